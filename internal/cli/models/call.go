@@ -58,8 +58,7 @@ the call. docs/calls.md describes the document, its codes and its statuses.`,
 	return c
 }
 
-// completeCall offers tools in files and built-in ones. A command that tells of more is not
-// started for it.
+// completeCall completes tools in files and built-in tools. It does not run the discovery command.
 func completeCall(env *ui.Env) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		words, _ := env.CompleteTool(c, args, prefix)
@@ -95,7 +94,7 @@ func call(env *ui.Env, c *cobra.Command, args []string, f callFlags) error {
 	if err := ui.OwnState(); err != nil {
 		return reportUsage(env, err)
 	}
-	if f.Progress = "none"; ui.IsTerminal(env.Stderr) { // elsewhere nothing but the document is printed
+	if f.Progress = "none"; ui.IsTerminal(env.Stderr) { // if stderr is not a terminal, only the document is printed
 		f.Progress = "auto"
 		if err := env.ResolveProgress(c, &f.Asking); err != nil {
 			return reportUsage(env, err)
@@ -112,10 +111,11 @@ func call(env *ui.Env, c *cobra.Command, args []string, f callFlags) error {
 	return answer(ctx, env, sig, answerTo(ctx, env, sig, registry.Request{Tool: args[0], Arguments: text}, f))
 }
 
-// maxArguments is how much of standard input is read: what is longer is refused.
+// maxArguments is how many bytes of standard input are read. It is one more than package registry
+// accepts, so longer text is rejected.
 const maxArguments = 1<<20 + 1
 
-// argumentsText is what the model wrote.
+// argumentsText returns the text that the model wrote: the argument, or stdin for "-".
 func argumentsText(ctx context.Context, env *ui.Env, words []string) (string, error) {
 	switch {
 	case len(words) == 0:
@@ -128,7 +128,7 @@ func argumentsText(ctx context.Context, env *ui.Env, words []string) (string, er
 		err  error
 	}
 	got := make(chan input, 1)
-	go func() { // after Ctrl-C it is left behind: the process ends
+	go func() { // abandoned after Ctrl-C, because the process ends then
 		text, err := io.ReadAll(io.LimitReader(env.Stdin, maxArguments))
 		got <- input{text, err}
 	}()
@@ -143,7 +143,7 @@ func argumentsText(ctx context.Context, env *ui.Env, words []string) (string, er
 	}
 }
 
-// answerTo goes the way of one call: its settings, the history, the registry.
+// answerTo loads the settings, opens the history and calls the tool.
 func answerTo(ctx context.Context, env *ui.Env, sig *ui.Signals, q registry.Request, f callFlags) (answer *registry.Answer) {
 	var err error
 	if f.Settings, err = ui.Settings(env, f.Asking); err != nil {
@@ -188,7 +188,7 @@ func callWith(ctx context.Context, env *ui.Env, sig *ui.Signals, s *sqlite.Store
 	return answer
 }
 
-// notCalled answers where the call did not come to the registry.
+// notCalled returns the answer for a call that did not reach the registry.
 func notCalled(ctx context.Context, err error) *registry.Answer {
 	answer := &registry.Answer{Err: err, Error: &registry.Error{Code: registry.CodeNotRun, Message: err.Error()}}
 	switch {
@@ -202,7 +202,7 @@ func notCalled(ctx context.Context, err error) *registry.Answer {
 	return answer
 }
 
-// reportUsage reports a wrong command line, on stderr as ever and in the document.
+// reportUsage reports a usage error, both on stderr and in the document.
 func reportUsage(env *ui.Env, err error) error {
 	code := env.ReportError(err)
 	if err := ui.WriteJSON(env, notCalled(context.Background(), err)); err != nil {
@@ -211,7 +211,7 @@ func reportUsage(env *ui.Env, err error) error {
 	return ui.CodeError(code)
 }
 
-// answer prints the document, and chooses the exit code.
+// answer prints the document and returns the exit code as an error.
 func answer(ctx context.Context, env *ui.Env, sig *ui.Signals, answer *registry.Answer) error {
 	if err := ui.WriteJSON(env, answer); err != nil {
 		return err
@@ -222,7 +222,7 @@ func answer(ctx context.Context, env *ui.Env, sig *ui.Signals, answer *registry.
 	return nil
 }
 
-// callCode is the exit code of a call.
+// callCode returns the exit code of a call.
 func callCode(env *ui.Env, sig *ui.Signals, answer *registry.Answer) int {
 	if answer.Error == nil {
 		return 0

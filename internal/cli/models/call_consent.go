@@ -27,12 +27,12 @@ type approver struct {
 	store   *sqlite.Store
 	request registry.Request
 
-	plan     *flowrun.Plan   // of the tool that is called, once it is known
-	verdict  policy.Decision // of the rules
+	plan     *flowrun.Plan   // the called tool; nil until it is known
+	verdict  policy.Decision // the decision of the policy
 	narrator *runview.Narrator
 }
 
-// judge is registry.Options.Judge.
+// judge implements registry.Options.Decide.
 func (d *approver) judge(i *registry.Invocation) registry.Decision {
 	d.plan = i.Tool.Plan()
 	d.verdict = d.decide(d.env.CanAsk(d.flags.Asking))
@@ -49,12 +49,12 @@ func (d *approver) judge(i *registry.Invocation) registry.Decision {
 	return j
 }
 
-// decide is what the policy says.
+// decide returns the decision of the policy. canAsk says whether a person can be asked.
 func (d *approver) decide(canAsk bool) policy.Decision {
 	return d.flags.Decide(d.plan.Tools(), d.request.Tool, canAsk)
 }
 
-// advice tells a person how a refused call could be allowed; "" where it could not.
+// advice returns a hint for a person how a refused call could be allowed, or "" if it cannot be.
 func (d *approver) advice() string {
 	if d.decide(true).Action != policy.Ask {
 		return ""
@@ -73,7 +73,7 @@ func (d *approver) advice() string {
 	return hint
 }
 
-// confirm is registry.Options.Confirm: it asks the person at the terminal.
+// confirm implements registry.Options.Confirm: it asks the person at the terminal.
 func (d *approver) confirm(ctx context.Context, i *registry.Invocation, shown *flowrun.Confirmation) (registry.Decision, error) {
 	no := registry.Decision{Action: registry.Refuse, Reason: d.verdict.Reason + ", and the answer was no"}
 	preview, err := i.Preview()
@@ -97,7 +97,7 @@ func (d *approver) confirm(ctx context.Context, i *registry.Invocation, shown *f
 	return registry.Decision{Action: registry.Proceed}, nil
 }
 
-// record records what was decided.
+// record writes the decision to the audit log.
 func (d *approver) record(i *registry.Invocation, by string, approved bool) error {
 	doc := launch.Decision{Tool: d.plan.Name(), EntryPoint: string(policy.Call), Action: "refused", By: by, Reason: d.verdict.Reason}
 	if src := d.plan.Definition.Source; src != nil {
@@ -107,13 +107,13 @@ func (d *approver) record(i *registry.Invocation, by string, approved bool) erro
 	if approved {
 		doc.Action, run = "approved", i.Run
 	}
-	if preview, err := i.Preview(); err == nil { // what keeps the tool from running is no reason not to record
+	if preview, err := i.Preview(); err == nil { // a decision is recorded even if the tool cannot run
 		doc.Describe(preview)
 	}
 	return launch.RecordDecision(d.env, d.store, run, doc)
 }
 
-// show tells a person what the call would do, in the tool's own words.
+// show prints what the call would do, in the tool's own words.
 func (d *approver) show(c *flowrun.Confirmation) {
 	fmt.Fprintf(d.env.Stderr, "A model calls a tool: %s\n", console.Visible(c.Title))
 	if c.Text != "" {
@@ -125,7 +125,7 @@ func (d *approver) show(c *flowrun.Confirmation) {
 	fmt.Fprintln(d.env.Stderr)
 }
 
-// inBlock is a text as a block of its own, its characters made visible.
+// inBlock returns text as an indented block with invisible characters made visible.
 func inBlock(text string) string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	for i, line := range lines {
@@ -134,8 +134,8 @@ func inBlock(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// asShown is a line in which every character is seen; a tab, which indents much of what is
-// edited, as an arrow.
+// asShown returns a line with invisible characters made visible. Tabs, which indent much of what is
+// edited, become arrows.
 func asShown(line string) string {
 	cells := strings.Split(line, "\t")
 	for i := range cells {
@@ -144,8 +144,8 @@ func asShown(line string) string {
 	return strings.Join(cells, "→   ")
 }
 
-// diff is a change of a file for a person: what goes in red and what comes in green, where
-// there is colour.
+// diff returns the change of a file as a unified diff. Where colours are on, removed lines are red
+// and added lines green.
 func (d *approver) diff(f *flowrun.FileDiff) string {
 	var b strings.Builder
 	color := d.env.Colored(d.env.Stderr)

@@ -59,17 +59,17 @@ a code and the reason. The exit code is 0 if every line got an answer.`,
 	}
 }
 
-// maxRepairLine is how long a line may be, in bytes. A text of 1 MiB, which is the most
-// that is read, may take six times that with every character escaped.
+// maxRepairLine is the maximum length of a line in bytes. The longest text that is accepted has 1
+// MiB, and takes six times as much if every character is escaped.
 const maxRepairLine = 16 << 20
 
-// repairLines answers line by line.
+// repairLines writes one line of output for each line of input.
 func repairLines(env *ui.Env, in io.Reader) error {
 	m := &mender{}
 	r := bufio.NewReaderSize(in, 64<<10)
 	for first := true; ; first = false {
 		line, tooLong, err := oneOfLines(r)
-		if first { // Windows' shells begin what they write with a byte order mark
+		if first { // shells on Windows write a byte order mark first
 			line = bytes.TrimPrefix(line, []byte("\ufeff"))
 		}
 		if len(bytes.TrimSpace(line)) > 0 || tooLong {
@@ -90,7 +90,8 @@ func repairLines(env *ui.Env, in io.Reader) error {
 	}
 }
 
-// oneOfLines reads a line; of one that is too long only that it is.
+// oneOfLines reads a line. For a line that is too long, it reads to the end of the line and returns
+// only tooLong.
 func oneOfLines(r *bufio.Reader) (line []byte, tooLong bool, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
@@ -105,14 +106,14 @@ func oneOfLines(r *bufio.Reader) (line []byte, tooLong bool, err error) {
 	}
 }
 
-// repairLine is a line of flowrun repair's input.
+// repairLine is one line of the input of flowrun repair.
 type repairLine struct {
 	ID         json.RawMessage `json:"id"`
 	Parameters json.RawMessage `json:"tool_parameters"`
 	Input      json.RawMessage `json:"input"`
 }
 
-// repairAnswer is a line of its output.
+// repairAnswer is one line of its output.
 type repairAnswer struct {
 	ID        json.RawMessage `json:"id"`
 	OK        bool            `json:"ok"`
@@ -124,17 +125,17 @@ type repairAnswer struct {
 	Error     any             `json:"error"`
 }
 
-// badLine is why a line is no call.
+// badLine is the error for a line that is not a valid request.
 type badLine struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
 
-// codeBadLine is the code of a line that is no call.
+// codeBadLine is the error code for a line that is not a valid request.
 const codeBadLine = "bad-line"
 
-// mender answers lines. It keeps what it made of the last declaration: most lines of a file
-// have the same.
+// mender answers lines. It keeps the rules of the last declaration, because most lines of a file
+// have the same one.
 type mender struct {
 	declared []byte
 	rules    *argumentRules
@@ -176,7 +177,7 @@ func (m *mender) answer(line []byte, tooLong bool) repairAnswer {
 	return a
 }
 
-// declare takes the parameters of a line.
+// declare sets the parameters that apply to the line.
 func (m *mender) declare(doc []byte) (err error) {
 	if m.rules != nil && bytes.Equal(doc, m.declared) {
 		return nil
@@ -188,7 +189,7 @@ func (m *mender) declare(doc []byte) (err error) {
 	return err
 }
 
-// read fills the answer in with what comes of the text.
+// read parses the text of the model and fills in the answer.
 func (m *mender) read(a *repairAnswer, text []byte) {
 	res, refused := repair.Parse(m.rules.schema, "", text)
 	if refused != nil {
@@ -199,7 +200,7 @@ func (m *mender) read(a *repairAnswer, text []byte) {
 	for name, v := range res.Value {
 		given[name] = v
 	}
-	for _, name := range res.Defaults { // their author's own
+	for _, name := range res.Defaults { // defaults of the author are not validated
 		delete(given, name)
 	}
 	if refused := m.rules.tool.Validate(given); refused != nil {
@@ -211,7 +212,8 @@ func (m *mender) read(a *repairAnswer, text []byte) {
 	a.Repairs, a.Coercions, a.Defaults = append(a.Repairs, res.Repairs...), append(a.Coercions, res.Coercions...), append(a.Defaults, res.Defaults...)
 }
 
-// inputText is what the model wrote: the text of a JSON string, anything else as it stands.
+// inputText returns what the model wrote: the content of a JSON string, or any other value
+// unchanged.
 func inputText(raw json.RawMessage) []byte {
 	var text string
 	if json.Unmarshal(raw, &text) == nil && raw[0] == '"' {
@@ -220,7 +222,7 @@ func inputText(raw json.RawMessage) []byte {
 	return raw
 }
 
-// encodeLine is a line of JSON without the escapes that are for web pages only.
+// encodeLine returns v as one line of JSON, without the escapes for HTML.
 func encodeLine(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -16,15 +16,14 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// argumentRules are the parameters of a line of flowrun repair: what guides the reading, and
-// a tool that has just these, so that values are held against its rules as those of a call
-// are.
+// argumentRules are the parameters of a line of flowrun repair: a schema that guides parsing, and a
+// tool with exactly these parameters, so that values are validated as in a call.
 type argumentRules struct {
 	schema *repair.Schema
 	tool   *registry.Tool
 }
 
-// ruled is the name of that tool. Nothing calls it.
+// ruled is the name of that tool, which is never called.
 const ruled = "arguments"
 
 func readRules(doc []byte) (*argumentRules, error) {
@@ -59,13 +58,13 @@ func readRules(doc []byte) (*argumentRules, error) {
 	return &argumentRules{schema, t}, err
 }
 
-// bounds are the rules of values that are spelled as in JSON Schema; types and choices are
-// held against where the text is read.
+// bounds are the validation rules that have the same names as in JSON Schema. Types and choices are
+// checked during parsing.
 var bounds = []string{"minLength", "maxLength", "pattern", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
 	"multipleOf", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"}
 
-// valueRules are the rules of a value as JSON Schema. Those in the validation of an array are
-// for its elements, as in a definition.
+// valueRules converts the rules of a value to JSON Schema. The validation of an array applies to
+// its elements, as in a definition.
 func valueRules(p map[string]any) (map[string]any, error) {
 	s := map[string]any{}
 	for _, key := range bounds {
@@ -99,7 +98,7 @@ func valueRules(p map[string]any) (map[string]any, error) {
 	return s, propertyRules(s, p)
 }
 
-// propertyRules adds those of the properties of an object.
+// propertyRules adds the rules of the properties of an object.
 func propertyRules(s, p map[string]any) error {
 	if more, given := p["additionalProperties"]; given {
 		s["additionalProperties"] = more
