@@ -14,10 +14,9 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// AskMissing has a person give the required parameters that are missing, one by one, each held
-// against the parameter's own rules. wrong is what Bind has said of params. Where something
-// else is wrong, or nobody can be asked, it asks nothing; asked says whether params has more
-// values now.
+// AskMissing asks a person for the required parameters that are missing, one by one, and validates
+// each. wrong is the error of Bind for params. AskMissing asks nothing if any other problem exists,
+// or if no person can be asked. asked reports whether it has added values to params.
 func AskMissing(env *ui.Env, p *flowrun.Plan, w flowrun.RunEnv, params map[string]any, wrong error, f ui.Asking) (asked bool, err error) {
 	missing := problemsIn(wrong)
 	if len(missing.Problems) == 0 || !env.CanAsk(f) ||
@@ -45,14 +44,14 @@ func AskMissing(env *ui.Env, p *flowrun.Plan, w flowrun.RunEnv, params map[strin
 	return true, nil
 }
 
-// Problems are what is wrong with parameters; none where Bind has something else to
-// say, which it says again when the plan runs.
+// Problems returns the problems that Bind finds with parameters. It returns none if Bind fails for
+// another reason; that error is reported when the plan runs.
 func Problems(p *flowrun.Plan, w flowrun.RunEnv, params map[string]any) *flowrun.ParamsError {
 	_, err := p.Bind(w, params)
 	return problemsIn(err)
 }
 
-// problemsIn are the problems with parameters that Bind answered, none for another error.
+// problemsIn returns the parameter problems in an error of Bind, or none for another error.
 func problemsIn(err error) *flowrun.ParamsError {
 	if bad, ok := errors.AsType[*flowrun.ParamsError](err); ok {
 		return bad
@@ -60,7 +59,7 @@ func problemsIn(err error) *flowrun.ParamsError {
 	return &flowrun.ParamsError{}
 }
 
-// askUntilValid asks for one parameter until the answer will do, and puts it into params.
+// askUntilValid asks for one parameter until the answer is valid, and stores it in params.
 func askUntilValid(q *ui.Questions, p *flowrun.Plan, w flowrun.RunEnv, params map[string]any, d *tool.Parameter) error {
 	introduce(q, d)
 	for {
@@ -83,7 +82,7 @@ func askUntilValid(q *ui.Questions, p *flowrun.Plan, w flowrun.RunEnv, params ma
 	}
 }
 
-// introduce says what is asked for: type, meaning, choices, an example.
+// introduce prints what is asked for: type, description, choices, an example.
 func introduce(q *ui.Questions, d *tool.Parameter) {
 	kind := d.Type
 	if kind == "" {
@@ -106,8 +105,8 @@ func introduce(q *ui.Questions, d *tool.Parameter) {
 	}
 }
 
-// meant is the value that an answer stands for: one of a list may be given by its
-// number, unless that is a word of the list too; yes and no are booleans.
+// meant converts an answer to the value of the parameter. One of several choices may be given by
+// its number, unless that number is a choice itself. Yes and no are booleans.
 func meant(d *tool.Parameter, text string) any {
 	enum := d.Validation.Enum
 	if slices.ContainsFunc(enum, func(v tool.Value) bool { return ui.ValueText(v) == text }) {

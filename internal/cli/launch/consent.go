@@ -21,15 +21,15 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// ConsentFlags are the flags of every command through which calls come in.
+// ConsentFlags are the flags about approval, shared by all commands that call tools.
 type ConsentFlags struct {
 	ui.Asking
 	approve, deny []string
 
 	Settings   *config.Config
-	ID         string               // of the run, where it was chosen before it began
-	EntryPoint policy.EntryPoint    // "" is policy.Run
-	Library    func() *tool.Library // where the tools are, of calls of models
+	ID         string               // id of the run if it was chosen before the run started
+	EntryPoint policy.EntryPoint    // "" means policy.Run
+	Library    func() *tool.Library // finds tools for calls of models
 }
 
 // Declare adds the flags to a command.
@@ -58,7 +58,8 @@ func (f *ConsentFlags) Check(c *cobra.Command) error {
 	return nil
 }
 
-// Rules are the patterns of flags and settings, which have been checked.
+// Rules returns the patterns of flags and settings. They must be valid: Check and ui.LoadSettings
+// have validated them.
 func (f *ConsentFlags) Rules() (r policy.Rules) {
 	add := func(to *[]policy.Pattern, text, origin string, where policy.Place) {
 		if p, err := policy.ParsePattern(text, origin); err == nil {
@@ -86,13 +87,13 @@ func (f *ConsentFlags) Rules() (r policy.Rules) {
 
 // Subject is the tool or run that needs consent.
 type Subject struct {
-	Run        string // that is taken up again; "" for a new one
+	Run        string // id of the run that is resumed; "" for a new run
 	Tools      []flowrun.UsedTool
 	Preview    func() (*flowrun.Preview, error)
-	Unrecorded bool // the run is not put on record
+	Unrecorded bool // the run is not recorded
 }
 
-// Facts are what the policy judges by.
+// Facts returns what the policy needs to know about the tools.
 func (s Subject) Facts() (list []policy.Tool) {
 	for _, u := range s.Tools {
 		list = append(list, factsOf(u, func(*tool.Definition) (file, why string) { return "", "" }))
@@ -100,14 +101,14 @@ func (s Subject) Facts() (list []policy.Tool) {
 	return list
 }
 
-// factsOf are those of one tool; known is the path that a definition is known by alone,
-// with the reason, "" where its name and tags count.
+// factsOf describes one tool for the policy. known returns the path of a definition, and the
+// reason, if only its path identifies the definition. It returns "" if name and tags count too.
 func factsOf(u flowrun.UsedTool, known func(*tool.Definition) (file, why string)) policy.Tool {
 	var t *policy.Tool
 	for _, d := range slices.Backward(madeOf(u.Definition)) {
 		one := &policy.Tool{Name: d.Name, Tags: d.Tags, Base: t, Place: placeOf(d)}
 		one.File, one.Why = known(d)
-		if d.Alias && len(d.Tags) == 0 { // it has its base tool's
+		if d.Alias && len(d.Tags) == 0 { // an alias without tags has the tags of its base tool
 			one.Tags = t.Tags
 		}
 		t = one
@@ -116,15 +117,16 @@ func factsOf(u flowrun.UsedTool, known func(*tool.Definition) (file, why string)
 	return *t
 }
 
-// madeOf are the definitions that a compiled one was made of, its own first.
+// madeOf returns the definitions that a compiled definition was made of, its own first. Only an
+// alias has more than one.
 func madeOf(d *tool.Definition) []*tool.Definition {
 	if len(d.MadeOf) > 0 {
-		return d.MadeOf // of an alias
+		return d.MadeOf // an alias and its base tools
 	}
 	return []*tool.Definition{d}
 }
 
-// placeOf is whose tool a definition is.
+// placeOf returns where a definition comes from, as far as the policy distinguishes it.
 func placeOf(d *tool.Definition) policy.Place {
 	switch d.Scope {
 	case tool.ScopeLocal:
@@ -135,21 +137,22 @@ func placeOf(d *tool.Definition) policy.Place {
 	return policy.Anywhere
 }
 
-// at is the door that calls come in through.
+// at returns the entry point of the calls.
 func (f *ConsentFlags) at() policy.EntryPoint { return cmp.Or(f.EntryPoint, policy.Run) }
 
-// judge is what the policy says of it.
+// judge returns the decision of the policy about what. A person can be asked if there is one at the
+// terminal.
 func judge(env *ui.Env, what Subject, f ConsentFlags) policy.Decision {
 	return f.judge(what, env.CanAsk(f.Asking))
 }
 
-// judge is what the policy says where a person can be asked, or cannot.
+// judge returns the decision of the policy. canAsk says whether a person can be asked.
 func (f *ConsentFlags) judge(what Subject, canAsk bool) policy.Decision {
 	return f.Decide(what.Tools, "", canAsk)
 }
 
-// Decide is what the policy says of tools, the first of which is called; written is how
-// the caller named it, "" for by its name.
+// Decide returns the decision of the policy about tools, the first of which is called. written is
+// how the caller named that tool, or "" if by its name.
 func (f *ConsentFlags) Decide(tools []flowrun.UsedTool, written string, canAsk bool) policy.Decision {
 	if f.at() == policy.Call {
 		return f.modelVerdict(tools, written, canAsk)
@@ -157,8 +160,8 @@ func (f *ConsentFlags) Decide(tools []flowrun.UsedTool, written string, canAsk b
 	return policy.Decide(policy.Request{EntryPoint: f.at(), Tools: Subject{Tools: tools}.Facts(), Rules: f.Rules(), CanAsk: canAsk})
 }
 
-// DecideTests marks the tests of tools that may not run, and answers what else they are held
-// against. Nobody is asked for a test.
+// DecideTests sets Refused in the test cases whose tools may not run. It never asks. It returns the
+// flags that apply to tools called by the scripts of the tests.
 func DecideTests(env *ui.Env, cases []tooltest.Case) (*ConsentFlags, error) {
 	settings, err := ui.LoadSettings(false)
 	if err != nil {
@@ -174,9 +177,9 @@ func DecideTests(env *ui.Env, cases []tooltest.Case) (*ConsentFlags, error) {
 	return f, nil
 }
 
-// MayCall is flowrun.Config.MayCall: a tool that a script calls, and that its permissions
-// name, is held against the same rules as the tool that the script is of. Nobody is asked,
-// and nobody has named it.
+// MayCall implements flowrun.Config.MayCall. A tool that a script calls, and that its permissions
+// name, must pass the same rules as the tool of the script. No person is asked, and the tool does
+// not count as named by the user.
 func (f *ConsentFlags) MayCall(tools []flowrun.UsedTool) error {
 	var v policy.Decision
 	if f.at() == policy.Call {
@@ -200,9 +203,10 @@ func PreviewDecision(env *ui.Env, what Subject, f ConsentFlags) {
 	}
 }
 
-// Consent lets a call go ahead, asks a person, or refuses with a *refusedError. What was
-// asked or refused is recorded first; id is the run's, where the record names it. s is
-// the history where it is open already.
+// Consent applies the policy to a call, and asks the person at the terminal if the policy says so.
+// It returns a *ui.RefusedError if the call is refused. An answer or a refusal is written to the
+// audit log first; if that fails, the call is not allowed. s is the history if it is already open,
+// or nil. id is the id that a new run must have because the audit log names it, or "".
 func Consent(env *ui.Env, s *sqlite.Store, what Subject, f ConsentFlags) (id string, err error) {
 	v := judge(env, what, f)
 	if v.Action == policy.Allow {
@@ -240,7 +244,7 @@ func Consent(env *ui.Env, s *sqlite.Store, what Subject, f ConsentFlags) (id str
 		return "", &ui.RefusedError{Reason: v.Reason, Permissions: d.Permissions, Askable: d.By == "policy" && f.judge(what, true).Action == policy.Ask}
 	}
 	if what.Run != "" {
-		id = "" // it keeps its own
+		id = "" // a resumed run keeps its id
 	}
 	return id, nil
 }
@@ -260,7 +264,7 @@ func RecordDecision(env *ui.Env, s *sqlite.Store, run string, d Decision) error 
 	return env.WriteHistory(note)
 }
 
-// inquire shows a person what is to run, and asks. Ctrl-C is a no.
+// inquire shows a person what would run, and asks. Ctrl-C counts as no.
 func inquire(env *ui.Env, v policy.Decision, p *flowrun.Preview) (bool, error) {
 	yes, err := AskApproval(env, v, p)
 	if errors.As(err, new(ui.Interrupted)) {
@@ -269,7 +273,8 @@ func inquire(env *ui.Env, v policy.Decision, p *flowrun.Preview) (bool, error) {
 	return yes, err
 }
 
-// AskApproval is inquire with an interrupted error for Ctrl-C.
+// AskApproval shows a person what would run, and asks. It returns a ui.Interrupted error for
+// Ctrl-C.
 func AskApproval(env *ui.Env, v policy.Decision, p *flowrun.Preview) (bool, error) {
 	card := approval(v, p)
 	width := cmp.Or(env.ErrWidth(), 80)
@@ -287,7 +292,7 @@ func AskApproval(env *ui.Env, v policy.Decision, p *flowrun.Preview) (bool, erro
 	}})
 }
 
-// approval is what a person is shown.
+// approval returns what a person sees before the question.
 func approval(v policy.Decision, p *flowrun.Preview) console.Approval {
 	card := console.Approval{Why: v.Reason}
 	for _, t := range p.Tools {
@@ -307,7 +312,7 @@ func approval(v policy.Decision, p *flowrun.Preview) console.Approval {
 	return card
 }
 
-// around is what a person is shown of surroundings.
+// around converts surroundings to the form in which a person sees them.
 func around(s flowrun.Surroundings) console.ApprovalAround {
 	a := console.ApprovalAround{EnvFiles: s.EnvFiles, Input: s.Input, Runtime: s.Runtime}
 	for _, v := range s.Environment {
@@ -316,7 +321,7 @@ func around(s flowrun.Surroundings) console.ApprovalAround {
 	return a
 }
 
-// Describe adds the details of the call.
+// Describe adds the details of the call. Long parameters are truncated.
 func (d *Decision) Describe(p *flowrun.Preview) {
 	d.Permissions = p.Permissions()
 	for _, t := range p.Tools {
@@ -332,5 +337,5 @@ func (d *Decision) Describe(p *flowrun.Preview) {
 	}
 }
 
-// maxAudited is how many characters of a parameter the audit log keeps.
+// maxAudited is how many characters of a parameter value the audit log keeps.
 const maxAudited = 200

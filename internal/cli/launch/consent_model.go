@@ -11,8 +11,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// modelVerdict is what the policy says of a call of a model; written is how the model
-// named the tool, "" for by its name.
+// modelVerdict returns the decision of the policy about a call of a model. written is how the model
+// named the tool, or "" if by its name.
 func (f *ConsentFlags) modelVerdict(tools []flowrun.UsedTool, written string, canAsk bool) policy.Decision {
 	r := policy.Request{EntryPoint: policy.Call, Rules: f.Rules(), CanAsk: canAsk, Tools: f.ModelFacts(tools, written)}
 	for i, p := range r.Rules.Allow {
@@ -24,7 +24,7 @@ func (f *ConsentFlags) modelVerdict(tools []flowrun.UsedTool, written string, ca
 	return policy.Decide(r)
 }
 
-// ModelFacts are what the policy judges a call of a model by.
+// ModelFacts returns what the policy needs to know about the tools that a model calls.
 func (f *ConsentFlags) ModelFacts(tools []flowrun.UsedTool, written string) (list []policy.Tool) {
 	for i, u := range tools {
 		t := factsOf(u, f.knownBy)
@@ -36,10 +36,10 @@ func (f *ConsentFlags) ModelFacts(tools []flowrun.UsedTool, written string) (lis
 	return list
 }
 
-// knownBy is the path that a tool is known by alone, with the reason; "" where its name and its tags count
-// for it: not those of a tool that is named by its path, which the caller may have
-// written; not those of a project that is not trusted; and not those of a project's tool
-// that goes by the name of a built-in one, which whoever approved that name did not mean.
+// knownBy returns the path of a tool, with the reason, if only its path identifies it. Name and
+// tags of a tool do not count if the tool was called by its path, because the caller may have
+// written the file; if the project of the tool is not trusted; or if a project's tool has the name
+// of a built-in tool, because a person who approved that name did not mean the project's tool.
 func (f *ConsentFlags) knownBy(def *tool.Definition) (file, why string) {
 	switch {
 	case def.Scope == tool.ScopeFile:
@@ -57,7 +57,7 @@ func (f *ConsentFlags) trusts(def *tool.Definition) bool {
 	return f.Settings != nil && f.Settings.Trust.Covers(tool.ProjectOf(filepath.Dir(def.File)))
 }
 
-// isTool reports whether a tool has that name.
+// isTool reports whether there is a tool with that name, even an invalid one.
 func (f *ConsentFlags) isTool(name string) bool {
 	if f.Library == nil {
 		return false
@@ -66,7 +66,7 @@ func (f *ConsentFlags) isTool(name string) bool {
 	return !errors.As(err, new(*tool.NotFoundError))
 }
 
-// builtInNames are those of the tools that come with the program.
+// builtInNames returns the names of the built-in tools.
 func builtInNames() (names []string) {
 	for _, def := range builtin.Tools(builtin.Config{}) {
 		names = append(names, def.Name)

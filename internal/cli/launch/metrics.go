@@ -22,30 +22,30 @@ import (
 	"github.com/flowrun/flowrun/metrics"
 )
 
-// rewrite is how often --metrics-file is written while a run goes on.
+// rewrite is how often --metrics-file is written during a run.
 const rewrite = 3 * time.Second
 
-// meter shows the metrics of one run to Prometheus.
+// meter exports the metrics of one run to Prometheus.
 type meter struct {
 	program *metrics.Program
-	begun   atomic.Bool // there is something to show
-	file    string      // "" for none
+	begun   atomic.Bool // the run has started, so there are metrics to show
+	file    string      // --metrics-file, or ""
 	server  *http.Server
 	over    chan struct{}
 	work    sync.WaitGroup
 }
 
-// MetricsFlags are --metrics-file and --metrics-addr; "" for none.
+// MetricsFlags are --metrics-file and --metrics-addr; "" means that the flag was not given.
 type MetricsFlags struct{ File, Addr string }
 
-// NewEngine makes the engine of one run, measured where a flag asks for it. done is to be
-// called when the run has ended. A file or an address that cannot be used is a wrong
-// command line: nothing has begun.
+// NewEngine returns the engine of one run. It exports metrics if a flag asks for it. Call done when
+// the run has ended. A file or address that cannot be used is a usage error, which is returned
+// before anything has started.
 func NewEngine(env *ui.Env, config flowrun.Config, plan *flowrun.Plan, f MetricsFlags) (_ *flowrun.Engine, done func(), err error) {
 	if f.File == "" && f.Addr == "" {
 		return flowrun.New(config), func() {}, nil
 	}
-	var engine *flowrun.Engine // made before anybody can ask for its load
+	var engine *flowrun.Engine // assigned before anything can call Load
 	program, err := metrics.NewProgram(metrics.Options{Version: ui.ThisBuild().Version, Load: func() (int, int) { return engine.Load() }})
 	if err != nil {
 		return nil, nil, err
@@ -70,7 +70,7 @@ func NewEngine(env *ui.Env, config flowrun.Config, plan *flowrun.Plan, f Metrics
 	}, nil
 }
 
-// writable looks whether a file can be put in place of this one.
+// writable checks whether a file can be created or replaced.
 func writable(file string) error {
 	if file == "" {
 		return nil
@@ -89,8 +89,8 @@ func writable(file string) error {
 	return errors.Join(try.Close(), os.Remove(try.Name()))
 }
 
-// serve answers scrapes until the run has ended. Without a host only this machine can
-// ask.
+// serve serves the metrics over HTTP until the run has ended. Without a host in addr, it listens on
+// the loopback address only.
 func serve(env *ui.Env, m *meter, addr string) error {
 	if addr == "" {
 		return nil
@@ -107,14 +107,15 @@ func serve(env *ui.Env, m *meter, addr string) error {
 	mux.Handle("GET /metrics", m.program.Handler())
 	m.server = &http.Server{Handler: mux, ReadTimeout: 10 * time.Second, WriteTimeout: 20 * time.Second, IdleTimeout: time.Minute,
 		MaxHeaderBytes: 64 << 10, ErrorLog: log.New(io.Discard, "", 0)}
-	m.work.Go(func() { m.server.Serve(l) }) // returns when it is told to, as end does
+	m.work.Go(func() { m.server.Serve(l) }) // returns after Shutdown or Close
 	if port == "0" {
 		env.Notef("metrics at http://%s/metrics", l.Addr())
 	}
 	return nil
 }
 
-// keepWriting writes the file now and then. What goes wrong is told at the end.
+// keepWriting writes the file at intervals. It ignores errors, because end writes the file again
+// and reports them.
 func (m *meter) keepWriting() {
 	tick := time.NewTicker(rewrite)
 	defer tick.Stop()
@@ -128,7 +129,7 @@ func (m *meter) keepWriting() {
 	}
 }
 
-// write writes the file. A run that never began leaves what the last one wrote.
+// write writes the file. If the run has not started, the file of the previous run is kept.
 func (m *meter) write() error {
 	if m.file == "" || !m.begun.Load() {
 		return nil
@@ -136,7 +137,7 @@ func (m *meter) write() error {
 	return m.program.WriteFile(m.file)
 }
 
-// end writes the file for the last time and lets scrapes that are under way finish.
+// end writes the file for the last time, and gives requests in progress one second to finish.
 func (m *meter) end() error {
 	close(m.over)
 	if m.server != nil {

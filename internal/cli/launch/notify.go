@@ -16,20 +16,19 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// auditNotify is the action of the audit list for a notice that could not be sent.
+// auditNotify is the action in the audit log for a notification that could not be sent.
 const auditNotify = "notify"
 
 // RunEnd describes a run that has ended, or is waiting or interrupted, for notifications.
 type RunEnd struct {
 	Result  *flowrun.Result
 	Plan    *flowrun.Plan
-	Resumed *flowrun.RecordedRun // where it stood before it was taken up; nil for a new run
-	Err     error                // why the engine could not bring it to its end; nil where it could
+	Resumed *flowrun.RecordedRun // state of the run before it was resumed; nil for a new run
+	Err     error                // why the engine could not finish the run, or nil
 }
 
-// RulesOf are the notifications of a plan's tool, where there is one, and of the settings in
-// force. Those of
-// tools that it uses inside do not count.
+// RulesOf returns the notifications of the plan's tool and of the settings in force. p may be nil.
+// Notifications of nested tools do not count.
 func RulesOf(p *flowrun.Plan, c *config.Config) (list []notify.Rule) {
 	if p != nil {
 		security := p.Definition.Security
@@ -61,17 +60,17 @@ func written(t *tool.Text) string {
 	return t.S
 }
 
-// Notifier sends notices for the flowrun command, and tells and notes what could not be
-// sent.
+// Notifier sends notifications. It reports those that could not be sent, and records them in the
+// audit log.
 type Notifier struct {
-	Store    *sqlite.Store // nil: no history
+	Store    *sqlite.Store // nil if there is no history
 	Settings *config.Config
-	Dir      string // what paths in rules count from; "" is the working directory
+	Dir      string // relative paths in rules start here; "" is the working directory
 	Report   func(trouble string)
 }
 
-// Notify sends the notifications of a run that has ended. It does not change the run, and an
-// interrupt stops it. Relative paths in rules start at dir.
+// Notify sends the notifications of a run that has ended. Errors do not change the result of the
+// run, and an interrupt ends the sending. Relative paths in rules start at dir.
 func Notify(ctx context.Context, env *ui.Env, sig *ui.Signals, s *sqlite.Store, e RunEnd, f ConsentFlags, dir string) {
 	ctx, stop := sig.UntilSecond(ctx)
 	defer stop()
@@ -82,7 +81,7 @@ func Notify(ctx context.Context, env *ui.Env, sig *ui.Signals, s *sqlite.Store, 
 	n.Notify(ctx, e)
 }
 
-// Notify sends the notices that the rules ask for of the end of a run.
+// Notify sends the notifications that the rules demand for the end of a run.
 func (n Notifier) Notify(ctx context.Context, e RunEnd) {
 	rules := RulesOf(e.Plan, n.Settings)
 	if len(rules) == 0 {
@@ -107,8 +106,8 @@ func (n Notifier) Notify(ctx context.Context, e RunEnd) {
 	}
 }
 
-// brokeOff reports whether the engine could not go on, as on a full disk. A run that
-// another engine has taken over goes on there.
+// brokeOff reports whether the engine could not continue, for example because the disk was full. It
+// returns false if another engine has taken over the run and continues it.
 func (e RunEnd) brokeOff() bool {
 	return e.Err != nil && e.Result.Status == dag.Interrupted && !errors.Is(e.Err, flowrun.ErrFenced) && !errors.Is(e.Err, dag.ErrReleased)
 }
@@ -116,14 +115,14 @@ func (e RunEnd) brokeOff() bool {
 func (n Notifier) how() notify.Settings {
 	s := notify.Settings{Env: os.Environ(), Dir: n.Dir}
 	if s.Dir == "" {
-		s.Dir, _ = os.Getwd() // without one, relative paths fail by themselves
+		s.Dir, _ = os.Getwd() // on failure, relative paths fail where they are used
 	}
 	s.Home, _ = home.Dir()
 	return s
 }
 
-// before is how the last run of the tool that came to an end ended, this one in its
-// earlier life included.
+// before returns how the previous run of the tool ended. For a resumed run, an earlier failure of
+// the same run counts.
 func (e RunEnd) before(s *sqlite.Store) dag.Status {
 	if e.Resumed != nil {
 		if st := e.Resumed.Result().Status; st == dag.Failed || st == dag.TimedOut {
@@ -135,7 +134,7 @@ func (e RunEnd) before(s *sqlite.Store) dag.Status {
 	}
 	list, err := s.Runs(context.Background(), flowrun.Query{Tool: e.Result.Tool, Status: []dag.Status{dag.Succeeded, dag.Failed, dag.TimedOut}, Limit: 2})
 	if err != nil {
-		return dag.Pending // then a recovery is told as a success
+		return dag.Pending // a recovery is then reported as a success
 	}
 	for _, r := range list {
 		if r.ID != e.Result.ID {
@@ -145,13 +144,13 @@ func (e RunEnd) before(s *sqlite.Store) dag.Status {
 	return dag.Pending
 }
 
-// NoticeJSON is a notification in a dry run.
+// NoticeJSON is a notification in the JSON document of a dry run.
 type NoticeJSON struct {
 	By string         `json:"by"`
 	On []notify.Event `json:"on"`
 }
 
-// NoticesJSON shows rules in the document of a dry run.
+// NoticesJSON converts rules for the JSON document of a dry run.
 func NoticesJSON(rules []notify.Rule) (list []NoticeJSON) {
 	for _, r := range rules {
 		list = append(list, NoticeJSON{r.String(), r.Events()})

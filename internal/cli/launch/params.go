@@ -16,14 +16,13 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// assignment is one K=V, K:=JSON or K=@FILE of the command line.
+// assignment is one argument K=V, K:=JSON or K=@FILE.
 type assignment struct {
 	Name, text string
 	json       bool
 }
 
-// Assignments splits the words after the tool's name; a word that assigns nothing
-// is a usage error.
+// Assignments parses the arguments after the tool's name. An argument without = is a usage error.
 func Assignments(c *cobra.Command, words []string) ([]assignment, error) {
 	var list []assignment
 	for _, w := range words {
@@ -40,8 +39,8 @@ func Assignments(c *cobra.Command, words []string) ([]assignment, error) {
 	return list, nil
 }
 
-// Params joins --params and the assignments, which win. Problems with values are
-// a *flowrun.ParamsError, together with those Bind finds.
+// Params combines --params and the assignments, which take precedence. All problems with values,
+// including those that Bind finds, are returned together as a *flowrun.ParamsError.
 func Params(env *ui.Env, p *flowrun.Plan, w flowrun.RunEnv, document string, list []assignment) (map[string]any, error) {
 	bad := &flowrun.ParamsError{Tool: p.Name()}
 	raw, noDocument := Document(env, document)
@@ -70,7 +69,7 @@ func Params(env *ui.Env, p *flowrun.Plan, w flowrun.RunEnv, document string, lis
 		}
 	}
 	if len(bad.Problems) > 0 {
-		if noDocument == nil { // without the document everything in it would be missing
+		if noDocument == nil { // without the document, everything in it would be reported as missing
 			addProblems(bad, p, w, raw)
 		}
 		slices.SortFunc(bad.Problems, func(x, y flowrun.ParamProblem) int { return strings.Compare(x.Name, y.Name) })
@@ -79,8 +78,8 @@ func Params(env *ui.Env, p *flowrun.Plan, w flowrun.RunEnv, document string, lis
 	return raw, nil
 }
 
-// addProblems adds what Bind has to say of the other parameters, so that all problems are
-// told at once.
+// addProblems adds the problems that Bind finds with the other parameters, so that the user sees
+// all problems together.
 func addProblems(bad *flowrun.ParamsError, p *flowrun.Plan, w flowrun.RunEnv, raw map[string]any) {
 	var found *flowrun.ParamsError
 	if _, err := p.Bind(w, raw); !errors.As(err, &found) {
@@ -97,7 +96,8 @@ func addProblems(bad *flowrun.ParamsError, p *flowrun.Plan, w flowrun.RunEnv, ra
 	}
 }
 
-// Document reads the --params file: one JSON object; "-" is stdin.
+// Document reads the --params file, which must hold one JSON object. "-" means stdin, and "" an
+// empty object.
 func Document(env *ui.Env, name string) (map[string]any, error) {
 	if name == "" {
 		return map[string]any{}, nil
@@ -122,7 +122,7 @@ func Document(env *ui.Env, name string) (map[string]any, error) {
 	return m, nil
 }
 
-// WayOut says how to write what was probably meant.
+// WayOut returns a hint how to write what was probably meant.
 func (as assignment) WayOut() string {
 	if as.json {
 		return fmt.Sprintf("write plain text as %s=...", as.Name)
@@ -130,12 +130,13 @@ func (as assignment) WayOut() string {
 	return fmt.Sprintf(`write a value that begins with @ as %s:='"@..."'`, as.Name)
 }
 
-// value is what the assignment gives to the parameter of p that it names.
+// value returns the value of the assignment, converted for the parameter of p that it names.
 func (as assignment) value(p *flowrun.Plan) (any, error) {
 	return as.valueOf(typeOf(p, as.Name), p.Secret(as.Name))
 }
 
-// valueOf is what the assignment gives to something of that type.
+// valueOf returns the value of the assignment for something of type typ. If secret is set, errors
+// do not quote the text.
 func (as assignment) valueOf(typ string, secret bool) (any, error) {
 	if as.json {
 		var v any
@@ -148,7 +149,7 @@ func (as assignment) valueOf(typ string, secret bool) (any, error) {
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {
-		if secret { // it may be no file but a password
+		if secret { // the text may be a password instead of a file name
 			file, err = mask.Replacement, errors.Unwrap(err)
 		}
 		return nil, fmt.Errorf("cannot read %q: %w", file, err)
@@ -171,7 +172,7 @@ func typeOf(p *flowrun.Plan, name string) string {
 	return p.Definition.Parameters[i].Type
 }
 
-// FieldValue is what an assignment gives to a field of a form.
+// FieldValue returns the value of the assignment, converted for the field of a form.
 func (as assignment) FieldValue(q flowrun.Question) (any, error) {
 	typ := "string"
 	if q.Form != nil {

@@ -13,11 +13,11 @@ import (
 	"github.com/flowrun/flowrun/steps"
 )
 
-// ApplyRetention removes the history that the settings do not keep, after a run. That is a look
-// at the list of runs most of the time; how large the logs are is measured now and then.
-// What goes wrong is no fault of the run.
+// ApplyRetention removes runs that exceed the limits in the settings, after a run. Usually it only
+// reads the list of runs; it measures the size of the logs at most once every ten minutes. Errors
+// are reported but do not fail the run.
 func ApplyRetention(ctx context.Context, env *ui.Env, s *sqlite.Store, c *config.Config) {
-	older, _ := config.Age(c.Word("history.older-than")) // which was checked
+	older, _ := config.Age(c.Word("history.older-than")) // validated when the settings were loaded
 	p := sqlite.Policy{Routine: true, Keep: int(c.Number("history.keep")), OlderThan: older, MaxSize: c.Number("history.max-size")}
 	dir, err := ui.StateDir()
 	if err != nil || p.Keep == 0 && p.OlderThan == 0 && p.MaxSize == 0 {
@@ -43,11 +43,12 @@ func ApplyRetention(ctx context.Context, env *ui.Env, s *sqlite.Store, c *config
 	}
 }
 
-// measureEvery is how often the size of the history is measured, which takes a look at
-// every log there is.
+// measureEvery is how often the size of the history is measured. Measuring reads the size of every
+// log file.
 const measureEvery = 10 * time.Minute
 
-// measure says whether it is time to measure again, and notes that it is done.
+// measure reports whether it is time to measure again. If so, it updates the modification time of
+// the stamp file.
 func measure(stamp string) bool {
 	if st, err := os.Stat(stamp); err == nil && time.Since(st.ModTime()) < measureEvery && time.Since(st.ModTime()) >= 0 {
 		return false

@@ -13,20 +13,21 @@ import (
 	"github.com/flowrun/flowrun/internal/telemetry"
 )
 
-// flushTime is how long the last spans of a run may take to be sent.
+// flushTime limits how long sending the last spans of a run may take.
 const flushTime = 5 * time.Second
 
-// Traces is OpenTelemetry for one engine, nil where nothing is traced.
+// Traces traces the runs of one engine with OpenTelemetry. All methods may be called on a nil
+// Traces, which means that nothing is traced.
 type Traces struct {
 	tracer *telemetry.Tracer
 
 	mu   sync.Mutex
 	lost error
-	runs map[string]telemetry.About // of a service, while it has them
+	runs map[string]telemetry.About // runs in progress of a service, by id
 }
 
-// StartTraces has an engine trace its one run, which about describes. end sends what is
-// left of the trace. What keeps it from arriving is reported where progress leaves room.
+// StartTraces makes the engine trace its run, which about describes. end sends the remaining spans;
+// it ends early if force is closed. If progress is shown, errors of sending are printed.
 func StartTraces(env *ui.Env, c *flowrun.Config, f ui.Asking, about func() telemetry.About) (end func(ctx context.Context, force <-chan struct{})) {
 	report := func(what string, err error) {
 		if err != nil && ui.Verbose(f.Progress) {
@@ -41,8 +42,9 @@ func StartTraces(env *ui.Env, c *flowrun.Config, f ui.Asking, about func() telem
 	}
 }
 
-// newTraces reads the settings. about is as in telemetry.Options. An error is about the
-// settings, and no reason not to run: they are often those of a whole machine.
+// newTraces reads the settings of OpenTelemetry. about is as in telemetry.Options. It returns nil
+// if nothing is traced. An error is about the settings and must not prevent a run, because these
+// settings often apply to a whole machine.
 func newTraces(about func(run string) telemetry.About) (*Traces, error) {
 	settings, err := telemetry.Read()
 	if settings == nil && Inherited() == (flowrun.TraceContext{}) {
@@ -57,7 +59,8 @@ func newTraces(about func(run string) telemetry.About) (*Traces, error) {
 	return t, err
 }
 
-// Inherited is the trace that this process is part of.
+// Inherited returns the trace that this process is part of, from TRACEPARENT and TRACESTATE. It is
+// empty if there is none or if it is invalid.
 func Inherited() flowrun.TraceContext {
 	c := flowrun.TraceContext{Parent: os.Getenv("TRACEPARENT"), State: os.Getenv("TRACESTATE")}
 	if _, ok := telemetry.Parse(c.Parent, c.State); !ok {
@@ -66,7 +69,7 @@ func Inherited() flowrun.TraceContext {
 	return c
 }
 
-// Join has an engine traced.
+// Join makes the engine with this configuration trace its runs.
 func (t *Traces) Join(c *flowrun.Config) {
 	if t != nil {
 		c.Sinks = append(c.Sinks, t.tracer)
@@ -74,8 +77,8 @@ func (t *Traces) Join(c *flowrun.Config) {
 	}
 }
 
-// End sends what is left, for a few seconds. An interrupt that comes meanwhile, or a
-// second one, ends that. It answers what kept spans from arriving.
+// End sends the remaining spans, for at most flushTime. It ends early if ctx is cancelled meanwhile
+// or force is closed. It returns why spans were not sent.
 func (t *Traces) End(ctx context.Context, force <-chan struct{}) error {
 	if t == nil {
 		return nil
@@ -98,7 +101,7 @@ func (t *Traces) End(ctx context.Context, force <-chan struct{}) error {
 	return t.lost
 }
 
-// NewServiceTraces is newTraces for a service. What keeps spans from arriving is logged.
+// NewServiceTraces returns the traces of a service. Errors of sending spans are logged.
 func NewServiceTraces(log *slog.Logger) *Traces {
 	var t *Traces
 	t, err := newTraces(func(run string) telemetry.About {
@@ -115,8 +118,8 @@ func NewServiceTraces(log *slog.Logger) *Traces {
 	return t
 }
 
-// Follow makes a run of a service known, until done is called. Where its caller is part
-// of no trace it is part of the service's.
+// Follow makes a run of a service known to the tracer. Call done when the run has ended. If the
+// caller has no trace, the run is part of the service's trace.
 func (t *Traces) Follow(b service.Started) (done func()) {
 	if t == nil {
 		return func() {}
@@ -135,8 +138,8 @@ func (t *Traces) Follow(b service.Started) (done func()) {
 	}
 }
 
-// AboutRun is what a trace says of a run that is part of another: a new one, one that
-// goes on, or one that tries another again.
+// AboutRun describes a run for its trace. past is the recorded run that is resumed, retries the one
+// that is retried; both are nil for a new run. now is the trace of the caller.
 func AboutRun(plan *flowrun.Plan, past, retries *flowrun.RecordedRun, now flowrun.TraceContext) telemetry.About {
 	about := telemetry.About{Tool: plan.Name(), Parent: now.Parent, State: now.State}
 	switch {
