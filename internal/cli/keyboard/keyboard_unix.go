@@ -22,24 +22,26 @@ import (
 	"github.com/flowrun/flowrun/internal/console"
 )
 
-// Keyboard is the terminal that flowrun was started on, for interactive steps. While
-// a step has it, every key is the step's, Ctrl-C too: the step's own terminal makes a
-// signal of it. Ctrl-C three times within a second is for flowrun.
+// Keyboard is the terminal that flowrun was started on, lent to interactive steps and to questions.
+// While a step has it, the step gets every key, including Ctrl-C, which the step's own terminal
+// turns into a signal. Ctrl-C pressed three times within a second stops the run.
+//
+// Screen, SetView and Release may be called on a nil Keyboard.
 type Keyboard struct {
 	in      *os.File      // stdin
-	fd      int           // its descriptor
-	lock    chan struct{} // held by whoever reads from it: a step, or a question
+	fd      int           // descriptor of in
+	lock    chan struct{} // full while a step or a question reads from the terminal
 	display io.Writer
-	stdout  bool // is a terminal
+	stdout  bool // stdout is a terminal
 	taken   atomic.Bool
 
 	mu    sync.Mutex
-	modes *term.State   // to be restored; nil while nobody has it
-	view  *console.View // makes room meanwhile; nil: there is none
-	ended bool          // what the step wrote last was the end of a line
+	modes *term.State   // modes to restore; nil while no step has the terminal
+	view  *console.View // suspended while a step or a question has the terminal; may be nil
+	ended bool          // the last output of the step ended a line
 }
 
-// SetView says which view is on the terminal.
+// SetView sets the live view that is suspended while a step or a question has the terminal.
 func (k *Keyboard) SetView(v *console.View) {
 	if k == nil {
 		return
@@ -49,7 +51,8 @@ func (k *Keyboard) SetView(v *console.View) {
 	k.view = v
 }
 
-// Open is nil where nobody can answer.
+// Open returns the terminal, or nil if no person can answer: stdin is not a terminal, noInput is
+// set, or neither stdout nor stderr is a terminal.
 func Open(env *ui.Env, noInput bool) *Keyboard {
 	in, ok := env.Stdin.(*os.File)
 	if noInput || !ok || !ui.IsTerminal(in) {
@@ -67,7 +70,8 @@ func Open(env *ui.Env, noInput bool) *Keyboard {
 	return k
 }
 
-// Screen is a writer for what is not the step's.
+// Screen returns a writer for everything that the step does not print. While a step has the
+// terminal in raw mode, the writer completes line ends.
 func (k *Keyboard) Screen(w io.Writer) io.Writer {
 	if k == nil || !ui.IsTerminal(w) {
 		return w
@@ -75,10 +79,11 @@ func (k *Keyboard) Screen(w io.Writer) io.Writer {
 	return &ui.Screen{To: w, Taken: &k.taken}
 }
 
-// Stdout says whether the run's output is seen there too.
+// Stdout reports whether stdout is a terminal too.
 func (k *Keyboard) Stdout() bool { return k.stdout }
 
-// inForeground says whether flowrun may read from the terminal.
+// inForeground returns an error if flowrun may not read from the terminal because it runs in the
+// background.
 func (k *Keyboard) inForeground() error {
 	if group, err := unix.IoctlGetInt(k.fd, unix.TIOCGPGRP); err != nil || group != unix.Getpgrp() {
 		return errors.New("flowrun runs in the background of its terminal; bring it to the foreground (fg), or use --no-input")
@@ -86,7 +91,7 @@ func (k *Keyboard) inForeground() error {
 	return nil
 }
 
-// Attach gives the terminal to a step, once a question that is asked is answered.
+// Attach gives the terminal to a step. It waits until a question on the terminal is answered.
 func (k *Keyboard) Attach(dag.ID) (flowrun.Attachment, error) {
 	if err := k.inForeground(); err != nil {
 		return nil, err
@@ -109,7 +114,7 @@ func (k *Keyboard) Attach(dag.ID) (flowrun.Attachment, error) {
 	return h, nil
 }
 
-// enterRawMode makes the terminal ready for a step.
+// enterRawMode suspends the live view and sets the terminal to raw mode.
 func (k *Keyboard) enterRawMode() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -128,7 +133,8 @@ func (k *Keyboard) enterRawMode() error {
 	return nil
 }
 
-// Release gives the terminal back as it was. It may be called at any time.
+// Release restores the modes of the terminal and resumes the live view. It may be called at any
+// time, and more than once.
 func (k *Keyboard) Release() {
 	if k == nil {
 		return
@@ -156,19 +162,19 @@ func (k *Keyboard) size() flowrun.TerminalSize {
 	return flowrun.TerminalSize{Rows: rows, Cols: cols}
 }
 
-// attachment is the keyboard in the hands of one step.
+// attachment is the keyboard while one step has it.
 type attachment struct {
 	*Keyboard
-	wake, waker *os.File // a byte in it ends Read
+	wake, waker *os.File // closing waker ends Read
 	sizes       chan flowrun.TerminalSize
 	changed     chan os.Signal
 	watching    sync.WaitGroup
 
 	ctrlC int
-	since time.Time // of the first Ctrl-C in a row
+	since time.Time // time of the first Ctrl-C in a row
 }
 
-// watch tells new sizes; one that nobody has asked for yet is replaced.
+// watch sends new sizes. A size that has not been received yet is replaced.
 func (h *attachment) watch() {
 	for range h.changed {
 		select {
@@ -179,11 +185,11 @@ func (h *attachment) watch() {
 	}
 }
 
-// Size sends the size of the terminal, at first and when it changes.
+// Size returns a channel with the size of the terminal: first the current one, then each change.
 func (h *attachment) Size() <-chan flowrun.TerminalSize { return h.sizes }
 
-// Read waits for a key, or for Close. The descriptor is shared with whoever started
-// flowrun, so it is not made non-blocking.
+// Read waits for a key, or for Close. It polls, because the descriptor is shared with the program
+// that started flowrun and so must not be made non-blocking.
 func (h *attachment) Read(b []byte) (int, error) {
 	n, err := h.keys(h.wake, b)
 	if err == nil {
@@ -192,7 +198,7 @@ func (h *attachment) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// keys waits for what is typed, or for a byte in wake.
+// keys waits for input, or for wake to become readable or closed; then it returns os.ErrClosed.
 func (k *Keyboard) keys(wake *os.File, b []byte) (int, error) {
 	for {
 		ask := []unix.PollFd{{Fd: int32(k.fd), Events: unix.POLLIN}, {Fd: int32(wake.Fd()), Events: unix.POLLIN}}
@@ -217,10 +223,10 @@ func (k *Keyboard) keys(wake *os.File, b []byte) (int, error) {
 	}
 }
 
-// manyCtrlC is how many Ctrl-C in a row, within a second, stop the run.
+// manyCtrlC is how many times Ctrl-C must be pressed within a second to stop the run.
 const manyCtrlC = 3
 
-// stopOnCtrlC looks for the Ctrl-C that are for flowrun.
+// stopOnCtrlC counts Ctrl-C and stops the run after manyCtrlC of them.
 func (h *attachment) stopOnCtrlC(keys []byte) {
 	for _, key := range keys {
 		if key != 3 || time.Since(h.since) > time.Second {
@@ -231,7 +237,7 @@ func (h *attachment) stopOnCtrlC(keys []byte) {
 		}
 		if h.ctrlC++; h.ctrlC == manyCtrlC {
 			h.ctrlC = 0
-			syscall.Kill(os.Getpid(), syscall.SIGINT) // as if the terminal had
+			syscall.Kill(os.Getpid(), syscall.SIGINT) // as the terminal would in normal mode
 		}
 	}
 }
@@ -253,5 +259,5 @@ func (h *attachment) Close() error {
 	signal.Stop(h.changed)
 	close(h.changed)
 	h.watching.Wait()
-	return h.waker.Close() // wakes Read; wake itself goes with the garbage, when Read has returned
+	return h.waker.Close() // wakes Read; the garbage collector closes wake after Read has returned
 }

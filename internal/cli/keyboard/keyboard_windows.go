@@ -11,7 +11,8 @@ import (
 	"github.com/flowrun/flowrun/internal/console"
 )
 
-// Keyboard is not there on Windows: interactive steps do not run there yet.
+// Keyboard does nothing on Windows, where interactive steps do not run yet. Open always returns
+// nil.
 type Keyboard struct{}
 
 func Open(env *ui.Env, _ bool) *Keyboard { return nil }
@@ -24,7 +25,7 @@ func (*Keyboard) Release() {}
 
 func (*Keyboard) Stdout() bool { return false }
 
-// sitting is never had: nobody is asked.
+// Prompt does nothing on Windows, where flowrun cannot ask during a run.
 type Prompt struct{ Out io.Writer }
 
 func (*Keyboard) Prompt(context.Context) (*Prompt, error) { return nil, errors.ErrUnsupported }

@@ -12,14 +12,15 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
-// sitting is the terminal in the hands of a person who is asked: lines, as the terminal
-// edits them. Until leave, the view makes room, and no step gets the keys.
+// Prompt is the terminal while a person is asked. The person types lines, which the terminal edits.
+// Until Close, the live view is suspended and no step gets keys.
 type Prompt struct {
 	keys *Keyboard
 	Out  io.Writer
 }
 
-// Prompt waits for the terminal to be free.
+// Prompt waits until the terminal is free and takes it. The error is that of ctx, or says that
+// flowrun runs in the background.
 func (k *Keyboard) Prompt(ctx context.Context) (*Prompt, error) {
 	select {
 	case k.lock <- struct{}{}:
@@ -38,7 +39,7 @@ func (k *Keyboard) Prompt(ctx context.Context) (*Prompt, error) {
 	return &Prompt{k, k.display}, nil
 }
 
-// Close gives the terminal back, to the view and to steps.
+// Close gives the terminal back to the live view and to steps.
 func (s *Prompt) Close() {
 	s.keys.mu.Lock()
 	if s.keys.view != nil {
@@ -48,10 +49,11 @@ func (s *Prompt) Close() {
 	<-s.keys.lock
 }
 
-// DiscardInput forgets what was typed before a question.
+// DiscardInput discards what was typed before the question.
 func (s *Prompt) DiscardInput() { ui.DiscardTyped(s.keys.in) }
 
-// ReadLine is the next line that is typed; the error is io.EOF, or that of ctx.
+// ReadLine returns the next line that is typed. The error is io.EOF at the end of the input, or
+// that of ctx.
 func (s *Prompt) ReadLine(ctx context.Context) (string, error) {
 	wake, waker, err := os.Pipe()
 	if err != nil {
