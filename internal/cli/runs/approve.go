@@ -20,11 +20,11 @@ import (
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
-// reply is what a person says on the command line.
+// reply is the answer that a person gives on the command line.
 type reply struct {
 	approve bool
 	comment string
-	params  string // a file with the values of the form
+	params  string // file with the values of the form
 }
 
 func approveCommand(env *ui.Env) *cobra.Command {
@@ -122,7 +122,7 @@ func answerQuestion(env *ui.Env, c *cobra.Command, args []string, r reply, f run
 			err = continueRun(ctx, env, c, s, past, q, params, f)
 		}
 		if code := ui.CodeError(0); !r.approve && errors.As(err, &code) && code == outcome.ExitFailed {
-			return nil // the run failed, which is what a no is for
+			return nil // the run failed because of the rejection, which is the intended result
 		}
 		return err
 	})
@@ -335,8 +335,8 @@ func continueRun(ctx context.Context, env *ui.Env, c *cobra.Command, s *sqlite.S
 	})
 }
 
-// completeQuestion offers runs that wait for an answer, their steps, and the fields of
-// the step's form.
+// completeQuestion completes runs that wait for an answer, their waiting steps, and the fields of a
+// step's form.
 func completeQuestion(env *ui.Env) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, prefix string) (words []string, _ cobra.ShellCompDirective) {
 		const none = cobra.ShellCompDirectiveNoFileComp
@@ -369,7 +369,7 @@ func completeQuestion(env *ui.Env) cobra.CompletionFunc {
 	}
 }
 
-// fieldWords are the fields of a form, and the values that one may have.
+// fieldWords returns completions for the fields of a form and their choices.
 func fieldWords(q flowrun.Question, prefix string) (words []string) {
 	if q.Form == nil {
 		return nil

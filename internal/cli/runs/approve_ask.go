@@ -18,13 +18,14 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// prompter puts the questions of a run to the person at the terminal, one at a time.
+// prompter asks the person at the terminal the questions of a run, one at a time.
 type prompter struct {
 	env  *ui.Env
 	keys *keyboard.Keyboard
 }
 
-// promptAtTerminal is who answers the questions of a run here, nil where nobody does.
+// promptAtTerminal returns the function that answers the questions of a run at the terminal, or nil
+// if no person can be asked.
 func promptAtTerminal(env *ui.Env, keys *keyboard.Keyboard, f ui.Asking) func(context.Context, flowrun.Question) (flowrun.Answer, error) {
 	if keys == nil || !env.CanAsk(f) {
 		return nil
@@ -32,8 +33,8 @@ func promptAtTerminal(env *ui.Env, keys *keyboard.Keyboard, f ui.Asking) func(co
 	return (&prompter{env, keys}).ask
 }
 
-// ask shows the question and asks for the values of its form, and for a yes or a no. The
-// error is flowrun.ErrNobody when the person leaves it for later.
+// ask shows the question, asks for a decision, and for the values of its form. The error is
+// flowrun.ErrNoApprover if the person leaves the question for later.
 func (k *prompter) ask(ctx context.Context, q flowrun.Question) (flowrun.Answer, error) {
 	answer := flowrun.Answer{By: k.env.UserAndTerminal()}
 	seat, err := k.keys.Prompt(ctx)
@@ -46,7 +47,7 @@ func (k *prompter) ask(ctx context.Context, q flowrun.Question) (flowrun.Answer,
 		return answer, err
 	}
 	f := &formInput{Prompt: seat, ctx: ctx, question: q, values: map[string]any{}}
-	seat.DiscardInput() // what was typed before the question is no answer
+	seat.DiscardInput() // input from before the question is not an answer
 	for {
 		switch word, err := f.line("[a]pprove, [r]eject, [l]ater? "); {
 		case err != nil:
@@ -69,7 +70,7 @@ func (k *prompter) ask(ctx context.Context, q flowrun.Question) (flowrun.Answer,
 	}
 }
 
-// card is how a question is shown.
+// card converts a question to the form in which a person sees it.
 func card(q flowrun.Question) console.Question {
 	c := console.Question{Step: q.Step, Tool: q.Tool, Run: q.Run, Prompt: q.Prompt}
 	if !q.Until.IsZero() {
@@ -86,7 +87,8 @@ type formInput struct {
 	values   map[string]any
 }
 
-// line asks for a line; the end of the input leaves the question for later.
+// line prints a prompt and reads a line. At the end of the input it returns flowrun.ErrNoApprover,
+// which leaves the question for later.
 func (f *formInput) line(prompt string) (string, error) {
 	fmt.Fprint(f.Out, prompt)
 	text, err := f.ReadLine(f.ctx)
@@ -97,7 +99,7 @@ func (f *formInput) line(prompt string) (string, error) {
 	return strings.TrimSpace(text), err
 }
 
-// fill asks for one field after another, each held against the form's own rules.
+// fill asks for the fields one by one and validates each, then the form as a whole.
 func (f *formInput) fill() error {
 	if f.question.Form == nil {
 		return nil
@@ -107,7 +109,7 @@ func (f *formInput) fill() error {
 			return err
 		}
 	}
-	for { // what only the form as a whole can say
+	for { // rules that concern the whole form
 		bad := f.problems()
 		if len(bad) == 0 {
 			return nil
@@ -126,13 +128,13 @@ func (f *formInput) fill() error {
 				}
 			}
 		}
-		if !again { // nothing that is asked for is wrong: it cannot be filled in here
+		if !again { // the problem is in no field that can be asked for, so the form cannot be filled in here
 			return flowrun.ErrNoApprover
 		}
 	}
 }
 
-// insideField says whether a path in the values is that of a field, or inside it.
+// insideField reports whether a path in the values is that of a field, or inside the field.
 func insideField(path, field string) bool {
 	rest, ok := strings.CutPrefix(path, field)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
@@ -146,8 +148,8 @@ func (f *formInput) problems() []flowrun.ParamProblem {
 	return nil
 }
 
-// field asks for one value until it will do. An empty line is the default, or leaves the
-// field out.
+// field asks for the value of a field until it is valid. An empty line stands for the default, or
+// leaves an optional field out.
 func (f *formInput) field(x *tool.FormField) error {
 	introduceField(f.Out, x)
 	prompt := console.Clean(x.Name)
@@ -175,7 +177,7 @@ func (f *formInput) field(x *tool.FormField) error {
 	}
 }
 
-// wrong is what is wrong with a field's value.
+// wrong returns the reason why a value of a field is invalid.
 func (f *formInput) wrong(x *tool.FormField, text string) string {
 	with := &formInput{question: f.question, values: map[string]any{x.Name: meantBy(x, text)}}
 	for _, p := range with.problems() {
@@ -186,7 +188,7 @@ func (f *formInput) wrong(x *tool.FormField, text string) string {
 	return "this value is not allowed"
 }
 
-// introduceField says what a field is about: its type, its meaning, its choices.
+// introduceField prints the type, description and choices of a field.
 func introduceField(out io.Writer, x *tool.FormField) {
 	kind := map[string]string{"string": "text", "integer": "a whole number", "number": "a number", "boolean": "yes or no", "array": "a list: one value, or JSON", "object": "JSON"}[x.Type]
 	if kind == "" {
@@ -205,7 +207,7 @@ func introduceField(out io.Writer, x *tool.FormField) {
 	}
 }
 
-// choicesOf are the values a field may have, as people write them.
+// choicesOf returns the values that a field may have, as people write them.
 func choicesOf(x tool.FormField) []string {
 	list := make([]string, len(x.Enum))
 	for i, v := range x.Enum {
@@ -217,8 +219,8 @@ func choicesOf(x tool.FormField) []string {
 	return list
 }
 
-// meantBy is the value that an answer stands for: one of several may be given by its
-// number, unless that is a value of the list too.
+// meantBy converts an answer to the value of the field. One of several choices may be given by its
+// number, unless that number is a choice itself.
 func meantBy(x *tool.FormField, text string) any {
 	choices := choicesOf(*x)
 	if slices.Contains(choices, text) || x.Type == "boolean" || len(choices) == 0 {

@@ -59,10 +59,11 @@ cleanup itself, unless a service started the run.`,
 	}
 }
 
-// errCancelledBy is the cause of runs that a person cancels.
+// errCancelledBy is the cause of cancellation of runs that a person cancels.
 var errCancelledBy = errors.New("cancelled by flowrun cancel")
 
-// cancelWaiting ends a run that is waiting for an approval and so has no owner.
+// cancelWaiting cancels a run that waits for an approval and so has no owner. It asks the service
+// if that would continue the run; otherwise it resumes the run and cancels it at once.
 func cancelWaiting(ctx context.Context, env *ui.Env, s *sqlite.Store, info flowrun.RunInfo) error {
 	if dir, err := ui.StateDir(); err == nil && info.Origin != "" && ui.ServiceRunning(dir) {
 		if err := ui.CallService("POST", "/api/v1/runs/"+info.ID+"/cancel", struct{}{}, &struct{}{}); err != nil {
@@ -91,7 +92,7 @@ func cancelWaiting(ctx context.Context, env *ui.Env, s *sqlite.Store, info flowr
 	}}
 	err = x.run()
 	if code := ui.CodeError(0); errors.As(err, &code) && code == outcome.ExitInterrupted {
-		return nil // that is what was asked for
+		return nil // the run was cancelled, as requested
 	}
 	return err
 }

@@ -1,9 +1,9 @@
-// Package runs holds the commands that start, continue and end runs: run, resume, retry,
-// approve, reject, cancel, demo and explain-cache.
+// Package runs holds the commands that start, continue and end runs: run, resume, retry, approve,
+// reject, cancel, demo and explain-cache.
 //
-// A command line becomes a plan and parameters (package launch). After the policy has
-// allowed the run, run.go passes both to an engine, shows progress, prints the result and
-// returns the exit code. Package past shows runs that have ended.
+// A command line becomes a plan and parameters (package launch). After the policy has allowed the
+// run, execute.go passes both to an engine, shows progress, prints the result and returns the exit
+// code. Package past shows recorded runs.
 package runs
 
 import (

@@ -79,7 +79,7 @@ func brokenDemo(env *ui.Env, f runFlags) error {
 	})
 }
 
-// runDemo runs the demo from a file in dir. The result is nil where there was no run.
+// runDemo runs the demo from a file in dir. res is nil if no run was started.
 func runDemo(env *ui.Env, dir string, s *sqlite.Store, f runFlags, fail bool) (p *flowrun.Plan, res *flowrun.Result, err error) {
 	file := filepath.Join(dir, "demo.yaml")
 	if err := os.WriteFile(file, scaffold.Demo(), 0o600); err != nil {
@@ -100,7 +100,7 @@ func runDemo(env *ui.Env, dir string, s *sqlite.Store, f runFlags, fail bool) (p
 	return p, res, err
 }
 
-// afterDemo shows when each step ran, and where to go from here.
+// afterDemo shows when each step ran, and which commands to try next.
 func afterDemo(env *ui.Env, p *flowrun.Plan, r *flowrun.Result) error {
 	fmt.Fprintln(env.Stderr)
 	if err := runview.Summarize(env, r, p); err != nil {
@@ -115,7 +115,7 @@ The step build took two attempts, and upload used its fallback, another mirror.
 	return nil
 }
 
-// afterFailure shows what can be done with a failed run.
+// afterFailure shows the commands that inspect and continue a failed run.
 func afterFailure(env *ui.Env, id, file string) {
 	fmt.Fprintf(env.Stderr, `
 This run is recorded in your history, like every run. Its definition is

@@ -13,11 +13,12 @@ import (
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
-// notDetached are flags of run that say how this process runs something.
+// notDetached are the flags of run that apply to the executing process, and so cannot be combined
+// with --detach.
 var notDetached = []string{"until", "allow-dash", "no-history", "watch", "watch-path", "max-parallel", "force", "summary", "exit-code", "metrics-file", "metrics-addr", "auto-approve"}
 
-// detach hands a run over to the service, which begins it, and prints its id. The values
-// of its parameters are looked at here first, and told of as ever.
+// detach sends a run to the service, which executes it, and prints its id. The parameters are
+// validated here first, so that problems are reported as usual.
 func detach(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 	for _, name := range notDetached {
 		if c.Flags().Changed(name) {
@@ -54,8 +55,8 @@ func detach(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 	return err
 }
 
-// noteOther says so where the service, which began in another folder, runs another tool of
-// that name.
+// noteOther prints a note if the service runs a different tool of the same name, because it was
+// started in another folder.
 func noteOther(env *ui.Env, plan *flowrun.Plan, id string) {
 	_ = env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
 		r, err := s.Record(ctx, id)

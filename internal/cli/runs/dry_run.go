@@ -14,7 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/console"
 )
 
-// dryRun shows what a run would do and starts nothing.
+// dryRun prints what a run would do, without starting anything.
 func dryRun(env *ui.Env, r *request, f runFlags) error {
 	v, err := r.preview()
 	if err != nil {
@@ -73,9 +73,9 @@ func dryRun(env *ui.Env, r *request, f runFlags) error {
 	return nil
 }
 
-// showPreview prints the steps of one tool wave by wave; nested steps, whose ids
-// begin with prefix, come under the step that holds them. Nothing in it can hide what
-// would run.
+// showPreview prints the steps of one tool, grouped by wave. Nested steps, whose ids begin with
+// prefix, follow the step that contains them. Control characters are made visible, so that a
+// definition cannot hide what would run.
 func showPreview(w io.Writer, all []flowrun.PreviewStep, prefix string) {
 	indent := strings.Repeat("    ", strings.Count(prefix, "/"))
 	var own []flowrun.PreviewStep
@@ -112,7 +112,8 @@ func showPreview(w io.Writer, all []flowrun.PreviewStep, prefix string) {
 	}
 }
 
-// showAround prints what programs are given, a line each that begins with a text.
+// showAround prints the runtime, environment and input of programs, one per line. Each line begins
+// with begin.
 func showAround(w io.Writer, begin string, s flowrun.Surroundings) {
 	if s.Runtime != "" {
 		fmt.Fprintf(w, "%sruns with %s, outside the sandbox\n", begin, console.Visible(s.Runtime))

@@ -14,8 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/telemetry"
 )
 
-// withHistory carries a request out on an engine, with the history open where the run is
-// recorded.
+// withHistory executes a request. It opens the history, unless the run is not recorded.
 func withHistory(env *ui.Env, r *request, f runFlags) error {
 	x := &execution{env: env, flags: f, plan: r.plan, start: func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
 		if r.wrong != nil {
@@ -38,8 +37,8 @@ type execution struct {
 	env   *ui.Env
 	flags runFlags
 	plan  *flowrun.Plan
-	past  *flowrun.RecordedRun // the run that is continued; nil for a new one
-	store *sqlite.Store        // nil: the run is not recorded
+	past  *flowrun.RecordedRun // the run that is resumed; nil for a new run
+	store *sqlite.Store        // nil if the run is not recorded
 	start func(context.Context, *flowrun.Engine, ...flowrun.RunOption) (*flowrun.Result, error)
 
 	ctx     context.Context
@@ -49,8 +48,8 @@ type execution struct {
 	out     *runOutput
 }
 
-// run starts the run on an engine of its own, waits for its end, and prints the result.
-// What the run ended with is a ui.CodeError.
+// run starts the run on a new engine, waits until it ends, and prints the result. The exit code of
+// the run is returned as a ui.CodeError.
 func (x *execution) run() error {
 	x.ctx, x.stop = context.WithCancelCause(context.Background())
 	defer x.stop(nil)
@@ -86,7 +85,7 @@ func (x *execution) run() error {
 	return x.finish(res, err)
 }
 
-// trace is what the run's trace says of it.
+// trace describes the run for its trace.
 func (x *execution) trace() telemetry.About {
 	return launch.AboutRun(x.plan, x.past, x.flags.retries, launch.Inherited())
 }
@@ -101,8 +100,8 @@ func (x *execution) setOptions() {
 	}
 }
 
-// takeTerminal lends the terminal to interactive steps and to questions, where a person is
-// there. giveBack undoes it, also when a step could not.
+// takeTerminal lends the terminal to interactive steps and to questions, if there is a person.
+// giveBack restores the terminal, even if a step did not.
 func (x *execution) takeTerminal() (keys *keyboard.Keyboard, giveBack func()) {
 	keys = keyboard.Open(x.env, x.flags.NoInput)
 	if keys == nil {
@@ -120,7 +119,7 @@ func (x *execution) takeTerminal() (keys *keyboard.Keyboard, giveBack func()) {
 	}
 }
 
-// narrate has the run narrated, and its output printed.
+// narrate starts to print the progress and the output of the run.
 func (x *execution) narrate(keys *keyboard.Keyboard, stateDir string) *runview.Narrator {
 	n := runview.Narrate(x.env, runview.Narration{Mode: x.flags.Progress, Plan: x.plan, Resumed: x.past, Keys: keys, Recorded: x.store != nil, StateDir: stateDir})
 	x.options = append(x.options, n.Options...)
@@ -132,7 +131,7 @@ func (x *execution) narrate(keys *keyboard.Keyboard, stateDir string) *runview.N
 	return n
 }
 
-// notStarted is the error of a run that ended before its first step.
+// notStarted returns the error for a run that ended before its first step.
 func (x *execution) notStarted(err error) error {
 	code := x.signals.Code()
 	if code == 0 || x.ctx.Err() == nil {
@@ -144,14 +143,15 @@ func (x *execution) notStarted(err error) error {
 	return ui.CodeError(code)
 }
 
-// notify sends the notifications of the run's end. Whoever watches sees how it ends.
+// notify sends the notifications for the end of the run. With --watch it sends none, because the
+// person is watching.
 func (x *execution) notify(res *flowrun.Result, err error) {
 	if !x.flags.watch {
 		launch.Notify(x.ctx, x.env, x.signals, x.store, launch.RunEnd{Result: res, Plan: x.plan, Resumed: x.past, Err: err}, x.flags.ConsentFlags, x.flags.dir)
 	}
 }
 
-// finish prints the result, and answers the exit code.
+// finish prints the result, and returns the exit code as an error.
 func (x *execution) finish(res *flowrun.Result, err error) error {
 	if err := cmp.Or(err, x.out.err, printResult(x.env, res, x.flags.output)); err != nil {
 		if x.store != nil && res.Status == dag.Interrupted && ui.Verbose(x.flags.Progress) {

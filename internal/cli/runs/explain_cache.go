@@ -63,7 +63,7 @@ The exit code is 0 if the result would be reused, and 1 if not.`,
 	return c
 }
 
-// completeExplain offers tools, then the tool's steps.
+// completeExplain completes tools, then steps of the tool, then parameters.
 func completeExplain(env *ui.Env) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		switch len(args) {
@@ -76,7 +76,7 @@ func completeExplain(env *ui.Env) cobra.CompletionFunc {
 	}
 }
 
-// explain prints an explanation. That the step would run is an exit code.
+// explain prints an explanation. If the step would run, it returns exit code 1 as an error.
 func explain(env *ui.Env, x *flowrun.CacheExplanation, output string, verbose bool) error {
 	if output == "json" {
 		if err := ui.WriteJSON(env, x); err != nil {

@@ -14,14 +14,14 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
-// conclude reports how a run ended, in the forms that the flags ask for.
+// conclude reports how a run ended, in the forms that the flags demand.
 func conclude(env *ui.Env, res *flowrun.Result, plan *flowrun.Plan, f runFlags, recorded bool) error {
 	if ui.Verbose(f.Progress) || f.Progress == "quiet" && res.Status != dag.Succeeded {
 		closing(env, res, recorded)
 	}
 	if f.Progress == "github" {
 		if err := runview.WriteJobSummary(env, res, plan); err != nil {
-			env.Notef("%v", err) // the run is none the worse
+			env.Notef("%v", err) // does not affect the result of the run
 		}
 	}
 	if f.summary {
@@ -30,7 +30,7 @@ func conclude(env *ui.Env, res *flowrun.Result, plan *flowrun.Plan, f runFlags, 
 	return nil
 }
 
-// printResult writes the result to stdout; the text form went there during the run.
+// printResult writes the result to stdout. The text form was already written there during the run.
 func printResult(env *ui.Env, res *flowrun.Result, form string) error {
 	switch form {
 	case "json":
@@ -50,7 +50,7 @@ func printResult(env *ui.Env, res *flowrun.Result, form string) error {
 	return nil
 }
 
-// combined writes one step's section of -o combined.
+// combined writes the section of one step in -o combined.
 func combined(w io.Writer, s *flowrun.StepResult) error {
 	if !s.Status.Executed() {
 		return nil
@@ -78,7 +78,8 @@ func combined(w io.Writer, s *flowrun.StepResult) error {
 	return nil
 }
 
-// closing prints one line about how the run ended, unless it simply succeeded.
+// closing prints one line about how the run ended. It prints nothing if the run succeeded without
+// notes.
 func closing(env *ui.Env, res *flowrun.Result, recorded bool) {
 	for _, n := range res.Notices {
 		env.Notef("%s", n.Message)
@@ -96,13 +97,13 @@ func closing(env *ui.Env, res *flowrun.Result, recorded bool) {
 	}
 }
 
-// runOutput is where the run's output goes. It stops the run when its output cannot be written, as when its reader
-// has gone away, and keeps the reason.
+// runOutput writes the output of the run. If writing fails, for example because the reader of a
+// pipe has exited, it stops the run and keeps the error.
 type runOutput struct {
 	w    io.Writer
 	stop context.CancelCauseFunc
-	err  error // valid when the run has ended
-	last byte  // that was written; likewise
+	err  error // may be read only after the run has ended
+	last byte  // last byte written; may be read only after the run has ended
 }
 
 func (b *runOutput) Write(p []byte) (int, error) {
@@ -117,8 +118,8 @@ func (b *runOutput) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// endLine ends the last line, which programs leave open that print a value alone: on a
-// terminal what comes next would stand behind it.
+// endLine ends an unfinished last line. Programs that print only a value often leave the line
+// unfinished, and on a terminal the next message would follow on the same line.
 func (b *runOutput) endLine() {
 	if b.last != 0 && b.last != '\n' {
 		b.Write([]byte("\n"))

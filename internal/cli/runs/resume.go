@@ -171,7 +171,7 @@ func continueRecorded(ctx context.Context, env *ui.Env, s *sqlite.Store, past *f
 	f.dir = past.Record.RunEnv.Workspace
 	told := past
 	if g.Retry {
-		told, f.retries = nil, past // a run of its own, which tells itself what it takes over
+		told, f.retries = nil, past // a retry is a new run and reports the reused results itself
 	}
 	x := &execution{env: env, flags: f, plan: past.Plan, past: told, store: s, start: func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
 		return e.Continue(ctx, g, o...)
@@ -220,8 +220,8 @@ func describePlan(env *ui.Env, g *flowrun.Continuation, p *flowrun.RecordedRun, 
 	warnOfCleaned(env, g)
 }
 
-// limit is what a run was limited to, and the way to the rest; both are "" for one that
-// was not.
+// limit describes which steps a run was limited to, and the command that runs the others. Both are
+// "" if the run was not limited.
 func limit(p *flowrun.RecordedRun) (to, rest string) {
 	switch r := p.Record; {
 	case r.WithoutUpstream && r.RetryOf != "":
@@ -234,14 +234,16 @@ func limit(p *flowrun.RecordedRun) (to, rest string) {
 	return "", ""
 }
 
-// reportLimit says that the run was limited: what takes it up is limited too.
+// reportLimit prints that the run was limited, because a resume or retry is limited in the same
+// way.
 func reportLimit(env *ui.Env, p *flowrun.RecordedRun) {
 	if to, rest := limit(p); to != "" {
 		env.Notef("  limited to %s, like run %s; to run the other steps: %s", to, p.Record.ID, rest)
 	}
 }
 
-// beyond adds to the error of a step that there is not that the run was limited.
+// beyond extends the error for an unknown step: the step may be missing because the run was
+// limited.
 func beyond(p *flowrun.RecordedRun, err error) error {
 	var step *flowrun.StepError
 	if to, rest := limit(p); to != "" && errors.As(err, &step) {
@@ -263,7 +265,8 @@ func warnOfCleaned(env *ui.Env, g *flowrun.Continuation) {
 	}
 }
 
-// confirm asks whether interrupted steps may run again. Without a person, it returns false.
+// confirm asks whether interrupted steps may run again. It returns false if there is no person to
+// ask.
 func confirm(env *ui.Env, g *flowrun.Continuation) bool {
 	return env.HasPerson() && env.AskYesNo("run "+ui.Listed(g.Asks)+" again?", false)
 }

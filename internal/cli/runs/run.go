@@ -30,10 +30,10 @@ type runFlags struct {
 	watch       bool
 	watchPaths  []string
 	detach      bool
-	dir         string // where notices count from; "" is the working directory
+	dir         string // relative paths of notifications start here; "" is the working directory
 
-	retries  *flowrun.RecordedRun // the run that this one tries again
-	answered dag.ID               // the step whose answer continues the run
+	retries  *flowrun.RecordedRun // the run that is retried
+	answered dag.ID               // the step whose answer lets the run continue
 
 	launch.ConsentFlags
 }
@@ -82,7 +82,7 @@ or with --no-input, the step gets its default response.`,
 	return c
 }
 
-// runningFlags are the flags of every command that runs something.
+// runningFlags declares the flags shared by all commands that run something.
 func runningFlags(env *ui.Env, c *cobra.Command, f *runFlags) {
 	fl := c.Flags()
 	fl.IntVar(&f.maxParallel, "max-parallel", 0, "run at most `n` steps at once (default: 2 for each CPU, at least 4)")
@@ -137,8 +137,8 @@ func run(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 	return notRun(env, args[0], f, authorize(env, r, f))
 }
 
-// notRun answers why a tool was not run; that of a Markdown tool stands in a document,
-// too, where one was asked for.
+// notRun returns the error why a tool was not run. If the tool is a Markdown tool and -o json is
+// set, it also prints a document with the reason.
 func notRun(env *ui.Env, name string, f runFlags, why error) error {
 	if why == nil || f.output != "json" {
 		return why
@@ -153,14 +153,14 @@ func notRun(env *ui.Env, name string, f runFlags, why error) error {
 	return why
 }
 
-// request is a run that a command line asks for. Its parameters are bound once: what the
-// policy, a dry run and a person are shown is what runs.
+// request is a run that the user wants. Its parameters are bound only once, so that what the
+// policy, a dry run and a person see is exactly what runs.
 type request struct {
 	plan   *flowrun.Plan
 	world  flowrun.RunEnv
-	params map[string]any // as given
-	args   *flowrun.Args  // bound; nil where they are wrong
-	wrong  error          // why they are
+	params map[string]any // as the user gave them
+	args   *flowrun.Args  // bound parameters; nil if the parameters are invalid
+	wrong  error          // why the parameters are invalid, or nil
 }
 
 func (r *request) bind() { r.args, r.wrong = r.plan.Bind(r.world, r.params) }
@@ -172,8 +172,8 @@ func (r *request) preview() (*flowrun.Preview, error) {
 	return r.args.Preview()
 }
 
-// parse makes a request of the command line. answers are values of parameters that a person
-// has given before.
+// parse converts the command line to a request. answers are values of parameters that the person
+// has already given.
 func parse(env *ui.Env, c *cobra.Command, args []string, f runFlags, answers map[string]any) (*request, error) {
 	r := &request{world: flowrun.RunEnv{AllowDash: f.allowDash, JavaScript: env.JavaScript()}}
 	list, err := launch.Assignments(c, args[1:])
@@ -203,7 +203,7 @@ func parse(env *ui.Env, c *cobra.Command, args []string, f runFlags, answers map
 	if ui.Verbose(f.Progress) {
 		warn(env, plan, r.params)
 	}
-	if f.params == "-" { // stdin has been read
+	if f.params == "-" { // stdin has been read to its end, so it cannot be used for questions
 		return r, nil
 	}
 	asked, err := launch.AskMissing(env, plan, r.world, r.params, r.wrong, f.Asking)
@@ -213,8 +213,8 @@ func parse(env *ui.Env, c *cobra.Command, args []string, f runFlags, answers map
 	return r, err
 }
 
-// answer gives the parameters that are missing the values that a person gave before, and says
-// whether there are any.
+// answer fills in missing parameters with the values that the person gave before. It reports
+// whether there were any.
 func (r *request) answer(answers map[string]any) (some bool) {
 	bad, _ := errors.AsType[*flowrun.ParamsError](r.wrong)
 	if bad == nil {
@@ -228,8 +228,8 @@ func (r *request) answer(answers map[string]any) (some bool) {
 	return some
 }
 
-// authorize has the policy, or a person, let the run go ahead, and runs it. A dry run is
-// shown instead.
+// authorize asks the policy, and possibly a person, whether the run is allowed, and executes it.
+// For a dry run, it prints the preview instead.
 func authorize(env *ui.Env, r *request, f runFlags) (err error) {
 	if f.Settings, err = ui.Settings(env, f.Asking); err != nil {
 		return err

@@ -17,9 +17,9 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// watchRun runs a tool again whenever something changes that it is made of, until
-// Ctrl-C. A change during a run has it run again when that has ended. A definition that
-// is broken is told of, and watched on.
+// watchRun runs a tool again whenever one of its files changes, until Ctrl-C. A change during a run
+// starts the next run after that has ended. Errors in the definition are reported, and watching
+// continues.
 func watchRun(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 	if f.params == "-" {
 		return ui.Usagef(c, "--watch cannot be combined with --params -, because stdin can be read only once; give --params a file")
@@ -33,7 +33,7 @@ func watchRun(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 	defer stop()
 	set, answers := &watch.Set{Files: []string{ui.AbsPath(args[0])}}, map[string]any{}
 	for {
-		known := set.Take() // what changes while it is read has changed
+		known := set.Take() // a change while the definition is being read counts as a change
 		r, err := parse(env, c, args, f, answers)
 		if err == nil {
 			set, answers = watched(r.plan, r.params, f.watchPaths), r.params
@@ -73,8 +73,8 @@ func watchRun(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 	}
 }
 
-// watched is what a plan is made of: its definitions, and the files that its steps'
-// caches depend on; and what the caller named.
+// watched returns the files and patterns to watch: the definitions of the plan, the files that the
+// caches of its steps depend on, and the patterns of --watch-path.
 func watched(p *flowrun.Plan, params map[string]any, more []string) *watch.Set {
 	s := &watch.Set{Patterns: slices.Clone(more), Skip: []string{flowrun.DefaultStateDir()}}
 	add(s, p, params)
@@ -101,7 +101,7 @@ func add(s *watch.Set, p *flowrun.Plan, params map[string]any) {
 	}
 }
 
-// patterns are those of a cache, from the working directory.
+// patterns returns the patterns of a cache as paths, relative to the working directory.
 func patterns(dir string, texts []tool.Text, params map[string]any) (list []string) {
 	for _, t := range texts {
 		p := filled(t.S, params)
@@ -115,8 +115,8 @@ func patterns(dir string, texts []tool.Text, params map[string]any) (list []stri
 
 var hole = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{[A-Za-z_][A-Za-z0-9_.-]*\}`) })
 
-// filled is a pattern with the values of parameters in it. What only a run knows may be
-// anything.
+// filled replaces the placeholders in a pattern by the values of parameters. Placeholders whose
+// values are known only during the run become *.
 func filled(text string, params map[string]any) string {
 	return hole().ReplaceAllStringFunc(text, func(h string) string {
 		if v, ok := params[h[1:len(h)-1]].(string); ok {
@@ -126,7 +126,7 @@ func filled(text string, params map[string]any) string {
 	})
 }
 
-// namedIn are the files that an error speaks of.
+// namedIn returns the files that an error refers to.
 func namedIn(err error) (list []string) {
 	var diags tool.Diagnostics
 	errors.As(err, &diags)
