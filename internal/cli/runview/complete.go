@@ -13,10 +13,10 @@ import (
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
-// MaxOffered is how many runs, or steps of a run, completion offers.
+// MaxOffered is how many runs, or steps of a run, completion offers at most.
 const MaxOffered = 50
 
-// CompleteRunID offers runs, newest first, with what they are.
+// CompleteRunID completes ids of runs, newest first, with tool, status and age.
 func CompleteRunID(env *ui.Env) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -26,7 +26,8 @@ func CompleteRunID(env *ui.Env) cobra.CompletionFunc {
 	}
 }
 
-// RunIDs are completions for the runs of a query. The newest run of all has a word.
+// RunIDs returns completions for the runs of a query. The newest run is also offered as
+// flowrun.Latest.
 func RunIDs(env *ui.Env, q flowrun.Query) (words []string) {
 	env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
 		if strings.HasPrefix(flowrun.Latest, q.Prefix) {
@@ -47,7 +48,7 @@ func RunIDs(env *ui.Env, q flowrun.Query) (words []string) {
 	return words
 }
 
-// CompleteRunStep offers the steps of the run that is named on the line.
+// CompleteRunStep completes the id of a run, then the steps of that run.
 func CompleteRunStep(env *ui.Env) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		switch len(args) {
@@ -60,7 +61,7 @@ func CompleteRunStep(env *ui.Env) cobra.CompletionFunc {
 	}
 }
 
-// RunSteps are completions for the steps of a run that begin with prefix.
+// RunSteps returns completions for the steps of a run that begin with prefix.
 func RunSteps(env *ui.Env, run, prefix string) (words []string) {
 	env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
 		p, err := env.LoadRun(ctx, s, run)

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// continued calls f whenever the process goes on after it was stopped with Ctrl-Z, until
-// stop is called.
+// continued calls f whenever the process continues after it was stopped with Ctrl-Z. Call stop to
+// end this.
 func continued(f func()) (stop func()) {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, syscall.SIGCONT)

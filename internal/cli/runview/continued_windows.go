@@ -1,4 +1,4 @@
 package runview
 
-// continued has nothing to wait for: there is no Ctrl-Z on Windows.
+// continued does nothing: Windows has no Ctrl-Z.
 func continued(func()) (stop func()) { return func() {} }

@@ -1,5 +1,5 @@
-// Package runview is what a person sees of a run: its narration while it goes on
-// (narrate.go, github.go), and afterwards its steps as boxes, bars and notes, and what can
-// be done next. Plans, results and events go in, lines and pictures come out. It neither
-// starts runs nor reads the history, but for completions.
+// Package runview shows runs to a person. During a run it prints progress (narrate.go, github.go).
+// Afterwards it draws the steps as boxes, bars and notes, and suggests the next commands. Its input
+// are plans, results and events; its output is text. It does not start runs, and reads the history
+// only for completion.
 package runview

@@ -9,7 +9,8 @@ import (
 	"github.com/flowrun/flowrun/internal/console"
 )
 
-// Boxes is a plan as boxes and arrows.
+// Boxes converts the steps of a plan to boxes of a drawing. prefix is the path of the step that
+// contains them, with a slash, or "".
 func Boxes(p *flowrun.Plan, prefix string) []console.Box {
 	var boxes []console.Box
 	for _, name := range p.Steps() {
@@ -33,7 +34,7 @@ func Boxes(p *flowrun.Plan, prefix string) []console.Box {
 	return boxes
 }
 
-// role says what is special about when a step runs, and how often.
+// role describes when a step runs (as a handler) and how often (as a loop).
 func role(p *flowrun.Plan, step string) string {
 	var words []string
 	switch key, of := p.Handler(step); {
@@ -52,7 +53,7 @@ func role(p *flowrun.Plan, step string) string {
 	return strings.Join(words, ", ")
 }
 
-// StepStates is the state of every step of a run, by path.
+// StepStates returns the result of every step of a run, by its path without attempts.
 func StepStates(r *flowrun.Result) map[string]flowrun.StepResult {
 	m := make(map[string]flowrun.StepResult, len(r.Steps))
 	for _, s := range r.Steps {
@@ -61,10 +62,10 @@ func StepStates(r *flowrun.Result) map[string]flowrun.StepResult {
 	return m
 }
 
-// withoutTries is a path without the numbers of tries.
+// withoutTries returns a path without the numbers of attempts.
 func withoutTries(path string) string { return string(dag.ID(path).WithoutAttempts()) }
 
-// MarkSteps puts a run's states and durations into a drawing.
+// MarkSteps adds the states and durations of a run to a drawing.
 func MarkSteps(boxes []console.Box, states map[string]flowrun.StepResult, now time.Time) {
 	for i := range boxes {
 		b := &boxes[i]

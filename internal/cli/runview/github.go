@@ -14,7 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/console"
 )
 
-// github narrates for the log of GitHub Actions.
+// github prints progress for the log of GitHub Actions.
 func github(env *ui.Env, n Narration, t *Narrator) {
 	s := scene(n)
 	pos := s.Pos
@@ -37,7 +37,8 @@ func github(env *ui.Env, n Narration, t *Narrator) {
 	})
 }
 
-// inRepository is a file's path as annotations have it: from the root of the checkout.
+// inRepository returns the path of a file relative to the root of the checkout, as annotations need
+// it.
 func inRepository(file string) string {
 	root := os.Getenv("GITHUB_WORKSPACE")
 	full, err := filepath.Abs(file)
@@ -50,13 +51,14 @@ func inRepository(file string) string {
 	return file
 }
 
-// What a job's page holds of a large run.
+// Limits of the job summary for large runs.
 const (
 	maxRows  = 200
 	maxBoxes = 100
 )
 
-// WriteJobSummary adds how a run went to the page of the job, where GitHub Actions has one.
+// WriteJobSummary appends the result of a run to the job summary of GitHub Actions. It does nothing
+// elsewhere.
 func WriteJobSummary(env *ui.Env, r *flowrun.Result, p *flowrun.Plan) error {
 	name := os.Getenv("GITHUB_STEP_SUMMARY")
 	if name == "" {
@@ -106,7 +108,7 @@ func boxCount(boxes []console.Box) int {
 	return n
 }
 
-// cell is a text as it stands in a table of Markdown.
+// cell escapes text for a cell of a Markdown table.
 func cell(s string) string {
 	s = console.Sanitize(strings.ReplaceAll(s, "\n", " "))
 	var b strings.Builder

@@ -13,10 +13,10 @@ import (
 // that did not succeed are listed, up to this number.
 const MaxItems = 20
 
-// states counts them.
+// states counts steps by status.
 type states map[dag.Status]int
 
-// String is the counts in words, in the order of states: "3 succeeded, 1 failed".
+// String returns the counts in words, in the order of statuses: "3 succeeded, 1 failed".
 func (s states) String() string {
 	var words []string
 	for st := dag.Pending; st <= dag.Interrupted; st++ {
@@ -34,7 +34,7 @@ func (s states) total() (n int) {
 	return n
 }
 
-// itemOf is the loop that a path is an item of; "" for other steps.
+// itemOf returns the path of the loop if path is an item of a loop, and "" otherwise.
 func itemOf(path string) string {
 	if !strings.HasSuffix(path, "]") {
 		return ""
@@ -46,7 +46,7 @@ func itemOf(path string) string {
 	return string(holders[len(holders)-1])
 }
 
-// loopStates counts what became of the items of each loop.
+// loopStates counts the statuses of the items of each loop.
 func loopStates(steps []flowrun.StepResult) map[string]states {
 	loops := map[string]states{}
 	for _, s := range steps {
@@ -60,8 +60,9 @@ func loopStates(steps []flowrun.StepResult) map[string]states {
 	return loops
 }
 
-// ShownSteps returns the steps to display. For a loop over many items, these include at most
-// most items that did not succeed, and notes has a summary of the states of all items.
+// ShownSteps returns the steps to display. For a loop with more than MaxItems items, it shows only
+// items that did not succeed, at most most of them; notes then has a summary of the statuses of all
+// items.
 func ShownSteps(steps []flowrun.StepResult, most int) (shown []flowrun.StepResult, notes map[string]string) {
 	loops, listed := loopStates(steps), map[string]int{}
 	notes = map[string]string{}
@@ -92,10 +93,10 @@ func wentWell(st dag.Status) bool {
 	return st == dag.Succeeded || st == dag.Reused || st == dag.Skipped || st == dag.Pending
 }
 
-// fates counts the states of a step that loops run more than once.
+// fates counts the statuses of a step that runs more than once because of loops.
 type fates struct {
-	counted states // of the step's runs; of a loop's items
-	seen    states // of loops that had no items as well
+	counted states // of the step's runs; for a loop, of its items
+	seen    states // also counts loops without items
 }
 
 // CountByStep counts the states of steps that loops run more than once, by the name of the
@@ -121,7 +122,8 @@ func CountByStep(p *flowrun.Plan, steps []flowrun.StepResult) map[string]fates {
 	return all
 }
 
-// gravest orders states for a box that represents several steps.
+// gravest lists statuses from the most to the least important. A box that represents several steps
+// shows the first of these statuses that occurs.
 var gravest = []dag.Status{dag.Failed, dag.TimedOut, dag.Interrupted, dag.Running, dag.Retrying, dag.Waiting, dag.Cancelled, dag.Succeeded, dag.Reused, dag.Skipped}
 
 // MarkLoops adds the states of loop items to a drawing.

@@ -16,42 +16,43 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// streamed writes what steps stream to the console behind their names.
+// streamed returns a function that writes the output of steps to the console, with the name of the
+// step before each line.
 func streamed(p *console.Prefixer) func(flowrun.StreamChunk) {
 	return func(c flowrun.StreamChunk) {
 		text := c.Text
 		if !bytes.HasSuffix(text, []byte("\n")) {
 			text = append(bytes.Clone(text), '\n')
 		}
-		p.Step(string(c.Step)).Write(text) // who cannot see it can read the log
+		p.Step(string(c.Step)).Write(text) // an error is ignored: the log has the output
 	}
 }
 
-// Narration is how progress of a run is printed.
+// Narration configures how the progress of a run is printed.
 type Narration struct {
-	Mode     string // of --progress, not auto
+	Mode     string // of --progress, but not auto
 	Plan     *flowrun.Plan
-	Resumed  *flowrun.RecordedRun // that is taken up, nil for a new run
-	Keys     *keyboard.Keyboard   // nil: nobody is asked
+	Resumed  *flowrun.RecordedRun // the run that is resumed; nil for a new run
+	Keys     *keyboard.Keyboard   // nil if no person can be asked
 	Recorded bool
-	StateDir string // where the logs are
+	StateDir string // has the logs
 }
 
 // Narrator prints the progress of a run on stderr.
 type Narrator struct {
 	Options []flowrun.RunOption
-	Stdout  io.Writer // where the run's output goes
+	Stdout  io.Writer // for the output of the run
 	Queued  func(flowrun.QueuePosition)
-	End     func() // stops narrating; it may be called again
+	End     func() // stops printing; may be called more than once
 }
 
-// Narrate starts to print the progress of a run.
+// Narrate starts to print the progress of a run. Call End when the run has ended.
 func Narrate(env *ui.Env, n Narration) *Narrator {
 	t := &Narrator{Stdout: n.Keys.Screen(env.Stdout), Queued: func(flowrun.QueuePosition) {}, End: func() {}}
 	if ui.IsTerminal(env.Stdout) {
 		clean := console.NewCleaner(t.Stdout)
 		t.Stdout = clean
-		defer func() { // after the mode's own end
+		defer func() { // runs after the End of the mode
 			end := t.End
 			t.End = sync.OnceFunc(func() { clean.Flush(); end() })
 		}()
@@ -75,12 +76,13 @@ func Narrate(env *ui.Env, n Narration) *Narrator {
 	return t
 }
 
-// prefixer writes what steps stream to w, which is stderr in some clothes.
+// prefixer writes the output of steps to w, which is stderr or a writer above it.
 func prefixer(env *ui.Env, w io.Writer, p *flowrun.Plan) func(flowrun.StreamChunk) {
 	return streamed(console.NewPrefixer(w, ui.Paths(p, ""), console.PrefixOptions{Color: env.Colored(env.Stderr), Terminal: ui.IsTerminal(env.Stderr)}))
 }
 
-// streamingSteps passes on what steps stream that say so, and not what handlers print.
+// streamingSteps passes on the output of steps with output.mode stream. It drops the output of all
+// others, including handlers.
 func streamingSteps(p *flowrun.Plan, f func(flowrun.StreamChunk)) func(flowrun.StreamChunk) {
 	return func(c flowrun.StreamChunk) {
 		if s := p.Step(string(c.Step)); s != nil && s.Output.Mode == "stream" {
@@ -95,7 +97,7 @@ func (t *Narrator) onStream(f func(flowrun.StreamChunk)) {
 
 func (t *Narrator) addSink(s dag.Sink) { t.Options = append(t.Options, flowrun.WithSink(s)) }
 
-// lines narrates in lines. What streams goes where they do.
+// lines prints progress as lines. It returns the writer for the output of steps.
 func lines(env *ui.Env, n Narration, t *Narrator) io.Writer {
 	w := console.NewActivityWriter(env.Stderr)
 	plain := console.NewPlain(w, env.Colored(env.Stderr), ui.Paths(n.Plan, ""), scene(n))
@@ -113,8 +115,8 @@ func lines(env *ui.Env, n Narration, t *Narrator) io.Writer {
 	return w
 }
 
-// view narrates on a terminal. Until it ends, what is written to stderr, and to a
-// stdout that is the same terminal, scrolls above it.
+// view shows a live view on a terminal. Until it ends, text written to stderr, and to stdout if
+// that is the same terminal, scrolls above the view.
 func view(env *ui.Env, n Narration, t *Narrator) {
 	var past []dag.Event
 	if n.Resumed != nil {
@@ -146,7 +148,7 @@ func view(env *ui.Env, n Narration, t *Narrator) {
 	})
 }
 
-// scene is what a narration knows of the plan.
+// scene returns what the console needs to know about the plan.
 func scene(n Narration) console.PlanInfo {
 	p := n.Plan
 	return console.PlanInfo{
@@ -174,8 +176,8 @@ func scene(n Narration) console.PlanInfo {
 	}
 }
 
-// lasting says whether a cancel leaves a step running: it, or what is around it, cleans
-// up.
+// lasting reports whether a step continues after a cancel, because the step or one that contains it
+// cleans up.
 func lasting(p *flowrun.Plan, path string) bool {
 	for id := dag.ID(path); id != ""; {
 		name, _, rest := id.Split()
@@ -191,7 +193,7 @@ func lasting(p *flowrun.Plan, path string) bool {
 	return false
 }
 
-// commandOf is what a step runs, as its author wrote it.
+// commandOf returns what a step runs, as its author wrote it.
 func commandOf(p *flowrun.Plan, path string) string {
 	s := p.Step(path)
 	if s == nil {

@@ -44,10 +44,10 @@ func SuggestNext(env *ui.Env, r *flowrun.Result) {
 	env.Notef("to continue: flowrun resume %s", r.ID)
 }
 
-// firstFailed is the first step that failed, and not for a step inside of it; ""
-// where none did. Those that were tolerated do not count.
+// firstFailed returns the innermost step that failed first, or "" if no step failed. Steps whose
+// failure was tolerated do not count.
 func firstFailed(r *flowrun.Result) string {
-	fine := map[dag.ID]bool{} // in spite of what failed inside
+	fine := map[dag.ID]bool{} // steps that count as successful although a step inside them failed
 	for _, t := range r.Tolerated {
 		fine[dag.ID(t)] = true
 	}

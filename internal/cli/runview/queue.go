@@ -7,7 +7,7 @@ import (
 	"github.com/flowrun/flowrun/internal/rundocs"
 )
 
-// waitsFor is what a queued run waits for, "" where its turn has come.
+// waitsFor describes what a queued run waits for. It returns "" if the run no longer waits.
 func waitsFor(q flowrun.QueuePosition) string {
 	if len(q.Obstacles) == 0 {
 		return ""
@@ -15,7 +15,7 @@ func waitsFor(q flowrun.QueuePosition) string {
 	return q.String()
 }
 
-// LockTitles says of each need what it is.
+// LockTitles returns a description of each lock demand.
 func LockTitles(needs []flowrun.LockDemand) []string {
 	list := make([]string, len(needs))
 	for i, n := range needs {
@@ -24,11 +24,11 @@ func LockTitles(needs []flowrun.LockDemand) []string {
 	return list
 }
 
-// queuedSchema names the form of a line that tells, among the events, of a run that
-// stands in line.
+// queuedSchema names the format of the line that reports, among the events, the position of a run
+// in the queue.
 const queuedSchema = "flowrun/queued.v1"
 
-// queuedJSON is such a line. WaitsFor is empty when the run's turn has come.
+// queuedJSON is such a line. WaitsFor is empty if the run no longer waits.
 type queuedJSON struct {
 	Schema   string             `json:"schema"`
 	Run      string             `json:"run"`

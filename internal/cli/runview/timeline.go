@@ -12,11 +12,11 @@ func Summarize(env *ui.Env, r *flowrun.Result, p *flowrun.Plan) error {
 	return console.Timeline(env.Stderr, Bars(p, r.Steps), console.TimelineOptions{Width: env.ErrWidth(), Color: env.Colored(env.Stderr), ASCII: ui.PlainLocale()})
 }
 
-// Bars are the steps of a run with their times. What was taken over from another run
-// took its time there.
+// Bars returns the steps of a run with their times. Reused results have no times, because their
+// steps ran in another run.
 func Bars(p *flowrun.Plan, steps []flowrun.StepResult) []console.Bar {
 	var list []console.Bar
-	shown, notes := ShownSteps(steps, 0) // the critical path is that of the loop
+	shown, notes := ShownSteps(steps, 0) // the critical path consists of loops, not of their items
 	for _, s := range shown {
 		b := console.Bar{ID: s.ID, Status: s.Status, After: p.Upstream(s.ID), Depth: dag.ID(s.ID).Depth(), Note: notes[s.ID]}
 		if s.Status != dag.Reused {

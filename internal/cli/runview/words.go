@@ -50,12 +50,12 @@ func StepNote(s *flowrun.StepResult) string {
 	return strings.Join(words, ", ")
 }
 
-// within says whether a path is that of a step, or of one inside it.
+// within reports whether path is step or a step inside it, regardless of attempts.
 func within(path, step string) bool {
 	return under(withoutTries(path), withoutTries(step))
 }
 
-// under says whether a path is that of a step or begins with it.
+// under reports whether path is step or a path below it.
 func under(path, step string) bool {
 	rest, ok := strings.CutPrefix(path, step)
 	return ok && (rest == "" || rest[0] == '/' || rest[0] == '[')
