@@ -141,8 +141,8 @@ func keepSchedule(ctx context.Context, env *ui.Env, s *sqlite.Store, lib *tool.L
 	return err
 }
 
-// scheduledParams holds the parameters against the tool. Secret ones are refused, as
-// schedules are kept and shown.
+// scheduledParams validates the parameters of a schedule. It rejects secret ones, because schedules
+// are stored and displayed in plain text.
 func scheduledParams(plan *flowrun.Plan, params map[string]any) error {
 	bad := launch.Problems(plan, flowrun.RunEnv{}, params)
 	for name := range params {
@@ -158,8 +158,7 @@ func scheduledParams(plan *flowrun.Plan, params map[string]any) error {
 	return nil
 }
 
-// check holds the flags against what they may be, but the cron expression. Durations are
-// written as Go writes them from then on.
+// check validates all flags but the cron expression. It rewrites durations in Go's notation.
 func check(p *timetable.AddedPlan, c *cobra.Command) error {
 	if (p.Cron == "") == (p.Every == "") {
 		return ui.Usagef(c, "give either --cron or --every")
@@ -196,7 +195,7 @@ func check(p *timetable.AddedPlan, c *cobra.Command) error {
 	return nil
 }
 
-// scheduleFlags is when the flags say the tool is to run.
+// scheduleFlags returns the schedule that the flags describe. Start and interval count from now.
 func scheduleFlags(env *ui.Env, c *cobra.Command, p timetable.AddedPlan) (schedule.Schedule, error) {
 	if p.Timezone != "" {
 		if _, err := cron.LoadZone(p.Timezone); err != nil {

@@ -101,7 +101,7 @@ func installationOf(env *ui.Env, f installFlags) (installation, error) {
 	return installation{program: program, home: at, state: os.Getenv("FLOWRUN_STATE_DIR"), system: os.Geteuid() == 0 && !f.user}, nil
 }
 
-// folders are the projects of schedules.
+// folders returns the projects of the schedules.
 func folders(list []timetable.Planned) (dirs []string) {
 	for _, e := range list {
 		dirs = append(dirs, e.Project)
@@ -109,10 +109,10 @@ func folders(list []timetable.Planned) (dirs []string) {
 	return dirs
 }
 
-// unit is one file for systemd.
+// unit is one systemd unit file. id is the schedule that it is for.
 type unit struct{ name, id, text string }
 
-// folder is where units are looked for.
+// folder returns the folder for unit files.
 func (in installation) folder() string {
 	if in.system {
 		return "/etc/systemd/system"
@@ -120,7 +120,7 @@ func (in installation) folder() string {
 	return filepath.Join(cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(in.home, ".config")), "systemd", "user")
 }
 
-// systemctl is how the units are spoken to.
+// systemctl returns the command that manages the units.
 func (in installation) systemctl() string {
 	if in.system {
 		return "systemctl"
@@ -128,7 +128,8 @@ func (in installation) systemctl() string {
 	return "systemctl --user"
 }
 
-// serveUnit keeps flowrun serve running, for a project or for the user's and global tools.
+// serveUnit returns the unit that keeps flowrun serve running, for a project, or for user and
+// global tools if project is "".
 func (in installation) serveUnit(project string) unit {
 	name, dir, about := "flowrun", in.home, "flowrun serve"
 	if project != "" {
@@ -142,7 +143,7 @@ func (in installation) serveUnit(project string) unit {
 	return unit{name + ".service", id, in.serviceUnit(id, about, dir, "exec", wanted, []string{in.program, "serve"})}
 }
 
-// unitSafe is a name in the letters that names of units may have.
+// unitSafe replaces all characters that are not allowed in names of units.
 func unitSafe(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_.-", r) {
@@ -152,7 +153,8 @@ func unitSafe(s string) string {
 	}, s)
 }
 
-// installTimers writes a timer and a service for each schedule that systemd can be told.
+// installTimers writes a timer and a service for each schedule. It returns an error for a schedule
+// that systemd cannot express.
 func installTimers(env *ui.Env, in installation, list []timetable.Planned, f installFlags) error {
 	var units []unit
 	for _, e := range list {
@@ -180,9 +182,10 @@ func reportLost(env *ui.Env, e timetable.Planned, cron bool) {
 	}
 }
 
-// installUnits writes the units, or takes them away.
+// installUnits writes the units or removes them. It changes nothing if a unit file exists that
+// belongs to something else.
 func installUnits(env *ui.Env, in installation, f installFlags, units []unit) error {
-	for _, u := range units { // all or none
+	for _, u := range units { // before anything is written, so that either all units are or none
 		text, err := os.ReadFile(filepath.Join(in.folder(), u.name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -242,7 +245,7 @@ func installUnits(env *ui.Env, in installation, f installFlags, units []unit) er
 	return nil
 }
 
-// installCrontab puts a line for each schedule into the user's crontab, or takes it out.
+// installCrontab adds a line for each schedule to the user's crontab, or removes these lines.
 func installCrontab(env *ui.Env, in installation, list []timetable.Planned, f installFlags) error {
 	was, err := crontab()
 	if err != nil && !f.dryRun {
@@ -288,7 +291,7 @@ func installCrontab(env *ui.Env, in installation, list []timetable.Planned, f in
 	return nil
 }
 
-// crontab is the user's.
+// crontab returns the user's crontab, or "" if there is none.
 func crontab() (string, error) {
 	cmd := exec.Command("crontab", "-l")
 	var out, bad bytes.Buffer
@@ -305,7 +308,7 @@ func crontab() (string, error) {
 	return "", fmt.Errorf("cannot read the crontab: %w: %s", err, bytes.TrimSpace(bad.Bytes()))
 }
 
-// withoutLine is a crontab without what was written for a schedule.
+// withoutLine returns a crontab without the lines that were written for a schedule.
 func withoutLine(text, id string) string {
 	before, after, found := strings.Cut("\n"+text, "\n"+marker(id))
 	if !found {

@@ -33,13 +33,13 @@ that project.`,
 	return c
 }
 
-// scheduleJSON is a schedule in a list.
+// scheduleJSON is one schedule in the document of schedule list.
 type scheduleJSON struct {
 	Name     string         `json:"name"`
 	Tool     string         `json:"tool"`
 	Cron     string         `json:"cron"`
 	Timezone string         `json:"timezone"`
-	Next     *time.Time     `json:"next"` // null: paused, or over
+	Next     *time.Time     `json:"next"` // null if the schedule is paused or has ended
 	Paused   bool           `json:"paused"`
 	Source   string         `json:"source"`
 	Project  string         `json:"project,omitempty"`
@@ -51,9 +51,9 @@ type scheduleJSON struct {
 type lastJSON struct {
 	At     time.Time `json:"at"`
 	Run    string    `json:"run,omitempty"`
-	Status string    `json:"status"` // of the run, or due where it is still to begin, pruned where it is forgotten; skipped where there was none
+	Status string    `json:"status"` // of the run; or due if the run has not started yet, pruned if the history no longer has it, skipped if there was none
 	Reason string    `json:"reason,omitempty"`
-	Notes  []string  `json:"notes,omitempty"` // on the run
+	Notes  []string  `json:"notes,omitempty"` // notes of the run
 }
 
 func listSchedules(ctx context.Context, env *ui.Env, s *sqlite.Store, output string) error {
@@ -74,7 +74,7 @@ func listSchedules(ctx context.Context, env *ui.Env, s *sqlite.Store, output str
 	if output == "json" {
 		return ui.WriteJSON(env, struct {
 			Schedules []scheduleJSON `json:"schedules"`
-			// SchedulerRunning says whether something is there that fires them.
+			// SchedulerRunning reports whether a process fires the schedules.
 			SchedulerRunning bool `json:"scheduler_running"`
 		}{list, timetable.SchedulerRunning()})
 	}

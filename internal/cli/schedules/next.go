@@ -78,8 +78,8 @@ and put it in quotes so that it is one argument.`,
 	return c
 }
 
-// askedSchedule is what a word of the command line means: a schedule by its name, the
-// first one of a tool, or a cron expression, which has no name.
+// askedSchedule returns the schedule that an argument means: a schedule by its name, the first
+// schedule of a tool, or a cron expression. The schedule of a cron expression has no name.
 func askedSchedule(env *ui.Env, c *cobra.Command, word, zone string) (s schedule.Schedule, err error) {
 	if strings.ContainsAny(word, " \t*=") || word == "" || word[0] == '@' {
 		s.Spec, err = cronArgument(env, c, word, zone)
@@ -109,7 +109,7 @@ func askedSchedule(env *ui.Env, c *cobra.Command, word, zone string) (s schedule
 	return s, err
 }
 
-// cronArgument reads a cron expression of the command line. zone is --timezone.
+// cronArgument parses a cron expression from the command line. zone is --timezone.
 func cronArgument(env *ui.Env, c *cobra.Command, text, zone string) (cron.Spec, error) {
 	var o cron.Options
 	if zone != "" {
@@ -128,13 +128,13 @@ func cronArgument(env *ui.Env, c *cobra.Command, text, zone string) (cron.Spec, 
 	return spec, err
 }
 
-// slotJSON is a time at which a schedule fires.
+// slotJSON is one scheduled time.
 type slotJSON struct {
 	At   time.Time `json:"at"`
-	Note string    `json:"note"` // why it is where it is; "" where nothing is odd
+	Note string    `json:"note"` // why it differs from the pattern, for example because of daylight saving; else ""
 }
 
-// upcoming are the next n slots after a time; fewer where there are no more.
+// upcoming returns the next n scheduled times after a time, or fewer if the schedule ends.
 func upcoming(s *schedule.Schedule, after time.Time, n int) []slotJSON {
 	list := []slotJSON{}
 	for range n {
@@ -146,7 +146,7 @@ func upcoming(s *schedule.Schedule, after time.Time, n int) []slotJSON {
 	return list
 }
 
-// slotTable prints what a schedule's times are, and the next n of them.
+// slotTable prints a description of a schedule and its next n times.
 func slotTable(env *ui.Env, s *schedule.Schedule, after time.Time, n int) error {
 	now := time.Now()
 	list := upcoming(s, after, n)
@@ -162,7 +162,7 @@ func slotTable(env *ui.Env, s *schedule.Schedule, after time.Time, n int) error 
 	return console.Table(env.Stdout, []string{"TIME", "UTC", "IN", "NOTE"}, rows, console.TableOptions{Width: env.Width()})
 }
 
-// away is how long it is until something, or since it was.
+// away formats the time until something, or since it.
 func away(d time.Duration) string {
 	if d < 0 {
 		return console.Age(-d) + " ago"

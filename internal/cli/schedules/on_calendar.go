@@ -11,17 +11,17 @@ import (
 	"github.com/flowrun/flowrun/internal/cron"
 )
 
-// This file says a cron expression to others, who know less of it. What they cannot be
-// told is an error with the reason.
+// This file translates cron expressions for cron and systemd, which support fewer features. An
+// expression that cannot be translated is an error with the reason.
 
-// macroFields are the lines that names stand for.
+// macroFields are the expressions that the macros stand for.
 var macroFields = map[string]string{
 	"@hourly": "0 * * * *", "@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@weekly": "0 0 * * 0",
 	"@monthly": "0 0 1 * *", "@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *",
 }
 
-// plainFields are the expression's six fields, the second first, where each holds
-// nothing but values, ranges, steps and lists.
+// plainFields returns the six fields of the expression, beginning with seconds. It returns an error
+// if a field contains anything but values, ranges, steps and lists.
 func plainFields(s cron.Spec) ([]string, error) {
 	text := s.Text()
 	if s.Interval() > 0 {
@@ -46,7 +46,7 @@ func plainFields(s cron.Spec) ([]string, error) {
 	return fields, nil
 }
 
-// numbered is a field with numbers in place of the names of months and days.
+// numbered replaces the names of months and days in a field by numbers.
 func numbered(field int, f string) string {
 	var names []string
 	switch field {
@@ -64,7 +64,7 @@ func numbered(field int, f string) string {
 	return f
 }
 
-// crontabTime is the expression as cron on this machine reads it.
+// crontabTime translates the expression for cron on this machine.
 func crontabTime(s cron.Spec) (string, error) {
 	fields, err := plainFields(s)
 	switch {
@@ -80,7 +80,7 @@ func crontabTime(s cron.Spec) (string, error) {
 	return strings.Join(fields[1:], " "), nil
 }
 
-// onCalendar is the expression as systemd reads it.
+// onCalendar translates the expression for OnCalendar of systemd.
 func onCalendar(s cron.Spec) (string, error) {
 	fields, err := plainFields(s)
 	if err != nil {
@@ -103,7 +103,8 @@ func onCalendar(s cron.Spec) (string, error) {
 
 func anyValue(field string) bool { return slices.Contains(strings.Split(field, ","), "*") }
 
-// calendarField is a field of plain values as systemd writes it; low is its least value.
+// calendarField translates a field of plain values for systemd. low is the lowest value of the
+// field.
 func calendarField(field string, low int) string {
 	if field == "*" {
 		return "*"
@@ -123,7 +124,7 @@ func calendarField(field string, low int) string {
 	return strings.Join(parts, ",")
 }
 
-// weekdays is the days of week of a field by their names.
+// weekdays translates the field of weekdays to the names that systemd uses.
 func weekdays(field string) string {
 	var on [7]bool
 	for _, p := range strings.Split(field, ",") {

@@ -34,7 +34,8 @@ skipped, regardless of catch-up.`,
 	}, "resumed", (*sqlite.Store).ResumeSchedule)
 }
 
-// switchCommand is pause or resume.
+// switchCommand completes the commands pause and resume. done is the word for the result, and do
+// changes one schedule and reports whether it was different before.
 func switchCommand(env *ui.Env, c *cobra.Command, done string, do func(*sqlite.Store, context.Context, string) (bool, error)) *cobra.Command {
 	var all bool
 	c.Args = func(c *cobra.Command, args []string) error {
@@ -105,7 +106,8 @@ history keeps earlier runs.`,
 	}
 }
 
-// namedSchedules are the schedules that words of the command line mean, each a name or an id.
+// namedSchedules returns the schedules that the arguments name, each by name or id; with all, every
+// schedule.
 func namedSchedules(ctx context.Context, env *ui.Env, s *sqlite.Store, words []string, all bool) ([]timetable.Planned, error) {
 	t, err := timetable.Read(ctx, env, s, env.Library())
 	if err != nil || all {
@@ -122,7 +124,7 @@ func namedSchedules(ctx context.Context, env *ui.Env, s *sqlite.Store, words []s
 	return list, nil
 }
 
-// completeSchedules offers the names of schedules.
+// completeSchedules completes the names of schedules.
 func completeSchedules(env *ui.Env) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, prefix string) (words []string, d cobra.ShellCompDirective) {
 		env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {

@@ -30,8 +30,8 @@ runs the tool later.`,
 	return c
 }
 
-// badCron is the error of a cron expression on the command line, with every problem under
-// its place.
+// badCron returns a usage error for an invalid cron expression, which marks each problem at its
+// location.
 func badCron(env *ui.Env, c *cobra.Command, e *cron.Error) error {
 	var b strings.Builder
 	b.WriteString("invalid cron expression")
@@ -42,7 +42,7 @@ func badCron(env *ui.Env, c *cobra.Command, e *cron.Error) error {
 	return ui.Usage(errors.New(b.String()), c)
 }
 
-// reportNoService says who is to fire a schedule that was added, where nobody does yet.
+// reportNoService prints how to start a service, if none runs that could fire the added schedule.
 func reportNoService(env *ui.Env, project string) {
 	dir, err := ui.StateDir()
 	if err != nil || ui.ServiceRunning(dir) {

@@ -12,18 +12,18 @@ import (
 	"github.com/flowrun/flowrun/internal/schedule"
 )
 
-// This file writes the units of systemd and the lines of crontab that run a schedule's
-// tool without flowrun serve. Whatever stands in a parameter is one word there.
+// This file generates systemd units and crontab lines that run the tool of a schedule without
+// flowrun serve. Quoting makes sure that each parameter stays one word there.
 
-// installation is what both need to know.
+// installation describes this installation of flowrun to units and crontab lines.
 type installation struct {
-	program string // absolute
-	home    string // where tools of no project run
-	state   string // FLOWRUN_STATE_DIR where it is set
-	system  bool   // units of the machine, not of a user
+	program string // absolute path
+	home    string // working directory of tools without a project
+	state   string // FLOWRUN_STATE_DIR, or ""
+	system  bool   // units of the machine instead of the user
 }
 
-// runWords are the words that run the schedule's tool.
+// runWords returns the command that runs the schedule's tool.
 func (in installation) runWords(e timetable.Planned) []string {
 	words := []string{in.program, "run", "--no-input", e.Tool}
 	names := make([]string, 0, len(e.Params))
@@ -37,14 +37,15 @@ func (in installation) runWords(e timetable.Planned) []string {
 	return words
 }
 
-// parameterWord gives a parameter on a command line. What is no plain text is JSON in
-// ASCII, which every kind of file takes, and % is special in both.
+// parameterWord returns the argument for a parameter. Anything but simple text is written as JSON
+// in ASCII, which every kind of file can contain. % is escaped too, because it is special both in
+// units and in crontabs.
 func parameterWord(name string, v any) string {
 	if s, ok := v.(string); ok && !strings.HasPrefix(s, "@") &&
 		strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' || r == '%' || r == '\\' }) < 0 {
 		return name + "=" + s
 	}
-	b, _ := json.Marshal(v) // it came from JSON, YAML or the command line
+	b, _ := json.Marshal(v) // cannot fail: v came from JSON, YAML or the command line
 	var ascii strings.Builder
 	for _, r := range string(b) {
 		switch {
@@ -60,23 +61,24 @@ func parameterWord(name string, v any) string {
 	return name + ":=" + ascii.String()
 }
 
-// unitWord is a word of ExecStart and the like: nothing in it means anything to systemd.
+// unitWord quotes a word for ExecStart and similar keys of systemd.
 func unitWord(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `%`, `%%`, `$`, `$$`, "\n", `\n`).Replace(s) + `"`
 }
 
-// unitPath is a path as WorkingDirectory takes it, which knows no quotes.
+// unitPath escapes a path for WorkingDirectory, where systemd does not support quotes.
 func unitPath(s string) string { return strings.NewReplacer(`\`, `\\`, `%`, `%%`).Replace(s) }
 
-// marker is the first line of every file that flowrun writes here, with the id of the
-// schedule it is for.
+// marker returns the first line of every file and entry that flowrun writes here. It contains the
+// id of the schedule.
 func marker(id string) string { return "# flowrun schedule install: " + id + "\n" }
 
-// unitName is the name of a schedule's units without their extension. # is not allowed
-// there, : is and stands in no schedule's name.
+// unitName returns the name of a schedule's units without extension. Unit names must not contain #,
+// so it becomes a colon, which occurs in no name of a schedule.
 func unitName(e timetable.Planned) string { return "flowrun-" + strings.ReplaceAll(e.Title, "#", ":") }
 
-// serviceUnit runs a command of flowrun.
+// serviceUnit returns a service unit that runs a command of flowrun. wanted is the target that
+// starts it, or "" for the service of a timer.
 func (in installation) serviceUnit(id, about, dir, kind, wanted string, words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
@@ -89,7 +91,7 @@ func (in installation) serviceUnit(id, about, dir, kind, wanted string, words []
 		b.WriteString("After=network-online.target\nWants=network-online.target\n")
 	}
 	fmt.Fprintf(&b, "\n[Service]\nType=%s\nWorkingDirectory=%s\n", kind, unitPath(dir))
-	// Secrets and settings of the person's, which no unit should hold; %E is ~/.config or /etc.
+	// The user's secrets and settings, which must not be part of the unit; %E is ~/.config or /etc.
 	b.WriteString("EnvironmentFile=-%E/flowrun/environment\n")
 	if in.state != "" {
 		fmt.Fprintf(&b, "Environment=%s\n", unitWord("FLOWRUN_STATE_DIR="+in.state))
@@ -101,7 +103,7 @@ func (in installation) serviceUnit(id, about, dir, kind, wanted string, words []
 	return b.String()
 }
 
-// timerUnit starts the service unit of its name.
+// timerUnit returns the timer that starts the service unit of the same name.
 func timerUnit(e timetable.Planned, calendar string) string {
 	var b strings.Builder
 	b.WriteString(marker(e.Name))
@@ -116,7 +118,7 @@ func timerUnit(e timetable.Planned, calendar string) string {
 	return b.String()
 }
 
-// crontabLine runs the tool from cron.
+// crontabLine returns the line that runs the tool from cron.
 func (in installation) crontabLine(e timetable.Planned) (string, error) {
 	when, err := crontabTime(e.Spec)
 	if err != nil {
@@ -138,7 +140,7 @@ func (in installation) crontabLine(e timetable.Planned) (string, error) {
 	return line, nil
 }
 
-// dir is where the schedule's tool is to be found.
+// dir returns the folder in which flowrun finds the schedule's tool.
 func (in installation) dir(e timetable.Planned) string {
 	if e.Project != "" {
 		return e.Project
@@ -146,7 +148,7 @@ func (in installation) dir(e timetable.Planned) string {
 	return in.home
 }
 
-// shellWord is a word that no shell reads anything into.
+// shellWord quotes a word for the shell, if necessary.
 func shellWord(s string) string {
 	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@+,-") == "" {
 		return s
@@ -154,7 +156,7 @@ func shellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'"'"'`) + "'"
 }
 
-// lost is what of a schedule's promises neither systemd nor cron keep.
+// lost returns the features of a schedule that systemd, or cron, does not support.
 func lost(e timetable.Planned, cron bool) []string {
 	var list []string
 	say := func(condition bool, text string) {
