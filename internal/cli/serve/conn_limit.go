@@ -15,39 +15,39 @@ import (
 )
 
 const (
-	// maxConnections is how many TCP connections a service has open at once, whatever
-	// the limits of the process allow.
+	// maxConnections is how many TCP connections a service has open at the same time, even if the
+	// limits of the process allow more.
 	maxConnections = 1024
-	// strangerIdle is how long a connection may idle on which no token was shown.
+	// strangerIdle is how long an unauthenticated connection may be idle.
 	strangerIdle = 3 * time.Second
-	// arrivalTime is how long a connection on which a request is arriving is left alone
-	// when a new connection needs its place: enough for a TLS handshake and a small
-	// request from the same machine. arrivalPoll is how often such connections are
-	// looked at when there are no others.
+	// arrivalTime protects a connection on which a request is arriving from being closed for a new
+	// connection. It is enough for a TLS handshake and a small request from the same machine. If
+	// there are only such connections, they are checked every arrivalPoll.
 	arrivalTime = 50 * time.Millisecond
 	arrivalPoll = 5 * time.Millisecond
 )
 
-// connLimit bounds the connections of the TCP listeners of a service, all together. When
-// there is room for no more, it closes a connection of a stranger, which is anybody who
-// has shown no token on it: of an address that has the most of them, so that one address
-// cannot take the place of others, and there the one that is of the least use. So a
-// newcomer gets in, and who holds a token is answered however many silent connections
-// there are. Safe for concurrent use.
+// connLimit limits the number of connections over all TCP listeners of a service. When the limit is
+// reached, a new connection replaces an unauthenticated one, that is, one on which no token was
+// sent. It chooses an address with the most of these connections, so that one address cannot
+// displace others, and there the connection that is least useful. So new clients can always
+// connect, and clients with a token are served no matter how many silent connections there are.
+// Safe for concurrent use.
 type connLimit struct {
 	max   int
 	mu    sync.Mutex
 	open  []*limitedConn       // oldest first
-	from  map[netip.Prefix]int // connections of strangers, by address
-	freed chan struct{}        // has something after a connection was closed
+	from  map[netip.Prefix]int // number of unauthenticated connections, by address
+	freed chan struct{}        // receives a value after a connection was closed
 }
 
-// newConnLimit allows a quarter of the descriptors that the process may have.
+// newConnLimit returns a limit of a quarter of the file descriptors that the process may have, at
+// most maxConnections.
 func newConnLimit() *connLimit {
 	return &connLimit{max: max(min(proc.MaxFiles()/4, maxConnections), 4), from: map[netip.Prefix]int{}, freed: make(chan struct{}, 1)}
 }
 
-// limitedListener is a listener whose connections are bounded.
+// limitedListener is a listener whose connections are limited.
 type limitedListener struct {
 	net.Listener
 	limit *connLimit
@@ -67,20 +67,20 @@ func (l limitedListener) Accept() (net.Conn, error) {
 	}
 }
 
-// limitedConn is a connection that counts.
+// limitedConn is a connection that counts towards the limit.
 type limitedConn struct {
 	net.Conn
 	limit  *connLimit
 	from   netip.Prefix
 	since  time.Time
-	read   atomic.Bool // its goroutine has begun to read
-	heard  atomic.Bool // something was read
-	trusty bool        // a token was shown on it
-	idle   *time.Timer // what closes it; nil while a request is under way
+	read   atomic.Bool // its goroutine has started to read
+	heard  atomic.Bool // something was received
+	trusty bool        // a token was sent on it
+	idle   *time.Timer // closes the connection; nil while a request is in progress
 	closed bool
 }
 
-// Read notes that the other side has said something.
+// Read reads, and notes whether anything was received.
 func (c *limitedConn) Read(b []byte) (int, error) {
 	if !c.read.Load() {
 		c.read.Store(true)
@@ -92,13 +92,13 @@ func (c *limitedConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Close closes the connection and frees its place.
+// Close closes the connection and removes it from the limit.
 func (c *limitedConn) Close() error {
 	c.limit.forget(c)
 	return c.Conn.Close()
 }
 
-// admit counts a connection in; nil where there is no place for it.
+// admit adds a connection, and closes another one if necessary. It returns nil if there is no room.
 func (l *connLimit) admit(c net.Conn) *limitedConn {
 	for {
 		l.mu.Lock()
@@ -125,8 +125,8 @@ func (l *connLimit) admit(c net.Conn) *limitedConn {
 	}
 }
 
-// victim is the connection that makes room for a new one, and how long it is still to be
-// left alone; nil where all are in use by holders of a token.
+// victim returns the connection to close for a new one, and how long to wait before that. It
+// returns nil if all connections are in use by clients with a token.
 func (l *connLimit) victim(now time.Time) (_ *limitedConn, wait time.Duration) {
 	most := 0
 	for _, n := range l.from {
@@ -150,13 +150,13 @@ func (l *connLimit) victim(now time.Time) (_ *limitedConn, wait time.Duration) {
 	return found, max(wait, 0)
 }
 
-// The uses of a connection: the lower, the sooner it is closed for a new one.
+// Uses of a connection. Connections with lower values are closed first.
 const (
-	answered = iota // a stranger's between two requests
-	silent          // nothing has come on it
-	arriving        // a stranger's request or handshake is under way, or was not looked at yet
-	resting         // of a holder of a token, between two requests
-	inUse           // by a holder of a token
+	answered = iota // unauthenticated, between two requests
+	silent          // unauthenticated, nothing received yet
+	arriving        // unauthenticated, with a request or handshake in progress or not yet read
+	resting         // authenticated, between two requests
+	inUse           // authenticated, with a request in progress
 )
 
 func (c *limitedConn) use() int {
@@ -189,7 +189,8 @@ func (l *connLimit) forget(c *limitedConn) {
 	}
 }
 
-// leaveStrangers takes the connection from the count of its address.
+// leaveStrangers removes the connection from the count of unauthenticated connections of its
+// address.
 func (l *connLimit) leaveStrangers(c *limitedConn) {
 	if c.trusty {
 		return
@@ -199,7 +200,7 @@ func (l *connLimit) leaveStrangers(c *limitedConn) {
 	}
 }
 
-// setIdle closes the connection after a time without a request; 0 never does.
+// setIdle closes the connection after a time without a request; 0 means never. l.mu must be held.
 func (l *connLimit) setIdle(c *limitedConn, after time.Duration) {
 	if c.idle != nil {
 		c.idle.Stop()
@@ -210,7 +211,7 @@ func (l *connLimit) setIdle(c *limitedConn, after time.Duration) {
 	}
 }
 
-// state is for http.Server.ConnState.
+// state implements http.Server.ConnState.
 func (l *connLimit) state(conn net.Conn, s http.ConnState) {
 	c := limitedOf(conn)
 	if c == nil {
@@ -229,15 +230,15 @@ func (l *connLimit) state(conn net.Conn, s http.ConnState) {
 	}
 }
 
-// connKey finds the connection of a request in its context.
+// connKey is the key of a request's connection in its context.
 type connKey struct{}
 
-// context is for http.Server.ConnContext.
+// context implements http.Server.ConnContext.
 func (l *connLimit) context(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, limitedOf(conn))
 }
 
-// trust notes that a request on the connection has shown a token.
+// trust notes that a request on the connection has sent a valid token.
 func (l *connLimit) trust(ctx context.Context) {
 	c, _ := ctx.Value(connKey{}).(*limitedConn)
 	if c == nil {
@@ -251,7 +252,8 @@ func (l *connLimit) trust(ctx context.Context) {
 	}
 }
 
-// limitedOf is the connection that counts beneath one of the server's; nil for a socket's.
+// limitedOf returns the limited connection below a connection of the server, or nil for a Unix
+// socket.
 func limitedOf(conn net.Conn) *limitedConn {
 	if t, ok := conn.(*tls.Conn); ok {
 		conn = t.NetConn()
@@ -260,8 +262,8 @@ func limitedOf(conn net.Conn) *limitedConn {
 	return c
 }
 
-// sourceOf is the address that a connection comes from: of IPv6 the network, which is
-// one customer's.
+// sourceOf returns the address that a connection comes from. For IPv6 it returns the /64 network,
+// because that belongs to one customer.
 func sourceOf(c net.Conn) netip.Prefix {
 	a, ok := c.RemoteAddr().(*net.TCPAddr)
 	if !ok {

@@ -20,16 +20,16 @@ import (
 	"github.com/flowrun/flowrun/internal/service"
 )
 
-// defaultListen is where a service listens that is told nothing else.
+// defaultListen is the address on which the service listens without --listen.
 const defaultListen = "127.0.0.1:7878"
 
-// listeners are where a service listens.
+// listeners are the addresses on which a service listens.
 type listeners struct {
-	all     []net.Listener // TCP and sockets that flags name
-	sockets []socketFile   // of the latter
+	all     []net.Listener // TCP, and the Unix sockets that flags name
+	sockets []socketFile   // files of these Unix sockets
 	urls    []string
 	tokens  []service.Token
-	made    bool // the token was made up
+	made    bool // the token was generated
 	socket  *ownSocket
 	tls     *tls.Config
 	hosts   []string
@@ -38,11 +38,11 @@ type listeners struct {
 	work    sync.WaitGroup
 }
 
-// trustedIdle is how long a connection may idle on which a token was shown.
+// trustedIdle is how long an authenticated connection may be idle.
 const trustedIdle = 2 * time.Minute
 
-// listen begins to listen; nobody is answered yet. What cannot be is a wrong command
-// line, or somebody else's address.
+// listen opens all addresses; connections are accepted later, in serve. An invalid address is a
+// usage error. If another program uses the address, the error is that of ui.NoService.
 func listen(c *cobra.Command, f serveFlags) (ls *listeners, err error) {
 	ls = &listeners{failed: make(chan error, 8)}
 	defer func() {
@@ -60,7 +60,7 @@ func listen(c *cobra.Command, f serveFlags) (ls *listeners, err error) {
 	if len(addresses) == 0 {
 		addresses = []string{defaultListen}
 	}
-	for _, at := range addresses { // all of them, before any is used
+	for _, at := range addresses { // check all addresses before any is opened
 		if err := ls.mayListen(c, at); err != nil {
 			return ls, err
 		}
@@ -76,7 +76,8 @@ func listen(c *cobra.Command, f serveFlags) (ls *listeners, err error) {
 	return ls, nil
 }
 
-// certificate is what --tls-cert and --tls-key give, nil where they are not there.
+// certificate returns the TLS configuration from --tls-cert and --tls-key, or nil if neither is
+// given.
 func certificate(c *cobra.Command, f serveFlags) (*tls.Config, error) {
 	switch {
 	case f.tlsCert == "" && f.tlsKey == "":
@@ -91,8 +92,8 @@ func certificate(c *cobra.Command, f serveFlags) (*tls.Config, error) {
 	return &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}}, nil
 }
 
-// mayListen holds an address against its form, and one that others reach against what it
-// needs.
+// mayListen validates an address. An address that other machines can reach requires TLS and a
+// token.
 func (ls *listeners) mayListen(c *cobra.Command, at string) error {
 	if path, ok := strings.CutPrefix(at, "unix:"); ok {
 		if path == "" {
@@ -120,7 +121,7 @@ func (ls *listeners) mayListen(c *cobra.Command, at string) error {
 	return nil
 }
 
-// open begins to listen at an address.
+// open starts to listen at an address.
 func (ls *listeners) open(at string) error {
 	if path, ok := strings.CutPrefix(at, "unix:"); ok {
 		if answers(path) {
@@ -157,7 +158,7 @@ func (ls *listeners) add(l net.Listener, url string) {
 	ls.all, ls.urls = append(ls.all, l), append(ls.urls, url)
 }
 
-// serve answers callers, until shut.
+// serve accepts connections and serves requests in the background, until shut is called.
 func (ls *listeners) serve(sv *service.Service, web Web, o WebOptions, log *slog.Logger) error {
 	limit := newConnLimit()
 	o.Tokens, o.Hosts, o.Trust = ls.tokens, ls.hosts, limit.trust
@@ -192,7 +193,7 @@ func (ls *listeners) answer(l net.Listener) {
 	})
 }
 
-// announce says where the service is found. A token that was made up is shown this once.
+// announce prints the addresses of the service, and the token if it was generated.
 func (ls *listeners) announce(env *ui.Env) {
 	for _, url := range ls.urls {
 		env.Notef("listening on %s", url)
@@ -202,7 +203,7 @@ func (ls *listeners) announce(env *ui.Env) {
 	}
 }
 
-// shut answers what is being asked, for a moment, and nothing more.
+// shut stops accepting connections, and gives requests in progress one second to finish.
 func (ls *listeners) shut() {
 	if ls.socket != nil {
 		ls.socket.close()
@@ -217,7 +218,7 @@ func (ls *listeners) shut() {
 	ls.work.Wait()
 }
 
-// close frees the addresses.
+// close closes the listeners and removes the files of Unix sockets.
 func (ls *listeners) close() {
 	for _, s := range ls.sockets {
 		s.remove()

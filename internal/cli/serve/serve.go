@@ -23,22 +23,22 @@ import (
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
-// Web makes the entry point of flowrun serve for programs.
+// Web makes the HTTP handler of flowrun serve.
 type Web func(service.API, WebOptions) (http.Handler, error)
 
 // WebOptions configures the HTTP entry point of a service.
 type WebOptions struct {
-	Tokens   []service.Token // what callers show who come by TCP
-	Hosts    []string        // names by which the service may be called, beside its addresses
-	StateDir string          // holds the logs of runs
-	Metrics  http.Handler    // the service's
+	Tokens   []service.Token // accepted from TCP clients
+	Hosts    []string        // host names under which clients may call the service, in addition to its addresses
+	StateDir string          // has the logs of runs
+	Metrics  http.Handler    // of the service
 	Version  string          // of the program
 	Webhooks []config.Webhook
-	Stopping <-chan struct{} // closed when the service begins to stop
-	// Trust is told the context of each request that has shown a token.
+	Stopping <-chan struct{} // closed when the service starts to shut down
+	// Trust is called with the context of each request that has sent a valid token.
 	Trust func(context.Context)
 	Log   *slog.Logger
-	// Schedules are those that the service fires; nil where it fires none.
+	// Schedules are the schedules that the service fires; nil if it fires none.
 	Schedules service.Schedules
 }
 
@@ -99,7 +99,7 @@ the service stops the steps at once.`,
 	return c
 }
 
-// check holds the flags against what they may be.
+// check validates the flags.
 func (f *serveFlags) check(c *cobra.Command) error {
 	switch {
 	case f.maxParallel < 0 || c.Flags().Changed("max-parallel") && f.maxParallel == 0:
@@ -113,12 +113,12 @@ func (f *serveFlags) check(c *cobra.Command) error {
 	return f.ConsentFlags.Check(c)
 }
 
-// runService serves until it is told to stop.
+// runService runs the service until a signal stops it.
 func runService(env *ui.Env, c *cobra.Command, web Web, f serveFlags) error {
 	if err := f.check(c); err != nil {
 		return err
 	}
-	if os.Getenv("GOMAXPROCS") == "" { // callers shall not wait for the turns of a hundred runs
+	if os.Getenv("GOMAXPROCS") == "" { // with one processor, requests would wait while many runs are processed
 		runtime.SetDefaultGOMAXPROCS()
 	}
 	f.NoInput, f.Progress = true, "plain"
@@ -135,7 +135,8 @@ func runService(env *ui.Env, c *cobra.Command, web Web, f serveFlags) error {
 	})
 }
 
-// decide is what the policy says of a tool that is started through the service.
+// decide returns an error with the reason if the policy does not allow the tool to run through the
+// service.
 func (f *serveFlags) decide(p *flowrun.Plan) error {
 	what := launch.Subject{Tools: p.Tools()}
 	if v := policy.Decide(policy.Request{EntryPoint: policy.Serve, Tools: what.Facts(), Rules: f.Rules()}); v.Action != policy.Allow {
@@ -144,7 +145,7 @@ func (f *serveFlags) decide(p *flowrun.Plan) error {
 	return nil
 }
 
-// logger is the service's log.
+// logger returns the log of the service.
 func logger(env *ui.Env, form string) *slog.Logger {
 	if form == "json" {
 		return slog.New(slog.NewJSONHandler(env.Stderr, nil))
@@ -152,7 +153,8 @@ func logger(env *ui.Env, form string) *slog.Logger {
 	return slog.New(slog.NewTextHandler(env.Stderr, nil))
 }
 
-// stopSignals are the signals that stop a service: the first, and the second.
+// stopSignals closes first at the first signal that stops the service, and second at the second
+// one.
 type stopSignals struct {
 	c             chan os.Signal
 	first, second chan struct{}
@@ -181,5 +183,5 @@ func (o *stopSignals) end() {
 	o.work.Wait()
 }
 
-// quiet is where net/http complains of clients.
+// quiet returns a logger that drops the messages of net/http about clients.
 func quiet() *log.Logger { return slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) }

@@ -20,8 +20,8 @@ import (
 	"github.com/flowrun/flowrun/metrics"
 )
 
-// server is a service with what it consists of: an engine with its metrics and traces, the
-// history, and the listeners that callers come in by.
+// server is a running service and its parts: an engine with metrics and traces, the history, and
+// the listeners.
 type server struct {
 	env   *ui.Env
 	flags serveFlags
@@ -30,7 +30,7 @@ type server struct {
 	log   *slog.Logger
 
 	webhooks []config.Webhook
-	config   flowrun.Config // of the engine
+	config   flowrun.Config // configuration of the engine
 	program  *metrics.Program
 	traces   *launch.Traces
 	engine   *flowrun.Engine
@@ -38,7 +38,7 @@ type server struct {
 	measured *metrics.Service
 }
 
-// serve makes the service, answers callers until a signal comes, and takes all of it down.
+// serve sets the service up, serves requests until a signal arrives, and shuts everything down.
 func (s *server) serve(ctx context.Context, web Web) error {
 	if err := s.takeSecrets(); err != nil {
 		return err
@@ -60,7 +60,7 @@ func (s *server) serve(ctx context.Context, web Web) error {
 		defer s.keepHistory(ctx)()
 		err = s.wait(stop)
 	}
-	stopSchedules() // before anything is drained: what has come by then is begun or left to the next service
+	stopSchedules() // before draining: claimed scheduled times have started by then, or are left to the next service
 	left := s.service.Drain(s.flags.drain, stop.second)
 	s.at.shut()
 	if err := s.traces.End(ctx, stop.second); err != nil {
@@ -70,10 +70,10 @@ func (s *server) serve(ctx context.Context, web Web) error {
 	return err
 }
 
-// takeSecrets reads the webhooks with their secrets, which steps must not find in the
-// environment.
+// takeSecrets loads the webhooks with their secrets, and removes the secrets from the environment
+// so that steps cannot read them.
 func (s *server) takeSecrets() (err error) {
-	var held []string // the variables
+	var held []string // names of the variables
 	s.webhooks, err = s.flags.Settings.Webhooks(func(name string) string {
 		held = append(held, name)
 		return os.Getenv(name)
@@ -87,13 +87,13 @@ func (s *server) takeSecrets() (err error) {
 	return nil
 }
 
-// makeEngine makes the engine that all runs share, measured and traced, and ends what a
-// service that was killed left running, also where none of its runs can be resumed.
+// makeEngine creates the engine that all runs share, with metrics and traces. It also stops the
+// processes that a killed service left, even if none of its runs can be resumed.
 func (s *server) makeEngine(ctx context.Context) (err error) {
 	if s.config, _, err = launch.EngineConfig(s.store, s.flags.ConsentFlags, s.flags.maxParallel); err != nil {
 		return err
 	}
-	load := func() (int, int) { return s.engine.Load() } // nobody asks for it before there is an engine
+	load := func() (int, int) { return s.engine.Load() } // called only after the engine exists
 	if s.program, err = metrics.NewProgram(metrics.Options{Version: ui.ThisBuild().Version, Load: load}); err != nil {
 		return err
 	}
@@ -105,9 +105,9 @@ func (s *server) makeEngine(ctx context.Context) (err error) {
 	return err
 }
 
-// makeService makes the service on the engine and the history.
+// makeService creates the service with the engine and the history.
 func (s *server) makeService(ctx context.Context) (err error) {
-	standing := func() (int, int) { return s.service.OpenRuns() } // likewise
+	standing := func() (int, int) { return s.service.OpenRuns() } // called only after the service exists
 	if s.measured, err = s.program.Service(standing); err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (s *server) makeService(ctx context.Context) (err error) {
 	return err
 }
 
-// observe measures and traces a run of the service; done ends both.
+// observe adds metrics and traces to a run of the service. Call done when the run has ended.
 func (s *server) observe(b service.Started) (sink dag.Sink, done func()) {
 	run, traced := s.program.Run(b.Plan.Name()), s.traces.Follow(b)
 	return run, func() {
@@ -137,7 +137,7 @@ func (s *server) ended(ctx context.Context, e service.Ended) {
 	s.notifier(e.Workspace, e.Result.ID).Notify(ctx, launch.RunEnd{Result: e.Result, Plan: e.Plan, Resumed: e.Resumed, Err: e.Err})
 }
 
-// notBegun is ended for a run that could not begin.
+// notBegun records the metrics and sends the notifications of a run that could not start.
 func (s *server) notBegun(ctx context.Context, u service.NotStarted) {
 	run := s.program.Run(u.Result.Tool)
 	for _, e := range u.Events {
@@ -150,8 +150,8 @@ func (s *server) notifier(workspace, run string) launch.Notifier {
 	return launch.Notifier{Store: s.store, Settings: s.flags.Settings, Dir: workspace, Report: func(trouble string) { s.log.Warn(trouble, "run", run) }}
 }
 
-// recallSuccesses tells the metrics when each tool last succeeded before this service began.
-// What cannot be read is not known.
+// recallSuccesses initializes the metric of the last success of each tool from the history. It
+// ignores errors; the metric is then missing.
 func (s *server) recallSuccesses(ctx context.Context) {
 	tools, _ := s.service.Tools(ctx)
 	for _, t := range tools {
@@ -162,8 +162,8 @@ func (s *server) recallSuccesses(ctx context.Context) {
 	}
 }
 
-// fireSchedules fires the schedules until stop; nil where the service fires none. stop may
-// be called again.
+// fireSchedules fires the schedules until stop is called. It returns nil if the service fires none.
+// stop may be called more than once.
 func (s *server) fireSchedules(ctx context.Context) (fired *timetable.Scheduler, stop func()) {
 	if s.flags.noSchedules {
 		return nil, func() {}
@@ -171,7 +171,7 @@ func (s *server) fireSchedules(ctx context.Context) (fired *timetable.Scheduler,
 	return timetable.Start(ctx, s.env, s.store, s.service, s.log, timetable.CountSlots(s.measured))
 }
 
-// wait says where the service is found, and returns when it is to stop.
+// wait prints the addresses of the service, and returns when the service must stop.
 func (s *server) wait(stop *stopSignals) error {
 	s.at.announce(s.env)
 	select {
@@ -183,10 +183,10 @@ func (s *server) wait(stop *stopSignals) error {
 	}
 }
 
-// tidyEvery is how often a service removes the history that is not to be kept.
+// tidyEvery is how often a service prunes the history.
 const tidyEvery = 10 * time.Minute
 
-// keepHistory removes, now and then, the history that the settings do not keep.
+// keepHistory prunes the history periodically according to the settings, until stop is called.
 func (s *server) keepHistory(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var work sync.WaitGroup

@@ -12,19 +12,19 @@ import (
 	"time"
 )
 
-// ownSocket is the socket of a state directory, by which flowrun's commands reach the
-// service. One service has it; another waits until that has gone.
+// ownSocket is the Unix socket in a state directory, through which flowrun's commands reach the
+// service. Only one service uses it; a second service waits until the first has stopped.
 type ownSocket struct {
 	path     string
 	log      *slog.Logger
 	serve    func(net.Listener)
-	listener net.Listener // nil while another service has it
+	listener net.Listener // nil while another service uses the socket
 	file     socketFile
 	quit     chan struct{}
 	work     sync.WaitGroup
 }
 
-// socketEvery is how often it is seen to.
+// socketEvery is how often a service checks the socket.
 const socketEvery = 2 * time.Second
 
 func newOwnSocket(path string, log *slog.Logger, serve func(net.Listener)) *ownSocket {
@@ -38,7 +38,7 @@ func newOwnSocket(path string, log *slog.Logger, serve func(net.Listener)) *ownS
 	return s
 }
 
-// take makes the socket this service's, and replaces what a dead one left.
+// take creates the socket. It replaces a socket that a killed service left.
 func (s *ownSocket) take() {
 	l, err := listenUnix(s.path)
 	if err != nil {
@@ -49,8 +49,8 @@ func (s *ownSocket) take() {
 	s.serve(l)
 }
 
-// see takes the socket over when it is free, and lets go of one that another service has
-// replaced.
+// see takes the socket over when it becomes free, and closes the listener if another service has
+// replaced the file.
 func (s *ownSocket) see() {
 	tick := time.NewTicker(socketEvery)
 	defer tick.Stop()
@@ -82,10 +82,10 @@ func (s *ownSocket) close() {
 	s.listener.Close()
 }
 
-// socketFile is the file of a socket, as it was when this service made it.
+// socketFile identifies the file of a socket that this service created.
 type socketFile struct {
 	path string
-	info os.FileInfo // nil where it was gone at once
+	info os.FileInfo // nil if the file was removed immediately
 }
 
 func socketFileOf(path string) socketFile {
@@ -93,20 +93,20 @@ func socketFileOf(path string) socketFile {
 	return socketFile{path, info}
 }
 
-// stands says whether the file is still that socket, and not one that another service made.
+// stands reports whether the file is still that socket, and not one that another service created.
 func (f socketFile) stands() bool {
 	now, err := os.Lstat(f.path)
 	return err == nil && f.info != nil && os.SameFile(now, f.info)
 }
 
-// remove removes the socket, so that nobody takes it for one of a service that died.
+// remove removes the socket. Otherwise it would look like the socket of a service that crashed.
 func (f socketFile) remove() {
 	if f.stands() {
 		os.Remove(f.path)
 	}
 }
 
-// answers says whether somebody listens at a socket.
+// answers reports whether a process listens on a socket.
 func answers(path string) bool {
 	c, err := net.DialTimeout("unix", path, time.Second)
 	if err == nil {
@@ -115,12 +115,12 @@ func answers(path string) bool {
 	return err == nil || errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// longestSocket is how many bytes the path of a socket may have on any system.
+// longestSocket is how many bytes the path of a socket may have on every supported system.
 const longestSocket = 103
 
-// listenUnix listens at a socket that this user alone may use. It is made in a folder of
-// its own and then takes its place, so that at no moment it is open to others, and what a
-// service that died left there is replaced.
+// listenUnix listens on a socket that only this user can access. It creates the socket in a private
+// folder and then renames it, so that other users can never access it, and a socket that a killed
+// service left is replaced.
 func listenUnix(path string) (net.Listener, error) {
 	if len(path) > longestSocket {
 		return nil, fmt.Errorf("the path has %d bytes, but the path of a socket can have at most %d; choose a shorter one", len(path), longestSocket)
@@ -128,7 +128,7 @@ func listenUnix(path string) (net.Listener, error) {
 	if there, err := os.Lstat(path); err == nil && there.Mode().Type() != os.ModeSocket {
 		return nil, &os.PathError{Op: "listen", Path: path, Err: syscall.EEXIST}
 	}
-	dir, err := os.MkdirTemp(filepath.Dir(path), ".s") // 0700
+	dir, err := os.MkdirTemp(filepath.Dir(path), ".s") // MkdirTemp creates it with mode 0700
 	if err != nil {
 		return nil, err
 	}

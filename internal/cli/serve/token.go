@@ -16,15 +16,15 @@ import (
 	"github.com/flowrun/flowrun/internal/service"
 )
 
-// shortestToken is how many characters a token has at least: so many that it cannot be
-// guessed, if they were made at random.
+// shortestToken is the minimum length of a token in characters. A random token of this length
+// cannot be guessed.
 const shortestToken = 16
 
 // makeToken is the hint for users who need a token.
 const makeToken = "create one: openssl rand -hex 32"
 
-// givenTokens are the token of the environment, where steps shall not find it, or those of
-// a file. Both are nil where none was given.
+// givenTokens returns the token from FLOWRUN_TOKEN, or those of the file. It removes FLOWRUN_TOKEN
+// from the environment, so that steps cannot read it. It returns nil if neither is given.
 func givenTokens(c *cobra.Command, file string) ([]service.Token, error) {
 	text, given := os.LookupEnv("FLOWRUN_TOKEN")
 	if err := confine.ForgetEnv("FLOWRUN_TOKEN"); err != nil && text != "" {
@@ -42,8 +42,8 @@ func givenTokens(c *cobra.Command, file string) ([]service.Token, error) {
 	return []service.Token{{Text: text}}, nil
 }
 
-// tokensOf reads a file with a token in each line, which may be followed by patterns of
-// the tools that it is good for. Empty lines, and those that begin with #, are left out.
+// tokensOf reads a token file. Each line has a token, optionally followed by patterns of the tools
+// that it may call. Empty lines and lines that begin with # are ignored.
 func tokensOf(c *cobra.Command, file string) (list []service.Token, err error) {
 	text, err := readPrivate(file)
 	switch {
@@ -75,7 +75,8 @@ func tokensOf(c *cobra.Command, file string) (list []service.Token, err error) {
 	return list, nil
 }
 
-// badToken is why a text cannot be a token; "" where it can. It does not repeat the text.
+// badToken returns why a text cannot be a token, or "" if it can. The reason does not contain the
+// text.
 func badToken(text string) string {
 	switch {
 	case strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }):
@@ -86,8 +87,8 @@ func badToken(text string) string {
 	return ""
 }
 
-// readPrivate reads a file with secrets. One that other users may read or change, or its
-// group may change, is refused.
+// readPrivate reads a file with secrets. It returns an error if other users can read or change the
+// file, or if its group can change it.
 func readPrivate(file string) ([]byte, error) {
 	f, err := os.Open(file)
 	if err != nil {
