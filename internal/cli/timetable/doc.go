@@ -1,7 +1,7 @@
-// Package timetable reads all schedules, those of definitions and those added by command, and
-// runs them in a service.
+// Package timetable reads all schedules, from definitions and from schedule add, and fires them in
+// a service.
 //
-// Read answers the schedules with what is wrong with them. Start follows them while they
-// change, claims slots in the history, and has the service begin their runs. Which slots
-// there are is decided in internal/schedule.
+// Read returns the schedules and what is wrong with them. Start keeps the set of schedules up to
+// date while they change, claims scheduled times in the history, and starts their runs in the
+// service. Package internal/schedule computes the scheduled times.
 package timetable

@@ -17,7 +17,7 @@ import (
 	"github.com/flowrun/flowrun/metrics"
 )
 
-// launcher is what schedules need of a service.
+// launcher is what the scheduler needs of a service.
 type launcher interface {
 	Start(ctx context.Context, r service.Request) (string, error)
 	Cancel(ctx context.Context, id, reason string) error
@@ -26,34 +26,34 @@ type launcher interface {
 	Definitions() uint64
 }
 
-// Scheduler fires the schedules of a service. Which slots there are is the loop's to
-// decide; here stands what is true of runs (schedule.Runs), which schedules there are
-// (scheduleset.go), and the line of those whose turn has not come (scheduleline.go). All
-// of it can be lost at any moment: the history holds what was claimed.
+// Scheduler fires the schedules of a service. The loop of package schedule decides which scheduled
+// times are due. Scheduler tells it about runs (schedule.Runs) and about the set of schedules
+// (follow.go), and starts queued runs when earlier ones have ended (queue.go). All of this state
+// can be lost at any moment, because the history has every time that was claimed.
 type Scheduler struct {
 	env     *ui.Env
 	store   *sqlite.Store
 	book    sqlite.FiringStore
 	service launcher
 	log     *slog.Logger
-	here    string // the project of the service
+	here    string // project of the service, or ""
 	loop    *schedule.Loop
 
-	stirred chan struct{} // more was claimed
+	stirred chan struct{} // receives a value when claims has grown
 	begins  sync.WaitGroup
 
 	mu     sync.Mutex
-	claims []schedule.Firing  // whose runs are to begin
-	plans  map[string]Planned // those that this service fires, by id; nil until they were read
-	blind  bool               // there are definitions whose schedules could not be read
-	tools  map[string]bool    // that have schedules
-	told   map[string]bool    // problems
-	line   map[string]bool    // runs that were put in line here
+	claims []schedule.Firing  // claimed times whose runs have not started yet
+	plans  map[string]Planned // schedules that this service fires, by id; nil until they have been read
+	blind  bool               // some definitions could not be read, so their schedules are unknown
+	tools  map[string]bool    // tools that have schedules
+	told   map[string]bool    // problems that have been logged
+	line   map[string]bool    // runs that this service has queued
 }
 
 var _ schedule.Runs = (*Scheduler)(nil)
 
-// Start begins to fire schedules; stop returns when no slot is under way any more.
+// Start starts to fire schedules. stop waits until all runs that are being started have started.
 func Start(ctx context.Context, env *ui.Env, store *sqlite.Store, sv launcher, log *slog.Logger, observe func(schedule.Report)) (s *Scheduler, stop func()) {
 	s = &Scheduler{env: env, store: store, book: store.FiringStore(), service: sv, log: log, here: ProjectHere(),
 		tools: map[string]bool{}, told: map[string]bool{}, line: map[string]bool{}, stirred: make(chan struct{}, 1)}
@@ -63,7 +63,7 @@ func Start(ctx context.Context, env *ui.Env, store *sqlite.Store, sv launcher, l
 	}})
 	ctx, cancel := context.WithCancel(ctx)
 	var work sync.WaitGroup
-	s.look(ctx) // so that what is in line is known to be ours
+	s.look(ctx) // before queued runs are checked, which requires the set of schedules
 	work.Go(func() { s.follow(ctx) })
 	work.Go(func() { s.advanceQueue(ctx) })
 	work.Go(func() { s.loop.Run(ctx) })
@@ -75,11 +75,11 @@ func Start(ctx context.Context, env *ui.Env, store *sqlite.Store, sv launcher, l
 	}
 }
 
-// origin is who begins the runs of a schedule.
+// origin returns the origin of the runs of a schedule.
 func origin(id string) string { return "schedule:" + id }
 
-// active are the schedule's runs that are under way, and how many slots wait for their
-// turn. A run that is interrupted is taken up again, unless it rests.
+// active returns the schedule's active runs, and how many of its runs are queued. An interrupted
+// run counts as active, because the service resumes it, unless it needs a person.
 func (s *Scheduler) active(ctx context.Context, id string) (runs []flowrun.RunInfo, queued int, err error) {
 	now, err := s.book.CountRuns(ctx, id, origin(id))
 	for _, r := range now.Runs {
@@ -96,8 +96,8 @@ func (s *Scheduler) Active(ctx context.Context, p *schedule.Schedule) (running, 
 	return len(runs), queued, err
 }
 
-// LastSuccess implements schedule.Runs. Runs of other schedules of the tool do not count
-// either: they may have other parameters.
+// LastSuccess implements schedule.Runs. It ignores the runs of all schedules, because those may
+// have other parameters.
 func (s *Scheduler) LastSuccess(ctx context.Context, p *schedule.Schedule) (time.Time, error) {
 	list, err := s.store.Runs(ctx, flowrun.Query{Tool: p.Tool, Status: []dag.Status{dag.Succeeded}, Limit: 100})
 	for _, r := range list {
@@ -132,16 +132,16 @@ func (s *Scheduler) Start(ctx context.Context, f schedule.Firing) error {
 }
 
 const (
-	// settling is how long no slot must have been claimed before runs begin, and
-	// longestSettling how long they wait at most: to begin a run takes a hundred times as
-	// long as to claim a slot, and many slots are due at the same time.
+	// Starting a run takes a hundred times as long as claiming a time, and many times are due at
+	// the same moment. So runs start when no time has been claimed for settling, or after
+	// longestSettling at the latest.
 	settling        = 25 * time.Millisecond
 	longestSettling = 250 * time.Millisecond
-	// atATime is how many runs begin at a time.
+	// atATime is how many runs are started concurrently.
 	atATime = 16
 )
 
-// launch begins the runs of slots that were claimed.
+// launch starts the runs of times that were claimed.
 func (s *Scheduler) launch(ctx context.Context) {
 	room := make(chan struct{}, atATime)
 	for {
@@ -164,8 +164,8 @@ func (s *Scheduler) launch(ctx context.Context) {
 	}
 }
 
-// claimed waits for slots until no more come. What is not begun in the end stands as it
-// was claimed.
+// claimed collects claimed times until no more arrive. Times whose runs are not started because ctx
+// ends remain claimed in the history.
 func (s *Scheduler) claimed(ctx context.Context) []schedule.Firing {
 	var quiet, longest <-chan time.Time
 	for done := false; !done; {
@@ -190,9 +190,9 @@ func (s *Scheduler) claimed(ctx context.Context) []schedule.Firing {
 	return list
 }
 
-// begin starts the run of a slot that has been claimed. Where that can never be, the run
-// is on record as failed, or the slot is left out, and the error says why; else the claim
-// is kept and looked at again.
+// begin starts the run of a claimed time. If the run can never start, it is recorded as failed or
+// the claim is abandoned, and the error says why. For a temporary error, the claim is kept and
+// tried again later.
 func (s *Scheduler) begin(ctx context.Context, p schedule.Schedule, run string) error {
 	_, err := s.service.Start(ctx, service.Request{Tool: p.Tool, Params: p.Params, Origin: origin(p.Name), ID: run, Claimed: true, Unlisted: true})
 	if err == nil || Passes(err) {
@@ -202,13 +202,14 @@ func (s *Scheduler) begin(ctx context.Context, p schedule.Schedule, run string) 
 	return errors.Join(err, s.book.Abandon(context.WithoutCancel(ctx), run, reason))
 }
 
-// Passes says whether what kept a run from beginning is not the run's own fault.
+// Passes reports whether the error that prevented a run from starting is temporary and not caused
+// by the run itself.
 func Passes(err error) bool {
 	_, history := errors.AsType[*sqlite.Error](err)
 	return history || errors.Is(err, service.ErrDraining) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// cancelAll asks the schedule's runs to stop.
+// cancelAll asks the schedule's active runs to stop.
 func (s *Scheduler) cancelAll(ctx context.Context, id string) error {
 	list, _, err := s.active(ctx, id)
 	if err != nil {
@@ -222,7 +223,7 @@ func (s *Scheduler) cancelAll(ctx context.Context, id string) error {
 	return err
 }
 
-// report tells of what people may want to know. That runs begin is told by the service.
+// report logs what people may want to know. The service itself logs the start of runs.
 func (s *Scheduler) report(r schedule.Report) {
 	log := s.log.With("schedule", r.Schedule, "slot", r.Scheduled.UTC().Format(time.RFC3339))
 	switch r.Kind {
@@ -239,7 +240,7 @@ func (s *Scheduler) report(r schedule.Report) {
 	}
 }
 
-// CountSlots counts what the loop tells of.
+// CountSlots returns an observer that counts the reports of the loop as metrics.
 func CountSlots(m *metrics.Service) func(schedule.Report) {
 	return func(r schedule.Report) {
 		switch r.Kind {

@@ -13,8 +13,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// follow hands the loop a new set of schedules whenever definitions have changed, or a
-// command has added, removed, paused or resumed one.
+// follow passes a new set of schedules to the loop whenever definitions have changed, or a command
+// has added, removed, paused or resumed a schedule.
 func (s *Scheduler) follow(ctx context.Context) {
 	definitions, changes := s.service.Definitions(), int64(-1)
 	for {
@@ -31,7 +31,7 @@ func (s *Scheduler) follow(ctx context.Context) {
 	}
 }
 
-// look reads the schedules. What fails is tried again.
+// look reads the schedules. After an error, follow calls it again.
 func (s *Scheduler) look(ctx context.Context) error {
 	t := &Timetable{kept: s.tools}
 	tools := s.env.Tools(s.env.Library())
@@ -98,14 +98,15 @@ func (s *Scheduler) Pause(ctx context.Context, name string, paused bool) error {
 	return err
 }
 
-// planned are the schedules that this service fires, by name.
+// planned returns the schedules that this service fires, by name.
 func (s *Scheduler) planned() []Planned {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.SortedFunc(maps.Values(s.plans), byName)
 }
 
-// ForService is the schedules for a door; nil where there are none.
+// ForService returns the schedules for an entry point. It returns nil, not an interface with a nil
+// pointer, if there is no scheduler.
 func (s *Scheduler) ForService() service.Schedules {
 	if s == nil {
 		return nil

@@ -9,31 +9,31 @@ import (
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
-// The line is the slots that were claimed and whose run has not begun, as the history has
-// them: those that wait until the runs before them have ended, and those of a service
-// that died between the two.
+// The queue consists of the times that were claimed but whose runs have not started, as recorded in
+// the history: runs that wait until earlier ones have ended, and runs of a service that was killed
+// before it could start them.
 
 const (
-	// lineEvery is how often the line is looked at while this service has put something
-	// there, idleEvery how often else.
+	// lineEvery is how often the queue is checked while it contains runs of this service, idleEvery
+	// how often otherwise.
 	lineEvery = 100 * time.Millisecond
 	idleEvery = time.Second
-	// takeOver is how old a claim of another service is before it counts as left behind:
-	// far longer than it takes to begin a run.
+	// takeOver is the age at which a claim of another service counts as abandoned. It is far longer
+	// than starting a run takes.
 	takeOver = 10 * time.Second
 )
 
 func isScheduled(who string) bool { return strings.HasPrefix(who, origin("")) }
 
-// queue notes that a run waits here for its turn.
+// queue notes that this service has queued a run.
 func (s *Scheduler) queue(run string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.line[run] = true
 }
 
-// advanceQueue begins the runs in line when their turn has come. What another service has
-// claimed is looked at first when this one begins.
+// advanceQueue starts queued runs when earlier runs have ended. Claims of other services are
+// considered immediately when this service starts, and later only after takeOver.
 func (s *Scheduler) advanceQueue(ctx context.Context) {
 	for first := true; ; {
 		pause, looked := idleEvery, s.looked()
@@ -53,11 +53,11 @@ func (s *Scheduler) advanceQueue(ctx context.Context) {
 	}
 }
 
-// beginQueued begins what can begin, the oldest of each schedule first, and says whether
-// something of this service still waits.
+// beginQueued starts the runs that can start, the oldest of each schedule first. With all, it also
+// starts recent claims of other services. waits reports whether runs of this service still wait.
 func (s *Scheduler) beginQueued(ctx context.Context, all bool) (waits bool, err error) {
 	if !s.looked() {
-		return true, nil // nobody knows yet which schedules there are
+		return true, nil // the set of schedules is not known yet
 	}
 	open, err := s.book.Open(ctx)
 	if err != nil {
@@ -92,8 +92,8 @@ func (s *Scheduler) beginQueued(ctx context.Context, all bool) (waits bool, err 
 	return waits, nil
 }
 
-// turn says whether a run of the schedule may begin; behind says that another is in line
-// before it.
+// turn reports whether a run of the schedule may start. behind means that an earlier run of the
+// schedule is queued.
 func (s *Scheduler) turn(ctx context.Context, p Planned, behind bool) (bool, error) {
 	if p.Overlap == schedule.OverlapAllow {
 		return true, nil
@@ -105,8 +105,8 @@ func (s *Scheduler) turn(ctx context.Context, p Planned, behind bool) (bool, err
 	return len(list) == 0, err
 }
 
-// orphan leaves out a slot whose schedule is gone. That of another project is another
-// service's affair.
+// orphan abandons the claim of a schedule that no longer exists. Claims of other projects are left
+// to the services of those projects.
 func (s *Scheduler) orphan(ctx context.Context, f sqlite.Firing, all bool) error {
 	_, project, _ := strings.Cut(f.Schedule, "@")
 	if project != "" && project != s.here || !all && time.Since(f.At) < takeOver || s.half() {
@@ -122,15 +122,15 @@ func (s *Scheduler) plan(id string) (Planned, bool) {
 	return p, known
 }
 
-// looked says whether the schedules have been read.
+// looked reports whether the schedules have been read.
 func (s *Scheduler) looked() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.plans != nil
 }
 
-// half says that definitions could not be read: a schedule that is not known may be in one
-// of them, and what it has claimed stays until that is mended.
+// half reports whether some definitions could not be read. An unknown schedule may be part of one
+// of them, so its claims are kept until the definition is fixed.
 func (s *Scheduler) half() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,7 +143,7 @@ func (s *Scheduler) isQueued(run string) bool {
 	return s.line[run]
 }
 
-// forgetEnded forgets runs that are no longer in line.
+// forgetEnded removes runs that are no longer queued.
 func (s *Scheduler) forgetEnded(open []sqlite.Firing) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
-// SchedulerRunning says whether something is there that fires schedules: a service on this
-// state directory, or units that schedule install has written.
+// SchedulerRunning reports whether something fires schedules: a service on this state directory, or
+// units that schedule install has written.
 func SchedulerRunning() bool {
 	if dir, err := ui.StateDir(); err == nil && ui.ServiceRunning(dir) {
 		return true
@@ -18,17 +18,17 @@ func SchedulerRunning() bool {
 		folders = append(folders, filepath.Join(dir, "systemd", "user"))
 	}
 	for _, f := range folders {
-		if found, _ := filepath.Glob(filepath.Join(f, "flowrun*.*")); len(found) > 0 { // .timer, .service
+		if found, _ := filepath.Glob(filepath.Join(f, "flowrun*.*")); len(found) > 0 { // .timer and .service
 			return true
 		}
 	}
 	return false
 }
 
-// StartScheduler is what people are told where nothing fires schedules.
+// StartScheduler is the hint for users if nothing fires schedules.
 const StartScheduler = "start one with flowrun serve, or install one with flowrun schedule install"
 
-// ReportIdle says that nothing fires schedules, where that is so.
+// ReportIdle prints a warning if nothing fires schedules.
 func ReportIdle(env *ui.Env) {
 	if !SchedulerRunning() {
 		env.Notef("no scheduler is running, so none of these schedules will run; %s", StartScheduler)

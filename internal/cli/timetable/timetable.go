@@ -19,14 +19,14 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// OverlapWords are what a schedule may do while a run of it is under way.
+// OverlapWords returns what a schedule may do while its previous run is active.
 func OverlapWords() []string { return []string{"skip", "queue", "cancel-running", "allow"} }
 
-// CatchUpWords are what a schedule may do about slots that passed.
+// CatchUpWords returns what a schedule may do about missed times.
 func CatchUpWords() []string { return []string{"none", "once", "all"} }
 
-// ScheduleSince is the schedule with the slots of an interval counted from when a service first
-// saw it; from now where none has.
+// ScheduleSince returns the schedule of e. The times of an interval count from when a service first
+// saw the schedule, or from now if none has.
 func ScheduleSince(ctx context.Context, s *sqlite.Store, e Planned) (schedule.Schedule, error) {
 	if e.Spec.Interval() == 0 || !e.Start.IsZero() {
 		return e.Schedule, nil
@@ -39,7 +39,7 @@ func ScheduleSince(ctx context.Context, s *sqlite.Store, e Planned) (schedule.Sc
 	return e.Schedule, err
 }
 
-// ZoneName is the name of a time zone.
+// ZoneName returns the name of a time zone, also for the local one if the system tells it.
 func ZoneName(z *time.Location) string {
 	if z != time.Local {
 		return z.String()
@@ -55,18 +55,19 @@ func ZoneName(z *time.Location) string {
 	return z.String()
 }
 
-// Planned is a schedule: one of a definition, or one that was added by command. The Name
-// in it is its id in the history. A project's have the project in their id, so that the
-// tools of two projects that have the same name are two schedules in one history.
+// Planned is a schedule from a definition or from schedule add. Its Name is its id in the history.
+// The id of a project's schedule contains the project, so that tools with the same name in two
+// projects have separate schedules in one history.
 type Planned struct {
 	schedule.Schedule
-	Title   string // for people
-	Project string // the folder that has the tool; "" for the user's and global ones
+	Title   string // name for people
+	Project string // folder of the project; "" for user and global tools
 	place   tool.Pos
-	By      string // who added it; "" for one of a definition, which stands at place
+	By      string // who added it; "" if it is in a definition, at place
 }
 
-// Scheduled is what a rule says. The rule of a definition has been checked.
+// Scheduled converts a rule to a schedule. A rule in a valid definition causes no error, unless the
+// time zones of the machine have changed.
 func Scheduled(r *tool.Schedule) (s schedule.Schedule, err error) {
 	zone := time.Local
 	if r.Timezone != nil {
@@ -100,7 +101,7 @@ func Scheduled(r *tool.Schedule) (s schedule.Schedule, err error) {
 	return s, nil
 }
 
-// source says for people where a schedule comes from.
+// source describes where a schedule comes from.
 func (e Planned) source() string {
 	switch {
 	case e.By == "":
@@ -111,8 +112,7 @@ func (e Planned) source() string {
 	return "added by " + e.By
 }
 
-// When is a cron expression for people, with its time zone where that is not the
-// machine's.
+// When returns a cron expression for people, with its time zone if that is not the machine's.
 func When(spec cron.Spec) string {
 	if spec.Zone() == time.Local {
 		return spec.Text()
@@ -120,24 +120,24 @@ func When(spec cron.Spec) string {
 	return spec.Text() + " " + spec.Zone().String()
 }
 
-// Timetable is the schedules there are, by name. problems say which are not there, and
-// why.
+// Timetable has all schedules, sorted by name. Problems describes the schedules that are missing,
+// and why.
 type Timetable struct {
 	Entries  []Planned
 	Problems []string
-	// kept are tools that had schedules before: where one is broken now, the version that
-	// is in force has them still.
+	// kept are tools that had schedules before. If the file of one is invalid now, the previous
+	// version still applies, with its schedules.
 	kept map[string]bool
 }
 
-// Read reads the schedules of the definitions in reach, and those that were added,
-// of whatever project.
+// Read reads the schedules of the available definitions and all schedules that were added, for
+// whatever project.
 func Read(ctx context.Context, env *ui.Env, s *sqlite.Store, lib *tool.Library) (*Timetable, error) {
 	t := &Timetable{}
 	return t, t.read(ctx, s, env.Tools(lib), func(name string) (*flowrun.Plan, error) { return flowrun.Compile(lib, name) })
 }
 
-// read fills the timetable; plan compiles a tool.
+// read fills the timetable. plan compiles a tool.
 func (t *Timetable) read(ctx context.Context, s *sqlite.Store, tools []tool.Listed, plan func(name string) (*flowrun.Plan, error)) error {
 	added, err := s.Schedules(ctx)
 	if err != nil {
@@ -166,7 +166,7 @@ func byName(x, y Planned) int {
 	return cmp.Or(cmp.Compare(x.Title, y.Title), cmp.Compare(x.Name, y.Name))
 }
 
-// added takes in a schedule that was added by command.
+// added adds a schedule that was added by schedule add.
 func (t *Timetable) added(r sqlite.Schedule) {
 	var p AddedPlan
 	e := Planned{Title: r.Name, Project: r.Project, By: r.By}
@@ -182,7 +182,7 @@ func (t *Timetable) added(r sqlite.Schedule) {
 	t.take(e)
 }
 
-// defined takes in the schedules of a definition.
+// defined adds the schedules of a definition.
 func (t *Timetable) defined(l tool.Listed, plan func(name string) (*flowrun.Plan, error)) {
 	p, err := plan(l.Name)
 	if err != nil {
@@ -191,7 +191,7 @@ func (t *Timetable) defined(l tool.Listed, plan func(name string) (*flowrun.Plan
 	}
 	for i, rule := range p.Definition.Schedules {
 		e := Planned{Title: p.Definition.Title(i), place: rule.Pos}
-		if e.Schedule, err = Scheduled(rule); err != nil { // the time zones of this machine have changed since
+		if e.Schedule, err = Scheduled(rule); err != nil { // for example because the time zones of this machine have changed
 			t.Problems = append(t.Problems, fmt.Sprintf("schedule %s is invalid: %v", e.Title, err))
 			continue
 		}
@@ -204,7 +204,7 @@ func (t *Timetable) defined(l tool.Listed, plan func(name string) (*flowrun.Plan
 	}
 }
 
-// take adds an entry, unless there is one of its id.
+// take adds an entry, or a problem if there already is an entry with the same id.
 func (t *Timetable) take(e Planned) {
 	if i := slices.IndexFunc(t.Entries, func(o Planned) bool { return o.Name == e.Name }); i >= 0 {
 		t.Problems = append(t.Problems, fmt.Sprintf("schedule %s (%s) is ignored: another schedule has the same name (%s); rename one of them", e.Title, e.Source, t.Entries[i].Source))
@@ -213,7 +213,7 @@ func (t *Timetable) take(e Planned) {
 	t.Entries = append(t.Entries, e)
 }
 
-// ScheduleID is the id of a schedule in the history.
+// ScheduleID returns the id of a schedule in the history.
 func ScheduleID(name, project string) string {
 	if project == "" {
 		return name
@@ -221,10 +221,10 @@ func ScheduleID(name, project string) string {
 	return name + "@" + project
 }
 
-// ProjectOf is the project of a definition in a folder such as .flowrun/tools.
+// ProjectOf returns the project of a definition in a folder such as .flowrun/tools.
 func ProjectOf(file string) string { return canonical(filepath.Dir(filepath.Dir(filepath.Dir(file)))) }
 
-// ProjectHere is the project that the working directory is in, "" for none.
+// ProjectHere returns the project that contains the working directory, or "".
 func ProjectHere() string {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -236,7 +236,7 @@ func ProjectHere() string {
 	return dir
 }
 
-// canonical is a folder by its one name, so that a link to it is not another project.
+// canonical resolves symbolic links, so that a link to a folder does not count as another project.
 func canonical(dir string) string {
 	if abs, err := filepath.Abs(dir); err == nil {
 		dir = abs
@@ -247,7 +247,7 @@ func canonical(dir string) string {
 	return dir
 }
 
-// AddedPlan is what schedule add keeps, spelled as in a definition.
+// AddedPlan is what schedule add stores, in the notation of definitions.
 type AddedPlan struct {
 	Cron             string         `json:"cron,omitempty"`
 	Every            string         `json:"every,omitempty"`
@@ -263,8 +263,8 @@ type AddedPlan struct {
 	SkipIfSuccessful bool           `json:"skip-if-successful,omitempty"`
 }
 
-// Rule is the plan as a definition would have it. Its durations have been checked when
-// it was made.
+// Rule converts the plan to a rule of a definition. Durations must be valid; schedule add has
+// validated them.
 func (p AddedPlan) Rule() *tool.Schedule {
 	text := func(s string) *tool.Text {
 		if s == "" {
@@ -279,13 +279,13 @@ func (p AddedPlan) Rule() *tool.Schedule {
 		Jitter:  span(p.Jitter), Start: text(p.Start), End: text(p.End), SkipIfSuccessful: p.SkipIfSuccessful}
 }
 
-// String is the plan as it is kept.
+// String returns the plan as it is stored.
 func (p AddedPlan) String() string {
-	b, _ := json.Marshal(p) // texts and parameters that came from JSON or the command line
+	b, _ := json.Marshal(p) // cannot fail: only text, and parameters from JSON or the command line
 	return string(b)
 }
 
-// All are the schedules by name.
+// All returns the schedules by name. t may be nil.
 func (t *Timetable) All() []Planned {
 	if t == nil {
 		return nil
@@ -293,8 +293,8 @@ func (t *Timetable) All() []Planned {
 	return t.Entries
 }
 
-// Find is the schedule that a word means: an id, else a name. Of several with a name,
-// that of the project here is meant, then one of no project.
+// Find returns the schedule that a word means: by its id, otherwise by its name. If several have
+// the name, the one of the current project takes precedence, then the one without a project.
 func (t *Timetable) Find(word string) (Planned, error) {
 	var ids, names []string
 	var found []Planned
