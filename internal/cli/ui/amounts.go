@@ -9,7 +9,7 @@ import (
 	"github.com/flowrun/flowrun/internal/config"
 )
 
-// ParseTime parses a point in time, or a duration before now. "" is the zero time.
+// ParseTime parses a time (RFC 3339), or a duration before now. "" is the zero time.
 func ParseTime(s string) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
@@ -24,13 +24,13 @@ func ParseTime(s string) (time.Time, error) {
 	return time.Now().Add(-d), nil
 }
 
-// units of sizes: MB is 10^6, MiB 2^20.
+// units are the units of sizes: MB is 10^6, MiB is 2^20.
 var units = []struct {
 	sign  string
 	bytes int64
 }{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1}, {"", 1}}
 
-// ParseBytes parses a size. "" is 0.
+// ParseBytes parses a size such as 500MB. "" is 0; otherwise the size is greater than 0.
 func ParseBytes(s string) (int64, error) {
 	if s == "" {
 		return 0, nil

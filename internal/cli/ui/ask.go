@@ -11,16 +11,15 @@ import (
 	"golang.org/x/term"
 )
 
-// HasPerson says whether somebody sits at a terminal who can be asked. Under CI nobody
-// does.
+// HasPerson reports whether a person at a terminal can be asked. If CI is set, it returns false.
 func (env *Env) HasPerson() bool {
 	in, ok := env.Stdin.(*os.File)
 	return ok && os.Getenv("CI") == "" && IsTerminal(in) && IsTerminal(env.Stderr)
 }
 
-// Asking are the flags that say what a person reads, and is asked, while something runs.
+// Asking are the flags that determine what a person sees, and is asked, during a run.
 type Asking struct {
-	Progress     string // a mode of --progress
+	Progress     string // mode of --progress
 	NoInput      bool
 	TrustProject bool // --trust-project
 }
@@ -43,12 +42,12 @@ func (env *Env) AskYesNo(question string, usual bool) bool {
 // Inquiry is a yes-or-no question.
 type Inquiry struct {
 	Text         string
-	usual        bool         // what an empty line means
-	DiscardTyped bool         // what was typed before the question is no answer
-	Details      func() error // shows more for d; nil where there is no more
+	usual        bool         // meaning of an empty line
+	DiscardTyped bool         // discard input from before the question
+	Details      func() error // shows more if the answer is d; may be nil
 }
 
-// Confirm asks a question. The end of input means no. The error is an Interrupted for Ctrl-C
+// Confirm asks a question. The end of the input means no. The error is an Interrupted for Ctrl-C
 // and other signals.
 func (env *Env) Confirm(i Inquiry) (bool, error) {
 	q := env.Questions()
@@ -77,34 +76,34 @@ func (env *Env) Confirm(i Inquiry) (bool, error) {
 	}
 }
 
-// Questions are put to a person at a terminal.
+// Questions asks a person at a terminal.
 type Questions struct {
 	Env         *Env
 	in          *os.File
 	interrupted chan os.Signal
 }
 
-// Questions takes Ctrl-C, and what else ends a command, until over: dying of it would
-// leave a terminal that shows nothing of what is typed.
+// Questions catches Ctrl-C and the other signals that end a command, until Over is called. Without
+// this, a signal during a secret answer would leave the terminal without echo.
 func (env *Env) Questions() *Questions {
 	q := &Questions{Env: env, in: env.Stdin.(*os.File), interrupted: make(chan os.Signal, 1)}
 	signal.Notify(q.interrupted, TerminationSignals()...)
 	return q
 }
 
-// Over has signals end the program again.
+// Over restores the default handling of the signals.
 func (q *Questions) Over() { signal.Stop(q.interrupted) }
 
-// Interrupted is the signal that came in the place of an answer.
+// Interrupted is the error for a signal that arrived instead of an answer.
 type Interrupted struct{ sig os.Signal }
 
 func (e Interrupted) Error() string { return fmt.Sprintf("received %v", e.sig) }
 
-// Code is what the command ends with.
+// Code returns the exit code for the signal.
 func (e Interrupted) Code() CodeError { return CodeError(signalCode(e.sig)) }
 
-// Answer reads a line, without showing it where it is secret. The error is io.EOF, or
-// interrupted; the terminal is then as it was.
+// Answer reads a line, without echo if it is secret. The error is io.EOF or an Interrupted; the
+// modes of the terminal are restored.
 func (q *Questions) Answer(secret bool) (string, error) {
 	type line struct {
 		text string
@@ -115,7 +114,7 @@ func (q *Questions) Answer(secret bool) (string, error) {
 		return "", err
 	}
 	got := make(chan line, 1)
-	go func() { // after Ctrl-C it is left behind: the process ends
+	go func() { // abandoned after Ctrl-C, because the process ends then
 		var l line
 		if secret {
 			var b []byte
@@ -138,8 +137,8 @@ func (q *Questions) Answer(secret bool) (string, error) {
 	}
 }
 
-// readLine reads to the end of a line and not a byte further: what comes after it is
-// for somebody else.
+// readLine reads a line byte by byte. It must not read beyond the end of the line, because the rest
+// of the input is for another reader.
 func readLine(r io.Reader) (string, error) {
 	var line []byte
 	b := make([]byte, 1)

@@ -10,8 +10,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// bundled makes one module of a tool's file and everything it imports. Packages come from
-// beside the tool, then from the folder that tool deps has filled.
+// bundled combines the file of a tool and everything it imports into one module. Packages are taken
+// from node_modules next to the tool, then from the folder that tool deps has filled.
 func bundled(r hooks.BundleRequest) (*tool.Module, tool.Diagnostics) {
 	file, err := filepath.Abs(r.File)
 	if err != nil {

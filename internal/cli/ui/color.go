@@ -12,13 +12,13 @@ import (
 
 var colorModes = []string{"auto", "always", "never"}
 
-// ColorFlag adds --color, which every command has.
+// ColorFlag adds --color, which all commands have.
 func (env *Env) ColorFlag(root *cobra.Command) {
 	root.PersistentFlags().Var(&choice{&env.color, colorModes}, "color", "`when` to use colour, for stdout and stderr separately: auto|always|never")
 	root.RegisterFlagCompletionFunc("color", cobra.FixedCompletions(colorModes, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// choice is a flag that takes one of some words.
+// choice is a flag that takes one of several words.
 type choice struct {
 	to    *string
 	words []string
@@ -36,9 +36,9 @@ func (c *choice) Set(word string) error {
 	return nil
 }
 
-// Colored says whether to use colour on w: each stream is judged apart. What is said
-// first counts: --color, FLOWRUN_COLOR, NO_COLOR (https://no-color.org), FORCE_COLOR
-// and CLICOLOR_FORCE, TERM=dumb and CLICOLOR=0; then whether w is a terminal.
+// Colored reports whether to use colour on w. Each stream is considered separately. The first of
+// these that is set decides: --color, FLOWRUN_COLOR, NO_COLOR (https://no-color.org), FORCE_COLOR
+// or CLICOLOR_FORCE, TERM=dumb or CLICOLOR=0. If none is set, colour is used on a terminal.
 func (env *Env) Colored(w io.Writer) bool {
 	mode := env.color
 	if mode == "" || mode == "auto" {
@@ -57,7 +57,7 @@ func (env *Env) Colored(w io.Writer) bool {
 	return IsTerminal(w)
 }
 
-// forced says whether a variable of that value asks for colour.
+// forced reports whether a variable with that value forces colour.
 func forced(v string) bool {
 	return v != "" && v != "0" && v != "false"
 }

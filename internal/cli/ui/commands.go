@@ -84,8 +84,8 @@ func OneOf(c *cobra.Command, flag, value string, allowed []string) error {
 	return Usagef(c, "--%s %q is not one of %s", flag, value, strings.Join(allowed, ", "))
 }
 
-// OutputFlag adds --output, which takes one of forms, the usual one first. The command runs
-// with no other.
+// OutputFlag adds --output, which takes one of forms; the first is the default. With any other
+// value, the command returns a usage error.
 func OutputFlag(c *cobra.Command, to *string, forms ...string) {
 	c.Flags().StringVarP(to, "output", "o", forms[0], "print in this `form`: "+strings.Join(forms, "|"))
 	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(forms, cobra.ShellCompDirectiveNoFileComp))

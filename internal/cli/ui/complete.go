@@ -16,10 +16,10 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Completion says nothing when it finds nothing: whoever presses Tab is in the middle of a
-// line. It opens the history only for runs and their steps.
+// Completion never prints errors, because the user is typing a line. It opens the history only to
+// complete runs and their steps.
 
-// CompleteTool offers tool names, and files as well.
+// CompleteTool completes tool names and files.
 func (env *Env) CompleteTool(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -27,7 +27,7 @@ func (env *Env) CompleteTool(c *cobra.Command, args []string, prefix string) ([]
 	return env.CompleteTools(c, args, prefix)
 }
 
-// CompleteTools is completeTool for commands that take several.
+// CompleteTools is CompleteTool for commands that take several tools.
 func (env *Env) CompleteTools(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	var words []string
 	for _, e := range env.Tools(env.Library()) {
@@ -38,7 +38,7 @@ func (env *Env) CompleteTools(_ *cobra.Command, args []string, prefix string) ([
 	return words, cobra.ShellCompDirectiveDefault
 }
 
-// CompleteRun offers tools, then the tool's parameters.
+// CompleteRun completes tools, then the parameters of the tool.
 func (env *Env) CompleteRun(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 {
 		return env.CompleteTool(c, args, prefix)
@@ -50,8 +50,8 @@ func (env *Env) CompleteRun(c *cobra.Command, args []string, prefix string) ([]s
 	return completeParams(plan, args[1:], prefix)
 }
 
-// completeParams offers the parameters of a tool that given does not give yet, or values
-// of the one that prefix begins to give.
+// completeParams completes the parameters of a tool that are not in given yet, or the value of the
+// parameter that prefix names.
 func completeParams(p *flowrun.Plan, given []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	if name, value, ok := strings.Cut(prefix, "="); ok {
 		return completeValue(p, name, value)
@@ -71,8 +71,8 @@ func completeParams(p *flowrun.Plan, given []string, prefix string) ([]string, c
 	return words, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeValue offers values of a parameter: what its definition speaks of, and files for
-// one that is a path, or after @, which takes a file's content.
+// completeValue completes the value of a parameter: values that the definition mentions, and files
+// for a path or after @.
 func completeValue(p *flowrun.Plan, name, value string) ([]string, cobra.ShellCompDirective) {
 	i := slices.IndexFunc(p.Definition.Parameters, func(d *tool.Parameter) bool { return d.Name == name })
 	if i < 0 || p.Secret(name) && !strings.HasPrefix(value, "@") {
@@ -95,11 +95,11 @@ func completeValue(p *flowrun.Plan, name, value string) ([]string, cobra.ShellCo
 	return words, cobra.ShellCompDirectiveNoFileComp
 }
 
-// maxFiles is how many files of a folder completion offers.
+// maxFiles is how many files of a folder completion offers at most.
 const maxFiles = 200
 
-// completeFile offers the files that begin as value does, with before in front of each. A
-// shell could not: it takes the whole word for the file's name.
+// completeFile completes a file name, with before in front of it. The shell cannot do this, because
+// it takes the whole word for the name of the file.
 func completeFile(before, value string) ([]string, cobra.ShellCompDirective) {
 	dir, base := filepath.Split(value)
 	from := dir
@@ -127,7 +127,7 @@ func completeFile(before, value string) ([]string, cobra.ShellCompDirective) {
 	return words, directive
 }
 
-// CompleteStep offers the steps of the tool named on the line.
+// CompleteStep completes the steps of the tool named on the line.
 func (env *Env) CompleteStep(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -145,7 +145,7 @@ func (env *Env) CompleteStep(_ *cobra.Command, args []string, prefix string) ([]
 	return words, cobra.ShellCompDirectiveNoFileComp
 }
 
-// CompletePath offers the steps of a tool, the ones inside others included.
+// CompletePath completes the steps of a tool, including nested ones.
 func (env *Env) CompletePath(name, prefix string) ([]string, cobra.ShellCompDirective) {
 	plan, err := Compile(env, name)
 	if err != nil {
@@ -155,7 +155,7 @@ func (env *Env) CompletePath(name, prefix string) ([]string, cobra.ShellCompDire
 	return slices.DeleteFunc(all, func(p string) bool { return !strings.HasPrefix(p, prefix) }), cobra.ShellCompDirectiveNoFileComp
 }
 
-// CompleteWith offers the parameters of the run named on the line.
+// CompleteWith completes the parameters of the run named on the line.
 func (env *Env) CompleteWith(_ *cobra.Command, args []string, prefix string) (words []string, directive cobra.ShellCompDirective) {
 	directive = cobra.ShellCompDirectiveNoFileComp
 	if len(args) == 0 {
@@ -171,8 +171,8 @@ func (env *Env) CompleteWith(_ *cobra.Command, args []string, prefix string) (wo
 	return words, directive
 }
 
-// Candidates are values to offer for a parameter: those it may have, its default, its
-// examples.
+// Candidates returns values to offer for a parameter: its allowed values, its examples, its
+// default.
 func Candidates(p *tool.Parameter) []string {
 	values := append(append([]tool.Value(nil), p.Validation.Enum...), p.Examples...)
 	if p.Default != nil {
@@ -198,7 +198,7 @@ func Candidates(p *tool.Parameter) []string {
 	return words
 }
 
-// Described is a completion with what it means, in one line. Shells show it as it is.
+// Described returns a completion with a description in one line, in the form that shells expect.
 func Described(word, text string) string {
 	text, _, _ = strings.Cut(text, "\n")
 	text = console.Sanitize(text)

@@ -9,11 +9,11 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// badCommands are the settings with a command that cannot be cut into words.
+// badCommands returns a diagnostic for each setting with a command that cannot be split into words.
 func badCommands(c *config.Config) (found tool.Diagnostics) {
 	for _, v := range c.Values {
 		if v.Text() == "" || !slices.Contains([]string{"tools.discoveryCommand", "tools.callCommand"}, v.Key) {
-			continue // an empty one takes away what a weaker file has
+			continue // an empty value removes the one of a file with lower precedence
 		}
 		if err := discovery.Check(v.Text()); err != nil {
 			found = append(found, tool.Diagnostic{Code: "bad-command", Severity: tool.Error, Pos: v.Origin.Pos, Path: v.Key,

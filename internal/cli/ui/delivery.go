@@ -6,11 +6,12 @@ import (
 	"sync"
 )
 
-// Delivery is stdout. It remembers the first write that failed, so that no command
-// counts as a success whose result did not arrive: a full disk, a closed pipe.
+// Delivery is stdout. It remembers the first write that failed, so that a command whose result
+// could not be written fails, for example because of a full disk or a closed pipe. Safe for
+// concurrent use as far as To is.
 type Delivery struct {
 	To  io.Writer
-	mu  sync.Mutex // a step that is followed live writes from its own goroutine
+	mu  sync.Mutex // a step with streamed output writes from its own goroutine
 	err error
 }
 
@@ -26,7 +27,7 @@ func (d *Delivery) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Failed is why the result did not arrive, nil when it did.
+// Failed returns the error of the first write that failed, or nil.
 func (d *Delivery) Failed() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

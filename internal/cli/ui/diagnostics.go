@@ -7,11 +7,11 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// MaxShown is how many problems are drawn where nobody asks for more: a screen or two.
+// MaxShown is how many problems are shown by default: one or two screens.
 const MaxShown = 20
 
-// Capped is the first diagnostics, at most limit of them (0: all), and how many are
-// left. Errors come before warnings and notes, because they must be mended first.
+// Capped returns at most limit diagnostics (0 means all), and how many it has left out. Errors come
+// before warnings and notes, because they must be fixed first.
 func Capped(ds tool.Diagnostics, limit int) (tool.Diagnostics, int) {
 	if limit == 0 || len(ds) <= limit {
 		return ds, 0
@@ -22,7 +22,7 @@ func Capped(ds tool.Diagnostics, limit int) (tool.Diagnostics, int) {
 	return ds[:limit], len(ds) - limit
 }
 
-// Count is a number with its word, which takes an s for more than one.
+// Count returns a number with its noun, which gets an s unless n is 1.
 func Count(n int, word string) string {
 	if n == 1 {
 		return "1 " + word
@@ -30,8 +30,7 @@ func Count(n int, word string) string {
 	return fmt.Sprintf("%d %ss", n, word)
 }
 
-// Relative is diagnostics with the paths of files below the working directory as they
-// are called from there.
+// Relative returns diagnostics in which paths below the working directory are relative to it.
 func Relative(ds tool.Diagnostics) tool.Diagnostics {
 	ds = slices.Clone(ds)
 	for i := range ds {

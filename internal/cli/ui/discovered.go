@@ -16,19 +16,19 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// discoveries are what a command has told of tools. It is asked once, when somebody
-// needs a tool that is in no file, and not before its project is trusted.
+// discoveries are the tools that the discovery command reports. The command runs at most once, when
+// a tool is needed that is in no file, and only if its project is trusted.
 type discoveries struct {
 	mu       sync.Mutex
 	asked    bool
 	Tools    []*tool.Definition
 	Warnings []string
-	Err      error // why there are none
+	Err      error // why the command failed, or nil
 	Elapsed  time.Duration
 }
 
-// discovered are the tools that a command tells of. What is wrong with it is said once,
-// and harms nothing else.
+// discovered returns the tools that the discovery command reports. Its problems are printed once as
+// warnings, and do not affect other tools.
 func (env *Env) discovered() []*tool.Definition {
 	t := &env.found
 	t.mu.Lock()
@@ -38,7 +38,7 @@ func (env *Env) discovered() []*tool.Definition {
 	}
 	c, err := env.currentSettings()
 	if err != nil || c.Word("tools.discoveryCommand") == "" {
-		return nil // what is wrong with settings is told by what needs more of them
+		return nil // invalid settings are reported where they are used
 	}
 	t.asked = true
 	env.discover(t, c)
@@ -54,7 +54,7 @@ func (env *Env) discovered() []*tool.Definition {
 	return t.Tools
 }
 
-// Discover asks the command that settings name, unless it has been asked.
+// Discover runs the discovery command of the settings, unless it has already run.
 func (env *Env) Discover(c *config.Config) *discoveries {
 	t := &env.found
 	t.mu.Lock()
@@ -66,8 +66,8 @@ func (env *Env) Discover(c *config.Config) *discoveries {
 	return t
 }
 
-// discover asks the command. An interrupt ends it, with all that it has started, before it
-// ends this program.
+// discover runs the discovery command. A signal stops the command with all its child processes, and
+// then this program.
 func (env *Env) discover(t *discoveries, c *config.Config) {
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
@@ -92,13 +92,13 @@ func (env *Env) discover(t *discoveries, c *config.Config) {
 	stop(nil)
 	<-done
 	signal.Stop(heard)
-	if sig != nil && !env.handlesSignals.Load() { // nobody else has heard it
+	if sig != nil && !env.handlesSignals.Load() { // no other handler will end the program
 		env.EndScripts()
 		os.Exit(signalCode(sig))
 	}
 }
 
-// currentSettings are the settings in force: those that the command has read, or what it will read.
+// currentSettings returns the settings that the command has loaded, or loads them.
 func (env *Env) currentSettings() (*config.Config, error) {
 	if env.settings.inForce != nil {
 		return env.settings.inForce, nil
@@ -106,7 +106,7 @@ func (env *Env) currentSettings() (*config.Config, error) {
 	return LoadSettings(env.settings.trustOnce)
 }
 
-// projectDir is the root of the project, the working directory where there is none.
+// projectDir returns the root of the project, or the working directory if there is none.
 func (env *Env) projectDir(c *config.Config) string {
 	if c.Trust.Folder != "" {
 		return c.Trust.Folder
@@ -115,8 +115,8 @@ func (env *Env) projectDir(c *config.Config) string {
 	return dir
 }
 
-// whyUndiscovered says why a name may be found nowhere though a command would tell of it;
-// "" where that is not so.
+// whyUndiscovered returns why a name may be unknown although the discovery command might report it,
+// or "".
 func (env *Env) whyUndiscovered() string {
 	c, err := env.currentSettings()
 	if err != nil {
@@ -134,13 +134,14 @@ func (env *Env) whyUndiscovered() string {
 	return ""
 }
 
-// ignoresDiscovery says whether the project has a command that is not run for want of trust.
+// ignoresDiscovery reports whether the discovery command of the project does not run because the
+// project is not trusted.
 func ignoresDiscovery(c *config.Config) bool {
 	return slices.ContainsFunc(c.Values, func(v config.Value) bool { return v.Ignored && v.Key == "tools.discoveryCommand" })
 }
 
-// AskToTrust asks about the project where a tool was not found for want of trust, and says
-// whether it is worth another look.
+// AskToTrust asks whether to trust the project if err says that a tool may be missing because the
+// project is not trusted. It reports whether looking the tool up again may succeed.
 func (env *Env) AskToTrust(err error, f Asking) bool {
 	missing, ok := errors.AsType[*tool.NotFoundError](err)
 	if !ok || missing.Note == "" || !env.CanAsk(f) {

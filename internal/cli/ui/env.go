@@ -5,18 +5,18 @@ import (
 	"sync/atomic"
 )
 
-// Env is one run of the program: its streams, and what its commands share.
+// Env is one invocation of the program: its streams, and what its commands share.
 type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 
-	Completing bool // a shell asks what could be typed next
+	Completing bool // the shell has called the program to complete a command line
 
-	color    string // --color; "" is auto
-	inJSON   bool   // --progress json: errors are JSON, too
+	color    string // --color; "" means auto
+	inJSON   bool   // --progress json: errors are JSON too
 	settings settings
 	scripts  scripts
 	found    discoveries
 
-	handlesSignals atomic.Bool // the command does, see Signals
+	handlesSignals atomic.Bool // set if the command handles signals; see Signals
 }

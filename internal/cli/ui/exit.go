@@ -24,7 +24,7 @@ type ownError interface {
 	report(env *Env, err error) int
 }
 
-// UsageError is a wrong command line.
+// UsageError is an invalid command line.
 type UsageError struct {
 	err error
 	cmd *cobra.Command
@@ -40,10 +40,11 @@ func (e *UsageError) report(env *Env, err error) int {
 	return outcome.ExitUsage
 }
 
-// Usage marks an error as one of the command line; c is nil where its usage does not help.
+// Usage marks an error as a usage error. c is the command whose usage is printed, or nil if that
+// does not help.
 func Usage(err error, c *cobra.Command) error { return &UsageError{err, c} }
 
-// Usagef is Usage with a formatted message.
+// Usagef returns a usage error with a formatted message.
 func Usagef(c *cobra.Command, format string, args ...any) error {
 	return Usage(fmt.Errorf(format, args...), c)
 }
@@ -77,11 +78,11 @@ func (e CodeError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
 func (e CodeError) report(*Env, error) int { return int(e) }
 
-// RefusedError says that the policy, or a person, did not let a call go ahead.
+// RefusedError reports that the policy, or a person, has refused a call.
 type RefusedError struct {
 	Reason      string
-	Permissions []string // that it would have needed
-	Askable     bool     // a person could have let it go ahead
+	Permissions []string // that it needs
+	Askable     bool     // a person could have allowed it
 }
 
 func (e *RefusedError) Error() string { return console.Visible(e.Reason) }
@@ -97,7 +98,7 @@ func (e *RefusedError) report(env *Env, err error) int {
 	return outcome.ExitRefused
 }
 
-// serverError is why a service cannot be, or cannot be reached.
+// serverError reports that the service cannot start, or cannot be reached.
 type serverError struct{ error }
 
 func (e *serverError) Unwrap() error { return e.error }
@@ -107,15 +108,15 @@ func (e *serverError) report(env *Env, err error) int {
 	return outcome.ExitServer
 }
 
-// NoService is a formatted serverError.
+// NoService returns a formatted serverError.
 func NoService(format string, args ...any) error { return &serverError{fmt.Errorf(format, args...)} }
 
-// ReportError prints an error and answers its exit code.
+// ReportError prints an error and returns its exit code.
 func (env *Env) ReportError(err error) int {
 	if env.inJSON {
 		return env.failJSON(err)
 	}
-	if errors.Is(err, syscall.EPIPE) { // the reader has seen enough
+	if errors.Is(err, syscall.EPIPE) { // the reader has closed the pipe
 		return outcome.ExitPipe
 	}
 	if own, ok := errors.AsType[ownError](err); ok {
@@ -135,7 +136,7 @@ func (env *Env) ReportError(err error) int {
 	return o.Exit
 }
 
-// HintSuffix is a hint as it follows a message; "" for none.
+// HintSuffix returns a hint in the form that follows a message, or "" if there is none.
 func HintSuffix(h string) string {
 	if h == "" {
 		return ""
@@ -143,7 +144,8 @@ func HintSuffix(h string) string {
 	return "; " + h
 }
 
-// Notef tells something on stderr. Its lines are cleaned: much of it comes from definitions.
+// Notef prints a message on stderr. Control characters are removed, because parts of messages come
+// from definitions.
 func (env *Env) Notef(format string, args ...any) {
 	lines := strings.Split(fmt.Sprintf(format, args...), "\n")
 	for i, line := range lines {
@@ -152,7 +154,7 @@ func (env *Env) Notef(format string, args ...any) {
 	fmt.Fprintf(env.Stderr, "flowrun: %s\n", strings.Join(lines, "\n"))
 }
 
-// Diagnose draws diagnostics on stderr, with the lines they are about.
+// Diagnose prints diagnostics on stderr, with the lines that they refer to.
 func (env *Env) Diagnose(ds tool.Diagnostics) {
 	shown, left := Capped(ds, MaxShown)
 	tool.Render(env.Stderr, Relative(shown), ReadSource, env.Style(env.Stderr))
@@ -161,8 +163,8 @@ func (env *Env) Diagnose(ds tool.Diagnostics) {
 	}
 }
 
-// ReadSource is the text of a definition, nil for what is no file: reading a pipe
-// would wait for ever.
+// ReadSource returns the text of a definition, or nil if the path is not a regular file: reading a
+// pipe could block forever.
 func ReadSource(file string) []byte {
 	if st, err := os.Stat(file); err != nil || !st.Mode().IsRegular() {
 		return nil
@@ -171,7 +173,7 @@ func ReadSource(file string) []byte {
 	return b
 }
 
-// ExitCode is the process's exit code for a run (docs: flowrun help exit-codes).
+// ExitCode returns the exit code of the process for a run, as listed in flowrun help exit-codes.
 func ExitCode(res *flowrun.Result, passThrough bool) int {
 	switch res.Status {
 	case dag.Succeeded, dag.Reused:

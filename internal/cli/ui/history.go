@@ -22,14 +22,15 @@ func StateDir() (string, error) {
 	return "", errors.New("cannot store the history: this user has no home directory; set FLOWRUN_STATE_DIR to a folder you can write to")
 }
 
-// HistoryUnavailable reports whether nothing says where to keep runs and no default can be
-// used, as for a system user without a home, and warns: the run then goes unrecorded.
+// HistoryUnavailable reports whether runs cannot be recorded because no variable names a state
+// directory and the default cannot be used, for example for a system user without a home directory.
+// It prints a warning, and the run goes unrecorded.
 func (env *Env) HistoryUnavailable(f Asking) bool {
 	dir, err := StateDir()
 	switch {
 	case err != nil:
 	case os.Getenv("FLOWRUN_STATE_DIR")+os.Getenv("XDG_STATE_HOME")+os.Getenv("HOME") != "":
-		return false // a place that was named and cannot be used is an error
+		return false // a directory that was named and cannot be used is an error
 	default:
 		if err = canWrite(dir); err == nil {
 			return false
@@ -42,7 +43,8 @@ func (env *Env) HistoryUnavailable(f Asking) bool {
 	return true
 }
 
-// canWrite makes a folder if it is not there, and reports why no file can be made in it.
+// canWrite creates a folder if it does not exist, and returns the reason if no file can be created
+// in it.
 func canWrite(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -107,7 +109,7 @@ func (env *Env) withHistory(open func(context.Context, string) (*sqlite.Store, e
 	if err != nil {
 		return err
 	}
-	return errors.Join(f(ctx, s), s.Quit()) // the process ends with the command
+	return errors.Join(f(ctx, s), s.Quit()) // the faster Quit is enough, because the process ends after the command
 }
 
 // LoadRun loads the run that an argument names.

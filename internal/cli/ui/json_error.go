@@ -9,21 +9,21 @@ import (
 	"github.com/flowrun/flowrun/internal/outcome"
 )
 
-// errorSchema names the form of an error under --progress json.
+// errorSchema names the format of an error under --progress json.
 const errorSchema = "flowrun/error.v1"
 
-// errorJSON is the last line on stderr of a command that narrates in JSON and did not
-// come to run, or not to the end. Fields are only ever added.
+// errorJSON is the last line on stderr of a command with --progress json that could not start or
+// finish a run. New versions may add fields, but never remove one.
 type errorJSON struct {
 	Schema      string                 `json:"schema"`
 	ExitCode    int                    `json:"exit_code"`
-	Message     string                 `json:"message"`               // as it is told to people, without colour
+	Message     string                 `json:"message"`               // as printed for people, without colour
 	Diagnostics json.RawMessage        `json:"diagnostics,omitempty"` // as in flowrun/diagnostics.v1
 	Parameters  []flowrun.ParamProblem `json:"parameters,omitempty"`
 }
 
-// failJSON is fail for a command whose stderr holds JSON lines alone. An error whose
-// message has been told already has no line.
+// failJSON is ReportError for a command whose stderr must contain only JSON lines. It prints
+// nothing for an error whose message has already been printed.
 func (env *Env) failJSON(err error) int {
 	var text bytes.Buffer
 	people := &Env{Stdin: env.Stdin, Stdout: env.Stdout, Stderr: &text, color: "never"}

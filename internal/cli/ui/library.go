@@ -12,8 +12,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Library is where tools are found. Listings of large folders are remembered beside the
-// history.
+// Library returns the library that finds tools. It caches listings of large folders in the state
+// directory.
 func (env *Env) Library() *tool.Library {
 	c := tool.Config{Trusted: env.trusts}
 	if dir := flowrun.DefaultStateDir(); dir != "" {
@@ -28,14 +28,15 @@ func (env *Env) Library() *tool.Library {
 	return lib
 }
 
-// trusts says whether the user trusts the project in a folder, in this command or for good.
+// trusts reports whether the user trusts the project in a folder, permanently or only for this
+// command.
 func (env *Env) trusts(project string) bool {
 	c, err := env.currentSettings()
 	return err == nil && c.Trust.Covers(project)
 }
 
-// limits are the settings as far as definitions are read by them, nil where they are
-// invalid, which the command itself reports.
+// limits returns the settings that affect how definitions are read, or nil if the settings are
+// invalid. The command itself reports invalid settings.
 func (env *Env) limits() *config.Config {
 	env.settings.once.Do(func() {
 		if c, err := LoadSettings(false); err == nil {
@@ -45,8 +46,8 @@ func (env *Env) limits() *config.Config {
 	return env.settings.limits
 }
 
-// Tools lists what a library holds. Many files are read on all processors, where the user
-// did not say how many, and with less collecting of garbage: the heap is a few megabytes.
+// Tools lists the tools of a library. To read many files quickly, it uses all processors, unless
+// GOMAXPROCS is set, and collects garbage less often; the heap has only a few megabytes.
 func (env *Env) Tools(lib *tool.Library) []tool.Listed {
 	if os.Getenv("GOMAXPROCS") == "" {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
@@ -62,7 +63,7 @@ func Compile(env *Env, name string) (*flowrun.Plan, error) {
 	return p, MarkMissing(err)
 }
 
-// Paths are those of a plan's steps, the ones inside others included.
+// Paths returns the paths of a plan's steps, including nested ones. prefix precedes each path.
 func Paths(p *flowrun.Plan, prefix string) []string {
 	var list []string
 	for _, name := range p.Steps() {
@@ -74,8 +75,8 @@ func Paths(p *flowrun.Plan, prefix string) []string {
 	return list
 }
 
-// ToolName is the name of the tool that a word of the command line means: a name,
-// also of a tool that is gone, or a file.
+// ToolName returns the name of the tool that an argument means: a name, even of a tool that no
+// longer exists, or a file.
 func ToolName(env *Env, word string) (string, error) {
 	if !strings.ContainsRune(word, os.PathSeparator) && tool.Extension(word) == "" {
 		return word, nil
@@ -90,7 +91,7 @@ func ToolName(env *Env, word string) (string, error) {
 // AnyScope stands for all scopes together.
 const AnyScope = "any"
 
-// ScopeWords are what --scope takes, each also a flag of its own.
+// ScopeWords returns the values of --scope. Each is also a flag of its own.
 func ScopeWords() []string {
 	return []string{string(tool.ScopeLocal), string(tool.ScopeUser), string(tool.ScopeGlobal), AnyScope}
 }

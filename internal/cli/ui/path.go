@@ -7,7 +7,8 @@ import (
 	"path/filepath"
 )
 
-// FolderSize is the size of all files in a folder; what cannot be read counts nothing.
+// FolderSize returns the size of all files in a folder in bytes. It ignores files that cannot be
+// read.
 func FolderSize(dir string) (n int64) {
 	filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {
@@ -20,15 +21,14 @@ func FolderSize(dir string) (n int64) {
 	return n
 }
 
-// AbsPath is a path from the root, so that each file has one name; as it was given where
-// there is no working directory.
+// AbsPath returns an absolute path, or path unchanged if the working directory is unknown.
 func AbsPath(path string) string {
 	abs, _ := filepath.Abs(path)
 	return cmp.Or(abs, path)
 }
 
-// ShortPath is a path as it is written from the working directory, where it lies below
-// it.
+// ShortPath returns a path relative to the working directory if it is below it, and path unchanged
+// otherwise.
 func ShortPath(path string) string {
 	wd, err := os.Getwd()
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// peer is the user whose process listens at the other end of a socket.
+// peer returns the user of the process that listens at the other end of a socket.
 func peer(c *net.UnixConn) (uid int, known bool, err error) {
 	raw, err := c.SyscallConn()
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// peer is the user whose process listens at the other end of a socket.
+// peer returns the user of the process that listens at the other end of a socket.
 func peer(c *net.UnixConn) (uid int, known bool, err error) {
 	raw, err := c.SyscallConn()
 	if err != nil {

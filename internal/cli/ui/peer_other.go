@@ -4,5 +4,6 @@ package ui
 
 import "net"
 
-// peer is not known here: the folder that the socket is in is what protects it.
+// peer is not supported on this system, where only the permissions of the folder protect the
+// socket.
 func peer(*net.UnixConn) (uid int, known bool, err error) { return 0, false, nil }

@@ -10,16 +10,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// leastColumns is how wide a terminal must be for the live view.
+// leastColumns is the minimum width of a terminal for the live view.
 const leastColumns = 20
 
-// ProgressModes are the ways to narrate a run.
+// ProgressModes returns the values of --progress.
 func ProgressModes() []string {
 	return []string{"auto", "tty", "plain", "json", "github", "quiet", "none"}
 }
 
-// ResolveProgress decides how a run is narrated: by --progress, else FLOWRUN_PROGRESS, else by
-// where stderr goes.
+// ResolveProgress determines how progress is shown: from --progress, otherwise from
+// FLOWRUN_PROGRESS, otherwise from the type of stderr.
 func (env *Env) ResolveProgress(c *cobra.Command, f *Asking) error {
 	if err := OneOf(c, "progress", f.Progress, ProgressModes()); err != nil {
 		return err
@@ -30,7 +30,7 @@ func (env *Env) ResolveProgress(c *cobra.Command, f *Asking) error {
 			return Usagef(c, "FLOWRUN_PROGRESS=%q is not one of %s", word, strings.Join(ProgressModes(), ", "))
 		}
 		if f.Progress = word; word == "tty" && !drawable(env.Stderr) {
-			f.Progress = "plain" // a habit, not an order
+			f.Progress = "plain" // the variable is only a preference, so it causes no error
 		}
 	}
 	if asked == "tty" && !drawable(env.Stderr) {
@@ -43,7 +43,7 @@ func (env *Env) ResolveProgress(c *cobra.Command, f *Asking) error {
 	return nil
 }
 
-// automatic is the mode for where stderr goes.
+// automatic returns the progress mode that suits stderr.
 func (env *Env) automatic() string {
 	switch {
 	case os.Getenv("GITHUB_ACTIONS") == "true":
@@ -57,15 +57,15 @@ func (env *Env) automatic() string {
 	return "tty"
 }
 
-// accessible says whether the user wants nothing that moves.
+// accessible reports whether the user has turned off animations.
 func accessible() bool {
 	v := os.Getenv("FLOWRUN_ACCESSIBLE")
 	return v != "" && v != "0"
 }
 
-// drawable says whether a live view can be drawn on w. Windows' console is not driven
+// drawable reports whether a live view can be drawn on w. The console of Windows is not supported
 // yet.
 func drawable(w io.Writer) bool { return IsTerminal(w) && runtime.GOOS != "windows" }
 
-// Verbose says whether a progress mode has room for sentences on stderr.
+// Verbose reports whether a progress mode allows messages on stderr.
 func Verbose(mode string) bool { return mode == "tty" || mode == "plain" || mode == "github" }

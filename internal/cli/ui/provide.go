@@ -8,19 +8,20 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// provide adds the tools that stand in no file; they are made when a name is in none.
+// provide adds the tools that are in no file. They are created only when a name is not found in
+// files.
 func (env *Env) provide(lib *tool.Library) {
 	lib.Provide(tool.ScopeBuiltin, env.BuiltIn)
 	lib.Provide(tool.ScopeDiscovered, env.discovered)
 	lib.Missed(env.whyUndiscovered)
 }
 
-// BuiltIn are the tools that come with the program.
+// BuiltIn returns the built-in tools.
 func (env *Env) BuiltIn() []*tool.Definition {
 	c := builtin.Config{Fetch: netclient.Fetch}
 	c.StateDir, c.ConfigDir = flowrun.DefaultStateDir(), config.UserDir()
 	s, err := env.currentSettings()
-	if err != nil { // which is told by what needs more of them
+	if err != nil { // invalid settings are reported where they are used
 		s = nil
 	}
 	for _, v := range s.Get("roots") {

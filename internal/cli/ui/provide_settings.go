@@ -5,7 +5,7 @@ import (
 	"github.com/flowrun/flowrun/internal/config"
 )
 
-// toolSettings are what the section tools says of built-in tools.
+// toolSettings copies the settings of built-in tools from the section tools.
 func toolSettings(to *builtin.Settings, c *config.Config) {
 	for _, v := range c.Get("tools.webAllow") {
 		to.WebAllow = append(to.WebAllow, v.Text())

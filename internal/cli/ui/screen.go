@@ -6,11 +6,11 @@ import (
 	"sync/atomic"
 )
 
-// Screen is a writer to the terminal that also works while an interactive step has
-// it: then line ends are for the writer to make whole.
+// Screen is a writer to the terminal that also works while an interactive step has the terminal in
+// raw mode: it then writes complete line ends (CR LF).
 type Screen struct {
 	To    io.Writer
-	Taken *atomic.Bool // an interactive step has the terminal
+	Taken *atomic.Bool // set while an interactive step has the terminal
 }
 
 func (s *Screen) Write(p []byte) (int, error) {

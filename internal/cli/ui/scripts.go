@@ -10,15 +10,16 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// scripts are what runs and reads scripts, made when it is first asked for.
+// scripts has the runtime of scripts and the loader of script files, which are created on first
+// use.
 type scripts struct {
 	runtime *hooks.Runtime
-	load    tool.Loader // of .tool.js files
-	loading loading     // ends load
+	load    tool.Loader // loads .tool.js files
+	loading loading     // cancels load
 }
 
-// JavaScript is what runs scripts for this program, with the limits of the settings. Main
-// ends it. Settings that cannot be read are told by what needs more of them.
+// JavaScript returns the runtime of scripts, with the limits from the settings. Main closes it.
+// Invalid settings are reported where they are used.
 func (env *Env) JavaScript() *hooks.Runtime {
 	if env.scripts.runtime == nil {
 		var c hooks.Config
@@ -30,15 +31,15 @@ func (env *Env) JavaScript() *hooks.Runtime {
 	return env.scripts.runtime
 }
 
-// EndScripts ends the processes that ran scripts.
+// EndScripts stops the processes that ran scripts.
 func (env *Env) EndScripts() {
 	if env.scripts.runtime != nil {
-		env.scripts.runtime.Close() // there is nobody to tell of a process that is gone already
+		env.scripts.runtime.Close() // an error means that the process has already ended
 	}
 }
 
-// readScripts has a library read .tool.js and .tool.ts files. Completion runs none of
-// them: whoever presses Tab has not asked for that.
+// readScripts makes a library read .tool.js and .tool.ts files. Completion does not execute them,
+// because pressing Tab must not run code.
 func (env *Env) readScripts(lib *tool.Library) {
 	if env.scripts.load == nil {
 		env.scripts.load = env.scriptLoader()
@@ -48,7 +49,8 @@ func (env *Env) readScripts(lib *tool.Library) {
 	}
 }
 
-// scriptLoader reads them for every library of a command, so that what fails is asked once.
+// scriptLoader returns the loader for all libraries of a command, so that a file that fails to load
+// is executed only once.
 func (env *Env) scriptLoader() tool.Loader {
 	c := hooks.LoaderConfig{Runtime: env.JavaScript(), Ahead: env.Completing, Bundle: bundled, Context: env.scripts.loading.context()}
 	if dir := flowrun.DefaultStateDir(); dir != "" {
@@ -57,7 +59,7 @@ func (env *Env) scriptLoader() tool.Loader {
 	return hooks.Loader(c)
 }
 
-// loading is the context that definitions are read in.
+// loading is the context in which definitions are loaded.
 type loading struct {
 	once   sync.Once
 	ctx    context.Context
@@ -69,7 +71,7 @@ func (l *loading) context() context.Context {
 	return l.ctx
 }
 
-// stop ends the reading: what has not been read by then is not.
+// stop cancels loading. Definitions that have not been loaded by then fail.
 func (l *loading) stop(why error) {
 	l.context()
 	l.cancel(why)

@@ -18,11 +18,11 @@ import (
 	"github.com/flowrun/flowrun/internal/outcome"
 )
 
-// SocketOf is the socket at which a service of a state directory listens.
+// SocketOf returns the path of the socket on which the service of a state directory listens.
 func SocketOf(dir string) string { return filepath.Join(dir, "service.sock") }
 
-// ServiceRunning says whether a service works on a state directory, at which commands find
-// it: what a run with an origin needs it will do, and sooner than anybody.
+// ServiceRunning reports whether a service that commands can reach uses the state directory. Such a
+// service continues runs that have an origin, so commands need not.
 func ServiceRunning(dir string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -33,8 +33,8 @@ func ServiceRunning(dir string) bool {
 	return err == nil || errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// dialService connects to a service, which must be this user's or root's: it is sent
-// parameters, and believed.
+// dialService connects to a service. The service must belong to this user or root, because it
+// receives parameters and its answers are trusted.
 func dialService(ctx context.Context, path string) (net.Conn, error) {
 	c, err := new(net.Dialer).DialContext(ctx, "unix", path)
 	if err != nil {
@@ -51,9 +51,9 @@ func dialService(ctx context.Context, path string) (net.Conn, error) {
 	return c, nil
 }
 
-// CallService sends a request to the service of this state directory and reads the answer,
-// a JSON document, into it. An error is the one that the same command would have had
-// without a service, where there is one.
+// CallService sends a request to the service of this state directory and decodes the JSON response
+// into into. If possible, an error has the type that the same command would return without a
+// service.
 func CallService(method, path string, body, into any) error {
 	dir, err := StateDir()
 	if err != nil {
@@ -90,7 +90,7 @@ func CallService(method, path string, body, into any) error {
 	return json.Unmarshal(answer, into)
 }
 
-// refusal is the error in an answer.
+// refusal returns the error in a response.
 func refusal(status int, answer []byte) error {
 	var doc struct {
 		Error struct {

@@ -14,7 +14,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// settings are those that a command has read.
+// settings are the settings that a command has loaded.
 type settings struct {
 	trustOnce bool           // --trust-project
 	inForce   *config.Config // of a command that runs something
@@ -22,10 +22,10 @@ type settings struct {
 	limits    *config.Config // see Env.limits
 }
 
-// TrustOnce has the project trusted in this command, for --trust-project.
+// TrustOnce trusts the project for this command only, for --trust-project.
 func (env *Env) TrustOnce(yes bool) { env.settings.trustOnce = yes }
 
-// LoadSettings reads the settings in force. trusted is --trust-project.
+// LoadSettings loads and validates the settings. trusted is --trust-project.
 func LoadSettings(trusted bool) (*config.Config, error) {
 	c, err := config.Load(config.Options{StateDir: flowrun.DefaultStateDir(), TrustProject: trusted})
 	var found tool.Diagnostics
@@ -48,7 +48,8 @@ func LoadSettings(trusted bool) (*config.Config, error) {
 	return c, found.Sorted().Err()
 }
 
-// ShowNeeded says what a project's settings want. They may be hostile.
+// ShowNeeded prints the settings of a project that require trust. Control characters are made
+// visible, because the values may be hostile.
 func ShowNeeded(env *Env, t config.Trust) {
 	env.Notef("the project %s sets:", console.Quote(t.Folder))
 	for _, v := range t.Needed {
@@ -56,9 +57,9 @@ func ShowNeeded(env *Env, t config.Trust) {
 	}
 }
 
-// Settings are the settings in force for a command that runs something. Where the
-// project is not trusted and a person is there, the person is asked, once for what the
-// settings say now.
+// Settings loads the settings for a command that runs something. If the project is not trusted and
+// there is a person, the person is asked; the answer is stored and applies until the settings
+// change.
 func Settings(env *Env, f Asking) (*config.Config, error) {
 	c, err := LoadSettings(f.TrustProject)
 	env.settings.inForce = c

@@ -10,10 +10,9 @@ import (
 	"syscall"
 )
 
-// Signals turns the first interrupt into a cancel and the second into a kill. A
-// terminal that goes away (SIGHUP) and Ctrl-\ (SIGQUIT) count as interrupts: steps
-// are not in the terminal's process group, so dying of them would leave the steps
-// behind.
+// Signals cancels on the first interrupt and kills on the second. A closed terminal (SIGHUP) and
+// Ctrl-\ (SIGQUIT) count as interrupts. Steps are not in the process group of the terminal, so if
+// these signals killed flowrun, the steps would keep running.
 type Signals struct {
 	c     chan os.Signal
 	Force chan struct{}
@@ -21,8 +20,8 @@ type Signals struct {
 	first os.Signal
 }
 
-// TerminationSignals are the signals that end a command. A terminal that went away is none under
-// nohup.
+// TerminationSignals returns the signals that end a command. Under nohup, a closed terminal
+// (SIGHUP) does not.
 func TerminationSignals() []os.Signal {
 	list := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -31,8 +30,8 @@ func TerminationSignals() []os.Signal {
 	return list
 }
 
-// signalCode is the exit code of what a signal ended, as shells count: 130 for Ctrl-C,
-// 143 for TERM; 0 for none.
+// signalCode returns the exit code for a signal as shells do: 130 for Ctrl-C, 143 for TERM, 0 for
+// none.
 func signalCode(sig os.Signal) int {
 	if sig, ok := sig.(syscall.Signal); ok {
 		return 128 + int(sig)
@@ -40,7 +39,7 @@ func signalCode(sig os.Signal) int {
 	return 0
 }
 
-// Signals has the first signal call stop, and the second close Force.
+// Signals starts to handle signals: the first calls stop, the second closes Force.
 func (env *Env) Signals(stop context.CancelCauseFunc) *Signals {
 	env.handlesSignals.Store(true)
 	s := &Signals{c: make(chan os.Signal, 4), Force: make(chan struct{})}
@@ -48,7 +47,7 @@ func (env *Env) Signals(stop context.CancelCauseFunc) *Signals {
 	go func() {
 		for sig := range s.c {
 			if sig == syscall.SIGPIPE {
-				continue // the write that caused it fails with EPIPE
+				continue // the write that caused it returns EPIPE
 			}
 			s.mu.Lock()
 			first := s.first
@@ -57,7 +56,7 @@ func (env *Env) Signals(stop context.CancelCauseFunc) *Signals {
 			}
 			s.mu.Unlock()
 			if first == syscall.SIGHUP && sig == syscall.SIGHUP {
-				continue // the kernel and the shell both tell of a closed terminal
+				continue // the kernel and the shell both report a closed terminal
 			}
 			if first != nil {
 				close(s.Force)
@@ -70,21 +69,21 @@ func (env *Env) Signals(stop context.CancelCauseFunc) *Signals {
 	return s
 }
 
-// Stop has signals end the program again.
+// Stop restores the default handling of the signals.
 func (s *Signals) Stop() {
 	signal.Stop(s.c)
 	close(s.c)
 }
 
-// Code is the exit code of a run that a signal ended, 0 when none came.
+// Code returns the exit code of a run that a signal ended, or 0 if there was no signal.
 func (s *Signals) Code() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return signalCode(s.first)
 }
 
-// UntilSecond is for what follows a run that has ended: its context ends with the next
-// interrupt, which is the second where the first has stopped the run.
+// UntilSecond returns a context for work after the end of a run. It ends with the next interrupt;
+// that is the second one if the first has stopped the run.
 func (s *Signals) UntilSecond(run context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(run))
 	interrupted := func() { cancel(errors.New("interrupted")) }

@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// IsTerminal says whether w is a terminal.
+// IsTerminal reports whether w is a terminal.
 func IsTerminal(w io.Writer) bool {
 	switch d := w.(type) {
 	case *Delivery:
@@ -30,12 +30,12 @@ func IsTerminal(w io.Writer) bool {
 		return false
 	}
 	terminal := false
-	conn.Control(func(fd uintptr) { terminal = term.IsTerminal(int(fd)) }) // the name may be /dev/stdin
+	conn.Control(func(fd uintptr) { terminal = term.IsTerminal(int(fd)) }) // works even if the name is /dev/stdin
 	return terminal
 }
 
-// TerminalName is the device of a terminal, such as /dev/pts/3; "" where f is none, or
-// where the system does not say.
+// TerminalName returns the device of a terminal, such as /dev/pts/3, or "" if f is not a terminal
+// or the system does not tell.
 func TerminalName(f io.Reader) string {
 	file, ok := f.(*os.File)
 	if !ok || !IsTerminal(file) {
@@ -48,7 +48,7 @@ func TerminalName(f io.Reader) string {
 	return name
 }
 
-// UserAndTerminal is who answers a question on the terminal behind stdin, for the audit list.
+// UserAndTerminal returns who answers a question on the terminal of stdin, for the audit log.
 func (env *Env) UserAndTerminal() string {
 	if name := TerminalName(env.Stdin); name != "" {
 		return sqlite.UserName() + " on " + name
@@ -56,8 +56,8 @@ func (env *Env) UserAndTerminal() string {
 	return sqlite.UserName()
 }
 
-// OnScreen is w for what a program printed: a terminal gets it cleaned, everything else
-// byte for byte.
+// OnScreen returns a writer for the output of programs. For a terminal, it removes control
+// sequences; everything else is written byte for byte.
 func OnScreen(w io.Writer) io.Writer {
 	if IsTerminal(w) {
 		return console.NewCleaner(w)
@@ -65,7 +65,7 @@ func OnScreen(w io.Writer) io.Writer {
 	return w
 }
 
-// Flush writes what a writer of onScreen holds back.
+// Flush writes what a writer of OnScreen has buffered.
 func Flush(w io.Writer) error {
 	if c, ok := w.(*console.Cleaner); ok {
 		return c.Flush()
@@ -73,7 +73,7 @@ func Flush(w io.Writer) error {
 	return nil
 }
 
-// IsPipe says whether another program reads what is written to w.
+// IsPipe reports whether w is a pipe or socket, so that another program reads the output.
 func IsPipe(w io.Writer) bool {
 	if d, ok := w.(*Delivery); ok {
 		w = d.To
@@ -86,7 +86,7 @@ func IsPipe(w io.Writer) bool {
 	return err == nil && st.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0
 }
 
-// terminalOf is the file behind a writer that is a terminal; nil for other writers.
+// terminalOf returns the file behind a writer if it is a terminal, and nil otherwise.
 func terminalOf(w io.Writer) *os.File {
 	switch d := w.(type) {
 	case *Delivery:
@@ -101,7 +101,7 @@ func terminalOf(w io.Writer) *os.File {
 	return nil
 }
 
-// SizeOf is the size of a terminal; zeros where w is none.
+// SizeOf returns the size of a terminal, or zeros if w is not a terminal.
 func SizeOf(w io.Writer) (cols, rows int) {
 	f := terminalOf(w)
 	if f == nil {
@@ -110,7 +110,7 @@ func SizeOf(w io.Writer) (cols, rows int) {
 	return console.Size(f)
 }
 
-// SameTerminal says whether two writers are one terminal.
+// SameTerminal reports whether two writers are the same terminal.
 func SameTerminal(v, w io.Writer) bool {
 	f, g := terminalOf(v), terminalOf(w)
 	if f == nil || g == nil {
@@ -124,25 +124,26 @@ func SameTerminal(v, w io.Writer) bool {
 	return err == nil && os.SameFile(one, other)
 }
 
-// Style is how diagnostics are drawn on w: colours where they are wanted, links on a
-// terminal only.
+// Style returns how to print diagnostics on w: with colours if they are on, with links only on a
+// terminal.
 func (env *Env) Style(w io.Writer) tool.Style {
 	return tool.Style{Color: env.Colored(w), Links: IsTerminal(w) && os.Getenv("TERM") != "dumb"}
 }
 
-// Width is how many columns stdout has; 0 where it is no terminal.
+// Width returns the number of columns of stdout, or 0 if it is not a terminal.
 func (env *Env) Width() int {
 	cols, _ := SizeOf(env.Stdout)
 	return cols
 }
 
-// ErrWidth is how many columns stderr has; 0 where it is no terminal.
+// ErrWidth returns the number of columns of stderr, or 0 if it is not a terminal.
 func (env *Env) ErrWidth() int {
 	cols, _ := SizeOf(env.Stderr)
 	return cols
 }
 
-// PlainLocale says whether the terminal takes ASCII only.
+// PlainLocale reports whether the terminal may be unable to show anything but ASCII, because the
+// locale is not UTF-8.
 func PlainLocale() bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := os.Getenv(name); v != "" {

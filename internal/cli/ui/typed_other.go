@@ -4,5 +4,5 @@ package ui
 
 import "os"
 
-// DiscardTyped forgets nothing here: what was typed before a question may answer it.
+// DiscardTyped does nothing on this system: input from before a question may answer it.
 func DiscardTyped(*os.File) {}

@@ -6,7 +6,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Unwritten is the answer of commands that need the file of a tool that has none.
+// Unwritten returns the error of commands that need the file of a tool that is in no file.
 func Unwritten(def *tool.Definition, done string) error {
 	from := ""
 	switch def.Scope {

@@ -12,18 +12,18 @@ import (
 	"github.com/flowrun/flowrun/internal/buildinfo"
 )
 
-// build is what is known of this program.
+// build describes this program.
 type build struct {
 	Version       string `json:"version"`
-	Commit        string `json:"commit"` // in full, with +dirty where files had been changed; "" where it is not known
-	Date          string `json:"date"`   // likewise
+	Commit        string `json:"commit"` // complete hash, with +dirty if files had been changed; "" if unknown
+	Date          string `json:"date"`   // of the commit; "" if unknown
 	Compatibility string `json:"compatibility"`
 	Go            string `json:"go"`
 	Platform      string `json:"platform"`
 }
 
-// ThisBuild goes by the stamps, else by what the go command wrote down: a version of
-// programs installed by one, a commit of programs built in a checkout.
+// ThisBuild returns the version that was stamped at build time, otherwise what the go command
+// recorded: the version for go install, the commit for a build in a checkout.
 func ThisBuild() build {
 	stamp := buildinfo.Stamped()
 	b := build{Version: stamp.Version, Commit: stamp.Commit, Date: stamp.Date, Compatibility: flowrun.CompatibilityLevel,
@@ -57,7 +57,7 @@ func (b *build) learn(info *debug.BuildInfo) {
 	}
 }
 
-// String is the build on one line.
+// String returns the build in one line.
 func (b build) String() string {
 	parts := []string{b.Go, b.Platform}
 	if b.Commit != "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// ValueText is a scalar of a definition as a person writes it.
+// ValueText returns a scalar of a definition as a person writes it.
 func ValueText(v tool.Value) string {
 	switch {
 	case v.Text != nil:
@@ -35,7 +35,7 @@ func ParamText(v any) string {
 	return string(b)
 }
 
-// SortedKeys are the keys of a map in order.
+// SortedKeys returns the keys of a map in order.
 func SortedKeys(m map[string]any) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {
@@ -45,7 +45,7 @@ func SortedKeys(m map[string]any) []string {
 	return keys
 }
 
-// AddHint adds a hint to a message, which may already end with a question.
+// AddHint appends a hint to a message, which may end with a question mark.
 func AddHint(wrong, out string) string {
 	if strings.HasSuffix(wrong, "?") {
 		return wrong + " " + out
@@ -64,7 +64,7 @@ func NearestAs(format, word string, names []string) string {
 	return ""
 }
 
-// DecodeJSON decodes text that must be exactly one JSON value. Numbers keep their spelling.
+// DecodeJSON decodes text that must be exactly one JSON value. Numbers keep their notation.
 func DecodeJSON(b []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
@@ -82,7 +82,7 @@ func DecodeJSON(b []byte, into any) error {
 	return nil
 }
 
-// maxListed is how many steps a line names.
+// maxListed is how many ids Listed shows at most.
 const maxListed = 20
 
 // Listed joins ids with commas. Of a long list it shows the first ones and the number of the rest.
