@@ -15,9 +15,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// toolAddCommand makes a definition from a command line. Its
-// options are ordered and take several values, which cobra's do not: it parses them
-// itself (addflags.go, addparse.go).
+// toolAddCommand creates a definition from a command line. Its options are ordered and take several
+// values, which cobra does not support, so package addition parses them.
 func toolAddCommand(env *ui.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:                "add TOOL_NAME",
@@ -61,8 +60,8 @@ func toolAddCommand(env *ui.Env) *cobra.Command {
 	}.On(c)
 }
 
-// addGroups are the options as the help page has them: those that belong to a step, a
-// parameter or a test are indented below it.
+// addGroups returns the options for the help page. Options that belong to a step, a parameter or a
+// test are indented below it.
 func addGroups() []page.Group {
 	var groups []page.Group
 	for _, o := range addition.Options() {
@@ -88,7 +87,7 @@ func addGroups() []page.Group {
 	return groups
 }
 
-// usageProblems tells everything wrong with a command line.
+// usageProblems prints all problems of a command line; the last one is returned.
 func usageProblems(env *ui.Env, c *cobra.Command, problems []string) error {
 	last := len(problems) - 1
 	for _, p := range problems[:last] {
@@ -97,7 +96,7 @@ func usageProblems(env *ui.Env, c *cobra.Command, problems []string) error {
 	return ui.Usage(errors.New(problems[last]), c)
 }
 
-// checkAddition looks at the command line as a whole and answers the scope.
+// checkAddition checks the command line as a whole and returns the scope.
 func checkAddition(add *addition.Addition) string {
 	problem := func(format string, args ...any) { add.Problems = append(add.Problems, fmt.Sprintf(format, args...)) }
 	scope, err := page.OneScope(add.Scopes, string(tool.ScopeLocal))
@@ -141,7 +140,8 @@ parameters:
 tags: [read]   # read, write or run: what the tool may do
 `
 
-// addText takes the definition that the command line stands for.
+// addText sets the text of the definition: from a file, from a template for the editor, or from the
+// options.
 func (p *putting) addText(env *ui.Env, add *addition.Addition) (err error) {
 	p.extension = ".yaml"
 	switch {
@@ -198,7 +198,7 @@ func add(env *ui.Env, c *cobra.Command, add *addition.Addition, scope tool.Scope
 	return nil
 }
 
-// nameIt finds out what the tool is called and where it goes.
+// nameIt determines the name of the tool and where it is stored.
 func (p *putting) nameIt(name string) error {
 	if name == "" {
 		def, found := p.lib.Read("-"+p.extension, p.scope, p.text)
@@ -211,8 +211,8 @@ func (p *putting) nameIt(name string) error {
 	return p.place()
 }
 
-// editAdded opens the definition in an editor. One that was left as it is is taken,
-// unless it was never more than a form to fill in.
+// editAdded opens the definition in an editor. If the user leaves it unchanged, it is still added,
+// unless it is only the template.
 func editAdded(env *ui.Env, c *cobra.Command, p *putting) error {
 	words, err := editorWords(env, c, "")
 	if err != nil {
@@ -230,7 +230,7 @@ func editAdded(env *ui.Env, c *cobra.Command, p *putting) error {
 	}
 	def, _ := p.lib.Read(p.path, p.scope, e.text)
 	p.text = e.text
-	if def.Name != p.name { // renamed in the editor
+	if def.Name != p.name { // the user has renamed it in the editor
 		p.name = def.Name
 		return p.place()
 	}

@@ -73,7 +73,7 @@ func editTool(env *ui.Env, lib *tool.Library, def *tool.Definition, editor []str
 		_, found := toolfiles.Check(lib, path, def.Scope, text, false)
 		return found, path
 	}}
-	if !tool.ValidName(e.name) { // a broken file may say anything
+	if !tool.ValidName(e.name) { // the name in an invalid file may be unusable as a file name
 		e.name = "tool"
 	}
 	if err := edit(env, e); err != nil {

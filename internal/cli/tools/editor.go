@@ -21,18 +21,18 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// edition is a text on its way through an editor, for edit and add --editor.
+// edition is a text that is being edited, for edit and add --editor.
 type edition struct {
-	name      string // of the tool, for files
+	name      string // of the tool, for names of files
 	extension string // of these files
-	text      []byte // as it is now
+	text      []byte // current text
 	editor    []string
-	// check is what is wrong with a text, and the path that it says it is.
+	// check returns what is wrong with a text, and the path to report it for.
 	check func(text []byte) (tool.Diagnostics, string)
 }
 
-// edit has the text edited until nothing is wrong with it, or nothing was changed. One that stays wrong is kept
-// in the state directory; the error is then exit code 3.
+// edit opens the text in an editor until it is valid, unchanged, or the user gives up. An invalid
+// text is saved in the state directory, and the error is exit code 3.
 func edit(env *ui.Env, e *edition) error {
 	original := e.text
 	for {
@@ -57,7 +57,7 @@ func edit(env *ui.Env, e *edition) error {
 	}
 }
 
-// keepAttempt saves what was typed and could not be used.
+// keepAttempt saves an edited text that could not be used.
 func keepAttempt(env *ui.Env, e *edition) {
 	dir, err := ui.StateDir()
 	if err == nil {
@@ -67,12 +67,12 @@ func keepAttempt(env *ui.Env, e *edition) {
 			return
 		}
 	}
-	// Nothing typed may be lost: the terminal is the last place for it.
+	// Never lose what the user typed: print it if it cannot be saved.
 	env.Notef("nothing was changed, and your text cannot be saved: %v; this is your text:", err)
 	env.Stderr.Write(e.text)
 }
 
-// inEditor is a text as an editor leaves it. An editor that fails changes nothing.
+// inEditor returns text after editing it in an editor. If the editor fails, nothing changes.
 func inEditor(env *ui.Env, editor []string, name string, text []byte) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "flowrun-edit-")
 	if err != nil {
@@ -86,9 +86,9 @@ func inEditor(env *ui.Env, editor []string, name string, text []byte) ([]byte, e
 	cmd := exec.Command(editor[0], append(editor[1:], file)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, env.Stdout, env.Stderr
 	if d, ok := env.Stdout.(*ui.Delivery); ok {
-		cmd.Stdout = d.To // an editor wants the terminal itself
+		cmd.Stdout = d.To // an editor needs the terminal itself
 	}
-	interrupt := make(chan os.Signal, 1) // Ctrl-C is the editor's
+	interrupt := make(chan os.Signal, 1) // Ctrl-C is for the editor
 	signal.Notify(interrupt, os.Interrupt)
 	defer signal.Stop(interrupt)
 	if err := cmd.Run(); err != nil {
@@ -101,8 +101,8 @@ func inEditor(env *ui.Env, editor []string, name string, text []byte) ([]byte, e
 	return text, nil
 }
 
-// editorWords is the editor to start: the one given, $VISUAL, $EDITOR, or one that
-// most machines have, which wants a terminal.
+// editorWords returns the command that starts an editor: the given one, $VISUAL, $EDITOR, or an
+// editor that most machines have and that needs a terminal.
 func editorWords(env *ui.Env, c *cobra.Command, given string) ([]string, error) {
 	line := cmp.Or(given, os.Getenv("VISUAL"), os.Getenv("EDITOR"))
 	words, err := splitWords(line)
@@ -127,8 +127,8 @@ func editorWords(env *ui.Env, c *cobra.Command, given string) ([]string, error) 
 	return nil, ui.Usagef(c, "no editor found: set VISUAL or EDITOR, or use --editor")
 }
 
-// waiting adds the flag that makes an editor with windows wait until the file is
-// closed, without which there would be nothing to read.
+// waiting adds the flag that makes a graphical editor wait until the file is closed. Without it,
+// flowrun would read the file before it is edited.
 func waiting(words []string) []string {
 	base := strings.TrimSuffix(filepath.Base(words[0]), ".exe")
 	if slices.Contains([]string{"code", "code-insiders", "codium", "cursor", "windsurf", "zed", "subl"}, base) &&
@@ -138,8 +138,8 @@ func waiting(words []string) []string {
 	return words
 }
 
-// splitWords splits a line the way a shell does, without expanding anything: quotes
-// hold blanks together, and so does a backslash where it is no separator of paths.
+// splitWords splits a line into words like a shell, without expansions. Quotes and backslashes keep
+// spaces within a word; on Windows a backslash is only a path separator.
 func splitWords(line string) ([]string, error) {
 	var words []string
 	var word strings.Builder

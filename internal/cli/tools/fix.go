@@ -14,12 +14,12 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// fix mends the file of a target. It answers true where the target's problems have
-// been collected, as those of a text that was not written.
+// fix fixes the file of a target. With --dry-run, it collects the problems that would remain and
+// returns true; otherwise the caller validates the fixed file.
 func (v *validation) fix(t target) (bool, error) {
 	def, _, err := v.lib.Lookup(t.name, nil)
 	if err != nil || !fixable(def.File) {
-		return false, nil // compiling it says why
+		return false, nil // compiling it reports the reason
 	}
 	file := def.File
 	src, err := os.ReadFile(file)
@@ -38,7 +38,7 @@ func (v *validation) fix(t target) (bool, error) {
 			return false, fmt.Errorf("cannot fix %q: %w", file, err)
 		}
 		v.env.Notef("%s: fixed %s", ui.ShortPath(file), ui.Count(len(r.Fixed), "problem"))
-		v.lib = v.env.Library() // it has read the file as it was
+		v.lib = v.env.Library() // the library has read the file before the change
 		return false, nil
 	}
 	if v.flags.output == "text" {
@@ -55,12 +55,13 @@ func (v *validation) fix(t target) (bool, error) {
 	return true, nil
 }
 
-// fixable says whether the edits of diagnostics can be made in a file.
+// fixable reports whether diagnostics can be fixed by edits in a file of this type.
 func fixable(file string) bool {
 	return slices.Contains([]string{".yaml", ".yml", ".md"}, tool.Extension(file))
 }
 
-// source is the text that a validation speaks of.
+// source returns the text of a file: with --dry-run the fixed one, otherwise the content of the
+// file.
 func (v *validation) source(file string) []byte {
 	if text, ok := v.texts[file]; ok {
 		return text

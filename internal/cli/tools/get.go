@@ -17,7 +17,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// definitionFormats are the forms a definition is printed in, the usual one first.
+// definitionFormats are the output formats of definitions; the first is the default.
 var definitionFormats = []string{"yaml", "json"}
 
 // toolGetCommand shows one tool.
@@ -62,7 +62,7 @@ func toolGetCommand(env *ui.Env) *cobra.Command {
 	}.On(c)
 }
 
-// shown finds a tool whose definition is to be printed, and says what is wrong with it.
+// shown finds a tool whose definition is to be printed, and reports its problems.
 func shown(env *ui.Env, c *cobra.Command, name string, scopes *page.Scope, format string) (*tool.Definition, error) {
 	if err := ui.OneOf(c, "format", format, definitionFormats); err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func shown(env *ui.Env, c *cobra.Command, name string, scopes *page.Scope, forma
 	return def, nil
 }
 
-// printDefinition prints a definition so that it can be imported again.
+// printDefinition prints a definition in a form that can be imported again.
 func printDefinition(env *ui.Env, def *tool.Definition, format string) error {
 	text, err := definitionText(def, format)
 	if err == nil {
@@ -93,7 +93,7 @@ func definitionText(def *tool.Definition, format string) ([]byte, error) {
 	if format == "json" {
 		text, err := tool.NormalJSON(def)
 		var ds tool.Diagnostics
-		if errors.As(err, &ds) { // told by shown
+		if errors.As(err, &ds) { // shown has reported them
 			err = ui.CodeError(outcome.ExitInvalid)
 		}
 		return text, err
@@ -105,7 +105,7 @@ func definitionText(def *tool.Definition, format string) ([]byte, error) {
 	return text, err
 }
 
-// detailJSON is get --detail --format json.
+// detailJSON is the document of get --detail --format json.
 type detailJSON struct {
 	Name       string          `json:"name"`
 	Scope      tool.Scope      `json:"scope"`
@@ -116,8 +116,8 @@ type detailJSON struct {
 	Definition json.RawMessage `json:"definition"`
 }
 
-// getDetail prints a definition with what stands around it: as comments before the
-// YAML, so that it can still be imported.
+// getDetail prints a definition with details about the tool. In YAML the details are comments, so
+// that the output can still be imported.
 func getDetail(env *ui.Env, def *tool.Definition, format string) error {
 	d := detail(env, def)
 	text, err := definitionText(def, format)
@@ -132,9 +132,9 @@ func getDetail(env *ui.Env, def *tool.Definition, format string) error {
 	return err
 }
 
-// withComments is the text of a definition with lines as comments in its language, so
-// that it can still be imported: before it, but behind a Markdown page, which begins with
-// its front matter.
+// withComments adds lines to a definition as comments in its language, so that it can still be
+// imported. They precede the definition, except for Markdown, which must begin with its front
+// matter.
 func withComments(f tool.Format, text []byte, lines []string) []byte {
 	mark := map[tool.Format]string{tool.Markdown: "", tool.JavaScript: "// "}
 	before, known := mark[f]
@@ -151,7 +151,8 @@ func withComments(f tool.Format, text []byte, lines []string) []byte {
 	return append(text, "\n<!--\n"+strings.ReplaceAll(b.String(), "--", "- -")+"-->\n"...)
 }
 
-// detail is where a tool stands among the others of its name.
+// detail returns where a tool was found, which tools it shadows or is shadowed by, and its
+// problems.
 func detail(env *ui.Env, def *tool.Definition) detailJSON {
 	d := detailJSON{Name: def.Name, Scope: def.Scope, Path: def.File, Shadows: []string{}, Problems: []string{}}
 	for _, e := range env.Tools(env.Library()) {
@@ -233,7 +234,8 @@ func parameterLine(p *tool.Parameter) string {
 	return line
 }
 
-// oneComment is a text that stays one line of a comment in YAML.
+// oneComment replaces line breaks and control characters, so that the text stays within one comment
+// line.
 func oneComment(s string) string {
 	return strings.Join(slices.Collect(strings.FieldsFuncSeq(s, func(r rune) bool {
 		return r < ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029

@@ -8,7 +8,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/tools/page"
 )
 
-// toolPage is help tool, of its commands in the order in which people meet them.
+// toolPage returns the page of flowrun help tool. It lists the commands in the given order.
 func toolPage(commands []*cobra.Command) page.Page {
 	p := page.Page{
 		Title: "flowrun tool commands",
@@ -30,7 +30,7 @@ func toolPage(commands []*cobra.Command) page.Page {
 	return p
 }
 
-// usageOf is one line of usage.
+// usageOf returns the usage line of a command.
 func usageOf(c *cobra.Command) string {
 	scope := ""
 	if c.Flags().Lookup("scope") != nil {
@@ -39,8 +39,8 @@ func usageOf(c *cobra.Command) string {
 	return fmt.Sprintf("flowrun tool %s %s[options]", c.Use, scope)
 }
 
-// toolsTopic is help tools: what tools are, where they are found, how they are used. It
-// is no command and does nothing else.
+// toolsTopic returns the topic flowrun help tools: what tools are, where they are found, how they
+// are used. It is only a help page, not a command.
 func toolsTopic() *cobra.Command {
 	return page.Page{
 		Title: "flowrun tools",

@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// toolImportCommand takes a definition into a scope.
+// toolImportCommand stores a definition in a scope.
 func toolImportCommand(env *ui.Env) *cobra.Command {
 	var scopes page.Scope
 	var override, validate bool
@@ -111,8 +111,8 @@ func definitionIn(env *ui.Env, lib *tool.Library, file string) (*tool.Definition
 	return def, found, nil
 }
 
-// standardInput is what a definition that comes from standard input is called in
-// messages: a dash, and the extension by which it is read.
+// standardInput returns the name of standard input in messages: a dash, and the extension that
+// determines the format.
 func standardInput(text []byte) string {
 	if ext := tool.Sniff(text); ext != ".yaml" {
 		return "-" + ext
@@ -120,8 +120,8 @@ func standardInput(text []byte) string {
 	return "-"
 }
 
-// kept is the extension of the file that a definition becomes in a scope: JSON becomes
-// YAML, everything else stays what it is.
+// kept returns the extension under which a definition is stored in a scope. JSON is converted to
+// YAML; other formats are kept.
 func kept(file string, text []byte) string {
 	switch ext := cmp.Or(tool.Extension(file), tool.Sniff(text)); ext {
 	case ".yml", ".json":

@@ -99,8 +99,8 @@ func toolListCommand(env *ui.Env) *cobra.Command {
 	return c
 }
 
-// listed is every tool in reach, those that are in no file too where all is asked for, or
-// those in a folder.
+// listed returns all available tools, or the definitions in a folder. With all, it includes tools
+// that are in no file.
 func listed(env *ui.Env, dir string, all bool) ([]tool.Listed, error) {
 	lib := env.Library()
 	if dir == "" {
@@ -120,16 +120,16 @@ func listed(env *ui.Env, dir string, all bool) ([]tool.Listed, error) {
 	return list, nil
 }
 
-// listedJSON is one tool of tool list --format json.
+// listedJSON is one tool in the output of tool list --format json.
 type listedJSON struct {
 	Name        string     `json:"name"`
 	Scope       tool.Scope `json:"scope"`
-	Path        string     `json:"path,omitempty"` // none of a tool that is in no file
+	Path        string     `json:"path,omitempty"` // "" if the tool is not in a file
 	Description string     `json:"description"`
 	Tags        []string   `json:"tags"`
 	Category    string     `json:"category"`
 	ShadowedBy  string     `json:"shadowed_by"`
-	Error       string     `json:"error,omitempty"` // the first thing wrong with the file
+	Error       string     `json:"error,omitempty"` // first error in the file
 }
 
 func printList(env *ui.Env, list []tool.Listed, format string) error {
@@ -159,7 +159,7 @@ func printList(env *ui.Env, list []tool.Listed, format string) error {
 	return console.Table(env.Stdout, []string{"NAME", "SCOPE", "TAGS", "DESCRIPTION"}, rows, console.TableOptions{Width: env.Width()})
 }
 
-// note is the description, and what is out of the ordinary before it.
+// note returns the description, preceded by notes about shadowing and errors.
 func (d listedJSON) note() string {
 	var notes []string
 	if d.ShadowedBy != "" {
@@ -181,7 +181,7 @@ func firstError(e tool.Listed) string {
 	return ""
 }
 
-// listYAML is the JSON document as YAML.
+// listYAML prints the JSON document as YAML.
 func listYAML(env *ui.Env, docs []listedJSON) error {
 	list := []tool.Value{}
 	for _, d := range docs {
@@ -211,7 +211,7 @@ func listYAML(env *ui.Env, docs []listedJSON) error {
 	return err
 }
 
-// completeListed offers what the tools in reach have of something.
+// completeListed completes values that of returns for the available tools.
 func completeListed(env *ui.Env, of func(tool.Listed) []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		seen := map[string]bool{"": true}

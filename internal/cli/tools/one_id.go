@@ -10,11 +10,11 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// idsInFolders finds files of one folder that are tools of one name, of which only one can
-// be found by it: the file that was seen first, by folder and name.
+// idsInFolders finds files in one folder that define tools with the same name. Only one of them can
+// be found by that name. It maps folder and name to the file that was seen first.
 type idsInFolders map[[2]string]string
 
-// other is a file beside this one that is a tool of the same name; "" for none.
+// other returns a file in the same folder that defines a tool of the same name, or "".
 func (ids idsInFolders) other(file, name string) string {
 	key := [2]string{filepath.Dir(file), name}
 	first, seen := ids[key]
@@ -27,7 +27,7 @@ func (ids idsInFolders) other(file, name string) string {
 	return first
 }
 
-// oneID adds that another file of the folder has the tool's name.
+// oneID adds a problem if another file in the folder defines a tool of the same name.
 func (v *validation) oneID(def *tool.Definition, found tool.Diagnostics) {
 	if def.Name == "" || slices.ContainsFunc(found, func(d tool.Diagnostic) bool { return d.Code == "not-a-tool" }) {
 		return
@@ -45,8 +45,8 @@ func (v *validation) oneID(def *tool.Definition, found tool.Diagnostics) {
 		Hint:    "give one of them another name or id, or remove it"})
 }
 
-// warnDuplicates warns of tools that are in two files of one folder; the list has the one first
-// that is found.
+// warnDuplicates warns of tools that are defined in two files of one folder. In list, the file that
+// is used must precede the others.
 func warnDuplicates(env *ui.Env, list []tool.Listed) {
 	ids := idsInFolders{}
 	for _, e := range list {

@@ -12,24 +12,24 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// putting is a tool on its way into a scope, for add and import.
+// putting is a tool that is being written to a scope, for add and import.
 type putting struct {
 	lib      *tool.Library
 	scope    tool.Scope
 	name     string
 	text     []byte
 	override bool
-	// extension is that of the file it becomes: JSON becomes YAML, and the rest stays what
-	// it is.
+	// extension is the extension of the new file. JSON is converted to YAML; other formats are
+	// kept.
 	extension string
-	alone     bool // the tools it uses may be missing
+	alone     bool // do not check the tools that it uses
 
-	path string // where it goes
+	path string // path of the new file
 	old  *tool.Definition
 }
 
-// place finds out where the tool goes, and what stands there. A taken name is an error
-// unless it is to be overridden.
+// place determines the path of the tool, and finds an existing tool of that name. If one exists,
+// that is an error unless override is set.
 func (p *putting) place() error {
 	if tool.Extension(p.name) != "" {
 		return tool.Diagnostics{{Code: "bad-name", Severity: tool.Error, Message: fmt.Sprintf("%q is the path of a file, not a tool name", p.name),
@@ -62,11 +62,10 @@ func (p *putting) taken(path string) error {
 	return fmt.Errorf("tool %q already exists in the %s scope: %s; to replace it: --override", p.name, p.scope, ui.ShortPath(path))
 }
 
-// check holds what is wrong with the text against the caller: an error keeps it from
-// being written.
+// check validates the text. A definition with an error is not written.
 func (p *putting) check() (*tool.Definition, tool.Diagnostics) {
 	def, found := toolfiles.Check(p.lib, p.path, p.scope, p.text, p.alone)
-	if def.Name != p.name && found.Err() == nil { // the code of a tool answers what it is called
+	if def.Name != p.name && found.Err() == nil { // in JavaScript, code determines the name
 		found = append(found, tool.Diagnostic{Code: "bad-name", Severity: tool.Error, Pos: def.Pos, Message: fmt.Sprintf("the definition names the tool %q, not %q", def.Name, p.name),
 			Hint: fmt.Sprintf("add it as %s, or change the definition", def.Name)})
 	}
@@ -88,7 +87,7 @@ func (p *putting) write() error {
 		return p.taken(exists.Path)
 	case err != nil:
 		return fmt.Errorf("cannot write %s to the %s scope: %w", p.name, p.scope, err)
-	case p.old != nil && p.old.File != p.path: // was written in another format
+	case p.old != nil && p.old.File != p.path: // the old file has another format
 		return atomicfile.Remove(p.old.File)
 	}
 	return nil
@@ -97,7 +96,7 @@ func (p *putting) write() error {
 // said reports where the tool was written, whether it is shadowed, and how to run it.
 func said(env *ui.Env, p *putting, verb string) {
 	fmt.Fprintf(env.Stdout, "%s %s (%s): %s\n", verb, p.name, p.scope, ui.ShortPath(p.path))
-	now, _, err := env.Library().Lookup(p.name, nil) // a new one: the scope may have had no folder before
+	now, _, err := env.Library().Lookup(p.name, nil) // a new library, because the folder of the scope may not have existed before
 	if err != nil {
 		return
 	}
@@ -108,7 +107,7 @@ func said(env *ui.Env, p *putting, verb string) {
 	env.Notef("Try: flowrun run %s", tryLine(now))
 }
 
-// tryLine is a command line that runs a tool, with what it requires.
+// tryLine returns a command line that runs a tool, with its required parameters.
 func tryLine(def *tool.Definition) string {
 	words := []string{def.Name}
 	for _, p := range def.Parameters {
@@ -119,7 +118,7 @@ func tryLine(def *tool.Definition) string {
 	return strings.Join(words, " ")
 }
 
-// sample is a value to begin with, in the words of a shell.
+// sample returns an example value that needs no quoting in a shell, or "...".
 func sample(p *tool.Parameter) string {
 	for _, v := range ui.Candidates(p) {
 		if v != "" && !strings.ContainsFunc(v, func(r rune) bool {
@@ -131,7 +130,7 @@ func sample(p *tool.Parameter) string {
 	return "..."
 }
 
-// shownAs draws diagnostics of a text that is in no file, or not yet.
+// shownAs prints diagnostics. text is the content of path, which may not exist as a file.
 func shownAs(env *ui.Env, ds tool.Diagnostics, path string, text []byte) {
 	tool.Render(env.Stderr, ds, func(file string) []byte {
 		if file == path {

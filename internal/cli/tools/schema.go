@@ -15,7 +15,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// toolSchemaCommand prints what a model sees of a tool.
+// toolSchemaCommand prints a tool as a function for language models.
 func toolSchemaCommand(env *ui.Env) *cobra.Command {
 	format := string(funcschema.JSONSchema)
 	var all, sources bool
@@ -75,8 +75,9 @@ func toolSchema(env *ui.Env, name string, f funcschema.Format) error {
 	return ui.WriteJSON(env, fn)
 }
 
-// allToolSchemas prints every tool in reach, or what is wrong with any: half of a
-// list could be taken for the whole. sources says that those in no file are among them.
+// allToolSchemas prints all available tools. If any has a problem, it prints only the problems,
+// because an incomplete list could be mistaken for the full one. sources includes tools that are in
+// no file.
 func allToolSchemas(env *ui.Env, f funcschema.Format, sources bool) error {
 	lib := env.Library()
 	listed := env.Tools
@@ -112,8 +113,8 @@ func allToolSchemas(env *ui.Env, f funcschema.Format, sources bool) error {
 	return ui.WriteJSON(env, list)
 }
 
-// compileListed compiles a tool by its name, as a caller would find it. The name of
-// one with errors may not be what it is found by.
+// compileListed compiles a tool by its name, as a caller would. A tool with errors is compiled by
+// its path, because it may not be found by that name.
 func compileListed(lib *tool.Library, e tool.Listed) (*flowrun.Plan, error) {
 	if e.Diagnostics.Err() != nil {
 		return flowrun.Compile(lib, e.Path)
@@ -121,7 +122,7 @@ func compileListed(lib *tool.Library, e tool.Listed) (*flowrun.Plan, error) {
 	return flowrun.Compile(lib, e.Name)
 }
 
-// runsHere says whether a tool is for this platform; others are hidden from models.
+// runsHere reports whether a tool supports this platform. Other tools are hidden from models.
 func runsHere(def *tool.Definition) bool {
 	platform := runtime.GOOS
 	if platform == "darwin" {

@@ -24,7 +24,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// completeTest offers the tests of the tools named on the line, of all where none is.
+// completeTest completes the tests of the tools named on the line, or of all tools if there are
+// none.
 func completeTest(env *ui.Env) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		lib := env.Library()
@@ -52,7 +53,7 @@ func completeTest(env *ui.Env) cobra.CompletionFunc {
 // testFlags are the flags of flowrun tool test.
 type testFlags struct {
 	scopes        page.Scope
-	scope         string // after check
+	scope         string // set by check
 	tests         []string
 	verbose       bool
 	stopOnFailure bool
@@ -181,8 +182,9 @@ func toolTest(env *ui.Env, c *cobra.Command, args []string, f testFlags) error {
 	return nil
 }
 
-// cases are the tests of the tools that args name. broken is what is wrong with tools
-// that were not named: one file of many must not hide what the others come to.
+// cases returns the tests of the tools that args name. broken has the problems of tools that were
+// found in a folder and not named by the user: one invalid file must not hide the results of the
+// others.
 func cases(env *ui.Env, lib *tool.Library, args []string, f testFlags) (cases []tooltest.Case, broken tool.Diagnostics, err error) {
 	targets, err := tested(env, lib, args, f.scope)
 	if err != nil {
@@ -210,14 +212,14 @@ func cases(env *ui.Env, lib *tool.Library, args []string, f testFlags) (cases []
 		case err != nil:
 			return nil, nil, ui.MarkMissing(err)
 		}
-		for _, test := range def.Tests { // an alias has its own, not those of its base
+		for _, test := range def.Tests { // an alias has its own tests, not those of its base tool
 			cases = append(cases, tooltest.Case{Tool: def.Name, Plan: plan, Test: test})
 		}
 	}
 	return cases, broken, nil
 }
 
-// tested are the tools to test.
+// tested returns the tools to test.
 func tested(env *ui.Env, lib *tool.Library, args []string, scope string) ([]target, error) {
 	if len(args) > 0 {
 		return scoped(env, args, scope)
@@ -231,7 +233,8 @@ func tested(env *ui.Env, lib *tool.Library, args []string, scope string) ([]targ
 	return list, nil
 }
 
-// chosen are the cases of those names, all where there are none.
+// chosen returns the cases with the given names, or all cases if names is empty. An unknown name is
+// an error.
 func chosen(cases []tooltest.Case, names []string) ([]tooltest.Case, error) {
 	if len(names) == 0 {
 		return cases, nil
@@ -248,7 +251,7 @@ func chosen(cases []tooltest.Case, names []string) ([]tooltest.Case, error) {
 	return slices.DeleteFunc(cases, func(c tooltest.Case) bool { return !slices.Contains(names, c.Test.Name) }), nil
 }
 
-// theTests are the tests there are to choose from.
+// theTests lists the names of the available tests.
 func theTests(names []string) string {
 	if len(names) == 0 {
 		return "no tests found; write tests under the key tests of a definition"
@@ -256,7 +259,7 @@ func theTests(names []string) string {
 	return "the tests are " + ui.Listed(names)
 }
 
-// printOutcome prints one outcome.
+// printOutcome prints the result of one test.
 func printOutcome(env *ui.Env, o *tooltest.Outcome, verbose bool) {
 	name := console.Sanitize(o.Tool + ": " + o.Test.Name)
 	switch o.Status {
@@ -282,7 +285,7 @@ func printIndented(env *ui.Env, lines []string) {
 	}
 }
 
-// place is where a test begins.
+// place returns the location of a test.
 func place(p tool.Pos) string {
 	if p.File == "" {
 		return ""
@@ -292,7 +295,7 @@ func place(p tool.Pos) string {
 
 func shortTime(d time.Duration) string { return fmt.Sprintf("%.2fs", d.Seconds()) }
 
-// printSummary prints the last line.
+// printSummary prints the last line: the number of tests by result.
 func printSummary(env *ui.Env, s tooltest.Summary, took time.Duration) {
 	parts := []string{fmt.Sprintf("%d ok", s.Passed)}
 	for _, p := range []struct {
@@ -306,7 +309,7 @@ func printSummary(env *ui.Env, s tooltest.Summary, took time.Duration) {
 	fmt.Fprintf(env.Stdout, "tests: %s (%s)\n", strings.Join(parts, ", "), shortTime(took))
 }
 
-// writeReports writes what --report asks for.
+// writeReports writes the reports that --report demands.
 func writeReports(reports []string, list []tooltest.Outcome, took time.Duration) error {
 	for _, r := range reports {
 		form, file, _ := strings.Cut(r, "=")
@@ -317,7 +320,7 @@ func writeReports(reports []string, list []tooltest.Outcome, took time.Duration)
 		var text bytes.Buffer
 		err := write(&text, list, took)
 		if err == nil {
-			err = atomicfile.Output(file, text.Bytes(), 0o600) // it holds output
+			err = atomicfile.Output(file, text.Bytes(), 0o600) // private, because it contains output of steps
 		}
 		if err != nil {
 			return fmt.Errorf("cannot write the report %s: %w", file, err)

@@ -7,7 +7,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
-// toolCommand holds the commands that manage tools.
+// toolCommand returns the command that contains the commands for managing tools.
 func toolCommand(env *ui.Env) *cobra.Command {
 	c := ui.Group(&cobra.Command{Use: "tool", Short: "Manage tools"})
 	commands := []*cobra.Command{toolListCommand(env), toolGetCommand(env), toolAddCommand(env), toolRemoveCommand(env),

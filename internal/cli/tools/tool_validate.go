@@ -8,7 +8,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// toolValidateCommand checks tools of a scope.
+// toolValidateCommand validates tools of a scope.
 func toolValidateCommand(env *ui.Env) *cobra.Command {
 	f := newValidateFlags()
 	var scopes page.Scope
@@ -62,7 +62,7 @@ func toolValidateCommand(env *ui.Env) *cobra.Command {
 	}.On(c)
 }
 
-// scoped are the tools of a scope that args name; without args, all of it.
+// scoped returns the tools of a scope that args name, or all its tools if args is empty.
 func scoped(env *ui.Env, args []string, scope string) ([]target, error) {
 	lib := env.Library()
 	if scope == ui.AnyScope {
@@ -84,7 +84,7 @@ func scoped(env *ui.Env, args []string, scope string) ([]target, error) {
 	return list, nil
 }
 
-// completeNames is completeName for commands that take several.
+// completeNames is page.CompleteName for commands that take several names.
 func completeNames(env *ui.Env) cobra.CompletionFunc {
 	return func(c *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		return page.CompleteName(env)(c, nil, prefix)

@@ -21,8 +21,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// printDiagnostics prints the result of a validation on stdout. source gives the texts
-// of files.
+// printDiagnostics prints the result of a validation on stdout. source returns the text of a file.
 func printDiagnostics(env *ui.Env, ds tool.Diagnostics, targets int, f validateFlags, source func(string) []byte) error {
 	switch f.output {
 	case "json":
@@ -49,7 +48,7 @@ func printDiagnostics(env *ui.Env, ds tool.Diagnostics, targets int, f validateF
 	return err
 }
 
-// summary is the last line: what was checked and what came of it.
+// summary returns the last line: how many definitions were checked, with the number of problems.
 func summary(ds tool.Diagnostics, targets int) string {
 	var parts []string
 	fixable := 0
@@ -161,8 +160,8 @@ func (f *validateFlags) check(c *cobra.Command) error {
 	return nil
 }
 
-// validate checks the targets, mends them if that is asked for, and prints what is
-// wrong with them, and what was found before.
+// validate validates the targets, fixes them if --fix is given, and prints their problems together
+// with found, which are known already.
 func validate(env *ui.Env, targets []target, found tool.Diagnostics, f validateFlags) error {
 	v := &validation{env: env, flags: f, lib: env.Library(), found: found, ids: idsInFolders{}, texts: map[string][]byte{}}
 	if f.against != "" {
@@ -173,7 +172,7 @@ func validate(env *ui.Env, targets []target, found tool.Diagnostics, f validateF
 	}
 	var failed []error
 	for _, t := range targets {
-		if err := v.one(t); err != nil { // what is wrong with the others is told all the same
+		if err := v.one(t); err != nil { // continue, to report the problems of the other targets too
 			failed = append(failed, err)
 		}
 	}
@@ -196,7 +195,7 @@ func validate(env *ui.Env, targets []target, found tool.Diagnostics, f validateF
 	return nil
 }
 
-// lastOf tells errors but the last, which is for the caller to return.
+// lastOf prints all errors except the last, which it returns.
 func lastOf(env *ui.Env, failed []error) error {
 	last := len(failed) - 1
 	for _, err := range failed[:last] {
@@ -205,8 +204,8 @@ func lastOf(env *ui.Env, failed []error) error {
 	return failed[last]
 }
 
-// sortedByFile is the diagnostics of all files in order of place, each once. What bounds
-// their number bounds that of one file.
+// sortedByFile returns the diagnostics of all files in order of location, without duplicates.
+// Sorted limits the number of diagnostics, so it is called for each file separately.
 func sortedByFile(ds tool.Diagnostics) tool.Diagnostics {
 	byFile := map[string]tool.Diagnostics{}
 	for _, d := range ds {
@@ -219,7 +218,7 @@ func sortedByFile(ds tool.Diagnostics) tool.Diagnostics {
 	return all
 }
 
-// strict is diagnostics with warnings counted as errors.
+// strict returns the diagnostics with warnings turned into errors.
 func strict(ds tool.Diagnostics) tool.Diagnostics {
 	ds = slices.Clone(ds)
 	for i := range ds {
@@ -230,7 +229,7 @@ func strict(ds tool.Diagnostics) tool.Diagnostics {
 	return ds
 }
 
-// validation is one run of the command.
+// validation is one execution of the command.
 type validation struct {
 	env   *ui.Env
 	flags validateFlags
@@ -238,7 +237,7 @@ type validation struct {
 	older map[string]*tool.Definition // by name
 	found tool.Diagnostics
 	ids   idsInFolders
-	texts map[string][]byte // of files whose mended text was not written
+	texts map[string][]byte // fixed texts that were not written, by file
 }
 
 func (v *validation) one(t target) error {
@@ -253,7 +252,7 @@ func (v *validation) one(t target) error {
 	switch {
 	case errors.As(err, &ds):
 		v.found = append(v.found, ds...)
-	case err != nil && t.found: // one file of many must not hide what is wrong with the others
+	case err != nil && t.found: // an unreadable file must not hide the problems of the other files
 		v.found = append(v.found, tool.Diagnostic{Code: "unreadable", Severity: tool.Error, Pos: tool.Pos{File: t.name, Line: 1, Col: 1},
 			Message: err.Error(), Hint: "make it readable, or remove it"})
 	case err != nil:
@@ -268,7 +267,7 @@ func (v *validation) one(t target) error {
 	return nil
 }
 
-// judge adds what there is to say of a definition beside its errors.
+// judge adds notes and breaking changes, if the flags demand them.
 func (v *validation) judge(def *tool.Definition, sound bool) {
 	if v.flags.detailed && sound {
 		v.found = append(v.found, lint.Of(def)...)
@@ -278,8 +277,7 @@ func (v *validation) judge(def *tool.Definition, sound bool) {
 	}
 }
 
-// olderDefinitions are the definitions in a file or folder, by name. What is wrong with
-// them does not matter any more.
+// olderDefinitions returns the definitions in a file or folder, by name. It ignores their problems.
 func olderDefinitions(lib *tool.Library, path string) (map[string]*tool.Definition, error) {
 	st, err := os.Stat(path)
 	if err != nil {
@@ -300,14 +298,14 @@ func olderDefinitions(lib *tool.Library, path string) (map[string]*tool.Definiti
 	return older, nil
 }
 
-// target is a name or path to compile. found: it was found in a folder, not named
-// by the caller.
+// target is a name or path to compile. found means that it was found in a folder or scope, not
+// named by the user.
 type target struct {
 	name  string
 	found bool
 }
 
-// targets are what args stand for; without any, all tools in reach.
+// targets returns what args stand for, or all available tools if args is empty.
 func targets(env *ui.Env, lib *tool.Library, args []string) []target {
 	var list []target
 	if len(args) == 0 {
@@ -324,13 +322,14 @@ func targets(env *ui.Env, lib *tool.Library, args []string) []target {
 		case err == nil:
 			list = append(list, target{explicit(arg), false})
 		default:
-			list = append(list, target{arg, false}) // a tool's name, or not found
+			list = append(list, target{arg, false}) // the name of a tool, or not found
 		}
 	}
 	return list
 }
 
-// closed is the folders that args, being none, ask to look into and nobody can.
+// closed returns diagnostics for the folders of the scopes that cannot be read. It returns none if
+// args name the tools.
 func closed(lib *tool.Library, args []string, scope string) tool.Diagnostics {
 	switch {
 	case len(args) > 0:
@@ -341,7 +340,7 @@ func closed(lib *tool.Library, args []string, scope string) tool.Diagnostics {
 	return lib.Unreadable(tool.Scope(scope))
 }
 
-// explicit makes a path recognisable as one.
+// explicit returns a path that cannot be mistaken for the name of a tool.
 func explicit(path string) string {
 	if filepath.Base(path) == path {
 		return "." + string(filepath.Separator) + path
@@ -349,8 +348,9 @@ func explicit(path string) string {
 	return path
 }
 
-// isDefinition says whether a file in some folder is a definition. JSON is, where scopes
-// are: elsewhere it is mostly something else. Markdown is where its front matter says so.
+// isDefinition reports whether a file in a folder is a definition. A JSON file counts only in the
+// folders of scopes, because other JSON files usually are something else. A Markdown file counts if
+// its front matter says so.
 func isDefinition(path string) bool {
 	switch tool.Extension(path) {
 	case ".yaml", ".yml", ".tool.js", ".tool.ts":
@@ -366,8 +366,8 @@ func isDefinition(path string) bool {
 	return false
 }
 
-// definitionsIn are the definitions in a folder and in its folders. One that cannot
-// be opened is among them: compiling it says why.
+// definitionsIn returns the definitions in a folder and its subfolders. It includes paths that
+// cannot be opened, so that compiling them reports the reason.
 func definitionsIn(dir string) []target {
 	var list []target
 	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

@@ -9,8 +9,8 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
-// Complete offers what may stand next on a command line of tool add: the values of
-// the option before, the words of a parameter, or options.
+// Complete completes the next word of a tool add command line: a value of the preceding option, the
+// words of a parameter, or an option.
 func Complete(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	o, have := lastOption(args)
 	none := cobra.ShellCompDirectiveNoFileComp
@@ -29,7 +29,7 @@ func Complete(_ *cobra.Command, args []string, prefix string) ([]string, cobra.S
 	return beginning(o.words, prefix), none
 }
 
-// lastOption is the option that the line ends in, and how many words follow it.
+// lastOption returns the last option on the line, and how many of its values are given.
 func lastOption(args []string) (*addOption, int) {
 	for i := len(args) - 1; i >= 0; i-- {
 		if o, _, inWord := optionOf(args[i]); o != nil {
@@ -43,7 +43,8 @@ func lastOption(args []string) (*addOption, int) {
 	return nil, 0
 }
 
-// completeOptions offers the options; those of steps and tests once there is one.
+// completeOptions completes options. Options of steps and tests are offered only after --step or
+// --test.
 func completeOptions(args []string, prefix string) []string {
 	var words []string
 	for _, o := range options {

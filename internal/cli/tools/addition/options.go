@@ -7,56 +7,55 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
-// This file is the table of the options of flowrun tool add. Its parser walks it, and
-// the help page, completion and did-you-mean are made from it. An option that is not
-// here does not exist.
+// This file has the table of the options of flowrun tool add. The parser, the help page, completion
+// and did-you-mean suggestions all use it, so every option must be listed here.
 
 // owner is what an option belongs to.
 type owner int
 
 const (
 	ofTool    owner = iota // the definition
-	OfStep                 // the step named last
-	OfTest                 // the test named last
+	OfStep                 // the last step
+	OfTest                 // the last test
 	ofCommand              // the command line itself
 )
 
-// form is what a value must be, and what it becomes in the definition.
+// form is the syntax of a value, and how it appears in the definition.
 type form int
 
 const (
 	textForm    form = iota
-	listForm         // a text in a list; the option may be repeated
-	fewForm          // a text, or a list where the option is repeated
-	commaForm        // several texts, with commas between them
+	listForm         // an item of a list; the option may be repeated
+	fewForm          // text, or a list if the option is repeated
+	commaForm        // a list, separated by commas
 	choiceForm       // one of the option's words
-	choicesForm      // the same, in a list
+	choicesForm      // an item of a list, one of the option's words; the option may be repeated
 	integerForm      // a whole number
 	numberForm       // a number
 	booleanForm      // true or false
 	spanForm         // milliseconds, or text such as 5s
-	typedForm        // of the parameter's type
-	typedList        // of the parameter's type, in a list
-	typedCommas      // several of the parameter's type, with commas between them
+	typedForm        // a value of the parameter's type
+	typedList        // an item of a list, of the parameter's type
+	typedCommas      // a list of values of the parameter's type, separated by commas
 	pairForm         // NAME=VALUE
 	trueForm         // no value: the key becomes true
-	actForm          // done by the parser: begins a step, a parameter, a test, or is no part of the definition
+	actForm          // handled by the parser: starts a step, parameter or test, or is not part of the definition
 )
 
 // addOption is one option.
 type addOption struct {
-	Name    string   // without the dashes
-	short   string   // one letter, or none
-	Values  []string // what it takes, as the help shows it
+	Name    string   // without dashes
+	short   string   // one letter, or ""
+	Values  []string // names of its values, as the help shows them
 	Owner   owner
 	form    form
-	key     string   // in the definition
-	words   []string // of choices
-	Section string   // of the help page
+	key     string   // key in the definition
+	words   []string // choices
+	Section string   // section of the help page
 	Help    string
 }
 
-// Left is the option as the help shows it.
+// Left returns the option as the help shows it.
 func (o *addOption) Left() string {
 	words := []string{"--" + o.Name}
 	if o.short != "" {
@@ -77,7 +76,7 @@ const (
 	sectionMore     = "ADDITIONAL OPTIONS"
 )
 
-// Options are those of flowrun tool add, in the order of its help.
+// Options returns the options of flowrun tool add, in the order of its help.
 func Options() []addOption { return options }
 
 var options = []addOption{
@@ -142,8 +141,8 @@ var options = []addOption{
 	{Name: "help", short: "h", Owner: ofCommand, form: actForm},
 }
 
-// ParameterOptions are the words KEY=VALUE after --parameter NAME DESC. type
-// comes first: the others are read by it.
+// ParameterOptions returns the keys of the words KEY=VALUE after --parameter NAME DESC. type is
+// first, because other values are parsed according to it.
 func ParameterOptions() []addOption { return parameterOptions }
 
 var parameterOptions = []addOption{
@@ -162,7 +161,7 @@ var parameterOptions = []addOption{
 	{Name: "escape-shell", Values: []string{"true|false"}, form: booleanForm, key: "security.escape-shell", Help: "Whether to escape shell metacharacters"},
 }
 
-// optionNamed is the option of a name in a table, nil for none.
+// optionNamed returns the option with a name, or nil.
 func optionNamed(table []addOption, name string) *addOption {
 	i := slices.IndexFunc(table, func(o addOption) bool { return o.Name == name })
 	if i < 0 {
@@ -171,8 +170,8 @@ func optionNamed(table []addOption, name string) *addOption {
 	return &table[i]
 }
 
-// optionOf is the option that a word of the command line begins, and the value that
-// stands in the same word after '='; nil for a word that is none.
+// optionOf returns the option that a word starts, and the value after '=' in the same word. It
+// returns nil if the word is not an option.
 func optionOf(word string) (o *addOption, value string, hasValue bool) {
 	if name, ok := strings.CutPrefix(word, "--"); ok {
 		name, value, hasValue = strings.Cut(name, "=")
@@ -186,7 +185,7 @@ func optionOf(word string) (o *addOption, value string, hasValue bool) {
 	return nil, "", false
 }
 
-// Names are the options of a table, without their dashes.
+// Names returns the names of the options, without dashes.
 func Names(table []addOption) []string {
 	names := make([]string, len(table))
 	for i, o := range table {
@@ -195,5 +194,5 @@ func Names(table []addOption) []string {
 	return names
 }
 
-// Platforms are those that a definition can name.
+// Platforms returns the platforms that a definition can name.
 func Platforms() []string { return []string{"windows", "linux", "macos"} }

@@ -10,7 +10,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Addition is what a command line of tool add says.
+// Addition is a parsed command line of tool add.
 type Addition struct {
 	Name      string
 	Scopes    []string
@@ -34,23 +34,23 @@ type part struct {
 	draft toolfiles.Draft
 }
 
-// parameterWords is one --parameter with what follows it.
+// parameterWords is one --parameter and the words that follow it.
 type parameterWords struct {
 	name, description string
 	words             []string
-	kind              string // its type
+	kind              string // type of the parameter
 }
 
-// addParser walks over the words of a command line. It goes on after a problem, so that
-// all of them are told at once.
+// addParser parses the words of a command line. It continues after a problem, so that all problems
+// are reported together.
 type addParser struct {
 	*Addition
 	words []string
 	at    int
-	seen  map[string]bool // options that may stand once, with the part they belong to
+	seen  map[string]bool // options that may occur only once, with the part that they belong to
 }
 
-// Parse reads the words of a command line. What is wrong with them is in Problems.
+// Parse parses the words of a command line. Problems has everything that is wrong with them.
 func Parse(words []string) *Addition {
 	p := &addParser{Addition: &Addition{}, words: words, seen: map[string]bool{}}
 	for p.at < len(p.words) {
@@ -65,7 +65,7 @@ func (p *addParser) problem(format string, args ...any) {
 	p.Problems = append(p.Problems, fmt.Sprintf(format, args...))
 }
 
-// next takes one option with its values, or the name.
+// next parses one option with its values, or the name of the tool.
 func (p *addParser) next() {
 	word := p.words[p.at]
 	p.at++
@@ -106,16 +106,17 @@ func (p *addParser) unknown(word string) {
 	} else {
 		p.problem("unknown option %s%s", word, ui.NearestAs("--%s", name, Names(options)))
 	}
-	// Its value, if it has one, is no name.
+	// The next word is probably its value, not the name of the tool.
 	if p.at < len(p.words) && !strings.HasPrefix(p.words[p.at], "-") && !strings.Contains(word, "=") && p.Name != "" {
 		p.at++
 	}
 }
 
-// values are the words that an option takes.
+// values returns the values of an option. first is the value in the same word as the option, if
+// inWord is set.
 func (p *addParser) values(o *addOption, first string, inWord bool) ([]string, bool) {
 	want := o.Values
-	if len(want) > 2 { // parameters take more, as long as there are
+	if len(want) > 2 { // a parameter is followed by any number of further words
 		want = want[:2]
 	}
 	var values []string
@@ -137,14 +138,14 @@ func (p *addParser) values(o *addOption, first string, inWord bool) ([]string, b
 	return values, true
 }
 
-// startsOption says whether a word is an option of this command, and so no value of
-// another one. A value that looks like one is written --bash=--tag.
+// startsOption reports whether a word is an option of this command and so cannot be the value of
+// another one. Such a value must be written as --bash=--tag.
 func startsOption(word string) bool {
 	o, _, _ := optionOf(word)
 	return o != nil
 }
 
-// apply does what an option says.
+// apply stores the values of an option in the definition, step or test that it belongs to.
 func (p *addParser) apply(o *addOption, values []string) {
 	if o.form == actForm {
 		p.act(o, values)
@@ -168,7 +169,7 @@ func (p *addParser) apply(o *addOption, values []string) {
 	p.set(draft, o, "--"+o.Name+of, strings.Join(values, ""), "")
 }
 
-// act does what is more than giving a key a value.
+// act handles the options that do more than set a key.
 func (p *addParser) act(o *addOption, values []string) {
 	switch o.Name {
 	case "step":
@@ -197,7 +198,7 @@ func (p *addParser) act(o *addOption, values []string) {
 	}
 }
 
-// once says that an option may not be repeated.
+// once reports a problem if something is given a second time.
 func (p *addParser) once(what string) bool {
 	if p.seen[what] {
 		p.problem("%s is given twice", what)
@@ -217,8 +218,8 @@ func (p *addParser) step(name, command string) {
 	p.steps = append(p.steps, s)
 }
 
-// stepCommand gives a step a command for one platform; what --step gave it then is the
-// command of all others.
+// stepCommand sets the command of a step for one platform. The command from --step then becomes the
+// default for the other platforms.
 func (p *addParser) stepCommand(o *addOption, name, command string) {
 	s, known := partNamed(p.steps, name)
 	if !known {
@@ -257,7 +258,7 @@ func partNamed(list []*part, name string) (*part, bool) {
 	return list[i], true
 }
 
-// parameter takes the words KEY=VALUE after a parameter, up to the next option.
+// parameter reads the words KEY=VALUE after a parameter, up to the next option.
 func (p *addParser) parameter(name, description string) {
 	param := &parameterWords{name: name, description: description, kind: "string"}
 	if key, _, ok := strings.Cut(description, "="); ok && optionNamed(parameterOptions, key) != nil {
@@ -273,7 +274,7 @@ func (p *addParser) parameter(name, description string) {
 	p.params = append(p.params, param)
 }
 
-// put joins the parts to one definition.
+// put combines the parts into one definition.
 func (p *addParser) put() {
 	if len(p.steps) > 0 {
 		p.Tool.Set("steps", tool.Value{List: drafts(p.steps)})

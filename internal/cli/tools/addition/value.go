@@ -12,8 +12,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// set gives the key of an option its value. what is the option in messages; kind the
-// type of the parameter it belongs to.
+// set sets the key of an option. what describes the option in messages. kind is the type of the
+// parameter that the option belongs to.
 func (p *addParser) set(draft *toolfiles.Draft, o *addOption, what, value, kind string) {
 	repeats := slices.Contains([]form{listForm, fewForm, choicesForm, typedList, pairForm}, o.form)
 	if !repeats && !p.once(what) {
@@ -64,7 +64,7 @@ func (p *addParser) set(draft *toolfiles.Draft, o *addOption, what, value, kind 
 		if v, ok := integerValue(value); ok {
 			draft.Set(o.key, v)
 		} else {
-			draft.Set(o.key, TextValue(value)) // 5s; the definition's own check knows the units
+			draft.Set(o.key, TextValue(value)) // for example 5s; the validation of the definition checks the unit
 		}
 	case pairForm:
 		name, v, ok := strings.Cut(value, "=")
@@ -78,7 +78,7 @@ func (p *addParser) set(draft *toolfiles.Draft, o *addOption, what, value, kind 
 	}
 }
 
-// setTyped gives a key a value, or values, of a parameter's type.
+// setTyped sets a key to one or more values of a parameter's type.
 func (p *addParser) setTyped(draft *toolfiles.Draft, o *addOption, what, value, kind string) {
 	words := []string{value}
 	if o.form == typedCommas {
@@ -97,15 +97,14 @@ func (p *addParser) setTyped(draft *toolfiles.Draft, o *addOption, what, value, 
 	}
 }
 
-// parameters puts the parameters into the definition. Their type is known before their
-// other words are read.
+// parameters adds the parameters to the definition.
 func (p *addParser) parameters() {
 	for _, param := range p.params {
 		var draft toolfiles.Draft
 		draft.Set("description", TextValue(param.description))
 		words := slices.Clone(param.words)
 		isType := func(w string) bool { return strings.HasPrefix(w, "type=") }
-		slices.SortStableFunc(words, func(a, b string) int { // type first
+		slices.SortStableFunc(words, func(a, b string) int { // type first, because the other values depend on it
 			switch {
 			case isType(a) && !isType(b):
 				return -1
@@ -134,7 +133,7 @@ func (p *addParser) parameters() {
 	}
 }
 
-// typeParameters writes the parameters of a test the way their declarations say.
+// typeParameters converts the parameters of a test to their declared types.
 func (p *addParser) typeParameters(test *toolfiles.Draft) {
 	given, _ := test.Get("parameters")
 	for i, e := range given.Map {
@@ -146,7 +145,7 @@ func (p *addParser) typeParameters(test *toolfiles.Draft) {
 	}
 }
 
-// few is a text, which becomes a list when there is another.
+// few sets a key to a text, which becomes a list when there is a second one.
 func few(draft *toolfiles.Draft, key string, v tool.Value) {
 	old, ok := draft.Get(key)
 	switch {
@@ -167,8 +166,8 @@ func splitCommas(s string) []string {
 	return slices.DeleteFunc(words, func(w string) bool { return w == "" })
 }
 
-// typedValue reads a word as a value of a parameter's type; want says what was
-// expected where it is none.
+// typedValue converts a word to a parameter's type. If that is impossible, want says what was
+// expected.
 func typedValue(word, kind string) (v tool.Value, want string) {
 	ok := true
 	switch kind {
@@ -212,7 +211,7 @@ func booleanValue(s string) (tool.Value, bool) {
 	return tool.Value{Scalar: s == "true"}, s == "true" || s == "false"
 }
 
-// jsonValue is a JSON text as a value; keys of objects are sorted.
+// jsonValue converts JSON text to a value. Keys of objects are sorted.
 func jsonValue(s string) (tool.Value, bool) {
 	var v any
 	dec := json.NewDecoder(strings.NewReader(s))
@@ -243,10 +242,10 @@ func valueOf(v any) tool.Value {
 		}
 		return tool.Value{Map: m}
 	}
-	return tool.Value{Scalar: v} // a boolean, or nothing
+	return tool.Value{Scalar: v} // a boolean or nil
 }
 
-// TextValue is a text as a value of a definition.
+// TextValue returns a text as a value of a definition.
 func TextValue(s string) tool.Value {
 	t := tool.Plain(s)
 	return tool.Value{Scalar: s, Text: &t}

@@ -16,8 +16,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Command shows the npm packages that a tool depends on and fetches those that are
-// missing. Nothing else ever does.
+// Command returns the command that shows the npm packages that a tool depends on, and fetches those
+// that are missing. No other command fetches packages.
 func Command(env *ui.Env) *cobra.Command {
 	var scopes page.Scope
 	var only, asJSON, prune, dry bool
@@ -85,15 +85,15 @@ func Command(env *ui.Env) *cobra.Command {
 	}.On(c)
 }
 
-// dependencies are those of a tool, as tool deps --json shows them.
+// dependencies are the packages of a tool, as in tool deps --json.
 type dependencies struct {
 	Schema  string       `json:"schema"`
 	Tool    string       `json:"tool"`
-	Folder  string       `json:"folder,omitempty"` // that is filled
+	Folder  string       `json:"folder,omitempty"` // folder for the fetched packages
 	Entries []dependency `json:"dependencies"`
 
 	list []tool.Dependency
-	file string // the tool's, an absolute path
+	file string // absolute path of the tool's file
 }
 
 // dependency is an npm package and where it was found.
@@ -131,7 +131,7 @@ func dependenciesOf(def *tool.Definition) dependencies {
 	return d
 }
 
-// missing are the packages that are nowhere.
+// missing returns the packages that were not found.
 func (d dependencies) missing() []string {
 	var list []string
 	for _, e := range d.Entries {

@@ -22,14 +22,14 @@ import (
 	"github.com/flowrun/flowrun/internal/proc"
 )
 
-// vendored is the way out where npm is of no use.
+// vendored is the alternative to npm in hints.
 const vendored = "or put the packages into node_modules next to the tool, where flowrun finds them without npm"
 
-// fromRegistry is a range of versions, or a tag, of a package in the registry. Everything
-// else that npm takes (folders, repositories, addresses) is code that no version names.
+// fromRegistry matches a version range, or a tag, of a package in the registry. Everything else
+// that npm accepts (folders, repositories, URLs) is code that no version identifies.
 var fromRegistry = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9A-Za-z.*^~<>=|+ -]+$`) })
 
-// fill has npm fetch the packages of a tool where one is missing.
+// fill lets npm fetch the packages of a tool if at least one is missing.
 func fill(ctx context.Context, env *ui.Env, d *dependencies) error {
 	missing := d.missing()
 	if len(missing) == 0 {
@@ -57,8 +57,9 @@ func fill(ctx context.Context, env *ui.Env, d *dependencies) error {
 	return nil
 }
 
-// fetchPackages fills a folder. npm works in one beside it, which gets the name when all
-// is there: what is stopped, or done twice at once, leaves no half of it.
+// fetchPackages fills the folder of packages. npm works in a temporary folder beside it, which is
+// renamed when it is complete. So an interrupted or concurrent download never leaves an incomplete
+// folder.
 func fetchPackages(ctx context.Context, env *ui.Env, n string, d *dependencies) (err error) {
 	folder := d.Folder
 	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
@@ -87,10 +88,10 @@ func fetchPackages(ctx context.Context, env *ui.Env, n string, d *dependencies) 
 		return err
 	}
 	if err := os.Rename(work, folder); err != nil {
-		if _, there := os.Stat(filepath.Join(folder, "node_modules")); there == nil { // another process was first
+		if _, there := os.Stat(filepath.Join(folder, "node_modules")); there == nil { // another process was faster
 			return nil
 		}
-		if err := os.RemoveAll(folder); err != nil { // what a power cut left
+		if err := os.RemoveAll(folder); err != nil { // remains of a crash
 			return err
 		}
 		return os.Rename(work, folder)
@@ -98,8 +99,8 @@ func fetchPackages(ctx context.Context, env *ui.Env, n string, d *dependencies) 
 	return nil
 }
 
-// npm fetches what package.json in a folder names, and runs no scripts of it. The lock file
-// it writes, with the digests of all it fetched, is kept.
+// npm fetches the packages in the package.json of a folder, without running their scripts. It keeps
+// the lock file, which has the digests of all packages.
 func npm(ctx context.Context, env *ui.Env, program, dir string) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -18,15 +18,15 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// usersName is a file in each folder of packages: the files of the tools that asked for
-// them, a path a line.
+// usersName is the name of a file in each folder of packages. It lists the files of the tools for
+// which the packages were fetched, one path per line.
 const usersName = "tools"
 
-// noteUser notes in a folder of packages which tool uses it. A path is there twice where
-// two processes are at it, which is no harm.
+// noteUser records in a folder of packages that a tool uses it. Concurrent processes may add a path
+// twice, which is harmless.
 //
-// It must be there before prune looks: what npm has fetched is noted before the folder gets
-// its name.
+// The record must exist before prune can see the folder, so it is written before the folder gets
+// its final name.
 func noteUser(folder, file string) error {
 	if slices.Contains(users(folder), file) || strings.ContainsAny(file, "\r\n") {
 		return nil
@@ -39,7 +39,7 @@ func noteUser(folder, file string) error {
 	return errors.Join(err, f.Close())
 }
 
-// noteUser notes the tool in its folder, where packages of it are used.
+// noteUser records the tool in its folder if it uses packages from there.
 func (d dependencies) noteUser() error {
 	if !slices.ContainsFunc(d.Entries, func(e dependency) bool { return e.Found == "cache" }) {
 		return nil
@@ -47,14 +47,14 @@ func (d dependencies) noteUser() error {
 	return noteUser(d.Folder, d.file)
 }
 
-// users are the tools' files that are noted in a folder of packages.
+// users returns the files of the tools that are recorded in a folder of packages.
 func users(folder string) []string {
 	text, _ := os.ReadFile(filepath.Join(folder, usersName))
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 }
 
-// pruneDependencies removes the folders of packages that nobody needs: no tool in reach, none
-// for which they were fetched, and no run in the history.
+// pruneDependencies removes the folders of packages that are no longer needed: by an available
+// tool, by a tool for which they were fetched, or by a recorded run.
 func pruneDependencies(env *ui.Env, dry bool) error {
 	dir, err := ui.StateDir()
 	if err != nil {
@@ -103,8 +103,8 @@ func sortedFolders(set map[string]bool) []string {
 	return list
 }
 
-// unusedByTools are the folders that no tool needs. A tool that cannot be read may need
-// what it has asked for.
+// unusedByTools returns the folders that no tool needs. A tool that cannot be read keeps the
+// packages that were fetched for it.
 func unusedByTools(env *ui.Env, root string, entries []os.DirEntry) map[string]bool {
 	lib, needed := env.Library(), map[string]bool{}
 	for _, l := range lib.List() {
@@ -118,7 +118,7 @@ func unusedByTools(env *ui.Env, root string, entries []os.DirEntry) map[string]b
 		info, err := e.Info()
 		switch {
 		case err != nil || !e.IsDir() || needed[folder]:
-		case strings.HasPrefix(e.Name(), ".") && time.Since(info.ModTime()) < 24*time.Hour: // npm may be at it
+		case strings.HasPrefix(e.Name(), ".") && time.Since(info.ModTime()) < 24*time.Hour: // npm may still be writing it
 		case slices.ContainsFunc(users(folder), func(file string) bool { return wants(lib, file, folder) }):
 		default:
 			left[folder] = true
@@ -127,7 +127,8 @@ func unusedByTools(env *ui.Env, root string, entries []os.DirEntry) map[string]b
 	return left
 }
 
-// wants says whether the tool in a file needs a folder, or may.
+// wants reports whether the tool in a file needs a folder, or may need it because the tool cannot
+// be read.
 func wants(lib *tool.Library, file, folder string) bool {
 	if _, err := os.Stat(file); file == "" || errors.Is(err, fs.ErrNotExist) {
 		return false
@@ -136,13 +137,13 @@ func wants(lib *tool.Library, file, folder string) bool {
 	return err != nil || found.Err() != nil || dependenciesOf(def).Folder == folder
 }
 
-// unusedByRuns takes from the folders those that runs in the history need to run again.
+// unusedByRuns deletes from folders those that recorded runs need to be resumed or retried.
 func unusedByRuns(ctx context.Context, s *sqlite.Store, folders map[string]bool) error {
 	runs, err := s.Runs(ctx, flowrun.Query{})
 	if err != nil {
 		return err
 	}
-	known := map[string]bool{} // digests of texts that were looked at
+	known := map[string]bool{} // digests of the sources that have been examined
 	for _, r := range runs {
 		record, err := s.Record(ctx, r.ID)
 		if errors.Is(err, flowrun.ErrNoRun) { // pruned meanwhile

@@ -9,41 +9,40 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Page is the help of a command in the form of the specification: what it does, USAGE,
-// OPTIONS in groups, COMMANDS, EXAMPLES, SEE ALSO. help COMMAND and
-// COMMAND --help print the same.
+// Page is the help of a command: what it does, USAGE, OPTIONS in groups, COMMANDS, EXAMPLES, SEE
+// ALSO. help COMMAND and COMMAND --help print the same page.
 type Page struct {
 	Title    string
 	About    []string
 	Usage    []string
 	Options  []Group
 	Commands []Line
-	Text     []string // paragraphs under headings of their own, for topics
+	Text     []string // of topics: paragraphs, each with a heading as its first line
 	Examples []Example
 	See      []string
 }
 
-// Group is options under a heading.
+// Group is a group of options under a heading.
 type Group struct {
 	Title string
 	Lines []Line
 }
 
-// Line is one option: how it is written and what it does. It declares a flag of the
-// command where it has a variable for it.
+// Line is one option: its syntax and its description. If To is set, it declares a flag of the
+// command.
 type Line struct {
 	Left, Right string
-	Depth       int  // indents what belongs to the line above
-	hidden      bool // the page leaves it out
+	Depth       int  // indents an option that belongs to the line above
+	hidden      bool // not shown on the page
 
 	To    any      // a *bool, *int, *string or *[]string, which holds the default
-	Words []string // that completion offers
+	Words []string // offered by completion
 }
 
-// Example is a command line with what it is for.
+// Example is a command line and its purpose.
 type Example struct{ Title, Text string }
 
-// On makes the page the help of a command, and its options the command's flags.
+// On makes the page the help of a command, and declares its options as flags.
 func (p Page) On(c *cobra.Command) *cobra.Command {
 	for _, g := range p.Options {
 		for _, l := range g.Lines {
@@ -56,7 +55,7 @@ func (p Page) On(c *cobra.Command) *cobra.Command {
 	for _, e := range p.Examples {
 		examples = append(examples, "  "+e.Text)
 	}
-	// The manual is made from these, and from the flags that cobra knows of.
+	// The manual pages use these fields, and the flags that are declared with cobra.
 	c.Long, c.Example = strings.Join(p.About, "\n"), strings.Join(examples, "\n")
 	for _, t := range p.Text {
 		heading, body, _ := strings.Cut(t, "\n")
@@ -71,7 +70,7 @@ func (p Page) On(c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// declare makes the flag of the line, where it has a variable.
+// declare declares the flag of the line, if it has a variable.
 func (l Line) declare(c *cobra.Command) {
 	words := strings.Fields(l.Left)
 	name, short := strings.Trim(words[0], "-,"), ""
@@ -140,7 +139,7 @@ func (p Page) writeOptions(b *strings.Builder) {
 	}
 }
 
-// widestLeft bounds the column of options; longer ones stick out.
+// widestLeft is the maximum width of the column of options. Wider options extend beyond it.
 const widestLeft = 40
 
 func writeLines(b *strings.Builder, lines []Line) {

@@ -13,15 +13,16 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Scope holds --scope and its short forms.
+// Scope has the values of --scope and its short forms.
 type Scope struct {
 	word                     string
 	local, user, global, any bool
 }
 
-// Options are the flags of a command as SCOPE OPTIONS of its page: what the command does
-// with a scope, in a sentence with a %s for it, and what it does with any. Commands that
-// write take no scope "any"; they know the flag only to say so.
+// Options returns the group SCOPE OPTIONS and declares its flags. what says what the command does
+// with a scope, with %s for the scope, and any what it does with --any. usual is the default.
+// Commands that write have no --any; for them any is "", and the flag exists only to be rejected
+// with an explanation.
 func (f *Scope) Options(what, any, usual string) Group {
 	line := func(scope, where string, to *bool) Line {
 		l := Line{Left: fmt.Sprintf("--%s, -%s", scope, scope[:1]), Right: fmt.Sprintf(what, where), To: to}
@@ -46,7 +47,7 @@ func (f *Scope) Options(what, any, usual string) Group {
 	}}
 }
 
-// Chosen is the scope that was asked for, usual where none was.
+// Chosen returns the scope that the flags choose, or usual.
 func (f *Scope) Chosen(c *cobra.Command, usual string) (string, error) {
 	var given []string
 	if f.word != "" {
@@ -64,7 +65,8 @@ func (f *Scope) Chosen(c *cobra.Command, usual string) (string, error) {
 	return s, nil
 }
 
-// OneScope is the scope that all words agree on.
+// OneScope returns the scope in given, or usual if given is empty. Two different scopes are an
+// error.
 func OneScope(given []string, usual string) (string, error) {
 	for _, w := range given {
 		if !slices.Contains(ui.ScopeWords(), w) {
@@ -81,10 +83,10 @@ func OneScope(given []string, usual string) (string, error) {
 	return given[0], nil
 }
 
-// ErrNoAny is the answer of commands that write to one scope.
+// ErrNoAny is the error of commands that write to one scope.
 var ErrNoAny = errors.New("a tool is stored in one scope: use --local, --user or --global instead of any")
 
-// Find looks a tool up in the scope that the flags name, or else in any.
+// Find finds a tool in the scope that the flags choose, or in any scope.
 func (f *Scope) Find(c *cobra.Command, lib *tool.Library, name string) (*tool.Definition, tool.Diagnostics, error) {
 	scope, err := f.Chosen(c, ui.AnyScope)
 	if err != nil {
@@ -100,7 +102,7 @@ func (f *Scope) Find(c *cobra.Command, lib *tool.Library, name string) (*tool.De
 	return def, found, nil
 }
 
-// OneTool is the argument check of commands that take the name of a tool.
+// OneTool is the argument check of commands that take the name of one tool.
 func OneTool(c *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return ui.Usagef(c, "give the name of one tool")
@@ -108,7 +110,7 @@ func OneTool(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// CompleteName offers the names of tools in the scope on the line, and no files.
+// CompleteName completes names of tools in the scope on the line. It does not offer files.
 func CompleteName(env *ui.Env) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
