@@ -20,24 +20,25 @@ func main() {
 	flowrun.HelperMain()
 	confine.Seal()
 	oneProcessor()
-	// Nothing else in this process has children, so it may be the reaper of its
-	// steps' process trees itself and needs no helper. Where that cannot be, what
-	// escapes from a step is reported.
+	// Only steps create child processes here, so this process can reap their process trees itself
+	// and needs no supervisor process. Where the system does not support that, flowrun reports
+	// processes that escape from a step.
 	_ = proc.BecomeReaper()
 	os.Exit(cli.Main(cli.Process{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Web: webDoor}))
 }
 
-// oneProcessor keeps the program to one processor, unless the user said otherwise.
-// Its own work is microseconds a step; on several processors its threads wake each
-// other just when the steps need the CPUs (1,000 short steps on two CPUs: 1.6 times
-// the time of bare spawning, against 1.35 on one).
+// oneProcessor limits the Go scheduler to one processor, unless GOMAXPROCS is set. flowrun itself
+// needs microseconds per step. With several processors its threads wake each other just when the
+// steps need the CPUs: 1,000 short steps on two CPUs take 1.6 times as long as bare process
+// creation, against 1.35 times with one processor.
 func oneProcessor() {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(1)
 	}
 }
 
-// webDoor is the door of flowrun serve: doors do not know each other.
+// webDoor returns the HTTP handler of flowrun serve. It is passed in because entry points do not
+// import each other.
 func webDoor(s service.API, o serve.WebOptions) (http.Handler, error) {
 	return web.New(s, web.Options{Tokens: o.Tokens, Hosts: o.Hosts, StateDir: o.StateDir, Metrics: o.Metrics, Webhooks: o.Webhooks, Version: o.Version,
 		Stopping: o.Stopping, Log: o.Log, Trust: o.Trust, Schedules: o.Schedules})

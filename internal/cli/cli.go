@@ -1,13 +1,13 @@
-// Package cli is the command line: it turns words into calls of the root package
-// and results into text and exit codes. Results go to stdout, narration to
+// Package cli is the command line of flowrun. It translates arguments into calls of the root
+// package, and results into text and exit codes. Results go to stdout; progress and messages go to
 // stderr.
 //
-// Each family of commands is a package of its own below this one, with a function Commands:
-// runs, past, models, schedules, serve, tools, author, settings, doctor. Families do not
-// import each other. What they share is in ui (terminal, errors, settings, history),
-// launch (parameters, consent, engines), runview (what is shown of a run), keyboard and
-// timetable. This package puts them together; it prints the error that a command returns,
-// and exits with the code of its kind.
+// Each family of commands is a package below this one, with a function Commands: runs, past,
+// models, schedules, serve, tools, author, settings and doctor. Families do not import each other.
+// They share the packages ui (terminal, errors, settings, history), launch (parameters, consent,
+// engines), runview (output about runs), keyboard and timetable. This package builds the root
+// command from all families, prints the error that a command returns, and exits with the exit code
+// for that kind of error.
 package cli
 
 import (
@@ -30,8 +30,7 @@ import (
 	"github.com/flowrun/flowrun/internal/ownership"
 )
 
-// Process is what the command line may use of its process. Tests hand in their
-// own.
+// Process is what the command line uses of its process. Tests pass their own.
 type Process struct {
 	Args           []string
 	Stdin          io.Reader
@@ -81,7 +80,7 @@ func root(env *ui.Env, web serve.Web) *cobra.Command {
 		PersistentPreRunE:  ui.CheckState,
 		SilenceErrors:      true,
 		SilenceUsage:       true,
-		DisableSuggestions: true, // they are ours
+		DisableSuggestions: true, // unknownWord suggests commands instead
 	}
 	root.SetHelpFunc(help)
 	root.SetHelpCommand(helpCommand(env))

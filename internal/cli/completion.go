@@ -10,16 +10,16 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
-// bashCompletion replaces the script of cobra, which needs the package bash-completion
-// (missing on macOS and in small images), loses the text before a =, and evaluates what the
-// user types.
+// bashCompletion replaces the script that cobra generates. That one requires the package
+// bash-completion, which is missing on macOS and in small images, loses the text before a =, and
+// evaluates what the user types.
 //
 //go:embed completion.bash
 var bashCompletion string
 
 var shells = []string{"bash", "zsh", "fish", "powershell"}
 
-// completionCommand prints what makes a shell complete flowrun's command line.
+// completionCommand returns the command that prints a completion script for a shell.
 func completionCommand(env *ui.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish|powershell",

@@ -11,8 +11,8 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
-// help prints what a command does, then examples, which is what most people look
-// for, then its usage and flags. A topic is its text.
+// help prints what a command does, then its examples, because most people look for those, then its
+// usage and flags. For a topic it prints the text of the topic.
 func help(c *cobra.Command, _ []string) {
 	w := c.OutOrStdout()
 	fmt.Fprintf(w, "%s\n", cmp.Or(c.Long, c.Short))
@@ -21,7 +21,7 @@ func help(c *cobra.Command, _ []string) {
 	}
 	if c.Example != "" {
 		fmt.Fprintf(w, "\nExamples:\n%s\n", c.Example)
-		c.Example = "" // cobra would repeat them
+		c.Example = "" // otherwise the usage text would repeat them
 	}
 	fmt.Fprintf(w, "\n%s", c.UsageString())
 }
@@ -42,7 +42,7 @@ func brief(env *ui.Env) error {
 	return err
 }
 
-// helpCommand is flowrun help: of a command, of one inside it, or of a topic.
+// helpCommand returns the command help, which shows the help of a command, a subcommand or a topic.
 func helpCommand(env *ui.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND ... | TOPIC]",
@@ -57,7 +57,7 @@ argument, list all commands and topics.`,
 			if len(rest) > 0 {
 				return ui.UnknownCommand(at, rest[0])
 			}
-			at.InitDefaultHelpFlag() // or it would not be in the list of flags
+			at.InitDefaultHelpFlag() // otherwise --help would be missing in the list of flags
 			return at.Help()
 		},
 		ValidArgsFunction: func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -76,7 +76,8 @@ argument, list all commands and topics.`,
 	}
 }
 
-// descend follows words from command to command, and answers those that name none.
+// descend follows words to a subcommand. It returns the command that it reached and the words that
+// do not name a command.
 func descend(at *cobra.Command, words []string) (*cobra.Command, []string) {
 	for len(words) > 0 {
 		i := slices.IndexFunc(at.Commands(), func(sub *cobra.Command) bool { return sub.Name() == words[0] || sub.HasAlias(words[0]) })
@@ -88,8 +89,8 @@ func descend(at *cobra.Command, words []string) (*cobra.Command, []string) {
 	return at, words
 }
 
-// unknownWord makes cobra's error of an unknown command ours. A tool or a file in the
-// place of a command is what people mean to run.
+// unknownWord replaces cobra's error for an unknown command. If the word is the name of a tool or a
+// file, the user probably wants to run it, and the error says how.
 func unknownWord(env *ui.Env, root *cobra.Command, err error) error {
 	var word, of string
 	if n, _ := fmt.Sscanf(err.Error(), "unknown command %q for %q", &word, &of); n != 2 {

@@ -14,10 +14,11 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
-// manCommand prints or writes the manual pages, made from the commands' own help.
+// manCommand returns the command that prints or writes the manual pages, which are generated from
+// the help of the commands.
 //
-// They are written here and not by cobra/doc: that goes by way of Markdown and brings two
-// libraries along, and takes the paragraphs of our help for one.
+// The package cobra/doc is not used, because it converts through Markdown, adds two libraries, and
+// joins the paragraphs of our help into one.
 func manCommand(env *ui.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "man [DIR]",
@@ -66,7 +67,7 @@ func writeManPages(env *ui.Env, root *cobra.Command, dir string) error {
 	return nil
 }
 
-// documented are a command, those inside it, and topics.
+// documented returns a command with all its subcommands and topics.
 func documented(c *cobra.Command) []*cobra.Command {
 	list := []*cobra.Command{c}
 	for _, sub := range c.Commands() {
@@ -79,7 +80,7 @@ func documented(c *cobra.Command) []*cobra.Command {
 
 func manName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
 
-// manPage writes one page in the macros of man(7).
+// manPage writes one page with the macros of man(7).
 func manPage(w io.Writer, c *cobra.Command) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, ".TH %q 1 \"\" %q \"flowrun\"\n", strings.ToUpper(manName(c)), "flowrun "+ui.ThisBuild().Version)
@@ -106,10 +107,10 @@ func manPage(w io.Writer, c *cobra.Command) error {
 	return err
 }
 
-// manWidth is how wide the text of a page may be that is not filled.
+// manWidth is the maximum width of text that is printed unfilled.
 const manWidth = 72
 
-// manCommands lists what is inside a command, in the groups of its help.
+// manCommands lists the subcommands of a command, in the groups of its help.
 func manCommands(b *strings.Builder, c *cobra.Command) {
 	list := func(title string, take func(sub *cobra.Command) bool) {
 		for _, sub := range c.Commands() {
@@ -130,7 +131,7 @@ func manCommands(b *strings.Builder, c *cobra.Command) {
 	list("Topics", func(sub *cobra.Command) bool { return sub.IsAdditionalHelpTopicCommand() })
 }
 
-// manSee names the pages around a page.
+// manSee lists the related pages.
 func manSee(b *strings.Builder, c *cobra.Command) {
 	var pages []string
 	if c.HasParent() {
@@ -151,7 +152,7 @@ func manSee(b *strings.Builder, c *cobra.Command) {
 	}
 }
 
-// manText writes paragraphs; lines that are indented keep their form.
+// manText writes paragraphs. Indented lines keep their line breaks.
 func manText(b *strings.Builder, text string) {
 	fixed := false
 	for line := range strings.Lines(text) {
@@ -175,7 +176,7 @@ func manText(b *strings.Builder, text string) {
 	}
 }
 
-// roff makes text of what troff would read as its own.
+// roff escapes characters that are special in troff.
 func roff(text string) string {
 	text = roffSigns.Replace(text)
 	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") || strings.HasPrefix(text, `\(aq`) {

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// topic is a help page that does not belong to a command. Tests compare the tables in the
-// pages with the code.
+// topic is a help page that does not belong to a command. Tests compare the tables in the pages
+// with the code.
 type topic struct {
 	name, short string
 	text        func() string
@@ -25,7 +25,7 @@ func topics() []topic {
 	}
 }
 
-// topicCommands are commands that do nothing but have help: flowrun help NAME.
+// topicCommands returns a command for each topic that only has help: flowrun help NAME.
 func topicCommands() []*cobra.Command {
 	var list []*cobra.Command
 	for _, t := range topics() {
@@ -34,10 +34,10 @@ func topicCommands() []*cobra.Command {
 	return list
 }
 
-// entry is a line of a table in a page: a word and what it means.
+// entry is a line of a table in a page: a word and its meaning.
 type entry struct{ word, meaning string }
 
-// aligned puts entries in two columns.
+// aligned formats entries in two columns.
 func aligned(list []entry) string {
 	width := 0
 	for _, e := range list {
