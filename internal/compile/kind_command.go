@@ -118,7 +118,7 @@ func (c *stepCompiler) foreign(at *tool.Text, key, shell string) *steps.Command 
 	}
 	if refs := t.Refs(); len(refs) > 0 {
 		r := refs[0]
-		c.report(tool.Diagnostic{Code: "unsafe-hole", Severity: tool.Error, Pos: at.At(r.Off), Len: r.Len, Path: c.key(key),
+		c.report(tool.Diagnostic{Code: "unsafe-placeholder", Severity: tool.Error, Pos: at.At(r.Off), Len: r.Len, Path: c.key(key),
 			Message: fmt.Sprintf("%s cannot stand in a %s script: its quoting rules are not known", r, shell),
 			Hint:    fmt.Sprintf("pass it by environment: {variables: {NAME: %q}} and read NAME in the script", r.String())})
 		return nil

@@ -187,7 +187,7 @@ func (c *stepCompiler) holesInScript(code tool.Text) {
 		default:
 			continue
 		}
-		c.report(tool.Diagnostic{Code: "js-hole", Severity: tool.Warning, Pos: code.At(from - 1), Len: to - from + 2, Path: c.key("js"),
+		c.report(tool.Diagnostic{Code: "js-placeholder", Severity: tool.Warning, Pos: code.At(from - 1), Len: to - from + 2, Path: c.key("js"),
 			Message: fmt.Sprintf("{%s} in a script is text: nothing is put into JavaScript", code.S[from:to]), Hint: "write " + way})
 	}
 }

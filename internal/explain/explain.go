@@ -83,8 +83,15 @@ var pages = sync.OnceValue(func() []Page {
 	return all
 })
 
-// Find is the pages of a code: one, mostly; more where two kinds share a word.
+// renamed maps codes of earlier versions to what they are called now.
+var renamed = map[string]string{"js-hole": "js-placeholder", "unsafe-hole": "unsafe-placeholder"}
+
+// Find returns the pages of a code: one in most cases, more if two kinds share a code.
+// A code that was renamed finds the page of its new name.
 func Find(code string) []Page {
+	if now, ok := renamed[code]; ok {
+		code = now
+	}
 	return slices.DeleteFunc(slices.Clone(Pages()), func(p Page) bool { return p.Code != code })
 }
 

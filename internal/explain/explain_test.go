@@ -77,6 +77,15 @@ func TestOtherWords(t *testing.T) {
 	}
 }
 
+// TestRenamedCodes: scripts and notes of users may still have the old codes.
+func TestRenamedCodes(t *testing.T) {
+	for old, now := range map[string]string{"js-hole": "js-placeholder", "unsafe-hole": "unsafe-placeholder"} {
+		if pages := explain.Find(old); len(pages) != 1 || pages[0].Code != now {
+			t.Errorf("%s: found %v, want the page of %s", old, pages, now)
+		}
+	}
+}
+
 // unshown are the codes whose pages have no examples, because no text of a definition
 // can show them or because it depends on the system.
 var unshown = []string{"alias-bomb", "bad-approval", "bad-command", "bad-search", "bad-webhook", "bundle", "duplicate-tool", "missing-package", "control-character", "file-too-large", "graph", "js-no-return", "nesting", "no-command", "no-function", "not-utf-8", "tool-unloadable",
