@@ -37,7 +37,7 @@ func (j *job) admit(ctx context.Context) error {
 	err := j.ledger.Admit(ctx, Admission{Demands: j.needs, Notify: func(q QueuePosition) {
 		last = q
 		if outer := j.args.RunEnv.Vars[procid.MarkRun]; heldBy(q, outer) {
-			give(fmt.Errorf("a step of run %s has started it, and that run has what it waits for (%s): it would wait for ever; use the tool by use-tool", outer, q.Obstacles[0].Title()))
+			give(fmt.Errorf("it would wait forever: a step of run %s started it, and that run holds what it waits for (%s); use the tool with use-tool instead", outer, q.Obstacles[0].Title()))
 			return
 		}
 		if j.queued != nil {
@@ -90,7 +90,7 @@ func (j *job) withdraw(ctx context.Context, o dag.Options, why error) (*dag.Stat
 	now, released := time.Now(), errors.Is(why, dag.ErrReleased)
 	switch {
 	case errors.Is(why, ErrFenced), !released && ctx.Err() == nil:
-		return state, fmt.Errorf("cannot wait for the turn of run %s: %w", j.id, why)
+		return state, fmt.Errorf("cannot queue run %s: %w", j.id, why)
 	case released && (j.resumes() || len(o.Opening) == 0):
 		return state, dag.ErrReleased
 	case !j.resumes():
@@ -100,7 +100,7 @@ func (j *job) withdraw(ctx context.Context, o dag.Options, why error) (*dag.Stat
 	if !released {
 		events = append(events, dag.Event{Kind: dag.RunFinished, Reason: dag.ReasonCancelled,
 			Result: &dag.Result{Status: dag.Cancelled, ExitCode: dag.ExitCancelled, Reason: dag.ReasonCancelled,
-				Message: "cancelled while it stood in line", Started: now, Ended: now}})
+				Message: "cancelled while it was queued", Started: now, Ended: now}})
 	}
 	if err := j.note(ctx, o, state, events, now); err != nil {
 		return state, err
@@ -160,7 +160,7 @@ func sweepOnce(ctx context.Context) {
 func sweep(ctx context.Context, grace time.Duration) error {
 	report, err := proc.Sweep(ctx, grace)
 	if err == nil && len(report.Escaped) > 0 {
-		err = fmt.Errorf("processes of a run whose flowrun was killed cannot be ended, and that run may have held what this one takes: %s; end them yourself", proc.Names(report.Escaped))
+		err = fmt.Errorf("cannot stop processes of a run that was killed, and that run may have held locks that this one needs: %s; stop the processes yourself", proc.Names(report.Escaped))
 	}
 	return err
 }

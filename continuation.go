@@ -138,7 +138,7 @@ func (g *Continuation) detached() []string {
 // Run: an *InterruptedError, ErrLive, ErrChanged.
 func (e *Engine) Continue(ctx context.Context, g *Continuation, options ...RunOption) (*Result, error) {
 	if e.config.Store == nil {
-		return nil, errors.New("cannot go on with a run: the engine has no Store")
+		return nil, errors.New("cannot continue a run: the engine has no Store")
 	}
 	if len(g.Asks) > 0 {
 		return nil, &InterruptedError{Run: g.past.Record.ID, Steps: g.Asks}

@@ -82,7 +82,7 @@ func (r *Result) entry(s *tool.Step, res *StepResult) (e LogEntry, ended bool) {
 	switch {
 	case e.Message != "":
 	case res.Status == dag.TimedOut:
-		e.Message = "it ran longer than its timeout"
+		e.Message = "it exceeded its timeout"
 	default: // a command, which says itself what is wrong, if at all
 		e.Message = fmt.Sprintf("exit code %d", res.ExitCode)
 		if said := strings.TrimSpace(res.Error); said != "" {
@@ -154,7 +154,7 @@ func NotRun(def *tool.Definition, err error) *Result {
 	if res.before == nil {
 		return nil
 	}
-	res.Message = fmt.Sprintf("the tool was not run: %s", res.before[0].Message)
+	res.Message = fmt.Sprintf("the tool did not run: %s", res.before[0].Message)
 	return res
 }
 

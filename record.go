@@ -71,10 +71,10 @@ func wholeSources(r *Record, lib *tool.Library) ([]tool.Source, error) {
 			}
 		}
 		if err == nil && tool.DigestOf(text) != s.Original {
-			err = errors.New("it has changed")
+			err = errors.New("it was changed")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("cannot go on with the definition that run %s was started with: %s holds a secret and so was not kept as it is, and now: %w; go on with --latest", r.ID, cmp.Or(s.File, s.Name), err)
+			return nil, fmt.Errorf("cannot use the definition that run %s started with: %s contains a secret and was stored masked, and the original is not available: %w; to use the current definition: --latest", r.ID, cmp.Or(s.File, s.Name), err)
 		}
 		s.Text = text
 	}
@@ -141,7 +141,7 @@ func bindRecord(r *Record, p *plan.Plan, w RunEnv, more map[string]any) (*call.P
 	for _, name := range r.Withheld {
 		if _, ok := given[name]; !ok {
 			bad.Problems = append(bad.Problems, ParamProblem{Name: name, Code: "withheld",
-				Message: "is secret and was not kept", Hint: fmt.Sprintf("give it again: %s=...", name)})
+				Message: "is secret and was not stored", Hint: fmt.Sprintf("pass it again: %s=...", name)})
 		}
 	}
 	if len(bad.Problems) > 0 {
@@ -156,7 +156,7 @@ func checkWithheld(r *Record, more map[string]any) error {
 	for name := range more {
 		if !slices.Contains(r.Withheld, name) {
 			bad.Problems = append(bad.Problems, ParamProblem{Name: name, Code: "recorded",
-				Message: "cannot change: a resumed run keeps its parameters", Hint: fmt.Sprintf("begin a new run with retry --with %s=...", name)})
+				Message: "cannot change: a resumed run keeps its parameters", Hint: fmt.Sprintf("start a new run with retry --with %s=...", name)})
 		}
 	}
 	if len(bad.Problems) > 0 {
@@ -174,8 +174,8 @@ func checkSame(r *Record, a *call.Frame) error {
 	for name, was := range r.Params {
 		if !equalJSON(was, now[name]) {
 			bad.Problems = append(bad.Problems, ParamProblem{Name: name, Code: "changed",
-				Message: "is no longer what the run began with",
-				Hint:    fmt.Sprintf("its default comes from the environment; set that as it was, or start a new run with retry --with %s=...", name)})
+				Message: "has a different value than when the run began",
+				Hint:    fmt.Sprintf("its default comes from the environment; restore the old value there, or start a new run with retry --with %s=...", name)})
 		}
 	}
 	if len(bad.Problems) > 0 {

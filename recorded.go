@@ -44,10 +44,10 @@ func LoadRun(ctx context.Context, s Store, lib *tool.Library, id string) (*Recor
 		// One in which a secret was hidden may not be what it was.
 		whole, lost := wholeSources(r, lib)
 		if lost != nil {
-			return nil, fmt.Errorf("cannot compile the definitions that were kept with run %s: %w", id, errors.Join(lost, err))
+			return nil, fmt.Errorf("cannot compile the definitions stored with run %s: %w", id, errors.Join(lost, err))
 		}
 		if plan, err = compileRecord(r, lib.Snapshot(whole), askedName(r)); err != nil {
-			return nil, fmt.Errorf("cannot compile the definitions that were kept with run %s: %w", id, err)
+			return nil, fmt.Errorf("cannot compile the definitions stored with run %s: %w", id, err)
 		}
 	}
 	p.Plan = planOf(plan)

@@ -39,13 +39,13 @@ func reference() string {
 	var b strings.Builder
 	b.WriteString(`# Definitions
 
-Every key of a definition file; those of Markdown tools (markdown.md) stand in sections
-of their own. This page is made from the table that also reads
-the files (` + "`tool/keys.go`" + `), so it cannot be out of date. Keys that begin with ` + "`x-`" + ` are
-yours; any other unknown key is an error.
+This page lists every key of a definition file. Markdown tools ([markdown.md](markdown.md)) have their own
+sections. The page is generated from the table that also reads the files (` + "`tool/keys.go`" + `), so it is never
+out of date. Keys that begin with ` + "`x-`" + ` are yours. Any other unknown key is an error.
 
-Durations are milliseconds (` + "`1500`" + `) or text (` + "`90s`, `1m30s`" + `). Sizes are bytes or text:
-` + "`10MB`" + ` is 10 000 000, ` + "`10MiB`" + ` is 10 485 760.
+- **†** marks keys that exclude each other: use exactly one of them.
+- Durations are milliseconds (` + "`1500`" + `) or text (` + "`90s`, `1m30s`" + `).
+- Sizes are bytes or text: ` + "`10MB`" + ` is 10 000 000, ` + "`10MiB`" + ` is 10 485 760.
 
 `)
 	queue, seen := append([]*keytable.Object{tool.Keys()}, tool.MarkdownKeys()...), map[*keytable.Object]bool{tool.Keys(): true}
@@ -89,13 +89,25 @@ func kind(f keytable.Field) string {
 	case keytable.KindChoiceOrObject:
 		return strings.Join(words, ", ") + ", or [" + title(f.Of.Name) + "](#" + anchor(f.Of) + ")"
 	case keytable.KindTextsOrObjects:
-		return "list of texts or [" + title(f.Of.Name) + "](#" + anchor(f.Of) + ")"
+		return "list of text or [" + title(f.Of.Name) + "](#" + anchor(f.Of) + ")"
 	case keytable.KindObjectMap:
-		return "names to [" + title(f.Of.Name) + "](#" + anchor(f.Of) + ")"
+		return "mapping of names to [" + title(f.Of.Name) + "](#" + anchor(f.Of) + ")"
 	case keytable.KindMatrix:
-		return "[" + title(f.Of.Name) + "](#" + anchor(f.Of) + "), and names to lists"
+		return "[" + title(f.Of.Name) + "](#" + anchor(f.Of) + "), and a list for each name"
 	case keytable.KindEnvironment:
-		return "[" + title(f.Of.Name) + "](#" + anchor(f.Of) + "), or names to texts"
+		return "[" + title(f.Of.Name) + "](#" + anchor(f.Of) + "), or a mapping of names to text"
+	case keytable.KindTexts:
+		return "text, or list of text"
+	case keytable.KindIntegers:
+		return "integer, or list of integers"
+	case keytable.KindValue:
+		return "any value"
+	case keytable.KindValues:
+		return "list of any values"
+	case keytable.KindValueMap:
+		return "mapping of names to values"
+	case keytable.KindTextMap:
+		return "mapping of names to text"
 	}
 	return string(f.Kind)
 }
@@ -116,7 +128,7 @@ func meaning(f keytable.Field) string {
 	case f.Required:
 		s = "Required. " + s
 	case f.Body:
-		s = "One of the bodies. " + s
+		s = "† " + s
 	}
 	return s
 }

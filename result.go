@@ -334,7 +334,7 @@ func (r *Result) cutNote() string {
 	if r.output == nil || r.output.Size <= steps.DefaultLimit || len(r.Output) < steps.DefaultLimit-utf8.UTFMax {
 		return ""
 	}
-	return fmt.Sprintf("\n[cut here: the output has %d bytes; flowrun logs %s has all of it]", r.output.Size, r.ID)
+	return fmt.Sprintf("\n[truncated: the output has %d bytes; to see all of it: flowrun logs %s]", r.output.Size, r.ID)
 }
 
 // CleanupFailed are the paths of the cleanups that failed.

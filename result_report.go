@@ -53,5 +53,5 @@ func reported(o *dag.Output) string {
 	}
 	head, tail := value.UpTo(maxReported/2, text), text[len(text)-maxReported/2:]
 	tail = strings.ToValidUTF8(tail, "")
-	return fmt.Sprintf("%s\n... (%d bytes left out) ...\n%s", head, len(text)-len(head)-len(tail), tail)
+	return fmt.Sprintf("%s\n... (%d bytes omitted) ...\n%s", head, len(text)-len(head)-len(tail), tail)
 }

@@ -39,7 +39,7 @@ func (p *RecordedRun) Resume(lib *tool.Library, o ResumeOptions) (*Continuation,
 		return nil, err
 	}
 	if p.Record.RetryOf != "" && len(p.Events) == 0 { // what it was to take over is not on record
-		return nil, fmt.Errorf("cannot resume run %s: its engine died before it had begun; retry run %s again", p.Record.ID, p.Record.RetryOf)
+		return nil, fmt.Errorf("cannot resume run %s: flowrun was killed before the run began; retry run %s again", p.Record.ID, p.Record.RetryOf)
 	}
 	g := &Continuation{past: p}
 	var err error
@@ -101,7 +101,7 @@ func (g *Continuation) opening(now time.Time) []dag.Event {
 		e := begun[path]
 		list = append(list, dag.Event{Kind: dag.StepFinished, Node: path, Attempt: e.Attempt, Reason: dag.ReasonInterrupted,
 			Result: &dag.Result{Status: dag.Interrupted, ExitCode: 1, Reason: dag.ReasonInterrupted, Attempts: e.Attempt,
-				Started: e.Time, Ended: now, Message: "was running when the engine died, and is not to run twice (on-interrupt: fail)"}})
+				Started: e.Time, Ended: now, Message: "was running when flowrun was killed, and must not run twice (on-interrupt: fail)"}})
 	}
 	return list
 }

@@ -232,7 +232,7 @@ func (g *Continuation) reuse(path, at dag.ID, r *dag.Result, dir string) (*dag.R
 		if o.File != "" && dir != "" {
 			file, err := steps.AdoptLog(dir, at, max(r.Attempts, 1), s.which, o.File)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return nil, fmt.Errorf("cannot take over the log of step %s: %w", path, err)
+				return nil, fmt.Errorf("cannot copy the log of step %s: %w", path, err)
 			}
 			o.File = file // "" where the log is gone; what is read of it is in memory
 		}

@@ -110,11 +110,11 @@ func (j *job) moment() time.Time {
 func (e *Engine) claim(ctx context.Context, j *job) (err error) {
 	past := j.again.past
 	if j.ledger, err = e.config.Store.Claim(ctx, j.id, past.seq()); err != nil {
-		return fmt.Errorf("cannot go on with run %s: %w", j.id, err)
+		return fmt.Errorf("cannot continue run %s: %w", j.id, err)
 	}
 	_, err = proc.Recover(j.id, j.again.detached()).Close(ctx, e.grace())
 	if err = errors.Join(err, steps.SweepPrivate(j.id)); err != nil {
-		return errors.Join(fmt.Errorf("cannot clear away what run %s left: %w", j.id, err), j.disown())
+		return errors.Join(fmt.Errorf("cannot clean up after run %s: %w", j.id, err), j.disown())
 	}
 	return nil
 }
@@ -287,8 +287,8 @@ func (j *job) heard() error {
 	var ds tool.Diagnostics
 	for _, s := range j.plan.Streams(steps.StreamToFunction) {
 		ds = append(ds, tool.Diagnostic{Code: "no-function", Severity: tool.Error, Pos: s.Output.StreamPos, Path: "output.stream-callback",
-			Message: "step " + s.Name + " streams its output to a function, and this run has none: only a Go program can give it",
-			Hint:    "use stream-callback: console or file, or run it by flowrun.WithStream"})
+			Message: "step " + s.Name + " streams its output to a function, but only a Go program can provide one",
+			Hint:    "use stream-callback: console or file, or run the tool with flowrun.WithStream"})
 	}
 	return ds.Err()
 }

@@ -30,7 +30,7 @@ func SchemaNames() []string { return slices.Clone(schemaNames) }
 func Schema(name string) ([]byte, error) {
 	switch {
 	case !slices.Contains(schemaNames, name):
-		return nil, fmt.Errorf("cannot find the schema %q: use one of %s", name, strings.Join(schemaNames, ", "))
+		return nil, fmt.Errorf("unknown schema %q: use one of %s", name, strings.Join(schemaNames, ", "))
 	case name == "tool":
 		return toolSchema()
 	}

@@ -57,7 +57,7 @@ func checkItems(items Items) error {
 	n, keys := items.Len(), items.Keys()
 	switch {
 	case n > MaxItems:
-		return fmt.Errorf("cannot loop over %d items: the most is %d", n, MaxItems)
+		return fmt.Errorf("cannot loop over %d items: the maximum is %d", n, MaxItems)
 	case keys == nil:
 		return nil
 	case len(keys) != n:
@@ -66,10 +66,10 @@ func checkItems(items Items) error {
 	seen := make(map[string]int, n)
 	for i, key := range keys {
 		if strings.ContainsAny(key, "[]") {
-			return fmt.Errorf("cannot use %q as the key of item %d: a key holds no brackets", key, i)
+			return fmt.Errorf("cannot use %q as the key of item %d: a key cannot contain brackets", key, i)
 		}
 		if first, twice := seen[key]; twice {
-			return fmt.Errorf("cannot tell items %d and %d apart: both have the key %q", first, i, key)
+			return fmt.Errorf("items %d and %d have the same key %q", first, i, key)
 		}
 		seen[key] = i
 	}

@@ -62,9 +62,9 @@ func TestLoop(t *testing.T) {
 		{"nothing", dag.Each{Items: items()}, "succeeded, , "},
 		{"one bad", dag.Each{Items: items("a", "bad", "c")}, "failed, 1 of 3 items failed: l[bad], a,bad,c"},
 		{"enough", dag.Each{Items: items("a", "bad", "c"), MinSuccess: 2}, "succeeded, , a,bad,c"},
-		{"too few", dag.Each{Items: items("a", "bad", "c"), MinSuccess: 3}, "failed, 1 of 3 items failed, 2 succeeded and 3 must: l[bad], a,bad,c"},
+		{"too few", dag.Each{Items: items("a", "bad", "c"), MinSuccess: 3}, "failed, 1 of 3 items failed, 2 succeeded, but 3 must succeed: l[bad], a,bad,c"},
 		{"one at a time, stops", dag.Each{Items: items("a", "bad", "c"), Parallel: 1, FailFast: true}, "failed, 1 of 3 items failed: l[bad], a,bad,-"},
-		{"the same key", dag.Each{Items: items("a", "a")}, `failed, cannot tell items 0 and 1 apart: both have the key "a", `},
+		{"the same key", dag.Each{Items: items("a", "a")}, `failed, items 0 and 1 have the same key "a", `},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			each := tc.each

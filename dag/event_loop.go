@@ -166,7 +166,7 @@ func (l *eventLoop) restoreContexts(f *frame) error {
 		}
 		c := f.children[int32(i)]
 		if c == nil {
-			return fmt.Errorf("cannot go on: step %s was running when the run was left, and nothing says what became of it", f.path(int32(i)))
+			return fmt.Errorf("cannot continue: step %s was running when the run stopped, and its result is not recorded", f.path(int32(i)))
 		}
 		l.addControl(c, l.controls[f].ctx)
 		if err := l.restoreContexts(c); err != nil {
@@ -254,10 +254,10 @@ func (l *eventLoop) collect(now time.Time) (err error) {
 		l.inFlight--
 		switch {
 		case t.err != nil:
-			err = cmp.Or(err, fmt.Errorf("cannot go on: step %s: %w", t.at.f.path(t.at.i), t.err))
+			err = cmp.Or(err, fmt.Errorf("cannot continue: step %s: %w", t.at.f.path(t.at.i), t.err))
 		case t.bind && t.res.Status == Pending:
 			if e := l.argsBound(t, now); e != nil {
-				err = cmp.Or(err, fmt.Errorf("cannot go on: %w", e))
+				err = cmp.Or(err, fmt.Errorf("cannot continue: %w", e))
 			}
 		default:
 			l.report(t, now)
@@ -315,7 +315,7 @@ func (l *eventLoop) argsBound(t *task, now time.Time) error {
 		l.batch = append(l.batch, Event{Kind: StepExpanded, Node: t.at.f.path(t.at.i), Items: t.items.Len(), Keys: t.items.Keys(), Digest: t.items.Digest(), at: t.at})
 		l.apply(&l.batch[len(l.batch)-1], now)
 	default: // nothing is recorded: with the items it had, the run can go on later
-		return fmt.Errorf("step %s does not go over the items that it went over when the run began: give it those again, or let it begin anew in a new run (retry --from %s)",
+		return fmt.Errorf("the items of step %s changed since the run began: restore the items, or start the step again in a new run (retry --from %s)",
 			t.at.f.path(t.at.i), t.at.f.path(t.at.i))
 	}
 	l.state.apply(&Event{Kind: stepBound, Seq: l.seq, Time: now, at: t.at, args: t.args, items: t.items})

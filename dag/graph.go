@@ -138,13 +138,13 @@ func New(nodes []Node, s Settings) (*Graph, error) {
 		outAt: make([]int32, len(nodes)+1), waits: make([]int32, len(nodes))}
 	for i, n := range nodes {
 		if _, dup := g.index[n.ID]; dup {
-			return nil, fmt.Errorf("cannot tell nodes apart: two are called %q", n.ID)
+			return nil, fmt.Errorf("two nodes have the same id %q", n.ID)
 		}
 		if n.ID == "" || strings.ContainsAny(string(n.ID), "/#[]") {
-			return nil, fmt.Errorf("cannot call a node %q: an id is not empty and holds none of / # [ ], which make paths", n.ID)
+			return nil, fmt.Errorf("invalid node id %q: an id must not be empty or contain any of / # [ ]", n.ID)
 		}
 		if n.Each != nil && n.Each.Item.isJoin() {
-			return nil, fmt.Errorf("cannot loop in %q: its item does nothing", n.ID)
+			return nil, fmt.Errorf("cannot loop in %q: its item has nothing to run", n.ID)
 		}
 		g.index[n.ID] = int32(i)
 		if !n.isJoin() {

@@ -224,7 +224,7 @@ func (w *loopWalk) failureMessage(f *frame, failed []int32, good int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d of %d items failed", len(failed), len(f.nodes))
 	if m := w.MinSuccess; m > 0 {
-		fmt.Fprintf(&b, ", %d succeeded and %d must", good, m)
+		fmt.Fprintf(&b, ", %d succeeded, but %d must succeed", good, m)
 	}
 	const maxNamed = 5
 	for n, i := range failed[:min(len(failed), maxNamed)] {

@@ -16,12 +16,12 @@ func TestNewRefuses(t *testing.T) {
 		nodes []Node
 		want  string
 	}{
-		{[]Node{{ID: "a", Runner: run}, {ID: "a", Runner: run}}, `two are called "a"`},
+		{[]Node{{ID: "a", Runner: run}, {ID: "a", Runner: run}}, `two nodes have the same id "a"`},
 		{[]Node{{ID: "a", Runner: run, After: []ID{"b"}}}, `cannot connect "a": it waits for "b", which does not exist`},
-		{[]Node{{ID: "a/b", Runner: run}}, `cannot call a node "a/b"`},
-		{[]Node{{ID: "a#2", Runner: run}}, `cannot call a node "a#2"`},
-		{[]Node{{ID: "", Runner: run}}, `cannot call a node ""`},
-		{[]Node{{ID: "a", Each: &Each{Items: new(loopStep).items}}}, `cannot loop in "a": its item does nothing`},
+		{[]Node{{ID: "a/b", Runner: run}}, `invalid node id "a/b"`},
+		{[]Node{{ID: "a#2", Runner: run}}, `invalid node id "a#2"`},
+		{[]Node{{ID: "", Runner: run}}, `invalid node id ""`},
+		{[]Node{{ID: "a", Each: &Each{Items: new(loopStep).items}}}, `cannot loop in "a": its item has nothing to run`},
 		{[]Node{{ID: "a", Runner: run, After: []ID{"a"}}}, "cycle: a waits for a"},
 		{[]Node{{ID: "x", Runner: run, After: []ID{"a"}}, {ID: "a", Runner: run, After: []ID{"c"}},
 			{ID: "b", Runner: run, After: []ID{"a"}}, {ID: "c", Runner: run, After: []ID{"b"}}}, "cycle: a waits for c waits for b waits for a"},

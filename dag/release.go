@@ -4,7 +4,7 @@ import "errors"
 
 // ErrReleased is Run's answer when it has let the run go: the run has not ended, and
 // another Run may carry it on.
-var ErrReleased = errors.New("the run was let go")
+var ErrReleased = errors.New("the run was released")
 
 // releasing says that the run is to be let go as soon as nothing runs: no leaf may
 // start. A run that is being cancelled is brought to its end first, or what it has

@@ -8,7 +8,7 @@ import (
 )
 
 // ErrTimeout is the cause of a context whose try took too long.
-var ErrTimeout = errors.New("the step took too long")
+var ErrTimeout = errors.New("the step exceeded its timeout")
 
 // ErrForced is the cause of a context when the caller asked a second time: stop
 // at once, without grace.

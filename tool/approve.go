@@ -43,10 +43,10 @@ func checkApprove(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.N
 	a := into.(*approveDraft)
 	a.Pos = d.Pos(n)
 	if keytable.ValueOf(content, "prompt") == nil {
-		d.Fail(n, "no-prompt", "the approval does not say what is asked", "add 'prompt:', the question that a person reads")
+		d.Fail(n, "no-prompt", "the approval has no question", "add 'prompt:' with the question to show")
 	}
 	if a.OnTimeout != "" && a.Timeout == 0 {
-		d.FailKey(keytable.KeyOf(content, "on-timeout"), "no-effect", "on-timeout has no effect without timeout", "add 'timeout:', how long to wait for an answer")
+		d.FailKey(keytable.KeyOf(content, "on-timeout"), "no-effect", "on-timeout has no effect without timeout", "add 'timeout:' with the time to wait for an answer")
 	}
 	form := keytable.KeyOf(content, "form")
 	if form == nil || a.form == nil {
@@ -58,13 +58,13 @@ func checkApprove(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.N
 	a.Form, bad = parseForm(jsonOf(Value{Map: a.form}))
 	for _, p := range bad {
 		at, part := placeIn(Value{Pos: d.Pos(keytable.ValueOf(content, "form")), Map: a.form}, p.Path)
-		reportAt(d, at, Error, "bad-form", part, p.Message, "a form is a JSON Schema with properties: {NAME: {type: string}}")
+		reportAt(d, at, Error, "bad-form", part, p.Message, "write a JSON Schema with properties, such as properties: {NAME: {type: string}}")
 	}
 	if a.OnTimeout != "approve" || a.Form == nil || bad != nil {
 		return
 	}
 	for _, p := range a.Form.Check(a.Form.Defaults()) {
-		reportAt(d, d.Pos(form), Error, "bad-form", "", fmt.Sprintf("on-timeout: approve takes the defaults, and %s %s", diagnostic.Quote(p.Field), p.Message), "give it a default, or use on-timeout: reject")
+		reportAt(d, d.Pos(form), Error, "bad-form", "", fmt.Sprintf("on-timeout: approve uses the default values, but %s %s", diagnostic.Quote(p.Field), p.Message), "give it a default, or use on-timeout: reject")
 	}
 }
 

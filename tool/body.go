@@ -126,21 +126,21 @@ func (*GoCode) uncacheable() (why, hint string)      { return "", "" }
 func (*ProgramCall) uncacheable() (why, hint string) { return "", "" }
 
 func (*ToolUse) uncacheable() (why, hint string) {
-	return "a step that uses a tool has no result of its own to keep", "put cache on the steps of the tool"
+	return "cannot cache a step that uses a tool", "add cache to the steps of the tool instead"
 }
 
 func (*StepGroup) uncacheable() (why, hint string) {
-	return "a group of steps has no result of its own to keep", "put cache on the steps of the group"
+	return "cannot cache a group of steps", "add cache to the steps of the group instead"
 }
 
 func (*Wait) uncacheable() (why, hint string) {
-	return "a step that waits has no result to keep", "remove cache"
+	return "cannot cache a step that waits: it has no result", "remove cache"
 }
 
 func (*Approve) uncacheable() (why, hint string) {
-	return "a step that waits has no result to keep", "remove cache"
+	return "cannot cache a step that waits: it has no result", "remove cache"
 }
 
 func (*JSCode) uncacheable() (why, hint string) {
-	return "the result of a script is not kept: what it depends on cannot be told", "remove cache"
+	return "cannot cache a script: flowrun does not know what its result depends on", "remove cache"
 }

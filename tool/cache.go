@@ -38,7 +38,7 @@ func cacheOfTool(d *keytable.Decoder, t *draft, content []*yaml.Node) {
 	switch {
 	case key == nil || t.Alias: // which has no cache of its own
 	case len(t.Steps) > 0:
-		d.FailKey(key, "cache-without-command", "cache belongs to a command, and this tool has steps", "put cache on the steps whose results are to be kept")
+		d.FailKey(key, "cache-without-command", "cannot cache a tool that has steps: cache applies to a command", "add cache to the steps whose results flowrun should store")
 	}
 }
 
@@ -65,9 +65,9 @@ func cacheFits(d *keytable.Decoder, t *draft, s *Step, at string) {
 	switch {
 	case one.Message != "":
 	case s.Detach:
-		one.Message, one.Hint = "the result of a step with detach cannot be kept: what it leaves running is its result", "remove cache, or remove detach"
+		one.Message, one.Hint = "cannot cache a step with detach: its result is the processes that it leaves running", "remove cache, or remove detach"
 	case s.Interactive != nil && *s.Interactive, s.Interactive == nil && t.Interactive:
-		one.Message, one.Hint = "the result of an interactive step cannot be kept: it depends on a person's answers", "remove cache, or remove interactive"
+		one.Message, one.Hint = "cannot cache an interactive step: its result depends on a person's answers", "remove cache, or remove interactive"
 	default:
 		return
 	}

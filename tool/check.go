@@ -58,8 +58,8 @@ func oneBody(d *keytable.Decoder, o *keytable.Object, n *yaml.Node, content []*y
 	case len(found) > 1:
 		for _, second := range found[1:] {
 			d.Path.Push(second.Value)
-			one := d.Diagnostic(second, Error, "two-bodies", fmt.Sprintf("%s runs one thing: %s is given on line %d and %s on line %d", o.Name, diagnostic.Quote(found[0].Value), found[0].Line, diagnostic.Quote(second.Value), second.Line),
-				"keep one of the two, or make steps of them")
+			one := d.Diagnostic(second, Error, "two-bodies", fmt.Sprintf("%s can only have one of these keys: %s on line %d, %s on line %d", o.Name, diagnostic.Quote(found[0].Value), found[0].Line, diagnostic.Quote(second.Value), second.Line),
+				"keep one of the two, or write a step for each")
 			one.Related = []Place{d.FirstHere(found[0])}
 			d.Report(one)
 			d.Path.Pop()
@@ -71,7 +71,7 @@ func oneBody(d *keytable.Decoder, o *keytable.Object, n *yaml.Node, content []*y
 func shellFits(d *keytable.Decoder, content []*yaml.Node) {
 	shell := keytable.KeyOf(content, "shell")
 	if shell != nil && keytable.KeyOf(content, "script") == nil && keytable.KeyOf(content, "commands") == nil {
-		d.FailKey(shell, "shell-without-script", "shell has no script to read", "write the command under 'script:' instead, or remove 'shell:'")
+		d.FailKey(shell, "shell-without-script", "shell has no effect without a script", "write the command under 'script:' instead, or remove 'shell:'")
 	}
 }
 
@@ -86,12 +86,12 @@ func checkTool(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 		oneBody(d, d.Root, n, content)
 		for _, key := range []string{"base-tool", "default-parameters"} {
 			if k := keytable.KeyOf(content, key); k != nil {
-				d.FailKey(k, "alias-key", fmt.Sprintf("%q belongs to an alias", key), "add 'type: alias' and remove what the tool runs itself, or remove this key")
+				d.FailKey(k, "alias-key", fmt.Sprintf("%q is only for aliases", key), "add 'type: alias' and remove the tool's own commands, or remove this key")
 			}
 		}
 	}
 	if t.Description == "" && keytable.ValueOf(content, "description") == nil {
-		d.Warn(n, "no-description", "the tool has no description", "add 'description:', which people and models choose the tool by")
+		d.Warn(n, "no-description", "the tool has no description", "add 'description:'; people and models choose the tool by it")
 	}
 	if steps := keytable.ValueOf(content, "steps"); steps != nil && keytable.Deref(steps).Kind == yaml.SequenceNode && len(keytable.Deref(steps).Content) == 0 {
 		d.Fail(steps, "no-steps", "the list of steps is empty", "add a step: - name: ... with a command such as bash:")
@@ -119,13 +119,13 @@ func checkToolName(d *keytable.Decoder, t *draft, n *yaml.Node, key string, cont
 	case t.Name == "" && written == nil:
 		d.Fail(n, "no-name", "the tool has no name", "add 'name:'")
 	case written == nil:
-		d.Fail(n, "bad-name", fmt.Sprintf("the file's name %s cannot be the tool's name", diagnostic.Quote(t.Name)), "add 'name:'")
+		d.Fail(n, "bad-name", fmt.Sprintf("the tool has no name, and the file name %s cannot be used as one", diagnostic.Quote(t.Name)), "add 'name:'")
 	default:
 		d.Fail(n, "bad-name", fmt.Sprintf("%s cannot be the name of a tool", diagnostic.Quote(t.Name)),
-			"use up to 128 letters, digits, '_', '.' and '-', beginning with a letter, a digit or '_', and none of the device names of Windows")
+			"use up to 128 letters, digits, '_', '.' and '-', beginning with a letter, a digit or '_'; device names of Windows such as nul are reserved")
 	}
 	if file := stem(t.File); written != nil && file != "" && t.Name != file {
-		d.Warn(n, "name-differs", fmt.Sprintf("the tool is called %s but its file %s; the name counts", diagnostic.Quote(t.Name), diagnostic.Quote(file)), "rename one of them")
+		d.Warn(n, "name-differs", fmt.Sprintf("the tool is named %s, but its file is named %s; the name of the tool applies", diagnostic.Quote(t.Name), diagnostic.Quote(file)), "rename one of them")
 	}
 }
 
@@ -140,21 +140,21 @@ func alias(d *keytable.Decoder, t *draft, n *yaml.Node, content []*yaml.Node) {
 		switch f := d.Root.Field(key.Value); {
 		case f == nil || slices.Contains(aliasKeys, f.Key): // one that nobody knows was reported
 		case f.Body:
-			d.FailKey(key, "alias-with-body", fmt.Sprintf("an alias runs its base tool and nothing of its own, but has %s", diagnostic.Quote(key.Value)), "remove it, or remove 'type: alias'")
+			d.FailKey(key, "alias-with-body", fmt.Sprintf("an alias only runs its base tool and cannot have %s", diagnostic.Quote(key.Value)), "remove it, or remove 'type: alias'")
 		default:
-			d.FailKey(key, "alias-with-body", fmt.Sprintf("%s has no effect in an alias: it belongs to the tool that the alias stands for", diagnostic.Quote(key.Value)),
-				"put it in the base tool; an alias may say "+strings.Join(aliasKeys, ", "))
+			d.FailKey(key, "alias-with-body", fmt.Sprintf("%s has no effect in an alias: the base tool's applies", diagnostic.Quote(key.Value)),
+				"move it to the base tool; an alias can have "+strings.Join(aliasKeys, ", "))
 		}
 	}
 	if security := keytable.ValueOf(content, "security"); security != nil && keytable.Deref(security).Kind == yaml.MappingNode {
 		if key := keytable.KeyOf(keytable.Deref(security).Content, "required-permissions"); key != nil {
 			d.Path.Push("security")
-			d.FailKey(key, "alias-with-body", "an alias cannot ask for permissions: it has those of its base tool", "put them in the base tool")
+			d.FailKey(key, "alias-with-body", "an alias cannot declare permissions: it has those of its base tool", "move them to the base tool")
 			d.Path.Pop()
 		}
 	}
 	if keytable.ValueOf(content, "base-tool") == nil {
-		d.Fail(keytable.KeyOf(content, "type"), "no-base-tool", "an alias needs the tool it stands for", "add 'base-tool:'")
+		d.Fail(keytable.KeyOf(content, "type"), "no-base-tool", "the alias has no base tool", "add 'base-tool:' with the name of the tool that it runs")
 	}
 }
 
@@ -172,7 +172,7 @@ func timeouts(d *keytable.Decoder, t *draft, content []*yaml.Node) {
 	t.Timeout = slices.Min(bounds)
 	if len(bounds) == 2 && bounds[0] != bounds[1] {
 		d.Path.Push("timeout")
-		d.Warn(keytable.KeyOf(content, "timeout"), "two-timeouts", fmt.Sprintf("timeout and resources.timeout differ; the smaller one counts: %s", t.Timeout), "keep one of the two")
+		d.Warn(keytable.KeyOf(content, "timeout"), "two-timeouts", fmt.Sprintf("timeout and resources.timeout differ; the smaller one applies: %s", t.Timeout), "keep one of the two")
 		d.Path.Pop()
 	}
 }
@@ -182,13 +182,13 @@ func checkStep(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 	oneBody(d, stepTable(d), n, content)
 	loops(d, s, content)
 	if with := keytable.KeyOf(content, "with"); with != nil && keytable.KeyOf(content, "use-tool") == nil {
-		d.FailKey(with, "with-without-use-tool", "with gives parameters to a tool, but the step uses none", "add 'use-tool:', or put the values into the command")
+		d.FailKey(with, "with-without-use-tool", "with passes parameters to a tool, but the step does not use one", "add 'use-tool:', or write the values into the command")
 	}
 	if use, ok := s.Body.(*ToolUse); ok && use.Tool.Pos.Line == 0 { // it has with alone
 		s.Body = nil
 	}
 	if name := keytable.ValueOf(content, "name"); name == nil {
-		one := d.Diagnostic(n, Error, "no-name", "the step has no name", "add 'name:', which conditions and references call it by")
+		one := d.Diagnostic(n, Error, "no-name", "the step has no name", "add 'name:'; conditions and references need it")
 		if !d.Full() {
 			one.Fix = d.NameEdit(n)
 		}
@@ -213,7 +213,7 @@ func goodName(d *keytable.Decoder, what string, form *regexp.Regexp, name string
 func checkCommands(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	c := into.(*Commands)
 	if c.Default == nil && len(c.Platforms) == 0 && len(content) == 0 {
-		d.Fail(n, "no-body", "commands holds no command", "add 'default:', or 'platforms:' with windows, linux or macos")
+		d.Fail(n, "no-body", "commands is empty", "add 'default:', or 'platforms:' with windows, linux or macos")
 	}
 }
 
@@ -221,10 +221,10 @@ func checkRetry(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Nod
 	r := into.(*Retry)
 	r.Pos = d.Pos(n)
 	if keytable.ValueOf(content, "attempts") == nil {
-		d.Fail(n, "no-attempts", "retry does not say how often", "add 'attempts:', the number of retries after the first try")
+		d.Fail(n, "no-attempts", "retry has no number of attempts", "add 'attempts:', the number of retries after the first attempt")
 	}
 	if r.MaxDelay > 0 && r.MaxDelay < r.Delay {
-		d.Warn(n, "delay-over-bound", fmt.Sprintf("delay %s is over max-delay %s, which counts", r.Delay, r.MaxDelay), "raise max-delay or lower delay")
+		d.Warn(n, "delay-over-bound", fmt.Sprintf("delay %s is longer than max-delay %s; max-delay applies", r.Delay, r.MaxDelay), "raise max-delay or lower delay")
 	}
 }
 
@@ -247,7 +247,7 @@ func checkEnvironment(d *keytable.Decoder, into any, n *yaml.Node, content []*ya
 	}
 	for _, s := range e.Secrets {
 		if s.Sourced() && names[s.Name.S] {
-			reportAt(d, s.Name.Pos, Error, "two-values", "secrets", diagnostic.Quote(s.Name.S)+" is given more than one value", "remove one of the two")
+			reportAt(d, s.Name.Pos, Error, "two-values", "secrets", diagnostic.Quote(s.Name.S)+" is set more than once", "remove one of the two")
 		}
 		names[s.Name.S] = names[s.Name.S] || s.Sourced()
 	}
@@ -256,7 +256,7 @@ func checkEnvironment(d *keytable.Decoder, into any, n *yaml.Node, content []*ya
 func checkSecret(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	s := into.(*Secret)
 	if keytable.ValueOf(content, "name") == nil {
-		d.Fail(n, "no-name", "the secret has no name", "add 'name:', the variable that gets its value")
+		d.Fail(n, "no-name", "the secret has no name", "add 'name:' with the variable to set")
 	}
 	for _, name := range []*Text{&s.Name, s.Env} {
 		if name != nil && name.Pos.Line > 0 && !variableName().MatchString(name.S) {
@@ -271,7 +271,7 @@ func checkSecret(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.No
 	}
 	switch {
 	case len(sources) == 0:
-		d.Fail(n, "no-source", "the secret has no source", "add one of env, file, command; to mask a variable or parameter that there is, write its name alone")
+		d.Fail(n, "no-source", "the secret has no source", "add one of env, file, command; to mask an existing variable or parameter, write only its name")
 	case len(sources) > 1:
 		d.FailKey(sources[1], "two-values", "the secret has more than one source", "keep one of env, file, command")
 	}
@@ -279,7 +279,7 @@ func checkSecret(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.No
 
 func checkEnvFile(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	if keytable.ValueOf(content, "path") == nil {
-		d.Fail(n, "no-path", "the env file has no path", "add 'path:', or write the path alone")
+		d.Fail(n, "no-path", "the env file has no path", "add 'path:', or write only the path")
 	}
 }
 
@@ -323,17 +323,17 @@ func namesOnce(d *keytable.Decoder, l stepList, names, lower map[string]*Step) {
 			lower[strings.ToLower(s.Name)] = s
 			continue
 		}
-		message := fmt.Sprintf("step name %s is given twice: at %s and at %s", diagnostic.Quote(s.Name), diagnostic.LineCol(first.Pos), diagnostic.LineCol(s.Pos))
+		message := fmt.Sprintf("step name %s is used twice: at %s and at %s", diagnostic.Quote(s.Name), diagnostic.LineCol(first.Pos), diagnostic.LineCol(s.Pos))
 		if first.Name != s.Name {
-			message = fmt.Sprintf("step name %s at %s differs from %s at %s only by case", diagnostic.Quote(s.Name), diagnostic.LineCol(s.Pos), diagnostic.Quote(first.Name), diagnostic.LineCol(first.Pos))
+			message = fmt.Sprintf("step name %s at %s differs from %s at %s only in upper and lower case", diagnostic.Quote(s.Name), diagnostic.LineCol(s.Pos), diagnostic.Quote(first.Name), diagnostic.LineCol(first.Pos))
 		}
-		d.Report(Diagnostic{Code: "duplicate-step", Severity: Error, Pos: s.Pos, Len: len([]rune(s.Name)), Path: fmt.Sprintf("%s[%d].name", l.path, i), Message: message, Hint: "give the step another name",
+		d.Report(Diagnostic{Code: "duplicate-step", Severity: Error, Pos: s.Pos, Len: len([]rune(s.Name)), Path: fmt.Sprintf("%s[%d].name", l.path, i), Message: message, Hint: "rename one of the steps",
 			Related: []Place{firstGiven(first)}})
 	}
 }
 
 func firstGiven(s *Step) Place {
-	return Place{Pos: s.Pos, Len: len([]rune(s.Name)), Message: "first given here"}
+	return Place{Pos: s.Pos, Len: len([]rune(s.Name)), Message: "first used here"}
 }
 
 // parameterNames reports names of parameters that clash with others.
@@ -348,12 +348,12 @@ func parameterNames(d *keytable.Decoder, t *draft, steps map[string]*Step) {
 			one.Code, one.Message = "reserved-name", fmt.Sprintf("%s cannot be the name of a parameter: it is reserved", diagnostic.Quote(p.Name))
 			one.Hint = "reserved: " + strings.Join(reserved, ", ")
 		case steps[p.Name] != nil:
-			one.Code, one.Message = "name-taken", fmt.Sprintf("%s is the name of a parameter and of the step on line %d", diagnostic.Quote(p.Name), steps[p.Name].Pos.Line)
-			one.Hint = "rename one of them: a reference could mean either"
+			one.Code, one.Message = "name-taken", fmt.Sprintf("%s is the name of a parameter and also of the step on line %d", diagnostic.Quote(p.Name), steps[p.Name].Pos.Line)
+			one.Hint = "rename one of them, so that references are clear"
 			one.Related = []Place{firstGiven(steps[p.Name])}
 		case slices.Contains(predefined, p.Name):
 			one.Code, one.Severity = "shadows-predefined", Warning
-			one.Message, one.Hint = fmt.Sprintf("the parameter %s hides the predefined variable of that name", diagnostic.Quote(p.Name)), "rename it if the variable is meant"
+			one.Message, one.Hint = fmt.Sprintf("the parameter %s hides the predefined variable with that name", diagnostic.Quote(p.Name)), "to use the variable, rename the parameter"
 		default:
 			continue
 		}
@@ -381,12 +381,12 @@ func waits(d *keytable.Decoder, l stepList, all map[string]*Step) {
 				continue
 			}
 			if all[w.S] != nil {
-				one.Message = fmt.Sprintf("step %s waits for %s, which stands in another list of steps", diagnostic.Quote(s.Name), diagnostic.Quote(w.S))
-				one.Hint = "steps wait for steps of their own list; a group, or a handler, waits for what is around it already"
+				one.Message = fmt.Sprintf("step %s waits for %s, which is in another list of steps", diagnostic.Quote(s.Name), diagnostic.Quote(w.S))
+				one.Hint = "a step can only wait for steps in its own list; groups and handlers already wait for the steps around them"
 				d.Report(one)
 				continue
 			}
-			one.Message = fmt.Sprintf("step %s waits for %s, which is no step of this tool", diagnostic.Quote(s.Name), diagnostic.Quote(w.S))
+			one.Message = fmt.Sprintf("step %s waits for unknown step %s", diagnostic.Quote(s.Name), diagnostic.Quote(w.S))
 			if !d.Full() {
 				if names == nil {
 					names = nameList(l.steps)
@@ -445,7 +445,7 @@ func testParameters(d *keytable.Decoder, t *draft) {
 		for _, e := range test.Parameters {
 			if !known[e.Key] && !d.Full() {
 				one := Diagnostic{Code: "unknown-parameter", Severity: Error, Pos: e.Pos, Len: len([]rune(e.Key)), Path: fmt.Sprintf("tests[%d].parameters.%s", i, diagnostic.Printable(e.Key)),
-					Message: fmt.Sprintf("the test gives the parameter %s, which the tool does not have", diagnostic.Quote(e.Key)), Hint: orList(diagnostic.DidYouMean(e.Key, names), "parameters: ", names)}
+					Message: fmt.Sprintf("the test sets unknown parameter %s", diagnostic.Quote(e.Key)), Hint: orList(diagnostic.DidYouMean(e.Key, names), "parameters: ", names)}
 				if near := Near(e.Key, names); len(near) == 1 {
 					one.Fix = d.Src.Rename(e.Pos, e.Key, near[0])
 				}

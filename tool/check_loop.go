@@ -17,7 +17,7 @@ func checkForEach(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.N
 	items := keytable.ValueOf(content, "items")
 	switch {
 	case items == nil:
-		d.Fail(n, "no-items", "for-each does not say over what", "add 'items:' with a list, or with a reference such as \"{FILES}\"")
+		d.Fail(n, "no-items", "for-each has no items", "add 'items:' with a list, or with a reference such as \"{FILES}\"")
 	case l.Items == nil: // told where it was read
 	case l.Items.Map != nil:
 		d.WrongType(keytable.Deref(items), "a list")
@@ -36,7 +36,7 @@ func checkMatrix(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.No
 	for _, a := range l.Axes {
 		switch {
 		case !parameterName().MatchString(a.Key):
-			reportAt(d, a.Pos, Error, "bad-name", diagnostic.Printable(a.Key), fmt.Sprintf("%s cannot be a name in a matrix", diagnostic.Quote(a.Key)), "use letters, digits, '_' and '-', beginning with a letter or '_'")
+			reportAt(d, a.Pos, Error, "bad-name", diagnostic.Printable(a.Key), fmt.Sprintf("%s cannot be the name of a matrix value", diagnostic.Quote(a.Key)), "use letters, digits, '_' and '-', beginning with a letter or '_'")
 		case a.Value.List == nil && a.Value.Text == nil:
 			reportAt(d, a.Value.Pos, Error, "wrong-type", diagnostic.Printable(a.Key), fmt.Sprintf("%s needs a list of values", diagnostic.Quote(a.Key)), "write "+a.Key+": [a, b], or a reference to a list in quotes")
 		}
@@ -45,13 +45,13 @@ func checkMatrix(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.No
 		for i, v := range list {
 			part := fmt.Sprintf("%s[%d]", key, i)
 			if v.Map == nil {
-				reportAt(d, v.Pos, Error, "wrong-type", part, "a combination is a mapping of names to values", "write {os: linux, arch: arm64}")
+				reportAt(d, v.Pos, Error, "wrong-type", part, "expected a mapping of names to values", "write {os: linux, arch: arm64}")
 				continue
 			}
 			for _, e := range v.Map {
 				known := slices.ContainsFunc(l.Axes, func(a Entry) bool { return a.Key == e.Key })
 				if key == "exclude" && !known {
-					reportAt(d, e.Pos, Error, "unknown-key", part+"."+diagnostic.Printable(e.Key), fmt.Sprintf("the matrix has no values called %s", diagnostic.Quote(e.Key)), orList("", "names: ", keysOf(l.Axes)))
+					reportAt(d, e.Pos, Error, "unknown-key", part+"."+diagnostic.Printable(e.Key), fmt.Sprintf("the matrix has no values named %s", diagnostic.Quote(e.Key)), orList("", "names: ", keysOf(l.Axes)))
 				}
 			}
 		}
@@ -69,7 +69,7 @@ func keysOf(list []Entry) []string {
 // loops looks at what a step says of loops and groups.
 func loops(d *keytable.Decoder, s *Step, content []*yaml.Node) {
 	if keytable.KeyOf(content, "for-each") != nil && keytable.KeyOf(content, "matrix") != nil {
-		d.FailKey(keytable.KeyOf(content, "matrix"), "two-loops", "a step loops over one thing: for-each and matrix are both given", "keep one of the two, or put one on a step of a group")
+		d.FailKey(keytable.KeyOf(content, "matrix"), "two-loops", "a step can have either for-each or matrix, not both", "keep one of the two, or make the step a group and loop in a step of the group")
 	}
 	if steps := keytable.ValueOf(content, "steps"); steps != nil && keytable.Deref(steps).Kind == yaml.SequenceNode && len(keytable.Deref(steps).Content) == 0 {
 		d.Fail(steps, "no-steps", "the group of steps is empty", "add a step: - name: ... with a command such as bash:")
@@ -133,7 +133,7 @@ func handlers(d *keytable.Decoder, t *draft, lists []stepList) {
 			s.Handlers.each(func(inner string, list []*Step) {
 				if len(list) > 0 {
 					d.Report(Diagnostic{Code: "handler-of-handler", Severity: Error, Pos: list[0].Pos, Len: max(1, len(list[0].Name)), Path: key,
-						Message: fmt.Sprintf("step %s is a handler itself (%s) and can have no %s", diagnostic.Quote(s.Name), key, inner), Hint: "put the steps after it in the same list"})
+						Message: fmt.Sprintf("step %s is a handler (%s) and cannot have %s", diagnostic.Quote(s.Name), key, inner), Hint: "add the steps after it, in the same list"})
 				}
 			})
 		}
@@ -161,9 +161,9 @@ func itemNames(d *keytable.Decoder, t *draft, lists []stepList, steps map[string
 			case !parameterName().MatchString(as.S):
 				one.Code, one.Message, one.Hint = "bad-name", fmt.Sprintf("%s cannot be the name of an item", diagnostic.Quote(as.S)), "use letters, digits, '_' and '-', beginning with a letter or '_'"
 			case slices.Contains(reserved, as.S), slices.Contains(predefined, as.S):
-				one.Code, one.Message, one.Hint = "reserved-name", fmt.Sprintf("%s cannot be the name of an item: it stands for something else", diagnostic.Quote(as.S)), "choose another name"
+				one.Code, one.Message, one.Hint = "reserved-name", fmt.Sprintf("%s cannot be the name of an item: the name is reserved", diagnostic.Quote(as.S)), "choose another name"
 			case steps[as.S] != nil, slices.ContainsFunc(t.Parameters, func(p *Parameter) bool { return p.Name == as.S }):
-				one.Code, one.Message, one.Hint = "name-taken", fmt.Sprintf("%s is the name of a step or a parameter", diagnostic.Quote(as.S)), "choose another name: a reference could mean either"
+				one.Code, one.Message, one.Hint = "name-taken", fmt.Sprintf("%s is the name of a step or a parameter", diagnostic.Quote(as.S)), "choose another name, so that references are clear"
 			default:
 				continue
 			}

@@ -19,8 +19,8 @@ var endStates = []string{"succeeded", "reused", "failed", "skipped", "cancelled"
 func checkTest(d *keytable.Decoder, into any, _ *yaml.Node, _ []*yaml.Node) {
 	for _, f := range into.(*Test).Files {
 		if !filepath.IsLocal(filepath.FromSlash(f.S)) {
-			reportAt(d, f.Pos, Error, "bad-path", "files", diagnostic.Quote(f.S)+" is no path below the definition's folder",
-				"put the file beside the definition, and write its path from there")
+			reportAt(d, f.Pos, Error, "bad-path", "files", diagnostic.Quote(f.S)+" is outside the folder of the definition",
+				"move the file into that folder or below it, and write its path relative to that folder")
 		}
 	}
 }
@@ -31,13 +31,13 @@ func checkExpected(d *keytable.Decoder, into any, _ *yaml.Node, _ []*yaml.Node) 
 	if e.OutputMatches != nil {
 		if _, err := regexp.Compile(e.OutputMatches.S); err != nil {
 			reason := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
-			reportAt(d, e.OutputMatches.Pos, Error, "bad-pattern", "output-matches", "cannot read the pattern of output-matches: "+diagnostic.Printable(reason),
-				"patterns are RE2 expressions: no look-around and no back-references")
+			reportAt(d, e.OutputMatches.Pos, Error, "bad-pattern", "output-matches", "invalid pattern in output-matches: "+diagnostic.Printable(reason),
+				"use RE2 syntax, which has no look-around and no back-references")
 		}
 	}
 	for _, s := range e.Steps {
 		if word := s.Value.Text; word != nil && !slices.Contains(endStates, word.S) {
-			reportAt(d, word.Pos, Error, "bad-choice", "steps", diagnostic.Quote(word.S)+" is no state a step ends in", orList(diagnostic.DidYouMean(word.S, endStates), "use one of ", endStates))
+			reportAt(d, word.Pos, Error, "bad-choice", "steps", diagnostic.Quote(word.S)+" is not a final state of a step", orList(diagnostic.DidYouMean(word.S, endStates), "use one of ", endStates))
 		}
 	}
 }

@@ -26,7 +26,7 @@ func versions(d *keytable.Decoder, t *draft, content []*yaml.Node) {
 		}
 		if _, _, ok := ParseVersion(min.at.S); !ok {
 			d.Path.Push(min.key)
-			d.Fail(keytable.Deref(keytable.ValueOf(content, min.key)), "bad-version", fmt.Sprintf("cannot read %s as a version", diagnostic.Quote(min.at.S)), `write up to three numbers: "1.2.0"`)
+			d.Fail(keytable.Deref(keytable.ValueOf(content, min.key)), "bad-version", fmt.Sprintf("invalid version %s", diagnostic.Quote(min.at.S)), `write up to three numbers: "1.2.0"`)
 			d.Path.Pop()
 		}
 	}
@@ -42,9 +42,9 @@ func version(d *keytable.Decoder, n *yaml.Node, s string) {
 	v, exact, ok := ParseVersion(s)
 	switch {
 	case !ok:
-		d.Fail(n, "bad-version", fmt.Sprintf("%s is no version", diagnostic.Quote(s)), "write three numbers, as semantic versioning has them: 1.4.0, or 2.0.0-beta.1 before a release")
+		d.Fail(n, "bad-version", fmt.Sprintf("invalid version %s", diagnostic.Quote(s)), "write a semantic version with three numbers: 1.4.0, or 2.0.0-beta.1 for a pre-release")
 	case !exact:
-		d.Warn(n, "short-version", fmt.Sprintf("%s is no semantic version: that has three numbers", diagnostic.Quote(s)), fmt.Sprintf("write %d.%d.%d", v.Major, v.Minor, v.Patch))
+		d.Warn(n, "short-version", fmt.Sprintf("version %s is not a semantic version, which has three numbers", diagnostic.Quote(s)), fmt.Sprintf("write %d.%d.%d", v.Major, v.Minor, v.Patch))
 	}
 }
 
@@ -59,19 +59,19 @@ func changelog(d *keytable.Decoder, log []Change) {
 		v, _, ok := ParseVersion(c.Version)
 		if !ok {
 			if c.Version != "" {
-				reportVersion(d, i, c, Error, "bad-version", diagnostic.Quote(c.Version)+" is no version", "write three numbers: 1.4.0", Pos{})
+				reportVersion(d, i, c, Error, "bad-version", "invalid version "+diagnostic.Quote(c.Version), "write three numbers: 1.4.0", Pos{})
 			}
 			continue
 		}
 		if first, twice := seen[v]; twice {
-			reportVersion(d, i, c, Warning, "changelog-twice", fmt.Sprintf("version %s stands in the changelog twice", diagnostic.Quote(c.Version)), "join the two entries", first)
+			reportVersion(d, i, c, Warning, "changelog-twice", fmt.Sprintf("version %s is in the changelog twice", diagnostic.Quote(c.Version)), "merge the two entries", first)
 			continue
 		}
 		seen[v] = c.Pos
 		if before != nil {
 			step := before.Compare(v)
 			if order != 0 && step != order {
-				reportVersion(d, i, c, Warning, "changelog-order", fmt.Sprintf("version %s stands out of order in the changelog", diagnostic.Quote(c.Version)), "sort the entries by version, the newest first or last", at)
+				reportVersion(d, i, c, Warning, "changelog-order", fmt.Sprintf("version %s is out of order in the changelog", diagnostic.Quote(c.Version)), "sort the entries by version, the newest first or last", at)
 				continue
 			}
 			order = step
@@ -83,7 +83,7 @@ func changelog(d *keytable.Decoder, log []Change) {
 func reportVersion(d *keytable.Decoder, i int, c Change, s Severity, code, message, hint string, other Pos) {
 	one := Diagnostic{Code: code, Severity: s, Pos: c.Pos, Len: len([]rune(c.Version)), Path: fmt.Sprintf("%s[%d].version", d.Path.String(), i), Message: message, Hint: hint}
 	if other.Line > 0 {
-		one.Related = []Place{{Pos: other, Len: 1, Message: "the other one"}}
+		one.Related = []Place{{Pos: other, Len: 1, Message: "the other entry"}}
 	}
 	d.Report(one)
 }

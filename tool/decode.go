@@ -36,7 +36,7 @@ func document(d *keytable.Decoder, def *draft) {
 		return
 	}
 	if root.Kind != yaml.MappingNode {
-		d.Fail(root, "wrong-type", "cannot read the definition: the file holds "+keytable.Describe(root)+", not a mapping of keys", "begin with keys such as name: and description:")
+		d.Fail(root, "wrong-type", "cannot read the definition: the file contains "+keytable.Describe(root)+", not a mapping of keys", "write keys such as name: and description:")
 		return
 	}
 	def.Pos = d.Pos(root)

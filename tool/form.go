@@ -109,7 +109,7 @@ func (f *Form) near(name string) string {
 	if near := Near(name, names); len(near) > 0 {
 		return "did you mean " + near[0] + "?"
 	}
-	return "it has " + strings.Join(names, ", ")
+	return "the form has " + strings.Join(names, ", ")
 }
 
 // valuePath is the way to a value as people write it.
@@ -136,10 +136,10 @@ func parseForm(source []byte) (*Form, []jsonschema.Problem) {
 	}
 	top, ok := doc.(map[string]any)
 	if !ok {
-		return nil, []jsonschema.Problem{{Message: "a form is a JSON Schema: a mapping with properties"}}
+		return nil, []jsonschema.Problem{{Message: "the form is not a mapping"}}
 	}
 	if t, given := top["type"]; given && t != "object" {
-		return nil, []jsonschema.Problem{{Path: []string{"type"}, Message: "a form is an object: its values are its properties"}}
+		return nil, []jsonschema.Problem{{Path: []string{"type"}, Message: "the type of a form must be object"}}
 	}
 	top["type"] = "object"
 	f := &Form{source: source}
@@ -150,7 +150,7 @@ func parseForm(source []byte) (*Form, []jsonschema.Problem) {
 	f.open = isOpen(top)
 	properties, _ := top["properties"].(map[string]any)
 	if len(properties) == 0 && !f.open {
-		return nil, []jsonschema.Problem{{Message: "the form has no properties: there is nothing to fill in"}}
+		return nil, []jsonschema.Problem{{Message: "the form has no properties"}}
 	}
 	f.fields(properties, top["required"])
 	return f, f.checkDefaults(properties)
@@ -190,7 +190,7 @@ func (f *Form) checkDefaults(properties map[string]any) (bad []jsonschema.Proble
 			continue // a person may give it
 		}
 		if property, _ := properties[p.Path[0]].(map[string]any); property["default"] != nil {
-			bad = append(bad, jsonschema.Problem{Path: []string{"properties", p.Path[0], "default"}, Message: "the default does not fit: " + p.Message})
+			bad = append(bad, jsonschema.Problem{Path: []string{"properties", p.Path[0], "default"}, Message: "invalid default: " + p.Message})
 		}
 	}
 	return bad
@@ -228,7 +228,7 @@ func decodeJSON(b []byte) (v any, err error) {
 		return nil, err
 	}
 	if d.More() {
-		return nil, errors.New("something follows the JSON value")
+		return nil, errors.New("unexpected text after the JSON value")
 	}
 	return v, nil
 }

@@ -87,7 +87,7 @@ func TestFormCheck(t *testing.T) {
 		{orderForm, `{"count": 2, "size": "s"}`, ""},
 		{orderForm, `{"size": "s"}`, "count: is missing missing\n"},
 		{orderForm, `{"count": 2, "sizee": "s"}`, "sizee: is not in the form (did you mean size?) unknown\n"},
-		{orderForm, `{"count": 2, "zzzzzzz": 1}`, "zzzzzzz: is not in the form (it has size, count, lines, at) unknown\n"},
+		{orderForm, `{"count": 2, "zzzzzzz": 1}`, "zzzzzzz: is not in the form (the form has size, count, lines, at) unknown\n"},
 		{orderForm, `{"count": 0}`, "count: 0 is below the minimum of 1\n"},
 		{orderForm, `{"count": 1, "lines": [{"sku": "a"}, {"sku": 7}]}`, "lines[1].sku: expected text, got a number\n"},
 		{orderForm, `{"count": 1, "at": "tomorrow"}`, "at: "},
@@ -107,12 +107,12 @@ func TestFormCheck(t *testing.T) {
 func TestFormsThatAreNone(t *testing.T) {
 	for source, want := range map[string]string{
 		`{`:                  "cannot read the form: ",
-		`[]`:                 "a mapping with properties",
-		`{} {}`:              "something follows",
-		`{"type": "string"}`: "type: a form is an object",
-		`{}`:                 "there is nothing to fill in",
+		`[]`:                 "the form is not a mapping",
+		`{} {}`:              "unexpected text",
+		`{"type": "string"}`: "type: the type of a form must be object",
+		`{}`:                 "the form has no properties",
 		`{"properties": []}`: "properties: ",
-		`{"properties": {"a": {"type": "integer", "default": "x"}}}`: "properties.a.default: the default does not fit: ",
+		`{"properties": {"a": {"type": "integer", "default": "x"}}}`: "properties.a.default: invalid default: ",
 		`{"properties": {"a": {"type": "nothing"}}}`:                 "properties.a.type: ",
 	} {
 		if _, err := tool.ParseForm([]byte(source)); err == nil || !strings.Contains(err.Error(), want) {

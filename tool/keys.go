@@ -40,101 +40,101 @@ type draft struct {
 	resTimeout *time.Duration
 }
 
-var toolObject = keytable.NewObject("a tool", "One tool: what it is called, what it runs and what it takes.",
+var toolObject = keytable.NewObject("a tool", "A tool: its name, its parameters and what it runs.",
 	append(bodyFields(func(t *draft) *Step { return &t.single }),
-		keytable.Text("name", "S1-010", "Name of the tool; the file's name without extension where absent.", func(t *draft, v Text) { t.Name, t.namePos = v.S, v.Pos }),
-		keytable.Words("description", "S1-011", "What the tool does, for people and models.", func(t *draft, v string) { t.Description = v }).AsRequired(),
-		keytable.Words("version", "S1-012", "Version of the tool, semantic versioning.", func(t *draft, v string) { t.Version = v }),
-		keytable.Text("min-cycod-version", "S1-013", "Lowest compatibility level the tool needs.", func(t *draft, v Text) { t.MinVersion = &v }),
+		keytable.Text("name", "S1-010", "Name of the tool. Default: the file name without its extension.", func(t *draft, v Text) { t.Name, t.namePos = v.S, v.Pos }),
+		keytable.Words("description", "S1-011", "What the tool does. People and models choose the tool by this text.", func(t *draft, v string) { t.Description = v }).AsRequired(),
+		keytable.Words("version", "S1-012", "Version of the tool, a semantic version such as 1.4.0.", func(t *draft, v string) { t.Version = v }),
+		keytable.Text("min-cycod-version", "S1-013", "Lowest compatibility level that can run the tool. `flowrun version -o json` prints that of flowrun.", func(t *draft, v Text) { t.MinVersion = &v }),
 		keytable.Text("min-flowrun-version", "S1-013", "Lowest version of flowrun that can run the tool.", func(t *draft, v Text) { t.MinFlowrun = &v }),
-		keytable.List("changelog", "S1-014", changeObject, "What changed in each version.", func(t *draft, p Pos) *Change { return add(&t.Changelog, Change{Pos: p}) }),
-		keytable.Mixed("schedule", "", scheduleObject, "When the service runs the tool by itself: cron expressions, or mappings with more to say; see schedules.md.",
+		keytable.List("changelog", "S1-014", changeObject, "Changes in each version.", func(t *draft, p Pos) *Change { return add(&t.Changelog, Change{Pos: p}) }),
+		keytable.Mixed("schedule", "", scheduleObject, "When flowrun serve starts the tool: cron expressions, or mappings with more keys. See schedules.md.",
 			func(t *draft) *Schedule { return addPointer(&t.Schedules, &Schedule{}) }, func(s *Schedule, v Text) { s.Cron, s.Pos = &v, v.Pos }),
-		keytable.Boolean("deprecated", "S1-015", "Whether the tool should no longer be used.", func(t *draft, v bool) { t.Deprecated = v }).WithDefault("false"),
+		keytable.Boolean("deprecated", "S1-015", "Whether the tool is deprecated. Using it then prints a warning.", func(t *draft, v bool) { t.Deprecated = v }).WithDefault("false"),
 		keytable.Words("deprecated-message", "S1-016", "What to use instead.", func(t *draft, v string) { t.DeprecatedMessage = v }),
 
-		keytable.Choice("type", "S1-165", []string{"alias"}, "Makes the tool an alias of another one.", func(t *draft, _ string) { t.Alias = true }),
-		keytable.Text("base-tool", "S1-166", "The tool an alias stands for.", func(t *draft, v Text) { t.BaseTool = v }),
-		keytable.ValueMap("default-parameters", "S1-167", "Values an alias gives to parameters of its base tool.", func(t *draft, v []Entry) { t.DefaultParameters = v }),
+		keytable.Choice("type", "S1-165", []string{"alias"}, "alias makes the tool an alias of the tool in base-tool.", func(t *draft, _ string) { t.Alias = true }),
+		keytable.Text("base-tool", "S1-166", "The tool that an alias runs, by name or path.", func(t *draft, v Text) { t.BaseTool = v }),
+		keytable.ValueMap("default-parameters", "S1-167", "Values that an alias sets for parameters of its base tool.", func(t *draft, v []Entry) { t.DefaultParameters = v }),
 
 		stepsField(),
-		handler("on-success", "Steps that run once all others have ended well.", func(t *draft) *[]*Step { return &t.Handlers.OnSuccess }),
-		handler("on-failure", "Steps that run once the others have ended and one of them has failed.", func(t *draft) *[]*Step { return &t.Handlers.OnFailure }),
-		handler("finally", "Steps that run last, however the others ended.", func(t *draft) *[]*Step { return &t.Handlers.Finally }),
-		keytable.Named("parameters", "S1-090", parameterObject, "What the tool takes, by name.", func(t *draft, name string, p Pos) *parameterDraft {
+		handler("on-success", "Steps that run after all others, if the run succeeded so far.", func(t *draft) *[]*Step { return &t.Handlers.OnSuccess }),
+		handler("on-failure", "Steps that run after all others, if one of them failed.", func(t *draft) *[]*Step { return &t.Handlers.OnFailure }),
+		handler("finally", "Steps that run last, whether the others succeeded or not.", func(t *draft) *[]*Step { return &t.Handlers.Finally }),
+		keytable.Named("parameters", "S1-090", parameterObject, "Parameters of the tool, by name.", func(t *draft, name string, p Pos) *parameterDraft {
 			return &parameterDraft{addPointer(&t.Parameters, &Parameter{Name: name, Pos: p, Type: "string"})}
 		}),
 		environment("environment", func(t *draft) *Environment { return &t.Environment }),
 		envFiles(func(t *draft) *[]EnvFile { return &t.EnvFiles }),
-		keytable.Text("working-directory", "S1-186", "Directory the steps run in.", func(t *draft, v Text) { t.WorkingDirectory = &v }),
-		keytable.Nested("file-paths", "S1-180", filePathsObject, "How paths are written and where temporary files go.", func(t *draft) *FilePaths { return &t.FilePaths }),
-		keytable.Duration("timeout", "S1-190", "Bound on the whole run.", func(t *draft, v time.Duration) { t.timeout = &v }),
-		keytable.Choices("platforms", "S1-225", platformNames, "Where the tool runs; everywhere where absent.", func(t *draft, v []string) { t.Platforms = v }),
-		keytable.WordList("tags", "S1-224", "Categories; read, write and run say what the tool may do.", func(t *draft, v []string) { t.Tags = v }),
-		keytable.Boolean("ignore-errors", "S1-070", "Counts every step as continue-on-error.", func(t *draft, v bool) { t.IgnoreErrors = v }).WithDefault("false"),
-		keytable.Boolean("fail-fast", "S1-067", "Cancels what still runs at the first failure.", func(t *draft, v bool) { t.FailFast = v }).WithDefault("false"),
-		keytable.Text("input", "S1-200", "Data on the standard input of the steps.", func(t *draft, v Text) { t.Input = &v }),
-		keytable.Text("output", "S1-087", "The run's output, a template over step references.", func(t *draft, v Text) { t.Output = &v }),
-		keytable.Nested("error-handling", "S1-078", errorHandlingObject, "Retry and fallback of every step without its own.", func(t *draft) *ErrorHandling { return &t.ErrorHandling }),
-		keytable.Boolean("strict", "S1-077", "Stops shell scripts at the first failing command.", func(t *draft, v bool) { t.Strict = v }).WithDefault("false"),
-		keytable.Boolean("interactive", "S1-201", "Whether a person answers questions of the tool.", func(t *draft, v bool) { t.Interactive = v }).WithDefault("false"),
-		interactiveOptions("How long to wait for an answer and what to take without one.", func(t *draft) *InteractiveOptions { return &t.InteractiveOptions }),
-		keytable.Integer("max-active-runs", "", 1, 1<<20, "How many runs of the tool may be under way at once; later ones stand in line.", func(t *draft, v int) { t.MaxActiveRuns = v }),
+		keytable.Text("working-directory", "S1-186", "Working directory of the steps.", func(t *draft, v Text) { t.WorkingDirectory = &v }),
+		keytable.Nested("file-paths", "S1-180", filePathsObject, "How paths in parameters are rewritten, and where temporary files are created.", func(t *draft) *FilePaths { return &t.FilePaths }),
+		keytable.Duration("timeout", "S1-190", "Time limit of the whole run.", func(t *draft, v time.Duration) { t.timeout = &v }),
+		keytable.Choices("platforms", "S1-225", platformNames, "Platforms that the tool supports. Default: all.", func(t *draft, v []string) { t.Platforms = v }),
+		keytable.WordList("tags", "S1-224", "Categories of the tool. The tags read, write and run also say what the tool may do, for approvals.", func(t *draft, v []string) { t.Tags = v }),
+		keytable.Boolean("ignore-errors", "S1-070", "Sets continue-on-error on every step.", func(t *draft, v bool) { t.IgnoreErrors = v }).WithDefault("false"),
+		keytable.Boolean("fail-fast", "S1-067", "At the first failure, stops the running steps and starts no others.", func(t *draft, v bool) { t.FailFast = v }).WithDefault("false"),
+		keytable.Text("input", "S1-200", "Standard input of the steps.", func(t *draft, v Text) { t.Input = &v }),
+		keytable.Text("output", "S1-087", "Output of the run, a text that may refer to steps, such as {build.output}.", func(t *draft, v Text) { t.Output = &v }),
+		keytable.Nested("error-handling", "S1-078", errorHandlingObject, "Retry and fallback for every step that has none of its own.", func(t *draft) *ErrorHandling { return &t.ErrorHandling }),
+		keytable.Boolean("strict", "S1-077", "Stops shell scripts at the first command that fails.", func(t *draft, v bool) { t.Strict = v }).WithDefault("false"),
+		keytable.Boolean("interactive", "S1-201", "Whether the steps have a terminal, so that a person can answer their questions.", func(t *draft, v bool) { t.Interactive = v }).WithDefault("false"),
+		interactiveOptions("How long an interactive step waits for input, and the default response.", func(t *draft) *InteractiveOptions { return &t.InteractiveOptions }),
+		keytable.Integer("max-active-runs", "", 1, 1<<20, "Maximum number of active runs of the tool. Further runs wait in a queue.", func(t *draft, v int) { t.MaxActiveRuns = v }),
 		locksField(),
-		keytable.Choice("on-interrupt", "", interruptions, "What becomes of a step that ran when the engine died.", func(t *draft, v string) { t.OnInterrupt = v }),
-		keytable.Boolean("idempotent", "", "Whether running a step twice does no harm.", func(t *draft, v bool) { t.Idempotent = v }).WithDefault("false"),
-		keytable.Nested("resources", "S1-191", resourcesObject, "Limits and cleaning up.", func(t *draft) *draft { return t }),
-		keytable.Nested("security", "S1-210", securityObject, "What the tool may do.", func(t *draft) *Security { return &t.Security }),
-		keytable.Nested("metadata", "S1-220", metadataObject, "How the tool is found.", func(t *draft) *Metadata { return &t.Metadata }),
-		keytable.Nested("function-calling", "S1-230", functionCallingObject, "How the tool is shown to models.", func(t *draft) *FunctionCalling { return &t.FunctionCalling }),
-		keytable.List("notify", "", notifyObject, "Who is told how runs of the tool end.", func(t *draft, p Pos) *Notify { return add(&t.Notify, Notify{Pos: p}) }),
+		keytable.Choice("on-interrupt", "", interruptions, "What to do with a step that was running when flowrun was killed: run it again, ask a person, or count it as failed. Default: retry for tools with the tag read and for idempotent steps, else ask.", func(t *draft, v string) { t.OnInterrupt = v }),
+		keytable.Boolean("idempotent", "", "Whether every step can safely run twice.", func(t *draft, v bool) { t.Idempotent = v }).WithDefault("false"),
+		keytable.Nested("resources", "S1-191", resourcesObject, "Limits on time and memory, and cleanup after the run.", func(t *draft) *draft { return t }),
+		keytable.Nested("security", "S1-210", securityObject, "Privileges, isolation and permissions of the tool.", func(t *draft) *Security { return &t.Security }),
+		keytable.Nested("metadata", "S1-220", metadataObject, "Category and search terms of the tool.", func(t *draft) *Metadata { return &t.Metadata }),
+		keytable.Nested("function-calling", "S1-230", functionCallingObject, "How the tool is described to models.", func(t *draft) *FunctionCalling { return &t.FunctionCalling }),
+		keytable.List("notify", "", notifyObject, "Commands and webhooks that flowrun calls when runs of the tool end.", func(t *draft, p Pos) *Notify { return add(&t.Notify, Notify{Pos: p}) }),
 		keytable.List("tests", "S1-240", testObject, "Tests of the tool.", func(t *draft, p Pos) *Test { return add(&t.Tests, Test{Pos: p}) }),
 	)...).Checked(checkTool)
 
-var stepObject = keytable.NewObject("a step", "One step: a command, or the use of another tool.",
+var stepObject = keytable.NewObject("a step", "A step: a command, a script, a wait, a question, a group of steps, or the use of another tool.",
 	append(bodyFields(func(s *Step) *Step { return s }),
-		keytable.Text("name", "S1-030", "Name of the step, unique in the tool.", func(s *Step, v Text) { s.Name, s.Pos = v.S, v.Pos }).AsRequired(),
-		keytable.Text("use-tool", "S1-040", "Another tool, by name or path.", func(s *Step, v Text) { bodyOf[ToolUse](s).Tool = v }).AsBody(),
+		keytable.Text("name", "S1-030", "Name of the step. It must be unique in the tool.", func(s *Step, v Text) { s.Name, s.Pos = v.S, v.Pos }).AsRequired(),
+		keytable.Text("use-tool", "S1-040", "Tool that the step runs, by name or path.", func(s *Step, v Text) { bodyOf[ToolUse](s).Tool = v }).AsBody(),
 		keytable.Nested("wait", "", waitObject, "Waits for a time, a file, an address or a port.", bodyOf[Wait]).AsBody(),
-		textOr("approve", "", approveObject, "Asks a person whether the run goes on; a text is the question.", func(s *Step) *approveDraft {
+		textOr("approve", "", approveObject, "Asks a person for approval before the run continues. A text is the question.", func(s *Step) *approveDraft {
 			return &approveDraft{Approve: bodyOf[Approve](s)}
 		}, func(a *approveDraft, v Text) { a.Pos, a.Prompt = v.Pos, v }).AsBody(),
-		keytable.ValueMap("with", "S1-041", "Parameters of the other tool.", func(s *Step, v []Entry) {
+		keytable.ValueMap("with", "S1-041", "Parameters for the tool in use-tool.", func(s *Step, v []Entry) {
 			if _, ok := s.Body.(*ToolUse); ok || s.Body == nil {
 				bodyOf[ToolUse](s).With = v
 			}
 		}),
-		keytable.Boolean("continue-on-error", "S1-033", "Counts a failure of the step as settled well.", func(s *Step, v bool) { s.ContinueOnError = v }).WithDefault("false"),
-		keytable.Text("run-condition", "S1-034", "Condition under which the step runs.", func(s *Step, v Text) { s.RunCondition = &v }),
-		keytable.Boolean("parallel", "S1-035", "Starts the step together with the one before it.", func(s *Step, v bool) { s.Parallel = v }).WithDefault("false"),
-		keytable.Texts("wait-for", "S1-036", "The steps to wait for, instead of all earlier ones.", func(s *Step, v []Text) { s.WaitFor, s.HasWaitFor = v, true }),
-		keytable.Nested("error-handling", "S1-037", errorHandlingObject, "Retry and fallback.", func(s *Step) *ErrorHandling { return &s.ErrorHandling }),
-		keytable.Duration("timeout", "S1-042", "Bound on each try.", func(s *Step, v time.Duration) { s.Timeout = v }),
-		keytable.Nested("output", "S1-043", outputObject, "How output is captured.", func(s *Step) *Output { return &s.Output }),
-		keytable.Text("input", "S1-200", "Data on the step's standard input.", func(s *Step, v Text) { s.Input = &v }),
+		keytable.Boolean("continue-on-error", "S1-033", "Tolerates a failure of the step: the run can still succeed, and later steps run.", func(s *Step, v bool) { s.ContinueOnError = v }).WithDefault("false"),
+		keytable.Text("run-condition", "S1-034", "Condition for the step, such as {build.exit-code} == 0. If it is false, the step is skipped.", func(s *Step, v Text) { s.RunCondition = &v }),
+		keytable.Boolean("parallel", "S1-035", "Starts the step at the same time as the step before it.", func(s *Step, v bool) { s.Parallel = v }).WithDefault("false"),
+		keytable.Texts("wait-for", "S1-036", "The steps to wait for, instead of all earlier steps.", func(s *Step, v []Text) { s.WaitFor, s.HasWaitFor = v, true }),
+		keytable.Nested("error-handling", "S1-037", errorHandlingObject, "Retry and fallback of the step.", func(s *Step) *ErrorHandling { return &s.ErrorHandling }),
+		keytable.Duration("timeout", "S1-042", "Time limit of each attempt.", func(s *Step, v time.Duration) { s.Timeout = v }),
+		keytable.Nested("output", "S1-043", outputObject, "How the output of the step is captured.", func(s *Step) *Output { return &s.Output }),
+		keytable.Text("input", "S1-200", "Standard input of the step.", func(s *Step, v Text) { s.Input = &v }),
 		environment("environment", func(s *Step) *Environment { return &s.Environment }),
 		envFiles(func(s *Step) *[]EnvFile { return &s.EnvFiles }),
-		keytable.Text("working-directory", "S1-186", "Directory the step runs in.", func(s *Step, v Text) { s.WorkingDirectory = &v }),
-		keytable.Boolean("strict", "S1-077", "Stops the shell script at the first failing command.", func(s *Step, v bool) { s.Strict = &v }),
-		keytable.Boolean("interactive", "S1-201", "Whether a person answers questions of the step; the tool's where absent.", func(s *Step, v bool) { s.Interactive = &v }),
-		interactiveOptions("How long to wait for an answer of the step and what to take without one; what is absent is the tool's.", func(s *Step) *InteractiveOptions { return &s.InteractiveOptions }),
-		keytable.Boolean("detach", "", "Leaves background processes of the step running after the run.", func(s *Step, v bool) { s.Detach = v }).WithDefault("false"),
-		keytable.Choice("on-interrupt", "", interruptions, "What becomes of the step if it ran when the engine died.", func(s *Step, v string) { s.OnInterrupt = v }),
-		keytable.Boolean("idempotent", "", "Whether running the step twice does no harm.", func(s *Step, v bool) { s.Idempotent = &v }),
+		keytable.Text("working-directory", "S1-186", "Working directory of the step.", func(s *Step, v Text) { s.WorkingDirectory = &v }),
+		keytable.Boolean("strict", "S1-077", "Stops the shell script at the first command that fails. Default: that of the tool.", func(s *Step, v bool) { s.Strict = &v }),
+		keytable.Boolean("interactive", "S1-201", "Whether the step has a terminal, so that a person can answer its questions. Default: that of the tool.", func(s *Step, v bool) { s.Interactive = &v }),
+		interactiveOptions("How long the step waits for input, and the default response. Default for each key: that of the tool.", func(s *Step) *InteractiveOptions { return &s.InteractiveOptions }),
+		keytable.Boolean("detach", "", "Leaves background processes of the step running after the run ends.", func(s *Step, v bool) { s.Detach = v }).WithDefault("false"),
+		keytable.Choice("on-interrupt", "", interruptions, "What to do with the step if it was running when flowrun was killed. Default: that of the tool.", func(s *Step, v string) { s.OnInterrupt = v }),
+		keytable.Boolean("idempotent", "", "Whether the step can safely run twice. Default: that of the tool.", func(s *Step, v bool) { s.Idempotent = &v }),
 	)...).Checked(checkStep)
 
 // A step holds steps: these fields make the table a circle, and so are added to it
 // once it is there.
 func init() {
 	stepObject.Add(
-		keytable.List("steps", "", stepObject, "A group of steps that run as one.", func(s *Step, p Pos) *Step {
+		keytable.List("steps", "", stepObject, "Steps of a group. Other steps treat the group as one step.", func(s *Step, p Pos) *Step {
 			return addPointer(&bodyOf[StepGroup](s).Steps, &Step{Pos: p})
 		}).AsBody(),
 		forEach(),
 		matrix(),
-		handler("on-success", "Steps that run after this one when it succeeded.", func(s *Step) *[]*Step { return &s.Handlers.OnSuccess }),
-		handler("on-failure", "Steps that run after this one when it failed.", func(s *Step) *[]*Step { return &s.Handlers.OnFailure }),
-		handler("finally", "Steps that run after this one however it ended.", func(s *Step) *[]*Step { return &s.Handlers.Finally }),
+		handler("on-success", "Steps that run after this one, if it succeeded.", func(s *Step) *[]*Step { return &s.Handlers.OnSuccess }),
+		handler("on-failure", "Steps that run after this one, if it failed.", func(s *Step) *[]*Step { return &s.Handlers.OnFailure }),
+		handler("finally", "Steps that run after this one, whether it succeeded or not.", func(s *Step) *[]*Step { return &s.Handlers.Finally }),
 	)
 }
 
@@ -165,28 +165,28 @@ func (s *Step) loop() *Loop {
 // loopFields are the keys that for-each and matrix share.
 func loopFields() []keytable.Field {
 	return []keytable.Field{
-		keytable.Integer("max-parallel", "", 1, 1<<20, "How many items are under way at once; as many as steps may run where absent.", func(l *Loop, n int) { l.MaxParallel = n }),
-		keytable.Integer("min-success", "", 1, 1<<20, "How many items must succeed; all where absent.", func(l *Loop, n int) { l.MinSuccess = n }),
-		keytable.Boolean("fail-fast", "", "Cancels the rest once too many items have failed.", func(l *Loop, v bool) { l.FailFast = v }).WithDefault("false"),
+		keytable.Integer("max-parallel", "", 1, 1<<20, "Maximum number of items that run at once. Default: the limit on steps (--max-parallel).", func(l *Loop, n int) { l.MaxParallel = n }),
+		keytable.Integer("min-success", "", 1, 1<<20, "How many items must succeed. Default: all.", func(l *Loop, n int) { l.MinSuccess = n }),
+		keytable.Boolean("fail-fast", "", "Once the loop can no longer succeed, stops its running items and starts no others.", func(l *Loop, v bool) { l.FailFast = v }).WithDefault("false"),
 	}
 }
 
-var forEachObject = keytable.NewObject("for-each", "What a step runs for, one item after another or several at once.",
+var forEachObject = keytable.NewObject("for-each", "A loop: the step runs once for each item of a list.",
 	append([]keytable.Field{
-		keytable.AnyValue("items", "", "A list, one reference to a list, to lines of text or to a JSON array, or an expression such as 1..5.", func(l *Loop, v Value) { l.Items = &v }).AsRequired(),
-		keytable.Text("as", "", "Name of the item in the step.", func(l *Loop, v Text) { l.As = &v }).WithDefault("item"),
-		keytable.Text("key", "", "What an item is called, a template over it; its number from 0 where absent.", func(l *Loop, v Text) { l.Key = &v }),
+		keytable.AnyValue("items", "", "The items: a list, a reference to a list, to lines of text or to a JSON array, or an expression such as 1..5.", func(l *Loop, v Value) { l.Items = &v }).AsRequired(),
+		keytable.Text("as", "", "Name of the item in the step, as in {item}.", func(l *Loop, v Text) { l.As = &v }).WithDefault("item"),
+		keytable.Text("key", "", "Name of an item in paths and logs, such as {item.name}. Default: its number, counted from 0.", func(l *Loop, v Text) { l.Key = &v }),
 	}, loopFields()...)...).Checked(checkForEach)
 
-var matrixObject = keytable.NewObject("matrix", "Names with lists of values: the step runs once for every combination.",
+var matrixObject = keytable.NewObject("matrix", "A loop over combinations: every further key is a name with a list of values, and the step runs once for each combination.",
 	append([]keytable.Field{
-		keytable.AnyValues("include", "", "Combinations to add, or to complete with further values.", func(l *Loop, v []Value) { l.Include = v }),
-		keytable.AnyValues("exclude", "", "Combinations to leave out; one value is enough to name them.", func(l *Loop, v []Value) { l.Exclude = v }),
+		keytable.AnyValues("include", "", "Combinations to add, or extra values for existing combinations.", func(l *Loop, v []Value) { l.Include = v }),
+		keytable.AnyValues("exclude", "", "Combinations to remove. An entry removes every combination that has all its values.", func(l *Loop, v []Value) { l.Exclude = v }),
 	}, loopFields()...)...).Checked(checkMatrix)
 
 // forEach is a section; a bare list has a hint of its own.
 func forEach() keytable.Field {
-	f := keytable.Nested("for-each", "", forEachObject, "Runs the step once for every item of a list.", func(s *Step) *Loop { return s.loop() })
+	f := keytable.Nested("for-each", "", forEachObject, "Runs the step once for each item of a list.", func(s *Step) *Loop { return s.loop() })
 	read := f.Set
 	f.Set = func(d *keytable.Decoder, into any, n *yaml.Node) {
 		if bare := keytable.Deref(n); bare.Kind == yaml.SequenceNode {
@@ -200,7 +200,7 @@ func forEach() keytable.Field {
 
 // matrix is a section of its own keys and of names for lists of values.
 func matrix() keytable.Field {
-	f := keytable.Nested("matrix", "", matrixObject, "Runs the step once for every combination of values.", func(s *Step) *Loop { return s.loop() })
+	f := keytable.Nested("matrix", "", matrixObject, "Runs the step once for each combination of values.", func(s *Step) *Loop { return s.loop() })
 	f.Kind = keytable.KindMatrix
 	f.Set = func(d *keytable.Decoder, into any, n *yaml.Node) {
 		l := into.(*Step).loop()
@@ -227,17 +227,17 @@ func bodyFields[T any](step func(*T) *Step) []keytable.Field {
 		command(Pwsh, "S1-022", "Script for PowerShell."),
 		command(Run, "S1-023", "Program and arguments, started without a shell."),
 		command(Python, "S1-029", "Script for Python."),
-		command(Script, "S1-024", "Script for the program named by shell."),
-		keytable.Text(string(JS), "", "JavaScript: the body of a function, whose result is the step's; see javascript.md.", func(t *T, v Text) {
+		command(Script, "S1-024", "Script for the program in shell."),
+		keytable.Text(string(JS), "", "JavaScript: the body of a function. Its return value is the result of the step. See javascript.md.", func(t *T, v Text) {
 			step(t).Body = &JSCode{Role: RoleStep, Code: v}
 		}).AsBody(),
-		keytable.Text("shell", "S1-025", "Program that reads script or commands.", func(t *T, v Text) { step(t).Shell = &v }).WithDefault("bash"),
+		keytable.Text("shell", "S1-025", "Interpreter of script and commands.", func(t *T, v Text) { step(t).Shell = &v }).WithDefault("bash"),
 		keytable.Nested("commands", "S1-026", commandsObject, "One command for each platform.", func(t *T) *Commands {
 			c := &Commands{Platforms: map[string]Text{}}
 			step(t).Body = c
 			return c
 		}).AsBody(),
-		keytable.Nested("cache", "", cacheObject, "When the command need not run again, because nothing it depends on has changed.", func(t *T) *Cache {
+		keytable.Nested("cache", "", cacheObject, "Reuses the stored result while nothing that the command depends on has changed. See cache.md.", func(t *T) *Cache {
 			step(t).Cache = &Cache{}
 			return step(t).Cache
 		}),
@@ -247,13 +247,13 @@ func bodyFields[T any](step func(*T) *Step) []keytable.Field {
 // stepsField is the list of steps, refused as a whole where it is too long to
 // be meant.
 func stepsField() keytable.Field {
-	f := keytable.List("steps", "S1-030", stepObject, "The steps, in the order they run unless they say otherwise.", func(t *draft, p Pos) *Step {
+	f := keytable.List("steps", "S1-030", stepObject, "The steps. They run in this order, unless parallel, wait-for or a reference changes it.", func(t *draft, p Pos) *Step {
 		return addPointer(&t.Steps, &Step{Pos: p})
 	}).AsBody()
 	each := f.Set
 	f.Set = func(d *keytable.Decoder, into any, n *yaml.Node) {
 		if steps := keytable.Deref(n); len(steps.Content) > keytable.MaxSteps && steps.Kind == yaml.SequenceNode {
-			d.Fail(steps, "too-many-steps", fmt.Sprintf("cannot read %d steps: a tool may have %d", len(steps.Content), keytable.MaxSteps), "split the tool and join the parts with use-tool")
+			d.Fail(steps, "too-many-steps", fmt.Sprintf("the tool has %d steps, but at most %d are allowed", len(steps.Content), keytable.MaxSteps), "split the tool and join the parts with use-tool")
 			return
 		}
 		each(d, into, n)
@@ -286,7 +286,7 @@ func environment[T any](key string, part func(*T) *Environment) keytable.Field {
 
 // envFiles is a list of .env files.
 func envFiles[T any](of func(*T) *[]EnvFile) keytable.Field {
-	return keytable.Mixed("env-files", "", envFileObject, "Files of environment variables (.env); later ones win, and environment wins over all.",
+	return keytable.Mixed("env-files", "", envFileObject, "Files of environment variables (.env). Later files override earlier ones, and environment overrides all files.",
 		func(into *T) *EnvFile { return add(of(into), EnvFile{}) }, func(f *EnvFile, v Text) { f.Path = v })
 }
 
@@ -303,11 +303,11 @@ func placed[T any](f keytable.Field, pos func(*T) *Pos) keytable.Field {
 // imageField is the name of a container image. One that begins with a dash would be
 // an option of the program that starts the container.
 func imageField() keytable.Field {
-	f := keytable.Words("image", "S1-211", "Image of the container, with isolation: container.", func(s *Security, v string) { s.Image = v }).WithDefault(DefaultImage)
+	f := keytable.Words("image", "S1-211", "Container image for isolation: container.", func(s *Security, v string) { s.Image = v }).WithDefault(DefaultImage)
 	read := f.Set
 	f.Set = func(d *keytable.Decoder, into any, n *yaml.Node) {
 		if v := keytable.Deref(n); v.Kind == yaml.ScalarNode && !imageName().MatchString(v.Value) {
-			d.Fail(n, "bad-image", fmt.Sprintf("%s is no name of an image", diagnostic.Printable(v.Value)), `write it as registries have it: "docker.io/library/debian:12"`)
+			d.Fail(n, "bad-image", fmt.Sprintf("invalid image name %s", diagnostic.Printable(v.Value)), `write it as registries have it: "docker.io/library/debian:12"`)
 			return
 		}
 		read(d, into, n)
@@ -333,7 +333,7 @@ func interactiveOptions[T any](doc string, part func(*T) *InteractiveOptions) ke
 // streamCallbackField keeps the place of the key, for the message where nobody calls
 // a function.
 func streamCallbackField() keytable.Field {
-	f := keytable.Choice("stream-callback", "S1-046", []string{"console", "file", "function"}, "Where streamed output goes.", func(o *Output, v string) { o.StreamCallback = v }).WithDefault("console")
+	f := keytable.Choice("stream-callback", "S1-046", []string{"console", "file", "function"}, "Where streamed output goes: to the console, to a file, or to a function of a Go program.", func(o *Output, v string) { o.StreamCallback = v }).WithDefault("console")
 	read := f.Set
 	f.Set = func(d *keytable.Decoder, into any, n *yaml.Node) {
 		into.(*Output).StreamPos = d.Pos(n)
@@ -342,85 +342,85 @@ func streamCallbackField() keytable.Field {
 	return f
 }
 
-var approveObject = keytable.NewObject("approve", "What a person is asked, and for how long.",
-	keytable.Text("prompt", "", "The question.", func(a *approveDraft, v Text) { a.Prompt = v }).AsRequired(),
-	keytable.ValueMap("form", "", "Values that the person gives: a JSON Schema (2020-12) of an object, with properties.", func(a *approveDraft, v []Entry) { a.form = v }),
-	keytable.Duration("timeout", "", "How long to wait for an answer; for ever where absent.", func(a *approveDraft, v time.Duration) { a.Timeout = v }),
-	keytable.Choice("on-timeout", "", []string{"approve", "reject", "fail"}, "What holds when nobody has answered in time; approve takes the defaults of the form.", func(a *approveDraft, v string) { a.OnTimeout = v }).WithDefault("fail"),
+var approveObject = keytable.NewObject("approve", "A question to a person: the text, the form and the time limit.",
+	keytable.Text("prompt", "", "The question to show.", func(a *approveDraft, v Text) { a.Prompt = v }).AsRequired(),
+	keytable.ValueMap("form", "", "Values that the person fills in: a JSON Schema (2020-12) of an object, with properties.", func(a *approveDraft, v []Entry) { a.form = v }),
+	keytable.Duration("timeout", "", "How long to wait for an answer. Default: forever.", func(a *approveDraft, v time.Duration) { a.Timeout = v }),
+	keytable.Choice("on-timeout", "", []string{"approve", "reject", "fail"}, "What to do if there is no answer in time. approve uses the default values of the form.", func(a *approveDraft, v string) { a.OnTimeout = v }).WithDefault("fail"),
 ).Checked(checkApprove)
 
-var waitObject = keytable.NewObject("wait", "What a step waits for: one of for, until, file, http and port.",
-	keytable.Duration("for", "", "How long.", func(w *Wait, v time.Duration) { w.For = v }).AsBody(),
-	keytable.Text("until", "", "Until when, RFC 3339: 2026-03-01T09:00:00Z.", func(w *Wait, v Text) { w.Until = &v }).AsBody(),
-	keytable.Text("file", "", "Until there is a file or folder of that path; a relative one counts from the tool's working directory.", func(w *Wait, v Text) { w.File = &v }).AsBody(),
-	keytable.Text("http", "", "Until that address answers well: GET, redirects followed, 200 to 299.", func(w *Wait, v Text) { w.HTTP = &v }).AsBody(),
-	keytable.Text("port", "", "Until something takes connections there, HOST:PORT.", func(w *Wait, v Text) { w.Port = &v }).AsBody(),
-	keytable.Integer("status", "", 100, 599, "The status that the address of http must answer, where another one is meant.", func(w *Wait, v int) { w.Status = v }),
-	keytable.Duration("interval", "", "Time between two looks at a file, an address or a port; the first come more quickly.", func(w *Wait, v time.Duration) { w.Interval = v }).WithDefault("1000"),
+var waitObject = keytable.NewObject("wait", "What the step waits for: exactly one of for, until, file, http and port.",
+	keytable.Duration("for", "", "Waits for this duration.", func(w *Wait, v time.Duration) { w.For = v }).AsBody(),
+	keytable.Text("until", "", "Waits until this time, in RFC 3339 format: 2026-03-01T09:00:00Z.", func(w *Wait, v Text) { w.Until = &v }).AsBody(),
+	keytable.Text("file", "", "Waits until this file or folder exists. A relative path starts at the tool's working directory.", func(w *Wait, v Text) { w.File = &v }).AsBody(),
+	keytable.Text("http", "", "Waits until a GET request to this URL returns a status from 200 to 299. Redirects are followed.", func(w *Wait, v Text) { w.HTTP = &v }).AsBody(),
+	keytable.Text("port", "", "Waits until this HOST:PORT accepts connections.", func(w *Wait, v Text) { w.Port = &v }).AsBody(),
+	keytable.Integer("status", "", 100, 599, "The status that the URL in http must return, instead of 200 to 299.", func(w *Wait, v int) { w.Status = v }),
+	keytable.Duration("interval", "", "Time between two checks of a file, a URL or a port. The first checks follow each other faster.", func(w *Wait, v time.Duration) { w.Interval = v }).WithDefault("1000"),
 ).Checked(checkWait)
 
 var commandsObject = keytable.NewObject("commands", "One command for each platform.",
-	keytable.Text("default", "S1-026", "Command where no platform's own is given.", func(c *Commands, v Text) { c.Default = &v }),
-	keytable.Nested("platforms", "S1-027", platformsObject, "Commands of single platforms.", func(c *Commands) *Commands { return c }),
+	keytable.Text("default", "S1-026", "Command for platforms that have none in platforms.", func(c *Commands, v Text) { c.Default = &v }),
+	keytable.Nested("platforms", "S1-027", platformsObject, "Commands for specific platforms.", func(c *Commands) *Commands { return c }),
 ).Checked(checkCommands)
 
-var platformsObject = keytable.NewObject("platforms", "Commands by platform.",
+var platformsObject = keytable.NewObject("platforms", "Commands for specific platforms.",
 	keytable.Text("windows", "S1-027", "Command on Windows.", func(c *Commands, v Text) { c.Platforms["windows"] = v }),
 	keytable.Text("linux", "S1-027", "Command on Linux.", func(c *Commands, v Text) { c.Platforms["linux"] = v }),
 	keytable.Text("macos", "S1-027", "Command on macOS.", func(c *Commands, v Text) { c.Platforms["macos"] = v }),
 )
 
-var errorHandlingObject = keytable.NewObject("error-handling", "What is done about a failure.",
-	keytable.Nested("retry", "S1-037", retryObject, "Trying again.", func(e *ErrorHandling) *Retry {
+var errorHandlingObject = keytable.NewObject("error-handling", "What to do if a step fails.",
+	keytable.Nested("retry", "S1-037", retryObject, "Retries of a failed step.", func(e *ErrorHandling) *Retry {
 		e.Retry = &Retry{Delay: time.Second, Backoff: "exponential", Jitter: "none"}
 		return e.Retry
 	}),
-	keytable.Text("fallback", "S1-039", "Command that runs once after the last try failed.", func(e *ErrorHandling, v Text) { e.Fallback = &v }),
+	keytable.Text("fallback", "S1-039", "Command that runs once if the last attempt failed.", func(e *ErrorHandling, v Text) { e.Fallback = &v }),
 )
 
-var retryObject = keytable.NewObject("retry", "How a failed step is tried again.",
-	keytable.Integer("attempts", "S1-037", 0, 1000, "Retries after the first try.", func(r *Retry, v int) { r.Attempts = v }).AsRequired(),
-	keytable.Duration("delay", "S1-038", "Wait before the first retry.", func(r *Retry, v time.Duration) { r.Delay = v }).WithDefault("1000"),
-	keytable.Choice("backoff", "S1-073", []string{"exponential", "linear", "constant"}, "How the wait grows from retry to retry.", func(r *Retry, v string) { r.Backoff = v }).WithDefault("exponential"),
-	keytable.Duration("max-delay", "S1-073", "Bound on the wait.", func(r *Retry, v time.Duration) { r.MaxDelay = v }),
-	keytable.Choice("jitter", "S1-073", []string{"none", "full"}, "Whether the wait is drawn at random.", func(r *Retry, v string) { r.Jitter = v }).WithDefault("none"),
-	keytable.Integers("exit-codes", "", 0, 255, "Exit codes that are retried; all where absent.", func(r *Retry, v []int) { r.ExitCodes = v }),
-	keytable.Integers("not-exit-codes", "", 0, 255, "Exit codes that are never retried.", func(r *Retry, v []int) { r.NotExitCodes = v }),
-	keytable.Text("when", "", "Condition over the last try under which it is retried.", func(r *Retry, v Text) { r.When = &v }),
+var retryObject = keytable.NewObject("retry", "How often, when and after which failures a step is retried.",
+	keytable.Integer("attempts", "S1-037", 0, 1000, "Number of retries after the first attempt.", func(r *Retry, v int) { r.Attempts = v }).AsRequired(),
+	keytable.Duration("delay", "S1-038", "Delay before the first retry.", func(r *Retry, v time.Duration) { r.Delay = v }).WithDefault("1000"),
+	keytable.Choice("backoff", "S1-073", []string{"exponential", "linear", "constant"}, "How the delay grows from retry to retry: doubled each time, by the same amount each time, or not at all.", func(r *Retry, v string) { r.Backoff = v }).WithDefault("exponential"),
+	keytable.Duration("max-delay", "S1-073", "Maximum delay.", func(r *Retry, v time.Duration) { r.MaxDelay = v }),
+	keytable.Choice("jitter", "S1-073", []string{"none", "full"}, "full uses a random delay between 0 and the computed one.", func(r *Retry, v string) { r.Jitter = v }).WithDefault("none"),
+	keytable.Integers("exit-codes", "", 0, 255, "Exit codes after which the step is retried. Default: all.", func(r *Retry, v []int) { r.ExitCodes = v }),
+	keytable.Integers("not-exit-codes", "", 0, 255, "Exit codes after which the step is not retried.", func(r *Retry, v []int) { r.NotExitCodes = v }),
+	keytable.Text("when", "", "Condition for a retry. It may refer to the last attempt, as in {last.exit-code} == 75.", func(r *Retry, v Text) { r.When = &v }),
 ).Checked(checkRetry)
 
-var cacheObject = keytable.NewObject("cache", "What a step depends on and what it makes. Its command and the environment of the definition always count.",
+var cacheObject = keytable.NewObject("cache", "The inputs and outputs of a step. Its command and the environment in the definition are always inputs.",
 	keytable.Texts("inputs", "", "Files the step reads: paths, folders or patterns.", func(c *Cache, v []Text) { c.Inputs = v }),
-	keytable.Texts("outputs", "", "Files the step makes, kept and put back: paths, folders or patterns, below the working directory.", func(c *Cache, v []Text) { c.Outputs = v }),
-	keytable.Texts("env", "", "Names of inherited environment variables that count.", func(c *Cache, v []Text) { c.Env = v }),
-	keytable.Text("key", "", "A text that counts as well, such as a version.", func(c *Cache, v Text) { c.Key = &v }),
-	keytable.Duration("ttl", "", "How long a result may be used; for ever where absent.", func(c *Cache, v time.Duration) { c.TTL = v }),
+	keytable.Texts("outputs", "", "Files the step creates, which are stored and restored: paths, folders or patterns, below the working directory.", func(c *Cache, v []Text) { c.Outputs = v }),
+	keytable.Texts("env", "", "Inherited environment variables that the step depends on.", func(c *Cache, v []Text) { c.Env = v }),
+	keytable.Text("key", "", "Any other text the step depends on, such as a version.", func(c *Cache, v Text) { c.Key = &v }),
+	keytable.Duration("ttl", "", "How long a stored result may be used. Default: forever.", func(c *Cache, v time.Duration) { c.TTL = v }),
 ).Checked(checkCache)
 
-var scheduleObject = keytable.NewObject("a schedule", "When the service runs the tool by itself, and what with.",
-	keytable.Text("cron", "", "Cron expression, as in 0 7 * * 1-5; one of cron and every.", func(s *Schedule, v Text) { s.Cron = &v }),
-	placed(keytable.Duration("every", "", "Time from one slot to the next, at least 1s; one of cron and every.", func(s *Schedule, v time.Duration) { s.Every = v }),
+var scheduleObject = keytable.NewObject("a schedule", "When flowrun serve starts the tool, and with which parameters.",
+	keytable.Text("cron", "", "Cron expression, such as 0 7 * * 1-5. Use either cron or every.", func(s *Schedule, v Text) { s.Cron = &v }),
+	placed(keytable.Duration("every", "", "Interval between scheduled times, at least 1s. Use either cron or every.", func(s *Schedule, v time.Duration) { s.Every = v }),
 		func(s *Schedule) *Pos { return &s.EveryPos }),
-	keytable.Text("name", "", "Name of the schedule; the tool's where absent, with #2, #3 and so on for further ones.", func(s *Schedule, v Text) { s.Name = &v }),
-	keytable.Text("timezone", "", "Time zone that cron expressions, start and end are read in, as in Europe/Zurich; the machine's where absent.", func(s *Schedule, v Text) { s.Timezone = &v }),
-	keytable.ValueMap("params", "", "Parameters of the runs. They are data: references are not looked for.", func(s *Schedule, v []Entry) { s.Params = v }),
-	keytable.Choice("overlap", "", overlaps, "What becomes of a slot while a run of the schedule is under way.", func(s *Schedule, v string) { s.Overlap = v }).WithDefault("skip"),
+	keytable.Text("name", "", "Name of the schedule. Default: the name of the tool, with #2, #3 and so on for further schedules.", func(s *Schedule, v Text) { s.Name = &v }),
+	keytable.Text("timezone", "", "Time zone of cron, start and end, such as Europe/Zurich. Default: that of the machine.", func(s *Schedule, v Text) { s.Timezone = &v }),
+	keytable.ValueMap("params", "", "Parameters of the runs. Placeholders in them are not replaced.", func(s *Schedule, v []Entry) { s.Params = v }),
+	keytable.Choice("overlap", "", overlaps, "What to do at a scheduled time while a run of the schedule is still active.", func(s *Schedule, v string) { s.Overlap = v }).WithDefault("skip"),
 	catchUp(),
-	keytable.Duration("jitter", "", "Spreads runs over this time after their slot.", func(s *Schedule, v time.Duration) { s.Jitter = v }),
-	keytable.Text("start", "", "First moment that may be a slot: a date, or a time as in 2026-12-01T08:00:00Z. Slots of every are counted from it.", func(s *Schedule, v Text) { s.Start = &v }),
-	keytable.Text("end", "", "Moment from which there are no more slots.", func(s *Schedule, v Text) { s.End = &v }),
-	keytable.Boolean("skip-if-successful", "", "Leaves a slot out where a run of the schedule has succeeded since the slot before.", func(s *Schedule, v bool) { s.SkipIfSuccessful = v }).WithDefault("false"),
+	keytable.Duration("jitter", "", "Delays each start by a random time up to this one.", func(s *Schedule, v time.Duration) { s.Jitter = v }),
+	keytable.Text("start", "", "Start of the schedule: a date, or a time such as 2026-12-01T08:00:00Z. every counts from it.", func(s *Schedule, v Text) { s.Start = &v }),
+	keytable.Text("end", "", "End of the schedule. Nothing starts at this time or later.", func(s *Schedule, v Text) { s.End = &v }),
+	keytable.Boolean("skip-if-successful", "", "Skips a scheduled time if the tool has already succeeded since the previous one.", func(s *Schedule, v bool) { s.SkipIfSuccessful = v }).WithDefault("false"),
 ).Checked(checkSchedule)
 
-var catchUpObject = keytable.NewObject("catch-up", "What becomes of slots that passed while no service was there.",
-	keytable.Choice("mode", "", catchUps, "None of them runs, one run makes up for all, or each runs.", func(c *CatchUp, v string) { c.Mode = v }).WithDefault("once"),
-	keytable.Duration("window", "", "How late a slot may be made up for; without bound where absent.", func(c *CatchUp, v time.Duration) { c.Window = v }),
-	keytable.Integer("max", "", 1, 100, "How many slots mode all makes up for at most, the newest ones.", func(c *CatchUp, n int) { c.Max = n }).WithDefault("100"),
+var catchUpObject = keytable.NewObject("catch-up", "What to do about scheduled times that were missed, for example because no service was running.",
+	keytable.Choice("mode", "", catchUps, "none starts nothing, once starts one run for all missed times, all starts a run for each of them.", func(c *CatchUp, v string) { c.Mode = v }).WithDefault("once"),
+	keytable.Duration("window", "", "How late a missed run may still start. Default: no limit.", func(c *CatchUp, v time.Duration) { c.Window = v }),
+	keytable.Integer("max", "", 1, 100, "Maximum number of runs that mode all starts, for the newest missed times.", func(c *CatchUp, n int) { c.Max = n }).WithDefault("100"),
 )
 
 // catchUp is a section, or its mode alone.
 func catchUp() keytable.Field {
-	f := keytable.Nested("catch-up", "", catchUpObject, "What becomes of slots that passed while no service was there: a mode, or a mapping with bounds.", func(s *Schedule) *CatchUp { return &s.CatchUp })
+	f := keytable.Nested("catch-up", "", catchUpObject, "What to do about scheduled times that were missed: a mode, or a mapping with limits.", func(s *Schedule) *CatchUp { return &s.CatchUp })
 	f.Kind, f.Enum = keytable.KindChoiceOrObject, catchUps
 	full := f.Set
 	f.Set = func(d *keytable.Decoder, into any, n *yaml.Node) {
@@ -434,26 +434,26 @@ func catchUp() keytable.Field {
 }
 
 var outputObject = keytable.NewObject("output", "How the output of a step is captured.",
-	keytable.Choice("mode", "S1-043", []string{"buffer", "stream"}, "Whether output is shown while the step runs.", func(o *Output, v string) { o.Mode = v }).WithDefault("buffer"),
-	keytable.Size("buffer-limit", "S1-044", "How much of the output references and JSON see.", func(o *Output, v int64) { o.BufferLimit = v }).WithDefault("10MB"),
-	keytable.Boolean("truncation", "S1-045", "Whether longer output is cut; if not, the step fails.", func(o *Output, v bool) { o.Truncation = &v }).WithDefault("true"),
+	keytable.Choice("mode", "S1-043", []string{"buffer", "stream"}, "stream shows output while the step runs, buffer when it has ended.", func(o *Output, v string) { o.Mode = v }).WithDefault("buffer"),
+	keytable.Size("buffer-limit", "S1-044", "How much of the output references and JSON documents can contain.", func(o *Output, v int64) { o.BufferLimit = v }).WithDefault("10MB"),
+	keytable.Boolean("truncation", "S1-045", "Whether output over buffer-limit is cut. If false, the step fails instead.", func(o *Output, v bool) { o.Truncation = &v }).WithDefault("true"),
 	streamCallbackField(),
-	keytable.Text("file", "S1-086", "File that streamed output goes to; the log file where absent.", func(o *Output, v Text) { o.File = &v }),
-	keytable.Texts("masked-values", "S1-047", "Values shown as *** wherever output is kept.", func(o *Output, v []Text) { o.MaskedValues = v }),
+	keytable.Text("file", "S1-086", "File for streamed output, with stream-callback: file. Default: the log file of the step.", func(o *Output, v Text) { o.File = &v }),
+	keytable.Texts("masked-values", "S1-047", "Values to replace with *** wherever output is stored.", func(o *Output, v []Text) { o.MaskedValues = v }),
 )
 
 var environmentObject = keytable.NewObject("environment", "Environment variables.",
-	keytable.TextMap("variables", "S1-170", "Variables by name, with templates as values.", func(e *Environment, v []Entry) { e.Variables = v }),
-	keytable.Boolean("inherit", "S1-171", "Whether the variables of the calling process are passed on.", func(e *Environment, v bool) { e.Inherit = &v }).WithDefault("true"),
-	keytable.Mixed("secrets", "S1-172", secretObject, "Names of variables or parameters whose values are masked, and variables with a source for their value.",
+	keytable.TextMap("variables", "S1-170", "Variables by name. Placeholders in the values are replaced.", func(e *Environment, v []Entry) { e.Variables = v }),
+	keytable.Boolean("inherit", "S1-171", "Whether steps inherit the variables of the flowrun process.", func(e *Environment, v bool) { e.Inherit = &v }).WithDefault("true"),
+	keytable.Mixed("secrets", "S1-172", secretObject, "Names of variables or parameters whose values are masked, or mappings for variables whose values are fetched.",
 		func(e *Environment) *Secret { return add(&e.Secrets, Secret{}) }, func(s *Secret, v Text) { s.Name = v }),
 ).Checked(checkEnvironment)
 
-var secretObject = keytable.NewObject("a secret", "A variable whose value is fetched when the run begins, and masked.",
+var secretObject = keytable.NewObject("a secret", "An environment variable whose value is fetched when the run begins, and masked.",
 	keytable.Text("name", "S1-174", "Name of the variable.", func(s *Secret, v Text) { s.Name = v }).AsRequired(),
-	keytable.Text("env", "S1-174", "Variable of an env file, or of the calling process, that holds the value.", func(s *Secret, v Text) { s.Env = &v }),
-	keytable.Text("file", "S1-174", "File that holds the value; one line end after it is taken off.", func(s *Secret, v Text) { s.File = &v }),
-	keytable.Text("command", "S1-174", "Program and arguments, started without a shell, that prints the value.", func(s *Secret, v Text) { s.Command = &v }),
+	keytable.Text("env", "S1-174", "Variable of an env file or of the flowrun process that contains the value.", func(s *Secret, v Text) { s.Env = &v }),
+	keytable.Text("file", "S1-174", "File that contains the value. One newline at its end is removed.", func(s *Secret, v Text) { s.File = &v }),
+	keytable.Text("command", "S1-174", "Program that prints the value, and its arguments. It starts without a shell.", func(s *Secret, v Text) { s.Command = &v }),
 ).Checked(checkSecret)
 
 var envFileObject = keytable.NewObject("an env file", "A file of environment variables.",
@@ -461,70 +461,70 @@ var envFileObject = keytable.NewObject("an env file", "A file of environment var
 	keytable.Boolean("optional", "", "Whether the file may be missing.", func(f *EnvFile, v bool) { f.Optional = v }).WithDefault("false"),
 ).Checked(checkEnvFile)
 
-var filePathsObject = keytable.NewObject("file-paths", "How paths are written and where temporary files go.",
-	keytable.Boolean("normalize", "S1-180", "Writes values of parameters with path: true the way of the platform: a//b/../c as a/c, ~ as the home directory.", func(f *FilePaths, v bool) { f.Normalize = v }).WithDefault("false"),
-	keytable.Text("working-directory", "S1-181", "Directory the steps run in, where the tool gives none.", func(f *FilePaths, v Text) { f.WorkingDirectory = &v }),
-	keytable.Text("temp-directory", "S1-182", "Directory that is made for the run and removed after it.", func(f *FilePaths, v Text) { f.TempDirectory = &v }),
-	keytable.Nested("cross-platform", "S1-183", crossPlatformObject, "Separators.", func(f *FilePaths) *FilePaths { return f }),
+var filePathsObject = keytable.NewObject("file-paths", "How paths in parameters are rewritten, and where temporary files are created.",
+	keytable.Boolean("normalize", "S1-180", "Cleans up the values of parameters with path: true: a//b/../c becomes a/c, and ~ becomes your home directory.", func(f *FilePaths, v bool) { f.Normalize = v }).WithDefault("false"),
+	keytable.Text("working-directory", "S1-181", "Working directory of the steps, if the tool has no working-directory.", func(f *FilePaths, v Text) { f.WorkingDirectory = &v }),
+	keytable.Text("temp-directory", "S1-182", "Temporary directory, created for the run and removed after it.", func(f *FilePaths, v Text) { f.TempDirectory = &v }),
+	keytable.Nested("cross-platform", "S1-183", crossPlatformObject, "Conversion of path separators.", func(f *FilePaths) *FilePaths { return f }),
 ).Checked(func(d *keytable.Decoder, into any, n *yaml.Node, _ []*yaml.Node) { into.(*FilePaths).Pos = d.Pos(n) })
 
-var crossPlatformObject = keytable.NewObject("cross-platform", "Separators of paths.",
+var crossPlatformObject = keytable.NewObject("cross-platform", "Conversion of path separators.",
 	keytable.Choice("windows-separator", "S1-183", separators, "Separator on Windows.", func(f *FilePaths, v string) { f.WindowsSeparator = v }).WithDefault(`\`),
-	keytable.Choice("unix-separator", "S1-184", separators, "Separator elsewhere.", func(f *FilePaths, v string) { f.UnixSeparator = v }).WithDefault("/"),
-	keytable.Boolean("auto-convert", "S1-185", "Writes / and \\ in values of parameters with path: true as the platform's separator.", func(f *FilePaths, v bool) { f.AutoConvert = v }).WithDefault("false"),
+	keytable.Choice("unix-separator", "S1-184", separators, "Separator on other platforms.", func(f *FilePaths, v string) { f.UnixSeparator = v }).WithDefault("/"),
+	keytable.Boolean("auto-convert", "S1-185", "Replaces / and \\ in the values of parameters with path: true with the separator of the platform.", func(f *FilePaths, v bool) { f.AutoConvert = v }).WithDefault("false"),
 )
 
-var resourcesObject = keytable.NewObject("resources", "Limits and cleaning up.",
-	keytable.Duration("timeout", "S1-191", "Bound on the whole run; the smaller of this and the tool's timeout counts.", func(t *draft, v time.Duration) { t.resTimeout = &v }),
-	keytable.Size("max-memory", "S1-193", "Bound on the memory of each step; see isolation.md.", func(t *draft, v int64) { t.Resources.MaxMemory = v }),
-	keytable.List("cleanup", "S1-194", cleanupObject, "What is done after the run, however it ended.", func(t *draft, _ Pos) *Resources { return &t.Resources }),
+var resourcesObject = keytable.NewObject("resources", "Limits on time and memory, and cleanup after the run.",
+	keytable.Duration("timeout", "S1-191", "Time limit of the whole run. If the tool also has timeout, the smaller one applies.", func(t *draft, v time.Duration) { t.resTimeout = &v }),
+	keytable.Size("max-memory", "S1-193", "Memory limit of each step. See isolation.md.", func(t *draft, v int64) { t.Resources.MaxMemory = v }),
+	keytable.List("cleanup", "S1-194", cleanupObject, "What to clean up after the run, whether it succeeded or not.", func(t *draft, _ Pos) *Resources { return &t.Resources }),
 )
 
-var cleanupObject = keytable.NewObject("cleanup", "One thing that is done after the run.",
+var cleanupObject = keytable.NewObject("cleanup", "A cleanup action after the run.",
 	keytable.Boolean("delete-temp-files", "S1-194", "Removes the temporary directory.", func(r *Resources, v bool) { r.DeleteTempFiles = v }),
 	keytable.Text("final-command", "S1-194", "Command that runs after the run.", func(r *Resources, v Text) { r.FinalCommands = append(r.FinalCommands, v) }),
 )
 
-var securityObject = keytable.NewObject("security", "What the tool may do.",
-	keytable.Choice("execution-privilege", "S1-210", []string{"same-as-user", "reduced", "elevated"}, "Rights the steps have; see isolation.md.", func(s *Security, v string) { s.ExecutionPrivilege = v }).WithDefault("same-as-user"),
-	placed(keytable.Choice("isolation", "S1-211", []string{"none", "process", "container"}, "What separates the steps from the system; see isolation.md.", func(s *Security, v string) { s.Isolation = v }).WithDefault("process"),
+var securityObject = keytable.NewObject("security", "Privileges, isolation and permissions of the tool.",
+	keytable.Choice("execution-privilege", "S1-210", []string{"same-as-user", "reduced", "elevated"}, "Rights of the steps. See isolation.md.", func(s *Security, v string) { s.ExecutionPrivilege = v }).WithDefault("same-as-user"),
+	placed(keytable.Choice("isolation", "S1-211", []string{"none", "process", "container"}, "How the steps are separated from the system. See isolation.md.", func(s *Security, v string) { s.Isolation = v }).WithDefault("process"),
 		func(s *Security) *Pos { return &s.IsolationPos }),
 	imageField(),
-	keytable.Texts("required-permissions", "S1-212", "What the tool needs, such as network:external:HOST. Declared for those who decide; a container has a network only with one for it.", func(s *Security, v []Text) { s.RequiredPermissions = v }),
-	keytable.Words("justification", "S1-213", "Why it needs that.", func(s *Security, v string) { s.Justification = v }),
+	keytable.Texts("required-permissions", "S1-212", "Permissions that the tool needs, such as network:external:HOST. flowrun shows them when it asks for approval. A container has network access only with a network permission.", func(s *Security, v []Text) { s.RequiredPermissions = v }),
+	keytable.Words("justification", "S1-213", "Why the tool needs these rights and permissions.", func(s *Security, v string) { s.Justification = v }),
 )
 
-var metadataObject = keytable.NewObject("metadata", "How the tool is found.",
+var metadataObject = keytable.NewObject("metadata", "Category and search terms of the tool.",
 	keytable.Words("category", "S1-220", "Category.", func(m *Metadata, v string) { m.Category = v }),
 	keytable.Words("subcategory", "S1-221", "Subcategory.", func(m *Metadata, v string) { m.Subcategory = v }),
-	keytable.WordList("tags", "S1-222", "Tags for searching; they say nothing about rights.", func(m *Metadata, v []string) { m.Tags = v }),
-	keytable.WordList("search-keywords", "S1-223", "Further words the tool is found by.", func(m *Metadata, v []string) { m.SearchKeywords = v }),
+	keytable.WordList("tags", "S1-222", "Tags for searching. They have no effect on approvals.", func(m *Metadata, v []string) { m.Tags = v }),
+	keytable.WordList("search-keywords", "S1-223", "Further search terms.", func(m *Metadata, v []string) { m.SearchKeywords = v }),
 )
 
-var interactiveObject = keytable.NewObject("interactive-options", "Questions of an interactive tool.",
-	keytable.Duration("timeout", "S1-202", "How long to wait for an answer.", func(i *InteractiveOptions, v time.Duration) { i.Timeout = v }),
-	keytable.Text("default-response", "S1-203", "Answer that is taken when none came.", func(i *InteractiveOptions, v Text) { i.DefaultResponse = &v }),
+var interactiveObject = keytable.NewObject("interactive-options", "Input of an interactive step.",
+	keytable.Duration("timeout", "S1-202", "How long to wait for input.", func(i *InteractiveOptions, v time.Duration) { i.Timeout = v }),
+	keytable.Text("default-response", "S1-203", "Response that flowrun types if there is no input in time.", func(i *InteractiveOptions, v Text) { i.DefaultResponse = &v }),
 )
 
-var functionCallingObject = keytable.NewObject("function-calling", "How the tool is shown to models.",
-	keytable.Nested("schema-generation", "S1-230", schemaObject, "What the schema of the parameters holds.", func(f *FunctionCalling) *FunctionCalling { return f }),
+var functionCallingObject = keytable.NewObject("function-calling", "How the tool is described to models.",
+	keytable.Nested("schema-generation", "S1-230", schemaObject, "Contents of the schema of the parameters.", func(f *FunctionCalling) *FunctionCalling { return f }),
 )
 
-var schemaObject = keytable.NewObject("schema-generation", "What the schema of the parameters holds.",
-	keytable.Nested("parameter-mapping", "S1-230", mappingObject, "Types of parameters to types of JSON Schema.", func(f *FunctionCalling) *FunctionCalling { return f }),
-	keytable.Boolean("include-descriptions", "S1-231", "Includes descriptions of parameters.", func(f *FunctionCalling, v bool) { f.IncludeDescriptions = &v }).WithDefault("true"),
-	keytable.Boolean("include-defaults", "S1-232", "Includes default values.", func(f *FunctionCalling, v bool) { f.IncludeDefaults = &v }).WithDefault("true"),
-	keytable.Boolean("example-generation", "S1-233", "Includes examples.", func(f *FunctionCalling, v bool) { f.ExampleGeneration = &v }).WithDefault("false"),
-	keytable.Boolean("sanitize-schemas", "S1-234", "Keeps to what every model accepts.", func(f *FunctionCalling, v bool) { f.SanitizeSchemas = &v }).WithDefault("true"),
+var schemaObject = keytable.NewObject("schema-generation", "Contents of the schema of the parameters.",
+	keytable.Nested("parameter-mapping", "S1-230", mappingObject, "Types of JSON Schema to use for types of parameters.", func(f *FunctionCalling) *FunctionCalling { return f }),
+	keytable.Boolean("include-descriptions", "S1-231", "Includes the descriptions of parameters.", func(f *FunctionCalling, v bool) { f.IncludeDescriptions = &v }).WithDefault("true"),
+	keytable.Boolean("include-defaults", "S1-232", "Includes the default values of parameters.", func(f *FunctionCalling, v bool) { f.IncludeDefaults = &v }).WithDefault("true"),
+	keytable.Boolean("example-generation", "S1-233", "Includes the examples of parameters.", func(f *FunctionCalling, v bool) { f.ExampleGeneration = &v }).WithDefault("false"),
+	keytable.Boolean("sanitize-schemas", "S1-234", "Uses only names and schema features that every model provider accepts.", func(f *FunctionCalling, v bool) { f.SanitizeSchemas = &v }).WithDefault("true"),
 )
 
-var mappingObject = keytable.NewObject("parameter-mapping", "Types of parameters to types of JSON Schema.",
+var mappingObject = keytable.NewObject("parameter-mapping", "Types of JSON Schema to use for types of parameters.",
 	mapped("string"), mapped("number"), mapped("boolean"), mapped("array"), mapped("object"),
 )
 
 // mapped is the type of JSON Schema that a type of parameters is shown as.
 func mapped(typ string) keytable.Field {
-	return keytable.Choice(typ, "S1-230", jsonTypes, "What the type "+typ+" is shown as.", func(f *FunctionCalling, v string) {
+	return keytable.Choice(typ, "S1-230", jsonTypes, "Type of JSON Schema for the parameter type "+typ+".", func(f *FunctionCalling, v string) {
 		if f.ParameterMapping == nil {
 			f.ParameterMapping = map[string]string{}
 		}
@@ -532,15 +532,15 @@ func mapped(typ string) keytable.Field {
 	}).WithDefault(typ)
 }
 
-var notifyObject = keytable.NewObject("a notification", "A command, or an address, that is told how runs end.",
-	keytable.Choices("on", "", NotifyEvents(), "What it is told of; failure, recovery and waiting where absent.", func(n *Notify, v []string) { n.On = v }),
-	keytable.Text("command", "", "Program and arguments, started without a shell, with the run as JSON on its standard input.", func(n *Notify, v Text) { n.Command = &v }).AsBody(),
-	keytable.Text("webhook", "", "Address that the run is posted to; ${NAME} in it is an environment variable.", func(n *Notify, v Text) { n.Webhook = &v }).AsBody(),
-	keytable.Text("secret-env", "", "Environment variable that holds the secret to sign posts with.", func(n *Notify, v Text) { n.SecretEnv = &v }),
-	keytable.Text("secret-file", "", "File that holds the secret to sign posts with.", func(n *Notify, v Text) { n.SecretFile = &v }),
+var notifyObject = keytable.NewObject("a notification", "A command or a webhook that flowrun calls when runs end.",
+	keytable.Choices("on", "", NotifyEvents(), "Events to report. Default: failure, recovery and waiting.", func(n *Notify, v []string) { n.On = v }),
+	keytable.Text("command", "", "Program and its arguments, started without a shell. Its standard input is the run as JSON.", func(n *Notify, v Text) { n.Command = &v }).AsBody(),
+	keytable.Text("webhook", "", "URL that gets a POST request with the run as JSON. ${NAME} in it is an environment variable.", func(n *Notify, v Text) { n.Webhook = &v }).AsBody(),
+	keytable.Text("secret-env", "", "Environment variable that contains the secret for signing requests.", func(n *Notify, v Text) { n.SecretEnv = &v }),
+	keytable.Text("secret-file", "", "File that contains the secret for signing requests.", func(n *Notify, v Text) { n.SecretFile = &v }),
 ).Checked(checkNotify)
 
-var changeObject = keytable.NewObject("a change", "What changed in one version.",
+var changeObject = keytable.NewObject("a change", "Changes in one version.",
 	keytable.Text("version", "S1-014", "The version.", func(c *Change, v Text) { c.Version, c.Pos = v.S, v.Pos }),
 	keytable.Words("changes", "S1-014", "What changed.", func(c *Change, v string) { c.Changes = v }),
 )
@@ -549,57 +549,57 @@ var changeObject = keytable.NewObject("a change", "What changed in one version."
 // parameter's security section cannot be taken for the tool's.
 type parameterDraft struct{ *Parameter }
 
-var parameterObject = keytable.NewObject("a parameter", "One value the tool takes.",
+var parameterObject = keytable.NewObject("a parameter", "A parameter of the tool.",
 	keytable.Choice("type", "S1-091", typeNames, "Type of the value.", func(p *parameterDraft, v string) { p.Type = v }).WithDefault("string"),
-	keytable.Words("description", "S1-092", "What the value is for.", func(p *parameterDraft, v string) { p.Description = v }).AsRequired(),
-	keytable.Boolean("required", "S1-093", "Whether a caller must give it; a default satisfies it.", func(p *parameterDraft, v bool) { p.Required = v }).WithDefault("false"),
-	keytable.AnyValue("default", "S1-094", "Value where a caller gives none; it may name other parameters.", func(p *parameterDraft, v Value) { p.Default = &v }),
+	keytable.Words("description", "S1-092", "What the parameter is for.", func(p *parameterDraft, v string) { p.Description = v }).AsRequired(),
+	keytable.Boolean("required", "S1-093", "Whether a value is required. A default counts as a value.", func(p *parameterDraft, v bool) { p.Required = v }).WithDefault("false"),
+	keytable.AnyValue("default", "S1-094", "Value if the caller passes none. It may refer to other parameters.", func(p *parameterDraft, v Value) { p.Default = &v }),
 	keytable.Nested("validation", "S1-095", validationObject, "Rules for the value.", func(p *parameterDraft) *Validation { return &p.Validation }),
-	keytable.Text("transform", "S1-101", "Changes to the value before it is used: predefined transforms, or JavaScript over value.", func(p *parameterDraft, v Text) { p.Transform = &v }),
-	keytable.Text("format", "S1-102", "How the value stands in a command, with {value} in its place.", func(p *parameterDraft, v Text) { p.Format = &v }),
-	keytable.Text("delimiter", "S1-133", "What stands between elements of an array inside quotes.", func(p *parameterDraft, v Text) { p.Delimiter = &v }).WithDefault(" "),
+	keytable.Text("transform", "S1-101", "Changes the value before it is used: predefined transforms, or a JavaScript expression with value.", func(p *parameterDraft, v Text) { p.Transform = &v }),
+	keytable.Text("format", "S1-102", "How the value is written into a command, such as --count={value}.", func(p *parameterDraft, v Text) { p.Format = &v }),
+	keytable.Text("delimiter", "S1-133", "Separator between the elements of an array inside quotes.", func(p *parameterDraft, v Text) { p.Delimiter = &v }).WithDefault(" "),
 	keytable.AnyValues("examples", "S1-103", "Example values.", func(p *parameterDraft, v []Value) { p.Examples = v }),
 	keytable.Words("detailed-help", "S1-104", "A longer description.", func(p *parameterDraft, v string) { p.DetailedHelp = v }),
-	keytable.Nested("security", "S1-105", parameterSecurityObject, "How the value enters a shell.", func(p *parameterDraft) *parameterDraft { return p }),
-	keytable.Boolean("allow-dash", "", "Allows values that begin with '-' where they may be read as an option.", func(p *parameterDraft, v bool) { p.AllowDash = v }).WithDefault("false"),
-	keytable.Boolean("path", "S1-180", "Whether the value, or each element of an array, is a path, which file-paths may rewrite.", func(p *parameterDraft, v bool) { p.Path = v }).WithDefault("false"),
-	keytable.Boolean("deprecated", "S1-017", "Whether the parameter should no longer be used.", func(p *parameterDraft, v bool) { p.Deprecated = v }).WithDefault("false"),
+	keytable.Nested("security", "S1-105", parameterSecurityObject, "How the value is inserted into shell commands.", func(p *parameterDraft) *parameterDraft { return p }),
+	keytable.Boolean("allow-dash", "", "Allows values that begin with '-', even where a program may read them as an option.", func(p *parameterDraft, v bool) { p.AllowDash = v }).WithDefault("false"),
+	keytable.Boolean("path", "S1-180", "Whether the value, or each element of an array, is a path. file-paths rewrites only paths.", func(p *parameterDraft, v bool) { p.Path = v }).WithDefault("false"),
+	keytable.Boolean("deprecated", "S1-017", "Whether the parameter is deprecated. Using it then prints a warning.", func(p *parameterDraft, v bool) { p.Deprecated = v }).WithDefault("false"),
 	keytable.Words("deprecated-alternative", "S1-018", "The parameter to use instead.", func(p *parameterDraft, v string) { p.DeprecatedAlternative = v }),
 ).Checked(checkParameter)
 
-var parameterSecurityObject = keytable.NewObject("a parameter's security", "How the value enters a shell.",
-	keytable.Boolean("escape-shell", "S1-105", "Whether the value is data to the shell; if not, the shell reads it as code.", func(p *parameterDraft, v bool) { p.EscapeShell = &v }).WithDefault("true"),
+var parameterSecurityObject = keytable.NewObject("a parameter's security", "How the value is inserted into shell commands.",
+	keytable.Boolean("escape-shell", "S1-105", "Whether the value is quoted for the shell. If false, the shell runs it as code.", func(p *parameterDraft, v bool) { p.EscapeShell = &v }).WithDefault("true"),
 )
 
 var validationObject = keytable.NewObject("validation", "Rules for the value of a parameter.",
-	keytable.Integer("minLength", "S1-095", 0, 1<<31-1, "Least number of characters.", func(v *Validation, n int) { v.MinLength = &n }),
-	keytable.Integer("maxLength", "S1-096", 0, 1<<31-1, "Greatest number of characters.", func(v *Validation, n int) { v.MaxLength = &n }),
-	keytable.Text("pattern", "S1-097", "Regular expression (RE2) that is found in the text.", func(v *Validation, t Text) { v.Pattern = &t }),
-	keytable.Number("minimum", "S1-098", "Least number.", func(v *Validation, n float64) { v.Minimum = &n }),
-	keytable.Number("maximum", "S1-099", "Greatest number.", func(v *Validation, n float64) { v.Maximum = &n }),
-	keytable.AnyValues("enum", "S1-100", "The values that are allowed.", func(v *Validation, all []Value) { v.Enum = all }),
+	keytable.Integer("minLength", "S1-095", 0, 1<<31-1, "Minimum number of characters.", func(v *Validation, n int) { v.MinLength = &n }),
+	keytable.Integer("maxLength", "S1-096", 0, 1<<31-1, "Maximum number of characters.", func(v *Validation, n int) { v.MaxLength = &n }),
+	keytable.Text("pattern", "S1-097", "Regular expression (RE2) that must match a part of the text.", func(v *Validation, t Text) { v.Pattern = &t }),
+	keytable.Number("minimum", "S1-098", "Minimum of a number.", func(v *Validation, n float64) { v.Minimum = &n }),
+	keytable.Number("maximum", "S1-099", "Maximum of a number.", func(v *Validation, n float64) { v.Maximum = &n }),
+	keytable.AnyValues("enum", "S1-100", "The allowed values.", func(v *Validation, all []Value) { v.Enum = all }),
 )
 
-var testObject = keytable.NewObject("a test", "One test of the tool.",
+var testObject = keytable.NewObject("a test", "A test of the tool.",
 	keytable.Words("name", "S1-240", "Name of the test.", func(t *Test, v string) { t.Name = v }).AsRequired(),
-	keytable.Words("description", "S1-241", "What it shows.", func(t *Test, v string) { t.Description = v }),
+	keytable.Words("description", "S1-241", "What the test checks.", func(t *Test, v string) { t.Description = v }),
 	keytable.ValueMap("parameters", "S1-242", "Parameters of the run.", func(t *Test, v []Entry) { t.Parameters = v }),
-	keytable.Choices("platforms", "S1-249", platformNames, "Where the test runs; everywhere where absent.", func(t *Test, v []string) { t.Platforms = v }),
-	keytable.Texts("files", "", "Files and folders, by paths from the definition's folder, that are copied into the folder of the test.", func(t *Test, v []Text) { t.Files = v }),
-	keytable.Nested("expected", "S1-243", expectedObject, "What must hold after the run.", func(t *Test) *Expected { return &t.Expected }),
+	keytable.Choices("platforms", "S1-249", platformNames, "Platforms that the test runs on. Default: all.", func(t *Test, v []string) { t.Platforms = v }),
+	keytable.Texts("files", "", "Files and folders to copy into the folder of the test. Paths are relative to the definition.", func(t *Test, v []Text) { t.Files = v }),
+	keytable.Nested("expected", "S1-243", expectedObject, "Expectations about the run.", func(t *Test) *Expected { return &t.Expected }),
 	keytable.Texts("cleanup", "S1-248", "Commands that run after the test.", func(t *Test, v []Text) { t.Cleanup = v }),
 ).Checked(checkTest)
 
-var expectedObject = keytable.NewObject("expected", "What must hold after the run of a test.",
+var expectedObject = keytable.NewObject("expected", "Expectations about the run of a test.",
 	keytable.Integer("exit-code", "S1-243", 0, 255, "Exit code of the run.", func(e *Expected, v int) { e.ExitCode = &v }),
-	keytable.Texts("output-contains", "S1-244", "Texts that all stand in the output.", func(e *Expected, v []Text) { e.OutputContains = v }),
-	keytable.Texts("output-contains-any", "S1-245", "Texts of which one stands in the output.", func(e *Expected, v []Text) { e.OutputContainsAny = v }),
-	keytable.Text("output-equals", "", "The whole output, one line end after it left out.", func(e *Expected, v Text) { e.OutputEquals = &v }),
-	keytable.Text("output-matches", "", "Regular expression (RE2) that is found in the output.", func(e *Expected, v Text) { e.OutputMatches = &v }),
-	keytable.Texts("stderr-contains", "", "Texts that all stand in what the steps write to standard error.", func(e *Expected, v []Text) { e.StderrContains = v }),
-	keytable.Texts("file-exists", "S1-246", "Files that exist.", func(e *Expected, v []Text) { e.FileExists = v }),
-	keytable.Texts("directory-exists", "S1-247", "Directories that exist.", func(e *Expected, v []Text) { e.DirectoryExists = v }),
-	keytable.TextMap("steps", "", "States in which steps end, by the steps' names or paths.", func(e *Expected, v []Entry) { e.Steps = v }),
+	keytable.Texts("output-contains", "S1-244", "Texts that the output must all contain.", func(e *Expected, v []Text) { e.OutputContains = v }),
+	keytable.Texts("output-contains-any", "S1-245", "Texts of which the output must contain at least one.", func(e *Expected, v []Text) { e.OutputContainsAny = v }),
+	keytable.Text("output-equals", "", "The whole output, without one newline at its end.", func(e *Expected, v Text) { e.OutputEquals = &v }),
+	keytable.Text("output-matches", "", "Regular expression (RE2) that must match a part of the output.", func(e *Expected, v Text) { e.OutputMatches = &v }),
+	keytable.Texts("stderr-contains", "", "Texts that the standard error of the steps must all contain.", func(e *Expected, v []Text) { e.StderrContains = v }),
+	keytable.Texts("file-exists", "S1-246", "Files that must exist.", func(e *Expected, v []Text) { e.FileExists = v }),
+	keytable.Texts("directory-exists", "S1-247", "Directories that must exist.", func(e *Expected, v []Text) { e.DirectoryExists = v }),
+	keytable.TextMap("steps", "", "Expected states of steps, by the names or paths of the steps.", func(e *Expected, v []Entry) { e.Steps = v }),
 ).Checked(checkExpected)
 
 // add appends v to a list and returns where it now stands, good until the next add.

@@ -189,12 +189,12 @@ func folders(c Config) []folder {
 // name. The definition must not be changed afterwards.
 func (l *Library) Add(def *Definition) error {
 	if !ValidName(def.Name) {
-		return fmt.Errorf("cannot add a tool: %q cannot be its name", def.Name)
+		return fmt.Errorf("cannot add the tool: %q cannot be the name of a tool", def.Name)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if slices.ContainsFunc(l.added, func(d *Definition) bool { return d.Name == def.Name }) {
-		return fmt.Errorf("cannot add a tool: there is already one called %q", def.Name)
+		return fmt.Errorf("cannot add the tool: a tool named %q already exists", def.Name)
 	}
 	def.Scope = ScopeGo
 	l.added = append(l.added, def)

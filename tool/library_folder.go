@@ -39,7 +39,7 @@ func (l *Library) Folder(s Scope) (string, error) {
 	if s == ScopeLocal && l.workDir != "" {
 		return filepath.Join(l.workDir, ".flowrun", "tools"), nil
 	}
-	return "", fmt.Errorf("cannot find a folder for the scope %s: there is no home directory; set HOME or XDG_CONFIG_HOME", s)
+	return "", fmt.Errorf("cannot find the folder of the scope %s: no home directory; set HOME or XDG_CONFIG_HOME", s)
 }
 
 // LookupIn is Lookup for names in one scope only.
@@ -91,7 +91,7 @@ func (l *Library) Unreadable(s Scope) Diagnostics {
 		}
 		if err := f.closed(); err != nil {
 			found = append(found, Diagnostic{Code: "unreadable", Severity: Error, Pos: Pos{File: f.path},
-				Message: err.Error(), Hint: "make it readable, or remove it"})
+				Message: err.Error(), Hint: "make the folder readable, or remove it"})
 		}
 	}
 	return found

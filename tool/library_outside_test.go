@@ -76,7 +76,7 @@ func TestLookupFromOutside(t *testing.T) {
 			var missing *NotFoundError
 			switch {
 			case trusted && err == nil && def.Scope == ScopeLocal && asked == h.path("repo"):
-			case !trusted && errors.As(err, &missing) && strings.Contains(missing.Note, "only if the project is trusted"):
+			case !trusted && errors.As(err, &missing) && strings.Contains(missing.Note, "only if you trust the project"):
 			default:
 				t.Errorf("trusted %v: d from %s is %+v, %v", trusted, from.File, def, err)
 			}

@@ -71,7 +71,7 @@ func (l *Library) recall(name string, from *Definition) (*Definition, Diagnostic
 		if def := l.given(name, from); def != nil {
 			return def, nil, nil
 		}
-		return nil, nil, fmt.Errorf("cannot find the tool %s: it is not among the definitions that were kept", diagnostic.Quote(name))
+		return nil, nil, fmt.Errorf("cannot find the tool %s: it is not among the definitions stored with the run", diagnostic.Quote(name))
 	}
 	if src.Scope == ScopeDiscovered {
 		def, err := readProgram(src.Text)

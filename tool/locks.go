@@ -19,18 +19,18 @@ type Lock struct {
 // stands in line for is known before anything is.
 var lockName = diagnostic.Pattern(`^[A-Za-z0-9_.-]{1,128}$`)
 
-var lockObject = keytable.NewObject("a lock", "A name that only so many runs hold at once.",
-	keytable.Text("name", "", "Name of the lock, shared by all tools that give it.", func(l *Lock, v Text) { l.Name = v }).AsRequired(),
-	keytable.Integer("slots", "", 1, 1<<20, "How many runs may hold the lock when this one takes it.", func(l *Lock, v int) { l.Slots = v }).WithDefault("1"),
+var lockObject = keytable.NewObject("a lock", "A lock that a limited number of runs can hold at once.",
+	keytable.Text("name", "", "Name of the lock. All tools that list it share the lock.", func(l *Lock, v Text) { l.Name = v }).AsRequired(),
+	keytable.Integer("slots", "", 1, 1<<20, "How many runs can hold the lock at once, including this one.", func(l *Lock, v int) { l.Slots = v }).WithDefault("1"),
 ).Checked(func(d *keytable.Decoder, _ any, n *yaml.Node, content []*yaml.Node) {
 	if keytable.ValueOf(content, "name") == nil {
-		d.Fail(n, "no-name", "the lock has no name", "add 'name:', or write the name alone")
+		d.Fail(n, "no-name", "the lock has no name", "add 'name:', or write only the name")
 	}
 })
 
 // locksField is a list of locks; a bare name is one with one slot.
 func locksField() keytable.Field {
-	return keytable.Mixed("locks", "", lockObject, "Locks that a run takes at its start, all at once, and holds to its end.",
+	return keytable.Mixed("locks", "", lockObject, "Locks that a run acquires when it starts, all at once, and holds until it ends.",
 		func(t *draft) *Lock { return add(&t.Locks, Lock{Slots: 1}) }, func(l *Lock, v Text) { l.Name = v })
 }
 
@@ -45,11 +45,11 @@ func locks(d *keytable.Decoder, t *draft, content []*yaml.Node) {
 			continue
 		case !lockName().MatchString(l.Name.S):
 			one.Code, one.Message = "bad-name", fmt.Sprintf("%s cannot be the name of a lock", diagnostic.Quote(l.Name.S))
-			one.Hint = "use up to 128 letters, digits, '_', '.' and '-'; a name is taken as it stands, without references"
+			one.Hint = "use up to 128 letters, digits, '_', '.' and '-'; placeholders are not allowed"
 		case twice:
-			one.Code, one.Message = "duplicate-lock", fmt.Sprintf("lock %s is given twice: a run takes it once", diagnostic.Quote(l.Name.S))
-			one.Hint = "keep one of the two; slots says how many runs may hold it"
-			one.Related = []Place{{Pos: before.Pos, Len: len([]rune(before.S)), Message: "first given here"}}
+			one.Code, one.Message = "duplicate-lock", fmt.Sprintf("lock %s is listed twice", diagnostic.Quote(l.Name.S))
+			one.Hint = "keep one of the two; slots sets how many runs can hold the lock"
+			one.Related = []Place{{Pos: before.Pos, Len: len([]rune(before.S)), Message: "first listed here"}}
 		default:
 			first[l.Name.S] = l.Name
 			continue

@@ -20,12 +20,12 @@ func MarkdownKeys() []*keytable.Object {
 
 // pageTable is made when the first Markdown tool is read.
 var pageTable = sync.OnceValue(func() (t struct{ front, single, chain *keytable.Object }) {
-	retry := keytable.NewObject("error-handling of a Markdown tool", "What is done about a failure.",
+	retry := keytable.NewObject("error-handling of a Markdown tool", "What to do if a step fails.",
 		taken(errorHandlingObject, func(e *ErrorHandling) *ErrorHandling { return e }, "retry")...) // a fallback is a shell command
 	t.front = frontMatter(retry)
 	t.single = singleBlock(retry)
-	t.chain = keytable.NewObject("the block of a chain", "The steps of a chain, one after the other; the first that fails ends it.",
-		keytable.List("steps", "S0-060", chainStep(retry), "The steps, in the order they run.", func(b *callBlock, p Pos) *call {
+	t.chain = keytable.NewObject("the block of a chain", "The steps of a chain. They run one after the other, and the first that fails ends the chain.",
+		keytable.List("steps", "S0-060", chainStep(retry), "The steps, in the order in which they run.", func(b *callBlock, p Pos) *call {
 			return addPointer(&b.calls, &call{step: &Step{Pos: p}})
 		}).AsRequired()).Checked(func(d *keytable.Decoder, _ any, _ *yaml.Node, content []*yaml.Node) {
 		if steps := keytable.Deref(keytable.ValueOf(content, "steps")); steps.Kind == yaml.SequenceNode && len(steps.Content) == 0 {
@@ -73,11 +73,11 @@ func taken[T, V any](o *keytable.Object, part func(*T) *V, keys ...string) []key
 
 func frontMatter(retry *keytable.Object) *keytable.Object {
 	fields := []keytable.Field{
-		keytable.Boolean("tool", "S0-010", "Marks the file as a tool: true. A Markdown file without it is none.", func(*pageDraft, bool) {}).AsRequired(),
-		keytable.Text("id", "S0-011", "Name that the tool is called by; name where absent.", func(p *pageDraft, v Text) { p.id = &v }),
-		keytable.Text("name", "S0-011", "Name of the tool; what people see of it where there is an id.", func(p *pageDraft, v Text) { p.name = &v }),
-		keytable.Choice("type", "S0-012", []string{"single", "chain"}, "Whether the page has a block with tool: or one with steps:.", func(p *pageDraft, v string) { p.kind = v }).AsRequired(),
-		keytable.List("parameters", "S0-014", pageParameter(), "What the tool takes.", func(p *pageDraft, at Pos) *parameterDraft {
+		keytable.Boolean("tool", "S0-010", "Must be true. flowrun ignores Markdown files without it.", func(*pageDraft, bool) {}).AsRequired(),
+		keytable.Text("id", "S0-011", "Name of the tool, as used in commands. Default: name.", func(p *pageDraft, v Text) { p.id = &v }),
+		keytable.Text("name", "S0-011", "Name of the tool. With id, only a title for people.", func(p *pageDraft, v Text) { p.name = &v }),
+		keytable.Choice("type", "S0-012", []string{"single", "chain"}, "single for a page with a block with tool:, chain for a block with steps:.", func(p *pageDraft, v string) { p.kind = v }).AsRequired(),
+		keytable.List("parameters", "S0-014", pageParameter(), "Parameters of the tool.", func(p *pageDraft, at Pos) *parameterDraft {
 			return &parameterDraft{addPointer(&p.Parameters, &Parameter{Pos: at, Type: "string", Required: true})}
 		}),
 	}
@@ -85,14 +85,14 @@ func frontMatter(retry *keytable.Object) *keytable.Object {
 		"description", "version", "min-cycod-version", "min-flowrun-version", "changelog", "schedule", "deprecated", "deprecated-message",
 		"timeout", "platforms", "tags", "max-active-runs", "locks", "on-interrupt", "idempotent", "security", "metadata",
 		"function-calling", "notify", "tests")...)
-	fields = append(fields, keytable.Nested("environment", "S1-172", pageEnvironment, "What is kept secret.", func(p *pageDraft) *Environment { return &p.Environment }))
-	fields = append(fields, keytable.Nested("error-handling", "S1-078", retry, "Retry of every step without its own.", func(p *pageDraft) *ErrorHandling { return &p.ErrorHandling }))
-	return keytable.NewObject("a Markdown tool", "The front matter of a Markdown tool: what stands between the two lines of ---.", fields...).Checked(checkPage)
+	fields = append(fields, keytable.Nested("environment", "S1-172", pageEnvironment, "Secrets of the tool.", func(p *pageDraft) *Environment { return &p.Environment }))
+	fields = append(fields, keytable.Nested("error-handling", "S1-078", retry, "Retry for every step that has none of its own.", func(p *pageDraft) *ErrorHandling { return &p.ErrorHandling }))
+	return keytable.NewObject("a Markdown tool", "The front matter of a Markdown tool, between the two lines of ---.", fields...).Checked(checkPage)
 }
 
 // pageEnvironment is what a tool without commands needs of environment.
-var pageEnvironment = keytable.NewObject("environment of a Markdown tool", "What is kept secret.",
-	keytable.Texts("secrets", "S1-172", "Names of parameters, or of variables of the process, whose values are masked.", func(e *Environment, v []Text) {
+var pageEnvironment = keytable.NewObject("environment of a Markdown tool", "Secrets of the tool.",
+	keytable.Texts("secrets", "S1-172", "Names of parameters or environment variables whose values are masked.", func(e *Environment, v []Text) {
 		for _, name := range v {
 			e.Secrets = append(e.Secrets, Secret{Name: name})
 		}
@@ -108,21 +108,21 @@ func pageParameter() *keytable.Object {
 		case "required":
 			f.Row, f.Default = "S0-018", "true"
 		case "default":
-			f.Doc = "Value where a caller gives none. It is data: references are not looked for."
+			f.Doc = "Value if the caller passes none. Placeholders in it are not replaced."
 		case "format", "delimiter", "security", "allow-dash": // they say how a value enters a shell
 			continue
 		}
 		fields = append(fields, f)
 	}
-	return keytable.NewObject("a parameter of a Markdown tool", "One value the tool takes.", fields...).Checked(checkPageParameter)
+	return keytable.NewObject("a parameter of a Markdown tool", "A parameter of the tool.", fields...).Checked(checkPageParameter)
 }
 
 // callFields are the keys that the block of a single tool and a step of a chain share.
 func callFields[T any](retry *keytable.Object, of func(*T) *call) []keytable.Field {
 	fields := []keytable.Field{
-		keytable.Text("tool", "S0-040", "The tool that is used, by name or path.", func(t *T, v Text) { of(t).tool = &v }),
-		keytable.AnyValue("parameters", "S0-040", "What the tool is given: values, or references to input, preprocess, prev_step and steps.", func(t *T, v Value) { of(t).parameters = v }),
-		keytable.Nested("error-handling", "S1-037", retry, "Retry.", func(t *T) *ErrorHandling { return &of(t).step.ErrorHandling }),
+		keytable.Text("tool", "S0-040", "The tool to run, by name or path.", func(t *T, v Text) { of(t).tool = &v }),
+		keytable.AnyValue("parameters", "S0-040", "Parameters for the tool: values, or references to input, preprocess, prev_step and steps.", func(t *T, v Value) { of(t).parameters = v }),
+		keytable.Nested("error-handling", "S1-037", retry, "Retries of the step.", func(t *T) *ErrorHandling { return &of(t).step.ErrorHandling }),
 	}
 	return append(fields, taken(stepObject, func(t *T) *Step { return of(t).step }, "timeout", "on-interrupt", "idempotent")...)
 }
@@ -130,22 +130,22 @@ func callFields[T any](retry *keytable.Object, of func(*T) *call) []keytable.Fie
 func singleBlock(retry *keytable.Object) *keytable.Object {
 	fields := callFields(retry, func(b *callBlock) *call { return b.calls[0] })
 	fields[0] = fields[0].AsRequired()
-	return keytable.NewObject("the block of a single tool", "The tool that a single tool uses, and what it is given.", fields...).Checked(func(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
+	return keytable.NewObject("the block of a single tool", "The tool that a page of type single runs, and its parameters.", fields...).Checked(func(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 		checkCall(d, into.(*callBlock).calls[0], n, content)
 	})
 }
 
 func chainStep(retry *keytable.Object) *keytable.Object {
 	fields := append([]keytable.Field{
-		keytable.Text("id", "S0-060", "Name of the step; name where absent.", func(c *call, v Text) { c.id = &v }),
-		keytable.Text("name", "S0-060", "Name of the step; the tool that is used as well, where there is no tool.", func(c *call, v Text) { c.name = &v }),
+		keytable.Text("id", "S0-060", "Name of the step. Default: name.", func(c *call, v Text) { c.id = &v }),
+		keytable.Text("name", "S0-060", "Name of the step. Without tool, also the name of the tool to run.", func(c *call, v Text) { c.name = &v }),
 	}, callFields(retry, func(c *call) *call { return c })...)
 	for _, key := range []string{"pre_processing", "pre-processing"} {
-		fields = append(fields, keytable.Text(key, "S0-062", "JavaScript that makes the tool's parameters of input, the parameters of the step.", func(c *call, v Text) { c.pre = &v }))
+		fields = append(fields, keytable.Text(key, "S0-062", "JavaScript that returns the parameters for the tool. input contains the parameters of the step.", func(c *call, v Text) { c.pre = &v }))
 	}
 	for _, key := range []string{"post_processing", "post-processing"} {
-		fields = append(fields, keytable.Text(key, "S0-061", "JavaScript that makes the step's output of output, that of the tool.", func(c *call, v Text) { c.post = &v }))
+		fields = append(fields, keytable.Text(key, "S0-061", "JavaScript that returns the output of the step. output contains the output of the tool.", func(c *call, v Text) { c.post = &v }))
 	}
 	fields = append(fields, taken(stepObject, func(c *call) *Step { return c.step }, "continue-on-error", "run-condition")...)
-	return keytable.NewObject("a step of a chain", "The use of another tool.", fields...).Checked(checkCall)
+	return keytable.NewObject("a step of a chain", "A step that runs another tool.", fields...).Checked(checkCall)
 }

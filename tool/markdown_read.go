@@ -25,7 +25,7 @@ func readPage(d *keytable.Decoder, def *draft) {
 	def.Format = Markdown
 	p := pageOf(d.Src)
 	if why, hint := noTool(d, p); why != "" {
-		d.Report(Diagnostic{Code: "not-a-tool", Severity: Error, Pos: Pos{File: d.Src.File, Line: 1, Col: 1}, Message: "this Markdown file is no tool: " + why, Hint: hint})
+		d.Report(Diagnostic{Code: "not-a-tool", Severity: Error, Pos: Pos{File: d.Src.File, Line: 1, Col: 1}, Message: "this Markdown file is not a tool: " + why, Hint: hint})
 		return
 	}
 	if problem, bad := d.Src.Problem(); bad {
@@ -34,12 +34,12 @@ func readPage(d *keytable.Decoder, def *draft) {
 	}
 	if len(d.Src.Text) > maxPage {
 		d.Report(Diagnostic{Code: "file-too-large", Severity: Error, Pos: Pos{File: d.Src.File, Line: 1, Col: 1},
-			Message: fmt.Sprintf("cannot read the definition: a Markdown tool may have %d KiB", maxPage>>10), Hint: "move long scripts or data into tools or files of their own"})
+			Message: fmt.Sprintf("cannot read the definition: a Markdown tool can have at most %d KiB", maxPage>>10), Hint: "move long scripts or data into other tools or files"})
 		return
 	}
 	if !p.ends {
 		d.Report(Diagnostic{Code: "unclosed-front-matter", Severity: Error, Pos: d.Src.Pos(p.front.From), Len: 1,
-			Message: "the front matter has no end", Hint: "write a line of --- behind its last line"})
+			Message: "the front matter is not closed", Hint: "add a line with --- after its last line"})
 		return
 	}
 	top := &pageDraft{draft: def}
@@ -55,12 +55,12 @@ func readPage(d *keytable.Decoder, def *draft) {
 // noTool is why a Markdown file is no tool, "" where it says that it is one. One that
 // says so and cannot be read further is a tool with errors.
 func noTool(d *keytable.Decoder, p page) (why, hint string) {
-	const begin = "a tool begins with ---, tool: true, its name and type, and --- again"
+	const begin = "begin the file with ---, tool: true, name:, type: and ---"
 	switch {
 	case !p.hasFront:
-		return "it does not begin with front matter", begin
+		return "it has no front matter", begin
 	case !claimsTool(d.Src.Between(p.front)):
-		return "its front matter does not say tool: true", "write tool: true into it"
+		return "its front matter does not contain tool: true", "add tool: true to the front matter"
 	}
 	return "", ""
 }
@@ -97,10 +97,10 @@ func checkPage(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 		checkToolName(d, p.draft, n, key, content)
 	}
 	if keytable.ValueOf(content, "type") == nil {
-		d.Fail(n, "no-type", "the tool does not say what it is", "add 'type: single' for the use of one tool, 'type: chain' for steps")
+		d.Fail(n, "no-type", "the tool has no type", "add 'type: single' to run one tool, or 'type: chain' for steps")
 	}
 	if p.Description == "" && keytable.ValueOf(content, "description") == nil {
-		d.Warn(n, "no-description", "the tool has no description", "add 'description:', which people and models choose the tool by")
+		d.Warn(n, "no-description", "the tool has no description", "add 'description:'; people and models choose the tool by it")
 	}
 	versions(d, p.draft, content)
 	timeouts(d, p.draft, content)
@@ -160,7 +160,7 @@ func checkCall(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 	c := into.(*call)
 	c.at = d.Pos(n)
 	if c.tool == nil && c.name == nil && keytable.ValueOf(content, "tool") == nil && keytable.ValueOf(content, "name") == nil {
-		d.Fail(n, "no-body", "the step does not say which tool it uses", "add 'tool:' with the name of a tool")
+		d.Fail(n, "no-body", "the step does not name a tool", "add 'tool:' with the name of a tool")
 	}
 	if v := c.parameters; v.Pos.Line > 0 && v.Map == nil && v.Text == nil {
 		d.Fail(keytable.Deref(keytable.ValueOf(content, "parameters")), "wrong-type", "expected a mapping of names, found "+describeValue(v), keytable.FormHint("a mapping of names"))

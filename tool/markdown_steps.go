@@ -33,7 +33,7 @@ func readBlocks(d *keytable.Decoder, p *pageDraft, all []fence) {
 		if !f.closed {
 			open = true
 			d.Report(Diagnostic{Code: "unclosed-fence", Severity: Error, Pos: d.Src.Pos(f.at), Len: len(f.marks),
-				Message: "the block that begins here has no end", Hint: "write a line of " + f.marks + " behind its last line"})
+				Message: "the block that begins here is not closed", Hint: "add a line with " + f.marks + " after its last line"})
 		}
 		r := roleOf(d, f)
 		before := found[r]
@@ -44,7 +44,7 @@ func readBlocks(d *keytable.Decoder, p *pageDraft, all []fence) {
 		case r == unknownRole:
 		case before != nil:
 			d.Report(Diagnostic{Code: "two-blocks", Severity: Error, Pos: d.Src.Pos(f.at), Len: len(f.marks), Message: fmt.Sprintf("there is a second block with %s", r),
-				Hint:    "keep one of the two; what is only shown may stand in a block of another language, as ```text",
+				Hint:    "keep one of the two; for text that is only shown, use another language such as ```text",
 				Related: []Place{{Pos: d.Src.Pos(before.at), Len: len(before.marks), Message: "the first is here"}}})
 		default:
 			found[r] = f
@@ -108,7 +108,7 @@ func onlyShown(d *keytable.Decoder, found pageBlocks, all []fence) {
 		word, at := marker(code.S)
 		if r := role("@" + word); (r == preBlock || r == postBlock) && found[r] == nil {
 			d.Report(Diagnostic{Code: "unknown-marker", Severity: Warning, Pos: code.At(at), Len: 1 + len(word),
-				Message: fmt.Sprintf("the script with %s does not run: its block is not JavaScript", r), Hint: "write " + f.marks + "javascript before it"})
+				Message: fmt.Sprintf("the script with %s does not run: its block is not marked as JavaScript", r), Hint: "start the block with " + f.marks + "javascript"})
 		}
 	}
 }
@@ -121,18 +121,18 @@ func calls(d *keytable.Decoder, p *pageDraft, found pageBlocks, open bool) []*ca
 	switch {
 	case p.kind == "single" && chain != nil:
 		d.Report(Diagnostic{Code: "single-with-steps", Severity: Error, Pos: at(chain), Len: len(chain.marks),
-			Message: "a tool of type single has no steps", Hint: "write type: chain, or a block with tool: and parameters:"})
+			Message: "a tool of type single cannot have steps", Hint: "write type: chain, or replace the block with one that has tool: and parameters:"})
 	case p.kind == "chain" && single != nil:
 		d.Report(Diagnostic{Code: "chain-without-steps", Severity: Error, Pos: at(single), Len: len(single.marks),
-			Message: "a tool of type chain needs a block with steps:", Hint: "write type: single, or make the block a step: steps:, and below it - tool:"})
+			Message: "a tool of type chain needs a block with steps:", Hint: "write type: single, or make the block a list of steps: steps:, and below it - tool:"})
 	case p.kind == "chain" && chain == nil && !open:
 		d.Report(Diagnostic{Code: "chain-without-steps", Severity: Error, Pos: p.Pos, Message: "a tool of type chain needs a block with steps:",
-			Hint: "add a block ```yaml with steps:, and below it - tool: for each"})
+			Hint: "add a ```yaml block with steps:, and below it - tool: for each step"})
 	case p.kind == "single" && single == nil && !open && found[preBlock] == nil && found[postBlock] == nil:
-		d.Report(Diagnostic{Code: "no-body", Severity: Error, Pos: p.Pos, Message: "the tool has nothing to run", Hint: "add a block ```yaml with tool: and parameters:"})
+		d.Report(Diagnostic{Code: "no-body", Severity: Error, Pos: p.Pos, Message: "the tool has nothing to run", Hint: "add a ```yaml block with tool: and parameters:"})
 	case p.kind == "single" && single == nil && !open:
-		d.Report(Diagnostic{Code: "no-tool-block", Severity: Warning, Pos: p.Pos, Message: "the tool uses no tool: what pre-processing returns, else the input, is the output of the tool",
-			Hint: "add a block ```yaml with tool: and parameters:, if one is meant"})
+		d.Report(Diagnostic{Code: "no-tool-block", Severity: Warning, Pos: p.Pos, Message: "the page runs no tool: its output is the result of pre-processing, or its input",
+			Hint: "to run a tool, add a ```yaml block with tool: and parameters:"})
 	}
 	b := &callBlock{}
 	switch {
@@ -200,8 +200,8 @@ func callNames(d *keytable.Decoder, p *pageDraft, calls []*call) []string {
 			one.Code, one.Message = "reserved-name", diagnostic.Quote(c.id.S)+" cannot be the name of a step: it is reserved"
 			one.Hint = "reserved: " + strings.Join(append(slices.Clone(pageWords), reserved...), ", ")
 		case first != nil:
-			one.Code, one.Message = "duplicate-step", fmt.Sprintf("step name %s is given twice: at %s and at %s", diagnostic.Quote(c.id.S), diagnostic.LineCol(first.id.Pos), diagnostic.LineCol(c.id.Pos))
-			one.Hint, one.Related = "give the step another id", []Place{{Pos: first.id.Pos, Len: len([]rune(first.id.S)), Message: "first given here"}}
+			one.Code, one.Message = "duplicate-step", fmt.Sprintf("step name %s is used twice: at %s and at %s", diagnostic.Quote(c.id.S), diagnostic.LineCol(first.id.Pos), diagnostic.LineCol(c.id.Pos))
+			one.Hint, one.Related = "change the id of one of the steps", []Place{{Pos: first.id.Pos, Len: len([]rune(first.id.S)), Message: "first used here"}}
 		default:
 			lower[strings.ToLower(c.id.S)] = c
 			continue

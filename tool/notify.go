@@ -31,13 +31,13 @@ func checkNotify(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.No
 	v := into.(*Notify)
 	switch {
 	case keytable.ValueOf(content, "command") == nil && keytable.ValueOf(content, "webhook") == nil:
-		d.Fail(n, "bad-notification", "the notification tells nobody", "add one of: command, webhook")
+		d.Fail(n, "bad-notification", "the notification has no command and no webhook", "add one of: command, webhook")
 	case v.Command != nil && v.Webhook != nil:
-		d.FailKey(keytable.KeyOf(content, "webhook"), "bad-notification", "the notification has a command and a webhook", "make two of them")
+		d.FailKey(keytable.KeyOf(content, "webhook"), "bad-notification", "the notification has a command and a webhook", "write a notification for each")
 	}
 	for _, key := range []string{"secret-env", "secret-file"} {
 		if at := keytable.KeyOf(content, key); at != nil && keytable.KeyOf(content, "webhook") == nil {
-			d.FailKey(at, "bad-notification", key+" is for the posts of a webhook, and there is none", "remove it")
+			d.FailKey(at, "bad-notification", key+" has no effect without a webhook", "remove it")
 		}
 	}
 	if v.SecretEnv != nil && v.SecretFile != nil {
@@ -48,7 +48,7 @@ func checkNotify(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.No
 	}
 	if v.Webhook != nil {
 		if err := CheckWebhook(v.Webhook.S); err != nil {
-			reportAt(d, v.Webhook.Pos, Error, "bad-notification", "", fmt.Sprint(err), "write it as https://HOST/PATH; what is secret in it as ${NAME}, an environment variable")
+			reportAt(d, v.Webhook.Pos, Error, "bad-notification", "", fmt.Sprint(err), "write https://HOST/PATH; for secret parts, use environment variables: ${NAME}")
 		}
 	}
 }
@@ -61,9 +61,9 @@ func CheckWebhook(address string) error {
 	}
 	switch u, err := url.Parse(address); {
 	case err != nil: // whose message has the whole address
-		return errors.New("the address of the webhook cannot be read")
+		return errors.New("the URL of the webhook is invalid")
 	case u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
-		return errors.New("the address of the webhook is none that can be posted to: it begins with http:// or https:// and a host")
+		return errors.New("the URL of the webhook must begin with http:// or https:// and a host")
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ import (
 func checkParameter(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	p := into.(*parameterDraft).Parameter
 	if p.Description == "" && keytable.ValueOf(content, "description") == nil {
-		reportAt(d, p.Pos, Warning, "no-description", "", "the parameter "+diagnostic.Quote(p.Name)+" has no description", "add 'description:', which people and models fill it in by")
+		reportAt(d, p.Pos, Warning, "no-description", "", "the parameter "+diagnostic.Quote(p.Name)+" has no description", "add 'description:'; people and models need it to choose a value")
 	}
 	if p.Path && p.Type != "string" && p.Type != "array" {
 		reportAt(d, p.Pos, Error, "type-mismatch", "path", fmt.Sprintf("%s cannot be a path: its type is %s", diagnostic.Quote(p.Name), p.Type), "change its type to string or array, or remove 'path:'")
@@ -62,10 +62,10 @@ func rules(d *keytable.Decoder, p *Parameter) ruleSet {
 	r := ruleSet{Validation: v}
 	fail := func(at Pos, code, part, message, hint string) { reportAt(d, at, Error, code, part, message, hint) }
 	if v.MinLength != nil && v.MaxLength != nil && *v.MinLength > *v.MaxLength {
-		fail(p.Pos, "empty-range", "validation", fmt.Sprintf("no value of %s can have at least %d and at most %d characters", name, *v.MinLength, *v.MaxLength), "swap minLength and maxLength")
+		fail(p.Pos, "empty-range", "validation", fmt.Sprintf("no value of %s can match: minLength %d is greater than maxLength %d", name, *v.MinLength, *v.MaxLength), "swap minLength and maxLength")
 	}
 	if v.Minimum != nil && v.Maximum != nil && *v.Minimum > *v.Maximum {
-		fail(p.Pos, "empty-range", "validation", fmt.Sprintf("no value of %s can be at least %v and at most %v", name, *v.Minimum, *v.Maximum), "swap minimum and maximum")
+		fail(p.Pos, "empty-range", "validation", fmt.Sprintf("no value of %s can match: minimum %v is greater than maximum %v", name, *v.Minimum, *v.Maximum), "swap minimum and maximum")
 	}
 	if v.Enum != nil && len(v.Enum) == 0 {
 		fail(p.Pos, "empty-range", "validation.enum", "no value of "+name+" is allowed: enum is empty", "list the allowed values, or remove enum")
@@ -74,7 +74,7 @@ func rules(d *keytable.Decoder, p *Parameter) ruleSet {
 		var err error
 		if r.pattern, err = regexp.Compile(v.Pattern.S); err != nil {
 			reason := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
-			fail(v.Pattern.Pos, "bad-pattern", "validation.pattern", "cannot read the pattern of "+name+": "+diagnostic.Printable(reason), "patterns are RE2 expressions: no look-around and no back-references")
+			fail(v.Pattern.Pos, "bad-pattern", "validation.pattern", "invalid pattern of parameter "+name+": "+diagnostic.Printable(reason), "use RE2 syntax, which has no look-around and no back-references")
 		}
 	}
 	idleRules(d, p)
@@ -100,7 +100,7 @@ func idleRules(d *keytable.Decoder, p *Parameter) {
 	} {
 		if rule.given && p.Type != rule.kind && p.Type != "array" {
 			reportAt(d, p.Pos, Warning, "rule-without-effect", "validation",
-				fmt.Sprintf("%s of %s have no effect on the type %s", rule.names, diagnostic.Quote(p.Name), p.Type), "they are rules for the type "+rule.kind)
+				fmt.Sprintf("%s of %s have no effect: its type is %s", rule.names, diagnostic.Quote(p.Name), p.Type), "they apply to the type "+rule.kind)
 		}
 	}
 }
@@ -174,8 +174,8 @@ func keeps(d *keytable.Decoder, p *Parameter, r ruleSet, v Value, part string) {
 		if part == "default" {
 			what = "the default"
 		}
-		message := fmt.Sprintf("%s of %s, %s, is refused by its own %s", what, diagnostic.Quote(p.Name), describeValue(v), rule)
-		reportAt(d, v.Pos, Warning, part+"-refused", part, message, "change the value or the rule")
+		message := fmt.Sprintf("%s of %s, %s, violates its own %s", what, diagnostic.Quote(p.Name), describeValue(v), rule)
+		reportAt(d, v.Pos, Warning, part+"-refused", part, message, "change the value or the validation rule")
 	}
 }
 

@@ -34,10 +34,10 @@ func readProgram(text []byte) (*Definition, error) {
 		schema, err = ParseSchema(k.Parameters)
 	}
 	if err == nil && (!ValidName(k.Name) || len(k.Argv) == 0) {
-		err = fmt.Errorf("it has no name, or no command")
+		err = fmt.Errorf("it has no name or no command")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot read a discovered tool as it was kept: %w", err)
+		return nil, fmt.Errorf("cannot read a stored discovered tool: %w", err)
 	}
 	return ProgramTool(k.Name, k.Description, schema, ProgramCall{k.Argv, k.Dir, k.StderrFails}), nil
 }

@@ -60,7 +60,7 @@ func Moment(text string, zone *time.Location) (time.Time, error) {
 	}
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return t, fmt.Errorf("cannot read %s as a moment; write a date (2026-12-01) or a time with its offset (2026-12-01T08:00:00Z)", diagnostic.Quote(text))
+		return t, fmt.Errorf("invalid time %s; write a date (2026-12-01) or a time with its offset (2026-12-01T08:00:00Z)", diagnostic.Quote(text))
 	}
 	return t, nil
 }
@@ -78,12 +78,12 @@ func checkSchedule(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.
 	cron, every := keytable.KeyOf(content, "cron"), keytable.KeyOf(content, "every")
 	switch {
 	case cron == nil && every == nil:
-		d.Fail(n, "bad-schedule", "the schedule does not say when", "add 'cron:', as in \"0 7 * * 1-5\", or 'every:', as in 15m")
+		d.Fail(n, "bad-schedule", "the schedule has no times", "add 'cron:', such as \"0 7 * * 1-5\", or 'every:', such as 15m")
 	case cron != nil && every != nil:
-		d.FailKey(every, "bad-schedule", "the schedule says twice when", "keep one of cron and every")
+		d.FailKey(every, "bad-schedule", "the schedule has both cron and every", "keep one of the two")
 	case every != nil && s.Every > 0 && s.Every < MinEvery:
 		d.Path.Push("every")
-		d.Fail(keytable.Deref(keytable.ValueOf(content, "every")), "bad-schedule", fmt.Sprintf("every %s is too often", s.Every), "write 1s or more")
+		d.Fail(keytable.Deref(keytable.ValueOf(content, "every")), "bad-schedule", fmt.Sprintf("every %s is too short", s.Every), "write 1s or more")
 		d.Path.Pop()
 	}
 	if s.Name != nil && !ValidScheduleName(s.Name.S) {
@@ -91,7 +91,7 @@ func checkSchedule(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.
 			"use letters, digits, '_', '.' and '-', beginning with a letter, a digit or '_'")
 	}
 	if m := keytable.ValueOf(content, "catch-up"); m != nil && s.CatchUp.Max > 0 && s.CatchUp.Mode != "all" {
-		d.FailKey(keytable.KeyOf(content, "catch-up"), "bad-schedule", "max bounds how many slots are made up for, but only mode all makes up for more than one", "add 'mode: all', or remove 'max'")
+		d.FailKey(keytable.KeyOf(content, "catch-up"), "bad-schedule", "max has no effect: it limits the runs that mode all starts for missed times", "add 'mode: all', or remove 'max'")
 	}
 }
 
@@ -106,7 +106,7 @@ func scheduleNames(d *keytable.Decoder, t *draft) {
 				at = s.Name.Pos
 			}
 			d.Report(Diagnostic{Code: "duplicate-schedule", Severity: Error, Pos: at, Len: max(1, len([]rune(title))), Path: fmt.Sprintf("schedule[%d].name", i),
-				Message: fmt.Sprintf("two schedules are called %s", diagnostic.Quote(title)), Hint: "give one of them another 'name:'",
+				Message: fmt.Sprintf("two schedules are named %s", diagnostic.Quote(title)), Hint: "change the 'name:' of one of them",
 				Related: []Place{{Pos: other.Pos, Len: 1, Message: "the first is here"}}})
 			continue
 		}

@@ -51,8 +51,8 @@ func TestParametersOf(t *testing.T) {
 // TestParseSchema tells everything that is wrong with a schema at once.
 func TestParseSchema(t *testing.T) {
 	_, err := ParseSchema([]byte(`{"properties":{"a":{"type":"text"},"list":{"items":[1]}},"required":"a"}`))
-	want := `properties.a.type: "text" is no type: a type is string, number, integer, boolean, array, object or null; ` +
-		"properties.list.items: expected a schema, got a list: schemas for the elements one by one stand under prefixItems; required: expected a list of texts, got text"
+	want := `properties.a.type: unknown type "text": use string, number, integer, boolean, array, object or null; ` +
+		"properties.list.items: expected a schema, got a list: use prefixItems for a schema for each element; required: expected a list of text, got text"
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}

@@ -65,7 +65,7 @@ func TestSnapshot(t *testing.T) {
 	if err != nil || d.Description != "from a program" || len(d.Parameters) != 1 || d.Steps[0].Body.(*tool.ProgramCall).Dir != dir || !d.Steps[0].Body.(*tool.ProgramCall).StderrFails {
 		t.Errorf("a discovered tool: %+v, %v", d, err)
 	}
-	for name, want := range map[string]string{"b": "not among the definitions", "torn": "as it was kept", "nameless": "no name", "idle": "no command"} {
+	for name, want := range map[string]string{"b": "not among the definitions", "torn": "cannot read a stored discovered tool", "nameless": "no name", "idle": "no command"} {
 		if _, _, err := snap.Lookup(name, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", name, err, want)
 		}

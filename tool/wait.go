@@ -30,11 +30,11 @@ func checkWait(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 	o := stepTable(d).Field("wait").Of
 	switch found := bodies(o, content); {
 	case len(found) == 0:
-		d.Fail(n, "no-body", "wait does not say for what", "add one of: "+strings.Join(o.BodyKeys(), ", "))
+		d.Fail(n, "no-body", "wait has no condition", "add one of: "+strings.Join(o.BodyKeys(), ", "))
 	case len(found) > 1:
 		for _, second := range found[1:] {
-			d.FailKey(second, "two-bodies", fmt.Sprintf("a step waits for one thing: %s is given on line %d and %s on line %d", diagnostic.Quote(found[0].Value), found[0].Line, diagnostic.Quote(second.Value), second.Line),
-				"keep one of the two, or make steps of them")
+			d.FailKey(second, "two-bodies", fmt.Sprintf("a wait can only have one condition: %s on line %d, %s on line %d", diagnostic.Quote(found[0].Value), found[0].Line, diagnostic.Quote(second.Value), second.Line),
+				"keep one of the two, or write a step for each")
 		}
 	}
 	idle := func(key, hint string, needs ...string) {
@@ -42,6 +42,6 @@ func checkWait(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 			d.FailKey(at, "no-effect", key+" has no effect here", hint)
 		}
 	}
-	idle("status", "it says what an address must answer: give http, or remove it", "http")
-	idle("interval", "it is the time between two looks at a file, an address or a port; remove it", "file", "http", "port")
+	idle("status", "it is the status that a URL must return: add http, or remove it", "http")
+	idle("interval", "it is the time between two checks of a file, a URL or a port: remove it", "file", "http", "port")
 }

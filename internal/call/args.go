@@ -176,7 +176,7 @@ func (a *Frame) keepSecret(name string, values ...any) error {
 	for _, v := range values {
 		for _, leaf := range value.Scalars(v) {
 			if err := a.session.Mask().Add(leaf); err != nil {
-				return fmt.Errorf("cannot keep %s secret: %w", name, err)
+				return fmt.Errorf("cannot mask %s: %w", name, err)
 			}
 		}
 	}
@@ -253,11 +253,11 @@ func (a *Frame) makeTemp(run string, path dag.ID) error {
 	}
 	a.temp = filepath.Join(parent, name)
 	if err := os.MkdirAll(a.temp, 0o700); err != nil {
-		return fmt.Errorf("cannot make the temporary directory: %w", err)
+		return fmt.Errorf("cannot create the temporary directory: %w", err)
 	}
 	a.session.RemoveAtClose(a.temp)
 	if err := a.session.HandOver(a.temp, a.Confine); err != nil {
-		return fmt.Errorf("cannot hand the temporary directory to reduced steps: %w", err)
+		return fmt.Errorf("cannot give reduced steps access to the temporary directory: %w", err)
 	}
 	return nil
 }

@@ -79,7 +79,7 @@ func (b *binder) problem(name, code, hint, format string, args ...any) {
 // be said without showing it.
 func (b *binder) refuse(def *tool.Parameter, code string, err error) {
 	if b.plan.Secret(def.Name) {
-		err = fmt.Errorf("is refused (%s); what was given is secret and not shown", code)
+		err = fmt.Errorf("is invalid (%s); the value is secret and not shown", code)
 	}
 	b.problem(def.Name, code, Example(def), "%v", err)
 }
@@ -104,7 +104,7 @@ func (b *binder) unknownParameter(name string) {
 	hint := "the tool has no parameters"
 	if len(known) > 0 {
 		slices.Sort(known)
-		hint = "its parameters are " + strings.Join(known, ", ")
+		hint = "known parameters: " + strings.Join(known, ", ")
 	}
 	if near := tool.Near(name, known); len(near) > 0 {
 		hint = fmt.Sprintf("did you mean %q?", near[0])
@@ -168,7 +168,7 @@ func (b *binder) initial(prm *plan.Param, sc expr.Scope) (any, error) {
 		return nil, err
 	}
 	if b.made += expr.Size(v); b.made > expr.MaxTogether {
-		return nil, &expr.SizeError{What: "the defaults together", Max: expr.MaxTogether}
+		return nil, &expr.SizeError{What: "the default values together", Max: expr.MaxTogether}
 	}
 	return v, nil
 }
@@ -198,7 +198,7 @@ func (b *binder) misspelt(def *tool.Parameter) string {
 	}
 	slices.Sort(others)
 	if near := tool.Near(def.Name, others); len(near) > 0 {
-		return fmt.Sprintf("%q was given, and is no parameter: did you mean %s?", near[0], def.Name)
+		return fmt.Sprintf("%q is not a parameter: did you mean %s?", near[0], def.Name)
 	}
 	return Example(def)
 }
@@ -217,5 +217,5 @@ func Example(def *tool.Parameter) string {
 	case def.Description != "":
 		return def.Description
 	}
-	return fmt.Sprintf("give it as %s=...", def.Name)
+	return fmt.Sprintf("pass it as %s=...", def.Name)
 }

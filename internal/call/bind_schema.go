@@ -149,7 +149,7 @@ func (b *binder) breaks(p tool.FormProblem) {
 		hint = Example(prm.Def)
 	}
 	if b.plan.Secret(top) && code != "missing" {
-		p.Message = fmt.Sprintf("is refused (%s); what was given is secret and not shown", code)
+		p.Message = fmt.Sprintf("is invalid (%s); the value is secret and not shown", code)
 	}
 	b.problem(p.Field, code, hint, "%s", p.Message)
 	b.problems[len(b.problems)-1] = value.Within(top, b.problems[len(b.problems)-1])
@@ -170,11 +170,11 @@ func (a *Frame) tellUndeclared() {
 		if slices.Contains(known, name) {
 			continue
 		}
-		hint := "declare it, or leave it out"
+		hint := "declare it, or do not pass it"
 		if near := tool.Near(name, known); len(near) > 0 {
 			hint = "did you mean " + strings.Join(near, " or ") + "?"
 		}
 		a.session.Notify(steps.Notice{Code: steps.NoticeUndeclared, Step: a.Path,
-			Message: fmt.Sprintf("tool %s declares no parameter %s; its value was handed on all the same: %s", a.Plan.Name(), name, hint)})
+			Message: fmt.Sprintf("tool %s does not declare parameter %s, but the value was passed on: %s", a.Plan.Name(), name, hint)})
 	}
 }

@@ -81,7 +81,7 @@ func (b *binder) judge(cmd *steps.Command, where string, sure bool) {
 		b.problem(dash.Ref.Root, "dash", "put `--` before it in the command, set allow-dash: true on the parameter, or use run --allow-dash",
 			"%s begins with a dash and would be read as an option by %s", b.quoted(dash.Ref, dash.Value), where)
 	case sure && errors.As(err, &refused) && refused.Ref.Class == expr.Parameter:
-		b.problem(refused.Ref.Root, "refused", "", "%s cannot stand in %s: %s", b.quoted(refused.Ref, refused.Value), where, refused.Why)
+		b.problem(refused.Ref.Root, "refused", "", "%s cannot be used in %s: %s", b.quoted(refused.Ref, refused.Value), where, refused.Why)
 	}
 }
 
@@ -158,7 +158,7 @@ func (a *Frame) CheckOption(list []string) error {
 		}
 		for _, text := range texts {
 			if strings.HasPrefix(arg, text) {
-				return fmt.Errorf("cannot pass %q to a program: it is a caller's value that begins with \"-\" and would be read as an option; put '--' before it in args, give the parameter allow-dash or an enum, or run with --allow-dash", arg)
+				return fmt.Errorf("cannot pass %q to a program: the value comes from the caller, begins with \"-\" and would be read as an option; put '--' before it in args, add allow-dash or an enum to the parameter, or run with --allow-dash", arg)
 			}
 		}
 	}

@@ -98,7 +98,7 @@ func (s Scope) Lookup(r expr.Ref) (expr.Value, error) {
 		}
 		if !ok {
 			s.Frame.session.Notify(steps.Notice{Code: steps.NoticeUnset,
-				Message: fmt.Sprintf("%s in environment stands for a variable that is not set, and is empty; set it, or declare a parameter", r)})
+				Message: fmt.Sprintf("%s in environment is empty, because the environment variable is not set; set it, or declare a parameter", r)})
 		}
 		return expr.Value{V: v, Author: true}, nil
 	case expr.Env:
@@ -125,7 +125,7 @@ func (s Scope) Lookup(r expr.Ref) (expr.Value, error) {
 		}
 		return v, err
 	}
-	return expr.Value{}, fmt.Errorf("%s is not known here", r)
+	return expr.Value{}, fmt.Errorf("%s is not available here", r)
 }
 
 // warnCut gives notice, once, that a reference reads less than a step printed.
@@ -143,7 +143,7 @@ func (s Scope) warnCut(ref expr.Ref) {
 	}
 	if o != nil && o.Truncated {
 		s.Frame.session.Notify(steps.Notice{Code: steps.NoticeTruncated, Step: dag.ID(ref.Root),
-			Message: fmt.Sprintf("%s was cut at the buffer-limit of step %s, so that what reads it sees only the beginning; raise output.buffer-limit", ref, ref.Root)})
+			Message: fmt.Sprintf("%s was cut at the buffer-limit of step %s, so only its beginning is used; raise output.buffer-limit", ref, ref.Root)})
 	}
 }
 
@@ -240,7 +240,7 @@ func within(v expr.Value, r expr.Ref) (expr.Value, error) {
 	return descend(v, r)
 }
 
-var errNoPart = errors.New("the value has no such part")
+var errNoPart = errors.New("the value does not have this field")
 
 func descend(v expr.Value, r expr.Ref) (expr.Value, error) {
 	for _, seg := range r.Path {
@@ -301,7 +301,7 @@ func (s Scope) LookupLocal(r expr.Ref) (expr.Value, error) {
 			}
 			v, err := within(l.Item, r)
 			if errors.Is(err, errNoPart) {
-				err = fmt.Errorf("the item has no such part: it is %s", expr.Quoted(value.Plain(l.Item.V)))
+				err = fmt.Errorf("the item does not have this field: it is %s", expr.Quoted(value.Plain(l.Item.V)))
 			}
 			return v, err
 		case r.Root == "index":

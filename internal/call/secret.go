@@ -134,7 +134,7 @@ func (a *Frame) fetch(ctx context.Context, s plan.SecretSource) (string, error) 
 	case s.Env != "":
 		var ok bool
 		if v, ok = a.env(s.Env); !ok {
-			err = fmt.Errorf("the variable %s is not set; set it", s.Env)
+			err = fmt.Errorf("the environment variable %s is not set; set it", s.Env)
 		}
 	case s.File != nil:
 		v, err = a.fetchFile(s)
@@ -147,7 +147,7 @@ func (a *Frame) fetch(ctx context.Context, s plan.SecretSource) (string, error) 
 	case v == "":
 		return "", errors.New("it is empty")
 	case strings.ContainsRune(v, 0):
-		return "", errors.New("it holds a NUL byte, which no variable can")
+		return "", errors.New("it contains a NUL byte, which environment variables cannot")
 	}
 	return v, nil
 }
@@ -161,7 +161,7 @@ func (a *Frame) fetchFile(s plan.SecretSource) (string, error) {
 	}
 	path = a.RunEnv.Resolve(path)
 	if a.Confine.Image != "" && !insideFolder(a.RunEnv.Workspace, path) {
-		return "", fmt.Errorf("%s is outside the workspace, and the tool's container may not read it; take the value from a variable (env)", path)
+		return "", fmt.Errorf("%s is outside the workspace, and the tool's container cannot read it; take the value from a variable (env)", path)
 	}
 	return a.answers.once(fmt.Sprintf("file %v\x00%s", a.Confine.Reduced, path), func() (text string, err error) {
 		err = a.session.WithRights(a.Confine, func() (err error) {
@@ -196,7 +196,7 @@ func (a *Frame) fetchCommand(ctx context.Context, s plan.SecretSource) (string, 
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
 		}
-		ctx, cancel := context.WithTimeoutCause(ctx, secretTimeout, fmt.Errorf("it gave no answer within %v", secretTimeout))
+		ctx, cancel := context.WithTimeoutCause(ctx, secretTimeout, fmt.Errorf("it did not finish within %v", secretTimeout))
 		defer cancel()
 		text, err := a.session.Capture(ctx, steps.Capture{Name: strings.TrimPrefix(string(a.Path)+"/@secrets", "/"), Argv: argv, Dir: a.RunEnv.Workspace, Env: a.files, MaxBytes: maxSecret, Confinement: a.Confine})
 		if err != nil {
@@ -236,7 +236,7 @@ func (a *Frame) tellUnnamed() {
 		}
 		all := slices.Concat(names, slices.Sorted(maps.Keys(a.own)), slices.Sorted(maps.Keys(a.RunEnv.Vars)))
 		if near := tool.Near(s.S, all); len(near) > 0 {
-			a.session.Notify(steps.Notice{Code: steps.NoticeUnset, Message: fmt.Sprintf("the secret %s of tool %s names nothing, so nothing is hidden by it; did you mean %s?",
+			a.session.Notify(steps.Notice{Code: steps.NoticeUnset, Message: fmt.Sprintf("the secret %s of tool %s masks nothing: no parameter or variable has this name; did you mean %s?",
 				s.S, a.Plan.Name(), near[0])})
 		}
 	}

@@ -34,7 +34,7 @@ func TestApproveAtTerminal(t *testing.T) {
 				{"[l]ater? ", "what\r"},
 				{"[l]ater? ", "a\r"},
 				{"REGION (text)", "3\r"},
-				{"is none of eu, us", "2\r"},
+				{"is not one of eu, us", "2\r"},
 				{"PERCENT [10]: ", "500\r"},
 				{"PERCENT [10]: ", "50\r"},
 				{"LOUD (yes or no)", "yes\r"},

@@ -54,8 +54,8 @@ func (c *compiler) aliasSecurity(def, base *tool.Definition) tool.Security {
 	own, merged := def.Security, base.Security
 	weaker := func(key, value, than string) {
 		c.report(tool.Diagnostic{Code: "alias-weaker", Severity: tool.Error, Pos: def.BaseTool.Pos, Len: len([]rune(def.BaseTool.S)), Path: "security." + key,
-			Message: fmt.Sprintf("the alias says %s: %s, but its base tool %s says %s", key, value, base.Name, than),
-			Hint:    "an alias may only be stricter than its base tool: remove " + key + " from the alias, or change the base tool"})
+			Message: fmt.Sprintf("the alias has %s: %s, but its base tool %s has %s", key, value, base.Name, than),
+			Hint:    "an alias can only be stricter than its base tool: remove " + key + " from the alias, or change the base tool"})
 	}
 	const same = "same-as-user"
 	is, was := cmp.Or(own.ExecutionPrivilege, same), cmp.Or(merged.ExecutionPrivilege, same)

@@ -30,9 +30,9 @@ func (c *compiler) checkArguments(use *tool.ToolUse, s *plan.Step, p *plan.Plan)
 		if _, _, err = prm.Take(v); err == nil {
 			continue
 		}
-		at, message := use.With[i].Value.Pos, fmt.Sprintf("tool %s refuses %s: %v", p.Name(), w.Param, err)
+		at, message := use.With[i].Value.Pos, fmt.Sprintf("invalid value for parameter %s of tool %s: %v", w.Param, p.Name(), err)
 		if p.Secret(w.Param) {
-			message = fmt.Sprintf("tool %s refuses %s; the value is secret and not shown", p.Name(), w.Param)
+			message = fmt.Sprintf("invalid value for parameter %s of tool %s; the value is secret and not shown", w.Param, p.Name())
 		}
 		c.report(tool.Diagnostic{Code: "bad-argument", Severity: tool.Error, Pos: at, Path: "with." + w.Param, Message: message,
 			Hint: call.Example(prm.Def), Related: c.declared(prm.Def)})
@@ -60,7 +60,7 @@ func (c *compiler) checkBySchema(use *tool.ToolUse, s *plan.Step, p *plan.Plan) 
 	}
 	for _, problem := range bad.Problems {
 		d := tool.Diagnostic{Code: "bad-argument", Severity: tool.Error, Pos: use.Tool.Pos, Path: "with",
-			Message: fmt.Sprintf("tool %s refuses %s: %s", p.Name(), problem.Subject(), problem.Message), Hint: problem.Hint}
+			Message: fmt.Sprintf("tool %s: %s: %s", p.Name(), problem.Subject(), problem.Message), Hint: problem.Hint}
 		if e := given[problem.Parameter()]; e != nil {
 			d.Pos, d.Path = e.Value.Pos, "with."+e.Key
 		}

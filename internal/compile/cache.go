@@ -47,7 +47,7 @@ func (c *stepCompiler) patterns(texts []tool.Text, key string, check func(string
 		if err != nil {
 			why, hint, _ := strings.Cut(err.Error(), "; ")
 			c.report(tool.Diagnostic{Code: "bad-pattern", Severity: tool.Error, Pos: at.Pos, Len: max(1, len([]rune(at.S))), Path: c.key(path),
-				Message: fmt.Sprintf("cannot use %q as a pattern of files: %s", at.S, why), Hint: hint})
+				Message: fmt.Sprintf("invalid file pattern %q: %s", at.S, why), Hint: hint})
 		}
 	}
 	return list

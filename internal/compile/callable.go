@@ -34,11 +34,11 @@ func callable(lib *tool.Library, release string, from *tool.Definition, name str
 	}
 	for _, t := range inner.Tools() {
 		if t.Definition.Security.ExecutionPrivilege == "elevated" {
-			return nil, fmt.Errorf("%s is elevated, which a person has to approve: use it as a step of a tool", t.Definition.Name)
+			return nil, fmt.Errorf("%s needs elevated rights, which a person must approve: use it as a step of a tool", t.Definition.Name)
 		}
 	}
 	if inner.Queues() {
-		return nil, errors.New("it has locks or a bound on its runs, which only a run can wait for: use it as a step of a tool")
+		return nil, errors.New("it has locks or max-active-runs, and only a run can wait for them: use it as a step of a tool")
 	}
 	return inner, nil
 }

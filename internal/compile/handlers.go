@@ -84,6 +84,6 @@ func (c *stepCompiler) checkRun(at tool.Text, r expr.Ref) {
 	}
 	if len(r.Path) != 1 || !slices.Contains(plan.RunFields(), r.Path[0].Field) {
 		c.report(tool.Diagnostic{Code: "unknown-field", Severity: tool.Error, Pos: at.At(r.Off), Len: r.Len,
-			Message: fmt.Sprintf("%s names nothing of the run", r), Hint: "write {run.status}, {run.exit-code} or {run.failed-step}"})
+			Message: fmt.Sprintf("%s is not a field of the run", r), Hint: "write {run.status}, {run.exit-code} or {run.failed-step}"})
 	}
 }

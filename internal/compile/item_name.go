@@ -36,7 +36,7 @@ func (c *compiler) lintItem(at tool.Text, path string, n expr.Names) {
 	for _, m := range itemHole().FindAllStringSubmatchIndex(at.S, -1) {
 		hole := at.S[m[4]:m[5]]
 		c.report(tool.Diagnostic{Code: "item-renamed", Severity: tool.Warning, Pos: at.At(m[4]), Len: len(hole), Path: path,
-			Message: fmt.Sprintf("%s stays as text: as: calls the item %s here", hole, known.itemName()),
+			Message: fmt.Sprintf("%s is only text here: the item is named %s (as:)", hole, known.itemName()),
 			Hint:    fmt.Sprintf("write {%s%s", known.itemName(), hole[len("{item"):])})
 	}
 }

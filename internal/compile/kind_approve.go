@@ -15,7 +15,7 @@ type approveKind struct{}
 func (approveKind) traits() traits { return traits{idle: true, answered: true} }
 
 func (approveKind) compile(c *stepCompiler, s *plan.Step) {
-	c.inert("a step that asks a person", "give it to a step with a command")
+	c.inert("a step that asks a person", "move it to a step with a command")
 	s.NoOutput = c.step.Body.(*tool.Approve).Form == nil
 	if a := c.approve(); a != nil {
 		s.Runner = a
@@ -35,11 +35,11 @@ func (c *stepCompiler) approve() *waiting.Approval {
 	}
 	if strings.TrimSpace(def.Prompt.S) == "" {
 		c.report(tool.Diagnostic{Code: "no-prompt", Severity: tool.Error, Pos: def.Prompt.Pos, Path: c.key("approve" + at),
-			Message: "the approval does not say what is asked", Hint: "write the question that a person reads"})
+			Message: "the approval has no question", Hint: "write the question to show"})
 	}
 	if h := c.step.ErrorHandling; h.Retry != nil || h.Fallback != nil {
 		c.report(tool.Diagnostic{Code: "no-effect", Severity: tool.Error, Pos: c.step.Pos, Path: c.key("error-handling"),
-			Message: "error-handling has no effect on a step that asks a person: the answer stands", Hint: "remove it; for what follows a no, use on-failure"})
+			Message: "error-handling has no effect on a step that asks a person: an answer is final", Hint: "remove it; to react to a rejection, use on-failure"})
 	}
 	return &waiting.Approval{Def: def, Prompt: t}
 }

@@ -97,9 +97,9 @@ func (c *stepCompiler) elsewhere(at *tool.Text, key string) {
 		return
 	}
 	d := tool.Diagnostic{Code: "windows-only", Severity: tool.Error, Pos: at.Pos, Path: c.key(key), Message: "cmd steps run on Windows only",
-		Hint: "use commands with platforms, or say platforms: [windows]"}
+		Hint: "use commands with platforms, or set platforms: [windows]"}
 	if c.path != "" {
-		d.Severity, d.Hint = tool.Warning, "use commands with platforms, or give the step run-condition: \"{OS} == 'windows'\""
+		d.Severity, d.Hint = tool.Warning, "use commands with platforms, or add run-condition: \"{OS} == 'windows'\" to the step"
 	}
 	if c.path == "" || c.step.RunCondition == nil {
 		c.report(d)
@@ -119,8 +119,8 @@ func (c *stepCompiler) foreign(at *tool.Text, key, shell string) *steps.Command 
 	if refs := t.Refs(); len(refs) > 0 {
 		r := refs[0]
 		c.report(tool.Diagnostic{Code: "unsafe-placeholder", Severity: tool.Error, Pos: at.At(r.Off), Len: r.Len, Path: c.key(key),
-			Message: fmt.Sprintf("%s cannot stand in a %s script: its quoting rules are not known", r, shell),
-			Hint:    fmt.Sprintf("pass it by environment: {variables: {NAME: %q}} and read NAME in the script", r.String())})
+			Message: fmt.Sprintf("%s cannot be used in a %s script: flowrun does not know how to quote for %[2]s", r, shell),
+			Hint:    fmt.Sprintf("pass it in environment: {variables: {NAME: %q}} and read NAME in the script", r.String())})
 		return nil
 	}
 	return c.baseCommand(t, shell)
@@ -137,7 +137,7 @@ func (c *stepCompiler) percentRead(at *tool.Text, key string, cmd *steps.Command
 			continue
 		}
 		c.report(tool.Diagnostic{Code: expr.CodeUsedAsCode, Severity: tool.Warning, Pos: at.At(off), Len: len(name) + 1, Path: c.key(key),
-			Message: fmt.Sprintf("cmd reads what %%%s%% puts into the line as code", v.Name),
-			Hint:    fmt.Sprintf("setlocal EnableDelayedExpansion, and read it as !%s!", v.Name)})
+			Message: fmt.Sprintf("cmd runs the value of %%%s%% as code", v.Name),
+			Hint:    fmt.Sprintf("add setlocal EnableDelayedExpansion, and read the variable as !%s!", v.Name)})
 	}
 }

@@ -12,7 +12,7 @@ type groupKind struct{}
 func (groupKind) traits() traits { return traits{} }
 
 func (groupKind) compile(c *stepCompiler, s *plan.Step) {
-	c.inert("a group of steps", "give it to the steps of the group")
+	c.inert("a group of steps", "move it to the steps of the group")
 	c.group(s)
 }
 

@@ -23,7 +23,7 @@ func (javaScriptKind) traits() traits { return traits{streams: true} }
 func (javaScriptKind) compile(c *stepCompiler, s *plan.Step) {
 	def := c.step.Script()
 	c.plan.Scripts[c.step.Name] = true
-	c.inert("a step of JavaScript", "remove it; what the script needs stands in params, steps and env",
+	c.inert("a JavaScript step", "remove it; the script reads params, steps and env",
 		"environment", "env-files", "output.masked-values", "output.mode", "output.buffer-limit", "output.truncation")
 	r := &plan.Script{Def: def, Base: c.baseCommand(nil, ""), Locals: c.names.localNames()}
 	if def.Module != nil {
@@ -80,7 +80,7 @@ func (c *stepCompiler) reads(r *plan.Script) {
 	list, whole, at := r.Compiled.Mentions("steps")
 	if whole {
 		c.report(tool.Diagnostic{Code: "js-steps", Severity: tool.Error, Pos: c.step.Script().Code.At(at), Len: len("steps"), Path: c.key("js"),
-			Message: "it cannot be told which steps the script reads: it uses steps as a whole",
+			Message: "cannot find out which steps the script reads: it uses steps as a whole",
 			Hint:    `name each step, as in steps.build.output or steps["my-step"].json, so that the script waits for it`})
 	}
 	for _, m := range list {
@@ -107,7 +107,7 @@ func (c *stepCompiler) readsParameter(m hooks.Mention) {
 	for name := range c.names.params {
 		known = append(known, name)
 	}
-	c.strayMention(m, m.Name, fmt.Sprintf("the script reads the parameter %q, which the tool does not have", m.Name), known)
+	c.strayMention(m, m.Name, fmt.Sprintf("the script reads unknown parameter %q", m.Name), known)
 }
 
 func (c *stepCompiler) readsStep(r *plan.Script, m hooks.Mention) {
@@ -118,7 +118,7 @@ func (c *stepCompiler) readsStep(r *plan.Script, m hooks.Mention) {
 				known = append(known, name)
 			}
 		}
-		message := fmt.Sprintf("the script reads the step %q, which is not there", m.Name)
+		message := fmt.Sprintf("the script reads unknown step %q", m.Name)
 		if why, _ := c.names.outOfReach(m.Name); c.names.all[m.Name] {
 			message = why
 		}
@@ -126,7 +126,7 @@ func (c *stepCompiler) readsStep(r *plan.Script, m hooks.Mention) {
 		return
 	}
 	if m.Name == c.step.Name {
-		c.strayMention(m, "", fmt.Sprintf("the script of step %q reads the step itself", m.Name), nil)
+		c.strayMention(m, "", fmt.Sprintf("the script of step %q reads its own result", m.Name), nil)
 		return
 	}
 	field := ""
@@ -160,9 +160,9 @@ func (c *stepCompiler) strayMention(m hooks.Mention, name, message string, known
 	case len(near) > 0:
 		hint = fmt.Sprintf("did you mean %q?", near[0])
 	case len(known) > 0:
-		hint = "there are " + strings.Join(known, ", ")
+		hint = "known names: " + strings.Join(known, ", ")
 	default:
-		hint = "there is none to read"
+		hint = "the script has nothing to read"
 	}
 	c.report(tool.Diagnostic{Code: "js-unknown", Severity: tool.Error, Pos: c.step.Script().Code.At(m.Off), Len: m.Len, Path: c.key("js"), Message: message, Hint: hint})
 }
@@ -188,6 +188,6 @@ func (c *stepCompiler) holesInScript(code tool.Text) {
 			continue
 		}
 		c.report(tool.Diagnostic{Code: "js-placeholder", Severity: tool.Warning, Pos: code.At(from - 1), Len: to - from + 2, Path: c.key("js"),
-			Message: fmt.Sprintf("{%s} in a script is text: nothing is put into JavaScript", code.S[from:to]), Hint: "write " + way})
+			Message: fmt.Sprintf("{%s} is only text in JavaScript: flowrun does not replace placeholders in scripts", code.S[from:to]), Hint: "write " + way})
 	}
 }

@@ -17,7 +17,7 @@ func (useToolKind) compile(c *stepCompiler, s *plan.Step) { c.with(s) }
 // with compiles the values for the tool a step uses. A nested tool sees its own
 // parameters and environment only, so keys that would reach into it are refused.
 func (c *stepCompiler) with(s *plan.Step) {
-	c.inert("a step that uses a tool: the tool has its own", "give the tool a parameter for it, and set that under with:")
+	c.inert("a step that uses a tool: the tool has its own", "add a parameter for it to the tool, and set the parameter under with:")
 	note := func(at tool.Text, refs []expr.Ref) {
 		c.note(at, refs)
 		c.undeclared(at, refs)

@@ -19,7 +19,7 @@ type waitKind struct{}
 func (waitKind) traits() traits { return traits{idle: true} }
 
 func (waitKind) compile(c *stepCompiler, s *plan.Step) {
-	c.inert("a step that waits", "give it to a step with a command")
+	c.inert("a step that waits", "move it to a step with a command")
 	s.Runner, s.NoOutput = c.wait(), true
 }
 
@@ -122,6 +122,6 @@ func (c *stepCompiler) permitted(at tool.Text, key, host string) {
 		}
 	}
 	c.report(tool.Diagnostic{Code: "not-permitted", Severity: tool.Warning, Pos: at.Pos, Len: max(1, len([]rune(at.S))), Path: c.key(key),
-		Message: "the step asks " + host + ", which is none of the tool's required-permissions",
+		Message: "the step connects to " + host + ", but required-permissions does not list it",
 		Hint:    "add network:external:" + host + " or network:local:" + host})
 }

@@ -32,8 +32,8 @@ func (c *compiler) lint(p *plan.Plan) {
 		}
 		if t, known := tolerated[m[1]]; known && !t {
 			c.report(tool.Diagnostic{Code: "never-runs", Severity: tool.Warning, Pos: s.Def.RunCondition.Pos, Len: len(m[0]),
-				Message: fmt.Sprintf("step %s can never run: when %s fails, what waits for it is skipped", s.Def.Name, m[1]),
-				Hint:    fmt.Sprintf("give %s `continue-on-error: true`, or write the condition as failure()", m[1])})
+				Message: fmt.Sprintf("step %s can never run: if %s fails, flowrun skips the steps that wait for it", s.Def.Name, m[1]),
+				Hint:    fmt.Sprintf("add `continue-on-error: true` to %s, or write the condition as failure()", m[1])})
 		}
 	}
 }

@@ -33,7 +33,7 @@ func (c *stepCompiler) constant(at tool.Text, over *expr.Expression, key string)
 		_, err = plan.ListOf(v)
 	}
 	if _, isText := v.(string); isText {
-		err = fmt.Errorf("a list was expected, found the text %s", expr.Quoted(v.(string)))
+		err = fmt.Errorf("expected a list, found the text %s", expr.Quoted(v.(string)))
 	}
 	if err != nil {
 		c.report(tool.Diagnostic{Code: "wrong-type", Severity: tool.Error, Pos: at.At(0), Len: max(1, len(at.S)), Path: c.key(key),

@@ -68,11 +68,11 @@ func (n markdownNames) Symbol(id string) expr.Symbol {
 func (n markdownNames) outOfReach(id string) (message, hint string) {
 	switch id {
 	case "output":
-		return "output is known in post-processing only", `write prev_step.output; if the text itself is meant, !literal before it`
+		return "output is only available in post-processing", `write prev_step.output; if it is meant as text, add !literal before it`
 	case "prev_step":
-		return "there is no step before this one", "write input.NAME for what the tool was given"
+		return "there is no previous step", "write input.NAME for a parameter of the tool"
 	case plan.StepPre:
-		return "the tool has no pre-processing", "write input.NAME for what the tool was given"
+		return "the page has no pre-processing", "write input.NAME for a parameter of the tool"
 	}
 	return n.names.outOfReach(id)
 }
@@ -84,7 +84,7 @@ func (c *sequenceCompiler) later(i int, e edge) bool {
 		return false
 	}
 	c.report(tool.Diagnostic{Code: "cycle", Severity: tool.Error, Pos: e.pos(), Len: 1,
-		Message: fmt.Sprintf("step %q has not run yet when this one begins", e.to), Hint: "read a step before this one, or move the other up: the steps of a chain run in their order"})
+		Message: fmt.Sprintf("step %q runs later than this step", e.to), Hint: "refer to an earlier step, or move that step up: the steps of a chain run in order"})
 	return true
 }
 
@@ -132,7 +132,7 @@ func (c *stepCompiler) undeclaredField(at tool.Text, field string) {
 	if pre := preOf(def); pre != nil && pre != c.step && regexp.MustCompile(`\b`+regexp.QuoteMeta(field)+`\b`).MatchString(pre.Script().Code.S) {
 		return // it may make that field
 	}
-	hint := "declare it, or let pre-processing make it; callers may give values that are not declared"
+	hint := "declare it, or set it in pre-processing; otherwise it is empty unless the caller passes it"
 	var known []string
 	for _, p := range def.Parameters {
 		known = append(known, p.Name)
@@ -141,7 +141,7 @@ func (c *stepCompiler) undeclaredField(at tool.Text, field string) {
 		hint = fmt.Sprintf("did you mean %q?", near[0])
 	}
 	c.report(tool.Diagnostic{Code: "undeclared-input", Severity: tool.Warning, Pos: at.Pos, Len: max(1, len([]rune(at.S))),
-		Message: fmt.Sprintf("%q is no parameter of the tool", field), Hint: hint})
+		Message: fmt.Sprintf("the tool has no parameter %q", field), Hint: hint})
 }
 
 // usesArguments notes which arguments of the call a reference reads.

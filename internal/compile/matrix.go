@@ -43,7 +43,7 @@ func (c *stepCompiler) checkMatrix(at tool.Text, r expr.Ref) {
 		hint = fmt.Sprintf("did you mean %q?", near[0])
 	}
 	c.report(tool.Diagnostic{Code: "unknown-field", Severity: tool.Error, Pos: at.At(r.Off), Len: r.Len,
-		Message: fmt.Sprintf("%s names nothing of the matrix", r), Hint: hint})
+		Message: fmt.Sprintf("%s is not in the matrix", r), Hint: hint})
 }
 
 // listed reports a list that was meant to be a reference, and is text.
@@ -53,7 +53,7 @@ func (c *stepCompiler) listed(v tool.Value, key string) {
 	}
 	if t, _ := expr.ParseTemplate(v.Text.S, expr.Plain, c.names); t != nil && len(t.Refs()) == 0 {
 		c.report(tool.Diagnostic{Code: expr.CodeUnknown, Severity: tool.Error, Pos: v.Text.At(0), Len: len(v.Text.S), Path: c.key(key),
-			Message: fmt.Sprintf("%s stands for nothing", v.Text.S), Hint: "declare the parameter or name an existing step; one item of text is written [" + expr.Quoted(v.Text.S) + "]"})
+			Message: fmt.Sprintf("unknown reference %s", v.Text.S), Hint: "declare the parameter, or use the name of a step; for a list with this text, write [" + expr.Quoted(v.Text.S) + "]"})
 	}
 }
 

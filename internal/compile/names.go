@@ -61,14 +61,14 @@ func (n names) note(s *tool.Step) {
 func (n names) outOfReach(id string) (message, hint string) {
 	switch {
 	case n.all[id]:
-		return fmt.Sprintf("step %q cannot be named here: it stands in another list of steps", id),
-			"name the step that holds it; steps see their own list and what is around it"
+		return fmt.Sprintf("cannot refer to step %q here: it is in another list of steps", id),
+			"refer to the step that contains it; a step can refer to steps in its own list and in the lists around it"
 	case id == "run":
-		return "{run...} is known in handlers only", "use it under on-success, on-failure or finally"
+		return "{run...} is only available in handlers", "use it under on-success, on-failure or finally"
 	case id == "matrix":
-		return "{matrix...} is known in a step with matrix only", "give the step, or the group around it, a matrix"
+		return "{matrix...} is only available in a step with matrix", "add a matrix to the step or to the group around it"
 	case id == "item", id == "index":
-		return fmt.Sprintf("{%s} is known in a step with for-each only, and where as: does not call it otherwise", id), "give the step, or the group around it, a for-each"
+		return fmt.Sprintf("{%s} is only available in a step with for-each, unless as: gives the item another name", id), "add for-each to the step or to the group around it"
 	}
 	return "", ""
 }

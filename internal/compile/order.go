@@ -150,7 +150,7 @@ func (o *orderer) cycle(e edge) {
 	circle := append(slices.Clone(o.path[from:]), e.to)
 	o.problems = append(o.problems, tool.Diagnostic{
 		Code: "cycle", Severity: tool.Error, Pos: e.pos(), Len: len(e.to),
-		Message: fmt.Sprintf("steps wait for each other: %s", strings.Join(circle, " waits for ")),
+		Message: fmt.Sprintf("steps wait for each other in a cycle: %s", strings.Join(circle, " waits for ")),
 		Hint:    "remove one of these wait-for entries or references",
 	})
 }

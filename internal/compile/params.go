@@ -78,8 +78,8 @@ func (o *defaultOrder) visit(name string) {
 				o.visit(r.Root)
 			case 1:
 				at := tool.Text{Pos: prm.Def.Default.Pos}
-				o.errorf("default-cycle", at, "give one of them a plain default",
-					"defaults name each other in a circle: %s", strings.Join(append(o.path, r.Root), " -> "))
+				o.errorf("default-cycle", at, "give one of them a default without references",
+					"the defaults refer to each other in a cycle: %s", strings.Join(append(o.path, r.Root), " -> "))
 			}
 		}
 	}
@@ -131,11 +131,11 @@ func (c *compiler) jsTransform(at tool.Text) *script.Transform {
 }
 
 func (c *compiler) noTransform(at tool.Text, name string) {
-	hint := "use " + expr.TransformList + ", or JavaScript over value, as in value.replace(/ +/g, '-')"
+	hint := "use " + expr.TransformList + ", or a JavaScript expression with value, such as value.replace(/ +/g, '-')"
 	if near := tool.Near(name, append(expr.TransformNames(), bareFunctions...)); len(near) > 0 {
 		hint = fmt.Sprintf("did you mean %q?", near[0])
 	}
-	c.errorf("transform", at, hint, "there is no transform %q", name)
+	c.errorf("transform", at, hint, "unknown transform %q", name)
 }
 
 // tree compiles a value; note hears of every text's references.
@@ -169,13 +169,13 @@ func (c *compiler) paths(def *tool.Definition) {
 		some = some || p.Path
 		if p.Path && !rewrites {
 			c.report(tool.Diagnostic{Code: "no-effect", Severity: tool.Warning, Pos: p.Pos, Len: len(p.Name), Path: "parameters." + p.Name + ".path",
-				Message: "path has no effect: the tool's file-paths rewrites no paths",
+				Message: "path has no effect: file-paths of the tool does not rewrite paths",
 				Hint:    "set file-paths.normalize or file-paths.cross-platform.auto-convert, or remove it"})
 		}
 	}
 	if rewrites && !some {
 		c.report(tool.Diagnostic{Code: "no-effect", Severity: tool.Warning, Pos: def.FilePaths.Pos, Path: "file-paths",
-			Message: "file-paths rewrites the values of parameters that are paths, and no parameter says that it is one",
-			Hint:    "give such parameters path: true"})
+			Message: "file-paths has no effect: it rewrites only parameters with path: true, and there are none",
+			Hint:    "add path: true to parameters that are paths"})
 	}
 }

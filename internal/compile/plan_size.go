@@ -33,7 +33,7 @@ func (c *compiler) measure(p *plan.Plan) {
 			at = use.Tool
 		}
 		c.errorf("plan-size", at, "use the tool fewer times, or raise limits.max-plan-steps",
-			"with step %s the plan of %s has %s steps; at most %d are allowed", s.Def.Name, p.Definition.Name, counted(p.Size), most)
+			"step %s makes the plan of %s too large: %s steps, at most %d are allowed", s.Def.Name, p.Definition.Name, counted(p.Size), most)
 	}
 }
 
@@ -80,7 +80,7 @@ func (c *compiler) sizes(p *plan.Plan) {
 		if n > expr.MaxValue && !told {
 			told = true // those that name it would be larger still
 			at := tool.Text{Pos: prm.Def.Default.Pos}
-			c.errorf("value-size", at, "let the step make it, or pass it by a file",
+			c.errorf("value-size", at, "create the value in the step, or pass it in a file",
 				"the default of %s would be larger than %d MiB", prm.Def.Name, expr.MaxValue>>20)
 		}
 	}

@@ -45,7 +45,7 @@ func (c *compiler) zone(s *tool.Schedule, path string) *time.Location {
 func (c *compiler) cron(s *tool.Schedule, path string, zone *time.Location) {
 	if s.Cron == nil {
 		if s.Every%time.Second != 0 && s.Every > tool.MinEvery {
-			c.badSchedule(s.EveryPos, 1, path+".every", fmt.Sprintf("every %s is no whole number of seconds", s.Every), "write whole seconds, as in 90s")
+			c.badSchedule(s.EveryPos, 1, path+".every", fmt.Sprintf("every %s is not a whole number of seconds", s.Every), "write whole seconds, such as 90s")
 		}
 		return
 	}
@@ -62,7 +62,7 @@ func (c *compiler) cron(s *tool.Schedule, path string, zone *time.Location) {
 		return
 	}
 	if spec.Zoned() && s.Timezone != nil {
-		c.badSchedule(s.Timezone.Pos, max(1, len([]rune(s.Timezone.S))), path+".timezone", "the cron expression names a time zone as well", "keep one of the two")
+		c.badSchedule(s.Timezone.Pos, max(1, len([]rune(s.Timezone.S))), path+".timezone", "timezone has no effect: the cron expression contains a time zone", "keep one of the two")
 	}
 }
 
@@ -79,7 +79,7 @@ func (c *compiler) bounds(s *tool.Schedule, path string, zone *time.Location) {
 		}
 	}
 	if s.Start != nil && s.End != nil && !at[0].Before(at[1]) {
-		c.badSchedule(s.End.Pos, len([]rune(s.End.S)), path+".end", "the schedule ends before it starts", "end is the moment from which there are no more slots")
+		c.badSchedule(s.End.Pos, len([]rune(s.End.S)), path+".end", "the schedule ends before it starts", "end must be after start: nothing starts at end or later")
 	}
 }
 
@@ -95,8 +95,8 @@ func (c *compiler) scheduled(p *plan.Plan, s *tool.Schedule, path string) {
 		e := &s.Params[i]
 		given[e.Key] = e
 		if p.Secret(e.Key) {
-			c.badSchedule(e.Pos, len([]rune(e.Key)), path+".params."+e.Key, fmt.Sprintf("parameter %s is secret and cannot be given here", e.Key),
-				"let the tool fetch the value where it is kept, with environment.secrets")
+			c.badSchedule(e.Pos, len([]rune(e.Key)), path+".params."+e.Key, fmt.Sprintf("parameter %s is secret and cannot be set in a schedule", e.Key),
+				"let the tool fetch the value with environment.secrets")
 			return
 		}
 	}
@@ -112,10 +112,10 @@ func (c *compiler) scheduled(p *plan.Plan, s *tool.Schedule, path string) {
 			c.unknownParameter(p.Definition, e, p.Name(), known, tool.Error)
 		case problem.Code == "missing":
 			c.report(tool.Diagnostic{Code: "missing-parameter", Severity: tool.Error, Pos: s.Pos, Len: 1, Path: path,
-				Message: fmt.Sprintf("the schedule needs to give parameter %s", problem.Name), Hint: fmt.Sprintf("add %s under params:", problem.Name)})
+				Message: fmt.Sprintf("the schedule does not set the required parameter %s", problem.Name), Hint: fmt.Sprintf("add %s under params:", problem.Name)})
 		case e != nil: // what is wrong with a default may depend on the machine
 			c.report(tool.Diagnostic{Code: "bad-argument", Severity: tool.Error, Pos: e.Value.Pos, Len: 1, Path: path + ".params." + e.Key,
-				Message: fmt.Sprintf("tool %s refuses %s: %s", p.Name(), e.Key, problem.Message), Hint: problem.Hint})
+				Message: fmt.Sprintf("invalid value for parameter %s of tool %s: %s", e.Key, p.Name(), problem.Message), Hint: problem.Hint})
 		}
 	}
 }

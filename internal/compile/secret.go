@@ -18,13 +18,13 @@ func (c *compiler) secretSources(def *tool.Definition, list []tool.Secret, path,
 			continue
 		}
 		if _, taken := n.params[s.Name.S]; taken {
-			c.errorf("two-values", s.Name, "give the secret another name, or write the parameter's name alone to mask it",
-				"%s is a parameter, and a secret with a source of its own", s.Name.S)
+			c.errorf("two-values", s.Name, "rename the secret; to mask the parameter, write only its name",
+				"%s is the name of a parameter and also of a secret with a source", s.Name.S)
 		}
 		part := func(at *tool.Text, key string, sh expr.Shell) *expr.Template {
 			key = fmt.Sprintf("%s[%d].%s", path, i, key)
 			t := c.template(at, key, sh, n)
-			if t == nil || !c.safeVariable(def, n, s.Name.S, *at, key, t) || !c.mentionsNone(*at, t.Refs(), "a secret is fetched before the first step runs", "write the source out, or take it from a parameter") {
+			if t == nil || !c.safeVariable(def, n, s.Name.S, *at, key, t) || !c.mentionsNone(*at, t.Refs(), "secrets are fetched before the first step runs", "write a fixed source, or use a parameter") {
 				return nil
 			}
 			note(*at, t.Refs())
@@ -63,7 +63,7 @@ func (c *compiler) lintSecrets(p *plan.Plan) {
 			continue
 		}
 		c.report(tool.Diagnostic{Code: "unknown-secret", Severity: tool.Warning, Pos: s.Pos, Len: len(s.S),
-			Message: fmt.Sprintf("the secret %s is no parameter and no variable of this tool, so nothing of the tool is hidden by it", s.S),
-			Hint:    fmt.Sprintf("did you mean %s? A variable of the process is hidden where it is set", near[0])})
+			Message: fmt.Sprintf("the secret %s masks nothing: the tool has no parameter or variable with this name", s.S),
+			Hint:    fmt.Sprintf("did you mean %s? A variable of the flowrun process is masked if it is set", near[0])})
 	}
 }

@@ -24,7 +24,7 @@ func (c *stepCompiler) interactive() *steps.Interactive {
 	}
 	for _, in := range []*tool.Text{s.Input, tl.Input} {
 		if in != nil {
-			c.errorf("no-effect", *in, "remove input, or interactive", "an interactive step reads its terminal, and cannot have input as well")
+			c.errorf("no-effect", *in, "remove input, or interactive", "an interactive step reads from its terminal and cannot have input")
 			break
 		}
 	}

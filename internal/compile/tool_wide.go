@@ -55,7 +55,7 @@ func (c *compiler) wide(at *tool.Text, path string, sh expr.Shell, n expr.Names)
 // is sure to have a result.
 func (c *compiler) final(at *tool.Text, path string, n expr.Names) *expr.Template {
 	t := c.template(at, path, plan.ShellOf(plan.DefaultShell()), n)
-	if t == nil || !c.mentionsNone(*at, t.Refs(), "a final-command runs however the run ended, and knows no step's result",
+	if t == nil || !c.mentionsNone(*at, t.Refs(), "a final-command runs after every run and cannot use results of steps",
 		"use a step with run-condition: always() instead") {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (c *compiler) final(at *tool.Text, path string, n expr.Names) *expr.Templat
 
 // mentionsNoStep reports the first step that a tool-wide text mentions.
 func (c *compiler) mentionsNoStep(at tool.Text, refs []expr.Ref) bool {
-	return c.mentionsNone(at, refs, "this holds for all steps and is read before the first one runs", "give it to the steps that need it instead")
+	return c.mentionsNone(at, refs, "this applies to all steps and is evaluated before the first one runs", "add it to the steps that need it instead")
 }
 
 // mentionsNone reports the first step that a text mentions where none may stand.
@@ -72,7 +72,7 @@ func (c *compiler) mentionsNone(at tool.Text, refs []expr.Ref, why, hint string)
 	for _, r := range refs {
 		if r.Class == expr.Step {
 			c.report(tool.Diagnostic{Code: "step-in-tool-wide", Severity: tool.Error, Pos: at.At(r.Off), Len: r.Len,
-				Message: fmt.Sprintf("%s cannot stand here: %s", r, why), Hint: hint})
+				Message: fmt.Sprintf("%s cannot be used here: %s", r, why), Hint: hint})
 			return false
 		}
 	}
@@ -136,14 +136,14 @@ func (c *compiler) warnSecurity(p *plan.Plan) {
 	}
 	commands := slices.ContainsFunc(p.Steps, func(s *plan.Step) bool { return s.Command != nil })
 	if sec.Isolation == "none" && commands {
-		warn(sec.IsolationPos, "security.isolation", "isolation: none means the same as process for steps that start programs", "write process, or leave it out")
+		warn(sec.IsolationPos, "security.isolation", "isolation: none has the same effect as process", "write process, or remove the key")
 	}
 	if sec.Image != "" && sec.Isolation != "container" {
 		warn(sec.ImagePos, "security.image", "security.image has no effect without a container", "add isolation: container")
 	}
 	for _, s := range p.Steps {
 		if s.Def.Detach && sec.Isolation == "container" {
-			warn(s.Def.Pos, "", "detach has no effect in a container: what the step leaves there ends with it", "remove detach")
+			warn(s.Def.Pos, "", "detach has no effect in a container: its processes end with the container", "remove detach")
 		}
 	}
 }

@@ -21,8 +21,8 @@ func (c *compiler) safeVariable(def *tool.Definition, n names, name string, at t
 			continue
 		}
 		c.report(tool.Diagnostic{Code: "unsafe-variable", Severity: tool.Error, Pos: at.At(r.Off), Len: r.Len, Path: path,
-			Message: fmt.Sprintf("%s cannot decide the environment variable %s: it makes programs run code", r, name),
-			Hint:    "write a fixed text, choose between fixed texts ({X ? 'a' : 'b'}), or list the parameter's values in validation.enum"})
+			Message: fmt.Sprintf("%s cannot be used in the environment variable %s, because it makes programs run code", r, name),
+			Hint:    "write a fixed text, choose between fixed texts ({X ? 'a' : 'b'}), or list the values of the parameter in validation.enum"})
 		return false
 	}
 	return true

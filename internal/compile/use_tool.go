@@ -31,7 +31,7 @@ func (c *compiler) nested(user *tool.Definition, s *plan.Step, keep bool) *plan.
 func (c *compiler) lookup(from *tool.Definition, name tool.Text) *tool.Definition {
 	if name.S == "" {
 		if name.Pos.Line > 0 { // else diagnosed where it was read
-			c.errorf("unknown-tool", name, "write the name of a tool, or the path of its file", "the name of the tool is empty")
+			c.errorf("unknown-tool", name, "write the name of a tool or the path of its file", "the name of the tool is empty")
 		}
 		return nil
 	}
@@ -41,12 +41,12 @@ func (c *compiler) lookup(from *tool.Definition, name tool.Text) *tool.Definitio
 		return nil
 	}
 	if i := slices.Index(c.chain, def.Name); i >= 0 {
-		c.errorf("recursion", name, "a tool may not use itself, not even through others",
-			"tools use each other in a circle: %s", strings.Join(append(slices.Clone(c.chain[i:]), def.Name), " -> "))
+		c.errorf("recursion", name, "a tool cannot use itself, not even through other tools",
+			"tools use each other in a cycle: %s", strings.Join(append(slices.Clone(c.chain[i:]), def.Name), " -> "))
 		return nil
 	}
 	if len(c.chain) >= maxNesting {
-		c.errorf("nesting", name, "flatten some of the tools", "tools are nested deeper than %d: %s", maxNesting, strings.Join(c.chain, " -> "))
+		c.errorf("nesting", name, "merge some of the tools", "tools are nested deeper than %d: %s", maxNesting, strings.Join(c.chain, " -> "))
 		return nil
 	}
 	c.problems = append(c.problems, ds...)
@@ -61,7 +61,7 @@ func hintFor(err error) string {
 	if nf, ok := err.(*tool.NotFoundError); ok && len(nf.Near) > 0 {
 		return fmt.Sprintf("did you mean %q?", nf.Near[0])
 	}
-	return "flowrun looks beside the file, then in the tool folders of the project, the user and the machine; docs/tools.md has the order"
+	return "flowrun searches the folder of the file, then the tool folders of the project, the user and the machine; see docs/tools.md"
 }
 
 // checkWith holds a use-tool step's with against the tool's parameters.
@@ -96,7 +96,7 @@ func (c *compiler) unknownParameter(user *tool.Definition, e *tool.Entry, toolNa
 	d := tool.Diagnostic{Code: "unknown-parameter", Severity: s, Pos: e.Pos, Len: len([]rune(e.Key)),
 		Message: fmt.Sprintf("tool %s has no parameter %q", toolName, e.Key), Hint: fmt.Sprintf("tool %s has no parameters", toolName)}
 	if len(known) > 0 {
-		d.Hint = "its parameters are " + strings.Join(known, ", ")
+		d.Hint = "known parameters: " + strings.Join(known, ", ")
 	}
 	near := tool.Near(e.Key, known)
 	if len(near) > 0 {

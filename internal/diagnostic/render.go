@@ -140,7 +140,7 @@ func (r *renderer) note(gutter, label, text string) {
 
 // fixed says what --fix would make of the line.
 func (r *renderer) fixed(d Diagnostic) string {
-	const how = "flowrun validate --fix can do this"
+	const how = "flowrun validate --fix applies this"
 	s := r.source(d.Pos.File)
 	if s == nil || len(d.Fix) == 0 {
 		return ""

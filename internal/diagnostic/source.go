@@ -115,7 +115,7 @@ func (s *Source) Problem() (Diagnostic, bool) {
 	}
 	if len(s.Text) > MaxFileSize {
 		return bad(0, "file-too-large", fmt.Sprintf("cannot read the definition: it is larger than %d MiB", MaxFileSize>>20),
-			"move long scripts or data into files of their own and call them from a step")
+			"move long scripts or data to other files and use them in a step")
 	}
 	if isUTF16(s.Text) {
 		return bad(0, "not-utf-8", "cannot read the definition: it is UTF-16 text", "save the file as UTF-8")
@@ -133,7 +133,7 @@ func (s *Source) Problem() (Diagnostic, bool) {
 				"save the file as UTF-8")
 		case r == 0:
 			return bad(i, "control-character", fmt.Sprintf("cannot read the definition: a NUL byte at offset %d", i),
-				"is this a text file? remove the NUL byte")
+				"remove the NUL byte; is this a text file?")
 		case !yamlAllows(r):
 			return bad(i, "control-character", fmt.Sprintf("cannot read the definition: control character %U", r),
 				fmt.Sprintf(`write it as an escape in double quotes, "\u%04x"`, r))

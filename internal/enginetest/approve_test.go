@@ -75,7 +75,7 @@ func TestApproval(t *testing.T) {
 			res, _ = asked(t, b, gated, func(flowrun.Question) (flowrun.Answer, error) {
 				return flowrun.Answer{Approve: true, Values: map[string]any{"REGION": "mars"}}, nil
 			})
-			if g := res.Step("gate"); g.Reason != dag.ReasonInput || !strings.Contains(g.Message, "none of eu, us") {
+			if g := res.Step("gate"); g.Reason != dag.ReasonInput || !strings.Contains(g.Message, "not one of eu, us") {
 				t.Errorf("with an answer that does not fit, the gate is %+v", g)
 			}
 		})

@@ -71,7 +71,7 @@ func TestBindSchema(t *testing.T) {
 				"opts[1].loud: expected true or false, got text\nopts[1].name: is missing\ntags[0]: expected text, got a number"},
 		{"what cannot be coerced", personSchema, `{"name":"A","age":"old"}`, "age: \"old\" is not a number\nname: has 1 characters, at least 2 are needed"},
 		{"a schema that is closed", closed, `{"name":"Ann","nmae":1}`, "nmae: tool person has no such parameter"},
-		{"rules across parameters", `{"properties":{"a":{"type":"number"},"b":{}},"anyOf":[{"required":["a"]},{"required":["b"]}]}`, `{}`, ": none of the forms it may have (anyOf)"},
+		{"rules across parameters", `{"properties":{"a":{"type":"number"},"b":{}},"anyOf":[{"required":["a"]},{"required":["b"]}]}`, `{}`, ": matches none of the alternatives (anyOf)"},
 		{"if and then", `{"properties":{"action":{"enum":["add","list"]},"text":{"type":"string"}},"if":{"properties":{"action":{"const":"add"}}},"then":{"required":["text"]}}`,
 			`{"action":"add"}`, "text: is required"},
 		{"a default with braces is only text", `{"properties":{"a":{"default":"{HOME} {a}"}}}`, `{}`, `{"a":"{HOME} {a}"}`},
@@ -109,7 +109,7 @@ func TestBindSchema(t *testing.T) {
 // TestMissingNear: where a parameter is missing and a name was given that is much like it,
 // which the tool would have been handed, that name is told.
 func TestMissingNear(t *testing.T) {
-	const asked = `"qurey" was given, and is no parameter: did you mean query?`
+	const asked = `"qurey" is not a parameter: did you mean query?`
 	for _, c := range []struct {
 		name, give, want string
 		format           tool.Format
@@ -117,10 +117,10 @@ func TestMissingNear(t *testing.T) {
 	}{
 		{"a page", "qurey", asked, tool.Markdown, false},
 		{"a schema", "qurey", asked, tool.JavaScript, true},
-		{"nothing like it", "other", "give it as query=...", tool.Markdown, false},
-		{"nothing like it, a schema", "other", "give it as query=...", tool.JavaScript, true},
-		{"a parameter like it", "quern", "give it as query=...", tool.Markdown, false},
-		{"a tool that refuses other names", "qurey", "give it as query=...", "", false},
+		{"nothing like it", "other", "pass it as query=...", tool.Markdown, false},
+		{"nothing like it, a schema", "other", "pass it as query=...", tool.JavaScript, true},
+		{"a parameter like it", "quern", "pass it as query=...", tool.Markdown, false},
+		{"a tool that refuses other names", "qurey", "pass it as query=...", "", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			def := flowrun.GoTool{Name: "loose", Description: "d", Parameters: []*tool.Parameter{{Name: "query", Type: "string", Required: true}, {Name: "quern", Type: "string"}},
@@ -154,7 +154,7 @@ func TestLooseParameters(t *testing.T) {
 	if err != nil || res.Output != `{"qurey":"x"}` {
 		t.Fatalf("%v %+v", err, res)
 	}
-	if len(res.Notices) != 1 || res.Notices[0].Message != "tool loose declares no parameter qurey; its value was handed on all the same: did you mean query?" {
+	if len(res.Notices) != 1 || res.Notices[0].Message != "tool loose does not declare parameter qurey, but the value was passed on: did you mean query?" {
 		t.Errorf("notices: %+v", res.Notices)
 	}
 	_, p = planOf(t, &strict)
@@ -202,9 +202,9 @@ steps:
       opts: [{name: x}, {loud: loud}]
 `))
 	want := []string{
-		`bad.yaml:7:13: error: tool person refuses parameter name: has 1 characters, at least 2 are needed`,
-		`bad.yaml:8:13: error: tool person refuses parameter opts[1].loud: expected true or false, got text`,
-		`bad.yaml:8:13: error: tool person refuses parameter opts[1].name: is missing`,
+		`bad.yaml:7:13: error: tool person: parameter name: has 1 characters, at least 2 are needed`,
+		`bad.yaml:8:13: error: tool person: parameter opts[1].loud: expected true or false, got text`,
+		`bad.yaml:8:13: error: tool person: parameter opts[1].name: is missing`,
 	}
 	var found tool.Diagnostics
 	if !errors.As(err, &found) {

@@ -121,7 +121,7 @@ func TestGoStepUnconfined(t *testing.T) {
 	}
 	_, err = flowrun.New(flowrun.Config{}).Run(context.Background(), p, nil)
 	var refused *flowrun.ConfinementError
-	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "written in Go") {
+	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "a step in Go") {
 		t.Errorf("got %v", err)
 	}
 }

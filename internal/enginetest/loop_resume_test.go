@@ -255,7 +255,7 @@ func TestResumeOtherItems(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.config.Store = h.memory
-	if _, err = flowrun.New(h.config).Continue(context.Background(), g); err == nil || !strings.Contains(err.Error(), "does not go over the items") {
+	if _, err = flowrun.New(h.config).Continue(context.Background(), g); err == nil || !strings.Contains(err.Error(), "the items of step t changed") {
 		t.Errorf("the run goes on: %v", err)
 	}
 	res := h.resume(flowrun.ResumeOptions{})

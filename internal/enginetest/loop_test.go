@@ -109,13 +109,13 @@ func TestForEachRefused(t *testing.T) {
 		params map[string]any
 		want   string
 	}{
-		"a number":          {`{items: "{N}"}`, map[string]any{"N": 5}, "a list was expected, found \"5\""},
-		"a number's sum":    {`{items: "{N} + 1"}`, map[string]any{"N": 5}, "a list was expected"},
-		"two of one key":    {`{items: [{n: a}, {n: b}, {n: a}], key: "{item.n}"}`, nil, `cannot tell items 0 and 2 apart: both have the key "a"`},
-		"no such field":     {`{items: [{n: a}], key: "{item.m}"}`, nil, "cannot name item 0: {item.m}: the item has no such part: it is"},
-		"too many":          {`{items: "1..{N}"}`, map[string]any{"N": 1000001}, "the most is 1000000"},
+		"a number":          {`{items: "{N}"}`, map[string]any{"N": 5}, "expected a list, found \"5\""},
+		"a number's sum":    {`{items: "{N} + 1"}`, map[string]any{"N": 5}, "expected a list"},
+		"two of one key":    {`{items: [{n: a}, {n: b}, {n: a}], key: "{item.n}"}`, nil, `items 0 and 2 have the same key "a"`},
+		"no such field":     {`{items: [{n: a}], key: "{item.m}"}`, nil, "cannot compute the key of item 0: {item.m}: the item does not have this field: it is"},
+		"too many":          {`{items: "1..{N}"}`, map[string]any{"N": 1000001}, "the maximum is 1000000"},
 		"a range to a word": {`{items: "1..{W}"}`, map[string]any{"W": "many"}, "cannot count from or to 'many': a range needs whole numbers"},
-		"no such field of":  {`{items: "{O.list}"}`, map[string]any{"O": map[string]any{}}, "cannot list the items: "},
+		"no such field of":  {`{items: "{O.list}"}`, map[string]any{"O": map[string]any{}}, "cannot read the items: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -148,7 +148,7 @@ func TestLoopOverCutOutput(t *testing.T) {
 			b := newBed(t)
 			res := b.run(context.Background(), "steps:\n  - name: s\n    output: {buffer-limit: 8}\n    bash: \"echo 1; echo 123456789; echo 123456789 >&2\"\n"+
 				"  - name: t\n    "+loop+"\n    run: echo x\n", nil)
-			if s := res.Step("t"); s.Status != dag.Failed || !strings.HasPrefix(s.Message, "cannot list the items: ") || !strings.Contains(s.Message, "the step's output was cut at its buffer-limit; raise it") {
+			if s := res.Step("t"); s.Status != dag.Failed || !strings.HasPrefix(s.Message, "cannot read the items: ") || !strings.Contains(s.Message, "the step's output was cut at its buffer-limit; raise it") {
 				t.Errorf("%s: %q", s.Status, s.Message)
 			}
 		})
@@ -292,7 +292,7 @@ func TestLoopReferences(t *testing.T) {
 		{"output", "run: echo {item}", "{t.output}", `["a","b"]`},
 		{"one item", "run: echo {item}", "{t.json[1]}", "b"},
 		{"a field of one", "bash: echo '{\"x\":[1,\"{item}\"]}'", "{t.json[0].x[1]}", "a"},
-		{"past the end", "run: echo {item}", "{t.json[2]}", "!{t.json[2]}: the value has no such part"},
+		{"past the end", "run: echo {item}", "{t.json[2]}", "!{t.json[2]}: the value does not have this field"},
 		{"status", "run: echo {item}", "{t.status} {t.exit-code} {t.attempts}", "succeeded 0 1"},
 		{"one that was skipped", "run: echo {item}\n    run-condition: \"{item} == 'a'\"", "{t.output}", `["a",null]`},
 		{"too much", "output: {buffer-limit: 8}\n    bash: echo 123456{item}", "{t.json[0]}", "!the step's output was cut at its buffer-limit"},

@@ -199,15 +199,15 @@ func TestPageFailures(t *testing.T) {
 	}{
 		"thrown":    {onePage("single", "", "// @preprocess\nreturn nothing.x;", "tool: fail"), []string{"preprocess error ReferenceError ReferenceError: nothing is not defined", "tool skipped upstream-failed "}},
 		"no object": {onePage("single", "", "// @preprocess\nreturn [1];", "tool: fail"), []string{"preprocess error result the script before the tool must return an object, and returned an array", "tool skipped upstream-failed "}},
-		"undefined": {onePage("single", "", "// @preprocess\nreturn {};", "tool: say\nparameters: {text: 'x {{input.text}}'}"), []string{"preprocess ok  ", "tool error input cannot render parameters.text: input.text: the value has no such part"}},
+		"undefined": {onePage("single", "", "// @preprocess\nreturn {};", "tool: say\nparameters: {text: 'x {{input.text}}'}"), []string{"preprocess ok  ", "tool error input cannot render parameters.text: input.text: the value does not have this field"}},
 		"out of reach": {onePage("chain", "", "steps:\n  - tool: say\n    parameters: {text: '[1]'}\n  - id: next\n    tool: say\n    parameters: {text: 'prev_step.output[1]'}\n  - tool: fail", "// @postprocess\nreturn 1;"),
-			[]string{"tool ok  ", "tool error input cannot render parameters.text: prev_step.output[1]: the value has no such part", "tool skipped upstream-failed ", "postprocess skipped upstream-failed "}},
+			[]string{"tool ok  ", "tool error input cannot render parameters.text: prev_step.output[1]: the value does not have this field", "tool skipped upstream-failed ", "postprocess skipped upstream-failed "}},
 		"the tool": {onePage("single", "", "tool: fail", "// @postprocess\nreturn 1;"), []string{"tool error exit no luck", "postprocess skipped upstream-failed "}},
-		"refused":  {onePage("single", "", "// @preprocess\nreturn {a: {}};", "tool: echo\nparameters: {number: input.a}"), []string{"preprocess ok  ", "tool error input Parameter 'number': expected a number, got an object (give it as number=...)"}},
+		"refused":  {onePage("single", "", "// @preprocess\nreturn {a: {}};", "tool: echo\nparameters: {number: input.a}"), []string{"preprocess ok  ", "tool error input Parameter 'number': expected a number, got an object (pass it as number=...)"}},
 		"in a step": {onePage("chain", "", "steps:\n  - tool: say\n    parameters: {text: x}\n    post_processing: throw new RangeError('far');\n  - tool: fail"),
 			[]string{"tool ok  ", "postprocess error RangeError RangeError: far", "tool skipped upstream-failed "}},
 		"tolerated": {onePage("chain", "", "steps:\n  - tool: fail\n    continue-on-error: true\n  - tool: say\n    parameters: {text: x}"), []string{"tool error exit no luck", "tool ok  "}},
-		"timed out": {onePage("single", "", "tool: hang\ntimeout: 10ms"), []string{"tool error timeout it ran longer than its timeout"}},
+		"timed out": {onePage("single", "", "tool: hang\ntimeout: 10ms"), []string{"tool error timeout it exceeded its timeout"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := pagesOf(t, "", map[string]string{"page.md": test.page})
@@ -228,13 +228,13 @@ func TestPageFailures(t *testing.T) {
 func TestPageProblems(t *testing.T) {
 	text := onePage("chain", "parameters:\n  - {name: url, type: string, description: d}\n", "steps:\n  - name: say\n    parameters:\n      text: prev_step.output\n  - name: say\n    parameters:\n      text: '{{url.x}} {{sya.a}} {{preprocess.b}}'\n      nothing: !literal input.x\n  - tool: say\n    parameters: {text: [output.x, input.ulr]}")
 	want := []string{
-		"14:13 error[expr-unknown] there is no step before this one; write input.NAME for what the tool was given",
+		"14:13 error[expr-unknown] there is no previous step; write input.NAME for a parameter of the tool",
 		`17:16 error[expr-field] parameter "url" is a string and has no parts; write {{url}}; only arrays and objects have parts`,
 		`17:26 error[expr-unknown] "sya" is not known here; did you mean "say"?`,
-		"17:36 error[expr-unknown] the tool has no pre-processing; write input.NAME for what the tool was given",
-		`18:7 error[unknown-parameter] tool say has no parameter "nothing"; its parameters are text`,
-		`20:25 error[expr-unknown] output is known in post-processing only; write prev_step.output; if the text itself is meant, !literal before it`,
-		`20:35 warning[undeclared-input] "ulr" is no parameter of the tool; did you mean "url"?`,
+		"17:36 error[expr-unknown] the page has no pre-processing; write input.NAME for a parameter of the tool",
+		`18:7 error[unknown-parameter] tool say has no parameter "nothing"; known parameters: text`,
+		`20:25 error[expr-unknown] output is only available in post-processing; write prev_step.output; if it is meant as text, add !literal before it`,
+		`20:35 warning[undeclared-input] the tool has no parameter "ulr"; did you mean "url"?`,
 	}
 	if diff := cmp.Diff(want, problemsOf(t, text)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -261,11 +261,11 @@ func problemsOf(t *testing.T, page string) (list []string) {
 func TestPageOrder(t *testing.T) {
 	page := onePage("chain", "", "steps:\n  - id: a\n    tool: echo\n    parameters: {text: '{{b}}', number: prev_step.output}\n"+
 		"  - id: b\n    tool: say\n    parameters: {text: '{{a.text}} {{b.output}}'}\n    post_processing: return output;")
-	const hint = "; read a step before this one, or move the other up: the steps of a chain run in their order"
+	const hint = "; refer to an earlier step, or move that step up: the steps of a chain run in order"
 	want := []string{
-		"12:25 error[cycle] step \"b\" has not run yet when this one begins" + hint,
-		"12:41 error[expr-unknown] there is no step before this one; write input.NAME for what the tool was given",
-		"15:36 error[cycle] step \"b\" has not run yet when this one begins" + hint,
+		"12:25 error[cycle] step \"b\" runs later than this step" + hint,
+		"12:41 error[expr-unknown] there is no previous step; write input.NAME for a parameter of the tool",
+		"15:36 error[cycle] step \"b\" runs later than this step" + hint,
 	}
 	if diff := cmp.Diff(want, problemsOf(t, page)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

@@ -76,9 +76,9 @@ func TestMatrix(t *testing.T) {
 // TestMatrixRefused: what is known only when the run has begun.
 func TestMatrixRefused(t *testing.T) {
 	for name, c := range map[string]struct{ matrix, want string }{
-		"no list":                  {"{os: \"{N}\"}", `matrix.os: a list was expected, found "5"`},
+		"no list":                  {"{os: \"{N}\"}", `matrix.os: expected a list, found "5"`},
 		"too many":                 {"{a: \"{LIST}\", b: \"{LIST}\", c: \"{LIST}\", d: \"{LIST}\", e: \"{LIST}\", f: \"{LIST}\", g: \"{LIST}\"}", "more than 1000000 combinations"},
-		"no list of an expression": {"{os: \"{N} + 1\"}", `matrix.os: a list was expected, found "6"`},
+		"no list of an expression": {"{os: \"{N} + 1\"}", `matrix.os: expected a list, found "6"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -35,7 +35,7 @@ func TestPlanSize(t *testing.T) {
 			switch {
 			case ok && (err != nil || plan.Size() != want):
 				t.Errorf("%s: %v, expected %d steps", name, err, want)
-			case !ok && (err == nil || !strings.Contains(err.Error(), "steps; at most")):
+			case !ok && (err == nil || !strings.Contains(err.Error(), "steps, at most")):
 				t.Errorf("%s with at most %d: %v", name, most, err)
 			}
 		}

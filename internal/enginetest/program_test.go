@@ -91,7 +91,7 @@ func TestReport(t *testing.T) {
 func TestReportIsBounded(t *testing.T) {
 	res := runDiscovered(t, t.Context(), discovered(t, `echo first; yes 1234567 | head -c 3000000; echo last; exit 1`), nil)
 	got := res.Report("")
-	if len(got) > 70<<10 || !strings.HasPrefix(got, "Stdout: first\n1234567") || !strings.Contains(got, "bytes left out) ...") || !strings.Contains(got, "\nlast\nStderr: (empty)\n") {
+	if len(got) > 70<<10 || !strings.HasPrefix(got, "Stdout: first\n1234567") || !strings.Contains(got, "bytes omitted) ...") || !strings.Contains(got, "\nlast\nStderr: (empty)\n") {
 		t.Errorf("%d bytes: %.80s", len(got), got)
 	}
 }

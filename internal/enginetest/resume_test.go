@@ -488,7 +488,7 @@ func TestResumeSecretInDefinition(t *testing.T) {
 		h.file("under-test.yaml", "description: other\nbash: x\n")
 		past, err := flowrun.LoadRun(context.Background(), h.memory, h.lib, latestID(t, h))
 		if secret == "name" { // nothing is left that could be read
-			if err == nil || !strings.Contains(err.Error(), "go on with --latest") {
+			if err == nil || !strings.Contains(err.Error(), "to use the current definition: --latest") {
 				t.Errorf("%s: %v", secret, err)
 			}
 			continue
@@ -496,7 +496,7 @@ func TestResumeSecretInDefinition(t *testing.T) {
 		if err != nil || past.Result().Status != dag.Failed {
 			t.Fatalf("%s: cannot look at the run: %v", secret, err)
 		}
-		if _, err := past.Resume(h.lib, flowrun.ResumeOptions{}); err == nil || !strings.Contains(err.Error(), "go on with --latest") {
+		if _, err := past.Resume(h.lib, flowrun.ResumeOptions{}); err == nil || !strings.Contains(err.Error(), "to use the current definition: --latest") {
 			t.Errorf("%s: resumed with another definition: %v", secret, err)
 		}
 	}

@@ -168,7 +168,7 @@ func (s *sarif) fix(d tool.Diagnostic) fix {
 		}
 		c.Replacements = append(c.Replacements, r)
 	}
-	return fix{Description: message{"what flowrun validate --fix does"}, ArtifactChanges: []change{c}}
+	return fix{Description: message{"Fix by flowrun validate --fix"}, ArtifactChanges: []change{c}}
 }
 
 // uri is a file's path as SARIF asks for: relative ones stay so, and are found from

@@ -105,7 +105,7 @@ func ListItems(l *plan.Loop, sc call.Scope) (*loopItems, error) {
 		items.list, err = l.Items.List(watch)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot list the items: %w", err)
+		return nil, fmt.Errorf("cannot read the items: %w", err)
 	}
 	items.caller = watch.Caller
 	return items, nil
@@ -119,7 +119,7 @@ func keys(l *plan.Loop, items *loopItems, v dag.View) ([]string, error) {
 		for i := range keys {
 			text, err := l.Key.Text(call.Scope{View: v, Frame: items.Args(i).(*call.Frame)})
 			if err != nil {
-				return nil, fmt.Errorf("cannot name item %d: %w", i, err)
+				return nil, fmt.Errorf("cannot compute the key of item %d: %w", i, err)
 			}
 			keys[i] = text
 		}

@@ -58,7 +58,7 @@ func withFields(s *plan.Step, sc call.Scope, raw map[string]call.Given) error {
 	}
 	fields, ok := v.(map[string]any)
 	if !ok {
-		return fmt.Errorf("cannot render %s: an object was expected, found %s", sc.Frame.Plan.WithKey(), value.KindOf(v))
+		return fmt.Errorf("cannot render %s: expected an object, found %s", sc.Frame.Plan.WithKey(), value.KindOf(v))
 	}
 	for name, v := range fields {
 		if _, said := raw[name]; !said && v != nil {

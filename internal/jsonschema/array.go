@@ -68,9 +68,9 @@ func (s *nodeCheck) checkContains(list []any) {
 		least = *s.n.minContains
 	}
 	if found < least {
-		s.fail("/contains", "contains: %d items match, want at least %d", found, least)
+		s.fail("/contains", "has %d matching items, at least %d are needed (contains)", found, least)
 	}
 	if most := s.n.maxContains; most != nil && found > *most {
-		s.fail("/maxContains", "contains: %d items match, want at most %d", found, *most)
+		s.fail("/maxContains", "has %d matching items, at most %d are allowed (contains)", found, *most)
 	}
 }

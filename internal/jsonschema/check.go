@@ -22,7 +22,7 @@ func (s *Schema) Validate(v any) []Problem {
 	r := &validation{schema: s, value: v, stepsLeft: maxSteps}
 	r.check(s.root, v, nil, nil, s.newEvaluated(), true)
 	if r.exhausted {
-		r.problems = append(r.problems, Problem{Message: "cannot be checked: the schema leads on without end, or asks for too many steps"})
+		r.problems = append(r.problems, Problem{Message: "cannot be checked: the schema never ends or needs too many steps"})
 	}
 	return sorted(r.problems)
 }
@@ -178,15 +178,15 @@ func (s *nodeCheck) checkType() {
 	case n.alwaysFalse:
 		s.fail("", "is not allowed")
 	case got == 0:
-		s.fail("", "is not a value that JSON has")
+		s.fail("", "is not a JSON value")
 	case n.types != 0 && n.types&got == 0:
 		s.fail("/type", "expected %s, got %s", kindWords(n.types), gotWords(s.v))
 	}
 	if n.enum != nil && !n.enum.keys[s.key()] {
-		s.fail("/enum", "%s is none of %s", quoted(plain(s.v)), n.enum.words())
+		s.fail("/enum", "%s is not one of %s", quoted(plain(s.v)), n.enum.words())
 	}
 	if n.constant != nil && s.key() != n.constant.key {
-		s.fail("/const", "value must be %s", shown(n.constant.value))
+		s.fail("/const", "must be %s", shown(n.constant.value))
 	}
 }
 
@@ -211,7 +211,7 @@ func (s *nodeCheck) checkNumber() {
 		}
 	}
 	if s.n.multiple != nil && !d.multipleOf(*s.n.multiple) {
-		s.fail("/multipleOf", "%s is no multiple of %s", plain(s.v), s.n.multipleText)
+		s.fail("/multipleOf", "%s is not a multiple of %s", plain(s.v), s.n.multipleText)
 	}
 }
 
@@ -230,7 +230,7 @@ func (s *nodeCheck) checkText() {
 	}
 	if s.n.format != "" {
 		if err := formatError(s.n.format, text); err != nil {
-			s.fail("/format", "%s is not valid %s: %v", quoted(text), s.n.format, err)
+			s.fail("/format", "%s is not a valid %s: %v", quoted(text), s.n.format, err)
 		}
 	}
 }
@@ -239,8 +239,8 @@ func (s *nodeCheck) checkText() {
 var boundWords = map[string]string{
 	"minimum":          "%s is below the minimum of %s",
 	"maximum":          "%s is above the maximum of %s",
-	"exclusiveMinimum": "%s is not above %s",
-	"exclusiveMaximum": "%s is not below %s",
+	"exclusiveMinimum": "%s must be above %s",
+	"exclusiveMaximum": "%s must be below %s",
 }
 
 // atLeast holds a number of things against the least there may be.
@@ -274,7 +274,7 @@ func (s *nodeCheck) checkSubschemas() {
 	}
 	s.checkAlternatives()
 	if n.not != nil && s.check(n.not, s.v, s.at, s.in, nil, false) {
-		s.fail("/not", "is what it must not be (not)")
+		s.fail("/not", "is a value that is not allowed (not)")
 	}
 }
 
@@ -288,7 +288,7 @@ func (s *nodeCheck) checkAlternatives() {
 		}
 	}
 	if held == 0 && s.n.anyOf != nil {
-		s.fail("/anyOf", "none of the forms it may have (anyOf)")
+		s.fail("/anyOf", "matches none of the alternatives (anyOf)")
 	}
 	held = 0
 	for _, part := range s.n.oneOf {
@@ -297,7 +297,7 @@ func (s *nodeCheck) checkAlternatives() {
 		}
 	}
 	if held != 1 && s.n.oneOf != nil {
-		s.fail("/oneOf", "not exactly one of the forms it may have (oneOf)")
+		s.fail("/oneOf", "must match exactly one of the alternatives (oneOf)")
 	}
 }
 

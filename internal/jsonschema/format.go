@@ -51,9 +51,9 @@ func ipError(s string, of func(netip.Addr) bool) error {
 	a, err := netip.ParseAddr(s)
 	switch {
 	case err != nil || !of(a):
-		return errors.New("not such an address")
+		return errors.New("not an IP address of this kind")
 	case a.Zone() != "":
-		return errors.New("an address has no zone")
+		return errors.New("zones are not allowed")
 	}
 	return nil
 }
@@ -80,13 +80,13 @@ func hostnameError(s string) error {
 	for label := range strings.SplitSeq(s, ".") {
 		switch {
 		case label == "" || len(label) > 63:
-			return errors.New("each part has 1 to 63 characters")
+			return errors.New("each part must have 1 to 63 characters")
 		case label[0] == '-' || label[len(label)-1] == '-':
 			return errors.New("a part begins or ends with -")
 		case len(label) > 3 && label[2:4] == "--" && !strings.EqualFold(label[:2], "xn"):
-			return errors.New("a part has -- in third place")
+			return errors.New("a part has -- as its third and fourth characters")
 		case !all(label, func(c byte) bool { return letter(c) || digit(c) || c == '-' }):
-			return errors.New("only letters, digits and - stand between points")
+			return errors.New("only letters, digits and - are allowed between dots")
 		}
 	}
 	return nil
@@ -96,7 +96,7 @@ func hostnameError(s string) error {
 func emailError(s string, international bool) error {
 	at := strings.LastIndexByte(s, '@')
 	if at < 0 {
-		return errors.New("there is no @")
+		return errors.New("it has no @")
 	}
 	local, domain := s[:at], s[at+1:]
 	if err := localError(local, international); err != nil {
@@ -126,11 +126,11 @@ func localError(local string, international bool) error {
 	}
 	switch {
 	case local == "" || len(local) > 64:
-		return errors.New("1 to 64 characters stand before the @")
+		return errors.New("the part before the @ must have 1 to 64 characters")
 	case local[0] == '.' || local[len(local)-1] == '.' || strings.Contains(local, ".."):
-		return errors.New("a point stands between other characters")
+		return errors.New("the part before the @ must not begin or end with a dot or contain two in a row")
 	case !all(local, ok):
-		return errors.New("a character before the @ cannot stand there")
+		return errors.New("the part before the @ contains a character that is not allowed")
 	}
 	return nil
 }
@@ -140,7 +140,7 @@ func quotedError(s string) error {
 	for i := 0; i < len(s); i++ {
 		switch {
 		case s[i] == '"', s[i] == '\\' && i+1 == len(s):
-			return errors.New("a quote inside quotes stands after \\")
+			return errors.New("inside quotes, write \\ before each quote")
 		case s[i] == '\\':
 			i++
 		}
@@ -154,7 +154,7 @@ func uriError(s string, absolute, international bool) error {
 		return letter(c) || digit(c) || strings.IndexByte("-._~:/?#[]@!$&'()*+,;=%", c) >= 0 || international && c >= utf8.RuneSelf
 	}
 	if !all(s, ok) {
-		return errors.New("a character in it has to be written with %")
+		return errors.New("it contains a character that must be percent-encoded")
 	}
 	u, err := url.Parse(s)
 	if err != nil {
@@ -168,15 +168,15 @@ func uriError(s string, absolute, international bool) error {
 	host := u.Host
 	switch {
 	case absolute && u.Scheme == "":
-		return errors.New("it begins with a scheme such as https: and this does not")
+		return errors.New("it must begin with a scheme such as https:")
 	case strings.Count(rest, "#") > 1 || strings.ContainsAny(strings.Replace(rest, host, "", 1), "[]"):
-		return errors.New("[, ] or a second # has to be written with %")
+		return errors.New("[, ] and a second # must be percent-encoded")
 	case strings.HasPrefix(host, "["):
 		return ipError(host[1:strings.IndexByte(host, ']')], netip.Addr.Is6)
 	case strings.ContainsAny(host, "[]"):
-		return errors.New("[ and ] stand around an IPv6 address only")
+		return errors.New("[ and ] are only allowed around an IPv6 address")
 	case strings.Count(host, ":") > 1:
-		return errors.New("an IPv6 address stands in [ and ]")
+		return errors.New("write an IPv6 address between [ and ]")
 	}
 	return percentError(s)
 }
@@ -184,7 +184,7 @@ func uriError(s string, absolute, international bool) error {
 func percentError(s string) error {
 	for i := range len(s) {
 		if s[i] == '%' && (i+2 >= len(s) || !hex(s[i+1]) || !hex(s[i+2])) {
-			return errors.New("% is followed by two hexadecimal digits")
+			return errors.New("% must be followed by two hexadecimal digits")
 		}
 	}
 	return nil
@@ -196,15 +196,15 @@ func templateError(s string) error {
 	for i := range len(s) {
 		switch c := s[i]; {
 		case c == '{' && open, c == '}' && !open:
-			return errors.New("braces stand in pairs")
+			return errors.New("braces must be in pairs")
 		case c == '{' || c == '}':
 			open = c == '{'
 		case c <= ' ' || strings.IndexByte("\"'<>\\^`", c) >= 0 && !open || c == '|' && !open || c == 0x7f:
-			return errors.New("a character in it has to be written with %")
+			return errors.New("it contains a character that must be percent-encoded")
 		}
 	}
 	if open {
-		return errors.New("braces stand in pairs")
+		return errors.New("braces must be in pairs")
 	}
 	return nil
 }
@@ -213,7 +213,7 @@ func uuidError(s string) error {
 	groups := strings.Split(s, "-")
 	for i, n := range []int{8, 4, 4, 4, 12} {
 		if len(groups) != 5 || len(groups[i]) != n || !all(groups[i], hex) {
-			return errors.New("it has 8, 4, 4, 4 and 12 hexadecimal digits with - between")
+			return errors.New("it must have 8, 4, 4, 4 and 12 hexadecimal digits, separated by -")
 		}
 	}
 	return nil
@@ -221,10 +221,10 @@ func uuidError(s string) error {
 
 func pointerError(s string) error {
 	if s != "" && s[0] != '/' {
-		return errors.New("it begins with /")
+		return errors.New("it must begin with /")
 	}
 	if strings.Contains(strings.NewReplacer("~0", "", "~1", "").Replace(s), "~") {
-		return errors.New("~ is followed by 0 or 1")
+		return errors.New("~ must be followed by 0 or 1")
 	}
 	return nil
 }
@@ -232,7 +232,7 @@ func pointerError(s string) error {
 func relativePointerError(s string) error {
 	rest := strings.TrimLeft(s, "0123456789")
 	if up := s[:len(s)-len(rest)]; up == "" || len(up) > 1 && up[0] == '0' {
-		return errors.New("it begins with a number, without zeros before it")
+		return errors.New("it must begin with a number without leading zeros")
 	}
 	if rest == "#" {
 		return nil

@@ -9,14 +9,14 @@ import (
 
 func dateError(s string) error {
 	if _, err := time.Parse(time.DateOnly, s); err != nil {
-		return errors.New("it is a day such as 2026-01-31")
+		return errors.New("write a date such as 2026-01-31")
 	}
 	return nil
 }
 
 func dateTimeError(s string) error {
 	if len(s) < 11 || s[10]|0x20 != 't' {
-		return errors.New("it is a time such as 2026-01-31T20:15:00Z")
+		return errors.New("write a date and time such as 2026-01-31T20:15:00Z")
 	}
 	if err := dateError(s[:10]); err != nil {
 		return err
@@ -26,7 +26,7 @@ func dateTimeError(s string) error {
 
 // timeError follows RFC 3339, section 5.6. A leap second is the last of a day in UTC.
 func timeError(s string) error {
-	bad := errors.New("it is a time such as 20:15:00Z or 20:15:00.5+01:00")
+	bad := errors.New("write a time such as 20:15:00Z or 20:15:00.5+01:00")
 	if len(s) < 9 || s[2] != ':' || s[5] != ':' {
 		return bad
 	}
@@ -56,7 +56,7 @@ func timeError(s string) error {
 	case hour < 0 || second < 0 || second > 60:
 		return bad
 	case second == 60 && (hour-offset+48*60)%(24*60) != 24*60-1:
-		return errors.New("only the last minute of a day in UTC has a second 60")
+		return errors.New("second 60 exists only in the last minute of a day in UTC")
 	}
 	return nil
 }
@@ -88,7 +88,7 @@ func durationError(s string) error {
 	}
 	days, hours, timed := strings.Cut(rest, "T")
 	if !ok || rest == "" || !unitsOf(days, "YMD") || timed && (hours == "" || !unitsOf(hours, "HMS")) {
-		return errors.New("it is a duration such as P1DT2H30M or P2W")
+		return errors.New("write a duration such as P1DT2H30M or P2W")
 	}
 	return nil
 }

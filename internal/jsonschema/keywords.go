@@ -71,7 +71,7 @@ func (r *reader) types(v any, path []string) (set kinds) {
 	for _, name := range names {
 		k := kindNamed(name)
 		if k == 0 {
-			r.fail(path, "%s is no type: a type is string, number, integer, boolean, array, object or null", quoted(name))
+			r.fail(path, "unknown type %s: use string, number, integer, boolean, array, object or null", quoted(name))
 		}
 		set |= k
 	}
@@ -114,7 +114,7 @@ func (r *reader) list(n *node, doc map[string]any, key string, path []string) bo
 	_, severalItems := doc["items"].([]any)
 	switch {
 	case key == "items" && several && !r.draft7:
-		r.fail(path, "expected a schema, got a list: schemas for the elements one by one stand under prefixItems")
+		r.fail(path, "expected a schema, got a list: use prefixItems for a schema for each element")
 	case key == "items" && several, key == "prefixItems" && !r.draft7:
 		n.prefixItems = r.schemas(n, v, path)
 	case key == "items", key == "additionalItems" && r.draft7 && severalItems:

@@ -32,7 +32,7 @@ func FuzzLibrary(f *testing.F) {
 		g := &generator{rand.New(rand.NewPCG(seed, 7))}
 		doc := reread(t, g.schema(3, true))
 		ours, bad := Compile(doc)
-		if len(bad) > 0 && strings.Contains(bad[0].Message, "leads back") {
+		if len(bad) > 0 && strings.Contains(bad[0].Message, "refers to itself") {
 			return // the library finds that only with a value, or never
 		}
 		theirs, err := libraryCompile(doc)

@@ -44,7 +44,7 @@ func (s *nodeCheck) checkDependency(m map[string]any, d dependency) {
 	for _, name := range d.required {
 		if _, given := m[name]; !given {
 			s.addProblem(Problem{Path: []string{name}, Schema: s.n.at + "/" + d.keyword, Missing: true,
-				Message: "is missing: it goes with " + d.property})
+				Message: "is missing: it is required with " + d.property})
 		}
 	}
 }
@@ -77,7 +77,7 @@ func (s *nodeCheck) checkProperty(name string, v any) {
 // checkExtra holds a property that nothing names against what is said of such.
 func (s *nodeCheck) checkExtra(keyword string, n *node, v any, name string) {
 	if n.alwaysFalse {
-		s.addProblem(Problem{Path: []string{name}, Schema: s.n.at + "/" + keyword, Unknown: true, Message: "is not known here"})
+		s.addProblem(Problem{Path: []string{name}, Schema: s.n.at + "/" + keyword, Unknown: true, Message: "is unknown"})
 		return
 	}
 	s.applyChild(n, v, name)
@@ -94,7 +94,7 @@ func (s *nodeCheck) checkName(name string) {
 	for _, p := range inner.problems {
 		why = append(why, p.Message)
 	}
-	s.addProblem(Problem{Path: []string{name}, Schema: s.n.at + "/propertyNames", Message: "the name is refused: " + strings.Join(why, "; ")})
+	s.addProblem(Problem{Path: []string{name}, Schema: s.n.at + "/propertyNames", Message: "has an invalid name: " + strings.Join(why, "; ")})
 }
 
 func (s *nodeCheck) checkUnevaluated(m map[string]any) {

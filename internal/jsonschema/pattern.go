@@ -58,7 +58,7 @@ func (t *translator) one() error {
 	}
 	for _, beyond := range []string{"(?=", "(?!", "(?<=", "(?<!"} {
 		if strings.HasPrefix(t.rest, beyond) {
-			return fmt.Errorf("%s...) looks around, which patterns here cannot: they are matched in linear time", beyond)
+			return fmt.Errorf("%s...) is a look-around, which is not supported (patterns are matched in linear time)", beyond)
 		}
 	}
 	for _, s := range differingForms() {
@@ -98,7 +98,7 @@ func (t *translator) copy(n int) {
 // escape takes a backslash and what belongs to it.
 func (t *translator) escape() error {
 	if len(t.rest) < 2 {
-		return errors.New(`a pattern does not end with \`)
+		return errors.New(`it ends with \`)
 	}
 	c := t.rest[1]
 	switch {
@@ -116,7 +116,7 @@ func (t *translator) escape() error {
 		t.out.WriteString(`\x00`)
 		t.rest = t.rest[2:]
 	case c == 'k' || '0' <= c && c <= '9':
-		return fmt.Errorf(`\%c refers back, which patterns here cannot: they are matched in linear time`, c)
+		return fmt.Errorf(`\%c is a back-reference, which is not supported (patterns are matched in linear time)`, c)
 	case c == 'c' && len(t.rest) > 2 && ('a' <= t.rest[2]|0x20 && t.rest[2]|0x20 <= 'z'):
 		fmt.Fprintf(&t.out, `\x%02x`, t.rest[2]&0x1f)
 		t.rest = t.rest[3:]
@@ -125,7 +125,7 @@ func (t *translator) escape() error {
 	case c == 'p' || c == 'P':
 		return t.property()
 	case c < 0x80 && strings.IndexByte("dDwWbBfnrtvx", c) < 0 && (c|0x20 >= 'a' && c|0x20 <= 'z'):
-		return fmt.Errorf(`\%c means nothing in a pattern`, c)
+		return fmt.Errorf(`\%c is not a valid escape`, c)
 	default:
 		t.copy(2)
 	}
@@ -149,13 +149,13 @@ func (t *translator) unicode() error {
 	}
 	first, ok := utf16Unit(t.rest)
 	if !ok {
-		return errors.New(`\u is followed by four hexadecimal digits, or by {...}`)
+		return errors.New(`\u must be followed by four hexadecimal digits or by {...}`)
 	}
 	t.rest = t.rest[6:]
 	if utf16.IsSurrogate(first) {
 		second, _ := utf16Unit(t.rest)
 		if first = utf16.DecodeRune(first, second); first == '\uFFFD' {
-			return errors.New(`half of a character stands alone in the pattern`)
+			return errors.New(`it contains half of a surrogate pair`)
 		}
 		t.rest = t.rest[6:]
 	}
@@ -176,7 +176,7 @@ func (t *translator) property() error {
 	head, rest, ok := strings.Cut(t.rest, "}")
 	name, braced := strings.CutPrefix(head[2:], "{")
 	if !ok || !braced {
-		return fmt.Errorf(`%s is followed by a property in braces`, t.rest[:2])
+		return fmt.Errorf(`%s must be followed by a property in braces`, t.rest[:2])
 	}
 	for _, key := range []string{"Script=", "sc=", "Script_Extensions=", "scx=", "General_Category=", "gc="} {
 		name = strings.TrimPrefix(name, key)

@@ -60,7 +60,7 @@ func (r *reader) dialect() {
 		r.draft7 = true
 	default:
 		if given {
-			r.fail([]string{"$schema"}, "%s is not read: a schema is %s or %s#", quoted(written), dialect2020, dialect7)
+			r.fail([]string{"$schema"}, "unsupported $schema %s: use %s or %s#", quoted(written), dialect2020, dialect7)
 		}
 	}
 }
@@ -70,7 +70,7 @@ func (r *reader) schema(doc any, path []string, res *resource) *node {
 	n := &node{at: pointer(path), res: res}
 	r.nodes[n.at] = n
 	if len(path) > 2*maxNested {
-		r.fail(nil, "schemas stand in schemas more than %d deep", maxNested)
+		r.fail(nil, "schemas are nested more than %d levels deep", maxNested)
 		return n
 	}
 	switch v := doc.(type) {
@@ -124,7 +124,7 @@ func (r *reader) resource(n *node, id string, path []string) {
 	}
 	whole, fragment, err := resolve(base, id)
 	if err != nil || fragment != "" {
-		r.fail(append(path[:len(path):len(path)], "$id"), "%s is not an address without #", quoted(id))
+		r.fail(append(path[:len(path):len(path)], "$id"), "%s is not a URL without #", quoted(id))
 	}
 	n.res = &resource{base: whole, root: n, at: n.at, anchors: map[string]*node{}, dynamic: map[string]*node{}}
 	if _, taken := r.resources[whole]; taken {
@@ -173,7 +173,7 @@ func (r *reader) schemas(n *node, v any, path []string) []*node {
 
 func emptyOr(empty bool, v any) string {
 	if empty {
-		return "an empty one"
+		return "an empty list"
 	}
 	return gotWords(v)
 }
@@ -195,7 +195,7 @@ func (r *reader) namedSchemas(n *node, v any, path []string) map[string]*node {
 func (r *reader) texts(v any, path []string) []string {
 	list, ok := v.([]any)
 	if !ok {
-		r.fail(path, "expected a list of texts, got %s", gotWords(v))
+		r.fail(path, "expected a list of text, got %s", gotWords(v))
 	}
 	var all []string
 	for i, e := range list {
@@ -205,7 +205,7 @@ func (r *reader) texts(v any, path []string) []string {
 		case !ok:
 			r.fail(at, "expected text, got %s", gotWords(e))
 		case slices.Contains(all, s):
-			r.fail(at, "%s stands here twice", quoted(s))
+			r.fail(at, "%s is listed twice", quoted(s))
 		default:
 			all = append(all, s)
 		}
@@ -225,7 +225,7 @@ func (r *reader) count(v any, path []string) *int {
 	d, isNumber := decimalOf(v)
 	n, ok := d.count()
 	if !isNumber || !ok {
-		r.fail(path, "expected a whole number from 0, got %s", shown(v))
+		r.fail(path, "expected a whole number that is 0 or greater, got %s", shown(v))
 	}
 	return &n
 }
@@ -241,7 +241,7 @@ func (r *reader) decimal(v any, path []string) decimal {
 func (r *reader) pattern(s string, path []string) *pattern {
 	p, err := compilePattern(s)
 	if err != nil {
-		r.fail(path, "cannot read the pattern %s: %v", quoted(s), err)
+		r.fail(path, "invalid pattern %s: %v", quoted(s), err)
 		return nil
 	}
 	return p

@@ -41,10 +41,10 @@ func (r *reader) find(ref reference) (to *node, dynamicName string) {
 	res := r.resources[base]
 	switch {
 	case err != nil:
-		r.fail(ref.path, "%s is no address", quoted(ref.written))
+		r.fail(ref.path, "%s is not a URL", quoted(ref.written))
 		return nil, ""
 	case res == nil:
-		r.fail(ref.path, "%s is another document, and only what stands here is read", quoted(ref.written))
+		r.fail(ref.path, "%s is in another document; references work only within the same document", quoted(ref.written))
 		return nil, ""
 	case fragment == "":
 		return res.root, ""
@@ -57,7 +57,7 @@ func (r *reader) find(ref reference) (to *node, dynamicName string) {
 		to = r.nodeAt(res.at + fragment)
 	}
 	if to == nil {
-		r.fail(ref.path, "%s leads nowhere", quoted(ref.written))
+		r.fail(ref.path, "%s does not exist in this schema", quoted(ref.written))
 	}
 	return to, dynamicName
 }
@@ -112,7 +112,7 @@ func (r *reader) rejectCycles() {
 				if next == n.ref {
 					path = append(path, "$ref")
 				}
-				r.fail(path, "leads back to itself: no value could ever be checked")
+				r.fail(path, "refers to itself, so no value can be checked")
 			default:
 				visit(next)
 			}

@@ -31,32 +31,32 @@ func TestProblems(t *testing.T) {
 		{"types", `{"type":["integer","boolean"]}`, `"a"`, " | /type | expected true or false or a whole number, got text"},
 		{"a number is no text", `{"type":"string"}`, `1`, " | /type | expected text, got a number"},
 		{"several at once", `{"required":["a","b"],"properties":{"c":{"type":"number"},"d":{"minimum":3}},"additionalProperties":false}`, `{"c":"x","d":1,"e":0}`,
-			"a | /required | is missing (missing)\nb | /required | is missing (missing)\nc | /properties/c/type | expected a number, got text\nd | /properties/d/minimum | 1 is below the minimum of 3\ne | /additionalProperties | is not known here (unknown)"},
+			"a | /required | is missing (missing)\nb | /required | is missing (missing)\nc | /properties/c/type | expected a number, got text\nd | /properties/d/minimum | 1 is below the minimum of 3\ne | /additionalProperties | is unknown (unknown)"},
 		{"inside lists", `{"properties":{"l":{"items":{"required":["n"]}}}}`, `{"l":[{"n":1},{}]}`, "l.1.n | /properties/l/items/required | is missing (missing)"},
-		{"enum", `{"enum":["eu","us",1,null]}`, `"mars"`, ` | /enum | "mars" is none of eu, us, 1, null`},
-		{"const", `{"const":{"a":1}}`, `2`, ` | /const | value must be {"a":1}`},
+		{"enum", `{"enum":["eu","us",1,null]}`, `"mars"`, ` | /enum | "mars" is not one of eu, us, 1, null`},
+		{"const", `{"const":{"a":1}}`, `2`, ` | /const | must be {"a":1}`},
 		{"pattern and length", `{"pattern":"^a\\d+$","maxLength":2}`, `"bcd"`, " | /maxLength | has 3 characters, at most 2 are allowed\n | /pattern | \"bcd\" does not match pattern \"^a\\\\d+$\""},
-		{"anyOf is one problem", `{"anyOf":[{"type":"string"},{"minimum":3}]}`, `1`, " | /anyOf | none of the forms it may have (anyOf)"},
-		{"oneOf is one problem", `{"oneOf":[{},true]}`, `1`, " | /oneOf | not exactly one of the forms it may have (oneOf)"},
-		{"not", `{"not":{"type":"number"}}`, `1`, " | /not | is what it must not be (not)"},
+		{"anyOf is one problem", `{"anyOf":[{"type":"string"},{"minimum":3}]}`, `1`, " | /anyOf | matches none of the alternatives (anyOf)"},
+		{"oneOf is one problem", `{"oneOf":[{},true]}`, `1`, " | /oneOf | must match exactly one of the alternatives (oneOf)"},
+		{"not", `{"not":{"type":"number"}}`, `1`, " | /not | is a value that is not allowed (not)"},
 		{"a reference tells what it leads to", `{"$ref":"#/$defs/a/b","$defs":{"a/b":{},"a":{"b":{"maximum":1}}}}`, `2`, " | /$defs/a/b/maximum | 2 is above the maximum of 1"},
 		{"then", `{"if":{"required":["a"]},"then":{"required":["b"]}}`, `{"a":1}`, "b | /then/required | is missing (missing)"},
 		{"false", `{"properties":{"a":false}}`, `{"a":1}`, "a | /properties/a | is not allowed"},
-		{"a dependency", `{"dependentRequired":{"a":["b"]}}`, `{"a":1}`, "b | /dependentRequired | is missing: it goes with a (missing)"},
-		{"names", `{"propertyNames":{"maxLength":1}}`, `{"ab":1}`, "ab | /propertyNames | the name is refused: has 2 characters, at most 1 are allowed"},
-		{"contains", `{"contains":{"type":"string"},"minContains":2}`, `["a",1]`, " | /contains | contains: 1 items match, want at least 2"},
+		{"a dependency", `{"dependentRequired":{"a":["b"]}}`, `{"a":1}`, "b | /dependentRequired | is missing: it is required with a (missing)"},
+		{"names", `{"propertyNames":{"maxLength":1}}`, `{"ab":1}`, "ab | /propertyNames | has an invalid name: has 2 characters, at most 1 are allowed"},
+		{"contains", `{"contains":{"type":"string"},"minContains":2}`, `["a",1]`, " | /contains | has 1 matching items, at least 2 are needed (contains)"},
 		{"the same in two ways", `{"allOf":[{"type":"string"},{"type":"string"}]}`, `1`, " | /allOf/0/type | expected text, got a number"},
-		{"unevaluated", `{"allOf":[{"properties":{"a":{}}}],"unevaluatedProperties":false}`, `{"a":1,"b":1}`, "b | /unevaluatedProperties | is not known here (unknown)"},
+		{"unevaluated", `{"allOf":[{"properties":{"a":{}}}],"unevaluatedProperties":false}`, `{"a":1,"b":1}`, "b | /unevaluatedProperties | is unknown (unknown)"},
 		{"characters", `{"maxLength":2}`, `"💩💩"`, ""},
 		{"decimals", `{"multipleOf":0.01}`, `19.99`, ""},
-		{"no multiple", `{"multipleOf":0.1}`, `0.35`, " | /multipleOf | 0.35 is no multiple of 0.1"},
+		{"no multiple", `{"multipleOf":0.1}`, `0.35`, " | /multipleOf | 0.35 is not a multiple of 0.1"},
 		{"beyond 2^53", `{"maximum":9007199254740992}`, `9007199254740993`, " | /maximum | 9007199254740993 is above the maximum of 9007199254740992"},
 		{"beyond float64", `{"minimum":1e400,"type":"integer"}`, `2e400`, ""},
 		{"equal spellings", `{"enum":[1.0,100]}`, `1e2`, ""},
 		{"draft-07", `{"$schema":"http://json-schema.org/draft-07/schema#","definitions":{"n":{"type":"number"}},"items":[{"$ref":"#/definitions/n","maximum":1}],"additionalItems":false,"dependencies":{"a":["b"]}}`,
 			`["x",2]`, "0 | /definitions/n/type | expected a number, got text\n1 | /additionalItems | is not allowed"},
-		{"a format", `{"format":"email"}`, `"x"`, ` | /format | "x" is not valid email: there is no @`},
-		{"a long value is cut", `{"enum":[1]}`, `"` + strings.Repeat("ä", 99) + `"`, ` | /enum | "` + strings.Repeat("ä", 60) + `…" is none of 1`},
+		{"a format", `{"format":"email"}`, `"x"`, ` | /format | "x" is not a valid email: it has no @`},
+		{"a long value is cut", `{"enum":[1]}`, `"` + strings.Repeat("ä", 99) + `"`, ` | /enum | "` + strings.Repeat("ä", 60) + `…" is not one of 1`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, bad := Compile(decode(t, []byte(c.schema)))
@@ -74,20 +74,20 @@ func TestProblems(t *testing.T) {
 func TestBadSchemas(t *testing.T) {
 	for _, c := range []struct{ name, schema, want string }{
 		{"no schema", `7`, " |  | expected a schema (an object, true or false), got a number"},
-		{"an unknown type", `{"type":"text"}`, `type | /type | "text" is no type: a type is string, number, integer, boolean, array, object or null`},
+		{"an unknown type", `{"type":"text"}`, `type | /type | unknown type "text": use string, number, integer, boolean, array, object or null`},
 		{"several", `{"properties":{"a":{"minimum":"1"},"b":{"required":"c"}},"maxLength":-1,"title":5}`,
-			"maxLength | /maxLength | expected a whole number from 0, got -1\nproperties.a.minimum | /properties/a/minimum | expected a number, got text\n" +
-				"properties.b.required | /properties/b/required | expected a list of texts, got text\ntitle | /title | expected text, got a number"},
-		{"a pattern that looks around", `{"pattern":"a(?=b)"}`, `pattern | /pattern | cannot read the pattern "a(?=b)": (?=...) looks around, which patterns here cannot: they are matched in linear time`},
-		{"a pattern that refers back", `{"patternProperties":{"(a)\\1":{}}}`, `patternProperties.(a)\1 | /patternProperties/(a)\1 | cannot read the pattern "(a)\\1": \1 refers back, which patterns here cannot: they are matched in linear time`},
-		{"a broken pattern", `{"pattern":"("}`, "pattern | /pattern | cannot read the pattern \"(\": missing closing ): `(`"},
-		{"nowhere", `{"$ref":"#/$defs/a"}`, `$ref | /$ref | "#/$defs/a" leads nowhere`},
-		{"another document", `{"items":{"$ref":"other.json"}}`, `items.$ref | /items/$ref | "other.json" is another document, and only what stands here is read`},
-		{"a circle", `{"$defs":{"a":{"allOf":[{"$ref":"#/$defs/b"}]},"b":{"$ref":"#/$defs/a"}}}`, `$defs.b.$ref | /$defs/b/$ref | leads back to itself: no value could ever be checked`},
-		{"another draft", `{"$schema":"http://json-schema.org/draft-04/schema#"}`, `$schema | /$schema | "http://json-schema.org/draft-04/schema#" is not read: a schema is https://json-schema.org/draft/2020-12/schema or http://json-schema.org/draft-07/schema#`},
-		{"items of draft-07", `{"items":[{}]}`, "items | /items | expected a schema, got a list: schemas for the elements one by one stand under prefixItems"},
-		{"one name twice", `{"required":["a","a"]}`, `required.1 | /required/1 | "a" stands here twice`},
-		{"an empty list", `{"anyOf":[]}`, "anyOf | /anyOf | expected a list of schemas, got an empty one"},
+			"maxLength | /maxLength | expected a whole number that is 0 or greater, got -1\nproperties.a.minimum | /properties/a/minimum | expected a number, got text\n" +
+				"properties.b.required | /properties/b/required | expected a list of text, got text\ntitle | /title | expected text, got a number"},
+		{"a pattern that looks around", `{"pattern":"a(?=b)"}`, `pattern | /pattern | invalid pattern "a(?=b)": (?=...) is a look-around, which is not supported (patterns are matched in linear time)`},
+		{"a pattern that refers back", `{"patternProperties":{"(a)\\1":{}}}`, `patternProperties.(a)\1 | /patternProperties/(a)\1 | invalid pattern "(a)\\1": \1 is a back-reference, which is not supported (patterns are matched in linear time)`},
+		{"a broken pattern", `{"pattern":"("}`, "pattern | /pattern | invalid pattern \"(\": missing closing ): `(`"},
+		{"nowhere", `{"$ref":"#/$defs/a"}`, `$ref | /$ref | "#/$defs/a" does not exist in this schema`},
+		{"another document", `{"items":{"$ref":"other.json"}}`, `items.$ref | /items/$ref | "other.json" is in another document; references work only within the same document`},
+		{"a circle", `{"$defs":{"a":{"allOf":[{"$ref":"#/$defs/b"}]},"b":{"$ref":"#/$defs/a"}}}`, `$defs.b.$ref | /$defs/b/$ref | refers to itself, so no value can be checked`},
+		{"another draft", `{"$schema":"http://json-schema.org/draft-04/schema#"}`, `$schema | /$schema | unsupported $schema "http://json-schema.org/draft-04/schema#": use https://json-schema.org/draft/2020-12/schema or http://json-schema.org/draft-07/schema#`},
+		{"items of draft-07", `{"items":[{}]}`, "items | /items | expected a schema, got a list: use prefixItems for a schema for each element"},
+		{"one name twice", `{"required":["a","a"]}`, `required.1 | /required/1 | "a" is listed twice`},
+		{"an empty list", `{"anyOf":[]}`, "anyOf | /anyOf | expected a list of schemas, got an empty list"},
 		{"a step of nothing", `{"multipleOf":0}`, "multipleOf | /multipleOf | expected a number above 0, got 0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -126,10 +126,10 @@ func TestHostile(t *testing.T) {
 		fmt.Fprintf(&defs, `,"k%d":{"default":{},"properties":{%s"z":{}}}`, i, kinds.String())
 	}
 	for _, c := range []struct{ name, schema, value, want string }{
-		{"doubling", `{"$ref":"#/$defs/d0","$defs":{` + chain.String() + `"d60":{}}}`, `1`, " |  | cannot be checked: the schema leads on without end, or asks for too many steps"},
+		{"doubling", `{"$ref":"#/$defs/d0","$defs":{` + chain.String() + `"d60":{}}}`, `1`, " |  | cannot be checked: the schema never ends or needs too many steps"},
 		{"doubling defaults", `{"$ref":"#/$defs/n","$defs":{"n":{"default":{},"properties":{` + kinds.String() + `"z":{}}}` + defs.String() + `}}`, `{}`, ""},
-		{"a dynamic circle", `{"$dynamicAnchor":"x","$dynamicRef":"#x"}`, `1`, " |  | cannot be checked: the schema leads on without end, or asks for too many steps"},
-		{"a huge exponent", `{"multipleOf":3,"maximum":1e999999999999}`, `1e999999999`, " | /multipleOf | 1e999999999 is no multiple of 3"},
+		{"a dynamic circle", `{"$dynamicAnchor":"x","$dynamicRef":"#x"}`, `1`, " |  | cannot be checked: the schema never ends or needs too many steps"},
+		{"a huge exponent", `{"multipleOf":3,"maximum":1e999999999999}`, `1e999999999`, " | /multipleOf | 1e999999999 is not a multiple of 3"},
 		{"a deep value", `{"items":{"$ref":"#"}}`, strings.Repeat("[", 4000) + strings.Repeat("]", 4000), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -148,7 +148,7 @@ func TestHostile(t *testing.T) {
 	for range 5000 {
 		deep = map[string]any{"not": deep}
 	}
-	if _, bad := Compile(deep); said(bad) != " |  | schemas stand in schemas more than 1000 deep" {
+	if _, bad := Compile(deep); said(bad) != " |  | schemas are nested more than 1000 levels deep" {
 		t.Error(said(bad))
 	}
 }

@@ -58,7 +58,7 @@ func runGroup(t *testing.T, file string, g suiteGroup) int {
 	}
 	s, bad := Compile(doc)
 	for _, p := range bad {
-		if !strings.HasSuffix(p.Message, "is another document, and only what stands here is read") {
+		if !strings.HasSuffix(p.Message, "is in another document; references work only within the same document") {
 			t.Errorf("%s: %s: %v", file, g.Description, p)
 		}
 	}

@@ -54,5 +54,5 @@ func gotWords(v any) string {
 	if k := kindOf(v) &^ kindInteger; k != 0 {
 		return kindWords(k)
 	}
-	return "what JSON does not have"
+	return "a value that is not JSON"
 }

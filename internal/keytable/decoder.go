@@ -198,7 +198,7 @@ func (d *Decoder) keyHint(o *Object, key string) string {
 		return fmt.Sprintf("%q belongs in %s", key, strings.Join(homes, " or "))
 	}
 	if foreign {
-		return fmt.Sprintf("%q is called %q here and belongs in %s", key, ours, strings.Join(d.Root.homes(ours), " or "))
+		return fmt.Sprintf("%q is named %q in flowrun and belongs in %s", key, ours, strings.Join(d.Root.homes(ours), " or "))
 	}
 	if len(keys) <= 12 {
 		return "known keys: " + strings.Join(keys, ", ") + "; keys of your own begin with 'x-'"
@@ -218,12 +218,12 @@ func (d *Decoder) WrongType(n *yaml.Node, want string) {
 func FormHint(want string) string { return formHints[want] }
 
 var formHints = map[string]string{
-	"text":               "write it on one line, in quotes if it begins with a sign, or as a block after '|'",
+	"text":               "write it on one line, in quotes if it begins with a special character, or as a block after '|'",
 	"true or false":      "write true or false, without quotes",
 	"a whole number":     "write digits, without quotes",
 	"a duration":         `write milliseconds (5000) or a text with units ("1m30s")`,
 	"a size":             "write bytes or a number with a unit: 10MB",
-	"a list":             "write [a, b], or one line for each, beginning with '- '",
+	"a list":             "write [a, b], or one line for each value, beginning with '- '",
 	"a mapping of keys":  "write 'key: value' lines, indented under this key",
 	"a mapping of names": "write 'NAME: value' lines, indented under this key",
 }

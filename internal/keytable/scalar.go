@@ -46,9 +46,9 @@ func (d *Decoder) warnNumber(n *yaml.Node) {
 	}
 	switch {
 	case octalLooking().MatchString(n.Value):
-		d.Warn(n, "number-as-text", fmt.Sprintf("%s is kept as text, but YAML takes it for an octal number", n.Value), fmt.Sprintf("quote it: %q", n.Value))
+		d.Warn(n, "number-as-text", fmt.Sprintf("%s is used as text, but other YAML parsers read it as an octal number", n.Value), fmt.Sprintf("quote it: %q", n.Value))
 	case exponentForm().MatchString(n.Value):
-		d.Warn(n, "number-as-text", fmt.Sprintf("%s is kept as text, but YAML takes it for a number with an exponent", n.Value), fmt.Sprintf("quote it: %q", n.Value))
+		d.Warn(n, "number-as-text", fmt.Sprintf("%s is used as text, but other YAML parsers read it as a number with an exponent", n.Value), fmt.Sprintf("quote it: %q", n.Value))
 	}
 }
 
@@ -152,7 +152,7 @@ func (d *Decoder) integer(n *yaml.Node) (int64, bool) {
 	}
 	v, err := strconv.ParseInt(strings.ReplaceAll(n.Value, "_", ""), 0, 64)
 	if err != nil {
-		d.Fail(n, "integer-range", fmt.Sprintf("cannot use the number %s: it does not fit in 64 bits and would be rounded", diagnostic.Printable(n.Value)), "quote it if it is meant as text")
+		d.Fail(n, "integer-range", fmt.Sprintf("the number %s does not fit in 64 bits and would be rounded", diagnostic.Printable(n.Value)), "if it is meant as text, quote it")
 		return 0, false
 	}
 	if octalLooking().MatchString(n.Value) && !strings.Contains(n.Value, "o") && v > 7 {
@@ -189,7 +189,7 @@ func (d *Decoder) number(n *yaml.Node) (float64, bool) {
 func (d *Decoder) float(n *yaml.Node) (float64, bool) {
 	v, err := strconv.ParseFloat(strings.ReplaceAll(n.Value, "_", ""), 64)
 	if err != nil || math.IsInf(v, 0) || math.IsNaN(v) {
-		d.Fail(n, "out-of-range", fmt.Sprintf("cannot use %s as a number", diagnostic.Printable(n.Value)), "use a finite number; infinity and NaN have no form in JSON")
+		d.Fail(n, "out-of-range", fmt.Sprintf("invalid number %s", diagnostic.Printable(n.Value)), "use a finite number; JSON cannot represent infinity and NaN")
 		return 0, false
 	}
 	return v, true
@@ -211,7 +211,7 @@ func (d *Decoder) duration(n *yaml.Node) (time.Duration, bool) {
 	if ms, err := strconv.ParseInt(n.Value, 10, 64); err == nil && n.ShortTag() == "!!int" {
 		v = time.Duration(min(max(ms, -1), int64(MaxDuration/time.Millisecond)+1)) * time.Millisecond
 	} else if v, err = time.ParseDuration(n.Value); err != nil || n.ShortTag() != "!!str" {
-		d.Fail(n, "bad-duration", fmt.Sprintf("cannot read %s as a duration", diagnostic.Quote(n.Value)), hint)
+		d.Fail(n, "bad-duration", fmt.Sprintf("invalid duration %s", diagnostic.Quote(n.Value)), hint)
 		return 0, false
 	}
 	if v < time.Millisecond || v > MaxDuration {
@@ -232,7 +232,7 @@ var (
 
 // size reads a number of bytes.
 func (d *Decoder) size(n *yaml.Node) (int64, bool) {
-	const hint = "write a whole number of bytes, or one with a unit: KB, MB, GB, TB (powers of 1000) or KiB, MiB, GiB, TiB (powers of 1024)"
+	const hint = "write a whole number of bytes, or a number with a unit: KB, MB, GB, TB (powers of 1000) or KiB, MiB, GiB, TiB (powers of 1024)"
 	n = Deref(n)
 	if n.Kind != yaml.ScalarNode {
 		d.WrongType(n, "a size")
@@ -240,7 +240,7 @@ func (d *Decoder) size(n *yaml.Node) (int64, bool) {
 	}
 	m := sizeForm().FindStringSubmatch(n.Value)
 	if m == nil || sizeUnits[m[2]] == 0 {
-		d.Fail(n, "bad-size", fmt.Sprintf("cannot read %s as a size", diagnostic.Quote(n.Value)), hint)
+		d.Fail(n, "bad-size", fmt.Sprintf("invalid size %s", diagnostic.Quote(n.Value)), hint)
 		return 0, false
 	}
 	v, err := strconv.ParseInt(m[1], 10, 64)

@@ -89,12 +89,12 @@ func (sh *shaper) alias(n *yaml.Node, depth int) extent {
 	s, ok := sh.sizes[n.Alias]
 	switch {
 	case ok && s.nodes == 0:
-		sh.fail(n, "cyclic-alias", fmt.Sprintf("cannot expand the alias *%s: it stands inside its own anchor", diagnostic.Printable(n.Value)), "write the inner value out")
+		sh.fail(n, "cyclic-alias", fmt.Sprintf("cannot expand the alias *%s: it is inside its own anchor", diagnostic.Printable(n.Value)), "replace the alias with the value itself")
 	case depth+s.depth > maxDepth:
-		sh.fail(n, "too-deep", fmt.Sprintf("cannot expand the alias *%s: the definition becomes nested deeper than %d levels", diagnostic.Printable(n.Value), maxDepth), "flatten this part of the file")
+		sh.fail(n, "too-deep", fmt.Sprintf("cannot expand the alias *%s: the definition would be nested deeper than %d levels", diagnostic.Printable(n.Value), maxDepth), "flatten this part of the file")
 	}
 	if sh.d.expanded += s.nodes; sh.d.expanded > maxExpanded {
-		sh.fail(n, "alias-bomb", fmt.Sprintf("cannot expand the alias *%s: the aliases of this file stand for more than %d values", diagnostic.Printable(n.Value), maxExpanded), "use fewer aliases of aliases")
+		sh.fail(n, "alias-bomb", fmt.Sprintf("cannot expand the alias *%s: the aliases of this file expand to more than %d values", diagnostic.Printable(n.Value), maxExpanded), "use fewer aliases that contain aliases")
 	}
 	return s
 }
@@ -118,7 +118,7 @@ func (sh *shaper) tag(n *yaml.Node) {
 	switch n.ShortTag() {
 	case "!!str", "!!int", "!!float", "!!bool", "!!null", "!!seq", "!!map":
 	default:
-		sh.d.Fail(n, "unknown-tag", fmt.Sprintf("unknown YAML tag %s", diagnostic.Quote(n.Tag)), "remove the tag, or quote the value if it is meant as text")
+		sh.d.Fail(n, "unknown-tag", fmt.Sprintf("unknown YAML tag %s", diagnostic.Quote(n.Tag)), "remove the tag; if the value is meant as text, quote it")
 	}
 }
 
@@ -132,7 +132,7 @@ func (sh *shaper) keys(n *yaml.Node) {
 		key := n.Content[i]
 		if key.Kind != yaml.ScalarNode {
 			if len(n.Content) != 2 || !IsPlaceholder(key) { // {{X}}: told where the value is read
-				sh.d.Fail(key, "bad-key", "a key must be text on one line", "quote the value if '{', '[' or '*' is meant as text")
+				sh.d.Fail(key, "bad-key", "a key must be text on one line", "if '{', '[' or '*' is meant as text, quote the value")
 			}
 			continue
 		}
@@ -159,7 +159,7 @@ func (sh *shaper) twice(n, first, key *yaml.Node, i int) {
 		"keep one of the two; if both are needed, merge their contents")
 	one.Related = []diagnostic.Place{d.FirstHere(first)}
 	if before := n.Content[slices.Index(n.Content, first)+1]; equal(before, n.Content[i+1]) {
-		one.Hint, one.Fix = "remove one of the two: they say the same", withoutEntry(d.Src, d.Pos(key))
+		one.Hint, one.Fix = "remove one of the two; their values are equal", withoutEntry(d.Src, d.Pos(key))
 	}
 	d.Report(one)
 }
@@ -212,7 +212,7 @@ func (d *Decoder) Merged(n *yaml.Node) []*yaml.Node {
 // merge adds the keys of one << value: a mapping or a list of mappings.
 func (d *Decoder) merge(key, value *yaml.Node, add func(key, value *yaml.Node)) {
 	if d.Path.inSecurity() {
-		d.Fail(key, "merge-in-security", "cannot merge keys into a security section: what a tool may do must stand where it is read", "write the keys out")
+		d.Fail(key, "merge-in-security", "cannot merge keys into a security section: permissions must be written out where they apply", "write the keys out instead of using <<")
 		return
 	}
 	from := []*yaml.Node{Deref(value)}
@@ -222,7 +222,7 @@ func (d *Decoder) merge(key, value *yaml.Node, add func(key, value *yaml.Node)) 
 	for _, n := range from {
 		n = Deref(n)
 		if n.Kind != yaml.MappingNode {
-			d.Fail(value, "wrong-type", "cannot merge "+Describe(n)+": << takes a mapping or a list of mappings", "write <<: *name, where &name marks a mapping")
+			d.Fail(value, "wrong-type", "cannot merge "+Describe(n)+": << needs a mapping or a list of mappings", "write <<: *name, where &name is the anchor of a mapping")
 			continue
 		}
 		inner := d.Merged(n)

@@ -36,7 +36,7 @@ func (d *Decoder) Parse() *yaml.Node {
 		return nil
 	case errors.As(err, &second):
 		d.Report(diagnostic.Diagnostic{Code: "second-document", Severity: diagnostic.Error, Pos: diagnostic.Pos{File: d.Src.File, Line: d.lineOf(second.line), Col: 1}, Len: 3,
-			Message: "cannot read the definition: a second YAML document begins here", Hint: "a file holds one tool: remove the '---' line or move what follows into a file of its own"})
+			Message: "cannot read the definition: a second YAML document begins here", Hint: "a file contains one tool: remove the '---' line, or move what follows to another file"})
 		return root
 	default:
 		if root = d.repair(); root == nil {
@@ -111,8 +111,8 @@ func (d *Decoder) repair() *yaml.Node {
 			continue
 		}
 		d.Report(diagnostic.Diagnostic{Code: "repaired-scalar", Severity: diagnostic.Warning, Pos: diagnostic.Pos{File: d.Src.File, Line: t.line, Col: t.col}, Len: 1,
-			Message: fmt.Sprintf("the value of %q on line %d is not valid YAML: it contains ': '; it was taken literally to the end of the line", t.key, t.line),
-			Hint:    fmt.Sprintf("write it as a block: '%s: |' and the command on the next line, indented", t.key), Fix: asBlock(d.Src, t)})
+			Message: fmt.Sprintf("the value of %q on line %d is not valid YAML, because it contains ': '; flowrun used the rest of the line as text", t.key, t.line),
+			Hint:    fmt.Sprintf("write it as a block: '%s: |', and the command indented on the next line", t.key), Fix: asBlock(d.Src, t)})
 	}
 	return root
 }
@@ -162,7 +162,7 @@ func (d *Decoder) explain(err error) diagnostic.Diagnostic {
 	}
 	if strings.Contains(m[2], "exceeded max depth") {
 		return diagnostic.Diagnostic{Code: "too-deep", Severity: diagnostic.Error, Pos: diagnostic.Pos{File: d.Src.File, Line: 1, Col: 1},
-			Message: "cannot read the definition: it is nested deeper than 10000 levels", Hint: fmt.Sprintf("a definition may nest %d levels", maxDepth)}
+			Message: "cannot read the definition: it is nested deeper than 10000 levels", Hint: fmt.Sprintf("a definition can be nested %d levels deep", maxDepth)}
 	}
 	var first *trap
 	scanTraps(d.Src, func(t trap) bool { first = &t; return false })
@@ -171,8 +171,8 @@ func (d *Decoder) explain(err error) diagnostic.Diagnostic {
 	}
 	line, _ := strconv.Atoi(m[1])
 	return diagnostic.Diagnostic{Code: "bad-yaml", Severity: diagnostic.Error, Pos: diagnostic.Pos{File: d.Src.File, Line: d.lineOf(line), Col: 1},
-		Message: fmt.Sprintf("cannot read the definition as YAML near here (the line is approximate): %s", m[2]),
-		Hint:    "check the indentation and the quotes of this line and the ones before it"}
+		Message: fmt.Sprintf("cannot read the definition: YAML error near this line: %s", m[2]),
+		Hint:    "check the indentation and the quotes of this line and the lines before it"}
 }
 
 // lineOf brings a line number of the parser into the file.
@@ -183,6 +183,6 @@ func (d *Decoder) lineOf(n int) int { return min(max(n, 1), len(d.Src.Lines)) }
 func (d *Decoder) unknownAnchor(name string) diagnostic.Diagnostic {
 	at := max(bytes.Index(d.Src.Text, []byte("*"+name)), 0)
 	return diagnostic.Diagnostic{Code: "unknown-anchor", Severity: diagnostic.Error, Pos: d.Src.Pos(at), Len: len(name) + 1,
-		Message: fmt.Sprintf("cannot resolve the alias *%s: no anchor &%s stands before it", diagnostic.Printable(name), diagnostic.Printable(name)),
-		Hint:    fmt.Sprintf("if the text itself is meant, quote the value: %q", "*"+name)}
+		Message: fmt.Sprintf("cannot resolve the alias *%s: there is no anchor &%s before it", diagnostic.Printable(name), diagnostic.Printable(name)),
+		Hint:    fmt.Sprintf("if it is meant as text, quote the value: %q", "*"+name)}
 }

@@ -70,13 +70,13 @@ func (sc *trapScanner) next() (trap, bool) {
 	f := split(raw)
 	if f.key != "" && key != "" && f.indent > parent {
 		return sc.trap(raw, f.indent, utf8.RuneCountInString(f.key), trap{code: "colon-in-value", key: key,
-			message: fmt.Sprintf("cannot read this line: it continues the value of %q, where ': ' may not stand", key),
-			hint:    fmt.Sprintf("write the whole value as a block: '%s: |' and every line below it, indented", key)}), true
+			message: fmt.Sprintf("cannot read this line: it continues the value of %q, which cannot contain ': '", key),
+			hint:    fmt.Sprintf("write the whole value as a block: '%s: |', and every line of it indented below", key)}), true
 	}
 	if !sc.level(f) {
 		return sc.trap(raw, len(raw)-len(body), 1, trap{code: "bad-indentation",
-			message: "cannot read this line: its indentation fits none of the lines above",
-			hint:    "begin it in the same column as its neighbours"}), true
+			message: "cannot read this line: its indentation matches none of the lines above",
+			hint:    "start it in the same column as the lines around it"}), true
 	}
 	return sc.value(raw, f)
 }
@@ -120,14 +120,14 @@ func (sc *trapScanner) value(raw string, f parts) (trap, bool) {
 		return sc.closed(raw, f)
 	case '@', '`', '%':
 		return sc.trap(raw, f.at, 1, trap{code: "reserved-character",
-			message: fmt.Sprintf("cannot read this value: YAML reserves the character '%c' at its start", f.value[0]),
+			message: fmt.Sprintf("cannot read this value: it begins with '%c', which YAML reserves", f.value[0]),
 			hint:    quoteTheValue(f)}), true
 	case '*', '&', '!':
 		return sc.sigil(raw, f)
 	}
 	if i := colonIn(f.value); i >= 0 {
 		return sc.trap(raw, f.at+i, 1, trap{code: "colon-in-value", key: f.key, valueLine: sc.line, valueCol: column(raw, f.at),
-			message: fmt.Sprintf("cannot read this value: the ': ' inside it starts a new key for YAML%s", ofKey(f.key)),
+			message: fmt.Sprintf("cannot read this value: YAML reads the ': ' inside it as the start of a new key%s", ofKey(f.key)),
 			hint:    quoteTheValue(f)}), true
 	}
 	if f.key != "" {
@@ -144,7 +144,7 @@ func (sc *trapScanner) sigil(raw string, f parts) (trap, bool) {
 		return trap{}, false
 	}
 	return sc.trap(raw, f.at, 1, trap{code: "reserved-character",
-		message: fmt.Sprintf("cannot read this value: a '%c' at its start means an alias or anchor for YAML", f.value[0]),
+		message: fmt.Sprintf("cannot read this value: it begins with '%c', which marks an alias or an anchor in YAML", f.value[0]),
 		hint:    quoteTheValue(f)}), true
 }
 
@@ -157,7 +157,7 @@ func (sc *trapScanner) closed(raw string, f parts) (trap, bool) {
 	switch {
 	case !ok:
 		sc.line = start
-		what, fix := "bracket", "close it, or quote the value if it is meant as text"
+		what, fix := "bracket", "close it, or quote the value if it is meant to be text"
 		if opening == '"' || opening == '\'' {
 			what, fix = "quote", "close it at the end of the value"
 		}
@@ -170,11 +170,11 @@ func (sc *trapScanner) closed(raw string, f parts) (trap, bool) {
 	here := string(sc.s.Line(sc.line))
 	if opening == '{' && sc.line == start {
 		return sc.trap(raw, f.at, len([]rune(f.value))-len([]rune(rest)), trap{code: "unquoted-reference",
-			message: "cannot read this value: a value may not begin with '{' unless it is quoted", hint: quoteTheValue(f)}), true
+			message: "cannot read this value: a value that begins with '{' must be quoted", hint: quoteTheValue(f)}), true
 	}
 	hint := quoteTheValue(f)
 	if opening == '\'' && sc.line == start && strings.HasSuffix(f.value, "'") {
-		hint = fmt.Sprintf("write a quote inside single quotes twice: '%s'", strings.ReplaceAll(f.value[1:len(f.value)-1], "'", "''"))
+		hint = fmt.Sprintf("inside single quotes, write each quote twice: '%s'", strings.ReplaceAll(f.value[1:len(f.value)-1], "'", "''"))
 	}
 	return sc.trap(here, len(here)-len(strings.TrimLeft(rest, " \t")), 1, trap{code: "text-after-value",
 		message: fmt.Sprintf("cannot read this line: text follows the closing %c", closing[opening]), hint: hint}), true
@@ -292,14 +292,14 @@ func ofKey(key string) string {
 	if key == "" {
 		return ""
 	}
-	return fmt.Sprintf(" (it belongs to %q)", key)
+	return fmt.Sprintf(" (in the value of %q)", key)
 }
 
 // quoteTheValue is the fix for a value that needs quotes: the line itself where
 // that is short, in the quotes that need no escapes.
 func quoteTheValue(f parts) string {
 	if f.key == "" || len(f.value) > 80 {
-		return "quote the value, or write it as a block scalar after '|'"
+		return "quote the value, or write it as a block after '|'"
 	}
 	return fmt.Sprintf("quote the value: %s: %s", f.key, quotedValue(f.value))
 }

@@ -32,7 +32,7 @@ func Breaking(before, now *tool.Definition) tool.Diagnostics {
 	}
 	for _, p := range before.Parameters {
 		if old[p.Name] != nil {
-			say(now.Pos, 1, "parameters", fmt.Sprintf("parameter %s, which callers may give, is gone", p.Name))
+			say(now.Pos, 1, "parameters", fmt.Sprintf("parameter %s was removed", p.Name))
 		}
 	}
 	return found.Sorted()
@@ -51,11 +51,11 @@ func nextVersion(now *tool.Definition) string {
 	v, _, ok := tool.ParseVersion(now.Version)
 	switch {
 	case !ok:
-		return "give the tool a version, and raise its major number with such a change"
+		return "give the tool a version, and raise its major number with each breaking change"
 	case v.Major == 0:
-		return fmt.Sprintf("raise version to 0.%d.0, or keep the parameter as it was", v.Minor+1)
+		return fmt.Sprintf("raise version to 0.%d.0, or undo the change", v.Minor+1)
 	}
-	return fmt.Sprintf("raise version to %d.0.0, or keep the parameter as it was", v.Major+1)
+	return fmt.Sprintf("raise version to %d.0.0, or undo the change", v.Major+1)
 }
 
 // narrower says how a parameter takes less than it did; was is nil for a new one.
@@ -63,35 +63,35 @@ func narrower(was, now *tool.Parameter) []string {
 	needed := now.Required && now.Default == nil
 	switch {
 	case was == nil && needed:
-		return []string{fmt.Sprintf("parameter %s is new and required: every call there is lacks it", now.Name)}
+		return []string{fmt.Sprintf("parameter %s is new and required, so existing calls fail", now.Name)}
 	case was == nil:
 		return nil
 	}
 	var list []string
 	if needed && !(was.Required && was.Default == nil) {
-		list = append(list, fmt.Sprintf("parameter %s is required now", now.Name))
+		list = append(list, fmt.Sprintf("parameter %s is now required, so calls without it fail", now.Name))
 	}
 	if was.Type != now.Type && now.Type != "string" {
-		list = append(list, fmt.Sprintf("parameter %s was of type %s and is now %s", now.Name, was.Type, now.Type))
+		list = append(list, fmt.Sprintf("parameter %s changed its type from %s to %s", now.Name, was.Type, now.Type))
 	}
 	a, b := was.Validation, now.Validation
 	if missing := dropped(a.Enum, b.Enum); missing != "" {
-		list = append(list, fmt.Sprintf("parameter %s no longer takes %s", now.Name, missing))
+		list = append(list, fmt.Sprintf("parameter %s no longer accepts %s", now.Name, missing))
 	}
 	if b.Minimum != nil && (a.Minimum == nil || *a.Minimum < *b.Minimum) {
-		list = append(list, fmt.Sprintf("the minimum of parameter %s is higher than it was", now.Name))
+		list = append(list, fmt.Sprintf("parameter %s has a higher minimum", now.Name))
 	}
 	if b.Maximum != nil && (a.Maximum == nil || *a.Maximum > *b.Maximum) {
-		list = append(list, fmt.Sprintf("the maximum of parameter %s is lower than it was", now.Name))
+		list = append(list, fmt.Sprintf("parameter %s has a lower maximum", now.Name))
 	}
 	if b.MinLength != nil && *b.MinLength > 0 && (a.MinLength == nil || *a.MinLength < *b.MinLength) {
-		list = append(list, fmt.Sprintf("parameter %s must be longer than it had to be", now.Name))
+		list = append(list, fmt.Sprintf("parameter %s has a higher minLength", now.Name))
 	}
 	if b.MaxLength != nil && (a.MaxLength == nil || *a.MaxLength > *b.MaxLength) {
-		list = append(list, fmt.Sprintf("parameter %s may be less long than it could be", now.Name))
+		list = append(list, fmt.Sprintf("parameter %s has a lower maxLength", now.Name))
 	}
 	if b.Pattern != nil && (a.Pattern == nil || a.Pattern.S != b.Pattern.S) {
-		list = append(list, fmt.Sprintf("parameter %s has a pattern that it did not have", now.Name))
+		list = append(list, fmt.Sprintf("parameter %s has a new pattern", now.Name))
 	}
 	return list
 }
@@ -103,7 +103,7 @@ func dropped(was, now []tool.Value) string {
 		return ""
 	}
 	if len(was) == 0 {
-		return "values outside of its enum"
+		return "values outside its enum"
 	}
 	left := map[string]bool{}
 	for _, v := range now {

@@ -21,7 +21,7 @@ func nameKey(r *reader) {
 	if len(src) == 0 || src[0] == '{' || nameLine().Match(src) || !tool.ValidName(def.Name) || def.Pos.Col != 1 {
 		return
 	}
-	r.whole(fmt.Sprintf("the file does not say what its tool is called; its own name counts: %s", def.Name),
+	r.whole(fmt.Sprintf("the tool has no name key; flowrun uses the file name: %s", def.Name),
 		"add name: "+def.Name+", so that renaming the file does not rename the tool")
 	at := len(def.Source) - len(src) + offset(src, def.Pos.Line)
 	r.notes[len(r.notes)-1].Fix = []tool.Edit{{From: at, To: at, Text: "name: " + def.Name + lineEnd(src)}}
@@ -65,7 +65,7 @@ func newestChange(r *reader) {
 		r.say(entry.Pos, len(entry.Version), "changelog", fmt.Sprintf("the newest entry of the changelog is %s, but the tool's version is %s", entry.Version, r.def.Version),
 			"raise version to "+entry.Version)
 	default:
-		r.say(entry.Pos, len(entry.Version), "changelog", fmt.Sprintf("the changelog ends at %s and says nothing of the tool's version, %s", entry.Version, r.def.Version),
+		r.say(entry.Pos, len(entry.Version), "changelog", fmt.Sprintf("the changelog ends at %s and has no entry for the tool's version, %s", entry.Version, r.def.Version),
 			"add an entry for "+r.def.Version)
 	}
 }
@@ -83,7 +83,7 @@ func unclearOutput(r *reader) {
 	if !lastWords().MatchString(last.Command().S) || strings.Contains(last.Command().S, ".output}") {
 		return
 	}
-	r.step(last, fmt.Sprintf("the tool's output is that of %s, which is of no use to a tool that builds on this one", r.called(last)),
+	r.step(last, fmt.Sprintf("the output of the tool is that of %s, which is not useful to a caller", r.called(last)),
 		`say which output counts: output: "{STEP.output}", or move cleaning up to resources.cleanup`)
 }
 
@@ -94,20 +94,20 @@ func widePermission(r *reader) {
 			parts[0] == "filesystem" && len(parts) == 3 && slices.Contains([]string{"/", `C:\`, "~"}, parts[2]) || parts[0] == "filesystem" && len(parts) < 3
 		if wide {
 			r.say(p.Pos, len([]rune(p.S)), fmt.Sprintf("security.required-permissions[%d]", i),
-				fmt.Sprintf("the permission %s is wider than a tool should need", p.S), "name the host, or the folder: network:external:api.example.com, filesystem:write:{DIRECTORY}")
+				fmt.Sprintf("the permission %s is broader than a tool should need", p.S), "name the host or the folder: network:external:api.example.com, filesystem:write:{DIRECTORY}")
 		}
 	}
 }
 
 func justification(r *reader) {
 	if s := r.def.Security; s.ExecutionPrivilege == "elevated" && strings.TrimSpace(s.Justification) == "" {
-		r.whole("the tool wants elevated rights and does not say why", "add security.justification, which is shown to whoever is asked; or do without")
+		r.whole("the tool needs elevated rights but has no justification", "add security.justification, which is shown in the question for approval, or do not require elevated rights")
 	}
 }
 
 func noTests(r *reader) {
 	if len(r.def.Tests) == 0 {
-		r.whole("the tool has no tests", "add one under tests:; flowrun tool test runs it in a fresh folder")
+		r.whole("the tool has no tests", "add one under tests:; flowrun tool test runs it in a new folder")
 	}
 }
 
@@ -131,7 +131,7 @@ func platformTests(r *reader) {
 	for _, os := range platforms {
 		runs := func(t tool.Test) bool { return len(t.Platforms) == 0 || slices.Contains(t.Platforms, os) }
 		if !slices.ContainsFunc(r.def.Tests, runs) {
-			r.say(r.def.Tests[0].Pos, 1, "tests", "the tool is for "+os+" too, but no test runs there", "add a test with platforms: ["+os+"], or one without platforms")
+			r.say(r.def.Tests[0].Pos, 1, "tests", "the tool supports "+os+", but no test runs on it", "add a test with platforms: ["+os+"], or one without platforms")
 		}
 	}
 }
@@ -142,7 +142,7 @@ func securityTag(r *reader) {
 			return
 		}
 	}
-	r.whole("no tag says what the tool may do, so it counts as the riskiest kind when a model calls it", "add one of read, write and run: tags: [read]")
+	r.whole("no tag says what the tool may do, so calls by models treat it as the riskiest kind", "add one of read, write and run: tags: [read]")
 }
 
 func memoryLimit(r *reader) {
@@ -151,7 +151,7 @@ func memoryLimit(r *reader) {
 	}
 	for _, s := range r.steps {
 		if program := uses(s, hungry()); program != "" {
-			r.step(s, fmt.Sprintf("%s runs %s, which can take all memory there is", r.called(s), program), "bound it: resources: {max-memory: 1GB}")
+			r.step(s, fmt.Sprintf("%s runs %s, which can use all available memory", r.called(s), program), "limit it: resources: {max-memory: 1GB}")
 			return
 		}
 	}
@@ -165,7 +165,7 @@ func noCleanup(r *reader) {
 	for _, s := range r.steps {
 		for _, text := range commands(s) {
 			if made := temporary().FindString(text); made != "" && !cleansUp().MatchString(text) && s.Handlers.Finally == nil {
-				r.step(s, fmt.Sprintf("%s makes temporary files (%s) that nothing removes", r.called(s), strings.TrimSpace(made)),
+				r.step(s, fmt.Sprintf("%s creates temporary files (%s), and nothing removes them", r.called(s), strings.TrimSpace(made)),
 					"set file-paths.temp-directory and write to $FLOWRUN_TEMP, or add resources: {cleanup: [{final-command: rm ...}]}")
 				return
 			}

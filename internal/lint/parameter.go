@@ -27,7 +27,7 @@ func ruled(p *tool.Parameter) bool {
 func enumParameter(r *reader) {
 	r.each(func(p *tool.Parameter) {
 		if p.Type == "string" && !ruled(p) && slices.Contains([]string{"METHOD", "LEVEL", "MODE"}, lastWord(p.Name)) {
-			r.parameter(p, fmt.Sprintf("%s takes any text, although only a few words can be meant", p.Name), "list them: validation: {enum: [...]}; then they are completed, checked and shown to models")
+			r.parameter(p, fmt.Sprintf("%s accepts any text, although only a few values make sense", p.Name), "list them: validation: {enum: [...]}; flowrun then completes and checks them, and models see them")
 		}
 	})
 }
@@ -35,7 +35,7 @@ func enumParameter(r *reader) {
 func upperCase(r *reader) {
 	r.each(func(p *tool.Parameter) {
 		if p.Name != strings.ToUpper(p.Name) {
-			r.parameter(p, fmt.Sprintf("the parameter %s is not in capitals", p.Name), "call it "+constant(p.Name)+": then {"+constant(p.Name)+"} cannot be taken for a step, or for text")
+			r.parameter(p, fmt.Sprintf("the parameter %s is not in upper case", p.Name), "rename it "+constant(p.Name)+", so that {"+constant(p.Name)+"} cannot be mistaken for a step or for text")
 		}
 	})
 }
@@ -54,14 +54,14 @@ func separators(r *reader) {
 				continue
 			}
 			if before := first[other]; before != nil && !both {
-				r.parameter(p, fmt.Sprintf("%s parts its words with %q, but %s with %q", p.Name, own, before.Name, other), "use one of the two in all names: "+strings.ReplaceAll(p.Name, own, other))
+				r.parameter(p, fmt.Sprintf("%s separates words with %q, but %s uses %q", p.Name, own, before.Name, other), "use the same separator in all names: "+strings.ReplaceAll(p.Name, own, other))
 			}
 			if first[own] == nil && !both {
 				first[own] = p
 			}
 		}
 		if both {
-			r.parameter(p, fmt.Sprintf("%s parts its words in two ways", p.Name), "use one of the two: "+strings.ReplaceAll(p.Name, "-", "_"))
+			r.parameter(p, fmt.Sprintf("%s separates words in two ways", p.Name), "use one separator: "+strings.ReplaceAll(p.Name, "-", "_"))
 		}
 	})
 }
@@ -79,7 +79,7 @@ func abbreviation(r *reader) {
 		for _, w := range words(p.Name) {
 			if long := abbreviations[w]; long != "" {
 				full := strings.Replace(strings.ToUpper(p.Name), w, long, 1)
-				r.parameter(p, fmt.Sprintf("%s is short for something that others must guess", p.Name), "write it out: "+full)
+				r.parameter(p, fmt.Sprintf("%s contains an abbreviation", p.Name), "write it out: "+full)
 				return
 			}
 		}
@@ -95,8 +95,8 @@ func groupPrefix(r *reader) {
 		}
 		if before := ends[last]; before != nil {
 			w := words(p.Name)
-			r.parameter(p, fmt.Sprintf("%s and %s belong together, but their common word stands last", before.Name, p.Name),
-				"put it first, so that a sorted list keeps them together: "+last+"_"+strings.Join(w[:len(w)-1], "_"))
+			r.parameter(p, fmt.Sprintf("%s and %s belong together, but their common word comes last", before.Name, p.Name),
+				"put it first, so that they are next to each other in a sorted list: "+last+"_"+strings.Join(w[:len(w)-1], "_"))
 		}
 		ends[last] = p
 	})
@@ -110,9 +110,9 @@ func booleanName(r *reader) {
 		}
 		switch {
 		case last == "VERBOSITY":
-			r.parameter(p, p.Name+" is true or false, but its name asks for an amount", "call it VERBOSE")
+			r.parameter(p, p.Name+" is true or false, but its name suggests an amount", "rename it VERBOSE")
 		case strings.HasSuffix(last, "ITY") || strings.HasSuffix(last, "NESS"):
-			r.parameter(p, p.Name+" is true or false, but its name asks for an amount", "name the state that true stands for, as VERBOSE does and VERBOSITY does not")
+			r.parameter(p, p.Name+" is true or false, but its name suggests an amount", "name it after the state that true means: VERBOSE, not VERBOSITY")
 		}
 	})
 }
@@ -123,11 +123,11 @@ func valueName(r *reader) {
 		if len(w) < 2 || p.Type == "boolean" || !slices.Contains([]string{"HOW", "WHICH", "WHAT", "WHERE", "WHEN"}, w[0]) {
 			return
 		}
-		better := "name the thing: COUNT, not HOW_MANY"
+		better := "use a noun: COUNT, not HOW_MANY"
 		if w[1] == "LONG" {
-			better = "name the thing: DURATION, not HOW_LONG"
+			better = "use a noun: DURATION, not HOW_LONG"
 		}
-		r.parameter(p, p.Name+" is a question; a value has a noun for its name", better)
+		r.parameter(p, p.Name+" is a question; the name of a value should be a noun", better)
 	})
 }
 
@@ -142,15 +142,15 @@ func pathParameter(r *reader) {
 		if w := words(p.Name); len(w) < 2 && lastWord(p.Name) != "PATH" || !slices.Contains([]string{"PATH", "DIRECTORY", "FOLDER"}, lastWord(p.Name)) {
 			return
 		}
-		r.parameter(p, p.Name+" is a path, but is passed on as it is written", "add path: true to it and file-paths: {normalize: true} to the tool: ~, .. and separators are then the platform's")
+		r.parameter(p, p.Name+" is a path, but flowrun does not adapt it to the platform", "add path: true to it and file-paths: {normalize: true} to the tool; flowrun then resolves ~ and .. and converts separators")
 	})
 }
 
 func unescaped(r *reader) {
 	r.each(func(p *tool.Parameter) {
 		if p.EscapeShell != nil && !*p.EscapeShell && len(p.Validation.Enum) == 0 {
-			r.parameter(p, fmt.Sprintf("%s enters commands as code: whoever gives its value decides what runs", p.Name),
-				"remove escape-shell: false; for options, use format: or an array; if it must stay, list what is allowed in validation.enum")
+			r.parameter(p, fmt.Sprintf("%s is inserted into commands as code, so the caller decides what runs", p.Name),
+				"remove escape-shell: false; for options, use format: or an array; otherwise list the allowed values in validation.enum")
 		}
 	})
 }
@@ -158,7 +158,7 @@ func unescaped(r *reader) {
 func unvalidated(r *reader) {
 	r.each(func(p *tool.Parameter) {
 		if p.Type == "string" && !ruled(p) && slices.Contains([]string{"TYPE", "EXTENSION", "VERSION", "EMAIL", "BRANCH", "PORT"}, lastWord(p.Name)) {
-			r.parameter(p, fmt.Sprintf("%s takes any text, although its values have a known form", p.Name), `say which: validation: {pattern: "^[a-zA-Z0-9]+$"}; a number is type: number with minimum and maximum`)
+			r.parameter(p, fmt.Sprintf("%s accepts any text, although its values have a known format", p.Name), `check it: validation: {pattern: "^[a-zA-Z0-9]+$"}; for a number, use type: number with minimum and maximum`)
 		}
 	})
 }

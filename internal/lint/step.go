@@ -63,8 +63,8 @@ func retryNetwork(r *reader) {
 		if program == "" || s.ErrorHandling.Retry != nil || s.ContinueOnError || strings.Contains(strings.Join(commands(s), " "), "--retry") {
 			continue
 		}
-		r.step(s, fmt.Sprintf("%s runs %s, and fails for good when the network fails for a moment", r.called(s), program),
-			"try again: error-handling: {retry: {attempts: 3, delay: 1000}} waits 1, 2 and 4 s")
+		r.step(s, fmt.Sprintf("%s runs %s without a retry, so a short network failure makes it fail", r.called(s), program),
+			"add error-handling: {retry: {attempts: 3, delay: 1000}}, which waits 1, 2 and 4 s")
 	}
 }
 
@@ -106,8 +106,8 @@ func unseenFailure(r *reader) {
 		if !s.ContinueOnError || s.ErrorHandling.Fallback != nil || s.Handlers.OnFailure != nil || r.mentions(s.Name, s) {
 			continue
 		}
-		r.step(s, fmt.Sprintf("%s may fail, and nothing looks whether it did", r.called(s)),
-			fmt.Sprintf("give another way: a step with run-condition: \"{%s.exit-code} != 0\", or error-handling.fallback", s.Name))
+		r.step(s, fmt.Sprintf("%s may fail, and nothing checks whether it did", r.called(s)),
+			fmt.Sprintf("handle the failure: add a step with run-condition: \"{%s.exit-code} != 0\", or error-handling.fallback", s.Name))
 	}
 }
 
@@ -122,7 +122,7 @@ func silentExit(r *reader) {
 	for _, s := range r.steps {
 		for _, text := range commands(s) {
 			if failsWithCode().MatchString(uncommented(text)) && !speaks().MatchString(uncommented(text)) {
-				r.step(s, fmt.Sprintf("%s can exit with an error and does not say why", r.called(s)),
+				r.step(s, fmt.Sprintf("%s can exit with an error code and no message", r.called(s)),
 					`say what is wrong and what to do before it exits: echo "Error: {FILE} not found; check the path" >&2`)
 				break
 			}
@@ -146,7 +146,7 @@ func noStrict(r *reader) {
 		if strict || !forUnixShell(s) || strings.Contains(script, "set -e") || plainLines(script) < 2 {
 			continue
 		}
-		r.step(s, fmt.Sprintf("%s goes on after a command that failed: only the last one's exit code counts", r.called(s)), "add strict: true, or set -e as the script's first line")
+		r.step(s, fmt.Sprintf("%s continues after a command fails: only the exit code of the last command counts", r.called(s)), "add strict: true, or set -e as the script's first line")
 		return
 	}
 }
@@ -178,7 +178,7 @@ func platformCommand(r *reader) {
 		}
 		for _, os := range []string{"linux", "macos", "windows"} {
 			if program := uses(s, oneSystem()[os]); program != "" {
-				r.step(s, fmt.Sprintf("%s runs %s, which is on %s only, but the tool says it is for every system", r.called(s), program, os),
+				r.step(s, fmt.Sprintf("%s runs %s, which exists only on %s, but the tool supports all platforms", r.called(s), program, os),
 					"add platforms: ["+os+"] to the tool, or write commands: with one for each platform")
 			}
 		}
@@ -191,8 +191,8 @@ func portableStep(r *reader) {
 	}
 	for _, s := range r.steps {
 		if forUnixShell(s) {
-			r.step(s, fmt.Sprintf("%s needs %s, which Windows mostly has not, but the tool says it is for Windows", r.called(s), s.Kind()),
-				"write it in python:, or give commands: one for each platform")
+			r.step(s, fmt.Sprintf("%s needs %s, which is usually missing on Windows, but the tool supports Windows", r.called(s), s.Kind()),
+				"use python:, or write commands: with one for each platform")
 			return
 		}
 	}
@@ -206,7 +206,7 @@ func networkPermission(r *reader) {
 	}
 	for _, s := range r.steps {
 		if program := uses(s, network()); program != "" {
-			r.step(s, fmt.Sprintf("%s runs %s, but no permission says which hosts the tool talks to", r.called(s), program),
+			r.step(s, fmt.Sprintf("%s runs %s, but the tool declares no network permission", r.called(s), program),
 				"add security: {required-permissions: [\"network:external:HOST\"]}")
 			return
 		}
@@ -223,7 +223,7 @@ func parallelSteps(r *reader) {
 		if !strings.Contains(a.Command().S, "curl") || !strings.Contains(b.Command().S, "curl") {
 			continue // a clone and what comes after it belong together
 		}
-		r.step(b, fmt.Sprintf("%s waits for step %s, and uses nothing of it", r.called(b), a.Name), "add parallel: true, and both fetch at once; a later step waits for both")
+		r.step(b, fmt.Sprintf("%s waits for step %s, but does not use its output", r.called(b), a.Name), "add parallel: true, so that both download at the same time; a later step waits for both")
 	}
 }
 
@@ -243,9 +243,9 @@ func streamOutput(r *reader) {
 			continue
 		}
 		if program := uses(s, chatty()); program != "" && !strings.Contains(strings.Join(commands(s), " "), ">") {
-			r.step(s, fmt.Sprintf("%s can print a great deal (%s), and shows nothing until it ends", r.called(s), program), "add output: {mode: stream}")
+			r.step(s, fmt.Sprintf("%s can print a lot (%s), but shows nothing until it ends", r.called(s), program), "add output: {mode: stream}")
 		} else if s.Output.BufferLimit >= large {
-			r.step(s, fmt.Sprintf("%s keeps up to %d MB of output in memory", r.called(s), s.Output.BufferLimit/1_000_000), "add output: {mode: stream}, or write the output to a file and pass its path on")
+			r.step(s, fmt.Sprintf("%s keeps up to %d MB of output in memory", r.called(s), s.Output.BufferLimit/1_000_000), "add output: {mode: stream}, or write the output to a file and pass its path")
 		}
 	}
 }
@@ -261,7 +261,7 @@ func noTimeout(r *reader) {
 	}
 	for _, s := range r.steps {
 		if program := uses(s, network()); program != "" && s.Timeout == 0 && !bounded().MatchString(strings.Join(commands(s), "\n")) {
-			r.step(s, fmt.Sprintf("%s runs %s and may wait for ever", r.called(s), program), "add timeout: 30s to the step, or a timeout to the tool")
+			r.step(s, fmt.Sprintf("%s runs %s without a time limit and may wait forever", r.called(s), program), "add timeout: 30s to the step, or a timeout to the tool")
 			return
 		}
 	}

@@ -35,25 +35,25 @@ func (g Grants) CallTool(name string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("PermissionDenied: Permission not granted: %s%s; add it to what getMetadata answers: permissions: ['%[1]s%[2]s']", toolPrefix, name)
+	return fmt.Errorf("PermissionDenied: Permission not granted: %s%s; add it to the permissions that getMetadata returns: permissions: ['%[1]s%[2]s']", toolPrefix, name)
 }
 
 // DeniedError says that a script may not do something.
 type DeniedError struct{ Permission, why string }
 
 func (e *DeniedError) Error() string {
-	return fmt.Sprintf("PermissionDenied: Permission not granted: %s%s; the tool declares it in security.required-permissions, a .tool.js in permissions of what getMetadata answers", e.Permission, e.why)
+	return fmt.Sprintf("PermissionDenied: Permission not granted: %s%s; add it to security.required-permissions of the tool, or in a .tool.js to the permissions that getMetadata returns", e.Permission, e.why)
 }
 
 // Network says whether the address may be asked: nil, or why not. Only the host and port
 // count; who asks for them and what for does not matter.
 func (g Grants) Network(u *url.URL) error {
 	if u.Scheme != "http" && u.Scheme != "https" {
-		return fmt.Errorf("cannot fetch %s: addresses begin with http:// or https://", u.Redacted())
+		return fmt.Errorf("cannot fetch %s: the URL must begin with http:// or https://", u.Redacted())
 	}
 	host, port := privatenet.Name(u.Hostname()), u.Port()
 	if host == "" {
-		return fmt.Errorf("cannot fetch an address without a host")
+		return fmt.Errorf("cannot fetch a URL without a host")
 	}
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
@@ -75,7 +75,7 @@ func (g Grants) Address(host, port string, to netip.Addr) error {
 	if !privatenet.Address(to) || g.allowsHost("local", host, port) {
 		return nil
 	}
-	return &DeniedError{Permission: "network:local:" + host, why: fmt.Sprintf(" (the name leads to %s)", to)}
+	return &DeniedError{Permission: "network:local:" + host, why: fmt.Sprintf(" (the name resolves to %s)", to)}
 }
 
 // allowsHost says whether a host and port are granted. A permission without a port is for every
@@ -113,7 +113,7 @@ func splitTarget(target string) (host, port string) {
 // the way from there.
 func (g Grants) Readable(path string) (root, rest string, err error) {
 	if strings.ContainsRune(path, 0) {
-		return "", "", fmt.Errorf("EINVAL: the path has a NUL in it")
+		return "", "", fmt.Errorf("EINVAL: the path contains a NUL byte")
 	}
 	real := RealPath(path)
 	for _, p := range g {

@@ -28,7 +28,7 @@ var permissionKinds = map[string][]string{
 }
 
 // Forms says how permissions are written, for hints.
-const Forms = "permissions are written filesystem:read:PATH, filesystem:write:PATH, filesystem:execute:PROGRAM, " +
+const Forms = "write permissions as filesystem:read:PATH, filesystem:write:PATH, filesystem:execute:PROGRAM, " +
 	"network:external:HOST, network:local:HOST, tool:NAME or environment:NAME"
 
 // Problem is what is wrong with the form of a permission, "" for nothing.
@@ -42,22 +42,22 @@ func Problem(s string) string {
 	switch {
 	case kind+":" == toolPrefix && rest != "":
 		if _, err := path.Match(rest, ""); err != nil {
-			return fmt.Sprintf("the permission %q has a bracket that is not closed", s)
+			return fmt.Sprintf("the permission %q has an unclosed bracket", s)
 		}
 		return ""
 	case environmentPrefix == kind+":":
 		if !IsVariableName(rest) {
-			return fmt.Sprintf("the permission %q names no environment variable", s)
+			return fmt.Sprintf("the permission %q has no valid name of an environment variable", s)
 		}
 		return ""
 	case !known:
-		return fmt.Sprintf("the permission %q is of a kind that flowrun does not know", s)
+		return fmt.Sprintf("the permission %q has an unknown kind", s)
 	case rest == "" && kind == "network":
 		return ""
 	case len(tool.Near(verb, verbs)) > 0 || !strings.Contains(" "+strings.Join(verbs, " ")+" ", " "+verb+" "):
-		return fmt.Sprintf("the permission %q has the verb %q; %s has %s", s, verb, kind, strings.Join(verbs, ", "))
+		return fmt.Sprintf("the permission %q has the unknown verb %q; verbs of %s: %s", s, verb, kind, strings.Join(verbs, ", "))
 	case target == "" && kind == "filesystem":
-		return fmt.Sprintf("the permission %q names no path", s)
+		return fmt.Sprintf("the permission %q has no path", s)
 	}
 	return ""
 }

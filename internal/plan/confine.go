@@ -22,8 +22,8 @@ func (p *Plan) Confinement() steps.Confinement {
 
 // What a step is that flowrun does itself, in words.
 const (
-	WorkInGo     = "a step written in Go, which runs in this program"
-	WorkInScript = "a script, which runs in a process of flowrun's own"
+	WorkInGo     = "a step in Go, because it runs inside this program"
+	WorkInScript = "a script, because it runs in a process of flowrun"
 )
 
 // Demands visits the confinement of every tool in the plan that starts processes, and
@@ -55,9 +55,9 @@ func (p *Plan) Demands(outer steps.Confinement, visit func(c steps.Confinement, 
 func Unconfined(c steps.Confinement, ours string) string {
 	switch {
 	case c.Image != "":
-		return "isolation: container cannot be kept for " + ours
+		return "isolation: container is not possible for " + ours
 	case c.Reduced:
-		return "execution-privilege: reduced cannot be kept for " + ours
+		return "execution-privilege: reduced is not possible for " + ours
 	}
 	return ""
 }

@@ -78,7 +78,7 @@ func ListOf(v any) ([]any, error) {
 	}
 	r := reflect.ValueOf(v)
 	if r.Kind() != reflect.Slice { // what an expression makes: []int, []string
-		return nil, fmt.Errorf("a list was expected, found %s", expr.Quoted(value.Plain(v)))
+		return nil, fmt.Errorf("expected a list, found %s", expr.Quoted(value.Plain(v)))
 	}
 	list := make([]any, r.Len())
 	for i := range list {

@@ -42,7 +42,7 @@ func (p *Param) Take(raw any) (v any, code string, err error) {
 		return nil, "type", err
 	}
 	if value.ContainsNUL(v) {
-		return nil, "nul", fmt.Errorf("the value holds a NUL byte, which no command line can carry")
+		return nil, "nul", fmt.Errorf("the value contains a NUL byte, which is not allowed in command lines")
 	}
 	if err = p.validate(v); err != nil {
 		return nil, "validation", err

@@ -69,13 +69,13 @@ func ExplainCache(ctx context.Context, params *call.Params, path, dir string) (*
 		}
 		return nil, p.NoStep(path)
 	case s.Nested != nil:
-		return nil, &NotCachedError{p.Name(), path, "it uses a tool: name a step of that, as " + path + "/STEP"}
+		return nil, &NotCachedError{p.Name(), path, "it uses a tool: name a step of that tool, such as " + path + "/STEP"}
 	case s.Cache == nil:
 		return nil, &NotCachedError{p.Name(), path, "add cache: {inputs: [...], outputs: [...]} to it"}
 	}
 	x := &CacheExplanation{Schema: ExplainCacheSchema, Tool: p.Name(), Step: path, Reasons: []CacheReason{}, Unknown: []string{}}
 	if dir == "" {
-		return nil, errors.New("cannot explain the cache: the engine has none; set Config.CacheDir")
+		return nil, errors.New("cannot explain the cache: the engine has no cache; set Config.CacheDir")
 	}
 	store, err := cache.Peek(dir)
 	if err != nil {
@@ -119,7 +119,7 @@ func reach(ctx context.Context, p *plan.Plan, a *call.Frame, path dag.ID) (*plan
 	raw, unknown := foreseenWith(s, a)
 	bound, err := call.BindGiven(ctx, s.Nested, a.RunEnv, raw)
 	if err != nil {
-		return nil, nil, a.WithoutSecrets(fmt.Errorf("cannot tell what step %s would be given: %w", name, err))
+		return nil, nil, a.WithoutSecrets(fmt.Errorf("cannot compute the parameters of step %s: %w", name, err))
 	}
 	// What is not known was bound to the reference as it is written.
 	inner := bound.Without(unknown).PreviewInside(a, len(unknown) > 0)
@@ -135,7 +135,7 @@ func anItem(p *plan.Plan, path dag.ID) string {
 	for _, loop := range append(path.Ancestors(), path) {
 		_, s := p.Find(loop)
 		if item := string(loop) + "["; s != nil && s.Loop != nil && !strings.HasPrefix(string(path), item) && !strings.HasSuffix(string(loop), "]") {
-			return fmt.Sprintf("%s is a loop: name an item, as %sKEY]%s", loop, item, path[len(loop):])
+			return fmt.Sprintf("%s is a loop: name an item, such as %sKEY]%s", loop, item, path[len(loop):])
 		}
 	}
 	return ""
@@ -154,7 +154,7 @@ func (x *CacheExplanation) compare(s *plan.Step, kept *cache.Step, key string, n
 	}
 	switch {
 	case errors.Is(err, cache.ErrNone), errors.Is(err, cache.ErrDamaged):
-		x.reason(CacheReason{Kind: "none", Message: "no result is kept yet"})
+		x.reason(CacheReason{Kind: "none", Message: "no result is stored yet"})
 		return nil
 	case err != nil:
 		return err
@@ -164,7 +164,7 @@ func (x *CacheExplanation) compare(s *plan.Step, kept *cache.Step, key string, n
 		x.reason(CacheReason{Kind: string(d.Kind), Name: d.Name, Change: string(d.Change), Message: d.String()})
 	}
 	if ttl := s.Cache.TTL; ttl > 0 && time.Since(entry.Created) > ttl {
-		x.reason(CacheReason{Kind: "ttl", Message: fmt.Sprintf("the kept result is older than ttl (%s)", ttl)})
+		x.reason(CacheReason{Kind: "ttl", Message: fmt.Sprintf("the stored result is older than ttl (%s)", ttl)})
 	}
 	switch {
 	case len(x.Reasons) > 0:

@@ -259,7 +259,7 @@ func foreseeCondition(s *plan.Step, a *call.Frame) (expr.Verdict, string) {
 			break // nothing before it can fail
 		}
 		if other, _ := s.When.Explain(call.Scope{Frame: a}, st); other != verdict {
-			return expr.NotYet, "it depends on how the run goes until then"
+			return expr.NotYet, "it depends on the results of earlier steps"
 		}
 	}
 	return verdict, why

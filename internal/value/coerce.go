@@ -117,7 +117,7 @@ func ParseNumber(s string) (any, error) {
 	}
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil {
-		return nil, fmt.Errorf("%s is beyond the range of numbers", expr.Quoted(s))
+		return nil, fmt.Errorf("%s is out of range", expr.Quoted(s))
 	}
 	if !strings.ContainsAny(s, ".eE") {
 		return jsonNumber(s), nil
@@ -215,7 +215,7 @@ func DecodeJSON(s string, into any) error {
 		return err
 	}
 	if d.More() {
-		return fmt.Errorf("something follows the JSON value")
+		return fmt.Errorf("unexpected text after the JSON value")
 	}
 	return nil
 }
