@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -122,8 +123,10 @@ func code(s string) string {
 	return "`" + s + "`"
 }
 
+var pageName = regexp.MustCompile(`\b\w+\.md\b`)
+
 func meaning(f keytable.Field) string {
-	s := f.Doc
+	s := pageName.ReplaceAllString(f.Doc, "[$0]($0)")
 	switch {
 	case f.Required:
 		s = "Required. " + s

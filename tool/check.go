@@ -422,7 +422,7 @@ func orList(suggestion, title string, names []string) string {
 	case suggestion != "":
 		return suggestion
 	case len(names) == 0:
-		return "there are none"
+		return title + "none"
 	case len(names) > 8:
 		return fmt.Sprintf("%s%s and %d more", title, strings.Join(names[:8], ", "), len(names)-8)
 	}

@@ -45,7 +45,7 @@ var toolObject = keytable.NewObject("a tool", "A tool: its name, its parameters 
 		keytable.Text("name", "S1-010", "Name of the tool. Default: the file name without its extension.", func(t *draft, v Text) { t.Name, t.namePos = v.S, v.Pos }),
 		keytable.Words("description", "S1-011", "What the tool does. People and models choose the tool by this text.", func(t *draft, v string) { t.Description = v }).AsRequired(),
 		keytable.Words("version", "S1-012", "Version of the tool, a semantic version such as 1.4.0.", func(t *draft, v string) { t.Version = v }),
-		keytable.Text("min-cycod-version", "S1-013", "Lowest compatibility level that can run the tool. `flowrun version -o json` prints that of flowrun.", func(t *draft, v Text) { t.MinVersion = &v }),
+		keytable.Text("min-cycod-version", "S1-013", "Lowest compatibility level that can run the tool. flowrun version -o json shows the level of flowrun.", func(t *draft, v Text) { t.MinVersion = &v }),
 		keytable.Text("min-flowrun-version", "S1-013", "Lowest version of flowrun that can run the tool.", func(t *draft, v Text) { t.MinFlowrun = &v }),
 		keytable.List("changelog", "S1-014", changeObject, "Changes in each version.", func(t *draft, p Pos) *Change { return add(&t.Changelog, Change{Pos: p}) }),
 		keytable.Mixed("schedule", "", scheduleObject, "When flowrun serve starts the tool: cron expressions, or mappings with more keys. See schedules.md.",
@@ -53,7 +53,7 @@ var toolObject = keytable.NewObject("a tool", "A tool: its name, its parameters 
 		keytable.Boolean("deprecated", "S1-015", "Whether the tool is deprecated. Using it then prints a warning.", func(t *draft, v bool) { t.Deprecated = v }).WithDefault("false"),
 		keytable.Words("deprecated-message", "S1-016", "What to use instead.", func(t *draft, v string) { t.DeprecatedMessage = v }),
 
-		keytable.Choice("type", "S1-165", []string{"alias"}, "alias makes the tool an alias of the tool in base-tool.", func(t *draft, _ string) { t.Alias = true }),
+		keytable.Choice("type", "S1-165", []string{"alias"}, "With the value alias, the tool is an alias of the tool in base-tool.", func(t *draft, _ string) { t.Alias = true }),
 		keytable.Text("base-tool", "S1-166", "The tool that an alias runs, by name or path.", func(t *draft, v Text) { t.BaseTool = v }),
 		keytable.ValueMap("default-parameters", "S1-167", "Values that an alias sets for parameters of its base tool.", func(t *draft, v []Entry) { t.DefaultParameters = v }),
 
@@ -81,7 +81,7 @@ var toolObject = keytable.NewObject("a tool", "A tool: its name, its parameters 
 		interactiveOptions("How long an interactive step waits for input, and the default response.", func(t *draft) *InteractiveOptions { return &t.InteractiveOptions }),
 		keytable.Integer("max-active-runs", "", 1, 1<<20, "Maximum number of active runs of the tool. Further runs wait in a queue.", func(t *draft, v int) { t.MaxActiveRuns = v }),
 		locksField(),
-		keytable.Choice("on-interrupt", "", interruptions, "What to do with a step that was running when flowrun was killed: run it again, ask a person, or count it as failed. Default: retry for tools with the tag read and for idempotent steps, else ask.", func(t *draft, v string) { t.OnInterrupt = v }),
+		keytable.Choice("on-interrupt", "", interruptions, "What to do with a step that was running when flowrun was killed: run it again (retry), ask a person (ask) or treat it as failed (fail). Default: retry for tools with the tag read and for idempotent steps, ask for all others.", func(t *draft, v string) { t.OnInterrupt = v }),
 		keytable.Boolean("idempotent", "", "Whether every step can safely run twice.", func(t *draft, v bool) { t.Idempotent = v }).WithDefault("false"),
 		keytable.Nested("resources", "S1-191", resourcesObject, "Limits on time and memory, and cleanup after the run.", func(t *draft) *draft { return t }),
 		keytable.Nested("security", "S1-210", securityObject, "Privileges, isolation and permissions of the tool.", func(t *draft) *Security { return &t.Security }),
@@ -346,7 +346,7 @@ var approveObject = keytable.NewObject("approve", "A question to a person: the t
 	keytable.Text("prompt", "", "The question to show.", func(a *approveDraft, v Text) { a.Prompt = v }).AsRequired(),
 	keytable.ValueMap("form", "", "Values that the person fills in: a JSON Schema (2020-12) of an object, with properties.", func(a *approveDraft, v []Entry) { a.form = v }),
 	keytable.Duration("timeout", "", "How long to wait for an answer. Default: forever.", func(a *approveDraft, v time.Duration) { a.Timeout = v }),
-	keytable.Choice("on-timeout", "", []string{"approve", "reject", "fail"}, "What to do if there is no answer in time. approve uses the default values of the form.", func(a *approveDraft, v string) { a.OnTimeout = v }).WithDefault("fail"),
+	keytable.Choice("on-timeout", "", []string{"approve", "reject", "fail"}, "What to do if there is no answer in time. The value approve uses the default values of the form.", func(a *approveDraft, v string) { a.OnTimeout = v }).WithDefault("fail"),
 ).Checked(checkApprove)
 
 var waitObject = keytable.NewObject("wait", "What the step waits for: exactly one of for, until, file, http and port.",
@@ -381,9 +381,9 @@ var errorHandlingObject = keytable.NewObject("error-handling", "What to do if a 
 var retryObject = keytable.NewObject("retry", "How often, when and after which failures a step is retried.",
 	keytable.Integer("attempts", "S1-037", 0, 1000, "Number of retries after the first attempt.", func(r *Retry, v int) { r.Attempts = v }).AsRequired(),
 	keytable.Duration("delay", "S1-038", "Delay before the first retry.", func(r *Retry, v time.Duration) { r.Delay = v }).WithDefault("1000"),
-	keytable.Choice("backoff", "S1-073", []string{"exponential", "linear", "constant"}, "How the delay grows from retry to retry: doubled each time, by the same amount each time, or not at all.", func(r *Retry, v string) { r.Backoff = v }).WithDefault("exponential"),
+	keytable.Choice("backoff", "S1-073", []string{"exponential", "linear", "constant"}, "How the delay grows with each retry: it doubles (exponential), it grows by the same amount (linear), or it stays the same (constant).", func(r *Retry, v string) { r.Backoff = v }).WithDefault("exponential"),
 	keytable.Duration("max-delay", "S1-073", "Maximum delay.", func(r *Retry, v time.Duration) { r.MaxDelay = v }),
-	keytable.Choice("jitter", "S1-073", []string{"none", "full"}, "full uses a random delay between 0 and the computed one.", func(r *Retry, v string) { r.Jitter = v }).WithDefault("none"),
+	keytable.Choice("jitter", "S1-073", []string{"none", "full"}, "With the value full, the delay is random, between 0 and the computed one.", func(r *Retry, v string) { r.Jitter = v }).WithDefault("none"),
 	keytable.Integers("exit-codes", "", 0, 255, "Exit codes after which the step is retried. Default: all.", func(r *Retry, v []int) { r.ExitCodes = v }),
 	keytable.Integers("not-exit-codes", "", 0, 255, "Exit codes after which the step is not retried.", func(r *Retry, v []int) { r.NotExitCodes = v }),
 	keytable.Text("when", "", "Condition for a retry. It may refer to the last attempt, as in {last.exit-code} == 75.", func(r *Retry, v Text) { r.When = &v }),
@@ -407,13 +407,13 @@ var scheduleObject = keytable.NewObject("a schedule", "When flowrun serve starts
 	keytable.Choice("overlap", "", overlaps, "What to do at a scheduled time while a run of the schedule is still active.", func(s *Schedule, v string) { s.Overlap = v }).WithDefault("skip"),
 	catchUp(),
 	keytable.Duration("jitter", "", "Delays each start by a random time up to this one.", func(s *Schedule, v time.Duration) { s.Jitter = v }),
-	keytable.Text("start", "", "Start of the schedule: a date, or a time such as 2026-12-01T08:00:00Z. every counts from it.", func(s *Schedule, v Text) { s.Start = &v }),
+	keytable.Text("start", "", "Start of the schedule: a date, or a time such as 2026-12-01T08:00:00Z. The interval in every counts from it.", func(s *Schedule, v Text) { s.Start = &v }),
 	keytable.Text("end", "", "End of the schedule. Nothing starts at this time or later.", func(s *Schedule, v Text) { s.End = &v }),
 	keytable.Boolean("skip-if-successful", "", "Skips a scheduled time if the tool has already succeeded since the previous one.", func(s *Schedule, v bool) { s.SkipIfSuccessful = v }).WithDefault("false"),
 ).Checked(checkSchedule)
 
 var catchUpObject = keytable.NewObject("catch-up", "What to do about scheduled times that were missed, for example because no service was running.",
-	keytable.Choice("mode", "", catchUps, "none starts nothing, once starts one run for all missed times, all starts a run for each of them.", func(c *CatchUp, v string) { c.Mode = v }).WithDefault("once"),
+	keytable.Choice("mode", "", catchUps, "Number of runs to start: none, one for all missed times (once), or one for each missed time (all).", func(c *CatchUp, v string) { c.Mode = v }).WithDefault("once"),
 	keytable.Duration("window", "", "How late a missed run may still start. Default: no limit.", func(c *CatchUp, v time.Duration) { c.Window = v }),
 	keytable.Integer("max", "", 1, 100, "Maximum number of runs that mode all starts, for the newest missed times.", func(c *CatchUp, n int) { c.Max = n }).WithDefault("100"),
 )
@@ -434,7 +434,7 @@ func catchUp() keytable.Field {
 }
 
 var outputObject = keytable.NewObject("output", "How the output of a step is captured.",
-	keytable.Choice("mode", "S1-043", []string{"buffer", "stream"}, "stream shows output while the step runs, buffer when it has ended.", func(o *Output, v string) { o.Mode = v }).WithDefault("buffer"),
+	keytable.Choice("mode", "S1-043", []string{"buffer", "stream"}, "Whether output is shown while the step runs (stream) or after it ends (buffer).", func(o *Output, v string) { o.Mode = v }).WithDefault("buffer"),
 	keytable.Size("buffer-limit", "S1-044", "How much of the output references and JSON documents can contain.", func(o *Output, v int64) { o.BufferLimit = v }).WithDefault("10MB"),
 	keytable.Boolean("truncation", "S1-045", "Whether output over buffer-limit is cut. If false, the step fails instead.", func(o *Output, v bool) { o.Truncation = &v }).WithDefault("true"),
 	streamCallbackField(),

@@ -76,7 +76,7 @@ func frontMatter(retry *keytable.Object) *keytable.Object {
 		keytable.Boolean("tool", "S0-010", "Must be true. flowrun ignores Markdown files without it.", func(*pageDraft, bool) {}).AsRequired(),
 		keytable.Text("id", "S0-011", "Name of the tool, as used in commands. Default: name.", func(p *pageDraft, v Text) { p.id = &v }),
 		keytable.Text("name", "S0-011", "Name of the tool. With id, only a title for people.", func(p *pageDraft, v Text) { p.name = &v }),
-		keytable.Choice("type", "S0-012", []string{"single", "chain"}, "single for a page with a block with tool:, chain for a block with steps:.", func(p *pageDraft, v string) { p.kind = v }).AsRequired(),
+		keytable.Choice("type", "S0-012", []string{"single", "chain"}, "Kind of the page: single if it has a block with tool:, chain if it has a block with steps:.", func(p *pageDraft, v string) { p.kind = v }).AsRequired(),
 		keytable.List("parameters", "S0-014", pageParameter(), "Parameters of the tool.", func(p *pageDraft, at Pos) *parameterDraft {
 			return &parameterDraft{addPointer(&p.Parameters, &Parameter{Pos: at, Type: "string", Required: true})}
 		}),

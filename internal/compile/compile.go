@@ -63,7 +63,7 @@ func (c *compiler) result(p *plan.Plan) (*plan.Plan, error) {
 		return nil, err
 	}
 	if p == nil { // what is wrong was told where the definition was read
-		return nil, errors.New("cannot compile the definition: it has errors, or is an alias of nothing")
+		return nil, errors.New("cannot compile the definition: it has errors, or is an alias without a base tool")
 	}
 	p.Warnings, p.Sources = ds, c.sources
 	return p, nil

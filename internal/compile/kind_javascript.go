@@ -162,7 +162,7 @@ func (c *stepCompiler) strayMention(m hooks.Mention, name, message string, known
 	case len(known) > 0:
 		hint = "known names: " + strings.Join(known, ", ")
 	default:
-		hint = "the script has nothing to read"
+		hint = "known names: none"
 	}
 	c.report(tool.Diagnostic{Code: "js-unknown", Severity: tool.Error, Pos: c.step.Script().Code.At(m.Off), Len: m.Len, Path: c.key("js"), Message: message, Hint: hint})
 }

@@ -84,7 +84,7 @@ func unclearOutput(r *reader) {
 		return
 	}
 	r.step(last, fmt.Sprintf("the output of the tool is that of %s, which is not useful to a caller", r.called(last)),
-		`say which output counts: output: "{STEP.output}", or move cleaning up to resources.cleanup`)
+		`set the output: output: "{STEP.output}", or move the cleanup to resources.cleanup`)
 }
 
 func widePermission(r *reader) {

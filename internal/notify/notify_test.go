@@ -249,7 +249,7 @@ func TestRefuses(t *testing.T) {
 		want string
 	}{
 		{Rule{Webhook: "${NOBODY}/x"}, "cannot send a notice by webhook ${NOBODY}: the variable NOBODY is not set"},
-		{Rule{Webhook: "ftp://joe:hunter22@x/"}, "cannot send a notice by webhook x: the address of the webhook is none that can be posted to"},
+		{Rule{Webhook: "ftp://joe:hunter22@x/"}, "cannot send a notice by webhook x: the URL of the webhook must begin with http"},
 		{Rule{Webhook: "http://joe:hunter22\x00@x/"}, "the URL of the webhook is invalid"},
 		{Rule{Webhook: "http://x/", SecretEnv: "NOBODY"}, "the variable NOBODY, which holds the secret to sign with, is not set"},
 		{Rule{Webhook: "http://x/", SecretFile: "none"}, "cannot read the secret to sign with"},
