@@ -98,7 +98,7 @@ func (l *Library) inProject(places []folder, name string) (*Definition, Diagnost
 		if project := ProjectOf(f.path); l.trusted == nil || !l.trusted(project) {
 			if l.find(f.path, name) != "" {
 				return nil, nil, &NotFoundError{Name: name, Searched: []string{f.path}, Note: fmt.Sprintf(
-					"the project %s has one, but tools outside the project can use it only if you trust the project (flowrun trust)", diagnostic.Quote(project))}
+					"the project %s has one, but tools outside the project can use it only if you trust the project", diagnostic.Quote(project))}
 			}
 			continue
 		}
