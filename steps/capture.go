@@ -35,7 +35,7 @@ const captureGrace = time.Second
 // with the run.
 func (s *Session) Capture(ctx context.Context, c Capture) (string, error) {
 	run := s.options.Run
-	env := s.inherits.with(c.Confinement.nobodys(), c.Env, []string{procid.MarkRun + "=" + run, procid.MarkStep + "=" + c.Name,
+	env := s.inherits.with(c.Confinement.userVariables(), c.Env, []string{procid.MarkRun + "=" + run, procid.MarkStep + "=" + c.Name,
 		procid.MarkOwner + "=" + procid.Mark(run, s.options.Epoch)})
 	file, err := s.programs.find(c.Argv[0], lookup(env, "PATH"))
 	if err != nil {
@@ -50,7 +50,7 @@ func (s *Session) Capture(ctx context.Context, c Capture) (string, error) {
 	}
 	var from *os.File
 	var p proc.Process
-	err = s.patiently(ctx, dag.ID(c.Name), func() (err error) {
+	err = s.retryShortage(ctx, dag.ID(c.Name), func() (err error) {
 		var end *os.File
 		if from, end, err = os.Pipe(); err != nil {
 			return fmt.Errorf("cannot make a pipe: %w", err)
@@ -76,11 +76,11 @@ func (s *Session) Capture(ctx context.Context, c Capture) (string, error) {
 	if err != nil {
 		p.Stop(captureGrace, s.options.Force)
 	}
-	from.SetReadDeadline(time.Now().Add(holdTime)) // for what is left in the background and holds the pipe
+	from.SetReadDeadline(time.Now().Add(outputTimeout)) // for what is left in the background and holds the pipe
 	var b []byte
 	select {
 	case b = <-printed:
-	case <-time.After(2 * holdTime): // where a pipe has no deadlines
+	case <-time.After(2 * outputTimeout): // where a pipe has no deadlines
 		err = errors.Join(err, errors.New("what it left in the background keeps its output open"))
 	}
 	switch {

@@ -84,8 +84,8 @@ type EnvVar struct {
 // began; the graph's arguments have it under Key.
 type SecretVar struct{ Name, Key string }
 
-// try is one try of a command.
-type try struct {
+// attempt is one try of a command.
+type attempt struct {
 	*Command
 	call    *dag.Call
 	frame   Frame
@@ -105,12 +105,12 @@ type try struct {
 	envFile   string              // of the container; "" for none
 
 	// Of an interactive try.
-	person   Attachment    // nil: nobody is there
-	alone    chan struct{} // closed when the person is gone; nil before anybody read what they type
-	tty      *tty
-	response string     // the default one
-	ended    bool       // its input was ended
-	gaveUp   unanswered // why it was stopped; "" if it was not
+	person          Attachment    // nil: nobody is there
+	personGone      chan struct{} // closed when the person is gone; nil before anybody read what they type
+	tty             *tty
+	defaultResponse string          // the default one
+	inputEnded      bool            // its input was ended
+	stopReason      unansweredError // why it was stopped; "" if it was not
 }
 
 // Run runs the command once. It returns when everything the command started has
@@ -118,7 +118,7 @@ type try struct {
 // the whole tree is stopped: TERM, the session's grace, KILL; the caller
 // makes a timeout or a cancel of the failed Result.
 func (c *Command) Run(ctx context.Context, call *dag.Call) (dag.Result, error) {
-	t, err := c.try(call)
+	t, err := c.newAttempt(call)
 	if err != nil {
 		return dag.Result{}, err
 	}
@@ -131,12 +131,12 @@ func (c *Command) Run(ctx context.Context, call *dag.Call) (dag.Result, error) {
 	return res, nil
 }
 
-func (c *Command) try(call *dag.Call) (*try, error) {
+func (c *Command) newAttempt(call *dag.Call) (*attempt, error) {
 	frame, ok := call.Args().(Frame)
 	if !ok {
 		return nil, fmt.Errorf("cannot run a command: the graph's arguments are a %T and no steps.Frame", call.Args())
 	}
-	return &try{Command: c, call: call, frame: frame, session: frame.Session(), scope: frame.Scope(call.View), confine: frame.Confinement()}, nil
+	return &attempt{Command: c, call: call, frame: frame, session: frame.Session(), scope: frame.Scope(call.View), confine: frame.Confinement()}, nil
 }
 
 // inputError is a value that was refused: the definition or the caller must
@@ -146,7 +146,7 @@ type inputError struct{ error }
 func (e inputError) Unwrap() error { return e.error }
 
 // failure makes a Result of an error that is the step's, not the engine's.
-func (t *try) failure(err error) (dag.Result, error) {
+func (t *attempt) failure(err error) (dag.Result, error) {
 	r := dag.Result{Status: dag.Failed, ExitCode: 1, Message: t.session.mask.String(err.Error())}
 	var start startError
 	var input inputError
@@ -161,14 +161,14 @@ func (t *try) failure(err error) (dag.Result, error) {
 	return r, nil
 }
 
-func (t *try) run(ctx context.Context) (dag.Result, error) {
+func (t *attempt) run(ctx context.Context) (dag.Result, error) {
 	if t.Interactive != nil {
-		if !t.sitDown(ctx) {
+		if !t.acquireTerminal(ctx) {
 			return dag.Result{Status: dag.Failed, ExitCode: dag.ExitCancelled}, nil
 		}
-		defer t.getUp()
+		defer t.releaseTerminal()
 	}
-	p, err := t.begin(ctx)
+	p, err := t.startLimited(ctx)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return dag.Result{Status: dag.Failed, ExitCode: dag.ExitCancelled}, nil
@@ -181,7 +181,7 @@ func (t *try) run(ctx context.Context) (dag.Result, error) {
 	}
 	wait := t.wait
 	if t.tty != nil {
-		wait = t.attended
+		wait = t.waitInteractive
 	}
 	exit, stopped, err := wait(ctx, p)
 	if err != nil {
@@ -193,51 +193,51 @@ func (t *try) run(ctx context.Context) (dag.Result, error) {
 	return r, err
 }
 
-// begin starts the process. Only a few tries do this at the same moment: a system
+// startLimited starts the process. Only a few tries do this at the same moment: a system
 // call that blocks holds a thread, and hundreds of steps that start together would
 // take hundreds of threads for no gain.
-func (t *try) begin(ctx context.Context) (p proc.Process, err error) {
+func (t *attempt) startLimited(ctx context.Context) (p proc.Process, err error) {
 	select {
 	case t.session.starting <- struct{}{}:
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
 	defer func() { <-t.session.starting }()
-	err = t.session.patiently(ctx, t.call.Path, func() (err error) {
+	err = t.session.retryShortage(ctx, t.call.Path, func() (err error) {
 		if err = t.prepare(); err == nil {
 			p, err = t.start()
 		}
 		if shortage(err) {
-			t.undo()
+			t.reset()
 		}
 		return err
 	})
 	if err != nil {
-		return nil, noStart(err)
+		return nil, startFailure(err)
 	}
 	for _, st := range t.streams {
-		st.started()
+		st.closeEnd()
 	}
 	return p, nil
 }
 
-// noStart makes a failure of the step of a shortage that did not end: it is none of the
+// startFailure makes a failure of the step of a shortage that did not end: it is none of the
 // engine's.
-func noStart(err error) error {
+func startFailure(err error) error {
 	if !shortage(err) {
 		return err
 	}
 	return startError{126, fmt.Sprintf("cannot start the step: %v; run fewer steps at once (max-parallel) or raise the limits of this user", err)}
 }
 
-// undo gives back what a try that could not start has opened, so that it can begin anew.
-func (t *try) undo() {
+// reset gives back what a try that could not start has opened, so that it can begin anew.
+func (t *attempt) reset() {
 	t.cleanUp()
-	*t = try{Command: t.Command, call: t.call, frame: t.frame, session: t.session, scope: t.scope, confine: t.confine, person: t.person, alone: t.alone}
+	*t = attempt{Command: t.Command, call: t.call, frame: t.frame, session: t.session, scope: t.scope, confine: t.confine, person: t.person, personGone: t.personGone}
 }
 
 // prepare renders every template and opens what the process will use.
-func (t *try) prepare() (err error) {
+func (t *attempt) prepare() (err error) {
 	if err := t.addSecrets(); err != nil {
 		return err
 	}
@@ -272,11 +272,11 @@ func (t *try) prepare() (err error) {
 }
 
 // terminal makes the terminal of an interactive try.
-func (t *try) terminal() (err error) {
+func (t *attempt) terminal() (err error) {
 	if t.Interactive == nil {
 		return nil
 	}
-	if err := t.answer(); err != nil {
+	if err := t.renderDefault(); err != nil {
 		return err
 	}
 	if t.tty, err = newTTY(t.person, &t.session.mask); err != nil || t.person == nil {
@@ -290,15 +290,15 @@ func (t *try) terminal() (err error) {
 	return nil
 }
 
-func (t *try) wanted(s Streams) wanted {
+func (t *attempt) outputLimits(s Streams) outputLimits {
 	limit := t.Limit
 	if limit <= 0 {
 		limit = DefaultLimit
 	}
-	return wanted{limit: limit, keep: t.Keep&s != 0, whole: t.NoTruncation}
+	return outputLimits{limit: limit, keep: t.Keep&s != 0, whole: t.NoTruncation}
 }
 
-func (t *try) addSecrets() error {
+func (t *attempt) addSecrets() error {
 	for _, m := range t.Masked {
 		v, err := m.Text(t.scope)
 		if err == nil {
@@ -313,7 +313,7 @@ func (t *try) addSecrets() error {
 
 // environment puts the step's environment together: inherited, the graph's, the
 // step's files, secrets and variables, and what tells the step where it is.
-func (t *try) environment() error {
+func (t *attempt) environment() error {
 	own, err := t.envFiles()
 	if err != nil {
 		return err
@@ -330,7 +330,7 @@ func (t *try) environment() error {
 		own = append(own, v.Name+"="+text)
 	}
 	run := t.session.options.Run
-	own = append(own, t.marks()...)
+	own = append(own, t.markVariables()...)
 	own = append(own,
 		fmt.Sprintf("FLOWRUN_ATTEMPT=%d", t.call.Attempt),
 		"FLOWRUN_IDEMPOTENCY_KEY="+run+"/"+string(t.call.Path.WithoutAttempts()))
@@ -342,19 +342,19 @@ func (t *try) environment() error {
 	case t.confine.Image != "": // what is inherited is about this machine
 		base = environ{}
 	case t.NoInherit:
-		base = environ{list: []string{"PATH=" + defaultPath}, at: map[string]int{"PATH": 0}}
+		base = environ{list: []string{"PATH=" + defaultPath}, index: map[string]int{"PATH": 0}}
 	case t.Shell != "":
 		base = t.session.shells
 	}
 	if filepath.IsAbs(t.dir) {
 		own = append(own, "PWD="+t.dir)
 	}
-	t.env = base.with(t.confine.nobodys(), t.trace(), t.frame.Environ(), own)
+	t.env = base.with(t.confine.userVariables(), t.traceVariables(), t.frame.Environ(), own)
 	return nil
 }
 
-// trace are the variables by which the try's own spans join the run's trace.
-func (t *try) trace() (list []string) {
+// traceVariables are the variables by which the try's own spans join the run's trace.
+func (t *attempt) traceVariables() (list []string) {
 	if t.session.options.Trace == nil {
 		return nil
 	}
@@ -368,14 +368,14 @@ func (t *try) trace() (list []string) {
 	return list
 }
 
-// marks are the variables by which the try's processes are found.
-func (t *try) marks() []string {
+// markVariables are the variables by which the try's processes are found.
+func (t *attempt) markVariables() []string {
 	run := t.session.options.Run
 	return []string{procid.MarkRun + "=" + run, procid.MarkStep + "=" + string(t.call.Path),
 		procid.MarkOwner + "=" + procid.Mark(run, t.session.options.Epoch)}
 }
 
-func (t *try) variable(v EnvVar) (string, error) {
+func (t *attempt) variable(v EnvVar) (string, error) {
 	text, err := v.Value.Text(t.scope)
 	if err != nil {
 		return "", inputError{fmt.Errorf("cannot set the environment variable %q: %w", v.Name, err)}
@@ -385,14 +385,14 @@ func (t *try) variable(v EnvVar) (string, error) {
 
 // directory finds the step's working directory. Whether it exists is for the
 // start to find out.
-func (t *try) directory() (err error) {
+func (t *attempt) directory() (err error) {
 	if t.dir, err = t.workingDirectory(); err != nil {
 		return err
 	}
 	return nil
 }
 
-func (t *try) workingDirectory() (string, error) {
+func (t *attempt) workingDirectory() (string, error) {
 	if t.Dir == nil {
 		return t.frame.Dir(), nil
 	}
@@ -405,7 +405,7 @@ func (t *try) workingDirectory() (string, error) {
 
 // input opens stdin: a file, so that any amount of text can wait there while
 // nobody reads.
-func (t *try) input() error {
+func (t *attempt) input() error {
 	t.stdin = t.session.null
 	if t.Input == nil {
 		return nil
@@ -425,7 +425,7 @@ func (t *try) input() error {
 	return nil
 }
 
-func (t *try) inputText() (string, error) {
+func (t *attempt) inputText() (string, error) {
 	text, err := t.Input.Text(t.scope)
 	if err != nil {
 		return "", inputError{fmt.Errorf("cannot use the input: %w", err)}
@@ -433,50 +433,50 @@ func (t *try) inputText() (string, error) {
 	return text, nil
 }
 
-// resolved is a command with its values: argv, or a script with what it reads.
-type resolved struct {
-	argv   []string
-	script expr.Script
-	shell  expr.Shell
-	known  bool // what shell is: expr knows it, and how a script for it is started
+// resolvedCommand is a command with its values: argv, or a script with what it reads.
+type resolvedCommand struct {
+	argv       []string
+	script     expr.Script
+	shell      expr.Shell
+	knownShell bool // what shell is: expr knows it, and how a script for it is started
 }
 
-func (t *try) resolve() (r resolved, err error) {
-	r.shell, r.known = expr.ShellByName(t.Shell)
+func (t *attempt) resolve() (r resolvedCommand, err error) {
+	r.shell, r.knownShell = expr.ShellByName(t.Shell)
 	switch {
 	case t.Shell == "":
 		r.argv, err = t.Template.Argv(t.scope)
 		if len(r.argv) == 0 {
 			r.argv = []string{""}
 		}
-	case r.known:
+	case r.knownShell:
 		r.script, err = t.Template.Script(t.scope)
 	default:
 		r.script.Text, err = t.Template.Text(t.scope)
 	}
 	if err != nil {
-		return resolved{}, inputError{err}
+		return resolvedCommand{}, inputError{err}
 	}
 	return r, nil
 }
 
 // render makes the command line. bySource keeps values out of the environment.
-func (t *try) render(bySource bool) (launch, error) {
+func (t *attempt) render(bySource bool) (launch, error) {
 	r, err := t.resolve()
 	switch {
 	case err != nil:
 		return launch{}, err
 	case t.Shell == "":
 		return launch{argv: r.argv}, nil
-	case r.known:
-		return t.interpreted(r, bySource)
+	case r.knownShell:
+		return t.interpreterLaunch(r, bySource)
 	}
 	path, err := t.session.secretFile("script-*", r.script.Text)
 	return launch{argv: []string{t.Shell, path}, files: []string{path}}, err
 }
 
-// interpreted is the command line of a script whose language expr knows.
-func (t *try) interpreted(r resolved, bySource bool) (launch, error) {
+// interpreterLaunch is the command line of a script whose language expr knows.
+func (t *attempt) interpreterLaunch(r resolvedCommand, bySource bool) (launch, error) {
 	switch r.shell {
 	case expr.Cmd:
 		return t.cmd(r.script)
@@ -490,7 +490,7 @@ func (t *try) interpreted(r resolved, bySource bool) (launch, error) {
 
 // start starts the process. Two failures have a second chance: a program that has
 // moved since it was found, and values that do not fit into the environment.
-func (t *try) start() (proc.Process, error) {
+func (t *attempt) start() (proc.Process, error) {
 	path := lookup(t.env, "PATH")
 	for again := 0; ; again++ {
 		file, argv, env, err := t.invocation(path)
@@ -507,7 +507,7 @@ func (t *try) start() (proc.Process, error) {
 			return p, err
 		}
 		if again > 0 {
-			return nil, t.explain(file, err)
+			return nil, t.explainStart(file, err)
 		}
 		switch {
 		case errors.Is(err, syscall.ENOENT) && t.launch.argv[0] != file:
@@ -519,33 +519,33 @@ func (t *try) start() (proc.Process, error) {
 			}
 			t.launch.files = append(t.launch.files, old...)
 		default:
-			return nil, t.explain(file, err)
+			return nil, t.explainStart(file, err)
 		}
 	}
 }
 
 // invocation is what is started: the command's own program, or the one that confines it.
-func (t *try) invocation(path string) (file string, argv, env []string, err error) {
+func (t *attempt) invocation(path string) (file string, argv, env []string, err error) {
 	if t.confine.Image != "" {
-		return t.contain()
+		return t.containerInvocation()
 	}
 	if file, err = t.session.programs.find(t.launch.argv[0], path); err != nil {
 		return "", nil, nil, err
 	}
-	file, argv, err = t.confined(file)
+	file, argv, err = t.confinedCommand(file)
 	return file, argv, append(t.env[:len(t.env):len(t.env)], t.launch.env...), err
 }
 
 // files are the process's stdin, stdout and stderr.
-func (t *try) files() [3]*os.File {
+func (t *attempt) files() [3]*os.File {
 	if t.tty != nil {
 		return [3]*os.File{t.tty.slave, t.tty.slave, t.tty.slave}
 	}
 	return [3]*os.File{t.stdin, t.streams[0].end, t.streams[1].end}
 }
 
-// explain says what to do about a start that failed.
-func (t *try) explain(file string, err error) error {
+// explainStart says what to do about a start that failed.
+func (t *attempt) explainStart(file string, err error) error {
 	if dir := t.dir; dir != "" && !isFolder(dir) {
 		return startError{127, fmt.Sprintf("cannot start the step: its working directory %q is not there; make it, or change working-directory", dir)}
 	}
@@ -564,7 +564,7 @@ func (t *try) explain(file string, err error) error {
 }
 
 // wait waits for the process; if ctx ends first, it ends the step.
-func (t *try) wait(ctx context.Context, p proc.Process) (exit proc.Exit, stopped bool, err error) {
+func (t *attempt) wait(ctx context.Context, p proc.Process) (exit proc.Exit, stopped bool, err error) {
 	exit, err = p.Wait(ctx)
 	if err == nil {
 		if exit.Signal != 0 {
@@ -579,7 +579,7 @@ func (t *try) wait(ctx context.Context, p proc.Process) (exit proc.Exit, stopped
 	if errors.Is(context.Cause(ctx), dag.ErrForced) {
 		grace = 0
 	}
-	done := t.session.stopping()
+	done := t.session.noteStop()
 	exit, survivors := p.Stop(grace, t.session.options.Force)
 	t.endContainer()
 	done()
@@ -590,19 +590,19 @@ func (t *try) wait(ctx context.Context, p proc.Process) (exit proc.Exit, stopped
 	return exit, true, nil
 }
 
-func (t *try) result(exit proc.Exit, stopped bool) (dag.Result, error) {
+func (t *attempt) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 	r := dag.Result{Status: dag.Succeeded, ExitCode: exit.Code}
 	private := t.session.options.LogDir == ""
 	outs := [2]**dag.Output{&r.Stdout, &r.Stderr}
 	var tooLarge *dag.Output
-	by := time.Now().Add(holdTime)
+	by := time.Now().Add(outputTimeout)
 	for i, st := range t.streams {
-		if st.settle(by) {
-			t.session.Notify(Notice{Code: NoticePipeHeld, Step: t.call.Path,
+		if st.waitForEnd(by) {
+			t.session.Notify(Notice{Code: NoticeOutputOpen, Step: t.call.Path,
 				Message: "a background process keeps the step's output open; what it prints from now on is only in the log"})
 		}
 		t.streams[i] = nil // output gives it back
-		out, err := st.output(t.session, t.wanted(st.which), private)
+		out, err := st.output(t.session, t.outputLimits(st.which), private)
 		if err != nil {
 			return r, err
 		}
@@ -622,23 +622,23 @@ func (t *try) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 		r.Status, r.Reason = dag.Failed, dag.ReasonExit
 	case tooLarge != nil:
 		r.Status, r.Reason, r.ExitCode = dag.Failed, ReasonOutputTooLarge, 1
-		r.Message = t.tooLong()
+		r.Message = t.tooLargeMessage()
 	}
 	if !stopped {
-		t.judgeMemory(&r)
-		t.judgeContainer(&r)
+		t.explainMemory(&r)
+		t.explainContainer(&r)
 	}
 	return r, nil
 }
 
-// tooLong is what is said of a stream that may not be cut.
-func (t *try) tooLong() string {
-	return fmt.Sprintf("printed more than the limit of %d bytes; raise output.buffer-limit or allow truncation", t.wanted(0).limit)
+// tooLargeMessage is what is said of a stream that may not be cut.
+func (t *attempt) tooLargeMessage() string {
+	return fmt.Sprintf("printed more than the limit of %d bytes; raise output.buffer-limit or allow truncation", t.outputLimits(0).limit)
 }
 
 // cleanUp gives back what a try that did not get far has opened.
-func (t *try) cleanUp() {
-	t.tty.hangUp()
+func (t *attempt) cleanUp() {
+	t.tty.closeSlave()
 	for _, st := range t.streams {
 		if st != nil {
 			st.discard()
@@ -656,5 +656,5 @@ func (t *try) cleanUp() {
 	if t.envFile != "" {
 		os.Remove(t.envFile)
 	}
-	t.leaveLimit()
+	t.releaseMemoryLimit()
 }

@@ -81,9 +81,9 @@ const (
 	NoticeMemory NoticeCode = "memory-limit" // max-memory is not kept, or not as a whole
 )
 
-// confined is a program's file and argv as they are started under the try's
+// confinedCommand is a program's file and argv as they are started under the try's
 // confinement.
-func (t *try) confined(file string) (string, []string, error) {
+func (t *attempt) confinedCommand(file string) (string, []string, error) {
 	argv := t.launch.argv
 	if !t.confine.Reduced && t.confine.MaxMemory == 0 {
 		return file, argv, nil
@@ -92,17 +92,17 @@ func (t *try) confined(file string) (string, []string, error) {
 		return "", nil, startError{126, fmt.Sprintf("cannot start the step: %v", errors.Join(reasons...))}
 	}
 	c := t.session.reduction(t.confine)
-	if err := t.boundMemory(&c); err != nil {
+	if err := t.limitMemory(&c); err != nil {
 		return "", nil, err
 	}
 	if !c.Reduced && c.Join == nil && c.AddressSpace == 0 {
 		return file, argv, nil
 	}
-	if err := t.reachable(file); err != nil {
+	if err := t.checkProgram(file); err != nil {
 		return "", nil, err
 	}
-	if t.confine.nobody() {
-		if err := t.session.yield(t.launch.files); err != nil {
+	if t.confine.changesUser() {
+		if err := t.session.shareFiles(t.launch.files); err != nil {
 			return "", nil, err
 		}
 	}
@@ -110,26 +110,26 @@ func (t *try) confined(file string) (string, []string, error) {
 	return path, wrapped, nil
 }
 
-// reachable finds out what the start of the program itself would have said: the
+// checkProgram finds out what the start of the program itself would have said: the
 // process that becomes it can be started in any case.
-func (t *try) reachable(file string) error {
+func (t *attempt) checkProgram(file string) error {
 	if t.dir != "" && !isFolder(t.dir) {
-		return t.explain(file, os.ErrNotExist)
+		return t.explainStart(file, os.ErrNotExist)
 	}
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(t.dir, file)
 	}
 	if err := executable(file); err != nil {
-		return t.explain(file, err)
+		return t.explainStart(file, err)
 	}
 	return nil
 }
 
-// boundMemory makes the limit of the try: a cgroup, which bounds all its processes
+// limitMemory makes the limit of the try: a cgroup, which bounds all its processes
 // together, else the address space of each.
-func (t *try) boundMemory(c *confine.Confinement) (err error) {
-	most := t.confine.MaxMemory
-	if most == 0 {
+func (t *attempt) limitMemory(c *confine.Confinement) (err error) {
+	limit := t.confine.MaxMemory
+	if limit == 0 {
 		return nil
 	}
 	if t.memory != nil { // a second start of the same try
@@ -144,18 +144,18 @@ func (t *try) boundMemory(c *confine.Confinement) (err error) {
 	if t.Detach {
 		mark = "" // what is in it outlives the run
 	}
-	if t.memory, err = cgroup.NewMemoryLimit(mark, most); err == nil {
+	if t.memory, err = cgroup.NewMemoryLimit(mark, limit); err == nil {
 		c.Join = []string{t.memory.Join()}
 		return nil
 	}
-	c.AddressSpace = most
+	c.AddressSpace = limit
 	t.session.Notify(Notice{Code: NoticeMemory, Message: fmt.Sprintf(
 		"max-memory bounds the address space of each process, not the memory of a step as a whole: %v", err)})
 	return nil
 }
 
-// judgeMemory makes the result of a try that ran into its limit say so.
-func (t *try) judgeMemory(r *dag.Result) {
+// explainMemory makes the result of a try that ran into its limit say so.
+func (t *attempt) explainMemory(r *dag.Result) {
 	limit := sizeText(t.confine.MaxMemory)
 	switch {
 	case t.confine.MaxMemory == 0:
@@ -189,9 +189,9 @@ func sizeText(n int64) string {
 	return strconv.FormatInt(n, 10) + " bytes"
 }
 
-// leaveLimit takes the try's memory limit away, or leaves it to the session while what
+// releaseMemoryLimit takes the try's memory limit away, or leaves it to the session while what
 // the step left in the background is still in it.
-func (t *try) leaveLimit() {
+func (t *attempt) releaseMemoryLimit() {
 	if t.memory == nil || t.memory.Remove() {
 		return
 	}
@@ -218,9 +218,9 @@ func (s *Session) reduction(c Confinement) confine.Confinement {
 	return confine.Confinement{Reduced: c.Reduced, User: confine.RunUser(s.options.Run)}
 }
 
-// yield lets a step that root starts as another user read its files: its script, and its
+// shareFiles lets a step that root starts as another user read its files: its script, and its
 // large values. Their folder can be passed through and not be listed.
-func (s *Session) yield(files []string) error {
+func (s *Session) shareFiles(files []string) error {
 	if len(files) == 0 {
 		return nil
 	}
@@ -237,7 +237,7 @@ func (s *Session) yield(files []string) error {
 // HandOver gives a folder that is made for steps with that confinement to the user they
 // run as.
 func (s *Session) HandOver(dir string, c Confinement) error {
-	if !c.nobody() {
+	if !c.changesUser() {
 		return nil
 	}
 	return confine.HandOver(dir, s.options.Run)
@@ -246,20 +246,20 @@ func (s *Session) HandOver(dir string, c Confinement) error {
 // WithRights calls f with no more rights to files than steps with that confinement have:
 // what a definition names is read and written as its steps could.
 func (s *Session) WithRights(c Confinement, f func() error) error {
-	if !c.nobody() {
+	if !c.changesUser() {
 		return f()
 	}
 	return confine.WithRights(s.options.Run, f)
 }
 
-// nobody says whether steps run as another user than this process: root's, reduced.
-func (c Confinement) nobody() bool {
+// changesUser says whether steps run as another user than this process: root's, reduced.
+func (c Confinement) changesUser() bool {
 	return c.Reduced && c.Image == "" && runtime.GOOS == "linux" && os.Geteuid() == 0
 }
 
-// nobodys are the variables that tell a step which root starts as another user who it is.
-func (c Confinement) nobodys() []string {
-	if !c.nobody() {
+// userVariables are the variables that tell a step which root starts as another user who it is.
+func (c Confinement) userVariables() []string {
+	if !c.changesUser() {
 		return nil
 	}
 	return []string{"HOME=/nonexistent", "USER=nobody", "LOGNAME=nobody"}

@@ -75,10 +75,10 @@ func (c *container) argv(command []string) []string {
 	add(c.user != "", "--user", c.user)
 	add(podman && c.user != "" && !strings.HasPrefix(c.user, "0:"), "--userns", "keep-id") // else the user is another outside
 	for _, path := range c.mounts {
-		add(true, "--mount", bind(path))
+		add(true, "--mount", mountOption(path))
 	}
 	for _, path := range c.files {
-		add(true, "--mount", bind(path, "readonly"))
+		add(true, "--mount", mountOption(path, "readonly"))
 	}
 	add(c.dir != "", "--workdir", c.dir)
 	if !slices.Contains(c.env, "HOME") {
@@ -92,8 +92,8 @@ func (c *container) argv(command []string) []string {
 	return append(argv, command[1:]...)
 }
 
-// bind is the value of --mount: fields as CSV has them, since a path may hold commas.
-func bind(path string, more ...string) string {
+// mountOption is the value of --mount: fields as CSV has them, since a path may hold commas.
+func mountOption(path string, more ...string) string {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
 	_ = w.Write(append([]string{"type=bind", "source=" + path, "target=" + path}, more...)) // a Builder takes all
@@ -108,13 +108,13 @@ var (
 	clientPrefixes = []string{"DOCKER_", "CONTAINER", "PODMAN_", "BUILDAH_", "REGISTRY_", "STORAGE_", "XDG_", "LD_", "GO", "DBUS_", "SSL_", "SSH_"}
 )
 
-func forClient(name string) bool {
+func isClientVariable(name string) bool {
 	return slices.Contains(clientNames, name) ||
 		slices.ContainsFunc(clientPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
-// contain puts the try's launch into a container.
-func (t *try) contain() (file string, argv, env []string, err error) {
+// containerInvocation puts the try's launch into a container.
+func (t *attempt) containerInvocation() (file string, argv, env []string, err error) {
 	if t.container == nil {
 		if t.container, err = t.newContainer(); err != nil {
 			return "", nil, nil, err
@@ -122,24 +122,24 @@ func (t *try) contain() (file string, argv, env []string, err error) {
 	}
 	c := t.container
 	c.files = t.launch.files
-	var apart []string
+	var clientVars []string
 	c.env = nil
 	for _, kv := range slices.Concat(t.env, t.launch.env) {
 		name := nameOf(kv)
-		if forClient(name) {
-			apart = append(apart, kv)
+		if isClientVariable(name) {
+			clientVars = append(clientVars, kv)
 			continue
 		}
 		c.env, env = append(c.env, name), append(env, kv)
 	}
-	if err := t.setApart(apart); err != nil {
+	if err := t.writeContainerEnv(clientVars); err != nil {
 		return "", nil, nil, err
 	}
 	return c.program, c.argv(t.launch.argv), t.session.inherits.with(env), nil
 }
 
 // newContainer finds what the try's container is made of.
-func (t *try) newContainer() (*container, error) {
+func (t *attempt) newContainer() (*container, error) {
 	program, err := containerProgram(lookup(t.session.inherits.list, "PATH"))
 	if err != nil {
 		return nil, startError{127, fmt.Sprintf("cannot start the step: isolation: container cannot be kept: %v", err)}
@@ -170,9 +170,9 @@ func within(path, folder string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// setApart writes the variables that the container program would take for its own to
+// writeContainerEnv writes the variables that the container program would take for its own to
 // a file for the container.
-func (t *try) setApart(env []string) error {
+func (t *attempt) writeContainerEnv(env []string) error {
 	if len(env) == 0 {
 		return nil
 	}
@@ -191,8 +191,8 @@ func (t *try) setApart(env []string) error {
 	return nil
 }
 
-// judgeContainer says what the exit codes of container programs mean.
-func (t *try) judgeContainer(r *dag.Result) {
+// explainContainer says what the exit codes of container programs mean.
+func (t *attempt) explainContainer(r *dag.Result) {
 	if t.container == nil || r.Message != "" {
 		return
 	}
@@ -209,7 +209,7 @@ const removeBound = 30 * time.Second
 
 // endContainer ends the container of a try whose program was ended before it: that one
 // cannot do it any more.
-func (t *try) endContainer() {
+func (t *attempt) endContainer() {
 	if t.container == nil {
 		return
 	}
@@ -219,7 +219,7 @@ func (t *try) endContainer() {
 	}
 }
 
-func (t *try) removeContainer() error {
+func (t *attempt) removeContainer() error {
 	out, err := t.session.secretFile("removed-*", "")
 	if err != nil {
 		return err
@@ -232,7 +232,7 @@ func (t *try) removeContainer() error {
 	defer f.Close()
 	program := t.container.program
 	p, err := t.session.host.Start(proc.Spec{Step: string(t.call.Path), Path: program, Args: []string{program, "rm", "--force", t.container.name},
-		Env: t.session.inherits.with(t.marks()), Files: [3]*os.File{t.session.null, f, f}})
+		Env: t.session.inherits.with(t.markVariables()), Files: [3]*os.File{t.session.null, f, f}})
 	if err != nil {
 		return err
 	}
@@ -243,16 +243,16 @@ func (t *try) removeContainer() error {
 		p.Stop(0, nil)
 		return fmt.Errorf("%s rm did not answer within %v", filepath.Base(program), removeBound)
 	}
-	said, _ := os.ReadFile(out)
-	if exit.Code == 0 || gone(said) {
+	output, _ := os.ReadFile(out)
+	if exit.Code == 0 || alreadyRemoved(output) {
 		return nil
 	}
-	return fmt.Errorf("%s rm: %s", filepath.Base(program), bytes.TrimSpace(said))
+	return fmt.Errorf("%s rm: %s", filepath.Base(program), bytes.TrimSpace(output))
 }
 
-// gone says whether a refusal to remove a container means that there is none.
-func gone(said []byte) bool {
-	said = bytes.ToLower(said)
-	return bytes.Contains(said, []byte("no such container")) || bytes.Contains(said, []byte("already in progress")) ||
-		bytes.Contains(said, []byte("no container with name"))
+// alreadyRemoved says whether a refusal to remove a container means that there is none.
+func alreadyRemoved(output []byte) bool {
+	output = bytes.ToLower(output)
+	return bytes.Contains(output, []byte("no such container")) || bytes.Contains(output, []byte("already in progress")) ||
+		bytes.Contains(output, []byte("no container with name"))
 }

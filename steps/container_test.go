@@ -73,11 +73,11 @@ func TestSizeText(t *testing.T) {
 // TestForClient: what a container program reads itself does not reach it from a step.
 func TestForClient(t *testing.T) {
 	for _, name := range []string{"PATH", "DOCKER_HOST", "CONTAINERS_CONF", "CONTAINER_HOST", "LD_PRELOAD", "XDG_RUNTIME_DIR", "GODEBUG", "https_proxy"} {
-		if !forClient(name) {
+		if !isClientVariable(name) {
 			t.Error(name)
 		}
 	}
-	if slices.ContainsFunc([]string{"A", "MY_PATH", "TOKEN", "FLOWRUN_RUN"}, forClient) {
+	if slices.ContainsFunc([]string{"A", "MY_PATH", "TOKEN", "FLOWRUN_RUN"}, isClientVariable) {
 		t.Error("a name of the step's own is taken for the program's")
 	}
 }

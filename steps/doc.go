@@ -26,7 +26,7 @@
 //
 // An interactive command runs on a terminal of its own, a pty. A goroutine copies
 // what comes out of it, to the log and to a person where there is one ([Terminal]);
-// another, the attendant, types what the person does, or the default response when
+// another, the responder, types what the person does, or the default response when
 // the step seems to wait for one and nobody answers.
 //
 // # Failure is data

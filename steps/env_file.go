@@ -37,7 +37,7 @@ type EnvFiles struct {
 // that is wrong with the others, a line each; it holds no values.
 func (s *Session) ReadEnvFiles(files EnvFiles, sc expr.Scope) ([]string, error) {
 	var bad []error
-	all := environ{at: map[string]int{}}
+	all := environ{index: map[string]int{}}
 	for _, f := range files.Files {
 		path, err := f.Path.Text(sc)
 		if err != nil {
@@ -60,7 +60,7 @@ func (s *Session) ReadEnvFiles(files EnvFiles, sc expr.Scope) ([]string, error) 
 			continue
 		}
 		vars, problems := dotenv.Parse(path, text, func(name string) (string, bool) {
-			if i, ok := all.at[name]; ok {
+			if i, ok := all.index[name]; ok {
 				return all.list[i][len(name)+1:], true
 			}
 			return files.Outer(name)
@@ -92,11 +92,11 @@ func reason(err error) error {
 }
 
 // envFiles reads the step's own files and hides what is secret in them.
-func (t *try) envFiles() ([]string, error) {
+func (t *attempt) envFiles() ([]string, error) {
 	if len(t.EnvFiles) == 0 {
 		return nil, nil
 	}
-	vars, err := t.session.ReadEnvFiles(EnvFiles{Files: t.EnvFiles, Step: t.call.Path, Resolve: t.beside, Outer: t.outer, Confinement: t.confine}, t.scope)
+	vars, err := t.session.ReadEnvFiles(EnvFiles{Files: t.EnvFiles, Step: t.call.Path, Resolve: t.resolvePath, Outer: t.inheritedVariable, Confinement: t.confine}, t.scope)
 	if err != nil {
 		return nil, inputError{err}
 	}
@@ -108,16 +108,16 @@ func (t *try) envFiles() ([]string, error) {
 	return vars, nil
 }
 
-// beside makes a path absolute: a relative one counts from the step's directory.
-func (t *try) beside(path string) string {
+// resolvePath makes a path absolute: a relative one counts from the step's directory.
+func (t *attempt) resolvePath(path string) string {
 	if filepath.IsAbs(path) || path == "~" || strings.HasPrefix(path, "~/") || t.dir == "" {
 		return t.frame.Resolve(path)
 	}
 	return filepath.Join(t.dir, path)
 }
 
-// outer is a variable that the step gets from around it.
-func (t *try) outer(name string) (string, bool) {
+// inheritedVariable is a variable that the step gets from around it.
+func (t *attempt) inheritedVariable(name string) (string, bool) {
 	for _, list := range [][]string{t.frame.Environ(), t.session.inherits.list} {
 		if v, ok := find(list, name); ok {
 			return v, true

@@ -5,16 +5,16 @@ import "strings"
 // environ is a list of K=V in which every name stands once. It is
 // immutable but for one that is being made.
 type environ struct {
-	list []string
-	at   map[string]int
+	list  []string
+	index map[string]int
 }
 
 // newEnviron makes one of a list in which the last of a name wins.
 func newEnviron(list []string) environ {
-	e := environ{at: make(map[string]int, len(list))}
+	e := environ{index: make(map[string]int, len(list))}
 	e.list = e.overlay(e.list, list)
 	for i, kv := range e.list {
-		e.at[nameOf(kv)] = i
+		e.index[nameOf(kv)] = i
 	}
 	return e
 }
@@ -38,11 +38,11 @@ func (e environ) overlay(list, more []string) []string {
 next:
 	for _, kv := range more {
 		name := nameOf(kv)
-		if i, ok := e.at[name]; ok {
+		if i, ok := e.index[name]; ok {
 			list[i] = kv
 			continue
 		}
-		for i := len(e.at); i < len(list); i++ {
+		for i := len(e.index); i < len(list); i++ {
 			if nameOf(list[i]) == name {
 				list[i] = kv
 				continue next
@@ -77,11 +77,11 @@ func nameOf(kv string) string {
 
 // set puts one variable into an environment that is being made.
 func (e *environ) set(name, value string) {
-	if i, ok := e.at[name]; ok {
+	if i, ok := e.index[name]; ok {
 		e.list[i] = name + "=" + value
 		return
 	}
-	e.at[name] = len(e.list)
+	e.index[name] = len(e.list)
 	e.list = append(e.list, name+"="+value)
 }
 

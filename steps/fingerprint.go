@@ -34,7 +34,7 @@ type EnvValue struct {
 // Fingerprint resolves the command for a graph's arguments and what its node sees, and
 // starts nothing. The error is that of a value which is refused; Run would fail with it.
 func (c *Command) Fingerprint(frame Frame, v dag.View) (*Fingerprint, error) {
-	t := &try{Command: c, frame: frame, call: &dag.Call{View: v}, session: frame.Session(), scope: frame.Scope(v)}
+	t := &attempt{Command: c, frame: frame, call: &dag.Call{View: v}, session: frame.Session(), scope: frame.Scope(v)}
 	f := &Fingerprint{Shell: c.Shell, Strict: c.Strict, NoInherit: c.NoInherit}
 	r, err := t.resolve()
 	if f.Unknown.Command, err = unknown(err); err != nil {
@@ -65,7 +65,7 @@ func unknown(err error) (bool, error) {
 	return false, err
 }
 
-func (r *resolved) words() []string {
+func (r *resolvedCommand) words() []string {
 	if r.argv != nil {
 		return r.argv
 	}
@@ -77,7 +77,7 @@ func (r *resolved) words() []string {
 }
 
 // ownVariables are the graph's and the step's variables by name; the step's win.
-func (t *try) ownVariables() ([]EnvValue, error) {
+func (t *attempt) ownVariables() ([]EnvValue, error) {
 	byName := map[string]EnvValue{}
 	for _, kv := range t.frame.Environ() {
 		name := nameOf(kv)

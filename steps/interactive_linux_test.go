@@ -305,13 +305,13 @@ func TestAskingStopped(t *testing.T) {
 	if r := b.runPolicy(t, context.Background(), asks, dag.Policy{Timeout: 300 * time.Millisecond}); r.Status != dag.TimedOut {
 		t.Errorf("timeout: %+v", r)
 	}
-	b.session.seat <- struct{}{} // somebody has it
+	b.session.terminalLock <- struct{}{} // somebody has it
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
 	if r := b.runPolicy(t, ctx, asks, dag.Policy{}); r.Status != dag.Cancelled {
 		t.Errorf("cancel: %+v", r)
 	}
-	<-b.session.seat
+	<-b.session.terminalLock
 	if n := alive(tag); n > 0 {
 		t.Errorf("%d processes are alive", n)
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/flowrun/flowrun/expr"
 )
 
-// program is the first of the names that is found along the step's PATH, and a
+// findProgram is the first of the names that is found along the step's PATH, and a
 // reason with the way out where none is.
-func (t *try) program(way string, names ...string) (string, error) {
+func (t *attempt) findProgram(way string, names ...string) (string, error) {
 	if t.confine.Image != "" { // what it holds cannot be seen from here
 		return names[0], nil
 	}
@@ -27,7 +27,7 @@ func (t *try) program(way string, names ...string) (string, error) {
 }
 
 // python starts a script for Python. The script holds its values.
-func (t *try) python(script expr.Script) (launch, error) {
+func (t *attempt) python(script expr.Script) (launch, error) {
 	names := []string{t.Shell}
 	if t.Shell == "python" {
 		names = []string{"python3", "python"}
@@ -35,7 +35,7 @@ func (t *try) python(script expr.Script) (launch, error) {
 			names = []string{"python", "python3"}
 		}
 	}
-	program, err := t.program("install Python 3, or name the program by shell:", names...)
+	program, err := t.findProgram("install Python 3, or name the program by shell:", names...)
 	if err != nil {
 		return launch{}, err
 	}
@@ -45,7 +45,7 @@ func (t *try) python(script expr.Script) (launch, error) {
 
 // powerShell starts a script for PowerShell. A byte order mark keeps
 // Windows PowerShell from reading it in the system's code page.
-func (t *try) powerShell(script expr.Script) (l launch, err error) {
+func (t *attempt) powerShell(script expr.Script) (l launch, err error) {
 	names := []string{t.Shell}
 	switch {
 	case t.Shell == "powershell":
@@ -53,7 +53,7 @@ func (t *try) powerShell(script expr.Script) (l launch, err error) {
 	case t.Shell == "pwsh" && runtime.GOOS == "windows":
 		names = []string{"pwsh", "powershell"}
 	}
-	program, err := t.program("install PowerShell (https://aka.ms/powershell), or use bash", names...)
+	program, err := t.findProgram("install PowerShell (https://aka.ms/powershell), or use bash", names...)
 	if err != nil {
 		return l, err
 	}
@@ -117,7 +117,7 @@ var errCmd = startError{127, "cannot start the step: cmd steps run on Windows on
 
 // cmd starts a batch script. Its path travels in a variable, so that no
 // character in it means anything on cmd's own command line.
-func (t *try) cmd(script expr.Script) (l launch, err error) {
+func (t *attempt) cmd(script expr.Script) (l launch, err error) {
 	if runtime.GOOS != "windows" {
 		return l, errCmd
 	}
@@ -142,16 +142,16 @@ func cmdLaunch(shell, path string, script expr.Script) launch {
 // which labels are missed, and text beyond ASCII needs the code page of UTF-8.
 func cmdText(script expr.Script) string {
 	text := script.Text + "\n"
-	wide := beyondASCII(text)
+	nonASCII := hasNonASCII(text)
 	for _, v := range script.Vars {
-		wide = wide || beyondASCII(v.Value)
+		nonASCII = nonASCII || hasNonASCII(v.Value)
 	}
-	if wide {
+	if nonASCII {
 		text = "@chcp 65001 >nul\n" + text
 	}
 	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
 }
 
-func beyondASCII(s string) bool {
+func hasNonASCII(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r > 0x7f }) >= 0
 }

@@ -18,10 +18,10 @@ type logFile struct {
 	*os.File
 	base string // the name it is to have, without what makes it unique
 
-	mu      sync.Mutex
-	path    string // the name it has; "" for none
-	born    bool   // without a name, and never had one, so that it can be given any
-	settled bool   // the name is decided, and the file may be in other hands
+	mu          sync.Mutex
+	path        string // the name it has; "" for none
+	neverNamed  bool   // without a name, and never had one, so that it can be given any
+	nameDecided bool   // the name is decided, and the file may be in other hands
 }
 
 // newLogFile makes a file in the log folder for a stream of one try.
@@ -32,7 +32,7 @@ func (s *Session) newLogFile(base string) (*logFile, error) {
 	}
 	base = filepath.Join(dir, base)
 	if f := s.takeUnnamed(dir); f != nil {
-		return &logFile{File: f, base: base, born: true}, nil
+		return &logFile{File: f, base: base, neverNamed: true}, nil
 	}
 	l := &logFile{base: base}
 	err = firstFree(base, func(path string) (err error) {
@@ -55,9 +55,9 @@ func (s *Session) newLogFile(base string) (*logFile, error) {
 // takeUnnamed is an empty file without a name; nil where the file system has none.
 func (s *Session) takeUnnamed(dir string) *os.File {
 	s.mu.Lock()
-	if last := len(s.stock) - 1; last >= 0 {
-		f := s.stock[last]
-		s.stock = s.stock[:last]
+	if last := len(s.unusedFiles) - 1; last >= 0 {
+		f := s.unusedFiles[last]
+		s.unusedFiles = s.unusedFiles[:last]
 		s.mu.Unlock()
 		return f
 	}
@@ -65,18 +65,18 @@ func (s *Session) takeUnnamed(dir string) *os.File {
 	return unnamed(dir)
 }
 
-// giveBack closes a file, or keeps it to be used again.
-func (s *Session) giveBack(l *logFile) {
-	if l.born && nobodyElseHas(l.File) && emptied(l.File) {
+// recycle closes a file, or keeps it to be used again.
+func (s *Session) recycle(l *logFile) {
+	if l.neverNamed && isOpenOnce(l.File) && makeEmpty(l.File) {
 		s.mu.Lock()
-		s.stock = append(s.stock, l.File)
+		s.unusedFiles = append(s.unusedFiles, l.File)
 		s.mu.Unlock()
 		return
 	}
 	l.Close()
 }
 
-func emptied(f *os.File) bool {
+func makeEmpty(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && (info.Size() == 0 || f.Truncate(0) == nil)
 }
@@ -85,7 +85,7 @@ func emptied(f *os.File) bool {
 func (l *logFile) keep() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.settled = true
+	l.nameDecided = true
 	return l.name()
 }
 
@@ -97,7 +97,7 @@ func (l *logFile) name() error {
 	return firstFree(l.base, func(path string) error {
 		err := link(l.File, path)
 		if err == nil {
-			l.path, l.born = path, false
+			l.path, l.neverNamed = path, false
 		}
 		return err
 	})
@@ -107,7 +107,7 @@ func (l *logFile) name() error {
 func (l *logFile) drop() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.settled = true
+	l.nameDecided = true
 	if l.path != "" {
 		os.Remove(l.path)
 		l.path = ""
@@ -119,7 +119,7 @@ func (l *logFile) drop() {
 func (l *logFile) show() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.settled || l.path != "" {
+	if l.nameDecided || l.path != "" {
 		return true
 	}
 	if info, err := l.Stat(); err == nil && info.Size() > 0 {
@@ -145,8 +145,8 @@ func showAfter(pause time.Duration, files [2]*logFile) *time.Timer {
 	})
 }
 
-// manyTries bounds how often a run may be resumed or a name be taken.
-const manyTries = 10_000
+// maxNames bounds how often a run may be resumed or a name be taken.
+const maxNames = 10_000
 
 // firstFree tries names until one is not taken: a fallback counts as the try it
 // follows, and a resumed run may try a step again.
@@ -155,7 +155,7 @@ func firstFree(base string, take func(path string) error) error {
 	path := base
 	for n := 2; ; n++ {
 		err := take(path)
-		if !errors.Is(err, fs.ErrExist) || n > manyTries {
+		if !errors.Is(err, fs.ErrExist) || n > maxNames {
 			return err
 		}
 		path = fmt.Sprintf("%s~%d%s", strings.TrimSuffix(base, ext), n, ext)

@@ -56,9 +56,9 @@ func reopen(f *os.File) (*os.File, error) {
 	return os.NewFile(uintptr(fd), path), nil
 }
 
-// nobodyElseHas says whether the file is open once only. The kernel grants a write
+// isOpenOnce says whether the file is open once only. The kernel grants a write
 // lease on no other terms; we are not after the lease.
-func nobodyElseHas(f *os.File) bool {
+func isOpenOnce(f *os.File) bool {
 	const setLease = 1024
 	if _, _, errno := syscall.Syscall(syscall.SYS_FCNTL, f.Fd(), setLease, syscall.F_WRLCK); errno != 0 {
 		return false

@@ -12,4 +12,4 @@ func unnamed(string) *os.File     { return nil }
 func link(*os.File, string) error { return errors.ErrUnsupported }
 
 func reopen(f *os.File) (*os.File, error) { return os.OpenFile(f.Name(), os.O_RDWR|os.O_APPEND, 0) }
-func nobodyElseHas(*os.File) bool         { return false }
+func isOpenOnce(*os.File) bool            { return false }

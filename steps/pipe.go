@@ -11,9 +11,9 @@ import (
 	"github.com/flowrun/flowrun/internal/mask"
 )
 
-// holdTime is how long a step that has ended waits for a process it left behind
+// outputTimeout is how long a step that has ended waits for a process it left behind
 // to let go of its output.
-const holdTime = 500 * time.Millisecond
+const outputTimeout = 500 * time.Millisecond
 
 // pipe stands between a process and its log file where a secret might be printed.
 // A goroutine copies until the last process that holds the other end is gone.
@@ -21,13 +21,13 @@ type pipe struct {
 	from source
 	done chan struct{}
 
-	mu   sync.Mutex
-	held int    // who needs the file: the copying, and the step until it has its Output
-	raw  []byte // the beginning, secrets and all; never leaves memory
-	max  int64
-	size int64
-	mask *mask.Writer
-	err  error // of writing the file
+	mu    sync.Mutex
+	users int    // who needs the file: the copying, and the step until it has its Output
+	raw   []byte // the beginning, secrets and all; never leaves memory
+	max   int64
+	size  int64
+	mask  *mask.Writer
+	err   error // of writing the file
 }
 
 // source is where a pipe's bytes come out.
@@ -37,22 +37,22 @@ type source interface {
 }
 
 // openPipe makes a pipe and starts copying from it; see copyFrom.
-func (s *Session) openPipe(file *logFile, follow io.Writer, most int64) (p *pipe, end *os.File, err error) {
+func (s *Session) openPipe(file *logFile, follow io.Writer, limit int64) (p *pipe, end *os.File, err error) {
 	from, end, err := os.Pipe()
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot make a pipe: %w", err)
 	}
-	return s.copyFrom(from, file, follow, most), end, nil
+	return s.copyFrom(from, file, follow, limit), end, nil
 }
 
 // copyFrom starts copying into file and, if somebody follows, to another writer.
 // most is how much of what is printed is remembered as it is.
-func (s *Session) copyFrom(from source, file *logFile, follow io.Writer, most int64) *pipe {
+func (s *Session) copyFrom(from source, file *logFile, follow io.Writer, limit int64) *pipe {
 	var to io.Writer = file.File
 	if follow != nil {
-		to = io.MultiWriter(file.File, &courtesy{to: follow})
+		to = io.MultiWriter(file.File, &bestEffortWriter{to: follow})
 	}
-	p := &pipe{from: from, done: make(chan struct{}), held: 2, max: most, mask: s.mask.Writer(to)}
+	p := &pipe{from: from, done: make(chan struct{}), users: 2, max: limit, mask: s.mask.Writer(to)}
 	s.mu.Lock()
 	s.pipes[p] = struct{}{}
 	s.mu.Unlock()
@@ -66,14 +66,14 @@ func (s *Session) copyFrom(from source, file *logFile, follow io.Writer, most in
 	return p
 }
 
-// courtesy writes for as long as the writer takes it, and never fails: following
+// bestEffortWriter writes for as long as the writer takes it, and never fails: following
 // is no reason to lose what belongs into the file.
-type courtesy struct {
+type bestEffortWriter struct {
 	to     io.Writer
 	failed bool
 }
 
-func (c *courtesy) Write(b []byte) (int, error) {
+func (c *bestEffortWriter) Write(b []byte) (int, error) {
 	if !c.failed {
 		_, err := c.to.Write(b)
 		c.failed = err != nil
@@ -89,7 +89,7 @@ func (p *pipe) copy() {
 	defer pipeBuffers.Put(buf)
 	for {
 		n, err := p.from.Read(*buf)
-		p.take((*buf)[:n])
+		p.record((*buf)[:n])
 		if err != nil { // EOF, or abandoned
 			break
 		}
@@ -102,9 +102,9 @@ func (p *pipe) copy() {
 	p.from.Close() // not under the lock: a terminal may take its time
 }
 
-// take keeps one piece. When the file cannot be written (a full disk) reading goes
+// record keeps one piece. When the file cannot be written (a full disk) reading goes
 // on: the step must not block for it.
-func (p *pipe) take(b []byte) {
+func (p *pipe) record(b []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.size += int64(len(b))
@@ -116,8 +116,8 @@ func (p *pipe) take(b []byte) {
 	}
 }
 
-// settle waits for the end of the stream and says whether it came in time.
-func (p *pipe) settle(by time.Time) bool {
+// waitForEnd waits for the end of the stream and says whether it came in time.
+func (p *pipe) waitForEnd(by time.Time) bool {
 	select {
 	case <-p.done:
 		return true
@@ -135,7 +135,7 @@ func (p *pipe) settle(by time.Time) bool {
 func (p *pipe) release(file *logFile) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.held--; p.held == 0 {
+	if p.users--; p.users == 0 {
 		file.Close()
 	}
 }
@@ -144,7 +144,7 @@ func (p *pipe) release(file *logFile) {
 func (p *pipe) abandon() { p.from.SetReadDeadline(time.Unix(1, 0)) }
 
 // output is what a Result says of the stream so far.
-func (p *pipe) output(file *logFile, w wanted) (*dag.Output, error) {
+func (p *pipe) output(file *logFile, w outputLimits) (*dag.Output, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.err != nil {
@@ -161,19 +161,19 @@ func (p *pipe) output(file *logFile, w wanted) (*dag.Output, error) {
 		}
 		out.Size = info.Size()
 	}
-	raw := cut(p.raw, p.size)
+	raw := trimPartialRune(p.raw, p.size)
 	out.Raw = string(raw)
 	setDigest(out, raw, w)
 	if !out.Masked && int64(len(out.Raw)) == p.size && p.size <= dag.InlineLimit {
 		out.Inline = out.Raw
 		return out, nil
 	}
-	inline, err := head(file.File, dag.InlineLimit)
+	inline, err := readHead(file.File, dag.InlineLimit)
 	if err != nil {
 		return nil, err
 	}
 	if len(inline) == dag.InlineLimit {
-		inline = cut(inline, dag.InlineLimit+1)
+		inline = trimPartialRune(inline, dag.InlineLimit+1)
 	}
 	out.Inline = string(inline)
 	return out, nil

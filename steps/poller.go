@@ -38,14 +38,14 @@ const DefaultInterval = time.Second
 
 const (
 	firstInterval = 100 * time.Millisecond // doubled from look to look, up to the interval
-	longestLook   = 10 * time.Second       // what is silent is asked anew then
-	maxLooking    = 128                    // looks at the same moment: each may hold a socket
+	pollTimeout   = 10 * time.Second       // what is silent is asked anew then
+	maxPolls      = 128                    // looks at the same moment: each may hold a socket
 )
 
-// sight is what a Poller looks for, with the values of one call.
-type sight struct {
-	name string // for people
-	look func(ctx context.Context) error
+// target is what a Poller looks for, with the values of one call.
+type target struct {
+	name  string // for people
+	check func(ctx context.Context) error
 }
 
 // Run looks until it is there.
@@ -55,23 +55,23 @@ func (l *Poller) Run(ctx context.Context, call *dag.Call) (dag.Result, error) {
 		return dag.Result{}, fmt.Errorf("cannot wait for anything: the graph's arguments are a %T and no steps.Frame", call.Args())
 	}
 	session := frame.Session()
-	seen, err := l.sight(frame, frame.Scope(call.View))
+	awaited, err := l.target(frame, frame.Scope(call.View))
 	if err != nil {
 		return dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonInput, Permanent: true, Message: session.mask.String(err.Error())}, nil
 	}
-	if err := l.await(ctx, session, seen.look); err != nil {
-		return dag.Result{Status: dag.Failed, ExitCode: 1, Message: session.mask.String(fmt.Sprintf("waited for %s: %v", seen.name, err))}, nil
+	if err := l.await(ctx, session, awaited.check); err != nil {
+		return dag.Result{Status: dag.Failed, ExitCode: 1, Message: session.mask.String(fmt.Sprintf("waited for %s: %v", awaited.name, err))}, nil
 	}
 	return dag.Result{}, nil
 }
 
 // await looks until look finds nothing amiss. The error is what the last look found,
 // when ctx has ended.
-func (l *Poller) await(ctx context.Context, s *Session, look func(context.Context) error) error {
+func (l *Poller) await(ctx context.Context, s *Session, check func(context.Context) error) error {
 	interval := cmp.Or(max(l.Interval, 0), DefaultInterval)
 	last := errors.New("no answer so far")
 	for pause := min(firstInterval, interval); ; pause = min(2*pause, interval) {
-		switch err := s.look(ctx, look); {
+		switch err := s.poll(ctx, check); {
 		case err == nil:
 			return nil
 		case ctx.Err() == nil: // else it was broken off, and says nothing of what it looked at
@@ -85,42 +85,42 @@ func (l *Poller) await(ctx context.Context, s *Session, look func(context.Contex
 	}
 }
 
-// look takes one look. Only so many are taken at the same moment.
-func (s *Session) look(ctx context.Context, look func(context.Context) error) error {
+// poll takes one look. Only so many are taken at the same moment.
+func (s *Session) poll(ctx context.Context, check func(context.Context) error) error {
 	select {
-	case s.looking <- struct{}{}:
-		defer func() { <-s.looking }()
+	case s.polling <- struct{}{}:
+		defer func() { <-s.polling }()
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, longestLook, fmt.Errorf("no answer within %v", longestLook))
+	ctx, cancel := context.WithTimeoutCause(ctx, pollTimeout, fmt.Errorf("no answer within %v", pollTimeout))
 	defer cancel()
-	return look(ctx)
+	return check(ctx)
 }
 
-func (l *Poller) sight(f Frame, values expr.Scope) (sight, error) {
+func (l *Poller) target(f Frame, values expr.Scope) (target, error) {
 	switch {
 	case l.File != nil:
-		return fileSight(l.File, f, values)
+		return fileTarget(l.File, f, values)
 	case l.Port != nil:
-		return portSight(l.Port, values)
+		return portTarget(l.Port, values)
 	}
-	return l.urlSight(f.Session(), values)
+	return l.urlTarget(f.Session(), values)
 }
 
-func fileSight(t *expr.Template, f Frame, values expr.Scope) (sight, error) {
+func fileTarget(t *expr.Template, f Frame, values expr.Scope) (target, error) {
 	path, err := t.Text(values)
 	switch {
 	case err != nil:
-		return sight{}, err
+		return target{}, err
 	case path == "":
-		return sight{}, errors.New("the path of the file to wait for is empty")
+		return target{}, errors.New("the path of the file to wait for is empty")
 	case !filepath.IsAbs(path) && path != "~" && !strings.HasPrefix(path, "~/"):
 		path = filepath.Join(f.Dir(), path)
 	default:
 		path = f.Resolve(path)
 	}
-	return sight{"the file " + path, func(context.Context) error {
+	return target{"the file " + path, func(context.Context) error {
 		_, err := os.Stat(path)
 		var at *fs.PathError
 		switch {
@@ -133,16 +133,16 @@ func fileSight(t *expr.Template, f Frame, values expr.Scope) (sight, error) {
 	}}, nil
 }
 
-func portSight(t *expr.Template, values expr.Scope) (sight, error) {
+func portTarget(t *expr.Template, values expr.Scope) (target, error) {
 	address, err := t.Text(values)
 	if err == nil {
 		err = CheckPort(address)
 	}
-	return sight{"the port " + address, func(ctx context.Context) error {
+	return target{"the port " + address, func(ctx context.Context) error {
 		var d net.Dialer
 		conn, err := d.DialContext(ctx, "tcp", address)
 		if err != nil {
-			return missed(ctx, err)
+			return connectionError(ctx, err)
 		}
 		return conn.Close()
 	}}, err
@@ -169,23 +169,23 @@ func CheckPort(address string) error {
 	return nil
 }
 
-func (l *Poller) urlSight(s *Session, values expr.Scope) (sight, error) {
+func (l *Poller) urlTarget(s *Session, values expr.Scope) (target, error) {
 	text, err := l.URL.Text(values)
 	if err != nil {
-		return sight{}, err
+		return target{}, err
 	}
 	shown, err := CheckURL(text)
 	switch {
 	case err != nil:
-		return sight{}, err
+		return target{}, err
 	case s.options.HTTP == nil:
-		return sight{}, fmt.Errorf("cannot ask %s: this program has no HTTP client for steps; it can give one as Config.HTTP", shown)
+		return target{}, fmt.Errorf("cannot ask %s: this program has no HTTP client for steps; it can give one as Config.HTTP", shown)
 	}
-	return sight{shown, func(ctx context.Context) error {
+	return target{shown, func(ctx context.Context) error {
 		status, err := s.options.HTTP(ctx, text)
 		switch {
 		case err != nil:
-			return missed(ctx, err)
+			return connectionError(ctx, err)
 		case status == l.Status, l.Status == 0 && status >= 200 && status < 300:
 			return nil
 		}
@@ -208,9 +208,9 @@ func CheckURL(text string) (shown string, err error) {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String(), nil
 }
 
-// missed is why a connection failed, in as few words as there are: that the time was
+// connectionError is why a connection failed, in as few words as there are: that the time was
 // up, or what the system said.
-func missed(ctx context.Context, err error) error {
+func connectionError(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}

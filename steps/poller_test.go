@@ -143,7 +143,7 @@ func TestLookoutBoundsLooks(t *testing.T) {
 			t.Fatal(err)
 		}
 		s, err := dag.Run(t.Context(), g, b, dag.Options{Slots: dag.NewSlots(1)})
-		if err != nil || s.Result().Status != dag.Succeeded || most.Load() > maxLooking {
+		if err != nil || s.Result().Status != dag.Succeeded || most.Load() > maxPolls {
 			t.Errorf("%v, %v; %d looks at once", err, s.Result(), most.Load())
 		}
 	})

@@ -61,7 +61,7 @@ func SweepAbandoned() error {
 	})
 }
 
-func sweepPrivate(left func(name string) bool) error {
+func sweepPrivate(matches func(name string) bool) error {
 	temp := os.TempDir()
 	dir, err := os.Open(temp)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -73,11 +73,11 @@ func sweepPrivate(left func(name string) bool) error {
 	defer dir.Close()
 	names, failed := dir.Readdirnames(-1)
 	for _, name := range names {
-		if !left(name) {
+		if !matches(name) {
 			continue
 		}
 		path := filepath.Join(temp, name)
-		if info, err := os.Lstat(path); err == nil && info.IsDir() && ours(info) {
+		if info, err := os.Lstat(path); err == nil && info.IsDir() && ownedByUser(info) {
 			failed = errors.Join(failed, os.RemoveAll(path))
 		}
 	}

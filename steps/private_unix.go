@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// ours says whether this user owns a file.
-func ours(info fs.FileInfo) bool {
+// ownedByUser says whether this user owns a file.
+func ownedByUser(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(st.Uid) == os.Geteuid()
 }

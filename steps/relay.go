@@ -43,19 +43,19 @@ type Chunk struct {
 	Text []byte
 }
 
-// longestLine is how many bytes of a line without end are held back.
-const longestLine = 64 << 10
+// maxLine is how many bytes of a line without end are held back.
+const maxLine = 64 << 10
 
-// deaf is how long a listener may take for one chunk after the run has ended, before
+// listenerTimeout is how long a listener may take for one chunk after the run has ended, before
 // it is left alone with the rest.
-const deaf = 10 * time.Second
+const listenerTimeout = 10 * time.Second
 
-// lastWord is what those who listen get to be done with when nobody wants to wait for
+// finalWait is what those who listen get to be done with when nobody wants to wait for
 // them: who has heard all is done at once.
-const lastWord = time.Second
+const finalWait = time.Second
 
 // listener is who hears a stream of the try; nil for nobody.
-func (t *try) listener(which Streams) func([]byte) error {
+func (t *attempt) listener(which Streams) func([]byte) error {
 	if t.Stream == nil {
 		return nil
 	}
@@ -72,27 +72,27 @@ func (t *try) listener(which Streams) func([]byte) error {
 			return err
 		}
 	case t.Stream.To == StreamToFunction && o.Function != nil:
-		return t.tell(which, o.Function)
+		return t.deliverTo(which, o.Function)
 	case t.Stream.To == StreamToConsole && o.Console != nil && t.person == nil: // who has seen it already
-		return t.tell(which, o.Console)
+		return t.deliverTo(which, o.Console)
 	}
 	return nil
 }
 
-// tell hands chunks to a function, one at a time in the whole session.
-func (t *try) tell(which Streams, to func(Chunk)) func([]byte) error {
+// deliverTo hands chunks to a function, one at a time in the whole session.
+func (t *attempt) deliverTo(which Streams, to func(Chunk)) func([]byte) error {
 	s := t.session
 	return func(b []byte) error {
-		s.telling.Lock()
-		defer s.telling.Unlock()
+		s.delivering.Lock()
+		defer s.delivering.Unlock()
 		to(Chunk{Step: t.call.Path, Attempt: t.call.Attempt, Stream: which, Text: b})
-		s.heard.Add(1)
+		s.delivered.Add(1)
 		return nil
 	}
 }
 
-// relay begins to pass a stream on; nil where nobody listens.
-func (t *try) relay(which Streams, log *logFile) (*follower, error) {
+// startRelay begins to pass a stream on; nil where nobody listens.
+func (t *attempt) startRelay(which Streams, log *logFile) (*follower, error) {
 	to := t.listener(which)
 	if to == nil {
 		return nil, nil
@@ -132,7 +132,7 @@ func (l *lines) Write(b []byte) (int, error) {
 		l.partial = l.partial[:0]
 	}
 	l.partial = append(l.partial, b[whole:]...)
-	if len(l.partial) > longestLine {
+	if len(l.partial) > maxLine {
 		l.flush()
 	}
 	return len(b), l.err
@@ -152,7 +152,7 @@ func (l *lines) pass(b []byte) {
 }
 
 // openFile opens the file that the try's output is streamed to.
-func (t *try) openFile() error {
+func (t *attempt) openFile() error {
 	if t.Stream == nil || t.Stream.To != StreamToFile || t.Stream.File == nil {
 		return nil
 	}
@@ -200,20 +200,20 @@ func (s *Session) streamFile(path string, attempt int) (*os.File, error) {
 	return f, nil
 }
 
-// hearOut waits for those who listen to streams: as long as they do listen.
-func (s *Session) hearOut(ctx context.Context) []Notice {
+// waitForListeners waits for those who listen to streams: as long as they do listen.
+func (s *Session) waitForListeners(ctx context.Context) []Notice {
 	all := make(chan struct{})
 	go func() {
 		s.relays.Wait()
 		close(all)
 	}()
 	for {
-		told := s.heard.Load()
+		told := s.delivered.Load()
 		select {
 		case <-all:
 			return nil
-		case <-time.After(deaf):
-			if s.heard.Load() > told {
+		case <-time.After(listenerTimeout):
+			if s.delivered.Load() > told {
 				continue
 			}
 		case <-ctx.Done():
@@ -222,7 +222,7 @@ func (s *Session) hearOut(ctx context.Context) []Notice {
 		select {
 		case <-all:
 			return nil
-		case <-time.After(lastWord):
+		case <-time.After(finalWait):
 		}
 		select {
 		case <-all: // both, on a machine that was busy with something else

@@ -30,7 +30,7 @@ func Restore(o *dag.Output, limit int64) error {
 	if limit <= 0 {
 		limit = DefaultLimit
 	}
-	raw, err := kept(o, limit)
+	raw, err := storedOutput(o, limit)
 	if err != nil {
 		return fmt.Errorf("cannot read the output of an earlier step: %w; run the step again", err)
 	}
@@ -38,28 +38,28 @@ func Restore(o *dag.Output, limit int64) error {
 	return nil
 }
 
-func kept(o *dag.Output, limit int64) ([]byte, error) {
+func storedOutput(o *dag.Output, limit int64) ([]byte, error) {
 	switch {
 	case o.Masked:
 		return nil, ErrWithheld
 	case int64(len(o.Inline)) == o.Size:
 		// All of it, and unchanged: JSON makes a longer character of every byte
 		// that is no UTF-8.
-		return cut([]byte(o.Inline)[:min(limit, o.Size)], o.Size), nil
+		return trimPartialRune([]byte(o.Inline)[:min(limit, o.Size)], o.Size), nil
 	case o.File == "", o.Size < 0:
 		return nil, ErrLost
 	}
-	raw, err := keptFile(o, limit)
+	raw, err := storedLog(o, limit)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrLost, err)
 	}
 	return raw, nil
 }
 
-// keptFile reads the beginning of the log file. A file that a background process
+// storedLog reads the beginning of the log file. A file that a background process
 // went on printing into is larger than the output was; then the digest must say
 // that the beginning is the same.
-func keptFile(o *dag.Output, limit int64) ([]byte, error) {
+func storedLog(o *dag.Output, limit int64) ([]byte, error) {
 	info, err := os.Lstat(o.File)
 	switch {
 	case err != nil:
@@ -74,11 +74,11 @@ func keptFile(o *dag.Output, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	raw, err := head(f, min(o.Size, limit))
+	raw, err := readHead(f, min(o.Size, limit))
 	if err != nil {
 		return nil, err
 	}
-	if raw = cut(raw, o.Size); o.Digest != "" && digestOf(raw) != o.Digest {
+	if raw = trimPartialRune(raw, o.Size); o.Digest != "" && digestOf(raw) != o.Digest {
 		return nil, fmt.Errorf("%s has changed", o.File)
 	}
 	return raw, nil
@@ -86,7 +86,7 @@ func keptFile(o *dag.Output, limit int64) ([]byte, error) {
 
 // setDigest names what references read, where Inline does not hold it and raw
 // does. Of what is masked there is none: it would let a short secret be guessed.
-func setDigest(o *dag.Output, raw []byte, w wanted) {
+func setDigest(o *dag.Output, raw []byte, w outputLimits) {
 	if w.keep && o.Size > dag.InlineLimit && !o.Masked {
 		o.Digest = digestOf(raw)
 	}

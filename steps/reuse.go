@@ -14,7 +14,7 @@ import (
 // nothing. They become logs of this step, and references read them like any output.
 // Error: ErrWithheld, wrapped, when what was printed then holds what is secret now.
 func (c *Command) Reuse(call *dag.Call, stdout, stderr string) (dag.Result, error) {
-	t, err := c.try(call)
+	t, err := c.newAttempt(call)
 	if err != nil {
 		return dag.Result{}, err
 	}
@@ -34,7 +34,7 @@ func (c *Command) Reuse(call *dag.Call, stdout, stderr string) (dag.Result, erro
 	return r, nil
 }
 
-func (t *try) reuse(which Streams, file string) (*dag.Output, error) {
+func (t *attempt) reuse(which Streams, file string) (*dag.Output, error) {
 	f, err := proc.OpenFile(file, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (t *try) reuse(which Streams, file string) (*dag.Output, error) {
 	case secret:
 		return nil, ErrWithheld
 	}
-	out, err := readOutput(f, t.wanted(which))
+	out, err := readOutput(f, t.outputLimits(which))
 	switch {
 	case err != nil || out == nil:
 		return nil, err

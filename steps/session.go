@@ -73,11 +73,11 @@ type NoticeCode string
 const (
 	NoticeBackground NoticeCode = "background-ended" // processes outlived their step and were ended with the run
 	NoticeEscaped    NoticeCode = "escaped"          // processes could not be ended, or may belong to the run
-	NoticePipeHeld   NoticeCode = "output-open"      // a background process still prints into a step's output
+	NoticeOutputOpen NoticeCode = "output-open"      // a background process still prints into a step's output
 	NoticeEnvFile    NoticeCode = "env-file"         // an env file can be used but looks wrong
 	NoticeUnset      NoticeCode = "unset-variable"   // an environment value, or a name in environment.secrets, stands for a variable that is not set
-	NoticeNotKept    NoticeCode = "not-cached"       // a step's result was not put into the cache, and why
-	NoticeNobody     NoticeCode = "unanswered"       // nobody answered an interactive step
+	NoticeNotCached  NoticeCode = "not-cached"       // a step's result was not put into the cache, and why
+	NoticeUnanswered NoticeCode = "unanswered"       // nobody answered an interactive step
 	NoticeStream     NoticeCode = "stream"           // streamed output was not passed on
 	NoticeTruncated  NoticeCode = "truncated"        // a reference reads an output that was cut at its buffer-limit
 	NoticeShortage   NoticeCode = "shortage"         // a step waits to start: the system is out of descriptors, processes or memory
@@ -98,33 +98,33 @@ const maxStarting = 4
 
 // Session is the steps of one run. It is safe for concurrent use.
 type Session struct {
-	options  Options
-	host     proc.Host
-	mask     mask.Mask
-	inherits environ // for programs
-	shells   environ // for shells: without what they would source
-	programs programs
-	null     *os.File
-	starting chan struct{} // tries that are being started
-	seat     chan struct{} // the try that has the terminal
-	looking  chan struct{} // looks of Lookouts that are being taken
+	options      Options
+	host         proc.Host
+	mask         mask.Mask
+	inherits     environ // for programs
+	shells       environ // for shells: without what they would source
+	programs     programs
+	null         *os.File
+	starting     chan struct{} // tries that are being started
+	terminalLock chan struct{} // the try that has the terminal
+	polling      chan struct{} // looks of Lookouts that are being taken
 
-	mu      sync.Mutex
-	private string     // folder; "" until needed
-	stock   []*os.File // empty files without a name, to be used again
-	temps   []string
-	limits  []memoryLimit // that hold what steps left in the background
-	pipes   map[*pipe]struct{}
-	told    time.Time // when a step was last told to stop
-	stopped time.Time // when one last had
-	copying sync.WaitGroup
+	mu          sync.Mutex
+	private     string     // folder; "" until needed
+	unusedFiles []*os.File // empty files without a name, to be used again
+	temps       []string
+	limits      []memoryLimit // that hold what steps left in the background
+	pipes       map[*pipe]struct{}
+	stopStarted time.Time // when a step was last told to stop
+	stopEnded   time.Time // when one last had
+	copying     sync.WaitGroup
 
-	streamed map[string]bool // files that output was streamed to
-	relays   sync.WaitGroup
-	telling  sync.Mutex   // held while Console or Function is called
-	heard    atomic.Int64 // chunks
+	streamed   map[string]bool // files that output was streamed to
+	relays     sync.WaitGroup
+	delivering sync.Mutex   // held while Console or Function is called
+	delivered  atomic.Int64 // chunks
 
-	shortOf atomic.Bool // people were told of a shortage
+	shortageReported atomic.Bool // people were told of a shortage
 }
 
 // Unopened is a Session for a look ahead: it masks and reads env files, and starts nothing.
@@ -152,7 +152,7 @@ func Open(o Options) (*Session, error) {
 			return nil, fmt.Errorf("cannot make the log folder %q: %w", o.LogDir, err)
 		}
 	}
-	s := &Session{options: o, host: o.Host, null: null, starting: make(chan struct{}, maxStarting), seat: make(chan struct{}, 1), looking: make(chan struct{}, maxLooking), pipes: map[*pipe]struct{}{}, streamed: map[string]bool{}}
+	s := &Session{options: o, host: o.Host, null: null, starting: make(chan struct{}, maxStarting), terminalLock: make(chan struct{}, 1), polling: make(chan struct{}, maxPolls), pipes: map[*pipe]struct{}{}, streamed: map[string]bool{}}
 	if s.host == nil {
 		s.host = proc.Open(procid.Mark(o.Run, o.Epoch))
 	}
@@ -173,34 +173,34 @@ var ErrShortSecret = mask.ErrShortSecret
 // Mask is what the run keeps secret. Add to it before the first step starts.
 func (s *Session) Mask() *Mask { return &s.mask }
 
-// stopping notes that a step is told to stop; the answer is to be called when it has.
-func (s *Session) stopping() (done func()) {
+// noteStop notes that a step is told to stop; the answer is to be called when it has.
+func (s *Session) noteStop() (done func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.told = time.Now()
+	s.stopStarted = time.Now()
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.stopped = time.Now()
+		s.stopEnded = time.Now()
 	}
 }
 
-// leastPatience is what is left in the background of a stopped run may count on
+// minCloseGrace is what is left in the background of a stopped run may count on
 // between TERM and KILL, however long the run's steps took to go.
-const leastPatience = time.Second
+const minCloseGrace = time.Second
 
-// patience is the grace period of what is left when the run ends. Just after steps
+// closeGrace is the grace period of what is left when the run ends. Just after steps
 // were stopped it is what is left of theirs: stopping a run takes one grace period,
 // not two.
-func (s *Session) patience() time.Duration {
+func (s *Session) closeGrace() time.Duration {
 	grace := s.options.Grace
 	s.mu.Lock()
-	told, stopped := time.Since(s.told), time.Since(s.stopped) // very long when nothing was stopped
+	told, stopped := time.Since(s.stopStarted), time.Since(s.stopEnded) // very long when nothing was stopped
 	s.mu.Unlock()
 	if told > grace+proc.KillBound && stopped > proc.KillBound { // on a busy machine stopping takes longer
 		return grace
 	}
-	return min(grace, max(grace-told, leastPatience))
+	return min(grace, max(grace-told, minCloseGrace))
 }
 
 // endProcesses closes the host. Force ends the grace period here too.
@@ -216,7 +216,7 @@ func (s *Session) endProcesses(ctx context.Context) (proc.Report, error) {
 	})
 	defer forced.Wait()
 	defer cancel()
-	return s.host.Close(ctx, s.patience())
+	return s.host.Close(ctx, s.closeGrace())
 }
 
 // Close ends what steps left running, gives back files and folders, and returns
@@ -240,12 +240,12 @@ func (s *Session) Close(ctx context.Context) ([]Notice, error) {
 	for p := range s.pipes {
 		p.abandon()
 	}
-	for _, f := range s.stock {
+	for _, f := range s.unusedFiles {
 		f.Close()
 	}
 	s.mu.Unlock()
 	s.copying.Wait()
-	notices = append(notices, s.hearOut(ctx)...)
+	notices = append(notices, s.waitForListeners(ctx)...)
 	err = errors.Join(err, s.null.Close())
 	if s.private != "" {
 		err = errors.Join(err, os.RemoveAll(s.private))

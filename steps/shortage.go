@@ -27,31 +27,31 @@ const maxShortage = 10 * time.Second
 
 // Pauses while a shortage lasts, and when people hear of it.
 const (
-	shortPause   = 5 * time.Millisecond
-	longPause    = 250 * time.Millisecond
-	shortageNews = time.Second
+	minShortagePause    = 5 * time.Millisecond
+	maxShortagePause    = 250 * time.Millisecond
+	shortageNoticeAfter = time.Second
 )
 
-// patiently does something again until the system is not short of what it takes, or for
+// retryShortage does something again until the system is not short of what it takes, or for
 // so long that it will not come: then the shortage is the error. do must leave nothing
 // behind when it fails. It also ends with ctx.
-func (s *Session) patiently(ctx context.Context, step dag.ID, do func() error) error {
+func (s *Session) retryShortage(ctx context.Context, step dag.ID, do func() error) error {
 	err := do()
 	if err == nil || !shortage(err) {
 		return err
 	}
-	begun := time.Now()
-	for pause := shortPause; ; pause = min(2*pause, longPause) {
+	start := time.Now()
+	for pause := minShortagePause; ; pause = min(2*pause, maxShortagePause) {
 		if errors.Is(err, syscall.EMFILE) {
 			proc.WithSpare(func() { err = do() })
 		}
-		waited := time.Since(begun)
+		waited := time.Since(start)
 		switch {
 		case err == nil, !shortage(err):
 			return err
 		case waited >= maxShortage:
 			return err
-		case waited >= shortageNews && s.shortOf.CompareAndSwap(false, true):
+		case waited >= shortageNoticeAfter && s.shortageReported.CompareAndSwap(false, true):
 			s.Notify(Notice{Code: NoticeShortage, Step: step, Message: fmt.Sprintf("waiting to start step %s: %v", step, err)})
 		}
 		select {

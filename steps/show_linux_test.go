@@ -75,7 +75,7 @@ func TestShownAndEmptied(t *testing.T) {
 	if _, err := os.Stat(file.Path); !os.IsNotExist(err) {
 		t.Error("the empty file has its name still:", err)
 	}
-	if n := len(b.session.stock); n > 1 { // stderr's
+	if n := len(b.session.unusedFiles); n > 1 { // stderr's
 		t.Errorf("%d files to be used again", n)
 	}
 }
@@ -105,7 +105,7 @@ func TestShowAndSettle(t *testing.T) {
 		} else {
 			l.drop()
 		}
-		s.giveBack(l)
+		s.recycle(l)
 		wg.Wait()
 		if !l.show() {
 			t.Error("a settled file waits for more")
@@ -114,7 +114,7 @@ func TestShowAndSettle(t *testing.T) {
 			t.Fatalf("%d files after %d, kept %t", len(files), i, kept)
 		}
 	}
-	for _, f := range s.stock {
+	for _, f := range s.unusedFiles {
 		info, err := f.Stat()
 		if err != nil || info.Size() > 0 {
 			t.Error(info, err)

@@ -106,7 +106,7 @@ func TestBackground(t *testing.T) {
 		want := "now\nlater secret\n"
 		if masked {
 			want = "now\nlater ***\n"
-			if len(notices) == 0 || notices[0].Code != NoticePipeHeld {
+			if len(notices) == 0 || notices[0].Code != NoticeOutputOpen {
 				t.Errorf("notices: %+v", notices)
 			}
 		}

@@ -23,15 +23,15 @@ type stream struct {
 	toFile  bool      // relay writes a file
 }
 
-// wanted says how much of a stream is asked for.
-type wanted struct {
+// outputLimits says how much of a stream is asked for.
+type outputLimits struct {
 	limit int64 // the step's buffer limit
 	keep  bool  // another step mentions the stream: Raw goes up to limit
 	whole bool  // going over the limit fails the step
 }
 
 // raw is how many bytes Raw may have.
-func (w wanted) raw() int64 {
+func (w outputLimits) raw() int64 {
 	if w.keep {
 		return w.limit
 	}
@@ -40,8 +40,8 @@ func (w wanted) raw() int64 {
 
 // openStream makes a stream. viaPipe puts a goroutine between process and file; a
 // terminal always has one.
-func (t *try) openStream(which Streams, viaPipe bool) (*stream, error) {
-	s, w := t.session, t.wanted(which)
+func (t *attempt) openStream(which Streams, viaPipe bool) (*stream, error) {
+	s, w := t.session, t.outputLimits(which)
 	file, err := s.newLogFile(logName(t.call.Path, t.call.Attempt, which))
 	if err != nil {
 		return nil, err
@@ -69,38 +69,38 @@ func (t *try) openStream(which Streams, viaPipe bool) (*stream, error) {
 			st.follow = follow(file.File, to)
 		}
 	}
-	st.relay, err = t.relay(which, file)
+	st.relay, err = t.startRelay(which, file)
 	st.toFile = t.file != nil
 	return st, err
 }
 
-// started is to be called when the process has its copy of the stream's end.
-func (st *stream) started() { st.end.Close() }
+// closeEnd is to be called when the process has its copy of the stream's end.
+func (st *stream) closeEnd() { st.end.Close() }
 
-// settle waits for the stream to end after the step has. A pipe may be held open
+// waitForEnd waits for the stream to end after the step has. A pipe may be held open
 // by a background process: then held is true, and the stream goes on being copied
 // until the run's end.
-func (st *stream) settle(by time.Time) (held bool) {
+func (st *stream) waitForEnd(by time.Time) (held bool) {
 	switch {
 	case st.follow != nil:
 		st.follow.finish()
 	case st.pipe != nil:
-		held = !st.pipe.settle(by)
+		held = !st.pipe.waitForEnd(by)
 	}
 	switch {
 	case st.relay == nil:
 	case st.toFile: // the next step may read it
 		st.relay.finish()
 	default:
-		st.relay.finishBy(time.Now().Add(holdTime))
+		st.relay.finishBy(time.Now().Add(outputTimeout))
 	}
 	return held
 }
 
 // discard gives back a stream whose process never started.
 func (st *stream) discard() {
-	st.started()
-	st.settle(time.Now().Add(holdTime))
+	st.closeEnd()
+	st.waitForEnd(time.Now().Add(outputTimeout))
 	st.file.drop()
 	st.release()
 }
@@ -111,12 +111,12 @@ func (st *stream) release() {
 		st.pipe.release(st.file)
 		return
 	}
-	st.session.giveBack(st.file)
+	st.session.recycle(st.file)
 }
 
 // output is what a Result says of the stream; nil when nothing was printed.
 // private drops a file that the Result holds all of.
-func (st *stream) output(s *Session, w wanted, private bool) (*dag.Output, error) {
+func (st *stream) output(s *Session, w outputLimits, private bool) (*dag.Output, error) {
 	defer st.release()
 	out, err := st.read(w)
 	if err != nil || out == nil {
@@ -134,7 +134,7 @@ func (st *stream) output(s *Session, w wanted, private bool) (*dag.Output, error
 	return out, nil
 }
 
-func (st *stream) read(w wanted) (*dag.Output, error) {
+func (st *stream) read(w outputLimits) (*dag.Output, error) {
 	if st.pipe != nil {
 		return st.pipe.output(st.file, w)
 	}
@@ -143,35 +143,35 @@ func (st *stream) read(w wanted) (*dag.Output, error) {
 
 // readOutput is what a Result says of a stream that a file holds as it was printed;
 // nil when the file is empty.
-func readOutput(f *os.File, w wanted) (*dag.Output, error) {
+func readOutput(f *os.File, w outputLimits) (*dag.Output, error) {
 	info, err := f.Stat()
 	if err != nil || info.Size() == 0 {
 		return nil, err
 	}
 	out := &dag.Output{Size: info.Size(), Truncated: info.Size() > w.limit}
-	raw, err := head(f, min(out.Size, w.raw()))
+	raw, err := readHead(f, min(out.Size, w.raw()))
 	if err != nil {
 		return nil, err
 	}
-	raw = cut(raw, out.Size)
+	raw = trimPartialRune(raw, out.Size)
 	out.Raw = string(raw)
 	setDigest(out, raw, w)
 	out.Inline = out.Raw
 	if len(out.Inline) > dag.InlineLimit {
-		out.Inline = string(cut(raw[:dag.InlineLimit], out.Size))
+		out.Inline = string(trimPartialRune(raw[:dag.InlineLimit], out.Size))
 	}
 	if int64(len(out.Inline)) < min(out.Size, dag.InlineLimit) && w.limit < dag.InlineLimit {
 		// A buffer limit below InlineLimit bounds references, not what people see.
-		if raw, err = head(f, min(out.Size, dag.InlineLimit)); err != nil {
+		if raw, err = readHead(f, min(out.Size, dag.InlineLimit)); err != nil {
 			return nil, err
 		}
-		out.Inline = string(cut(raw, out.Size))
+		out.Inline = string(trimPartialRune(raw, out.Size))
 	}
 	return out, nil
 }
 
-// head reads the first n bytes of a file, or fewer when somebody cut it.
-func head(f *os.File, n int64) ([]byte, error) {
+// readHead reads the first n bytes of a file, or fewer when somebody cut it.
+func readHead(f *os.File, n int64) ([]byte, error) {
 	buf := make([]byte, n)
 	got, err := f.ReadAt(buf, 0)
 	if err == io.EOF {
@@ -180,9 +180,9 @@ func head(f *os.File, n int64) ([]byte, error) {
 	return buf[:got], err
 }
 
-// cut takes a character that a limit cut in two off the end of b, which is the
+// trimPartialRune takes a character that a limit cut in two off the end of b, which is the
 // beginning of size bytes. Bytes that are no UTF-8 stay.
-func cut(b []byte, size int64) []byte {
+func trimPartialRune(b []byte, size int64) []byte {
 	if int64(len(b)) >= size {
 		return b
 	}

@@ -55,61 +55,61 @@ type Size struct{ Rows, Cols int }
 // usualSize is that of a terminal nobody looks at.
 var usualSize = Size{24, 80}
 
-// sitDown waits for the try's turn at the terminal. It says false when ctx ended
+// acquireTerminal waits for the try's turn at the terminal. It says false when ctx ended
 // first. Where there is no terminal there is nothing to wait for.
-func (t *try) sitDown(ctx context.Context) bool {
+func (t *attempt) acquireTerminal(ctx context.Context) bool {
 	terminal := t.session.options.Terminal
 	if terminal == nil {
 		return true
 	}
 	select {
-	case t.session.seat <- struct{}{}:
+	case t.session.terminalLock <- struct{}{}:
 	case <-ctx.Done():
 		return false
 	}
 	a, err := terminal.Attach(t.call.Path)
 	if err != nil {
-		<-t.session.seat
-		t.session.Notify(Notice{Code: NoticeNobody, Step: t.call.Path, Message: "nobody can answer the step: " + err.Error()})
+		<-t.session.terminalLock
+		t.session.Notify(Notice{Code: NoticeUnanswered, Step: t.call.Path, Message: "nobody can answer the step: " + err.Error()})
 		return true
 	}
 	t.person = a
 	return true
 }
 
-// getUp gives the terminal to the next one.
-func (t *try) getUp() {
+// releaseTerminal gives the terminal to the next one.
+func (t *attempt) releaseTerminal() {
 	if t.person == nil {
 		return
 	}
-	t.tty.forget()
+	t.tty.detachPerson()
 	t.person.Close()
-	if t.alone != nil {
+	if t.personGone != nil {
 		select {
-		case <-t.alone:
-		case <-time.After(holdTime): // Read should have returned
+		case <-t.personGone:
+		case <-time.After(outputTimeout): // Read should have returned
 		}
 	}
-	<-t.session.seat
+	<-t.session.terminalLock
 }
 
-// wantedTerminal are words of programs that could not ask because they have no terminal:
+// noTerminalErrors are words of programs that could not ask because they have no terminal:
 // shells and gpg, git, sudo, su, docker, ssh.
-var wantedTerminal = []string{
+var noTerminalErrors = []string{
 	"/dev/tty", "No such device or address", "Inappropriate ioctl for device",
 	"a terminal is required", "no tty present", "must have a tty", "must be run from a terminal", "is not a TTY",
 	"Host key verification failed", "Permission denied (publickey", "Permission denied (password",
 }
 
-// noTerminal is the way out for a step that failed like that.
-const noTerminal = "it may have wanted to ask somebody: a step has a terminal (/dev/tty) only with interactive: true"
+// noTerminalHint is the way out for a step that failed like that.
+const noTerminalHint = "it may have wanted to ask somebody: a step has a terminal (/dev/tty) only with interactive: true"
 
 // explainTerminal says so in a Result that failed for want of a terminal.
-func (t *try) explainTerminal(r *dag.Result) {
+func (t *attempt) explainTerminal(r *dag.Result) {
 	if t.tty != nil || r.Reason != dag.ReasonExit || r.Message != "" || r.Stderr == nil {
 		return
 	}
-	if slices.ContainsFunc(wantedTerminal, func(words string) bool { return strings.Contains(r.Stderr.Inline, words) }) {
-		r.Message = noTerminal
+	if slices.ContainsFunc(noTerminalErrors, func(words string) bool { return strings.Contains(r.Stderr.Inline, words) }) {
+		r.Message = noTerminalHint
 	}
 }

@@ -17,7 +17,7 @@ func (s *Session) Text(path dag.ID, attempt int, text string) (*dag.Output, erro
 	shown := s.mask.String(text)
 	out := &dag.Output{Raw: text, Size: int64(len(shown)), Masked: shown != text, Inline: shown}
 	if len(shown) > dag.InlineLimit {
-		out.Inline = string(cut([]byte(shown[:dag.InlineLimit]), out.Size))
+		out.Inline = string(trimPartialRune([]byte(shown[:dag.InlineLimit]), out.Size))
 	}
 	if len(shown) <= dag.InlineLimit && s.options.LogDir == "" {
 		return out, nil
@@ -31,6 +31,6 @@ func (s *Session) Text(path dag.ID, attempt int, text string) (*dag.Output, erro
 		return nil, err
 	}
 	out.File = file.path
-	setDigest(out, []byte(text), wanted{keep: true})
+	setDigest(out, []byte(text), outputLimits{keep: true})
 	return out, nil
 }

@@ -16,14 +16,14 @@ import (
 // to see whether what was typed has been read.
 type tty struct {
 	master, slave *os.File
-	cr            bool // a carriage return was held back: a line's end may follow
-	began         time.Time
-	last          atomic.Int64 // when something was printed or typed, since began
+	heldCR        bool // a carriage return was held back: a line's end may follow
+	start         time.Time
+	lastActivity  atomic.Int64 // when something was printed or typed, since began
 
-	showing sync.Mutex   // held while something is shown, however long that takes
-	shown   *mask.Writer // to the person; nil: nobody
-	person  io.Writer
-	gone    atomic.Bool // the person looks at something else
+	showLock   sync.Mutex   // held while something is shown, however long that takes
+	shown      *mask.Writer // to the person; nil: nobody
+	person     io.Writer
+	personGone atomic.Bool // the person looks at something else
 }
 
 // newTTY makes a terminal. Where a person looks at it, it echoes what is typed and
@@ -34,7 +34,7 @@ func newTTY(person io.Writer, secrets *mask.Mask) (*tty, error) {
 	if err != nil {
 		return nil, startError{126, fmt.Sprintf("cannot make a terminal for an interactive step: %v", err)}
 	}
-	p := &tty{master: master, slave: slave, began: time.Now(), person: person}
+	p := &tty{master: master, slave: slave, start: time.Now(), person: person}
 	if person != nil {
 		p.shown = secrets.Writer(person)
 	}
@@ -46,7 +46,7 @@ func newTTY(person io.Writer, secrets *mask.Mask) (*tty, error) {
 // goroutine. The error at the end is the system's: all slaves are closed.
 func (p *tty) Read(b []byte) (int, error) {
 	from := 0
-	if p.cr {
+	if p.heldCR {
 		b[0], from = '\r', 1
 	}
 	n, err := p.master.Read(b[from:])
@@ -54,8 +54,8 @@ func (p *tty) Read(b []byte) (int, error) {
 		p.show(b[from : from+n])
 	}
 	all := b[:from+n]
-	p.cr = err == nil && all[len(all)-1] == '\r'
-	if p.cr {
+	p.heldCR = err == nil && all[len(all)-1] == '\r'
+	if p.heldCR {
 		all = all[:len(all)-1]
 	}
 	to := 0
@@ -71,47 +71,49 @@ func (p *tty) Read(b []byte) (int, error) {
 
 // show lets the person see what was printed.
 func (p *tty) show(b []byte) {
-	p.stirred()
-	p.showing.Lock()
-	defer p.showing.Unlock()
-	if p.shown != nil && !p.gone.Load() {
+	p.noteActivity()
+	p.showLock.Lock()
+	defer p.showLock.Unlock()
+	if p.shown != nil && !p.personGone.Load() {
 		p.shown.Write(b) // a person who cannot see it can still read the log
 	}
 }
 
-// tell says something to the person that is not the step's.
-func (p *tty) tell(text string) {
-	p.showing.Lock()
-	defer p.showing.Unlock()
-	if p.person != nil && !p.gone.Load() {
+// printNotice says something to the person that is not the step's.
+func (p *tty) printNotice(text string) {
+	p.showLock.Lock()
+	defer p.showLock.Unlock()
+	if p.person != nil && !p.personGone.Load() {
 		io.WriteString(p.person, "\r\n"+text+"\r\n")
 	}
 }
 
-// forget is for when the person turns to something else: nothing more is shown. It
+// detachPerson is for when the person turns to something else: nothing more is shown. It
 // waits for nobody.
-func (p *tty) forget() {
+func (p *tty) detachPerson() {
 	if p != nil {
-		p.gone.Store(true)
+		p.personGone.Store(true)
 	}
 }
 
-// stirred notes that something was printed or typed.
-func (p *tty) stirred() { p.last.Store(int64(time.Since(p.began))) }
+// noteActivity notes that something was printed or typed.
+func (p *tty) noteActivity() { p.lastActivity.Store(int64(time.Since(p.start))) }
 
 // silence is for how long nothing was.
-func (p *tty) silence() time.Duration { return time.Since(p.began) - time.Duration(p.last.Load()) }
+func (p *tty) silence() time.Duration {
+	return time.Since(p.start) - time.Duration(p.lastActivity.Load())
+}
 
 // typeIn is a person's, or our, typing. A step that does not read is not waited for
 // any longer than its terminal takes to fill.
 func (p *tty) typeIn(b []byte) {
-	p.stirred()
+	p.noteActivity()
 	p.master.SetWriteDeadline(time.Now().Add(time.Second)) // best effort: not every system can
 	p.master.Write(b)
 }
 
-// hangUp lets go of the slave: when the step has as well, its output ends.
-func (p *tty) hangUp() {
+// closeSlave lets go of the slave: when the step has as well, its output ends.
+func (p *tty) closeSlave() {
 	if p != nil {
 		p.slave.Close()
 	}
@@ -120,9 +122,9 @@ func (p *tty) hangUp() {
 // Close ends the reading side; it is the last of the terminal. What was held back as
 // the beginning of a secret is shown.
 func (p *tty) Close() error {
-	p.showing.Lock()
-	defer p.showing.Unlock()
-	if p.shown != nil && !p.gone.Load() {
+	p.showLock.Lock()
+	defer p.showLock.Unlock()
+	if p.shown != nil && !p.personGone.Load() {
 		p.shown.Flush()
 	}
 	return p.master.Close()

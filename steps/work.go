@@ -14,10 +14,10 @@ import (
 type Work struct {
 	Env []string // K=V, as a command of the step would have it
 
-	ctx   context.Context // of the try
-	try   *try
-	mu    sync.Mutex
-	ended bool
+	ctx     context.Context // of the try
+	attempt *attempt
+	mu      sync.Mutex
+	ended   bool
 }
 
 // Do has do called in place of a process, with the command's environment and masked
@@ -27,15 +27,15 @@ type Work struct {
 // is masked. When the system is short of descriptors it waits, until ctx ends. An error of do
 // is what kept the engine from doing its job.
 func (c *Command) Do(ctx context.Context, call *dag.Call, do func(*Work) (dag.Result, error)) (dag.Result, error) {
-	t, err := c.try(call)
+	t, err := c.newAttempt(call)
 	if err != nil {
 		return dag.Result{}, err
 	}
 	defer t.cleanUp()
-	err = t.session.patiently(ctx, t.call.Path, func() error {
-		err := t.surround()
+	err = t.session.retryShortage(ctx, t.call.Path, func() error {
+		err := t.prepareWork()
 		if shortage(err) {
-			t.undo()
+			t.reset()
 		}
 		return err
 	})
@@ -43,13 +43,13 @@ func (c *Command) Do(ctx context.Context, call *dag.Call, do func(*Work) (dag.Re
 	case err != nil && ctx.Err() != nil: // the caller makes a timeout or a cancel of it
 		return dag.Result{Status: dag.Failed, ExitCode: dag.ExitCancelled}, nil
 	case err != nil:
-		return t.failure(noStart(err))
+		return t.failure(startFailure(err))
 	}
-	w := &Work{Env: t.env, ctx: ctx, try: t}
+	w := &Work{Env: t.env, ctx: ctx, attempt: t}
 	r, err := do(w)
 	w.end()
 	if err == nil {
-		err = t.printed(&r)
+		err = t.addOutput(&r)
 	}
 	if err != nil {
 		return dag.Result{}, err
@@ -58,8 +58,8 @@ func (c *Command) Do(ctx context.Context, call *dag.Call, do func(*Work) (dag.Re
 	return r, nil
 }
 
-// surround readies all but the command itself.
-func (t *try) surround() error {
+// prepareWork readies all but the command itself.
+func (t *attempt) prepareWork() error {
 	if err := t.addSecrets(); err != nil {
 		return err
 	}
@@ -80,14 +80,14 @@ func (w *Work) Print(which Streams, text string) error {
 	if w.ended || text == "" {
 		return nil
 	}
-	st, err := w.try.opened(w.ctx, which)
+	st, err := w.attempt.openedStream(w.ctx, which)
 	if err != nil {
 		return err
 	}
 	if _, err := st.end.WriteString(text); err != nil {
 		return fmt.Errorf("cannot write a log file: %w", err)
 	}
-	if w.try.session.options.LogDir != "" {
+	if w.attempt.session.options.LogDir != "" {
 		st.file.show()
 	}
 	return nil
@@ -100,8 +100,8 @@ func (w *Work) end() {
 	w.ended = true
 }
 
-// opened is one of the try's streams, made when it is first printed on.
-func (t *try) opened(ctx context.Context, which Streams) (*stream, error) {
+// openedStream is one of the try's streams, made when it is first printed on.
+func (t *attempt) openedStream(ctx context.Context, which Streams) (*stream, error) {
 	at := &t.streams[0]
 	if which == Stderr {
 		at = &t.streams[1]
@@ -109,7 +109,7 @@ func (t *try) opened(ctx context.Context, which Streams) (*stream, error) {
 	if *at != nil {
 		return *at, nil
 	}
-	err := t.session.patiently(ctx, t.call.Path, func() error {
+	err := t.session.retryShortage(ctx, t.call.Path, func() error {
 		st, err := t.openStream(which, !t.session.mask.Empty())
 		if err != nil && st != nil {
 			st.discard()
@@ -121,24 +121,24 @@ func (t *try) opened(ctx context.Context, which Streams) (*stream, error) {
 	return *at, err
 }
 
-// printed adds to a Result what was printed.
-func (t *try) printed(r *dag.Result) error {
+// addOutput adds to a Result what was printed.
+func (t *attempt) addOutput(r *dag.Result) error {
 	private := t.session.options.LogDir == ""
-	by := time.Now().Add(holdTime)
+	by := time.Now().Add(outputTimeout)
 	for i, to := range [2]**dag.Output{&r.Stdout, &r.Stderr} {
 		st := t.streams[i]
 		if st == nil {
 			continue
 		}
 		st.end.Close()
-		st.settle(by)
+		st.waitForEnd(by)
 		t.streams[i] = nil // output gives it back
-		out, err := st.output(t.session, t.wanted(st.which), private)
+		out, err := st.output(t.session, t.outputLimits(st.which), private)
 		if err != nil {
 			return err
 		}
 		if *to = out; out != nil && out.Truncated && t.NoTruncation && r.Status == dag.Succeeded {
-			r.Status, r.Reason, r.ExitCode, r.Message = dag.Failed, ReasonOutputTooLarge, 1, t.tooLong()
+			r.Status, r.Reason, r.ExitCode, r.Message = dag.Failed, ReasonOutputTooLarge, 1, t.tooLargeMessage()
 		}
 	}
 	return nil

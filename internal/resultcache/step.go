@@ -74,7 +74,7 @@ type keeper struct {
 
 // tell says why there is no use of the cache. People can do without it.
 func (k *keeper) tell(what string, err error) {
-	k.args.Session().Notify(steps.Notice{Code: steps.NoticeNotKept, Step: k.call.Path,
+	k.args.Session().Notify(steps.Notice{Code: steps.NoticeNotCached, Step: k.call.Path,
 		Message: k.args.Session().Mask().String(fmt.Sprintf("the result of step %s is %s: %v", k.call.Path, what, err))})
 }
 

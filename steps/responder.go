@@ -1,0 +1,235 @@
+package steps
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/proc"
+)
+
+// No system says whether a process waits for typing. This is what is taken for it:
+// what was typed so far has been read, and for a while nothing was printed. An answer
+// that comes too early does no harm: it lies there until the step reads it, and until
+// then there is no other.
+
+const (
+	// unattendedTimeout is how long a step is silent that waits for an answer nobody can give.
+	unattendedTimeout = 200 * time.Millisecond
+	// recheckInterval is after how long a step is looked at again that was not waiting.
+	recheckInterval = 100 * time.Millisecond
+
+	// A step that goes on asking after that many default responses, or ends of input,
+	// will never be content.
+	maxResponses = 50
+	maxEnds      = 10
+
+	endOfInput = "\x04" // ^D, as terminals have it
+	killLine   = "\x15" // ^U: what a person began to type
+)
+
+// ReasonUnanswered is the reason of a step that was stopped because it went on asking
+// where nobody answers.
+const ReasonUnanswered = "unanswered"
+
+// unansweredError is why such a step was stopped.
+type unansweredError struct{ message string }
+
+func (u unansweredError) Error() string { return u.message }
+
+// renderDefault renders the default response.
+func (t *attempt) renderDefault() (err error) {
+	if t.Interactive.Default == nil {
+		return nil
+	}
+	if t.defaultResponse, err = t.Interactive.Default.Text(t.scope); err != nil {
+		return inputError{fmt.Errorf("cannot use the default response: %w", err)}
+	}
+	if i := strings.IndexFunc(t.defaultResponse, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' || r == 0x7f }); i >= 0 {
+		return inputError{fmt.Errorf("cannot use the default response: it holds the control character %q, which a terminal would act upon", t.defaultResponse[i])}
+	}
+	return nil
+}
+
+// waitInteractive waits for the process while somebody, or the default response, answers it.
+func (t *attempt) waitInteractive(ctx context.Context, p proc.Process) (proc.Exit, bool, error) {
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	t.personGone = make(chan struct{})
+	a := &responder{attempt: t, cancel: giveUp, done: make(chan struct{})}
+	a.start()
+	exit, stopped, err := t.wait(ctx, p)
+	a.stop()
+	t.tty.closeSlave()
+	t.stopReason, _ = context.Cause(ctx).(unansweredError)
+	return exit, stopped, err
+}
+
+// responder answers one interactive try.
+type responder struct {
+	*attempt
+	cancel  context.CancelCauseFunc
+	done    chan struct{} // closed when the step is
+	working sync.WaitGroup
+
+	responses   int         // answers
+	lineStarted atomic.Bool // the person has begun a line
+}
+
+func (a *responder) start() {
+	if a.person == nil {
+		close(a.personGone)
+	} else {
+		go a.copyKeys() // Close of the Attachment ends it
+		a.working.Go(a.copySizes)
+	}
+	a.working.Go(a.watch)
+}
+
+func (a *responder) stop() {
+	close(a.done)
+	a.working.Wait()
+}
+
+// copyKeys passes on what the person types.
+func (a *responder) copyKeys() {
+	defer close(a.personGone)
+	buf := make([]byte, 4<<10)
+	for {
+		n, err := a.person.Read(buf)
+		select {
+		case <-a.done:
+			return
+		default:
+		}
+		if n > 0 {
+			a.lineStarted.Store(!bytes.ContainsAny(buf[n-1:n], "\r\n"))
+			a.tty.typeIn(buf[:n])
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// copySizes passes on the window's sizes.
+func (a *responder) copySizes() {
+	sizes := a.person.Size()
+	for {
+		select {
+		case s, ok := <-sizes:
+			if !ok {
+				return
+			}
+			a.tty.resize(s)
+		case <-a.done:
+			return
+		}
+	}
+}
+
+// watch answers when nobody else does.
+func (a *responder) watch() {
+	personGone := a.personGone
+	for {
+		timeout, forEver := a.timeout()
+		wait := max(timeout-a.tty.silence(), recheckInterval)
+		if forEver {
+			wait = time.Hour
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-a.done:
+		case <-personGone:
+			personGone = nil // patience has changed
+		case <-timer.C:
+		}
+		timer.Stop()
+		select {
+		case <-a.done:
+			return
+		default:
+		}
+		timeout, forEver = a.timeout()
+		if forEver || a.tty.silence() < timeout || a.tty.unread() {
+			continue
+		}
+		if !a.respond() {
+			return
+		}
+	}
+}
+
+// timeout is how long both may be silent.
+func (a *responder) timeout() (d time.Duration, forEver bool) {
+	select {
+	case <-a.personGone:
+		return unattendedTimeout, false
+	default:
+	}
+	return a.Interactive.Timeout, a.Interactive.Timeout <= 0
+}
+
+// respond types the default response, or ends the input. It says false when that has been
+// done too often.
+func (a *responder) respond() bool {
+	hasDefault := a.Interactive.Default != nil
+	text, limit := endOfInput, maxEnds
+	if hasDefault {
+		text, limit = a.defaultResponse+"\n", maxResponses
+	}
+	if a.responses == limit {
+		a.cancel(a.tooManyResponses(hasDefault))
+		return false
+	}
+	if a.responses == 0 {
+		a.announce(hasDefault)
+	}
+	a.responses++
+	if a.lineStarted.Swap(false) {
+		text = killLine + text
+	}
+	a.tty.typeIn([]byte(text))
+	return true
+}
+
+// announce tells the person that the answer is taken from them.
+func (a *responder) announce(hasDefault bool) {
+	a.inputEnded = !hasDefault
+	select {
+	case <-a.personGone:
+		return
+	default:
+	}
+	text := fmt.Sprintf("nobody answered within %v: the default response is taken", a.Interactive.Timeout)
+	if !hasDefault {
+		text = fmt.Sprintf("nobody answered within %v, and there is no default response: the input ends", a.Interactive.Timeout)
+	}
+	go a.tty.printNotice("flowrun: " + text) // which may have to wait for a slow terminal
+	a.session.Notify(Notice{Code: NoticeUnanswered, Step: a.call.Path, Message: string(a.call.Path) + ": " + text})
+}
+
+func (a *responder) tooManyResponses(hasDefault bool) unansweredError {
+	if hasDefault {
+		return unansweredError{fmt.Sprintf("went on asking after %d default responses; give another default-response, or answer on a terminal", maxResponses)}
+	}
+	return unansweredError{"went on asking where nobody answers; set interactive-options.default-response, or answer on a terminal"}
+}
+
+// endOfInputHint is a hint for a step that failed after its input was ended.
+const endOfInputHint = "nobody was there to answer, and there is no default-response: if it asked, it got the end of input"
+
+// explainUnanswered says so in a failed Result.
+func (t *attempt) explainUnanswered(r *dag.Result) {
+	switch {
+	case t.stopReason.message != "":
+		r.Status, r.ExitCode, r.Reason, r.Message = dag.Failed, 1, ReasonUnanswered, t.stopReason.message
+	case t.inputEnded && r.Status == dag.Failed && r.Message == "":
+		r.Message = endOfInputHint
+	}
+}
