@@ -61,14 +61,14 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 		return nil, errors.Join(err, j.disown())
 	}
 	j.broker = waiting.NewBroker(j.id, j.plan.Name(), j.approval, e.config.Store, j.ledger, j.session, live.notify)
-	j.args.Answerable = j.broker.Anybody()
+	j.args.Answerable = j.broker.CanAnswer()
 	if j.resumes() && j.onRecorded != nil {
 		j.onRecorded()
 	}
 	ctx, release := j.heed(ctx)
 	defer release()
 	state, err := e.perform(ctx, j)
-	j.broker.End()
+	j.broker.Stop()
 	res = newResult(j.id, j.plan, j.args.Shown(), state)
 	res.LockDemands = j.needs
 	rests := err == nil && state.Result() == nil
@@ -204,7 +204,7 @@ func (e *Engine) perform(ctx context.Context, j *job) (*dag.State, error) {
 	if err := e.queue(ctx, j); err != nil {
 		return j.withdraw(ctx, o, err)
 	}
-	j.broker.Begin()
+	j.broker.Start()
 	o.Answers, o.Attended = j.broker.Answers, j.approval != nil
 	return dag.Run(ctx, j.plan.Graph, j.args, o)
 }
@@ -223,7 +223,7 @@ func (e *Engine) walk(j *job) (o dag.Options, err error) {
 	switch {
 	case j.resumes():
 		o.Carry, o.Opening = j.again.past.fold(j.plan, j.args), j.again.opening(time.Now())
-		j.broker.Taken = j.again.questions(o.Opening[0])
+		j.broker.AlreadyOpen = j.again.questions(o.Opening[0])
 		restoreWaits(o.Carry)
 	case j.again != nil:
 		o.Opening, err = j.again.taken(j.logs)

@@ -133,7 +133,7 @@ func (t *attempt) limitMemory(c *confine.Confinement) (err error) {
 		return nil
 	}
 	if t.memory != nil { // a second start of the same try
-		c.Join = []string{t.memory.Join()}
+		c.Join = []string{t.memory.JoinFile()}
 		return nil
 	}
 	if err := confine.Available(); err != nil {
@@ -145,7 +145,7 @@ func (t *attempt) limitMemory(c *confine.Confinement) (err error) {
 		mark = "" // what is in it outlives the run
 	}
 	if t.memory, err = cgroup.NewMemoryLimit(mark, limit); err == nil {
-		c.Join = []string{t.memory.Join()}
+		c.Join = []string{t.memory.JoinFile()}
 		return nil
 	}
 	c.AddressSpace = limit

@@ -141,7 +141,7 @@ func Open(o Options) (*Session, error) {
 	case o.Grace < 0:
 		o.Grace = 0
 	}
-	proc.KeepSpare()
+	proc.FillReserve()
 	null, err := proc.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the null device: %w", err)
@@ -197,7 +197,7 @@ func (s *Session) closeGrace() time.Duration {
 	s.mu.Lock()
 	told, stopped := time.Since(s.stopStarted), time.Since(s.stopEnded) // very long when nothing was stopped
 	s.mu.Unlock()
-	if told > grace+proc.KillBound && stopped > proc.KillBound { // on a busy machine stopping takes longer
+	if told > grace+proc.MaxKillTime && stopped > proc.MaxKillTime { // on a busy machine stopping takes longer
 		return grace
 	}
 	return min(grace, max(grace-told, minCloseGrace))

@@ -43,7 +43,7 @@ func (s *Session) retryShortage(ctx context.Context, step dag.ID, do func() erro
 	start := time.Now()
 	for pause := minShortagePause; ; pause = min(2*pause, maxShortagePause) {
 		if errors.Is(err, syscall.EMFILE) {
-			proc.WithSpare(func() { err = do() })
+			proc.WithReserve(func() { err = do() })
 		}
 		waited := time.Since(start)
 		switch {

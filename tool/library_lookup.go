@@ -322,7 +322,7 @@ func (l *Library) nowhere(name string, places []folder) *NotFoundError {
 	if missed != nil {
 		e.Note = missed()
 	}
-	if ignored := ownership.Untold(); e.Note == "" && len(ignored) > 0 {
+	if ignored := ownership.UnreportedIgnored(); e.Note == "" && len(ignored) > 0 {
 		e.Note = ignored[0]
 	}
 	return e

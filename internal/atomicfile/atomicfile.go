@@ -59,20 +59,20 @@ func (f File) Write(fill func(*os.File) error) error {
 	in, temporary := f.folder(), f.temporary()
 	out, err := in.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, f.Mode)
 	if err != nil {
-		return f.about(err)
+		return f.callerError(err)
 	}
 	defer in.Remove(temporary) // after a rename there is none
 	err = fill(out)
 	if own := new(fs.PathError); errors.As(err, &own) && own.Path == out.Name() {
-		err = f.about(err)
+		err = f.callerError(err)
 	}
 	if err == nil && f.Exact {
-		err = f.about(out.Chmod(f.Mode))
+		err = f.callerError(out.Chmod(f.Mode))
 	}
 	if err == nil && !f.Unsynced {
-		err = f.about(out.Sync())
+		err = f.callerError(out.Sync())
 	}
-	if err = errors.Join(err, f.about(out.Close())); err != nil {
+	if err = errors.Join(err, f.callerError(out.Close())); err != nil {
 		return err
 	}
 	return f.place(in, temporary)
@@ -90,7 +90,7 @@ func (f File) WriteText(text []byte) error {
 func (f File) Symlink(target string) error {
 	in, temporary := f.folder(), f.temporary()
 	if err := in.Symlink(target, temporary); err != nil {
-		return f.about(err)
+		return f.callerError(err)
 	}
 	defer in.Remove(temporary)
 	return f.place(in, temporary)
@@ -110,32 +110,32 @@ func (f File) place(in folder, temporary string) error {
 		}
 	}
 	if f.Exclusive {
-		if err := f.claim(in, temporary); err != nil {
+		if err := f.placeExclusive(in, temporary); err != nil {
 			return err
 		}
 	} else if err := in.Rename(temporary, f.Path); err != nil {
-		return f.about(err)
+		return f.callerError(err)
 	}
 	if f.Unsynced {
 		return nil
 	}
-	return f.about(syncFolder(in, filepath.Dir(f.Path)))
+	return f.callerError(syncFolder(in, filepath.Dir(f.Path)))
 }
 
-// claim gives a file its name unless that is taken.
-func (f File) claim(in folder, temporary string) error {
+// placeExclusive gives a file its name unless that is taken.
+func (f File) placeExclusive(in folder, temporary string) error {
 	err := in.Link(temporary, f.Path)
 	if err != nil && !errors.Is(err, fs.ErrExist) {
-		err = f.claimUnlinked(in, temporary)
+		err = f.placeWithoutLinks(in, temporary)
 	}
 	if errors.Is(err, fs.ErrExist) {
 		return &ExistsError{f.Path}
 	}
-	return f.about(err)
+	return f.callerError(err)
 }
 
-// claimUnlinked is for file systems without links: an empty file claims the name.
-func (f File) claimUnlinked(in folder, temporary string) error {
+// placeWithoutLinks is for file systems without links: an empty file claims the name.
+func (f File) placeWithoutLinks(in folder, temporary string) error {
 	empty, err := in.OpenFile(f.Path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, f.Mode)
 	if err != nil {
 		return err
@@ -149,8 +149,8 @@ func (f File) claimUnlinked(in folder, temporary string) error {
 	return nil
 }
 
-// about says which file an error is about: that of the caller, not the temporary one.
-func (f File) about(err error) error {
+// callerError says which file an error is about: that of the caller, not the temporary one.
+func (f File) callerError(err error) error {
 	var inner *fs.PathError
 	var link *os.LinkError
 	switch {
@@ -175,18 +175,18 @@ func (f File) folder() folder {
 	if f.Root != nil {
 		return f.Root
 	}
-	return disk{}
+	return osFolder{}
 }
 
-type disk struct{}
+type osFolder struct{}
 
-func (disk) OpenFile(name string, flag int, mode fs.FileMode) (*os.File, error) {
+func (osFolder) OpenFile(name string, flag int, mode fs.FileMode) (*os.File, error) {
 	return os.OpenFile(name, flag, mode)
 }
-func (disk) Symlink(target, name string) error { return os.Symlink(target, name) }
-func (disk) Link(from, to string) error        { return os.Link(from, to) }
-func (disk) Rename(from, to string) error      { return os.Rename(from, to) }
-func (disk) Remove(name string) error          { return os.Remove(name) }
+func (osFolder) Symlink(target, name string) error { return os.Symlink(target, name) }
+func (osFolder) Link(from, to string) error        { return os.Link(from, to) }
+func (osFolder) Rename(from, to string) error      { return os.Rename(from, to) }
+func (osFolder) Remove(name string) error          { return os.Remove(name) }
 
 // syncFolder makes what happened to the names in a folder last.
 func syncFolder(in folder, dir string) error {
@@ -257,9 +257,9 @@ func Cache(path string, text []byte) error {
 
 // Prune removes the oldest files of a folder that has more than most. What cannot be
 // removed stays.
-func Prune(dir string, most int) {
+func Prune(dir string, limit int) {
 	entries, _ := os.ReadDir(dir)
-	if len(entries) <= most {
+	if len(entries) <= limit {
 		return
 	}
 	age := func(e os.DirEntry) time.Time {
@@ -269,7 +269,7 @@ func Prune(dir string, most int) {
 		return time.Time{} // another process has removed it
 	}
 	slices.SortFunc(entries, func(a, b os.DirEntry) int { return age(a).Compare(age(b)) })
-	for _, e := range entries[:len(entries)-most] {
+	for _, e := range entries[:len(entries)-limit] {
 		os.Remove(filepath.Join(dir, e.Name()))
 	}
 }
@@ -295,5 +295,5 @@ func Remove(path string) error {
 	if err := os.Remove(path); err != nil {
 		return err
 	}
-	return syncFolder(disk{}, filepath.Dir(path))
+	return syncFolder(osFolder{}, filepath.Dir(path))
 }

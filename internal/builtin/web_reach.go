@@ -20,11 +20,11 @@ func (r reach) allow(u *url.URL) error {
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return refusedAddress("an answer leads to an address that is none of http and https")
 	}
-	host, port := privatenet.Name(u.Hostname()), u.Port()
+	host, port := privatenet.NormalizeHost(u.Hostname()), u.Port()
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
-	if !privatenet.Host(host) || r.has(host, port) {
+	if !privatenet.IsPrivateHost(host) || r.has(host, port) {
 		return nil
 	}
 	return refusedAddress(fmt.Sprintf("%s is an address of this machine or its network", host))
@@ -33,8 +33,8 @@ func (r reach) allow(u *url.URL) error {
 // address says whether a host may be asked where its name leads: a name of the outside
 // world must not lead inside, whoever answers for it, and however often it is asked.
 func (r reach) address(host, port string, to netip.Addr) error {
-	host = privatenet.Name(host)
-	if !privatenet.Address(to) || r.has(host, port) {
+	host = privatenet.NormalizeHost(host)
+	if !privatenet.IsPrivateAddress(to) || r.has(host, port) {
 		return nil
 	}
 	return refusedAddress(fmt.Sprintf("%s leads to %s, which is an address of this machine or its network", host, to))
@@ -50,13 +50,13 @@ func (r reach) has(host, port string) bool {
 // target is the host and port of a setting: intranet.example, localhost:8080, [::1]:80.
 func target(allowed string) (host, port string) {
 	if _, err := netip.ParseAddr(strings.Trim(allowed, "[]")); err == nil {
-		return privatenet.Name(allowed), ""
+		return privatenet.NormalizeHost(allowed), ""
 	}
 	u, err := url.Parse("//" + allowed)
 	if err != nil || u.Host != allowed || u.Hostname() == "" { // with a path or a login it is nobody's
 		return "", ""
 	}
-	return privatenet.Name(u.Hostname()), u.Port()
+	return privatenet.NormalizeHost(u.Hostname()), u.Port()
 }
 
 // refusedAddress is an error that a client leaves as it is.

@@ -23,7 +23,7 @@ func CgroupsOf(pid int, buf []byte) (dirs [2]string) {
 	if err != nil {
 		return dirs
 	}
-	return leafHierarchies(string(buf[:n]))
+	return parseCgroups(string(buf[:n]))
 }
 
 // Leaf is a cgroup that holds processes of one run and nothing else. Those of version 2
@@ -33,7 +33,7 @@ type Leaf struct {
 	dir  *os.File // nil: another process has made it
 }
 
-var leaves atomic.Int64 // leaves made by this process
+var leafCount atomic.Int64 // leaves made by this process
 
 // A leaf is called flowrun-MARK-TAG-NUMBER, so that whoever finds it knows the run and
 // the epoch (Mark) and whether the process that made it is gone (Tag).
@@ -42,7 +42,7 @@ const LeafPrefix = "flowrun-"
 // LeafName is the name of a new leaf for what carries the mark. With "" it only bounds
 // its processes: nobody ends them because they are in it.
 func LeafName(mark string) string {
-	return fmt.Sprintf("%s%s-%s-%d", LeafPrefix, LeafMark(mark), procid.Tag(), leaves.Add(1))
+	return fmt.Sprintf("%s%s-%s-%d", LeafPrefix, LeafMark(mark), procid.Tag(), leafCount.Add(1))
 }
 
 // LeafMark is a mark as a part of a leaf's name.
@@ -91,7 +91,7 @@ func NewLeaf(mark string) *Leaf {
 	if err != nil {
 		return nil
 	}
-	l.boundProcesses()
+	l.limitProcesses()
 	return l
 }
 
@@ -127,9 +127,9 @@ func LeavesUnder(parent string) []string {
 	return found
 }
 
-// leafHierarchies are the folders that a /proc/PID/cgroup names, of version 2 and of the
+// parseCgroups are the folders that a /proc/PID/cgroup names, of version 2 and of the
 // memory controller of version 1; "" for none.
-func leafHierarchies(text string) (dirs [2]string) {
+func parseCgroups(text string) (dirs [2]string) {
 	for line := range strings.Lines(text) {
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
 		switch {
@@ -156,17 +156,17 @@ var unifiedMount = sync.OnceValue(func() string {
 	return ""
 })
 
-// OwnLeafHierarchies are the cgroups of this process.
-func OwnLeafHierarchies() [2]string {
+// OwnCgroups are the cgroups of this process.
+func OwnCgroups() [2]string {
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
 		return [2]string{}
 	}
-	return leafHierarchies(string(text))
+	return parseCgroups(string(text))
 }
 
 // OwnCgroup is the folder of this process's v2 cgroup; "" without one.
-func OwnCgroup() string { return OwnLeafHierarchies()[0] }
+func OwnCgroup() string { return OwnCgroups()[0] }
 
 func (l *Leaf) FD() int { return int(l.dir.Fd()) }
 
@@ -200,13 +200,13 @@ func (l *Leaf) PIDs() map[int]bool {
 	return set
 }
 
-// boundProcesses keeps a step from using up all processes that there can be here, where
+// limitProcesses keeps a step from using up all processes that there can be here, where
 // the controller is handed down. It leaves some for the one who has to end them.
-func (l *Leaf) boundProcesses() {
+func (l *Leaf) limitProcesses() {
 	if _, err := os.Stat(filepath.Join(l.Path, "pids.max")); err != nil {
 		return
 	}
-	most := uint64(math.MaxUint64)
+	limit := uint64(math.MaxUint64)
 	files := []string{"/proc/sys/kernel/pid_max", "/proc/sys/kernel/threads-max"}
 	for dir := filepath.Dir(l.Path); strings.HasPrefix(dir, unifiedMount()); dir = filepath.Dir(dir) {
 		files = append(files, filepath.Join(dir, "pids.max"))
@@ -214,10 +214,10 @@ func (l *Leaf) boundProcesses() {
 	for _, file := range files {
 		text, _ := os.ReadFile(file) // what is no number ("max") bounds nothing
 		if n, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64); err == nil {
-			most = min(most, n)
+			limit = min(limit, n)
 		}
 	}
-	_ = l.write("pids.max", strconv.FormatUint(procid.StepProcesses(min(most, 1<<30)), 10))
+	_ = l.write("pids.max", strconv.FormatUint(procid.MaxStepProcesses(min(limit, 1<<30)), 10))
 }
 
 // Kill ends everything in the leaf at once; no fork can outrun it. It fails where the

@@ -88,11 +88,11 @@ func mayEnter(dir string) bool {
 // ownMemoryV1 is the folder of this process's cgroup in the version 1 hierarchy of
 // the memory controller, "" without one.
 func ownMemoryV1() string {
-	return OwnLeafHierarchies()[1]
+	return OwnCgroups()[1]
 }
 
-// Join is the file by which a process enters.
-func (m *MemoryLimit) Join() string { return filepath.Join(m.leaf.Path, "cgroup.procs") }
+// JoinFile is the file by which a process enters.
+func (m *MemoryLimit) JoinFile() string { return filepath.Join(m.leaf.Path, "cgroup.procs") }
 
 // Exceeded says whether a process in it was ended for its memory.
 func (m *MemoryLimit) Exceeded() bool {

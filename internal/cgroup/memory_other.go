@@ -10,8 +10,8 @@ type MemoryLimit struct{}
 // NewMemoryLimit says that there is none on this platform.
 func NewMemoryLimit(mark string, bytes int64) (*MemoryLimit, error) { return nil, confine.Available() }
 
-// Join is empty.
-func (*MemoryLimit) Join() string { return "" }
+// JoinFile is empty.
+func (*MemoryLimit) JoinFile() string { return "" }
 
 // Exceeded is false.
 func (*MemoryLimit) Exceeded() bool { return false }

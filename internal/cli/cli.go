@@ -44,7 +44,7 @@ func Main(p Process) int {
 	env := &ui.Env{Stdin: p.Stdin, Stdout: out, Stderr: p.Stderr, Completing: len(p.Args) > 0 && (p.Args[0] == cobra.ShellCompRequestCmd || p.Args[0] == cobra.ShellCompNoDescRequestCmd)}
 	defer env.EndScripts()
 	ownership.Use(ownership.Guard{
-		Tell:   func(message string) { env.Notef("warning: %s", message) },
+		Report: func(message string) { env.Notef("warning: %s", message) },
 		Trusts: func(folder string, uid int) bool { return config.Vouched(flowrun.DefaultStateDir(), folder, uid) },
 	})
 	root := root(env, p.Web)

@@ -58,7 +58,7 @@ func (s *seeing) leaves(code int) string {
 	s.Helper()
 	s.ends(code)
 	text := s.screenText()
-	if f := s.shown.Foreign(); len(f) > 0 {
+	if f := s.shown.Unknown(); len(f) > 0 {
 		s.Errorf("the terminal was sent %q", f)
 	}
 	if strings.Count("\n"+text, "\n it ") != 1 {

@@ -192,5 +192,7 @@ func value(list []*commonpb.KeyValue, key string) string {
 	return ""
 }
 
-// Described is an attribute of a resource as text.
-func Described(r *resourcepb.Resource, key string) string { return value(r.GetAttributes(), key) }
+// ResourceAttribute is an attribute of a resource as text.
+func ResourceAttribute(r *resourcepb.Resource, key string) string {
+	return value(r.GetAttributes(), key)
+}

@@ -39,11 +39,11 @@ func (c *stepCompiler) wait() dag.Runner {
 	if t.Static() {
 		text, err := t.Text(nil)
 		if err == nil {
-			_, err = waiting.Moment(text)
+			_, err = waiting.ParseTime(text)
 		}
 		if err != nil {
 			c.report(tool.Diagnostic{Code: "bad-time", Severity: tool.Error, Pos: w.Until.Pos, Len: max(1, len([]rune(w.Until.S))), Path: c.key("wait.until"),
-				Message: err.Error(), Hint: waiting.MomentHint})
+				Message: err.Error(), Hint: waiting.TimeHint})
 		}
 	}
 	return waiting.Pause{Until: t}
@@ -58,7 +58,7 @@ func (c *stepCompiler) lookout(w *tool.Wait) dag.Runner {
 		to    **expr.Template
 		check func(string) error
 	}{
-		{w.File, "wait.file", &l.File, waiting.FileNamed},
+		{w.File, "wait.file", &l.File, waiting.CheckFile},
 		{w.Port, "wait.port", &l.Port, steps.CheckPort},
 		{w.HTTP, "wait.http", &l.URL, func(s string) error { _, err := steps.CheckURL(s); return err }},
 	} {

@@ -31,7 +31,7 @@ const Nobody = 65534
 // Users of runs are out of the range that systemd's UIDS-GIDS document calls unused.
 const (
 	firstUser = 0x70000000
-	manyUsers = 1 << 27
+	userCount = 1 << 27
 )
 
 // RunUser is the user that root becomes for what one run starts with reduced rights: a
@@ -39,20 +39,20 @@ const (
 // chance of 1 in 134 million) and a resumed run owns its files. It is Nobody where a user
 // namespace has no such numbers.
 func RunUser(run string) int {
-	if !hasUsers() {
+	if !hasRunUsers() {
 		return Nobody
 	}
 	h := fnv.New32a()
 	h.Write([]byte(run))
-	return firstUser + int(h.Sum32()%manyUsers)
+	return firstUser + int(h.Sum32()%userCount)
 }
 
 // HandOver gives a file to the user and group that reduced rights of a run leave.
 func HandOver(path, run string) error { return os.Chown(path, RunUser(run), Nobody) }
 
-// confined is argv[0] of a process on its way into its confinement; its Confinement,
+// confinedName is argv[0] of a process on its way into its confinement; its Confinement,
 // the program's file and the program's argv follow.
-const confined = "flowrun-confine"
+const confinedName = "flowrun-confine"
 
 // Wrap is what to start so that the program runs confined. This program must call
 // Main.
@@ -61,14 +61,14 @@ func (c Confinement) Wrap(file string, args []string) (string, []string) {
 	if err != nil {
 		panic(err) // of two kinds of plain values
 	}
-	return selfFile, append([]string{confined, string(spec), file}, args...)
+	return selfFile, append([]string{confinedName, string(spec), file}, args...)
 }
 
 // Main becomes the program that Wrap was given, and never returns, if this
 // process was started for that; otherwise it returns at once. What cannot be done is
 // told on stderr, with a shell's exit code for a program that cannot be started.
 func Main() {
-	if len(os.Args) < 4 || os.Args[0] != confined {
+	if len(os.Args) < 4 || os.Args[0] != confinedName {
 		return
 	}
 	var c Confinement

@@ -22,7 +22,7 @@ func Available() error { return nil }
 // becomes the program. It returns only with an error.
 func become(c Confinement, file string, args []string) error {
 	runtime.LockOSThread() // rights are a thread's, and exec keeps those of its caller
-	WithholdFiles()
+	CloseFilesOnExec()
 	for _, procs := range c.Join {
 		if err := os.WriteFile(procs, []byte("0"), 0); err != nil {
 			return fmt.Errorf("cannot enter the cgroup that bounds its memory: %w", err)
@@ -121,15 +121,15 @@ func prctl(option, a, b uintptr) error {
 	return nil
 }
 
-// hasUsers says whether this user namespace has the numbers of RunUser.
-var hasUsers = sync.OnceValue(func() bool {
+// hasRunUsers says whether this user namespace has the numbers of RunUser.
+var hasRunUsers = sync.OnceValue(func() bool {
 	text, err := os.ReadFile("/proc/self/uid_map")
 	if err != nil {
 		return false
 	}
 	for line := range strings.Lines(string(text)) {
 		var inside, outside, count int64
-		if _, err := fmt.Sscan(line, &inside, &outside, &count); err == nil && inside <= firstUser && firstUser+manyUsers <= inside+count {
+		if _, err := fmt.Sscan(line, &inside, &outside, &count); err == nil && inside <= firstUser && firstUser+userCount <= inside+count {
 			return true
 		}
 	}

@@ -138,7 +138,7 @@ func TestMemoryLimit(t *testing.T) {
 		exceeded bool
 	}{{"1M", false}, {"200M", true}} {
 		m := limit(t, 50<<20)
-		_, problems, code := startConfined(t, Confinement{Join: []string{m.Join()}}, "/bin/dd", "if=/dev/zero", "of=/dev/null", "count=1", "bs="+c.size)
+		_, problems, code := startConfined(t, Confinement{Join: []string{m.JoinFile()}}, "/bin/dd", "if=/dev/zero", "of=/dev/null", "count=1", "bs="+c.size)
 		if m.Exceeded() != c.exceeded || (code != 0) != c.exceeded {
 			t.Errorf("%s: exceeded %v, exit code %d: %s", c.size, m.Exceeded(), code, problems)
 		}
@@ -149,7 +149,7 @@ func TestMemoryLimit(t *testing.T) {
 // found.
 func TestMemoryLimitGoes(t *testing.T) {
 	m := limit(t, 50<<20)
-	path, argv := Confinement{Join: []string{m.Join()}}.Wrap("/bin/cat", []string{"cat"})
+	path, argv := Confinement{Join: []string{m.JoinFile()}}.Wrap("/bin/cat", []string{"cat"})
 	cmd := &exec.Cmd{Path: path, Args: argv}
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -176,7 +176,7 @@ func TestMemoryLimitGoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.End(false)
-	if _, err := os.Stat(m.Join()); !os.IsNotExist(err) {
+	if _, err := os.Stat(m.JoinFile()); !os.IsNotExist(err) {
 		t.Errorf("the limit is still there: %v", err)
 	}
 }

@@ -16,4 +16,4 @@ func Available() error {
 
 func become(Confinement, string, []string) error { return Available() }
 
-func hasUsers() bool { return false }
+func hasRunUsers() bool { return false }

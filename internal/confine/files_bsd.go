@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// WithholdFiles has every open descriptor but stdin, stdout and stderr closed in the
+// CloseFilesOnExec has every open descriptor but stdin, stdout and stderr closed in the
 // programs that this process starts, those that it has inherited itself included.
-func WithholdFiles() {
+func CloseFilesOnExec() {
 	open, err := os.ReadDir("/dev/fd")
 	if err != nil {
 		return

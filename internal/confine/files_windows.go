@@ -1,4 +1,4 @@
 package confine
 
-// WithholdFiles does nothing: on Windows only the handles that are named are inherited.
-func WithholdFiles() {}
+// CloseFilesOnExec does nothing: on Windows only the handles that are named are inherited.
+func CloseFilesOnExec() {}

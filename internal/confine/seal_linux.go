@@ -16,14 +16,14 @@ import (
 // same user may not look into its memory or its environment, and nothing that root starts
 // types into terminals ([RefuseTyping]).
 func Seal() {
-	WithholdFiles()
-	undumpable()
+	CloseFilesOnExec()
+	makeUndumpable()
 	RefuseTyping()
 }
 
-// WithholdFiles has every open descriptor but stdin, stdout and stderr closed in the
+// CloseFilesOnExec has every open descriptor but stdin, stdout and stderr closed in the
 // programs that this process starts, those that it has inherited itself included.
-func WithholdFiles() {
+func CloseFilesOnExec() {
 	const (
 		closeRange  = 436 // the system call, on every architecture
 		closeOnExec = 4
@@ -43,10 +43,10 @@ func WithholdFiles() {
 	}
 }
 
-// undumpable keeps other processes of this user from attaching to this one and from
+// makeUndumpable keeps other processes of this user from attaching to this one and from
 // reading its memory and environment. A flowrun inside another's step stays readable: by
 // its environment the other finds it when it has to end what the step left.
-func undumpable() {
+func makeUndumpable() {
 	const prSetDumpable = 4
 	if os.Getenv(procid.MarkOwner) == "" || os.Geteuid() == 0 {
 		_ = prctl(prSetDumpable, 0, 0)

@@ -5,7 +5,7 @@ package confine
 import "os"
 
 // Seal withholds inherited descriptors where they would go further.
-func Seal() { WithholdFiles() }
+func Seal() { CloseFilesOnExec() }
 
 // ForgetEnv takes variables out of this process's environment.
 func ForgetEnv(names ...string) error {

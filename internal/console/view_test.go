@@ -292,7 +292,7 @@ func TestView(t *testing.T) {
 		if n := strings.Count(text, "01jd3k"); n != 1 {
 			t.Errorf("%d headers are left on the screen:\n%s", n, text)
 		}
-		if f := s.Foreign(); len(f) > 0 {
+		if f := s.Unknown(); len(f) > 0 {
 			t.Errorf("it wrote %q", f)
 		}
 	})

@@ -18,17 +18,17 @@ type form struct {
 	wraps bool // a line end may stand between any two of its bytes: base64
 }
 
-// unlike is a quick no for data that begins as the form does: most goes on otherwise.
-func (f *form) unlike(data []byte) bool {
+// cannotMatch is a quick no for data that begins as the form does: most goes on otherwise.
+func (f *form) cannotMatch(data []byte) bool {
 	return len(data) > 1 && data[1] != f.text[1] && (!f.wraps || data[1] != '\n' && data[1] != '\r')
 }
 
-// in says how many bytes of data the form takes at its start, 0 when it does not
+// match says how many bytes of data the form takes at its start, 0 when it does not
 // stand there. ended says that data is too short to tell.
-func (f *form) in(data []byte) (n int, ended bool) {
+func (f *form) match(data []byte) (n int, ended bool) {
 	switch {
 	case f.wraps:
-		return f.wrapped(data)
+		return f.matchWrapped(data)
 	case len(f.text) > len(data):
 		return 0, f.text[:len(data)] == string(data) // not HasPrefix: that would copy data
 	case string(data[:len(f.text)]) == f.text:
@@ -37,8 +37,8 @@ func (f *form) in(data []byte) (n int, ended bool) {
 	return 0, false
 }
 
-// wrapped is in for a form in which \n or \r\n may stand between two bytes.
-func (f *form) wrapped(data []byte) (n int, ended bool) {
+// matchWrapped is in for a form in which \n or \r\n may stand between two bytes.
+func (f *form) matchWrapped(data []byte) (n int, ended bool) {
 	for k := range len(f.text) {
 		if k > 0 && n < len(data) && data[n] == '\r' {
 			if n++; n < len(data) && data[n] != '\n' {
@@ -89,17 +89,17 @@ func escaped(v string) []string {
 	query := url.QueryEscape(v)
 	percent := strings.ReplaceAll(query, "+", "%20") // {X:urlencode}, jq's @uri
 	out := []string{v, query, percent, strings.ReplaceAll(percent, "%2F", "/"), url.PathEscape(v)}
-	out = append(out, inParameter.Replace(percent), inURL.Replace(inParameter.Replace(percent)), inForm.Replace(query))
-	out = append(out, inHTML(v)...)
-	for _, text := range inJSON(v) {
-		out = append(append(out, text), inJSON(text)...)
+	out = append(out, asURIComponent.Replace(percent), asURI.Replace(asURIComponent.Replace(percent)), asSearchParams.Replace(query))
+	out = append(out, htmlForms(v)...)
+	for _, text := range jsonForms(v) {
+		out = append(append(out, text), jsonForms(text)...)
 	}
 	return out
 }
 
-// inHTML is v as the usual libraries escape it for HTML: they agree on < and >, not on
+// htmlForms is v as the usual libraries escape it for HTML: they agree on < and >, not on
 // quotation marks, which need no escape between tags.
-func inHTML(v string) []string {
+func htmlForms(v string) []string {
 	if !strings.ContainsAny(v, "&<>\"'") {
 		return nil
 	}
@@ -114,8 +114,8 @@ func inHTML(v string) []string {
 	return append(out, more.Replace(text))
 }
 
-// inJSON is v as encoders of JSON write it, without the quotation marks.
-func inJSON(v string) (out []string) {
+// jsonForms is v as encoders of JSON write it, without the quotation marks.
+func jsonForms(v string) (out []string) {
 	for _, html := range []bool{true, false} {
 		var b bytes.Buffer
 		enc := json.NewEncoder(&b)
@@ -132,9 +132,9 @@ func inJSON(v string) (out []string) {
 // JavaScript leaves other signs alone than Go where it escapes: encodeURIComponent,
 // encodeURI, and URLSearchParams.
 var (
-	inParameter = strings.NewReplacer("%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*")
-	inURL       = strings.NewReplacer("%3B", ";", "%2C", ",", "%2F", "/", "%3F", "?", "%3A", ":", "%40", "@", "%26", "&", "%3D", "=", "%2B", "+", "%24", "$", "%23", "#")
-	inForm      = strings.NewReplacer("%2A", "*", "~", "%7E")
+	asURIComponent = strings.NewReplacer("%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*")
+	asURI          = strings.NewReplacer("%3B", ";", "%2C", ",", "%2F", "/", "%3F", "?", "%3A", ":", "%40", "@", "%26", "&", "%3D", "=", "%2B", "+", "%24", "$", "%23", "#")
+	asSearchParams = strings.NewReplacer("%2A", "*", "~", "%7E")
 )
 
 // jsonASCII is JSON text with everything that is not printable ASCII as \uXXXX, the
@@ -160,17 +160,17 @@ func quoted(v string) []string {
 		inGo[1 : len(inGo)-1],
 		strings.ReplaceAll(v, `'`, `'\''`),  // set -x, {X} in a script
 		strings.ReplaceAll(v, `'`, `'"'"'`), // Python's shlex.quote, dash's export -p
-		backslashed(v, inQuotes),            // bash's declare -p and export -p
+		backslashed(v, quoteSpecials),       // bash's declare -p and export -p
 		bareWord(v),
 		ansiQuoted(v),
 	}
 }
 
-// inWord are the signs that mean something to bash in a bare word, inQuotes those that
+// wordSpecials are the signs that mean something to bash in a bare word, inQuotes those that
 // do within double quotes.
 const (
-	inQuotes = "$`\"\\"
-	inWord   = inQuotes + " \t\n!&'()*,;<>?[]^{|}"
+	quoteSpecials = "$`\"\\"
+	wordSpecials  = quoteSpecials + " \t\n!&'()*,;<>?[]^{|}"
 )
 
 // backslashed is v with a backslash before each of the signs.
@@ -188,7 +188,7 @@ func backslashed(v, signs string) string {
 // bareWord is v as bash's printf %q writes it. A tilde is quoted too where it would stand
 // for a home directory; at the start of the word it, or a #, is found without.
 func bareWord(v string) string {
-	return strings.NewReplacer("=~", `=\~`, ":~", `:\~`).Replace(backslashed(v, inWord))
+	return strings.NewReplacer("=~", `=\~`, ":~", `:\~`).Replace(backslashed(v, wordSpecials))
 }
 
 // ansiQuoted is v within $'...', where bash puts words with control characters.

@@ -49,7 +49,7 @@ func (m *Mask) Add(values ...string) error {
 	defer m.mu.Unlock()
 	var refused error
 	grew := false
-	for _, v := range withLines(values) {
+	for _, v := range addLines(values) {
 		v = strings.TrimRight(v, "\r\n") // a value read from a file is printed without its last newline
 		switch {
 		case v == "" || m.values[v]:
@@ -75,8 +75,8 @@ const (
 	maxLines = 200
 )
 
-// withLines adds the lines of values that have several.
-func withLines(values []string) []string {
+// addLines adds the lines of values that have several.
+func addLines(values []string) []string {
 	out := values
 	for _, v := range values {
 		lines := strings.Split(strings.TrimRight(v, "\r\n"), "\n")
@@ -98,7 +98,7 @@ func (m *Mask) Empty() bool { return m.set.Load() == nil }
 // String hides the secrets in s.
 func (m *Mask) String(s string) string {
 	p := m.set.Load()
-	if p == nil || !p.anyIn(s) {
+	if p == nil || !p.matchesAny(s) {
 		return s
 	}
 	var b bytes.Buffer
@@ -127,7 +127,7 @@ func (m *Mask) Writer(w io.Writer) *Writer { return &Writer{to: w, set: m.set.Lo
 
 // patterns are the byte strings to hide, by first byte, longest first.
 type patterns struct {
-	by [256][]form
+	byFirstByte [256][]form
 }
 
 func compile(values map[string]bool) *patterns {
@@ -137,37 +137,37 @@ func compile(values map[string]bool) *patterns {
 		for _, f := range forms(v) {
 			if !known[f] {
 				known[f] = true
-				p.by[f.text[0]] = append(p.by[f.text[0]], f)
+				p.byFirstByte[f.text[0]] = append(p.byFirstByte[f.text[0]], f)
 			}
 		}
 	}
-	for i := range p.by {
-		slices.SortFunc(p.by[i], func(a, b form) int { return len(b.text) - len(a.text) })
+	for i := range p.byFirstByte {
+		slices.SortFunc(p.byFirstByte[i], func(a, b form) int { return len(b.text) - len(a.text) })
 	}
 	return p
 }
 
-// anyIn is a quick no for most text.
-func (p *patterns) anyIn(s string) bool {
+// matchesAny is a quick no for most text.
+func (p *patterns) matchesAny(s string) bool {
 	data := []byte(s)
 	for i := range data {
-		if p.shorter(data[i:]) > 0 {
+		if p.matchFinal(data[i:]) > 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// at says how long the secret at the start of data is, 0 for none. sure is false
+// match says how long the secret at the start of data is, 0 for none. sure is false
 // when data ends before a longer one could be told from chance.
-func (p *patterns) at(data []byte) (n int, sure bool) {
-	list := p.by[data[0]]
+func (p *patterns) match(data []byte) (n int, sure bool) {
+	list := p.byFirstByte[data[0]]
 	for i := range list {
 		f := &list[i]
-		if f.unlike(data) {
+		if f.cannotMatch(data) {
 			continue
 		}
-		if n, ended := f.in(data); n > 0 || ended {
+		if n, ended := f.match(data); n > 0 || ended {
 			return n, !ended
 		}
 	}
@@ -178,12 +178,12 @@ func (p *patterns) at(data []byte) (n int, sure bool) {
 // what may be the beginning of a secret is held back until more comes, or Flush.
 // It is for one goroutine.
 type Writer struct {
-	to     io.Writer
-	set    *patterns // nil hides nothing
-	held   []byte
-	out    []byte
-	cover  int  // bytes at the front of held that a found secret covers
-	masked bool // something was hidden
+	to      io.Writer
+	set     *patterns // nil hides nothing
+	held    []byte
+	out     []byte
+	covered int  // bytes at the front of held that a found secret covers
+	masked  bool // something was hidden
 }
 
 // Masked says whether anything was hidden so far.
@@ -219,28 +219,28 @@ func (w *Writer) Flush() error {
 func (w *Writer) mask(data []byte, final bool) (rest []byte, err error) {
 	out, from, i := w.out[:0], 0, 0
 	for ; i < len(data); i++ {
-		if len(w.set.by[data[i]]) > 0 {
-			n, sure := w.set.at(data[i:])
+		if len(w.set.byFirstByte[data[i]]) > 0 {
+			n, sure := w.set.match(data[i:])
 			if !sure && final {
-				n, sure = w.set.shorter(data[i:]), true
+				n, sure = w.set.matchFinal(data[i:]), true
 			}
 			if !sure {
 				break
 			}
-			if n > 0 && w.cover <= i {
+			if n > 0 && w.covered <= i {
 				out = append(append(out, data[from:i]...), Replacement...)
 				w.masked = true
 			}
 			if n > 0 {
-				w.cover = max(w.cover, i+n)
+				w.covered = max(w.covered, i+n)
 			}
 		}
-		if i < w.cover {
+		if i < w.covered {
 			from = i + 1
 		}
 	}
 	out = append(out, data[min(from, i):i]...)
-	w.cover = max(w.cover-i, 0)
+	w.covered = max(w.covered-i, 0)
 	w.out = out
 	if len(out) > 0 {
 		_, err = w.to.Write(out)
@@ -248,10 +248,10 @@ func (w *Writer) mask(data []byte, final bool) (rest []byte, err error) {
 	return data[i:], err
 }
 
-// shorter is the secret at the start of data when no more comes.
-func (p *patterns) shorter(data []byte) int {
-	for _, f := range p.by[data[0]] {
-		if n, _ := f.in(data); n > 0 {
+// matchFinal is the secret at the start of data when no more comes.
+func (p *patterns) matchFinal(data []byte) int {
+	for _, f := range p.byFirstByte[data[0]] {
+		if n, _ := f.match(data); n > 0 {
 			return n
 		}
 	}

@@ -18,46 +18,46 @@ import (
 // Guard is how a program wants to hear of what does not count. The zero Guard says
 // nothing and trusts nobody else.
 type Guard struct {
-	// Tell is called once for each file or folder that is passed over.
-	Tell func(message string)
+	// Report is called once for each file or folder that is passed over.
+	Report func(message string)
 	// Trusts says whether the user has decided that the .flowrun and .cycod of a folder
 	// count although they belong to that user, or others may write them.
 	Trusts func(folder string, uid int) bool
 }
 
 var (
-	mu     sync.Mutex
-	guard  Guard
-	passed = map[string]string{} // path -> message
-	order  []string
+	mu           sync.Mutex
+	guard        Guard
+	ignored      = map[string]string{} // path -> message
+	ignoredOrder []string
 )
 
 // Use sets the Guard of the process, at its start.
 func Use(g Guard) {
 	mu.Lock()
 	defer mu.Unlock()
-	guard, passed, order = g, map[string]string{}, nil
+	guard, ignored, ignoredOrder = g, map[string]string{}, nil
 }
 
-// Passed are the messages about everything that was passed over.
-func Passed() (list []string) {
+// Ignored are the messages about everything that was passed over.
+func Ignored() (list []string) {
 	mu.Lock()
 	defer mu.Unlock()
-	for _, path := range order {
-		list = append(list, passed[path])
+	for _, path := range ignoredOrder {
+		list = append(list, ignored[path])
 	}
 	return list
 }
 
-// Untold are those that nobody was told of.
-func Untold() []string {
+// UnreportedIgnored are those that nobody was told of.
+func UnreportedIgnored() []string {
 	mu.Lock()
-	silent := guard.Tell == nil
+	silent := guard.Report == nil
 	mu.Unlock()
 	if !silent {
 		return nil
 	}
-	return Passed()
+	return Ignored()
 }
 
 // Counts says whether a file or folder counts, and the folders above it up to its
@@ -65,7 +65,7 @@ func Untold() []string {
 func Counts(path string) bool {
 	folder, top := Project(path)
 	if folder == "" {
-		return countsAlone(path, "")
+		return countsItself(path, "")
 	}
 	return countsBelow(path, folder, top)
 }
@@ -75,17 +75,17 @@ func countsBelow(path, folder, top string) bool {
 	if path != top && !countsBelow(filepath.Dir(path), folder, top) {
 		return false
 	}
-	return countsAlone(path, folder)
+	return countsItself(path, folder)
 }
 
-func countsAlone(path, folder string) bool {
-	uid, why := verdict(path, true)
+func countsItself(path, folder string) bool {
+	uid, why := checkOwner(path, true)
 	if why == "" {
 		return true
 	}
 	mu.Lock()
-	trusts, tell := guard.Trusts, guard.Tell
-	_, known := passed[path]
+	trusts, report := guard.Trusts, guard.Report
+	_, known := ignored[path]
 	mu.Unlock()
 	if folder != "" && trusts != nil && trusts(folder, uid) {
 		return true
@@ -98,10 +98,10 @@ func countsAlone(path, folder string) bool {
 		message += ", or flowrun trust " + folder
 	}
 	mu.Lock()
-	passed[path], order = message, append(order, path)
+	ignored[path], ignoredOrder = message, append(ignoredOrder, path)
 	mu.Unlock()
-	if tell != nil {
-		tell(message)
+	if report != nil {
+		report(message)
 	}
 	return false
 }
@@ -120,15 +120,15 @@ func Project(path string) (folder, top string) {
 	}
 }
 
-// Owner is the first user to whom something in the .flowrun or .cycod of a folder
+// ForeignOwner is the first user to whom something in the .flowrun or .cycod of a folder
 // belongs that does not count by itself; false where all of it does.
-func Owner(folder string) (uid int, foreign bool) {
+func ForeignOwner(folder string) (uid int, foreign bool) {
 	for _, name := range []string{".flowrun", ".cycod"} {
 		filepath.WalkDir(filepath.Join(folder, name), func(path string, _ fs.DirEntry, err error) error {
 			if err != nil {
 				return nil // who cannot read it cannot use it
 			}
-			if owner, why := verdict(path, true); why != "" && !foreign {
+			if owner, why := checkOwner(path, true); why != "" && !foreign {
 				uid, foreign = owner, true
 				return fs.SkipAll
 			}
@@ -140,7 +140,7 @@ func Owner(folder string) (uid int, foreign bool) {
 
 // Check is why a folder is not this user's alone; root's is, and for root only its own.
 func Check(path string) error {
-	if _, why := verdict(path, false); why != "" {
+	if _, why := checkOwner(path, false); why != "" {
 		return errors.New(why)
 	}
 	return nil

@@ -42,14 +42,14 @@ func TestCounts(t *testing.T) {
 				must(t, os.Chmod(path, mode))
 			}
 			if got := Counts(file); got != c.counts {
-				t.Errorf("%v: %v", got, Passed())
+				t.Errorf("%v: %v", got, Ignored())
 			}
-			if !c.counts && len(Passed()) != 1 {
-				t.Errorf("passed over: %q", Passed())
+			if !c.counts && len(Ignored()) != 1 {
+				t.Errorf("passed over: %q", Ignored())
 			}
 			Use(Guard{Trusts: func(folder string, uid int) bool { return folder == dir && (c.uid < 0 || uid == c.uid) }})
 			if !Counts(file) {
-				t.Errorf("it does not count although it is trusted: %q", Passed())
+				t.Errorf("it does not count although it is trusted: %q", Ignored())
 			}
 		})
 	}
@@ -68,7 +68,7 @@ func TestPrivate(t *testing.T) {
 		if c.uid == os.Geteuid() && c.gid == os.Getegid() && c.uid != 0 {
 			continue // names decide
 		}
-		if got := private(c.uid, c.gid); got != c.want {
+		if got := isPrivateGroup(c.uid, c.gid); got != c.want {
 			t.Errorf("%d:%d: %v", c.uid, c.gid, got)
 		}
 	}

@@ -51,7 +51,7 @@ func (g Grants) Network(u *url.URL) error {
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return fmt.Errorf("cannot fetch %s: the URL must begin with http:// or https://", u.Redacted())
 	}
-	host, port := privatenet.Name(u.Hostname()), u.Port()
+	host, port := privatenet.NormalizeHost(u.Hostname()), u.Port()
 	if host == "" {
 		return fmt.Errorf("cannot fetch a URL without a host")
 	}
@@ -59,7 +59,7 @@ func (g Grants) Network(u *url.URL) error {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
 	verb := "external"
-	if privatenet.Host(host) {
+	if privatenet.IsPrivateHost(host) {
 		verb = "local"
 	}
 	if g.allowsHost(verb, host, port) {
@@ -71,8 +71,8 @@ func (g Grants) Network(u *url.URL) error {
 // Address says whether a host may be reached where it leads: a name of the outside world
 // must not lead into the machine or the network around it, whoever answers for it.
 func (g Grants) Address(host, port string, to netip.Addr) error {
-	host = privatenet.Name(host)
-	if !privatenet.Address(to) || g.allowsHost("local", host, port) {
+	host = privatenet.NormalizeHost(host)
+	if !privatenet.IsPrivateAddress(to) || g.allowsHost("local", host, port) {
 		return nil
 	}
 	return &DeniedError{Permission: "network:local:" + host, why: fmt.Sprintf(" (the name resolves to %s)", to)}
@@ -100,13 +100,13 @@ func (g Grants) allowsHost(verb, host, port string) bool {
 // splitTarget is the host and port of a permission: api.example.com, [::1]:8080, ::1.
 func splitTarget(target string) (host, port string) {
 	if _, err := netip.ParseAddr(target); err == nil {
-		return privatenet.Name(target), ""
+		return privatenet.NormalizeHost(target), ""
 	}
 	u, err := url.Parse("//" + target)
 	if err != nil || u.Host != target { // with a path or a login it is for nobody
 		return "", ""
 	}
-	return privatenet.Name(u.Hostname()), u.Port()
+	return privatenet.NormalizeHost(u.Hostname()), u.Port()
 }
 
 // Readable is the granted file or folder that an absolute path leads into, and the rest of

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// Name is a host in the one form in which hosts are compared: lower case, without
+// NormalizeHost is a host in the one form in which hosts are compared: lower case, without
 // brackets and without a dot at its end; an address as it is written shortest.
-func Name(host string) string {
+func NormalizeHost(host string) string {
 	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
 	if a, err := netip.ParseAddr(host); err == nil {
 		return a.Unmap().String()
@@ -20,18 +20,18 @@ func Name(host string) string {
 	return host
 }
 
-// Host says whether a name, or an address, as Name has it is of this machine or the network
+// IsPrivateHost says whether a name, or an address, as Name has it is of this machine or the network
 // around it, as far as one sees without asking where it leads.
-func Host(name string) bool {
+func IsPrivateHost(name string) bool {
 	if a, err := netip.ParseAddr(name); err == nil {
-		return Address(a)
+		return IsPrivateAddress(a)
 	}
 	return name == "localhost" || strings.HasSuffix(name, ".localhost") || strings.HasSuffix(name, ".local")
 }
 
-// Address says whether an address is of this machine or the network around it.
-func Address(a netip.Addr) bool {
-	a = inner(a.WithZone("").Unmap())
+// IsPrivateAddress says whether an address is of this machine or the network around it.
+func IsPrivateAddress(a netip.Addr) bool {
+	a = embeddedIPv4(a.WithZone("").Unmap())
 	return a.IsLoopback() || a.IsPrivate() || a.IsLinkLocalUnicast() || a.IsUnspecified() || a.IsMulticast() ||
 		slices.ContainsFunc(reserved, func(p netip.Prefix) bool { return p.Contains(a) })
 }
@@ -55,8 +55,8 @@ var (
 	tunnelled  = netip.MustParsePrefix("2002::/16")    // RFC 3056
 )
 
-// inner is the address of IPv4 that one of IPv6 stands for, else the address itself.
-func inner(a netip.Addr) netip.Addr {
+// embeddedIPv4 is the address of IPv4 that one of IPv6 stands for, else the address itself.
+func embeddedIPv4(a netip.Addr) netip.Addr {
 	b := a.As16()
 	switch {
 	case !a.Is6(), a.IsLoopback(), a.IsUnspecified():

@@ -10,13 +10,13 @@ func TestAddress(t *testing.T) {
 		"100.64.0.1", "100.100.100.200", "192.0.0.192", "198.18.0.1", "224.0.0.1", "239.255.255.255", "255.255.255.255", "240.0.0.1", "168.63.129.16",
 		"::1", "::", "fe80::1", "fe80::1%eth0", "fc00::1", "fd00:ec2::254", "ff02::1", "fec0::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::127.0.0.1",
 		"64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "2002:7f00:1::", "2002:c0a8:101::1"} {
-		if !Address(netip.MustParseAddr(near)) {
+		if !IsPrivateAddress(netip.MustParseAddr(near)) {
 			t.Errorf("%s is nearby", near)
 		}
 	}
 	for _, far := range []string{"1.1.1.1", "8.8.8.8", "172.32.0.1", "172.15.0.1", "192.169.0.1", "169.253.0.1", "100.63.0.1", "100.128.0.1", "168.63.129.17", "223.255.255.255",
 		"2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808", "2002:808:808::1", "2001:db8::1"} {
-		if Address(netip.MustParseAddr(far)) {
+		if IsPrivateAddress(netip.MustParseAddr(far)) {
 			t.Errorf("%s is outside", far)
 		}
 	}
@@ -28,7 +28,7 @@ func TestHost(t *testing.T) {
 		near bool
 	}{{"localhost", true}, {"LOCALHOST.", true}, {"a.localhost", true}, {"printer.local", true}, {"[::1]", true}, {"127.0.0.1", true}, {"[::ffff:10.1.2.3]", true},
 		{"example.com", false}, {"localhost.example.com", false}, {"notlocal", false}, {"", false}, {"8.8.8.8", false}} {
-		if got := Host(Name(c.host)); got != c.near {
+		if got := IsPrivateHost(NormalizeHost(c.host)); got != c.near {
 			t.Errorf("Host(%q) = %v", c.host, got)
 		}
 	}

@@ -19,9 +19,9 @@ type child struct {
 	// fd is a pidfd in Go's poller, readable when the process has ended: waiting
 	// holds no thread. Where the kernel has none, gone is closed by a goroutine
 	// that asks again and again.
-	fd   *os.File
-	conn syscall.RawConn
-	gone chan struct{}
+	fd    *os.File
+	conn  syscall.RawConn
+	ended chan struct{}
 
 	mu     sync.Mutex
 	reaped bool
@@ -39,7 +39,7 @@ func newChild(g *Group, pid, pidfd int, s Spec) *child {
 		c.fd.Close()
 		c.fd = nil
 	}
-	c.gone = make(chan struct{})
+	c.ended = make(chan struct{})
 	go c.watch()
 	return c
 }
@@ -47,7 +47,7 @@ func newChild(g *Group, pid, pidfd int, s Spec) *child {
 // watch waits without a pidfd. It peeks only: reaping is for the one who asks, so
 // that Stop can keep the process's number taken.
 func (c *child) watch() {
-	defer close(c.gone)
+	defer close(c.ended)
 	for wait := time.Millisecond; ; wait = min(2*wait, 20*time.Millisecond) {
 		if pid, err := peek(pPID, c.pid); err != nil || pid != 0 {
 			return
@@ -64,7 +64,7 @@ var longAgo = time.Unix(1, 0)
 func (c *child) Wait(ctx context.Context) (Exit, error) {
 	if c.conn == nil {
 		select {
-		case <-c.gone:
+		case <-c.ended:
 			return c.reap(), nil
 		case <-ctx.Done():
 			return Exit{}, context.Cause(ctx)
@@ -79,7 +79,7 @@ func (c *child) Wait(ctx context.Context) (Exit, error) {
 	})
 	switch {
 	case done:
-		return c.finish(), nil
+		return c.release(), nil
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return Exit{}, context.Cause(ctx)
 	}
@@ -112,15 +112,15 @@ func (c *child) tryReap() bool {
 	return true
 }
 
-func (c *child) ended() bool {
+func (c *child) isReaped() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.reaped
 }
 
-// finish tells the Group and gives the pidfd back.
-func (c *child) finish() Exit {
-	c.group.ended(c)
+// release tells the Group and gives the pidfd back.
+func (c *child) release() Exit {
+	c.group.childEnded(c)
 	if c.fd != nil {
 		c.fd.Close()
 	}
@@ -133,5 +133,5 @@ func (c *child) reap() Exit {
 		// It would not die: what Stop and Close return says so.
 		return Exit{Code: 128 + int(syscall.SIGKILL), Signal: syscall.SIGKILL}
 	}
-	return c.finish()
+	return c.release()
 }

@@ -17,26 +17,26 @@ import (
 // Group is the processes that one owner of a run starts, in this process. It is a
 // [Host].
 type Group struct {
-	mark    string                 // of what is started
-	marked  func(mark string) bool // says whether a process with that mark belongs; nil: none does
-	inLeaf  func(name string) bool // says whether what is in a leaf of that name belongs; only where foreign
-	foreign bool                   // another process started everything, long ago
-	since   uint64                 // when the Group was opened; what is older does not belong
-	noLeaf  bool                   // do not make one; tests see how it is without
-	first   sync.Once
+	mark        string                 // of what is started
+	markBelongs func(mark string) bool // says whether a process with that mark belongs; nil: none does
+	leafBelongs func(name string) bool // says whether what is in a leaf of that name belongs; only where foreign
+	foreign     bool                   // another process started everything, long ago
+	since       uint64                 // when the Group was opened; what is older does not belong
+	noLeaf      bool                   // do not make one; tests see how it is without
+	setUpOnce   sync.Once
 
-	mu       sync.Mutex
-	leaf     *cgroup.Leaf
-	live     map[*child]struct{}
-	left     map[int]string      // process groups that outlived their step, with its path
-	detached map[int]string      // process groups of detached steps, with the path
-	loose    map[string]struct{} // paths of detached steps
-	suspect  bool                // a step was stopped: what shed every mark may be about
-	sweep    *time.Timer
+	mu             sync.Mutex
+	leaf           *cgroup.Leaf
+	live           map[*child]struct{}
+	leftGroups     map[int]string      // process groups that outlived their step, with its path
+	detachedGroups map[int]string      // process groups of detached steps, with the path
+	detachedSteps  map[string]struct{} // paths of detached steps
+	stepStopped    bool                // a step was stopped: what shed every mark may be about
+	reapTimer      *time.Timer
 
-	abandoned map[string]*cgroup.Leaf // where foreign: leaves of those who are gone, by their path
+	abandonedLeaves map[string]*cgroup.Leaf // where foreign: leaves of those who are gone, by their path
 
-	looks looks
+	snapshots snapshots
 }
 
 var _ Host = (*Group)(nil)
@@ -45,9 +45,9 @@ var _ Host = (*Group)(nil)
 // caller puts it into their environment. With "" none is found by its mark. A Group
 // costs nothing until something is started.
 func Open(mark string) *Group {
-	opened(1)
-	return &Group{mark: mark, marked: exactly(mark), since: procid.Now(), live: map[*child]struct{}{},
-		left: map[int]string{}, detached: map[int]string{}, loose: map[string]struct{}{}}
+	countGroups(1)
+	return &Group{mark: mark, markBelongs: exactMark(mark), since: procid.Now(), live: map[*child]struct{}{},
+		leftGroups: map[int]string{}, detachedGroups: map[int]string{}, detachedSteps: map[string]struct{}{}}
 }
 
 // Reopen makes a Group for what another process started under the mark and can no
@@ -55,7 +55,7 @@ func Open(mark string) *Group {
 // however old, and what is in a leaf made for it, but not what carries the path of a
 // detached step.
 func Reopen(mark string, detached []string) *Group {
-	return reopen(exactly(mark), func(m string) bool { return m == cgroup.LeafMark(mark) && mark != "" }, detached)
+	return reopen(exactMark(mark), func(m string) bool { return m == cgroup.LeafMark(mark) && mark != "" }, detached)
 }
 
 // Recover is Reopen for everything that any owner of the run left, whatever its
@@ -69,40 +69,40 @@ func Recover(run string, detached []string) *Group {
 	}, detached)
 }
 
-// exactly counts one mark; "" is that of processes without one and never counts.
-func exactly(mark string) func(string) bool {
+// exactMark counts one mark; "" is that of processes without one and never counts.
+func exactMark(mark string) func(string) bool {
 	return func(m string) bool { return m == mark && m != "" }
 }
 
 func reopen(marked, ofLeaf func(mark string) bool, detached []string) *Group {
-	g := &Group{marked: marked, foreign: true, loose: map[string]struct{}{}}
-	g.inLeaf = func(name string) bool {
+	g := &Group{markBelongs: marked, foreign: true, detachedSteps: map[string]struct{}{}}
+	g.leafBelongs = func(name string) bool {
 		mark, tag, ok := cgroup.ParseLeaf(name)
 		return ok && mark != "" && (ofLeaf(mark) || procid.Abandoned(tag))
 	}
 	for _, step := range detached {
-		g.loose[step] = struct{}{}
+		g.detachedSteps[step] = struct{}{}
 	}
 	return g
 }
 
-// sweepEvery is how often a reaper takes dead orphans away while steps run.
-const sweepEvery = time.Second
+// reapInterval is how often a reaper takes dead orphans away while steps run.
+const reapInterval = time.Second
 
-// begin makes what the first process needs.
-func (g *Group) begin() {
+// setUp makes what the first process needs.
+func (g *Group) setUp() {
 	if !g.noLeaf {
 		g.leaf = cgroup.NewLeaf(g.mark)
 	}
 	if !IsReaper() {
 		return
 	}
-	g.sweep = time.AfterFunc(sweepEvery, func() {
-		sweepOrphans()
+	g.reapTimer = time.AfterFunc(reapInterval, func() {
+		reapOrphans()
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		if g.sweep != nil {
-			g.sweep.Reset(sweepEvery)
+		if g.reapTimer != nil {
+			g.reapTimer.Reset(reapInterval)
 		}
 	})
 }
@@ -114,7 +114,7 @@ func (g *Group) Start(s Spec) (Process, error) {
 		return nil, fmt.Errorf("cannot start %q: this group is only to end what another process started; open one", s.Path)
 	}
 	g.mu.Lock()
-	g.first.Do(g.begin)
+	g.setUpOnce.Do(g.setUp)
 	leaf := g.leaf
 	g.mu.Unlock()
 	if s.Detach {
@@ -132,10 +132,10 @@ func (g *Group) Start(s Spec) (Process, error) {
 	}
 	attr.Files = files[:]
 	fork := func() (int, error) { return syscall.ForkExec(s.Path, s.Args, &attr) }
-	pid, err := enroll(fork, false, s.Detach && !s.Bound)
+	pid, err := startChild(fork, false, s.Detach && !s.Bound)
 	if leaf != nil && leafRefused(err) {
 		attr.Sys.UseCgroupFD = false
-		if pid, err = enroll(fork, false, s.Detach && !s.Bound); err == nil {
+		if pid, err = startChild(fork, false, s.Detach && !s.Bound); err == nil {
 			g.dropLeaf(leaf)
 		}
 	}
@@ -146,8 +146,8 @@ func (g *Group) Start(s Spec) (Process, error) {
 	g.mu.Lock()
 	g.live[c] = struct{}{}
 	if s.Detach {
-		g.detached[pid] = s.Step
-		g.loose[s.Step] = struct{}{}
+		g.detachedGroups[pid] = s.Step
+		g.detachedSteps[s.Step] = struct{}{}
 	}
 	g.mu.Unlock()
 	return c, nil
@@ -173,29 +173,29 @@ func (g *Group) dropLeaf(l *cgroup.Leaf) {
 	}
 }
 
-// ended is told of every first process that was reaped. One question to the
+// childEnded is told of every first process that was reaped. One question to the
 // kernel says whether its process group lives on.
-func (g *Group) ended(c *child) {
-	retire(c.pid)
+func (g *Group) childEnded(c *child) {
+	forgetChild(c.pid)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.live, c)
 	if !c.detach && syscall.Kill(-c.pid, 0) != syscall.ESRCH {
-		g.left[c.pid] = c.step
+		g.leftGroups[c.pid] = c.step
 	}
 }
 
 // Close ends what is left of the run. See [Host].
 func (g *Group) Close(ctx context.Context, grace time.Duration) (Report, error) {
 	if g.foreign {
-		defer g.clearLeaves()
+		defer g.removeLeaves()
 		return g.endRun(ctx, grace), nil
 	}
-	defer opened(-1)
+	defer countGroups(-1)
 	g.mu.Lock()
-	if g.sweep != nil {
-		g.sweep.Stop()
-		g.sweep = nil
+	if g.reapTimer != nil {
+		g.reapTimer.Stop()
+		g.reapTimer = nil
 	}
 	running := len(g.live) > 0
 	g.mu.Unlock()
@@ -206,7 +206,7 @@ func (g *Group) Close(ctx context.Context, grace time.Duration) (Report, error) 
 	for _, c := range g.running() {
 		c.reap()
 	}
-	sweepOrphans()
+	reapOrphans()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.leaf != nil {
@@ -226,20 +226,20 @@ func (g *Group) running() []*child {
 // only a look can tell.
 func (g *Group) mayBeLeft() bool {
 	started := true
-	g.first.Do(func() { started = false })
+	g.setUpOnce.Do(func() { started = false })
 	switch {
 	case !started:
 		return false
 	case g.leaf != nil:
 		return g.leaf.Populated()
 	case IsReaper():
-		return !childless()
+		return !hasNoChildren()
 	}
 	return true
 }
 
-// spare says which processes are never touched: this one, the system's first, and
+// isExempt says which processes are never touched: this one, the system's first, and
 // what this program started in other ways.
-func spare(e *procid.Entry) bool {
-	return e.PID <= 1 || e.PID == os.Getpid() || e.Parent == os.Getpid() && (e.Group == syscall.Getpgrp() || isOwn(e.PID))
+func isExempt(e *procid.Entry) bool {
+	return e.PID <= 1 || e.PID == os.Getpid() || e.Parent == os.Getpid() && (e.Group == syscall.Getpgrp() || startedByRun(e.PID))
 }

@@ -54,7 +54,7 @@ func TestWithoutPidfd(t *testing.T) {
 	for _, script := range []string{"exit 3", "sleep 300"} {
 		c := start(t, g, "nopidfd", "s", script).(*child)
 		c.fd.Close()
-		c.fd, c.conn, c.gone = nil, nil, make(chan struct{})
+		c.fd, c.conn, c.ended = nil, nil, make(chan struct{})
 		go c.watch()
 		limit := waittest.Limit
 		if script != "exit 3" {
@@ -221,7 +221,7 @@ func TestParseStat(t *testing.T) {
 		{")(", false, "", 0, false},
 	} {
 		e, ok := procid.ParseStat(c.line)
-		if ok != c.ok || ok && (e.Name != c.name || e.Parent != c.ppid || e.Forked != c.fork || e.Start != 4711) {
+		if ok != c.ok || ok && (e.Name != c.name || e.Parent != c.ppid || e.BeforeExec != c.fork || e.Start != 4711) {
 			t.Errorf("%q: %+v %t", c.line, e, ok)
 		}
 	}
@@ -252,7 +252,7 @@ func TestTrail(t *testing.T) {
 	}
 	marked := at(50, 1, 50, 50, 9)
 	marked.Mark, marked.Step = "r.1", "s"
-	trail := newTrail(exactly("r.1"), "s")
+	trail := newProcessSet(exactMark("r.1"), "s")
 	root := at(10, 5, 10, 2, 5)
 	trail.add(&root)
 	pids := func(list []procid.Entry) (out []int) {
@@ -262,12 +262,12 @@ func TestTrail(t *testing.T) {
 		return out
 	}
 	first := procid.Table{at(12, 11, 12, 12, 6), at(11, 10, 10, 2, 6), root, at(13, 1, 10, 2, 7), marked, at(60, 1, 60, 60, 9)}
-	if d := cmp.Diff([]int{12, 11, 10, 13, 50}, pids(trail.follow(first, none))); d != "" {
+	if d := cmp.Diff([]int{12, 11, 10, 13, 50}, pids(trail.update(first, none))); d != "" {
 		t.Error(d)
 	}
 	// 12 died and its session lives on; 11 is somebody else now.
 	second := procid.Table{at(14, 1, 12, 12, 8), at(11, 3, 11, 11, 99), at(15, 11, 11, 11, 100)}
-	if d := cmp.Diff([]int{14}, pids(trail.follow(second, none))); d != "" {
+	if d := cmp.Diff([]int{14}, pids(trail.update(second, none))); d != "" {
 		t.Error(d)
 	}
 }

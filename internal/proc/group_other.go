@@ -16,16 +16,16 @@ import (
 // Group is the processes that one owner of a run starts, in this process. It is a
 // [Host].
 type Group struct {
-	mu   sync.Mutex
-	live map[*child]struct{}
-	left map[int]procid.Info // process groups that outlived their step
+	mu         sync.Mutex
+	live       map[*child]struct{}
+	leftGroups map[int]procid.Info // process groups that outlived their step
 }
 
 var _ Host = (*Group)(nil)
 
 // Open makes the Group of one owner of a run.
 func Open(mark string) *Group {
-	return &Group{live: map[*child]struct{}{}, left: map[int]procid.Info{}}
+	return &Group{live: map[*child]struct{}{}, leftGroups: map[int]procid.Info{}}
 }
 
 // Reopen makes an empty Group: without a process table nothing is found again.
@@ -75,7 +75,7 @@ func (c *child) watch() {
 	defer g.mu.Unlock()
 	delete(g.live, c)
 	if !c.spec.Detach && groupLives(c.PID()) {
-		g.left[c.PID()] = procid.Info{PID: c.PID(), Name: c.spec.Args[0], Step: c.spec.Step}
+		g.leftGroups[c.PID()] = procid.Info{PID: c.PID(), Name: c.spec.Args[0], Step: c.spec.Step}
 	}
 }
 
@@ -105,7 +105,7 @@ func (c *child) Stop(grace time.Duration, force <-chan struct{}) (Exit, []procid
 	select {
 	case <-c.done:
 		return c.exit, nil
-	case <-time.After(KillBound):
+	case <-time.After(MaxKillTime):
 		return Exit{Code: 137, Signal: syscall.SIGKILL}, []procid.Info{{PID: c.PID(), Name: c.spec.Args[0], Step: c.spec.Step}}
 	}
 }
@@ -125,7 +125,7 @@ func (g *Group) Close(ctx context.Context, grace time.Duration) (Report, error) 
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for pid, info := range g.left {
+	for pid, info := range g.leftGroups {
 		if killGroup(pid) {
 			report.Ended = append(report.Ended, info)
 		}

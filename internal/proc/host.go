@@ -58,12 +58,12 @@ type Exit struct {
 
 // Names lists processes for a message, the first twenty by name.
 func Names(list []procid.Info) string {
-	const most = 20
-	words := make([]string, min(len(list), most))
+	const limit = 20
+	words := make([]string, min(len(list), limit))
 	for i := range words {
 		words[i] = list[i].String()
 	}
-	if more := len(list) - most; more > 0 {
+	if more := len(list) - limit; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(words, ", "), more)
 	}
 	return strings.Join(words, ", ")
@@ -75,6 +75,6 @@ type Report struct {
 	Escaped []procid.Info // would not die, or may be the run's but nothing proves it
 }
 
-// KillBound is how long after the grace period ending something may take, where the
+// MaxKillTime is how long after the grace period ending something may take, where the
 // machine is not too busy for a few looks at its processes.
-const KillBound = 2 * time.Second
+const MaxKillTime = 2 * time.Second

@@ -103,17 +103,17 @@ func TestUnborn(t *testing.T) {
 		e    procid.Entry
 		want bool
 	}{
-		{"a fork of a dead engine", procid.Entry{Info: procid.Info{Name: "flowrun"}, Parent: 1, State: 'R', Forked: true}, true},
-		{"one that a process above inherited", procid.Entry{Info: procid.Info{Name: "flowrun"}, Parent: 50, State: 'R', Forked: true}, true},
-		{"a fork of a living engine", procid.Entry{Info: procid.Info{Name: "flowrun"}, Parent: 60, State: 'R', Forked: true}, false},
-		{"a dead fork", procid.Entry{Info: procid.Info{Name: "flowrun"}, Parent: 1, State: 'Z', Forked: true}, false},
-		{"another program's fork", procid.Entry{Info: procid.Info{Name: "postgres"}, Parent: 1, State: 'S', Forked: true}, false},
-		{"a program that begins", procid.Entry{Info: procid.Info{Name: "sh"}, Parent: 1, State: 'R', Blank: true, Start: procid.Now()}, true},
-		{"a program without an environment", procid.Entry{Info: procid.Info{Name: "sh"}, Parent: 1, State: 'S', Blank: true}, false},
+		{"a fork of a dead engine", procid.Entry{Info: procid.Info{Name: "flowrun"}, Parent: 1, State: 'R', BeforeExec: true}, true},
+		{"one that a process above inherited", procid.Entry{Info: procid.Info{Name: "flowrun"}, Parent: 50, State: 'R', BeforeExec: true}, true},
+		{"a fork of a living engine", procid.Entry{Info: procid.Info{Name: "flowrun"}, Parent: 60, State: 'R', BeforeExec: true}, false},
+		{"a dead fork", procid.Entry{Info: procid.Info{Name: "flowrun"}, Parent: 1, State: 'Z', BeforeExec: true}, false},
+		{"another program's fork", procid.Entry{Info: procid.Info{Name: "postgres"}, Parent: 1, State: 'S', BeforeExec: true}, false},
+		{"a program that begins", procid.Entry{Info: procid.Info{Name: "sh"}, Parent: 1, State: 'R', NoEnviron: true, Start: procid.Now()}, true},
+		{"a program without an environment", procid.Entry{Info: procid.Info{Name: "sh"}, Parent: 1, State: 'S', NoEnviron: true}, false},
 		{"a program", procid.Entry{Info: procid.Info{Name: "sh"}, Parent: 1, State: 'S', Start: procid.Now()}, false},
 	} {
 		c.e.PID = 70
-		if got := unborn(procid.Table{shell, self, c.e}); got != c.want {
+		if got := anyBeforeExec(procid.Table{shell, self, c.e}); got != c.want {
 			t.Errorf("%s: %t, want %t", c.what, got, c.want)
 		}
 	}
@@ -136,7 +136,7 @@ func TestToldLate(t *testing.T) {
 		}()
 	}
 	looks := 0
-	h := &hunt{look: func() (list []procid.Entry) {
+	h := &termination{find: func() (list []procid.Entry) {
 		looks++
 		for i, pid := range pids {
 			e, ok := procid.ReadEntry(pid, make([]byte, 1024))
@@ -152,7 +152,7 @@ func TestToldLate(t *testing.T) {
 	}}
 	const grace = 2 * time.Minute
 	began := time.Now()
-	found, survivors := h.end(grace, nil)
+	found, survivors := h.run(grace, nil)
 	if len(found) != 1 || len(survivors) > 0 {
 		t.Error(found, survivors)
 	}
@@ -169,14 +169,14 @@ func TestToldLate(t *testing.T) {
 func TestSlowLooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		looks := 0
-		h := &hunt{look: func() []procid.Entry {
-			time.Sleep(KillBound)
+		h := &termination{find: func() []procid.Entry {
+			time.Sleep(MaxKillTime)
 			if looks++; looks > 3 {
 				return nil
 			}
 			return []procid.Entry{{Info: procid.Info{PID: 1 << 30}, State: 'R'}} // nobody's number
 		}}
-		if _, survivors := h.end(0, nil); len(survivors) > 0 {
+		if _, survivors := h.run(0, nil); len(survivors) > 0 {
 			t.Errorf("%v survive after %d looks", survivors, looks)
 		}
 	})

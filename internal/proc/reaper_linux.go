@@ -44,32 +44,32 @@ func IsReaper() bool {
 	return reaper.on
 }
 
-// alone says whether this process is a reaper with one Group: then every adopted
+// onlyGroup says whether this process is a reaper with one Group: then every adopted
 // child is of that Group.
-func alone() bool {
+func onlyGroup() bool {
 	reaper.Lock()
 	defer reaper.Unlock()
 	return reaper.on && reaper.open == 1
 }
 
-func opened(n int) {
+func countGroups(n int) {
 	reaper.Lock()
 	defer reaper.Unlock()
 	reaper.open += n
 }
 
-// enroll runs start, which forks, and notes the new child before anybody can look
+// startChild runs start, which forks, and notes the new child before anybody can look
 // for orphans: one that ends at once would be taken for one. own says that it belongs to
 // no Group, outlives that it may outlive this process. A reaper is a program whose own
 // limits are its own business, so there the child is marked by them as well.
-func enroll(start func() (int, error), own, outlives bool) (int, error) {
+func startChild(start func() (int, error), own, outlives bool) (int, error) {
 	reaper.Lock()
 	if !reaper.on {
 		reaper.Unlock()
 		return start()
 	}
 	defer reaper.Unlock()
-	defer procid.Bequeath(outlives)()
+	defer procid.SetChildLimits(outlives)()
 	pid, err := start()
 	if err == nil {
 		reaper.roots[pid] = own
@@ -77,59 +77,59 @@ func enroll(start func() (int, error), own, outlives bool) (int, error) {
 	return pid, err
 }
 
-// isOwn says whether a child was started by Run.
-func isOwn(pid int) bool {
+// startedByRun says whether a child was started by Run.
+func startedByRun(pid int) bool {
 	reaper.Lock()
 	defer reaper.Unlock()
 	return reaper.roots[pid]
 }
 
-// retire forgets a first process that has been reaped, and reaps orphans that
+// forgetChild forgets a first process that has been reaped, and reaps orphans that
 // died: the end of a step is when there are some.
-func retire(pid int) {
+func forgetChild(pid int) {
 	reaper.Lock()
 	defer reaper.Unlock()
 	if !reaper.on {
 		return
 	}
 	delete(reaper.roots, pid)
-	reapOrphans()
+	reapOrphansLocked()
 }
 
-// reapOrphans takes dead adopted children away, up to the first dead child that
+// reapOrphansLocked takes dead adopted children away, up to the first dead child that
 // is somebody else's to wait for. The lock is held.
-func reapOrphans() {
+func reapOrphansLocked() {
 	for {
 		pid, err := peek(pAll, 0)
 		if err != nil || pid == 0 {
 			return
 		}
-		if _, root := reaper.roots[pid]; root || !adopted(pid) {
+		if _, root := reaper.roots[pid]; root || !isOrphan(pid) {
 			return
 		}
 		syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
 	}
 }
 
-func sweepOrphans() {
+func reapOrphans() {
 	reaper.Lock()
 	defer reaper.Unlock()
 	if reaper.on {
-		reapOrphans()
+		reapOrphansLocked()
 	}
 }
 
-// adopted says whether a child that no Group started came by itself: what this
+// isOrphan says whether a child that no Group started came by itself: what this
 // program starts in other ways stays in its process group.
-func adopted(pid int) bool {
+func isOrphan(pid int) bool {
 	var buf [1024]byte
 	e, ok := procid.ReadEntry(pid, buf[:])
 	return ok && e.Group != syscall.Getpgrp() && e.Parent == os.Getpid()
 }
 
-// childless says that this process has no child at all, which is cheap to know
+// hasNoChildren says that this process has no child at all, which is cheap to know
 // and means that a reaper's run has left nothing.
-func childless() bool {
+func hasNoChildren() bool {
 	_, err := peek(pAll, 0)
 	return err == syscall.ECHILD
 }

@@ -7,7 +7,7 @@ import "os/exec"
 // does not take it for what a step left behind.
 func Run(c *exec.Cmd) error {
 	c.SysProcAttr = newSession(false)
-	pid, err := enroll(func() (int, error) {
+	pid, err := startChild(func() (int, error) {
 		if err := c.Start(); err != nil {
 			return 0, err
 		}
@@ -16,6 +16,6 @@ func Run(c *exec.Cmd) error {
 	if err != nil {
 		return err
 	}
-	defer retire(pid)
+	defer forgetChild(pid)
 	return c.Wait()
 }

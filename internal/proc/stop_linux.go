@@ -12,45 +12,45 @@ import (
 	"github.com/flowrun/flowrun/internal/procid"
 )
 
-// hunt is the ending of something: a step, or all that is left of a run. The
+// termination is the ending of something: a step, or all that is left of a run. The
 // difference is only what a look finds.
-type hunt struct {
-	look    func() []procid.Entry // the living that are to end
-	group   int                   // a process group whose leader is not reaped; 0 for none
-	leaves  []*cgroup.Leaf        // to freeze when forks outrun the looks
-	atOnce  bool                  // nothing but what is to end is in the leaves: kill them as wholes
-	settled func() bool           // false while it cannot be over, which spares a look; may be nil
+type termination struct {
+	find       func() []procid.Entry // the living that are to end
+	group      int                   // a process group whose leader is not reaped; 0 for none
+	leaves     []*cgroup.Leaf        // to freeze when forks outrun the looks
+	killLeaves bool                  // nothing but what is to end is in the leaves: kill them as wholes
+	mayBeOver  func() bool           // false while it cannot be over, which spares a look; may be nil
 }
 
 // Pauses between two looks.
 const (
-	shortest = time.Millisecond
-	longest  = 50 * time.Millisecond
+	minPause = time.Millisecond
+	maxPause = 50 * time.Millisecond
 )
 
-// end is the stop ladder. What would not die comes back, and what was found first.
-func (h *hunt) end(grace time.Duration, force <-chan struct{}) (found, survivors []procid.Entry) {
-	found = h.look()
-	if len(found) == 0 && h.over() {
+// run is the stop ladder. What would not die comes back, and what was found first.
+func (t *termination) run(grace time.Duration, force <-chan struct{}) (found, survivors []procid.Entry) {
+	found = t.find()
+	if len(found) == 0 && t.isOver() {
 		return nil, nil
 	}
-	if grace > 0 && h.ask(found, grace, force) {
+	if grace > 0 && t.terminate(found, grace, force) {
 		return found, nil
 	}
-	return found, h.kill()
+	return found, t.kill()
 }
 
-func (h *hunt) over() bool { return h.settled == nil || h.settled() }
+func (t *termination) isOver() bool { return t.mayBeOver == nil || t.mayBeOver() }
 
-// ask sends TERM and waits. It says whether everything went. What is found later is
+// terminate sends TERM and waits. It says whether everything went. What is found later is
 // told as well when it has lost its parent: that one was told just after it had
 // forked. A child whose parent lives may be there to clean up.
-func (h *hunt) ask(found []procid.Entry, grace time.Duration, force <-chan struct{}) bool {
-	h.killGroup(syscall.SIGTERM)
-	told := map[int]bool{}
+func (t *termination) terminate(found []procid.Entry, grace time.Duration, force <-chan struct{}) bool {
+	t.signalGroup(syscall.SIGTERM)
+	signalled := map[int]bool{}
 	for i := range found {
-		told[found[i].PID] = true
-		if found[i].Group != h.group { // the group has been told already
+		signalled[found[i].PID] = true
+		if found[i].Group != t.group { // the group has been told already
 			send(&found[i], syscall.SIGTERM)
 		}
 		if found[i].State == 'T' {
@@ -58,7 +58,7 @@ func (h *hunt) ask(found []procid.Entry, grace time.Duration, force <-chan struc
 		}
 	}
 	deadline := time.Now().Add(grace)
-	for pause := shortest; ; pause = min(2*pause, longest) {
+	for pause := minPause; ; pause = min(2*pause, maxPause) {
 		left := time.Until(deadline)
 		if left <= 0 {
 			return false
@@ -68,16 +68,16 @@ func (h *hunt) ask(found []procid.Entry, grace time.Duration, force <-chan struc
 			return false
 		case <-time.After(min(pause, left)):
 		}
-		if !h.over() {
+		if !t.isOver() {
 			continue
 		}
-		rest := h.look()
+		rest := t.find()
 		if len(rest) == 0 {
 			return true
 		}
 		for i := range rest {
-			if e := &rest[i]; !told[e.PID] && !slices.ContainsFunc(rest, func(up procid.Entry) bool { return up.PID == e.Parent }) {
-				told[e.PID] = true
+			if e := &rest[i]; !signalled[e.PID] && !slices.ContainsFunc(rest, func(up procid.Entry) bool { return up.PID == e.Parent }) {
+				signalled[e.PID] = true
 				send(e, syscall.SIGTERM)
 			}
 		}
@@ -88,101 +88,101 @@ func (h *hunt) ask(found []procid.Entry, grace time.Duration, force <-chan struc
 // faster than we look, so it is frozen first. A machine may be so busy that a look
 // takes as long as all may take: the last rounds are had in any case, because what has
 // just been killed is no survivor.
-func (h *hunt) kill() (survivors []procid.Entry) {
+func (t *termination) kill() (survivors []procid.Entry) {
 	const (
-		patience = 3  // rounds
-		least    = 10 // rounds; they pause for 0.2 s in all
+		freezeAfter = 3  // rounds
+		minRounds   = 10 // rounds; they pause for 0.2 s in all
 	)
-	deadline := time.Now().Add(KillBound - KillBound/4)
-	pause := shortest
+	deadline := time.Now().Add(MaxKillTime - MaxKillTime/4)
+	pause := minPause
 	for round := 0; ; round++ {
-		for _, l := range h.leaves {
-			if h.atOnce {
+		for _, l := range t.leaves {
+			if t.killLeaves {
 				_ = l.Kill() // where it cannot be, its processes are killed one by one
 			}
-			if round >= patience {
+			if round >= freezeAfter {
 				l.Freeze()
 			}
 		}
-		h.killGroup(syscall.SIGKILL)
-		survivors = h.look()
+		t.signalGroup(syscall.SIGKILL)
+		survivors = t.find()
 		for i := range survivors {
 			send(&survivors[i], syscall.SIGKILL)
 		}
-		for _, l := range h.leaves {
-			if round >= patience {
+		for _, l := range t.leaves {
+			if round >= freezeAfter {
 				l.Thaw()
 			}
 		}
-		if len(survivors) == 0 || round >= least && time.Now().After(deadline) {
+		if len(survivors) == 0 || round >= minRounds && time.Now().After(deadline) {
 			return survivors
 		}
 		time.Sleep(pause)
-		pause = min(2*pause, longest)
+		pause = min(2*pause, maxPause)
 	}
 }
 
-// killGroup signals the process group as one: no fork in it can slip through.
-func (h *hunt) killGroup(sig syscall.Signal) {
-	if h.group > 0 {
-		syscall.Kill(-h.group, sig)
+// signalGroup signals the process group as one: no fork in it can slip through.
+func (t *termination) signalGroup(sig syscall.Signal) {
+	if t.group > 0 {
+		syscall.Kill(-t.group, sig)
 	}
 }
 
 // Stop ends the step. See [Process].
 func (c *child) Stop(grace time.Duration, force <-chan struct{}) (Exit, []procid.Info) {
-	if c.ended() {
+	if c.isReaped() {
 		return c.exit, nil // its number is no longer its own
 	}
 	g := c.group
 	g.mu.Lock()
-	g.suspect = true
+	g.stepStopped = true
 	g.mu.Unlock()
-	trail := newTrail(g.marked, c.step)
-	h := &hunt{
-		group:   c.pid,
-		leaves:  g.own(),
-		settled: func() bool { pid, err := peek(pPID, c.pid); return err != nil || pid != 0 },
-		look: func() []procid.Entry {
-			look := g.looks.fresh(g.since)
-			c.root(trail, look)
-			return trail.follow(look, spare)
+	set := newProcessSet(g.markBelongs, c.step)
+	t := &termination{
+		group:     c.pid,
+		leaves:    g.ownLeaves(),
+		mayBeOver: func() bool { pid, err := peek(pPID, c.pid); return err != nil || pid != 0 },
+		find: func() []procid.Entry {
+			table := g.snapshots.take(g.since)
+			c.addTo(set, table)
+			return set.update(table, isExempt)
 		},
 	}
-	_, survivors := h.end(grace, force)
+	_, survivors := t.run(grace, force)
 	for i := 0; i < 20 && !c.tryReap(); i++ { // killed, but not a zombie yet
-		time.Sleep(shortest)
+		time.Sleep(minPause)
 	}
 	return c.reap(), infos(survivors)
 }
 
-// root adds the first process to a trail. Its number is still its own: nobody has
+// addTo adds the first process to a trail. Its number is still its own: nobody has
 // reaped it.
-func (c *child) root(t *trail, look procid.Table) {
-	for i := range look {
-		if look[i].PID == c.pid {
-			t.add(&look[i])
+func (c *child) addTo(t *processSet, table procid.Table) {
+	for i := range table {
+		if table[i].PID == c.pid {
+			t.add(&table[i])
 		}
 	}
 }
 
 // endRun ends what is left of the run.
 func (g *Group) endRun(ctx context.Context, grace time.Duration) Report {
-	trail, loose := g.trails()
-	h := &hunt{leaves: g.own(), atOnce: true}
-	h.look = func() []procid.Entry {
-		list := g.lookAll(trail, loose)
+	set, loose := g.processSets()
+	t := &termination{leaves: g.ownLeaves(), killLeaves: true}
+	t.find = func() []procid.Entry {
+		list := g.findAll(set, loose)
 		if g.foreign {
-			h.leaves = g.found()
+			t.leaves = g.foundLeaves()
 		}
 		return list
 	}
-	found, survivors := h.end(grace, ctx.Done())
-	return Report{Ended: infos(without(found, survivors)), Escaped: infos(append(survivors, g.doubtful(trail, loose)...))}
+	found, survivors := t.run(grace, ctx.Done())
+	return Report{Ended: infos(without(found, survivors)), Escaped: infos(append(survivors, g.unattributed(set, loose)...))}
 }
 
-// own is the leaf of this Group, if there is one.
-func (g *Group) own() []*cgroup.Leaf {
+// ownLeaves is the leaf of this Group, if there is one.
+func (g *Group) ownLeaves() []*cgroup.Leaf {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.leaf == nil {
@@ -191,125 +191,125 @@ func (g *Group) own() []*cgroup.Leaf {
 	return []*cgroup.Leaf{g.leaf}
 }
 
-// trails are what is known of the run, and of its detached steps, before a look.
-func (g *Group) trails() (run, loose *trail) {
+// processSets are what is known of the run, and of its detached steps, before a look.
+func (g *Group) processSets() (run, loose *processSet) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	run, loose = newTrail(g.marked, ""), newTrail(nil, "")
-	for pid := range g.left {
-		run.leaders[pid] = reaped
+	run, loose = newProcessSet(g.markBelongs, ""), newProcessSet(nil, "")
+	for pid := range g.leftGroups {
+		run.leaders[pid] = noStartTime
 	}
-	for pid := range g.detached {
-		loose.leaders[pid] = reaped
+	for pid := range g.detachedGroups {
+		loose.leaders[pid] = noStartTime
 	}
 	return run, loose
 }
 
-// lookAll finds everything of the run that lives, but what detached steps left.
-func (g *Group) lookAll(run, loose *trail) []procid.Entry {
-	look := g.looks.fresh(g.since)
+// findAll finds everything of the run that lives, but what detached steps left.
+func (g *Group) findAll(run, loose *processSet) []procid.Entry {
+	table := g.snapshots.take(g.since)
 	var above map[int]bool
 	if g.foreign {
-		look, above = g.born(run, look)
+		table, above = g.awaitExec(run, table)
 	}
 	g.mu.Lock()
 	var inside map[int]bool
 	if g.leaf != nil {
 		inside = g.leaf.PIDs()
 	}
-	free := len(g.loose) > 0
-	for i := range look {
-		if _, ok := g.loose[look[i].Step]; ok && g.marked(look[i].Mark) {
-			loose.add(&look[i])
+	free := len(g.detachedSteps) > 0
+	for i := range table {
+		if _, ok := g.detachedSteps[table[i].Step]; ok && g.markBelongs(table[i].Mark) {
+			loose.add(&table[i])
 		}
 	}
 	for c := range g.live {
 		if !c.detach {
-			c.root(run, look)
+			c.addTo(run, table)
 		} else {
-			c.root(loose, look)
+			c.addTo(loose, table)
 		}
 	}
 	g.mu.Unlock()
-	loose.follow(look, spare)
+	loose.update(table, isExempt)
 	// With a detached step about, an orphan without any mark may be that step's:
 	// only the leaf, which detached steps are not in, tells them apart.
-	claim := !g.foreign && alone() && !free
-	for i := range look {
-		e := &look[i]
-		if inside[e.PID] || claim && e.Parent == os.Getpid() && !spare(e) {
+	claim := !g.foreign && onlyGroup() && !free
+	for i := range table {
+		e := &table[i]
+		if inside[e.PID] || claim && e.Parent == os.Getpid() && !isExempt(e) {
 			run.add(e)
 		}
 	}
-	return run.follow(look, func(e *procid.Entry) bool {
+	return run.update(table, func(e *procid.Entry) bool {
 		_, kept := loose.seen[e.PID]
-		return kept || spare(e) || above[e.PID]
+		return kept || isExempt(e) || above[e.PID]
 	})
 }
 
-// doubtful are processes that may be the run's and carry no mark: orphans of this
+// unattributed are processes that may be the run's and carry no mark: orphans of this
 // user that began while the run lasted. They are asked for only where something
 // was stopped and neither a leaf nor a reaper can tell, and they are not killed.
-func (g *Group) doubtful(run, loose *trail) []procid.Entry {
+func (g *Group) unattributed(run, loose *processSet) []procid.Entry {
 	g.mu.Lock()
-	ask := g.suspect && g.leaf == nil
+	ask := g.stepStopped && g.leaf == nil
 	g.mu.Unlock()
 	if !ask || IsReaper() {
 		return nil
 	}
-	look := g.looks.fresh(g.since)
-	above, orphans := ancestors(look), newTrail(nil, "")
-	for i := range look {
-		e := &look[i]
+	table := g.snapshots.take(g.since)
+	above, orphans := ancestors(table), newProcessSet(nil, "")
+	for i := range table {
+		e := &table[i]
 		if above[e.Parent] && e.Start >= g.since && e.Mark == "" && procid.SameUser(e.PID) {
 			orphans.add(e)
 		}
 	}
-	return orphans.follow(look, func(e *procid.Entry) bool {
+	return orphans.update(table, func(e *procid.Entry) bool {
 		_, known := run.seen[e.PID]
 		_, kept := loose.seen[e.PID]
-		return known || kept || e.Start < g.since || spare(e)
+		return known || kept || e.Start < g.since || isExempt(e)
 	})
 }
 
-// birthBound is how long a fork may take to begin its program. It takes far less
+// maxExecWait is how long a fork may take to begin its program. It takes far less
 // than a millisecond, unless nothing gets a processor.
-const birthBound = 2 * time.Second
+const maxExecWait = 2 * time.Second
 
-// born adopts what is left, and waits until every other fork of a dead engine has begun
+// awaitExec adopts what is left, and waits until every other fork of a dead engine has begun
 // its program, and looks again: not before then does it carry a mark. Where marks do not
 // count there is nothing to wait for.
-func (g *Group) born(run *trail, look procid.Table) (_ procid.Table, above map[int]bool) {
-	for end := time.Now().Add(birthBound); ; look = g.looks.fresh(g.since) {
-		above = ancestors(look)
-		g.adopt(run, look, above)
-		doubtful := slices.DeleteFunc(slices.Clone(look), func(e procid.Entry) bool { return run.seen[e.PID] == e.Start })
-		if g.marked == nil || !unborn(doubtful) || time.Now().After(end) {
-			return look, above
+func (g *Group) awaitExec(run *processSet, table procid.Table) (_ procid.Table, above map[int]bool) {
+	for end := time.Now().Add(maxExecWait); ; table = g.snapshots.take(g.since) {
+		above = ancestors(table)
+		g.addAbandoned(run, table, above)
+		unknown := slices.DeleteFunc(slices.Clone(table), func(e procid.Entry) bool { return run.seen[e.PID] == e.Start })
+		if g.markBelongs == nil || !anyBeforeExec(unknown) || time.Now().After(end) {
+			return table, above
 		}
-		time.Sleep(shortest)
+		time.Sleep(minPause)
 	}
 }
 
-// unborn says whether there is a process that an engine forked before it died, and
+// anyBeforeExec says whether there is a process that an engine forked before it died, and
 // that has not begun its program yet. Until then it has the engine's name, which is
 // this program's. For a moment after that it has no environment.
-func unborn(look procid.Table) bool {
-	own := slices.IndexFunc(look, func(e procid.Entry) bool { return e.PID == os.Getpid() })
+func anyBeforeExec(table procid.Table) bool {
+	own := slices.IndexFunc(table, func(e procid.Entry) bool { return e.PID == os.Getpid() })
 	if own < 0 {
 		return false
 	}
-	above, recent := ancestors(look), procid.Now()-min(procid.Now(), 1000) // clock ticks: 10 s
-	return slices.ContainsFunc(look, func(e procid.Entry) bool {
-		return above[e.Parent] && !e.Dead() && (e.Forked && e.Name == look[own].Name || e.Blank && e.Start >= recent)
+	above, recent := ancestors(table), procid.Now()-min(procid.Now(), 1000) // clock ticks: 10 s
+	return slices.ContainsFunc(table, func(e procid.Entry) bool {
+		return above[e.Parent] && !e.Dead() && (e.BeforeExec && e.Name == table[own].Name || e.NoEnviron && e.Start >= recent)
 	})
 }
 
 // ancestors are the processes above this one, who inherit what it does not.
-func ancestors(look procid.Table) map[int]bool {
-	parent := make(map[int]int, len(look))
-	for i := range look {
-		parent[look[i].PID] = look[i].Parent
+func ancestors(table procid.Table) map[int]bool {
+	parent := make(map[int]int, len(table))
+	for i := range table {
+		parent[table[i].PID] = table[i].Parent
 	}
 	above := map[int]bool{1: true}
 	for pid := parent[os.Getpid()]; pid > 1 && !above[pid]; pid = parent[pid] {
@@ -332,24 +332,24 @@ next:
 	return out
 }
 
-// looks shares looks at the process table: hundreds of steps may be stopped at
+// snapshots shares looks at the process table: hundreds of steps may be stopped at
 // once, and a look takes milliseconds.
-type looks struct {
+type snapshots struct {
 	mu    sync.Mutex
-	taken time.Time // when the look began
+	begun time.Time // when the look began
 	last  procid.Table
 }
 
-// fresh is a look that began after it was asked for. Those who wait while one is
+// take is a look that began after it was asked for. Those who wait while one is
 // being taken share the next.
-func (l *looks) fresh(since uint64) procid.Table {
+func (l *snapshots) take(since uint64) procid.Table {
 	asked := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.taken.After(asked) {
+	if l.begun.After(asked) {
 		return l.last
 	}
-	l.taken = time.Now()
+	l.begun = time.Now()
 	l.last, _ = procid.ReadTable(since)
 	return l.last
 }

@@ -16,7 +16,7 @@ import (
 // end: whatever run it is of, but nothing of a process that lives, and nothing of detached
 // steps. Where nothing is left it costs some system calls a hundred processes.
 func Sweep(ctx context.Context, grace time.Duration) (Report, error) {
-	if !procid.HasPlace() || !procid.Orphans() && !abandonedLeaf() {
+	if !procid.HasPlace() || !procid.HasOrphans() && !abandonedLeaf() {
 		return Report{}, nil
 	}
 	return reopen(nil, func(string) bool { return false }, nil).Close(ctx, grace)
@@ -25,7 +25,7 @@ func Sweep(ctx context.Context, grace time.Duration) (Report, error) {
 // abandonedLeaf says whether there is a leaf beside those of this process whose maker is
 // gone.
 func abandonedLeaf() bool {
-	for _, parent := range cgroup.OwnLeafHierarchies() {
+	for _, parent := range cgroup.OwnCgroups() {
 		if parent == "" {
 			continue
 		}
@@ -38,24 +38,24 @@ func abandonedLeaf() bool {
 	return false
 }
 
-// adopt takes into the trail what a look shows to be left by those who are gone: what is
+// addAbandoned takes into the trail what a look shows to be left by those who are gone: what is
 // in their leaves, and what was born as theirs. It remembers the leaves. What is above
 // this process is left alone: a shell that a step gave to somebody, who types here.
-func (g *Group) adopt(run *trail, look procid.Table, above map[int]bool) {
+func (g *Group) addAbandoned(run *processSet, table procid.Table, above map[int]bool) {
 	buf := make([]byte, 4<<10)
-	own := cgroup.OwnLeafHierarchies()
+	own := cgroup.OwnCgroups()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for i := range look {
-		e := &look[i]
-		if e.Dead() || above[e.PID] || spare(e) {
+	for i := range table {
+		e := &table[i]
+		if e.Dead() || above[e.PID] || isExempt(e) {
 			continue
 		}
 		inside := false
 		for h, dir := range cgroup.CgroupsOf(e.PID, buf) {
 			if path := g.leafAbove(dir); path != "" && !within(own[h], path) {
 				inside = true
-				g.abandon(path)
+				g.noteAbandonedLeaf(path)
 			}
 		}
 		if inside || procid.Orphaned(procid.BirthmarkOf(e.PID)) {
@@ -67,7 +67,7 @@ func (g *Group) adopt(run *trail, look procid.Table, above map[int]bool) {
 // leafAbove is the leaf of this Group that a cgroup is, or is in; "" for none.
 func (g *Group) leafAbove(dir string) string {
 	for ; strings.Contains(dir, cgroup.LeafPrefix); dir = filepath.Dir(dir) {
-		if g.inLeaf(filepath.Base(dir)) {
+		if g.leafBelongs(filepath.Base(dir)) {
 			return dir
 		}
 	}
@@ -76,29 +76,29 @@ func (g *Group) leafAbove(dir string) string {
 
 func within(dir, above string) bool { return dir == above || strings.HasPrefix(dir, above+"/") }
 
-// abandon notes a leaf, to be ended as a whole. The lock is held.
-func (g *Group) abandon(path string) {
-	if g.abandoned == nil {
-		g.abandoned = map[string]*cgroup.Leaf{}
+// noteAbandonedLeaf notes a leaf, to be ended as a whole. The lock is held.
+func (g *Group) noteAbandonedLeaf(path string) {
+	if g.abandonedLeaves == nil {
+		g.abandonedLeaves = map[string]*cgroup.Leaf{}
 	}
-	if g.abandoned[path] == nil {
-		g.abandoned[path] = &cgroup.Leaf{Path: path}
+	if g.abandonedLeaves[path] == nil {
+		g.abandonedLeaves[path] = &cgroup.Leaf{Path: path}
 	}
 }
 
-// found are the leaves that looks have shown so far.
-func (g *Group) found() []*cgroup.Leaf {
+// foundLeaves are the leaves that looks have shown so far.
+func (g *Group) foundLeaves() []*cgroup.Leaf {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return slices.Collect(maps.Values(g.abandoned))
+	return slices.Collect(maps.Values(g.abandonedLeaves))
 }
 
-// clearLeaves removes the leaves that were found, and empty ones beside.
-func (g *Group) clearLeaves() {
-	for _, l := range g.found() {
+// removeLeaves removes the leaves that were found, and empty ones beside.
+func (g *Group) removeLeaves() {
+	for _, l := range g.foundLeaves() {
 		l.Remove()
 	}
-	for _, parent := range cgroup.OwnLeafHierarchies() {
+	for _, parent := range cgroup.OwnCgroups() {
 		if parent != "" {
 			cgroup.SweepLeaves(parent)
 		}

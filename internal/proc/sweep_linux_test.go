@@ -153,21 +153,21 @@ func TestLeafName(t *testing.T) {
 		if !ok || tag != procid.Tag() || len(name) > 250 || strings.Contains(name, "/") {
 			t.Errorf("%q: %q %q %t", name, mark, tag, ok)
 		}
-		if g := Recover(run, nil); !g.inLeaf(name) {
+		if g := Recover(run, nil); !g.leafBelongs(name) {
 			t.Errorf("%q is not found by its run", name)
 		}
-		if g := Recover(run+"x", nil); g.inLeaf(name) {
+		if g := Recover(run+"x", nil); g.leafBelongs(name) {
 			t.Errorf("%q is found by another run", name)
 		}
-		if !Reopen(procid.Mark(run, 3), nil).inLeaf(name) || Reopen(procid.Mark(run, 4), nil).inLeaf(name) {
+		if !Reopen(procid.Mark(run, 3), nil).leafBelongs(name) || Reopen(procid.Mark(run, 4), nil).leafBelongs(name) {
 			t.Errorf("%q: the epoch does not count", name)
 		}
 	}
-	if Recover("", nil).inLeaf(cgroup.LeafName("")) {
+	if Recover("", nil).leafBelongs(cgroup.LeafName("")) {
 		t.Error("what may outlive its run is found by it")
 	}
 	for _, name := range []string{"flowrun-17-1", "user.slice", "flowrun-"} {
-		if Recover("17", nil).inLeaf(name) {
+		if Recover("17", nil).leafBelongs(name) {
 			t.Errorf("%q is taken for a leaf", name)
 		}
 	}
@@ -207,7 +207,7 @@ func TestBirthmark(t *testing.T) {
 // Children have fewer processes than their user may have in all.
 func TestStepProcesses(t *testing.T) {
 	for limit, want := range map[uint64]uint64{1<<64 - 1: 1<<64 - 1, 96365: 96317, 200: 152, 60: 45, 3: 3, 0: 0} {
-		if got := procid.StepProcesses(limit); got != want {
+		if got := procid.MaxStepProcesses(limit); got != want {
 			t.Errorf("%d: %d, want %d", limit, got, want)
 		}
 	}

@@ -220,7 +220,7 @@ func TestOrphansAreReaped(t *testing.T) {
 	if _, err := g.Close(context.Background(), time.Second); err != nil {
 		t.Fatal(err)
 	}
-	if !childless() {
+	if !hasNoChildren() {
 		t.Error("children are left, dead or alive")
 	}
 }

@@ -69,16 +69,16 @@ func prlimit(pid, which int, set, old *syscall.Rlimit) error {
 	return nil
 }
 
-// Bequeath sets the limits that the next child inherits: a birthmark, unless it is to
+// SetChildLimits sets the limits that the next child inherits: a birthmark, unless it is to
 // outlive the run, and fewer processes than this one may have. The answer restores them.
 // In between this program's other children inherit them too; none of those outlives it.
-func Bequeath(outlives bool) (restore func()) {
+func SetChildLimits(outlives bool) (restore func()) {
 	var old [2]syscall.Rlimit
 	var changed [2]bool
 	if mark := Birthmark(); mark != 0 && !outlives {
-		changed[0] = change(rlimitRealTime, &old[0], func(uint64) uint64 { return mark })
+		changed[0] = changeLimit(rlimitRealTime, &old[0], func(uint64) uint64 { return mark })
 	}
-	changed[1] = change(rlimitProcesses, &old[1], StepProcesses)
+	changed[1] = changeLimit(rlimitProcesses, &old[1], MaxStepProcesses)
 	return func() {
 		for i, which := range [2]int{rlimitRealTime, rlimitProcesses} {
 			if changed[i] {
@@ -88,8 +88,8 @@ func Bequeath(outlives bool) (restore func()) {
 	}
 }
 
-// change changes a soft limit of this process and says whether it did.
-func change(which int, old *syscall.Rlimit, to func(uint64) uint64) bool {
+// changeLimit changes a soft limit of this process and says whether it did.
+func changeLimit(which int, old *syscall.Rlimit, to func(uint64) uint64) bool {
 	if prlimit(0, which, nil, old) != nil {
 		return false
 	}
@@ -97,20 +97,20 @@ func change(which int, old *syscall.Rlimit, to func(uint64) uint64) bool {
 	return lim.Cur != old.Cur && lim.Cur <= lim.Max && prlimit(0, which, &lim, nil) == nil
 }
 
-// ownProcesses is how many processes and threads this program keeps for itself, of those
+// reservedProcesses is how many processes and threads this program keeps for itself, of those
 // that its user may have: a step that has used up all others cannot keep it from ending
 // that step. A limit so small that this is a quarter of it is shared.
-const ownProcesses = 48
+const reservedProcesses = 48
 
-func StepProcesses(limit uint64) uint64 {
+func MaxStepProcesses(limit uint64) uint64 {
 	if limit > 1<<62 { // none
 		return limit
 	}
-	return limit - min(ownProcesses, limit/4)
+	return limit - min(reservedProcesses, limit/4)
 }
 
-// Orphans says whether any process carries a birthmark of this place whose owner is gone.
-func Orphans() bool {
+// HasOrphans says whether any process carries a birthmark of this place whose owner is gone.
+func HasOrphans() bool {
 	own := Birthmark()
 	if own == 0 {
 		return false

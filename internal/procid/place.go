@@ -35,12 +35,12 @@ func HasPlace() bool { return place.Load() != 0 }
 // ForgetPlace makes the place unknown again. Tests set several.
 func ForgetPlace() { place.Store(0) }
 
-const tagForm = "%d.%d.%x"
+const tagFormat = "%d.%d.%x"
 
 // Tag names this process, and its place, in the names of what it must not leave behind.
 // It consists of digits, letters a to f, and dots.
 func Tag() string {
-	return fmt.Sprintf(tagForm, Self().PID, Self().Start, place.Load())
+	return fmt.Sprintf(tagFormat, Self().PID, Self().Start, place.Load())
 }
 
 // Abandoned says of a Tag that its process was of this place and is certainly gone.
@@ -52,8 +52,8 @@ func Abandoned(tag string) bool {
 // ReadTag is the place in a Tag, and whether there is no such process here.
 func ReadTag(tag string) (at uint32, gone bool) {
 	id := Identity{Boot: BootID(), Namespace: Self().Namespace}
-	n, err := fmt.Sscanf(tag, tagForm, &id.PID, &id.Start, &at)
-	if n != 3 || err != nil || fmt.Sprintf(tagForm, id.PID, id.Start, at) != tag {
+	n, err := fmt.Sscanf(tag, tagFormat, &id.PID, &id.Start, &at)
+	if n != 3 || err != nil || fmt.Sprintf(tagFormat, id.PID, id.Start, at) != tag {
 		return 0, false
 	}
 	return at, id.State() == Dead

@@ -17,8 +17,8 @@ type Entry struct {
 	Parent, Group, Session int
 	Start                  uint64 // clock ticks since boot; with the pid it names a process for good
 	State                  byte
-	Forked                 bool   // and has not begun its program yet
-	Blank                  bool   // has no environment, or none yet
+	BeforeExec             bool   // and has not begun its program yet
+	NoEnviron              bool   // has no environment, or none yet
 	Mark                   string // whose it is
 }
 
@@ -96,7 +96,7 @@ func ParseStat(line string) (e Entry, ok bool) {
 	e.Start, errs[4] = strconv.ParseUint(fields[startField], 10, 64)
 	flags, err := strconv.ParseUint(fields[flagsField], 10, 64)
 	errs[5] = err
-	e.Forked = flags&forkNoExec != 0
+	e.BeforeExec = flags&forkNoExec != 0
 	e.State, e.Name = fields[0][0], line[open+1:end]
 	return e, errors.Join(errs[:]...) == nil
 }
@@ -111,7 +111,7 @@ func (e *Entry) readMarks(buf []byte) []byte {
 	}
 	if err == nil {
 		e.Mark, e.Step = ParseMarks(buf[:n])
-		e.Blank = n == 0
+		e.NoEnviron = n == 0
 	}
 	return buf
 }

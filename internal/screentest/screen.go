@@ -18,8 +18,8 @@ type Screen struct {
 	lines      [][]rune     // scrolled off first; the last rows of them are the window
 	row, col   int          // row counts from the first line
 	wrapped    map[int]bool // lines that go on with the one before
-	held       []byte       // of a sequence or character that has not ended
-	foreign    []string
+	pending    []byte       // of a sequence or character that has not ended
+	unknown    []string
 	frames     int
 	lastFrame  string
 }
@@ -84,11 +84,11 @@ func (s *Screen) text() string {
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
-// Foreign are the control characters and sequences that it does not know.
-func (s *Screen) Foreign() []string {
+// Unknown are the control characters and sequences that it does not know.
+func (s *Screen) Unknown() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.foreign
+	return s.unknown
 }
 
 // Frames is how many synchronized frames were shown, and what the last one left.
@@ -102,21 +102,21 @@ func (s *Screen) Frames() (n int, last string) {
 func (s *Screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b := append(s.held, p...)
+	b := append(s.pending, p...)
 	for len(b) > 0 {
-		n := s.take(b)
+		n := s.consume(b)
 		if n == 0 {
 			break
 		}
 		b = b[n:]
 	}
-	s.held = append([]byte(nil), b...)
+	s.pending = append([]byte(nil), b...)
 	return len(p), nil
 }
 
-// take handles one character or sequence and says how long it is; 0 where it has not
+// consume handles one character or sequence and says how long it is; 0 where it has not
 // ended.
-func (s *Screen) take(b []byte) int {
+func (s *Screen) consume(b []byte) int {
 	if b[0] == 0x1b {
 		return s.sequence(b)
 	}
@@ -126,15 +126,15 @@ func (s *Screen) take(b []byte) int {
 	r, n := utf8.DecodeRune(b)
 	switch {
 	case r == '\n':
-		s.down()
+		s.lineFeed()
 		delete(s.wrapped, s.row)
 		s.col = 0 // the terminal's output modes, or a carriage return before it
 	case r == '\r':
 		s.col = 0
 	case r < 0x20, 0x7f <= r && r < 0xa0:
-		s.foreign = append(s.foreign, string(r))
+		s.unknown = append(s.unknown, string(r))
 	default:
-		s.put(r)
+		s.printRune(r)
 	}
 	return n
 }
@@ -144,7 +144,7 @@ func (s *Screen) sequence(b []byte) int {
 		return 0
 	}
 	if b[1] != '[' {
-		s.foreign = append(s.foreign, string(b[:2]))
+		s.unknown = append(s.unknown, string(b[:2]))
 		return 2
 	}
 	end := 2
@@ -160,15 +160,15 @@ func (s *Screen) sequence(b []byte) int {
 	case final == 'A':
 		s.row = max(s.row-number(args), s.top())
 	case final == 'K' && args == "":
-		s.line(s.col)
+		s.setLineWidth(s.col)
 	case final == 'J' && args == "":
-		s.line(s.col)
+		s.setLineWidth(s.col)
 		s.lines = s.lines[:s.row+1]
 	case final == 'h' && args == "?2026":
 	case final == 'l' && args == "?2026":
 		s.frames, s.lastFrame = s.frames+1, s.text()
 	default:
-		s.foreign = append(s.foreign, string(b[:end+1]))
+		s.unknown = append(s.unknown, string(b[:end+1]))
 	}
 	return end + 1
 }
@@ -184,14 +184,14 @@ func number(s string) int {
 // top is the first line of the window.
 func (s *Screen) top() int { return max(len(s.lines)-s.rows, 0) }
 
-func (s *Screen) down() {
+func (s *Screen) lineFeed() {
 	if s.row++; s.row == len(s.lines) {
 		s.lines = append(s.lines, nil)
 	}
 }
 
-// line cuts the line the cursor is in, or fills it, to so many columns.
-func (s *Screen) line(cols int) {
+// setLineWidth cuts the line the cursor is in, or fills it, to so many columns.
+func (s *Screen) setLineWidth(cols int) {
 	l := s.lines[s.row]
 	for len(l) < cols {
 		l = append(l, ' ')
@@ -199,12 +199,12 @@ func (s *Screen) line(cols int) {
 	s.lines[s.row] = l[:cols]
 }
 
-func (s *Screen) put(r rune) {
+func (s *Screen) printRune(r rune) {
 	if unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
 		return
 	}
 	if s.col >= s.cols {
-		s.down()
+		s.lineFeed()
 		s.col, s.wrapped[s.row] = 0, true
 	}
 	l := s.lines[s.row]

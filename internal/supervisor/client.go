@@ -21,14 +21,14 @@ type Client struct {
 	mark   string
 	binary string
 
-	mu      sync.Mutex
-	wire    *wire
-	process *os.Process
-	next    uint64
-	waiting map[uint64]*remote
-	loose   []string // detached steps
-	closed  chan message
-	gone    chan struct{} // closed when the helper has closed its end
+	mu            sync.Mutex
+	wire          *wire
+	process       *os.Process
+	next          uint64
+	waiting       map[uint64]*remoteProcess
+	detachedSteps []string // detached steps
+	closed        chan message
+	gone          chan struct{} // closed when the helper has closed its end
 }
 
 var _ proc.Host = (*Client)(nil)
@@ -36,13 +36,13 @@ var _ proc.Host = (*Client)(nil)
 // New makes the Client of one owner of a run, whose processes carry the mark (see
 // procid.Mark). binary is a program that calls Main; "" is this program.
 func New(mark, binary string) *Client {
-	return &Client{mark: mark, binary: binary, waiting: map[uint64]*remote{}}
+	return &Client{mark: mark, binary: binary, waiting: map[uint64]*remoteProcess{}}
 }
 
-var errGone = errors.New("the helper process has died")
+var errSupervisorGone = errors.New("the helper process has died")
 
-// begin starts the helper. The lock is held.
-func (c *Client) begin() (err error) {
+// startSupervisor starts the helper. The lock is held.
+func (c *Client) startSupervisor() (err error) {
 	if c.wire != nil {
 		return nil
 	}
@@ -58,7 +58,7 @@ func (c *Client) begin() (err error) {
 	}
 	defer theirs.Close()
 	// A session of its own keeps the terminal's Ctrl-C away from it.
-	c.process, err = os.StartProcess(binary, []string{name, c.mark}, &os.ProcAttr{
+	c.process, err = os.StartProcess(binary, []string{processName, c.mark}, &os.ProcAttr{
 		Files: []*os.File{nil, nil, os.Stderr, theirs}, Sys: &syscall.SysProcAttr{Setsid: true}})
 	if err != nil {
 		ours.Close()
@@ -119,19 +119,19 @@ func (c *Client) receive() {
 // Start starts a process in the helper.
 func (c *Client) Start(s proc.Spec) (proc.Process, error) {
 	c.mu.Lock()
-	if err := c.begin(); err != nil {
+	if err := c.startSupervisor(); err != nil {
 		c.mu.Unlock()
 		return nil, err
 	}
 	c.next++
-	r := &remote{client: c, id: c.next, started: make(chan message, 1), ended: make(chan struct{})}
+	r := &remoteProcess{client: c, id: c.next, started: make(chan message, 1), ended: make(chan struct{})}
 	c.waiting[r.id] = r
 	if s.Detach {
-		c.loose = append(c.loose, s.Step)
+		c.detachedSteps = append(c.detachedSteps, s.Step)
 	}
 	c.mu.Unlock()
 	if err := c.wire.send(message{Kind: kindStart, ID: r.id, Spec: pack(s)}, s.Files[:]...); err != nil {
-		return nil, fmt.Errorf("cannot start %q: %w: %w", s.Path, errGone, err)
+		return nil, fmt.Errorf("cannot start %q: %w: %w", s.Path, errSupervisorGone, err)
 	}
 	select {
 	case m := <-r.started:
@@ -141,7 +141,7 @@ func (c *Client) Start(s proc.Spec) (proc.Process, error) {
 		r.pid = m.PID
 		return r, nil
 	case <-c.gone:
-		return nil, fmt.Errorf("cannot start %q: %w", s.Path, errGone)
+		return nil, fmt.Errorf("cannot start %q: %w", s.Path, errSupervisorGone)
 	}
 }
 
@@ -161,52 +161,52 @@ func (c *Client) Close(ctx context.Context, grace time.Duration) (proc.Report, e
 	if c.wire == nil {
 		return proc.Report{}, nil
 	}
-	report, err := c.finish(ctx, grace)
+	report, err := c.requestClose(ctx, grace)
 	c.wire.conn.Close() // which ends the helper
 	<-c.gone
 	c.process.Wait()
-	if errors.Is(err, errGone) {
+	if errors.Is(err, errSupervisorGone) {
 		// What the helper left has lost its reaper, but not its marks.
-		report, err = proc.Reopen(c.mark, c.loose).Close(ctx, grace)
+		report, err = proc.Reopen(c.mark, c.detachedSteps).Close(ctx, grace)
 	}
 	return report, err
 }
 
-// finish asks the helper to end everything. A second request, without grace, takes
+// requestClose asks the helper to end everything. A second request, without grace, takes
 // back the first one's.
-func (c *Client) finish(ctx context.Context, grace time.Duration) (proc.Report, error) {
+func (c *Client) requestClose(ctx context.Context, grace time.Duration) (proc.Report, error) {
 	if err := c.wire.send(message{Kind: kindClose, Grace: grace}); err != nil {
-		return proc.Report{}, errGone
+		return proc.Report{}, errSupervisorGone
 	}
 	select {
 	case m := <-c.closed:
-		return answer(m)
+		return reportOf(m)
 	case <-c.gone:
-		return proc.Report{}, errGone
+		return proc.Report{}, errSupervisorGone
 	case <-ctx.Done():
 	}
 	// Closing the socket kills at once; the helper ends when it has.
 	c.wire.conn.CloseWrite()
 	select {
 	case m := <-c.closed:
-		return answer(m)
+		return reportOf(m)
 	case <-c.gone:
 		return proc.Report{}, nil
-	case <-time.After(5 * proc.KillBound): // it hangs
+	case <-time.After(5 * proc.MaxKillTime): // it hangs
 		c.process.Kill()
-		return proc.Report{}, errGone
+		return proc.Report{}, errSupervisorGone
 	}
 }
 
-func answer(m message) (proc.Report, error) {
+func reportOf(m message) (proc.Report, error) {
 	if m.Error != "" {
 		return m.Report, errors.New(m.Error)
 	}
 	return m.Report, nil
 }
 
-// remote is a process in the helper.
-type remote struct {
+// remoteProcess is a process in the helper.
+type remoteProcess struct {
 	client  *Client
 	id      uint64
 	pid     int
@@ -215,10 +215,10 @@ type remote struct {
 	end     message // valid when ended is closed
 }
 
-func (r *remote) PID() int { return r.pid }
+func (r *remoteProcess) PID() int { return r.pid }
 
 // Wait waits for the helper's word.
-func (r *remote) Wait(ctx context.Context) (proc.Exit, error) {
+func (r *remoteProcess) Wait(ctx context.Context) (proc.Exit, error) {
 	select {
 	case <-r.ended:
 		return r.end.Exit, nil
@@ -230,12 +230,12 @@ func (r *remote) Wait(ctx context.Context) (proc.Exit, error) {
 	case <-ctx.Done():
 		return proc.Exit{}, context.Cause(ctx)
 	case <-r.client.gone:
-		return proc.Exit{}, errGone
+		return proc.Exit{}, errSupervisorGone
 	}
 }
 
 // Stop has the helper end the step.
-func (r *remote) Stop(grace time.Duration, force <-chan struct{}) (proc.Exit, []procid.Info) {
+func (r *remoteProcess) Stop(grace time.Duration, force <-chan struct{}) (proc.Exit, []procid.Info) {
 	r.client.wire.send(message{Kind: kindStop, ID: r.id, Grace: grace})
 	for {
 		select {

@@ -80,15 +80,15 @@ func toStrings(list [][]byte) []string {
 	return out
 }
 
-// largest bounds a message: argv and environment can have a few MiB.
-const largest = 64 << 20
+// maxMessage bounds a message: argv and environment can have a few MiB.
+const maxMessage = 64 << 20
 
 // wire is one end of the socket pair. Many may send, one receives.
 type wire struct {
-	conn    *net.UnixConn
-	sending sync.Mutex
-	files   []*os.File // received, not yet asked for
-	in      []byte
+	conn     *net.UnixConn
+	sending  sync.Mutex
+	files    []*os.File // received, not yet asked for
+	buffered []byte
 }
 
 func newWire(f *os.File) (*wire, error) {
@@ -131,26 +131,26 @@ func (w *wire) send(m message, files ...*os.File) error {
 
 // receive reads the next message. Files that came on the way are kept for take.
 func (w *wire) receive() (m message, err error) {
-	head, err := w.next(4)
+	head, err := w.read(4)
 	if err != nil {
 		return m, err
 	}
 	n := binary.BigEndian.Uint32(head)
-	if n > largest {
+	if n > maxMessage {
 		return m, fmt.Errorf("a message of %d bytes is too long", n)
 	}
-	body, err := w.next(int(n))
+	body, err := w.read(int(n))
 	if err != nil {
 		return m, err
 	}
 	return m, json.Unmarshal(body, &m)
 }
 
-// next is the next n bytes of the stream.
-func (w *wire) next(n int) ([]byte, error) {
+// read is the next n bytes of the stream.
+func (w *wire) read(n int) ([]byte, error) {
 	var rights [128]byte
-	for len(w.in) < n {
-		buf := make([]byte, max(n-len(w.in), 8<<10))
+	for len(w.buffered) < n {
+		buf := make([]byte, max(n-len(w.buffered), 8<<10))
 		got, gotRights, _, _, err := w.conn.ReadMsgUnix(buf, rights[:])
 		if err == nil && got == 0 {
 			err = io.EOF
@@ -158,17 +158,17 @@ func (w *wire) next(n int) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		w.in = append(w.in, buf[:got]...)
-		if err := w.collect(rights[:gotRights]); err != nil {
+		w.buffered = append(w.buffered, buf[:got]...)
+		if err := w.collectFiles(rights[:gotRights]); err != nil {
 			return nil, err
 		}
 	}
-	out := w.in[:n]
-	w.in = w.in[n:]
+	out := w.buffered[:n]
+	w.buffered = w.buffered[n:]
 	return out, nil
 }
 
-func (w *wire) collect(rights []byte) error {
+func (w *wire) collectFiles(rights []byte) error {
 	if len(rights) == 0 {
 		return nil
 	}
@@ -189,8 +189,8 @@ func (w *wire) collect(rights []byte) error {
 	return nil
 }
 
-// take is the three files of the oldest start that has not taken its own.
-func (w *wire) take() (files [3]*os.File, err error) {
+// takeFiles is the three files of the oldest start that has not taken its own.
+func (w *wire) takeFiles() (files [3]*os.File, err error) {
 	if len(w.files) < len(files) {
 		return files, errors.New("a start came without its files")
 	}

@@ -15,29 +15,29 @@ import (
 	"github.com/flowrun/flowrun/internal/proc"
 )
 
-// name is argv[0] of a helper. An environment variable would be inherited by what
+// processName is argv[0] of a helper. An environment variable would be inherited by what
 // the helper starts, a name is not.
-const name = "flowrun-helper"
+const processName = "flowrun-helper"
 
-// socket is the descriptor a helper finds its end of the socket pair at.
-const socket = 3
+// socketFD is the descriptor a helper finds its end of the socket pair at.
+const socketFD = 3
 
 // Main takes over, and never returns, if this process was started as a helper, or to
 // become a confined program (confine.Main); otherwise it returns at once. A program that embeds flowrun and wants a helper
 // calls it first thing in main.
 func Main() {
 	confine.Main()
-	if len(os.Args) < 2 || os.Args[0] != name {
+	if len(os.Args) < 2 || os.Args[0] != processName {
 		called.Store(true)
 		return
 	}
 	confine.Seal()
-	w, err := newWire(os.NewFile(socket, "socket"))
+	w, err := newWire(os.NewFile(socketFD, "socket"))
 	if err == nil {
 		err = serve(w, os.Args[1])
 	}
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
+		fmt.Fprintf(os.Stderr, "%s: %v\n", processName, err)
 		os.Exit(1)
 	}
 	os.Exit(0)
@@ -48,11 +48,11 @@ type server struct {
 	wire  *wire
 	group *proc.Group
 	mu    sync.Mutex
-	procs map[uint64]*served
+	procs map[uint64]*managedProcess
 }
 
-// served is a process a client knows by its number.
-type served struct {
+// managedProcess is a process a client knows by its number.
+type managedProcess struct {
 	proc.Process
 	stop  context.CancelFunc // ends waiting; the stop request says what then
 	stops chan message       // stop requests
@@ -60,9 +60,9 @@ type served struct {
 
 // serve answers requests until the other side closes or dies.
 func serve(w *wire, mark string) error {
-	deafen()
+	catchSignals()
 	_ = proc.BecomeReaper() // where there is no such thing, process groups still end
-	s := &server{wire: w, group: proc.Open(mark), procs: map[uint64]*served{}}
+	s := &server{wire: w, group: proc.Open(mark), procs: map[uint64]*managedProcess{}}
 	alive, gone := context.WithCancel(context.Background())
 	var closing sync.WaitGroup
 	closed := false
@@ -92,11 +92,11 @@ func serve(w *wire, mark string) error {
 	}
 }
 
-// deafen keeps the helper alive when others are told to stop: the socket's end is
+// catchSignals keeps the helper alive when others are told to stop: the socket's end is
 // what ends it. The signals are caught and not ignored, because what is ignored
 // stays so in every process started from here, and a step that ignores TERM can
 // only be killed.
-func deafen() {
+func catchSignals() {
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		if !signal.Ignored(s) { // as nohup has it
 			signal.Notify(make(chan os.Signal, 1), s)
@@ -106,7 +106,7 @@ func deafen() {
 
 // start starts a process and goes on; a goroutine waits for its end.
 func (s *server) start(m message) error {
-	files, err := s.wire.take()
+	files, err := s.wire.takeFiles()
 	if err != nil || m.Spec == nil {
 		return errors.Join(err, errors.New("a start without a spec"))
 	}
@@ -124,7 +124,7 @@ func (s *server) start(m message) error {
 	}
 	reply.PID = p.PID()
 	ctx, cancel := context.WithCancel(context.Background())
-	v := &served{Process: p, stop: cancel, stops: make(chan message, 2)}
+	v := &managedProcess{Process: p, stop: cancel, stops: make(chan message, 2)}
 	s.mu.Lock()
 	s.procs[m.ID] = v
 	s.mu.Unlock()
@@ -134,7 +134,7 @@ func (s *server) start(m message) error {
 }
 
 // watch reports the end of a process: by itself, or because it was stopped.
-func (s *server) watch(ctx context.Context, id uint64, v *served) {
+func (s *server) watch(ctx context.Context, id uint64, v *managedProcess) {
 	defer v.stop()
 	exit, err := v.Wait(ctx)
 	reply := message{Kind: kindExited, ID: id, Exit: exit}

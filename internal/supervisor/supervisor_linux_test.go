@@ -269,7 +269,7 @@ func TestHelperKilled(t *testing.T) {
 	}
 	waittest.Until(t, "both that sleep", func() bool { return asleep("300."+tag) == 2 })
 	c.process.Kill()
-	if _, err := p.Wait(context.Background()); !errors.Is(err, errGone) {
+	if _, err := p.Wait(context.Background()); !errors.Is(err, errSupervisorGone) {
 		t.Error(err)
 	}
 	if _, err := c.Close(context.Background(), time.Second); err != nil {

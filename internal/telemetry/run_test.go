@@ -281,7 +281,7 @@ steps:
 	}
 	resource, headers := b.Last()
 	for key, want := range map[string]string{"service.name": "nightly", "service.version": "1.2.3", "team": "a,b"} {
-		if got := collectortest.Described(resource, key); got != want {
+		if got := collectortest.ResourceAttribute(resource, key); got != want {
 			t.Errorf("%s is %q, want %q", key, got, want)
 		}
 	}

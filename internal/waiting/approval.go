@@ -19,8 +19,8 @@ import (
 // answered it is steps.ReasonUnanswered.
 const ReasonRejected = "rejected"
 
-// waitsForPerson is the kind of a dag.Wait that an Answer ends.
-const waitsForPerson = "approval"
+// kindApproval is the kind of a dag.Wait that an Answer ends.
+const kindApproval = "approval"
 
 // maxPrompt bounds what is asked, in bytes: it stands in an event.
 const maxPrompt = dag.InlineLimit
@@ -48,7 +48,7 @@ func (p *Approval) Run(_ context.Context, c *dag.Call) (dag.Result, error) {
 	case !a.Answerable:
 		return failed(steps.ReasonUnanswered, "nobody can be asked, and the run is not kept, so that nobody could answer later")
 	}
-	w := &dag.Wait{Kind: waitsForPerson, Asks: true, Prompt: bounded(a.Session().Mask().String(text))}
+	w := &dag.Wait{Kind: kindApproval, Asks: true, Prompt: truncatePrompt(a.Session().Mask().String(text))}
 	if p.Def.Form != nil {
 		if w.Form, err = json.Marshal(p.Def.Form); err != nil {
 			return dag.Result{}, err
@@ -56,15 +56,15 @@ func (p *Approval) Run(_ context.Context, c *dag.Call) (dag.Result, error) {
 	}
 	if p.Def.Timeout > 0 {
 		w.Until = time.Now().Add(p.Def.Timeout)
-		if w.Then, err = p.late(a, c); err != nil {
+		if w.Then, err = p.timeoutResult(a, c); err != nil {
 			return dag.Result{}, err
 		}
 	}
 	return dag.Result{Status: dag.Waiting, Wait: w}, nil
 }
 
-// late is what comes of the step when nobody has answered in time.
-func (p *Approval) late(a *call.Frame, c *dag.Call) (*dag.Result, error) {
+// timeoutResult is what comes of the step when nobody has answered in time.
+func (p *Approval) timeoutResult(a *call.Frame, c *dag.Call) (*dag.Result, error) {
 	r := &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: steps.ReasonUnanswered, Message: fmt.Sprintf("nobody answered within %s", p.Def.Timeout)}
 	switch p.Def.OnTimeout {
 	case "reject":
@@ -85,8 +85,8 @@ func (p *Approval) late(a *call.Frame, c *dag.Call) (*dag.Result, error) {
 	return r, nil
 }
 
-// bounded is a prompt that is not too long, in valid UTF-8.
-func bounded(text string) string {
+// truncatePrompt is a prompt that is not too long, in valid UTF-8.
+func truncatePrompt(text string) string {
 	const cut = " ..."
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if len(text) <= maxPrompt {

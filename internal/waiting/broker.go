@@ -25,22 +25,22 @@ var ErrNoApprover = errors.New("nobody answers here")
 // As a dag.Sink it hears of questions that are asked and settled. What is answered goes
 // to the Store, where the first answer to a question wins, and comes back by the Ledger.
 type Broker struct {
-	run, tool string
-	ask       func(context.Context, history.Question) (history.Answer, error) // nil: nobody here
-	store     history.Store                                                   // nil: the run is not kept
-	ledger    history.Ledger
-	session   *steps.Session
-	Taken     []history.Question // that were open when the run was taken up
-	notify    func(steps.Notice)
+	run, tool   string
+	ask         func(context.Context, history.Question) (history.Answer, error) // nil: nobody here
+	store       history.Store                                                   // nil: the run is not kept
+	ledger      history.Ledger
+	session     *steps.Session
+	AlreadyOpen []history.Question // that were open when the run was taken up
+	notify      func(steps.Notice)
 
 	Answers chan dag.Answer // to the run
 	ctx     context.Context // of all work; ends with the run
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
 
-	mu    sync.Mutex
-	open  map[uint64]openQuestion   // by the number of the event that asked
-	early map[uint64]history.Answer // to questions that are on record, and not told here yet
+	mu           sync.Mutex
+	open         map[uint64]openQuestion   // by the number of the event that asked
+	earlyAnswers map[uint64]history.Answer // to questions that are on record, and not told here yet
 }
 
 type openQuestion struct {
@@ -48,29 +48,29 @@ type openQuestion struct {
 	end context.CancelFunc
 }
 
-// Anybody says whether there is somebody who could answer, now or later.
-func (k *Broker) Anybody() bool { return k.ask != nil || k.store != nil }
+// CanAnswer says whether there is somebody who could answer, now or later.
+func (k *Broker) CanAnswer() bool { return k.ask != nil || k.store != nil }
 
 // NewBroker is the Broker of a run. ask and store may be nil; ledger is nil where the run
 // is not kept. notify hears of what went wrong.
 func NewBroker(run, tool string, ask func(context.Context, history.Question) (history.Answer, error), store history.Store, ledger history.Ledger, session *steps.Session, notify func(steps.Notice)) *Broker {
 	k := &Broker{run: run, tool: tool, ask: ask, store: store, ledger: ledger, session: session, notify: notify,
-		open: map[uint64]openQuestion{}, early: map[uint64]history.Answer{}}
+		open: map[uint64]openQuestion{}, earlyAnswers: map[uint64]history.Answer{}}
 	k.ctx, k.cancel = context.WithCancel(context.Background())
 	return k
 }
 
-// Begin goes on with the questions that are open already, and hears answers from then
+// Start goes on with the questions that are open already, and hears answers from then
 // on. Those on record are in the channel when it returns.
-func (k *Broker) Begin() {
-	open := k.Taken
+func (k *Broker) Start() {
+	open := k.AlreadyOpen
 	var known []dag.Answer
 	k.Answers = make(chan dag.Answer, 64+len(open))
 	for _, q := range open {
 		k.open[q.Wait] = openQuestion{q, func() {}}
 	}
 	if k.ledger != nil {
-		known = k.recorded()
+		known = k.recordedAnswers()
 		for _, a := range known {
 			k.Answers <- a
 		}
@@ -78,17 +78,17 @@ func (k *Broker) Begin() {
 	}
 	for _, q := range open {
 		if !slices.ContainsFunc(known, func(a dag.Answer) bool { return a.Wait == q.Wait }) && !q.Over(time.Now()) {
-			k.put(q)
+			k.addQuestion(q)
 		}
 	}
 }
 
-// recorded are the answers that are there already.
-func (k *Broker) recorded() (list []dag.Answer) {
+// recordedAnswers are the answers that are there already.
+func (k *Broker) recordedAnswers() (list []dag.Answer) {
 	for {
 		select {
 		case a := <-k.ledger.Answers():
-			if d, ok := k.given(a); ok && len(list) < cap(k.Answers) {
+			if d, ok := k.runAnswer(a); ok && len(list) < cap(k.Answers) {
 				list = append(list, d)
 			}
 		default:
@@ -102,8 +102,8 @@ func (k *Broker) listen() {
 	for {
 		select {
 		case a := <-k.ledger.Answers():
-			if d, ok := k.given(a); ok {
-				k.pass(d)
+			if d, ok := k.runAnswer(a); ok {
+				k.deliver(d)
 			}
 		case <-k.ctx.Done():
 			return
@@ -111,20 +111,20 @@ func (k *Broker) listen() {
 	}
 }
 
-// pass hands an answer to the run, if it is still there.
-func (k *Broker) pass(a dag.Answer) {
+// deliver hands an answer to the run, if it is still there.
+func (k *Broker) deliver(a dag.Answer) {
 	select {
 	case k.Answers <- a:
 	case <-k.ctx.Done():
 	}
 }
 
-// given is what an answer means for the run; ok is false where nothing of it asks that.
-func (k *Broker) given(a history.Answer) (d dag.Answer, ok bool) {
+// runAnswer is what an answer means for the run; ok is false where nothing of it asks that.
+func (k *Broker) runAnswer(a history.Answer) (d dag.Answer, ok bool) {
 	k.mu.Lock()
 	q, ok := k.open[a.Wait]
 	if !ok {
-		k.early[a.Wait] = a
+		k.earlyAnswers[a.Wait] = a
 	}
 	k.mu.Unlock()
 	if !ok || q.Step != a.Step {
@@ -135,11 +135,11 @@ func (k *Broker) given(a history.Answer) (d dag.Answer, ok bool) {
 
 // result is what an answer makes of the step.
 func (k *Broker) result(q history.Question, a history.Answer) *dag.Result {
-	said := saidBy(a)
+	said := attribution(a)
 	r := &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: ReasonRejected, Message: "rejected" + said}
 	if a.Approve {
 		r.Status, r.ExitCode, r.Reason, r.Message = dag.Succeeded, 0, "", "approved"+said
-		if err := k.fill(q, a, r); err != nil {
+		if err := k.addFormValues(q, a, r); err != nil {
 			r = &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonInput, Message: fmt.Sprintf("the answer does not fit the form: %v", err)}
 		}
 	}
@@ -147,13 +147,13 @@ func (k *Broker) result(q history.Question, a history.Answer) *dag.Result {
 	return r
 }
 
-// fill makes the step's output of the form's values.
-func (k *Broker) fill(q history.Question, a history.Answer, r *dag.Result) error {
+// addFormValues makes the step's output of the form's values.
+func (k *Broker) addFormValues(q history.Question, a history.Answer, r *dag.Result) error {
 	values, err := q.Check(a.Values)
 	if err != nil || q.Form == nil {
 		return err
 	}
-	text, err := valuesText(values)
+	text, err := formValuesJSON(values)
 	if err == nil {
 		err = value.DecodeJSON(text, &r.Value)
 		r.Structured = true
@@ -164,8 +164,8 @@ func (k *Broker) fill(q history.Question, a history.Answer, r *dag.Result) error
 	return err
 }
 
-// saidBy is who answered, when, and what they add.
-func saidBy(a history.Answer) string {
+// attribution is who answered, when, and what they add.
+func attribution(a history.Answer) string {
 	text := ""
 	if a.By != "" {
 		text = " by " + a.By
@@ -174,7 +174,7 @@ func saidBy(a history.Answer) string {
 		text += " at " + a.At.UTC().Format(time.RFC3339)
 	}
 	if c := strings.TrimSpace(a.Comment); c != "" {
-		text += ": " + bounded(c)
+		text += ": " + truncatePrompt(c)
 	}
 	return text
 }
@@ -184,34 +184,34 @@ func (k *Broker) Emit(e dag.Event) {
 	switch e.Kind {
 	case dag.StepWaiting:
 		if q, ok := questionOf(k.run, k.tool, e.Node, e.Seq, e.Result); ok {
-			k.put(q)
+			k.addQuestion(q)
 		}
 	case dag.StepFinished:
-		k.settle(string(e.Node))
+		k.closeQuestion(string(e.Node))
 	}
 }
 
-// put asks whoever is here.
-func (k *Broker) put(q history.Question) {
+// addQuestion asks whoever is here.
+func (k *Broker) addQuestion(q history.Question) {
 	ctx, end := context.WithCancel(k.ctx)
 	k.mu.Lock()
 	k.open[q.Wait] = openQuestion{q, end}
-	a, answered := k.early[q.Wait]
-	delete(k.early, q.Wait)
+	a, answered := k.earlyAnswers[q.Wait]
+	delete(k.earlyAnswers, q.Wait)
 	k.mu.Unlock()
 	if answered {
-		if d, ok := k.given(a); ok {
-			k.work.Go(func() { k.pass(d) })
+		if d, ok := k.runAnswer(a); ok {
+			k.work.Go(func() { k.deliver(d) })
 			return
 		}
 	}
 	if k.ask != nil {
-		k.work.Go(func() { k.person(ctx, q) })
+		k.work.Go(func() { k.askPerson(ctx, q) })
 	}
 }
 
-// settle ends the question of a step.
-func (k *Broker) settle(step string) {
+// closeQuestion ends the question of a step.
+func (k *Broker) closeQuestion(step string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for wait, q := range k.open {
@@ -222,15 +222,15 @@ func (k *Broker) settle(step string) {
 	}
 }
 
-// person asks, and keeps what is answered.
-func (k *Broker) person(ctx context.Context, q history.Question) {
+// askPerson asks, and keeps what is answered.
+func (k *Broker) askPerson(ctx context.Context, q history.Question) {
 	a, err := k.ask(ctx, q)
 	if ctx.Err() != nil {
 		return
 	}
 	if err == nil {
 		a.Step, a.Wait = q.Step, q.Wait
-		err = k.keep(ctx, q, a)
+		err = k.recordAnswer(ctx, q, a)
 	}
 	if err == nil || errors.Is(err, history.ErrAnswered) {
 		return // it comes back from there
@@ -242,25 +242,25 @@ func (k *Broker) person(ctx context.Context, q history.Question) {
 	if k.store == nil { // then nobody ever will
 		left.Result = &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: steps.ReasonUnanswered, Message: "nobody answered, and the run is not kept, so that nobody could answer later"}
 	}
-	k.pass(left)
+	k.deliver(left)
 }
 
-// keep records an answer; where the run is not kept, it goes to the run.
-func (k *Broker) keep(ctx context.Context, q history.Question, a history.Answer) error {
+// recordAnswer records an answer; where the run is not kept, it goes to the run.
+func (k *Broker) recordAnswer(ctx context.Context, q history.Question, a history.Answer) error {
 	if a.At.IsZero() {
 		a.At = time.Now()
 	}
 	if k.store != nil {
 		return k.store.Answer(ctx, k.run, a)
 	}
-	if d, ok := k.given(a); ok {
-		k.pass(d)
+	if d, ok := k.runAnswer(a); ok {
+		k.deliver(d)
 	}
 	return nil
 }
 
-// End is the end of the run: nobody is asked any more.
-func (k *Broker) End() {
+// Stop is the end of the run: nobody is asked any more.
+func (k *Broker) Stop() {
 	k.cancel()
 	k.work.Wait()
 }
@@ -278,7 +278,7 @@ func Questions(run, tool string, s *dag.State) []history.Question {
 
 // questionOf is what a step asks that waits.
 func questionOf(run, name string, path dag.ID, wait uint64, r *dag.Result) (history.Question, bool) {
-	if r == nil || r.Wait == nil || r.Wait.Kind != waitsForPerson {
+	if r == nil || r.Wait == nil || r.Wait.Kind != kindApproval {
 		return history.Question{}, false
 	}
 	q := history.Question{Run: run, Tool: name, Step: string(path), Wait: wait, Prompt: r.Wait.Prompt, Since: r.Started, Until: r.Wait.Until}
@@ -292,8 +292,8 @@ func questionOf(run, name string, path dag.ID, wait uint64, r *dag.Result) (hist
 	return q, true
 }
 
-// valuesText is the output of an approval: the values of its form as JSON.
-func valuesText(values map[string]any) (string, error) {
+// formValuesJSON is the output of an approval: the values of its form as JSON.
+func formValuesJSON(values map[string]any) (string, error) {
 	b, err := json.Marshal(values)
 	return string(b), err
 }

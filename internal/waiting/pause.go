@@ -10,8 +10,8 @@ import (
 	"github.com/flowrun/flowrun/internal/call"
 )
 
-// waitsForTime is the kind of a dag.Wait that nobody can end.
-const waitsForTime = "time"
+// kindTime is the kind of a dag.Wait that nobody can end.
+const kindTime = "time"
 
 // Pause is what a step with wait does that waits for a time: it leaves that to the run,
 // which keeps the moment in its journal, so that a restart does not begin it anew.
@@ -20,11 +20,11 @@ type Pause struct {
 	Until *expr.Template // nil: span counts
 }
 
-// MomentHint says how a moment is written.
-const MomentHint = `write it as RFC 3339: "2026-03-01T09:00:00Z", or with an offset "2026-03-01T09:00:00+01:00"`
+// TimeHint says how a moment is written.
+const TimeHint = `write it as RFC 3339: "2026-03-01T09:00:00Z", or with an offset "2026-03-01T09:00:00+01:00"`
 
-// Moment reads a moment as RFC 3339 has it.
-func Moment(text string) (time.Time, error) {
+// ParseTime reads a moment as RFC 3339 has it.
+func ParseTime(text string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
 		return t, fmt.Errorf("cannot wait until %q: it is not a time such as 2026-03-01T09:00:00Z", text)
@@ -42,7 +42,7 @@ func (p Pause) Describe(show func(*expr.Template) string) string {
 
 // WaitsFor is the text that says what the step waits for, and a check of it.
 func (p Pause) WaitsFor() (*expr.Template, func(string) error) {
-	return p.Until, func(text string) error { _, err := Moment(text); return err }
+	return p.Until, func(text string) error { _, err := ParseTime(text); return err }
 }
 
 // Run implements dag.Runner.
@@ -53,15 +53,15 @@ func (p Pause) Run(_ context.Context, c *dag.Call) (dag.Result, error) {
 		a := c.Args().(*call.Frame)
 		text, err := p.Until.Text(a.Scope(c.View))
 		if err == nil {
-			until, err = Moment(text)
+			until, err = ParseTime(text)
 		}
 		if err != nil {
 			return dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonInput, Permanent: true,
-				Message: a.Session().Mask().String(fmt.Sprintf("cannot wait: %v; %s", err, MomentHint))}, nil
+				Message: a.Session().Mask().String(fmt.Sprintf("cannot wait: %v; %s", err, TimeHint))}, nil
 		}
 	}
 	if !until.After(now) {
 		return dag.Result{Status: dag.Succeeded}, nil
 	}
-	return dag.Result{Status: dag.Waiting, Wait: &dag.Wait{Kind: waitsForTime, Until: until}}, nil
+	return dag.Result{Status: dag.Waiting, Wait: &dag.Wait{Kind: kindTime, Until: until}}, nil
 }

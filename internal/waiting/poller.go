@@ -10,8 +10,8 @@ import (
 // Poller is what a step with wait does that looks for something outside.
 type Poller struct{ *steps.Poller }
 
-// FileNamed is an error for an empty path.
-func FileNamed(path string) error {
+// CheckFile is an error for an empty path.
+func CheckFile(path string) error {
 	if path == "" {
 		return errors.New("the path of the file to wait for is empty")
 	}
@@ -33,7 +33,7 @@ func (l Poller) Describe(show func(*expr.Template) string) string {
 func (l Poller) WaitsFor() (*expr.Template, func(string) error) {
 	switch {
 	case l.File != nil:
-		return l.File, FileNamed
+		return l.File, CheckFile
 	case l.Port != nil:
 		return l.Port, steps.CheckPort
 	}

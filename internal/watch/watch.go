@@ -28,10 +28,10 @@ type Set struct {
 	Files []string
 	// Patterns are of files, as in cache.inputs; a folder stands for what is below it.
 	Patterns []string
-	// Not are patterns of files that do not count, as those that a run makes.
-	Not []string
-	// Skip are folders that are not looked into, besides those of version control.
-	Skip []string
+	// Exclude are patterns of files that do not count, as those that a run makes.
+	Exclude []string
+	// SkipFolders are folders that are not looked into, besides those of version control.
+	SkipFolders []string
 }
 
 // Check says why a text cannot be a pattern.
@@ -40,15 +40,15 @@ func Check(pattern string) error {
 	return err
 }
 
-// stamp tells one state of a file from another.
-type stamp struct {
+// fileState tells one state of a file from another.
+type fileState struct {
 	size  int64
 	mode  fs.FileMode
 	mtime time.Time
 }
 
 // Snapshot is how the files of a Set were at a time.
-type Snapshot map[string]stamp
+type Snapshot map[string]fileState
 
 // Take looks at the files. What cannot be looked at is not there.
 func (s *Set) Take() Snapshot {
@@ -65,7 +65,7 @@ func (s *Set) Take() Snapshot {
 }
 
 func (snap Snapshot) add(path string, info fs.FileInfo) {
-	snap[path] = stamp{info.Size(), info.Mode(), info.ModTime()}
+	snap[path] = fileState{info.Size(), info.Mode(), info.ModTime()}
 }
 
 // versionControl are folders that change without anything changing.
@@ -82,7 +82,7 @@ func (s *Set) find(snap Snapshot, pattern string) {
 			return nil // what comes and goes meanwhile
 		}
 		if d.IsDir() {
-			if path != root && slices.Contains(versionControl, d.Name()) || slices.ContainsFunc(s.Skip, func(skip string) bool { return same(path, skip) }) {
+			if path != root && slices.Contains(versionControl, d.Name()) || slices.ContainsFunc(s.SkipFolders, func(skip string) bool { return samePath(path, skip) }) {
 				return filepath.SkipDir
 			}
 			return nil
@@ -99,11 +99,11 @@ func (s *Set) find(snap Snapshot, pattern string) {
 }
 
 func (s *Set) excluded(path string) bool {
-	return slices.ContainsFunc(s.Not, func(p string) bool { return cache.Covers(filepath.ToSlash(p), filepath.ToSlash(path)) })
+	return slices.ContainsFunc(s.Exclude, func(p string) bool { return cache.Covers(filepath.ToSlash(p), filepath.ToSlash(path)) })
 }
 
-// same says whether two paths are written the same from the working directory.
-func same(a, b string) bool {
+// samePath says whether two paths are written the same from the working directory.
+func samePath(a, b string) bool {
 	x, errX := filepath.Abs(a)
 	y, errY := filepath.Abs(b)
 	return errX == nil && errY == nil && x == y
@@ -127,30 +127,30 @@ func (snap Snapshot) Changed(now Snapshot) []string {
 }
 
 const (
-	// every is how often files are looked at.
-	every = 300 * time.Millisecond
-	// still is how long they must not change to have changed.
-	still = 100 * time.Millisecond
-	// share is how many times as long as a look takes nothing is done.
-	share = 10
+	// pollInterval is how often files are looked at.
+	pollInterval = 300 * time.Millisecond
+	// quietPeriod is how long they must not change to have changed.
+	quietPeriod = 100 * time.Millisecond
+	// idleFactor is how many times as long as a look takes nothing is done.
+	idleFactor = 10
 )
 
 // Wait returns when files are no longer as in a Snapshot, and hold still: the paths of
 // those that differ. The error is ctx's.
 func (s *Set) Wait(ctx context.Context, before Snapshot) ([]string, error) {
-	pause := every
+	pause := pollInterval
 	for {
 		if err := sleep(ctx, pause); err != nil {
 			return nil, err
 		}
 		began := time.Now()
 		now := s.Take()
-		pause = max(every, share*time.Since(began))
+		pause = max(pollInterval, idleFactor*time.Since(began))
 		if len(before.Changed(now)) == 0 {
 			continue
 		}
 		for {
-			if err := sleep(ctx, still); err != nil {
+			if err := sleep(ctx, quietPeriod); err != nil {
 				return nil, err
 			}
 			next := s.Take()

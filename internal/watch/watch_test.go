@@ -52,7 +52,7 @@ func TestWait(t *testing.T) {
 				write(t, "tool.yaml", "name: x")
 				write(t, "src/main.go", "")
 				s := &Set{Files: []string{"tool.yaml", "other.yaml"}, Patterns: []string{"src/**/*.go", "data"},
-					Not: []string{"src/gen"}, Skip: []string{"src/state"}}
+					Exclude: []string{"src/gen"}, SkipFolders: []string{"src/state"}}
 				before := s.Take()
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()

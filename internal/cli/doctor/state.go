@@ -140,7 +140,7 @@ func checkRuns(env *ui.Env) (list []finding) {
 			return nil
 		}
 		list = append(list, doubt("runs", "to continue one: flowrun resume RUN; to remove old ones: flowrun history prune", "interrupted: %s", ui.Listed(ids)))
-		left, err := proc.Left(ids)
+		left, err := proc.StillRunning(ids)
 		if err == nil && len(left) > 0 {
 			list = append(list, doubt("processes", "flowrun resume stops them before it continues their runs", "interrupted runs left processes running: %s", proc.Names(left)))
 		}

@@ -54,7 +54,7 @@ func checkScopes(env *ui.Env) []finding {
 			list = append(list, good("tools", "%s: %s in %s", f.Scope, ui.Count(count[f.Path], "definition"), f.Path))
 		}
 	}
-	for _, message := range ownership.Passed() {
+	for _, message := range ownership.Ignored() {
 		list = append(list, doubt("owners", "flowrun trust --help explains when this is safe", "%s", message))
 	}
 	if len(list) == 0 {

@@ -76,7 +76,7 @@ func watchRun(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 // watched returns the files and patterns to watch: the definitions of the plan, the files that the
 // caches of its steps depend on, and the patterns of --watch-path.
 func watched(p *flowrun.Plan, params map[string]any, more []string) *watch.Set {
-	s := &watch.Set{Patterns: slices.Clone(more), Skip: []string{flowrun.DefaultStateDir()}}
+	s := &watch.Set{Patterns: slices.Clone(more), SkipFolders: []string{flowrun.DefaultStateDir()}}
 	add(s, p, params)
 	return s
 }
@@ -93,7 +93,7 @@ func add(s *watch.Set, p *flowrun.Plan, params map[string]any) {
 				dir = filled(step.WorkingDirectory.S, params)
 			}
 			s.Patterns = append(s.Patterns, patterns(dir, c.Inputs, params)...)
-			s.Not = append(s.Not, patterns(dir, c.Outputs, params)...)
+			s.Exclude = append(s.Exclude, patterns(dir, c.Outputs, params)...)
 		}
 		if inner := p.Nested(name); inner != nil {
 			add(s, inner, nil)

@@ -106,7 +106,7 @@ func vouch(env *ui.Env, stateDir, folder string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	uid, foreign := ownership.Owner(abs)
+	uid, foreign := ownership.ForeignOwner(abs)
 	if !foreign || config.Vouched(stateDir, abs, uid) {
 		return false, nil
 	}

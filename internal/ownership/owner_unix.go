@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// verdict is whose a file or folder is, and why it is not this user's alone; "" where it
+// checkOwner is whose a file or folder is, and why it is not this user's alone; "" where it
 // is, or is root's. lenient lets root under sudo use what is of the user who called sudo.
-func verdict(path string, lenient bool) (uid int, why string) {
+func checkOwner(path string, allowSudo bool) (uid int, why string) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return 0, ""
@@ -23,7 +23,7 @@ func verdict(path string, lenient bool) (uid int, why string) {
 	}
 	me := os.Geteuid()
 	caller := -1
-	if lenient && me == 0 {
+	if allowSudo && me == 0 {
 		if n, err := strconv.Atoi(os.Getenv("SUDO_UID")); err == nil {
 			caller = n
 		}
@@ -31,19 +31,19 @@ func verdict(path string, lenient bool) (uid int, why string) {
 	uid = int(st.Uid)
 	switch mode := info.Mode().Perm(); {
 	case uid != 0 && uid != me && uid != caller:
-		return uid, fmt.Sprintf("it belongs to user %s", name(uid))
+		return uid, fmt.Sprintf("it belongs to user %s", userName(uid))
 	case mode&0o002 != 0:
 		return uid, "every user may write it"
-	case mode&0o020 != 0 && !private(uid, int(st.Gid)):
+	case mode&0o020 != 0 && !isPrivateGroup(uid, int(st.Gid)):
 		return uid, fmt.Sprintf("group %d may write it", st.Gid)
 	}
 	return uid, ""
 }
 
-// private says whether a group is the private one of the user whom a file belongs to: by
+// isPrivateGroup says whether a group is the private one of the user whom a file belongs to: by
 // its number, or, where it is the group of this process, by its name. Systems with an
 // umask of 002 give every user one. Root has none.
-func private(uid, gid int) bool {
+func isPrivateGroup(uid, gid int) bool {
 	if uid == 0 {
 		return false
 	}
@@ -61,7 +61,7 @@ func private(uid, gid int) bool {
 	return err == nil && g.Name == u.Username
 }
 
-func name(uid int) string {
+func userName(uid int) string {
 	if u, err := user.LookupId(strconv.Itoa(uid)); err == nil {
 		return fmt.Sprintf("%s (%d)", u.Username, uid)
 	}

@@ -10,7 +10,7 @@ import (
 // others: for files without which a run cannot go on.
 func OpenFile(path string, flags int, mode os.FileMode) (f *os.File, err error) {
 	if f, err = os.OpenFile(path, flags, mode); errors.Is(err, syscall.EMFILE) {
-		WithSpare(func() { f, err = os.OpenFile(path, flags, mode) })
+		WithReserve(func() { f, err = os.OpenFile(path, flags, mode) })
 	}
 	return f, err
 }

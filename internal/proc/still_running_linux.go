@@ -6,10 +6,10 @@ import (
 	"github.com/flowrun/flowrun/internal/procid"
 )
 
-// Left are the processes that the owners of runs have started and that still live. Ask
+// StillRunning are the processes that the owners of runs have started and that still live. Ask
 // for runs without an owner only: what a living one has started is there by right. The
 // error is why the table of processes cannot be read.
-func Left(runs []string) ([]procid.Info, error) {
+func StillRunning(runs []string) ([]procid.Info, error) {
 	if len(runs) == 0 {
 		return nil, nil
 	}

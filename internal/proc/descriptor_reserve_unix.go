@@ -8,32 +8,32 @@ import (
 	"syscall"
 )
 
-// spareDescriptors is how many descriptors this program keeps for itself: what the start
+// reserveSize is how many descriptors this program keeps for itself: what the start
 // of one step takes, with its log files, pipes and handles. Where there are few in all it
 // keeps fewer.
-const spareDescriptors = 16
+const reserveSize = 16
 
 var reserve struct {
 	sync.Mutex
 	held []*os.File
 }
 
-// KeepSpare holds some descriptors back, so that there are some for WithSpare when
+// FillReserve holds some descriptors back, so that there are some for WithSpare when
 // everything else of this process, such as the connections of strangers, has used up the
 // others.
-func KeepSpare() {
+func FillReserve() {
 	reserve.Lock()
 	defer reserve.Unlock()
-	keepSpare()
+	fillReserve()
 }
 
-// keepSpare fills the reserve as far as that goes. The lock is held.
-func keepSpare() {
+// fillReserve fills the reserve as far as that goes. The lock is held.
+func fillReserve() {
 	var lim syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &lim) != nil {
 		return
 	}
-	for uint64(len(reserve.held)) < min(spareDescriptors, uint64(lim.Cur)/16) {
+	for uint64(len(reserve.held)) < min(reserveSize, uint64(lim.Cur)/16) {
 		f, err := os.OpenFile(os.DevNull, os.O_RDONLY|syscall.O_CLOEXEC, 0)
 		if err != nil {
 			return
@@ -42,8 +42,8 @@ func keepSpare() {
 	}
 }
 
-// WithSpare does something with the descriptors that are held back, one caller at a time.
-func WithSpare(do func()) {
+// WithReserve does something with the descriptors that are held back, one caller at a time.
+func WithReserve(do func()) {
 	reserve.Lock()
 	defer reserve.Unlock()
 	for _, f := range reserve.held {
@@ -51,5 +51,5 @@ func WithSpare(do func()) {
 	}
 	reserve.held = nil
 	do()
-	keepSpare()
+	fillReserve()
 }

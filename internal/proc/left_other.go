@@ -1,8 +1,0 @@
-//go:build !linux
-
-package proc
-
-import "github.com/flowrun/flowrun/internal/procid"
-
-// Left are the processes that owners of runs have left. Here there is no way to know.
-func Left([]string) ([]procid.Info, error) { return nil, nil }
