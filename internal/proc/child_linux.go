@@ -16,9 +16,9 @@ type child struct {
 	step   string
 	detach bool
 
-	// fd is a pidfd in Go's poller, readable when the process has ended: waiting
-	// holds no thread. Where the kernel has none, gone is closed by a goroutine
-	// that asks again and again.
+	// fd is a pidfd in Go's poller. It becomes readable when the process has ended, so waiting
+	// holds no thread. Where the kernel has no pidfd, fd is nil and the goroutine of watch closes
+	// ended.
 	fd    *os.File
 	conn  syscall.RawConn
 	ended chan struct{}
@@ -44,8 +44,8 @@ func newChild(g *Group, pid, pidfd int, s Spec) *child {
 	return c
 }
 
-// watch waits without a pidfd. It peeks only: reaping is for the one who asks, so
-// that Stop can keep the process's number taken.
+// watch polls for the end of the process where there is no pidfd. It does not reap: until somebody
+// calls Wait or Stop, the pid must stay taken, so that Stop cannot signal another process.
 func (c *child) watch() {
 	defer close(c.ended)
 	for wait := time.Millisecond; ; wait = min(2*wait, 20*time.Millisecond) {
@@ -60,7 +60,8 @@ func (c *child) PID() int { return c.pid }
 
 var longAgo = time.Unix(1, 0)
 
-// Wait waits in the poller. A done context moves the read deadline into the past.
+// Wait waits in the poller. When ctx is done, the read deadline is set to the past, which ends the
+// read.
 func (c *child) Wait(ctx context.Context) (Exit, error) {
 	if c.conn == nil {
 		select {
@@ -86,7 +87,8 @@ func (c *child) Wait(ctx context.Context) (Exit, error) {
 	return Exit{}, err
 }
 
-// tryReap takes the process's exit status if it has ended.
+// tryReap reaps the process if it has ended, stores its exit status, and reports whether it did.
+// Safe for concurrent use.
 func (c *child) tryReap() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -99,7 +101,7 @@ func (c *child) tryReap() bool {
 		pid, err = syscall.Wait4(c.pid, &status, syscall.WNOHANG, nil)
 	}
 	switch {
-	case err != nil: // ECHILD: something else in the program reaped it
+	case err != nil: // ECHILD: other code in this program reaped it
 		c.exit = Exit{Code: 1}
 	case pid == 0:
 		return false
@@ -112,13 +114,16 @@ func (c *child) tryReap() bool {
 	return true
 }
 
+// isReaped reports whether the process has been reaped. From then on its pid may belong to another
+// process.
 func (c *child) isReaped() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.reaped
 }
 
-// release tells the Group and gives the pidfd back.
+// release removes the child from its Group, closes the pidfd and returns the exit status. Call it
+// once, after the process was reaped.
 func (c *child) release() Exit {
 	c.group.childEnded(c)
 	if c.fd != nil {
@@ -127,10 +132,11 @@ func (c *child) release() Exit {
 	return c.exit
 }
 
-// reap takes the exit status of a process that has ended or is about to.
+// reap returns the exit status of a process that has ended, or that was killed and should have
+// ended by now.
 func (c *child) reap() Exit {
 	if !c.tryReap() {
-		// It would not die: what Stop and Close return says so.
+		// The process survived KILL. Stop and Close report it as a survivor.
 		return Exit{Code: 128 + int(syscall.SIGKILL), Signal: syscall.SIGKILL}
 	}
 	return c.release()

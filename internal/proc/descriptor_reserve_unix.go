@@ -8,9 +8,8 @@ import (
 	"syscall"
 )
 
-// reserveSize is how many descriptors this program keeps for itself: what the start
-// of one step takes, with its log files, pipes and handles. Where there are few in all it
-// keeps fewer.
+// reserveSize is how many descriptors are held back: enough to start one step, with its log files,
+// pipes and handles. If the limit of this process is low, the reserve is a sixteenth of it.
 const reserveSize = 16
 
 var reserve struct {
@@ -18,16 +17,15 @@ var reserve struct {
 	held []*os.File
 }
 
-// FillReserve holds some descriptors back, so that there are some for WithSpare when
-// everything else of this process, such as the connections of strangers, has used up the
-// others.
+// FillReserve opens descriptors and holds them back for WithReserve. They are still available when
+// the rest of this process, such as the network connections of its clients, has used up all others.
 func FillReserve() {
 	reserve.Lock()
 	defer reserve.Unlock()
 	fillReserve()
 }
 
-// fillReserve fills the reserve as far as that goes. The lock is held.
+// fillReserve opens descriptors until the reserve is full or an open fails. The lock is held.
 func fillReserve() {
 	var lim syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &lim) != nil {
@@ -42,7 +40,8 @@ func fillReserve() {
 	}
 }
 
-// WithReserve does something with the descriptors that are held back, one caller at a time.
+// WithReserve closes the reserved descriptors, calls do, and fills the reserve again. Concurrent
+// calls run one after the other.
 func WithReserve(do func()) {
 	reserve.Lock()
 	defer reserve.Unlock()

@@ -1,7 +1,7 @@
 package proc
 
-// FillReserve does nothing: Windows has no small bound of handles.
+// FillReserve does nothing: the number of handles on Windows is practically unlimited.
 func FillReserve() {}
 
-// WithReserve does something.
+// WithReserve calls do.
 func WithReserve(do func()) { do() }

@@ -1,64 +1,58 @@
-// Package proc starts the processes of a run, waits for them and ends them: all
-// of them, those that tried to get away included.
+// Package proc starts the processes of a run, waits for them, and ends all of them, including those
+// that try to escape.
 //
 // # The model
 //
-// A [Group] is what one owner of a run starts. What a step starts belongs to the
-// step, whatever the processes do afterwards, and proc can find it again by four
-// signs:
+// A [Group] holds what one owner of a run starts. A process belongs to the step that started it,
+// and so do all its descendants, whatever they do afterwards. proc finds them again by four signs:
 //
-//	descent    a child of something that belongs to the step
-//	group      in its process group, or in a session one of its processes leads
-//	marker     FLOWRUN_OWNER and FLOWRUN_STEP in its environment
-//	leaf       in the run's own cgroup (v2), where this user may make one
+//	descent    a child of a process that belongs to the step
+//	group      in its process group, or in a session that one of its processes leads
+//	mark       FLOWRUN_OWNER and FLOWRUN_STEP in its environment
+//	leaf       in the run's own cgroup (v2), if this user may create one
 //
-// Each sign can be shed (a double fork loses descent, setsid the group, env -i the
-// marker), and no step needs to shed less than all. So two things of the system
-// stand behind them: nothing leaves a cgroup by accident, and a process that is a
-// subreaper ([BecomeReaper]) inherits whatever loses its parent. With either one
-// nothing escapes the end of the run. With neither, what shows no sign is not
-// killed on suspicion but reported.
+// A process can lose each of these signs: a double fork loses descent, setsid the group, env -i the
+// mark. It can even lose all three. Two features of the system catch such processes: no process
+// leaves a cgroup by accident, and a subreaper ([BecomeReaper]) becomes the parent of every
+// descendant that loses its own. With either of them, nothing escapes the end of the run. With
+// neither, a process without any sign is not killed on suspicion; it is reported.
 //
 // # What it costs
 //
-// A step that ends by itself pays for a fork, an exec and one wait: waiting is a
-// pidfd in Go's own poller, so thousands of waiting steps hold no thread each. The
-// process table is only read to stop something, or at the end of a run when a
-// cheap question (is the leaf populated, is there a child, is the process group
-// still there) says that something is left.
+// A step that ends by itself costs a fork, an exec and one wait. Waiting uses a pidfd in Go's own
+// poller, so thousands of waiting steps hold no threads. The process table is read only to stop
+// something, or at the end of a run when a cheap check (is the leaf populated, is there a child,
+// does the process group still exist) shows that something is left.
 //
 // # Owners
 //
-// A run may be taken over: its owner was killed, or was stopped for so long that
-// another took its place. Owners are counted by epochs, and the marker holds the
-// epoch ([procid.Mark]). So an owner that wakes up late ends what it started itself and
-// nothing of its successor's; and the successor first ends what any owner before
-// it left ([Recover]). What an owner forked right before it was killed carries no
-// marker until its program begins; Recover waits for that. Whether an owner lives is
-// known by its [procid.Identity].
+// A run may get a new owner: the old one was killed, or was suspended for so long that its lease
+// ended. Epochs count the owners, and the mark holds the epoch ([procid.Mark]). So an old owner
+// that wakes up late ends what it started itself and nothing of its successor. The successor first
+// ends what any owner before it left ([Recover]). A process that an owner forked right before it
+// was killed carries no mark until it executes its program; Recover waits for that. The
+// [procid.Identity] of an owner shows whether it is alive.
 //
-// A run whose owner was killed may never be resumed, so the next process of the same
-// place ([procid.SetPlace]) ends what the owner left ([Sweep]). Two signs say who the owner was,
-// and no step sheds them by accident: the name of the leaf, and a birthmark, which is a
-// resource limit that processes inherit (internal/procid). A birthmark is given by
-// reapers only, since it is a limit of the whole process for the time of a fork.
+// A run whose owner was killed may never be resumed. So the next flowrun process with the same
+// state directory ([procid.SetPlace]) ends what that owner left ([Sweep]). Two signs identify the
+// owner, and no step loses them by accident: the name of the leaf, and a birthmark, which is a
+// resource limit that processes inherit (internal/procid). Only a reaper sets a birthmark, because
+// during a fork the limit applies to the whole process.
 //
 // # Ending
 //
-// There is one way to end things: TERM to everything found, a grace period, then
-// KILL again and again until a look finds nothing. The first process of a step is
-// not reaped before that is over, so that its number cannot be given to another.
-// Every other process is verified by its start time behind an open handle before
-// a signal is sent to it.
+// There is one way to end processes: TERM to everything found, a grace period, then KILL again and
+// again until no process is found. The first process of a step is not reaped before that is over,
+// so that its pid cannot be reused. Every other process is checked by its start time, behind an
+// open handle, before it gets a signal.
 //
 // # Terminals
 //
-// Every process leads a session of its own. It has a terminal only where one was made
-// for it ([Spec].TTY), never the one this program was started from; [confine.RefuseTyping]
-// keeps root's processes from typing there all the same.
+// Every process leads a session of its own. It has a terminal only if one was made for it
+// ([Spec].TTY), never the one that flowrun was started from. Processes of root could still type
+// into any terminal; [confine.RefuseTyping] prevents that.
 //
 // # Other systems
 //
-// Other systems than Linux get process groups (Unix) or the first process alone
-// (Windows).
+// On other Unix systems only process groups are ended, on Windows only the first process.
 package proc

@@ -14,53 +14,51 @@ import (
 	"github.com/flowrun/flowrun/internal/procid"
 )
 
-// Group is the processes that one owner of a run starts, in this process. It is a
-// [Host].
+// Group holds the processes that one owner of a run starts from this process. It is a [Host].
 type Group struct {
-	mark        string                 // of what is started
-	markBelongs func(mark string) bool // says whether a process with that mark belongs; nil: none does
-	leafBelongs func(name string) bool // says whether what is in a leaf of that name belongs; only where foreign
-	foreign     bool                   // another process started everything, long ago
-	since       uint64                 // when the Group was opened; what is older does not belong
-	noLeaf      bool                   // do not make one; tests see how it is without
+	mark        string                 // the mark of the processes that it starts
+	markBelongs func(mark string) bool // reports whether processes with this mark belong to the group; nil: none do
+	leafBelongs func(name string) bool // reports whether the processes in a leaf of this name belong to the group; set only if foreign
+	foreign     bool                   // the processes were started by another process
+	since       uint64                 // when the Group was opened, in clock ticks since boot; older processes do not belong to it
+	noLeaf      bool                   // do not make a leaf; for tests
 	setUpOnce   sync.Once
 
 	mu             sync.Mutex
 	leaf           *cgroup.Leaf
 	live           map[*child]struct{}
-	leftGroups     map[int]string      // process groups that outlived their step, with its path
-	detachedGroups map[int]string      // process groups of detached steps, with the path
+	leftGroups     map[int]string      // process groups that outlived their step -> path of the step
+	detachedGroups map[int]string      // process groups of detached steps -> path of the step
 	detachedSteps  map[string]struct{} // paths of detached steps
-	stepStopped    bool                // a step was stopped: what shed every mark may be about
+	stepStopped    bool                // a step was stopped, so processes that lost every sign may be left
 	reapTimer      *time.Timer
 
-	abandonedLeaves map[string]*cgroup.Leaf // where foreign: leaves of those who are gone, by their path
+	abandonedLeaves map[string]*cgroup.Leaf // if foreign: leaves whose makers have ended, by path
 
 	snapshots snapshots
 }
 
 var _ Host = (*Group)(nil)
 
-// Open makes a Group whose processes carry the mark (see Mark) in MarkOwner; the
-// caller puts it into their environment. With "" none is found by its mark. A Group
-// costs nothing until something is started.
+// Open returns a Group whose processes carry the mark (see procid.Mark) in procid.MarkOwner. The
+// caller must put it into their environment. With the mark "" no process is found by its mark. A
+// Group costs nothing until it starts a process.
 func Open(mark string) *Group {
 	countGroups(1)
 	return &Group{mark: mark, markBelongs: exactMark(mark), since: procid.Now(), live: map[*child]struct{}{},
 		leftGroups: map[int]string{}, detachedGroups: map[int]string{}, detachedSteps: map[string]struct{}{}}
 }
 
-// Reopen makes a Group for what another process started under the mark and can no
-// longer end. Nothing may be started in it; its Close ends what carries the mark,
-// however old, and what is in a leaf made for it, but not what carries the path of a
-// detached step.
+// Reopen returns a Group for processes that another process started with the mark and can no longer
+// end. Start fails. Close ends all processes that carry the mark, however old, and all processes in
+// a leaf that was made for it, except processes that carry the path of a detached step.
 func Reopen(mark string, detached []string) *Group {
 	return reopen(exactMark(mark), func(m string) bool { return m == cgroup.LeafMark(mark) && mark != "" }, detached)
 }
 
-// Recover is Reopen for everything that any owner of the run left, whatever its
-// epoch, and for all that Sweep would end. A new owner closes it before it starts
-// anything itself. Where nothing is left that costs one look at the process table.
+// Recover is Reopen for everything that any owner of the run left, whatever its epoch, and for
+// everything that Sweep would end. A new owner of a run closes it before it starts processes of its
+// own. If nothing is left, that costs one read of the process table.
 func Recover(run string, detached []string) *Group {
 	return reopen(func(m string) bool { return procid.OfRun(m, run) }, func(m string) bool {
 		at, _ := procid.SplitMark(m)
@@ -69,11 +67,14 @@ func Recover(run string, detached []string) *Group {
 	}, detached)
 }
 
-// exactMark counts one mark; "" is that of processes without one and never counts.
+// exactMark returns a function that accepts this mark only. It never accepts "", the mark of
+// processes without one.
 func exactMark(mark string) func(string) bool {
 	return func(m string) bool { return m == mark && m != "" }
 }
 
+// reopen returns a Group that ends processes of others: those whose mark is accepted by marked, and
+// those in leaves whose mark is accepted by ofLeaf or whose maker has ended.
 func reopen(marked, ofLeaf func(mark string) bool, detached []string) *Group {
 	g := &Group{markBelongs: marked, foreign: true, detachedSteps: map[string]struct{}{}}
 	g.leafBelongs = func(name string) bool {
@@ -86,10 +87,11 @@ func reopen(marked, ofLeaf func(mark string) bool, detached []string) *Group {
 	return g
 }
 
-// reapInterval is how often a reaper takes dead orphans away while steps run.
+// reapInterval is how often a reaper reaps dead orphans while steps run.
 const reapInterval = time.Second
 
-// setUp makes what the first process needs.
+// setUp makes the leaf and starts the timer that reaps orphans. It runs before the first process
+// starts.
 func (g *Group) setUp() {
 	if !g.noLeaf {
 		g.leaf = cgroup.NewLeaf(g.mark)
@@ -107,8 +109,8 @@ func (g *Group) setUp() {
 	})
 }
 
-// Start starts a process in a session of its own, and in the run's leaf unless it is
-// detached: a leaf ends as a whole.
+// Start starts a process in a session of its own. The process goes into the run's leaf unless it is
+// detached, because everything in a leaf is ended together.
 func (g *Group) Start(s Spec) (Process, error) {
 	if g.foreign {
 		return nil, fmt.Errorf("cannot start %q: this group is only to end what another process started; open one", s.Path)
@@ -153,8 +155,8 @@ func (g *Group) Start(s Spec) (Process, error) {
 	return c, nil
 }
 
-// leafRefused says whether a failed start may be the leaf's fault: the errors of
-// clone3 where one may make a cgroup but not move into it.
+// leafRefused reports whether the leaf may be why a start failed: these are the errors of clone3
+// where this user may make a cgroup but not move processes into it.
 func leafRefused(err error) bool {
 	switch err {
 	case syscall.EBUSY, syscall.EOPNOTSUPP, syscall.EACCES, syscall.EPERM, syscall.ENODEV, syscall.ENOSYS, syscall.EINVAL:
@@ -163,7 +165,7 @@ func leafRefused(err error) bool {
 	return false
 }
 
-// dropLeaf goes on without a leaf that takes no processes in.
+// dropLeaf removes a leaf that accepts no processes, and the Group works without one from then on.
 func (g *Group) dropLeaf(l *cgroup.Leaf) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -173,8 +175,8 @@ func (g *Group) dropLeaf(l *cgroup.Leaf) {
 	}
 }
 
-// childEnded is told of every first process that was reaped. One question to the
-// kernel says whether its process group lives on.
+// childEnded removes a first process that was reaped. One system call checks whether its process
+// group still has members.
 func (g *Group) childEnded(c *child) {
 	forgetChild(c.pid)
 	g.mu.Lock()
@@ -216,14 +218,16 @@ func (g *Group) Close(ctx context.Context, grace time.Duration) (Report, error) 
 	return report, nil
 }
 
+// running returns the first processes that have not been reaped.
 func (g *Group) running() []*child {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Collect(maps.Keys(g.live))
 }
 
-// mayBeLeft asks cheap questions first. Without a leaf and without being a reaper
-// only a look can tell.
+// mayBeLeft reports whether any process of the run may be left. It asks the leaf, or the kernel if
+// this process is a reaper; both are cheap. With neither it returns true, and only the process
+// table can tell.
 func (g *Group) mayBeLeft() bool {
 	started := true
 	g.setUpOnce.Do(func() { started = false })
@@ -238,8 +242,8 @@ func (g *Group) mayBeLeft() bool {
 	return true
 }
 
-// isExempt says which processes are never touched: this one, the system's first, and
-// what this program started in other ways.
+// isExempt reports whether a process must never be ended: this process, the first process of the
+// system, and what this program started in other ways.
 func isExempt(e *procid.Entry) bool {
 	return e.PID <= 1 || e.PID == os.Getpid() || e.Parent == os.Getpid() && (e.Group == syscall.Getpgrp() || startedByRun(e.PID))
 }

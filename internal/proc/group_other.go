@@ -13,8 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/procid"
 )
 
-// Group is the processes that one owner of a run starts, in this process. It is a
-// [Host].
+// Group holds the processes that one owner of a run starts from this process. It is a [Host].
 type Group struct {
 	mu         sync.Mutex
 	live       map[*child]struct{}
@@ -23,18 +22,18 @@ type Group struct {
 
 var _ Host = (*Group)(nil)
 
-// Open makes the Group of one owner of a run.
+// Open returns the Group of one owner of a run. The mark is not used here.
 func Open(mark string) *Group {
 	return &Group{live: map[*child]struct{}{}, leftGroups: map[int]procid.Info{}}
 }
 
-// Reopen makes an empty Group: without a process table nothing is found again.
+// Reopen returns an empty Group: without a process table, processes of others cannot be found.
 func Reopen(mark string, detached []string) *Group { return Open(mark) }
 
-// Recover makes an empty Group: without a process table nothing is found again.
+// Recover returns an empty Group: without a process table, processes of others cannot be found.
 func Recover(run string, detached []string) *Group { return Open(run) }
 
-// BecomeReaper says that only Linux lets a process inherit orphans.
+// BecomeReaper returns an error: only Linux lets a process inherit orphans.
 func BecomeReaper() error {
 	return fmt.Errorf("cannot become a subreaper: not available on this platform")
 }
@@ -45,10 +44,10 @@ type child struct {
 	process *os.Process
 	spec    Spec
 	done    chan struct{}
-	exit    Exit // set when done is closed
+	exit    Exit // valid once done is closed
 }
 
-// Start starts a process, in a session of its own where there are such.
+// Start starts a process, on Unix in a session of its own.
 func (g *Group) Start(s Spec) (Process, error) {
 	p, err := os.StartProcess(s.Path, s.Args, &os.ProcAttr{
 		Dir: s.Dir, Env: s.Env, Files: s.Files[:], Sys: newSession(s.TTY)})
@@ -81,7 +80,7 @@ func (c *child) watch() {
 
 func (c *child) PID() int { return c.process.Pid }
 
-// Wait waits for the process or for ctx.
+// Wait waits until the process has ended or ctx is done. See [Process].
 func (c *child) Wait(ctx context.Context) (Exit, error) {
 	select {
 	case <-c.done:
@@ -133,5 +132,5 @@ func (g *Group) Close(ctx context.Context, grace time.Duration) (Report, error) 
 	return report, nil
 }
 
-// IsReaper is false: only Linux has reapers other than the first process.
+// IsReaper returns false: only Linux has reapers other than the first process.
 func IsReaper() bool { return false }

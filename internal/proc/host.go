@@ -11,52 +11,52 @@ import (
 	"github.com/flowrun/flowrun/internal/procid"
 )
 
-// Host starts the processes of one run. A [Group] does it in this process,
-// package internal/supervisor in another one. Hosts are safe for concurrent use.
+// Host starts the processes of one run. A [Group] starts them from this process, a
+// supervisor.Client from another one. Safe for concurrent use.
 type Host interface {
-	// Start starts a process. The error is the system's (syscall.Errno inside)
-	// when the program or the directory cannot be used.
+	// Start starts a process. If the program or the directory cannot be used, the error wraps the
+	// syscall.Errno of the system.
 	Start(Spec) (Process, error)
-	// Close ends everything that still belongs to the run, but what detached
-	// steps left, and gives the Host's means back. Nothing may be started after
-	// it. When ctx is done the rest of the grace period is skipped.
+	// Close ends every process that still belongs to the run, except what detached steps left, and
+	// releases the resources of the Host. Start must not be called after it. When ctx is done, the
+	// rest of the grace period is skipped.
 	Close(ctx context.Context, grace time.Duration) (Report, error)
 }
 
 // Process is the first process of a step.
 type Process interface {
-	// PID is its number.
+	// PID returns the process id.
 	PID() int
-	// Wait returns when the process has ended, or when ctx is done: then the
-	// error is context.Cause(ctx), the process still runs and Stop must follow.
+	// Wait returns when the process has ended or ctx is done. If ctx ended first, the error is
+	// context.Cause(ctx), the process is still running and Stop must follow.
 	Wait(ctx context.Context) (Exit, error)
-	// Stop ends the step: TERM to all that belongs to it, up to grace for them to
-	// go, then KILL until nothing is left, at most two seconds more. Zero grace
-	// starts with KILL, and so does force once it is closed. What would not die is
-	// returned.
+	// Stop ends the step: it sends TERM to all its processes, waits up to grace for them to end,
+	// then sends KILL until none is left, for at most two more seconds. With grace 0, or once force
+	// is closed, it sends KILL at once. It returns the processes that survived.
 	Stop(grace time.Duration, force <-chan struct{}) (Exit, []procid.Info)
 }
 
-// Spec says what to start.
+// Spec describes a process to start.
 type Spec struct {
 	Step   string      // the step's path
 	Path   string      // the program's file
 	Args   []string    // argv, the program's name first
-	Env    []string    // K=V; should hold MarkOwner and MarkStep
+	Env    []string    // K=V; should contain MarkOwner and MarkStep
 	Dir    string      // "" is this process's directory
 	Files  [3]*os.File // stdin, stdout, stderr
-	Detach bool        // what the process leaves behind stays when the run ends
-	Bound  bool        // with Detach: what it leaves is ended all the same once this process is gone (Sweep)
-	TTY    bool        // stdin is a terminal: the process's session has it as its own (Unix only)
+	Detach bool        // what the process leaves in the background may outlive the run
+	Bound  bool        // with Detach: what it leaves is ended by Sweep after this process has ended
+	TTY    bool        // stdin is a terminal, which becomes the controlling terminal of the process (Unix only)
 }
 
-// Exit is how a process ended.
+// Exit describes how a process ended.
 type Exit struct {
-	Code   int            // exit code, or 128 + signal as shells have it
-	Signal syscall.Signal // that ended it; 0 when it exited
+	Code   int            // exit code, or 128 + signal as in shells
+	Signal syscall.Signal // the signal that ended it; 0 if it exited
 }
 
-// Names lists processes for a message, the first twenty by name.
+// Names lists processes for a message. After the first twenty it prints only how many more there
+// are.
 func Names(list []procid.Info) string {
 	const limit = 20
 	words := make([]string, min(len(list), limit))
@@ -69,12 +69,12 @@ func Names(list []procid.Info) string {
 	return strings.Join(words, ", ")
 }
 
-// Report says what was left when a run ended.
+// Report lists the processes that were left when a run ended.
 type Report struct {
-	Ended   []procid.Info // background processes, ended now
-	Escaped []procid.Info // would not die, or may be the run's but nothing proves it
+	Ended   []procid.Info // background processes, which were ended
+	Escaped []procid.Info // processes that survived KILL, or that may belong to the run but carry no proof of it
 }
 
-// MaxKillTime is how long after the grace period ending something may take, where the
-// machine is not too busy for a few looks at its processes.
+// MaxKillTime is how long it may take to end processes after the grace period. On a machine that is
+// too busy to read its process table a few times it can take longer.
 const MaxKillTime = 2 * time.Second

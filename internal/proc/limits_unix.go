@@ -4,20 +4,20 @@ package proc
 
 import "syscall"
 
-// Descriptors: what the rest of the process may need, and what one running step
-// holds (two streams with their files or pipes, a pidfd, some slack).
+// reservedDescriptors are for the rest of this process; descriptorsPerStep is what one running step
+// holds: two streams with their files or pipes, a pidfd, and some more.
 const (
 	reservedDescriptors = 200
 	descriptorsPerStep  = 8
 )
 
-// MaxParallel is how many processes may run at once before this process runs out
-// of descriptors, at least one.
+// MaxParallel returns how many processes can run at the same time before this process runs out of
+// descriptors. It is at least 1.
 func MaxParallel() int {
 	return max((MaxFiles()-reservedDescriptors)/descriptorsPerStep, 1)
 }
 
-// MaxFiles is how many descriptors this process may have.
+// MaxFiles returns how many descriptors this process may have.
 func MaxFiles() int {
 	var lim syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &lim); err != nil {

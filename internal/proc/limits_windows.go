@@ -1,7 +1,7 @@
 package proc
 
-// MaxParallel is how many processes may run at once; Windows has no small bound.
+// MaxParallel returns how many processes can run at the same time. Windows has no small limit.
 func MaxParallel() int { return 1 << 16 }
 
-// MaxFiles is how many handles this process may have; Windows has no small bound.
+// MaxFiles returns how many handles this process may have. Windows has no small limit.
 func MaxFiles() int { return 1 << 19 }

@@ -2,26 +2,26 @@ package proc
 
 import "github.com/flowrun/flowrun/internal/procid"
 
-// processSet is what is known of the processes of a step, or of a whole run. It grows
-// with every look: a process once seen to belong stays known, and so does what
-// descends from it, also after the ones in between have ended.
+// processSet is what is known of the processes of a step, or of a whole run. It grows with every
+// read of the process table: a process that was found once stays known, and so do its descendants,
+// even after the processes between them have ended.
 type processSet struct {
-	markBelongs func(string) bool // says whether a mark counts; nil: none does
+	markBelongs func(string) bool // reports whether a mark belongs to the set; nil: none does
 	step        string            // the step's path; "" for every step
 
-	seen    map[int]uint64 // pid to start time
-	leaders map[int]uint64 // of groups and sessions, dead ones too, to start time
+	seen    map[int]uint64 // pid -> start time
+	leaders map[int]uint64 // leaders of groups and sessions, including dead ones: pid -> start time
 }
 
-// noStartTime stands for the start time of a leader whose number is free again: a
-// living process of that number is a stranger, and so is its group.
+// noStartTime is the start time of a leader that was reaped. Its pid is free: a living process with
+// that pid does not belong to the set, and neither does its group.
 const noStartTime = 0
 
 func newProcessSet(mark func(string) bool, step string) *processSet {
 	return &processSet{markBelongs: mark, step: step, seen: map[int]uint64{}, leaders: map[int]uint64{}}
 }
 
-// add takes a process into the trail.
+// add adds a process to the set.
 func (s *processSet) add(e *procid.Entry) {
 	s.seen[e.PID] = e.Start
 	if e.PID == e.Group || e.PID == e.Session {
@@ -29,8 +29,8 @@ func (s *processSet) add(e *procid.Entry) {
 	}
 }
 
-// update finds what belongs to the trail in a look, and learns from it. The
-// living come back. spare are numbers that never belong: this process's own.
+// update adds the processes of the table that belong to the set, and returns those that are alive.
+// It never adds a process for which exempt returns true.
 func (s *processSet) update(table procid.Table, exempt func(*procid.Entry) bool) []procid.Entry {
 	s.dropReusedPIDs(table)
 	inside := make([]bool, len(table))
@@ -54,6 +54,8 @@ func (s *processSet) update(table procid.Table, exempt func(*procid.Entry) bool)
 	return alive
 }
 
+// owns reports whether a process belongs to the set: it is known, or its parent, the leader of its
+// group or the leader of its session is, or it carries the mark.
 func (s *processSet) owns(e *procid.Entry) bool {
 	if start, ok := s.seen[e.PID]; ok {
 		return start == e.Start
@@ -74,7 +76,7 @@ func (s *processSet) hasMark(e *procid.Entry) bool {
 	return s.markBelongs != nil && s.markBelongs(e.Mark) && (s.step == "" || e.Step == s.step)
 }
 
-// dropReusedPIDs drops numbers that now name another process.
+// dropReusedPIDs forgets pids that now belong to another process.
 func (s *processSet) dropReusedPIDs(table procid.Table) {
 	for i := range table {
 		e := &table[i]

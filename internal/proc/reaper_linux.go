@@ -10,22 +10,21 @@ import (
 	"github.com/flowrun/flowrun/internal/procid"
 )
 
-// reaper is the state of this process as a subreaper. Who inherits orphans is a
-// property of a process, so this is the one thing here that Groups share.
+// reaper is the state of this process as a subreaper. All Groups share it, because inheriting
+// orphans is a property of the process.
 var reaper struct {
 	sync.Mutex
 	on    bool
-	open  int          // Groups
-	roots map[int]bool // children that somebody waits for; true: of no Group, started by Run
+	open  int          // number of Groups
+	roots map[int]bool // children that somebody waits for -> whether Run started them (else a Group did)
 }
 
 const prSetChildSubreaper = 36
 
-// BecomeReaper makes this process inherit every orphan among its descendants, so
-// that nothing a step starts can get out of sight. From then on a child that no
-// Group started is taken for what a step left behind, unless Run started it or it is
-// in this process's own process group. That is for a program to decide, never for a
-// library: the flowrun command and its helper call it.
+// BecomeReaper makes this process the parent of every descendant that loses its own, so that
+// nothing a step starts can escape. From then on, a child that no Group started counts as left by a
+// step, unless Run started it or it is in the process group of this process. Only a program may
+// decide this, never a library: the flowrun command and its supervisor process call it.
 func BecomeReaper() error {
 	if _, _, errno := syscall.Syscall(syscall.SYS_PRCTL, prSetChildSubreaper, 1, 0); errno != 0 {
 		return fmt.Errorf("cannot become a subreaper: %w", errno)
@@ -37,31 +36,32 @@ func BecomeReaper() error {
 	return nil
 }
 
-// IsReaper says whether BecomeReaper was called.
+// IsReaper reports whether BecomeReaper was called.
 func IsReaper() bool {
 	reaper.Lock()
 	defer reaper.Unlock()
 	return reaper.on
 }
 
-// onlyGroup says whether this process is a reaper with one Group: then every adopted
-// child is of that Group.
+// onlyGroup reports whether this process is a reaper with exactly one Group. Then every inherited
+// orphan belongs to that Group.
 func onlyGroup() bool {
 	reaper.Lock()
 	defer reaper.Unlock()
 	return reaper.on && reaper.open == 1
 }
 
+// countGroups adds n to the number of open Groups.
 func countGroups(n int) {
 	reaper.Lock()
 	defer reaper.Unlock()
 	reaper.open += n
 }
 
-// startChild runs start, which forks, and notes the new child before anybody can look
-// for orphans: one that ends at once would be taken for one. own says that it belongs to
-// no Group, outlives that it may outlive this process. A reaper is a program whose own
-// limits are its own business, so there the child is marked by them as well.
+// startChild calls start, which forks, and records the new child under the lock: otherwise a child
+// that ends at once could be reaped as an orphan. own means that the child belongs to no Group,
+// outlives that it may outlive this process. A reaper may change its own resource limits for a
+// moment, so it also gives the child a birthmark.
 func startChild(start func() (int, error), own, outlives bool) (int, error) {
 	reaper.Lock()
 	if !reaper.on {
@@ -77,15 +77,15 @@ func startChild(start func() (int, error), own, outlives bool) (int, error) {
 	return pid, err
 }
 
-// startedByRun says whether a child was started by Run.
+// startedByRun reports whether Run started a child.
 func startedByRun(pid int) bool {
 	reaper.Lock()
 	defer reaper.Unlock()
 	return reaper.roots[pid]
 }
 
-// forgetChild forgets a first process that has been reaped, and reaps orphans that
-// died: the end of a step is when there are some.
+// forgetChild forgets a first process that has been reaped. It also reaps dead orphans, which are
+// most likely when a step ends.
 func forgetChild(pid int) {
 	reaper.Lock()
 	defer reaper.Unlock()
@@ -96,8 +96,8 @@ func forgetChild(pid int) {
 	reapOrphansLocked()
 }
 
-// reapOrphansLocked takes dead adopted children away, up to the first dead child that
-// is somebody else's to wait for. The lock is held.
+// reapOrphansLocked reaps dead orphans. It stops at the first dead child for which somebody else
+// waits. The lock is held.
 func reapOrphansLocked() {
 	for {
 		pid, err := peek(pAll, 0)
@@ -111,6 +111,7 @@ func reapOrphansLocked() {
 	}
 }
 
+// reapOrphans reaps dead orphans if this process is a reaper.
 func reapOrphans() {
 	reaper.Lock()
 	defer reaper.Unlock()
@@ -119,34 +120,34 @@ func reapOrphans() {
 	}
 }
 
-// isOrphan says whether a child that no Group started came by itself: what this
-// program starts in other ways stays in its process group.
+// isOrphan reports whether a child that no Group started was inherited. What this program starts in
+// other ways stays in its process group.
 func isOrphan(pid int) bool {
 	var buf [1024]byte
 	e, ok := procid.ReadEntry(pid, buf[:])
 	return ok && e.Group != syscall.Getpgrp() && e.Parent == os.Getpid()
 }
 
-// hasNoChildren says that this process has no child at all, which is cheap to know
-// and means that a reaper's run has left nothing.
+// hasNoChildren reports whether this process has no children at all. The check is cheap, and for a
+// reaper it means that the run has left nothing.
 func hasNoChildren() bool {
 	_, err := peek(pAll, 0)
 	return err == syscall.ECHILD
 }
 
-// What waitid can be asked about.
+// Kinds of ids for waitid.
 const (
 	pAll = 0
 	pPID = 1
 )
 
-// peek asks for a dead child without reaping it: 0 when there is none yet.
+// peek returns the pid of a dead child without reaping it, or 0 if no child is dead yet.
 func peek(kind, id int) (pid int, err error) {
 	const (
 		wExited = 4
 		wNoWait = 0x01000000
 	)
-	// siginfo_t: three ints, padding where pointers are wide, then the pid.
+	// siginfo_t: three ints, padding on 64-bit systems, then the pid.
 	var info [32]int32
 	for {
 		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, uintptr(kind), uintptr(id),

@@ -2,9 +2,9 @@ package proc
 
 import "os/exec"
 
-// Run runs a program that belongs to no run, such as ripgrep or npm, to its end. Like
-// everything flowrun starts it has a session of its own and no terminal, and a reaper
-// does not take it for what a step left behind.
+// Run runs a program that belongs to no run, such as ripgrep or npm, until it ends. Like everything
+// that flowrun starts, it has a session of its own and no terminal. A reaper does not mistake it
+// for something that a step left behind.
 func Run(c *exec.Cmd) error {
 	c.SysProcAttr = newSession(false)
 	pid, err := startChild(func() (int, error) {

@@ -7,10 +7,10 @@ import (
 	"runtime"
 )
 
-// Run runs a program that belongs to no run, such as ripgrep or npm, to its end. Where
-// there are sessions it has one of its own, and no terminal.
+// Run runs a program that belongs to no run, such as ripgrep or npm, until it ends. On Unix it has
+// a session of its own and no terminal.
 func Run(c *exec.Cmd) error {
-	if runtime.GOOS != "windows" { // where a group of its own would not hear Ctrl-C
+	if runtime.GOOS != "windows" { // in a group of its own it would not get Ctrl-C
 		c.SysProcAttr = newSession(false)
 	}
 	return c.Run()

@@ -7,9 +7,8 @@ import (
 	"github.com/flowrun/flowrun/internal/procid"
 )
 
-// send signals a process of the table if it is still that process: the handle is
-// opened first and the start time read behind it, so a number that was given to
-// another process in between is noticed.
+// send signals a process if it still is the process of the table. It opens a handle before it reads
+// the start time, so it notices when the pid was reused in between.
 func send(e *procid.Entry, sig syscall.Signal) error {
 	p, err := os.FindProcess(e.PID)
 	if err != nil {
@@ -23,6 +22,7 @@ func send(e *procid.Entry, sig syscall.Signal) error {
 	return p.Signal(sig)
 }
 
+// infos returns the Info of each entry.
 func infos(list []procid.Entry) []procid.Info {
 	out := make([]procid.Info, len(list))
 	for i := range list {

@@ -6,9 +6,9 @@ import (
 	"github.com/flowrun/flowrun/internal/procid"
 )
 
-// StillRunning are the processes that the owners of runs have started and that still live. Ask
-// for runs without an owner only: what a living one has started is there by right. The
-// error is why the table of processes cannot be read.
+// StillRunning returns the living processes that the owners of these runs have started. Ask only
+// for runs without an owner: processes of a living owner are not leftovers. It fails if the process
+// table cannot be read.
 func StillRunning(runs []string) ([]procid.Info, error) {
 	if len(runs) == 0 {
 		return nil, nil

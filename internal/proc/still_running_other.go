@@ -4,5 +4,6 @@ package proc
 
 import "github.com/flowrun/flowrun/internal/procid"
 
-// StillRunning are the processes that owners of runs have left. Here there is no way to know.
+// StillRunning returns nothing: only Linux shows the environment by which the processes would be
+// found.
 func StillRunning([]string) ([]procid.Info, error) { return nil, nil }

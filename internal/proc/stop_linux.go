@@ -12,23 +12,24 @@ import (
 	"github.com/flowrun/flowrun/internal/procid"
 )
 
-// termination is the ending of something: a step, or all that is left of a run. The
-// difference is only what a look finds.
+// termination ends the processes of a step, or all that is left of a run. The two differ only in
+// what find returns.
 type termination struct {
-	find       func() []procid.Entry // the living that are to end
-	group      int                   // a process group whose leader is not reaped; 0 for none
-	leaves     []*cgroup.Leaf        // to freeze when forks outrun the looks
-	killLeaves bool                  // nothing but what is to end is in the leaves: kill them as wholes
-	mayBeOver  func() bool           // false while it cannot be over, which spares a look; may be nil
+	find       func() []procid.Entry // returns the living processes that must end
+	group      int                   // process group whose leader has not been reaped; 0 for none
+	leaves     []*cgroup.Leaf        // frozen when processes fork faster than find can see them
+	killLeaves bool                  // everything in the leaves must end, so kill each leaf as a whole
+	mayBeOver  func() bool           // returns false while processes certainly remain, which saves a read of the process table; may be nil
 }
 
-// Pauses between two looks.
+// Pauses between two reads of the process table.
 const (
 	minPause = time.Millisecond
 	maxPause = 50 * time.Millisecond
 )
 
-// run is the stop ladder. What would not die comes back, and what was found first.
+// run sends TERM, waits for the grace period, then sends KILL. It returns the processes that it
+// found first, and those that survived.
 func (t *termination) run(grace time.Duration, force <-chan struct{}) (found, survivors []procid.Entry) {
 	found = t.find()
 	if len(found) == 0 && t.isOver() {
@@ -42,15 +43,16 @@ func (t *termination) run(grace time.Duration, force <-chan struct{}) (found, su
 
 func (t *termination) isOver() bool { return t.mayBeOver == nil || t.mayBeOver() }
 
-// terminate sends TERM and waits. It says whether everything went. What is found later is
-// told as well when it has lost its parent: that one was told just after it had
-// forked. A child whose parent lives may be there to clean up.
+// terminate sends TERM, waits for the grace period, and reports whether all processes have ended. A
+// process that it finds later also gets TERM if its parent has ended: the parent got TERM just
+// after it had forked. If the parent is alive, the child may be there to clean up and gets no
+// signal.
 func (t *termination) terminate(found []procid.Entry, grace time.Duration, force <-chan struct{}) bool {
 	t.signalGroup(syscall.SIGTERM)
 	signalled := map[int]bool{}
 	for i := range found {
 		signalled[found[i].PID] = true
-		if found[i].Group != t.group { // the group has been told already
+		if found[i].Group != t.group { // the group already got the signal
 			send(&found[i], syscall.SIGTERM)
 		}
 		if found[i].State == 'T' {
@@ -84,10 +86,10 @@ func (t *termination) terminate(found []procid.Entry, grace time.Duration, force
 	}
 }
 
-// kill sends KILL until a look finds nothing. After a few rounds something forks
-// faster than we look, so it is frozen first. A machine may be so busy that a look
-// takes as long as all may take: the last rounds are had in any case, because what has
-// just been killed is no survivor.
+// kill sends KILL until find returns no process. If some remain after a few rounds, they fork
+// faster than find can see them, so their leaf is frozen first. On a very busy machine one read of
+// the process table can take as long as the whole time limit. So there are at least minRounds
+// rounds: a process that was killed a moment ago is not a survivor.
 func (t *termination) kill() (survivors []procid.Entry) {
 	const (
 		freezeAfter = 3  // rounds
@@ -98,7 +100,7 @@ func (t *termination) kill() (survivors []procid.Entry) {
 	for round := 0; ; round++ {
 		for _, l := range t.leaves {
 			if t.killLeaves {
-				_ = l.Kill() // where it cannot be, its processes are killed one by one
+				_ = l.Kill() // if that fails, the processes are killed one by one
 			}
 			if round >= freezeAfter {
 				l.Freeze()
@@ -122,7 +124,7 @@ func (t *termination) kill() (survivors []procid.Entry) {
 	}
 }
 
-// signalGroup signals the process group as one: no fork in it can slip through.
+// signalGroup signals the process group as a whole, so that no fork in it can escape.
 func (t *termination) signalGroup(sig syscall.Signal) {
 	if t.group > 0 {
 		syscall.Kill(-t.group, sig)
@@ -132,7 +134,7 @@ func (t *termination) signalGroup(sig syscall.Signal) {
 // Stop ends the step. See [Process].
 func (c *child) Stop(grace time.Duration, force <-chan struct{}) (Exit, []procid.Info) {
 	if c.isReaped() {
-		return c.exit, nil // its number is no longer its own
+		return c.exit, nil // its pid may belong to another process now
 	}
 	g := c.group
 	g.mu.Lock()
@@ -150,14 +152,13 @@ func (c *child) Stop(grace time.Duration, force <-chan struct{}) (Exit, []procid
 		},
 	}
 	_, survivors := t.run(grace, force)
-	for i := 0; i < 20 && !c.tryReap(); i++ { // killed, but not a zombie yet
+	for i := 0; i < 20 && !c.tryReap(); i++ { // killed, but not yet a zombie
 		time.Sleep(minPause)
 	}
 	return c.reap(), infos(survivors)
 }
 
-// addTo adds the first process to a trail. Its number is still its own: nobody has
-// reaped it.
+// addTo adds the first process to a set. It has not been reaped, so its pid is still its own.
 func (c *child) addTo(t *processSet, table procid.Table) {
 	for i := range table {
 		if table[i].PID == c.pid {
@@ -181,7 +182,7 @@ func (g *Group) endRun(ctx context.Context, grace time.Duration) Report {
 	return Report{Ended: infos(without(found, survivors)), Escaped: infos(append(survivors, g.unattributed(set, loose)...))}
 }
 
-// ownLeaves is the leaf of this Group, if there is one.
+// ownLeaves returns the leaf of this Group, if there is one.
 func (g *Group) ownLeaves() []*cgroup.Leaf {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -191,7 +192,8 @@ func (g *Group) ownLeaves() []*cgroup.Leaf {
 	return []*cgroup.Leaf{g.leaf}
 }
 
-// processSets are what is known of the run, and of its detached steps, before a look.
+// processSets returns what is known of the run, and of its detached steps, before the process table
+// is read.
 func (g *Group) processSets() (run, loose *processSet) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -205,7 +207,7 @@ func (g *Group) processSets() (run, loose *processSet) {
 	return run, loose
 }
 
-// findAll finds everything of the run that lives, but what detached steps left.
+// findAll returns all living processes of the run, except what detached steps left.
 func (g *Group) findAll(run, loose *processSet) []procid.Entry {
 	table := g.snapshots.take(g.since)
 	var above map[int]bool
@@ -232,8 +234,8 @@ func (g *Group) findAll(run, loose *processSet) []procid.Entry {
 	}
 	g.mu.Unlock()
 	loose.update(table, isExempt)
-	// With a detached step about, an orphan without any mark may be that step's:
-	// only the leaf, which detached steps are not in, tells them apart.
+	// If there is a detached step, an orphan without a mark may belong to it. Only the leaf, which
+	// contains no detached steps, could tell.
 	claim := !g.foreign && onlyGroup() && !free
 	for i := range table {
 		e := &table[i]
@@ -247,9 +249,9 @@ func (g *Group) findAll(run, loose *processSet) []procid.Entry {
 	})
 }
 
-// unattributed are processes that may be the run's and carry no mark: orphans of this
-// user that began while the run lasted. They are asked for only where something
-// was stopped and neither a leaf nor a reaper can tell, and they are not killed.
+// unattributed returns processes that may belong to the run but carry no mark: orphans of this user
+// that started during the run. It looks for them only if a step was stopped and there is neither a
+// leaf nor a reaper that could tell. They are reported, not killed.
 func (g *Group) unattributed(run, loose *processSet) []procid.Entry {
 	g.mu.Lock()
 	ask := g.stepStopped && g.leaf == nil
@@ -272,13 +274,13 @@ func (g *Group) unattributed(run, loose *processSet) []procid.Entry {
 	})
 }
 
-// maxExecWait is how long a fork may take to begin its program. It takes far less
-// than a millisecond, unless nothing gets a processor.
+// maxExecWait is how long awaitExec waits for a forked process to execute its program. That takes
+// far less than a millisecond, unless the process gets no CPU time.
 const maxExecWait = 2 * time.Second
 
-// awaitExec adopts what is left, and waits until every other fork of a dead engine has begun
-// its program, and looks again: not before then does it carry a mark. Where marks do not
-// count there is nothing to wait for.
+// awaitExec adds what killed owners left, and waits until every process that they forked has
+// executed its program, because a process carries no mark before. It returns the last process table
+// that it read, and the ancestors of this process. If marks do not count, it does not wait.
 func (g *Group) awaitExec(run *processSet, table procid.Table) (_ procid.Table, above map[int]bool) {
 	for end := time.Now().Add(maxExecWait); ; table = g.snapshots.take(g.since) {
 		above = ancestors(table)
@@ -291,9 +293,9 @@ func (g *Group) awaitExec(run *processSet, table procid.Table) (_ procid.Table, 
 	}
 }
 
-// anyBeforeExec says whether there is a process that an engine forked before it died, and
-// that has not begun its program yet. Until then it has the engine's name, which is
-// this program's. For a moment after that it has no environment.
+// anyBeforeExec reports whether a process exists that an owner forked before it was killed and that
+// has not executed its program yet. Until then the process has the name of the owner's program,
+// which is also the name of this one. For a moment after that it has no environment.
 func anyBeforeExec(table procid.Table) bool {
 	own := slices.IndexFunc(table, func(e procid.Entry) bool { return e.PID == os.Getpid() })
 	if own < 0 {
@@ -305,7 +307,8 @@ func anyBeforeExec(table procid.Table) bool {
 	})
 }
 
-// ancestors are the processes above this one, who inherit what it does not.
+// ancestors returns the ancestors of this process, and pid 1. They inherit the orphans that this
+// process does not.
 func ancestors(table procid.Table) map[int]bool {
 	parent := make(map[int]int, len(table))
 	for i := range table {
@@ -318,6 +321,7 @@ func ancestors(table procid.Table) map[int]bool {
 	return above
 }
 
+// without returns list without the processes of drop.
 func without(list, drop []procid.Entry) []procid.Entry {
 	var out []procid.Entry
 next:
@@ -332,16 +336,16 @@ next:
 	return out
 }
 
-// snapshots shares looks at the process table: hundreds of steps may be stopped at
-// once, and a look takes milliseconds.
+// snapshots lets concurrent callers share one read of the process table: hundreds of steps may be
+// stopped together, and a read takes milliseconds.
 type snapshots struct {
 	mu    sync.Mutex
-	begun time.Time // when the look began
+	begun time.Time // when the last read began
 	last  procid.Table
 }
 
-// take is a look that began after it was asked for. Those who wait while one is
-// being taken share the next.
+// take returns a process table whose read began after the call. Callers that wait during a read
+// share the next one.
 func (l *snapshots) take(since uint64) procid.Table {
 	asked := time.Now()
 	l.mu.Lock()

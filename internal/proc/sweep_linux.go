@@ -12,9 +12,10 @@ import (
 	"github.com/flowrun/flowrun/internal/procid"
 )
 
-// Sweep ends what processes of this place (SetPlace) have started and, killed, could not
-// end: whatever run it is of, but nothing of a process that lives, and nothing of detached
-// steps. Where nothing is left it costs some system calls a hundred processes.
+// Sweep ends the processes left by killed flowrun processes with the same state directory
+// (procid.SetPlace), whatever run they belong to. It ends nothing that a living flowrun process
+// started and nothing of detached steps. If nothing is left, it costs a few system calls per
+// hundred processes.
 func Sweep(ctx context.Context, grace time.Duration) (Report, error) {
 	if !procid.HasPlace() || !procid.HasOrphans() && !abandonedLeaf() {
 		return Report{}, nil
@@ -22,8 +23,8 @@ func Sweep(ctx context.Context, grace time.Duration) (Report, error) {
 	return reopen(nil, func(string) bool { return false }, nil).Close(ctx, grace)
 }
 
-// abandonedLeaf says whether there is a leaf beside those of this process whose maker is
-// gone.
+// abandonedLeaf reports whether there is a leaf, next to those of this process, whose maker has
+// ended.
 func abandonedLeaf() bool {
 	for _, parent := range cgroup.OwnCgroups() {
 		if parent == "" {
@@ -38,9 +39,9 @@ func abandonedLeaf() bool {
 	return false
 }
 
-// addAbandoned takes into the trail what a look shows to be left by those who are gone: what is
-// in their leaves, and what was born as theirs. It remembers the leaves. What is above
-// this process is left alone: a shell that a step gave to somebody, who types here.
+// addAbandoned adds the processes that killed owners left: those in their leaves, and those with
+// their birthmark. It remembers the leaves. It does not add ancestors of this process: one may be a
+// shell that a step opened for a person who now runs flowrun in it.
 func (g *Group) addAbandoned(run *processSet, table procid.Table, above map[int]bool) {
 	buf := make([]byte, 4<<10)
 	own := cgroup.OwnCgroups()
@@ -64,7 +65,7 @@ func (g *Group) addAbandoned(run *processSet, table procid.Table, above map[int]
 	}
 }
 
-// leafAbove is the leaf of this Group that a cgroup is, or is in; "" for none.
+// leafAbove returns the leaf of this Group that a cgroup is, or is in, or "".
 func (g *Group) leafAbove(dir string) string {
 	for ; strings.Contains(dir, cgroup.LeafPrefix); dir = filepath.Dir(dir) {
 		if g.leafBelongs(filepath.Base(dir)) {
@@ -74,9 +75,10 @@ func (g *Group) leafAbove(dir string) string {
 	return ""
 }
 
+// within reports whether dir is above, or is below it.
 func within(dir, above string) bool { return dir == above || strings.HasPrefix(dir, above+"/") }
 
-// noteAbandonedLeaf notes a leaf, to be ended as a whole. The lock is held.
+// noteAbandonedLeaf remembers a leaf, to end it as a whole. The lock is held.
 func (g *Group) noteAbandonedLeaf(path string) {
 	if g.abandonedLeaves == nil {
 		g.abandonedLeaves = map[string]*cgroup.Leaf{}
@@ -86,14 +88,14 @@ func (g *Group) noteAbandonedLeaf(path string) {
 	}
 }
 
-// foundLeaves are the leaves that looks have shown so far.
+// foundLeaves returns the abandoned leaves found so far.
 func (g *Group) foundLeaves() []*cgroup.Leaf {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Collect(maps.Values(g.abandonedLeaves))
 }
 
-// removeLeaves removes the leaves that were found, and empty ones beside.
+// removeLeaves removes the leaves that were found, and empty ones next to them.
 func (g *Group) removeLeaves() {
 	for _, l := range g.foundLeaves() {
 		l.Remove()

@@ -7,5 +7,5 @@ import (
 	"time"
 )
 
-// Sweep finds nothing: without a process table nothing is found again.
+// Sweep does nothing: without a process table, processes of others cannot be found.
 func Sweep(context.Context, time.Duration) (Report, error) { return Report{}, nil }

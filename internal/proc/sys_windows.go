@@ -5,17 +5,18 @@ import (
 	"syscall"
 )
 
-// newSession has a process lead a group of its own: Windows has no sessions of this kind.
+// newSession returns attributes that put a process into a group of its own. Windows has no sessions
+// of this kind.
 func newSession(bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
 
-// Windows has no process groups to ask about or to end.
+// Windows has no process groups that could be checked or ended.
 func groupLives(int) bool { return false }
 
 func killGroup(int) bool { return false }
 
-// signalGroup ends the process; there is no gentle way without a console.
+// signalGroup kills the process: without a console, Windows has no signal like TERM.
 func signalGroup(p *os.Process, _ syscall.Signal) { p.Kill() }
 
 func exitOf(state *os.ProcessState) Exit { return Exit{Code: state.ExitCode()} }

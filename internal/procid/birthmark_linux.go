@@ -7,26 +7,25 @@ import (
 	"unsafe"
 )
 
-// A birthmark is a sign that a process cannot shed by accident: resource limits pass to
-// every child and through every exec, and nothing that steps do to get away (setsid,
-// env -i, a double fork, leaving a cgroup) changes them. The one that is used bounds how
-// long a real-time process may compute without a pause, in microseconds; the values used
-// are tens of thousands of years. It says which process is the owner, so that another one
-// knows whether it lives.
+// A birthmark identifies the owner of a process, so that another flowrun process can check whether
+// the owner is alive. It is stored in a resource limit, which a process does not lose by accident:
+// every child inherits limits, exec keeps them, and nothing that steps do to get away (setsid, env
+// -i, a double fork, leaving a cgroup) changes them. The limit used is how long a real-time process
+// may compute without a pause, in microseconds. The values used are tens of thousands of years.
 //
-// Only the soft limit is set. A process that lowers or raises it on purpose is not found
-// by it, and neither are those of a program that runs under a lower hard limit.
+// Only the soft limit is set. A process that changes it on purpose is not found by it. Neither are
+// the processes of a flowrun that runs under a lower hard limit.
 const (
 	rlimitProcesses = 6  // RLIMIT_NPROC
 	rlimitRealTime  = 15 // RLIMIT_RTTIME
 
-	PidBits   = 22 // the kernel's own bound
-	StartBits = 16 // of the start time: enough to tell a number that is used again
+	PidBits   = 22 // the upper limit of the kernel
+	StartBits = 16 // of the start time; enough to notice that a pid was reused
 	magicBits = 6
-	magic     = 0b101101 // the highest bit of all stays 0
+	magic     = 0b101101 // the highest bit stays 0
 )
 
-// Birthmark is what the children of this process carry; 0 where there is none.
+// Birthmark returns the mark that the children of this process carry, or 0 if it cannot have one.
 func Birthmark() uint64 {
 	at := uint64(place.Load())
 	if at == 0 || Self().Start == 0 || unsafe.Sizeof(uintptr(0)) < 8 {
@@ -35,8 +34,8 @@ func Birthmark() uint64 {
 	return ((magic<<PlaceBits|at)<<StartBits|Self().Start&(1<<StartBits-1))<<PidBits | uint64(Self().PID)
 }
 
-// Orphaned says of a process's soft limit that it is a birthmark of this place whose
-// owner is gone.
+// Orphaned reports whether mark, the soft limit of a process, is a birthmark of this place (see
+// SetPlace) whose owner has ended.
 func Orphaned(mark uint64) bool {
 	own := Birthmark()
 	if own == 0 || mark>>(StartBits+PidBits) != own>>(StartBits+PidBits) {
@@ -51,7 +50,7 @@ func Orphaned(mark uint64) bool {
 	return e.Dead() || e.Start&(1<<StartBits-1) != mark>>PidBits&(1<<StartBits-1)
 }
 
-// BirthmarkOf reads another process's mark; 0 where this user may not.
+// BirthmarkOf returns the mark of another process, or 0 if this user may not read it.
 func BirthmarkOf(pid int) uint64 {
 	var lim syscall.Rlimit
 	if prlimit(pid, rlimitRealTime, nil, &lim) != nil {
@@ -60,6 +59,7 @@ func BirthmarkOf(pid int) uint64 {
 	return lim.Cur
 }
 
+// prlimit reads and sets limits of a process; pid 0 is this one.
 func prlimit(pid, which int, set, old *syscall.Rlimit) error {
 	_, _, errno := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, uintptr(pid), uintptr(which),
 		uintptr(unsafe.Pointer(set)), uintptr(unsafe.Pointer(old)), 0, 0)
@@ -69,9 +69,9 @@ func prlimit(pid, which int, set, old *syscall.Rlimit) error {
 	return nil
 }
 
-// SetChildLimits sets the limits that the next child inherits: a birthmark, unless it is to
-// outlive the run, and fewer processes than this one may have. The answer restores them.
-// In between this program's other children inherit them too; none of those outlives it.
+// SetChildLimits sets the limits that the next child inherits: a birthmark, unless the child may
+// outlive the run, and fewer processes than this process may have. Call restore after the fork.
+// Until then other children of this program inherit the limits too, but none of them outlives it.
 func SetChildLimits(outlives bool) (restore func()) {
 	var old [2]syscall.Rlimit
 	var changed [2]bool
@@ -88,7 +88,8 @@ func SetChildLimits(outlives bool) (restore func()) {
 	}
 }
 
-// changeLimit changes a soft limit of this process and says whether it did.
+// changeLimit sets a soft limit of this process to to(limit), stores the old limit in old, and
+// reports whether the limit was changed.
 func changeLimit(which int, old *syscall.Rlimit, to func(uint64) uint64) bool {
 	if prlimit(0, which, nil, old) != nil {
 		return false
@@ -97,19 +98,20 @@ func changeLimit(which int, old *syscall.Rlimit, to func(uint64) uint64) bool {
 	return lim.Cur != old.Cur && lim.Cur <= lim.Max && prlimit(0, which, &lim, nil) == nil
 }
 
-// reservedProcesses is how many processes and threads this program keeps for itself, of those
-// that its user may have: a step that has used up all others cannot keep it from ending
-// that step. A limit so small that this is a quarter of it is shared.
+// reservedProcesses is how many of the processes and threads that its user may have this program
+// keeps for itself, so that it can still end a step that has used up all others. Of a low limit it
+// keeps a quarter.
 const reservedProcesses = 48
 
+// MaxStepProcesses returns how many processes a step may have if this program may have limit.
 func MaxStepProcesses(limit uint64) uint64 {
-	if limit > 1<<62 { // none
+	if limit > 1<<62 { // unlimited
 		return limit
 	}
 	return limit - min(reservedProcesses, limit/4)
 }
 
-// HasOrphans says whether any process carries a birthmark of this place whose owner is gone.
+// HasOrphans reports whether any process carries a birthmark of this place whose owner has ended.
 func HasOrphans() bool {
 	own := Birthmark()
 	if own == 0 {

@@ -1,8 +1,7 @@
-// Package procid says which process is which. An [Identity] names one for as long as the
-// machine runs, a [Mark] the run and the owner that started it, a [Tag] the process that
-// made something, and a birthmark (Linux) is a sign that every descendant of an owner
-// carries. [ReadTable] is the processes of the machine with their marks, as one look finds
-// them.
+// Package procid identifies processes. An [Identity] names one process for as long as the machine
+// runs. A [Mark] names the run and the owner that started a process. A [Tag] names the process that
+// made a file or a cgroup. A birthmark (Linux) identifies the owner in every descendant.
+// [ReadTable] returns all processes of the machine with their marks.
 //
-// The package reads and names; it neither starts processes nor ends them.
+// The package reads and names processes; it neither starts nor ends them.
 package procid

@@ -5,24 +5,23 @@ import (
 	"sync"
 )
 
-// Identity names one process of one machine for good: its number may be given to
-// another process, the number and the start time together never are. What has no
-// meaning on a platform is left zero. It is for processes that share a machine: to
-// another machine every Identity is of another boot.
+// Identity names one process of one machine. A pid can be reused, but pid and start time together
+// cannot. Fields without a meaning on a platform are zero. Compare Identities on one machine only:
+// to another machine every Identity looks like one of an earlier boot.
 type Identity struct {
 	PID       int    `json:"pid"`
-	Start     uint64 `json:"start"`               // clock ticks from boot to the start; 0 where it cannot be known
+	Start     uint64 `json:"start"`               // clock ticks from boot to the start; 0 if unknown
 	Boot      string `json:"boot"`                // BootID when the process ran
-	Namespace string `json:"namespace,omitempty"` // in which PID and Start count
+	Namespace string `json:"namespace,omitempty"` // in which PID and Start are valid
 }
 
-// Liveness says whether a process lives. The zero Liveness is Unknown.
+// Liveness is whether a process is alive. The zero Liveness is Unknown.
 type Liveness uint8
 
-// What can be said of a process.
+// Values of Liveness.
 const (
-	Unknown Liveness = iota // it cannot be told from here
-	Alive                   // it runs, or is stopped
+	Unknown Liveness = iota // it cannot be determined from here
+	Alive                   // it is running, or is suspended
 	Dead                    // it has ended, or is a zombie
 )
 
@@ -36,18 +35,17 @@ func (l Liveness) String() string {
 	return "unknown"
 }
 
-// Self is this process.
+// Self returns the Identity of this process.
 func Self() Identity { return self() }
 
 var self = sync.OnceValue(func() Identity {
 	return Identity{PID: os.Getpid(), Start: ownStart(), Boot: BootID(), Namespace: namespace()}
 })
 
-// State says whether the process lives. It is Dead when this is another boot, or
-// when no living process has both its number and its start time; Unknown when it
-// is in another namespace than this process, or where the platform (Windows) or a
-// /proc that hides processes cannot tell. On Unix systems other than Linux the
-// number alone decides, so that a number used again counts as Alive.
+// State returns whether the process is alive. It is Dead after a reboot, or if no living process
+// has both its pid and its start time. It is Unknown if the process is in another namespace than
+// this one, or if the platform (Windows) or a /proc that hides processes cannot tell. On Unix
+// systems other than Linux only the pid is checked, so a reused pid counts as Alive.
 func (i Identity) State() Liveness {
 	switch {
 	case i.Boot != BootID():

@@ -10,7 +10,7 @@ import (
 	"unsafe"
 )
 
-// state looks the process up in /proc, if this process finds itself there.
+// state looks up the process in /proc. It returns Unknown if this process cannot find itself there.
 func (i Identity) state() Liveness {
 	if i.Start == 0 || Self().Start == 0 {
 		return Unknown
@@ -25,11 +25,11 @@ func (i Identity) state() Liveness {
 	case syscall.Kill(i.PID, 0) == syscall.ESRCH:
 		return Dead
 	}
-	return Unknown // somebody has the number, and /proc hides who
+	return Unknown // the pid is taken, and /proc hides by whom
 }
 
-// ownStart is when this process started; 0 where /proc is missing or is that of
-// another pid namespace, in which this process has another number.
+// ownStart returns when this process started. It is 0 if /proc is missing or belongs to another pid
+// namespace, in which this process has another pid.
 func ownStart() uint64 {
 	if link, err := os.Readlink("/proc/self"); err != nil || link != strconv.Itoa(os.Getpid()) {
 		return 0
@@ -39,8 +39,8 @@ func ownStart() uint64 {
 	return e.Start
 }
 
-// namespace is where numbers and start times count: those of the pid and of the
-// time namespace. Kernels before 5.6 have no time namespaces.
+// namespace returns the names of the pid namespace and the time namespace, in which pids and start
+// times are valid. Kernels before 5.6 have no time namespaces.
 func namespace() string {
 	var names []string
 	for _, kind := range []string{"pid", "time"} {
@@ -51,8 +51,8 @@ func namespace() string {
 	return strings.Join(names, " ")
 }
 
-// BootID names this boot of the machine: another after every start. It is "" on
-// platforms other than Linux.
+// BootID returns an id that is new after every boot of the machine. It is "" on platforms other
+// than Linux.
 func BootID() string { return bootID() }
 
 var bootID = sync.OnceValue(func() string {
@@ -60,14 +60,14 @@ var bootID = sync.OnceValue(func() string {
 	return strings.TrimSpace(string(text))
 })
 
-// Uptime is the time since boot, suspended time included. It does not jump when
-// the wall clock is set, and all processes of a boot agree on it. On platforms
-// other than Linux it is the wall clock's time since 1970.
+// Uptime returns the time since boot, including time in which the machine was suspended. It does
+// not jump when the wall clock is set, and all processes of a boot agree on it. On platforms other
+// than Linux it is the wall clock's time since 1970.
 func Uptime() time.Duration {
 	const clockBoottime = 7
 	var t syscall.Timespec
 	_, _, errno := syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clockBoottime, uintptr(unsafe.Pointer(&t)), 0)
-	if errno != 0 { // no kernel that Go runs on
+	if errno != 0 { // does not happen on kernels that Go supports
 		return 0
 	}
 	return time.Duration(t.Nano())

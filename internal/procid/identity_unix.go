@@ -4,7 +4,7 @@ package procid
 
 import "syscall"
 
-// state asks whether the number is taken: by another user's process as well.
+// state checks whether the pid is taken, be it by a process of another user.
 func (i Identity) state() Liveness {
 	if i.PID > 0 && syscall.Kill(i.PID, 0) != syscall.ESRCH {
 		return Alive

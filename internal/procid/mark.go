@@ -5,27 +5,28 @@ import (
 	"strings"
 )
 
-// What a step's processes find in their environment. By MarkOwner and MarkStep
-// they are found again; MarkRun is for people.
+// Variables in the environment of a step's processes. MarkOwner and MarkStep are used to find the
+// processes again; MarkRun is for people.
 const (
-	MarkOwner = "FLOWRUN_OWNER" // the Mark of the run's owner
+	MarkOwner = "FLOWRUN_OWNER" // the Mark of the run and its owner
 	MarkRun   = "FLOWRUN_RUN"   // the run's id
 	MarkStep  = "FLOWRUN_STEP"  // the step's path
 )
 
-// Mark is the value of MarkOwner in what one owner of a run starts. A run's owners
-// are counted by epochs from 1; 0 counts as 1. An owner that has lost its run ends
-// what it started itself and leaves the next one's processes alone.
+// Mark returns the value of MarkOwner for the processes that one owner of a run starts. The epoch
+// counts the owners of a run from 1; 0 means 1. The mark lets an owner that has lost its run end
+// what it started itself, and nothing of the next owner.
 func Mark(run string, epoch int) string { return run + "." + strconv.Itoa(max(epoch, 1)) }
 
-// OfRun says whether a mark is the run's, of whatever epoch. The id may hold dots
-// itself: the epoch is what stands behind the last.
+// OfRun reports whether a mark belongs to the run, in any epoch. The run id may contain dots
+// itself: the epoch follows the last one.
 func OfRun(mark, run string) bool {
 	of, epoch := SplitMark(mark)
 	_, err := strconv.ParseUint(epoch, 10, 64)
 	return of == run && err == nil
 }
 
+// SplitMark splits a mark into the run id and the epoch. The epoch is "" if there is no dot.
 func SplitMark(mark string) (run, epoch string) {
 	i := strings.LastIndexByte(mark, '.')
 	if i < 0 {

@@ -8,15 +8,16 @@ import (
 	"sync/atomic"
 )
 
-// place is where this process belongs: see Setplace. 0 until it is known.
+// place is a hash of the place of this process, 0 until SetPlace was called.
 var place atomic.Uint32
 
-// PlaceBits is how much of a place fits into a birthmark.
+// PlaceBits is how many bits of a place fit into a birthmark.
 const PlaceBits = 19
 
-// SetPlace says which folder holds the state of the runs of this process. The first call
-// counts. Processes with one place end what another of them left when it was killed
-// ([Sweep]); what belongs to other places is none of their business.
+// SetPlace sets the place of this process: the directory that holds the state of its runs, together
+// with its user and its namespace. Only the first call has an effect. flowrun processes with the
+// same place end what another of them left when it was killed; they do not touch what belongs to
+// other places.
 func SetPlace(dir string) {
 	if dir == "" {
 		return
@@ -29,27 +30,29 @@ func SetPlace(dir string) {
 	place.CompareAndSwap(0, max(h.Sum32()>>(32-PlaceBits), 1))
 }
 
-// HasPlace says whether the place of this process is known.
+// HasPlace reports whether SetPlace was called.
 func HasPlace() bool { return place.Load() != 0 }
 
-// ForgetPlace makes the place unknown again. Tests set several.
+// ForgetPlace undoes SetPlace, for tests that use several places.
 func ForgetPlace() { place.Store(0) }
 
 const tagFormat = "%d.%d.%x"
 
-// Tag names this process, and its place, in the names of what it must not leave behind.
-// It consists of digits, letters a to f, and dots.
+// Tag returns a name for this process and its place. It is part of the names of files and cgroups
+// that must be removed if this process is killed. It consists of digits, the letters a to f, and
+// dots.
 func Tag() string {
 	return fmt.Sprintf(tagFormat, Self().PID, Self().Start, place.Load())
 }
 
-// Abandoned says of a Tag that its process was of this place and is certainly gone.
+// Abandoned reports whether the process of a Tag had the place of this process and has certainly
+// ended.
 func Abandoned(tag string) bool {
 	at, gone := ReadTag(tag)
 	return gone && at != 0 && at == place.Load()
 }
 
-// ReadTag is the place in a Tag, and whether there is no such process here.
+// ReadTag returns the place in a Tag, and whether its process has certainly ended.
 func ReadTag(tag string) (at uint32, gone bool) {
 	id := Identity{Boot: BootID(), Namespace: Self().Namespace}
 	n, err := fmt.Sscanf(tag, tagFormat, &id.PID, &id.Start, &at)

@@ -11,29 +11,30 @@ import (
 	"time"
 )
 
-// Entry is one process as the kernel's table shows it.
+// Entry is one process of the process table.
 type Entry struct {
 	Info
 	Parent, Group, Session int
-	Start                  uint64 // clock ticks since boot; with the pid it names a process for good
+	Start                  uint64 // clock ticks since boot; pid and start time together are unique
 	State                  byte
-	BeforeExec             bool   // and has not begun its program yet
+	BeforeExec             bool   // forked, but has not executed its program yet
 	NoEnviron              bool   // has no environment, or none yet
-	Mark                   string // whose it is
+	Mark                   string // value of MarkOwner in its environment, or ""
 }
 
+// Dead reports whether the process is a zombie or gone.
 func (e *Entry) Dead() bool { return e.State == 'Z' || e.State == 'X' }
 
-// Table is a look at all processes.
+// Table lists all processes of the machine.
 type Table []Entry
 
-// environMax bounds what is read of one process's environment. A marker may stand
-// anywhere in it: shells write it anew in an order of their own.
+// environMax is how much of a process's environment is read, in bytes. The mark may be anywhere in
+// it, because shells reorder their environment.
 const environMax = 1 << 20
 
-// ReadTable looks at all processes. Markers are read of those started since (in
-// clock ticks): older ones cannot belong to the run. Processes that end meanwhile
-// are left out.
+// ReadTable lists all processes. It reads the marks only of processes that started at or after
+// since (in clock ticks since boot): older ones cannot belong to the run. It leaves out processes
+// that end while it reads.
 func ReadTable(since uint64) (Table, error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -63,6 +64,8 @@ func ReadTable(since uint64) (Table, error) {
 	return t, nil
 }
 
+// ReadEntry reads one process. It returns false if there is no such process, or if /proc hides it.
+// buf is used for reading.
 func ReadEntry(pid int, buf []byte) (Entry, bool) {
 	n, err := ReadInto("/proc/"+strconv.Itoa(pid)+"/stat", buf)
 	if err != nil {
@@ -72,8 +75,8 @@ func ReadEntry(pid int, buf []byte) (Entry, bool) {
 	return e, ok && e.PID == pid
 }
 
-// ParseStat reads a line of /proc/PID/stat. The name stands in parentheses and
-// may hold anything, parentheses too, so the last one ends it.
+// ParseStat parses a line of /proc/PID/stat. The name is in parentheses and may itself contain
+// parentheses, so it ends at the last one.
 func ParseStat(line string) (e Entry, ok bool) {
 	open, end := strings.IndexByte(line, '('), strings.LastIndexByte(line, ')')
 	if open < 1 || end < open {
@@ -82,7 +85,7 @@ func ParseStat(line string) (e Entry, ok bool) {
 	const (
 		flagsField = 6 // counted from the state, which is field 0
 		startField = 19
-		forkNoExec = 0x40 // the kernel's PF_FORKNOEXEC
+		forkNoExec = 0x40 // PF_FORKNOEXEC of the kernel
 	)
 	fields := strings.Fields(line[end+1:])
 	if len(fields) <= startField || len(fields[0]) != 1 {
@@ -101,7 +104,7 @@ func ParseStat(line string) (e Entry, ok bool) {
 	return e, errors.Join(errs[:]...) == nil
 }
 
-// readMarks fills in the markers. It returns the buffer, which may have grown.
+// readMarks fills in Mark, Step and NoEnviron. It returns the buffer, which may have grown.
 func (e *Entry) readMarks(buf []byte) []byte {
 	path := "/proc/" + strconv.Itoa(e.PID) + "/environ"
 	n, err := ReadInto(path, buf)
@@ -116,6 +119,8 @@ func (e *Entry) readMarks(buf []byte) []byte {
 	return buf
 }
 
+// ParseMarks returns the values of MarkOwner and MarkStep in an environment as /proc/PID/environ
+// shows it.
 func ParseMarks(environ []byte) (mark, step string) {
 	for v := range bytes.SplitSeq(environ, []byte{0}) {
 		if rest, ok := bytes.CutPrefix(v, []byte(MarkOwner+"=")); ok {
@@ -127,8 +132,8 @@ func ParseMarks(environ []byte) (mark, step string) {
 	return mark, step
 }
 
-// ReadInto reads a small file into buf. It goes around os.File: the poller has no
-// use for these files, and a look reads two of them for every process.
+// ReadInto reads a small file into buf and returns its length. It does not use os.File: the poller
+// cannot handle these files, and ReadTable reads two of them for every process.
 func ReadInto(path string, buf []byte) (int, error) {
 	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
@@ -152,13 +157,14 @@ func ReadInto(path string, buf []byte) (int, error) {
 	return got, nil
 }
 
-// Now is this moment on the clock that start times are on: clock ticks since
-// boot, a hundred a second on every architecture.
+// Now returns the current time in the unit of start times: clock ticks since boot, a hundred a
+// second on every architecture.
 func Now() uint64 {
 	const tick = 10 * time.Millisecond
 	return uint64(Uptime() / tick)
 }
 
+// SameUser reports whether a process belongs to the user of this process.
 func SameUser(pid int) bool {
 	var st syscall.Stat_t
 	return syscall.Stat("/proc/"+strconv.Itoa(pid), &st) == nil && int(st.Uid) == os.Getuid()
