@@ -1,7 +1,7 @@
-// Package cgroup makes the cgroups of runs (Linux). A [Leaf] holds the processes of one run:
-// it lists them, freezes them and kills them at once, and its name says whose it is. A
-// [MemoryLimit] bounds the memory of one step. Both can be made only where this user may
-// write to a hierarchy; the caller continues without one.
+// Package cgroup makes cgroups for runs (Linux). A [Leaf] contains the processes of one run: it can
+// list, freeze and kill all of them, and its name says which run made it. A [MemoryLimit] limits
+// the memory of one step. Both can be made only if this user may write to a hierarchy; otherwise
+// the caller continues without them.
 //
-// The package does not know which processes belong to a run by other signs.
+// Package proc knows the other signs by which a process belongs to a run; this package does not.
 package cgroup

@@ -16,8 +16,8 @@ import (
 	"github.com/flowrun/flowrun/internal/procid"
 )
 
-// CgroupsOf are the folders of the cgroups that a process is in, in every hierarchy that
-// leaves are made in.
+// CgroupsOf returns the directories of the cgroups that a process is in, in the hierarchies in
+// which leaves are made (see OwnCgroups). buf is used for reading.
 func CgroupsOf(pid int, buf []byte) (dirs [2]string) {
 	n, err := procid.ReadInto(filepath.Join("/proc", strconv.Itoa(pid), "cgroup"), buf)
 	if err != nil {
@@ -26,45 +26,47 @@ func CgroupsOf(pid int, buf []byte) (dirs [2]string) {
 	return parseCgroups(string(buf[:n]))
 }
 
-// Leaf is a cgroup that holds processes of one run and nothing else. Those of version 2
-// that limit nothing are only a list that no process leaves by accident.
+// Leaf is a cgroup that contains processes of one run and nothing else. A leaf of version 2 need
+// not limit anything: it serves as a list that no process leaves by accident.
 type Leaf struct {
 	Path string
-	dir  *os.File // nil: another process has made it
+	dir  *os.File // nil if another process made it
 }
 
-var leafCount atomic.Int64 // leaves made by this process
+var leafCount atomic.Int64 // number of leaves that this process has made
 
-// A leaf is called flowrun-MARK-TAG-NUMBER, so that whoever finds it knows the run and
-// the epoch (Mark) and whether the process that made it is gone (Tag).
+// LeafPrefix starts the name of a leaf: flowrun-MARK-TAG-NUMBER. The mark (procid.Mark) names the
+// run and the epoch, and the tag (procid.Tag) shows whether the process that made the leaf has
+// ended.
 const LeafPrefix = "flowrun-"
 
-// LeafName is the name of a new leaf for what carries the mark. With "" it only bounds
-// its processes: nobody ends them because they are in it.
+// LeafName returns the name of a new leaf for processes with this mark. With "" nothing ends
+// processes because they are in the leaf; it only limits them.
 func LeafName(mark string) string {
 	return fmt.Sprintf("%s%s-%s-%d", LeafPrefix, LeafMark(mark), procid.Tag(), leafCount.Add(1))
 }
 
-// LeafMark is a mark as a part of a leaf's name.
+// LeafMark returns a mark as it appears in the name of a leaf. If the mark is long or has
+// characters that a file name should not contain, the run id is replaced by its SHA-256.
 func LeafMark(mark string) string {
-	const most = 120 // bytes; a name has 255
+	const limit = 120 // bytes; a name can have 255
 	safe := strings.IndexFunc(mark, func(r rune) bool {
 		return r != '.' && r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 	}) < 0
-	if safe && len(mark) <= most {
+	if safe && len(mark) <= limit {
 		return mark
 	}
 	run, epoch := procid.SplitMark(mark)
 	return fmt.Sprintf("%x.%s", sha256.Sum256([]byte(run)), epoch)
 }
 
-// ParseLeaf takes the name of a leaf apart.
+// ParseLeaf returns the mark and the tag in the name of a leaf. ok is false for other names.
 func ParseLeaf(name string) (mark, tag string, ok bool) {
 	rest, ok := strings.CutPrefix(name, LeafPrefix)
 	if !ok {
 		return "", "", false
 	}
-	rest, _, ok = cutLast(rest, "-") // the number
+	rest, _, ok = cutLast(rest, "-") // drop the number
 	if !ok {
 		return "", "", false
 	}
@@ -79,8 +81,8 @@ func cutLast(text, sep string) (before, after string, ok bool) {
 	return text[:i], text[i+len(sep):], true
 }
 
-// NewLeaf makes a leaf under this process's own cgroup; nil where that cannot be
-// done (no v2 hierarchy, not this user's to write).
+// NewLeaf makes a leaf below the cgroup of this process. It returns nil if that is not possible:
+// there is no v2 hierarchy, or this user may not write to it.
 func NewLeaf(mark string) *Leaf {
 	parent := OwnCgroup()
 	if parent == "" {
@@ -95,7 +97,7 @@ func NewLeaf(mark string) *Leaf {
 	return l
 }
 
-// makeLeaf makes a cgroup whose name says whose it is.
+// makeLeaf makes a cgroup below parent with a name for the mark.
 func makeLeaf(parent, mark string) (*Leaf, error) {
 	path := filepath.Join(parent, LeafName(mark))
 	if err := os.Mkdir(path, 0o755); err != nil {
@@ -109,9 +111,9 @@ func makeLeaf(parent, mark string) (*Leaf, error) {
 	return &Leaf{Path: path, dir: dir}, nil
 }
 
-// SweepLeaves removes leaves whose makers died before they could, of whatever place. Only
-// empty ones can be removed, so at worst a run of another pid namespace goes on without
-// its leaf; ending what is in the others is for Sweep and Recover.
+// SweepLeaves removes the empty leaves below parent whose makers have ended, whatever their place
+// (procid.SetPlace). Only empty cgroups can be removed, so at worst a run in another pid namespace
+// loses a leaf that is empty at that moment. proc.Sweep and proc.Recover end what is in the others.
 func SweepLeaves(parent string) {
 	for _, path := range LeavesUnder(parent) {
 		if _, tag, ok := ParseLeaf(filepath.Base(path)); ok {
@@ -122,13 +124,14 @@ func SweepLeaves(parent string) {
 	}
 }
 
+// LeavesUnder returns the paths of all leaves directly below parent.
 func LeavesUnder(parent string) []string {
 	found, _ := filepath.Glob(filepath.Join(parent, LeafPrefix+"*-*-*"))
 	return found
 }
 
-// parseCgroups are the folders that a /proc/PID/cgroup names, of version 2 and of the
-// memory controller of version 1; "" for none.
+// parseCgroups parses /proc/PID/cgroup. It returns the directories of the version 2 cgroup and of
+// the version 1 cgroup of the memory controller, "" for one that does not exist.
 func parseCgroups(text string) (dirs [2]string) {
 	for line := range strings.Lines(text) {
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
@@ -145,8 +148,7 @@ func parseCgroups(text string) (dirs [2]string) {
 	return dirs
 }
 
-// unifiedMount is where the v2 hierarchy is, which stands alone or beside v1 hierarchies;
-// "" without one.
+// unifiedMount is where the v2 hierarchy is mounted, alone or next to v1 hierarchies, or "".
 var unifiedMount = sync.OnceValue(func() string {
 	for _, mount := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"} {
 		if _, err := os.Stat(filepath.Join(mount, "cgroup.procs")); err == nil {
@@ -156,7 +158,8 @@ var unifiedMount = sync.OnceValue(func() string {
 	return ""
 })
 
-// OwnCgroups are the cgroups of this process.
+// OwnCgroups returns the directories of the cgroups of this process: version 2, and the memory
+// controller of version 1.
 func OwnCgroups() [2]string {
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -165,16 +168,17 @@ func OwnCgroups() [2]string {
 	return parseCgroups(string(text))
 }
 
-// OwnCgroup is the folder of this process's v2 cgroup; "" without one.
+// OwnCgroup returns the directory of this process's v2 cgroup, or "".
 func OwnCgroup() string { return OwnCgroups()[0] }
 
+// FD returns a descriptor of the cgroup, to start processes in it. Only for a leaf from NewLeaf.
 func (l *Leaf) FD() int { return int(l.dir.Fd()) }
 
 func (l *Leaf) write(file, text string) error {
 	return os.WriteFile(filepath.Join(l.Path, file), []byte(text), 0)
 }
 
-// Populated says whether anything lives in the leaf or below it.
+// Populated reports whether the leaf, or a cgroup below it, contains a living process.
 func (l *Leaf) Populated() bool { return l.event("populated 1") }
 
 func (l *Leaf) event(line string) bool {
@@ -182,12 +186,12 @@ func (l *Leaf) event(line string) bool {
 	return err == nil && bytes.Contains(events, []byte(line))
 }
 
-// PIDs are the processes in the leaf and in what they made below it.
+// PIDs returns the processes in the leaf and in the cgroups below it.
 func (l *Leaf) PIDs() map[int]bool {
 	set := map[int]bool{}
 	filepath.WalkDir(l.Path, func(path string, d os.DirEntry, err error) error {
 		if err != nil || !d.IsDir() {
-			return nil // gone meanwhile
+			return nil // the cgroup has been removed
 		}
 		text, _ := os.ReadFile(filepath.Join(path, "cgroup.procs"))
 		for line := range strings.Lines(string(text)) {
@@ -200,8 +204,7 @@ func (l *Leaf) PIDs() map[int]bool {
 	return set
 }
 
-// limitProcesses keeps a step from using up all processes that there can be here, where
-// the controller is handed down. It leaves some for the one who has to end them.
+// limitProcesses sets pids.max, if the leaf has that controller, so that a step cannot use up all processes of the machine or of the cgroup above. Some remain for flowrun, which must be able to end the step.
 func (l *Leaf) limitProcesses() {
 	if _, err := os.Stat(filepath.Join(l.Path, "pids.max")); err != nil {
 		return
@@ -212,7 +215,7 @@ func (l *Leaf) limitProcesses() {
 		files = append(files, filepath.Join(dir, "pids.max"))
 	}
 	for _, file := range files {
-		text, _ := os.ReadFile(file) // what is no number ("max") bounds nothing
+		text, _ := os.ReadFile(file) // "max" means unlimited
 		if n, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64); err == nil {
 			limit = min(limit, n)
 		}
@@ -220,13 +223,12 @@ func (l *Leaf) limitProcesses() {
 	_ = l.write("pids.max", strconv.FormatUint(procid.MaxStepProcesses(min(limit, 1<<30)), 10))
 }
 
-// Kill ends everything in the leaf at once; no fork can outrun it. It fails where the
-// kernel cannot do that: before 5.14, and in hierarchies of version 1.
+// Kill kills all processes in the leaf; no fork can escape it. It fails before Linux 5.14 and in
+// hierarchies of version 1.
 func (l *Leaf) Kill() error { return l.write("cgroup.kill", "1") }
 
-// Freeze keeps everything in the leaf from forking while somebody looks. It waits
-// a little for the kernel to get hold of every process. A frozen process still
-// dies of KILL.
+// Freeze suspends all processes in the leaf, so that none forks while the process table is read. It
+// waits up to 20 ms until the kernel has suspended them. KILL still ends a frozen process.
 func (l *Leaf) Freeze() {
 	l.write("cgroup.freeze", "1")
 	for range 20 {
@@ -237,10 +239,11 @@ func (l *Leaf) Freeze() {
 	}
 }
 
+// Thaw lets frozen processes continue.
 func (l *Leaf) Thaw() { l.write("cgroup.freeze", "0") }
 
-// Remove takes the leaf away, and what processes made below it. The kernel may
-// call a leaf busy for a moment after its last process.
+// Remove removes the leaf and the cgroups below it. It retries for about 0.1 s, because the kernel
+// may report a leaf as busy for a moment after its last process has ended.
 func (l *Leaf) Remove() {
 	if l.dir != nil {
 		l.dir.Close()
@@ -253,7 +256,8 @@ func (l *Leaf) Remove() {
 	}
 }
 
-// removeTree removes a cgroup bottom up. Its files are the kernel's and go with it.
+// removeTree removes a cgroup and those below it, deepest first. The files in a cgroup belong to
+// the kernel and disappear with it.
 func removeTree(path string) error {
 	entries, _ := os.ReadDir(path)
 	for _, e := range entries {

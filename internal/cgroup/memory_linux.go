@@ -9,30 +9,31 @@ import (
 	"strings"
 )
 
-// MemoryLimit is a cgroup that bounds the memory of all processes in it together. It
-// is safe for concurrent use.
+// MemoryLimit is a cgroup that limits the memory of all processes in it together. Safe for
+// concurrent use.
 type MemoryLimit struct {
 	leaf Leaf
 	kind *memoryFiles
 }
 
-// memoryFiles is what the two versions of the memory controller call things.
+// memoryFiles names the files of one version of the memory controller.
 type memoryFiles struct {
 	limit  string
-	more   map[string]string // optional: where the kernel has them
-	events string            // holds the line "oom_kill N"
+	more   map[string]string // written if the kernel has them: file -> content
+	events string            // contains the line "oom_kill N"
 }
 
 var (
 	memoryV1 = memoryFiles{limit: "memory.limit_in_bytes", events: "memory.oom_control"}
 	memoryV2 = memoryFiles{limit: "memory.max", events: "memory.events",
-		// Without swap the limit is the limit; and half a step is of no use to anybody.
+		// Without swap the limit means what it says. If one process of a step is killed for memory,
+		// the rest is useless, so all are killed.
 		more: map[string]string{"memory.swap.max": "0", "memory.oom.group": "1"}}
 )
 
-// NewMemoryLimit makes a cgroup of that many bytes for what carries the mark (see Mark):
-// what is left in it is ended with the run. "" is for what may outlive its run. The error
-// says why this user can make none here.
+// NewMemoryLimit makes a cgroup with a limit in bytes for processes with this mark (see
+// procid.Mark): what is left in it is ended with the run. Use "" for processes that may outlive
+// their run. It fails if this user cannot make such a cgroup here.
 func NewMemoryLimit(mark string, bytes int64) (*MemoryLimit, error) {
 	parent, kind, err := memoryParent()
 	if err != nil {
@@ -50,7 +51,7 @@ func NewMemoryLimit(mark string, bytes int64) (*MemoryLimit, error) {
 		return nil, err
 	}
 	if kind == &memoryV1 {
-		_ = m.leaf.write("memory.memsw.limit_in_bytes", size) // memory and swap; only where swap is counted
+		_ = m.leaf.write("memory.memsw.limit_in_bytes", size) // memory plus swap; fails if the kernel does not count swap
 	}
 	for file, text := range kind.more {
 		_ = m.leaf.write(file, text)
@@ -60,9 +61,10 @@ func NewMemoryLimit(mark string, bytes int64) (*MemoryLimit, error) {
 
 var errNoMemoryController = errors.New("this user can make no cgroup here whose memory is counted")
 
-// memoryParent is where a cgroup with a memory limit can be made: in version 2 the
-// nearest cgroup above this process that hands the controller down, in version 1 this
-// process's own. Entering it takes the right to write to its cgroup.procs.
+// memoryParent returns the cgroup in which one with a memory limit can be made. In version 2 it is
+// the nearest ancestor of this process that delegates the controller, in version 1 the cgroup of
+// this process. Processes can enter the new cgroup only if this user may write to cgroup.procs of
+// the parent.
 func memoryParent() (string, *memoryFiles, error) {
 	for dir := OwnCgroup(); strings.HasPrefix(dir, "/sys/fs/cgroup"); dir = filepath.Dir(dir) {
 		down, err := os.ReadFile(filepath.Join(dir, "cgroup.subtree_control"))
@@ -76,7 +78,7 @@ func memoryParent() (string, *memoryFiles, error) {
 	return "", nil, errNoMemoryController
 }
 
-// mayEnter says whether this process may move processes within a cgroup.
+// mayEnter reports whether this process may move processes within a cgroup.
 func mayEnter(dir string) bool {
 	f, err := os.OpenFile(filepath.Join(dir, "cgroup.procs"), os.O_WRONLY, 0)
 	if err != nil {
@@ -85,16 +87,16 @@ func mayEnter(dir string) bool {
 	return f.Close() == nil
 }
 
-// ownMemoryV1 is the folder of this process's cgroup in the version 1 hierarchy of
-// the memory controller, "" without one.
+// ownMemoryV1 returns the directory of this process's cgroup in the version 1 hierarchy of the
+// memory controller, or "".
 func ownMemoryV1() string {
 	return OwnCgroups()[1]
 }
 
-// JoinFile is the file by which a process enters.
+// JoinFile returns the file to which a process writes to enter the cgroup.
 func (m *MemoryLimit) JoinFile() string { return filepath.Join(m.leaf.Path, "cgroup.procs") }
 
-// Exceeded says whether a process in it was ended for its memory.
+// Exceeded reports whether a process in the cgroup was killed because of the limit.
 func (m *MemoryLimit) Exceeded() bool {
 	text, _ := os.ReadFile(filepath.Join(m.leaf.Path, m.kind.events))
 	for line := range strings.Lines(string(text)) {
@@ -106,7 +108,7 @@ func (m *MemoryLimit) Exceeded() bool {
 	return false
 }
 
-// Remove takes it away and says whether it could: not while it holds processes.
+// Remove removes the cgroup and reports whether that succeeded. It fails while processes are in it.
 func (m *MemoryLimit) Remove() bool {
 	if removeTree(m.leaf.Path) != nil {
 		return false
@@ -115,8 +117,8 @@ func (m *MemoryLimit) Remove() bool {
 	return true
 }
 
-// End takes it away when all should have ended: with kill, what is in it still is ended
-// where the kernel can do that at once. One that holds processes all the same stays
+// End removes the cgroup after its processes should have ended. With kill it first kills what is
+// left, if the kernel can kill a cgroup as a whole. A cgroup that still contains processes stays
 // until a later run of this user finds it empty.
 func (m *MemoryLimit) End(kill bool) {
 	if kill {

@@ -4,19 +4,19 @@ package cgroup
 
 import "github.com/flowrun/flowrun/internal/confine"
 
-// MemoryLimit bounds the memory of processes; there is none on this platform.
+// MemoryLimit is a placeholder: this platform cannot limit the memory of a group of processes.
 type MemoryLimit struct{}
 
-// NewMemoryLimit says that there is none on this platform.
+// NewMemoryLimit always fails on this platform.
 func NewMemoryLimit(mark string, bytes int64) (*MemoryLimit, error) { return nil, confine.Available() }
 
-// JoinFile is empty.
+// JoinFile returns "".
 func (*MemoryLimit) JoinFile() string { return "" }
 
-// Exceeded is false.
+// Exceeded returns false.
 func (*MemoryLimit) Exceeded() bool { return false }
 
-// Remove is true.
+// Remove returns true.
 func (*MemoryLimit) Remove() bool { return true }
 
 // End does nothing.

@@ -7,37 +7,36 @@ import (
 	"os"
 )
 
-// Confinement is what a process, and everything it starts, has to do without. A
-// process that already exists in another program's hands cannot be confined without
-// a race, so the program is started by way of this one: [Confinement.Wrap] names this
-// program instead, [Main] in it gives up the rights and then becomes the
-// program. The number of the process, its group and its terminal stay the same.
+// Confinement describes what is taken away from a process and everything that it starts. A running
+// process cannot be confined from outside without a race. So the program is started through this
+// one: [Confinement.Wrap] returns a command line that starts this program, [Main] gives up the
+// rights, and then executes the program. The pid, the process group and the terminal stay the same.
 type Confinement struct {
-	// Reduced takes every capability away, and every way to get one: setuid programs
-	// and file capabilities give nothing any more. Root becomes nobody, because a root
-	// without capabilities still owns the system's files, or User where that is set.
+	// Reduced removes all capabilities and every way to get one: setuid programs and file
+	// capabilities have no effect. Root becomes User, or nobody if User is 0, because root owns the
+	// files of the system even without capabilities.
 	Reduced bool `json:"reduced,omitempty"`
 	User    int  `json:"user,omitempty"` // see RunUser
-	// Join are files (cgroup.procs) by which the process enters cgroups.
+	// Join lists files (cgroup.procs) through which the process enters cgroups.
 	Join []string `json:"join,omitempty"`
-	// AddressSpace bounds the address space of each process, in bytes; 0 does not.
+	// AddressSpace limits the address space of each process, in bytes; 0 is no limit.
 	AddressSpace int64 `json:"address_space,omitempty"`
 }
 
-// Nobody is the group that root becomes when its rights are reduced, and the user where
-// there is none of the run's own.
+// Nobody is the group of root's processes with reduced rights, and their user if the run has none
+// of its own.
 const Nobody = 65534
 
-// Users of runs are out of the range that systemd's UIDS-GIDS document calls unused.
+// The users of runs are in a range that the UIDS-GIDS document of systemd calls unused.
 const (
 	firstUser = 0x70000000
 	userCount = 1 << 27
 )
 
-// RunUser is the user that root becomes for what one run starts with reduced rights: a
-// number that follows from the run's id, so that two runs do not share one (but for a
-// chance of 1 in 134 million) and a resumed run owns its files. It is Nobody where a user
-// namespace has no such numbers.
+// RunUser returns the user that root becomes for what one run starts with reduced rights. The
+// number is a hash of the run id, so two runs do not share it (but for a chance of 1 in 134
+// million) and a resumed run owns its files. It is Nobody if the user namespace has no such
+// numbers.
 func RunUser(run string) int {
 	if !hasRunUsers() {
 		return Nobody
@@ -47,26 +46,26 @@ func RunUser(run string) int {
 	return firstUser + int(h.Sum32()%userCount)
 }
 
-// HandOver gives a file to the user and group that reduced rights of a run leave.
+// HandOver changes the owner of a file to the user and the group of a run with reduced rights.
 func HandOver(path, run string) error { return os.Chown(path, RunUser(run), Nobody) }
 
-// confinedName is argv[0] of a process on its way into its confinement; its Confinement,
-// the program's file and the program's argv follow.
+// confinedName is argv[0] of a process that must confine itself. The next arguments are the
+// Confinement as JSON, the file of the program, and the argv of the program.
 const confinedName = "flowrun-confine"
 
-// Wrap is what to start so that the program runs confined. This program must call
-// Main.
+// Wrap returns the file and the argv to start instead, so that the program runs confined. This
+// program must call Main.
 func (c Confinement) Wrap(file string, args []string) (string, []string) {
 	spec, err := json.Marshal(c)
 	if err != nil {
-		panic(err) // of two kinds of plain values
+		panic(err) // plain values always have a JSON form
 	}
 	return selfFile, append([]string{confinedName, string(spec), file}, args...)
 }
 
-// Main becomes the program that Wrap was given, and never returns, if this
-// process was started for that; otherwise it returns at once. What cannot be done is
-// told on stderr, with a shell's exit code for a program that cannot be started.
+// Main confines this process and executes the program that Wrap was given, if this process was
+// started for that. Then it never returns. Otherwise it does nothing. If it fails, it prints why on
+// stderr and exits with the code that shells use: 127 if the program does not exist, else 126.
 func Main() {
 	if len(os.Args) < 4 || os.Args[0] != confinedName {
 		return

@@ -12,16 +12,16 @@ import (
 	"unsafe"
 )
 
-// selfFile is this program, also when its file was replaced or removed meanwhile.
+// selfFile is this program, even if its file has been replaced or removed.
 const selfFile = "/proc/self/exe"
 
-// Available says why this platform cannot confine processes, nil where it can.
+// Available returns nil if this platform can confine processes, and otherwise why not.
 func Available() error { return nil }
 
-// become gives up rights in the order in which each is still needed, and then
-// becomes the program. It returns only with an error.
+// become gives up rights, each after the last action that needs it, and then executes the program.
+// It returns only if that fails.
 func become(c Confinement, file string, args []string) error {
-	runtime.LockOSThread() // rights are a thread's, and exec keeps those of its caller
+	runtime.LockOSThread() // rights belong to a thread, and exec keeps those of the thread that calls it
 	CloseFilesOnExec()
 	for _, procs := range c.Join {
 		if err := os.WriteFile(procs, []byte("0"), 0); err != nil {
@@ -43,8 +43,8 @@ func become(c Confinement, file string, args []string) error {
 	return execute(file, args)
 }
 
-// execute becomes the program. One that root found along PATH may be out of reach now,
-// and then what comes next there counts, as it does for a shell.
+// execute executes the program. Root may have found a program along PATH that this user may not
+// execute; then it tries the next one along PATH, as a shell does.
 func execute(file string, args []string) error {
 	env := os.Environ()
 	err := syscall.Exec(file, args, env)
@@ -59,7 +59,7 @@ func execute(file string, args []string) error {
 	return fmt.Errorf("user %d may not execute %s: %w", os.Geteuid(), file, err)
 }
 
-// From linux/prctl.h and linux/capability.h.
+// Constants from linux/prctl.h and linux/capability.h.
 const (
 	prCapBoundingDrop = 24
 	prSetNoNewPrivs   = 38
@@ -69,19 +69,19 @@ const (
 	maxCapabilities   = 64
 )
 
-// reduce leaves this thread without capabilities and without a way to get any. Root becomes
-// the user.
+// reduce removes all capabilities of this thread and every way to get one. Root becomes the user.
 func reduce(user int) error {
 	if err := prctl(prSetNoNewPrivs, 1, 0); err != nil {
 		return err
 	}
 	for c := range uintptr(maxCapabilities) {
-		// Needs a capability itself, and is one lock more: no_new_privs is the one that holds.
+		// Dropping one needs a capability, so it may fail. It is an additional safeguard:
+		// no_new_privs alone is sufficient.
 		if prctl(prCapBoundingDrop, c, 0) != nil {
 			break
 		}
 	}
-	_ = prctl(prCapAmbient, ambientClearAll, 0) // refused only where there are none
+	_ = prctl(prCapAmbient, ambientClearAll, 0) // fails only on kernels without ambient capabilities
 	if os.Geteuid() == 0 {
 		if err := dropRoot(user); err != nil {
 			return fmt.Errorf("root cannot become user %d: %w", user, err)
@@ -90,6 +90,7 @@ func reduce(user int) error {
 	return dropCapabilities()
 }
 
+// dropRoot changes the user, sets the group to Nobody and drops all other groups.
 func dropRoot(user int) error {
 	if err := syscall.Setgroups([]int{}); err != nil {
 		return err
@@ -100,7 +101,7 @@ func dropRoot(user int) error {
 	return syscall.Setresuid(user, user, user)
 }
 
-// dropCapabilities empties the permitted, effective and inheritable sets.
+// dropCapabilities clears the permitted, effective and inheritable sets.
 func dropCapabilities() error {
 	header := struct {
 		version uint32
@@ -121,7 +122,7 @@ func prctl(option, a, b uintptr) error {
 	return nil
 }
 
-// hasRunUsers says whether this user namespace has the numbers of RunUser.
+// hasRunUsers reports whether this user namespace has the numbers of RunUser.
 var hasRunUsers = sync.OnceValue(func() bool {
 	text, err := os.ReadFile("/proc/self/uid_map")
 	if err != nil {

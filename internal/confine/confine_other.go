@@ -9,7 +9,7 @@ import (
 
 const selfFile = ""
 
-// Available says why this platform cannot confine processes, nil where it can.
+// Available returns nil if this platform can confine processes, and otherwise why not.
 func Available() error {
 	return errors.New("flowrun can do this on Linux only; this is " + runtime.GOOS)
 }

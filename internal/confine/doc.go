@@ -1,7 +1,7 @@
-// Package confine takes away what a process has to do without. A [Confinement] says what:
-// rights, a folder, memory, the terminal of somebody else. The process does it itself on its
-// way to becoming the program, by [Main] in this same program started again. [Seal] and
-// [ForgetEnv] keep what this program knows from the programs that it starts.
+// Package confine takes rights away from a process before it executes its program. A [Confinement]
+// lists what is taken: capabilities, the user, memory, the ability to type into terminals. The
+// process does it itself: this program is started again, calls [Main], and then executes the other
+// program. [Seal] and [ForgetEnv] keep what this program knows from the programs that it starts.
 //
-// The package starts nothing and does not know runs or steps.
+// The package starts no processes and knows nothing of runs or steps.
 package confine

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// CloseFilesOnExec has every open descriptor but stdin, stdout and stderr closed in the
-// programs that this process starts, those that it has inherited itself included.
+// CloseFilesOnExec marks every descriptor except stdin, stdout and stderr, including inherited
+// ones, to be closed in the programs that this process starts.
 func CloseFilesOnExec() {
 	open, err := os.ReadDir("/dev/fd")
 	if err != nil {

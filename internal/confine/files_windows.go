@@ -1,4 +1,4 @@
 package confine
 
-// CloseFilesOnExec does nothing: on Windows only the handles that are named are inherited.
+// CloseFilesOnExec does nothing: on Windows only handles that are listed are inherited.
 func CloseFilesOnExec() {}

@@ -6,13 +6,13 @@ import (
 	"syscall"
 )
 
-// WithRights calls f with no more rights to files than a run's reduced steps have that
-// root starts. The thread that has given its rights up ends with the call; f must not
-// leave the goroutine it is called in.
+// WithRights calls f with the rights to files that the reduced steps of a run have when root starts
+// them. It calls f in another goroutine, whose thread gives up the rights and ends with the call. f
+// must not start goroutines that access files: those would have the rights of this process.
 func WithRights(run string, f func() error) error {
 	done := make(chan error, 1)
 	go func() {
-		runtime.LockOSThread() // and never unlocked
+		runtime.LockOSThread() // never unlocked, so the thread ends with the goroutine
 		err := dropFileRights(RunUser(run))
 		if err == nil {
 			err = f()
@@ -22,15 +22,15 @@ func WithRights(run string, f func() error) error {
 	return <-done
 }
 
-// dropFileRights has this thread, and no other, reach files as another user: the kernel
-// takes root's capabilities for files away with it.
+// dropFileRights makes this thread, and no other, access files as another user. The kernel then
+// also removes root's capabilities for files.
 func dropFileRights(user int) error {
 	if _, _, errno := syscall.RawSyscall(syscall.SYS_SETGROUPS, 0, 0, 0); errno != 0 {
 		return fmt.Errorf("cannot leave the groups of root: %w", errno)
 	}
 	syscall.RawSyscall(syscall.SYS_SETFSGID, Nobody, 0, 0)
 	syscall.RawSyscall(syscall.SYS_SETFSUID, uintptr(user), 0, 0)
-	// Neither reports an error: what is in force comes back from the next call.
+	// Neither call reports an error. The next call returns the user and group that are in effect.
 	group, _, _ := syscall.RawSyscall(syscall.SYS_SETFSGID, ^uintptr(0), 0, 0)
 	now, _, _ := syscall.RawSyscall(syscall.SYS_SETFSUID, ^uintptr(0), 0, 0)
 	if int(group) != Nobody || int(now) != user {

@@ -2,5 +2,5 @@
 
 package confine
 
-// WithRights refuses: only Linux reduces rights.
+// WithRights fails: only Linux can reduce rights.
 func WithRights(string, func() error) error { return Available() }

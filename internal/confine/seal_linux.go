@@ -11,28 +11,27 @@ import (
 	"github.com/flowrun/flowrun/internal/procid"
 )
 
-// Seal keeps what this process holds from the processes that it starts: call it first
-// thing in main. Descriptors that were inherited go no further, other processes of the
-// same user may not look into its memory or its environment, and nothing that root starts
-// types into terminals ([RefuseTyping]).
+// Seal protects what this process holds from the processes that it starts. Call it first in main.
+// Inherited descriptors are not passed on, other processes of the same user cannot read its memory
+// or its environment, and nothing that root starts can type into terminals ([RefuseTyping]).
 func Seal() {
 	CloseFilesOnExec()
 	makeUndumpable()
 	RefuseTyping()
 }
 
-// CloseFilesOnExec has every open descriptor but stdin, stdout and stderr closed in the
-// programs that this process starts, those that it has inherited itself included.
+// CloseFilesOnExec marks every descriptor except stdin, stdout and stderr, including inherited
+// ones, to be closed in the programs that this process starts.
 func CloseFilesOnExec() {
 	const (
-		closeRange  = 436 // the system call, on every architecture
+		closeRange  = 436 // number of the system call on every architecture
 		closeOnExec = 4
 		last        = 1<<32 - 1
 	)
 	if _, _, errno := syscall.RawSyscall(closeRange, 3, last, closeOnExec); errno == 0 {
 		return
 	}
-	open, err := os.ReadDir("/proc/self/fd") // a kernel before 5.11
+	open, err := os.ReadDir("/proc/self/fd") // kernels before 5.11
 	if err != nil {
 		return
 	}
@@ -43,9 +42,9 @@ func CloseFilesOnExec() {
 	}
 }
 
-// makeUndumpable keeps other processes of this user from attaching to this one and from
-// reading its memory and environment. A flowrun inside another's step stays readable: by
-// its environment the other finds it when it has to end what the step left.
+// makeUndumpable prevents other processes of this user from attaching to this process and from
+// reading its memory and environment. A flowrun inside a step of another flowrun stays readable, unless it
+// runs as root: the outer one needs its environment to find and end it.
 func makeUndumpable() {
 	const prSetDumpable = 4
 	if os.Getenv(procid.MarkOwner) == "" || os.Geteuid() == 0 {
@@ -53,9 +52,9 @@ func makeUndumpable() {
 	}
 }
 
-// ForgetEnv takes variables out of this process's environment and overwrites them where
-// the kernel reads what it shows as /proc/PID/environ; os.Unsetenv alone leaves them there
-// for every process that may look. Copies that were made of them stay.
+// ForgetEnv removes variables from the environment of this process and overwrites them in the
+// memory that the kernel shows as /proc/PID/environ. os.Unsetenv alone leaves them there for every
+// process that may read it. Copies made earlier stay.
 func ForgetEnv(names ...string) error {
 	for _, name := range names {
 		os.Unsetenv(name)
@@ -79,7 +78,7 @@ func ForgetEnv(names ...string) error {
 	return nil
 }
 
-// firstArgument is os.Args[0] as the kernel laid it down: a program may name itself anew.
+// firstArgument is os.Args[0] where the kernel put it. A program may change os.Args later.
 var firstArgument = func() string {
 	if len(os.Args) == 0 {
 		return ""
@@ -87,15 +86,15 @@ var firstArgument = func() string {
 	return os.Args[0]
 }()
 
-// environBlock is the memory in which the kernel has put the environment of this process.
-// Go's own strings are copies of it. It stands behind the arguments, the first of
-// which points there: if that is not where the kernel has it, nothing is touched.
+// environBlock returns the memory in which the kernel put the environment of this process; Go's own
+// strings are copies. It follows the arguments, and os.Args[0] points to the first of those. If the
+// kernel says that they are elsewhere, environBlock fails, so that nothing is overwritten.
 func environBlock() ([]byte, error) {
 	text, err := os.ReadFile("/proc/self/stat")
 	if err != nil {
 		return nil, err
 	}
-	const argStart, envStart, envEnd = 45, 47, 48 // counted from the state, as in parseStat
+	const argStart, envStart, envEnd = 45, 47, 48 // counted from the state, as in procid.ParseStat
 	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
 	if len(fields) <= envEnd || firstArgument == "" {
 		return nil, fmt.Errorf("the kernel does not say where it is")

@@ -4,10 +4,10 @@ package confine
 
 import "os"
 
-// Seal withholds inherited descriptors where they would go further.
+// Seal keeps inherited descriptors from the programs that this process starts.
 func Seal() { CloseFilesOnExec() }
 
-// ForgetEnv takes variables out of this process's environment.
+// ForgetEnv removes variables from the environment of this process.
 func ForgetEnv(names ...string) error {
 	for _, name := range names {
 		os.Unsetenv(name)

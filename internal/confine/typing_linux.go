@@ -6,11 +6,11 @@ import (
 	"unsafe"
 )
 
-// ioctlCall is the ioctl system call as one of the machine's calling conventions has it.
+// ioctlCall is the number of the ioctl system call in one of the machine's calling conventions.
 type ioctlCall struct{ arch, number uint32 }
 
-// seccompCall is the number of the seccomp system call; ioctlCalls are all ways to call
-// ioctl, those of 32-bit programs included. Other architectures have no filter.
+// seccompCall is the number of the seccomp system call. ioctlCalls lists all ways to call ioctl,
+// including those of 32-bit programs. Other architectures have no filter.
 var (
 	seccompCall = map[string]uintptr{"amd64": 317, "arm64": 277}[runtime.GOARCH]
 	ioctlCalls  = map[string][]ioctlCall{
@@ -19,12 +19,12 @@ var (
 	}[runtime.GOARCH]
 )
 
-// RefuseTyping takes from this process, and from all that it starts, the system calls
-// that put characters into a terminal's input as if somebody had typed them (TIOCSTI, and
-// TIOCLINUX of a console). A session of its own keeps a step from its user's terminals,
-// but root may do this to any terminal. It changes nothing where the kernel does not allow
-// it: for users other than root, who may not type into terminals of other sessions, unless
-// no_new_privs is set.
+// RefuseTyping blocks, for this process and everything that it starts, the system calls that insert
+// characters into the input of a terminal as if somebody had typed them (TIOCSTI, and TIOCLINUX for
+// consoles). A session of its own already keeps a step from the terminals of its user, but root can
+// type into any terminal. It does nothing if the kernel refuses the filter: users other than root
+// may install one only if no_new_privs is set. They cannot type into terminals of other sessions
+// anyway.
 func RefuseTyping() {
 	if seccompCall == 0 {
 		return
@@ -32,7 +32,7 @@ func RefuseTyping() {
 	const (
 		setModeFilter = 1
 		allThreads    = 1 // SECCOMP_FILTER_FLAG_TSYNC
-		keepSpeed     = 4 // SECCOMP_FILTER_FLAG_SPEC_ALLOW: no mitigations that only untrusted JITs need
+		keepSpeed     = 4 // SECCOMP_FILTER_FLAG_SPEC_ALLOW: no mitigations, which only untrusted JIT compilers need
 	)
 	filter := typingFilter(ioctlCalls)
 	program := struct {
@@ -42,18 +42,19 @@ func RefuseTyping() {
 	syscall.RawSyscall(seccompCall, setModeFilter, allThreads|keepSpeed, uintptr(unsafe.Pointer(&program)))
 }
 
-// instruction is the kernel's struct sock_filter.
+// instruction is struct sock_filter of the kernel.
 type instruction struct {
 	code   uint16
-	jt, jf uint8 // how many instructions to skip when the comparison holds, and when not
+	jt, jf uint8 // how many instructions to skip if the comparison is true, and if it is false
 	k      uint32
 }
 
-// typingFilter refuses the two requests of ioctl with EPERM and allows everything else.
+// typingFilter returns a filter that fails the two ioctl requests with EPERM and allows everything
+// else.
 func typingFilter(calls []ioctlCall) []instruction {
 	const (
 		load, equal, answer     = 0x20, 0x15, 0x06 // a word of struct seccomp_data; jump; return
-		number, arch, request   = 0, 4, 24         // offsets; of the second argument the low half, which is all the kernel looks at
+		number, arch, request   = 0, 4, 24         // offsets; request is the low half of the second argument, the only part that the kernel reads
 		tiocSTI, tiocLinux      = 0x5412, 0x541c
 		allow, refuse           = 0x7fff0000, 0x00050000 | uint32(syscall.EPERM)
 		perCall, skipToRequests = 4, 1

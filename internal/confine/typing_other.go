@@ -2,5 +2,5 @@
 
 package confine
 
-// RefuseTyping does nothing: only Linux can take system calls away.
+// RefuseTyping does nothing: only Linux can block system calls.
 func RefuseTyping() {}

@@ -15,29 +15,30 @@ import (
 // form is one way in which a secret may be printed.
 type form struct {
 	text  string
-	wraps bool // a line end may stand between any two of its bytes: base64
+	wraps bool // a line end may be between any two of its bytes (base64)
 }
 
-// cannotMatch is a quick no for data that begins as the form does: most goes on otherwise.
+// cannotMatch is a cheap first test: it returns true for most data that does not match, from the
+// second byte alone. data starts with the first byte of the form.
 func (f *form) cannotMatch(data []byte) bool {
 	return len(data) > 1 && data[1] != f.text[1] && (!f.wraps || data[1] != '\n' && data[1] != '\r')
 }
 
-// match says how many bytes of data the form takes at its start, 0 when it does not
-// stand there. ended says that data is too short to tell.
+// match returns how many bytes at the start of data the form covers, or 0. ended means that data is
+// too short to decide.
 func (f *form) match(data []byte) (n int, ended bool) {
 	switch {
 	case f.wraps:
 		return f.matchWrapped(data)
 	case len(f.text) > len(data):
-		return 0, f.text[:len(data)] == string(data) // not HasPrefix: that would copy data
+		return 0, f.text[:len(data)] == string(data) // not HasPrefix, which would need a copy of data
 	case string(data[:len(f.text)]) == f.text:
 		return len(f.text), false
 	}
 	return 0, false
 }
 
-// matchWrapped is in for a form in which \n or \r\n may stand between two bytes.
+// matchWrapped is match for a form in which \n or \r\n may be between any two bytes.
 func (f *form) matchWrapped(data []byte) (n int, ended bool) {
 	for k := range len(f.text) {
 		if k > 0 && n < len(data) && data[n] == '\r' {
@@ -59,7 +60,8 @@ func (f *form) matchWrapped(data []byte) (n int, ended bool) {
 	return n, false
 }
 
-// forms are the ways in which a value may be printed.
+// forms returns the ways in which a value may be printed. It leaves out those that are shorter than
+// MinSecret.
 func forms(v string) []form {
 	var out []form
 	for _, text := range append(escaped(v), quoted(v)...) {
@@ -73,9 +75,8 @@ func forms(v string) []form {
 	return slices.DeleteFunc(out, func(f form) bool { return len(f.text) < MinSecret })
 }
 
-// base64At is the part of v's base64 that does not depend on its neighbours, when
-// v stands shift bytes (mod 3) into the encoded text: the characters made of v's
-// bits alone.
+// base64At returns the part of v's base64 that does not depend on the bytes around v, if v starts
+// shift bytes (mod 3) into the encoded text: the characters that contain only bits of v.
 func base64At(enc *base64.Encoding, v string, shift int) string {
 	text := enc.EncodeToString(append(make([]byte, shift), v...))
 	first := (shift*8 + 5) / 6
@@ -83,11 +84,10 @@ func base64At(enc *base64.Encoding, v string, shift int) string {
 	return text[first:last]
 }
 
-// escaped is v as it is, and as URLs, HTML and JSON hold it; and JSON that is a text in
-// another JSON.
+// escaped returns v as it is, as URLs, HTML and JSON contain it, and as JSON inside a JSON string.
 func escaped(v string) []string {
 	query := url.QueryEscape(v)
-	percent := strings.ReplaceAll(query, "+", "%20") // {X:urlencode}, jq's @uri
+	percent := strings.ReplaceAll(query, "+", "%20") // {X:urlencode}, @uri of jq
 	out := []string{v, query, percent, strings.ReplaceAll(percent, "%2F", "/"), url.PathEscape(v)}
 	out = append(out, asURIComponent.Replace(percent), asURI.Replace(asURIComponent.Replace(percent)), asSearchParams.Replace(query))
 	out = append(out, htmlForms(v)...)
@@ -97,8 +97,8 @@ func escaped(v string) []string {
 	return out
 }
 
-// htmlForms is v as the usual libraries escape it for HTML: they agree on < and >, not on
-// quotation marks, which need no escape between tags.
+// htmlForms returns v as common libraries escape it for HTML. They all escape < and >, but differ
+// in quotation marks, which need no escape between tags.
 func htmlForms(v string) []string {
 	if !strings.ContainsAny(v, "&<>\"'") {
 		return nil
@@ -114,7 +114,7 @@ func htmlForms(v string) []string {
 	return append(out, more.Replace(text))
 }
 
-// jsonForms is v as encoders of JSON write it, without the quotation marks.
+// jsonForms returns v as JSON encoders write it, without the quotation marks.
 func jsonForms(v string) (out []string) {
 	for _, html := range []bool{true, false} {
 		var b bytes.Buffer
@@ -129,16 +129,16 @@ func jsonForms(v string) (out []string) {
 	return out
 }
 
-// JavaScript leaves other signs alone than Go where it escapes: encodeURIComponent,
-// encodeURI, and URLSearchParams.
+// JavaScript leaves other characters unescaped than Go: encodeURIComponent, encodeURI and
+// URLSearchParams.
 var (
 	asURIComponent = strings.NewReplacer("%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*")
 	asURI          = strings.NewReplacer("%3B", ";", "%2C", ",", "%2F", "/", "%3F", "?", "%3A", ":", "%40", "@", "%26", "&", "%3D", "=", "%2B", "+", "%24", "$", "%23", "#")
 	asSearchParams = strings.NewReplacer("%2A", "*", "~", "%7E")
 )
 
-// jsonASCII is JSON text with everything that is not printable ASCII as \uXXXX, the
-// way Python's json.dumps writes it.
+// jsonASCII returns JSON text with all characters beyond printable ASCII written as \uXXXX, as
+// Python's json.dumps does. unit is the format of one UTF-16 unit.
 func jsonASCII(text, unit string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -153,7 +153,7 @@ func jsonASCII(text, unit string) string {
 	return b.String()
 }
 
-// quoted is v as Go and shells quote it, without the quotation marks around it.
+// quoted returns v as Go and shells quote it, without the quotation marks around it.
 func quoted(v string) []string {
 	inGo := strconv.Quote(v)
 	return []string{
@@ -166,14 +166,14 @@ func quoted(v string) []string {
 	}
 }
 
-// wordSpecials are the signs that mean something to bash in a bare word, inQuotes those that
-// do within double quotes.
+// wordSpecials are the characters that bash escapes in a word without quotes, quoteSpecials those
+// that it escapes in double quotes.
 const (
 	quoteSpecials = "$`\"\\"
 	wordSpecials  = quoteSpecials + " \t\n!&'()*,;<>?[]^{|}"
 )
 
-// backslashed is v with a backslash before each of the signs.
+// backslashed returns v with a backslash before each of the characters in signs.
 func backslashed(v, signs string) string {
 	var b strings.Builder
 	for i := range len(v) {
@@ -185,13 +185,15 @@ func backslashed(v, signs string) string {
 	return b.String()
 }
 
-// bareWord is v as bash's printf %q writes it. A tilde is quoted too where it would stand
-// for a home directory; at the start of the word it, or a #, is found without.
+// bareWord returns v as printf %q of bash writes it. bash also escapes a tilde where it would mean
+// a home directory. It escapes a tilde or # at the start of a word, too; there the text without the
+// backslash still matches.
 func bareWord(v string) string {
 	return strings.NewReplacer("=~", `=\~`, ":~", `:\~`).Replace(backslashed(v, wordSpecials))
 }
 
-// ansiQuoted is v within $'...', where bash puts words with control characters.
+// ansiQuoted returns v as it is inside $'...', the quoting that bash uses for words with control
+// characters.
 func ansiQuoted(v string) string {
 	const named, names = "\a\b\x1b\f\n\r\t\v\\'", `abEfnrtv\'`
 	var b strings.Builder

@@ -1,8 +1,8 @@
 // Package mask hides secrets in text.
 //
-// A [Mask] is given the secret values of a run. It replaces each of them, in text and in
-// streams, also where it was encoded, escaped or quoted in one of the usual ways. It does
-// not know where secrets come from, nor what the text is for.
+// A [Mask] gets the secret values of a run. It replaces each of them in text and in streams, also
+// if it was encoded, escaped or quoted in one of the usual ways. It does not know where secrets
+// come from or what the text is for.
 package mask
 
 import (
@@ -18,39 +18,40 @@ import (
 	"unicode/utf8"
 )
 
-// Replacement is what stands in place of a secret. It is fixed, so that a
-// secret's length does not show.
+// Replacement replaces every secret. It has a fixed length, so it does not reveal the length of the
+// secret.
 const Replacement = "***"
 
-// MinSecret is the fewest characters a secret must have: replacing shorter ones
-// would ruin any text without hiding anything.
+// MinSecret is the minimum length of a secret, in characters. Replacing shorter ones would ruin the
+// text without hiding anything.
 const MinSecret = 4
 
-// ErrShortSecret says that a secret is too short to mask.
+// ErrShortSecret means that a secret is too short to mask.
 var ErrShortSecret = fmt.Errorf("it has fewer than %d characters, and hiding those would ruin any text: use a longer one", MinSecret)
 
-// Mask hides secrets in text: each value as it is, in base64 (wherever in
-// a longer text it was encoded, and however that is cut into lines), URL-escaped,
-// HTML-escaped, JSON-escaped once or twice, and quoted as Go, Python and shells quote it (set -x prints every word
-// that way). Of a secret with several lines, each line that is long enough to mean something is a secret too: programs
-// read keys line by line. Where found places overlap, all of them are hidden. The zero Mask hides nothing. It is safe for
-// concurrent use; a writer hides what was added before it was made.
+// Mask hides secrets in text. It finds each value as it is, in base64 (at any offset in a longer
+// text, with any line breaks), URL-escaped, HTML-escaped, JSON-escaped once or twice, and quoted by
+// Go, Python and shells (set -x prints every word quoted). If a secret has several lines, each line
+// that is long enough is a secret of its own, because programs read keys line by line. If matches
+// overlap, all of them are hidden.
+//
+// The zero Mask hides nothing. Safe for concurrent use; a Writer hides only what was added before
+// it was made.
 type Mask struct {
 	mu     sync.Mutex
 	values map[string]bool
 	set    atomic.Pointer[patterns]
 }
 
-// Add makes values secret. Empty values hide nothing and are ignored; a value of
-// fewer than MinSecret characters is refused with ErrShortSecret, the others are
-// still added.
+// Add makes values secret. Empty values are ignored. If a value has fewer than MinSecret
+// characters, Add returns ErrShortSecret but still adds the others.
 func (m *Mask) Add(values ...string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var refused error
 	grew := false
 	for _, v := range addLines(values) {
-		v = strings.TrimRight(v, "\r\n") // a value read from a file is printed without its last newline
+		v = strings.TrimRight(v, "\r\n") // programs print a value from a file without its last newline
 		switch {
 		case v == "" || m.values[v]:
 		case utf8.RuneCountInString(v) < MinSecret:
@@ -68,14 +69,14 @@ func (m *Mask) Add(values ...string) error {
 	return refused
 }
 
-// A line of a secret is hidden by itself from minLine characters on. A secret of
-// more than mostLines lines is a document, in which lines are what many texts share.
+// A line of a secret is hidden on its own if it has at least minLine characters. A secret with more
+// than maxLines lines is a document: its lines occur in many other texts.
 const (
 	minLine  = 8
 	maxLines = 200
 )
 
-// addLines adds the lines of values that have several.
+// addLines adds the lines of values with several lines.
 func addLines(values []string) []string {
 	out := values
 	for _, v := range values {
@@ -92,10 +93,10 @@ func addLines(values []string) []string {
 	return out
 }
 
-// Empty says whether there is nothing to hide.
+// Empty reports whether there is nothing to hide.
 func (m *Mask) Empty() bool { return m.set.Load() == nil }
 
-// String hides the secrets in s.
+// String returns s with all secrets hidden.
 func (m *Mask) String(s string) string {
 	p := m.set.Load()
 	if p == nil || !p.matchesAny(s) {
@@ -103,12 +104,12 @@ func (m *Mask) String(s string) string {
 	}
 	var b bytes.Buffer
 	w := &Writer{to: &b, set: p}
-	w.Write([]byte(s)) // a Buffer does not fail
+	w.Write([]byte(s)) // writing to a Buffer cannot fail
 	w.Flush()
 	return b.String()
 }
 
-// Holds says whether what r reads has a secret in it.
+// Holds reports whether the text read from r contains a secret.
 func (m *Mask) Holds(r io.Reader) (bool, error) {
 	if m.Empty() {
 		return false, nil
@@ -122,14 +123,15 @@ func (m *Mask) Holds(r io.Reader) (bool, error) {
 	return !bytes.Equal(before.Sum(nil), after.Sum(nil)), nil
 }
 
-// Writer hides secrets in what is written through it to w.
+// Writer returns a Writer that hides secrets and writes the result to w.
 func (m *Mask) Writer(w io.Writer) *Writer { return &Writer{to: w, set: m.set.Load()} }
 
-// patterns are the byte strings to hide, by first byte, longest first.
+// patterns are the texts to hide, by first byte, longest first.
 type patterns struct {
 	byFirstByte [256][]form
 }
 
+// compile collects the forms of all values.
 func compile(values map[string]bool) *patterns {
 	p := &patterns{}
 	known := map[form]bool{}
@@ -147,7 +149,7 @@ func compile(values map[string]bool) *patterns {
 	return p
 }
 
-// matchesAny is a quick no for most text.
+// matchesAny reports whether s contains a secret. Most texts contain none.
 func (p *patterns) matchesAny(s string) bool {
 	data := []byte(s)
 	for i := range data {
@@ -158,8 +160,8 @@ func (p *patterns) matchesAny(s string) bool {
 	return false
 }
 
-// match says how long the secret at the start of data is, 0 for none. sure is false
-// when data ends before a longer one could be told from chance.
+// match returns the length of the secret at the start of data, or 0. sure is false if data ends
+// before it is clear whether a longer one matches.
 func (p *patterns) match(data []byte) (n int, sure bool) {
 	list := p.byFirstByte[data[0]]
 	for i := range list {
@@ -174,22 +176,21 @@ func (p *patterns) match(data []byte) (n int, sure bool) {
 	return 0, true
 }
 
-// Writer hides secrets in a stream, also where one is split between writes:
-// what may be the beginning of a secret is held back until more comes, or Flush.
-// It is for one goroutine.
+// Writer hides secrets in a stream, even if one is split between writes: it holds back what may be
+// the start of a secret until the next Write or Flush. Not safe for concurrent use.
 type Writer struct {
 	to      io.Writer
-	set     *patterns // nil hides nothing
+	set     *patterns // nil: nothing to hide
 	held    []byte
 	out     []byte
-	covered int  // bytes at the front of held that a found secret covers
+	covered int  // bytes at the start of held that a found secret covers
 	masked  bool // something was hidden
 }
 
-// Masked says whether anything was hidden so far.
+// Masked reports whether anything was hidden so far.
 func (w *Writer) Masked() bool { return w.masked }
 
-// Write hides secrets in p and writes what is decided.
+// Write hides secrets in p and writes all but the end that may be the start of a secret.
 func (w *Writer) Write(p []byte) (int, error) {
 	if w.set == nil {
 		return w.to.Write(p)
@@ -204,7 +205,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-// Flush writes what was held back. The stream has ended.
+// Flush writes what was held back. Call it at the end of the stream.
 func (w *Writer) Flush() error {
 	if len(w.held) == 0 {
 		return nil
@@ -214,8 +215,8 @@ func (w *Writer) Flush() error {
 	return err
 }
 
-// mask goes through data and returns what is undecided. A found secret covers
-// bytes; another that begins among them may cover more.
+// mask writes data with its secrets hidden and returns the end that is undecided. A found secret
+// covers bytes; another one that starts among them may extend the covered part.
 func (w *Writer) mask(data []byte, final bool) (rest []byte, err error) {
 	out, from, i := w.out[:0], 0, 0
 	for ; i < len(data); i++ {
@@ -248,7 +249,8 @@ func (w *Writer) mask(data []byte, final bool) (rest []byte, err error) {
 	return data[i:], err
 }
 
-// matchFinal is the secret at the start of data when no more comes.
+// matchFinal is match for the end of the stream: it returns the length of the longest secret at the
+// start of data, or 0.
 func (p *patterns) matchFinal(data []byte) int {
 	for _, f := range p.byFirstByte[data[0]] {
 		if n, _ := f.match(data); n > 0 {

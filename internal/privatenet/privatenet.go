@@ -1,7 +1,7 @@
-// Package privatenet tells the addresses of this machine, and of the network around it, from
-// those of the outside world. What reaches the web on behalf of others may ask the outside
-// world alone, unless somebody has said more: what listens nearby often trusts whoever can
-// reach it.
+// Package privatenet distinguishes addresses of this machine and of the networks around it from
+// public ones. Code that fetches from the web on behalf of others may reach only public addresses
+// unless it is allowed more, because services in a private network often trust everybody who can
+// reach them.
 package privatenet
 
 import (
@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// NormalizeHost is a host in the one form in which hosts are compared: lower case, without
-// brackets and without a dot at its end; an address as it is written shortest.
+// NormalizeHost returns a host in the form in which hosts are compared: lower case, without
+// brackets and without a final dot; an IP address in its shortest form.
 func NormalizeHost(host string) string {
 	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
 	if a, err := netip.ParseAddr(host); err == nil {
@@ -20,8 +20,8 @@ func NormalizeHost(host string) string {
 	return host
 }
 
-// IsPrivateHost says whether a name, or an address, as Name has it is of this machine or the network
-// around it, as far as one sees without asking where it leads.
+// IsPrivateHost reports whether a normalized host name or address belongs to this machine or to a
+// private network. It does not resolve names.
 func IsPrivateHost(name string) bool {
 	if a, err := netip.ParseAddr(name); err == nil {
 		return IsPrivateAddress(a)
@@ -29,33 +29,34 @@ func IsPrivateHost(name string) bool {
 	return name == "localhost" || strings.HasSuffix(name, ".localhost") || strings.HasSuffix(name, ".local")
 }
 
-// IsPrivateAddress says whether an address is of this machine or the network around it.
+// IsPrivateAddress reports whether an address belongs to this machine or to a private network.
 func IsPrivateAddress(a netip.Addr) bool {
 	a = embeddedIPv4(a.WithZone("").Unmap())
 	return a.IsLoopback() || a.IsPrivate() || a.IsLinkLocalUnicast() || a.IsUnspecified() || a.IsMulticast() ||
 		slices.ContainsFunc(reserved, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// reserved are addresses that lead nowhere, or somewhere inside, and that netip does not
-// know as such (RFC 6890).
+// reserved lists networks that are not public and that netip does not know as such (RFC 6890).
 var reserved = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"),        // this network
-	netip.MustParsePrefix("100.64.0.0/10"),    // what providers use inside (RFC 6598)
-	netip.MustParsePrefix("192.0.0.0/24"),     // protocols; a cloud's metadata among them
-	netip.MustParsePrefix("198.18.0.0/15"),    // measurements
-	netip.MustParsePrefix("240.0.0.0/4"),      // nobody's, and the broadcast address
-	netip.MustParsePrefix("168.63.129.16/32"), // a cloud's host, as its guests see it
-	netip.MustParsePrefix("fec0::/10"),        // what private addresses were once
+	netip.MustParsePrefix("100.64.0.0/10"),    // shared by customers of a provider (RFC 6598)
+	netip.MustParsePrefix("192.0.0.0/24"),     // protocol assignments; includes the metadata service of one cloud
+	netip.MustParsePrefix("198.18.0.0/15"),    // benchmarks
+	netip.MustParsePrefix("240.0.0.0/4"),      // reserved, and the broadcast address
+	netip.MustParsePrefix("168.63.129.16/32"), // the host of a cloud, as its guests see it
+	netip.MustParsePrefix("fec0::/10"),        // site-local, the former private addresses
 }
 
-// Those whose last, or middle, four bytes are an address of IPv4 that is what is reached.
+// Networks of IPv6 whose addresses contain the IPv4 address that is reached: in the last four
+// bytes, or for tunnelled in bytes 2 to 5.
 var (
 	translated = netip.MustParsePrefix("64:ff9b::/96") // RFC 6052
 	compatible = netip.MustParsePrefix("::/96")        // RFC 4291
 	tunnelled  = netip.MustParsePrefix("2002::/16")    // RFC 3056
 )
 
-// embeddedIPv4 is the address of IPv4 that one of IPv6 stands for, else the address itself.
+// embeddedIPv4 returns the IPv4 address that is reached through an IPv6 address, or the address
+// itself.
 func embeddedIPv4(a netip.Addr) netip.Addr {
 	b := a.As16()
 	switch {

@@ -15,8 +15,8 @@ import (
 	"github.com/flowrun/flowrun/internal/procid"
 )
 
-// Client is a proc.Host whose processes a helper starts. The helper begins with
-// the first process, so a run without any costs nothing.
+// Client is a proc.Host that starts processes in the supervisor process. The supervisor is started
+// together with the first process, so a run without processes costs nothing.
 type Client struct {
 	mark   string
 	binary string
@@ -26,22 +26,22 @@ type Client struct {
 	process       *os.Process
 	next          uint64
 	waiting       map[uint64]*remoteProcess
-	detachedSteps []string // detached steps
+	detachedSteps []string // paths of detached steps
 	closed        chan message
-	gone          chan struct{} // closed when the helper has closed its end
+	gone          chan struct{} // closed when the supervisor has closed its end of the socket
 }
 
 var _ proc.Host = (*Client)(nil)
 
-// New makes the Client of one owner of a run, whose processes carry the mark (see
-// procid.Mark). binary is a program that calls Main; "" is this program.
+// New returns the Client of one owner of a run, whose processes carry the mark (see procid.Mark).
+// binary is a program that calls Main; "" means this program.
 func New(mark, binary string) *Client {
 	return &Client{mark: mark, binary: binary, waiting: map[uint64]*remoteProcess{}}
 }
 
 var errSupervisorGone = errors.New("the helper process has died")
 
-// startSupervisor starts the helper. The lock is held.
+// startSupervisor starts the supervisor unless it is running. The lock is held.
 func (c *Client) startSupervisor() (err error) {
 	if c.wire != nil {
 		return nil
@@ -57,7 +57,7 @@ func (c *Client) startSupervisor() (err error) {
 		return fmt.Errorf("cannot make a socket pair: %w", err)
 	}
 	defer theirs.Close()
-	// A session of its own keeps the terminal's Ctrl-C away from it.
+	// In a session of its own it does not get Ctrl-C from the terminal.
 	c.process, err = os.StartProcess(binary, []string{processName, c.mark}, &os.ProcAttr{
 		Files: []*os.File{nil, nil, os.Stderr, theirs}, Sys: &syscall.SysProcAttr{Setsid: true}})
 	if err != nil {
@@ -74,8 +74,9 @@ func (c *Client) startSupervisor() (err error) {
 	return nil
 }
 
+// socketPair makes the two ends of the connection.
 func socketPair() (ours, theirs *os.File, err error) {
-	syscall.ForkLock.RLock() // no child may inherit them in between
+	syscall.ForkLock.RLock() // no child may inherit the ends before they are marked
 	defer syscall.ForkLock.RUnlock()
 	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
 	if err != nil {
@@ -87,7 +88,7 @@ func socketPair() (ours, theirs *os.File, err error) {
 	return os.NewFile(uintptr(fds[0]), "helper"), os.NewFile(uintptr(fds[1]), "helper"), nil
 }
 
-// receive hands replies to those who wait for them.
+// receive passes replies to the callers that wait for them.
 func (c *Client) receive() {
 	defer close(c.gone)
 	for {
@@ -116,7 +117,7 @@ func (c *Client) receive() {
 	}
 }
 
-// Start starts a process in the helper.
+// Start starts a process in the supervisor.
 func (c *Client) Start(s proc.Spec) (proc.Process, error) {
 	c.mu.Lock()
 	if err := c.startSupervisor(); err != nil {
@@ -145,7 +146,7 @@ func (c *Client) Start(s proc.Spec) (proc.Process, error) {
 	}
 }
 
-// startError is the helper's error with the system's number in it.
+// startError is an error of the supervisor together with the errno of the system.
 type startError struct {
 	text  string
 	errno syscall.Errno
@@ -154,7 +155,7 @@ type startError struct {
 func (e *startError) Error() string { return e.text }
 func (e *startError) Unwrap() error { return e.errno }
 
-// Close ends what is left of the run and then the helper.
+// Close ends what is left of the run, and then the supervisor.
 func (c *Client) Close(ctx context.Context, grace time.Duration) (proc.Report, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -162,18 +163,19 @@ func (c *Client) Close(ctx context.Context, grace time.Duration) (proc.Report, e
 		return proc.Report{}, nil
 	}
 	report, err := c.requestClose(ctx, grace)
-	c.wire.conn.Close() // which ends the helper
+	c.wire.conn.Close() // the supervisor exits when the socket closes
 	<-c.gone
 	c.process.Wait()
 	if errors.Is(err, errSupervisorGone) {
-		// What the helper left has lost its reaper, but not its marks.
+		// The processes that the supervisor left have lost their reaper, but they still carry their
+		// marks.
 		report, err = proc.Reopen(c.mark, c.detachedSteps).Close(ctx, grace)
 	}
 	return report, err
 }
 
-// requestClose asks the helper to end everything. A second request, without grace, takes
-// back the first one's.
+// requestClose asks the supervisor to end everything. When ctx is done, it closes its side of the
+// socket, which ends the grace period.
 func (c *Client) requestClose(ctx context.Context, grace time.Duration) (proc.Report, error) {
 	if err := c.wire.send(message{Kind: kindClose, Grace: grace}); err != nil {
 		return proc.Report{}, errSupervisorGone
@@ -185,7 +187,7 @@ func (c *Client) requestClose(ctx context.Context, grace time.Duration) (proc.Re
 		return proc.Report{}, errSupervisorGone
 	case <-ctx.Done():
 	}
-	// Closing the socket kills at once; the helper ends when it has.
+	// The supervisor now sends KILL, and exits when everything has ended.
 	c.wire.conn.CloseWrite()
 	select {
 	case m := <-c.closed:
@@ -198,6 +200,7 @@ func (c *Client) requestClose(ctx context.Context, grace time.Duration) (proc.Re
 	}
 }
 
+// reportOf returns the report in a message, and its error.
 func reportOf(m message) (proc.Report, error) {
 	if m.Error != "" {
 		return m.Report, errors.New(m.Error)
@@ -205,19 +208,19 @@ func reportOf(m message) (proc.Report, error) {
 	return m.Report, nil
 }
 
-// remoteProcess is a process in the helper.
+// remoteProcess is a process that the supervisor started.
 type remoteProcess struct {
 	client  *Client
 	id      uint64
 	pid     int
 	started chan message
 	ended   chan struct{}
-	end     message // valid when ended is closed
+	end     message // valid once ended is closed
 }
 
 func (r *remoteProcess) PID() int { return r.pid }
 
-// Wait waits for the helper's word.
+// Wait waits until the supervisor reports the end of the process.
 func (r *remoteProcess) Wait(ctx context.Context) (proc.Exit, error) {
 	select {
 	case <-r.ended:
@@ -234,14 +237,14 @@ func (r *remoteProcess) Wait(ctx context.Context) (proc.Exit, error) {
 	}
 }
 
-// Stop has the helper end the step.
+// Stop asks the supervisor to end the step.
 func (r *remoteProcess) Stop(grace time.Duration, force <-chan struct{}) (proc.Exit, []procid.Info) {
 	r.client.wire.send(message{Kind: kindStop, ID: r.id, Grace: grace})
 	for {
 		select {
 		case <-r.ended:
 			return r.end.Exit, r.end.Left
-		case <-r.client.gone: // Close ends what it left
+		case <-r.client.gone: // Close ends what the supervisor left
 			return proc.Exit{Code: 137, Signal: syscall.SIGKILL}, nil
 		case <-force:
 			r.client.wire.send(message{Kind: kindStop, ID: r.id})

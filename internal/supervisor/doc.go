@@ -1,23 +1,22 @@
-// Package supervisor does in a process of its own what a library must not do in
-// somebody else's: it inherits orphans, and it outlives the program that started
-// it by just as long as it takes to end every process of the run.
+// Package supervisor runs a supervisor process, for programs that embed flowrun. It does what a
+// library must not do in the process of another program: it becomes the parent of orphans, and when
+// that program ends, it lives on until every process of the run has ended.
 //
 // # The model
 //
-// The helper is the same program, executed a second time under the name
-// "flowrun-helper"; [Main], called first thing in main, notices the name and takes
-// over. It is a subreaper and holds a proc.Group. The program holds a [Client],
-// which is a proc.Host like the Group, and the two talk over a socket pair:
+// The supervisor is the same program, executed again under the name "flowrun-helper". [Main],
+// called first in main, notices the name and never returns. The supervisor is a subreaper and has a
+// proc.Group. The program has a [Client], which is a proc.Host like the Group. The two communicate
+// over a socket pair:
 //
 //	start  (with stdin, stdout, stderr as descriptors)   -> started, later exited
 //	stop   (grace)                                       -> stopped
 //	close  (grace)                                       -> closed
 //
-// Every message is a length and a JSON document. Descriptors travel beside the
-// first byte of the start they belong to, in order.
+// Every message is a length and a JSON document. Descriptors are sent with the first byte of the
+// start message that they belong to, in order.
 //
-// When the program dies, by kill -9 as well, the socket closes, and that is the
-// helper's order to end everything but what detached steps left, and itself. When
-// the helper dies, waiting Processes report an error and Close ends what carries
-// the same mark, from this process.
+// When the program ends, even by kill -9, the socket closes. The supervisor then ends everything
+// except what detached steps left, and exits. When the supervisor is killed, waiting processes
+// report an error, and Close ends, from this process, everything that carries the same mark.
 package supervisor

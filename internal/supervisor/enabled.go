@@ -2,9 +2,9 @@ package supervisor
 
 import "sync/atomic"
 
-// called says that this program calls Main, so that executing it again gives a
-// helper and not a second program.
+// called is set once this program has called Main: then executing it again starts a supervisor, not
+// a second copy of the program.
 var called atomic.Bool
 
-// Enabled says whether this program can be its own helper.
+// Enabled reports whether this program can be its own supervisor.
 func Enabled() bool { return called.Load() }

@@ -18,7 +18,7 @@ import (
 	"github.com/flowrun/flowrun/internal/procid"
 )
 
-// What a message is about.
+// Kinds of messages.
 const (
 	kindStart   = "start"
 	kindStarted = "started"
@@ -29,26 +29,26 @@ const (
 	kindClosed  = "closed"
 )
 
-// message is a request or a reply. ID names the process it is about: the client
-// counts them.
+// message is a request or a reply. ID identifies the process that it is about; the client assigns
+// the numbers.
 type message struct {
 	Kind  string        `json:"kind"`
 	ID    uint64        `json:"id,omitempty"`
 	Spec  *spec         `json:"spec,omitempty"`  // start
-	Grace time.Duration `json:"grace,omitempty"` // stop, close; 0 kills at once
+	Grace time.Duration `json:"grace,omitempty"` // stop, close; 0: KILL at once
 
 	PID    int           `json:"pid,omitempty"`   // started
-	Error  string        `json:"error,omitempty"` // started: why not
-	Errno  int           `json:"errno,omitempty"` // started: the system's word for it
+	Error  string        `json:"error,omitempty"` // started: why it failed
+	Errno  int           `json:"errno,omitempty"` // started: the number of that error
 	Exit   proc.Exit     `json:"exit,omitzero"`   // exited, stopped
-	Left   []procid.Info `json:"left,omitempty"`  // stopped: what would not die
+	Left   []procid.Info `json:"left,omitempty"`  // stopped: processes that survived KILL
 	Report proc.Report   `json:"report,omitzero"` // closed
 }
 
 // spec is a proc.Spec without its files.
 type spec struct {
 	Step   string   `json:"step"`
-	Path   []byte   `json:"path"` // bytes: what is no UTF-8 must arrive as it is
+	Path   []byte   `json:"path"` // bytes, because JSON would change text that is not UTF-8
 	Args   [][]byte `json:"args"`
 	Env    [][]byte `json:"env"`
 	Dir    []byte   `json:"dir"`
@@ -56,10 +56,12 @@ type spec struct {
 	TTY    bool     `json:"tty,omitempty"`
 }
 
+// pack converts a proc.Spec for a message.
 func pack(s proc.Spec) *spec {
 	return &spec{Step: s.Step, Path: []byte(s.Path), Args: toBytes(s.Args), Env: toBytes(s.Env), Dir: []byte(s.Dir), Detach: s.Detach, TTY: s.TTY}
 }
 
+// unpack restores the proc.Spec, with the files that were sent along.
 func (s *spec) unpack(files [3]*os.File) proc.Spec {
 	return proc.Spec{Step: s.Step, Path: string(s.Path), Args: toStrings(s.Args), Env: toStrings(s.Env), Dir: string(s.Dir), Detach: s.Detach, TTY: s.TTY, Files: files}
 }
@@ -80,14 +82,15 @@ func toStrings(list [][]byte) []string {
 	return out
 }
 
-// maxMessage bounds a message: argv and environment can have a few MiB.
+// maxMessage limits the size of a message, in bytes. argv and the environment can have a few MiB.
 const maxMessage = 64 << 20
 
-// wire is one end of the socket pair. Many may send, one receives.
+// wire is one end of the socket pair. send is safe for concurrent use; only one goroutine may
+// receive.
 type wire struct {
 	conn     *net.UnixConn
 	sending  sync.Mutex
-	files    []*os.File // received, not yet asked for
+	files    []*os.File // received, not taken yet
 	buffered []byte
 }
 
@@ -104,7 +107,7 @@ func newWire(f *os.File) (*wire, error) {
 	return &wire{conn: u}, nil
 }
 
-// send writes a message, with files beside its first byte.
+// send writes a message, with the files attached to its first byte.
 func (w *wire) send(m message, files ...*os.File) error {
 	body, err := json.Marshal(m)
 	if err != nil {
@@ -129,7 +132,7 @@ func (w *wire) send(m message, files ...*os.File) error {
 	return err
 }
 
-// receive reads the next message. Files that came on the way are kept for take.
+// receive reads the next message. Files that arrive with it are kept for takeFiles.
 func (w *wire) receive() (m message, err error) {
 	head, err := w.read(4)
 	if err != nil {
@@ -146,7 +149,7 @@ func (w *wire) receive() (m message, err error) {
 	return m, json.Unmarshal(body, &m)
 }
 
-// read is the next n bytes of the stream.
+// read returns the next n bytes of the stream.
 func (w *wire) read(n int) ([]byte, error) {
 	var rights [128]byte
 	for len(w.buffered) < n {
@@ -168,6 +171,7 @@ func (w *wire) read(n int) ([]byte, error) {
 	return out, nil
 }
 
+// collectFiles adds the files in a control message.
 func (w *wire) collectFiles(rights []byte) error {
 	if len(rights) == 0 {
 		return nil
@@ -189,7 +193,7 @@ func (w *wire) collectFiles(rights []byte) error {
 	return nil
 }
 
-// takeFiles is the three files of the oldest start that has not taken its own.
+// takeFiles returns the three files of the oldest start message whose files have not been taken.
 func (w *wire) takeFiles() (files [3]*os.File, err error) {
 	if len(w.files) < len(files) {
 		return files, errors.New("a start came without its files")

@@ -15,16 +15,16 @@ import (
 	"github.com/flowrun/flowrun/internal/proc"
 )
 
-// processName is argv[0] of a helper. An environment variable would be inherited by what
-// the helper starts, a name is not.
+// processName is argv[0] of a supervisor. It is not an environment variable, because the processes
+// that the supervisor starts would inherit that.
 const processName = "flowrun-helper"
 
-// socketFD is the descriptor a helper finds its end of the socket pair at.
+// socketFD is the descriptor of the supervisor's end of the socket pair.
 const socketFD = 3
 
-// Main takes over, and never returns, if this process was started as a helper, or to
-// become a confined program (confine.Main); otherwise it returns at once. A program that embeds flowrun and wants a helper
-// calls it first thing in main.
+// Main does nothing in an ordinary process. If this process was started as a supervisor, or to
+// confine itself and execute a program (confine.Main), Main does that and never returns. A program
+// that embeds flowrun and wants a supervisor calls it first in main.
 func Main() {
 	confine.Main()
 	if len(os.Args) < 2 || os.Args[0] != processName {
@@ -43,7 +43,7 @@ func Main() {
 	os.Exit(0)
 }
 
-// server is the helper's side of a run.
+// server is the supervisor's side of a run.
 type server struct {
 	wire  *wire
 	group *proc.Group
@@ -51,24 +51,24 @@ type server struct {
 	procs map[uint64]*managedProcess
 }
 
-// managedProcess is a process a client knows by its number.
+// managedProcess is a process that the client knows by its ID.
 type managedProcess struct {
 	proc.Process
-	stop  context.CancelFunc // ends waiting; the stop request says what then
+	stop  context.CancelFunc // ends the wait; the stop request says how to continue
 	stops chan message       // stop requests
 }
 
-// serve answers requests until the other side closes or dies.
+// serve handles requests until the client closes the socket or ends.
 func serve(w *wire, mark string) error {
 	catchSignals()
-	_ = proc.BecomeReaper() // where there is no such thing, process groups still end
+	_ = proc.BecomeReaper() // if that fails, process groups can still be ended
 	s := &server{wire: w, group: proc.Open(mark), procs: map[uint64]*managedProcess{}}
 	alive, gone := context.WithCancel(context.Background())
 	var closing sync.WaitGroup
 	closed := false
 	for {
 		m, err := w.receive()
-		if err != nil { // the program is gone, or in a hurry
+		if err != nil { // the program has ended, or wants everything to end without a grace period
 			gone()
 			closing.Wait()
 			if !closed {
@@ -92,19 +92,18 @@ func serve(w *wire, mark string) error {
 	}
 }
 
-// catchSignals keeps the helper alive when others are told to stop: the socket's end is
-// what ends it. The signals are caught and not ignored, because what is ignored
-// stays so in every process started from here, and a step that ignores TERM can
-// only be killed.
+// catchSignals keeps the supervisor running when a terminal or a service manager signals it: only
+// the end of the socket ends it. The signals are caught, not ignored, because every process started
+// from here would inherit ignored signals, and a step that ignores TERM can only be killed.
 func catchSignals() {
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
-		if !signal.Ignored(s) { // as nohup has it
+		if !signal.Ignored(s) { // ignored by nohup, and stays so
 			signal.Notify(make(chan os.Signal, 1), s)
 		}
 	}
 }
 
-// start starts a process and goes on; a goroutine waits for its end.
+// start starts a process, replies, and leaves the waiting to a goroutine.
 func (s *server) start(m message) error {
 	files, err := s.wire.takeFiles()
 	if err != nil || m.Spec == nil {
@@ -133,7 +132,7 @@ func (s *server) start(m message) error {
 	return nil
 }
 
-// watch reports the end of a process: by itself, or because it was stopped.
+// watch reports the end of a process, by itself or by a stop request.
 func (s *server) watch(ctx context.Context, id uint64, v *managedProcess) {
 	defer v.stop()
 	exit, err := v.Wait(ctx)
@@ -159,19 +158,20 @@ func (s *server) watch(ctx context.Context, id uint64, v *managedProcess) {
 	s.wire.send(reply)
 }
 
+// stop passes a stop request to the goroutine that waits for the process.
 func (s *server) stop(m message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if v := s.procs[m.ID]; v != nil {
 		select {
 		case v.stops <- m:
-		default: // it was told twice already
+		default: // two requests are enough
 		}
 		v.stop()
 	}
 }
 
-// close ends the run; its grace period ends with the program.
+// close ends the run. Its grace period ends when the client ends.
 func (s *server) close(alive context.Context, m message) {
 	report, err := s.group.Close(alive, m.Grace)
 	reply := message{Kind: kindClosed, Report: report}

@@ -8,21 +8,21 @@ import (
 	"github.com/flowrun/flowrun/internal/proc"
 )
 
-// Main returns: there is no helper on this platform.
+// Main does nothing: there is no supervisor on this platform.
 func Main() {}
 
-// Client is a proc.Host that starts nothing on this platform.
+// Client is a proc.Host that cannot start processes on this platform.
 type Client struct{}
 
-// New makes a Client.
+// New returns a Client.
 func New(mark, binary string) *Client { return &Client{} }
 
-// Start says that there is no helper on this platform.
+// Start fails: there is no supervisor on this platform.
 func (*Client) Start(proc.Spec) (proc.Process, error) {
 	return nil, errors.New("cannot start the helper: not available on this platform; run without it")
 }
 
-// Close has nothing to end.
+// Close does nothing.
 func (*Client) Close(context.Context, time.Duration) (proc.Report, error) {
 	return proc.Report{}, nil
 }

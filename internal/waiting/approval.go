@@ -15,24 +15,24 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// ReasonRejected is the reason of a step that asked a person, who said no. Where nobody
-// answered it is steps.ReasonUnanswered.
+// ReasonRejected is the reason of an approval step that a person has rejected. If nobody answered,
+// the reason is steps.ReasonUnanswered.
 const ReasonRejected = "rejected"
 
 // kindApproval is the kind of a dag.Wait that an Answer ends.
 const kindApproval = "approval"
 
-// maxPrompt bounds what is asked, in bytes: it stands in an event.
+// maxPrompt is the maximum length of a prompt, in bytes. It is part of an event.
 const maxPrompt = dag.InlineLimit
 
-// Approval is what a step with approve does: it renders the question and leaves the
-// step to those who answer (broker.go).
+// Approval runs an approval step: it renders the question and lets the step wait. Broker delivers
+// the question and the answer.
 type Approval struct {
 	Def    *tool.Approve
 	Prompt *expr.Template
 }
 
-// Describe says what the step waits for, in words.
+// Describe returns what the step waits for, in words.
 func (p *Approval) Describe(show func(*expr.Template) string) string { return show(p.Prompt) }
 
 // Run implements dag.Runner.
@@ -63,7 +63,7 @@ func (p *Approval) Run(_ context.Context, c *dag.Call) (dag.Result, error) {
 	return dag.Result{Status: dag.Waiting, Wait: w}, nil
 }
 
-// timeoutResult is what comes of the step when nobody has answered in time.
+// timeoutResult returns the result of the step if nobody answers in time.
 func (p *Approval) timeoutResult(a *call.Frame, c *dag.Call) (*dag.Result, error) {
 	r := &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: steps.ReasonUnanswered, Message: fmt.Sprintf("nobody answered within %s", p.Def.Timeout)}
 	switch p.Def.OnTimeout {
@@ -85,7 +85,7 @@ func (p *Approval) timeoutResult(a *call.Frame, c *dag.Call) (*dag.Result, error
 	return r, nil
 }
 
-// truncatePrompt is a prompt that is not too long, in valid UTF-8.
+// truncatePrompt returns text as valid UTF-8 of at most maxPrompt bytes.
 func truncatePrompt(text string) string {
 	const cut = " ..."
 	text = strings.ToValidUTF8(text, "\uFFFD")

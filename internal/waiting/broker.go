@@ -17,30 +17,31 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// ErrNoApprover is what a function for WithApproval answers when it has nobody to ask, or
-// who was asked leaves the answer to others.
+// ErrNoApprover is returned by a function for WithApproval if it has nobody to ask, or if the
+// person who was asked leaves the answer to others.
 var ErrNoApprover = errors.New("nobody answers here")
 
-// Broker brings the questions of a run to those who answer, and the answers to the run.
-// As a dag.Sink it hears of questions that are asked and settled. What is answered goes
-// to the Store, where the first answer to a question wins, and comes back by the Ledger.
+// Broker delivers the questions of a run to those who can answer, and the answers to the run. As a
+// dag.Sink it sees when a step asks and when it ends. It writes answers to the Store, where the
+// first answer to a question wins,  and reads them back
+// from the Ledger.
 type Broker struct {
 	run, tool   string
-	ask         func(context.Context, history.Question) (history.Answer, error) // nil: nobody here
+	ask         func(context.Context, history.Question) (history.Answer, error) // nil: nobody is here
 	store       history.Store                                                   // nil: the run is not kept
 	ledger      history.Ledger
 	session     *steps.Session
-	AlreadyOpen []history.Question // that were open when the run was taken up
+	AlreadyOpen []history.Question // questions that were open when the run was resumed
 	notify      func(steps.Notice)
 
-	Answers chan dag.Answer // to the run
-	ctx     context.Context // of all work; ends with the run
+	Answers chan dag.Answer // answers for the run
+	ctx     context.Context // for all goroutines; ends with the run
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
 
 	mu           sync.Mutex
 	open         map[uint64]openQuestion   // by the number of the event that asked
-	earlyAnswers map[uint64]history.Answer // to questions that are on record, and not told here yet
+	earlyAnswers map[uint64]history.Answer // answers that arrived before the event that asks their question
 }
 
 type openQuestion struct {
@@ -48,11 +49,11 @@ type openQuestion struct {
 	end context.CancelFunc
 }
 
-// CanAnswer says whether there is somebody who could answer, now or later.
+// CanAnswer reports whether anybody can answer, now or later.
 func (k *Broker) CanAnswer() bool { return k.ask != nil || k.store != nil }
 
-// NewBroker is the Broker of a run. ask and store may be nil; ledger is nil where the run
-// is not kept. notify hears of what went wrong.
+// NewBroker returns the Broker of a run. ask and store may be nil; ledger is nil if the run is not
+// kept. notify gets warnings.
 func NewBroker(run, tool string, ask func(context.Context, history.Question) (history.Answer, error), store history.Store, ledger history.Ledger, session *steps.Session, notify func(steps.Notice)) *Broker {
 	k := &Broker{run: run, tool: tool, ask: ask, store: store, ledger: ledger, session: session, notify: notify,
 		open: map[uint64]openQuestion{}, earlyAnswers: map[uint64]history.Answer{}}
@@ -60,8 +61,8 @@ func NewBroker(run, tool string, ask func(context.Context, history.Question) (hi
 	return k
 }
 
-// Start goes on with the questions that are open already, and hears answers from then
-// on. Those on record are in the channel when it returns.
+// Start continues the questions in AlreadyOpen and passes on answers from then on. Answers that are
+// already recorded are in the channel when it returns.
 func (k *Broker) Start() {
 	open := k.AlreadyOpen
 	var known []dag.Answer
@@ -83,7 +84,7 @@ func (k *Broker) Start() {
 	}
 }
 
-// recordedAnswers are the answers that are there already.
+// recordedAnswers returns the answers that the ledger has already.
 func (k *Broker) recordedAnswers() (list []dag.Answer) {
 	for {
 		select {
@@ -97,7 +98,7 @@ func (k *Broker) recordedAnswers() (list []dag.Answer) {
 	}
 }
 
-// listen passes on what is answered while the run goes on.
+// listen passes on answers while the run lasts.
 func (k *Broker) listen() {
 	for {
 		select {
@@ -111,7 +112,7 @@ func (k *Broker) listen() {
 	}
 }
 
-// deliver hands an answer to the run, if it is still there.
+// deliver passes an answer to the run, unless the run has ended.
 func (k *Broker) deliver(a dag.Answer) {
 	select {
 	case k.Answers <- a:
@@ -119,7 +120,8 @@ func (k *Broker) deliver(a dag.Answer) {
 	}
 }
 
-// runAnswer is what an answer means for the run; ok is false where nothing of it asks that.
+// runAnswer converts an answer for the run. ok is false if the question is not open. An answer
+// whose question is not known yet is stored in earlyAnswers.
 func (k *Broker) runAnswer(a history.Answer) (d dag.Answer, ok bool) {
 	k.mu.Lock()
 	q, ok := k.open[a.Wait]
@@ -133,7 +135,7 @@ func (k *Broker) runAnswer(a history.Answer) (d dag.Answer, ok bool) {
 	return dag.Answer{Node: dag.ID(q.Step), Wait: q.Wait, Result: k.result(q.Question, a)}, true
 }
 
-// result is what an answer makes of the step.
+// result returns the result of a step that got this answer.
 func (k *Broker) result(q history.Question, a history.Answer) *dag.Result {
 	said := attribution(a)
 	r := &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: ReasonRejected, Message: "rejected" + said}
@@ -147,7 +149,7 @@ func (k *Broker) result(q history.Question, a history.Answer) *dag.Result {
 	return r
 }
 
-// addFormValues makes the step's output of the form's values.
+// addFormValues checks the values of the form and makes them the output of the step.
 func (k *Broker) addFormValues(q history.Question, a history.Answer, r *dag.Result) error {
 	values, err := q.Check(a.Values)
 	if err != nil || q.Form == nil {
@@ -164,7 +166,7 @@ func (k *Broker) addFormValues(q history.Question, a history.Answer, r *dag.Resu
 	return err
 }
 
-// attribution is who answered, when, and what they add.
+// attribution says who answered and when, with their comment.
 func attribution(a history.Answer) string {
 	text := ""
 	if a.By != "" {
@@ -191,7 +193,8 @@ func (k *Broker) Emit(e dag.Event) {
 	}
 }
 
-// addQuestion asks whoever is here.
+// addQuestion opens a question. If its answer is here already it delivers that, else it asks the
+// person.
 func (k *Broker) addQuestion(q history.Question) {
 	ctx, end := context.WithCancel(k.ctx)
 	k.mu.Lock()
@@ -210,7 +213,7 @@ func (k *Broker) addQuestion(q history.Question) {
 	}
 }
 
-// closeQuestion ends the question of a step.
+// closeQuestion closes the question of a step that has ended.
 func (k *Broker) closeQuestion(step string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -222,7 +225,8 @@ func (k *Broker) closeQuestion(step string) {
 	}
 }
 
-// askPerson asks, and keeps what is answered.
+// askPerson asks a person and records the answer. If nobody can answer now, the question stays
+// open; if the run is not kept either, the step fails.
 func (k *Broker) askPerson(ctx context.Context, q history.Question) {
 	a, err := k.ask(ctx, q)
 	if ctx.Err() != nil {
@@ -233,19 +237,20 @@ func (k *Broker) askPerson(ctx context.Context, q history.Question) {
 		err = k.recordAnswer(ctx, q, a)
 	}
 	if err == nil || errors.Is(err, history.ErrAnswered) {
-		return // it comes back from there
+		return // the ledger delivers it
 	}
 	if !errors.Is(err, ErrNoApprover) {
 		k.notify(steps.Notice{Code: "not-asked", Step: dag.ID(q.Step), Message: k.session.Mask().String(fmt.Sprintf("step %s could not be answered here: %v", q.Step, err))})
 	}
 	left := dag.Answer{Node: dag.ID(q.Step), Wait: q.Wait}
-	if k.store == nil { // then nobody ever will
+	if k.store == nil { // then nobody can answer later
 		left.Result = &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: steps.ReasonUnanswered, Message: "nobody answered, and the run is not kept, so that nobody could answer later"}
 	}
 	k.deliver(left)
 }
 
-// recordAnswer records an answer; where the run is not kept, it goes to the run.
+// recordAnswer records an answer in the store. If the run is not kept, it delivers the answer
+// directly.
 func (k *Broker) recordAnswer(ctx context.Context, q history.Question, a history.Answer) error {
 	if a.At.IsZero() {
 		a.At = time.Now()
@@ -259,13 +264,13 @@ func (k *Broker) recordAnswer(ctx context.Context, q history.Question, a history
 	return nil
 }
 
-// Stop is the end of the run: nobody is asked any more.
+// Stop ends all questions and waits for the goroutines of the Broker.
 func (k *Broker) Stop() {
 	k.cancel()
 	k.work.Wait()
 }
 
-// Questions are those of a state.
+// Questions returns the open questions in the state of a run.
 func Questions(run, tool string, s *dag.State) []history.Question {
 	var list []history.Question
 	s.Waits(func(path dag.ID, wait uint64, r *dag.Result) {
@@ -276,7 +281,7 @@ func Questions(run, tool string, s *dag.State) []history.Question {
 	return list
 }
 
-// questionOf is what a step asks that waits.
+// questionOf returns the question of a waiting step, or false if the step waits for something else.
 func questionOf(run, name string, path dag.ID, wait uint64, r *dag.Result) (history.Question, bool) {
 	if r == nil || r.Wait == nil || r.Wait.Kind != kindApproval {
 		return history.Question{}, false
@@ -284,7 +289,7 @@ func questionOf(run, name string, path dag.ID, wait uint64, r *dag.Result) (hist
 	q := history.Question{Run: run, Tool: name, Step: string(path), Wait: wait, Prompt: r.Wait.Prompt, Since: r.Started, Until: r.Wait.Until}
 	if len(r.Wait.Form) > 0 {
 		form, err := tool.ParseForm(r.Wait.Form)
-		if err != nil { // of a later version: it takes what this one cannot check
+		if err != nil { // written by a later version, whose form this one cannot check
 			return history.Question{}, false
 		}
 		q.Form = form
@@ -292,7 +297,7 @@ func questionOf(run, name string, path dag.ID, wait uint64, r *dag.Result) (hist
 	return q, true
 }
 
-// formValuesJSON is the output of an approval: the values of its form as JSON.
+// formValuesJSON returns the output of an approval: the values of its form as JSON.
 func formValuesJSON(values map[string]any) (string, error) {
 	b, err := json.Marshal(values)
 	return string(b), err

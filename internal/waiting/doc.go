@@ -1,8 +1,8 @@
-// Package waiting has the steps that wait: Pause for a time, Poller for a file, a port or an
-// address, Approval for a person. Such a step returns a dag.Wait and holds nothing while it
-// waits.
+// Package waiting contains the steps that wait: Pause for a time, Poller for a file, a port or an
+// address, Approval for a person. Pause and Approval return a dag.Wait and hold no resources while
+// they wait.
 //
-// Broker takes the questions of one run to those who answer, and the answers back to the
-// run: it hears events as a sink, keeps answers in the store, where the first one counts,
-// and passes on what the ledger reports.
+// Broker delivers the questions of one run to those who can answer, and the answers to the run. It
+// receives events as a sink, writes answers to the store, where the first one wins, and passes on
+// what the ledger reports.
 package waiting

@@ -10,20 +10,20 @@ import (
 	"github.com/flowrun/flowrun/internal/call"
 )
 
-// kindTime is the kind of a dag.Wait that nobody can end.
+// kindTime is the kind of a dag.Wait that only the time ends.
 const kindTime = "time"
 
-// Pause is what a step with wait does that waits for a time: it leaves that to the run,
-// which keeps the moment in its journal, so that a restart does not begin it anew.
+// Pause runs a wait step that waits for a time. The run records in its journal when the wait ends,
+// so a restart does not begin it again.
 type Pause struct {
 	Span  time.Duration
-	Until *expr.Template // nil: span counts
+	Until *expr.Template // nil: Span counts
 }
 
-// TimeHint says how a moment is written.
+// TimeHint says how to write a time.
 const TimeHint = `write it as RFC 3339: "2026-03-01T09:00:00Z", or with an offset "2026-03-01T09:00:00+01:00"`
 
-// ParseTime reads a moment as RFC 3339 has it.
+// ParseTime parses a time in RFC 3339.
 func ParseTime(text string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
@@ -32,7 +32,7 @@ func ParseTime(text string) (time.Time, error) {
 	return t, nil
 }
 
-// Describe says what the step waits for, in words.
+// Describe returns what the step waits for, in words.
 func (p Pause) Describe(show func(*expr.Template) string) string {
 	if p.Until != nil {
 		return "until " + show(p.Until)
@@ -40,7 +40,7 @@ func (p Pause) Describe(show func(*expr.Template) string) string {
 	return "for " + p.Span.String()
 }
 
-// WaitsFor is the text that says what the step waits for, and a check of it.
+// WaitsFor returns the template of the time, and a function that checks a rendered value.
 func (p Pause) WaitsFor() (*expr.Template, func(string) error) {
 	return p.Until, func(text string) error { _, err := ParseTime(text); return err }
 }

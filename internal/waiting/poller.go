@@ -7,10 +7,10 @@ import (
 	"github.com/flowrun/flowrun/steps"
 )
 
-// Poller is what a step with wait does that looks for something outside.
+// Poller runs a wait step that waits for something outside of flowrun.
 type Poller struct{ *steps.Poller }
 
-// CheckFile is an error for an empty path.
+// CheckFile rejects an empty path.
 func CheckFile(path string) error {
 	if path == "" {
 		return errors.New("the path of the file to wait for is empty")
@@ -18,7 +18,7 @@ func CheckFile(path string) error {
 	return nil
 }
 
-// Describe says what the step waits for, in words.
+// Describe returns what the step waits for, in words.
 func (l Poller) Describe(show func(*expr.Template) string) string {
 	switch {
 	case l.File != nil:
@@ -29,7 +29,8 @@ func (l Poller) Describe(show func(*expr.Template) string) string {
 	return "for " + show(l.URL)
 }
 
-// WaitsFor is the text that says what the step waits for, and a check of it.
+// WaitsFor returns the template of what the step waits for, and a function that checks a rendered
+// value.
 func (l Poller) WaitsFor() (*expr.Template, func(string) error) {
 	switch {
 	case l.File != nil:
