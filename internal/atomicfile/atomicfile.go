@@ -1,14 +1,14 @@
-// Package atomicfile writes files that are there whole or not at all.
+// Package atomicfile writes files completely or not at all.
 //
-// The content goes to a temporary file beside the file's path, is synced, and then gets the
-// file's name. Whatever fails before that, the file that was there is unchanged and nothing
-// else is left behind. An exclusive file gets its name by a link, which fails where the name
-// is taken: of two processes that make one file, one wins and the other gets an error. All
-// others are renamed, over whatever is there. File.Write does all of this; the functions are
-// the usual ways to call it. Only locks and whole folders are renamed elsewhere.
+// It writes the content to a temporary file in the same directory, syncs it, and then gives it the
+// name of the file. If anything fails before that, an existing file is unchanged and nothing else
+// is left behind. An exclusive file gets its name by a link, which fails if the name is taken: if
+// two processes create the same file, one succeeds and the other gets an error. All other files are
+// renamed over whatever has the name. File.Write does all of this; the functions are the usual ways
+// to call it. Elsewhere in flowrun only locks and whole directories are renamed.
 //
-// Errors name the file that was meant, never the temporary one. All functions are safe
-// for concurrent use. The package knows nothing of flowrun, and nothing of what is in a file.
+// Errors name the file that the caller wanted, never the temporary one. All functions are safe for
+// concurrent use. The package knows nothing of flowrun or of the content.
 package atomicfile
 
 import (
@@ -26,42 +26,42 @@ import (
 	"time"
 )
 
-// ExistsError says that a file is there already. It is an fs.ErrExist.
+// ExistsError means that the file already exists. It wraps fs.ErrExist.
 type ExistsError struct{ Path string }
 
 func (e *ExistsError) Error() string { return fmt.Sprintf("%s exists already", e.Path) }
 
 func (e *ExistsError) Unwrap() error { return fs.ErrExist }
 
-// ChangedError says that a file is no longer what it was when its change began; it was
-// left as it is.
+// ChangedError means that the file is no longer what it was when the change began. It was not
+// modified.
 type ChangedError struct{ Path string }
 
 func (e *ChangedError) Error() string {
 	return fmt.Sprintf("%s was changed by somebody else meanwhile; it was left as it is", e.Path)
 }
 
-// File is a file to be written, and how.
+// File describes a file to write.
 type File struct {
 	Path      string
-	Root      *os.Root     // where it is set, Path is inside it and does not leave it
-	Mode      fs.FileMode  // its permissions, less what the umask takes
-	Exact     bool         // the umask takes nothing
-	Exclusive bool         // the file must not be there yet; else Write fails with an *ExistsError
-	Unsynced  bool         // a power cut may leave a torn file: for content that is checked when it is read, or can be made again
-	Temporary string       // the name of the temporary file, for callers that look for what a killed process left; "": a random one
-	Before    func() error // called when the content is written, right before the file gets its name; an error stops Write
+	Root      *os.Root     // if set, Path is inside of it and cannot leave it
+	Mode      fs.FileMode  // permissions, before the umask
+	Exact     bool         // ignore the umask
+	Exclusive bool         // the file must not exist yet; else Write fails with an *ExistsError
+	Unsynced  bool         // a power failure may leave an incomplete file: for content that is checked when it is read, or can be made again
+	Temporary string       // name of the temporary file, for callers that clean up after a killed process; "": a random name
+	Before    func() error // called after the content is written and before the file gets its name; an error stops Write
 }
 
-// Write makes the file with the content that fill writes. The errors of fill and Before are
-// answered as they are.
+// Write creates the file with the content that fill writes. It returns errors of fill and Before
+// unchanged.
 func (f File) Write(fill func(*os.File) error) error {
 	in, temporary := f.folder(), f.temporary()
 	out, err := in.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, f.Mode)
 	if err != nil {
 		return f.callerError(err)
 	}
-	defer in.Remove(temporary) // after a rename there is none
+	defer in.Remove(temporary) // after a rename it no longer exists
 	err = fill(out)
 	if own := new(fs.PathError); errors.As(err, &own) && own.Path == out.Name() {
 		err = f.callerError(err)
@@ -78,7 +78,7 @@ func (f File) Write(fill func(*os.File) error) error {
 	return f.place(in, temporary)
 }
 
-// WriteText is Write for content that is in memory.
+// WriteText is Write for content in memory.
 func (f File) WriteText(text []byte) error {
 	return f.Write(func(out *os.File) error {
 		_, err := out.Write(text)
@@ -86,7 +86,7 @@ func (f File) WriteText(text []byte) error {
 	})
 }
 
-// Symlink makes the file a symbolic link.
+// Symlink creates the file as a symbolic link to target.
 func (f File) Symlink(target string) error {
 	in, temporary := f.folder(), f.temporary()
 	if err := in.Symlink(target, temporary); err != nil {
@@ -96,13 +96,13 @@ func (f File) Symlink(target string) error {
 	return f.place(in, temporary)
 }
 
-// temporary is the path of the temporary file. It has nothing of the name, which may be as
-// long as a name can be.
+// temporary returns the path of the temporary file. It does not contain the name of the file, which
+// may already have the maximum length.
 func (f File) temporary() string {
 	return filepath.Join(filepath.Dir(f.Path), cmp.Or(f.Temporary, "."+rand.Text()+".tmp"))
 }
 
-// place gives the temporary file its name.
+// place gives the temporary file the name of the file.
 func (f File) place(in folder, temporary string) error {
 	if f.Before != nil {
 		if err := f.Before(); err != nil {
@@ -122,7 +122,7 @@ func (f File) place(in folder, temporary string) error {
 	return f.callerError(syncFolder(in, filepath.Dir(f.Path)))
 }
 
-// placeExclusive gives a file its name unless that is taken.
+// placeExclusive gives the temporary file the name of the file, unless that exists.
 func (f File) placeExclusive(in folder, temporary string) error {
 	err := in.Link(temporary, f.Path)
 	if err != nil && !errors.Is(err, fs.ErrExist) {
@@ -134,7 +134,8 @@ func (f File) placeExclusive(in folder, temporary string) error {
 	return f.callerError(err)
 }
 
-// placeWithoutLinks is for file systems without links: an empty file claims the name.
+// placeWithoutLinks does the same on file systems without links: it creates an empty file to
+// reserve the name, and renames the temporary file over it.
 func (f File) placeWithoutLinks(in folder, temporary string) error {
 	empty, err := in.OpenFile(f.Path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, f.Mode)
 	if err != nil {
@@ -149,7 +150,7 @@ func (f File) placeWithoutLinks(in folder, temporary string) error {
 	return nil
 }
 
-// callerError says which file an error is about: that of the caller, not the temporary one.
+// callerError replaces the path of the temporary file in an error by the path of the file.
 func (f File) callerError(err error) error {
 	var inner *fs.PathError
 	var link *os.LinkError
@@ -178,6 +179,7 @@ func (f File) folder() folder {
 	return osFolder{}
 }
 
+// osFolder is the whole file system.
 type osFolder struct{}
 
 func (osFolder) OpenFile(name string, flag int, mode fs.FileMode) (*os.File, error) {
@@ -188,9 +190,9 @@ func (osFolder) Link(from, to string) error        { return os.Link(from, to) }
 func (osFolder) Rename(from, to string) error      { return os.Rename(from, to) }
 func (osFolder) Remove(name string) error          { return os.Remove(name) }
 
-// syncFolder makes what happened to the names in a folder last.
+// syncFolder makes changes to the names in a directory durable.
 func syncFolder(in folder, dir string) error {
-	if runtime.GOOS == "windows" { // which keeps names itself
+	if runtime.GOOS == "windows" { // keeps names itself
 		return nil
 	}
 	f, err := in.OpenFile(dir, os.O_RDONLY, 0)
@@ -198,14 +200,14 @@ func syncFolder(in folder, dir string) error {
 		return err
 	}
 	err = f.Sync()
-	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) { // some file systems sync no folders
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) { // some file systems cannot sync directories
 		err = nil
 	}
 	return errors.Join(err, f.Close())
 }
 
-// Create writes a new file, and its folder where that is missing. The error is an
-// *ExistsError where there is one of that name, also one that came a moment ago.
+// Create writes a new file, and creates its directory if that is missing. If the file exists, even
+// if it was created a moment ago, it fails with an *ExistsError.
 func Create(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -213,8 +215,8 @@ func Create(path string, text []byte) error {
 	return File{Path: path, Mode: 0o644, Exclusive: true}.WriteText(text)
 }
 
-// Replace gives a file a new text, keeping its mode and, where it is a link, the link.
-// The error is a *ChangedError where it no longer holds was.
+// Replace changes the content of a file from was to text. It keeps the mode, and follows a symbolic
+// link. If the content is no longer was, it fails with a *ChangedError.
 func Replace(path string, was, text []byte) error {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -237,8 +239,8 @@ func Replace(path string, was, text []byte) error {
 	return File{Path: path, Mode: info.Mode().Perm(), Exact: true, Before: unchanged}.WriteText(text)
 }
 
-// Save writes a file that only its owner reads, over one that may be there, and its folder
-// where that is missing.
+// Save writes a file that only its owner can read, and creates its directory if that is missing. It
+// replaces an existing file.
 func Save(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -246,8 +248,8 @@ func Save(path string, text []byte) error {
 	return File{Path: path, Mode: 0o600}.WriteText(text)
 }
 
-// Cache is Save for what can be made again, and is checked when it is read: a power cut
-// may leave it torn. It costs no wait for the disk.
+// Cache is Save without waiting for the disk: a power failure may leave an incomplete file. Use it
+// for content that is checked when it is read and can be made again.
 func Cache(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -255,8 +257,8 @@ func Cache(path string, text []byte) error {
 	return File{Path: path, Mode: 0o600, Unsynced: true}.WriteText(text)
 }
 
-// Prune removes the oldest files of a folder that has more than most. What cannot be
-// removed stays.
+// Prune removes the oldest files of a directory until limit files are left. It ignores files that
+// cannot be removed.
 func Prune(dir string, limit int) {
 	entries, _ := os.ReadDir(dir)
 	if len(entries) <= limit {
@@ -274,14 +276,14 @@ func Prune(dir string, limit int) {
 	}
 }
 
-// Output writes a file of the caller's choice, over one that may be there; mode is that
-// of a new one.
+// Output writes a file that the user has named, over an existing one. A new file gets mode; an
+// existing one keeps its own.
 func Output(path string, text []byte, mode fs.FileMode) error {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
 		return File{Path: path, Mode: mode}.WriteText(text)
-	case !info.Mode().IsRegular(): // a device or a pipe is written to
+	case !info.Mode().IsRegular(): // write to a device or a pipe
 		return os.WriteFile(path, text, mode)
 	}
 	if path, err = filepath.EvalSymlinks(path); err != nil {
@@ -290,7 +292,7 @@ func Output(path string, text []byte, mode fs.FileMode) error {
 	return File{Path: path, Mode: info.Mode().Perm(), Exact: true}.WriteText(text)
 }
 
-// Remove takes a file away.
+// Remove removes a file durably.
 func Remove(path string) error {
 	if err := os.Remove(path); err != nil {
 		return err

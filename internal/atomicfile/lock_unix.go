@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// lockFile waits until nobody else has a file. Closing it gives it up.
+// lockFile waits until this process alone holds the lock on a file. Closing the file releases it.
 func lockFile(f *os.File) error {
 	for {
 		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != syscall.EINTR {

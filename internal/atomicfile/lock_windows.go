@@ -8,7 +8,7 @@ import (
 
 var lockFileEx = syscall.NewLazyDLL("kernel32.dll").NewProc("LockFileEx")
 
-// lockFile waits until nobody else has a file. Closing it gives it up.
+// lockFile waits until this process alone holds the lock on a file. Closing the file releases it.
 func lockFile(f *os.File) error {
 	const exclusive = 2
 	ok, _, err := lockFileEx.Call(f.Fd(), exclusive, 0, 1, 0, uintptr(unsafe.Pointer(new(syscall.Overlapped))))

@@ -8,11 +8,10 @@ import (
 	"path/filepath"
 )
 
-// Update changes a file that only its owner reads: change gets what stands there, nil
-// where there is no file, and answers what is to stand there. Several processes, and
-// goroutines, that update one file do so one after the other; a lock beside the file,
-// NAME.lock, sees to it and ends with the process that holds it. Where change fails, or
-// answers what it was given, the file is as it was.
+// Update changes a file that only its owner can read. change gets the content, nil if there is no
+// file, and returns the new content. If change fails or returns what it was given, the file is not
+// written. Concurrent updates of a file, by goroutines or processes, run one after the other: each
+// holds a lock on the file NAME.lock, which is released when the process ends.
 func Update(path string, change func(was []byte) ([]byte, error)) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err

@@ -204,7 +204,9 @@ func (l *Leaf) PIDs() map[int]bool {
 	return set
 }
 
-// limitProcesses sets pids.max, if the leaf has that controller, so that a step cannot use up all processes of the machine or of the cgroup above. Some remain for flowrun, which must be able to end the step.
+// limitProcesses sets pids.max, if the leaf has that controller, so that a step cannot use up all
+// processes of the machine or of the cgroup above. Some remain for flowrun, which must be able to
+// end the step.
 func (l *Leaf) limitProcesses() {
 	if _, err := os.Stat(filepath.Join(l.Path, "pids.max")); err != nil {
 		return

@@ -1,5 +1,5 @@
-// Package collectortest is a collector of OpenTelemetry for tests: it takes spans over
-// HTTP as protobuf, and shows them as a tree.
+// Package collectortest is an OpenTelemetry collector for tests: it receives spans over HTTP as
+// protobuf, and prints them as a tree.
 package collectortest
 
 import (
@@ -20,11 +20,11 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Collector is a collector on this machine.
+// Collector is a collector on this machine. Safe for concurrent use.
 type Collector struct {
 	URL string // for OTEL_EXPORTER_OTLP_ENDPOINT
-	// Answer, where set, is asked first and may answer in the collector's place; n counts
-	// the requests from 1.
+	// Answer, if set, is called first. If it returns true, it has answered the request itself. n
+	// counts the requests from 1.
 	Answer func(n int, w http.ResponseWriter, r *http.Request) bool
 
 	server   *httptest.Server
@@ -36,7 +36,7 @@ type Collector struct {
 	headers  http.Header
 }
 
-// New starts a collector. Close must follow.
+// New starts a collector. Call Close when done.
 func New() *Collector {
 	c := &Collector{}
 	c.server = httptest.NewServer(c)
@@ -44,13 +44,13 @@ func New() *Collector {
 	return c
 }
 
-// Close ends it.
+// Close stops the collector.
 func (c *Collector) Close() {
 	c.server.CloseClientConnections()
 	c.server.Close()
 }
 
-// ServeHTTP takes spans.
+// ServeHTTP receives spans.
 func (c *Collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	c.mu.Lock()
@@ -80,37 +80,37 @@ func (c *Collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/x-protobuf")
 }
 
-// Requests is how many there were.
+// Requests returns the number of requests so far.
 func (c *Collector) Requests() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.requests
 }
 
-// Spans are those that have arrived.
+// Spans returns the spans received so far.
 func (c *Collector) Spans() []*tracepb.Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.spans)
 }
 
-// Last is what came with the last request that was taken.
+// Last returns the resource and the headers of the last request that was accepted.
 func (c *Collector) Last() (*resourcepb.Resource, http.Header) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.resource, c.headers
 }
 
-// Holds says whether a text is anywhere in what has arrived.
+// Holds reports whether a text occurs anywhere in the requests received so far.
 func (c *Collector) Holds(text string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return strings.Contains(string(c.bodies), text)
 }
 
-// Tree draws what has arrived: a line for each span, with the item of a loop, the
-// state and whether it has links, those below it indented, in the order in which they began. A span is an orphan
-// when its parent neither has arrived nor is among outside.
+// Tree prints the received spans as a tree. Each line has the name of a span, the item of a loop,
+// the status, and "(linked)" if it has links. Children are indented and in the order in which they
+// started. A span is an orphan if its parent was not received and is not in outside.
 func (c *Collector) Tree(outside ...string) string {
 	below := map[string][]*tracepb.Span{}
 	known := map[string]bool{"": true}
@@ -155,7 +155,7 @@ func (c *Collector) Tree(outside ...string) string {
 	return b.String()
 }
 
-// Find is the one span with that name; none, or several, fail the test.
+// Find returns the only span with this name. It fails the test if there is none or more than one.
 func (c *Collector) Find(t testing.TB, name string) *tracepb.Span {
 	t.Helper()
 	var found []*tracepb.Span
@@ -170,7 +170,7 @@ func (c *Collector) Find(t testing.TB, name string) *tracepb.Span {
 	return found[0]
 }
 
-// Attribute is an attribute as text, "" where there is none.
+// Attribute returns an attribute of a span as text, "" if it has none.
 func Attribute(s *tracepb.Span, key string) string { return value(s.Attributes, key) }
 
 func value(list []*commonpb.KeyValue, key string) string {
@@ -192,7 +192,7 @@ func value(list []*commonpb.KeyValue, key string) string {
 	return ""
 }
 
-// ResourceAttribute is an attribute of a resource as text.
+// ResourceAttribute returns an attribute of a resource as text, "" if it has none.
 func ResourceAttribute(r *resourcepb.Resource, key string) string {
 	return value(r.GetAttributes(), key)
 }

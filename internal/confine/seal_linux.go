@@ -43,8 +43,8 @@ func CloseFilesOnExec() {
 }
 
 // makeUndumpable prevents other processes of this user from attaching to this process and from
-// reading its memory and environment. A flowrun inside a step of another flowrun stays readable, unless it
-// runs as root: the outer one needs its environment to find and end it.
+// reading its memory and environment. A flowrun inside a step of another flowrun stays readable,
+// unless it runs as root: the outer one needs its environment to find and end it.
 func makeUndumpable() {
 	const prSetDumpable = 4
 	if os.Getenv(procid.MarkOwner) == "" || os.Geteuid() == 0 {

@@ -1,5 +1,5 @@
-// Package home finds the home folder of the user, also where no variable names it: in a
-// system unit, a container, or under env -i.
+// Package home finds the home directory of the user, even if no variable names it: in a system
+// unit, in a container, or under env -i.
 package home
 
 import (
@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// Dir is the home folder that the environment names, else the one in the user database.
+// Dir returns the home directory from the environment, or else from the user database.
 func Dir() (string, error) {
 	if dir, err := os.UserHomeDir(); err == nil {
 		return dir, nil

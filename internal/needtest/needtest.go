@@ -1,6 +1,6 @@
-// Package needtest says which programs a test needs. Where one is missing the test is
-// skipped; in the gate (CI=true), which has all of them, it fails instead, because a gate
-// that skips proves nothing. The package knows nothing of what the programs are for.
+// Package needtest checks that the programs that a test needs are installed. If one is missing, the
+// test is skipped. In CI (CI=true), which has all of them, it fails instead, because a gate that
+// skips tests proves nothing. The package knows nothing of what the programs are for.
 package needtest
 
 import (
@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Programs goes on only where all programs are there.
+// Programs skips or fails the test unless all programs are installed.
 func Programs(t testing.TB, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -17,7 +17,7 @@ func Programs(t testing.TB, names ...string) {
 	}
 }
 
-// Program is the path of a program.
+// Program returns the path of a program. It skips or fails the test if there is none.
 func Program(t testing.TB, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -27,7 +27,8 @@ func Program(t testing.TB, name string) string {
 	return path
 }
 
-// Missing is for needs that are no program, such as rights: the test ends here.
+// Missing skips or fails the test because something other than a program is missing, such as
+// rights.
 func Missing(t testing.TB, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {

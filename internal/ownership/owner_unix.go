@@ -10,8 +10,9 @@ import (
 	"syscall"
 )
 
-// checkOwner is whose a file or folder is, and why it is not this user's alone; "" where it
-// is, or is root's. lenient lets root under sudo use what is of the user who called sudo.
+// checkOwner returns the owner of a file or directory, and why other users than this one and root
+// can write it, or "". With allowSudo, root under sudo accepts files of the user who called sudo. A
+// file that does not exist is accepted.
 func checkOwner(path string, allowSudo bool) (uid int, why string) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -40,9 +41,9 @@ func checkOwner(path string, allowSudo bool) (uid int, why string) {
 	return uid, ""
 }
 
-// isPrivateGroup says whether a group is the private one of the user whom a file belongs to: by
-// its number, or, where it is the group of this process, by its name. Systems with an
-// umask of 002 give every user one. Root has none.
+// isPrivateGroup reports whether a group is the private group of the owner of a file: it has the
+// same number, or, if it is the group of this process, the same name. Systems with an umask of 002
+// give each user such a group. Root has none.
 func isPrivateGroup(uid, gid int) bool {
 	if uid == 0 {
 		return false

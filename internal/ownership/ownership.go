@@ -1,10 +1,10 @@
-// Package ownership decides whether files that flowrun finds by itself count: tools and
-// settings above the working directory, those of the user and of the machine, and the
-// folder of state. Whoever may write them decides what flowrun runs, so they count only
-// where nobody but this user and root may.
+// Package ownership decides which of the files that flowrun finds by itself are used: tools and
+// settings above the working directory, those of the user and of the machine, and the state
+// directory. A person who can write them decides what flowrun runs, so they are used only if no
+// user other than this one and root can write them.
 //
-// On Windows, where modes do not say who may write, everything counts: there the access
-// control lists of the folders are what protects them.
+// On Windows, where modes do not show who can write, all files are used: the access control lists
+// of the directories protect them.
 package ownership
 
 import (
@@ -15,13 +15,12 @@ import (
 	"sync"
 )
 
-// Guard is how a program wants to hear of what does not count. The zero Guard says
-// nothing and trusts nobody else.
+// Guard configures how files are ignored. The zero Guard reports nothing and trusts no other users.
 type Guard struct {
-	// Report is called once for each file or folder that is passed over.
+	// Report, if set, is called once for each file or directory that is ignored.
 	Report func(message string)
-	// Trusts says whether the user has decided that the .flowrun and .cycod of a folder
-	// count although they belong to that user, or others may write them.
+	// Trusts, if set, reports whether the user trusts a directory: its .flowrun and .cycod are used
+	// although they belong to the user uid, or others can write them.
 	Trusts func(folder string, uid int) bool
 }
 
@@ -32,14 +31,15 @@ var (
 	ignoredOrder []string
 )
 
-// Use sets the Guard of the process, at its start.
+// Use sets the Guard of this process and forgets what was ignored so far. Call it when the process
+// starts.
 func Use(g Guard) {
 	mu.Lock()
 	defer mu.Unlock()
 	guard, ignored, ignoredOrder = g, map[string]string{}, nil
 }
 
-// Ignored are the messages about everything that was passed over.
+// Ignored returns the messages about all files and directories that were ignored.
 func Ignored() (list []string) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -49,7 +49,7 @@ func Ignored() (list []string) {
 	return list
 }
 
-// UnreportedIgnored are those that nobody was told of.
+// UnreportedIgnored returns the same messages if no Guard has reported them.
 func UnreportedIgnored() []string {
 	mu.Lock()
 	silent := guard.Report == nil
@@ -60,8 +60,8 @@ func UnreportedIgnored() []string {
 	return Ignored()
 }
 
-// Counts says whether a file or folder counts, and the folders above it up to its
-// .flowrun or .cycod. What is not there counts: others will say so.
+// Counts reports whether a file or directory may be used. That includes the directories above it up
+// to its .flowrun or .cycod. A file that does not exist may be used: reading it will fail anyway.
 func Counts(path string) bool {
 	folder, top := Project(path)
 	if folder == "" {
@@ -70,7 +70,7 @@ func Counts(path string) bool {
 	return countsBelow(path, folder, top)
 }
 
-// countsBelow asks about the top first, so that one message is enough for all in it.
+// countsBelow checks the top directory first, so that one message covers everything in it.
 func countsBelow(path, folder, top string) bool {
 	if path != top && !countsBelow(filepath.Dir(path), folder, top) {
 		return false
@@ -78,6 +78,7 @@ func countsBelow(path, folder, top string) bool {
 	return countsItself(path, folder)
 }
 
+// countsItself checks a file or directory without those above it.
 func countsItself(path, folder string) bool {
 	uid, why := checkOwner(path, true)
 	if why == "" {
@@ -106,8 +107,8 @@ func countsItself(path, folder string) bool {
 	return false
 }
 
-// Project is the folder whose .flowrun or .cycod a path leads into, and the path of
-// that; both are "" for another path.
+// Project returns the directory whose .flowrun or .cycod contains a path, and the path of that
+// .flowrun or .cycod. Both are "" for other paths.
 func Project(path string) (folder, top string) {
 	for at := path; ; at = filepath.Dir(at) {
 		switch filepath.Base(at) {
@@ -120,13 +121,13 @@ func Project(path string) (folder, top string) {
 	}
 }
 
-// ForeignOwner is the first user to whom something in the .flowrun or .cycod of a folder
-// belongs that does not count by itself; false where all of it does.
+// ForeignOwner returns the owner of the first file in the .flowrun or .cycod of a directory that
+// may not be used without trust. foreign is false if all of them may be used.
 func ForeignOwner(folder string) (uid int, foreign bool) {
 	for _, name := range []string{".flowrun", ".cycod"} {
 		filepath.WalkDir(filepath.Join(folder, name), func(path string, _ fs.DirEntry, err error) error {
 			if err != nil {
-				return nil // who cannot read it cannot use it
+				return nil // a file that cannot be read cannot be used either
 			}
 			if owner, why := checkOwner(path, true); why != "" && !foreign {
 				uid, foreign = owner, true
@@ -138,7 +139,8 @@ func ForeignOwner(folder string) (uid int, foreign bool) {
 	return uid, foreign
 }
 
-// Check is why a folder is not this user's alone; root's is, and for root only its own.
+// Check returns an error if users other than this one and root can write a directory. For root it
+// must belong to root.
 func Check(path string) error {
 	if _, why := checkOwner(path, false); why != "" {
 		return errors.New(why)

@@ -10,9 +10,8 @@ import (
 	"github.com/flowrun/flowrun"
 )
 
-// Validate fails the test when doc, one JSON document, does not keep to the schema
-// with that name (see flowrun.Schema), or has a field that the schema does not
-// describe. It is safe for concurrent use.
+// Validate fails the test if doc, one JSON document, does not match the schema with that name (see
+// flowrun.Schema), or has a field that the schema does not describe. Safe for concurrent use.
 func Validate(t testing.TB, name string, doc []byte) {
 	t.Helper()
 	s, err := strict(name)
@@ -23,8 +22,8 @@ func Validate(t testing.TB, name string, doc []byte) {
 	validate(t, s, name, doc)
 }
 
-// ValidatePart is Validate for a schema that stands inside a document, as in one of
-// OpenAPI, at a JSON Pointer.
+// ValidatePart is Validate for a schema inside a document such as an OpenAPI description. pointer
+// is the JSON Pointer of the schema.
 func ValidatePart(t testing.TB, document []byte, pointer string, doc []byte) {
 	t.Helper()
 	s, err := compile(document, "document", "#"+pointer)
@@ -52,7 +51,7 @@ var (
 	compiled = map[string]*jsonschema.Schema{}
 )
 
-// strict is a schema with all its objects closed.
+// strict returns a schema with all its objects closed.
 func strict(name string) (*jsonschema.Schema, error) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -70,8 +69,7 @@ func strict(name string) (*jsonschema.Schema, error) {
 	return s, err
 }
 
-// compile makes a schema of what stands at a place in a document, with all objects of
-// the document closed.
+// compile compiles the schema at a place in a document, with all objects of the document closed.
 func compile(document []byte, name, at string) (*jsonschema.Schema, error) {
 	whole, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
 	if err != nil {
@@ -86,7 +84,7 @@ func compile(document []byte, name, at string) (*jsonschema.Schema, error) {
 	return c.Compile(name + at)
 }
 
-// closeObjects refuses fields that are not described. Conditions have properties
+// closeObjects makes objects reject fields that they do not describe. Conditions have properties
 // but no type, and stay open.
 func closeObjects(v any) {
 	switch v := v.(type) {

@@ -1,7 +1,7 @@
-// Package screentest is a terminal for tests: it takes what a program writes and says
-// what a person would see. It knows what flowrun uses (line ends, cursor up, erasing,
-// colours, synchronized output), counts everything else as foreign, and keeps what
-// scrolls off the top.
+// Package screentest is a terminal for tests: it receives what a program writes and returns what a
+// person would see. It knows what flowrun uses (line ends, cursor up, erasing, colours,
+// synchronized output), collects everything else as unknown, and keeps lines that scroll off the
+// top.
 package screentest
 
 import (
@@ -11,30 +11,30 @@ import (
 	"unicode/utf8"
 )
 
-// Screen is the terminal. It is safe for concurrent use.
+// Screen is the terminal. Safe for concurrent use.
 type Screen struct {
 	mu         sync.Mutex
 	cols, rows int
-	lines      [][]rune     // scrolled off first; the last rows of them are the window
+	lines      [][]rune     // starting with those that scrolled off; the last rows of them are the window
 	row, col   int          // row counts from the first line
-	wrapped    map[int]bool // lines that go on with the one before
-	pending    []byte       // of a sequence or character that has not ended
+	wrapped    map[int]bool // lines that continue the one before
+	pending    []byte       // a sequence or character that is incomplete
 	unknown    []string
 	frames     int
 	lastFrame  string
 }
 
-// New makes an empty Screen.
+// New returns an empty Screen.
 func New(cols, rows int) *Screen {
 	return &Screen{cols: cols, rows: rows, lines: make([][]rune, 1), wrapped: map[int]bool{}}
 }
 
-// Resize changes the window, and wraps lines anew as most terminals do.
+// Resize changes the size of the window, and wraps lines again as most terminals do.
 func (s *Screen) Resize(cols, rows int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var whole [][]rune // lines as they were written
-	row, col := 0, 0   // of the cursor among them
+	row, col := 0, 0   // position of the cursor in whole
 	for i, l := range s.lines {
 		if i > 0 && len(s.lines[i-1]) >= s.cols && s.wrapped[i] {
 			whole[len(whole)-1] = append(whole[len(whole)-1], l...)
@@ -62,14 +62,14 @@ func (s *Screen) Resize(cols, rows int) {
 	}
 }
 
-// Size is the window's.
+// Size returns the size of the window.
 func (s *Screen) Size() (cols, rows int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.cols, s.rows
 }
 
-// String is everything there is to see, what has scrolled off included.
+// String returns the whole text, including lines that have scrolled off.
 func (s *Screen) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,21 +84,21 @@ func (s *Screen) text() string {
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
-// Unknown are the control characters and sequences that it does not know.
+// Unknown returns the control characters and sequences that the Screen does not know.
 func (s *Screen) Unknown() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.unknown
 }
 
-// Frames is how many synchronized frames were shown, and what the last one left.
+// Frames returns how many synchronized frames were shown, and the text after the last one.
 func (s *Screen) Frames() (n int, last string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.frames, s.lastFrame
 }
 
-// Write takes what a program writes.
+// Write receives what a program writes.
 func (s *Screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,8 +114,7 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// consume handles one character or sequence and says how long it is; 0 where it has not
-// ended.
+// consume handles one character or sequence and returns its length, or 0 if it is incomplete.
 func (s *Screen) consume(b []byte) int {
 	if b[0] == 0x1b {
 		return s.sequence(b)
@@ -128,7 +127,7 @@ func (s *Screen) consume(b []byte) int {
 	case r == '\n':
 		s.lineFeed()
 		delete(s.wrapped, s.row)
-		s.col = 0 // the terminal's output modes, or a carriage return before it
+		s.col = 0 // because of the terminal's output modes, or of a carriage return before it
 	case r == '\r':
 		s.col = 0
 	case r < 0x20, 0x7f <= r && r < 0xa0:
@@ -181,7 +180,7 @@ func number(s string) int {
 	return max(n, 1)
 }
 
-// top is the first line of the window.
+// top returns the first line of the window.
 func (s *Screen) top() int { return max(len(s.lines)-s.rows, 0) }
 
 func (s *Screen) lineFeed() {
@@ -190,7 +189,7 @@ func (s *Screen) lineFeed() {
 	}
 }
 
-// setLineWidth cuts the line the cursor is in, or fills it, to so many columns.
+// setLineWidth cuts or fills the line of the cursor to a number of columns.
 func (s *Screen) setLineWidth(cols int) {
 	l := s.lines[s.row]
 	for len(l) < cols {

@@ -23,8 +23,7 @@ var ErrNoApprover = errors.New("nobody answers here")
 
 // Broker delivers the questions of a run to those who can answer, and the answers to the run. As a
 // dag.Sink it sees when a step asks and when it ends. It writes answers to the Store, where the
-// first answer to a question wins,  and reads them back
-// from the Ledger.
+// first answer to a question wins, and reads them back from the Ledger.
 type Broker struct {
 	run, tool   string
 	ask         func(context.Context, history.Question) (history.Answer, error) // nil: nobody is here

@@ -1,9 +1,9 @@
 // Package waittest lets tests wait for what other goroutines and processes do.
 //
-// A condition is checked every few milliseconds until it is true. When it is not true in
-// time, the test fails with what was awaited and what was seen last. Limit is far longer
-// than any machine needs, so that a busy machine makes a test slow, never wrong; no test
-// sleeps for a fixed time instead. The package knows nothing of what is awaited.
+// It checks a condition every few milliseconds until it is true. If that takes too long, the test
+// fails with what it waited for and what it saw last. Limit is far longer than any machine needs:
+// on a busy machine a test is slow, but does not fail. No test should sleep for a fixed time
+// instead.
 package waittest
 
 import (
@@ -21,14 +21,14 @@ const (
 	interval = 5 * time.Millisecond
 )
 
-// Until waits until holds answers true. After Limit it fails the test; seen are asked for
-// what there was in the end.
+// Until waits until holds returns true. After Limit it fails the test, with the values that the
+// seen functions return then.
 func Until(t testing.TB, what string, holds func() bool, seen ...func() any) {
 	t.Helper()
 	Within(t, Limit, what, holds, seen...)
 }
 
-// Within is Until with a limit of its own.
+// Within is Until with another limit.
 func Within(t testing.TB, limit time.Duration, what string, holds func() bool, seen ...func() any) {
 	t.Helper()
 	if Holds(limit, holds) {
@@ -41,7 +41,7 @@ func Within(t testing.TB, limit time.Duration, what string, holds func() bool, s
 	t.Fatalf("waited %v for this in vain: %s%s", limit, what, last.String())
 }
 
-// Exists waits until there is a file.
+// Exists waits until a file exists.
 func Exists(t testing.TB, file string) {
 	t.Helper()
 	Until(t, "file "+file, func() bool {
@@ -50,8 +50,8 @@ func Exists(t testing.TB, file string) {
 	})
 }
 
-// Holds says whether holds answers true within the limit. It is for callers that have no
-// test, or more to say than that they waited in vain.
+// Holds reports whether holds returns true within the limit. It is for callers without a test, or
+// with a better message.
 func Holds(limit time.Duration, holds func() bool) bool {
 	for end := time.Now().Add(limit); !holds(); time.Sleep(interval) {
 		if time.Now().After(end) {

@@ -1,14 +1,14 @@
-// Package watch notices that files change: it looks at them again and again.
+// Package watch notices changes to files by polling them.
 //
-// A Set says which files: some by name, some by pattern. Take makes a Snapshot of them,
-// and Wait compares until it differs and then holds still, so that an editor that writes
-// a new file and renames it, or a checkout that touches a thousand, counts once.
+// A Set says which files: by path and by pattern. Take makes a Snapshot of them. Wait compares
+// until the Snapshot differs and then stays the same for a moment, so that an editor that writes a
+// new file and renames it, or a checkout that changes a thousand files, counts as one change.
 //
-// Looking costs a stat a file, a few times a second. Notifications of the operating
-// system would cost less and need more: they are bound to folders that exist, stay
-// silent on network and container file systems, have limits a repository can exceed, and
-// differ on every system. A Set that is large is looked at less often, so that looking
-// never takes more than about a tenth of a CPU.
+// Polling costs one stat per file, a few times a second. Notifications of the operating system
+// would cost less but have other drawbacks: they need directories that exist, do not work on
+// network and container file systems, have limits that a repository can exceed, and differ on every
+// system. A large Set is polled less often, so that polling never takes more than about a tenth of
+// a CPU.
 package watch
 
 import (
@@ -22,35 +22,35 @@ import (
 	"github.com/flowrun/flowrun/internal/cache"
 )
 
-// Set is what is watched.
+// Set lists the files to watch.
 type Set struct {
-	// Files are paths. One that is not there is watched for coming.
+	// Files are paths. A file that does not exist yet is noticed when it appears.
 	Files []string
-	// Patterns are of files, as in cache.inputs; a folder stands for what is below it.
+	// Patterns select files, as in cache.inputs; a directory means everything below it.
 	Patterns []string
-	// Exclude are patterns of files that do not count, as those that a run makes.
+	// Exclude lists patterns of files that are ignored, such as those that a run writes.
 	Exclude []string
-	// SkipFolders are folders that are not looked into, besides those of version control.
+	// SkipFolders are directories that are not searched, in addition to those of version control.
 	SkipFolders []string
 }
 
-// Check says why a text cannot be a pattern.
+// Check returns an error if a text is not a valid pattern.
 func Check(pattern string) error {
 	_, _, err := cache.Base(pattern)
 	return err
 }
 
-// fileState tells one state of a file from another.
+// fileState is compared to notice that a file has changed.
 type fileState struct {
 	size  int64
 	mode  fs.FileMode
 	mtime time.Time
 }
 
-// Snapshot is how the files of a Set were at a time.
+// Snapshot is the state of the files of a Set at one time.
 type Snapshot map[string]fileState
 
-// Take looks at the files. What cannot be looked at is not there.
+// Take returns the current state of the files. Files that cannot be read count as missing.
 func (s *Set) Take() Snapshot {
 	snap := Snapshot{}
 	for _, file := range s.Files {
@@ -68,7 +68,7 @@ func (snap Snapshot) add(path string, info fs.FileInfo) {
 	snap[path] = fileState{info.Size(), info.Mode(), info.ModTime()}
 }
 
-// versionControl are folders that change without anything changing.
+// versionControl lists directories that change although no source file changes.
 var versionControl = []string{".git", ".hg", ".jj", ".svn"}
 
 func (s *Set) find(snap Snapshot, pattern string) {
@@ -79,7 +79,7 @@ func (s *Set) find(snap Snapshot, pattern string) {
 	root := filepath.FromSlash(folder)
 	filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
-			return nil // what comes and goes meanwhile
+			return nil // files may appear and disappear while it reads
 		}
 		if d.IsDir() {
 			if path != root && slices.Contains(versionControl, d.Name()) || slices.ContainsFunc(s.SkipFolders, func(skip string) bool { return samePath(path, skip) }) {
@@ -102,14 +102,14 @@ func (s *Set) excluded(path string) bool {
 	return slices.ContainsFunc(s.Exclude, func(p string) bool { return cache.Covers(filepath.ToSlash(p), filepath.ToSlash(path)) })
 }
 
-// samePath says whether two paths are written the same from the working directory.
+// samePath reports whether two paths are the same once they are absolute. It does not follow links.
 func samePath(a, b string) bool {
 	x, errX := filepath.Abs(a)
 	y, errY := filepath.Abs(b)
 	return errX == nil && errY == nil && x == y
 }
 
-// Changed are the paths that differ between two Snapshots, sorted.
+// Changed returns the paths that differ between two Snapshots, sorted.
 func (snap Snapshot) Changed(now Snapshot) []string {
 	var list []string
 	for path, s := range snap {
@@ -127,16 +127,17 @@ func (snap Snapshot) Changed(now Snapshot) []string {
 }
 
 const (
-	// pollInterval is how often files are looked at.
+	// pollInterval is the minimum time between two polls.
 	pollInterval = 300 * time.Millisecond
-	// quietPeriod is how long they must not change to have changed.
+	// quietPeriod is how long the files must stay unchanged before a change is reported.
 	quietPeriod = 100 * time.Millisecond
-	// idleFactor is how many times as long as a look takes nothing is done.
+	// idleFactor is the minimum pause between two polls, as a multiple of the time that a poll
+	// takes.
 	idleFactor = 10
 )
 
-// Wait returns when files are no longer as in a Snapshot, and hold still: the paths of
-// those that differ. The error is ctx's.
+// Wait waits until files differ from a Snapshot and stay unchanged for a moment. It returns the
+// paths that differ. If ctx ends first, it returns the error of ctx.
 func (s *Set) Wait(ctx context.Context, before Snapshot) ([]string, error) {
 	pause := pollInterval
 	for {
