@@ -12,10 +12,10 @@ import (
 	"github.com/flowrun/flowrun/internal/atomicfile"
 )
 
-// AdoptLog gives a log file of another run a name in this run's LogFolder, as a
-// log of the step, and returns that name. The folder is made if it is not there.
-// The file is linked, or copied where that cannot be done; it is found whole or
-// not at all. Only regular files can be adopted.
+// AdoptLog gives a log file of another run a name in dir, the LogFolder of this run, as a log of
+// the step, and returns that name. It creates the folder if it is missing. It links the file, or
+// copies it if it cannot be linked; an incomplete copy never gets the name. Only regular files can
+// be adopted.
 func AdoptLog(dir string, path dag.ID, attempt int, s Streams, from string) (string, error) {
 	to, err := adopt(filepath.Join(dir, logName(path, attempt, s)), from)
 	if err != nil {
@@ -43,10 +43,10 @@ func adopt(base, from string) (to string, err error) {
 	return duplicate(base, from)
 }
 
-// duplicate copies a file to a name that is free.
+// duplicate copies a file to a free name.
 func duplicate(base, from string) (to string, err error) {
 	err = firstFree(base, func(path string) error {
-		if _, err := os.Lstat(path); err == nil { // before it is copied in vain
+		if _, err := os.Lstat(path); err == nil { // saves a useless copy
 			return fs.ErrExist
 		}
 		to = path

@@ -13,26 +13,25 @@ import (
 	"github.com/flowrun/flowrun/internal/procid"
 )
 
-// Capture is a program that is no step: what it prints is an answer to the engine,
-// held in memory only.
+// Capture describes a program that is not a step. What it prints is for flowrun itself, and is kept
+// only in memory.
 type Capture struct {
-	Name     string   // stands in place of a step's path in the program's environment
-	Argv     []string // the program first; not empty
+	Name     string   // takes the place of a step's path in the program's environment
+	Argv     []string // starts with the program; not empty
 	Dir      string
-	Env      []string // K=V, on top of what steps inherit
-	MaxBytes int      // bytes that it may print
+	Env      []string // K=V, in addition to what steps inherit
+	MaxBytes int      // maximum size of its output
 
-	Confinement Confinement // what it has to do without; of memory it has what there is
+	Confinement Confinement // rights that it does not have; MaxMemory is not used
 }
 
-// captureGrace is what a program that took too long has between TERM and KILL.
+// captureGrace is the time between TERM and KILL for a program that ran too long.
 const captureGrace = time.Second
 
-// Capture runs a program to its end and answers its standard output. It reads
-// nothing, and what it prints as errors is not kept. When ctx is done everything it
-// started is ended, and the error is context.Cause(ctx). Errors never hold what was
-// printed. What it leaves in the background (an agent that keeps a key) is not ended
-// with the run.
+// Capture runs a program and returns its standard output. Its stdin is empty and its stderr is
+// dropped. When ctx is done, everything that the program started is ended, and the error is
+// context.Cause(ctx). Errors never contain output of the program. What it leaves in the background,
+// such as an agent that holds a key, is not ended with the run.
 func (s *Session) Capture(ctx context.Context, c Capture) (string, error) {
 	run := s.options.Run
 	env := s.inherits.with(c.Confinement.userVariables(), c.Env, []string{procid.MarkRun + "=" + run, procid.MarkStep + "=" + c.Name,
@@ -69,18 +68,18 @@ func (s *Session) Capture(ctx context.Context, c Capture) (string, error) {
 	printed := make(chan []byte, 1)
 	go func() {
 		b, _ := io.ReadAll(io.LimitReader(from, int64(c.MaxBytes)+1))
-		from.Close() // one that prints for ever ends by that
+		from.Close() // ends a program that never stops printing
 		printed <- b
 	}()
 	exit, err := p.Wait(ctx)
 	if err != nil {
 		p.Stop(captureGrace, s.options.Force)
 	}
-	from.SetReadDeadline(time.Now().Add(outputTimeout)) // for what is left in the background and holds the pipe
+	from.SetReadDeadline(time.Now().Add(outputTimeout)) // a background process may hold the pipe open
 	var b []byte
 	select {
 	case b = <-printed:
-	case <-time.After(2 * outputTimeout): // where a pipe has no deadlines
+	case <-time.After(2 * outputTimeout): // pipes without deadlines
 		err = errors.Join(err, errors.New("what it left in the background keeps its output open"))
 	}
 	switch {

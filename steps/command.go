@@ -18,60 +18,60 @@ import (
 	"github.com/flowrun/flowrun/internal/procid"
 )
 
-// Frame is what the arguments of a graph (dag.Args) must offer to its commands.
+// Frame is what a Command needs of one call of a tool. The arguments of a graph (dag.Args)
+// implement it.
 type Frame interface {
 	Session() *Session
-	Scope(dag.View) expr.Scope // answers references
-	Environ() []string         // the graph's own variables, K=V, on top of the session's
-	Dir() string               // where steps run; "" is this process's directory
-	Resolve(dir string) string // a step's own directory as an absolute path
-	Temp() string              // the run's temporary folder, or ""
-	Confinement() Confinement  // what the graph's commands have to do without
-	Secret(key string) string  // the value of a SecretVar
+	Scope(dag.View) expr.Scope // resolves references
+	Environ() []string         // variables of the graph, K=V, in addition to those of the Session
+	Dir() string               // where steps run; "" is the directory of this process
+	Resolve(dir string) string // makes the directory of a step absolute
+	Temp() string              // temporary folder of the run, or ""
+	Confinement() Confinement  // rights that the commands of the graph do not have
+	Secret(key string) string  // value of a SecretVar
 }
 
-// DefaultLimit is how much of a stream references see unless told otherwise, in
-// bytes.
+// DefaultLimit is how many bytes of a stream references can read, unless Command.Limit is set.
 const DefaultLimit = 10_000_000
 
 // defaultPath is PATH for a step that inherits nothing.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// Reasons of failed Results, beside the kernel's.
+// Reasons of failed Results, in addition to those of package dag.
 const (
-	ReasonStartFailed    = "start-failed"     // there is no such program or folder; exit code 126 or 127
-	ReasonOutputTooLarge = "output-too-large" // truncation: false, and more than the limit was printed
+	ReasonStartFailed    = "start-failed"     // the program or the directory does not exist or cannot be used; exit code 126 or 127
+	ReasonOutputTooLarge = "output-too-large" // more than the limit was printed, with truncation: false
 )
 
-// Command is one step's command. It implements dag.Runner and is immutable; the
-// Args of the graph must be a Frame.
+// Command is the command of one step. It implements dag.Runner and is immutable. The Args of the
+// graph must be a Frame.
 type Command struct {
 	Template *expr.Template
-	// Shell runs the template as a script: a name or a path.
-	// A shell that expr knows, cmd, PowerShell and Python among them,
-	// gets values as expr.Script puts them; any other program gets a
-	// file with the template's text. "" executes the template's words directly.
-	// cmd exists on Windows only: elsewhere the step fails to start, 127.
+	// Shell is the name or path of the program that runs the template as a script. A shell that
+	// package expr knows (including cmd, PowerShell and Python) gets values the way expr.Script
+	// passes them. Any other program gets a file with the text of the template. With "" the words
+	// of the template are the program and its arguments. cmd exists only on Windows; elsewhere the
+	// step fails to start with exit code 127.
 	Shell  string
-	Strict bool // stop at a failure: set -e, -u and, where the shell has it, -o pipefail; $ErrorActionPreference
+	Strict bool // stop at the first failure: set -e, -u and, if the shell has it, -o pipefail; $ErrorActionPreference
 
-	Env       []EnvVar // on top of everything inherited
+	Env       []EnvVar // override everything inherited
 	EnvFiles  []EnvFile
 	Secrets   []SecretVar
 	Hidden    []string // variables of the step's EnvFiles whose values are masked
-	NoInherit bool     // only the graph's and the step's variables, and a default PATH
+	NoInherit bool     // inherit only the variables of the graph, and a default PATH
 	Dir       *expr.Template
-	Input     *expr.Template // stdin; nil is empty
+	Input     *expr.Template // stdin; nil: empty
 
-	Limit        int64   // bytes of each stream that references see; 0: DefaultLimit
-	NoTruncation bool    // printing more than Limit fails the step
-	Keep         Streams // streams that other steps mention
+	Limit        int64   // bytes of each stream that references can read; 0: DefaultLimit
+	NoTruncation bool    // if more than Limit is printed, the step fails
+	Keep         Streams // streams that other steps refer to
 
-	Interactive *Interactive // nil: it cannot ask anything
-	Stream      *Stream      // nil: its output is kept only
+	Interactive *Interactive // nil: it has no terminal and cannot ask anything
+	Stream      *Stream      // nil: its output is kept but not streamed
 
-	Masked []*expr.Template // values to hide, beside the session's
-	Detach bool             // what it leaves in the background outlives the run
+	Masked []*expr.Template // values to mask, in addition to those of the Session
+	Detach bool             // what it leaves in the background may outlive the run
 }
 
 // EnvVar is a variable of a step's environment.
@@ -80,11 +80,11 @@ type EnvVar struct {
 	Value *expr.Template
 }
 
-// SecretVar is a variable of a step whose value was fetched, and masked, when the run
-// began; the graph's arguments have it under Key.
+// SecretVar is a variable of a step whose value was fetched and masked when the run started.
+// Frame.Secret returns the value for Key.
 type SecretVar struct{ Name, Key string }
 
-// attempt is one try of a command.
+// attempt is one attempt of a command.
 type attempt struct {
 	*Command
 	call    *dag.Call
@@ -99,24 +99,24 @@ type attempt struct {
 	stdin   *os.File
 	streams [2]*stream
 
-	file      *os.File            // that its output is streamed to
+	file      *os.File            // the file that its output is streamed to
 	memory    *cgroup.MemoryLimit // nil: none
 	container *container          // nil: none
-	envFile   string              // of the container; "" for none
+	envFile   string              // env file of the container; "": none
 
-	// Of an interactive try.
-	person          Attachment    // nil: nobody is there
-	personGone      chan struct{} // closed when the person is gone; nil before anybody read what they type
+	// For interactive attempts.
+	person          Attachment    // nil: no person can be asked
+	personGone      chan struct{} // closed when the person has left; nil until what they type is read
 	tty             *tty
-	defaultResponse string          // the default one
-	inputEnded      bool            // its input was ended
+	defaultResponse string          // rendered
+	inputEnded      bool            // the end of input was sent
 	stopReason      unansweredError // why it was stopped; "" if it was not
 }
 
-// Run runs the command once. It returns when everything the command started has
-// ended or, after a success, has been left in the background. When ctx ends first
-// the whole tree is stopped: TERM, the session's grace, KILL; the caller
-// makes a timeout or a cancel of the failed Result.
+// Run runs the command once. It returns when everything that the command started has ended, or,
+// after a success, is left in the background. When ctx ends first, all its processes are stopped:
+// TERM, the grace period of the Session, KILL. The Result is then a failure; the caller turns it
+// into a timeout or a cancellation.
 func (c *Command) Run(ctx context.Context, call *dag.Call) (dag.Result, error) {
 	t, err := c.newAttempt(call)
 	if err != nil {
@@ -139,13 +139,12 @@ func (c *Command) newAttempt(call *dag.Call) (*attempt, error) {
 	return &attempt{Command: c, call: call, frame: frame, session: frame.Session(), scope: frame.Scope(call.View), confine: frame.Confinement()}, nil
 }
 
-// inputError is a value that was refused: the definition or the caller must
-// change, so trying again cannot help.
+// inputError is a rejected value. A retry cannot help: the definition or the caller must change.
 type inputError struct{ error }
 
 func (e inputError) Unwrap() error { return e.error }
 
-// failure makes a Result of an error that is the step's, not the engine's.
+// failure returns a failed Result if err is the fault of the step, and err otherwise.
 func (t *attempt) failure(err error) (dag.Result, error) {
 	r := dag.Result{Status: dag.Failed, ExitCode: 1, Message: t.session.mask.String(err.Error())}
 	var start startError
@@ -193,9 +192,9 @@ func (t *attempt) run(ctx context.Context) (dag.Result, error) {
 	return r, err
 }
 
-// startLimited starts the process. Only a few tries do this at the same moment: a system
-// call that blocks holds a thread, and hundreds of steps that start together would
-// take hundreds of threads for no gain.
+// startLimited starts the process. Only maxStarting attempts do this at the same time: a blocking
+// system call occupies a thread, and hundreds of steps that start together would need hundreds of
+// threads and gain nothing.
 func (t *attempt) startLimited(ctx context.Context) (p proc.Process, err error) {
 	select {
 	case t.session.starting <- struct{}{}:
@@ -221,8 +220,8 @@ func (t *attempt) startLimited(ctx context.Context) (p proc.Process, err error) 
 	return p, nil
 }
 
-// startFailure makes a failure of the step of a shortage that did not end: it is none of the
-// engine's.
+// startFailure turns a shortage that did not end into a failure of the step, because it is not an
+// error of flowrun. It returns other errors unchanged.
 func startFailure(err error) error {
 	if !shortage(err) {
 		return err
@@ -230,13 +229,13 @@ func startFailure(err error) error {
 	return startError{126, fmt.Sprintf("cannot start the step: %v; run fewer steps at once (max-parallel) or raise the limits of this user", err)}
 }
 
-// reset gives back what a try that could not start has opened, so that it can begin anew.
+// reset releases what an attempt that could not start has opened, so that it can start again.
 func (t *attempt) reset() {
 	t.cleanUp()
 	*t = attempt{Command: t.Command, call: t.call, frame: t.frame, session: t.session, scope: t.scope, confine: t.confine, person: t.person, personGone: t.personGone}
 }
 
-// prepare renders every template and opens what the process will use.
+// prepare renders all templates and opens what the process will use.
 func (t *attempt) prepare() (err error) {
 	if err := t.addSecrets(); err != nil {
 		return err
@@ -263,7 +262,7 @@ func (t *attempt) prepare() (err error) {
 	for i, which := range [2]Streams{Stdout, Stderr} {
 		if t.streams[i], err = t.openStream(which, viaPipe); err != nil {
 			if t.tty != nil && i == 0 {
-				t.tty.Close() // else its stream does
+				t.tty.Close() // otherwise its stream closes it
 			}
 			return err
 		}
@@ -271,7 +270,7 @@ func (t *attempt) prepare() (err error) {
 	return nil
 }
 
-// terminal makes the terminal of an interactive try.
+// terminal makes the terminal of an interactive attempt.
 func (t *attempt) terminal() (err error) {
 	if t.Interactive == nil {
 		return nil
@@ -290,6 +289,7 @@ func (t *attempt) terminal() (err error) {
 	return nil
 }
 
+// outputLimits returns how much of a stream to read.
 func (t *attempt) outputLimits(s Streams) outputLimits {
 	limit := t.Limit
 	if limit <= 0 {
@@ -298,6 +298,7 @@ func (t *attempt) outputLimits(s Streams) outputLimits {
 	return outputLimits{limit: limit, keep: t.Keep&s != 0, whole: t.NoTruncation}
 }
 
+// addSecrets masks the values of masked-values.
 func (t *attempt) addSecrets() error {
 	for _, m := range t.Masked {
 		v, err := m.Text(t.scope)
@@ -311,8 +312,8 @@ func (t *attempt) addSecrets() error {
 	return nil
 }
 
-// environment puts the step's environment together: inherited, the graph's, the
-// step's files, secrets and variables, and what tells the step where it is.
+// environment sets the environment of the step: inherited variables, those of the graph, of the
+// step's env files, secrets and env, and those that describe the run and the step.
 func (t *attempt) environment() error {
 	own, err := t.envFiles()
 	if err != nil {
@@ -339,7 +340,7 @@ func (t *attempt) environment() error {
 	}
 	base := t.session.inherits
 	switch {
-	case t.confine.Image != "": // what is inherited is about this machine
+	case t.confine.Image != "": // inherited variables describe this machine, not the container
 		base = environ{}
 	case t.NoInherit:
 		base = environ{list: []string{"PATH=" + defaultPath}, index: map[string]int{"PATH": 0}}
@@ -353,7 +354,7 @@ func (t *attempt) environment() error {
 	return nil
 }
 
-// traceVariables are the variables by which the try's own spans join the run's trace.
+// traceVariables returns the variables that let spans of the process join the trace of the run.
 func (t *attempt) traceVariables() (list []string) {
 	if t.session.options.Trace == nil {
 		return nil
@@ -368,7 +369,7 @@ func (t *attempt) traceVariables() (list []string) {
 	return list
 }
 
-// markVariables are the variables by which the try's processes are found.
+// markVariables returns the variables by which the processes of the attempt are found.
 func (t *attempt) markVariables() []string {
 	run := t.session.options.Run
 	return []string{procid.MarkRun + "=" + run, procid.MarkStep + "=" + string(t.call.Path),
@@ -383,8 +384,8 @@ func (t *attempt) variable(v EnvVar) (string, error) {
 	return text, nil
 }
 
-// directory finds the step's working directory. Whether it exists is for the
-// start to find out.
+// directory sets the working directory of the step. The start of the process fails if it does not
+// exist.
 func (t *attempt) directory() (err error) {
 	if t.dir, err = t.workingDirectory(); err != nil {
 		return err
@@ -403,8 +404,7 @@ func (t *attempt) workingDirectory() (string, error) {
 	return t.frame.Resolve(own), nil
 }
 
-// input opens stdin: a file, so that any amount of text can wait there while
-// nobody reads.
+// input opens stdin. It is a file, so text of any size can wait there until it is read.
 func (t *attempt) input() error {
 	t.stdin = t.session.null
 	if t.Input == nil {
@@ -433,12 +433,12 @@ func (t *attempt) inputText() (string, error) {
 	return text, nil
 }
 
-// resolvedCommand is a command with its values: argv, or a script with what it reads.
+// resolvedCommand is a command with its values: argv, or a script and the variables that it reads.
 type resolvedCommand struct {
 	argv       []string
 	script     expr.Script
 	shell      expr.Shell
-	knownShell bool // what shell is: expr knows it, and how a script for it is started
+	knownShell bool // expr knows shell, and flowrun how to start a script for it
 }
 
 func (t *attempt) resolve() (r resolvedCommand, err error) {
@@ -460,7 +460,8 @@ func (t *attempt) resolve() (r resolvedCommand, err error) {
 	return r, nil
 }
 
-// render makes the command line. bySource keeps values out of the environment.
+// render makes the command line. With bySource values are passed in a file and not in the
+// environment.
 func (t *attempt) render(bySource bool) (launch, error) {
 	r, err := t.resolve()
 	switch {
@@ -475,7 +476,7 @@ func (t *attempt) render(bySource bool) (launch, error) {
 	return launch{argv: []string{t.Shell, path}, files: []string{path}}, err
 }
 
-// interpreterLaunch is the command line of a script whose language expr knows.
+// interpreterLaunch returns the command line of a script in a language that expr knows.
 func (t *attempt) interpreterLaunch(r resolvedCommand, bySource bool) (launch, error) {
 	switch r.shell {
 	case expr.Cmd:
@@ -488,8 +489,8 @@ func (t *attempt) interpreterLaunch(r resolvedCommand, bySource bool) (launch, e
 	return t.session.shellLaunch(t.Shell, t.Strict, r.script, bySource)
 }
 
-// start starts the process. Two failures have a second chance: a program that has
-// moved since it was found, and values that do not fit into the environment.
+// start starts the process. It tries a second time if the program has moved since it was found, or
+// if the values do not fit into the environment.
 func (t *attempt) start() (proc.Process, error) {
 	path := lookup(t.env, "PATH")
 	for again := 0; ; again++ {
@@ -499,7 +500,8 @@ func (t *attempt) start() (proc.Process, error) {
 		}
 		p, err := t.session.host.Start(proc.Spec{
 			Step: string(t.call.Path), Path: file, Args: argv, Env: env, Dir: t.dir,
-			// What a container program leaves is still clearing the container away.
+			// Detached, because processes that a container program leaves are still removing the
+			// container.
 			Detach: t.Detach || t.container != nil, Bound: !t.Detach,
 			Files: t.files(), TTY: t.tty != nil,
 		})
@@ -524,7 +526,7 @@ func (t *attempt) start() (proc.Process, error) {
 	}
 }
 
-// invocation is what is started: the command's own program, or the one that confines it.
+// invocation returns what to start: the command's own program, or one that confines it.
 func (t *attempt) invocation(path string) (file string, argv, env []string, err error) {
 	if t.confine.Image != "" {
 		return t.containerInvocation()
@@ -536,7 +538,7 @@ func (t *attempt) invocation(path string) (file string, argv, env []string, err 
 	return file, argv, append(t.env[:len(t.env):len(t.env)], t.launch.env...), err
 }
 
-// files are the process's stdin, stdout and stderr.
+// files returns stdin, stdout and stderr of the process.
 func (t *attempt) files() [3]*os.File {
 	if t.tty != nil {
 		return [3]*os.File{t.tty.slave, t.tty.slave, t.tty.slave}
@@ -544,7 +546,7 @@ func (t *attempt) files() [3]*os.File {
 	return [3]*os.File{t.stdin, t.streams[0].end, t.streams[1].end}
 }
 
-// explainStart says what to do about a start that failed.
+// explainStart returns an error that explains why a start failed and what to do.
 func (t *attempt) explainStart(file string, err error) error {
 	if dir := t.dir; dir != "" && !isFolder(dir) {
 		return startError{127, fmt.Sprintf("cannot start the step: its working directory %q is not there; make it, or change working-directory", dir)}
@@ -563,7 +565,7 @@ func (t *attempt) explainStart(file string, err error) error {
 	return startError{126, fmt.Sprintf("cannot start %q: %v", name, err)}
 }
 
-// wait waits for the process; if ctx ends first, it ends the step.
+// wait waits for the process. If ctx ends first, it stops the step.
 func (t *attempt) wait(ctx context.Context, p proc.Process) (exit proc.Exit, stopped bool, err error) {
 	exit, err = p.Wait(ctx)
 	if err == nil {
@@ -590,6 +592,7 @@ func (t *attempt) wait(ctx context.Context, p proc.Process) (exit proc.Exit, sto
 	return exit, true, nil
 }
 
+// result reads the output and returns the Result.
 func (t *attempt) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 	r := dag.Result{Status: dag.Succeeded, ExitCode: exit.Code}
 	private := t.session.options.LogDir == ""
@@ -601,7 +604,7 @@ func (t *attempt) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 			t.session.Notify(Notice{Code: NoticeOutputOpen, Step: t.call.Path,
 				Message: "a background process keeps the step's output open; what it prints from now on is only in the log"})
 		}
-		t.streams[i] = nil // output gives it back
+		t.streams[i] = nil // output releases it
 		out, err := st.output(t.session, t.outputLimits(st.which), private)
 		if err != nil {
 			return r, err
@@ -612,7 +615,7 @@ func (t *attempt) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 		}
 	}
 	switch {
-	case stopped: // whatever it made of being asked to end
+	case stopped: // whatever the exit code
 		r.Status = dag.Failed
 		r.ExitCode = dag.ExitCancelled
 	case exit.Signal != 0:
@@ -631,12 +634,12 @@ func (t *attempt) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 	return r, nil
 }
 
-// tooLargeMessage is what is said of a stream that may not be cut.
+// tooLargeMessage is the message for a stream that exceeds the limit and may not be truncated.
 func (t *attempt) tooLargeMessage() string {
 	return fmt.Sprintf("printed more than the limit of %d bytes; raise output.buffer-limit or allow truncation", t.outputLimits(0).limit)
 }
 
-// cleanUp gives back what a try that did not get far has opened.
+// cleanUp releases everything that the attempt still has open.
 func (t *attempt) cleanUp() {
 	t.tty.closeSlave()
 	for _, st := range t.streams {

@@ -14,17 +14,17 @@ import (
 	"github.com/flowrun/flowrun/internal/procid"
 )
 
-// Confinement is what a tool's steps have to do without. The
-// zero Confinement takes nothing away.
+// Confinement lists the rights that the steps of a tool do not have. The zero Confinement takes
+// none away.
 type Confinement struct {
-	Reduced   bool   // no capabilities and no way to get any; root becomes a user of the run's own, in the group nobody
-	MaxMemory int64  // bytes for each step; 0 is no bound
-	Image     string // of the container that each step runs in; "" is none
+	Reduced   bool   // no capabilities and no way to get any; root becomes a user of this run only, in the group nobody
+	MaxMemory int64  // bytes for each step; 0: no limit
+	Image     string // container image that each step runs in; "": none
 	Network   bool   // the container may use the network
 }
 
-// Within is the confinement of what a confined tool uses: never less than the tool's
-// own.
+// Within returns the confinement of a tool that a confined tool uses. It takes at least as many
+// rights away as outer.
 func (c Confinement) Within(outer Confinement) Confinement {
 	c.Reduced = c.Reduced || outer.Reduced
 	if c.MaxMemory == 0 || outer.MaxMemory > 0 && outer.MaxMemory < c.MaxMemory {
@@ -40,24 +40,24 @@ func (c Confinement) Within(outer Confinement) Confinement {
 	return c
 }
 
-// errNoConfiner is for programs that embed flowrun.
+// errNoConfiner is for programs that embed flowrun and do not call HelperMain.
 var errNoConfiner = errors.New("this program does not call flowrun.HelperMain, and a library takes no rights away from itself")
 
-// Check says why a process cannot be confined like that here: one reason for each
-// demand that cannot be met. confines is Options.Confines, env what the run inherits.
+// Check returns why a process cannot be confined like this here: one reason for each demand that
+// cannot be met. confines is Options.Confines, env is what the run inherits.
 func (c Confinement) Check(confines bool, env []string) (reasons []error) {
 	if c.Image != "" {
 		if _, err := containerProgram(lookup(env, "PATH")); err != nil {
 			reasons = append(reasons, fmt.Errorf("isolation: container cannot be kept: %w", err))
 		}
-		return reasons // the container program takes rights and memory away
+		return reasons // the container program takes away rights and memory
 	}
 	if c.Reduced {
 		if err := canConfine(confines); err != nil {
 			reasons = append(reasons, fmt.Errorf("execution-privilege: reduced cannot be kept: %w", err))
 		}
 	}
-	// Where nothing at all can bound memory, a notice says so: the tool runs all the same.
+	// If this platform cannot limit memory at all, the tool runs anyway, and a notice says so.
 	if c.MaxMemory > 0 && confine.Available() == nil && !confines {
 		reasons = append(reasons, fmt.Errorf("max-memory cannot be kept: %w", errNoConfiner))
 	}
@@ -74,15 +74,15 @@ func canConfine(confines bool) error {
 	return nil
 }
 
-// Reasons and notices of confinement.
+// Reasons and notices about confinement.
 const (
-	ReasonMemory = "memory-limit" // it used more memory than max-memory allows
+	ReasonMemory = "memory-limit" // the step used more memory than max-memory allows
 
-	NoticeMemory NoticeCode = "memory-limit" // max-memory is not kept, or not as a whole
+	NoticeMemory NoticeCode = "memory-limit" // max-memory is not enforced, or only for each process
 )
 
-// confinedCommand is a program's file and argv as they are started under the try's
-// confinement.
+// confinedCommand returns the file and argv that start a program with the confinement of the
+// attempt.
 func (t *attempt) confinedCommand(file string) (string, []string, error) {
 	argv := t.launch.argv
 	if !t.confine.Reduced && t.confine.MaxMemory == 0 {
@@ -110,8 +110,8 @@ func (t *attempt) confinedCommand(file string) (string, []string, error) {
 	return path, wrapped, nil
 }
 
-// checkProgram finds out what the start of the program itself would have said: the
-// process that becomes it can be started in any case.
+// checkProgram reports the errors that starting the program itself would report. Without it they
+// would be lost, because the process that confines itself first can always be started.
 func (t *attempt) checkProgram(file string) error {
 	if t.dir != "" && !isFolder(t.dir) {
 		return t.explainStart(file, os.ErrNotExist)
@@ -125,14 +125,14 @@ func (t *attempt) checkProgram(file string) error {
 	return nil
 }
 
-// limitMemory makes the limit of the try: a cgroup, which bounds all its processes
-// together, else the address space of each.
+// limitMemory sets the memory limit of the attempt: a cgroup, which limits all its processes
+// together, or else the address space of each process.
 func (t *attempt) limitMemory(c *confine.Confinement) (err error) {
 	limit := t.confine.MaxMemory
 	if limit == 0 {
 		return nil
 	}
-	if t.memory != nil { // a second start of the same try
+	if t.memory != nil { // second start of the same attempt
 		c.Join = []string{t.memory.JoinFile()}
 		return nil
 	}
@@ -142,7 +142,7 @@ func (t *attempt) limitMemory(c *confine.Confinement) (err error) {
 	}
 	mark := procid.Mark(t.session.options.Run, t.session.options.Epoch)
 	if t.Detach {
-		mark = "" // what is in it outlives the run
+		mark = "" // its processes may outlive the run
 	}
 	if t.memory, err = cgroup.NewMemoryLimit(mark, limit); err == nil {
 		c.Join = []string{t.memory.JoinFile()}
@@ -154,7 +154,7 @@ func (t *attempt) limitMemory(c *confine.Confinement) (err error) {
 	return nil
 }
 
-// explainMemory makes the result of a try that ran into its limit say so.
+// explainMemory changes the Result of an attempt that reached its limit.
 func (t *attempt) explainMemory(r *dag.Result) {
 	limit := sizeText(t.confine.MaxMemory)
 	switch {
@@ -162,7 +162,7 @@ func (t *attempt) explainMemory(r *dag.Result) {
 	case t.memory != nil && t.memory.Exceeded():
 		r.Status, r.Reason = dag.Failed, ReasonMemory
 		r.Message = fmt.Sprintf("memory limit of %s exceeded; raise resources.max-memory, or have the step use less", limit)
-		if r.ExitCode == 0 { // a shell went on without the program that was ended
+		if r.ExitCode == 0 { // the shell continued after its program was killed
 			r.ExitCode = 137
 		}
 	case t.container != nil && r.ExitCode == 137:
@@ -175,7 +175,7 @@ func (t *attempt) explainMemory(r *dag.Result) {
 	}
 }
 
-// sizeText is a size as people write it in a definition.
+// sizeText returns a size as it is written in a definition.
 func sizeText(n int64) string {
 	units := []struct {
 		name string
@@ -189,8 +189,8 @@ func sizeText(n int64) string {
 	return strconv.FormatInt(n, 10) + " bytes"
 }
 
-// releaseMemoryLimit takes the try's memory limit away, or leaves it to the session while what
-// the step left in the background is still in it.
+// releaseMemoryLimit removes the memory limit. If processes that the step left in the background
+// are still in it, the Session keeps it.
 func (t *attempt) releaseMemoryLimit() {
 	if t.memory == nil || t.memory.Remove() {
 		return
@@ -205,21 +205,22 @@ type memoryLimit struct {
 	detached bool
 }
 
-// removeLimits takes the limits away when the run's processes have ended. What has
-// shed every sign of the run by then is still in one of them.
+// removeLimits removes the memory limits after the processes of the run have ended. A process that
+// has lost every other sign of the run is still in one of them, and is killed with it unless its
+// step is detached.
 func (s *Session) removeLimits() {
 	for _, m := range s.limits {
 		m.End(!m.detached)
 	}
 }
 
-// reduction is what a process has to do without that is started with reduced rights.
+// reduction returns how package confine starts a process with these rights.
 func (s *Session) reduction(c Confinement) confine.Confinement {
 	return confine.Confinement{Reduced: c.Reduced, User: confine.RunUser(s.options.Run)}
 }
 
-// shareFiles lets a step that root starts as another user read its files: its script, and its
-// large values. Their folder can be passed through and not be listed.
+// shareFiles gives the files of a step, its script and large values, to the other user that root
+// starts it as. That user can open files in their folder but not list it.
 func (s *Session) shareFiles(files []string) error {
 	if len(files) == 0 {
 		return nil
@@ -234,8 +235,7 @@ func (s *Session) shareFiles(files []string) error {
 	return nil
 }
 
-// HandOver gives a folder that is made for steps with that confinement to the user they
-// run as.
+// HandOver makes a folder belong to the user that steps with this confinement run as.
 func (s *Session) HandOver(dir string, c Confinement) error {
 	if !c.changesUser() {
 		return nil
@@ -243,8 +243,8 @@ func (s *Session) HandOver(dir string, c Confinement) error {
 	return confine.HandOver(dir, s.options.Run)
 }
 
-// WithRights calls f with no more rights to files than steps with that confinement have:
-// what a definition names is read and written as its steps could.
+// WithRights calls f with the rights to files that steps with this confinement have. It is for
+// files that a definition names: flowrun must not read or write what the steps could not.
 func (s *Session) WithRights(c Confinement, f func() error) error {
 	if !c.changesUser() {
 		return f()
@@ -252,12 +252,13 @@ func (s *Session) WithRights(c Confinement, f func() error) error {
 	return confine.WithRights(s.options.Run, f)
 }
 
-// changesUser says whether steps run as another user than this process: root's, reduced.
+// changesUser reports whether steps run as another user than this process: reduced steps of root
+// do.
 func (c Confinement) changesUser() bool {
 	return c.Reduced && c.Image == "" && runtime.GOOS == "linux" && os.Geteuid() == 0
 }
 
-// userVariables are the variables that tell a step which root starts as another user who it is.
+// userVariables returns the variables that describe the other user, for steps that change it.
 func (c Confinement) userVariables() []string {
 	if !c.changesUser() {
 		return nil

@@ -18,30 +18,30 @@ import (
 	"github.com/flowrun/flowrun/internal/proc"
 )
 
-// container is one try's container: a program such as podman starts it, and
-// its first process is the step's command.
+// container is the container of one attempt. A program such as podman starts it, and its first
+// process is the command of the step.
 type container struct {
-	program string // file of podman or docker
+	program string // path of podman or docker
 	name    string
 	image   string
 	tty     bool
 	network bool
-	memory  int64    // bytes; 0 is no bound
-	user    string   // UID:GID; "" is the image's
-	dir     string   // where it starts
-	mounts  []string // folders and files with the same path outside, that it may write to
-	files   []string // the same, to read
-	env     []string // names of variables, whose values the program has
-	envFile string   // of variables that the program would take for its own; "" is none
+	memory  int64    // bytes; 0: no limit
+	user    string   // UID:GID; "": the user of the image
+	dir     string   // working directory
+	mounts  []string // folders and files that are writable and have the same path inside and outside
+	files   []string // the same, read-only
+	env     []string // names of variables whose values are in the environment of the program
+	envFile string   // file with the variables that the program would use itself; "": none
 	run     string
 	step    string
 }
 
-// The programs that can start containers. Podman comes first: where it is, it works,
-// while docker needs a service as well.
+// Programs that can start containers. podman comes first: if it is installed, it works, while
+// docker also needs a service.
 var containerPrograms = []string{"podman", "docker"}
 
-// containerProgram is the file of the first that is found along a PATH.
+// containerProgram returns the path of the first of them along a PATH.
 func containerProgram(path string) (string, error) {
 	if runtime.GOOS == "windows" {
 		return "", errors.New("flowrun runs containers on Linux and macOS only")
@@ -54,13 +54,13 @@ func containerProgram(path string) (string, error) {
 	return "", fmt.Errorf("neither %s found in PATH %q; install one", strings.Join(containerPrograms, " nor "), path)
 }
 
-// argv starts command in the container. Values never stand in it: they would be seen
-// in the process table.
+// argv returns the command line that runs command in the container. It contains no values, because
+// everybody can see it in the process table.
 func (c *container) argv(command []string) []string {
 	podman := strings.HasPrefix(filepath.Base(c.program), "podman")
 	argv := []string{c.program, "run", "--rm", "--interactive", "--name", c.name,
 		"--label", "flowrun.run=" + c.run, "--label", "flowrun.step=" + c.step,
-		"--log-driver", "none", // what it prints is the step's output, and kept nowhere else
+		"--log-driver", "none", // the output is kept as output of the step, and nowhere else
 		"--read-only", "--tmpfs", "/tmp:rw,exec,mode=1777",
 		"--cap-drop", "ALL", "--security-opt", "no-new-privileges"}
 	add := func(when bool, words ...string) {
@@ -68,12 +68,12 @@ func (c *container) argv(command []string) []string {
 			argv = append(argv, words...)
 		}
 	}
-	add(!podman, "--pids-limit", "2048") // podman's own, where it can count processes
+	add(!podman, "--pids-limit", "2048") // podman sets its own, if it can count processes
 	add(c.tty, "--tty")
 	add(!c.network, "--network", "none")
 	add(c.memory > 0, "--memory", fmt.Sprint(c.memory), "--memory-swap", fmt.Sprint(c.memory))
 	add(c.user != "", "--user", c.user)
-	add(podman && c.user != "" && !strings.HasPrefix(c.user, "0:"), "--userns", "keep-id") // else the user is another outside
+	add(podman && c.user != "" && !strings.HasPrefix(c.user, "0:"), "--userns", "keep-id") // otherwise the user is another one outside
 	for _, path := range c.mounts {
 		add(true, "--mount", mountOption(path))
 	}
@@ -92,17 +92,17 @@ func (c *container) argv(command []string) []string {
 	return append(argv, command[1:]...)
 }
 
-// mountOption is the value of --mount: fields as CSV has them, since a path may hold commas.
+// mountOption returns the value of --mount. Its fields are CSV, because a path may contain commas.
 func mountOption(path string, more ...string) string {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
-	_ = w.Write(append([]string{"type=bind", "source=" + path, "target=" + path}, more...)) // a Builder takes all
+	_ = w.Write(append([]string{"type=bind", "source=" + path, "target=" + path}, more...)) // writing to a Builder cannot fail
 	w.Flush()
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// clientNames are variables that mean something to the program that starts the
-// container, and clientPrefixes how such names begin.
+// clientNames are variables that the program that starts the container uses itself, clientPrefixes
+// are the prefixes of more such names.
 var (
 	clientNames    = []string{"PATH", "HOME", "USER", "TMPDIR", "TMP", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy"}
 	clientPrefixes = []string{"DOCKER_", "CONTAINER", "PODMAN_", "BUILDAH_", "REGISTRY_", "STORAGE_", "XDG_", "LD_", "GO", "DBUS_", "SSL_", "SSH_"}
@@ -113,7 +113,7 @@ func isClientVariable(name string) bool {
 		slices.ContainsFunc(clientPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
-// containerInvocation puts the try's launch into a container.
+// containerInvocation returns what to start to run the command in a container.
 func (t *attempt) containerInvocation() (file string, argv, env []string, err error) {
 	if t.container == nil {
 		if t.container, err = t.newContainer(); err != nil {
@@ -138,7 +138,7 @@ func (t *attempt) containerInvocation() (file string, argv, env []string, err er
 	return c.program, c.argv(t.launch.argv), t.session.inherits.with(env), nil
 }
 
-// newContainer finds what the try's container is made of.
+// newContainer determines the options of the attempt's container.
 func (t *attempt) newContainer() (*container, error) {
 	program, err := containerProgram(lookup(t.session.inherits.list, "PATH"))
 	if err != nil {
@@ -164,14 +164,14 @@ func (t *attempt) newContainer() (*container, error) {
 	return c, nil
 }
 
-// within says whether a path lies in a folder, or is it.
+// within reports whether a path is a folder or is in it.
 func within(path, folder string) bool {
 	rel, err := filepath.Rel(folder, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// writeContainerEnv writes the variables that the container program would take for its own to
-// a file for the container.
+// writeContainerEnv writes variables that the container program would use itself to an env file for
+// the container.
 func (t *attempt) writeContainerEnv(env []string) error {
 	if len(env) == 0 {
 		return nil
@@ -191,7 +191,7 @@ func (t *attempt) writeContainerEnv(env []string) error {
 	return nil
 }
 
-// explainContainer says what the exit codes of container programs mean.
+// explainContainer adds a message for the exit codes of container programs.
 func (t *attempt) explainContainer(r *dag.Result) {
 	if t.container == nil || r.Message != "" {
 		return
@@ -204,11 +204,11 @@ func (t *attempt) explainContainer(r *dag.Result) {
 	}
 }
 
-// removeBound is how long it may take to end a container by force.
+// removeBound is how long it may take to remove a container by force.
 const removeBound = 30 * time.Second
 
-// endContainer ends the container of a try whose program was ended before it: that one
-// cannot do it any more.
+// endContainer removes the container of an attempt whose container program was killed and so could
+// not remove it.
 func (t *attempt) endContainer() {
 	if t.container == nil {
 		return
@@ -250,7 +250,8 @@ func (t *attempt) removeContainer() error {
 	return fmt.Errorf("%s rm: %s", filepath.Base(program), bytes.TrimSpace(output))
 }
 
-// alreadyRemoved says whether a refusal to remove a container means that there is none.
+// alreadyRemoved reports whether the container program refused to remove a container because it no
+// longer exists.
 func alreadyRemoved(output []byte) bool {
 	output = bytes.ToLower(output)
 	return bytes.Contains(output, []byte("no such container")) || bytes.Contains(output, []byte("already in progress")) ||

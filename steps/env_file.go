@@ -13,28 +13,28 @@ import (
 	"github.com/flowrun/flowrun/internal/dotenv"
 )
 
-// EnvFile is a file of environment variables, by the rules of package dotenv.
+// EnvFile is a file of environment variables. Package dotenv defines its syntax.
 type EnvFile struct {
 	Path     *expr.Template
 	Optional bool // it may be missing
-	// Foreign says that others than the definition's author choose the file: a variable
-	// in it that makes programs run code, as PATH does, is an error.
+	// Foreign means that somebody other than the author of the definition chooses the file. Then a
+	// variable that makes programs run code, such as PATH, is an error.
 	Foreign bool
 }
 
-// EnvFiles is a list of them; the later ones win.
+// EnvFiles is a list of env files and how to read them. Later files override earlier ones.
 type EnvFiles struct {
 	Files   []EnvFile
 	Step    dag.ID                      // for notices; "" for the run
 	Resolve func(path string) string    // makes a path absolute
-	Outer   func(string) (string, bool) // variables that values may name, beside those of the files
+	Outer   func(string) (string, bool) // variables that values may refer to, in addition to those of the files
 
-	Confinement Confinement // of the steps that the variables are for
+	Confinement Confinement // of the steps that get the variables
 }
 
-// ReadEnvFiles reads the variables of files, K=V, each name once. What looks wrong but
-// can be used is a Notice. The error names every file that is missing, and everything
-// that is wrong with the others, a line each; it holds no values.
+// ReadEnvFiles returns the variables of the files, K=V, each name once. Doubtful entries that can
+// be used are reported as Notices. The error lists all missing files and all problems of the
+// others, one per line; it contains no values.
 func (s *Session) ReadEnvFiles(files EnvFiles, sc expr.Scope) ([]string, error) {
 	var bad []error
 	all := environ{index: map[string]int{}}
@@ -82,7 +82,7 @@ func (s *Session) ReadEnvFiles(files EnvFiles, sc expr.Scope) ([]string, error) 
 	return all.list, errors.Join(bad...)
 }
 
-// reason is why a file could not be read, without its path.
+// reason returns why a file could not be read, without its path.
 func reason(err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {
@@ -91,7 +91,7 @@ func reason(err error) error {
 	return err
 }
 
-// envFiles reads the step's own files and hides what is secret in them.
+// envFiles reads the env files of the step and masks the variables in Hidden.
 func (t *attempt) envFiles() ([]string, error) {
 	if len(t.EnvFiles) == 0 {
 		return nil, nil
@@ -108,7 +108,7 @@ func (t *attempt) envFiles() ([]string, error) {
 	return vars, nil
 }
 
-// resolvePath makes a path absolute: a relative one counts from the step's directory.
+// resolvePath makes a path absolute. Relative paths start at the working directory of the step.
 func (t *attempt) resolvePath(path string) string {
 	if filepath.IsAbs(path) || path == "~" || strings.HasPrefix(path, "~/") || t.dir == "" {
 		return t.frame.Resolve(path)
@@ -116,7 +116,7 @@ func (t *attempt) resolvePath(path string) string {
 	return filepath.Join(t.dir, path)
 }
 
-// inheritedVariable is a variable that the step gets from around it.
+// inheritedVariable returns a variable of the graph or of the Session.
 func (t *attempt) inheritedVariable(name string) (string, bool) {
 	for _, list := range [][]string{t.frame.Environ(), t.session.inherits.list} {
 		if v, ok := find(list, name); ok {

@@ -2,14 +2,14 @@ package steps
 
 import "strings"
 
-// environ is a list of K=V in which every name stands once. It is
-// immutable but for one that is being made.
+// environ is a list of K=V in which every name occurs once. It is immutable, except while set is
+// building it.
 type environ struct {
 	list  []string
 	index map[string]int
 }
 
-// newEnviron makes one of a list in which the last of a name wins.
+// newEnviron returns an environ of a list. If a name occurs more than once, the last value wins.
 func newEnviron(list []string) environ {
 	e := environ{index: make(map[string]int, len(list))}
 	e.list = e.overlay(e.list, list)
@@ -19,7 +19,8 @@ func newEnviron(list []string) environ {
 	return e
 }
 
-// with is a list of the environment with more on top: the last of a name wins.
+// with returns the environment with more variables. If a name occurs more than once, the last value
+// wins.
 func (e environ) with(more ...[]string) []string {
 	n := len(e.list)
 	for _, m := range more {
@@ -32,8 +33,8 @@ func (e environ) with(more ...[]string) []string {
 	return list
 }
 
-// overlay puts variables on top of a list that begins with e's. What e does not
-// know stands behind it and is few, so it is looked through.
+// overlay sets variables in a list that starts with the variables of e. Names that e does not have
+// are at the end of the list; they are few, so a linear search is enough.
 func (e environ) overlay(list, more []string) []string {
 next:
 	for _, kv := range more {
@@ -53,6 +54,7 @@ next:
 	return list
 }
 
+// without returns an environ without these variables.
 func (e environ) without(names ...string) environ {
 	var keep []string
 next:
@@ -67,7 +69,7 @@ next:
 	return newEnviron(keep)
 }
 
-// nameOf is the name in K=V. Windows has names that begin with '='.
+// nameOf returns the name in K=V. On Windows a name may start with '='.
 func nameOf(kv string) string {
 	if i := strings.IndexByte(kv, '='); i > 0 {
 		return kv[:i]
@@ -75,7 +77,7 @@ func nameOf(kv string) string {
 	return kv
 }
 
-// set puts one variable into an environment that is being made.
+// set sets a variable in an environ that is being built.
 func (e *environ) set(name, value string) {
 	if i, ok := e.index[name]; ok {
 		e.list[i] = name + "=" + value
@@ -85,7 +87,7 @@ func (e *environ) set(name, value string) {
 	e.list = append(e.list, name+"="+value)
 }
 
-// lookup is a variable's value in a list of K=V, "" where it has none.
+// lookup returns the value of a variable in a list of K=V, or "".
 func lookup(list []string, name string) string {
 	v, _ := find(list, name)
 	return v

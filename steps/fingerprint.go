@@ -9,30 +9,28 @@ import (
 	"github.com/flowrun/flowrun/expr"
 )
 
-// Fingerprint is what a command would be started with: the values that decide what
-// it does, and none that differ from try to try. It holds secrets.
+// Fingerprint is everything that determines what a command does, without what differs between
+// attempts. It contains secrets.
 type Fingerprint struct {
 	Shell     string
 	Strict    bool
 	NoInherit bool
 	Dir       string
-	Command   []string // argv; or the script, then name and value of each variable it reads
-	Input     []string // what stdin holds; nothing where the command has no input
+	Command   []string // argv; or the script, then name and value of each variable that it reads
+	Input     []string // content of stdin; empty if the command has no input
 	Env       []EnvValue
-	// Unknown says which of these are not known, because they mention what has no
-	// value yet: only outside of a run. Those are empty.
+	// Unknown lists the fields that are empty because they refer to a value that is not known yet.
+	// That happens only outside of a run.
 	Unknown struct{ Command, Input, Dir bool }
 }
 
-// EnvValue is a variable of the graph or the step. What is inherited is not among
-// them.
+// EnvValue is a variable of the graph or the step, not an inherited one.
 type EnvValue struct {
 	Name, Value string
 	Unknown     bool
 }
 
-// Fingerprint resolves the command for a graph's arguments and what its node sees, and
-// starts nothing. The error is that of a value which is refused; Run would fail with it.
+// Fingerprint resolves the command and starts nothing. It fails for a rejected value, as Run would.
 func (c *Command) Fingerprint(frame Frame, v dag.View) (*Fingerprint, error) {
 	t := &attempt{Command: c, frame: frame, call: &dag.Call{View: v}, session: frame.Session(), scope: frame.Scope(v)}
 	f := &Fingerprint{Shell: c.Shell, Strict: c.Strict, NoInherit: c.NoInherit}
@@ -57,7 +55,7 @@ func (c *Command) Fingerprint(frame Frame, v dag.View) (*Fingerprint, error) {
 	return f, err
 }
 
-// unknown takes the error of a value that is not known yet for no error.
+// unknown reports whether err means that a value is not known yet, and returns all other errors.
 func unknown(err error) (bool, error) {
 	if errors.Is(err, expr.ErrUnknown) {
 		return true, nil
@@ -76,7 +74,8 @@ func (r *resolvedCommand) words() []string {
 	return words
 }
 
-// ownVariables are the graph's and the step's variables by name; the step's win.
+// ownVariables returns the variables of the graph and of the step, sorted by name. Those of the
+// step override those of the graph.
 func (t *attempt) ownVariables() ([]EnvValue, error) {
 	byName := map[string]EnvValue{}
 	for _, kv := range t.frame.Environ() {
@@ -93,7 +92,7 @@ func (t *attempt) ownVariables() ([]EnvValue, error) {
 	}
 	for _, v := range t.Secrets {
 		value := t.frame.Secret(v.Key)
-		byName[v.Name] = EnvValue{Name: v.Name, Value: value, Unknown: value == ""} // a secret is never empty
+		byName[v.Name] = EnvValue{Name: v.Name, Value: value, Unknown: value == ""} // a secret cannot be empty
 	}
 	for _, v := range t.Env {
 		text, err := t.variable(v)

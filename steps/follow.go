@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// How often a followed file is looked at: at first soon, then less.
+// How often a followed file is checked: often at first and while it grows, less often otherwise.
 const (
 	followSoon  = 20 * time.Millisecond
 	followLater = 100 * time.Millisecond
 )
 
-// follower copies what a file grows by to a writer, while the step runs.
+// follower copies what is added to a file to a writer, while the step runs.
 type follower struct {
 	file *os.File
 	to   io.Writer
-	end  func() // called when everything is copied; may be nil
+	end  func() // called after everything was copied; may be nil
 	stop chan struct{}
 	done chan struct{}
 }
@@ -60,8 +60,8 @@ func (w *follower) run() {
 	}
 }
 
-// drain copies from at to the end there is now. ok is false when the writer, or
-// the file, is of no use any more: following is a courtesy and fails no step.
+// drain copies from offset at to the current end of the file. ok is false if reading or writing
+// failed. Then following ends, but the step does not fail.
 func (w *follower) drain(at int64) (next int64, ok bool) {
 	buf := followBuffers.Get().(*[]byte)
 	defer followBuffers.Put(buf)
@@ -79,13 +79,14 @@ func (w *follower) drain(at int64) (next int64, ok bool) {
 	}
 }
 
-// finish copies the rest and returns.
+// finish copies the rest and then returns.
 func (w *follower) finish() {
 	close(w.stop)
 	<-w.done
 }
 
-// finishBy returns at that time at the latest; the rest is copied after that.
+// finishBy copies the rest too, but returns at time t at the latest. Copying then continues in the
+// background.
 func (w *follower) finishBy(t time.Time) {
 	close(w.stop)
 	select {

@@ -9,10 +9,10 @@ import (
 	"github.com/flowrun/flowrun/expr"
 )
 
-// findProgram is the first of the names that is found along the step's PATH, and a
-// reason with the way out where none is.
+// findProgram returns the first of the names that exists along the PATH of the step. If none does,
+// the error says what to do; way is that advice.
 func (t *attempt) findProgram(way string, names ...string) (string, error) {
-	if t.confine.Image != "" { // what it holds cannot be seen from here
+	if t.confine.Image != "" { // the image may contain it
 		return names[0], nil
 	}
 	path := lookup(t.env, "PATH")
@@ -20,18 +20,18 @@ func (t *attempt) findProgram(way string, names ...string) (string, error) {
 		_, err := t.session.programs.find(name, path)
 		var start startError
 		if err == nil || errors.As(err, &start) && start.code == 126 {
-			return name, nil // one that may not be executed is reported by the start
+			return name, nil // starting it reports that it is not executable
 		}
 	}
 	return "", startError{127, fmt.Sprintf("cannot start the step: no %s found in PATH %q; %s", strings.Join(names, " or "), path, way)}
 }
 
-// python starts a script for Python. The script holds its values.
+// python returns how to start a Python script. The script itself contains the values.
 func (t *attempt) python(script expr.Script) (launch, error) {
 	names := []string{t.Shell}
 	if t.Shell == "python" {
 		names = []string{"python3", "python"}
-		if runtime.GOOS == "windows" { // where python3 may be a stub that opens a shop
+		if runtime.GOOS == "windows" { // there python3 may only open the Microsoft Store
 			names = []string{"python", "python3"}
 		}
 	}
@@ -43,8 +43,8 @@ func (t *attempt) python(script expr.Script) (launch, error) {
 	return launch{argv: []string{program, path}, files: []string{path}}, err
 }
 
-// powerShell starts a script for PowerShell. A byte order mark keeps
-// Windows PowerShell from reading it in the system's code page.
+// powerShell returns how to start a PowerShell script. The byte order mark makes Windows PowerShell
+// read it as UTF-8 and not in the code page of the system.
 func (t *attempt) powerShell(script expr.Script) (l launch, err error) {
 	names := []string{t.Shell}
 	switch {
@@ -81,20 +81,22 @@ const byteOrderMark = "\ufeff"
 
 func powerShellOptions(system string) []string {
 	options := []string{"-NoProfile", "-NonInteractive"}
-	if system == "windows" { // by default it runs no script files at all
+	if system == "windows" { // its default policy allows no script files
 		options = append(options, "-ExecutionPolicy", "Bypass")
 	}
 	return options
 }
 
-// The exit code of a script file is 0, whatever a program in it returned.
+// powerShellEnd passes on the exit code of the last program: without it a script file always exits
+// with 0.
 const (
 	powerShellEnd    = "\nif (Test-Path -LiteralPath variable:LASTEXITCODE) { exit $LASTEXITCODE }\n"
 	powerShellStrict = "$ErrorActionPreference = 'Stop'; $PSNativeCommandUseErrorActionPreference = $true; "
 )
 
-// powerShellText is the script with what goes around it. strict goes behind the
-// lines that must come first, and adds none, so that line numbers stay the author's.
+// powerShellText returns the script with powerShellEnd, and for strict with powerShellStrict. That
+// goes after the lines that must come first (comments and using), and adds no line, so line numbers
+// stay those of the author.
 func powerShellText(text string, strict bool) string {
 	text += powerShellEnd
 	if !strict {
@@ -111,12 +113,12 @@ func powerShellText(text string, strict bool) string {
 	}
 }
 
-// errCmd: there is no cmd elsewhere, and no other shell reads its language.
+// errCmd: cmd exists only on Windows, and no other shell understands its language.
 var errCmd = startError{127, "cannot start the step: cmd steps run on Windows only; use commands with platforms, " +
 	"a run-condition such as \"{OS} == 'windows'\", or platforms: [windows] on the tool"}
 
-// cmd starts a batch script. Its path travels in a variable, so that no
-// character in it means anything on cmd's own command line.
+// cmd returns how to start a batch script. Its path is passed in a variable, so that no character
+// of it has a meaning on the command line of cmd.
 func (t *attempt) cmd(script expr.Script) (l launch, err error) {
 	if runtime.GOOS != "windows" {
 		return l, errCmd
@@ -138,8 +140,8 @@ func cmdLaunch(shell, path string, script expr.Script) launch {
 	return l
 }
 
-// cmdText is the script as cmd reads it from a file: lines end in CRLF, without
-// which labels are missed, and text beyond ASCII needs the code page of UTF-8.
+// cmdText returns the script as cmd must read it from a file. Lines end in CRLF, because otherwise
+// cmd does not find labels. Text beyond ASCII needs the UTF-8 code page.
 func cmdText(script expr.Script) string {
 	text := script.Text + "\n"
 	nonASCII := hasNonASCII(text)

@@ -11,20 +11,20 @@ import (
 	"time"
 )
 
-// logFile is where a stream goes: a file that has no name until it is worth one.
-// The end of the step decides about the name, but a step that runs for long shows
-// its files before, from another goroutine; hence the lock.
+// logFile is the file of a stream. It has no name until it is worth keeping. The end of the step
+// decides whether it gets one. If the step runs for longer, a timer in another goroutine names the
+// file earlier; hence the lock.
 type logFile struct {
 	*os.File
-	base string // the name it is to have, without what makes it unique
+	base string // path that it will get, before firstFree makes it unique
 
 	mu          sync.Mutex
-	path        string // the name it has; "" for none
-	neverNamed  bool   // without a name, and never had one, so that it can be given any
-	nameDecided bool   // the name is decided, and the file may be in other hands
+	path        string // current path; "": none
+	neverNamed  bool   // it can still get any name
+	nameDecided bool   // the decision is final, and the file may be in use for something else
 }
 
-// newLogFile makes a file in the log folder for a stream of one try.
+// newLogFile creates a file in the log folder for a stream of one attempt.
 func (s *Session) newLogFile(base string) (*logFile, error) {
 	dir, err := s.logFolder()
 	if err != nil {
@@ -46,13 +46,14 @@ func (s *Session) newLogFile(base string) (*logFile, error) {
 	return l, nil
 }
 
-// Making and removing a file costs a file system about a quarter of what starting
-// a small program does, and most steps print nothing on one stream at least. So a
-// file that was not written to is used again, once it is certain that no process
-// still has it: one that a step left behind would print into another step's log.
-// To be able to tell, a process gets the file opened a second time.
+// Creating and removing a file costs about a quarter of what starting a small program does, and
+// most steps print nothing on at least one stream. So files that were not written to are reused.
+// They are reused only if no process has them open: a process that a step left behind would
+// otherwise print into the log of another step. To make that visible, each process gets the file
+// opened a second time.
 
-// takeUnnamed is an empty file without a name; nil where the file system has none.
+// takeUnnamed returns an empty file without a name, or nil if the file system does not support
+// that.
 func (s *Session) takeUnnamed(dir string) *os.File {
 	s.mu.Lock()
 	if last := len(s.unusedFiles) - 1; last >= 0 {
@@ -65,7 +66,7 @@ func (s *Session) takeUnnamed(dir string) *os.File {
 	return unnamed(dir)
 }
 
-// recycle closes a file, or keeps it to be used again.
+// recycle closes a file, or keeps it for reuse.
 func (s *Session) recycle(l *logFile) {
 	if l.neverNamed && isOpenOnce(l.File) && makeEmpty(l.File) {
 		s.mu.Lock()
@@ -76,12 +77,13 @@ func (s *Session) recycle(l *logFile) {
 	l.Close()
 }
 
+// makeEmpty truncates a file if necessary and reports whether it is empty.
 func makeEmpty(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && (info.Size() == 0 || f.Truncate(0) == nil)
 }
 
-// keep gives the file a name for good.
+// keep gives the file its name, if it has none yet.
 func (l *logFile) keep() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -89,7 +91,7 @@ func (l *logFile) keep() error {
 	return l.name()
 }
 
-// name gives the file a name. The lock is held.
+// name gives the file its name. The lock is held.
 func (l *logFile) name() error {
 	if l.path != "" {
 		return nil
@@ -103,7 +105,7 @@ func (l *logFile) name() error {
 	})
 }
 
-// drop takes the name away for good.
+// drop removes the name, if the file has one.
 func (l *logFile) drop() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -114,8 +116,8 @@ func (l *logFile) drop() {
 	}
 }
 
-// show gives the file its name early if anything is in it. It says whether there
-// is nothing more to wait for. That the name cannot be given is for keep to say.
+// show gives the file its name early if it is not empty. It reports whether there is nothing left
+// to do. It ignores errors: keep will report them.
 func (l *logFile) show() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -128,14 +130,14 @@ func (l *logFile) show() bool {
 	return l.path != ""
 }
 
-// When a running step's files are looked at, to be shown: at first soon, then less.
+// When the files of a running step are checked, to show them: soon at first, then less often.
 const (
 	showSoon  = 200 * time.Millisecond
 	showLater = time.Second
 )
 
-// showAfter shows files after a while, and goes on until each has its name or its
-// step has ended. Stopping the timer spares a short step the look.
+// showAfter shows files after a pause, and again with longer pauses until each has its name or its
+// step has ended. For a short step the caller stops the timer before the first check.
 func showAfter(pause time.Duration, files [2]*logFile) *time.Timer {
 	return time.AfterFunc(pause, func() {
 		first, second := files[0].show(), files[1].show()
@@ -145,11 +147,11 @@ func showAfter(pause time.Duration, files [2]*logFile) *time.Timer {
 	})
 }
 
-// maxNames bounds how often a run may be resumed or a name be taken.
+// maxNames is how many names firstFree tries. It limits how often a run can be resumed.
 const maxNames = 10_000
 
-// firstFree tries names until one is not taken: a fallback counts as the try it
-// follows, and a resumed run may try a step again.
+// firstFree calls take with one name after another until one is free. Names can be taken because a
+// fallback counts as the attempt before it, and because a resumed run may execute a step again.
 func firstFree(base string, take func(path string) error) error {
 	ext := filepath.Ext(base)
 	path := base

@@ -7,13 +7,13 @@ import (
 	"unsafe"
 )
 
-// O_TMPFILE, whose value is the same on all but a few old architectures, where
-// the open fails and a named file is made instead.
+// oTmpfile is O_TMPFILE. A few old architectures use another value; there the open fails, and the
+// caller creates a named file.
 const oTmpfile = 0o20000000 | syscall.O_DIRECTORY
 
-// unnamed opens a file without a name in dir; nil where the file system has none.
-// Appending matters: a process that opens its own stdout again must not write over
-// what is there.
+// unnamed opens a file without a name in dir. It returns nil if the file system does not support
+// that. O_APPEND is necessary: a process that opens its own stdout again must not overwrite the
+// file.
 func unnamed(dir string) *os.File {
 	fd, err := syscall.Open(dir, oTmpfile|syscall.O_RDWR|syscall.O_APPEND|syscall.O_CLOEXEC, 0o600)
 	if err != nil {
@@ -45,8 +45,8 @@ func link(f *os.File, path string) error {
 	return nil
 }
 
-// reopen opens the file a second time, for a process to print into. Not with
-// os.OpenFile, which would try to put it into the poller, twice a step.
+// reopen opens the file a second time, for a process to print into. It does not use os.OpenFile,
+// which would try to add the file to the poller, twice for each step.
 func reopen(f *os.File) (*os.File, error) {
 	path := "/proc/self/fd/" + strconv.Itoa(int(f.Fd()))
 	fd, err := syscall.Open(path, syscall.O_RDWR|syscall.O_APPEND|syscall.O_CLOEXEC, 0)
@@ -56,8 +56,8 @@ func reopen(f *os.File) (*os.File, error) {
 	return os.NewFile(uintptr(fd), path), nil
 }
 
-// isOpenOnce says whether the file is open once only. The kernel grants a write
-// lease on no other terms; we are not after the lease.
+// isOpenOnce reports whether the file is open only once. It asks for a write lease, which the
+// kernel grants only then, and gives it back.
 func isOpenOnce(f *os.File) bool {
 	const setLease = 1024
 	if _, _, errno := syscall.Syscall(syscall.SYS_FCNTL, f.Fd(), setLease, syscall.F_WRLCK); errno != 0 {

@@ -17,15 +17,14 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// LogFolder is where the log files of a run are kept, below the folder of all
-// state.
+// LogFolder returns the folder for the log files of a run. stateDir is the state directory.
 func LogFolder(stateDir, run string) string {
 	return filepath.Join(stateDir, "runs", run, "logs")
 }
 
-// logName is the file name of a stream: the step's path, the try when it is not
-// the first. firstFree may add a number. No two streams share a name: '~' is never
-// a path's own.
+// logName returns the file name of a stream: the path of the step, and the attempt if it is not the
+// first. firstFree may add a number. No two streams have the same name, because paths never contain
+// '~'.
 func logName(path dag.ID, attempt int, s Streams) string {
 	name := stem(string(path))
 	if attempt > 1 {
@@ -34,7 +33,7 @@ func logName(path dag.ID, attempt int, s Streams) string {
 	return name + s.ext()
 }
 
-// ext is the extension of a stream's log file.
+// ext returns the extension of a stream's log file.
 func (s Streams) ext() string {
 	if s == Stderr {
 		return ".err"
@@ -42,12 +41,11 @@ func (s Streams) ext() string {
 	return ".out"
 }
 
-// stem is a text as part of a file name: every byte that could mean something to a
-// file system or a terminal is written as %XX, and the end of a long one as a
-// digest.
+// stem returns text as a part of a file name. Every byte that may have a meaning for a file system
+// or a terminal is written as %XX. The end of a long text is replaced by a digest.
 func stem(text string) string {
 	const safe = "-_.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-	const most = 180 // bytes; file systems take 255
+	const limit = 180 // bytes; file systems allow 255
 	var b strings.Builder
 	for i := range len(text) {
 		if c := text[i]; strings.IndexByte(safe, c) >= 0 && (c != '.' || i > 0) {
@@ -57,16 +55,15 @@ func stem(text string) string {
 		}
 	}
 	name := b.String()
-	if len(name) > most {
-		name = fmt.Sprintf("%s~%x", name[:most], sha256.Sum256([]byte(text)))[:most+17]
+	if len(name) > limit {
+		name = fmt.Sprintf("%s~%x", name[:limit], sha256.Sum256([]byte(text)))[:limit+17]
 	}
 	return name
 }
 
-// RunningLogs are the files in which what a try that is under way prints may stand,
-// stdout first: where a step ran before under that name, as with a fallback or in a
-// resumed run, the newest. They appear about 200 ms after its start, once they hold
-// something.
+// RunningLogs returns the files, stdout first, that may contain the output of a running attempt. If
+// the name was used before, by a fallback or a resumed run, it returns the newest. The files appear
+// about 200 ms after the attempt started, once they contain something.
 func RunningLogs(dir string, path dag.ID, attempt int) []string {
 	list := make([]string, 0, 2)
 	for _, s := range []Streams{Stdout, Stderr} {
@@ -87,21 +84,20 @@ func RunningLogs(dir string, path dag.ID, attempt int) []string {
 type LogFile struct {
 	Path    string
 	Stream  Streams // Stdout or Stderr
-	Attempt int     // the try, from 1; a fallback counts as the last
-	nth     int     // of the same try and stream, from 1
+	Attempt int     // from 1; a fallback counts as the last attempt
+	nth     int     // number of the file among those of the same attempt and stream, from 1
 }
 
-// Logs are the log files of a run, by step. See ReadLogs.
+// Logs contains the log files of a run, by step. See ReadLogs.
 type Logs map[string][]LogFile
 
-// Of are a step's log files: by try and, within a try, in the order in which they
-// were made, stdout first. There are several of one try when the step had a fallback,
-// or ran again in a resumed run.
+// Of returns the log files of a step, ordered by attempt, then by creation, stdout first. There are
+// several files of one attempt if the step had a fallback or was executed again in a resumed run.
 func (l Logs) Of(path dag.ID) []LogFile { return l[stem(string(path))] }
 
-// ReadLogs lists the log files in dir, a LogFolder. The files of a running step are
-// among them from about 200 ms after its start, once they hold something. A folder
-// that is not there holds none.
+// ReadLogs lists the log files in dir, a LogFolder. It includes files of running steps from about
+// 200 ms after their start, once they contain something. If the folder does not exist, the list is
+// empty.
 func ReadLogs(dir string) (Logs, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -122,9 +118,9 @@ func ReadLogs(dir string) (Logs, error) {
 	return logs, nil
 }
 
-// logNames are the names that logName and firstFree make: the step's stem, the try,
-// how many had that name before, the stream. The bounds keep the digest of a long
-// stem out of the numbers.
+// logNames matches the names that logName and firstFree make: the stem of the step, the attempt,
+// the number of earlier files with that name, and the stream. The lengths of the numbers are
+// limited so that the digest of a long stem is not read as one.
 var logNames = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(.+?)(?:~try([1-9]\d{0,8}))?(?:~([1-9]\d{0,4}))?(\.out|\.err)$`)
 })

@@ -11,32 +11,32 @@ import (
 	"github.com/flowrun/flowrun/internal/mask"
 )
 
-// outputTimeout is how long a step that has ended waits for a process it left behind
-// to let go of its output.
+// outputTimeout is how long a step that has ended waits for a background process to close its
+// output.
 const outputTimeout = 500 * time.Millisecond
 
-// pipe stands between a process and its log file where a secret might be printed.
-// A goroutine copies until the last process that holds the other end is gone.
+// pipe connects a process to its log file if it may print a secret. A goroutine copies until the
+// last process has closed the other end.
 type pipe struct {
 	from source
 	done chan struct{}
 
 	mu    sync.Mutex
-	users int    // who needs the file: the copying, and the step until it has its Output
-	raw   []byte // the beginning, secrets and all; never leaves memory
+	users int    // users of the file: the copying goroutine, and the step until it has its Output
+	raw   []byte // start of the output, with secrets; never leaves memory
 	max   int64
 	size  int64
 	mask  *mask.Writer
-	err   error // of writing the file
+	err   error // of writing to the file
 }
 
-// source is where a pipe's bytes come out.
+// source is the reading end of a pipe or a terminal.
 type source interface {
 	io.ReadCloser
-	SetReadDeadline(time.Time) error // one in the past ends a Read
+	SetReadDeadline(time.Time) error // a time in the past ends a Read
 }
 
-// openPipe makes a pipe and starts copying from it; see copyFrom.
+// openPipe makes a pipe and starts copying from it. See copyFrom.
 func (s *Session) openPipe(file *logFile, follow io.Writer, limit int64) (p *pipe, end *os.File, err error) {
 	from, end, err := os.Pipe()
 	if err != nil {
@@ -45,8 +45,8 @@ func (s *Session) openPipe(file *logFile, follow io.Writer, limit int64) (p *pip
 	return s.copyFrom(from, file, follow, limit), end, nil
 }
 
-// copyFrom starts copying into file and, if somebody follows, to another writer.
-// most is how much of what is printed is remembered as it is.
+// copyFrom starts copying into file and, if follow is not nil, to that writer too. limit is how
+// many bytes are kept unmasked in memory.
 func (s *Session) copyFrom(from source, file *logFile, follow io.Writer, limit int64) *pipe {
 	var to io.Writer = file.File
 	if follow != nil {
@@ -66,8 +66,8 @@ func (s *Session) copyFrom(from source, file *logFile, follow io.Writer, limit i
 	return p
 }
 
-// bestEffortWriter writes for as long as the writer takes it, and never fails: following
-// is no reason to lose what belongs into the file.
+// bestEffortWriter writes until the writer fails, and never returns an error: a failed follower
+// must not prevent output from reaching the log.
 type bestEffortWriter struct {
 	to     io.Writer
 	failed bool
@@ -83,6 +83,7 @@ func (c *bestEffortWriter) Write(b []byte) (int, error) {
 
 var pipeBuffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }}
 
+// copy copies until the end of the stream.
 func (p *pipe) copy() {
 	defer close(p.done)
 	buf := pipeBuffers.Get().(*[]byte)
@@ -90,7 +91,7 @@ func (p *pipe) copy() {
 	for {
 		n, err := p.from.Read(*buf)
 		p.record((*buf)[:n])
-		if err != nil { // EOF, or abandoned
+		if err != nil { // EOF, or abandon was called
 			break
 		}
 	}
@@ -99,11 +100,11 @@ func (p *pipe) copy() {
 		p.err = err
 	}
 	p.mu.Unlock()
-	p.from.Close() // not under the lock: a terminal may take its time
+	p.from.Close() // without the lock, because closing a terminal may take long
 }
 
-// record keeps one piece. When the file cannot be written (a full disk) reading goes
-// on: the step must not block for it.
+// record stores one piece of output. If the file cannot be written (disk full), it drops the output
+// and copying continues, because the step must not block.
 func (p *pipe) record(b []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -116,7 +117,7 @@ func (p *pipe) record(b []byte) {
 	}
 }
 
-// waitForEnd waits for the end of the stream and says whether it came in time.
+// waitForEnd waits for the end of the stream until a time, and reports whether it came.
 func (p *pipe) waitForEnd(by time.Time) bool {
 	select {
 	case <-p.done:
@@ -124,14 +125,14 @@ func (p *pipe) waitForEnd(by time.Time) bool {
 	case <-time.After(time.Until(by)):
 	}
 	select {
-	case <-p.done: // both, on a machine that was busy with something else
+	case <-p.done: // both are ready if the machine was busy
 		return true
 	default:
 		return false
 	}
 }
 
-// release closes the file when nobody needs it any more.
+// release closes the file when it has no users left.
 func (p *pipe) release(file *logFile) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -140,10 +141,10 @@ func (p *pipe) release(file *logFile) {
 	}
 }
 
-// abandon ends the copying: the run is over.
+// abandon ends the copying, because the run has ended.
 func (p *pipe) abandon() { p.from.SetReadDeadline(time.Unix(1, 0)) }
 
-// output is what a Result says of the stream so far.
+// output returns what a Result contains of the stream so far, nil if nothing was printed.
 func (p *pipe) output(file *logFile, w outputLimits) (*dag.Output, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -154,7 +155,7 @@ func (p *pipe) output(file *logFile, w outputLimits) (*dag.Output, error) {
 		return nil, nil
 	}
 	out := &dag.Output{Size: p.size, Truncated: p.size > w.limit, Masked: p.mask.Masked()}
-	if out.Masked { // the size of what was printed would tell how long the secret is
+	if out.Masked { // the size before masking would reveal how long the secret is
 		info, err := file.Stat()
 		if err != nil {
 			return nil, err

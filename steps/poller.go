@@ -18,37 +18,37 @@ import (
 	"github.com/flowrun/flowrun/expr"
 )
 
-// Poller looks for something outside again and again until it is there: a file, a
-// port that takes connections, an address that answers. It implements dag.Runner, starts no process, and prints
-// nothing. It goes on until its context ends: a time limit is for the node's Policy.
-// It is immutable, and the Args of the graph must be a Frame.
+// Poller waits until something outside of flowrun is available: a file exists, a port accepts
+// connections, a URL responds. It implements dag.Runner, starts no process, and prints nothing. It
+// polls until its context ends; a time limit is part of the node's Policy. It is immutable. The
+// Args of the graph must be a Frame.
 type Poller struct {
-	// Exactly one of these is set. A relative path counts from the directory that
-	// the graph's commands start in.
+	// Exactly one of these is set. A relative path starts at the directory in which commands of the
+	// graph run.
 	File, Port, URL *expr.Template
-	// Status is what the address must answer, after redirects; 0: any from 200 to 299.
+	// Status is the expected HTTP status, after redirects. 0 accepts 200 to 299.
 	Status int
-	// Interval is the time between two looks; 0: DefaultInterval. The first looks
-	// follow each other more quickly.
+	// Interval is the time between two polls; 0: DefaultInterval. The first polls follow each other
+	// more quickly.
 	Interval time.Duration
 }
 
-// DefaultInterval is how long a Poller waits between two looks unless told otherwise.
+// DefaultInterval is the Interval of a Poller that sets none.
 const DefaultInterval = time.Second
 
 const (
-	firstInterval = 100 * time.Millisecond // doubled from look to look, up to the interval
-	pollTimeout   = 10 * time.Second       // what is silent is asked anew then
-	maxPolls      = 128                    // looks at the same moment: each may hold a socket
+	firstInterval = 100 * time.Millisecond // doubled after each poll, up to the interval
+	pollTimeout   = 10 * time.Second       // then a poll counts as failed
+	maxPolls      = 128                    // polls of a Session at the same time: each may use a socket
 )
 
-// target is what a Poller looks for, with the values of one call.
+// target is what a Poller waits for, with the values of one call.
 type target struct {
-	name  string // for people
+	name  string // for messages
 	check func(ctx context.Context) error
 }
 
-// Run looks until it is there.
+// Run polls until the target is available.
 func (l *Poller) Run(ctx context.Context, call *dag.Call) (dag.Result, error) {
 	frame, ok := call.Args().(Frame)
 	if !ok {
@@ -65,8 +65,7 @@ func (l *Poller) Run(ctx context.Context, call *dag.Call) (dag.Result, error) {
 	return dag.Result{}, nil
 }
 
-// await looks until look finds nothing amiss. The error is what the last look found,
-// when ctx has ended.
+// await polls until check succeeds. If ctx ends first, it returns the last error of check.
 func (l *Poller) await(ctx context.Context, s *Session, check func(context.Context) error) error {
 	interval := cmp.Or(max(l.Interval, 0), DefaultInterval)
 	last := errors.New("no answer so far")
@@ -74,7 +73,7 @@ func (l *Poller) await(ctx context.Context, s *Session, check func(context.Conte
 		switch err := s.poll(ctx, check); {
 		case err == nil:
 			return nil
-		case ctx.Err() == nil: // else it was broken off, and says nothing of what it looked at
+		case ctx.Err() == nil: // otherwise ctx ended the check, and its error says nothing about the target
 			last = err
 		}
 		select {
@@ -85,7 +84,7 @@ func (l *Poller) await(ctx context.Context, s *Session, check func(context.Conte
 	}
 }
 
-// poll takes one look. Only so many are taken at the same moment.
+// poll calls check once. A Session runs at most maxPolls checks at the same time.
 func (s *Session) poll(ctx context.Context, check func(context.Context) error) error {
 	select {
 	case s.polling <- struct{}{}:
@@ -148,7 +147,7 @@ func portTarget(t *expr.Template, values expr.Scope) (target, error) {
 	}}, err
 }
 
-// CheckPort says what is wrong with a HOST:PORT to wait for.
+// CheckPort returns an error if address is not a HOST:PORT to wait for.
 func CheckPort(address string) error {
 	host, port, err := net.SplitHostPort(address)
 	if err == nil && host == "" {
@@ -193,12 +192,12 @@ func (l *Poller) urlTarget(s *Session, values expr.Scope) (target, error) {
 	}}, nil
 }
 
-// CheckURL says what is wrong with an address to wait for. shown is the address as
-// people may see it: without a name, a password or a query, which may hold a secret.
+// CheckURL returns an error if text is not a URL to wait for. shown is the URL without user,
+// password and query, which may contain secrets.
 func CheckURL(text string) (shown string, err error) {
 	u, err := url.Parse(text)
 	switch {
-	case err != nil: // whose message has the whole text
+	case err != nil: // its message contains the whole text
 		return "", errors.New("the address to wait for cannot be read; write it as http://HOST/PATH, with what is special in it as %XX")
 	case u.Scheme != "http" && u.Scheme != "https":
 		return "", fmt.Errorf("cannot wait for an address of the kind %q: http:// and https:// are known", u.Scheme)
@@ -208,8 +207,8 @@ func CheckURL(text string) (shown string, err error) {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String(), nil
 }
 
-// connectionError is why a connection failed, in as few words as there are: that the time was
-// up, or what the system said.
+// connectionError returns the shortest reason why a connection failed: the timeout, or the error of
+// the system.
 func connectionError(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause

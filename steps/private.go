@@ -12,9 +12,9 @@ import (
 	"github.com/flowrun/flowrun/internal/procid"
 )
 
-// privatePrefix is how the name of a run's private folder begins. The tag of the process
-// that made it follows, then a dash and digits: by the run a later owner of it finds what
-// one that was killed has left, by the tag any later process does.
+// privatePrefix returns the start of the name of a run's private folder. The tag of the process
+// that made it (procid.Tag), a dash and digits follow. A later owner of the run finds folders of a
+// killed one by the run; any later process finds them by the tag.
 func privatePrefix(run string) string { return "flowrun-" + stem(run) + privateMiddle }
 
 const privateMiddle = "-private"
@@ -27,18 +27,17 @@ func makePrivate(run string) (string, error) {
 	return dir, nil
 }
 
-// privateTag is the tag in what follows a private folder's prefix.
+// privateTag returns the tag in the part of the name after the prefix.
 func privateTag(rest string) (tag string, ok bool) {
 	tag, number, ok := strings.Cut(rest, "-")
 	_, err := strconv.ParseUint(number, 10, 64)
 	return tag, ok && err == nil
 }
 
-// SweepPrivate removes the private folders that earlier Sessions of the run left
-// in the temporary directory because their process was killed: scripts, inputs,
-// large values. It is for the run's next owner, when what they left running has
-// ended and before it opens a Session of its own. Only folders of this user are
-// touched, and no symbolic link is followed.
+// SweepPrivate removes the private folders that earlier Sessions of the run left in the temporary
+// directory because their process was killed. They contain scripts, inputs and large values. The
+// next owner of the run calls it after the processes of its predecessor have ended, and before it
+// opens its own Session. It removes only folders of this user and follows no symbolic links.
 func SweepPrivate(run string) error {
 	return sweepPrivate(func(name string) bool {
 		rest, ok := strings.CutPrefix(name, privatePrefix(run))
@@ -47,9 +46,8 @@ func SweepPrivate(run string) error {
 	})
 }
 
-// SweepAbandoned removes the private folders of all processes that were killed and kept
-// their state where this one does: nobody may ever resume their runs, and the values in
-// the folders may be secret.
+// SweepAbandoned removes the private folders of all killed processes with the same state directory.
+// Their runs may never be resumed, and the values in the folders may be secret.
 func SweepAbandoned() error {
 	return sweepPrivate(func(name string) bool {
 		at := strings.LastIndex(name, privateMiddle)

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// ownedByUser says whether this user owns a file.
+// ownedByUser reports whether a file belongs to this user.
 func ownedByUser(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(st.Uid) == os.Geteuid()

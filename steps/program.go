@@ -10,14 +10,14 @@ import (
 	"sync"
 )
 
-// programs remembers where programs are, per PATH, as a shell does.
+// programs caches the paths of programs by name and PATH, as a shell does.
 type programs struct {
 	mu    sync.Mutex
 	known map[[2]string]string
 }
 
-// find is the file of a program, as a shell would find it along PATH. A name with
-// a slash is a file already, from the step's directory on.
+// find returns the path of a program, searched along PATH as a shell does. A name with a slash is
+// already a path, relative to the directory of the step.
 func (p *programs) find(name, path string) (string, error) {
 	if strings.ContainsRune(name, filepath.Separator) {
 		return name, nil
@@ -32,7 +32,7 @@ func (p *programs) find(name, path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if filepath.IsAbs(file) { // what depends on the step's directory is looked for again
+	if filepath.IsAbs(file) { // a relative path depends on the directory of the step
 		if p.known == nil {
 			p.known = map[[2]string]string{}
 		}
@@ -41,7 +41,7 @@ func (p *programs) find(name, path string) (string, error) {
 	return file, nil
 }
 
-// forget drops what is known of a program that turned out to be gone.
+// forget removes a program from the cache because it no longer exists.
 func (p *programs) forget(name, path string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -74,8 +74,8 @@ func search(name, path string) (string, error) {
 	return "", startError{127, fmt.Sprintf("cannot start %q: not found in PATH %q; install it, or write its full path", name, path)}
 }
 
-// startError is why a step could not start, with the exit code a shell would
-// give: 127 for not found, 126 for not executable.
+// startError is why a step could not start, with the exit code that a shell would return: 127 for
+// not found, 126 for not executable.
 type startError struct {
 	code    int
 	message string

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// executable says why a file cannot be executed; permissions are for the kernel
-// to judge in detail, any x bit will do here.
+// executable returns why a file cannot be executed. It accepts any x bit; the kernel checks the
+// details later.
 func executable(file string) error {
 	info, err := os.Stat(file)
 	switch {

@@ -13,55 +13,54 @@ import (
 	"github.com/flowrun/flowrun/expr"
 )
 
-// Stream has a command's output passed on line by line while it runs. It is
-// kept for the log and for references all the same. Lines are read from the masked
-// log, so a listener that is slow, or never returns, holds no step up: it hears late,
-// at worst after the run.
+// Stream passes on the output of a command line by line while it runs. The output is still kept for
+// the log and for references. Lines are read from the masked log, so a listener that is slow or
+// never returns delays no step: it only gets the lines late, at worst after the run.
 type Stream struct {
 	To   StreamTo
-	File *expr.Template // of StreamToFile; nil: the log file is enough
+	File *expr.Template // for StreamToFile; nil: the log file is enough
 }
 
-// StreamTo says where streamed lines go.
+// StreamTo is the destination of streamed lines.
 type StreamTo string
 
-// Where streamed lines go.
+// Destinations of streamed lines.
 const (
 	StreamToConsole  StreamTo = "console"  // Options.Console
 	StreamToFile     StreamTo = "file"     // Stream.File
 	StreamToFunction StreamTo = "function" // Options.Function
 )
 
-// Chunk is a piece of a streamed output.
+// Chunk is a piece of streamed output.
 type Chunk struct {
 	Step    dag.ID
-	Attempt int     // the try, from 1; a fallback counts as the last
+	Attempt int     // from 1; a fallback counts as the last attempt
 	Stream  Streams // Stdout or Stderr
-	// Text is one whole line or more, with their newlines; secrets are masked. Only the
-	// end of a stream, and a line over 64 KiB, come without a newline. It is valid
-	// until the function that was given it returns.
+	// Text contains one or more whole lines with their newlines, with secrets masked. Only the end
+	// of a stream, and lines over 64 KiB, have no newline at the end. Text is valid until the
+	// function that received it returns.
 	Text []byte
 }
 
-// maxLine is how many bytes of a line without end are held back.
+// maxLine is how many bytes of a line without an end are held back.
 const maxLine = 64 << 10
 
-// listenerTimeout is how long a listener may take for one chunk after the run has ended, before
-// it is left alone with the rest.
+// listenerTimeout is how long a listener may take for one chunk after the run has ended. Then it
+// does not get the rest.
 const listenerTimeout = 10 * time.Second
 
-// finalWait is what those who listen get to be done with when nobody wants to wait for
-// them: who has heard all is done at once.
+// finalWait is how long listeners may still take after listenerTimeout, or after Close was told not
+// to wait. A listener that has received everything needs none of it.
 const finalWait = time.Second
 
-// listener is who hears a stream of the try; nil for nobody.
+// listener returns the function that receives a stream of the attempt, or nil.
 func (t *attempt) listener(which Streams) func([]byte) error {
 	if t.Stream == nil {
 		return nil
 	}
 	o := &t.session.options
 	switch {
-	case t.tty != nil && which == Stderr: // the terminal takes both
+	case t.tty != nil && which == Stderr: // the terminal carries both streams
 		return nil
 	case t.Stream.To == StreamToFile:
 		if t.file == nil {
@@ -73,13 +72,14 @@ func (t *attempt) listener(which Streams) func([]byte) error {
 		}
 	case t.Stream.To == StreamToFunction && o.Function != nil:
 		return t.deliverTo(which, o.Function)
-	case t.Stream.To == StreamToConsole && o.Console != nil && t.person == nil: // who has seen it already
+	case t.Stream.To == StreamToConsole && o.Console != nil && t.person == nil: // the person has already seen the output
 		return t.deliverTo(which, o.Console)
 	}
 	return nil
 }
 
-// deliverTo hands chunks to a function, one at a time in the whole session.
+// deliverTo returns a listener that calls a function with chunks. The Session runs one such call at
+// a time.
 func (t *attempt) deliverTo(which Streams, to func(Chunk)) func([]byte) error {
 	s := t.session
 	return func(b []byte) error {
@@ -91,13 +91,13 @@ func (t *attempt) deliverTo(which Streams, to func(Chunk)) func([]byte) error {
 	}
 }
 
-// startRelay begins to pass a stream on; nil where nobody listens.
+// startRelay starts to pass a stream on to its listener. It returns nil if there is none.
 func (t *attempt) startRelay(which Streams, log *logFile) (*follower, error) {
 	to := t.listener(which)
 	if to == nil {
 		return nil, nil
 	}
-	own, err := reopen(log.File) // the log file's may be in other hands before the last line is told
+	own, err := reopen(log.File) // the log file may be reused before the last line is delivered
 	if err != nil {
 		return nil, fmt.Errorf("cannot open a log file: %w", err)
 	}
@@ -107,7 +107,7 @@ func (t *attempt) startRelay(which Streams, log *logFile) (*follower, error) {
 	return followTo(own, l, func() {
 		defer s.relays.Done()
 		if t.file != nil && len(l.partial) > 0 {
-			l.partial = append(l.partial, '\n') // others may write into the file as well
+			l.partial = append(l.partial, '\n') // others may write to the file, too
 		}
 		l.flush()
 		own.Close()
@@ -118,7 +118,7 @@ func (t *attempt) startRelay(which Streams, log *logFile) (*follower, error) {
 	}), nil
 }
 
-// lines cuts a stream into whole lines.
+// lines splits a stream into whole lines.
 type lines struct {
 	to      func([]byte) error
 	partial []byte
@@ -151,7 +151,7 @@ func (l *lines) pass(b []byte) {
 	}
 }
 
-// openFile opens the file that the try's output is streamed to.
+// openFile opens the file that the output of the attempt is streamed to.
 func (t *attempt) openFile() error {
 	if t.Stream == nil || t.Stream.To != StreamToFile || t.Stream.File == nil {
 		return nil
@@ -176,8 +176,8 @@ func (t *attempt) openFile() error {
 	return nil
 }
 
-// streamFile opens a file for streamed output. The run's first try that does empties
-// it; later tries, items of a loop and owners of the run add to it.
+// streamFile opens a file for streamed output. The first attempt of the run that opens it truncates
+// it. Later attempts, other items of a loop, and later owners of the run append to it.
 func (s *Session) streamFile(path string, attempt int) (*os.File, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -192,7 +192,7 @@ func (s *Session) streamFile(path string, attempt int) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.Chmod(0o600); err != nil { // it may have been there
+	if err := f.Chmod(0o600); err != nil { // the file may have existed
 		f.Close()
 		return nil, err
 	}
@@ -200,7 +200,8 @@ func (s *Session) streamFile(path string, attempt int) (*os.File, error) {
 	return f, nil
 }
 
-// waitForListeners waits for those who listen to streams: as long as they do listen.
+// waitForListeners waits until all streamed output was delivered, as long as the listeners make
+// progress.
 func (s *Session) waitForListeners(ctx context.Context) []Notice {
 	all := make(chan struct{})
 	go func() {
@@ -225,7 +226,7 @@ func (s *Session) waitForListeners(ctx context.Context) []Notice {
 		case <-time.After(finalWait):
 		}
 		select {
-		case <-all: // both, on a machine that was busy with something else
+		case <-all: // both are ready if the machine was busy
 			return nil
 		default:
 		}

@@ -13,36 +13,36 @@ import (
 	"github.com/flowrun/flowrun/internal/proc"
 )
 
-// No system says whether a process waits for typing. This is what is taken for it:
-// what was typed so far has been read, and for a while nothing was printed. An answer
-// that comes too early does no harm: it lies there until the step reads it, and until
-// then there is no other.
+// No system shows whether a process is waiting for input. flowrun assumes it if everything typed so
+// far has been read and nothing was printed for a while. An answer that comes too early does no
+// harm: it stays in the terminal until the step reads it, and no other answer is typed before that.
 
 const (
-	// unattendedTimeout is how long a step is silent that waits for an answer nobody can give.
+	// unattendedTimeout is how long a step must be silent before it is answered if no person is
+	// there.
 	unattendedTimeout = 200 * time.Millisecond
-	// recheckInterval is after how long a step is looked at again that was not waiting.
+	// recheckInterval is the shortest time between two checks whether a step is waiting.
 	recheckInterval = 100 * time.Millisecond
 
-	// A step that goes on asking after that many default responses, or ends of input,
-	// will never be content.
+	// A step that still asks after this many default responses, or ends of input, will never stop
+	// asking.
 	maxResponses = 50
 	maxEnds      = 10
 
-	endOfInput = "\x04" // ^D, as terminals have it
-	killLine   = "\x15" // ^U: what a person began to type
+	endOfInput = "\x04" // ^D in terminals
+	killLine   = "\x15" // ^U: deletes what a person has typed of a line
 )
 
-// ReasonUnanswered is the reason of a step that was stopped because it went on asking
-// where nobody answers.
+// ReasonUnanswered is the reason of a step that was stopped because it kept asking and nobody
+// answered.
 const ReasonUnanswered = "unanswered"
 
-// unansweredError is why such a step was stopped.
+// unansweredError is the message of such a step.
 type unansweredError struct{ message string }
 
 func (u unansweredError) Error() string { return u.message }
 
-// renderDefault renders the default response.
+// renderDefault renders the default response and checks that a terminal would not interpret it.
 func (t *attempt) renderDefault() (err error) {
 	if t.Interactive.Default == nil {
 		return nil
@@ -56,7 +56,7 @@ func (t *attempt) renderDefault() (err error) {
 	return nil
 }
 
-// waitInteractive waits for the process while somebody, or the default response, answers it.
+// waitInteractive waits for the process while a person, or the default response, answers it.
 func (t *attempt) waitInteractive(ctx context.Context, p proc.Process) (proc.Exit, bool, error) {
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
@@ -70,22 +70,22 @@ func (t *attempt) waitInteractive(ctx context.Context, p proc.Process) (proc.Exi
 	return exit, stopped, err
 }
 
-// responder answers one interactive try.
+// responder answers one interactive attempt.
 type responder struct {
 	*attempt
 	cancel  context.CancelCauseFunc
-	done    chan struct{} // closed when the step is
+	done    chan struct{} // closed when the step has ended
 	working sync.WaitGroup
 
-	responses   int         // answers
-	lineStarted atomic.Bool // the person has begun a line
+	responses   int         // number of default responses so far
+	lineStarted atomic.Bool // the person has typed part of a line
 }
 
 func (a *responder) start() {
 	if a.person == nil {
 		close(a.personGone)
 	} else {
-		go a.copyKeys() // Close of the Attachment ends it
+		go a.copyKeys() // ends when the Attachment is closed
 		a.working.Go(a.copySizes)
 	}
 	a.working.Go(a.watch)
@@ -117,7 +117,7 @@ func (a *responder) copyKeys() {
 	}
 }
 
-// copySizes passes on the window's sizes.
+// copySizes passes on sizes of the window.
 func (a *responder) copySizes() {
 	sizes := a.person.Size()
 	for {
@@ -133,7 +133,7 @@ func (a *responder) copySizes() {
 	}
 }
 
-// watch answers when nobody else does.
+// watch answers the step if no person does.
 func (a *responder) watch() {
 	personGone := a.personGone
 	for {
@@ -146,7 +146,7 @@ func (a *responder) watch() {
 		select {
 		case <-a.done:
 		case <-personGone:
-			personGone = nil // patience has changed
+			personGone = nil // the timeout has changed
 		case <-timer.C:
 		}
 		timer.Stop()
@@ -165,7 +165,7 @@ func (a *responder) watch() {
 	}
 }
 
-// timeout is how long both may be silent.
+// timeout returns how long both the step and the person may be silent.
 func (a *responder) timeout() (d time.Duration, forEver bool) {
 	select {
 	case <-a.personGone:
@@ -175,8 +175,8 @@ func (a *responder) timeout() (d time.Duration, forEver bool) {
 	return a.Interactive.Timeout, a.Interactive.Timeout <= 0
 }
 
-// respond types the default response, or ends the input. It says false when that has been
-// done too often.
+// respond types the default response, or ends the input. It returns false if it has done so too
+// often.
 func (a *responder) respond() bool {
 	hasDefault := a.Interactive.Default != nil
 	text, limit := endOfInput, maxEnds
@@ -198,7 +198,7 @@ func (a *responder) respond() bool {
 	return true
 }
 
-// announce tells the person that the answer is taken from them.
+// announce tells the person that the default response was taken instead of theirs.
 func (a *responder) announce(hasDefault bool) {
 	a.inputEnded = !hasDefault
 	select {
@@ -210,7 +210,7 @@ func (a *responder) announce(hasDefault bool) {
 	if !hasDefault {
 		text = fmt.Sprintf("nobody answered within %v, and there is no default response: the input ends", a.Interactive.Timeout)
 	}
-	go a.tty.printNotice("flowrun: " + text) // which may have to wait for a slow terminal
+	go a.tty.printNotice("flowrun: " + text) // in a goroutine, because the terminal may be slow
 	a.session.Notify(Notice{Code: NoticeUnanswered, Step: a.call.Path, Message: string(a.call.Path) + ": " + text})
 }
 
@@ -221,10 +221,11 @@ func (a *responder) tooManyResponses(hasDefault bool) unansweredError {
 	return unansweredError{"went on asking where nobody answers; set interactive-options.default-response, or answer on a terminal"}
 }
 
-// endOfInputHint is a hint for a step that failed after its input was ended.
+// endOfInputHint is the message of a step that failed after its input was ended.
 const endOfInputHint = "nobody was there to answer, and there is no default-response: if it asked, it got the end of input"
 
-// explainUnanswered says so in a failed Result.
+// explainUnanswered sets the message of a step that was stopped, or failed, because nobody answered
+// it.
 func (t *attempt) explainUnanswered(r *dag.Result) {
 	switch {
 	case t.stopReason.message != "":

@@ -10,19 +10,17 @@ import (
 	"github.com/flowrun/flowrun/internal/proc"
 )
 
-// What keeps the output of an earlier step from being read again.
+// Reasons why the output of an earlier step cannot be read again.
 var (
 	ErrWithheld = errors.New("it held a secret, so only its masked form was kept")
 	ErrLost     = errors.New("it is no longer there as it was printed")
 )
 
-// Restore fills in the Raw of an Output that was read back from a journal, byte
-// for byte as the step that printed it gave it to references: limit is that step's
-// Command.Limit, which may be 0 for DefaultLimit; the output of Session.Text has no
-// limit and needs one that is larger. A nil Output is of a step that printed nothing
-// and needs nothing. Otherwise Raw stays as it is and the error is, wrapped,
-// ErrWithheld or ErrLost: what needs the output can only have it when its step
-// runs again.
+// Restore sets the Raw of an Output that was read from a journal to exactly the bytes that
+// references got from the step. limit is the Command.Limit of that step; 0 means DefaultLimit.
+// Output of Session.Text has no limit and needs a larger value. A nil Output, of a step that
+// printed nothing, needs nothing. If Restore fails, Raw is unchanged and the error wraps
+// ErrWithheld or ErrLost: the output is available only after its step has run again.
 func Restore(o *dag.Output, limit int64) error {
 	if o == nil {
 		return nil
@@ -43,8 +41,8 @@ func storedOutput(o *dag.Output, limit int64) ([]byte, error) {
 	case o.Masked:
 		return nil, ErrWithheld
 	case int64(len(o.Inline)) == o.Size:
-		// All of it, and unchanged: JSON makes a longer character of every byte
-		// that is no UTF-8.
+		// Inline is complete and unchanged: JSON replaces every byte that is not UTF-8 by a longer
+		// character, so the lengths would differ.
 		return trimPartialRune([]byte(o.Inline)[:min(limit, o.Size)], o.Size), nil
 	case o.File == "", o.Size < 0:
 		return nil, ErrLost
@@ -56,9 +54,8 @@ func storedOutput(o *dag.Output, limit int64) ([]byte, error) {
 	return raw, nil
 }
 
-// storedLog reads the beginning of the log file. A file that a background process
-// went on printing into is larger than the output was; then the digest must say
-// that the beginning is the same.
+// storedLog reads the start of the log file. If a background process continued to print, the file
+// is larger than the output was; then the digest must show that the start is unchanged.
 func storedLog(o *dag.Output, limit int64) ([]byte, error) {
 	info, err := os.Lstat(o.File)
 	switch {
@@ -84,8 +81,8 @@ func storedLog(o *dag.Output, limit int64) ([]byte, error) {
 	return raw, nil
 }
 
-// setDigest names what references read, where Inline does not hold it and raw
-// does. Of what is masked there is none: it would let a short secret be guessed.
+// setDigest sets the digest of raw, which references read, unless Inline already contains it.
+// Masked output gets no digest, because a digest would allow short secrets to be guessed.
 func setDigest(o *dag.Output, raw []byte, w outputLimits) {
 	if w.keep && o.Size > dag.InlineLimit && !o.Masked {
 		o.Digest = digestOf(raw)

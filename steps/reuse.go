@@ -9,10 +9,10 @@ import (
 	"github.com/flowrun/flowrun/internal/proc"
 )
 
-// Reuse is the Result of a command that need not run, because what an earlier run of
-// it printed is kept: stdout and stderr name files that hold that, "" where it printed
-// nothing. They become logs of this step, and references read them like any output.
-// Error: ErrWithheld, wrapped, when what was printed then holds what is secret now.
+// Reuse returns the Result of a command that need not run, because the output of an earlier run of
+// it is kept. stdout and stderr are files with that output, "" if nothing was printed. They become
+// logs of this step, and references read them like any output. If the output contains what is
+// secret now, the error wraps ErrWithheld.
 func (c *Command) Reuse(call *dag.Call, stdout, stderr string) (dag.Result, error) {
 	t, err := c.newAttempt(call)
 	if err != nil {

@@ -16,121 +16,120 @@ import (
 	"github.com/flowrun/flowrun/internal/procid"
 )
 
-// DefaultGrace is how long a step has between TERM and KILL unless told
-// otherwise.
+// DefaultGrace is the time between TERM and KILL if Options.Grace is 0.
 const DefaultGrace = 10 * time.Second
 
-// Options are how a run's steps are run. The zero Options work.
+// Options configure the steps of a run. The zero Options work.
 type Options struct {
-	Run    string    // the run's id
-	Epoch  int       // counts the run's owners from 1; 0 is 1. By it this owner's processes are known
-	Env    []string  // what steps inherit, K=V; nil: this process's environment
-	LogDir string    // where output is kept, a LogFolder; "": in a private folder that Close removes
-	Host   proc.Host // starts processes that carry procid.Mark(Run, Epoch); nil: this process does. Close closes it
+	Run    string    // id of the run
+	Epoch  int       // counts the owners of the run from 1; 0 means 1. It is part of the mark of the processes
+	Env    []string  // what steps inherit, K=V; nil: the environment of this process
+	LogDir string    // where output is kept, a LogFolder; "": a private folder that Close removes
+	Host   proc.Host // starts processes, which carry procid.Mark(Run, Epoch); nil: this process starts them. Close closes it
 
-	// Confines says that the program in which Host starts processes calls
-	// confine.Main, so that steps can be confined.
+	// Confines means that the program in which Host starts processes calls confine.Main, so that
+	// steps can be confined.
 	Confines bool
 
-	Grace time.Duration   // between TERM and KILL; 0: DefaultGrace; negative: KILL at once
-	Force <-chan struct{} // closing it ends every grace period; as dag.Options.Force
+	Grace time.Duration   // time between TERM and KILL; 0: DefaultGrace; negative: KILL at once
+	Force <-chan struct{} // closing it ends every grace period, like dag.Options.Force
 
-	// Follow, where set, is asked for a writer for each stream of each try, which
-	// gets a masked copy of it as it grows; a nil writer is not followed. A writer
-	// is used by one goroutine and closed by nobody; one that blocks delays the end
-	// of the step it follows.
+	// Follow, if set, is called for each stream of each attempt. The writer that it returns gets a
+	// masked copy of the stream as it grows; nil means none. A writer is used by one goroutine and
+	// is never closed. A writer that blocks delays the end of its step.
 	Follow func(path dag.ID, s Streams) io.Writer
-	// Console and Function, where set, hear the lines of steps that stream to them:
-	// in order for each stream, one call at a time. A call that takes its time holds no
-	// step up, and is waited for when the run has ended while it gets on.
+	// Console and Function, if set, receive the lines of steps that stream to them: in order for
+	// each stream, one call at a time. A slow call delays no step. After the run, Close waits for
+	// these calls as long as they make progress.
 	Console, Function func(Chunk)
-	// Terminal, where set, is where a person answers interactive steps.
+	// Terminal, if set, lets a person answer interactive steps.
 	Terminal Terminal
-	// HTTP asks an address, with GET, and follows redirects: the answer is the status.
-	// nil: steps that wait for an address fail.
+	// HTTP sends a GET request, follows redirects, and returns the status. If it is nil, steps that
+	// wait for a URL fail.
 	HTTP func(ctx context.Context, url string) (status int, err error)
-	// Notify, where set, is told what people should know and no Result says. It
-	// may be called by several goroutines at once.
+	// Notify, if set, receives what people should know and no Result says. It must be safe for
+	// concurrent use.
 	Notify func(Notice)
-	// Trace, where set, answers TRACEPARENT and TRACESTATE for a try, "" for none. What
-	// the definition sets wins. It is called from several goroutines at once.
+	// Trace, if set, returns TRACEPARENT and TRACESTATE for an attempt, "" for none. Variables of
+	// the definition override them. It must be safe for concurrent use.
 	Trace func(path dag.ID, attempt int) (parent, state string)
 }
 
 // Streams is a set of a step's output streams.
 type Streams uint8
 
-// The streams.
+// Output streams.
 const (
 	Stdout Streams = 1 << iota
 	Stderr
 )
 
-// NoticeCode says in one stable word what a Notice is about.
+// NoticeCode is a stable name for what a Notice is about.
 type NoticeCode string
 
-// The codes of notices.
+// Codes of notices.
 const (
 	NoticeBackground NoticeCode = "background-ended" // processes outlived their step and were ended with the run
 	NoticeEscaped    NoticeCode = "escaped"          // processes could not be ended, or may belong to the run
-	NoticeOutputOpen NoticeCode = "output-open"      // a background process still prints into a step's output
+	NoticeOutputOpen NoticeCode = "output-open"      // a background process is still printing into a step's output
 	NoticeEnvFile    NoticeCode = "env-file"         // an env file can be used but looks wrong
-	NoticeUnset      NoticeCode = "unset-variable"   // an environment value, or a name in environment.secrets, stands for a variable that is not set
-	NoticeNotCached  NoticeCode = "not-cached"       // a step's result was not put into the cache, and why
+	NoticeUnset      NoticeCode = "unset-variable"   // an environment value, or a name in environment.secrets, refers to a variable that is not set
+	NoticeNotCached  NoticeCode = "not-cached"       // a step's result was not cached
 	NoticeUnanswered NoticeCode = "unanswered"       // nobody answered an interactive step
 	NoticeStream     NoticeCode = "stream"           // streamed output was not passed on
-	NoticeTruncated  NoticeCode = "truncated"        // a reference reads an output that was cut at its buffer-limit
-	NoticeShortage   NoticeCode = "shortage"         // a step waits to start: the system is out of descriptors, processes or memory
+	NoticeTruncated  NoticeCode = "truncated"        // a reference reads an output that was truncated at its buffer-limit
+	NoticeShortage   NoticeCode = "shortage"         // a step cannot start yet: the system is out of descriptors, processes or memory
 	NoticeUndeclared NoticeCode = "undeclared"       // a value was given for a parameter that the tool does not declare
 )
 
-// Notice is something people should know.
+// Notice is something that people should know.
 type Notice struct {
 	Code      NoticeCode    `json:"code"`
-	Step      dag.ID        `json:"step,omitempty"` // "" for the run
+	Step      dag.ID        `json:"step,omitempty"` // "": the run
 	Message   string        `json:"message"`
 	Processes []procid.Info `json:"processes,omitempty"`
 }
 
-// maxStarting is how many tries of a session start at the same moment. The
-// system forks one process at a time anyway.
+// maxStarting is how many attempts of a Session start at the same time. The system forks one
+// process at a time anyway.
 const maxStarting = 4
 
-// Session is the steps of one run. It is safe for concurrent use.
+// Session runs the steps of one run. Safe for concurrent use.
 type Session struct {
 	options      Options
 	host         proc.Host
 	mask         mask.Mask
 	inherits     environ // for programs
-	shells       environ // for shells: without what they would source
+	shells       environ // for shells: without the variables that name files to source
 	programs     programs
 	null         *os.File
-	starting     chan struct{} // tries that are being started
-	terminalLock chan struct{} // the try that has the terminal
-	polling      chan struct{} // looks of Lookouts that are being taken
+	starting     chan struct{} // slots for attempts that are starting
+	terminalLock chan struct{} // held by the attempt that has the terminal
+	polling      chan struct{} // slots for polls of Pollers
 
 	mu          sync.Mutex
-	private     string     // folder; "" until needed
-	unusedFiles []*os.File // empty files without a name, to be used again
+	private     string     // private folder; "" until it is needed
+	unusedFiles []*os.File // empty files without a name, for reuse
 	temps       []string
-	limits      []memoryLimit // that hold what steps left in the background
+	limits      []memoryLimit // memory limits of steps that left something in the background
 	pipes       map[*pipe]struct{}
-	stopStarted time.Time // when a step was last told to stop
-	stopEnded   time.Time // when one last had
+	stopStarted time.Time // when flowrun last began to stop a step
+	stopEnded   time.Time // when a step was last stopped
 	copying     sync.WaitGroup
 
-	streamed   map[string]bool // files that output was streamed to
+	streamed   map[string]bool // files to which output was streamed
 	relays     sync.WaitGroup
 	delivering sync.Mutex   // held while Console or Function is called
-	delivered  atomic.Int64 // chunks
+	delivered  atomic.Int64 // number of chunks
 
-	shortageReported atomic.Bool // people were told of a shortage
+	shortageReported atomic.Bool // a notice about a shortage was sent
 }
 
-// Unopened is a Session for a look ahead: it masks and reads env files, and starts nothing.
+// Unopened returns a Session that can mask and read env files but cannot start anything. It is for
+// previews.
 func Unopened() *Session { return &Session{} }
 
-// Open begins a run. Close must follow.
+// Open starts a Session. Close must follow.
 func Open(o Options) (*Session, error) {
 	if o.Env == nil {
 		o.Env = os.Environ()
@@ -167,13 +166,13 @@ type Mask = mask.Mask
 // Replacement is printed in place of a secret.
 const Replacement = mask.Replacement
 
-// ErrShortSecret says that a secret is too short to mask.
+// ErrShortSecret means that a secret is too short to mask.
 var ErrShortSecret = mask.ErrShortSecret
 
-// Mask is what the run keeps secret. Add to it before the first step starts.
+// Mask returns the secrets of the run. Add to it before the first step starts.
 func (s *Session) Mask() *Mask { return &s.mask }
 
-// noteStop notes that a step is told to stop; the answer is to be called when it has.
+// noteStop records that flowrun begins to stop a step. Call done when the step has been stopped.
 func (s *Session) noteStop() (done func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,25 +184,25 @@ func (s *Session) noteStop() (done func()) {
 	}
 }
 
-// minCloseGrace is what is left in the background of a stopped run may count on
-// between TERM and KILL, however long the run's steps took to go.
+// minCloseGrace is the least grace period of background processes when a stopped run ends, however
+// long its steps took to stop.
 const minCloseGrace = time.Second
 
-// closeGrace is the grace period of what is left when the run ends. Just after steps
-// were stopped it is what is left of theirs: stopping a run takes one grace period,
-// not two.
+// closeGrace returns the grace period of what is left when the run ends. If steps were just
+// stopped, it is the rest of their grace period, because stopping a run should take one grace
+// period and not two.
 func (s *Session) closeGrace() time.Duration {
 	grace := s.options.Grace
 	s.mu.Lock()
-	told, stopped := time.Since(s.stopStarted), time.Since(s.stopEnded) // very long when nothing was stopped
+	told, stopped := time.Since(s.stopStarted), time.Since(s.stopEnded) // very long if no step was stopped
 	s.mu.Unlock()
-	if told > grace+proc.MaxKillTime && stopped > proc.MaxKillTime { // on a busy machine stopping takes longer
+	if told > grace+proc.MaxKillTime && stopped > proc.MaxKillTime { // stopping takes longer on a busy machine
 		return grace
 	}
 	return min(grace, max(grace-told, minCloseGrace))
 }
 
-// endProcesses closes the host. Force ends the grace period here too.
+// endProcesses closes the host. Force ends the grace period here, too.
 func (s *Session) endProcesses(ctx context.Context) (proc.Report, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var forced sync.WaitGroup
@@ -219,9 +218,9 @@ func (s *Session) endProcesses(ctx context.Context) (proc.Report, error) {
 	return s.host.Close(ctx, s.closeGrace())
 }
 
-// Close ends what steps left running, gives back files and folders, and returns
-// what people should know. When ctx is done, or Options.Force closed, it skips the
-// rest of the grace period. No step may run any more.
+// Close ends what steps left running, removes private files and folders, and returns what people
+// should know. When ctx is done or Options.Force is closed, it skips the rest of the grace period.
+// No step may be running.
 func (s *Session) Close(ctx context.Context) ([]Notice, error) {
 	report, err := s.endProcesses(ctx)
 	s.removeLimits()
@@ -256,23 +255,23 @@ func (s *Session) Close(ctx context.Context) ([]Notice, error) {
 	return notices, err
 }
 
-// RemoveAtClose has a folder removed with the session, whatever becomes of the
-// cleanup that should do it sooner: a run stopped by force has none.
+// RemoveAtClose makes Close remove a folder. A cleanup may remove it earlier, but a run that is
+// stopped by force has none.
 func (s *Session) RemoveAtClose(dir string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.temps = append(s.temps, dir)
 }
 
-// Notify tells people something, through Options.Notify.
+// Notify passes a Notice to Options.Notify.
 func (s *Session) Notify(n Notice) {
 	if s.options.Notify != nil {
 		s.options.Notify(n)
 	}
 }
 
-// folder is the run's private folder: for scripts, input, large values, and for
-// output when no log folder was named.
+// folder returns the private folder of the run. It contains scripts, input and large values, and
+// the output if there is no LogDir.
 func (s *Session) folder() (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -286,7 +285,7 @@ func (s *Session) folder() (string, error) {
 	return s.private, nil
 }
 
-// logFolder is where output goes.
+// logFolder returns the folder for output.
 func (s *Session) logFolder() (dir string, err error) {
 	if s.options.LogDir != "" {
 		return s.options.LogDir, nil

@@ -7,24 +7,24 @@ import (
 	"github.com/flowrun/flowrun/expr"
 )
 
-// What may travel where. The kernel takes 128 KiB a string and, usually, 2 MiB
-// for arguments and environment together.
+// How large values are passed. The kernel allows 128 KiB for one string and, usually, 2 MiB for
+// arguments and environment together.
 const (
-	maxInlineScript = 100 << 10 // a longer script becomes a file
-	maxVar          = 96 << 10  // a longer value goes into a file the script reads
-	maxVars         = 512 << 10 // and so do all, when they are longer than this together
+	maxInlineScript = 100 << 10 // a longer script is written to a file
+	maxVar          = 96 << 10  // a longer value is written to a file that the script reads
+	maxVars         = 512 << 10 // if values are longer than this together, all of them are
 )
 
-// launch is how a command starts: argv, variables on top of the environment, and
-// files to remove when it has ended.
+// launch is how a command starts: argv, variables that override the environment, and files to
+// remove after it has ended.
 type launch struct {
 	argv  []string
 	env   []string
 	files []string
 }
 
-// shellOptions are what a shell is started with. Options and script are arguments,
-// so that the script's line numbers stay its own.
+// shellOptions returns the options of a shell. They are arguments and not part of the script, so
+// line numbers in messages stay those of the script.
 func shellOptions(shell string, strict bool) []string {
 	if !strict {
 		return nil
@@ -36,14 +36,14 @@ func shellOptions(shell string, strict bool) []string {
 	return []string{"-euo", "pipefail"}
 }
 
-// baseName is a shell's name without folder and extension.
+// baseName returns the name of a shell without directory and extension.
 func baseName(shell string) string {
 	return strings.TrimSuffix(filepath.Base(shell), ".exe")
 }
 
-// shellLaunch starts a script of the sh family. Values travel as variables: small
-// ones in the environment, large ones, or all with bySource, in a file that the
-// script reads before its first command.
+// shellLaunch returns how to start a script for a shell of the sh family. Values are passed as
+// variables: small ones in the environment; large ones, or all with bySource, in a file that the
+// script sources before its first command.
 func (s *Session) shellLaunch(shell string, strict bool, script expr.Script, bySource bool) (l launch, err error) {
 	text := script.Text
 	var large strings.Builder
@@ -84,14 +84,13 @@ func totalSize(vars []expr.Var) (n int) {
 	return n
 }
 
-// quote writes a value so that every shell of the family reads it back as one
-// word, byte for byte.
+// quote quotes a value so that every shell of the family reads it as one word, byte for byte.
 func quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// reopens says whether a command may open its own streams by name. That would
-// truncate a file, so such a command prints into a pipe.
+// reopens reports whether a command may open its own streams by name. That would truncate a file,
+// so such a command prints into a pipe.
 func reopens(argv []string) bool {
 	for _, a := range argv {
 		if strings.Contains(a, "/dev/std") || strings.Contains(a, "/dev/fd/") || strings.Contains(a, "/self/fd/") {

@@ -11,8 +11,8 @@ import (
 	"github.com/flowrun/flowrun/internal/proc"
 )
 
-// shortage says that the system is out of something that others give back: descriptors,
-// processes, memory.
+// shortage reports whether err means that the system is out of something that other processes may
+// release: descriptors, processes, memory.
 func shortage(err error) bool {
 	return shortOfFiles(err) || errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.ENOMEM)
 }
@@ -21,20 +21,20 @@ func shortOfFiles(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
-// maxShortage is how long a shortage is waited out: what holds descriptors and processes
-// for longer does not give them back for the sake of a step.
+// maxShortage is how long a step waits for a shortage to end. A shortage that lasts longer will not
+// end soon.
 const maxShortage = 10 * time.Second
 
-// Pauses while a shortage lasts, and when people hear of it.
+// Pauses during a shortage, and when to send a notice.
 const (
 	minShortagePause    = 5 * time.Millisecond
 	maxShortagePause    = 250 * time.Millisecond
 	shortageNoticeAfter = time.Second
 )
 
-// retryShortage does something again until the system is not short of what it takes, or for
-// so long that it will not come: then the shortage is the error. do must leave nothing
-// behind when it fails. It also ends with ctx.
+// retryShortage calls do again while it fails because of a shortage, for up to maxShortage or until
+// ctx ends. Then it returns the shortage, or the cause of ctx. do must leave nothing behind when it
+// fails.
 func (s *Session) retryShortage(ctx context.Context, step dag.ID, do func() error) error {
 	err := do()
 	if err == nil || !shortage(err) {

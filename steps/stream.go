@@ -11,26 +11,26 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// stream is one output of one try. end is what the process gets.
+// stream is one output stream of one attempt.
 type stream struct {
 	session *Session
 	which   Streams
 	file    *logFile
-	end     *os.File  // nil where it is a terminal
+	end     *os.File  // what the process gets; nil for a terminal
 	pipe    *pipe     // nil: the process writes into the file
-	follow  *follower // nil: nobody watches
+	follow  *follower // nil: nobody follows it
 	relay   *follower // nil: it is not streamed
-	toFile  bool      // relay writes a file
+	toFile  bool      // relay writes to a file
 }
 
-// outputLimits says how much of a stream is asked for.
+// outputLimits says how much of a stream to read.
 type outputLimits struct {
-	limit int64 // the step's buffer limit
-	keep  bool  // another step mentions the stream: Raw goes up to limit
-	whole bool  // going over the limit fails the step
+	limit int64 // buffer limit of the step
+	keep  bool  // another step refers to the stream, so Raw may have up to limit bytes
+	whole bool  // exceeding the limit fails the step
 }
 
-// raw is how many bytes Raw may have.
+// raw returns how many bytes Raw may have.
 func (w outputLimits) raw() int64 {
 	if w.keep {
 		return w.limit
@@ -38,8 +38,8 @@ func (w outputLimits) raw() int64 {
 	return min(w.limit, dag.InlineLimit)
 }
 
-// openStream makes a stream. viaPipe puts a goroutine between process and file; a
-// terminal always has one.
+// openStream opens a stream. With viaPipe a goroutine copies the output of the process to the file;
+// for a terminal it always does.
 func (t *attempt) openStream(which Streams, viaPipe bool) (*stream, error) {
 	s, w := t.session, t.outputLimits(which)
 	file, err := s.newLogFile(logName(t.call.Path, t.call.Attempt, which))
@@ -54,7 +54,7 @@ func (t *attempt) openStream(which Streams, viaPipe bool) (*stream, error) {
 	switch {
 	case t.tty != nil && which == Stdout:
 		st.pipe = s.copyFrom(t.tty, file, to, w.raw())
-	case t.tty != nil: // the terminal takes both
+	case t.tty != nil: // the terminal carries both streams
 	case viaPipe:
 		if st.pipe, st.end, err = s.openPipe(file, to, w.raw()); err != nil {
 			file.drop()
@@ -74,12 +74,12 @@ func (t *attempt) openStream(which Streams, viaPipe bool) (*stream, error) {
 	return st, err
 }
 
-// closeEnd is to be called when the process has its copy of the stream's end.
+// closeEnd closes the process's end of the stream here. Call it after the process has started with
+// its own copy.
 func (st *stream) closeEnd() { st.end.Close() }
 
-// waitForEnd waits for the stream to end after the step has. A pipe may be held open
-// by a background process: then held is true, and the stream goes on being copied
-// until the run's end.
+// waitForEnd waits for the stream to end after its step has. held is true if a background process
+// keeps a pipe open; then copying continues until the run ends.
 func (st *stream) waitForEnd(by time.Time) (held bool) {
 	switch {
 	case st.follow != nil:
@@ -97,7 +97,7 @@ func (st *stream) waitForEnd(by time.Time) (held bool) {
 	return held
 }
 
-// discard gives back a stream whose process never started.
+// discard releases a stream whose process never started.
 func (st *stream) discard() {
 	st.closeEnd()
 	st.waitForEnd(time.Now().Add(outputTimeout))
@@ -105,7 +105,7 @@ func (st *stream) discard() {
 	st.release()
 }
 
-// release gives the file back; a pipe may still need it.
+// release releases the file. A pipe may still use it.
 func (st *stream) release() {
 	if st.pipe != nil {
 		st.pipe.release(st.file)
@@ -114,8 +114,8 @@ func (st *stream) release() {
 	st.session.recycle(st.file)
 }
 
-// output is what a Result says of the stream; nil when nothing was printed.
-// private drops a file that the Result holds all of.
+// output returns what a Result contains of the stream, nil if nothing was printed. With private it
+// drops a file whose content is completely in the Result.
 func (st *stream) output(s *Session, w outputLimits, private bool) (*dag.Output, error) {
 	defer st.release()
 	out, err := st.read(w)
@@ -141,8 +141,8 @@ func (st *stream) read(w outputLimits) (*dag.Output, error) {
 	return readOutput(st.file.File, w)
 }
 
-// readOutput is what a Result says of a stream that a file holds as it was printed;
-// nil when the file is empty.
+// readOutput returns what a Result contains of an unmasked stream in a file, nil if the file is
+// empty.
 func readOutput(f *os.File, w outputLimits) (*dag.Output, error) {
 	info, err := f.Stat()
 	if err != nil || info.Size() == 0 {
@@ -161,7 +161,7 @@ func readOutput(f *os.File, w outputLimits) (*dag.Output, error) {
 		out.Inline = string(trimPartialRune(raw[:dag.InlineLimit], out.Size))
 	}
 	if int64(len(out.Inline)) < min(out.Size, dag.InlineLimit) && w.limit < dag.InlineLimit {
-		// A buffer limit below InlineLimit bounds references, not what people see.
+		// A buffer limit below InlineLimit limits what references read, not what people see.
 		if raw, err = readHead(f, min(out.Size, dag.InlineLimit)); err != nil {
 			return nil, err
 		}
@@ -170,7 +170,7 @@ func readOutput(f *os.File, w outputLimits) (*dag.Output, error) {
 	return out, nil
 }
 
-// readHead reads the first n bytes of a file, or fewer when somebody cut it.
+// readHead reads the first n bytes of a file, or fewer if it was truncated meanwhile.
 func readHead(f *os.File, n int64) ([]byte, error) {
 	buf := make([]byte, n)
 	got, err := f.ReadAt(buf, 0)
@@ -180,8 +180,8 @@ func readHead(f *os.File, n int64) ([]byte, error) {
 	return buf[:got], err
 }
 
-// trimPartialRune takes a character that a limit cut in two off the end of b, which is the
-// beginning of size bytes. Bytes that are no UTF-8 stay.
+// trimPartialRune removes an incomplete character from the end of b, which is the start of size
+// bytes. Bytes that are not UTF-8 stay.
 func trimPartialRune(b []byte, size int64) []byte {
 	if int64(len(b)) >= size {
 		return b

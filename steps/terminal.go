@@ -11,52 +11,49 @@ import (
 	"github.com/flowrun/flowrun/expr"
 )
 
-// Interactive has a command run on a terminal of its own, where it can ask
-// questions. A person answers them where Options.Terminal says how to reach
-// one, else the default response does. stdout and stderr are one stream then, kept
-// as stdout. Not available on Windows: there the step fails and says so.
+// Interactive runs a command on a terminal of its own, where it can ask questions. A person answers
+// them if there is an Options.Terminal; otherwise the default response does. stdout and stderr are
+// then one stream, kept as stdout. On Windows interactive steps fail.
 type Interactive struct {
-	// Timeout is how long the step and the person may both be silent before the
-	// default response is taken; 0 is for ever. Where there is nobody it is not
-	// waited for.
+	// Timeout is how long the step and the person may both be silent before the default response is
+	// typed. 0 means no limit. If no person can be asked, the default response is typed without
+	// this wait.
 	Timeout time.Duration
-	// Default is what is typed then, and a newline. Nil: the end of input.
+	// Default is typed then, followed by a newline. If it is nil, the input ends.
 	Default *expr.Template
 }
 
-// Terminal is a person's terminal on which interactive steps ask. Of a run's steps
-// one at a time has it, the others wait their turn; what they wait counts towards
-// their timeouts.
+// Terminal is the terminal of a person who answers interactive steps. One step of a run has it at a
+// time. Other steps wait for it, and that time counts towards their timeouts.
 type Terminal interface {
-	// Attach gives the terminal to a step until the Attachment is closed, at once. An
-	// error says why nobody can be asked now; then the default response is taken.
+	// Attach gives the terminal to a step until the Attachment is closed. It must return at once.
+	// If it fails, nobody can be asked now, and the default response is used.
 	Attach(step dag.ID) (Attachment, error)
 }
 
-// Attachment is a terminal in the hands of one step. Read, Write and Close are
-// called by different goroutines.
+// Attachment is a terminal that one step has. Different goroutines call Read, Write and Close.
 type Attachment interface {
-	// Read is what the person types, byte for byte. An error says that the person
-	// is gone.
+	// Read returns what the person types, byte for byte. It fails when the person has left.
 	io.Reader
-	// Write shows what the step prints: as it comes, secrets masked. While it does not
-	// return, nothing more of the step's output is read.
+	// Write shows output of the step as it arrives, with secrets masked. Until it returns, no more
+	// output of the step is read.
 	io.Writer
-	// Size tells the window's size: that of now first, then every new one. It may be
-	// nil where no size is known.
+	// Size delivers the current size of the window, and then every new one. It may return nil if
+	// the size is unknown.
 	Size() <-chan Size
-	// Close gives the terminal back as it was. A Read or Write under way must return.
+	// Close gives the terminal back in its former state. It must end a Read or Write that is in
+	// progress.
 	Close() error
 }
 
-// Size is a window's, in characters.
+// Size is the size of a window, in characters.
 type Size struct{ Rows, Cols int }
 
-// usualSize is that of a terminal nobody looks at.
+// usualSize is the size of a terminal that no person sees.
 var usualSize = Size{24, 80}
 
-// acquireTerminal waits for the try's turn at the terminal. It says false when ctx ended
-// first. Where there is no terminal there is nothing to wait for.
+// acquireTerminal waits until the attempt has the terminal. It returns false if ctx ended first.
+// Without a terminal it returns at once.
 func (t *attempt) acquireTerminal(ctx context.Context) bool {
 	terminal := t.session.options.Terminal
 	if terminal == nil {
@@ -77,7 +74,7 @@ func (t *attempt) acquireTerminal(ctx context.Context) bool {
 	return true
 }
 
-// releaseTerminal gives the terminal to the next one.
+// releaseTerminal lets the next attempt have the terminal.
 func (t *attempt) releaseTerminal() {
 	if t.person == nil {
 		return
@@ -93,18 +90,18 @@ func (t *attempt) releaseTerminal() {
 	<-t.session.terminalLock
 }
 
-// noTerminalErrors are words of programs that could not ask because they have no terminal:
-// shells and gpg, git, sudo, su, docker, ssh.
+// noTerminalErrors are parts of error messages of programs that could not ask because they had no
+// terminal: shells, gpg, git, sudo, su, docker, ssh.
 var noTerminalErrors = []string{
 	"/dev/tty", "No such device or address", "Inappropriate ioctl for device",
 	"a terminal is required", "no tty present", "must have a tty", "must be run from a terminal", "is not a TTY",
 	"Host key verification failed", "Permission denied (publickey", "Permission denied (password",
 }
 
-// noTerminalHint is the way out for a step that failed like that.
+// noTerminalHint tells the author how to give the step a terminal.
 const noTerminalHint = "it may have wanted to ask somebody: a step has a terminal (/dev/tty) only with interactive: true"
 
-// explainTerminal says so in a Result that failed for want of a terminal.
+// explainTerminal adds that hint to a Result that seems to have failed for lack of a terminal.
 func (t *attempt) explainTerminal(r *dag.Result) {
 	if t.tty != nil || r.Reason != dag.ReasonExit || r.Message != "" || r.Stderr == nil {
 		return

@@ -8,8 +8,8 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// Text is a text as a step's stdout, for steps that are no commands: kept in the
-// log like any other, and whole for references.
+// Text returns a text as the stdout of a step that is not a command. It is kept in the log like
+// other output; references can read all of it.
 func (s *Session) Text(path dag.ID, attempt int, text string) (*dag.Output, error) {
 	if text == "" {
 		return nil, nil

@@ -11,24 +11,23 @@ import (
 	"github.com/flowrun/flowrun/internal/mask"
 )
 
-// tty is the terminal of an interactive step: the step has the slave, we have the
-// master and what the step prints comes out of it. We keep the slave open as well,
-// to see whether what was typed has been read.
+// tty is the terminal of an interactive step. The step has the slave; this process has the master,
+// from which it reads the output. It also keeps the slave open, to check whether what was typed has
+// been read.
 type tty struct {
 	master, slave *os.File
-	heldCR        bool // a carriage return was held back: a line's end may follow
+	heldCR        bool // a carriage return was held back, because a newline may follow
 	start         time.Time
-	lastActivity  atomic.Int64 // when something was printed or typed, since began
+	lastActivity  atomic.Int64 // when something was printed or typed, relative to start
 
-	showLock   sync.Mutex   // held while something is shown, however long that takes
-	shown      *mask.Writer // to the person; nil: nobody
+	showLock   sync.Mutex   // held during a write to the person, which may take long
+	shown      *mask.Writer // output for the person; nil: there is none
 	person     io.Writer
-	personGone atomic.Bool // the person looks at something else
+	personGone atomic.Bool // the person no longer has this terminal
 }
 
-// newTTY makes a terminal. Where a person looks at it, it echoes what is typed and
-// ends lines as terminals do; else it does neither, so that what the step prints
-// reads as if nobody had been there.
+// newTTY makes a terminal. If a person uses it, it echoes what is typed and converts line ends as
+// usual. Otherwise it does neither, so that the output looks as if the step had no terminal.
 func newTTY(person io.Writer, secrets *mask.Mask) (*tty, error) {
 	master, slave, err := openPty(person != nil)
 	if err != nil {
@@ -42,8 +41,8 @@ func newTTY(person io.Writer, secrets *mask.Mask) (*tty, error) {
 	return p, nil
 }
 
-// Read is what the step prints, with line ends as in any other output. It is for one
-// goroutine. The error at the end is the system's: all slaves are closed.
+// Read returns what the step prints, with \n as line end. Only one goroutine may call it. When all
+// slaves are closed it returns an error of the system.
 func (p *tty) Read(b []byte) (int, error) {
 	from := 0
 	if p.heldCR {
@@ -69,17 +68,17 @@ func (p *tty) Read(b []byte) (int, error) {
 	return to, err
 }
 
-// show lets the person see what was printed.
+// show shows the person what was printed.
 func (p *tty) show(b []byte) {
 	p.noteActivity()
 	p.showLock.Lock()
 	defer p.showLock.Unlock()
 	if p.shown != nil && !p.personGone.Load() {
-		p.shown.Write(b) // a person who cannot see it can still read the log
+		p.shown.Write(b) // ignore errors: the person can still read the log
 	}
 }
 
-// printNotice says something to the person that is not the step's.
+// printNotice shows the person a text of flowrun.
 func (p *tty) printNotice(text string) {
 	p.showLock.Lock()
 	defer p.showLock.Unlock()
@@ -88,39 +87,37 @@ func (p *tty) printNotice(text string) {
 	}
 }
 
-// detachPerson is for when the person turns to something else: nothing more is shown. It
-// waits for nobody.
+// detachPerson makes sure that nothing more is shown to the person. It does not wait.
 func (p *tty) detachPerson() {
 	if p != nil {
 		p.personGone.Store(true)
 	}
 }
 
-// noteActivity notes that something was printed or typed.
+// noteActivity records that something was printed or typed.
 func (p *tty) noteActivity() { p.lastActivity.Store(int64(time.Since(p.start))) }
 
-// silence is for how long nothing was.
+// silence returns how long nothing was printed or typed.
 func (p *tty) silence() time.Duration {
 	return time.Since(p.start) - time.Duration(p.lastActivity.Load())
 }
 
-// typeIn is a person's, or our, typing. A step that does not read is not waited for
-// any longer than its terminal takes to fill.
+// typeIn types text into the terminal. If the step does not read and the terminal's buffer is full,
+// typeIn drops the rest after a second.
 func (p *tty) typeIn(b []byte) {
 	p.noteActivity()
-	p.master.SetWriteDeadline(time.Now().Add(time.Second)) // best effort: not every system can
+	p.master.SetWriteDeadline(time.Now().Add(time.Second)) // best effort: some systems have no such deadline
 	p.master.Write(b)
 }
 
-// closeSlave lets go of the slave: when the step has as well, its output ends.
+// closeSlave closes the slave here. The output ends when the step has closed it, too.
 func (p *tty) closeSlave() {
 	if p != nil {
 		p.slave.Close()
 	}
 }
 
-// Close ends the reading side; it is the last of the terminal. What was held back as
-// the beginning of a secret is shown.
+// Close closes the master. First it shows what was held back as the possible start of a secret.
 func (p *tty) Close() error {
 	p.showLock.Lock()
 	defer p.showLock.Unlock()
@@ -130,8 +127,8 @@ func (p *tty) Close() error {
 	return p.master.Close()
 }
 
-// SetReadDeadline ends a Read. Where the system cannot do that to a terminal it is
-// closed, and Read ends with the last process that has it.
+// SetReadDeadline ends a Read. If the system has no deadlines for terminals, it closes the master;
+// then Read ends with the last process that has the terminal open.
 func (p *tty) SetReadDeadline(t time.Time) error {
 	if p.master.SetReadDeadline(t) == nil {
 		return nil

@@ -7,5 +7,5 @@ import "golang.org/x/sys/unix"
 const (
 	getModes, setModesNow = unix.TIOCGETA, unix.TIOCSETA
 
-	mayPoll = false // not every kqueue takes terminals
+	mayPoll = false // not every kqueue supports terminals
 )

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openPty makes a pair of ends. watched says that a person looks at it.
+// openPty opens a pseudo-terminal. watched means that a person uses it.
 func openPty(watched bool) (master, slave *os.File, err error) {
 	first, slave, err := pty.Open()
 	if err != nil {
@@ -28,7 +28,7 @@ func openPty(watched bool) (master, slave *os.File, err error) {
 }
 
 func setModes(slave *os.File, watched bool) error {
-	fd := int(slave.Fd()) // which also makes it block, as programs expect of a terminal
+	fd := int(slave.Fd()) // also makes it blocking, as programs expect of a terminal
 	modes, err := unix.IoctlGetTermios(fd, getModes)
 	if err != nil {
 		return os.NewSyscallError("tcgetattr", err)
@@ -41,8 +41,8 @@ func setModes(slave *os.File, watched bool) error {
 	return os.NewSyscallError("tcsetattr", unix.IoctlSetTermios(fd, setModesNow, modes))
 }
 
-// polled is the file again, in Go's poller where the system's terminals can be: then
-// reading holds no thread and can be ended.
+// polled returns the file in Go's poller, if the system can poll terminals. Then reading occupies
+// no thread and can be ended.
 func polled(f *os.File) (*os.File, error) {
 	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
@@ -57,23 +57,23 @@ func polled(f *os.File) (*os.File, error) {
 	return os.NewFile(uintptr(fd), f.Name()), nil
 }
 
-// resize tells the step the window's size.
+// resize sets the size of the window.
 func (p *tty) resize(s Size) {
 	clip := func(n int) uint16 { return uint16(max(0, min(n, 1<<16-1))) }
 	conn, err := p.slave.SyscallConn()
 	if err != nil {
-		return // hung up
+		return // closed
 	}
 	conn.Control(func(fd uintptr) {
 		unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Row: clip(s.Rows), Col: clip(s.Cols)})
 	})
 }
 
-// unread says whether something was typed that the step has not read.
+// unread reports whether the step has not read everything that was typed.
 func (p *tty) unread() (waits bool) {
 	conn, err := p.slave.SyscallConn()
 	if err != nil {
-		return true // hung up: nobody waits for anything
+		return true // closed: the step cannot be waiting for input
 	}
 	conn.Control(func(fd uintptr) {
 		ask := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}

@@ -9,23 +9,21 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// Work is one try of a step that this program does itself, where a command would have a
-// process.
+// Work is one attempt of a step that flowrun executes itself, without a process.
 type Work struct {
-	Env []string // K=V, as a command of the step would have it
+	Env []string // K=V, the environment that a command of the step would have
 
-	ctx     context.Context // of the try
+	ctx     context.Context // of the attempt
 	attempt *attempt
 	mu      sync.Mutex
 	ended   bool
 }
 
-// Do has do called in place of a process, with the command's environment and masked
-// values. What do prints is kept, masked, shown, bounded and streamed as a process's
-// output would be. Template, Shell, Strict, Input, Interactive and Detach have no meaning
-// then. What do returns is the step's Result, to which the streams are added; its Message
-// is masked. When the system is short of descriptors it waits, until ctx ends. An error of do
-// is what kept the engine from doing its job.
+// Do calls do in place of a process, with the environment and the masked values of the command.
+// What do prints is kept, masked, shown, limited and streamed like the output of a process.
+// Template, Shell, Strict, Input, Interactive and Detach are ignored. do returns the Result of the
+// step; Do masks its Message and adds the streams. If the system is short of descriptors, Do waits
+// for up to ten seconds. An error of do is an error of flowrun, not of the step.
 func (c *Command) Do(ctx context.Context, call *dag.Call, do func(*Work) (dag.Result, error)) (dag.Result, error) {
 	t, err := c.newAttempt(call)
 	if err != nil {
@@ -40,7 +38,7 @@ func (c *Command) Do(ctx context.Context, call *dag.Call, do func(*Work) (dag.Re
 		return err
 	})
 	switch {
-	case err != nil && ctx.Err() != nil: // the caller makes a timeout or a cancel of it
+	case err != nil && ctx.Err() != nil: // the caller turns it into a timeout or a cancellation
 		return dag.Result{Status: dag.Failed, ExitCode: dag.ExitCancelled}, nil
 	case err != nil:
 		return t.failure(startFailure(err))
@@ -58,7 +56,7 @@ func (c *Command) Do(ctx context.Context, call *dag.Call, do func(*Work) (dag.Re
 	return r, nil
 }
 
-// prepareWork readies all but the command itself.
+// prepareWork prepares everything except the command itself.
 func (t *attempt) prepareWork() error {
 	if err := t.addSecrets(); err != nil {
 		return err
@@ -72,8 +70,8 @@ func (t *attempt) prepareWork() error {
 	return t.openFile()
 }
 
-// Print writes to one of the step's streams, Stdout or Stderr. It may be called by several
-// goroutines at once; after the work has ended it does nothing.
+// Print writes to one of the streams of the step, Stdout or Stderr. Safe for concurrent use. After
+// the work has ended it does nothing.
 func (w *Work) Print(which Streams, text string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -93,14 +91,14 @@ func (w *Work) Print(which Streams, text string) error {
 	return nil
 }
 
-// end lets nobody print any more.
+// end makes Print do nothing from now on.
 func (w *Work) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.ended = true
 }
 
-// openedStream is one of the try's streams, made when it is first printed on.
+// openedStream returns a stream of the attempt. It opens the stream on first use.
 func (t *attempt) openedStream(ctx context.Context, which Streams) (*stream, error) {
 	at := &t.streams[0]
 	if which == Stderr {
@@ -121,7 +119,7 @@ func (t *attempt) openedStream(ctx context.Context, which Streams) (*stream, err
 	return *at, err
 }
 
-// addOutput adds to a Result what was printed.
+// addOutput adds the printed output to a Result.
 func (t *attempt) addOutput(r *dag.Result) error {
 	private := t.session.options.LogDir == ""
 	by := time.Now().Add(outputTimeout)
@@ -132,7 +130,7 @@ func (t *attempt) addOutput(r *dag.Result) error {
 		}
 		st.end.Close()
 		st.waitForEnd(by)
-		t.streams[i] = nil // output gives it back
+		t.streams[i] = nil // output releases it
 		out, err := st.output(t.session, t.outputLimits(st.which), private)
 		if err != nil {
 			return err
