@@ -295,7 +295,7 @@ func (t *attempt) outputLimits(s Streams) outputLimits {
 	if limit <= 0 {
 		limit = DefaultLimit
 	}
-	return outputLimits{limit: limit, keep: t.Keep&s != 0, whole: t.NoTruncation}
+	return outputLimits{limit: limit, keep: t.Keep&s != 0}
 }
 
 // addSecrets masks the values of masked-values.

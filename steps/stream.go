@@ -27,7 +27,6 @@ type stream struct {
 type outputLimits struct {
 	limit int64 // buffer limit of the step
 	keep  bool  // another step refers to the stream, so Raw may have up to limit bytes
-	whole bool  // exceeding the limit fails the step
 }
 
 // raw returns how many bytes Raw may have.
