@@ -6,11 +6,12 @@ import (
 	"strings"
 )
 
-// argvWord is one word of a run: command, split before anything is put in.
+// argvWord is one word of a run: command. The command is split before values are put in, so
+// a value with spaces stays in its word.
 type argvWord struct {
 	parts    []argvPart
-	quoted   bool // has quotes: it stays a word even when it is empty
-	argument bool // not the program, and no -- stands before it
+	quoted   bool // the word has quotes and stays even when it is empty
+	argument bool // the word is not the program, and no -- comes before it
 }
 
 type argvPart struct {
@@ -19,13 +20,13 @@ type argvPart struct {
 	quoted      bool
 }
 
-// argvSplitter splits a command into words with single quotes, double quotes and
-// backslashes, and nothing else: no variables, no globs.
+// argvSplitter splits a command into words. It knows single quotes, double quotes and
+// backslashes, and nothing else: no variables and no globs.
 type argvSplitter struct {
 	words       []argvWord
 	cur         *argvWord
 	quote       byte
-	afterDashes bool // after --: words are no options
+	afterDashes bool // after --, where words are not options
 }
 
 func splitArgv(src string, pieces []piece) ([]argvWord, []Problem) {
@@ -50,7 +51,7 @@ func splitArgv(src string, pieces []piece) ([]argvWord, []Problem) {
 	return s.words, nil
 }
 
-// read takes author's text. It is false where the text ends in a backslash.
+// read splits text that the author wrote. It returns false if the text ends in a backslash.
 func (s *argvSplitter) read(text string) bool {
 	for i := 0; i < len(text); i++ {
 		c := text[i]
@@ -79,13 +80,13 @@ func (s *argvSplitter) read(text string) bool {
 	return true
 }
 
-// escaped takes the character after a backslash. In double quotes only \ and "
-// are special, as people expect of a path like "C:\dir".
+// escaped adds the character that follows a backslash. In double quotes the backslash escapes
+// only \ and ", so that a path such as "C:\dir" stays as it is written.
 func (s *argvSplitter) escaped(c byte) {
 	switch {
 	case s.quote == '"' && c != '"' && c != '\\':
 		s.add(argvPart{text: "\\" + string(c)})
-	case s.quote == 0 && c == '\n': // a continued line
+	case s.quote == 0 && c == '\n': // the backslash continues the line
 	default:
 		s.add(argvPart{text: string(c)})
 	}
@@ -117,7 +118,9 @@ func (s *argvSplitter) end() {
 	s.words, s.cur = append(s.words, *s.cur), nil
 }
 
-// Argv renders an Argv template: the program and its arguments.
+// Argv renders an Argv template and returns the program and its arguments. It fails for a
+// template that was parsed for a shell, if a value has no place in the command, and if every
+// word is empty.
 func (t *Template) Argv(sc Scope) ([]string, error) {
 	if t.shell != Argv {
 		return nil, errors.New("cannot split a script into words: it was parsed for a shell")
@@ -167,8 +170,8 @@ func (w argvWord) render(sc Scope, size *sizeTotal) ([]string, error) {
 	return out.words, nil
 }
 
-// addWords adds several words as a shell adds "$@": the first sticks to what stands
-// before, the last to what follows.
+// addWords adds words as a shell adds "$@": the first is joined to the text before it, the
+// last to the text after it.
 func (w *wordBuilder) addWords(words []string) {
 	for i, word := range words {
 		if i > 0 {
@@ -178,8 +181,8 @@ func (w *wordBuilder) addWords(words []string) {
 	}
 }
 
-// valueWords is what a value is worth where it stands: words, or one text where
-// something quotes it.
+// valueWords returns the words that a value becomes: one if single is set, because the value
+// stands in quotes, otherwise any number.
 func valueWords(ph *placeholder, v Value, class Class, single bool) ([]string, error) {
 	words, err := v.words(class)
 	if single {
@@ -198,14 +201,14 @@ func valueWords(ph *placeholder, v Value, class Class, single bool) ([]string, e
 	return words, nil
 }
 
-// checkDash refuses a caller's value that a program would read as an option.
-// argument: the word is an argument of a command; atStart: nothing stands before
-// the value in its word.
+// checkDash rejects a value of the caller that a program would read as an option. argument
+// reports that the word is an argument of a command, atStart that the word begins with the
+// value.
 func (v Value) checkDash(ref Ref, words []string, argument, atStart bool) error {
 	return v.checkOption("-", ref, words, argument, atStart)
 }
 
-// checkOption is checkDash with the characters that options begin with.
+// checkOption is checkDash for options that begin with any of the characters in marks.
 func (v Value) checkOption(marks string, ref Ref, words []string, argument, atStart bool) error {
 	if !argument || !v.Caller || v.AllowDash || v.Raw || v.Format != nil || isNumber(v.V) {
 		return nil
@@ -218,8 +221,8 @@ func (v Value) checkOption(marks string, ref Ref, words []string, argument, atSt
 	return nil
 }
 
-// DashError says that a caller's value begins with "-" where a program would
-// take it for an option.
+// DashError reports that a caller's value begins with "-" where a program would read it as an
+// option.
 type DashError struct {
 	Ref   Ref
 	Value string

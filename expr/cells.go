@@ -2,15 +2,16 @@ package expr
 
 import "strings"
 
-// cell is one byte of a script, or a hole. A hole's byte is 0, which no script
-// contains.
+// cell is one byte of a script, or a placeholder. The byte of a placeholder is 0, which no
+// script contains.
 type cell struct {
 	c           byte
 	placeholder *placeholder
 }
 
-// cells is a script whose holes are not text. Reading it byte by byte is enough:
-// what means something to a shell is ASCII, but for PowerShell's quotes.
+// cells is a script in which placeholders are not text. Readers go through it byte by byte.
+// That is enough, because everything that has a meaning to a shell is ASCII, except the
+// typographic quotes of PowerShell.
 type cells []cell
 
 func cellsOf(pieces []piece) cells {
@@ -27,7 +28,7 @@ func cellsOf(pieces []piece) cells {
 	return cs
 }
 
-// at is the byte at i: 0 for a hole, a newline before the start and after the end.
+// at returns the byte at i: 0 for a placeholder, a newline before the start and after the end.
 func (cs cells) at(i int) byte {
 	if i < 0 || i >= len(cs) {
 		return '\n'
@@ -37,7 +38,7 @@ func (cs cells) at(i int) byte {
 
 func (cs cells) isPlaceholder(i int) bool { return i >= 0 && i < len(cs) && cs[i].placeholder != nil }
 
-// has reports whether text stands at i.
+// has reports whether the script has the text at i.
 func (cs cells) has(i int, text string) bool {
 	if i+len(text) > len(cs) {
 		return false
@@ -50,7 +51,7 @@ func (cs cells) has(i int, text string) bool {
 	return true
 }
 
-// word is the run of letters, digits, _ and - that begins at i, in lower case.
+// word returns the letters, digits, _ and - from i on, in lower case.
 func (cs cells) word(i int) string {
 	n := i
 	for n < len(cs) && (isNameByte(cs[n].c) || cs[n].c == '-') {
@@ -59,7 +60,7 @@ func (cs cells) word(i int) string {
 	return strings.ToLower(cs.text(i, n))
 }
 
-// text is what stands from i to before j, holes left out.
+// text returns the script from i up to, but without, j. Placeholders are left out.
 func (cs cells) text(i, j int) string {
 	var b strings.Builder
 	for _, c := range cs[i:j] {
@@ -70,7 +71,7 @@ func (cs cells) text(i, j int) string {
 	return b.String()
 }
 
-// pieceWriter puts pieces together.
+// pieceWriter collects pieces and joins adjacent text.
 type pieceWriter struct {
 	pieces []piece
 	buf    strings.Builder
@@ -98,14 +99,15 @@ func (w *pieceWriter) flush() {
 	}
 }
 
-// refusals collects the holes that can take no value, once each.
+// refusals reports placeholders that cannot take a value, each of them once.
 type refusals struct {
 	src      string
 	seen     map[*placeholder]bool
 	problems []Problem
 }
 
-// add refuses the hole. {X} in the hint is the hole as it is written.
+// add reports a placeholder, unless it is a RAW one, whose value is code on purpose. {X} in the
+// hint is replaced by the placeholder as it is written.
 func (r *refusals) add(ph *placeholder, why, hint string) {
 	if r.seen[ph] || ph.ref.Raw {
 		return

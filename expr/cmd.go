@@ -2,17 +2,20 @@ package expr
 
 import "strings"
 
-// placeCmd finds out where the holes of a batch script sit.
+// placeCmd finds out where the placeholders of a batch script are, and returns the script with
+// what has to be written differently around them.
 //
-// cmd reads a line in phases: %VAR% first, then quotes and operators, FOR variables,
-// and last, when what runs and with which operators is settled, !VAR!. What the last
-// phase puts in is not read again, so every hole becomes !VAR!, whatever is in the
-// value. Left are the places where cmd starts over with what came out (CALL, pipes,
-// FOR /F, another cmd): these take no hole. And since programs split their arguments
-// themselves, a value must not end the quotes it stands in: see cmd_value.go.
+// cmd reads a line in phases: first it expands %VAR%, then it reads quotes and operators, then
+// it expands FOR variables. The last phase expands !VAR!, when it is settled which programs run
+// and with which operators. cmd does not read again what the last phase inserts. Therefore
+// every placeholder becomes !VAR!, and its value can be any text.
 //
-// While !VAR! is on, a ! of the author and a ^ beside it would be eaten, so both
-// are written as variables too; where the author turned it on, ! is the author's.
+// Two dangers are left. In some places cmd starts again with the expanded text (CALL, pipes,
+// FOR /F, another cmd): a placeholder is not allowed there. And programs on Windows split their
+// arguments themselves, so a value must not end the quotes around it (see cmd_value.go).
+//
+// While delayed expansion is on, cmd removes a ! of the author and a ^ beside it. Both are
+// therefore written as variables. If the author turned delayed expansion on, ! is left alone.
 func placeCmd(src string, pieces []piece) ([]piece, []Problem) {
 	lower := strings.ToLower(src)
 	c := cmdReader{cells: cellsOf(pieces), refusals: refusals{src: src}, lower: lower,
@@ -32,27 +35,27 @@ type cmdReader struct {
 	lower        string // the script in lower case
 	i            int
 	out          pieceWriter
-	expansionOff bool // the author turns !VAR! off somewhere
-	ownExpansion bool // the author uses !VAR!
+	expansionOff bool // the author turns delayed expansion off somewhere
+	ownExpansion bool // the author uses delayed expansion
 
 	placeholders []*placeholder // of the statement
-	rereadBy     string         // not "": what in the statement is read again
-	arithmetic   bool           // set /a
-	depth        int            // parentheses, with those that may be text
-	blocks       int            // parentheses that stand where a block begins
+	rereadBy     string         // why cmd reads the statement again; "" if it does not
+	arithmetic   bool           // the statement is set /a
+	depth        int            // open parentheses, including those that may be text
+	blocks       int            // open parentheses that begin a block
 	inForHeader  bool           // between FOR and DO
 	forDepth     int            // depth at that FOR
 
 	quoted  bool
-	expands bool // the line holds a hole or a !
-	bangs   int  // ! on the line
+	expands bool // the line has a placeholder or a !
+	bangs   int  // number of ! so far on the line
 
-	nameRead       bool   // the command's name is read
-	nameMayFollow  bool   // or it comes later: after IF or a redirection
-	nameMayBeEmpty bool   // or later: after a variable that may be empty, or CALL
+	nameRead       bool   // the name of the command was read
+	nameMayFollow  bool   // the name may still follow, after IF or a redirection
+	nameMayBeEmpty bool   // the name may still follow, after CALL or a variable that may be empty
 	prevWord       string // the word before
-	nameEnd        int    // where the first word ended
-	setStart       int    // where what SET sets begins; 0 in other commands
+	nameEnd        int    // where the first word ends
+	setStart       int    // where the assignment of SET begins; 0 in other commands
 }
 
 // statement reads up to a newline outside parentheses.
@@ -77,12 +80,12 @@ func (c *cmdReader) statement() {
 	}
 }
 
-// startCommand begins a new command of the line.
+// startCommand resets what is known about the command, for the next one on the line.
 func (c *cmdReader) startCommand() {
 	c.nameRead, c.nameMayFollow, c.nameMayBeEmpty, c.prevWord, c.setStart = false, false, false, "", 0
 }
 
-// line reads one line, with those that ^ joins to it.
+// line reads one line, including the lines that ^ joins to it.
 func (c *cmdReader) line() {
 	c.quoted, c.bangs = false, 0
 	c.expands = c.lineExpands()
@@ -99,7 +102,7 @@ func (c *cmdReader) line() {
 	}
 }
 
-// lineExpands reports whether the line holds a hole or a !.
+// lineExpands reports whether the line has a placeholder or a !.
 func (c *cmdReader) lineExpands() bool {
 	for i := c.i; i < len(c.cells) && (c.cells.isPlaceholder(i) || c.cells.at(i) != '\n' || c.cells.at(i-1) == '^'); i++ {
 		if c.cells.isPlaceholder(i) || c.cells.at(i) == '!' {
@@ -109,7 +112,8 @@ func (c *cmdReader) lineExpands() bool {
 	return false
 }
 
-// comment copies a line that is a label or REM. Its holes stay as written.
+// comment copies a line that is a label or REM and reports whether it was one. Placeholders in it
+// stay as they are written.
 func (c *cmdReader) comment() bool {
 	i := c.i
 	for b := c.cells.at(i); i < len(c.cells) && !c.cells.isPlaceholder(i) && (b == ' ' || b == '\t' || b == '@'); b = c.cells.at(i) {
@@ -134,7 +138,7 @@ func (c *cmdReader) comment() bool {
 	return true
 }
 
-// copy writes n cells as they are.
+// copy copies n cells to the output.
 func (c *cmdReader) copy(n int) {
 	for ; n > 0 && c.i < len(c.cells); n-- {
 		c.out.cell(c.cells[c.i])
@@ -169,13 +173,13 @@ func (c *cmdReader) token() {
 	}
 }
 
-// Variables for what the last phase would eat.
+// Variables that stand for the characters that delayed expansion would remove.
 const (
 	cmdBang  = "!__FLOWRUN_BANG!"
 	cmdCaret = "!__FLOWRUN_CARET!"
 )
 
-// writeVariable writes a variable for n cells, or the cells where that is not wanted.
+// writeVariable writes the variable in place of n cells if want is set, otherwise it copies them.
 func (c *cmdReader) writeVariable(n int, variable string, want bool) {
 	if !want {
 		c.copy(n)
@@ -185,7 +189,7 @@ func (c *cmdReader) writeVariable(n int, variable string, want bool) {
 	c.i += n
 }
 
-// caret reads ^, which outside quotes escapes what follows.
+// caret reads ^, which escapes the next character outside quotes.
 func (c *cmdReader) caret() {
 	switch next := c.cells.at(c.i + 1); {
 	case c.quoted:
@@ -208,14 +212,15 @@ func (c *cmdReader) caret() {
 	}
 }
 
-// noteName notes that the command's name begins here, if it has not. wide: it may as
-// well come later.
+// noteName records that the name of the command begins here, unless it began before. wide
+// reports that the name may also follow later.
 func (c *cmdReader) noteName(wide bool) {
 	c.nameMayFollow = c.nameMayFollow || wide && !c.nameRead
 	c.nameRead = true
 }
 
-// noteVariable notes a variable of the author's, if it is one, where a name may begin.
+// noteVariable records a name that begins here. If is is set, it begins with a variable of the
+// author, which may be empty.
 func (c *cmdReader) noteVariable(is bool) {
 	c.nameMayBeEmpty = c.nameMayBeEmpty || is && !c.nameRead
 	c.noteName(false)
@@ -252,7 +257,7 @@ func (c *cmdReader) percent() {
 	c.copy(end + 1 - c.i)
 }
 
-// cmdRereadCommands are commands that have their arguments read again.
+// cmdRereadCommands lists the commands whose arguments cmd reads again.
 var cmdRereadCommands = setOf("call cmd start forfiles goto")
 
 // word reads a word outside quotes.
@@ -278,7 +283,7 @@ func (c *cmdReader) word() {
 	if !c.nameRead {
 		c.nameEnd = next
 	}
-	c.noteName(word == "if" || strings.Trim(word, "0123456789") == "") // 2>nul comes before a name
+	c.noteName(word == "if" || strings.Trim(word, "0123456789") == "") // the 2 of 2>nul comes before the name
 	c.prevWord = word
 	c.copy(len(word))
 }
@@ -315,7 +320,7 @@ func (c *cmdReader) operator(b byte) {
 	c.copy(1)
 }
 
-// placeholder notes where a hole sits.
+// placeholder finds out where a placeholder is, and reports it if it cannot take a value there.
 func (c *cmdReader) placeholder(ph *placeholder) {
 	before, after := c.cells.at(c.i-1), c.cells.at(c.i+1)
 	f := formWord
@@ -344,8 +349,8 @@ func (c *cmdReader) placeholder(ph *placeholder) {
 	}
 }
 
-// expandedLater reports whether the script reads with %...% the variable that a SET
-// before c.i is about to set, or may.
+// expandedLater reports whether the script reads the variable that the SET before c.i assigns
+// with %...%. It also reports true if the name of the variable is not certain.
 func (c *cmdReader) expandedLater() bool {
 	name, _, ok := strings.Cut(strings.ToLower(c.cells.text(c.setStart, c.i)), "=")
 	name = strings.TrimLeft(name, " \t\"")

@@ -6,11 +6,11 @@ import (
 	"unicode/utf16"
 )
 
-// maxCmdLine is how long a line may become; cmd cuts at 8191 characters.
+// maxCmdLine is the maximum length of a line in characters. cmd cuts lines at 8191.
 const maxCmdLine = 8000
 
-// writeCmd writes references to the words. Bare, a word gets quotes where a program or
-// a command of cmd's own would not take it for one plain word.
+// writeCmd writes references to the words. Outside quotes it adds quotes around a word that a
+// program, or a command of cmd itself, would not read as one plain word.
 func (r *scriptRenderer) writeCmd(ph *placeholder, words []string) error {
 	if err := checkUTF8(ph, words); err != nil {
 		return err
@@ -35,11 +35,11 @@ func (r *scriptRenderer) writeCmd(ph *placeholder, words []string) error {
 	return nil
 }
 
-// plainCmdBytes neither separate words nor mean an option anywhere.
+// plainCmdBytes are the characters that neither separate words nor begin an option.
 const plainCmdBytes = `abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:\@`
 
-// cmdWordProblem says why a value cannot be a word or a part of one, or "". ends: a quote
-// follows it.
+// cmdWordProblem returns why a value cannot be a word or a part of one, "" if it can. ends
+// reports that a quote follows the value.
 func cmdWordProblem(w string, ends bool) string {
 	switch {
 	case strings.ContainsAny(w, "\r\n"):
@@ -52,7 +52,8 @@ func cmdWordProblem(w string, ends bool) string {
 	return ""
 }
 
-// cmdScript turns on the expansion that the references need.
+// cmdScript returns the script with delayed expansion turned on, which the references need. It
+// fails if a line is too long with its values.
 func cmdScript(text string, vars []Var) (Script, error) {
 	sizes := map[string]int{}
 	for _, v := range vars {
@@ -76,5 +77,5 @@ func cmdScript(text string, vars []Var) (Script, error) {
 	return Script{Text: "@setlocal EnableDelayedExpansion\n" + text, Vars: vars}, nil
 }
 
-// utf16Size is how long Windows takes a text to be.
+// utf16Size returns the length of a text as Windows counts it, in UTF-16 code units.
 func utf16Size(s string) int { return len(utf16.Encode([]rune(s))) }

@@ -2,8 +2,8 @@ package expr
 
 import "errors"
 
-// Words cuts a command that has no references into a program and its arguments, as run:
-// is cut. It is an error when there is no program, or a quote stays open.
+// Words splits a command without references into a program and its arguments, as run: is split.
+// It fails if there is no program, or if a quote is not closed.
 func Words(command string) ([]string, error) {
 	t, problems := ParseTemplate(command, Argv, noNames{})
 	for _, p := range problems {
@@ -18,7 +18,7 @@ func Words(command string) ([]string, error) {
 	return argv, err
 }
 
-// noNames knows no name.
+// noNames is a Names and a Scope in which every name is unknown.
 type noNames struct{}
 
 func (noNames) Symbol(string) Symbol      { return Symbol{} }

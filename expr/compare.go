@@ -11,7 +11,8 @@ import (
 	"github.com/expr-lang/expr/ast"
 )
 
-// toExprLang gives a value the types expr-lang calculates with: int and float64.
+// toExprLang converts the numbers in a value to the types with which expr-lang calculates: int
+// and float64.
 func toExprLang(v any) any {
 	switch v := v.(type) {
 	case int64:
@@ -42,8 +43,8 @@ func callCompare(args ...any) (any, error) {
 	return compare(args[0].(string), operand(args[1]), operand(args[2]))
 }
 
-// operand takes what a comparison meets. Only a reference knows whether its text
-// may be a number; text that was computed may.
+// operand converts an argument of a comparison to a Value. A reference knows whether its text may
+// be a number. Computed text may always be one.
 func operand(x any) Value {
 	if v, ok := x.(Value); ok {
 		return v
@@ -51,9 +52,8 @@ func operand(x any) Value {
 	return Value{V: x, Text: true}
 }
 
-// compare decides a op b: nil equals nil only and has no order; text
-// meets a number by parsing; other values of different kinds are an error, since
-// an answer would be a guess.
+// compare decides a op b. nil equals only nil and has no order. Text is compared with a number by
+// parsing it. Any other two kinds are an error, because an answer would be a guess.
 func compare(op string, a, b Value) (bool, error) {
 	switch {
 	case a.V == nil || b.V == nil:
@@ -77,7 +77,8 @@ func compare(op string, a, b Value) (bool, error) {
 	return applyEquality(op, reflect.DeepEqual(toExprLang(a.V), toExprLang(b.V))), nil
 }
 
-// applyEquality answers == and !=; every other operator is false.
+// applyEquality applies == or != to the result of a comparison. It returns false for every other
+// operator.
 func applyEquality(op string, equal bool) bool {
 	return op == "==" && equal || op == "!=" && !equal
 }
@@ -111,7 +112,7 @@ func isNumber(v any) bool {
 	return ok
 }
 
-// number reads v, which is compared with other, as a number.
+// number converts v to a number. It fails if v is not a number; other is named in the error.
 func number(v, other Value) (float64, error) {
 	f, ok := asNumber(v.V)
 	if _, isText := v.V.(string); !ok || isText && !v.Text {
@@ -120,7 +121,7 @@ func number(v, other Value) (float64, error) {
 	return f, nil
 }
 
-// formatValue writes a value as a condition would.
+// formatValue writes a value as it would be written in a condition.
 func formatValue(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -155,7 +156,8 @@ func callIn(args ...any) (any, error) {
 	return nil, fmt.Errorf("cannot look for %s in %s: it is no array or object", formatValue(x.V), formatValue(args[1]))
 }
 
-// callText is contains, startsWith, endsWith and matches. nil contains nothing.
+// callText implements contains, startsWith, endsWith and matches. The result is false if either
+// side is nil.
 func callText(args ...any) (any, error) {
 	op := args[0].(string)
 	if args[1] == nil || args[2] == nil {
@@ -176,14 +178,14 @@ func callText(args ...any) (any, error) {
 	}
 	re, err := regexp.Compile(t)
 	if err != nil {
-		// What regexp says shows a part of the pattern, see Quoted.
+		// The error of regexp quotes a part of the pattern, which may be secret (see Quoted).
 		return nil, fmt.Errorf("cannot use the pattern %s: it is no regular expression of RE2", Quoted(t))
 	}
 	return re.MatchString(s), nil
 }
 
-// callBool lets true and false through; nil, which is what a skipped step and an
-// absent parameter are, counts as false.
+// callBool returns true and false as they are. nil, the value of a skipped step and of an absent
+// parameter, counts as false. Everything else is an error.
 func callBool(args ...any) (any, error) {
 	switch v := args[0].(type) {
 	case bool:
@@ -194,8 +196,8 @@ func callBool(args ...any) (any, error) {
 	return nil, fmt.Errorf("cannot decide: %s is neither true nor false; compare it with something", formatValue(args[0]))
 }
 
-// callTruthy is the truth of any value in a ternary: false, nil, 0, "" and what
-// is empty are false.
+// callTruthy returns the truth of any value in a ternary: false, nil, 0, "" and empty lists and
+// objects are false.
 func callTruthy(args ...any) (any, error) {
 	switch v := args[0].(type) {
 	case nil:
@@ -213,10 +215,10 @@ func callTruthy(args ...any) (any, error) {
 	return !ok || f != 0, nil
 }
 
-// callWhole reads an end of a range: a whole number, or text that is one, as the
-// output of a step is.
+// callWhole converts an end of a range to an int. It accepts a whole number, and text that is one,
+// such as the output of a step.
 func callWhole(args ...any) (any, error) {
-	const maxExact = 1 << 53 // beyond it a float64 skips numbers
+	const maxExact = 1 << 53 // the whole numbers that a float64 holds without gaps
 	f, ok := asNumber(args[0])
 	if !ok || f != math.Trunc(f) || math.Abs(f) > maxExact {
 		return nil, fmt.Errorf("cannot count from or to %s: a range needs whole numbers", formatValue(args[0]))
@@ -224,7 +226,7 @@ func callWhole(args ...any) (any, error) {
 	return int(f), nil
 }
 
-// kind is what the expression at n can be.
+// kind returns what the expression at n can be.
 func (p *patcher) kind(n ast.Node) kind {
 	switch n := n.(type) {
 	case *ast.NilNode:
@@ -249,7 +251,7 @@ func (p *patcher) kind(n ast.Node) kind {
 			return kindBool
 		case "-", "*", "/", "%", "^", "**":
 			return kindNumber
-		case "+": // joins text as well
+		case "+": // + also joins text
 			if k := p.kind(n.Left); k == p.kind(n.Right) && (k == kindNumber || k == kindString) {
 				return k
 			}
@@ -275,12 +277,12 @@ func (p *patcher) callKind(n *ast.CallNode) kind {
 	return ref.kind
 }
 
-// isText reports whether a lookup stood in quotes and means its text.
+// isText reports whether the reference was written in quotes, and so means its text.
 func (p *patcher) isText(n *ast.CallNode) bool {
 	return p.cond.asText[n.Arguments[1].(*ast.IntegerNode).Value]
 }
 
-// checkComparable reports a comparison that is wrong whatever the values are.
+// checkComparable reports a comparison that is wrong for all values.
 func (p *patcher) checkComparable(n *ast.BinaryNode) {
 	a, b := p.kind(n.Left), p.kind(n.Right)
 	if canCompare(n.Operator, a, b) || numericLiteral(n.Left, b) || numericLiteral(n.Right, a) {
@@ -294,7 +296,7 @@ func (p *patcher) checkComparable(n *ast.BinaryNode) {
 	p.problems[len(p.problems)-1].Code = CodeType
 }
 
-// describe is an operand for a message.
+// describe returns an operand for a message.
 func (p *patcher) describe(n ast.Node, k kind) string {
 	if ref := p.ref(n); ref != nil {
 		return ref.String() + " (" + k.String() + ")"
@@ -302,7 +304,7 @@ func (p *patcher) describe(n ast.Node, k kind) string {
 	return k.String()
 }
 
-// numericLiteral allows {a.exit-code} == '0'.
+// numericLiteral reports whether n is text that is compared as a number, as in {a.exit-code} == '0'.
 func numericLiteral(n ast.Node, other kind) bool {
 	s, ok := n.(*ast.StringNode)
 	if !ok || other != kindNumber {

@@ -15,45 +15,45 @@ import (
 	"github.com/expr-lang/expr/vm"
 )
 
-// Condition is a parsed run-condition: an expression that is true or
-// false.
+// Condition is a parsed run-condition: an expression that is true or false. It does not change.
+// Safe for concurrent use.
 type Condition struct {
 	src     string
 	refs    []Ref
-	asText  []bool // of each ref: it stood alone in quotes and means its text
+	asText  []bool // for each reference: it was alone in quotes and means its text
 	uses    Uses
 	root    ast.Node
 	source  file.Source
 	program *vm.Program
 }
 
-// Uses says which status functions a condition calls. One that calls none means
-// success() && (...); the caller sees to that.
+// Uses says which status functions a condition calls. A condition that calls none means
+// success() && (...); the caller has to add that.
 type Uses int
 
 const (
 	UsesNone    Uses = iota
 	UsesOutcome      // success() or failure()
-	UsesCancel       // always() or cancelled(): it is asked even after a cancel
+	UsesCancel       // always() or cancelled(): the condition is decided even after a cancellation
 )
 
-// Status is what the status functions answer.
+// Status holds the results of the status functions.
 type Status struct {
-	Tainted   bool // failure()
-	Cancelled bool // cancelled()
-	Ahead     bool // nothing has run yet, as in a dry run: only always() is known
+	Tainted   bool // result of failure()
+	Cancelled bool // result of cancelled()
+	Ahead     bool // nothing has run yet, as in a dry run; only always() has a result
 }
 
-// condMode tells a run-condition from the condition of a ternary hole.
+// condMode is the kind of text that is parsed as a condition.
 type condMode int
 
 const (
-	condStrict  condMode = iota // references in braces; the result is true or false
-	condTernary                 // references may be bare words; any value has a truth
+	condStrict  condMode = iota // a run-condition: references in braces, the result is true or false
+	condTernary                 // the condition of a ternary placeholder: references may be bare words, every value has a truth
 	condValue                   // an Expression: references in braces, any result
 )
 
-// noun is what the text is called in messages.
+// noun returns what messages call the text.
 func (m condMode) noun() string {
 	if m == condValue {
 		return "expression"
@@ -61,7 +61,7 @@ func (m condMode) noun() string {
 	return "condition"
 }
 
-// withArticle is the noun with its article.
+// withArticle returns the noun with its article.
 func (m condMode) withArticle() string {
 	if m == condValue {
 		return "an expression"
@@ -69,7 +69,7 @@ func (m condMode) withArticle() string {
 	return "a condition"
 }
 
-// hint is the way out for a text that cannot be read.
+// hint returns the hint for text that cannot be parsed.
 func (m condMode) hint() string {
 	if m == condValue {
 		return "write [a, b], a range such as 1..5, or filter({list.json}, .up)"
@@ -77,11 +77,12 @@ func (m condMode) hint() string {
 	return ""
 }
 
-// maxCondition bounds what is parsed; the parser recurses on nesting.
+// maxCondition is the maximum size in bytes. The parser is recursive, so deep nesting would
+// exhaust the stack.
 const maxCondition = 16 << 10
 
-// ParseCondition parses a condition and checks its names and types. With an
-// error among the problems the Condition is never true: Eval fails.
+// ParseCondition parses a condition and checks its names and types. If there is an error among
+// the problems, Eval of the Condition fails.
 func ParseCondition(src string, names Names) (*Condition, []Problem) {
 	return parseCondition(src, names, condStrict)
 }
@@ -106,7 +107,7 @@ func parseCondition(src string, names Names, mode condMode) (*Condition, []Probl
 	return c, append(r.problems, c.compile(text, &r)...)
 }
 
-// compile parses the rewritten text, turns names into lookups and checks types.
+// compile parses the rewritten text, replaces names by lookups and checks types.
 func (c *Condition) compile(text string, r *rewriter) []Problem {
 	cfg := exprLangConfig()
 	tree, err := parser.ParseWithConfig(text, cfg)
@@ -131,19 +132,18 @@ func (c *Condition) compile(text string, r *rewriter) []Problem {
 	return nil
 }
 
-// Refs returns the references, in the order they are written.
+// Refs returns the references in the order in which they are written.
 func (c *Condition) Refs() []Ref { return c.refs }
 
-// Uses returns the strongest kind of status function the condition calls.
+// Uses returns the strongest kind of status function that the condition calls.
 func (c *Condition) Uses() Uses { return c.uses }
 
-// maxConditionItems bounds how many elements a condition may make, in expr-lang's
-// count.
+// maxConditionItems is the maximum number of elements that a condition may create, as expr-lang
+// counts them.
 const maxConditionItems = 10_000
 
-// Eval decides the condition. A reference without a value yet, text that should
-// be a number and is none, and a result that is neither true nor false are
-// errors.
+// Eval decides the condition. It fails if a reference has no value yet (ErrUnknown), if text
+// should be a number and is not, and if the result is neither true nor false.
 func (c *Condition) Eval(sc Scope, st Status) (bool, error) {
 	return c.run(c.program, sc, st)
 }
@@ -164,8 +164,8 @@ func (c *Condition) run(program *vm.Program, sc Scope, st Status) (bool, error) 
 	return yes, nil
 }
 
-// unwrapExprLangError takes away the source picture expr-lang draws: it shows the
-// rewritten text, which nobody wrote.
+// unwrapExprLangError removes the picture of the source that expr-lang adds to an error. It shows
+// the rewritten text, which the author does not know.
 func unwrapExprLangError(err error) error {
 	var fe *file.Error
 	if !errors.As(err, &fe) {
@@ -177,11 +177,11 @@ func unwrapExprLangError(err error) error {
 	return errors.New(fe.Message)
 }
 
-// mark ties a byte of the rewritten condition to a byte of the written one.
+// mark maps an offset in the rewritten condition to an offset in the written one.
 type mark struct{ out, src int }
 
-// rewriter turns what people write into what expr-lang reads: references become
-// names (_r0), === becomes ==, null becomes nil.
+// rewriter translates a condition as people write it into the language of expr-lang: references
+// become names (_r0), === becomes ==, null becomes nil.
 type rewriter struct {
 	cond     *Condition
 	names    Names
@@ -216,7 +216,7 @@ func (r *rewriter) placeholder(t token) {
 	}
 }
 
-// quoted passes a string on, or takes '{ref}' as the text of that reference.
+// quoted copies a string. '{ref}' is not a string but the text of the reference.
 func (r *rewriter) quoted(t token) {
 	if n := len(t.text); n > 2 {
 		if kind, size := nextToken(t.text[1:]); kind == tokenPlaceholder && size == n-2 {
@@ -229,13 +229,13 @@ func (r *rewriter) quoted(t token) {
 	r.out.WriteString(t.text)
 }
 
-// wordRole is what a bare word is, from what is around it.
+// wordRole is what a bare word means, judging by the tokens around it.
 type wordRole int
 
 const (
 	roleOperand  wordRole = iota
 	roleFunction          // a parenthesis follows
-	roleKey               // of a mapping: {x: 1}
+	roleKey               // the key of a mapping: {x: 1}
 )
 
 func wordRoleAt(ts []token, i int) wordRole {
@@ -255,8 +255,7 @@ func wordRoleAt(ts []token, i int) wordRole {
 	return roleOperand
 }
 
-// word passes keywords and functions on. In a ternary a bare word may be a
-// reference.
+// word copies keywords and functions. In a ternary a bare word may be a reference.
 func (r *rewriter) word(t token, role wordRole) {
 	switch {
 	case t.text == "null":
@@ -282,8 +281,8 @@ func (r *rewriter) reportUnknown(t token) {
 	r.problems = append(r.problems, problemf(CodeUnknown, t.off, len(t.text), hint, "unknown word %q", name))
 }
 
-// reportUncalled reports a function without its parentheses. As a value it would count as
-// true, and a condition that is only always would be taken for one that holds.
+// reportUncalled reports a function without parentheses. As a value it would count as true, so a
+// condition that consists of the word always would look as if it held.
 func (r *rewriter) reportUncalled(t token) {
 	if _, _, ok := resolve(t.text, r.names); ok {
 		r.reportUnknown(t)
@@ -297,7 +296,8 @@ func (r *rewriter) reportUncalled(t token) {
 		"%s is a function and is not called", t.text))
 }
 
-// reference writes the name of a lookup if text is a known reference.
+// reference writes the name of a lookup if the text is a known reference, and reports whether it
+// is one.
 func (r *rewriter) reference(t token, text string, asText bool) bool {
 	ref, typ, ok := resolve(text, r.names)
 	if !ok {
@@ -321,8 +321,8 @@ func isKeyword(s string) bool {
 	return false
 }
 
-// sourceOffset returns a function from a place in the rewritten text, which expr-lang
-// counts in characters, to a byte in the written one.
+// sourceOffset returns a function that maps a place in the rewritten text to a byte of the written
+// one. expr-lang counts places in characters.
 func (r *rewriter) sourceOffset(text string) func(chars int) int {
 	return func(chars int) int {
 		off := 0
@@ -338,7 +338,7 @@ func (r *rewriter) sourceOffset(text string) func(chars int) int {
 	}
 }
 
-// syntaxProblem words an error of expr-lang.
+// syntaxProblem converts an error of expr-lang to a Problem.
 func (r *rewriter) syntaxProblem(err error, text string) Problem {
 	var fe *file.Error
 	if !errors.As(err, &fe) {

@@ -4,10 +4,10 @@ import (
 	"strings"
 )
 
-// Display shows the command as a person would write it, with the values quoted
-// where the holes are; for dry runs, never for a shell. What is not known yet
-// stays as {a.output}. mask is applied to every value before it is quoted; nil
-// leaves values as they are.
+// Display returns the command as a person would write it, with quoted values in place of the
+// placeholders. It is meant for dry runs and must never be passed to a shell. A value that is not
+// known yet is shown as its reference, such as {a.output}. mask is applied to every value before
+// it is quoted; nil leaves values as they are.
 func (t *Template) Display(sc Scope, mask func(string) string) string {
 	if mask == nil {
 		mask = func(s string) string { return s }
@@ -48,7 +48,7 @@ func (t *Template) displayPlaceholder(ph *placeholder, sc Scope, mask func(strin
 	return strings.Join(words, " ")
 }
 
-// argvForm finds the quotes around a hole of a run: command.
+// argvForm returns how a placeholder of a run: command is quoted.
 func (t *Template) argvForm(ph *placeholder) form {
 	for _, w := range t.words {
 		for _, p := range w.parts {
@@ -60,7 +60,7 @@ func (t *Template) argvForm(ph *placeholder) form {
 	return formWord
 }
 
-// displayWord quotes a value as the script's language does.
+// displayWord quotes a value as the language of the script does.
 func (t *Template) displayWord(s string, f form) string {
 	bare := f == formWord || f == formSingle
 	switch {
@@ -78,7 +78,7 @@ func (t *Template) displayWord(s string, f form) string {
 	return displayText(s, f)
 }
 
-// displayText quotes a value for where it stands.
+// displayText quotes a value for the quotes that it is in.
 func displayText(s string, f form) string {
 	switch f {
 	case formNumber:
@@ -94,5 +94,5 @@ func displayText(s string, f form) string {
 	return shellQuote(s)
 }
 
-// plainShellBytes mean nothing to any shell.
+// plainShellBytes are the characters that have no meaning in any shell.
 const plainShellBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,@%+"

@@ -1,50 +1,49 @@
-// Package expr resolves names: it reads the two small languages in which a
-// definition mentions parameters, steps and variables, and decides how a value
-// may enter a command.
+// Package expr puts values into texts, scripts and conditions. It parses the two small languages
+// in which a definition refers to parameters, steps and variables, and decides how a value may
+// enter a command.
 //
 // # Templates
 //
-// A [Template] is text with holes. A `{...}` is a hole only if it parses as a
-// reference whose root is known (a parameter, a predefined variable, a step,
-// env) and no `$` stands before it; every other brace is text and stays as
-// written, so awk, jq, JSON and `${VAR}` need no escape. Reading is one pass
-// over the text and rendering is one pass over the pieces: a value that happens
-// to contain `{X}` is never read again.
+// A [Template] is text with placeholders. A `{...}` is a placeholder only if it parses as a
+// reference whose root is known (a parameter, a predefined variable, a step, env) and no `$`
+// comes before it. All other braces are text and stay as they are written, so awk, jq, JSON and
+// `${VAR}` need no escape. The text is read once when it is parsed, and the pieces are joined
+// once when it is rendered. A value that happens to contain `{X}` is never read again.
 //
-// # A hole knows where it sits
+// # Placeholders in shell scripts
 //
-// Values never enter the text of a shell script. At load time each hole is
-// replaced by a placeholder name, the script is parsed as shell, and the tree
-// tells what surrounds every hole (position.go). At run time the hole becomes a
-// variable reference shaped for that place and the value travels in the
-// variable:
+// Values never become part of the text of a shell script. When a definition is loaded, each
+// placeholder is replaced by a marker, a name that the script does not contain, and the script
+// is parsed as shell. The syntax tree shows what surrounds each marker (position.go). When the
+// step runs, the placeholder becomes a reference to a variable, written for that place, and the
+// variable holds the value:
 //
 //	cp {SRC} x        cp "${__FLOWRUN_1}" x
 //	echo "a {SRC}"    echo "a ${__FLOWRUN_1}"
 //	echo 'a {SRC}'    echo 'a '"${__FLOWRUN_1}"''
 //
-// Quoting alone is not enough. A shell evaluates the text of an arithmetic
-// operand or of an array subscript even when it comes out of a quoted variable,
-// so such places take a proven number or identifier only; places that are parsed
-// a second time (eval, trap, back-ticks) take no hole at all. Whatever the tree
-// walk does not recognise is refused at load: an oversight here costs a
-// diagnostic, never an execution.
+// Quoting is not enough everywhere. A shell evaluates the text of an arithmetic operand or of
+// an array subscript even if it comes from a quoted variable. Such places accept only a value
+// that is proven to be a number or an identifier. Places that a shell parses a second time
+// (eval, trap, backticks) accept no placeholder at all. A placeholder is also rejected if the
+// walk through the tree does not recognize its place: a gap in this package then costs a
+// diagnostic, and never runs code.
 //
 // # Other languages
 //
-// cmd and PowerShell have variables that are read after parsing too (cmd.go,
-// powershell.go), so their holes become those, and what is read twice takes none.
-// There is no parser for them here: a small reader follows quotes, blocks and
-// statements, and refuses what it cannot tell. Python has none such; its holes
+// cmd and PowerShell also expand some variables after parsing (cmd.go, powershell.go), so
+// placeholders become those variables. Places whose text is read twice accept none. There is no
+// full parser for these languages. A small reader follows quotes, blocks and statements, and
+// rejects placeholders where it is not certain. Python has no such variables; placeholders
 // become literals (python.go).
 //
 // # Conditions
 //
-// A [Condition] is an expr-lang expression. Its references become typed lookups
-// before the expression is parsed, so a value can never turn into an operator.
-// Comparisons are flowrun's own (compare.go): text meets numbers by parsing,
-// nil equals nothing but nil and is neither smaller nor greater than anything.
+// A [Condition] is an expr-lang expression. Its references become typed lookups before the
+// expression is parsed, so a value can never become an operator. Comparisons are flowrun's own
+// (compare.go): text is compared with a number by parsing it; nil equals only nil, and is
+// neither smaller nor greater than anything.
 //
-// The package reports byte offsets; its caller knows files and lines. Parsed
-// templates, formats and conditions are immutable and safe for concurrent use.
+// The package reports byte offsets; the caller knows files and lines. Parsed templates, formats
+// and conditions do not change. Safe for concurrent use.
 package expr

@@ -9,27 +9,27 @@ import (
 	"github.com/expr-lang/expr/parser"
 )
 
-// Verdict is what a condition comes to before everything is known.
+// Verdict is the result of a condition while some values may not be known.
 type Verdict int
 
 const (
-	NotYet Verdict = iota // it depends on values that do not exist yet
+	NotYet Verdict = iota // the result depends on values that do not exist yet
 	True
 	False
 )
 
 var verdictWords = [...]string{"not yet known", "true", "false"}
 
-// String is the verdict in words.
+// String returns the verdict in words.
 func (v Verdict) String() string { return verdictWords[v] }
 
 // MarshalText writes the verdict in words.
 func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 
-// Explain decides as far as the scope allows, and says why: the condition with
-// its values in place, or the values that are missing. A part that does not
-// matter, as in false && ..., needs no values. An error in deciding gives NotYet
-// with the error's text.
+// Explain decides the condition as far as the scope allows, and returns the reason: the condition
+// with its values in place of the references, or the names of the missing values. Parts that do
+// not matter, as in false && ..., need no values. If deciding fails, the verdict is NotYet and
+// the reason is the text of the error.
 func (c *Condition) Explain(sc Scope, st Status) (Verdict, string) {
 	v, err := c.decide(c.root, sc, st)
 	if err != nil {
@@ -41,8 +41,8 @@ func (c *Condition) Explain(sc Scope, st Status) (Verdict, string) {
 	return v, c.withValues(sc)
 }
 
-// decide is three-valued logic over && || !; everything else is evaluated if its
-// values are known.
+// decide applies three-valued logic to &&, || and !. It evaluates everything else if its values
+// are known.
 func (c *Condition) decide(n ast.Node, sc Scope, st Status) (Verdict, error) {
 	switch n := n.(type) {
 	case *ast.UnaryNode:
@@ -115,8 +115,7 @@ func (c *Condition) missing(sc Scope) string {
 	return strings.Join(names, ", ") + " are not known yet"
 }
 
-// withValues is the condition with every known value in the place of its
-// reference.
+// withValues returns the condition with every known value in place of its reference.
 func (c *Condition) withValues(sc Scope) string {
 	var b strings.Builder
 	at := 0
@@ -127,7 +126,7 @@ func (c *Condition) withValues(sc Scope) string {
 		}
 		start, end := ref.Off, ref.Off+ref.Len
 		value := formatValue(toExprLang(v.V))
-		if c.asText[i] { // the quotes around {ref} are part of what it stood for
+		if c.asText[i] { // the quotes around {ref} belong to the reference
 			start, end = start-1, end+1
 			value = formatValue(textOf(v.V, v.Delimiter))
 		}

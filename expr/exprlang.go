@@ -12,17 +12,18 @@ import (
 	"github.com/expr-lang/expr/conf"
 )
 
-// evaluation is what a running condition can see. expr-lang hands it to the
-// functions below as $env; it has no exported fields, so no name leads into it.
+// evaluation holds what a condition can use while it is decided. expr-lang passes it to the
+// functions below as $env. It has no exported fields, so that no name in a condition can reach
+// into it.
 type evaluation struct {
 	cond   *Condition
 	scope  Scope
 	status Status
 }
 
-// disabledBuiltins are builtins a condition goes without: the wall clock, because a
-// replay must decide as the first run did, and the ones that make large values
-// out of small ones, because a condition decides and does not build.
+// disabledBuiltins lists functions of expr-lang that are not available. The clock is not, because
+// a resumed run must decide as the first run did. Functions that make large values of small ones
+// are not, because a condition has to decide and not to build.
 var disabledBuiltins = []string{"now", "date", "timezone", "repeat", "replace", "join", "reduce"}
 
 var baseConfig = sync.OnceValue(func() *conf.Config {
@@ -34,7 +35,7 @@ var baseConfig = sync.OnceValue(func() *conf.Config {
 	for name, fn := range map[string]func(args ...any) (any, error){
 		"_ref": callRef, "_val": callVal, "_cmp": callCompare, "_in": callIn,
 		"_text": callText, "_whole": callWhole, "_bool": callBool, "_true": callTruthy, "_status": callStatus,
-		// The status functions as written; patcher turns them into _status.
+		// The status functions as they are written; patcher replaces them by _status.
 		"success": callStatus, "failure": callStatus, "always": callStatus, "cancelled": callStatus,
 	} {
 		cfg.Functions[name] = &builtin.Function{Name: name, Func: fn}
@@ -42,16 +43,16 @@ var baseConfig = sync.OnceValue(func() *conf.Config {
 	return cfg
 })
 
-// exprLangConfig returns a configuration of expr-lang. The tables are shared and never
-// written; the type cache is, so each parse has its own.
+// exprLangConfig returns a configuration for one parse. Its tables are shared and never written.
+// The type cache is written, so each parse gets its own.
 func exprLangConfig() *conf.Config {
 	cfg := *baseConfig()
 	cfg.NtCache = nature.Cache{}
 	return &cfg
 }
 
-// Functions lists the names that can be called in a condition or an expression, in
-// no order, for did-you-mean.
+// Functions lists the names that can be called in a condition or an expression, in no particular
+// order. It serves suggestions for misspelled names.
 func Functions() []string {
 	var list []string
 	for name := range baseConfig().Builtins {
@@ -77,7 +78,8 @@ func callRef(args ...any) (any, error) {
 	return toExprLang(v.(Value).V), nil
 }
 
-// callVal is a lookup that keeps what is known about the value, for comparing.
+// callVal implements a lookup that returns a Value, for comparisons that need to know whether text
+// may be a number.
 func callVal(args ...any) (any, error) {
 	f, i := args[0].(*evaluation), args[1].(int)
 	v, err := lookup(f.scope, f.cond.refs[i], nil)
@@ -109,8 +111,8 @@ func callStatus(args ...any) (any, error) {
 	return true, nil
 }
 
-// patcher walks the parsed condition bottom up and puts flowrun's own lookups
-// and comparisons in the place of expr-lang's.
+// patcher walks the parsed condition bottom up and replaces lookups and comparisons of expr-lang
+// by flowrun's own.
 type patcher struct {
 	cond         *Condition
 	mode         condMode
@@ -118,7 +120,7 @@ type patcher struct {
 	problems     []Problem
 }
 
-// Visit is called by ast.Walk for children before their parents.
+// Visit is called by ast.Walk, for children before their parents.
 func (p *patcher) Visit(node *ast.Node) {
 	switch n := (*node).(type) {
 	case *ast.IdentifierNode:
@@ -134,7 +136,7 @@ func (p *patcher) Visit(node *ast.Node) {
 	case *ast.ConditionalNode:
 		p.requireBool(&n.Cond)
 	case *ast.PredicateNode:
-		// A loop inside a loop is the only way left to run for long.
+		// Nested loops are the only way left to run for long.
 		if containsPredicate(n.Node) {
 			p.report(n, "do the work in a step and use its result", "%s cannot nest all, any, filter and their like", p.mode.withArticle())
 		}
@@ -197,8 +199,8 @@ func (p *patcher) binary(node *ast.Node, n *ast.BinaryNode) {
 	}
 }
 
-// requireWhole makes sure that the end of a range is a whole number when it is asked. Of
-// literals the check at load says so.
+// requireWhole makes an end of a range fail at run time if it is not a whole number. Literals are
+// left alone: expr-lang checks them when the definition is loaded.
 func requireWhole(node *ast.Node) {
 	switch (*node).(type) {
 	case *ast.IntegerNode, *ast.FloatNode, *ast.StringNode, *ast.BoolNode, *ast.NilNode:
@@ -207,7 +209,8 @@ func requireWhole(node *ast.Node) {
 	}
 }
 
-// checkPattern reports a bad regular expression at load, not at run time.
+// checkPattern reports an invalid regular expression when the definition is loaded, not when the
+// condition is decided.
 func (p *patcher) checkPattern(n *ast.BinaryNode) {
 	if s, ok := n.Right.(*ast.StringNode); ok && n.Operator == "matches" {
 		if _, err := regexp.Compile(s.Value); err != nil {
@@ -216,7 +219,8 @@ func (p *patcher) checkPattern(n *ast.BinaryNode) {
 	}
 }
 
-// requireBool makes sure that what stands at node is true or false when it is asked.
+// requireBool makes the expression at node fail at run time if it is neither true nor false, and
+// reports it now if it can never be.
 func (p *patcher) requireBool(node *ast.Node) {
 	k := p.kind(*node)
 	switch {
@@ -230,7 +234,7 @@ func (p *patcher) requireBool(node *ast.Node) {
 	}
 }
 
-// replaceWithCall puts a call of one of flowrun's functions where node stands.
+// replaceWithCall replaces node by a call of one of flowrun's functions.
 func replaceWithCall(node *ast.Node, fn string, args ...ast.Node) {
 	loc := (*node).Location()
 	call := &ast.CallNode{Callee: &ast.IdentifierNode{Value: fn}, Arguments: args}
@@ -239,7 +243,7 @@ func replaceWithCall(node *ast.Node, fn string, args ...ast.Node) {
 	*node = call
 }
 
-// keepValue turns a plain lookup into one that keeps what is known about the value.
+// keepValue turns a plain lookup into one that returns a Value.
 func keepValue(n ast.Node) ast.Node {
 	if name, call := callName(n); name == "_ref" {
 		call.Callee.(*ast.IdentifierNode).Value = "_val"
@@ -265,7 +269,7 @@ func (p *patcher) report(n ast.Node, hint, format string, args ...any) {
 	p.problems = append(p.problems, problemf(CodeSyntax, off, size, hint, format, args...))
 }
 
-// ref returns the reference a node looks up, or nil.
+// ref returns the reference that a node looks up, nil if it is not a lookup.
 func (p *patcher) ref(n ast.Node) *Ref {
 	name, call := callName(n)
 	if name != "_ref" && name != "_val" || len(call.Arguments) != 2 {
@@ -278,7 +282,7 @@ func (p *patcher) ref(n ast.Node) *Ref {
 	return &p.cond.refs[i.Value]
 }
 
-// containsPredicate reports whether a predicate stands anywhere inside n.
+// containsPredicate reports whether there is a predicate anywhere inside n.
 func containsPredicate(n ast.Node) bool {
 	f := predicateFinder{}
 	ast.Walk(&n, &f)

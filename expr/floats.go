@@ -5,13 +5,14 @@ import (
 	"strings"
 )
 
-// FitsFloat says whether a float64 has every digit of the decimal number that it was read
-// from. One that has not is kept as its digits.
+// FitsFloat reports whether f has every digit of the decimal number s from which it was read. A
+// number that does not fit is kept as its digits.
 func FitsFloat(s string, f float64) bool {
 	return significant(s) == significant(strconv.FormatFloat(f, 'e', -1, 64))
 }
 
-// significant are the digits of a decimal number without those that only place its point.
+// significant returns the digits of a decimal number without leading and trailing zeros, sign,
+// point and exponent.
 func significant(s string) string {
 	if e := strings.IndexAny(s, "eE"); e >= 0 {
 		s = s[:e]

@@ -4,14 +4,14 @@ import (
 	"strings"
 )
 
-// Format is a parameter's `format`: the author's text around the value, with
-// {value} in it. Its blanks separate words; {value} is one
-// word whatever it contains. It applies to each element of an array.
+// Format is a parameter's `format`: text of the author with {value} in it. Spaces in the text
+// separate words. {value} is one word, whatever it contains. A format is applied to each element
+// of an array. It does not change. Safe for concurrent use.
 type Format struct {
 	pieces []piece
 }
 
-// formatNames is the one name a format knows.
+// formatNames knows the one name of a format: value.
 type formatNames struct{ typ string }
 
 func (n formatNames) Symbol(id string) Symbol {
@@ -21,22 +21,23 @@ func (n formatNames) Symbol(id string) Symbol {
 	return Symbol{}
 }
 
-// ParseFormat parses a parameter's `format`. paramType is the parameter's type,
-// "" if it is not known.
+// ParseFormat parses a parameter's `format`. paramType is the type of the parameter, "" if it is
+// not known.
 func ParseFormat(src string, paramType string) (*Format, []Problem) {
 	if paramType == "array" {
-		paramType = "" // the format meets the elements
+		paramType = "" // the format is applied to the elements
 	}
 	pieces, problems := scan(src, formatNames{paramType})
 	return &Format{pieces: pieces}, problems
 }
 
-// valueScope answers {value}.
+// valueScope returns the value for {value}.
 type valueScope struct{ v any }
 
 func (s valueScope) Lookup(Ref) (Value, error) { return Value{V: s.v, Text: true}, nil }
 
-// words formats each element and returns all words. What is empty vanishes.
+// words formats each element and returns the words of all. A formatted value that is empty adds no
+// word.
 func (f *Format) words(elems []any) ([]string, error) {
 	var all []string
 	var size sizeTotal
@@ -82,7 +83,7 @@ func (f *Format) element(v any) ([]string, error) {
 	return words, nil
 }
 
-// wordBuilder collects words: text sticks to the word before it, blanks end it.
+// wordBuilder collects words: text is joined to the word before it, a space ends that word.
 type wordBuilder struct {
 	words  []string
 	inWord bool
@@ -95,7 +96,7 @@ func (w *wordBuilder) addText(s string) {
 	w.words[len(w.words)-1] += s
 }
 
-// addSplit adds text whose blanks separate words.
+// addSplit adds text in which spaces separate words.
 func (w *wordBuilder) addSplit(s string) {
 	for s != "" {
 		n := strings.IndexAny(s, " \t\n")

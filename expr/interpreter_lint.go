@@ -6,20 +6,20 @@ import (
 	"sync"
 )
 
-// interpreterCall is a program with the option behind which code stands, in a script
-// whose quoting does not matter for that: of PowerShell or cmd.
+// interpreterCall matches a program and the option after which code follows, in a script for
+// PowerShell or cmd. The quoting of those scripts does not matter for it.
 var interpreterCall = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?im)(?:^|[\s&|;({"'\\/])((?:ba|da|z|k)?sh|cmd|python[23]?|py|node|perl|ruby|php|ssh|wsl|pwsh|powershell)(?:\.exe)?["']?((?:[ \t]+[-/][\w-]+(?:[ \t]+(?:Bypass|Hidden|Unrestricted|RemoteSigned))?)*?)[ \t]+(-\w*c|-e|-r|-p|-command|-encodedcommand|/[ckr])[ \t]+`)
 })
 
-// lintInterpreters warns of values in the code that a script of PowerShell or cmd gives to an
+// lintInterpreters warns of placeholders in code that a script for PowerShell or cmd passes to an
 // interpreter.
 func lintInterpreters(src string, pieces []piece) (problems []Problem) {
 	text, markers := withMarkers(src, pieces)
 	for _, call := range interpreterCall().FindAllStringSubmatchIndex(text, -1) {
 		from := call[1]
 		to := from + argumentEnd(text[from:])
-		if strings.EqualFold(text[call[2]:call[3]], "cmd") { // it reads the rest of the line
+		if strings.EqualFold(text[call[2]:call[3]], "cmd") { // cmd reads the rest of the line
 			line, _, _ := strings.Cut(text[from:], "\n")
 			to = from + len(line)
 		}
@@ -33,8 +33,8 @@ func lintInterpreters(src string, pieces []piece) (problems []Problem) {
 	return problems
 }
 
-// argumentEnd is where the argument ends that text begins with: at its closing quotation
-// mark, else at the next space or separator.
+// argumentEnd returns where the argument at the start of text ends: at its closing quote,
+// otherwise at the next space or separator.
 func argumentEnd(text string) int {
 	quote := byte(0)
 	for i := range len(text) {

@@ -1,14 +1,14 @@
 package expr
 
-// Literal is a Plain template of a text that nothing is put into, braces and all.
+// Literal returns a Plain template of text without placeholders. Braces in it are text.
 func Literal(text string) *Template { return LiteralScript(text, Plain) }
 
-// LiteralScript is a script that nothing is put into, braces and all, for a shell.
+// LiteralScript returns a script for a shell without placeholders. Braces in it are text.
 func LiteralScript(text string, sh Shell) *Template {
 	return &Template{shell: sh, pieces: []piece{{text: text}}, static: true}
 }
 
-// LiteralArgv is a command of just these words, whatever stands in them.
+// LiteralArgv returns a command with exactly these words. Braces and quotes in them are text.
 func LiteralArgv(words []string) *Template {
 	t := &Template{shell: Argv, static: true}
 	for i, w := range words {

@@ -10,20 +10,20 @@ import (
 	"unicode/utf8"
 )
 
-// Markdown tools write references in a way of their own: a
-// string that is nothing but input.url, or holes in two braces, "{{preprocess.query}}".
-// What comes of them is the same Ref that YAML tools have, for the same Scope.
+// Markdown tools write references differently: a string that is only input.url, or placeholders in
+// two braces, "{{preprocess.query}}". Both become the same Ref as in YAML tools, for the same
+// Scope.
 
-// bareRoots are the words that make a whole string a reference where a path follows
-// them. Every other root stands in {{...}}.
+// bareRoots are the words that, followed by a path, make a whole string a reference. Every other
+// root has to be written in {{...}}.
 var bareRoots = []string{"input", "prev_step", "output", "preprocess"}
 
-// ParseMarkdown reads a text of a Markdown tool: a value that is exactly one reference
-// keeps its type, references inside a longer text are written out in it. A
-// backslash before what would be a reference makes it text.
+// ParseMarkdown parses a text of a Markdown tool. A text that is exactly one reference keeps the
+// type of the value. References in a longer text are replaced by their text. A backslash before
+// a reference makes it text.
 //
-// names are asked for the words input, preprocess, prev_step and output as for any
-// other root; see Symbol.As.
+// names is asked for the words input, preprocess, prev_step and output as for any other root
+// (see Symbol.As).
 func ParseMarkdown(src string, names Names) (*Template, []Problem) {
 	s := &markdownScanner{src: src, names: names}
 	if !s.bareReference() {
@@ -34,7 +34,7 @@ func ParseMarkdown(src string, names Names) (*Template, []Problem) {
 	return t, s.problems
 }
 
-// markdownScanner cuts a text of a Markdown tool into text and holes.
+// markdownScanner splits a text of a Markdown tool into text and placeholders.
 type markdownScanner struct {
 	src      string
 	names    Names
@@ -42,8 +42,8 @@ type markdownScanner struct {
 	problems []Problem
 }
 
-// bareReference reads a text that is a reference and nothing else, or one with a backslash
-// before it.
+// bareReference reads a text that is one reference, or one with a backslash before it, and reports
+// whether it is.
 func (s *markdownScanner) bareReference() bool {
 	text, escaped := strings.CutPrefix(s.src, `\`)
 	r, ok := readReference(text)
@@ -58,7 +58,7 @@ func (s *markdownScanner) bareReference() bool {
 	return true
 }
 
-// placeholders reads {{...}} wherever it stands.
+// placeholders reads the text and every {{...}} in it.
 func (s *markdownScanner) placeholders() {
 	var text strings.Builder
 	flush := func() {
@@ -103,7 +103,7 @@ func (s *markdownScanner) placeholders() {
 	flush()
 }
 
-// unclosed warns of a {{ with a reference behind it and no }}, which stays as text.
+// unclosed warns of a {{ with a reference after it but no }}. It stays as text.
 func (s *markdownScanner) unclosed(open int) {
 	inner, _, _ := strings.Cut(s.src[open+2:min(len(s.src), open+maxPlaceholder)], "}")
 	name := strings.TrimSpace(inner)
@@ -115,7 +115,7 @@ func (s *markdownScanner) unclosed(open int) {
 	s.problems = append(s.problems, p)
 }
 
-// placeholder adds a reference that takes n bytes at off; its root begins at at.
+// placeholder adds a reference of n bytes at off. Its root begins at at.
 func (s *markdownScanner) placeholder(r markdownRef, off, n, at int) {
 	ref, p := r.resolve(s.names)
 	ref.Off, ref.Len = off, n
@@ -126,13 +126,12 @@ func (s *markdownScanner) placeholder(r markdownRef, off, n, at int) {
 	s.pieces = append(s.pieces, piece{placeholder: &placeholder{off: off, len: n, ref: ref}})
 }
 
-// markdownRef is a reference as it stands in the text: a path, whose first segments are the
-// root.
+// markdownRef is a reference as it is written: a path whose first segments are the root.
 type markdownRef struct{ path []Segment }
 
 func (w markdownRef) rootLen() int { return len(w.path[0].Field) }
 
-// readReference reads a whole text as a name with a path behind it.
+// readReference parses a whole text as a name with a path after it.
 func readReference(s string) (markdownRef, bool) {
 	n := wordLen(s)
 	if n == 0 || s[0] == '-' || isDigit(s[0]) {
@@ -149,7 +148,7 @@ func readReference(s string) (markdownRef, bool) {
 	return markdownRef{path}, true
 }
 
-// wordLen is how many leading bytes of s are a word of a path: letters and digits of
+// wordLen returns how many bytes at the start of s are a word of a path: letters and digits of
 // any script, and _ $ -.
 func wordLen(s string) int {
 	for i, c := range s {
@@ -160,8 +159,7 @@ func wordLen(s string) int {
 	return len(s)
 }
 
-// readSegment reads .word, [0], ["a key"] or ['a key'] at the beginning of s; n is 0
-// where there is none.
+// readSegment reads .word, [0], ["a key"] or ['a key'] at the start of s. n is 0 if there is none.
 func readSegment(s string) (seg Segment, n int) {
 	switch {
 	case s[0] == '.':
@@ -186,7 +184,7 @@ func readSegment(s string) (seg Segment, n int) {
 	return Segment{}, 0
 }
 
-// readKey reads ["..."], a JSON string, or ['...'], in which nothing is escaped.
+// readKey reads ["..."], a JSON string, or ['...'], which has no escapes.
 func readKey(s string) (Segment, int) {
 	for i := 2; i < len(s); i++ {
 		switch {
@@ -206,8 +204,8 @@ func readKey(s string) (Segment, int) {
 	return Segment{}, 0
 }
 
-// resolve finds out what the reference stands for. The root is the longest name that
-// names knows: names of steps may have dots.
+// resolve finds what the reference means. The root is the longest name that names knows, because
+// names of steps may contain dots.
 func (w markdownRef) resolve(names Names) (Ref, *Problem) {
 	words := 1
 	for words < len(w.path) && !w.path[words].IsIndex {
@@ -238,8 +236,8 @@ func rootOf(path []Segment) string {
 	return strings.Join(names, ".")
 }
 
-// checkMarkdownPath checks the path behind the root, which was written as word, and brings that of
-// a step into the form that scopes know.
+// checkMarkdownPath checks the path after the root, which was written as word. It converts the
+// path into the result of a step to the form that scopes know.
 func (r *Ref) checkMarkdownPath(word, typ string) *Problem {
 	switch r.Class {
 	case Step:
@@ -256,8 +254,8 @@ func (r *Ref) checkMarkdownPath(word, typ string) *Problem {
 	return nil
 }
 
-// checkMarkdownResult is the part of a step's result: its value, or its text as it was printed.
-// prev_step has both under a name; for other words output may be left out.
+// checkMarkdownResult converts the path into a step's result: to its value, or to its text as it
+// was printed. prev_step has both under a name. Other words may leave out output.
 func (r *Ref) checkMarkdownResult(word string) *Problem {
 	field, own := "value", word == "input" || word == "preprocess"
 	if !own && len(r.Path) > 0 && (r.Path[0].Field == "output" || r.Path[0].Field == "outputText") {
@@ -275,7 +273,7 @@ func (r *Ref) checkMarkdownResult(word string) *Problem {
 	return nil
 }
 
-// pathText writes a path as Markdown tools have it.
+// pathText writes a path as Markdown tools write it.
 func pathText(path []Segment) string {
 	var b strings.Builder
 	for _, seg := range path {
@@ -291,8 +289,8 @@ func pathText(path []Segment) string {
 	return b.String()
 }
 
-// markdownText is a value inside a longer text of a Markdown tool: text as it is, lists
-// and objects as compact JSON.
+// markdownText writes a value inside a longer text of a Markdown tool: text as it is, lists and
+// objects as compact JSON.
 func markdownText(v Value) string {
 	if v.Absent {
 		return ""

@@ -7,20 +7,19 @@ import (
 	"strings"
 )
 
-// numberFormat is a .NET-style number pattern: a letter with digits
-// (D4, F2, N2, X8) or a picture of digits (0000, #,##0.00). Digits are exact
-// decimals, rounded half away from zero.
+// numberFormat is a .NET-style number pattern: a letter with digits (D4, F2, N2, X8) or a picture
+// of digits (0000, #,##0.00). The result has exact decimals, rounded half away from zero.
 type numberFormat struct {
 	pattern     string
 	letter      byte // 'D', 'F', 'N', 'X', 'x', or 0 for a picture
-	minWhole    int  // least digits before the point
-	minDecimals int  // least digits after it
-	maxDecimals int  // most digits after it
+	minWhole    int  // minimum number of digits before the point
+	minDecimals int  // minimum number of digits after it
+	maxDecimals int  // maximum number of digits after it
 	thousands   bool
-	omitZero    bool // a picture without 0 before the point shows no lone zero
+	omitZero    bool // a picture without 0 before the point: 0.5 is shown as .5
 }
 
-// maxPatternDigits bounds the width of a formatted number.
+// maxPatternDigits is the maximum width of a formatted number.
 const maxPatternDigits = 99
 
 func parseNumberFormat(pattern string) (numberFormat, error) {
@@ -110,7 +109,7 @@ func (f numberFormat) decimal(r *big.Rat) string {
 	}
 	lead := ""
 	if strings.Trim(whole+fraction, "0") != "" {
-		lead = sign(r) // what rounds to zero has no sign
+		lead = sign(r) // a number that rounds to zero has no sign
 	}
 	if f.omitZero && whole == "0" {
 		whole = ""
@@ -143,9 +142,8 @@ func group(digits string) string {
 	return digits
 }
 
-// exactNumber reads v without rounding where its text is plain digits. A number
-// with an exponent goes through a float first: 1e999999999 must not become a
-// number with as many digits.
+// exactNumber converts v without rounding if its text is plain digits. A number with an exponent
+// is converted to a float first: 1e999999999 must not become a number with that many digits.
 func exactNumber(v any) (*big.Rat, bool) {
 	text, ok := numberText(v)
 	if s, isText := v.(string); isText {

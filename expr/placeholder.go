@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// placeholder is one `{...}` of a template: a reference with transforms, or a choice
-// between two branches.
+// placeholder is one `{...}` of a template: a reference with transforms, or a choice between two
+// branches.
 type placeholder struct {
 	off, len   int
-	ref        Ref // of a choice: the zero Ref
+	ref        Ref // the zero Ref for a choice
 	transforms []Transform
 	choice     *choice
-	pos        position // in scripts: what surrounds it
+	pos        position // in scripts: what surrounds the placeholder
 }
 
 // choice is `{cond ? a : b}`.
@@ -21,7 +21,7 @@ type choice struct {
 	then, els branch
 }
 
-// branch is one side of a choice: the author's text, or a reference.
+// branch is one side of a choice: text of the author, or a reference.
 type branch struct {
 	literal    string
 	isRef      bool
@@ -29,14 +29,14 @@ type branch struct {
 	transforms []Transform
 }
 
-// piece is a stretch of a template: text, or a hole.
+// piece is a part of a template: text, or a placeholder.
 type piece struct {
 	text        string
 	placeholder *placeholder
 }
 
-// value looks the hole's value up and transforms it. The reference is the one
-// that gave the value; the zero Ref where the author's own text did.
+// value looks up the value of the placeholder and applies the transforms. It also returns the
+// reference that gave the value, the zero Ref if the value is text of the author.
 func (ph *placeholder) value(sc Scope) (Value, Ref, error) {
 	if ph.choice == nil {
 		v, err := lookup(sc, ph.ref, ph.transforms)
@@ -71,7 +71,7 @@ func lookup(sc Scope, ref Ref, ts []Transform) (Value, error) {
 	return v, nil
 }
 
-// refs adds every reference of the hole to list.
+// refs appends every reference of the placeholder to list.
 func (ph *placeholder) refs(list []Ref) []Ref {
 	if ph.choice == nil {
 		return append(list, ph.ref)
@@ -79,7 +79,7 @@ func (ph *placeholder) refs(list []Ref) []Ref {
 	return ph.sources(append(list, ph.choice.cond.refs...))
 }
 
-// sources adds the references whose values the hole can become.
+// sources appends the references whose values the placeholder can become.
 func (ph *placeholder) sources(list []Ref) []Ref {
 	if ph.choice == nil {
 		return append(list, ph.ref)
@@ -92,20 +92,20 @@ func (ph *placeholder) sources(list []Ref) []Ref {
 	return list
 }
 
-// mayHoldText reports whether the hole's value is anything but a proven number.
+// mayHoldText reports whether the value can be anything but a proven number.
 func (ph *placeholder) mayHoldText() bool {
 	return ph.choice != nil || ph.ref.kind != kindNumber
 }
 
-// untrusted reports whether others than the definition's author and the machine decide
-// the hole's text.
+// untrusted reports whether someone other than the author of the definition and the machine
+// decides the text of the value.
 func (ph *placeholder) untrusted() bool {
 	return slices.ContainsFunc(ph.sources(nil), func(r Ref) bool {
 		return r.Class != Variable && r.Class != Env && r.kind != kindNumber
 	})
 }
 
-// name is the hole for a message.
+// name returns the placeholder for a message.
 func (ph *placeholder) name() string {
 	if ph.choice != nil {
 		return "the choice {... ? ... : ...}"

@@ -11,54 +11,55 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// form is the shape a variable reference takes where a hole sits.
+// form is the form of a variable reference, which depends on what surrounds the placeholder.
 type form int
 
 const (
 	formUnknown form = iota
-	formWord         // bare, where words stand in a list: one "${V}" for each word
-	formSingle       // bare, where exactly one word belongs: "${V}"
+	formWord         // bare, in a list of words: one "${V}" for each word
+	formSingle       // bare, where exactly one word is allowed: "${V}"
 	formInner        // inside "..." or an unquoted here-document: ${V}
 	formQuoted       // inside '...': '"${V}"'
 	formNumber       // inside arithmetic: the digits themselves
-	formComment      // inside a comment: nothing is put in
+	formComment      // inside a comment: the placeholder stays as it is written
 )
 
-// guard is what a value must prove before it may stand where it does.
+// guard is what a value has to be before it may be used at its place.
 type guard int
 
 const (
 	guardNone    guard = iota
-	guardNumber        // a number: the shell calculates here
-	guardName          // an identifier: the shell takes it for a variable's name
-	guardScalar        // not "(...)": declare would read an array
-	guardOption        // no leading "-", whoever the value comes from
-	guardProgram       // the name of a command, but not one that evaluates its arguments
+	guardNumber        // a number, because the shell calculates here
+	guardName          // an identifier, because the shell reads it as the name of a variable
+	guardScalar        // not "(...)", which declare would read as an array
+	guardOption        // no leading "-", no matter who gave the value
+	guardProgram       // the name of a command, but not of one that evaluates its arguments
 )
 
-// position is what surrounds a hole in a script, found at load.
+// position is what surrounds a placeholder in a script. It is found when the definition is loaded.
 type position struct {
 	form          form
 	guard         guard
-	argument      bool           // the dash rule applies: an argument of a command, no -- before it
-	preceding     []*placeholder // holes before it in its word, with nothing else between
-	optionalWords []*placeholder // guardProgram: words before it that may vanish
-	prefix        string         // guardProgram: what sticks to the hole
+	argument      bool           // an argument of a command without -- before it: checkDash applies
+	preceding     []*placeholder // placeholders before it in its word, with nothing else between
+	optionalWords []*placeholder // guardProgram: words before it that are left out if they are empty
+	prefix        string         // guardProgram: text that is joined to the placeholder
 	suffix        string
-	written       string // formComment: the hole as written
+	written       string // formComment: the placeholder as it is written
 
-	requoted     bool // PowerShell: the author's '...' around it has become "..."
-	beforeQuote  bool // cmd: a quote, or another hole, follows
-	slashOptions bool // cmd: a leading / is an option
-	parenthesize bool // Python: what follows needs a number in parentheses
+	requoted     bool // PowerShell: the author's '...' around it was changed to "..."
+	beforeQuote  bool // cmd: a quote, or another placeholder, follows
+	slashOptions bool // cmd: a leading / begins an option
+	parenthesize bool // Python: a number needs parentheses because of what follows
 }
 
-// maxScript bounds scripts with holes; the parser recurses on nesting.
+// maxScript is the maximum size in bytes of a script with placeholders. The parser is recursive,
+// so deep nesting would exhaust the stack.
 const maxScript = 64 << 10
 
-// placeShell finds out where each hole of a script sits. A script for sh is also
-// read as bash: sh is dash on one machine and bash on the next, and the value
-// must be safe in both.
+// placeShell finds out where each placeholder of a script is. A script for sh is also parsed as
+// bash, because sh is dash on one machine and bash on the next, and the value must be safe in
+// both.
 func placeShell(src string, sh Shell, pieces []piece) []Problem {
 	text, markers := withMarkers(src, pieces)
 	variant := syntax.LangBash
@@ -79,18 +80,19 @@ func placeShell(src string, sh Shell, pieces []piece) []Problem {
 	return w.problems
 }
 
-// marker is a hole and where its placeholder stands in the parsed text.
+// marker is the name that replaces a placeholder in the text that is parsed, and what the parse
+// found out about its place.
 type marker struct {
 	placeholder *placeholder
 	off         int
 	name        string
 	pos         position
-	why         string // not "": no value can stand here
+	why         string // why no value can be used here; "" if one can
 	hint        string
 }
 
-// withMarkers writes a name for every hole. The names are like none in the
-// text, so that a name found in the tree is a hole.
+// withMarkers replaces every placeholder by a name that the text does not contain, so that a
+// marker in the syntax tree cannot be anything else.
 func withMarkers(src string, pieces []piece) (string, []marker) {
 	prefix := "_flowrun"
 	for strings.Contains(src, prefix) {
@@ -106,7 +108,7 @@ func withMarkers(src string, pieces []piece) (string, []marker) {
 		}
 		name := prefix + strconv.Itoa(len(markers)) + "_"
 		if endsInVariable(b.String()) {
-			name = "." + name // or $HOME{X} would read as one longer name
+			name = "." + name // without the dot, $HOME{X} would read as one longer name
 		}
 		markers = append(markers, marker{placeholder: p.placeholder, off: b.Len(), name: name})
 		b.WriteString(name)
@@ -123,7 +125,7 @@ func endsInVariable(text string) bool {
 	return i > 0 && i < len(text) && text[i-1] == '$'
 }
 
-// Parsers are reused: one holds kilobytes of buffers, a step's script is short.
+// The parsers are reused: each has kilobytes of buffers, and the script of a step is short.
 var (
 	bashParsers  = sync.Pool{New: func() any { return syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true)) }}
 	posixParsers = sync.Pool{New: func() any { return syntax.NewParser(syntax.Variant(syntax.LangPOSIX), syntax.KeepComments(true)) }}
@@ -139,12 +141,12 @@ func parseShell(text string, variant syntax.LangVariant) (*syntax.File, error) {
 	return p.Parse(strings.NewReader(text), "")
 }
 
-// walker reads one parse of a script and notes the position of every hole.
+// walker walks one parse of a script and finds the position of every placeholder.
 type walker struct {
 	src            string // as written
-	text           string // with placeholders
+	text           string // with markers
 	markers        []marker
-	integers       map[string]bool // variables declared as integers: assigning calculates
+	integers       map[string]bool // variables declared as integers: the shell calculates when it assigns to them
 	arithmeticVars map[string]bool // variables used in arithmetic
 	problems       []Problem
 }
@@ -166,7 +168,8 @@ func (w *walker) read(variant syntax.LangVariant) error {
 	return nil
 }
 
-// merge keeps what either reading of the script demands.
+// merge adds the demands of the other reading of the script. Positions that contradict each other
+// are reported.
 func (w *walker) merge(other *walker) {
 	for i := range w.markers {
 		a, b := &w.markers[i], &other.markers[i]
@@ -193,10 +196,10 @@ func (w *walker) merge(other *walker) {
 	}
 }
 
-// wayOut works for every place that cannot take a value.
+// wayOut is a hint that helps at every place that cannot take a value.
 const wayOut = `assign it to a variable first: v={X}; ... "$v"`
 
-// finish writes the positions into the holes and reports those that have none.
+// finish stores the positions in the placeholders and reports placeholders without one.
 func (w *walker) finish() {
 	for i := range w.markers {
 		p := &w.markers[i]
@@ -219,7 +222,7 @@ func (p *marker) refuse(why, hint string) {
 	}
 }
 
-// in returns the holes whose placeholders start in [from, to) of the text.
+// in returns the markers that start in [from, to) of the text.
 func (w *walker) in(from, to uint) []marker {
 	lo := sort.Search(len(w.markers), func(i int) bool { return w.markers[i].off >= int(from) })
 	hi := sort.Search(len(w.markers), func(i int) bool { return w.markers[i].off >= int(to) })
@@ -230,7 +233,7 @@ func (w *walker) markersIn(n syntax.Node) []marker {
 	return w.in(n.Pos().Offset(), n.End().Offset())
 }
 
-// findComments marks holes in comments: they contribute nothing.
+// findComments finds the placeholders in comments. They stay as they are written.
 func (w *walker) findComments(file *syntax.File) {
 	known := func(p marker) bool { return p.pos.form != formUnknown || p.why != "" }
 	if !slices.ContainsFunc(w.markers, func(p marker) bool { return !known(p) }) {
@@ -249,8 +252,8 @@ func (w *walker) findComments(file *syntax.File) {
 	})
 }
 
-// syntaxProblem words a syntax error of the script. Holes must not go into a script
-// that cannot be read: nobody knows what surrounds them.
+// syntaxProblem converts a syntax error of the script to a Problem. Values cannot be put into a
+// script that does not parse, because it is unknown what surrounds them.
 func (w *walker) syntaxProblem(err error) Problem {
 	off := 0
 	what := err.Error()
@@ -269,8 +272,8 @@ func (w *walker) syntaxProblem(err error) Problem {
 		"cannot find the quoting around the holes: %s", what)
 }
 
-// sourceOffset maps an offset in the text with placeholders to the text as written.
-// A {{X}} escape before it makes the place approximate.
+// sourceOffset maps an offset in the text with markers to the text as written. The result is
+// approximate after a {{X}} escape.
 func (w *walker) sourceOffset(off int) int {
 	shift := 0
 	for _, p := range w.markers {
@@ -285,17 +288,17 @@ func (w *walker) sourceOffset(off int) int {
 	return min(max(off+shift, 0), len(w.src))
 }
 
-// wordContext is what is known about the words being walked.
+// wordContext is what is known about the words that are walked.
 type wordContext struct {
 	quoted          bool   // inside "..." or a here-document
 	heredoc         bool   // inside a here-document
-	nestedQuotes    bool   // inside ${...} inside quotes: further quotes differ between shells
+	nestedQuotes    bool   // inside ${...} inside quotes, where shells disagree on further quotes
 	arithmetic      bool   // inside arithmetic
-	single          bool   // exactly one word belongs here
-	guard           guard  // what the value must prove
-	argument        bool   // the dash rule applies
-	feedsArithmetic bool   // what echo prints here is calculated with
-	refusal         string // not "": why no value may stand here
+	single          bool   // exactly one word is allowed
+	guard           guard  // what the value has to be
+	argument        bool   // the words are arguments: checkDash applies
+	feedsArithmetic bool   // the shell calculates with what echo prints here
+	refusal         string // why no value is allowed; "" if one is
 	hint            string
 	optionalWords   []*placeholder
 	prefix          string
@@ -303,13 +306,13 @@ type wordContext struct {
 	wordStart       *wordStart
 }
 
-// wordStart follows a word from its start, for the dash rule.
+// wordStart follows a word from its start, for checkDash.
 type wordStart struct {
 	placeholders []*placeholder
-	filled       bool // something other than holes stands at the start
+	filled       bool // something other than placeholders is at the start
 }
 
-// refusing returns the place with a reason why no value may stand in it.
+// refusing returns the context with a reason why no value is allowed in it.
 func (c wordContext) refusing(why, hint string) wordContext {
 	if c.refusal == "" {
 		c.refusal, c.hint = why, hint
@@ -317,8 +320,8 @@ func (c wordContext) refusing(why, hint string) wordContext {
 	return c
 }
 
-// substitution is the place of commands inside a substitution: quoting starts anew, but
-// what is evaluated later stays so.
+// substitution returns the context of the commands inside a substitution. Quoting starts anew. A
+// reason to refuse values still applies, and so does arithmetic with the output.
 func (c wordContext) substitution() wordContext {
 	return wordContext{refusal: c.refusal, hint: c.hint, feedsArithmetic: c.feedsArithmetic || c.arithmetic || c.guard == guardNumber}
 }
@@ -374,7 +377,7 @@ func (w *walker) part(part syntax.WordPart, c wordContext) {
 	}
 }
 
-// bareForm is the form of a hole that stands in literal text.
+// bareForm returns the form of a placeholder in literal text.
 func (w *walker) bareForm(c wordContext) form {
 	switch {
 	case c.arithmetic:
@@ -387,7 +390,7 @@ func (w *walker) bareForm(c wordContext) form {
 	return formWord
 }
 
-// literal notes the holes in a stretch of literal text.
+// literal records the placeholders in literal text.
 func (w *walker) literal(n syntax.Node, value string, c wordContext, f form) {
 	rest := value
 	markers := w.markersIn(n)
@@ -406,7 +409,7 @@ func (w *walker) literal(n syntax.Node, value string, c wordContext, f form) {
 	c.wordStart.filled = c.wordStart.filled || rest != ""
 }
 
-// setPosition writes down where a hole sits.
+// setPosition records where a placeholder is.
 func (w *walker) setPosition(p *marker, c wordContext, f form) {
 	switch {
 	case p.pos.form != formUnknown:
@@ -428,7 +431,7 @@ func (w *walker) setPosition(p *marker, c wordContext, f form) {
 	}
 }
 
-// afterBackslash reports whether an odd number of backslashes stands before off.
+// afterBackslash reports whether an odd number of backslashes comes before off.
 func (w *walker) afterBackslash(off int) bool {
 	n := 0
 	for n < off && w.text[off-1-n] == '\\' {
@@ -437,7 +440,7 @@ func (w *walker) afterBackslash(off int) bool {
 	return n%2 == 1
 }
 
-// expansion walks ${...}. The name itself takes no hole.
+// expansion walks ${...}. A placeholder in the name itself is not walked; finish reports it.
 func (w *walker) expansion(e *syntax.ParamExp, c wordContext) {
 	if c.arithmetic && e.Param != nil && !e.Length {
 		w.arithmeticVars[e.Param.Value] = true
@@ -472,8 +475,8 @@ func (w *walker) expansion(e *syntax.ParamExp, c wordContext) {
 	w.word(e.Exp.Word, c)
 }
 
-// pattern is the place of a pattern or replacement inside ${...}: only a quoted
-// reference is taken literally there, inside outer quotes too.
+// pattern returns the context of a pattern or replacement inside ${...}. There only a quoted
+// reference is read literally, even inside outer quotes.
 func (c wordContext) pattern() wordContext {
 	if c.heredoc {
 		c = c.refusing("shells disagree on patterns inside a here-document", wayOut)
@@ -483,7 +486,7 @@ func (c wordContext) pattern() wordContext {
 	return c
 }
 
-// arithmetic walks an expression the shell calculates.
+// arithmetic walks an expression that the shell calculates.
 func (w *walker) arithmetic(x syntax.ArithmExpr, c wordContext) {
 	c.arithmetic, c.argument = true, false
 	switch x := x.(type) {
@@ -512,7 +515,7 @@ func usedAsCode(ph *placeholder, program string) Problem {
 	return p
 }
 
-// String names the form, for tests.
+// String returns the name of the form, for tests.
 func (f form) String() string {
 	names := []string{"unknown", "word", "single", "inner", "quoted", "number", "comment"}
 	if int(f) < len(names) {

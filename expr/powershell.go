@@ -4,11 +4,12 @@ import (
 	"strings"
 )
 
-// placePowerShell finds out where the holes of a PowerShell script sit and
-// writes '...' that hold one as "...", the only quotes in which a variable counts.
-// Every hole becomes ${env:...}, which PowerShell never reads a second time: a place
-// misjudged prints a variable's name or an empty text, and runs nothing. What does
-// read text a second time (Invoke-Expression) takes no hole.
+// placePowerShell finds out where the placeholders of a PowerShell script are. It changes '...'
+// around a placeholder to "...", because PowerShell expands variables only there.
+//
+// Every placeholder becomes ${env:...}, which PowerShell never reads a second time. If a place is
+// misjudged, the script prints the name of a variable or an empty text; it does not run the
+// value. Commands that read text as code (Invoke-Expression) cannot have a placeholder.
 func placePowerShell(src string, pieces []piece) ([]piece, []Problem) {
 	p := psReader{cells: cellsOf(pieces), refusals: refusals{src: src}, stmt: &psStatement{expectsCommand: true}}
 	p.code(0)
@@ -34,12 +35,12 @@ func placePowerShell(src string, pieces []piece) ([]piece, []Problem) {
 
 const psWayOut = `pass it by environment: {variables: {NAME: "{X}"}} and let the code read $env:NAME`
 
-// psStatement is one statement: what a command in it evaluates, it may evaluate of
-// all its parts.
+// psStatement is one statement. If a command in it reads text as code, the whole statement is
+// treated as its text.
 type psStatement struct {
 	parent         *psStatement
-	evaluatedBy    string // the command that reads text as code
-	inArguments    bool   // a command with arguments, as far as read
+	evaluatedBy    string // the command that reads text as code; "" if there is none
+	inArguments    bool   // what was read so far is a command with arguments
 	expectsCommand bool   // a command may begin here
 	afterDashes    bool   // after --
 }
@@ -53,22 +54,22 @@ type psReader struct {
 	refusals
 	cells        cells
 	i            int
-	copied       int // what is written
+	copied       int // how many cells were copied to the output
 	out          pieceWriter
 	stmt         *psStatement
 	placeholders []psPlaceholder
-	lastComment  [2]int // where the last comment began and ended
-	unknownWhy   string // not "": why no place after this one is known
+	lastComment  [2]int // start and end of the last comment
+	unknownWhy   string // why the places after this one are unknown; "" if they are known
 }
 
-// copyTo writes what has not been written, up to i, as it is.
+// copyTo copies the cells up to i that were not copied yet.
 func (p *psReader) copyTo(i int) {
 	for ; p.copied < i; p.copied++ {
 		p.out.cell(p.cells[p.copied])
 	}
 }
 
-// place notes a hole.
+// place records where a placeholder is.
 func (p *psReader) place(ph *placeholder, f form) {
 	ph.pos = position{form: f}
 	p.placeholders = append(p.placeholders, psPlaceholder{ph, p.stmt})
@@ -77,7 +78,8 @@ func (p *psReader) place(ph *placeholder, f form) {
 	}
 }
 
-// markInvalid notes what makes the script no PowerShell at all: no place is known.
+// markInvalid records that the script is not valid PowerShell. It reports all placeholders,
+// because their places are unknown.
 func (p *psReader) markInvalid(why string) {
 	p.unknownWhy = why
 	for _, ph := range p.placeholders {
@@ -146,7 +148,7 @@ func (p *psReader) token(c cell, closing byte, outer *psStatement) {
 		p.bracedVariable()
 	case c.c == '|' || c.c == '=' || c.c == '&':
 		if c.c == '=' && p.stmt.inArguments && !isBlank(p.cells.at(p.i-1)) {
-			p.i++ // part of an argument
+			p.i++ // = is part of an argument
 			return
 		}
 		p.stmt.inArguments, p.stmt.expectsCommand = c.c == '&' && p.cells.at(p.i+1) != '&', c.c != '&' || p.cells.at(p.i+1) == '&' || p.cells.at(p.i-1) == '&'
@@ -166,7 +168,7 @@ func (p *psReader) token(c cell, closing byte, outer *psStatement) {
 	}
 }
 
-// continues reports whether the statement goes on after the newline at p.i.
+// continues reports whether the statement continues after the newline at p.i.
 func (p *psReader) continues() bool {
 	line := p.i
 	for line > 0 && p.cells.at(line-1) != '\n' {
@@ -179,7 +181,7 @@ func (p *psReader) continues() bool {
 	before := strings.TrimRight(p.cells.text(line, end), " \t\r")
 	last := before[strings.LastIndexAny(before, " \t")+1:]
 	if before == "" || strings.ContainsAny(before[len(before)-1:], "|,+-*/%=&([{.`!") || strings.HasPrefix(last, "-") {
-		return true // an empty line too: what it follows may go on
+		return true // the statement before an empty line may continue too
 	}
 	for n := p.i; n < len(p.cells); n++ {
 		if c := p.cells.at(n); !isBlank(c) || p.cells.isPlaceholder(n) {
@@ -189,13 +191,14 @@ func (p *psReader) continues() bool {
 	return false
 }
 
-// psKeywords begin no command; after some of them one may begin.
+// psKeywords lists words that are not the name of a command. A command may follow some of them.
 var psKeywords = setOf("if elseif else while for foreach switch do until in try catch finally trap function filter param begin process end class enum using data break continue return throw exit")
 
-// psEvaluates are names, in lower case, of what reads its arguments as code.
+// psEvaluates lists, in lower case, the names of commands and methods that read their arguments
+// as code.
 var psEvaluates = setOf("iex invoke-expression invokescript newscriptblock expandstring add-type parseinput")
 
-// readName reads a name, in lower case. A back-tick in it means nothing: i`ex is iex.
+// readName reads a name and returns it in lower case. Backticks in it are ignored: i`ex is iex.
 func (p *psReader) readName() (word string, next int) {
 	next = p.i
 	for {
@@ -208,7 +211,7 @@ func (p *psReader) readName() (word string, next int) {
 	}
 }
 
-// afterScriptBlock reports whether [scriptblock]:: stands before p.i, with or without spaces.
+// afterScriptBlock reports whether [scriptblock]:: comes before p.i, with or without spaces.
 func (p *psReader) afterScriptBlock() bool {
 	before := strings.ToLower(p.cells.text(max(0, p.i-60), p.i))
 	return strings.HasSuffix(strings.Join(strings.Fields(before), ""), "scriptblock]::")
@@ -229,7 +232,7 @@ func (p *psReader) word() {
 	p.i = next
 }
 
-// comment reads a comment; where # may be a part of a word, nobody knows.
+// comment reads a comment. If # may be part of a word, the places after it are unknown.
 func (p *psReader) comment() {
 	if c := p.cells.at(p.i - 1); !isBlank(c) && strings.IndexByte("({;|,&", c) < 0 || p.cells.isPlaceholder(p.i-1) {
 		p.unknownWhy = "it depends on what stands before # whether a comment begins there; write a blank before it"
@@ -253,7 +256,7 @@ func (p *psReader) comment() {
 	p.lastComment = [2]int{start, p.i}
 }
 
-// stopParsing reads what stands after --%, which takes no PowerShell.
+// stopParsing reads the text after --%, which PowerShell passes on without expanding it.
 func (p *psReader) stopParsing() {
 	for ; p.i < len(p.cells) && (p.cells.isPlaceholder(p.i) || p.cells.at(p.i) != '\n'); p.i++ {
 		if ph := p.cells[p.i].placeholder; ph != nil {
@@ -281,7 +284,7 @@ func (p *psReader) bracedVariable() {
 	p.stmt.expectsCommand = false
 }
 
-// placeBare places a hole that no quotes surround.
+// placeBare records a placeholder outside quotes.
 func (p *psReader) placeBare(ph *placeholder) {
 	p.place(ph, formWord)
 	ph.pos.argument = p.stmt.inArguments && !p.stmt.afterDashes
@@ -293,7 +296,7 @@ func (p *psReader) placeBare(ph *placeholder) {
 	}
 }
 
-// afterCallOperator reports whether the operator & or . stands before i.
+// afterCallOperator reports whether the operator & or . comes before i.
 func (p *psReader) afterCallOperator(i int) bool {
 	for i--; i >= 0 && !p.cells.isPlaceholder(i); i-- {
 		switch c := p.cells.at(i); {
@@ -343,7 +346,7 @@ func (p *psReader) startsExpression() bool {
 	}
 	word := p.cells.text(start, p.i-1)
 	if c == ':' {
-		return len(word) > 1 && word[0] == '-' && isName(word[1:]) // -Switch:{X}
+		return len(word) > 1 && word[0] == '-' && isName(word[1:]) // as in -Switch:{X}
 	}
 	return strings.HasPrefix(word, "$")
 }
@@ -374,7 +377,7 @@ func (p *psReader) atSign() {
 	p.hereString(quote, n, line)
 }
 
-// hereString reads a here-string whose header's newline is at line.
+// hereString reads a here-string. The newline of its header is at line.
 func (p *psReader) hereString(quote byte, n, line int) {
 	start, end := p.i, line
 	for ; end < len(p.cells); end++ {
@@ -398,7 +401,7 @@ func (p *psReader) hereString(quote byte, n, line int) {
 	p.i = line
 }
 
-// quotedString reads a string from its opening quote of n bytes on.
+// quotedString reads a string, starting at its opening quote of n bytes.
 func (p *psReader) quotedString(quote byte, n int) {
 	if quote == '"' {
 		p.i += n
@@ -430,16 +433,16 @@ func (p *psReader) quotedString(quote byte, n int) {
 	p.i = start
 }
 
-// evaluatesName notes a command that is called by a quoted name.
+// evaluatesName records a command that reads text as code and is called by a quoted name.
 func (p *psReader) evaluatesName(s string) {
 	if name := strings.ToLower(s); psEvaluates[name] {
 		p.stmt.evaluatedBy = name
 	}
 }
 
-// requote writes the quotes at open (n bytes long) and around body..end as double
-// quotes, where a hole stands between them. What means something inside double
-// quotes only gets a backtick.
+// requote changes the quotes at open (n bytes long) and around body..end to double quotes if a
+// placeholder is between them. Characters with a meaning only inside double quotes get a
+// backtick.
 func (p *psReader) requote(open, n, body, end, after int) {
 	here := p.cells.at(open-1) == '@' && p.cells.at(end) == '\n'
 	held := false
@@ -477,7 +480,8 @@ func (p *psReader) requote(open, n, body, end, after int) {
 	p.copied = after
 }
 
-// expandableString reads an expandable string up to where end says how long its end is.
+// expandableString reads an expandable string. end returns the length of the closing quote at an
+// offset, 0 if there is none.
 func (p *psReader) expandableString(end func(int) int) {
 	body := p.i
 	for p.i < len(p.cells) {
@@ -524,8 +528,8 @@ func (p *psReader) placeholderAt(i int) *placeholder {
 	return nil
 }
 
-// checkFirst looks at a hole with which a quoted word begins: the command's name, or an
-// argument that may be an option.
+// checkFirst checks a placeholder at the start of a quoted word, which may be the name of the
+// command or an option.
 func (p *psReader) checkFirst(ph *placeholder, open int, first bool) {
 	if !first {
 		return
@@ -536,8 +540,8 @@ func (p *psReader) checkFirst(ph *placeholder, open int, first bool) {
 	}
 }
 
-// quote is the kind of quote at i, ' or ", and its length in bytes. Typographic
-// quotes count as quotes in PowerShell.
+// quote returns the kind of the quote at i, ' or ", and its length in bytes. PowerShell accepts
+// typographic quotes as quotes.
 func (p *psReader) quote(i int) (kind byte, n int) {
 	for _, q := range psQuotes {
 		if p.cells.has(i, q.text) && !p.cells.isPlaceholder(i) {
@@ -547,7 +551,7 @@ func (p *psReader) quote(i int) (kind byte, n int) {
 	return 0, 0
 }
 
-// quoteOf is quote for one kind.
+// quoteOf is quote for one kind only.
 func (p *psReader) quoteOf(kind byte, i int) (byte, int) {
 	if k, n := p.quote(i); k == kind {
 		return k, n

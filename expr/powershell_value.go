@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// What travels in the environment: Windows takes 32767 characters a variable. More
-// goes into files.
+// Limits for values in the environment: Windows accepts 32767 characters per variable. Larger
+// values are passed in files.
 const (
 	maxEnvValue  = 30_000
 	maxEnvValues = 256 << 10
@@ -26,9 +26,9 @@ func checkUTF8(ph *placeholder, words []string) error {
 	return nil
 }
 
-// writePowerShell writes references to the value. Bare, a number or a boolean is a
-// literal, so that it can be compared; several words are a list, none is an empty
-// one: programs get an argument for each element.
+// writePowerShell writes references to the value. Outside quotes a number or a boolean becomes a
+// literal, so that it can be compared. Several words become a list and no word an empty list;
+// programs get one argument for each element.
 func (r *scriptRenderer) writePowerShell(ph *placeholder, v Value, words []string) error {
 	if err := checkUTF8(ph, words); err != nil {
 		return err
@@ -50,7 +50,7 @@ func (r *scriptRenderer) writePowerShell(ph *placeholder, v Value, words []strin
 	return nil
 }
 
-// psTyped are the values behind n words, nil where the words are text.
+// psTyped returns the values behind n words, nil if the words are text.
 func psTyped(v Value, n int) []any {
 	if v.Format != nil || v.literal {
 		return nil
@@ -79,7 +79,7 @@ func (r *scriptRenderer) psItem(word string, typed []any, i int) string {
 	return r.psReference(word, false)
 }
 
-// psReference is a reference to a variable, for inside double quotes or outside.
+// psReference returns a reference to a variable, for use inside double quotes or outside.
 func (r *scriptRenderer) psReference(value string, inner bool) string {
 	inline := len(value)
 	for _, v := range r.vars {

@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// placePython finds out where the holes of a Python script sit. Python has
-// no variables that a value could travel in unseen, but it has literals that can
-// hold any value: a hole in code becomes one, a hole in a plain string its escaped
-// text. What Python's versions read differently is refused.
+// placePython finds out where the placeholders of a Python script are. Python has no variables
+// that could hold a value safely, but its literals can hold any value. A placeholder in code
+// becomes a literal. A placeholder in a plain string becomes the escaped text. Places that
+// versions of Python read differently are refused.
 func placePython(src string, pieces []piece) []Problem {
 	p := pythonReader{cells: cellsOf(pieces), refusals: refusals{src: src}}
 	if c := codingCookie().FindStringSubmatch(firstLines(src)); c != nil && !strings.EqualFold(strings.ReplaceAll(c[1], "_", "-"), "utf-8") {
@@ -21,10 +21,10 @@ func placePython(src string, pieces []piece) []Problem {
 	return p.problems
 }
 
-// codingCookie is the comment that gives a script's encoding (PEP 263).
+// codingCookie matches the comment that declares the encoding of a script (PEP 263).
 var codingCookie = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)`) })
 
-// firstLines are the lines in which a coding cookie counts.
+// firstLines returns the lines in which Python looks for a coding cookie.
 func firstLines(src string) string {
 	lines := strings.SplitN(src, "\n", 3)
 	return strings.Join(lines[:min(2, len(lines))], "\n")
@@ -36,11 +36,11 @@ type pythonReader struct {
 	refusals
 	cells      cells
 	i          int
-	callees    []string // for every open bracket the name before it
-	unknownWhy string   // not "": why no place after this one is known
+	callees    []string // the name before each open bracket
+	unknownWhy string   // why the places after this one are unknown; "" if they are known
 }
 
-// code reads one thing outside strings: a hole, a comment, a name, a bracket.
+// code reads one item outside strings: a placeholder, a comment, a name or a bracket.
 func (p *pythonReader) code() {
 	c := p.cells[p.i]
 	switch {
@@ -74,7 +74,7 @@ func (p *pythonReader) comment() {
 	}
 }
 
-// name reads a name, which may turn out to be the prefix of a string.
+// name reads a name, and the string after it if the name is a string prefix.
 func (p *pythonReader) name() {
 	start := p.i
 	for p.i < len(p.cells) && !p.cells.isPlaceholder(p.i) && (isNameByte(p.cells[p.i].c) || p.cells[p.i].c >= 0x80) {
@@ -86,7 +86,7 @@ func (p *pythonReader) name() {
 	}
 }
 
-// callee is the dotted name before a bracket.
+// callee returns the dotted name before a bracket.
 func (p *pythonReader) callee() string {
 	end := p.i
 	for end > 0 && (p.cells[end-1].c == ' ' || p.cells[end-1].c == '\t') {
@@ -99,7 +99,7 @@ func (p *pythonReader) callee() string {
 	return p.cells.text(start, end)
 }
 
-// stringLiteral reads a string literal from its opening quote on.
+// stringLiteral reads a string literal, starting at its opening quote.
 func (p *pythonReader) stringLiteral(prefix string) {
 	quote := string(p.cells.at(p.i))
 	if triple := strings.Repeat(quote, 3); p.cells.has(p.i, triple) {
@@ -142,8 +142,8 @@ func (p *pythonReader) stringLiteral(prefix string) {
 	p.i = min(p.i+len(quote), len(p.cells))
 }
 
-// textBefore is the end of the string's text up to p.i: enough of it to see an escape
-// that is under way.
+// textBefore returns the end of the string's text before p.i. It is long enough to show an escape
+// sequence that is not complete.
 func (p *pythonReader) textBefore(start int) string {
 	from := max(start, p.i-len(`\U00000000`))
 	for from > start && p.cells.at(from-1) == '\\' {
@@ -152,9 +152,9 @@ func (p *pythonReader) textBefore(start int) string {
 	return p.cells.text(from, p.i)
 }
 
-// fString follows the replacement fields of an f-string. From Python 3.12 on quotes
-// and comments inside them are read anew; before, the first quote of the string's
-// own kind ended it. Where the two would differ, unsure is set.
+// fString follows the replacement fields of an f-string. Since Python 3.12 quotes and comments
+// inside them are parsed on their own. Before, the first quote of the string's own kind ended
+// the string. ambiguous is set if the two readings would differ.
 type fString struct {
 	quote     string
 	enabled   bool
@@ -162,7 +162,7 @@ type fString struct {
 	ambiguous bool
 }
 
-// read reads the cell at i and says how many more it took.
+// read reads the cell at i and returns how many more cells it read.
 func (f *fString) read(cs cells, i int) int {
 	c := cs.at(i)
 	switch {
@@ -189,12 +189,12 @@ func (f *fString) read(cs cells, i int) int {
 	return 0
 }
 
-// openEscape is an escape that what follows could belong to.
+// openEscape matches an escape sequence to which the following characters could belong.
 var openEscape = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\\(x[0-9a-fA-F]?|[0-7]{1,2}|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7}|N|)$`)
 })
 
-// placeInString places a hole in a string. before is the text in front of it.
+// placeInString records a placeholder in a string. before is the text in front of it.
 func (p *pythonReader) placeInString(ph *placeholder, prefix, before string) {
 	ph.pos = position{form: formInner}
 	switch {
@@ -211,7 +211,7 @@ func (p *pythonReader) placeInString(ph *placeholder, prefix, before string) {
 	}
 }
 
-// placeBare places a hole in code.
+// placeBare records a placeholder in code.
 func (p *pythonReader) placeBare(ph *placeholder) {
 	before, after := p.cells.at(p.i-1), p.cells.at(p.i+1)
 	ph.pos = position{form: formSingle, parenthesize: after == '.'}
@@ -228,8 +228,8 @@ func (p *pythonReader) placeBare(ph *placeholder) {
 
 func joinsLiteral(c byte) bool { return isNameByte(c) || c >= 0x80 || c == '\'' || c == '"' }
 
-// checkCalls refuses a hole in the arguments of what runs them as Python, and warns
-// where another program does.
+// checkCalls refuses a placeholder in the arguments of a function that runs them as Python. It
+// warns if a function passes them to a shell.
 func (p *pythonReader) checkCalls(ph *placeholder) {
 	for _, name := range p.callees {
 		switch strings.TrimPrefix(name, "builtins.") {

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// writePython writes the value as Python reads it back: as a literal, or inside the
-// author's quotes as escaped text.
+// writePython writes the value so that Python reads the same value: as a literal, or as escaped
+// text inside quotes of the author.
 func (r *scriptRenderer) writePython(ph *placeholder, v Value, words []string) error {
 	if ph.pos.form == formInner {
 		text := pythonText(words[0])
@@ -35,7 +35,7 @@ func (r *scriptRenderer) writePython(ph *placeholder, v Value, words []string) e
 	return nil
 }
 
-// pythonLiteral writes a value as a Python literal.
+// pythonLiteral returns a value as a Python literal.
 func pythonLiteral(v any) (string, error) {
 	switch v := v.(type) {
 	case nil:
@@ -86,7 +86,7 @@ func pythonDict(m map[string]any) (string, error) {
 	return "{" + strings.Join(items, ", ") + "}", nil
 }
 
-// pythonNumber keeps what was written as a float a float.
+// pythonNumber returns a number as Python literal. A number that was written as a float stays one.
 func pythonNumber(v any) (string, error) {
 	text, ok := numberText(v)
 	if !ok || !isNumberText(text) {
@@ -98,17 +98,17 @@ func pythonNumber(v any) (string, error) {
 	return text, nil
 }
 
-// isNumberText reports whether s is digits with at most a minus, a point and an
-// exponent: text that no language takes for anything else.
+// isNumberText reports whether s is digits with at most a minus, a point and an exponent. No
+// language reads such text as anything but a number.
 func isNumberText(s string) bool {
 	digits := strings.TrimPrefix(s, "-")
 	_, err := strconv.ParseFloat(s, 64)
 	return (err == nil || isWhole(s)) && digits != "" && isDigit(digits[0]) && strings.Trim(digits, "0123456789.eE+-") == ""
 }
 
-// pythonText writes a string in double quotes, escaped as JSON is, so that masks
-// know a secret in a traceback. A byte that is no UTF-8 becomes what Python makes
-// of it in arguments and file names (PEP 383).
+// pythonText returns a string in double quotes, escaped as in JSON, so that masking recognizes a
+// secret in a traceback. A byte that is not UTF-8 becomes the character that Python uses for it
+// in arguments and file names (PEP 383).
 func pythonText(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')

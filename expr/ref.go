@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Class says what kind of thing a name stands for.
+// Class is the kind of thing that a name means.
 type Class int
 
 const (
@@ -15,36 +15,36 @@ const (
 	Variable               // predefined: WORKSPACE, HOME, DATE, ...
 	Step                   // a step of the same definition
 	Env                    // env, or a variable of the process environment by its bare name
-	Last                   // last: the try before, in retry.when
+	Last                   // last: the previous attempt, in retry.when
 	Local                  // bound in a small scope: item, index, matrix, run, value
-	Arguments              // all that a call was given; its fields are the values, declared or not
+	Arguments              // everything that a call was given; its fields are the values, declared or not
 )
 
-// Symbol is what a name means at compile time.
+// Symbol is the meaning of a name when a definition is loaded.
 type Symbol struct {
 	Class Class
-	Type  string // of a parameter: string, number, boolean, array or object; "" = not known
-	// As is the id that this one is another word for, as prev_step is for the step
-	// before; "" = it stands for itself. Markdown only.
+	Type  string // of a parameter: string, number, boolean, array or object; "" if it is not known
+	// As is the id for which this name is another word, as prev_step is for the step before. "" if
+	// there is none. It is used for Markdown tools only.
 	As string
 }
 
-// Names tells, at compile time, what a root stands for. Symbol is called with
-// every candidate, the longest first, and must answer Unknown for other text.
+// Names resolves names when a definition is loaded. Symbol is called with every candidate for the
+// root of a reference, the longest first. It returns class Unknown for other text.
 type Names interface {
 	Symbol(id string) Symbol
 }
 
-// Segment is one step into a value: .Field, or [Index] where IsIndex is set.
+// Segment is one part of a path into a value: .Field, or [Index] if IsIndex is set.
 type Segment struct {
 	Field   string
 	Index   int
 	IsIndex bool
 }
 
-// Ref is one mention of a value: {P}, {RAW:P}, {a.output}, {test.json[0].x},
-// {env.HOME}. Root is the longest known id; Off and Len place the reference,
-// braces included where it has them, in the text that was parsed.
+// Ref is one mention of a value: {P}, {RAW:P}, {a.output}, {test.json[0].x}, {env.HOME}. Root is
+// the longest known id. Off and Len are its place in the text that was parsed, including braces
+// if it has them.
 type Ref struct {
 	Class    Class
 	Root     string
@@ -52,12 +52,11 @@ type Ref struct {
 	Raw      bool
 	Off, Len int
 
-	kind     kind   // what its value can be, as far as the definition tells
-	markdown string // how it is written in a Markdown tool; "" in others
+	kind     kind   // what its value can be, as far as the definition shows
+	markdown string // the reference as it is written in a Markdown tool; "" in others
 }
 
-// String returns the reference as it is written, in braces; that of a Markdown tool
-// without.
+// String returns the reference as it is written, in braces except for one of a Markdown tool.
 func (r Ref) String() string {
 	if r.markdown != "" {
 		return r.markdown
@@ -79,8 +78,7 @@ func (r Ref) String() string {
 	return b.String()
 }
 
-// Fields that can be asked of a step and of the last try, with what
-// they hold.
+// The fields of a step and of the last attempt, with the kind of their values.
 var (
 	stepFields = map[string]kind{
 		"output": kindText, "stdout": kindText, "error": kindText, "stderr": kindText,
@@ -99,8 +97,8 @@ const (
 	lastFieldList = "exit-code, output, error, attempts, timed-out"
 )
 
-// refLen reports how many leading bytes of s can belong to a reference: an
-// identifier with dashes, then fields and indexes.
+// refLen returns how many bytes at the start of s can belong to a reference: an identifier with
+// dashes, then fields and indexes.
 func refLen(s string) int {
 	if s == "" || !isNameStart(s[0]) {
 		return 0
@@ -119,7 +117,7 @@ func isNameStart(c byte) bool {
 func isDigit(c byte) bool    { return '0' <= c && c <= '9' }
 func isNameByte(c byte) bool { return isNameStart(c) || isDigit(c) }
 
-// isName reports whether s is an identifier as shells have them.
+// isName reports whether s is an identifier in shells.
 func isName(s string) bool {
 	if s == "" || !isNameStart(s[0]) {
 		return false
@@ -132,9 +130,8 @@ func isName(s string) bool {
 	return true
 }
 
-// resolve reads text ("a.b.output") as a reference whose root is the longest id
-// that names knows. ok is false where no root is known or the rest is no path:
-// then the text is not a reference at all.
+// resolve parses text ("a.b.output") as a reference. Its root is the longest id that names knows.
+// ok is false if no root is known or the rest is not a path. The text is not a reference then.
 func resolve(text string, names Names) (ref Ref, typ string, ok bool) {
 	for end := len(text); end > 0; end = strings.LastIndexAny(text[:end], ".[") {
 		id := text[:end]
@@ -151,7 +148,7 @@ func resolve(text string, names Names) (ref Ref, typ string, ok bool) {
 	return Ref{}, "", false
 }
 
-// parsePath reads ".field[0].x".
+// parsePath parses ".field[0].x".
 func parsePath(s string) ([]Segment, bool) {
 	var path []Segment
 	for s != "" {
@@ -171,7 +168,7 @@ func nextSegment(s string) (Segment, string, bool) {
 			return Segment{}, "", false
 		}
 		n, err := strconv.ParseUint(s[1:end], 10, 31)
-		plain := err == nil && s[1:end] == strconv.FormatUint(n, 10) // [00] is no index: it would be shown as [0]
+		plain := err == nil && s[1:end] == strconv.FormatUint(n, 10) // [00] is not an index, because it would be shown as [0]
 		return Segment{Index: int(n), IsIndex: true}, s[end+1:], plain
 	}
 	end := strings.IndexAny(s[1:], ".[") + 1
@@ -183,7 +180,7 @@ func nextSegment(s string) (Segment, string, bool) {
 	return Segment{Field: field}, s[end:], ok
 }
 
-// checkRef finds out what the reference can hold and whether its path can exist.
+// checkRef sets what the reference can hold, and reports a path that cannot exist.
 func checkRef(ref *Ref, typ string) *Problem {
 	ref.kind = kindAny
 	switch ref.Class {
@@ -201,7 +198,7 @@ func checkRef(ref *Ref, typ string) *Problem {
 	case Env:
 		ref.kind = kindText
 		if ref.Root != "env" && len(ref.Path) == 0 {
-			return nil // the caller lets a bare {NAME} stand for a variable
+			return nil // the caller allows a bare {NAME} for a variable
 		}
 		if len(ref.Path) != 1 || !isName(ref.Path[0].Field) {
 			return fieldProblem(ref, "write {env.NAME}", "%s names no environment variable", *ref)

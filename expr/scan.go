@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// scanner cuts a template into text and holes, in one pass.
+// scanner splits a template into text and placeholders, in one pass.
 type scanner struct {
 	src      string
 	names    Names
 	pieces   []piece
 	problems []Problem
-	text     strings.Builder // text read since the last hole
+	text     strings.Builder // text since the last placeholder
 }
 
-// scan cuts src. Braces that are no reference stay text.
+// scan splits src. Braces that are not a reference stay as text.
 func scan(src string, names Names) ([]piece, []Problem) {
 	if strings.IndexByte(src, '{') < 0 {
 		return []piece{{text: src}}, nil
@@ -41,7 +41,7 @@ func (s *scanner) flush() {
 	}
 }
 
-// brace reads what starts at the brace at i and returns how many bytes it took.
+// brace reads what starts with the brace at i, and returns how many bytes it read.
 func (s *scanner) brace(i int) int {
 	if i > 0 && s.src[i-1] == '$' {
 		s.text.WriteByte('{')
@@ -64,7 +64,7 @@ func (s *scanner) brace(i int) int {
 	return n
 }
 
-// escaped reads {{X}}, which is the text {X} where X could be a reference.
+// escaped reads {{X}}. It is the text {X}, if X could be a reference.
 func (s *scanner) escaped(i int) int {
 	if !strings.HasPrefix(s.src[i:], "{{") {
 		return 0
@@ -77,7 +77,7 @@ func (s *scanner) escaped(i int) int {
 	return n + 2
 }
 
-// reference reads {P}, {RAW:P} and {P:transform}.
+// reference reads {P}, {RAW:P} and {P:transform}. It returns 0 bytes if there is none.
 func (s *scanner) reference(i int) (*placeholder, int) {
 	body := s.src[i+1:]
 	raw := strings.HasPrefix(body, "RAW:")
@@ -109,12 +109,12 @@ func (s *scanner) reference(i int) (*placeholder, int) {
 	return ph, ref.Len
 }
 
-// maxPlaceholder bounds how far a brace is read ahead, so that a text of nothing but
-// braces costs no more than its length.
+// maxPlaceholder is how many bytes are read ahead after a brace. Without the limit, a text of many
+// braces would take quadratic time.
 const maxPlaceholder = 1000
 
-// closing finds the brace that ends a reference: the first one outside the
-// parentheses of format(...), on the same line. It returns -1 where none is.
+// closing returns the offset of the brace that ends a reference: the first one on the line outside
+// the parentheses of format(...). It returns -1 if there is none.
 func closing(s string, from int) int {
 	depth := 0
 	for i := from; i < min(len(s), maxPlaceholder); i++ {
@@ -134,8 +134,8 @@ func closing(s string, from int) int {
 	return -1
 }
 
-// transformShaped reports whether text after a colon could name transforms; what
-// follows the colon in {name: .field} could not, and is a jq program.
+// transformShaped reports whether text after a colon could name transforms. {name: .field} could
+// not: it is a jq program.
 func transformShaped(list string) bool {
 	for _, name := range splitTransforms(list) {
 		word, pattern, parens := strings.Cut(name, "(")
@@ -158,7 +158,7 @@ func rawProblem(ref Ref) *Problem {
 	return &p
 }
 
-// transforms reads "trim:urlencode", which starts at off.
+// transforms parses "trim:urlencode", which starts at off.
 func (s *scanner) transforms(list string, off int) []Transform {
 	var ts []Transform
 	for _, name := range splitTransforms(list) {
@@ -177,7 +177,7 @@ func (s *scanner) transforms(list string, off int) []Transform {
 }
 
 // warnUndeclared warns of text that looks like a reference to something undeclared: an
-// {UPPER_CASE} name, or a step's field on an unknown step.
+// {UPPER_CASE} name, or a field of an unknown step.
 func (s *scanner) warnUndeclared(text string, ref Ref) {
 	hint := "declare it, or write it as it is if the braces are meant"
 	if isUpperName(text) {
@@ -198,9 +198,8 @@ func isUpperName(s string) bool {
 	return len(s) > 1 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
 }
 
-// ternary reads {cond ? a : b}. It is a hole only if the condition mentions
-// something known and both branches are strings or references; the text of an
-// awk or jq program seldom is.
+// ternary reads {cond ? a : b}. It is a placeholder only if the condition mentions a known name
+// and both branches are strings or references. Text of an awk or jq program rarely is.
 func (s *scanner) ternary(i int) (*placeholder, int) {
 	end, question, colon := ternaryMarks(s.src[i:])
 	if question < 0 || colon < 0 || end < 0 {
@@ -228,9 +227,8 @@ func (s *scanner) ternary(i int) (*placeholder, int) {
 	return &placeholder{off: i, len: end + 1, choice: &choice{cond: c, then: then, els: els}}, end + 1
 }
 
-// ternaryMarks finds, in text that starts with a brace, the closing brace and
-// the first ? and the last : outside quotes and inner braces; -1 = not found on
-// this line.
+// ternaryMarks finds the closing brace of a text that starts with a brace, and the first ? and
+// the last : outside quotes and inner braces. An offset is -1 if there is none on the line.
 func ternaryMarks(s string) (end, question, colon int) {
 	question, colon = -1, -1
 	depth := 0
@@ -261,7 +259,7 @@ func ternaryMarks(s string) (end, question, colon int) {
 	return -1, -1, -1
 }
 
-// mentionsKnownName reports whether a condition names something known, outside strings.
+// mentionsKnownName reports whether a condition mentions a known name outside strings.
 func mentionsKnownName(cond string, names Names) bool {
 	for _, t := range tokens(cond) {
 		if t.kind != tokenName && t.kind != tokenPlaceholder {

@@ -7,26 +7,26 @@ import (
 	"strings"
 )
 
-// Script is a rendered script: its text holds no value, only references to the
-// variables, which the caller hands to the shell by environment or by file. Only a
-// Python script holds values, as literals: it belongs into a private file.
+// Script is a rendered script. Its text has references to the variables and no values. The caller
+// passes the variables to the shell in the environment or in files. The exception is Python:
+// the text of a Python script has values as literals and must be stored in a private file.
 type Script struct {
 	Text string
 	Vars []Var
 }
 
-// Var is a variable that carries one value. With File set the script takes the
-// variable for the path of a UTF-8 file, with a byte order mark, that holds it.
+// Var is a variable that holds one value. If File is set, the script expects the variable to be the
+// path of a UTF-8 file, with a byte order mark, that holds the value.
 type Var struct {
 	Name, Value string
 	File        bool
 }
 
-// varPrefix begins the names of variables that carry values.
+// varPrefix is the prefix of the names of variables that hold values.
 const varPrefix = "__FLOWRUN_"
 
-// Script renders the template of a script. A value that must not stand where its
-// hole does is an error that says why and what to write instead.
+// Script renders the template of a script. It fails if a value is not allowed at its place; the
+// error says why, and what to write instead.
 func (t *Template) Script(sc Scope) (Script, error) {
 	if t.shell == Plain || t.shell == Argv {
 		return Script{}, errors.New("cannot make a script: the template was not parsed for a shell")
@@ -55,7 +55,7 @@ type scriptRenderer struct {
 	scope    Scope
 	text     strings.Builder
 	vars     []Var
-	rendered map[*placeholder][]string // what the holes so far came to
+	rendered map[*placeholder][]string // the words of the placeholders so far
 	size     sizeTotal
 }
 
@@ -101,7 +101,7 @@ func (r *scriptRenderer) placeholder(ph *placeholder) error {
 	return err
 }
 
-// writeShell writes references to the words, shaped for where they stand.
+// writeShell writes references to the words in the given form.
 func (r *scriptRenderer) writeShell(f form, words []string) {
 	switch f {
 	case formNumber:
@@ -126,8 +126,8 @@ func (r *scriptRenderer) variable(value string) string {
 	return name
 }
 
-// check refuses what must not stand here. rendered holds what the holes before
-// this one came to.
+// check returns an error if the value is not allowed at this position. rendered holds the words of
+// the placeholders before this one.
 func (p position) check(ref Ref, v Value, words []string, rendered map[*placeholder][]string) error {
 	marks := "-"
 	if p.slashOptions {
@@ -141,13 +141,13 @@ func (p position) check(ref Ref, v Value, words []string, rendered map[*placehol
 			return &RefusedError{Ref: ref, Value: w, Why: why}
 		}
 		if p.guard == guardProgram || p.guard == guardOption {
-			break // what follows the first word is an argument
+			break // the other words are arguments
 		}
 	}
 	return nil
 }
 
-// RefusedError says that a value must not stand where a script has it.
+// RefusedError reports that a value is not allowed at its place in a script.
 type RefusedError struct {
 	Ref   Ref
 	Value string
@@ -158,8 +158,8 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("cannot put %s into the script as %s: %s", Quoted(e.Value), e.Ref, e.Why)
 }
 
-// Guarded reports whether a value stands where the shell reads more than text, so that the
-// template can refuse values that do not begin with a dash.
+// Guarded reports whether some value is used where the shell reads more than text. Then a value can
+// be refused even if it does not begin with a dash.
 func (t *Template) Guarded() bool {
 	for _, p := range t.script {
 		if p.placeholder != nil && p.placeholder.pos.guard != guardNone {
@@ -169,7 +169,7 @@ func (t *Template) Guarded() bool {
 	return false
 }
 
-// allEmpty reports whether nothing remains of the holes before.
+// allEmpty reports whether all the placeholders have empty values.
 func allEmpty(before []*placeholder, rendered map[*placeholder][]string) bool {
 	for _, ph := range before {
 		if strings.Join(rendered[ph], "") != "" {
@@ -179,7 +179,7 @@ func allEmpty(before []*placeholder, rendered map[*placeholder][]string) bool {
 	return true
 }
 
-// wordProblem says why the word cannot stand here, or "".
+// wordProblem returns why the word is not allowed here, "" if it is.
 func (p position) wordProblem(word string, rendered map[*placeholder][]string) string {
 	switch p.guard {
 	case guardNumber:
@@ -207,7 +207,7 @@ func (p position) wordProblem(word string, rendered map[*placeholder][]string) s
 func (p position) programProblem(word string, rendered map[*placeholder][]string) string {
 	for _, ph := range p.optionalWords {
 		if len(rendered[ph]) > 0 {
-			return "" // the command is named by an earlier word
+			return "" // an earlier word is the name of the command
 		}
 	}
 	name := p.prefix + word + p.suffix
@@ -223,7 +223,7 @@ func isWhole(s string) bool {
 	return digits != "" && strings.Trim(digits, "0123456789") == ""
 }
 
-// trimLeadingZeros writes a number without leading zeros, which mean octal in arithmetic.
+// trimLeadingZeros removes leading zeros, which mean octal in arithmetic.
 func trimLeadingZeros(s string) string {
 	digits, negative := strings.CutPrefix(s, "-")
 	digits = strings.TrimLeft(digits, "0")
@@ -236,8 +236,8 @@ func trimLeadingZeros(s string) string {
 	return digits
 }
 
-// arithmeticLiteral puts a negative number in parentheses: ${v:-5} and 3--5 mean
-// something else.
+// arithmeticLiteral adds parentheses to a negative number, because ${v:-5} and 3--5 mean something
+// else.
 func arithmeticLiteral(s string) string {
 	if strings.HasPrefix(s, "-") {
 		return "(" + s + ")"

@@ -5,22 +5,21 @@ import (
 	"strings"
 )
 
-// Shell says what a template's text is, and so how a value may enter it.
+// Shell is the language of a template's text. It decides how a value may enter the text.
 type Shell int
 
 const (
 	Plain      Shell = iota // text: environment, with, defaults, input
-	Argv                    // a command split into words and started without a shell (run:)
-	Bash                    // a script for bash, or for a shell that extends POSIX the same way
+	Argv                    // a command that is split into words and started without a shell (run:)
+	Bash                    // a script for bash, or for a shell that extends POSIX in the same way
 	Sh                      // a script for a POSIX shell
 	Cmd                     // a batch script for cmd.exe
 	PowerShell              // a script for pwsh or Windows PowerShell
 	Python                  // a script for Python 3
 )
 
-// ShellByName maps the program of a step's `shell` (a name, a path, with or
-// without arguments) to the Shell whose quoting it follows. It is false for
-// programs whose quoting is not known.
+// ShellByName returns the Shell for the program of a step's `shell` (a name or a path, with or
+// without arguments). It returns false for a program whose quoting is not known.
 func ShellByName(name string) (Shell, bool) {
 	program, _, _ := strings.Cut(strings.TrimSpace(name), " ")
 	program = path.Base(strings.ReplaceAll(program, `\`, "/"))

@@ -7,9 +7,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// evaluatingCommands holds the commands that read their arguments as code, as variable
-// names or as arithmetic, in any of the sh-family shells. A value must never
-// choose one of them.
+// evaluatingCommands lists the commands that read their arguments as code, as names of variables or
+// as arithmetic, in any shell of the sh family. A value must never be the name of one of them.
 var evaluatingCommands = setOf(`. source eval trap alias bind command builtin exec coproc
 	declare typeset local export readonly integer float nameref let test [ [[ ((
 	printf print read unset getopts mapfile readarray wait compgen complete compopt
@@ -31,8 +30,8 @@ func firstWord(call *syntax.CallExpr) *syntax.Word {
 	return call.Args[0]
 }
 
-// literalWord is the text of a word that is nothing but text, with its quotes and
-// backslashes taken away: \eval and "eval" are eval.
+// literalWord returns the text of a word without quotes and backslashes: \eval and "eval" are
+// eval. It returns "" if the word is anything but text.
 func literalWord(word *syntax.Word) string {
 	if word == nil {
 		return ""
@@ -59,14 +58,14 @@ func literalWord(word *syntax.Word) string {
 	return b.String()
 }
 
-// call walks a simple command: assignments, the command's name, arguments.
+// call walks a simple command: assignments, the name of the command, arguments.
 func (w *walker) call(call *syntax.CallExpr, c wordContext) {
 	for _, a := range call.Assigns {
 		w.assign(a, c, guardNone)
 	}
 	args := call.Args
 	if len(args) > 0 && strings.Contains(literalPrefix(args[0]), "[") && strings.Contains(literalWord(args[0]), "=") {
-		// a[{I}]=x, which a POSIX parser takes for a command
+		// a[{I}]=x, which a POSIX parser reads as a command
 		w.word(args[0], c.refusing("it would be an array subscript, where the shell calculates and can run commands", "declare the parameter with type: number, and use bash"))
 		args = args[1:]
 	}
@@ -90,7 +89,7 @@ func (w *walker) call(call *syntax.CallExpr, c wordContext) {
 		}
 		leads = append(leads, markers[0].placeholder)
 		if _, bare := args[i].Parts[0].(*syntax.Lit); !bare {
-			w.arguments("", args[i+1:], c) // a quoted word does not vanish
+			w.arguments("", args[i+1:], c) // a quoted word stays even when it is empty
 			return
 		}
 		if i+1 < len(args) && len(w.markersIn(args[i+1])) == 0 && commandPrefixLen(args[i+1:]) == 0 {
@@ -108,8 +107,8 @@ func literalPrefix(word *syntax.Word) string {
 	return ""
 }
 
-// commandPrefixLen reports how many leading words only say how the next one, the real
-// command, is looked up: command, builtin and exec with their options.
+// commandPrefixLen returns how many words at the start only say how the command after them is looked
+// up: command, builtin and exec with their options.
 func commandPrefixLen(args []*syntax.Word) int {
 	switch literalWord(args[0]) {
 	case "command", "builtin", "exec":
@@ -130,7 +129,7 @@ func commandPrefixLen(args []*syntax.Word) int {
 	return n
 }
 
-// commandName walks the name of a command that holds a value.
+// commandName walks the name of a command that contains a value.
 func (w *walker) commandName(word *syntax.Word, markers []marker, c wordContext, leads []*placeholder) {
 	p := c
 	p.guard, p.optionalWords = guardProgram, slices.Clone(leads)
@@ -157,7 +156,7 @@ func isLiteralText(s string) bool {
 	return !strings.ContainsAny(s, "$`'\"\\")
 }
 
-// words walks arguments nobody evaluates. The dash rule ends at "--".
+// words walks arguments that are only text to the command. checkDash does not apply after "--".
 func (w *walker) words(args []*syntax.Word, c wordContext) {
 	c.argument = true
 	for _, arg := range args {
@@ -168,7 +167,7 @@ func (w *walker) words(args []*syntax.Word, c wordContext) {
 	}
 }
 
-// arguments walks the arguments of a command by name.
+// arguments walks the arguments of a command, depending on its name.
 func (w *walker) arguments(name string, args []*syntax.Word, c wordContext) {
 	if c.feedsArithmetic && (name == "echo" || name == "printf" || name == "print") {
 		c.guard, c.single = guardNumber, true
@@ -194,7 +193,8 @@ func (w *walker) arguments(name string, args []*syntax.Word, c wordContext) {
 	}
 }
 
-// sourceArguments: the shell runs the file; what a process substitution prints is code.
+// sourceArguments walks the arguments of source. The shell runs the file, so the output of a process
+// substitution is code.
 func (w *walker) sourceArguments(args []*syntax.Word, c wordContext) {
 	for _, arg := range args {
 		a := c
@@ -208,8 +208,8 @@ func (w *walker) sourceArguments(args []*syntax.Word, c wordContext) {
 	}
 }
 
-// textOptions are the options of a builtin whose argument is text; the argument
-// of any other option, and every other word, is the name of a variable.
+// textOptions lists the options of a builtin whose argument is text. The argument of any other
+// option, and every other word, is the name of a variable.
 var textOptions = map[string]string{
 	"read": "dinNptu", "mapfile": "dnOsuc", "readarray": "dnOsuc",
 }
@@ -237,7 +237,8 @@ func (w *walker) variableNames(builtin string, args []*syntax.Word, c wordContex
 	}
 }
 
-// attachedOption: in -p{X} the text belongs to the option.
+// attachedOption handles a value that is joined to an option, as in -p{X}: it is the argument of the
+// option.
 func (w *walker) attachedOption(builtin string, arg *syntax.Word, a *wordContext) {
 	lead := strings.Trim(literalPrefix(arg), `"'`)
 	if len(lead) < 2 || lead[0] != '-' || len(w.markersIn(arg)) == 0 {
@@ -251,7 +252,8 @@ func (w *walker) attachedOption(builtin string, arg *syntax.Word, a *wordContext
 	}
 }
 
-// printfArguments: -v NAME comes first, so what stands first must be no option.
+// printfArguments walks the arguments of printf. -v NAME can only come first, so the first word must
+// not be an option.
 func (w *walker) printfArguments(args []*syntax.Word, c wordContext) {
 	guarded := c.guard
 	before, options := "", true
@@ -278,9 +280,8 @@ func (w *walker) printfArguments(args []*syntax.Word, c wordContext) {
 	}
 }
 
-// testWords walks the arguments of test and [, and of [[ where a POSIX parser
-// takes it for a command. Each hole is exactly one word, so that no operand
-// moves into the place of an operator.
+// testWords walks the arguments of test and [, and of [[ where a POSIX parser reads it as a command.
+// Each placeholder is exactly one word. Otherwise an operand could move to the place of an operator.
 func (w *walker) testWords(name string, args []*syntax.Word, c wordContext) {
 	c.single = true
 	for i, arg := range args {
@@ -295,13 +296,13 @@ func (w *walker) testWords(name string, args []*syntax.Word, c wordContext) {
 		switch {
 		case numericTest[before] || numericTest[after] || before == "-t":
 			a.guard = guardNumber
-			if name == "[[" { // bash and dash take nothing but digits in test and [
+			if name == "[[" { // bash and dash accept only digits in test and [
 				w.noteArithmeticVars(arg)
 			}
 		case before == "-v" || before == "-R":
 			a.guard = guardName
 		case binaryTest[before] || binaryTest[after] || isUnaryTest(before) || len(args) == 1 || i == 0 && after == "]" && len(args) == 2:
-			// an operand, whatever it says
+			// an operand, which may be any text
 		default:
 			a.guard = guardOption
 		}

@@ -28,8 +28,8 @@ func (w *walker) stmt(s *syntax.Stmt, c wordContext) {
 	w.command(s.Cmd, c)
 }
 
-// redirect walks a redirection. body is the place of what is read: code, where
-// the command is source.
+// redirect walks a redirection. body is the context of the text that is read, which is code if the
+// command is source.
 func (w *walker) redirect(r *syntax.Redirect, c, body wordContext) {
 	if c.feedsArithmetic {
 		body.guard = guardNumber
@@ -62,8 +62,8 @@ func quotedDelimiter(word *syntax.Word) bool {
 	return false
 }
 
-// command walks a command. What is missing here (names of functions, of loop
-// variables, of coprocesses) takes no hole: settle reports it.
+// command walks a command. Placeholders in the names of functions, loop variables and coprocesses are
+// not walked; finish reports them.
 func (w *walker) command(cmd syntax.Command, c wordContext) {
 	switch cmd := cmd.(type) {
 	case *syntax.CallExpr:
@@ -113,7 +113,7 @@ func (w *walker) command(cmd syntax.Command, c wordContext) {
 	}
 }
 
-// singleWord is the place of exactly one word that is no argument.
+// singleWord returns the context of exactly one word that is not an argument.
 func (c wordContext) singleWord() wordContext {
 	c.single, c.argument = true, false
 	return c
@@ -132,8 +132,8 @@ func (w *walker) loop(l syntax.Loop, c wordContext) {
 	}
 }
 
-// letExpression: let takes words, so a number stands in quotes and not in
-// parentheses, which would be shell syntax.
+// letExpression walks an expression of let. let takes words, so numbers are put in quotes; parentheses
+// would be shell syntax.
 func (w *walker) letExpression(x syntax.ArithmExpr, c wordContext) {
 	syntax.Walk(x, func(n syntax.Node) bool {
 		if word, ok := n.(*syntax.Word); ok {
@@ -174,7 +174,7 @@ func (w *walker) test(x syntax.TestExpr, c wordContext) {
 	}
 }
 
-// noteArithmeticVars notes variables that [[ ... -eq ... ]] calculates with.
+// noteArithmeticVars records the variables with which [[ ... -eq ... ]] calculates.
 func (w *walker) noteArithmeticVars(x syntax.TestExpr) {
 	word, ok := x.(*syntax.Word)
 	if !ok {

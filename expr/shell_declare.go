@@ -8,17 +8,16 @@ import (
 	"github.com/flowrun/flowrun/internal/codeenv"
 )
 
-// runsCode reports whether a value assigned to the variable in a script is run, by the
-// shell or by a program that it starts. IFS only splits words there.
+// runsCode reports whether the shell, or a program that it starts, runs a value that a script assigns
+// to the variable. In a script IFS only splits words.
 func runsCode(name string) bool { return name != "IFS" && codeenv.RunsCode(name) }
 
-// integerVariables are integers in bash, ksh or zsh without being declared:
-// assigning to one calculates.
+// integerVariables lists variables that are integers in bash, ksh or zsh without a declaration: the
+// shell calculates when it assigns to one.
 var integerVariables = setOf(`RANDOM SRANDOM SECONDS LINENO HISTCMD OPTIND EPOCHSECONDS COLUMNS LINES HISTSIZE
 	SAVEHIST TMOUT MAILCHECK KEYTIMEOUT LISTMAX DIRSTACKSIZE SHLVL ERRNO UID GID EUID EGID TTYIDLE PPID`)
 
-// assign walks NAME=value, NAME[i]=value and NAME=(...). scalar is the guard of a
-// plain value.
+// assign walks NAME=value, NAME[i]=value and NAME=(...). scalar is the guard of a plain value.
 func (w *walker) assign(a *syntax.Assign, c wordContext, scalar guard) {
 	name := ""
 	if a.Name != nil {
@@ -66,7 +65,7 @@ func (w *walker) calculates(name string) bool {
 	return w.integers[name] || integerVariables[name]
 }
 
-// declare walks export, declare, local and their like.
+// declare walks export, declare, local and similar commands.
 func (w *walker) declare(d *syntax.DeclClause, c wordContext) {
 	flags := ""
 	for _, a := range d.Args {
@@ -101,7 +100,8 @@ func flagLetters(word string) string {
 	return ""
 }
 
-// declaredGuard is what a declared variable's value must prove.
+// declaredGuard returns what the value of a variable has to be, judging by the flags of its
+// declaration.
 func declaredGuard(flags string) guard {
 	switch {
 	case strings.ContainsAny(flags, "iEF"):
@@ -112,8 +112,8 @@ func declaredGuard(flags string) guard {
 	return guardScalar
 }
 
-// declareWord walks an argument of declare that is no plain assignment: a name, a
-// flag, or an assignment in quotes ("NAME={X}").
+// declareWord walks an argument of declare that is not a plain assignment: a name, a flag, or an
+// assignment in quotes ("NAME={X}").
 func (w *walker) declareWord(word *syntax.Word, c wordContext, scalar guard) {
 	if word == nil {
 		return
@@ -136,8 +136,7 @@ func (w *walker) declareWord(word *syntax.Word, c wordContext, scalar guard) {
 	}
 }
 
-// assignedName reads the NAME of a word that begins NAME= or "NAME=, before its
-// first hole.
+// assignedName returns the NAME of a word that begins NAME= or "NAME=, before its first placeholder.
 func (w *walker) assignedName(word *syntax.Word, first marker) (string, bool) {
 	lead := strings.TrimLeft(w.text[word.Pos().Offset():first.off], `"'`)
 	name, _, ok := strings.Cut(lead, "=")
@@ -145,7 +144,7 @@ func (w *walker) assignedName(word *syntax.Word, first marker) (string, bool) {
 	return name, ok && isName(name)
 }
 
-// isOnlyMarker reports whether a word is one hole and nothing else, quotes aside.
+// isOnlyMarker reports whether a word is one placeholder and nothing else, apart from quotes.
 func isOnlyMarker(word *syntax.Word, markers []marker) bool {
 	if len(markers) != 1 || len(word.Parts) != 1 {
 		return false
@@ -164,7 +163,7 @@ func isOnlyMarker(word *syntax.Word, markers []marker) bool {
 	return false
 }
 
-// findIntegers collects the variables that are declared as integers anywhere.
+// findIntegers collects the variables that are declared as integers anywhere in the script.
 func (w *walker) findIntegers(file *syntax.File) {
 	if !strings.Contains(w.text, "declare") && !strings.Contains(w.text, "typeset") &&
 		!strings.Contains(w.text, "local") && !strings.Contains(w.text, "readonly") &&
@@ -195,8 +194,8 @@ func (w *walker) integerNames(d *syntax.DeclClause) {
 	}
 }
 
-// integerWords is integerNames for a declaration that the parser takes for a
-// plain command: local in a POSIX script, command declare.
+// integerWords is integerNames for a declaration that the parser reads as a plain command: local in a
+// POSIX script, command declare.
 func (w *walker) integerWords(call *syntax.CallExpr) {
 	flags := ""
 	for i, arg := range call.Args {
@@ -212,7 +211,7 @@ func (w *walker) integerWords(call *syntax.CallExpr) {
 	}
 }
 
-// declareWords walks a declaration that the parser takes for a plain command.
+// declareWords walks a declaration that the parser reads as a plain command.
 func (w *walker) declareWords(name string, args []*syntax.Word, c wordContext) {
 	flags := ""
 	for _, arg := range args {

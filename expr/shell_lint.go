@@ -8,19 +8,18 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Programs whose argument after an option is code, and the letters of the
-// options.
+// codeOptions maps programs to the letters of the options after which an argument is code.
 var codeOptions = map[string]string{
 	"bash": "c", "sh": "c", "dash": "c", "ash": "c", "ksh": "c", "zsh": "c", "su": "c",
 	"python": "c", "python2": "c", "python3": "c", "perl": "eE", "ruby": "e", "node": "ep", "lua": "e", "php": "r",
 	"psql": "c", "mysql": "e", "sqlite3": "", "pwsh": "c", "powershell": "C", "osascript": "e", "Rscript": "e",
 }
 
-// Programs whose first argument that is no option is code.
+// codeInFirstArgument lists programs whose first argument that is not an option is code.
 var codeInFirstArgument = setOf("awk gawk mawk nawk jq yq sed")
 
-// lintArguments warns where a value becomes part of another program's code. The
-// shell is safe from it; that program is not.
+// lintArguments warns if a value becomes part of another program's code. The value is safe in the
+// shell, but not in that program.
 func (t *taint) lintArguments(args []*syntax.Word) {
 	wrapped := launchers[path.Base(literalWord(args[0]))]
 	for i, arg := range args {
@@ -47,7 +46,7 @@ func (t *taint) lintArguments(args []*syntax.Word) {
 	}
 }
 
-// launchers start the program that their arguments name.
+// launchers lists programs that start the program named in their arguments.
 var launchers = setOf("env sudo doas time nice ionice nohup timeout xargs setsid stdbuf chroot")
 
 func (t *taint) lintOption(program, letters string, args []*syntax.Word) {
@@ -75,7 +74,7 @@ func (t *taint) lintFirst(program string, args []*syntax.Word) {
 	}
 }
 
-// jqPairOptions are options of jq that take a name and a value.
+// jqPairOptions lists options of jq that take a name and a value.
 var jqPairOptions = setOf("--arg --argjson --slurpfile --rawfile")
 
 // takesArgument reports whether the word after an option belongs to it.
@@ -89,7 +88,8 @@ func takesArgument(program, option string) bool {
 	return option == "-v" || option == "-F" || option == "-f"
 }
 
-// lintRemote: ssh joins what follows the host to one line for the shell there.
+// lintRemote warns of values in the arguments of ssh, which joins everything after the host to one
+// line for the remote shell.
 func (t *taint) lintRemote(args []*syntax.Word) {
 	host := false
 	for i, arg := range args {
@@ -112,8 +112,8 @@ func (t *taint) lintRemote(args []*syntax.Word) {
 // sshArgumentOptions are the options of ssh that take an argument.
 const sshArgumentOptions = "BbcDEeFIiJLlmOoPpQRSWw"
 
-// lintMake: make expands what it is given, where $(shell ...) runs commands, and so it does
-// with targets that hold a =.
+// lintMake warns of values in the arguments of make. make expands them, and $(shell ...) in them runs
+// commands. It also expands targets that contain a =.
 func (t *taint) lintMake(program string, args []*syntax.Word) {
 	for i, arg := range args {
 		if i > 0 && makeFileOptions[literalWord(args[i-1])] {
@@ -123,10 +123,10 @@ func (t *taint) lintMake(program string, args []*syntax.Word) {
 	}
 }
 
-// makeFileOptions are options of make whose argument is a file or a folder.
+// makeFileOptions lists options of make whose argument is a file or a folder.
 var makeFileOptions = setOf("-C -f -I -o -W --directory --file --makefile --include-dir")
 
-// lintSQL: what follows the database is SQL, or a command such as .shell.
+// lintSQL warns of values after the database of sqlite3. They are SQL, or commands such as .shell.
 func (t *taint) lintSQL(args []*syntax.Word) {
 	words := 0
 	for _, arg := range args {
@@ -139,7 +139,7 @@ func (t *taint) lintSQL(args []*syntax.Word) {
 	}
 }
 
-// lintEnv: env NAME=value COMMAND.
+// lintEnv warns of values in env NAME=value COMMAND if the variable makes programs run code.
 func (t *taint) lintEnv(args []*syntax.Word) {
 	for _, arg := range args {
 		lead := strings.TrimLeft(t.text[arg.Pos().Offset():arg.End().Offset()], `"'`)

@@ -8,18 +8,18 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A value is data where it stands, but a script can copy it into a variable and have the
-// copy read as code. taint follows values through the assignments of a script, and warns
-// where one arrives at something that reads code. It does not follow the order of the
-// script: a variable that takes a value anywhere counts everywhere.
+// taint follows values through the variables of a script. A value is data at its own place, but a
+// script can copy it to a variable and have the copy read as code. taint warns if a value reaches
+// something that reads code. It ignores the order of the script: a variable that is assigned a
+// value anywhere counts everywhere.
 type taint struct {
 	*walker
 	variables  map[string]*placeholder // variables that hold a value
-	positional *placeholder            // $1, $2 ...: set by set --, or by a call of a function
+	positional *placeholder            // the value in $1, $2 ...: assigned by set --, or by the call of a function
 	funcs      map[string]bool
 }
 
-// lintTaint warns of values that become code of the script, or of a program in it.
+// lintTaint warns of values that become code of the script, or of a program that it starts.
 func (w *walker) lintTaint(file *syntax.File) {
 	t := &taint{walker: w, variables: map[string]*placeholder{}, funcs: map[string]bool{}}
 	syntax.Walk(file, func(n syntax.Node) bool {
@@ -28,7 +28,7 @@ func (w *walker) lintTaint(file *syntax.File) {
 		}
 		return true
 	})
-	for before := -1; before != t.count(); { // a copy of a copy
+	for before := -1; before != t.count(); { // repeat until no copy of a copy is found
 		before = t.count()
 		syntax.Walk(file, func(n syntax.Node) bool { t.propagate(n); return true })
 	}
@@ -43,14 +43,14 @@ func (t *taint) count() int {
 	return len(t.variables)
 }
 
-// markVariable gives a variable a value; nil is none.
+// markVariable records that a variable holds a value. It ignores nil.
 func (t *taint) markVariable(name string, ph *placeholder) {
 	if ph != nil && isName(name) && t.variables[name] == nil && !t.calculates(name) {
 		t.variables[name] = ph
 	}
 }
 
-// propagate notes what a node copies.
+// propagate records the variables to which a node copies values.
 func (t *taint) propagate(n syntax.Node) {
 	switch n := n.(type) {
 	case *syntax.Assign:
@@ -105,14 +105,14 @@ func (t *taint) propagateCall(call *syntax.CallExpr) {
 	}
 }
 
-// markReadVariables gives the variables of read what it reads.
+// markReadVariables records that the variables of read hold the value.
 func (t *taint) markReadVariables(call *syntax.CallExpr, ph *placeholder) {
 	for _, arg := range call.Args[1:] {
 		t.markVariable(literalWord(arg), ph)
 	}
 }
 
-// inWords is a value in one of the words, nil for none.
+// inWords returns a value that one of the words holds, nil if there is none.
 func (t *taint) inWords(words []*syntax.Word) *placeholder {
 	for _, word := range words {
 		if ph := t.inWord(word); ph != nil {
@@ -122,7 +122,7 @@ func (t *taint) inWords(words []*syntax.Word) *placeholder {
 	return nil
 }
 
-// inWord is a value that a word holds, itself or through a variable, nil for none.
+// inWord returns a value that a word holds, directly or in a variable, nil if there is none.
 func (t *taint) inWord(word *syntax.Word) *placeholder {
 	if word == nil {
 		return nil
@@ -152,7 +152,7 @@ func (t *taint) inParts(parts []syntax.WordPart) *placeholder {
 	return nil
 }
 
-// inLiteral is the reference that stands in a node, unless a guard leaves nothing to fear.
+// inLiteral returns a placeholder in a node, unless a guard makes its value harmless.
 func (t *taint) inLiteral(n syntax.Node) *placeholder {
 	for _, p := range t.markersIn(n) {
 		if p.placeholder.mayHoldText() && p.pos.guard != guardNumber && p.pos.guard != guardName {
@@ -175,7 +175,7 @@ func (t *taint) inExpansion(e *syntax.ParamExp) *placeholder {
 	return nil
 }
 
-// inVariable is the value of a variable, or of a positional parameter.
+// inVariable returns the value of a variable or positional parameter, nil if there is none.
 func (t *taint) inVariable(name string) *placeholder {
 	if name == "@" || name == "*" || name != "0" && strings.Trim(name, "0123456789") == "" {
 		return t.positional
@@ -183,7 +183,7 @@ func (t *taint) inVariable(name string) *placeholder {
 	return t.variables[name]
 }
 
-// printedBy is a value that a statement prints as it is: with echo or printf, or cat and a
+// printedBy returns a value that a statement prints unchanged: with echo or printf, or with cat and a
 // here-document.
 func (t *taint) printedBy(s *syntax.Stmt) *placeholder {
 	call := callOf(s)
@@ -199,7 +199,7 @@ func (t *taint) printedBy(s *syntax.Stmt) *placeholder {
 	return nil
 }
 
-// inRedirects is a value in a here-document or here-string.
+// inRedirects returns a value in a here-document or here-string.
 func (t *taint) inRedirects(s *syntax.Stmt) *placeholder {
 	for _, r := range s.Redirs {
 		switch {
@@ -226,8 +226,8 @@ func callOf(s *syntax.Stmt) *syntax.CallExpr {
 
 func isPipe(op syntax.BinCmdOperator) bool { return op == syntax.Pipe || op == syntax.PipeAll }
 
-// warnArithmetic warns of a variable that the script calculates with, and that holds a value: the
-// copy is the script's own and beyond what a placeholder can check.
+// warnArithmetic warns of variables that hold a value and with which the script calculates. The
+// value is a copy, which the guard of the placeholder cannot check.
 func (t *taint) warnArithmetic() {
 	for name := range t.arithmeticVars {
 		if ph := t.inVariable(name); ph != nil {
@@ -246,14 +246,14 @@ func (t *taint) warnSink(n syntax.Node) {
 	case *syntax.Assign:
 		switch {
 		case n.Name == nil || n.Value == nil:
-		case codeenv.Evaluated(n.Name.Value): // a value that stands there itself is refused
+		case codeenv.Evaluated(n.Name.Value): // a value written here directly is refused
 			t.warnCopies(n.Value, "what reads $"+n.Name.Value)
 		case codeenv.RunsCode(n.Name.Value):
 			t.warnCode(n.Value, "what reads $"+n.Name.Value)
 		}
 	case *syntax.UnaryTest:
 		if word, ok := n.X.(*syntax.Word); ok && (n.Op == syntax.TsVarSet || n.Op == syntax.TsRefVar) {
-			t.warnCopies(word, "[[ "+n.Op.String()) // what stands there itself must be a name
+			t.warnCopies(word, "[[ "+n.Op.String()) // a value written here directly must be a name
 		}
 	case *syntax.DeclClause:
 		t.warnDeclaration(n)
@@ -270,7 +270,7 @@ func (t *taint) warnSink(n syntax.Node) {
 	}
 }
 
-// warnIndirect: ${!v} and ${v@P}.
+// warnIndirect warns of ${!v} and ${v@P}.
 func (t *taint) warnIndirect(e *syntax.ParamExp) {
 	if e.Param == nil {
 		return
@@ -285,13 +285,14 @@ func (t *taint) warnIndirect(e *syntax.ParamExp) {
 	}
 }
 
-// wholeArray: ${!a[@]} lists keys.
+// wholeArray reports whether the index is @ or *: ${!a[@]} lists keys.
 func wholeArray(index syntax.ArithmExpr) bool {
 	word, ok := index.(*syntax.Word)
 	return ok && (word.Lit() == "@" || word.Lit() == "*")
 }
 
-// warnDeclaration: a name, or what -n takes for one. What stands there itself is checked.
+// warnDeclaration warns of copies in names that are declared, and in values that declare -n reads as
+// names. Values written there directly are checked.
 func (t *taint) warnDeclaration(d *syntax.DeclClause) {
 	flags := ""
 	for _, a := range d.Args {
@@ -305,8 +306,8 @@ func (t *taint) warnDeclaration(d *syntax.DeclClause) {
 	}
 }
 
-// warnCopies warns of a value that arrives in a word through a variable. One that stands there
-// itself is refused, or checked when it runs.
+// warnCopies warns of a value that a word holds in a variable. A value written in the word directly is
+// refused, or checked when the script runs.
 func (t *taint) warnCopies(word *syntax.Word, program string) {
 	syntax.Walk(word, func(n syntax.Node) bool {
 		switch n := n.(type) {
@@ -333,7 +334,7 @@ func (t *taint) warnCode(word *syntax.Word, program string) {
 	t.warnCopies(word, program)
 }
 
-// warnCall warns of values in the arguments of what evaluates them.
+// warnCall warns of values in the arguments of a command that evaluates them.
 func (t *taint) warnCall(args []*syntax.Word) {
 	if len(args) == 0 {
 		return
@@ -380,8 +381,8 @@ func (t *taint) warnNames(builtin string, args []*syntax.Word) {
 	}
 }
 
-// warnInput warns of a value that a program reads as code from its standard input, or that
-// xargs makes an argument of.
+// warnInput warns of a value that a program reads as code from its standard input, or that xargs
+// passes on as an argument that is code.
 func (t *taint) warnInput(call *syntax.CallExpr, ph *placeholder) {
 	if ph == nil || len(call.Args) == 0 {
 		return
@@ -401,14 +402,14 @@ func (t *taint) warnInput(call *syntax.CallExpr, ph *placeholder) {
 			if name == "sqlite3" && i == 0 || lit == "-" {
 				continue // the database; standard input
 			}
-			return // the program is named, the input is data
+			return // the program is named, so the input is data
 		}
 	}
 	t.warnUsedAsCode(ph, name)
 }
 
-// xargsRunsCode reports whether a command of xargs reads what xargs adds as code: where it
-// stands behind -c, or in the text there.
+// xargsRunsCode reports whether the command of xargs reads as code what xargs adds: after -c, or in the
+// text there.
 func xargsRunsCode(args []*syntax.Word) bool {
 	replace := ""
 	for i, arg := range args {
@@ -434,7 +435,7 @@ func xargsRunsCode(args []*syntax.Word) bool {
 	return false
 }
 
-// warn adds a warning once.
+// warn adds a warning, unless it was added before.
 func (w *walker) warn(p Problem) {
 	p.Warning = true
 	for _, q := range w.problems {

@@ -5,16 +5,16 @@ import (
 	"fmt"
 )
 
-// MaxValue is how many bytes a value may have that flowrun puts together: a text with
-// references in it, a list, a formatted or transformed value. A value that is only passed
-// on may be larger. MaxTogether bounds all values of one command, and all defaults of one
+// MaxValue is the maximum size in bytes of a value that flowrun puts together: a text with references
+// in it, a list, a formatted or transformed value. A value that is only passed on may be larger.
+// MaxTogether is the maximum for all values of one command together, and for all defaults of one
 // call.
 const (
 	MaxValue    = 10 << 20
 	MaxTogether = 10 * MaxValue
 )
 
-// SizeError says that what a definition puts together would be too large.
+// SizeError reports that a value which a definition puts together would be too large.
 type SizeError struct {
 	What string
 	Max  int // in bytes
@@ -24,13 +24,14 @@ func (e *SizeError) Error() string {
 	return fmt.Sprintf("%s would be larger than %d MiB; pass large values by a file", e.What, e.Max>>20)
 }
 
-// sizeTotal adds up the sizes of the values that become one, or one command.
+// sizeTotal adds up the sizes of values that become one value, or one command.
 type sizeTotal struct {
 	total, values int
-	max           int // 0 = MaxValue
+	max           int // in bytes; 0 = MaxValue
 }
 
-// add counts a value of n bytes. It is an error if the values are too large together.
+// add counts a value of n bytes. It fails if several values are too large together. A single value may
+// have any size.
 func (s *sizeTotal) add(n int, what string) error {
 	if n == 0 {
 		return nil
@@ -43,7 +44,7 @@ func (s *sizeTotal) add(n int, what string) error {
 	return nil
 }
 
-// addAll is add for the words that a value came to.
+// addAll counts the words of one value, as add does.
 func (s *sizeTotal) addAll(words []string, what string) error {
 	n := 0
 	for _, w := range words {
@@ -52,8 +53,8 @@ func (s *sizeTotal) addAll(words []string, what string) error {
 	return s.add(n, what)
 }
 
-// Size is about how many bytes a value has as text. It stops counting above MaxValue:
-// values can share parts, so that a small one in memory is endless when written out.
+// Size returns about how many bytes a value has as text. It stops counting above MaxValue: values can
+// share parts, so a value that is small in memory can be endless as text.
 func Size(v any) int {
 	n := 0
 	addSize(v, &n)
@@ -82,11 +83,11 @@ func addSize(v any, n *int) {
 	}
 }
 
-// maxLength stands for a length that no int holds.
+// maxLength is the result of Length for anything longer. It prevents an overflow.
 const maxLength = 1 << 40
 
-// Length is how long the text becomes, at least, where each reference is as long as of
-// says. Choices and transformed references count as empty.
+// Length returns the minimum length of the text in bytes, if each reference has the length that of
+// returns. Choices and transformed references count as empty.
 func (t *Template) Length(of func(Ref) int) int {
 	n := 0
 	for _, p := range t.pieces {

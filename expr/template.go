@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// Template is text with holes, parsed for the place it is written for.
+// Template is text with placeholders, parsed for one Shell. It does not change. Safe for concurrent
+// use.
 type Template struct {
 	shell  Shell
 	pieces []piece
-	script []piece    // scripts only: the pieces as the shell is to read them
+	script []piece    // scripts only: the pieces as the shell will read them
 	words  []argvWord // Argv only
 	static bool
 
 	markdown bool // see ParseMarkdown
 }
 
-// ParseTemplate cuts src into text and holes and, for a command, finds out where
-// each hole sits. With an error among the problems the template must not be
-// rendered. Text without holes is not looked at further and costs next to
-// nothing.
+// ParseTemplate splits src into text and placeholders. For a command or script it also finds out what
+// surrounds each placeholder. If there is an error among the problems, the template must not be
+// rendered. A script without placeholders is not parsed and costs almost nothing.
 func ParseTemplate(src string, sh Shell, names Names) (*Template, []Problem) {
 	pieces, problems := scan(src, names)
 	t := &Template{shell: sh, pieces: pieces, script: pieces, static: true}
@@ -37,8 +37,8 @@ func ParseTemplate(src string, sh Shell, names Names) (*Template, []Problem) {
 	return t, problems
 }
 
-// place finds out where each hole of a script sits, and rewrites what must be
-// written differently around them.
+// place finds out where each placeholder of a script is, and rewrites the text around it where that is
+// necessary.
 func (t *Template) place(src string) (problems []Problem) {
 	if len(src) > maxScript {
 		return []Problem{problemf(CodeShell, 0, 0, "move parts into a script file that takes arguments",
@@ -59,8 +59,8 @@ func (t *Template) place(src string) (problems []Problem) {
 	return problems
 }
 
-// Refs returns the template's references, in the order they are written, those
-// of conditions and branches included.
+// Refs returns the references of the template in the order in which they are written, including those
+// in conditions and branches.
 func (t *Template) Refs() []Ref {
 	var refs []Ref
 	for _, p := range t.pieces {
@@ -71,8 +71,8 @@ func (t *Template) Refs() []Ref {
 	return refs
 }
 
-// Sources returns the references whose values become part of the text: all but those in
-// the conditions of choices, which choose between texts.
+// Sources returns the references whose values become part of the text. These are all except the
+// references in conditions of choices.
 func (t *Template) Sources() []Ref {
 	var refs []Ref
 	for _, p := range t.pieces {
@@ -83,10 +83,11 @@ func (t *Template) Sources() []Ref {
 	return refs
 }
 
-// Static reports whether the template has no holes.
+// Static reports whether the template has no placeholders.
 func (t *Template) Static() bool { return t.static }
 
-// Text renders a Plain template.
+// Text renders a Plain template. It fails if a reference has no value, or if the text would be too
+// large or contain a NUL byte.
 func (t *Template) Text(sc Scope) (string, error) {
 	var b strings.Builder
 	var size sizeTotal
@@ -111,7 +112,7 @@ func (t *Template) Text(sc Scope) (string, error) {
 	return text, nil
 }
 
-// placeholderText is what stands in a text in place of a reference.
+// placeholderText returns the text that replaces a placeholder.
 func (t *Template) placeholderText(ph *placeholder, sc Scope) (string, error) {
 	v, _, err := ph.value(sc)
 	if err != nil {
@@ -127,9 +128,9 @@ func (t *Template) placeholderText(ph *placeholder, sc Scope) (string, error) {
 	return text, nil
 }
 
-// Value renders a Plain template whose result need not be text: where the
-// template is one hole and nothing else, the value keeps its type, transformed
-// but without its format; nil stands for an absent one.
+// Value renders a Plain template whose result need not be text. If the template is exactly one
+// placeholder, the value keeps its type; transforms are applied, its format is not. An absent value
+// is nil.
 func (t *Template) Value(sc Scope) (any, error) {
 	if len(t.pieces) != 1 || t.pieces[0].placeholder == nil {
 		return t.Text(sc)
@@ -141,7 +142,7 @@ func (t *Template) Value(sc Scope) (any, error) {
 	return v.V, nil
 }
 
-// errNUL: the operating system ends every argument and variable at a NUL byte.
+// errNUL is returned because the operating system ends every argument and variable at a NUL byte.
 var errNUL = errors.New("cannot pass on a value with a NUL byte: the operating system would cut it there; encode it first, as in {X:base64encode}")
 
 func checkNUL(ph *placeholder, text string) error {

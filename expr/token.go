@@ -2,12 +2,11 @@ package expr
 
 import "strings"
 
-// tokenKind tells the few kinds of token flowrun must know of before expr-lang
-// reads a condition.
+// tokenKind is the kind of a token that flowrun has to know before expr-lang parses a condition.
 type tokenKind int
 
 const (
-	tokenOther       tokenKind = iota // operators, numbers, blanks: passed on
+	tokenOther       tokenKind = iota // operators, numbers, spaces: copied
 	tokenName                         // a bare word, with the path that follows it
 	tokenPlaceholder                  // {ref}
 	tokenString                       // '...', "..." or `...`
@@ -19,7 +18,7 @@ type token struct {
 	text string
 }
 
-// tokens cuts a condition. Nothing is lost: the texts joined are the source.
+// tokens splits a condition. The joined texts of the tokens are the source.
 func tokens(src string) []token {
 	var ts []token
 	for i := 0; i < len(src); {
@@ -49,7 +48,7 @@ func nextToken(s string) (tokenKind, int) {
 	case strings.HasPrefix(s, ".."):
 		return tokenOther, 2
 	case c == '.' || c == '#' || c == '$':
-		// a member or a pointer: what follows is its name, not a word of its own
+		// a member or a pointer: the name after it is not a word of its own
 		n := 1
 		for n < len(s) && isNameByte(s[n]) {
 			n++
@@ -59,8 +58,8 @@ func nextToken(s string) (tokenKind, int) {
 	return tokenOther, 1
 }
 
-// numberLen is the length of a number and of what sticks to it (1e9, 0x1f), so
-// that its letters are not taken for a name.
+// numberLen returns the length of a number with the letters joined to it (1e9, 0x1f), so that they are
+// not read as a name.
 func numberLen(s string) int {
 	n := 1
 	for n < len(s) && isNameByte(s[n]) {
@@ -69,8 +68,8 @@ func numberLen(s string) int {
 	return n
 }
 
-// stringLen is the length of the string literal s begins with; an open one
-// reaches to the end.
+// stringLen returns the length of the string literal at the start of s. An unclosed one extends to the
+// end.
 func stringLen(s string) int {
 	for i := 1; i < len(s); i++ {
 		switch {

@@ -10,22 +10,21 @@ import (
 	"strings"
 )
 
-// Transform changes a value before it is formatted and quoted: one of
-// the predefined functions or format(PATTERN). Its
-// zero value leaves values as they are.
+// Transform changes a value before it is formatted and quoted. It is one of the predefined functions
+// or format(PATTERN). The zero Transform leaves values as they are.
 type Transform struct {
 	name  string
 	apply func(any) (any, error)
 }
 
-// ErrJavaScript says that a transform is none of the predefined ones, and so is
-// a JavaScript expression, which this package does not run.
+// ErrJavaScript reports that a transform is not predefined. It is then a JavaScript expression, which
+// this package does not run.
 var ErrJavaScript = errors.New("not a predefined transform")
 
-// TransformList are the predefined transforms, for people.
+// TransformList lists the predefined transforms, for messages.
 const TransformList = "lowercase, uppercase, trim, base64encode, base64decode, urlencode, urldecode, jsonescaped, shellescaped, format(PATTERN)"
 
-// textTransforms are the predefined functions from text to text.
+// textTransforms maps names to the predefined functions from text to text.
 var textTransforms = map[string]func(string) (string, error){
 	"lowercase":    infallible(strings.ToLower),
 	"uppercase":    infallible(strings.ToUpper),
@@ -38,7 +37,7 @@ var textTransforms = map[string]func(string) (string, error){
 	"shellescaped": infallible(shellQuote),
 }
 
-// TransformNames are the predefined transforms that take no pattern.
+// TransformNames returns the names of the predefined transforms that take no pattern.
 func TransformNames() []string { return slices.Sorted(maps.Keys(textTransforms)) }
 
 func infallible(f func(string) string) func(string) (string, error) {
@@ -48,9 +47,8 @@ func infallible(f func(string) string) func(string) (string, error) {
 // String returns the transform as it is written.
 func (t Transform) String() string { return t.name }
 
-// Apply returns the transformed value. An array is transformed element by
-// element; nil stays nil. A value the transform cannot take is an error, never a
-// guess.
+// Apply returns the transformed value. It transforms an array element by element, and returns nil for
+// nil. It fails for a value that the transform cannot take; it never guesses.
 func (t Transform) Apply(v any) (any, error) {
 	out, err := t.each(v)
 	if err == nil && t.apply != nil && Size(out) > MaxValue && Size(v) <= MaxValue {
@@ -77,9 +75,9 @@ func (t Transform) each(v any) (any, error) {
 	return out, nil
 }
 
-// ParseTransforms reads a parameter's `transform`: one predefined transform or
-// several joined by ":", applied left to right. Anything else is taken
-// for JavaScript and answered with an error wrapping [ErrJavaScript].
+// ParseTransforms parses a parameter's `transform`: one predefined transform, or several joined by
+// ":", which are applied from left to right. Anything else is treated as JavaScript: the error wraps
+// [ErrJavaScript].
 func ParseTransforms(src string) ([]Transform, error) {
 	var ts []Transform
 	for _, name := range splitTransforms(src) {
@@ -92,7 +90,7 @@ func ParseTransforms(src string) ([]Transform, error) {
 	return ts, nil
 }
 
-// splitTransforms cuts "trim:format(0:00)" at the colons outside parentheses.
+// splitTransforms splits "trim:format(0:00)" at the colons outside parentheses.
 func splitTransforms(src string) []string {
 	var parts []string
 	start, depth := 0, 0
@@ -134,8 +132,8 @@ func decodeBase64(s string) (string, error) {
 	return string(b), nil
 }
 
-// encodeURL escapes everything but letters, digits and -._~; a space is %20,
-// which is right in paths and queries alike.
+// encodeURL escapes everything except letters, digits and -._~. A space becomes %20, which is correct
+// in both paths and queries.
 func encodeURL(s string) string {
 	return strings.ReplaceAll(url.QueryEscape(s), "+", "%20")
 }
@@ -148,13 +146,13 @@ func decodeURL(s string) (string, error) {
 	return out, nil
 }
 
-// escapeJSON escapes for the inside of a JSON string; no quotes around it.
+// escapeJSON escapes text for use inside a JSON string. It adds no quotes.
 func escapeJSON(s string) string {
 	text := compactJSON(s)
 	return text[1 : len(text)-1]
 }
 
-// shellQuote writes s as one shell word that every sh-family shell reads back.
+// shellQuote returns s as one shell word for every shell of the sh family.
 func shellQuote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

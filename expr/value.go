@@ -11,34 +11,33 @@ import (
 	"unicode/utf8"
 )
 
-// Value is what a reference stands for at run time, and how it may enter a
-// command. One trailing newline of a step's output is already stripped.
+// Value is what a reference means at run time, and how it may enter a command. One trailing newline of
+// a step's output is already removed.
 type Value struct {
 	V         any     // nil, string, bool, an integer, float64, json.Number, []any or map[string]any
 	Text      bool    // text that may be compared with a number (output, error, env)
-	Absent    bool    // a parameter not given and without default
-	Author    bool    // the author's own literal or default, or a step's output
-	Caller    bool    // a caller's value: it must not begin with '-' where a word begins
+	Absent    bool    // a parameter that was not given and has no default
+	Author    bool    // a literal or default of the author, or the output of a step
+	Caller    bool    // a value of the caller: it must not begin with '-' at the start of a word
 	AllowDash bool    // the caller's value may begin with '-' (allow-dash, number, enum)
-	Format    *Format // the author's text around the value, or nil
+	Format    *Format // text of the author around the value, or nil
 	Delimiter string  // between the elements of an array; "" = one space
 	Raw       bool    // security.escape-shell: false: the value is shell text
 
-	literal bool // a branch of a choice: like a format, its blanks separate words
+	literal bool // a branch of a choice: spaces in it separate words, as in a format
 }
 
-// Scope answers references at run time. Lookup returns an error wrapping
-// [ErrUnknown] for a value that does not exist yet, as in a dry run.
+// Scope looks up references at run time. Lookup returns an error that wraps [ErrUnknown] for a value
+// that does not exist yet, as in a dry run.
 type Scope interface {
 	Lookup(Ref) (Value, error)
 }
 
-// ErrUnknown says that a reference has no value yet.
+// ErrUnknown reports that a reference has no value yet.
 var ErrUnknown = errors.New("not known yet")
 
-// textOf writes a value as text: numbers without exponent or ".0",
-// objects as compact JSON, arrays joined by the delimiter, nil
-// as nothing.
+// textOf returns a value as text: numbers without exponent or ".0", objects as compact JSON, arrays
+// joined by the delimiter, nil as "".
 func textOf(v any, delimiter string) string {
 	if elems, ok := v.([]any); ok {
 		texts := make([]string, len(elems))
@@ -53,7 +52,7 @@ func textOf(v any, delimiter string) string {
 	return elementText(v)
 }
 
-// elementText is textOf for something inside an array: what has parts is JSON.
+// elementText is textOf for an element of an array. Lists and objects become JSON.
 func elementText(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -71,7 +70,7 @@ func elementText(v any) string {
 	return fmt.Sprint(v)
 }
 
-// numberText writes any number plainly; ok is false for what is no number.
+// numberText returns a number without exponent. ok is false for anything that is not a number.
 func numberText(v any) (text string, ok bool) {
 	switch v := v.(type) {
 	case int:
@@ -88,7 +87,7 @@ func numberText(v any) (text string, ok bool) {
 		}
 		f, err := v.Float64()
 		if err != nil || !strings.ContainsAny(v.String(), "eE") && (!strings.Contains(v.String(), ".") || !FitsFloat(v.String(), f)) {
-			return v.String(), true // what a machine word cannot hold stays exact
+			return v.String(), true // a number that does not fit a machine word stays exact
 		}
 		return floatText(f), true
 	}
@@ -97,12 +96,12 @@ func numberText(v any) (text string, ok bool) {
 
 func floatText(f float64) string {
 	if f == 0 {
-		f = 0 // -0 reads as 0
+		f = 0 // -0 becomes 0
 	}
 	return strconv.FormatFloat(f, 'f', -1, 64)
 }
 
-// compactJSON writes v on one line, leaving <, > and & alone.
+// compactJSON returns v as JSON on one line. It does not escape <, > and &.
 func compactJSON(v any) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -113,7 +112,7 @@ func compactJSON(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// asNumber reads v as a number; text is trimmed first.
+// asNumber converts v to a number. Spaces around text are ignored.
 func asNumber(v any) (float64, bool) {
 	switch v := v.(type) {
 	case int:
@@ -140,9 +139,8 @@ func parseNumber(s string) (float64, bool) {
 	return f, true
 }
 
-// words gives the words a value is worth where nothing quotes it. class tells a
-// parameter's empty default, which vanishes, from a step's empty output, which
-// is an empty word.
+// words returns the words that a value becomes outside quotes. class distinguishes the empty default of
+// a parameter, which becomes no word, from the empty output of a step, which becomes an empty word.
 func (v Value) words(class Class) ([]string, error) {
 	if v.Absent {
 		return nil, nil
@@ -171,7 +169,7 @@ func (v Value) words(class Class) ([]string, error) {
 	return []string{text}, nil
 }
 
-// text gives the value as one text, where something quotes it or nothing splits.
+// text returns the value as one text, for places that are quoted or not split.
 func (v Value) text() (string, error) {
 	if v.Absent {
 		return "", nil
@@ -191,8 +189,8 @@ func (v Value) text() (string, error) {
 	return strings.Join(words, delimiter), err
 }
 
-// Quoted shows a value in a message: whole, or not at all where it is long. The
-// beginning of a value could be the beginning of a secret, which no mask knows.
+// Quoted returns a value for a message: in full, or only its length if it is long. The beginning of a
+// value could be the beginning of a secret, which masking would not recognize.
 func Quoted(s string) string {
 	if b := shorten(s); b != s {
 		return b
@@ -200,7 +198,7 @@ func Quoted(s string) string {
 	return strconv.Quote(s)
 }
 
-// shorten is s, or how long it is.
+// shorten returns s if it is short, otherwise a text that gives its length.
 func shorten(s string) string {
 	const maxShown = 60
 	if len(s) <= maxShown {
