@@ -1,6 +1,6 @@
 package jsonschema
 
-// checkArray is what is about arrays.
+// checkArray checks the keywords for arrays.
 func (s *nodeCheck) checkArray() {
 	list, ok := s.v.([]any)
 	if !ok {
@@ -34,7 +34,7 @@ func (s *nodeCheck) checkArray() {
 	s.evaluated.allElements = true
 }
 
-// checkUnique is uniqueItems.
+// checkUnique checks uniqueItems.
 func (s *nodeCheck) checkUnique(list []any) {
 	if !s.n.unique {
 		return
@@ -51,8 +51,8 @@ func (s *nodeCheck) checkUnique(list []any) {
 	}
 }
 
-// checkContains counts the elements that keep to a schema; without minContains there has to
-// be one.
+// checkContains checks contains: it counts the elements that match the schema. Without minContains at
+// least one has to match.
 func (s *nodeCheck) checkContains(list []any) {
 	if s.n.contains == nil {
 		return

@@ -7,17 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-// What bounds a check, so that none runs without end: how deep it goes, and how many
-// schemas it looks at beside what the size of the value asks for.
+// Limits of one validation, so that every one ends: its depth, and the number of nodes it checks. If
+// the first maxSteps are not enough, stepsPerValue more are added for each value in the document.
 const (
 	maxDepth      = 10_000
 	maxSteps      = 1 << 20
 	stepsPerValue = 1 << 10
 )
 
-// Validate is everything that is wrong with a value as encoding/json has it, sorted by
-// the way to it; nil where nothing is. Numbers may be of any type of Go. Where none of
-// several alternatives holds, that is the problem, and not what is wrong with each.
+// Validate returns everything that is wrong with a value decoded by encoding/json, sorted by path, or
+// nil. Numbers may have any type of Go. If none of several alternatives matches, that is the one
+// problem; what is wrong with each alternative is not listed. Safe for concurrent use.
 func (s *Schema) Validate(v any) []Problem {
 	r := &validation{schema: s, value: v, stepsLeft: maxSteps}
 	r.check(s.root, v, nil, nil, s.newEvaluated(), true)
@@ -27,7 +27,7 @@ func (s *Schema) Validate(v any) []Problem {
 	return sorted(r.problems)
 }
 
-// sorted orders problems by their paths and leaves out what was said before.
+// sorted sorts problems by path and removes duplicates.
 func sorted(list []Problem) []Problem {
 	slices.SortStableFunc(list, func(a, b Problem) int { return slices.Compare(a.Path, b.Path) })
 	return slices.CompactFunc(list, func(a, b Problem) bool {
@@ -35,30 +35,30 @@ func sorted(list []Problem) []Problem {
 	})
 }
 
-// validation is one call of Validate.
+// validation is the state of one call of Validate.
 type validation struct {
 	schema    *Schema
 	value     any
 	problems  []Problem
 	depth     int
-	stepsLeft int  // steps
-	sized     bool // the size of the value was added to left
+	stepsLeft int  // steps that may still be taken
+	sized     bool // the steps for the size of the value were added
 	exhausted bool
 }
 
-// location leads from the value as a whole to the one that is looked at.
+// location is the path from the whole value to the one that is checked, the last name first.
 type location struct {
 	up   *location
 	name string
 }
 
-// resourceScope is the resources on the way to a node, the last first.
+// resourceScope lists the resources from the root to a node, the last first.
 type resourceScope struct {
 	up  *resourceScope
 	res *resource
 }
 
-// step takes a step, and says whether there was one left.
+// step counts one step and reports whether there was one left.
 func (r *validation) step() bool {
 	if r.stepsLeft--; r.stepsLeft < 0 && !r.sized {
 		r.sized = true
@@ -70,7 +70,7 @@ func (r *validation) step() bool {
 	return !r.exhausted
 }
 
-// size is the number of values in a value.
+// size returns the number of values in a value, itself included.
 func size(v any) int {
 	n := 1
 	switch v := v.(type) {
@@ -86,19 +86,19 @@ func size(v any) int {
 	return n
 }
 
-// nodeCheck is one node that is held against one value.
+// nodeCheck checks one value against one node.
 type nodeCheck struct {
 	*validation
 	n         *node
 	v         any
 	at        *location
 	in        *resourceScope
-	evaluated *evaluated // what this node and those it leads to have looked at; nil where nobody asks
-	collect   bool       // problems are wanted, and not only whether there are any
+	evaluated *evaluated // what this node and those it refers to have evaluated; nil if no node of the schema needs it
+	collect   bool       // collect the problems; otherwise only find out whether there are any
 	ok        bool
 }
 
-// check holds a value against a node. Without tells it stops at the first problem.
+// check checks a value against a node. Without collect it stops at the first problem.
 func (r *validation) check(n *node, v any, at *location, in *resourceScope, up *evaluated, tells bool) bool {
 	if !r.step() {
 		return false
@@ -118,12 +118,12 @@ func (r *validation) check(n *node, v any, at *location, in *resourceScope, up *
 	return s.ok
 }
 
-// fail tells a problem of the value, or of what more names lead to.
+// fail reports a problem with the value.
 func (s *nodeCheck) fail(keyword, format string, args ...any) {
 	s.addProblem(Problem{Schema: s.n.at + keyword, Message: s.message(format, args)})
 }
 
-// message is only written where somebody reads it.
+// message formats a message, if problems are collected.
 func (s *nodeCheck) message(format string, args []any) string {
 	if !s.collect {
 		return ""
@@ -131,7 +131,7 @@ func (s *nodeCheck) message(format string, args []any) string {
 	return fmt.Sprintf(format, args...)
 }
 
-// addProblem takes a problem whose path is what follows the spot's own.
+// addProblem reports a problem. Its path is relative to the value.
 func (s *nodeCheck) addProblem(p Problem) {
 	s.ok = false
 	if !s.collect {
@@ -146,21 +146,21 @@ func (s *nodeCheck) addProblem(p Problem) {
 	s.problems = append(s.problems, p)
 }
 
-// applyChild holds a part of the value against a node.
+// applyChild checks a part of the value against a node.
 func (s *nodeCheck) applyChild(n *node, v any, name string) {
 	if s.ok || s.collect {
 		s.ok = s.check(n, v, &location{s.at, name}, s.in, nil, s.collect) && s.ok
 	}
 }
 
-// applySame holds the value against another node as well.
+// applySame checks the same value against another node.
 func (s *nodeCheck) applySame(n *node) {
 	if n != nil && (s.ok || s.collect) {
 		s.ok = s.check(n, s.v, s.at, s.in, s.evaluated, s.collect) && s.ok
 	}
 }
 
-// matches says whether the value keeps to a node, and only then notes what that looked at.
+// matches reports whether the value matches a node. Only then it adds what the node evaluated.
 func (s *nodeCheck) matches(n *node) bool {
 	looked := s.schema.newEvaluated()
 	if !s.check(n, s.v, s.at, s.in, looked, false) {
@@ -170,7 +170,7 @@ func (s *nodeCheck) matches(n *node) bool {
 	return true
 }
 
-// checkType is what is about values of any type.
+// checkType checks the keywords for values of any type.
 func (s *nodeCheck) checkType() {
 	n := s.n
 	got := kindOf(s.v)
@@ -190,13 +190,13 @@ func (s *nodeCheck) checkType() {
 	}
 }
 
-// key is the value's key, which takes as many steps as there are values in it.
+// key returns the canonical text of the value. It costs one step for each value in it.
 func (s *nodeCheck) key() string {
 	s.stepsLeft -= size(s.v)
 	return string(appendCanonical(nil, s.v))
 }
 
-// checkNumber is what is about numbers.
+// checkNumber checks the keywords for numbers.
 func (s *nodeCheck) checkNumber() {
 	if len(s.n.numbers) == 0 && s.n.multiple == nil {
 		return
@@ -215,7 +215,7 @@ func (s *nodeCheck) checkNumber() {
 	}
 }
 
-// checkText is what is about texts; their length is counted in characters.
+// checkText checks the keywords for text. Lengths are counted in characters.
 func (s *nodeCheck) checkText() {
 	text, ok := s.v.(string)
 	if !ok {
@@ -235,7 +235,7 @@ func (s *nodeCheck) checkText() {
 	}
 }
 
-// boundWords say of a number and a bound that the one is beyond the other.
+// boundWords has the message for each kind of bound.
 var boundWords = map[string]string{
 	"minimum":          "%s is below the minimum of %s",
 	"maximum":          "%s is above the maximum of %s",
@@ -243,21 +243,21 @@ var boundWords = map[string]string{
 	"exclusiveMaximum": "%s must be below %s",
 }
 
-// atLeast holds a number of things against the least there may be.
+// atLeast checks a number of things against a minimum.
 func (s *nodeCheck) atLeast(keyword, things string, got int, want *int) {
 	if want != nil && got < *want {
 		s.fail("/"+keyword, "has %d %s, at least %d are needed", got, things, *want)
 	}
 }
 
-// atMost holds a number of things against the most there may be.
+// atMost checks a number of things against a maximum.
 func (s *nodeCheck) atMost(keyword, things string, got int, want *int) {
 	if want != nil && got > *want {
 		s.fail("/"+keyword, "has %d %s, at most %d are allowed", got, things, *want)
 	}
 }
 
-// checkSubschemas holds the value against other schemas.
+// checkSubschemas checks the value against the schemas that the node combines.
 func (s *nodeCheck) checkSubschemas() {
 	n := s.n
 	s.applySame(n.ref)
@@ -278,8 +278,8 @@ func (s *nodeCheck) checkSubschemas() {
 	}
 }
 
-// checkAlternatives are anyOf and oneOf. All of them are looked at where somebody asks what
-// they have looked at.
+// checkAlternatives checks anyOf and oneOf. It stops at the first match of anyOf, unless a node needs
+// to know what all of them evaluated.
 func (s *nodeCheck) checkAlternatives() {
 	held := 0
 	for _, part := range s.n.anyOf {
@@ -301,8 +301,8 @@ func (s *nodeCheck) checkAlternatives() {
 	}
 }
 
-// dynamicTarget is what $dynamicRef leads to: the schema of that name in the outermost
-// resource on the way here.
+// dynamicTarget returns the node to which $dynamicRef leads: the schema with that anchor in the
+// outermost resource on the way to this node.
 func (s *nodeCheck) dynamicTarget() *node {
 	to := s.n.dynamic
 	if to == nil || s.n.dynamicName == "" {

@@ -1,10 +1,9 @@
 package jsonschema
 
-// Defaults is a copy of a value with the defaults of properties filled in that are left
-// out, those of objects in objects and lists too. Defaults under anyOf, oneOf, not and if
-// are not taken: whether they hold is known only of a whole value. A default does not
-// have to fit the schema. Of a schema that Validate cannot bring to an end because it asks
-// for too many steps, not all defaults are filled in.
+// Defaults returns a copy of a value in which missing properties have their defaults, also inside
+// nested objects and lists. Defaults under anyOf, oneOf, not and if are ignored: whether they apply
+// is known only for a complete value. Defaults are not validated. If a schema needs too many steps,
+// for which Validate reports a problem, some defaults may be missing. Safe for concurrent use.
 func (s *Schema) Defaults(v any) any {
 	f := &filler{stepsLeft: maxSteps + size(v)}
 	v = clone(v)
@@ -12,8 +11,8 @@ func (s *Schema) Defaults(v any) any {
 	return v
 }
 
-// filler is one call of Defaults.
-type filler struct{ stepsLeft int } // steps
+// filler is the state of one call of Defaults.
+type filler struct{ stepsLeft int } // steps that may still be taken
 
 func clone(v any) any {
 	switch v := v.(type) {
@@ -33,7 +32,7 @@ func clone(v any) any {
 	return v
 }
 
-// defaultChain is the nodes whose defaults are around a value: a default that holds its own kind
+// defaultChain lists the nodes whose defaults contain the value. A default that contains its own kind
 // would be filled in without end.
 type defaultChain struct {
 	up *defaultChain
@@ -42,7 +41,7 @@ type defaultChain struct {
 
 func (m *defaultChain) holds(n *node) bool { return m != nil && (m.n == n || m.up.holds(n)) }
 
-// fill fills in what v, which is a copy, leaves out.
+// fill fills in what is missing in v, which is a copy.
 func (f *filler) fill(n *node, v any, inside *defaultChain) {
 	if f.stepsLeft--; n == nil || f.stepsLeft < 0 {
 		return
@@ -67,7 +66,7 @@ func (f *filler) fill(n *node, v any, inside *defaultChain) {
 	}
 }
 
-// property fills in one property, and what is in it.
+// property fills in one property and its content.
 func (f *filler) property(n *node, m map[string]any, name string, inside *defaultChain) {
 	if _, given := m[name]; !given {
 		from := n.withDefault()
@@ -80,7 +79,8 @@ func (f *filler) property(n *node, m map[string]any, name string, inside *defaul
 	f.fill(n, m[name], inside)
 }
 
-// withDefault is the node that has the default of a property: it, or what it refers to.
+// withDefault returns the node that has the default of a property: n, or a node that n refers to. It
+// returns nil if there is none.
 func (n *node) withDefault() *node {
 	for ; n != nil && !n.hasDefault; n = n.ref {
 	}

@@ -1,15 +1,16 @@
 package jsonschema
 
-// evaluated is what schemas have looked at in one value, for unevaluatedProperties and
-// unevaluatedItems. Its methods may be called on nil, where nobody asks.
+// evaluated records which properties and elements of one value were evaluated by schemas, for
+// unevaluatedProperties and unevaluatedItems. The methods that add may be called on nil and then do
+// nothing.
 type evaluated struct {
-	names       map[string]bool // of properties
-	leading     int             // so many elements from the beginning
-	allElements bool            // all of them
+	names       map[string]bool // names of properties
+	leading     int             // so many elements at the start
+	allElements bool            // all elements
 	indexes     map[int]bool
 }
 
-// newEvaluated is an empty one, or nil.
+// newEvaluated returns an empty record, nil if no node of the schema needs one.
 func (s *Schema) newEvaluated() *evaluated {
 	if !s.tracksEvaluated {
 		return nil

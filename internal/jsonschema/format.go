@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// formatError says why a text is not of a format, nil where it is, or where nobody knows
-// the format.
+// formatError returns why a text does not have a format. It returns nil if the text has it, or if the
+// format is unknown.
 func formatError(format, s string) error {
 	switch format {
 	case "date":
@@ -62,7 +62,7 @@ func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 func digit(c byte) bool  { return '0' <= c && c <= '9' }
 func hex(c byte) bool    { return digit(c) || 'a' <= c|0x20 && c|0x20 <= 'f' }
 
-// all says whether every byte of a text is one of a kind.
+// all reports whether of holds for every byte.
 func all(s string, of func(byte) bool) bool {
 	for i := range len(s) {
 		if !of(s[i]) {
@@ -92,7 +92,7 @@ func hostnameError(s string) error {
 	return nil
 }
 
-// emailError follows RFC 5321, with the letters of RFC 6531 where wide is set.
+// emailError follows RFC 5321, with the letters of RFC 6531 if international is set.
 func emailError(s string, international bool) error {
 	at := strings.LastIndexByte(s, '@')
 	if at < 0 {
@@ -116,7 +116,7 @@ func emailError(s string, international bool) error {
 	return hostnameError(domain)
 }
 
-// localError looks at what stands before the @.
+// localError checks the part before the @.
 func localError(local string, international bool) error {
 	if len(local) > 1 && local[0] == '"' && local[len(local)-1] == '"' {
 		return quotedError(local[1 : len(local)-1])
@@ -135,7 +135,7 @@ func localError(local string, international bool) error {
 	return nil
 }
 
-// quotedError looks at what stands between quotes before the @.
+// quotedError checks the text between quotes before the @.
 func quotedError(s string) error {
 	for i := 0; i < len(s); i++ {
 		switch {
@@ -148,7 +148,7 @@ func quotedError(s string) error {
 	return nil
 }
 
-// uriError follows RFC 3986, with the letters of RFC 3987 where wide is set.
+// uriError follows RFC 3986, with the letters of RFC 3987 if international is set.
 func uriError(s string, absolute, international bool) error {
 	ok := func(c byte) bool {
 		return letter(c) || digit(c) || strings.IndexByte("-._~:/?#[]@!$&'()*+,;=%", c) >= 0 || international && c >= utf8.RuneSelf
@@ -190,7 +190,7 @@ func percentError(s string) error {
 	return nil
 }
 
-// templateError follows RFC 6570 as far as the braces go.
+// templateError follows RFC 6570, but only checks braces and characters.
 func templateError(s string) error {
 	open := false
 	for i := range len(s) {

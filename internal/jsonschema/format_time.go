@@ -24,7 +24,8 @@ func dateTimeError(s string) error {
 	return timeError(s[11:])
 }
 
-// timeError follows RFC 3339, section 5.6. A leap second is the last of a day in UTC.
+// timeError follows RFC 3339, section 5.6. A leap second is allowed only as the last second of a day in
+// UTC.
 func timeError(s string) error {
 	bad := errors.New("write a time such as 20:15:00Z or 20:15:00.5+01:00")
 	if len(s) < 9 || s[2] != ':' || s[5] != ':' {
@@ -61,7 +62,7 @@ func timeError(s string) error {
 	return nil
 }
 
-// clock is hh:mm in minutes; less than 0 where it is none.
+// clock returns hh:mm in minutes, -1 if the text is not a time.
 func clock(s string) int {
 	h, m := twoDigits(s[:2]), twoDigits(s[3:5])
 	if h < 0 || h > 23 || m < 0 || m > 59 {
@@ -70,7 +71,7 @@ func clock(s string) int {
 	return h*60 + m
 }
 
-// twoDigits is a number of two digits, or -1.
+// twoDigits returns a number of two digits, -1 if the text is not a number.
 func twoDigits(s string) int {
 	if !integer(s) {
 		return -1
@@ -79,8 +80,8 @@ func twoDigits(s string) int {
 	return n
 }
 
-// durationError follows RFC 3339, appendix A: units in order, weeks alone. Units between
-// two others may be left out, as ISO 8601 has it.
+// durationError follows RFC 3339, appendix A: units are in order, and weeks are alone. As in ISO 8601,
+// units between two others may be left out.
 func durationError(s string) error {
 	rest, ok := strings.CutPrefix(s, "P")
 	if weeks, is := strings.CutSuffix(rest, "W"); ok && is && integer(weeks) {
@@ -93,7 +94,7 @@ func durationError(s string) error {
 	return nil
 }
 
-// unitsOf says whether a text is numbers, each with a unit after that of the one before.
+// unitsOf reports whether a text consists of numbers with units, which are in the order of units.
 func unitsOf(s, units string) bool {
 	for s != "" {
 		rest := strings.TrimLeft(s, "0123456789")

@@ -5,13 +5,14 @@ import (
 	"slices"
 )
 
-// keyword reads one keyword of a schema. What no draft knows is a note.
+// keyword reads one keyword of a schema. Unknown keywords are ignored.
 func (r *reader) keyword(n *node, doc map[string]any, key string, path []string) {
 	v := doc[key]
 	_ = r.general(n, key, v, path) || r.scalar(n, key, v, path) || r.list(n, doc, key, path) || r.object(n, key, v, path)
 }
 
-// general reads what is about values of any type, and about other schemas.
+// general reads the keywords for values of any type and for subschemas. Like the functions below, it
+// reports whether it knows the keyword.
 func (r *reader) general(n *node, key string, v any, path []string) bool {
 	switch key {
 	case "type":
@@ -78,7 +79,7 @@ func (r *reader) types(v any, path []string) (set kinds) {
 	return set
 }
 
-// scalar reads what is about numbers and texts.
+// scalar reads the keywords for numbers and text.
 func (r *reader) scalar(n *node, key string, v any, path []string) bool {
 	switch key {
 	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
@@ -107,7 +108,7 @@ func (r *reader) scalar(n *node, key string, v any, path []string) bool {
 	return true
 }
 
-// list reads what is about arrays.
+// list reads the keywords for arrays.
 func (r *reader) list(n *node, doc map[string]any, key string, path []string) bool {
 	v := doc[key]
 	_, several := v.([]any)
@@ -147,7 +148,7 @@ func (r *reader) flag(v any, path []string) bool {
 	return b
 }
 
-// object reads what is about objects.
+// object reads the keywords for objects.
 func (r *reader) object(n *node, key string, v any, path []string) bool {
 	switch {
 	case key == "properties":
@@ -184,7 +185,8 @@ func (r *reader) patternProperties(n *node, v any, path []string) {
 	}
 }
 
-// dependencies reads the two keywords of 2020-12, and the one that they were before.
+// dependencies reads dependentRequired and dependentSchemas, and dependencies, which they replaced in
+// 2020-12.
 func (r *reader) dependencies(n *node, key string, v any, path []string) {
 	m, ok := v.(map[string]any)
 	if !ok {

@@ -9,7 +9,7 @@ import (
 // maxShown is how many characters of a value a message shows.
 const maxShown = 60
 
-// quoted is a text inside a message: in quotes, escaped, cut where it is long.
+// quoted returns a text for a message: in quotes, escaped, and cut if it is long.
 func quoted(s string) string {
 	end := 0
 	for range maxShown {
@@ -25,7 +25,7 @@ func quoted(s string) string {
 	return strings.ReplaceAll(strconv.Quote(s), `\"`, `"`)
 }
 
-// shown is any value inside a message: texts in quotes, all else as JSON.
+// shown returns any value for a message: text in quotes, everything else as JSON.
 func shown(v any) string {
 	if s, ok := v.(string); ok {
 		return quoted(s)
@@ -37,7 +37,7 @@ func shown(v any) string {
 	return s
 }
 
-// kindWords names types for people.
+// kindWords returns the names of types for messages.
 func kindWords(k kinds) string {
 	words := []string{"null", "true or false", "a number", "text", "a list", "an object", "a whole number"}
 	var list []string
@@ -49,7 +49,7 @@ func kindWords(k kinds) string {
 	return strings.Join(list, " or ")
 }
 
-// gotWords names the type of a value for people.
+// gotWords returns the name of a value's type for messages.
 func gotWords(v any) string {
 	if k := kindOf(v) &^ kindInteger; k != 0 {
 		return kindWords(k)

@@ -2,29 +2,28 @@ package jsonschema
 
 import "regexp"
 
-// Schema is a compiled JSON Schema. It does not change and may be used by several
-// goroutines.
+// Schema is a compiled JSON Schema. It does not change. Safe for concurrent use.
 type Schema struct {
 	root            *node
-	tracksEvaluated bool // some node asks which properties or elements others have looked at
+	tracksEvaluated bool // some node needs to know which properties or elements were evaluated
 }
 
-// Problem is one thing that is wrong, with a value or with a schema itself.
+// Problem is one thing that is wrong with a value, or with a schema itself.
 type Problem struct {
-	Path    []string // the names and numbers that lead to it, in the value or in the schema
-	Schema  string   // the keyword that it is about, as a JSON Pointer into the schema
-	Missing bool     // what should be there is not
-	Unknown bool     // what is there should not be
+	Path    []string // the names and indexes of the path to it, in the value or in the schema
+	Schema  string   // the keyword, as a JSON Pointer into the schema
+	Missing bool     // something required is missing
+	Unknown bool     // something is there that is not allowed
 	Message string
 }
 
-// node is a schema that stands somewhere in the document.
+// node is a schema anywhere in the document.
 type node struct {
 	at  string    // JSON Pointer
-	res *resource // that it belongs to
+	res *resource // the resource that it belongs to
 
-	alwaysFalse  bool // the schema false
-	defaultValue any  // default
+	alwaysFalse  bool // the schema is false
+	defaultValue any  // the keyword default
 	hasDefault   bool
 
 	types        kinds
@@ -57,20 +56,20 @@ type node struct {
 	allOf, anyOf, oneOf             []*node
 	not, ifNode, thenNode, elseNode *node
 	ref, dynamic                    *node
-	dynamicName                     string // of the anchor that dynamic may be found under elsewhere; "" where it is an ordinary $ref
+	dynamicName                     string // name of the anchor by which dynamic may be found in an outer resource; "" for a plain reference
 }
 
-// resource is a part of the document with a base URI of its own: the whole, and what
-// has an $id.
+// resource is a part of the document with its own base URI: the whole document, and every schema with an
+// $id.
 type resource struct {
 	base    string
 	root    *node
 	at      string           // JSON Pointer
-	anchors map[string]*node // of $anchor and $dynamicAnchor
-	dynamic map[string]*node // of $dynamicAnchor alone
+	anchors map[string]*node // by $anchor and $dynamicAnchor
+	dynamic map[string]*node // by $dynamicAnchor only
 }
 
-// bound is minimum, maximum or one of their exclusive kinds.
+// bound is minimum, maximum, exclusiveMinimum or exclusiveMaximum.
 type bound struct {
 	keyword string
 	limit   decimal
@@ -100,15 +99,15 @@ type patternNode struct {
 	node *node
 }
 
-// dependency is what a property's being there asks for.
+// dependency is what the schema demands if a property is present.
 type dependency struct {
 	keyword  string
 	property string
 	required []string
-	schema   *node // nil where it only requires
+	schema   *node // nil if it only requires properties
 }
 
-// inPlace are the schemas that a node holds against the same value.
+// inPlace returns the schemas against which a node checks the same value.
 func (n *node) inPlace() []*node {
 	list := []*node{n.ref, n.not, n.ifNode, n.thenNode, n.elseNode}
 	for _, d := range n.dependent {

@@ -9,18 +9,18 @@ import (
 	"strings"
 )
 
-// decimal is a number as it is written, of any length: its digits, without zeros at
-// either end, times ten to exp. Zero has no digits.
+// decimal is an exact number of any length: its digits, without zeros at either end, times ten to the
+// power of exp. Zero has no digits.
 type decimal struct {
 	negative bool
 	digits   string
 	exp      int64
 }
 
-// maxExp bounds the exponents that are told apart.
+// maxExp is the largest exponent. Larger ones are not distinguished.
 const maxExp = 1 << 60
 
-// parseDecimal reads a number as JSON writes it.
+// parseDecimal parses a number as JSON writes it.
 func parseDecimal(s string) (d decimal, ok bool) {
 	s, d.negative = strings.CutPrefix(s, "-")
 	mantissa, exponent := s, ""
@@ -43,7 +43,7 @@ func parseDecimal(s string) (d decimal, ok bool) {
 	return d, true
 }
 
-// integer says whether a text is digits and nothing else.
+// integer reports whether a text is digits and nothing else.
 func integer(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 func exponentOf(s string) int64 {
@@ -57,8 +57,8 @@ func exponentOf(s string) int64 {
 	return max(-maxExp, min(n, maxExp))
 }
 
-// decimalOf is a number as encoding/json or Go has it; a float counts as the shortest
-// decimal that stands for it.
+// decimalOf converts a number decoded by encoding/json, or any number of Go. A float becomes the shortest
+// decimal that represents it.
 func decimalOf(v any) (decimal, bool) {
 	switch v := v.(type) {
 	case json.Number:
@@ -78,7 +78,7 @@ func decimalOf(v any) (decimal, bool) {
 
 func (d decimal) whole() bool { return d.exp >= 0 }
 
-// String is the one text that all spellings of a number share.
+// String returns the canonical text of the number, the same for all spellings.
 func (d decimal) String() string {
 	sign := ""
 	if d.negative {
@@ -108,7 +108,7 @@ func (d decimal) sign() int {
 	return 1
 }
 
-// size compares without the signs.
+// size compares the absolute values.
 func (d decimal) size(other decimal) int {
 	a, b := d.exp+int64(len(d.digits)), other.exp+int64(len(other.digits))
 	switch {
@@ -117,14 +117,14 @@ func (d decimal) size(other decimal) int {
 	case a > b:
 		return 1
 	}
-	return strings.Compare(d.digits, other.digits) // no zeros at the end: the longer is the larger
+	return strings.Compare(d.digits, other.digits) // there are no zeros at the end, so the longer one is larger
 }
 
-// multipleOf says whether d is a whole number of times m, which is not zero. Neither is
-// ever written out in full: 1e400 is a multiple of 3 or not by arithmetic modulo 3.
+// multipleOf reports whether d is a whole multiple of m, which is not zero. It never writes a number out
+// in full: whether 1e400 is a multiple of 3 is decided by arithmetic modulo 3.
 func (d decimal) multipleOf(m decimal) bool {
 	k := d.exp - m.exp
-	if d.digits == "" || k < 0 { // d ends before m does
+	if d.digits == "" || k < 0 { // d has more decimals than m
 		return d.digits == ""
 	}
 	digits, _ := new(big.Int).SetString(d.digits, 10)
@@ -133,7 +133,7 @@ func (d decimal) multipleOf(m decimal) bool {
 	return rest.Mul(rest, digits).Mod(rest, by).Sign() == 0
 }
 
-// count is the number as a count of things. What is larger than any count is the largest.
+// count returns the number as a count of things. Numbers that are too large become the largest int.
 func (d decimal) count() (int, bool) {
 	if d.negative || !d.whole() {
 		return 0, false
@@ -142,7 +142,7 @@ func (d decimal) count() (int, bool) {
 		return math.MaxInt, true
 	}
 	n, err := strconv.Atoi("0" + d.digits + strings.Repeat("0", int(d.exp)))
-	if err != nil { // on a machine of 32 bits
+	if err != nil { // int has 32 bits
 		return math.MaxInt, true
 	}
 	return n, true

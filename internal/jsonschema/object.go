@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// checkObject is what is about objects.
+// checkObject checks the keywords for objects.
 func (s *nodeCheck) checkObject() {
 	m, ok := s.v.(map[string]any)
 	if !ok {
@@ -31,7 +31,7 @@ func (s *nodeCheck) checkObject() {
 	s.checkUnevaluated(m)
 }
 
-// hasPropertyRules says whether a node has rules for properties by their names.
+// hasPropertyRules reports whether a node has rules that depend on the names of properties.
 func (n *node) hasPropertyRules() bool {
 	return n.properties != nil || n.patterns != nil || n.additionalProperties != nil || n.propertyNames != nil
 }
@@ -49,7 +49,7 @@ func (s *nodeCheck) checkDependency(m map[string]any, d dependency) {
 	}
 }
 
-// checkProperty holds one property against what is said of its name.
+// checkProperty checks one property against all rules for its name.
 func (s *nodeCheck) checkProperty(name string, v any) {
 	n, known := s.n, false
 	if n.propertyNames != nil {
@@ -74,7 +74,8 @@ func (s *nodeCheck) checkProperty(name string, v any) {
 	}
 }
 
-// checkExtra holds a property that nothing names against what is said of such.
+// checkExtra checks a property without a rule of its own against additionalProperties or
+// unevaluatedProperties.
 func (s *nodeCheck) checkExtra(keyword string, n *node, v any, name string) {
 	if n.alwaysFalse {
 		s.addProblem(Problem{Path: []string{name}, Schema: s.n.at + "/" + keyword, Unknown: true, Message: "is unknown"})
@@ -83,7 +84,7 @@ func (s *nodeCheck) checkExtra(keyword string, n *node, v any, name string) {
 	s.applyChild(n, v, name)
 }
 
-// checkName holds the name of a property against propertyNames.
+// checkName checks the name of a property against propertyNames.
 func (s *nodeCheck) checkName(name string) {
 	inner := &validation{schema: s.schema, value: name, stepsLeft: s.stepsLeft, depth: s.depth, sized: s.sized}
 	fits := inner.check(s.n.propertyNames, name, nil, s.in, nil, s.collect)

@@ -9,13 +9,13 @@ import (
 	"unicode/utf16"
 )
 
-// What \s is in ECMAScript, and everything else, inside a class of RE2.
+// The content of a class of RE2 that matches \s of ECMAScript, and of one that matches everything else.
 const (
 	spaces    = `\t-\r \x{a0}\x{feff}\p{Z}`
 	notSpaces = `\x00-\x08\x0e-\x1f!-\x{9f}\x{a1}-\x{167f}\x{1681}-\x{1fff}\x{200b}-\x{2027}\x{202a}-\x{202e}\x{2030}-\x{205e}\x{2060}-\x{2fff}\x{3001}-\x{fefe}\x{ff00}-\x{10ffff}`
 )
 
-// compilePattern makes a regular expression of one as ECMAScript has it.
+// compilePattern compiles a regular expression of ECMAScript.
 func compilePattern(s string) (*pattern, error) {
 	t := translator{rest: s}
 	if err := t.translate(); err != nil {
@@ -28,7 +28,7 @@ func compilePattern(s string) (*pattern, error) {
 	return &pattern{written: s, re: re}, nil
 }
 
-// translator rewrites what ECMAScript and RE2 spell or mean differently.
+// translator rewrites what ECMAScript and RE2 write differently.
 type translator struct {
 	rest  string
 	class bool // inside [...]
@@ -44,7 +44,7 @@ func (t *translator) translate() error {
 	return nil
 }
 
-// swap are beginnings of what means something else in RE2, or nothing.
+// differingForms returns pairs: how a form begins in ECMAScript, and what it is in RE2.
 func differingForms() [][2]string {
 	return [][2]string{{"[^]", `[\x00-\x{10ffff}]`}, {"[]", `[^\x00-\x{10ffff}]`}, {".", `[^\n\r\x{2028}\x{2029}]`}}
 }
@@ -78,7 +78,7 @@ func (t *translator) one() error {
 	return nil
 }
 
-// inClass takes one sign between brackets. A bracket that opens is only itself there.
+// inClass translates one character between brackets. An opening bracket is a plain character there.
 func (t *translator) inClass() error {
 	switch t.rest[0] {
 	case '[':
@@ -95,7 +95,7 @@ func (t *translator) copy(n int) {
 	t.rest = t.rest[n:]
 }
 
-// escape takes a backslash and what belongs to it.
+// escape translates a backslash and what belongs to it.
 func (t *translator) escape() error {
 	if len(t.rest) < 2 {
 		return errors.New(`it ends with \`)
@@ -132,7 +132,7 @@ func (t *translator) escape() error {
 	return nil
 }
 
-// set writes the inside of a class for an escape of two signs.
+// set writes a class, or its content if this is inside a class, for an escape of two characters.
 func (t *translator) set(inside string) {
 	if t.rest = t.rest[2:]; !t.class {
 		inside = "[" + inside + "]"
@@ -140,7 +140,7 @@ func (t *translator) set(inside string) {
 	t.out.WriteString(inside)
 }
 
-// unicode takes \uXXXX, a pair of them that is one sign, or \u{...}.
+// unicode translates \uXXXX, a surrogate pair of them, or \u{...}.
 func (t *translator) unicode() error {
 	if digits, rest, ok := strings.Cut(t.rest, "}"); ok && strings.HasPrefix(digits, `\u{`) {
 		t.out.WriteString(`\x{` + digits[3:] + `}`)
@@ -171,7 +171,7 @@ func utf16Unit(s string) (rune, bool) {
 	return rune(n), err == nil
 }
 
-// property takes \p{...}; scripts are named without Script= in RE2.
+// property translates \p{...}. RE2 names scripts without Script=.
 func (t *translator) property() error {
 	head, rest, ok := strings.Cut(t.rest, "}")
 	name, braced := strings.CutPrefix(head[2:], "{")

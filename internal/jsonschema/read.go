@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// maxNested bounds how deep schemas stand in schemas.
+// maxNested is how deep schemas may be nested.
 const maxNested = 1000
 
 const (
@@ -17,9 +17,8 @@ const (
 	dialect7    = "http://json-schema.org/draft-07/schema"
 )
 
-// Compile makes a Schema of a JSON document as encoding/json has it, with json.Number
-// or without, or says everything that is wrong with it. The document must not change
-// afterwards.
+// Compile compiles a JSON document decoded by encoding/json, with or without json.Number. It returns
+// everything that is wrong with the document, or a Schema. The document must not change afterwards.
 func Compile(doc any) (*Schema, []Problem) {
 	r := &reader{doc: doc, nodes: map[string]*node{}, resources: map[string]*resource{}}
 	r.dialect()
@@ -35,10 +34,10 @@ func Compile(doc any) (*Schema, []Problem) {
 	return s, nil
 }
 
-// reader is one call of Compile.
+// reader is the state of one call of Compile.
 type reader struct {
 	doc             any
-	draft7          bool             // draft-07
+	draft7          bool             // the document is written in draft-07
 	nodes           map[string]*node // by JSON Pointer
 	resources       map[string]*resource
 	refs            []reference
@@ -50,7 +49,7 @@ func (r *reader) fail(path []string, format string, args ...any) {
 	r.problems = append(r.problems, Problem{Path: slices.Clone(path), Schema: pointer(path), Message: fmt.Sprintf(format, args...)})
 }
 
-// dialect finds out which draft the document is written in.
+// dialect finds the draft in which the document is written.
 func (r *reader) dialect() {
 	top, _ := r.doc.(map[string]any)
 	written, given := top["$schema"].(string)
@@ -83,7 +82,7 @@ func (r *reader) schema(doc any, path []string, res *resource) *node {
 		r.identify(n, v, path)
 		for _, key := range slices.Sorted(maps.Keys(v)) {
 			if _, beside := v["$ref"]; r.draft7 && beside && !strings.HasPrefix(key, "$") && key != "definitions" {
-				continue // draft-07 looks at nothing beside $ref
+				continue // draft-07 ignores other keywords beside $ref
 			}
 			r.keyword(n, v, key, append(path[:len(path):len(path)], key))
 		}
@@ -93,7 +92,7 @@ func (r *reader) schema(doc any, path []string, res *resource) *node {
 	return n
 }
 
-// identify finds out which resource a node belongs to, and what it is called there.
+// identify finds the resource that a node belongs to, and adds its anchors there.
 func (r *reader) identify(n *node, v map[string]any, path []string) {
 	id, named := v["$id"].(string)
 	_, beside := v["$ref"]
@@ -116,7 +115,7 @@ func (r *reader) identify(n *node, v map[string]any, path []string) {
 	}
 }
 
-// resource begins a part of the document with a base URI of its own.
+// resource starts a part of the document with its own base URI.
 func (r *reader) resource(n *node, id string, path []string) {
 	base := ""
 	if n.res != nil {
@@ -133,7 +132,7 @@ func (r *reader) resource(n *node, id string, path []string) {
 	r.resources[whole] = n.res
 }
 
-// resolve is a reference seen from a base, without and with its fragment.
+// resolve resolves a reference against a base, and returns it without its fragment, and the fragment.
 func resolve(base, ref string) (whole, fragment string, err error) {
 	b, err := url.Parse(base)
 	if err != nil {
@@ -148,7 +147,7 @@ func resolve(base, ref string) (whole, fragment string, err error) {
 	return u.String(), fragment, nil
 }
 
-// pointer is a path as a JSON Pointer.
+// pointer returns a path as a JSON Pointer.
 func pointer(path []string) string {
 	var b strings.Builder
 	for _, part := range path {
@@ -158,7 +157,7 @@ func pointer(path []string) string {
 	return b.String()
 }
 
-// schemas reads a list of schemas, which is not empty.
+// schemas reads a list of schemas. It must not be empty.
 func (r *reader) schemas(n *node, v any, path []string) []*node {
 	list, ok := v.([]any)
 	if !ok || len(list) == 0 {
@@ -178,7 +177,7 @@ func emptyOr(empty bool, v any) string {
 	return gotWords(v)
 }
 
-// namedSchemas reads schemas with names.
+// namedSchemas reads an object of schemas.
 func (r *reader) namedSchemas(n *node, v any, path []string) map[string]*node {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -191,7 +190,7 @@ func (r *reader) namedSchemas(n *node, v any, path []string) map[string]*node {
 	return nodes
 }
 
-// texts reads a list of texts that differ.
+// texts reads a list of distinct texts.
 func (r *reader) texts(v any, path []string) []string {
 	list, ok := v.([]any)
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// reference is a $ref or $dynamicRef that waits to be joined to what it leads to.
+// reference is a $ref or $dynamicRef that is not connected to its target yet.
 type reference struct {
 	from    *node
 	path    []string
@@ -15,8 +15,8 @@ type reference struct {
 	dynamic bool
 }
 
-// resolveRefs finds what references lead to. A place that no keyword leads to becomes a schema
-// when the first reference does, and may hold references itself.
+// resolveRefs connects references to their targets. A target that is not below a known keyword is read as
+// a schema here, and may contain further references.
 func (r *reader) resolveRefs() {
 	for len(r.refs) > 0 {
 		ref := r.refs[0]
@@ -32,7 +32,7 @@ func (r *reader) resolveRefs() {
 	}
 }
 
-// find is what a reference leads to, and the name of the dynamic anchor it went by.
+// find returns the target of a reference, and the name of the dynamic anchor if it refers to one.
 func (r *reader) find(ref reference) (to *node, dynamicName string) {
 	if ref.from.res == nil {
 		return nil, ""
@@ -62,7 +62,7 @@ func (r *reader) find(ref reference) (to *node, dynamicName string) {
 	return to, dynamicName
 }
 
-// nodeAt is the schema at a JSON Pointer, read now where it was not yet.
+// nodeAt returns the schema at a JSON Pointer. It reads the schema if that was not done yet.
 func (r *reader) nodeAt(at string) *node {
 	if n := r.nodes[at]; n != nil {
 		return n
@@ -91,16 +91,16 @@ func (r *reader) nodeAt(at string) *node {
 			res = n.res
 		}
 	}
-	if n := r.nodes[pointer(path)]; n != nil { // at was spelt in another way
+	if n := r.nodes[pointer(path)]; n != nil { // the same pointer in another spelling
 		return n
 	}
 	return r.schema(v, path, res)
 }
 
-// rejectCycles refuses schemas that lead back to themselves while they look at one value: no
-// check of them would end.
+// rejectCycles rejects schemas that refer back to themselves for the same value. Checking them would not
+// end.
 func (r *reader) rejectCycles() {
-	state := map[*node]int{} // 1 on the way, 2 done
+	state := map[*node]int{} // 1: being visited, 2: done
 	var visit func(n *node)
 	visit = func(n *node) {
 		state[n] = 1
@@ -126,7 +126,7 @@ func (r *reader) rejectCycles() {
 	}
 }
 
-// pathOf is a JSON Pointer as a path.
+// pathOf returns a JSON Pointer as a path.
 func pathOf(at string) []string {
 	if at == "" {
 		return nil

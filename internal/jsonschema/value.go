@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// kinds are types of JSON as a set.
+// kinds is a set of types of JSON.
 type kinds uint8
 
 const (
@@ -22,12 +22,12 @@ const (
 	kindInteger // a number without a fraction
 )
 
-// kindNames are the types in the order of their bits.
+// kindNames returns the names of the types in the order of their bits.
 func kindNames() []string {
 	return []string{"null", "boolean", "number", "string", "array", "object", "integer"}
 }
 
-// kindNamed is the set of one type; none where there is no such type.
+// kindNamed returns the set of one type, 0 for an unknown name.
 func kindNamed(name string) kinds {
 	if i := slices.Index(kindNames(), name); i >= 0 {
 		return 1 << i
@@ -35,7 +35,7 @@ func kindNamed(name string) kinds {
 	return 0
 }
 
-// kindOf is the type of a value; none of what JSON does not have.
+// kindOf returns the type of a value, 0 for values that JSON does not have.
 func kindOf(v any) kinds {
 	switch v := v.(type) {
 	case nil:
@@ -58,8 +58,7 @@ func kindOf(v any) kinds {
 	return 0
 }
 
-// appendCanonical adds the one text that all spellings of a value share: two values are equal
-// where theirs are.
+// appendCanonical appends the canonical text of a value. Two values are equal if their texts are.
 func appendCanonical(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case nil:
@@ -86,7 +85,7 @@ func appendCanonical(b []byte, v any) []byte {
 	return append(b, d.String()...)
 }
 
-// enumValues is enum: values, and the keys that they are found by.
+// enumValues is the keyword enum: its values, and their canonical texts.
 type enumValues struct {
 	values []any
 	keys   map[string]bool
@@ -103,7 +102,7 @@ func newChoice(values []any) *enumValues {
 // maxListed is how many values of an enum a message lists.
 const maxListed = 20
 
-// words are the values for people.
+// words returns the values for a message.
 func (c *enumValues) words() string {
 	var words []string
 	for _, v := range c.values[:min(len(c.values), maxListed)] {
@@ -120,7 +119,7 @@ type constant struct {
 	key   string
 }
 
-// plain is a value for people: texts without quotes, all else as JSON.
+// plain returns a value for a message: text without quotes, everything else as JSON.
 func plain(v any) string {
 	if s, ok := v.(string); ok {
 		return s
