@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun/expr"
 )
 
-// Number is a value as a float64; ok is false where it is no number.
+// Number converts a value of a parameter to a float64. ok is false if it is not a number.
 func Number(v any) (float64, bool) {
 	switch v := v.(type) {
 	case int64:
@@ -27,7 +27,7 @@ func Number(v any) (float64, bool) {
 	return 0, false
 }
 
-// ContainsNUL says whether a text in the value has a NUL byte.
+// ContainsNUL reports whether any text in the value contains a NUL byte.
 func ContainsNUL(v any) bool {
 	switch v := v.(type) {
 	case string:
@@ -44,17 +44,16 @@ func ContainsNUL(v any) bool {
 	return false
 }
 
-// decimalPattern is what counts as a number in text: no hexadecimal, no underscores, no
-// NaN or Infinity.
+// decimalPattern matches text that counts as a number: no hexadecimal, no underscores, no NaN and no
+// Infinity.
 var decimalPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$`) })
 
-// Coerce makes a caller's value one of the parameter's type, or says what was
-// expected.
+// Coerce converts a caller's value to the type of the parameter. The error says what was expected.
 func Coerce(typ string, v any) (any, error) {
 	switch typ {
 	case "number", "integer":
 		return ToNumber(v)
-	case "any": // a text stays one
+	case "any": // text stays text
 		return v, nil
 	case "boolean":
 		return toBool(v)
@@ -80,8 +79,7 @@ func toText(v any) (any, error) {
 	return nil, fmt.Errorf("expected text, got %s", KindOf(v))
 }
 
-// ToNumber makes a number of a value: an int64, a float64, or a json.Number for what neither
-// holds exactly.
+// ToNumber converts a value to an int64 or a float64, or to a json.Number if neither is exact.
 func ToNumber(v any) (any, error) {
 	switch v := v.(type) {
 	case int:
@@ -106,8 +104,8 @@ func ToNumber(v any) (any, error) {
 	return nil, fmt.Errorf("expected a number, got %s", KindOf(v))
 }
 
-// ParseNumber keeps every digit: what fits neither int64 nor float64 exactly
-// stays as it was written.
+// ParseNumber parses a decimal number and keeps every digit: a number that fits neither int64 nor float64
+// exactly stays as text in a json.Number.
 func ParseNumber(s string) (any, error) {
 	if !decimalPattern().MatchString(s) {
 		return nil, fmt.Errorf("%s is not a number", expr.Quoted(s))
@@ -131,7 +129,7 @@ func ParseNumber(s string) (any, error) {
 	return f, nil
 }
 
-// jsonNumber is a decimal number without an exponent as JSON has it.
+// jsonNumber returns a decimal number without exponent in the spelling of JSON.
 func jsonNumber(s string) json.Number {
 	sign, digits := "", strings.TrimPrefix(s, "+")
 	if rest, minus := strings.CutPrefix(digits, "-"); minus {
@@ -162,8 +160,8 @@ func toBool(v any) (any, error) {
 	return nil, fmt.Errorf("expected true or false, got %s", KindOf(v))
 }
 
-// toArray takes a list, JSON text of one, or one plain value as its only element;
-// commas do not split.
+// toArray accepts a list, JSON text of a list, or one plain value as the only element. It does not split
+// at commas.
 func toArray(v any) (any, error) {
 	switch v := v.(type) {
 	case []any:
@@ -207,7 +205,7 @@ func toObject(v any) (any, error) {
 	return nil, fmt.Errorf("expected an object, got %s", KindOf(v))
 }
 
-// DecodeJSON reads exactly one JSON value and keeps the digits of its numbers.
+// DecodeJSON decodes exactly one JSON value and keeps the digits of its numbers.
 func DecodeJSON(s string, into any) error {
 	d := json.NewDecoder(strings.NewReader(s))
 	d.UseNumber()
@@ -220,7 +218,7 @@ func DecodeJSON(s string, into any) error {
 	return nil
 }
 
-// KindOf is what kind of value it is, in words.
+// KindOf returns the kind of a value in words, with its article.
 func KindOf(v any) string {
 	switch v.(type) {
 	case nil:
@@ -239,7 +237,7 @@ func KindOf(v any) string {
 	return fmt.Sprintf("a %T", v)
 }
 
-// Plain is a scalar as text, numbers without exponent or a trailing .0.
+// Plain returns a scalar as text. Numbers have no exponent and no trailing .0.
 func Plain(v any) string {
 	switch v := v.(type) {
 	case string:

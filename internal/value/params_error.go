@@ -6,24 +6,24 @@ import (
 	"strings"
 )
 
-// ParamsError is everything that is wrong with the parameters of one call.
+// ParamsError lists everything that is wrong with the parameters of one call.
 type ParamsError struct {
 	Tool     string
 	Problems []ParamProblem
 }
 
-// ParamProblem is what is wrong with one parameter. Code is one of missing,
-// unknown, type, validation, transform, default, nul, dash, refused.
+// ParamProblem is one problem with one parameter. Code is one of missing, unknown, type, validation,
+// transform, default, nul, dash, refused.
 type ParamProblem struct {
-	Name    string `json:"name"` // with what leads to the value inside it, as in opts[0].name; "" for all of them together
+	Name    string `json:"name"` // with the path to the value inside it, as in opts[0].name; "" for a problem with all parameters together
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
 
-	top string // the parameter, where Name leads into its value
+	top string // the parameter, if Name is a path into its value
 }
 
-// Subject is what the problem is about: parameter NAME.
+// Subject returns what the problem is about: "parameter NAME".
 func (p ParamProblem) Subject() string {
 	if p.Name == "" {
 		return "the parameters together"
@@ -31,13 +31,13 @@ func (p ParamProblem) Subject() string {
 	return "parameter " + p.Name
 }
 
-// Within is a problem with the parameter into whose value Name leads.
+// Within returns the problem with its parameter set. Use it if Name is a path into the parameter's value.
 func Within(parameter string, p ParamProblem) ParamProblem {
 	p.top = parameter
 	return p
 }
 
-// Parameter is the name of the parameter, "" where the problem is about all of them.
+// Parameter returns the name of the parameter, "" if the problem is about all of them.
 func (p ParamProblem) Parameter() string { return cmp.Or(p.top, p.Name) }
 
 func (e *ParamsError) Error() string {

@@ -7,8 +7,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// PathRules are how the values of parameters that are paths (path: true) are
-// rewritten.
+// PathRules say how values of path parameters (path: true) are rewritten.
 type PathRules struct {
 	tool.FilePaths
 	OS   string // windows, linux, macos
@@ -30,11 +29,11 @@ func (r PathRules) Value(v any) any {
 	return v
 }
 
-// path rewrites one path. Both signs separate on Windows, and everywhere under
-// auto-convert; else a \ is a character like any other.
+// path rewrites one path. On Windows, and everywhere with auto-convert, both / and \ are separators.
+// Otherwise \ is an ordinary character.
 func (r PathRules) path(s string) string {
 	both := r.AutoConvert || r.OS == "windows" && r.Normalize
-	if s == "" || r.OS == "windows" && strings.HasPrefix(s, `\\?\`) { // that form is taken as it is
+	if s == "" || r.OS == "windows" && strings.HasPrefix(s, `\\?\`) { // Windows does not interpret paths of this form
 		return s
 	}
 	home := r.Home
@@ -57,7 +56,7 @@ func (r PathRules) path(s string) string {
 	return s
 }
 
-// separator is the platform's.
+// separator returns the separator of the platform.
 func (r PathRules) separator() string {
 	switch {
 	case r.OS == "windows" && r.WindowsSeparator != "":
@@ -70,7 +69,7 @@ func (r PathRules) separator() string {
 	return "/"
 }
 
-// volume splits C: or //server/share off a path of Windows with slashes.
+// volume splits C: or //server/share off a Windows path with forward slashes.
 func (r PathRules) volume(s string) (volume, rest string) {
 	switch {
 	case r.OS != "windows":

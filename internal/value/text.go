@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// OneLine is a text in one line of at most that many characters.
+// OneLine returns a text on one line, cut to at most limit characters.
 func OneLine(s string, limit int) string {
-	if len(s) > limit*8 { // what follows is cut in any case
+	if len(s) > limit*8 { // the rest would be cut in any case
 		s = strings.ToValidUTF8(s[:limit*8], "")
 	}
 	s = strings.Join(strings.Fields(s), " ")
@@ -17,7 +17,7 @@ func OneLine(s string, limit int) string {
 	return string([]rune(s)[:limit-1]) + "…"
 }
 
-// ValidText is a text with what is no UTF-8 replaced, and whether anything was.
+// ValidText replaces bytes that are not UTF-8, and reports whether there were any.
 func ValidText(s string) (text string, replaced bool) {
 	if utf8.ValidString(s) {
 		return s, false
@@ -25,7 +25,7 @@ func ValidText(s string) (text string, replaced bool) {
 	return strings.ToValidUTF8(s, "\uFFFD"), true
 }
 
-// UpTo is at most the first limit bytes of a text, cut between characters.
+// UpTo returns at most the first limit bytes of a text. It does not cut inside a character.
 func UpTo(limit int64, s string) string {
 	if int64(len(s)) < limit {
 		return s
@@ -42,8 +42,8 @@ func UpTo(limit int64, s string) string {
 	return s
 }
 
-// Clone is a value of its own: what a step does with its lists and maps must not
-// change what others are bound to.
+// Clone returns a deep copy. A step may change its lists and maps, and that must not change the values of
+// other steps.
 func Clone(v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -62,7 +62,7 @@ func Clone(v any) any {
 	return v
 }
 
-// Scalars are the scalars in a value, as text.
+// Scalars returns the texts and numbers in a value, as text.
 func Scalars(v any) []string {
 	var list []string
 	switch v := v.(type) {
