@@ -11,22 +11,21 @@ import (
 // Format is a dialect of function declarations.
 type Format string
 
-// The dialects. JSONSchema is the specification's own form: name, description and
-// parameters.
+// The dialects. JSONSchema is the form of the specification: name, description and parameters.
 const (
 	JSONSchema Format = "json-schema"
 	OpenAI     Format = "openai"    // {"type":"function","function":{...}}
-	Anthropic  Format = "anthropic" // input_schema
-	Gemini     Format = "gemini"    // parameters, in Gemini's subset of OpenAPI schemas
-	MCP        Format = "mcp"       // inputSchema
+	Anthropic  Format = "anthropic" // the schema is named input_schema
+	Gemini     Format = "gemini"    // the schema is in Gemini's subset of OpenAPI schemas
+	MCP        Format = "mcp"       // the schema is named inputSchema
 )
 
-// Formats are the names of the dialects, the default first.
+// Formats returns the names of the dialects, the default first.
 func Formats() []string {
 	return []string{string(JSONSchema), string(OpenAI), string(Anthropic), string(Gemini), string(MCP)}
 }
 
-// MarshalJSON writes the envelope of the function's dialect.
+// MarshalJSON returns the function in the envelope of its dialect.
 func (f *Function) MarshalJSON() ([]byte, error) {
 	type plain struct {
 		Name        string  `json:"name"`
@@ -55,10 +54,10 @@ func (f *Function) MarshalJSON() ([]byte, error) {
 	return encode(plain{f.Name, f.Description, f.Parameters})
 }
 
-// restrictToGemini keeps to what Gemini accepts of a parameter's schema, a subset of OpenAPI
-// 3.0: it refuses a request with a keyword it does not know, and an enum that is not
-// of texts with a character in them. It returns what the schema no longer says, ""
-// for nothing.
+// restrictToGemini removes what Gemini does not accept in a parameter's schema. Gemini supports a subset of
+// OpenAPI 3.0. It rejects requests with unknown keywords, and every enum that is not a list of texts
+// of at least one character. restrictToGemini returns in words what the schema no longer says, "" for
+// nothing.
 func restrictToGemini(s *Schema) (lost string) {
 	s.Examples, s.Deprecated, s.AdditionalProperties = nil, false, nil
 	if s.Type != "string" && s.Enum != nil {
@@ -67,7 +66,7 @@ func restrictToGemini(s *Schema) (lost string) {
 	}
 	s.Enum = slices.DeleteFunc(s.Enum, func(v any) bool { return v == "" })
 	if s.Items != nil {
-		if s.Items.Type = "string"; s.Items.numeric() { // every schema needs a type
+		if s.Items.Type = "string"; s.Items.numeric() { // Gemini requires a type in every schema
 			s.Items.Type = "number"
 		}
 		if inner := restrictToGemini(s.Items); inner != "" {
@@ -77,7 +76,7 @@ func restrictToGemini(s *Schema) (lost string) {
 	return lost
 }
 
-// numeric says whether the rules of an array's elements are about numbers.
+// numeric reports whether the rules are for numbers.
 func (s *Schema) numeric() bool {
 	return s.Minimum != nil || s.Maximum != nil || slices.ContainsFunc(s.Enum, isNumber)
 }
@@ -90,7 +89,7 @@ func joinValues(values []any) string {
 	return strings.Join(words, ", ")
 }
 
-// encode is JSON without the escapes that are for web pages only.
+// encode returns JSON without the escapes that only web pages need.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -8,23 +8,21 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Function is the declaration of one tool. It marshals to the envelope of
-// the dialect it was made in.
+// Function is the declaration of one tool. It marshals to the envelope of its dialect.
 type Function struct {
 	Name        string
 	Description string
 	Parameters  *Schema // of an object with the tool's parameters, in their declared order
 
 	format Format
-	tool   string // the name the tool has itself
+	tool   string // the name of the tool itself
 	pos    tool.Pos
 }
 
-// Of declares a tool in a dialect. def is not an alias but what it stands for, as in
-// a compiled plan; secret says whether the value of a parameter is masked. Errors
-// among the diagnostics (two parameters with one name) make the declaration
-// useless; warnings name what it could not say. Of reads def only, and may be called
-// from several goroutines.
+// Of declares a tool in a dialect. If the tool is an alias, def is the definition that the alias stands for,
+// as in a compiled plan. secret reports whether the value of a parameter is masked. If there are errors
+// among the diagnostics (two parameters with one name), the declaration cannot be used. Warnings name
+// what the declaration does not say. Of does not change def. Safe for concurrent use.
 func Of(def *tool.Definition, secret func(parameter string) bool, f Format) (*Function, tool.Diagnostics) {
 	m := &builder{def: def, secret: secret, format: f, sanitize: enabled(def.FunctionCalling.SanitizeSchemas, true)}
 	fn := &Function{Name: def.Name, Description: def.Description, Parameters: m.parameters(), format: f, tool: def.Name, pos: def.Pos}
@@ -34,22 +32,22 @@ func Of(def *tool.Definition, secret func(parameter string) bool, f Format) (*Fu
 	if m.sanitize {
 		fn.Name = Name(def.Name, f)
 	}
-	if f == Gemini { // which refuses a declaration without one
+	if f == Gemini { // Gemini rejects a declaration without a description
 		fn.Description = cmp.Or(fn.Description, def.Name)
 	}
 	return fn, m.diagnostics
 }
 
-// builder is one call of Of.
+// builder is the state of one call of Of.
 type builder struct {
 	def         *tool.Definition
 	secret      func(string) bool
 	format      Format
-	sanitize    bool // sanitize-schemas
+	sanitize    bool // the setting sanitize-schemas
 	diagnostics tool.Diagnostics
 }
 
-// parameters is the schema of the object that a call of the tool gives.
+// parameters returns the schema of the object that a call of the tool passes.
 func (m *builder) parameters() *Schema {
 	if m.def.Schema != nil {
 		return m.ownSchema()
@@ -68,7 +66,7 @@ func (m *builder) parameters() *Schema {
 		}
 		from[name] = p.Name
 		*s.Properties = append(*s.Properties, Property{name, m.parameter(p)})
-		if p.Required && p.Default == nil { // a default satisfies it
+		if p.Required && p.Default == nil { // a parameter with a default may be left out
 			s.Required = append(s.Required, name)
 		}
 	}
@@ -79,8 +77,7 @@ func (m *builder) report(s tool.Severity, code string, at tool.Pos, message, hin
 	m.diagnostics = append(m.diagnostics, tool.Diagnostic{Code: code, Severity: s, Pos: at, Message: message, Hint: hint})
 }
 
-// Collisions reports functions of one list that have the same name: a model that
-// calls it could mean either.
+// Collisions reports functions with the same name. A call of a model could mean any of them.
 func Collisions(list []*Function) tool.Diagnostics {
 	var found tool.Diagnostics
 	first := map[string]*Function{}
@@ -97,7 +94,7 @@ func Collisions(list []*Function) tool.Diagnostics {
 	return found
 }
 
-// enabled is a switch of the definition, with its default.
+// enabled returns a setting of the definition, otherwise if it is not set.
 func enabled(b *bool, otherwise bool) bool {
 	if b == nil {
 		return otherwise
@@ -105,7 +102,7 @@ func enabled(b *bool, otherwise bool) bool {
 	return *b
 }
 
-// sentence adds one to a description.
+// sentence appends a sentence to a description.
 func sentence(description, more string) string {
 	description = strings.TrimSpace(description)
 	switch {
@@ -117,7 +114,7 @@ func sentence(description, more string) string {
 	return description + ". " + more
 }
 
-// deprecation says that something should no longer be used, and why.
+// deprecation returns the sentence that something is deprecated, with the reason.
 func deprecation(message string) string {
 	if message == "" {
 		return "Deprecated."

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// ordered is a JSON object whose members keep their order: models read them so.
+// ordered is a JSON object whose members keep their order, in which models read them.
 type ordered []member
 
 type member struct {
@@ -14,7 +14,7 @@ type member struct {
 	value any // nil, bool, string, json.Number, []any or ordered
 }
 
-// readOrdered reads one JSON value.
+// readOrdered decodes one JSON value.
 func readOrdered(b []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
@@ -93,7 +93,7 @@ func (o ordered) text(key string) string {
 	return s
 }
 
-// without is the object without some members.
+// without returns the object without the given members.
 func (o ordered) without(keys ...string) ordered {
 	var rest ordered
 	for _, m := range o {
@@ -104,7 +104,7 @@ func (o ordered) without(keys ...string) ordered {
 	return rest
 }
 
-// with is the object with a member that takes the place of one of that name.
+// with returns the object with a member added or replaced.
 func (o ordered) with(key string, value any) ordered {
 	o = slices.Clone(o)
 	for i := range o {

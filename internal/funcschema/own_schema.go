@@ -8,8 +8,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// ownSchema is the schema of a tool that has one, as its author wrote it but for what
-// the dialect refuses. The tool holds values against the whole of it all the same.
+// ownSchema returns the schema of a tool that has one: as its author wrote it, without what the dialect does
+// not accept. When the tool is called, values are validated against the whole schema.
 func (m *builder) ownSchema() *Schema {
 	source, err := m.def.Schema.MarshalJSON()
 	if err != nil {
@@ -26,7 +26,7 @@ func (m *builder) ownSchema() *Schema {
 		top = top.with("definitions", defs)
 	}
 	top = o.dropDefaulted(o.hideSecrets(top.without("$schema", "$id", "$comment")))
-	if m.format == OpenAI || m.format == Anthropic { // who refuse these at the top
+	if m.format == OpenAI || m.format == Anthropic { // these providers reject the keywords at the top level
 		top = top.without("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "enum", "const")
 	}
 	if m.format == Gemini {
@@ -38,13 +38,13 @@ func (m *builder) ownSchema() *Schema {
 	return &Schema{own: append(ordered{{"type", "object"}}, top.without("type")...)}
 }
 
-// ownSchema is one call of own.
+// ownSchema is the state of one call of builder.ownSchema.
 type ownSchema struct {
 	*builder
 	doc ordered
 }
 
-// dropDefaulted leaves out what a default satisfies.
+// dropDefaulted removes properties with a default from required.
 func (o *ownSchema) dropDefaulted(top ordered) ordered {
 	list, _ := top.get("required").([]any)
 	var must []any
@@ -59,7 +59,7 @@ func (o *ownSchema) dropDefaulted(top ordered) ordered {
 	return top.with("required", must)
 }
 
-// hideSecrets takes away what would tell the value of a secret.
+// hideSecrets removes keywords that would show the value of a secret.
 func (o *ownSchema) hideSecrets(top ordered) ordered {
 	properties, ok := top.get("properties").(ordered)
 	if !ok {
@@ -74,11 +74,10 @@ func (o *ownSchema) hideSecrets(top ordered) ordered {
 	return top.with("properties", properties)
 }
 
-// maxInlined is how deep a $ref is written out where it leads to others.
+// maxInlined is how many levels of $ref are replaced by their targets.
 const maxInlined = 8
 
-// inlineRefs is a schema with what its $ref leads to, as far as that stands in the
-// document.
+// inlineRefs returns a schema in which $ref is replaced by its target, if that is in the document.
 func (o *ownSchema) inlineRefs(s ordered) ordered {
 	for range maxInlined {
 		to, ok := o.schemaAt(s.text("$ref"))
@@ -119,7 +118,7 @@ func (o *ownSchema) schemaAt(ref string) (ordered, bool) {
 	return s, ok
 }
 
-// gemini keeps of a schema what Gemini accepts, a subset of OpenAPI 3.0.
+// gemini returns the part of a schema that Gemini accepts, a subset of OpenAPI 3.0.
 func (o *ownSchema) gemini(v any, depth int) ordered {
 	s, _ := v.(ordered)
 	s = o.inlineRefs(s)
@@ -159,7 +158,7 @@ func (o *ownSchema) gemini(v any, depth int) ordered {
 	return append(ordered{{"type", typ}}, addChoices(kept, s, typ)...)
 }
 
-// addChoices adds the values that there are: as enum where they are texts, else in words.
+// addChoices adds the allowed values: as enum if all are texts, otherwise in the description.
 func addChoices(kept, s ordered, typ string) ordered {
 	list, _ := s.get("enum").([]any)
 	if v := s.get("const"); v != nil {
@@ -175,7 +174,7 @@ func addChoices(kept, s ordered, typ string) ordered {
 	return kept.with("description", sentence(kept.text("description"), "One of: "+joinValues(list)+"."))
 }
 
-// typeOf is the one type that a schema is shown with, and whether null will do as well.
+// typeOf returns the one type with which a schema is declared, and whether null is allowed too.
 func typeOf(s ordered) (typ string, nullable bool) {
 	switch t := s.get("type").(type) {
 	case string:

@@ -10,14 +10,14 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// parameter is the schema of one parameter.
+// parameter returns the schema of one parameter.
 func (m *builder) parameter(p *tool.Parameter) *Schema {
 	settings := m.def.FunctionCalling
 	s := &Schema{Type: cmp.Or(settings.ParameterMapping[p.Type], p.Type), Deprecated: p.Deprecated}
 	switch s.Type {
 	case "array":
 		s.Items = &Schema{}
-		if p.Type == "array" { // the rules are for its elements
+		if p.Type == "array" { // the rules are for the elements
 			m.addRules(s.Items, p, "")
 		}
 	case "object":
@@ -40,7 +40,7 @@ func (m *builder) parameter(p *tool.Parameter) *Schema {
 	return s
 }
 
-// describe is the description of a parameter, with what its schema cannot say.
+// describe returns the description of a parameter, with what its schema cannot say.
 func describe(p *tool.Parameter, lost string) string {
 	text := p.Description
 	if lost != "" {
@@ -55,8 +55,8 @@ func describe(p *tool.Parameter, lost string) string {
 	return text
 }
 
-// addRules are the validation rules as keywords of JSON Schema. typ is
-// the type of s, "" for any; rules for another type say nothing and are left out.
+// addRules adds the validation rules as keywords of JSON Schema. typ is the type of s, "" for any type.
+// Rules for another type have no meaning and are left out.
 func (m *builder) addRules(s *Schema, p *tool.Parameter, typ string) {
 	v := p.Validation
 	if typ == "" || typ == "string" && p.Type == "string" {
@@ -70,7 +70,7 @@ func (m *builder) addRules(s *Schema, p *tool.Parameter, typ string) {
 	}
 }
 
-// addSamples are the default and the examples.
+// addSamples adds the default and the examples.
 func (m *builder) addSamples(s *Schema, p *tool.Parameter) {
 	settings := m.def.FunctionCalling
 	if p.Default != nil && enabled(settings.IncludeDefaults, true) && !hasReference(*p.Default) {
@@ -83,7 +83,7 @@ func (m *builder) addSamples(s *Schema, p *tool.Parameter) {
 	}
 }
 
-// exampleType is the type of an example: one of an array may be one element.
+// exampleType returns the type of an example. An example for an array may be one element, of any type.
 func exampleType(typ string) string {
 	if typ == "array" {
 		return ""
@@ -91,17 +91,16 @@ func exampleType(typ string) string {
 	return typ
 }
 
-// nonPortablePattern is what RE2 has and the regular expressions of JSON Schema have not,
-// or not everywhere: flags and named groups, \A, \z, \Q, \pL, octal and \x{...}
-// escapes, [[:alpha:]].
+// nonPortablePattern matches what RE2 supports, but regular expressions of JSON Schema do not, or not
+// everywhere: flags and named groups, \A, \z, \Q, \pL, octal and \x{...} escapes, [[:alpha:]].
 var nonPortablePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\(\?[^:]|\\[AzQECapP0-9]|\\x\{|\[:\^?[a-z]+:\]`) })
 
-// patternEscapes takes away the escapes behind which a pattern may look foreign.
+// patternEscapes removes escapes that nonPortablePattern would match by mistake.
 var patternEscapes = strings.NewReplacer(`\\`, "", `\(`, "", `\[`, "")
 
-// pattern is the pattern of a parameter. One that others read differently, or not at
-// all, is held back: a provider would refuse the whole request for it. The value is
-// held against it all the same when the tool is called.
+// pattern returns the pattern of a parameter. A pattern that others would read differently, or not at all, is
+// left out with a warning, because a provider would reject the whole request. When the tool is called,
+// the value is still validated against it.
 func (m *builder) pattern(p *tool.Parameter) string {
 	at := p.Validation.Pattern
 	switch {

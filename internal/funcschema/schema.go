@@ -2,8 +2,8 @@ package funcschema
 
 import "bytes"
 
-// Schema is the part of JSON Schema (draft 2020-12) that declarations use. Absent
-// keywords are zero.
+// Schema is the part of JSON Schema (draft 2020-12) that declarations use. Keywords that are not used are
+// zero.
 type Schema struct {
 	Type                 string      `json:"type,omitempty"`
 	Description          string      `json:"description,omitempty"`
@@ -21,10 +21,10 @@ type Schema struct {
 	AdditionalProperties *bool       `json:"additionalProperties,omitempty"`
 	Deprecated           bool        `json:"deprecated,omitempty"`
 
-	own ordered // of a tool that has a schema itself: all there is
+	own ordered // the whole schema, if the tool has its own
 }
 
-// MarshalJSON writes the keywords that are there.
+// MarshalJSON writes the keywords that are used.
 func (s *Schema) MarshalJSON() ([]byte, error) {
 	if s.own != nil {
 		return encode(s.own)
@@ -33,10 +33,10 @@ func (s *Schema) MarshalJSON() ([]byte, error) {
 	return encode((*plain)(s))
 }
 
-// Properties are a schema's properties in their order: models read them so.
+// Properties are the properties of a schema in their order, in which models read them.
 type Properties []Property
 
-// Property is one of them.
+// Property is one property.
 type Property struct {
 	Name   string
 	Schema *Schema

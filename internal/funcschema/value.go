@@ -9,8 +9,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// jsonValues are the values that fit a type of JSON Schema, "" for any, as JSON has them. A
-// null fits none where schemas are sanitized. nil where none fits.
+// jsonValues returns the values that fit a type of JSON Schema, "" for any, as JSON values. If schemas are
+// sanitized, null fits no type. It returns nil if no value fits.
 func (m *builder) jsonValues(values []tool.Value, typ string) []any {
 	var all []any
 	for _, v := range values {
@@ -25,8 +25,8 @@ func (m *builder) jsonValues(values []tool.Value, typ string) []any {
 	return all
 }
 
-// fit is a value in the type that parameter-mapping gives its parameter: a number
-// that is shown as text becomes its text. ok is false where there is no such value.
+// fit converts a value to the type that parameter-mapping gives its parameter. A number that is declared as
+// text becomes its text. ok is false if there is no such value.
 func fit(v tool.Value, j any, typ string) (any, bool) {
 	ok := false
 	switch typ {
@@ -75,11 +75,11 @@ func holdsNull(j any) bool {
 	return false
 }
 
-// referencePattern is a brace that a name, or a second brace, follows, but for ${NAME}.
+// referencePattern matches a brace followed by a name or a second brace, except in ${NAME}.
 var referencePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|[^$])\{[A-Za-z_{]`) })
 
-// hasReference says whether a default may mention a parameter or a variable. What only
-// looks so is taken for one: a default that is not shown is better than a wrong one.
+// hasReference reports whether a default may refer to a parameter or a variable. It may report true for plain
+// text: a missing default is better than a wrong one.
 func hasReference(v tool.Value) bool {
 	return v.Text != nil && referencePattern().MatchString(v.Text.S) ||
 		slices.ContainsFunc(v.List, hasReference) ||
