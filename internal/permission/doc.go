@@ -1,7 +1,7 @@
-// Package permission reads the entries of security.required-permissions and decides what
-// they allow: a resolved list of permissions and a request go in (a host, a path, a
-// program, a variable, a tool), nil or an error that names the missing permission comes out.
+// Package permission parses the entries of security.required-permissions and decides what they allow. It
+// checks a request (for a host, a path, a program, a variable or a tool) against a list of resolved
+// permissions, and returns nil or an error that names the missing permission.
 //
-// Paths are compared where they really lead, past symbolic links. The package does not know
-// who asks: packages call and script resolve the permissions of a call and ask here.
+// Paths are compared after symbolic links are resolved. The package does not know who asks: packages call
+// and script resolve the permissions of a call and pass them in.
 package permission

@@ -13,21 +13,20 @@ import (
 	"github.com/flowrun/flowrun/internal/privatenet"
 )
 
-// Grants are what the scripts of a call may do: its permissions, resolved.
+// Grants are the resolved permissions of a call. They say what its scripts may do.
 type Grants []string
 
-// The permissions about files, up to the path, and about variables, up to the name.
+// The prefixes of permissions for files, which a path follows, and for variables, which a name follows.
 const (
 	readPrefix        = "filesystem:read:"
 	ExecutePrefix     = "filesystem:execute:"
 	environmentPrefix = "environment:"
 )
 
-// toolPrefix begins the permissions to call tools: tool:NAME, with * ? and [a-z] as in the
-// names of files.
+// toolPrefix is the prefix of permissions to call tools: tool:NAME, with * ? and [a-z] as in file names.
 const toolPrefix = "tool:"
 
-// CallTool says whether a script may call a tool by that name, or by that path.
+// CallTool returns an error if a script may not call a tool of that name or path.
 func (g Grants) CallTool(name string) error {
 	for _, p := range g {
 		pattern, ok := strings.CutPrefix(p, toolPrefix)
@@ -38,15 +37,15 @@ func (g Grants) CallTool(name string) error {
 	return fmt.Errorf("PermissionDenied: Permission not granted: %s%s; add it to the permissions that getMetadata returns: permissions: ['%[1]s%[2]s']", toolPrefix, name)
 }
 
-// DeniedError says that a script may not do something.
+// DeniedError reports that a script has no permission for something.
 type DeniedError struct{ Permission, why string }
 
 func (e *DeniedError) Error() string {
 	return fmt.Sprintf("PermissionDenied: Permission not granted: %s%s; add it to security.required-permissions of the tool, or in a .tool.js to the permissions that getMetadata returns", e.Permission, e.why)
 }
 
-// Network says whether the address may be asked: nil, or why not. Only the host and port
-// count; who asks for them and what for does not matter.
+// Network returns an error if a script may not connect to the host and port of an address. Method, path and
+// caller make no difference.
 func (g Grants) Network(u *url.URL) error {
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return fmt.Errorf("cannot fetch %s: the URL must begin with http:// or https://", u.Redacted())
@@ -68,8 +67,9 @@ func (g Grants) Network(u *url.URL) error {
 	return &DeniedError{Permission: "network:" + verb + ":" + host}
 }
 
-// Address says whether a host may be reached where it leads: a name of the outside world
-// must not lead into the machine or the network around it, whoever answers for it.
+// Address returns an error if a script may not connect to a host at the address to which its name resolves.
+// The name of an external host must not lead to this machine or its private network, no matter who
+// controls that name.
 func (g Grants) Address(host, port string, to netip.Addr) error {
 	host = privatenet.NormalizeHost(host)
 	if !privatenet.IsPrivateAddress(to) || g.allowsHost("local", host, port) {
@@ -78,8 +78,8 @@ func (g Grants) Address(host, port string, to netip.Addr) error {
 	return &DeniedError{Permission: "network:local:" + host, why: fmt.Sprintf(" (the name resolves to %s)", to)}
 }
 
-// allowsHost says whether a host and port are granted. A permission without a port is for every
-// one, without a host for all of its kind; network alone is for all.
+// allowsHost reports whether a host and port are granted. A permission without a port is for every port, one
+// without a host for all hosts of its kind. network alone allows everything.
 func (g Grants) allowsHost(verb, host, port string) bool {
 	return slices.ContainsFunc(g, func(p string) bool {
 		kind, rest, _ := strings.Cut(p, ":")
@@ -97,20 +97,21 @@ func (g Grants) allowsHost(verb, host, port string) bool {
 	})
 }
 
-// splitTarget is the host and port of a permission: api.example.com, [::1]:8080, ::1.
+// splitTarget returns the host and port of a permission: api.example.com, [::1]:8080, ::1. Both are "" if it
+// is invalid.
 func splitTarget(target string) (host, port string) {
 	if _, err := netip.ParseAddr(target); err == nil {
 		return privatenet.NormalizeHost(target), ""
 	}
 	u, err := url.Parse("//" + target)
-	if err != nil || u.Host != target { // with a path or a login it is for nobody
+	if err != nil || u.Host != target { // a target with a path or a login grants nothing
 		return "", ""
 	}
 	return privatenet.NormalizeHost(u.Hostname()), u.Port()
 }
 
-// Readable is the granted file or folder that an absolute path leads into, and the rest of
-// the way from there.
+// Readable returns the granted file or folder that contains an absolute path, and the path from there. It
+// fails if no permission covers the path.
 func (g Grants) Readable(path string) (root, rest string, err error) {
 	if strings.ContainsRune(path, 0) {
 		return "", "", fmt.Errorf("EINVAL: the path contains a NUL byte")
@@ -126,8 +127,8 @@ func (g Grants) Readable(path string) (root, rest string, err error) {
 	return "", "", &DeniedError{Permission: readPrefix + path}
 }
 
-// Execute says whether a program may be started, which is an absolute path: a permission
-// names it, or the folder above. written is how the script called it.
+// Execute returns an error if a program, which is an absolute path, may not be started. A permission has to
+// name the program or a folder above it. written is what the script wrote; it is used in the error.
 func (g Grants) Execute(program, written string) error {
 	for _, p := range g {
 		granted, ok := strings.CutPrefix(p, ExecutePrefix)
@@ -144,8 +145,9 @@ func (g Grants) Execute(program, written string) error {
 	return &DeniedError{Permission: ExecutePrefix + written}
 }
 
-// Environment says whether a script may give a program the variable. Those that make
-// programs run code would let it start anything under the name of the one it may start.
+// Environment returns an error if a script may not set the variable for a program. Variables that make
+// programs run code need a permission: otherwise a script could run anything through the one program
+// that it may start.
 func (g Grants) Environment(name string) error {
 	switch {
 	case !IsVariableName(name):
@@ -156,7 +158,7 @@ func (g Grants) Environment(name string) error {
 	return &DeniedError{Permission: environmentPrefix + name, why: " (it makes programs run code)"}
 }
 
-// pathBelow is the way from a granted file or folder to a path that leads into it.
+// pathBelow returns the path from a granted file or folder to real. ok is false if real is not in it.
 func pathBelow(granted, real string) (rest string, ok bool) {
 	if !filepath.IsAbs(granted) {
 		return "", false

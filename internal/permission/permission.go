@@ -12,16 +12,15 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Permission is one of a tool's required-permissions, as a call needs it.
+// Permission is one entry of a tool's required-permissions, for one call.
 type Permission struct {
-	Written string `json:"written"` // in the definition: filesystem:write:{DIR}
-	// Resolved is what is approved: with the call's parameters, and of a path
-	// where it really leads, past . and .. and symbolic links. What is not known before
-	// the run stays as it was written.
+	Written string `json:"written"` // as in the definition: filesystem:write:{DIR}
+	// Resolved is what a person approves: it has the parameters of the call, and the real location of a path
+	// without . and .. and symbolic links. What is not known before the run stays as it is written.
 	Resolved string `json:"resolved"`
 }
 
-// permissionKinds are the first two words a permission may have.
+// permissionKinds lists the first two words that a permission may have.
 var permissionKinds = map[string][]string{
 	"filesystem": {"read", "write", "execute"},
 	"network":    {"external", "local"},
@@ -31,7 +30,7 @@ var permissionKinds = map[string][]string{
 const Forms = "write permissions as filesystem:read:PATH, filesystem:write:PATH, filesystem:execute:PROGRAM, " +
 	"network:external:HOST, network:local:HOST, tool:NAME or environment:NAME"
 
-// Problem is what is wrong with the form of a permission, "" for nothing.
+// Problem returns what is wrong with the form of a permission, "" for nothing.
 func Problem(s string) string {
 	kind, rest, _ := strings.Cut(s, ":")
 	verb, target, _ := strings.Cut(rest, ":")
@@ -62,18 +61,18 @@ func Problem(s string) string {
 	return ""
 }
 
-// IsProgramName says whether a program is written without a folder: then it is one of
-// PATH, never a file of the workspace.
+// IsProgramName reports whether a program is written without a folder. Such a program is searched in PATH,
+// and is never a file of the workspace.
 func IsProgramName(s string) bool {
 	return !strings.ContainsAny(s, `/\`) && s != "~" && s != "." && s != ".." && filepath.VolumeName(s) == ""
 }
 
-// maxLinks bounds the symbolic links of one path, as kernels do.
+// maxLinks limits the symbolic links in one path, as kernels do.
 const maxLinks = 40
 
-// RealPath is where an absolute path leads. The parts are taken one by one, so that ..
-// counts from where a link leads, as it does for the system; what does not exist yet is
-// taken as it is written.
+// RealPath returns the real location of an absolute path. It resolves the parts one by one, so that .. is
+// relative to the target of a link, as it is for the system. Parts that do not exist yet stay as
+// they are written.
 func RealPath(path string) string {
 	volume := filepath.VolumeName(path)
 	top := volume + string(filepath.Separator)
@@ -90,7 +89,7 @@ func RealPath(path string) string {
 		}
 		next := filepath.Join(at, part)
 		target, err := os.Readlink(next)
-		if err != nil || links == maxLinks { // no link, or nothing at all
+		if err != nil || links == maxLinks { // not a link, or missing
 			at = next
 			continue
 		}
@@ -103,7 +102,7 @@ func RealPath(path string) string {
 	return at
 }
 
-// IsVariableName says whether an environment variable can be called so.
+// IsVariableName reports whether s is a valid name of an environment variable.
 func IsVariableName(s string) bool { return variableName().MatchString(s) }
 
 var variableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
