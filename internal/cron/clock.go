@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// clock is the clock on the wall of a zone. Its readings are seconds counted as if the
-// zone were UTC; instants are seconds since 1970.
+// clock is the local time of a zone. A reading is what a clock on a wall in the zone shows, in seconds counted
+// as if the zone were UTC. An instant is seconds since 1970.
 //
-// A fixed line fires when the highest reading so far reaches a matching time. While the
-// clock simply runs, that is whenever the clock shows the time. When it is turned
-// forward, all readings in between are reached at that instant; when it is turned back,
-// nothing is reached until it is past where it was.
+// A line with fixed hours fires when the highest reading so far reaches a matching time. While the clock
+// runs normally, that is when the clock shows the time. When the clock is turned forward, it reaches all
+// skipped readings at that instant. When it is turned back, it reaches nothing new until it passes its
+// highest reading.
 type clock struct{ zone *time.Location }
 
-// maxOffset is more than any two clocks of the earth ever differed from UTC, in seconds.
+// maxOffset is an upper bound for the offset of any zone from UTC, in seconds.
 const maxOffset = 26 * 3600
 
-// period is a span of time in which a zone's offset from UTC stays the same: from start
-// up to, but without, end. The next one may have the same offset.
+// period is a span of time in which the offset of a zone is constant, from start up to, but without, end. The
+// next period may have the same offset.
 type period struct{ start, end, offset int64 }
 
 func (c clock) period(at int64) period {
@@ -32,13 +32,13 @@ func (c clock) period(at int64) period {
 	if !end.IsZero() {
 		p.end = end.Unix()
 	}
-	if p.end <= at { // beyond the zone's table, ZoneBounds takes every year for 365 days
+	if p.end <= at { // beyond the zone's table ZoneBounds assumes that every year has 365 days
 		p.end = time.Date(time.Unix(at, 0).UTC().Year()+1, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
 	}
 	return p
 }
 
-// highestReading is the highest reading up to an instant.
+// highestReading returns the highest reading up to an instant.
 func (c clock) highestReading(at int64) int64 {
 	p := c.period(at)
 	top := at + p.offset
@@ -50,12 +50,12 @@ func (c clock) highestReading(at int64) int64 {
 	return top
 }
 
-// firstInstant is the first instant at which the highest reading is at least w.
+// firstInstant returns the first instant at which the highest reading is at least w.
 func (c clock) firstInstant(w int64) int64 {
 	at := w - maxOffset
 	for {
 		p := c.period(at)
-		t := max(w-p.offset, at) // at: the clock was turned forward, beyond w
+		t := max(w-p.offset, at) // at, if the clock was turned forward beyond w
 		if t < p.end {
 			return t
 		}
@@ -63,14 +63,14 @@ func (c clock) firstInstant(w int64) int64 {
 	}
 }
 
-// gap is the readings that are skipped where a period starts: from lo up to, but
-// without, hi. None are: hi is not above lo.
+// gap returns the readings that are skipped at the start of a period: from lo up to, but without, hi. If none
+// are skipped, hi is not above lo.
 func (c clock) gap(start int64) (lo, hi int64) {
 	return start + c.period(start-1).offset, start + c.period(start).offset
 }
 
-// pass says which time it is that the clock shows its reading of an instant: 1 or 2, or
-// 0 where it shows it but once.
+// pass returns how many times the clock has shown its reading of an instant: 1 or 2, or 0 if it shows that
+// reading only once.
 func (c clock) pass(at int64) int {
 	p := c.period(at)
 	w := at + p.offset

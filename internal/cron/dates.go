@@ -2,13 +2,13 @@ package cron
 
 import "time"
 
-// dates is which days of a month match.
+// dates says which days of a month match.
 type dates struct {
 	month, week values
 }
 
-// matching is the set of the matching days of a month with so many days, whose first is that
-// day of the week: bit 1 is the first of the month.
+// matching returns the matching days of a month, with bit 1 for the first of the month. length is the number
+// of days of the month, and first the weekday of its first day.
 func (d *dates) matching(length int, first time.Weekday) uint64 {
 	all := stepSet(1, length, 1)
 	switch {
@@ -41,7 +41,7 @@ func (d *dates) byMonth(length int, first time.Weekday) uint64 {
 	return set
 }
 
-// weekday is the day from Monday to Friday nearest to day n, within the month.
+// weekday returns the day from Monday to Friday that is nearest to day n in the same month.
 func weekday(n, length int, first time.Weekday) int {
 	switch day := weekdayOf(n, first); {
 	case day == time.Saturday && n > 1:
@@ -73,8 +73,8 @@ func (d *dates) byWeek(length int, first time.Weekday) uint64 {
 	return set
 }
 
-// possible says whether there is a day at all. The calendar repeats after 400 years,
-// in which each length of a month comes with each weekday at its beginning.
+// possible reports whether any day can ever match. It tries every length of each month with every weekday as
+// its first day; all of them occur in the 400 years after which the calendar repeats.
 func (d *dates) possible(months uint64) bool {
 	for m := time.January; m <= time.December; m++ {
 		if months&(1<<m) == 0 {
@@ -92,7 +92,7 @@ func (d *dates) possible(months uint64) bool {
 	return false
 }
 
-// lengths are the least and the most days a month can have.
+// lengths returns the minimum and maximum number of days of a month.
 func lengths(m time.Month) (shortest, longest int) {
 	switch m {
 	case time.February:

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Describe is the line in plain words: "at 07:00 on Monday to Friday, Europe/Zurich".
+// Describe returns the line in words, such as "at 07:00 on Monday to Friday, Europe/Zurich".
 func (s Spec) Describe() string {
 	switch {
 	case s.every > 0:
@@ -34,7 +34,7 @@ func (s Spec) Describe() string {
 // maxListedTimes is how many times of day are listed one by one.
 const maxListedTimes = 6
 
-// timeWords is when on a day; listed: it is the times one by one.
+// timeWords returns the times of day in words. listed reports that it lists them one by one.
 func (s *Spec) timeWords() (text string, listed bool) {
 	if size(s.hours)*size(s.minutes)*size(s.seconds) <= maxListedTimes && !s.realTime {
 		var list []string
@@ -65,7 +65,7 @@ func (s *Spec) timeWords() (text string, listed bool) {
 	return within + " from " + s.clockTime(first.seconds()) + " to " + s.clockTime(last.seconds()), false
 }
 
-// withinHour is minutes and seconds: "every 15 minutes", "at minute 5".
+// withinHour returns minutes and seconds in words, such as "every 15 minutes" or "at minute 5".
 func (s *Spec) withinHour() string {
 	minutes := rhythm(s.minutes, 60, "minute")
 	switch {
@@ -77,7 +77,7 @@ func (s *Spec) withinHour() string {
 	return rhythm(s.seconds, 60, "second") + " " + strings.Replace(minutes, "every ", "of every ", 1)
 }
 
-// rhythm is "every 5 minutes", or "at minutes 7 and 8".
+// rhythm returns values in words, such as "every 5 minutes" or "at minutes 7 and 8".
 func rhythm(values uint64, n int, unit string) string {
 	for step := 1; step < n; step++ {
 		if n%step != 0 || values != stepSet(0, n-1, step) {
@@ -100,7 +100,7 @@ func plural(values uint64, unit string) string {
 
 func size(values uint64) int { return bits.OnesCount64(values) }
 
-// listValues names values, three or more in a row as "a to b".
+// listValues returns values in words. Three or more in a row become "a to b".
 func listValues(values uint64, low, top int, name func(int) string) string {
 	var list []string
 	for i := low; i <= top; i++ {
@@ -123,7 +123,7 @@ func listValues(values uint64, low, top int, name func(int) string) string {
 
 func monthName(n int) string { return time.Month(n).String() }
 
-// dayName takes 1 for Monday to 7 for Sunday: a week as people say it.
+// dayName returns the name of a day, from 1 for Monday to 7 for Sunday.
 func dayName(n int) string { return time.Weekday(n % 7).String() }
 
 func (s *Spec) dayWords() string {

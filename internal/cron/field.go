@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// field is what one place of a line may hold.
+// field describes what one field of a line may contain.
 type field struct {
 	name      string
 	low, high int
-	names     []string // of the values from low on
-	days      bool     // ? is any
+	names     []string // of the values, starting at low
+	days      bool     // ? means any
 }
 
 var fieldTable = [6]field{
@@ -27,7 +27,7 @@ var fieldTable = [6]field{
 func (f field) ofMonth() bool { return f.name == "day of month" }
 func (f field) ofWeek() bool  { return f.name == "day of week" }
 
-// size is how many values there are; 0 and 7 are one day of the week.
+// size returns the number of values. 0 and 7 are the same day of the week.
 func (f field) size() int {
 	if f.ofWeek() {
 		return 7
@@ -35,7 +35,7 @@ func (f field) size() int {
 	return f.high - f.low + 1
 }
 
-// allowed is the sentence about what the field takes.
+// allowed returns the part of a message that says what the field accepts.
 func (f field) allowed() string {
 	switch {
 	case f.ofMonth():
@@ -48,10 +48,10 @@ func (f field) allowed() string {
 	return fmt.Sprintf("allowed are %d to %d, *, ranges a-b, steps */n and lists", f.low, f.high)
 }
 
-// values is what one field matches.
+// values are the values that one field matches.
 type values struct {
-	set            uint64 // one bit a value
-	any, stepped   bool   // it holds * or ?; it holds a step
+	set            uint64 // one bit for each value
+	any, stepped   bool   // the field has * or ?; the field has a step
 	fromLast       uint64 // day of month: L-n as bit n, L as bit 0
 	lastWeekday    bool   // day of month: LW
 	nearestWeekday uint64 // day of month: nW as bit n
@@ -59,7 +59,7 @@ type values struct {
 	nth            [6]uint8
 }
 
-// field reads one field.
+// field parses one field.
 func (p *parser) field(f field, w word) values {
 	var v values
 	off := w.off
@@ -75,7 +75,7 @@ func (p *parser) field(f field, w word) values {
 	return v
 }
 
-// upperASCII raises a to z and leaves every other byte alone, so that offsets stay.
+// upperASCII changes a to z to upper case and leaves every other byte alone, so that offsets stay the same.
 func upperASCII(text string) string {
 	b := []byte(text)
 	for i, c := range b {
@@ -86,7 +86,7 @@ func upperASCII(text string) string {
 	return string(b)
 }
 
-// item reads one part of a list.
+// item parses one item of a list.
 func (p *parser) item(f field, w word, v *values) {
 	text := upperASCII(w.text)
 	if text == "*" || text == "?" && f.days {
@@ -113,7 +113,7 @@ func (p *parser) item(f field, w word, v *values) {
 	}
 }
 
-// last is the highest value that * and a/n go to.
+// last returns the highest value that * and a/n include.
 func (f field) last() int {
 	if f.ofWeek() {
 		return 6
@@ -121,7 +121,7 @@ func (f field) last() int {
 	return f.high
 }
 
-// stepSet is the set of from, from+n ... up to to.
+// stepSet returns the set of from, from+n and so on, up to to.
 func stepSet(from, to, n int) uint64 {
 	var set uint64
 	for i := from; i <= to; i += n {
@@ -130,7 +130,7 @@ func stepSet(from, to, n int) uint64 {
 	return set
 }
 
-// bounds reads *, a or a-b: what stands before a step, or alone.
+// bounds parses *, a or a-b, before a step or alone.
 func (p *parser) bounds(f field, w word, text string, stepped bool) (from, to int, ok bool) {
 	if text == "*" {
 		return f.low, f.last(), true
@@ -152,7 +152,7 @@ func (p *parser) bounds(f field, w word, text string, stepped bool) (from, to in
 	if !ok {
 		return 0, 0, false
 	}
-	if b == "SUN" && from > 0 { // Sunday ends a week as well as it begins one
+	if b == "SUN" && from > 0 { // Sunday is also the end of a week
 		to = 7
 	}
 	if from > to {
@@ -162,7 +162,7 @@ func (p *parser) bounds(f field, w word, text string, stepped bool) (from, to in
 	return from, to, true
 }
 
-// split says a range that wraps around as a list.
+// split returns a range that wraps around as a list of ranges that do not.
 func (f field) split(from, to int) string {
 	end := f.valueText(from) + "-" + f.valueText(f.last())
 	if f.ofWeek() && from == 7 {
@@ -178,7 +178,7 @@ func (f field) split(from, to int) string {
 	return end + "," + begin
 }
 
-// valueText is a value as people write it.
+// valueText returns a value as people write it.
 func (f field) valueText(n int) string {
 	if f.names != nil && n-f.low < len(f.names) {
 		return f.names[n-f.low]
@@ -186,7 +186,7 @@ func (f field) valueText(n int) string {
 	return strconv.Itoa(n)
 }
 
-// value reads a number or a name.
+// value parses a number or a name.
 func (p *parser) value(f field, w word, text string) (int, bool) {
 	if i := slices.Index(f.names, text); i >= 0 {
 		return f.low + i, true
@@ -207,7 +207,7 @@ func (p *parser) value(f field, w word, text string) (int, bool) {
 	return 0, false
 }
 
-// nameHint is the name that begins a longer one, such as MONDAY.
+// nameHint returns a hint for a longer name, such as MONDAY.
 func (f field) nameHint(text string) string {
 	if len(text) > 3 && slices.Contains(f.names, text[:3]) {
 		return "write " + text[:3]
@@ -215,8 +215,8 @@ func (f field) nameHint(text string) string {
 	return ""
 }
 
-// number reads digits, and nothing else: no sign, no blanks. What is absurdly long is
-// out of range anyway.
+// number parses digits, and nothing else: no sign and no spaces. A number that does not fit an int becomes a
+// large one, which is out of range for every field.
 func number(text string) (int, bool) {
 	if text == "" || strings.Trim(text, "0123456789") != "" {
 		return 0, false
@@ -228,7 +228,7 @@ func number(text string) (int, bool) {
 	return n, true
 }
 
-// step reads what stands after a slash; 0 is a problem that was reported.
+// step parses what follows a slash. It returns 0 after it has reported a problem.
 func (p *parser) step(f field, w word, text string) int {
 	n, ok := number(text)
 	switch {
@@ -242,7 +242,7 @@ func (p *parser) step(f field, w word, text string) int {
 	return n
 }
 
-// everyHint says how to have a step that does not fit into a field.
+// everyHint returns the hint to use @every for a step that does not fit the field.
 func (f field) everyHint(n int) string {
 	unit := map[string]string{"second": "s", "minute": "m", "hour": "h"}[f.name]
 	if unit == "" || n > 9999 {
@@ -251,7 +251,7 @@ func (f field) everyHint(n int) string {
 	return fmt.Sprintf("for every %d%s write @every %d%s", n, unit, n, unit)
 }
 
-// monthItem reads L, L-n, LW and nW, and says whether it was one of them.
+// monthItem parses L, L-n, LW and nW, and reports whether the item is one of them.
 func (p *parser) monthItem(w word, text string, v *values) bool {
 	const f = "day of month"
 	day, near := strings.CutSuffix(text, "W")
@@ -277,7 +277,7 @@ func (p *parser) monthItem(w word, text string, v *values) bool {
 	return true
 }
 
-// weekItem reads FRIL and FRI#3, and says whether it was one of them.
+// weekItem parses FRIL and FRI#3, and reports whether the item is one of them.
 func (p *parser) weekItem(f field, w word, text string, v *values) bool {
 	if text == "L" {
 		p.report(w, f.name, "", "L needs a day here: FRIL or 5L is the last Friday of the month")

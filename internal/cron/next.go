@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// lastYear is the last in which anything fires: later ones have no RFC 3339.
+// lastYear is the last year in which anything fires. RFC 3339 cannot represent later years.
 const lastYear = 9999
 
 var (
@@ -13,10 +13,9 @@ var (
 	lastSecond  = time.Date(lastYear+1, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
 )
 
-// Next is the first slot strictly after the time, in the Spec's zone and at a whole
-// second. Every line that Parse accepts fires at least once in 40 years. Next is the
-// zero time for the zero Spec, and when the slot would be after the year 9999; years
-// before the first count as the first.
+// Next returns the first time after after at which the line fires, in the zone of the Spec and without fractions
+// of a second. Every line that Parse accepts fires at least once in 40 years. Next returns the zero time
+// for the zero Spec, and if the line would fire after the year 9999. Years before 1 count as year 1.
 func (s Spec) Next(after time.Time) time.Time {
 	from := max(after.Unix(), firstSecond)
 	var slot int64
@@ -45,8 +44,8 @@ func (s *Spec) nextInterval(from int64) int64 {
 	return from + s.every - (from-s.anchor)%s.every
 }
 
-// nextFixed is for lines whose hours are named: they fire when the clock's highest
-// reading so far reaches a matching time.
+// nextFixed is Next for lines with fixed hours. They fire when the highest reading of the clock so far reaches
+// a matching time.
 func (s *Spec) nextFixed(from int64) (int64, bool) {
 	c := clock{s.Zone()}
 	w, ok := s.nextReading(c.highestReading(from))
@@ -56,8 +55,7 @@ func (s *Spec) nextFixed(from int64) (int64, bool) {
 	return c.firstInstant(w), true
 }
 
-// nextReal is for lines that follow real time: they fire whenever the clock shows a
-// matching time.
+// nextReal is Next for lines that follow real time. They fire whenever the clock shows a matching time.
 func (s *Spec) nextReal(from int64) (int64, bool) {
 	c := clock{s.Zone()}
 	at := from + 1
@@ -70,12 +68,12 @@ func (s *Spec) nextReal(from int64) (int64, bool) {
 		if t := w - p.offset; t < p.end {
 			return t, true
 		}
-		at = max(p.end, w-maxOffset) // before widest, no clock shows w
+		at = max(p.end, w-maxOffset) // before w-maxOffset no clock shows w
 	}
 }
 
-// nextReading is the first matching reading of a clock after another. Readings are
-// counted in seconds, as if the clock were in UTC.
+// nextReading returns the first matching reading of a clock after another reading. Readings are counted in
+// seconds, as if the clock were in UTC.
 func (s *Spec) nextReading(after int64) (int64, bool) {
 	t := time.Unix(after+1, 0).UTC()
 	year, month, day := t.Date()
@@ -108,7 +106,7 @@ type timeOfDay struct{ h, m, s int }
 
 func (t timeOfDay) seconds() int64 { return int64(t.h*3600 + t.m*60 + t.s) }
 
-// timeFrom is the first matching time of a day at or after another; false: none.
+// timeFrom returns the first matching time of a day that is t or later, false if there is none.
 func (s *Spec) timeFrom(t timeOfDay) (timeOfDay, bool) {
 	h, ok := nextIn(s.hours, t.h)
 	if !ok {
@@ -138,7 +136,7 @@ func (s *Spec) firstIn(hour int) timeOfDay {
 	return timeOfDay{hour, bits.TrailingZeros64(s.minutes), bits.TrailingZeros64(s.seconds)}
 }
 
-// nextIn is the lowest value of a set that is at least n.
+// nextIn returns the lowest value of a set that is at least n, false if there is none.
 func nextIn(set uint64, n int) (int, bool) {
 	set = set >> n << n
 	return bits.TrailingZeros64(set), set != 0

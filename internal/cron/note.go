@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// Note says why an odd slot is where it is, in plain words: the clock on the wall was
-// turned, or the day was moved to a weekday. It is empty for all others, and for times
-// that are no slot of the line.
+// Note explains in words why a time at which the line fires is unusual: the clocks were changed, or the day was
+// moved to a weekday. It returns "" for all other times, and for times at which the line does not fire.
 func (s Spec) Note(slot time.Time) string {
 	at := slot.Unix()
 	if s.seconds == 0 || !s.Next(time.Unix(at-1, 0)).Equal(slot) {
@@ -28,7 +27,7 @@ func (s Spec) Note(slot time.Time) string {
 	return s.noteWeekday(time.Unix(reading, 0).UTC())
 }
 
-// noteSkipped is about local times that were skipped just before the slot.
+// noteSkipped explains local times that were skipped just before this one.
 func (s *Spec) noteSkipped(c clock, at int64) string {
 	turned := c.period(at).start
 	if turned == math.MinInt64 {
@@ -48,7 +47,7 @@ func (s *Spec) noteSkipped(c clock, at int64) string {
 	return ""
 }
 
-// skipped names the matching times in a gap, of which first is the first.
+// skipped names the matching times in a gap. first is the first of them.
 func (s *Spec) skipped(first, lo, hi int64) string {
 	if hi-lo >= 86400 {
 		return day(first) + " does not exist"
@@ -65,7 +64,7 @@ func (s *Spec) skipped(first, lo, hi int64) string {
 
 func day(reading int64) string { return time.Unix(reading, 0).UTC().Format(time.DateOnly) }
 
-// clockTime leaves the seconds out where the line knows none.
+// clockTime returns a time of day. It leaves out the seconds if the line has none.
 func (s *Spec) clockTime(reading int64) string {
 	form := "15:04"
 	if s.words[0] != "0" {
@@ -74,7 +73,7 @@ func (s *Spec) clockTime(reading int64) string {
 	return time.Unix(reading, 0).UTC().Format(form)
 }
 
-// noteWeekday is about a day that is there for nW only.
+// noteWeekday explains a day that matches only because of nW.
 func (s *Spec) noteWeekday(t time.Time) string {
 	year, month, on := t.Date()
 	first := time.Date(year, month, 1, 0, 0, 0, 0, time.UTC).Weekday()

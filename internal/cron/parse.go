@@ -10,13 +10,13 @@ import (
 
 // Options are what a line does not say itself.
 type Options struct {
-	Zone *time.Location // the zone of lines that name none; nil is the machine's
+	Zone *time.Location // the zone of lines that name none; nil is the zone of the machine
 }
 
-// maxLine bounds a line, in bytes: what is longer is no cron line.
+// maxLine is the maximum length of a line in bytes.
 const maxLine = 1024
 
-// macros are the names for whole lines.
+// macros are names for whole lines.
 var macros = map[string]string{
 	"@hourly":   "0 * * * *",
 	"@daily":    "0 0 * * *",
@@ -29,7 +29,7 @@ var macros = map[string]string{
 
 const macroNames = "@hourly, @daily, @midnight, @weekly, @monthly, @yearly, @annually and @every 1h30m"
 
-// Parse reads a line. The error is an *Error that names everything wrong with it.
+// Parse parses a line. The error is an *Error with all problems of the line.
 func Parse(text string, o Options) (Spec, error) {
 	p := &parser{text: text}
 	s := p.line(o)
@@ -39,13 +39,13 @@ func Parse(text string, o Options) (Spec, error) {
 	return s, nil
 }
 
-// parser reads one line and collects what is wrong with it.
+// parser parses one line and collects its problems.
 type parser struct {
 	text     string
 	problems []Problem
 }
 
-// word is a piece of the text, and where it stands.
+// word is a part of the text, and its offset.
 type word struct {
 	text string
 	off  int
@@ -83,7 +83,7 @@ func (p *parser) line(o Options) Spec {
 	return s
 }
 
-// words splits at blanks.
+// words splits the text at spaces.
 func words(text string) []word {
 	var list []word
 	start := -1
@@ -118,8 +118,7 @@ func (p *parser) zone(w word, name string) *time.Location {
 	return z
 }
 
-// LoadZone finds a time zone by its name in the IANA database. The error says what
-// names look like.
+// LoadZone returns the time zone with a name of the IANA database. The error says what names look like.
 func LoadZone(name string) (*time.Location, error) {
 	const allowed = "a name of the time zone database, such as Europe/Zurich, America/New_York or UTC"
 	if name == "" {
@@ -136,7 +135,7 @@ func LoadZone(name string) (*time.Location, error) {
 	return nil, fmt.Errorf("%q is not known: it must be %s", shorten(name), allowed)
 }
 
-// shorten keeps what is repeated in a message short.
+// shorten cuts text of the line that a message repeats.
 func shorten(text string) string {
 	if len(text) > 40 {
 		return strings.ToValidUTF8(text[:40], "") + "..."
@@ -144,7 +143,7 @@ func shorten(text string) string {
 	return text
 }
 
-// macro reads a line that begins with @.
+// macro parses a line that begins with @.
 func (p *parser) macro(s *Spec, list []word) {
 	name := strings.ToLower(list[0].text)
 	switch fields, known := macros[name]; {
@@ -222,7 +221,7 @@ func fieldCount(n int) string {
 	return fmt.Sprintf("are %d fields", n)
 }
 
-// monthNames is the list of the months in the set, in words.
+// monthNames returns the names of the months in the set.
 func monthNames(set uint64) string {
 	var list []string
 	for ; set != 0; set &= set - 1 {

@@ -5,16 +5,15 @@ import (
 	"strings"
 )
 
-// Problem is one thing wrong with a line. Off and Len are bytes in the text that was
-// parsed.
+// Problem is one thing that is wrong with a line. Off and Len are bytes in the text that was parsed.
 type Problem struct {
 	Off, Len int
-	Field    string // "minute", "day of week" ...; empty where it is about the whole line
+	Field    string // "minute", "day of week" ...; empty if the problem is about the whole line
 	Message  string // what is wrong, and what is allowed
-	Hint     string // the way out; empty where the message says it all
+	Hint     string // what to do; empty if the message says it
 }
 
-// String is the problem in one line.
+// String returns the problem on one line.
 func (p Problem) String() string {
 	text := p.Message
 	if p.Field != "" {
@@ -26,13 +25,13 @@ func (p Problem) String() string {
 	return text
 }
 
-// Error is everything that is wrong with one line, in the order of the text.
+// Error lists everything that is wrong with one line, in the order of the text.
 type Error struct {
-	Text     string // what was parsed
+	Text     string // the text that was parsed
 	Problems []Problem
 }
 
-// Error tells all problems, in one line.
+// Error returns all problems on one line.
 func (e *Error) Error() string {
 	list := make([]string, len(e.Problems))
 	for i, p := range e.Problems {
