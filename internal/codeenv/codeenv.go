@@ -1,10 +1,8 @@
-// Package codeenv knows the environment variables that make programs run code: whoever
-// sets one of them decides what a later program executes, however harmless its command
-// line is.
+// Package codeenv lists the environment variables that make programs run code. Setting one of them decides
+// what a later program executes, even if its command line is safe.
 //
-// No such list is complete, since every program may have variables of its own. This one
-// has those of shells, of the dynamic loader, of the usual interpreters, and of the
-// usual programs that start others.
+// No such list is complete, because every program may have variables of its own. This one has the
+// variables of shells, the dynamic loader, common interpreters, and common programs that start others.
 package codeenv
 
 import (
@@ -32,21 +30,20 @@ var fixedNames = strings.Fields(`
 	GIT_SSH GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_ASKPASS
 	GIT_PROXY_COMMAND GIT_EXEC_PATH GIT_TEMPLATE_DIR GIT_DIR GIT_COMMON_DIR`)
 
-// prefixes begin the names of whole families.
+// prefixes are prefixes of names, each for a family of variables.
 var prefixes = []string{
 	"LD_", "DYLD_", "PYTHON", "PERL5", "LUA_INIT", "LUA_PATH", "LUA_CPATH", "GIT_CONFIG",
 	"BASH_FUNC_", "npm_config_", "NPM_CONFIG_",
 }
 
-// safeNames are of such a family, and only say how a program reads and writes.
+// safeNames belong to such a family, but only affect how a program reads and writes.
 var safeNames = strings.Fields(`PYTHONUNBUFFERED PYTHONIOENCODING PYTHONUTF8 PYTHONHASHSEED PYTHONDONTWRITEBYTECODE
 	PYTHONFAULTHANDLER PYTHONOPTIMIZE PYTHONVERBOSE PYTHONDEVMODE PYTHONNOUSERSITE PYTHONSAFEPATH`)
 
-// RunsCode reports whether the variable makes programs run code. On Windows, as there, the
-// case of letters does not matter.
+// RunsCode reports whether the variable makes programs run code. On Windows it ignores case, as Windows does.
 func RunsCode(name string) bool { return runs(name, runtime.GOOS == "windows") }
 
-// Evaluated reports whether shells evaluate the variable's value as code.
+// Evaluated reports whether shells evaluate the value of the variable as code.
 func Evaluated(name string) bool { return slices.Contains(evaluatedNames, name) }
 
 func runs(name string, fold bool) bool {
