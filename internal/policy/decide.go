@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// EntryPoint is where a call comes in.
+// EntryPoint is the way a call came in.
 type EntryPoint string
 
-// The doors. A person stands at Run; Serve is a schedule, or somebody who holds the
-// service's token; Call and MCP are programs and models.
+// The entry points. Run is used by a person. Serve is a schedule, or a client with the token of the service. Call and
+// MCP are used by programs and models.
 const (
 	Run   EntryPoint = "run"
 	Call  EntryPoint = "call"
@@ -19,33 +19,32 @@ const (
 	Serve EntryPoint = "serve"
 )
 
-// approvesByNaming says whether a call through the door names the tool on behalf of a person, and
-// approves it so.
+// approvesByNaming reports whether a call at this entry point approves a tool by naming it. The caller is a person
+// there, or acts for one.
 func (e EntryPoint) approvesByNaming() bool { return e == Run || e == Serve }
 
-// Tool is what a decision depends on of one tool.
+// Tool is what a decision needs to know of one tool.
 type Tool struct {
 	Name     string
-	Tags     []string // top-level tags, the only ones with security meaning
-	Base     *Tool    // of an alias: the tool it stands for, which may be an alias itself
+	Tags     []string // top-level tags, the only ones that count for security
+	Base     *Tool    // for an alias: the tool it stands for, which may be an alias itself
 	Elevated bool     // security.execution-privilege: elevated
-	Path     string   // of the step that uses it; "" for the tool that is called
+	Path     string   // the step that uses the tool; "" for the tool that is called
 	Place    Place    // whose tool it is
-	// File is set where nobody vouches for what the definition says about itself: one
-	// named by path, or one of a project that is not trusted. Its name and tags can then
-	// deny it, but only * and this path allow it.
+	// File is set if the definition's claims about itself cannot be trusted: it was named by path, or belongs to a
+	// project that is not trusted. Its name and tags can then deny it, but only * and this path allow it.
 	File    string
-	Written string // where File is set: how the caller wrote that path, as ./deploy.yaml
-	Why     string // where File is set: why nobody vouches for it
+	Written string // if File is set: the path as the caller wrote it, such as ./deploy.yaml
+	Why     string // if File is set: why the definition is not trusted
 }
 
-// anyOf reports whether f holds for the tool or, of an alias, for a tool it stands for.
+// anyOf reports whether f holds for the tool or, for an alias, for a tool that it stands for.
 func (t Tool) anyOf(f func(Tool) bool) bool {
 	return f(t) || t.Base != nil && t.Base.anyOf(f)
 }
 
-// level is what the tool may do at most: the highest of its security tags, of an alias
-// the higher of its own and its base's.
+// level returns the most that the tool may do: the highest of its security tags. For an alias it is the higher level
+// of its own and its base tool.
 func (t Tool) level() int {
 	own := highRisk
 	for i, l := range slices.Backward(levels) {
@@ -60,10 +59,10 @@ func (t Tool) level() int {
 	return own
 }
 
-// vouched says whether somebody vouches for all that the tool says about what it does.
+// vouched reports whether the definition's claims about what the tool does can be trusted.
 func (t Tool) vouched() bool { return !t.anyOf(func(t Tool) bool { return t.File != "" }) }
 
-// Risk is the level in words: read, write, run, or high risk.
+// Risk returns the level in words: read, write, run, or high risk.
 func (t Tool) Risk() string {
 	why := ""
 	if t.anyOf(func(t Tool) bool { why = t.Why; return t.File != "" }) {
@@ -75,7 +74,7 @@ func (t Tool) Risk() string {
 	return "high risk: no tag read, write or run"
 }
 
-// String is the tool as reasons call it, with the step that uses it.
+// String returns the tool as reasons name it, with the step that uses it.
 func (t Tool) String() string {
 	name := cmp.Or(t.Written, t.File, t.Name)
 	if t.Path == "" {
@@ -84,41 +83,40 @@ func (t Tool) String() string {
 	return fmt.Sprintf("tool %q (used by step %q)", name, t.Path)
 }
 
-// Rules are the patterns in force, of flags and of the configuration alike.
+// Rules are the patterns that apply, from flags and from the configuration.
 type Rules struct{ Allow, Deny []Pattern }
 
-// Request is one call to be decided. Tools[0] is the tool that is called; the others
-// are those it uses inside, at any depth.
+// Request is one call to decide. Tools[0] is the tool that is called. The others are the tools that it uses, at any
+// depth.
 type Request struct {
 	EntryPoint EntryPoint
 	Tools      []Tool
 	Rules      Rules
-	Trusted    bool // where the tool comes from is trusted as a whole
-	// Declared is set for a tool that a script calls: the script's permissions name it,
-	// which its caller could see. It takes the place of being named by a person.
+	Trusted    bool // the source of the tool is trusted as a whole
+	// Declared is set for a tool that a script calls: the permissions of the script name the tool, and the caller of
+	// the script could see them. This counts like being named by a person.
 	Declared bool
-	CanAsk   bool // there is a person who can answer
+	CanAsk   bool // a person can be asked
 }
 
-// Action is what becomes of a call.
+// Action is what happens with a call.
 type Action string
 
-// The decisions. Ask is only given where there is somebody to ask.
+// The actions. Ask is used only if a person can be asked.
 const (
 	Allow  Action = "allow"
 	Refuse Action = "refuse"
 	Ask    Action = "ask"
 )
 
-// Decision is the answer to a Request. Tool is the one of its tools that the answer
-// hangs on, Reason a sentence for people.
+// Decision is the answer to a Request. Tool is the one of its tools that decided it. Reason is a sentence for people.
 type Decision struct {
 	Action Action
 	Tool   Tool
 	Reason string
 }
 
-// Decide answers a request. One whose Tools are empty is refused.
+// Decide decides a request. It refuses a request without Tools. Safe for concurrent use.
 func Decide(r Request) Decision {
 	if len(r.Tools) == 0 {
 		return Decision{Refuse, Tool{}, "nothing is called"}
@@ -126,7 +124,7 @@ func Decide(r Request) Decision {
 	for _, t := range r.Tools {
 		if i := slices.IndexFunc(r.Rules.Deny, func(p Pattern) bool { return p.denies(t) }); i >= 0 {
 			shown := t
-			shown.File, shown.Written = "", "" // the name was denied
+			shown.File, shown.Written = "", "" // the tool was denied by its name, so the reason shows that
 			return Decision{Refuse, t, fmt.Sprintf("%s is denied by %s", shown, r.Rules.Deny[i].source())}
 		}
 	}
@@ -140,8 +138,7 @@ func Decide(r Request) Decision {
 	if r.EntryPoint.approvesByNaming() {
 		return Decision{Allow, called, fmt.Sprintf("%s was named by who runs it", called)}
 	}
-	// A tool that is allowed by name brings what it uses; any other reason has to hold
-	// for each of them.
+	// A tool that is allowed by name may use its inner tools. Any other reason has to hold for each of them.
 	if i := slices.IndexFunc(r.Rules.Allow, func(p Pattern) bool { return p.names(called) }); i >= 0 {
 		return Decision{Allow, called, fmt.Sprintf("%s is allowed by %s", called, r.Rules.Allow[i].source())}
 	}
@@ -159,7 +156,7 @@ func Decide(r Request) Decision {
 	return Decision{Allow, called, strings.Join(slices.Compact(reasons), "; ")}
 }
 
-// allowedBy is why a pattern allows the tool, "" where none does.
+// allowedBy returns why a pattern allows the tool, "" if none does.
 func (r Request) allowedBy(t Tool) string {
 	for _, covers := range []func(Pattern, Tool) bool{Pattern.allows, Pattern.covers} {
 		if i := slices.IndexFunc(r.Rules.Allow, func(p Pattern) bool { return covers(p, t) }); i >= 0 {
