@@ -1,6 +1,6 @@
 package outcome
 
-// Codes of answers to a model; package registry says what each means.
+// Codes of answers to a model. Package registry documents them.
 const (
 	AnswerFailed            = "failed"
 	AnswerUsage             = "usage" // the command line of flowrun call is wrong
@@ -17,13 +17,13 @@ const (
 	AnswerNotRun            = "not-run"
 )
 
-// Answer is what goes with a code of an answer to a model.
+// Answer belongs to the code of an answer to a model.
 type Answer struct {
 	Status string // execution_status
-	Exit   int    // of flowrun call, or ExitOfError
+	Exit   int    // exit code of flowrun call, or ExitOfError
 }
 
-// ExitOfError is the exit code of an Answer where the error behind it has one.
+// ExitOfError means that flowrun call exits with the code of the error behind the Answer.
 const ExitOfError = -1
 
 var answers = map[string]Answer{
@@ -38,12 +38,12 @@ var answers = map[string]Answer{
 	AnswerWaiting:           {"error", ExitWaiting},
 	AnswerInterrupted:       {"error", ExitWaiting},
 	AnswerTimeout:           {"timeout", ExitTimeout},
-	AnswerCancelled:         {"cancelled", ExitInterrupted}, // or the signal's
+	AnswerCancelled:         {"cancelled", ExitInterrupted}, // or the code of the signal
 	AnswerNotRun:            {"error", ExitOfError},
 }
 
-// AnswerOf is what goes with a code. The codes that are not in the table are those of texts
-// that package repair refuses.
+// AnswerOf returns the Answer for a code. A code that is not in the table comes from package repair, which rejected
+// the text of a call.
 func AnswerOf(code string) Answer {
 	if a, ok := answers[code]; ok {
 		return a

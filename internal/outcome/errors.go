@@ -10,19 +10,19 @@ import (
 	"github.com/flowrun/flowrun/internal/plan"
 )
 
-// ConfinementError says that a tool's security cannot be kept here: the run was refused
-// before its first step.
+// ConfinementError reports that this machine cannot enforce the security section of a tool. The run was refused before
+// its first step.
 type ConfinementError struct {
 	Tool     string
-	Problems []string // one for each demand, each with its reason
+	Problems []string // one for each demand, with its reason
 }
 
 func (e *ConfinementError) Error() string {
 	return fmt.Sprintf("tool %s is refused: %s; docs/isolation.md says what is kept where", e.Tool, strings.Join(e.Problems, "; "))
 }
 
-// NoQueueError says that a tool takes locks, or bounds how many runs of it there may be,
-// and that the engine has no Store in which runs could know of each other.
+// NoQueueError reports that a tool takes locks or limits its runs, and that the engine has no Store in which runs could
+// see each other.
 type NoQueueError struct {
 	Tool  string
 	Needs []history.LockDemand
@@ -36,12 +36,12 @@ func (e *NoQueueError) Error() string {
 	return fmt.Sprintf("tool %s cannot run without a history: runs learn from it who has what they need (%s)", e.Tool, strings.Join(words, ", "))
 }
 
-// InterruptedError says that a run is interrupted: steps of it were, or may have been,
-// running when flowrun was killed, and a person must say whether they run again.
+// InterruptedError reports that a run is interrupted. Some of its steps were running, or may have been, when flowrun was
+// killed. A person has to decide whether they run again.
 type InterruptedError struct {
 	Run   string
 	Steps []dag.ID
-	Retry bool // it was asked for a new run, which cannot be without them
+	Retry bool // a new run was requested, which needs these steps
 }
 
 func (e *InterruptedError) Error() string {
@@ -62,17 +62,17 @@ func (e *InterruptedError) Error() string {
 		e.Run, strings.Join(words, ", "))
 }
 
-// WithheldError says that steps which would not run again printed what others
-// read, and it is not available: it held a secret, or its log is gone.
+// WithheldError reports that steps which would not run again have output that others read, and that the output is not
+// available: it contained a secret, or its log is missing.
 type WithheldError struct {
 	Run   string
 	Steps []WithheldStep
 }
 
-// WithheldStep is one of them.
+// WithheldStep is one of these steps.
 type WithheldStep struct {
-	Step   string // whose output it is
-	Reader string // the step that reads it; "" for the tool's output
+	Step   string // the step with the output
+	Reader string // the step that reads the output; "" for the tool's output
 	Reason error  // steps.ErrWithheld or steps.ErrLost
 }
 
@@ -92,16 +92,15 @@ func (e *WithheldError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// OnlyError says that a step cannot run alone: something it waits for has no
-// result in the recorded run.
+// OnlyError reports that a step cannot run alone: a step that it waits for has no result in the recorded run.
 type OnlyError struct{ Step, Missing string }
 
 func (e *OnlyError) Error() string {
 	return fmt.Sprintf("cannot run %s alone: it waits for %s, which has no good result in that run; retry --from %s instead", e.Step, e.Missing, plan.StepWord(e.Missing))
 }
 
-// ErrNotStarted is why a run cannot be resumed or retried that failed before its first
-// step could start: nothing is known of what it would have done.
+// ErrNotStarted reports that a run failed before its first step could start. It cannot be resumed or retried, because it
+// is unknown what it would have done.
 var ErrNotStarted = errors.New("the run could not begin: there is nothing to resume; start a new one")
 
 // Errors of a service that runs tools for others.
@@ -109,7 +108,7 @@ var (
 	ErrDraining = errors.New("the service is stopping and starts no more runs")
 	ErrRefused  = errors.New("refused by the approval policy")
 	ErrPath     = errors.New("a tool is asked for by its name, not by a path")
-	// ErrNotRunning says that there is nothing to cancel: no process executes the run.
+	// ErrNotRunning reports that there is nothing to cancel: no process executes the run.
 	ErrNotRunning    = errors.New("the run is interrupted: nobody executes it")
 	ErrNoQuestion    = errors.New("no step waits for an answer there")
 	ErrManyQuestions = errors.New("several steps wait for an answer: name one")

@@ -14,34 +14,34 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Row is what the errors of one kind are called.
+// Row has the codes and texts for errors of one kind.
 type Row struct {
 	Code   string // of the HTTP API, stable
 	Exit   int    // of the command
 	Status int    // of the HTTP response
-	Answer string // to a model, a code of Answers
-	// Message and Hint are the HTTP API's: they hold nothing of the machine. A verb of fmt
-	// in them is the subject. "" is the message of the error that the row is about.
+	Answer string // code of the answer to a model, one of the Answer constants
+	// Message and Hint are texts of the HTTP API. They contain nothing about the machine. A verb of fmt in them is
+	// replaced by the subject. If Message is "", the message of the error itself is used.
 	Message, Hint string
 	CommandHint   string // the hint on the command line
 }
 
-// Report is a Row with what the error itself says.
+// Report is a Row with the details of an error.
 type Report struct {
 	Row
-	Subject     string                 // the name, or the run's id, that the error is about
-	Near        []string               // names that were probably meant
+	Subject     string                 // the name, or the id of the run, that the error is about
+	Near        []string               // similar names that may have been meant
 	Note        string                 // for people only: where the tool could have come from
-	Lines       []string               // the error as people read it, if not as its message
+	Lines       []string               // the error as the command line prints it
 	Params      []value.ParamProblem   // what is wrong with the parameters
 	Diagnostics diagnostic.Diagnostics // what is wrong with the definition
 }
 
-// CodeParams is the code of rejected parameters, which a client of the HTTP API reads back.
+// CodeParams is the code of rejected parameters. Clients of the HTTP API check for it.
 const CodeParams = "invalid-parameters"
 
-// table has a row for each kind of error that reaches an entry point. Where an error wraps
-// several, the first row wins. The errors that it does not know are of the last row.
+// table has a row for each kind of error that reaches an entry point. If an error wraps several kinds, the first row
+// applies. The last row is for all other errors.
 var table = []struct {
 	kind
 	Row
@@ -77,7 +77,7 @@ var table = []struct {
 		"", "the first answer stands", ""}},
 	{is(ErrNoSchedule), Row{"unknown-schedule", ExitFailed, 404, AnswerNotRun,
 		"", "GET /api/v1/schedules lists them", ""}},
-	{as(func(*Report, *history.AmbiguousError) {}), internal.exit(ExitUsage)}, // ids come whole over HTTP
+	{as(func(*Report, *history.AmbiguousError) {}), internal.exit(ExitUsage)}, // the HTTP API requires full ids
 	{is(history.ErrLive), Row{"live", ExitRefused, 409, AnswerNotRun,
 		"", "cancel it, or wait until it has ended", ""}},
 	{is(ErrNotStarted), Row{"never-began", ExitFailed, 409, AnswerNotRun,
@@ -91,16 +91,16 @@ var table = []struct {
 	{as(func(*Report, *OnlyError) {}), Row{"alone", ExitRefused, 409, AnswerNotRun,
 		"the step cannot run by itself", "", ""}},
 
-	// What the run needs of the machine.
+	// What the run needs from the machine.
 	{as(func(*Report, *ConfinementError) {}), Row{"confinement", ExitRefused, 403, AnswerNotRun,
 		"this machine cannot keep what the tool's security section promises", "the service's log and flowrun doctor name what is missing", ""}},
 	{as(func(*Report, *plan.UnsupportedError) {}), Row{"platform", ExitRefused, 403, AnswerNotRun,
 		"", "", ""}},
 	{as(func(r *Report, e *call.EnvironmentError) { r.Lines = e.Problems }), environment},
 	{is(mask.ErrShortSecret), environment},
-	{as(func(r *Report, e *NoQueueError) { r.Lines = []string{"refused: " + e.Error()} }), internal.exit(ExitRefused).commandHint("run it without --no-history")}, // a service has a history
+	{as(func(r *Report, e *NoQueueError) { r.Lines = []string{"refused: " + e.Error()} }), internal.exit(ExitRefused).commandHint("run it without --no-history")}, // a service always has a history
 
-	// What nobody who calls flowrun can do anything about.
+	// Errors that a caller of flowrun cannot fix.
 	{bug, internal.exit(ExitBug)},
 	{is(history.ErrFenced), internal},
 	{as(func(*Report, *preview.NotCachedError) {}), internal},
@@ -117,7 +117,7 @@ var (
 func (r Row) exit(code int) Row           { r.Exit = code; return r }
 func (r Row) commandHint(hint string) Row { r.CommandHint = hint; return r }
 
-// Of is what an error is called.
+// Of returns the report for an error. Safe for concurrent use.
 func Of(err error) *Report {
 	r := &Report{}
 	for _, row := range table {
@@ -134,11 +134,11 @@ func Of(err error) *Report {
 	return r
 }
 
-// kind finds an error of one kind among those that an error wraps, nil where there is none,
-// and adds what it says to the report.
+// kind returns the first error of its kind among those that an error wraps, nil if there is none. It adds the details of
+// that error to the report.
 type kind func(err error, r *Report) error
 
-// as is the kind of a type.
+// as returns the kind for errors of one type.
 func as[E error](add func(r *Report, e E)) kind {
 	return func(err error, r *Report) error {
 		own, ok := errors.AsType[E](err)
@@ -150,7 +150,7 @@ func as[E error](add func(r *Report, e E)) kind {
 	}
 }
 
-// is is the kind of one error.
+// is returns the kind for one error value.
 func is(own error) kind {
 	return func(err error, _ *Report) error {
 		if !errors.Is(err, own) {
@@ -160,7 +160,7 @@ func is(own error) kind {
 	}
 }
 
-// bug is an error in flowrun itself.
+// bug matches errors in flowrun itself.
 func bug(err error, _ *Report) error {
 	if !strings.HasPrefix(err.Error(), "internal error") {
 		return nil
