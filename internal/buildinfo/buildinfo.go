@@ -1,6 +1,6 @@
-// Package buildinfo says which flowrun a program holds. A release build stamps the program
-// with its version, commit and date; of other builds the go command wrote down the version
-// of the module, if it had one. Nothing can be set while the program runs.
+// Package buildinfo returns the version of flowrun in a program. A release build stores version, commit and
+// date in the program. In other builds the version of the module is used, which the go command records
+// if there is one. Nothing can be set at run time.
 package buildinfo
 
 import (
@@ -10,25 +10,25 @@ import (
 	"sync"
 )
 
-// Set by the linker of a release build (build/release.yaml).
+// Set by the linker in a release build (build/release.yaml).
 var version, commit, date string
 
-// Stamp is what a release build says of itself.
+// Stamp is what a release build stores about itself.
 type Stamp struct {
 	Version string // 1.2.3, without a v
-	Commit  string // in full
+	Commit  string // the full hash
 	Date    string // of the commit, RFC 3339
 }
 
-// Stamped is the stamp of this program, empty in other builds.
+// Stamped returns the stamp of this program. It is empty if this is not a release build.
 func Stamped() Stamp { return Stamp{version, commit, date} }
 
-// Release is the version of flowrun that definitions can ask for, without a v: the stamp's,
-// else that of this module in the program; "" for a build from a working copy.
+// Release returns the version of flowrun that definitions can require, without a v: the stamped version,
+// otherwise the version of this module in the program. It is "" for a build from a working copy.
 func Release() string { return cmp.Or(version, released(Module())) }
 
-// released is a module's version as that of a release, "" for a commit, which says nothing
-// of releases.
+// released returns the version of a module as a release version, "" for a commit, which does not name a
+// release.
 func released(module string) string {
 	if strings.HasPrefix(module, "v0.0.0-") {
 		return ""
@@ -36,7 +36,7 @@ func released(module string) string {
 	return strings.TrimPrefix(module, "v")
 }
 
-// Module is the version of flowrun's module in this program, "" for a working copy.
+// Module returns the version of flowrun's module in this program, "" for a working copy.
 func Module() string { return module() }
 
 var module = sync.OnceValue(func() string {

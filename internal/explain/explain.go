@@ -1,13 +1,11 @@
-// Package explain holds a page for every word that flowrun answers with when
-// something is not as it should be: the codes of diagnostics, the practices that
-// validate --detailed speaks of, the reasons of steps that did not succeed, the codes
-// of refused parameters, and the exit codes.
+// Package explain has a page for every code that flowrun reports when something is wrong: the codes of
+// diagnostics, the practices of validate --detailed, the reasons of steps that did not succeed, the codes
+// of rejected parameters, and the exit codes.
 //
-// A page is one Markdown file, pages/KIND-CODE.md: a title, what it means, and, where
-// a definition can show it, one that is wrong and the same put right. The tests hold
-// the pages against the source, which may use no code without one, and against the
-// compiler: what a page calls wrong must give its code, and what it calls right must
-// give nothing at all.
+// A page is one Markdown file, pages/KIND-CODE.md. It has a title and an explanation, and if possible a
+// wrong definition and a corrected one. Tests compare the pages with the source, in which every code
+// needs a page, and with the compiler: the wrong definition must give the code of the page, and the
+// corrected one no diagnostic at all.
 package explain
 
 import (
@@ -22,7 +20,7 @@ import (
 //go:embed pages
 var files embed.FS
 
-// Kind is what sort of word a page explains.
+// Kind is the kind of code that a page explains.
 type Kind string
 
 // The kinds, in the order in which lists show them.
@@ -34,10 +32,10 @@ const (
 	Exit       Kind = "exit"       // exit codes of the command
 )
 
-// Kinds are all kinds, with what each is called in lists.
+// Kinds returns all kinds.
 func Kinds() []Kind { return []Kind{Definition, Practice, Parameter, Run, Exit} }
 
-// Title is what a list of pages of the kind is headed by.
+// Title returns the heading for a list of pages of the kind.
 func (k Kind) Title() string {
 	return map[Kind]string{
 		Definition: "Problems in definitions",
@@ -48,24 +46,24 @@ func (k Kind) Title() string {
 	}[k]
 }
 
-// Page explains one word.
+// Page explains one code.
 type Page struct {
 	Code  string
 	Kind  Kind
 	Title string // one line
 	Text  string // the whole page, Markdown without the title
-	// Wrong and Right are definitions, or empty where none can show it.
+	// Wrong and Right are definitions. They are empty if no definition can show the problem.
 	Wrong, Right string
 }
 
-// Pages are all pages, by kind and then by code. They are not to be changed.
+// Pages returns all pages, sorted by kind and then by code. Do not change the result.
 func Pages() []Page { return pages() }
 
 var pages = sync.OnceValue(func() []Page {
 	var all []Page
 	entries, err := fs.ReadDir(files, "pages")
 	if err != nil {
-		panic(err) // embedded: the build would have failed
+		panic(err) // the files are embedded, so this cannot happen
 	}
 	for _, kind := range Kinds() {
 		for _, e := range entries {
@@ -83,10 +81,10 @@ var pages = sync.OnceValue(func() []Page {
 	return all
 })
 
-// renamed maps codes of earlier versions to what they are called now.
+// renamed maps the codes of earlier versions to their current names.
 var renamed = map[string]string{"js-hole": "js-placeholder", "unsafe-hole": "unsafe-placeholder"}
 
-// Find returns the pages of a code: one in most cases, more if two kinds share a code.
+// Find returns the pages of a code: usually one, more if two kinds have the same code, none if it is unknown.
 // A code that was renamed finds the page of its new name.
 func Find(code string) []Page {
 	if now, ok := renamed[code]; ok {
@@ -96,12 +94,12 @@ func Find(code string) []Page {
 }
 
 func parse(kind Kind, code, text string) Page {
-	text = strings.ReplaceAll(text, "\r\n", "\n") // a checkout may have changed them
+	text = strings.ReplaceAll(text, "\r\n", "\n") // git may have changed line endings on checkout
 	title, rest, _ := strings.Cut(strings.TrimPrefix(text, "# "), "\n")
 	return Page{Code: code, Kind: kind, Title: title, Text: strings.TrimSpace(rest) + "\n", Wrong: example(rest, "Wrong:"), Right: example(rest, "Right:")}
 }
 
-// example is the code block below a label.
+// example returns the code block below a label.
 func example(text, label string) string {
 	const fence = "```"
 	_, rest, found := strings.Cut(text, "\n"+label+"\n\n"+fence+"yaml\n")
