@@ -18,19 +18,19 @@ var (
 // for the zero Spec, and if the line would fire after the year 9999. Years before 1 count as year 1.
 func (s Spec) Next(after time.Time) time.Time {
 	from := max(after.Unix(), firstSecond)
-	var slot int64
+	var fires int64
 	var ok bool
 	switch {
 	case from >= lastSecond:
 	case s.every > 0:
-		slot, ok = s.nextInterval(from), true
+		fires, ok = s.nextInterval(from), true
 	case s.seconds == 0:
 	case s.realTime:
-		slot, ok = s.nextReal(from)
+		fires, ok = s.nextReal(from)
 	default:
-		slot, ok = s.nextFixed(from)
+		fires, ok = s.nextFixed(from)
 	}
-	t := time.Unix(slot, 0).In(s.Zone())
+	t := time.Unix(fires, 0).In(s.Zone())
 	if !ok || t.Year() > lastYear {
 		return time.Time{}
 	}

@@ -8,9 +8,9 @@ import (
 
 // Note explains in words why a time at which the line fires is unusual: the clocks were changed, or the day was
 // moved to a weekday. It returns "" for all other times, and for times at which the line does not fire.
-func (s Spec) Note(slot time.Time) string {
-	at := slot.Unix()
-	if s.seconds == 0 || !s.Next(time.Unix(at-1, 0)).Equal(slot) {
+func (s Spec) Note(scheduled time.Time) string {
+	at := scheduled.Unix()
+	if s.seconds == 0 || !s.Next(time.Unix(at-1, 0)).Equal(scheduled) {
 		return ""
 	}
 	c := clock{s.Zone()}

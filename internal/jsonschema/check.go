@@ -99,7 +99,7 @@ type nodeCheck struct {
 }
 
 // check checks a value against a node. Without collect it stops at the first problem.
-func (r *validation) check(n *node, v any, at *location, in *resourceScope, up *evaluated, tells bool) bool {
+func (r *validation) check(n *node, v any, at *location, in *resourceScope, up *evaluated, collect bool) bool {
 	if !r.step() {
 		return false
 	}
@@ -108,9 +108,9 @@ func (r *validation) check(n *node, v any, at *location, in *resourceScope, up *
 	if in == nil || in.res != n.res {
 		in = &resourceScope{in, n.res}
 	}
-	s := &nodeCheck{validation: r, n: n, v: v, at: at, in: in, evaluated: r.schema.newEvaluated(), collect: tells, ok: true}
+	s := &nodeCheck{validation: r, n: n, v: v, at: at, in: in, evaluated: r.schema.newEvaluated(), collect: collect, ok: true}
 	for _, part := range [...]func(*nodeCheck){(*nodeCheck).checkType, (*nodeCheck).checkNumber, (*nodeCheck).checkText, (*nodeCheck).checkSubschemas, (*nodeCheck).checkArray, (*nodeCheck).checkObject} {
-		if part(s); !s.ok && !tells {
+		if part(s); !s.ok && !collect {
 			return false
 		}
 	}

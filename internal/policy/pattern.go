@@ -121,6 +121,6 @@ func (p Pattern) covers(t Tool) bool { return p.level() >= 0 && t.vouched() && t
 
 // denies reports whether the pattern denies the tool, or a tool that it is an alias of.
 func (p Pattern) denies(t Tool) bool {
-	said := func(t Tool) bool { return p.word == t.Name || slices.Contains(t.Tags, p.word) }
-	return p.word == "*" || t.anyOf(said) || p.level() >= 0 && t.level() >= p.level()
+	named := func(t Tool) bool { return p.word == t.Name || slices.Contains(t.Tags, p.word) }
+	return p.word == "*" || t.anyOf(named) || p.level() >= 0 && t.level() >= p.level()
 }
