@@ -22,13 +22,13 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// engine are the packages whose errors come out of the engine and of the service.
+// engine lists the packages whose errors are returned by the engine and the service.
 var engine = []string{".", "dag", "expr", "history", "hooks", "registry", "steps", "tool",
 	"internal/cache", "internal/call", "internal/compile", "internal/diagnostic", "internal/dotenv", "internal/gostep", "internal/graph",
 	"internal/jscheck", "internal/jsworld", "internal/keytable", "internal/mask", "internal/outcome", "internal/permission", "internal/plan", "internal/preview",
 	"internal/resultcache", "internal/script", "internal/service", "internal/toolstate", "internal/value", "internal/waiting"}
 
-// inner are the errors that do not reach an entry point, with what is made of them.
+// inner lists the errors that do not reach an entry point, with the errors that replace them.
 var inner = map[string]string{
 	"dag.Cancel":             "the cause of a context",
 	"dag.CycleError":         "a diagnostic",
@@ -55,11 +55,10 @@ var inner = map[string]string{
 	"gostep.ExitError":       "the exit code of a step",
 	"jsworld.TooLong":        "a failed step",
 	"permission.DeniedError": "what a script catches",
-	"waiting.ErrNobody":      "the answer of a program's function",
+	"waiting.ErrNoApprover":  "the answer of a program's function",
 }
 
-// TestEveryErrorHasARow: an exported error of the engine is in the table, or what becomes
-// an error of the table is said above.
+// TestEveryErrorHasARow checks that every exported error of the engine is in the table, or in inner.
 func TestEveryErrorHasARow(t *testing.T) {
 	rows, found := named(t, "table.go"), map[string]bool{}
 	for _, dir := range engine {
@@ -89,8 +88,8 @@ func TestEveryErrorHasARow(t *testing.T) {
 	}
 }
 
-// declared are the exported errors of a file, as package.Name: types with a method Error,
-// and variables that are not another name of one.
+// declared returns the exported errors of a file, as package.Name: types with a method Error, and variables that are not
+// another name of one.
 func declared(f *ast.File) (names []string) {
 	add := func(name string) {
 		if ast.IsExported(name) {
@@ -122,7 +121,7 @@ func declared(f *ast.File) (names []string) {
 	return names
 }
 
-// named are the names that the rows of the table use, those of this package as outcome.Name.
+// named returns the names that the rows of the table use, those of this package as outcome.Name.
 func named(t *testing.T, file string) map[string]bool {
 	names := map[string]bool{}
 	ast.Inspect(parse(t, file), func(n ast.Node) bool {
@@ -147,8 +146,8 @@ func parse(t *testing.T, file string) *ast.File {
 	return f
 }
 
-// TestOf: wrapped errors are found, the subject comes from the error, and what is not known
-// tells callers nothing.
+// TestOf checks that wrapped errors are found, that the subject comes from the error, and that the report of an unknown
+// error does not show its text to callers.
 func TestOf(t *testing.T) {
 	for _, c := range []struct {
 		err     error
@@ -174,7 +173,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestExitCodes: the list of exit codes has every one that has a name.
+// TestExitCodes checks that the list of exit codes is complete.
 func TestExitCodes(t *testing.T) {
 	codes, names := outcome.ExitCodes(), 0
 	for _, d := range parse(t, "exit.go").Decls {
@@ -197,12 +196,12 @@ func TestExitCodes(t *testing.T) {
 
 var cells = regexp.MustCompile("(?m)^\\| (`[^|]*) \\| (error|refused|timeout|cancelled) \\| (\\d+|as in `run`)[ ,]")
 
-// TestDocumentedAnswers holds the table of codes in docs/calls.md against that of answers.
+// TestDocumentedAnswers compares the table of codes in docs/calls.md with the table of answers.
 func TestDocumentedAnswers(t *testing.T) {
 	written := map[string]outcome.Answer{}
 	for _, m := range cells.FindAllStringSubmatch(page(t, "calls.md"), -1) {
 		exit, err := strconv.Atoi(m[3])
-		if err != nil || m[1] == "`"+outcome.AnswerUsage+"`" { // the error has it
+		if err != nil || m[1] == "`"+outcome.AnswerUsage+"`" { // the exit code is that of the error
 			exit = outcome.ExitOfError
 		}
 		for _, code := range strings.Split(m[1], ", ") {
@@ -214,7 +213,7 @@ func TestDocumentedAnswers(t *testing.T) {
 	}
 }
 
-// TestDocumentedStatuses: docs/api.md has a line for every HTTP status of the table.
+// TestDocumentedStatuses checks that docs/api.md has a line for every HTTP status of the table.
 func TestDocumentedStatuses(t *testing.T) {
 	text := page(t, "api.md")
 	for _, r := range outcome.Rows() {
