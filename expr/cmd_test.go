@@ -9,13 +9,12 @@ import (
 	"github.com/flowrun/flowrun/expr"
 )
 
-// cmdModel runs a batch script the way cmd reads it, in its phases, as far as they
-// decide what is code: %VAR% (1), quotes, carets and operators (2), !VAR! (5), and
-// what CALL and pipes read again. It notes the commands that would start.
+// cmdModel runs a batch script as cmd reads it, in the phases that decide what is code: %VAR% (1), quotes, carets
+// and operators (2), !VAR! (5), and what CALL and pipes read again. It records the commands that would start.
 type cmdModel struct {
 	env     map[string]string
 	delayed bool
-	ran     []string // commands with their arguments, as they start
+	ran     []string // commands with their arguments, in the order in which they start
 }
 
 func (m *cmdModel) script(text string) {
@@ -40,7 +39,7 @@ func (m *cmdModel) line(line string, depth int) {
 		name, rest, _ := strings.Cut(strings.TrimSpace(c), " ")
 		switch again := strings.ToLower(name); {
 		case depth > 3:
-		case again == "call" || again == "cmd" || again == "start": // everything anew
+		case again == "call" || again == "cmd" || again == "start": // the whole line is read again
 			m.line(strings.TrimPrefix(rest, "/c "), depth+1)
 		case piped:
 			sub := &cmdModel{env: m.env}
@@ -73,8 +72,8 @@ func (m *cmdModel) percent(s string) string {
 	return b.String()
 }
 
-// parse is phase 2: it cuts at operators outside quotes and takes carets away. ^
-// and " that phase 5 still has to see stay.
+// parse is phase 2: it splits at operators outside quotes and removes carets. It keeps every ^ and " that phase 5
+// has to see.
 func (m *cmdModel) parse(s string) (commands []string, piped bool) {
 	var b strings.Builder
 	quoted := false
@@ -105,8 +104,7 @@ func (m *cmdModel) parse(s string) (commands []string, piped bool) {
 	return commands, piped
 }
 
-// bang is phase 5: where there is a !, carets escape, and what comes out of a
-// variable is not looked at again.
+// bang is phase 5: on a line with a !, carets escape, and the content of a variable is not read again.
 func (m *cmdModel) bang(s string) string {
 	if !m.delayed || !strings.Contains(s, "!") {
 		return s
@@ -129,7 +127,7 @@ func (m *cmdModel) bang(s string) string {
 	return b.String()
 }
 
-// argv cuts a command line into arguments as Microsoft's C library does.
+// argv splits a command line into arguments as Microsoft's C library does.
 func argv(s string) []string {
 	var args []string
 	var b strings.Builder
@@ -180,7 +178,7 @@ func runCmd(script expr.Script, env map[string]string) []string {
 	return m.ran
 }
 
-// cmdPlaces are scripts and the arguments that their last command must get for X.
+// cmdPlaces are scripts and the arguments that their last command must get if X is a value.
 var cmdPlaces = []struct {
 	script string
 	want   []string // X stands for the value
@@ -205,8 +203,8 @@ var cmdPlaces = []struct {
 	{`if "{X}"=="y" (p {X})`, []string{"p", "X"}},
 }
 
-// TestHostileValuesInCmd: whatever the value, the model starts the author's commands
-// and no others, each with the value as one argument.
+// TestHostileValuesInCmd checks that the model starts only the author's commands, each with the value as one
+// argument, for every value.
 func TestHostileValuesInCmd(t *testing.T) {
 	values := append(hostileValues(), "%PATH%", "%CMDCMDLINE:~-1%&calc", "!PATH!", "!__FLOWRUN_1!", "^", "^^", "^&calc", "&calc", "|calc", "a&calc&b", ")&calc", "(", ">out", "<in", "1>&2", "a b&calc",
 		"a^\x01&calc", "%%i", "%1", "%*", "!", "a!b", "^!", "x,y;z=1", "C:\\dir\\", `C:\a b\`, "*.txt", "/s", "-x", "a/s", "::", "rem x", "@calc", "call calc", "&call calc", "nul", "é & ü", "1", "007", "a\tb", "\x1a", "%", "%%", "%comspec%", ";calc", "=calc", ",calc",
@@ -374,7 +372,7 @@ func TestCmdScript(t *testing.T) {
 	}
 }
 
-// FuzzCmd: a value starts nothing.
+// FuzzCmd checks that a value never starts a command.
 func FuzzCmd(f *testing.F) {
 	for i, v := range hostileValues()[:100] {
 		f.Add(cmdPlaces[i%len(cmdPlaces)].script, v)

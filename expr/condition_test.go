@@ -46,7 +46,7 @@ func TestConditions(t *testing.T) {
 		{"{a.status} == 'succeeded'", true}, {"{OS} == 'linux' ? {DEBUG} : false", true}, {"{item} == 'v'", true}, {"upper({P}) == 'PROD'", true},
 		{"{N} % 2 == 1", true}, {"'{{P}}' == 'x'", false}, {"'a { b' != '}'", true}, {"{P} == 'é' || {N} == 5", true},
 		{"any(1..{b.output}, # == 42)", true}, {"any({N}..{b.output}, # < 5)", false}, {"len(1..'{N}') == 5", true}, {"{len: 1}.len == 1", true},
-		// never evaluated: the right side has no value
+		// the right side has no value, and is not evaluated
 		{"{a.exit-code} != 0 && {try-ssh.exit-code} == 0", false}, {"{a.exit-code} == 0 || {try-ssh.exit-code} == 0", true},
 	} {
 		got, err := condition(t, test.src).Eval(sc, expr.Status{})
@@ -160,7 +160,7 @@ func ExampleCondition_Explain() {
 	// Output: true {a.exit-code} == 0 && 'dev' == 'prod'
 }
 
-// TestConditionsConcurrently: expr-lang's tables are shared between parses.
+// TestConditionsConcurrently parses conditions in several goroutines, because the tables of expr-lang are shared.
 func TestConditionsConcurrently(t *testing.T) {
 	for i := range 8 {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {

@@ -9,12 +9,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestRanges: what may stand at the ends of a range.
+// TestRanges checks what is allowed at the ends of a range.
 func TestRanges(t *testing.T) {
 	for name, c := range map[string]struct {
 		src  string
 		v    expr.Value
-		want any // a list, or the beginning of the error
+		want any // a list, or the start of the error
 	}{
 		"text of a step":     {"1..{a.output}", output(" 3\n"), []int{1, 2, 3}},
 		"text of a caller":   {"{P}..3", caller("2"), []int{2, 3}},
@@ -47,7 +47,7 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-// TestExpressionProblems: messages speak of an expression, and show the way out.
+// TestExpressionProblems checks that messages say "expression", not "condition", and have a hint.
 func TestExpressionProblems(t *testing.T) {
 	for src, want := range map[string]string{
 		"":                          "expression is empty; write [a, b]",

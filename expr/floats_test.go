@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestFitsFloat: only digits that a float64 has not are missed; zeros that place the point
-// are none.
+// TestFitsFloat checks that only significant digits count, not the zeros that place the point.
 func TestFitsFloat(t *testing.T) {
 	for s, want := range map[string]bool{
 		"0": true, "-0.0": true, "0.1000": true, "0.30000000000000004": true, "00120.50": true, "1e22": true, "1.5e-3": true, ".5": true, "5.": true,

@@ -7,7 +7,7 @@ import (
 	"github.com/flowrun/flowrun/expr"
 )
 
-// echo answers every reference with the text it was written as.
+// echo returns for every reference the text with which it was written.
 type echo struct{}
 
 func (echo) Lookup(r expr.Ref) (expr.Value, error) {
@@ -44,8 +44,8 @@ func FuzzTemplate(f *testing.F) {
 	})
 }
 
-// render checks that values equal to their holes give the text back, and that a
-// script never contains a value.
+// render checks that values equal to their placeholders give the source back, and that a script never contains a
+// value.
 func render(t *testing.T, tmpl *expr.Template, sh expr.Shell, src string) {
 	switch sh {
 	case expr.Plain:

@@ -15,8 +15,8 @@ import (
 	"github.com/flowrun/flowrun/internal/needtest"
 )
 
-// hostileValues are known tricks and values generated from the pieces tricks are
-// made of. FILE in them is replaced by the name of a file that must not appear.
+// hostileValues returns known attacks, and values generated from their parts. FILE in them is replaced by the name of a
+// file that must not appear.
 func hostileValues() []string {
 	values := []string{
 		"", " ", "a b", "'", `"`, `\`, `\\`, "`", "$", "$$", "${HOME}", "$HOME", "{HOME}", "{P}", "~", "*", "?", "[a]", "!", "!!", "#", "%s", "%n",
@@ -43,12 +43,12 @@ func hostileValues() []string {
 	return values
 }
 
-// hostilePositions are templates that print every value they are given, each
-// followed by a NUL. got() stands for a program that does so.
+// hostilePositions are templates that print every value they get, each followed by a NUL. got() is a program that does
+// so.
 var hostilePositions = []struct {
 	name, script string
 	bashOnly     bool
-	guarded      bool // only numbers or names get through
+	guarded      bool // only numbers or names are accepted
 }{
 	{name: "bare", script: `p {X}`},
 	{name: "mid-word", script: `f() { v=${1#pre}; p "${v%post}"; }; f pre{X}post`},
@@ -137,10 +137,9 @@ var hostilePositions = []struct {
 	{name: "coproc redirect", script: `exec 3<>"$D/r{X}" 2>/dev/null; p {X}`, bashOnly: true},
 }
 
-// sample keeps the known tricks and every eighth generated value for a position
-// that starts processes, which cost a millisecond each; FLOWRUN_LONG sends all.
-// Matching a long value as a pattern takes a shell seconds, so patterns go
-// without the long one.
+// sample returns the known attacks and every eighth generated value for a position that starts processes, which cost
+// a millisecond each. With FLOWRUN_LONG it returns all. Patterns do not get the long value, because a shell needs
+// seconds to match it.
 func sample(script string, values []string) []string {
 	forks := strings.Contains(script, "(p") || strings.Contains(script, "$(") || strings.Contains(script, "| ") ||
 		strings.Contains(script, "<(") || strings.Contains(script, "sh -c") || strings.Contains(script, "command")
@@ -172,7 +171,7 @@ func TestHostileValuesInShells(t *testing.T) {
 				tmpl, problems := expr.ParseTemplate(pos.script, sh.shell, names{})
 				if errs := errorsOf(problems); len(errs) > 0 {
 					if sh.shell == expr.Sh && pos.guarded {
-						return // refused at load: as good
+						return // rejected when the template is parsed, which is as good
 					}
 					t.Fatalf("%s: %v", pos.script, errs)
 				}
@@ -182,8 +181,7 @@ func TestHostileValuesInShells(t *testing.T) {
 	}
 }
 
-// runHostile sends all values through one template, many to a process, and
-// compares what arrives.
+// runHostile sends all values through one template, many in one process, and compares what arrives.
 func runHostile(t *testing.T, program []string, tmpl *expr.Template, values []string, guarded bool) {
 	dir := t.TempDir()
 	var want []string
@@ -229,8 +227,8 @@ func runHostile(t *testing.T, program []string, tmpl *expr.Template, values []st
 	}
 }
 
-// TestLargeAndHostileValuesInRun sends the values, and one of a MiB, through a
-// run: command: no shell, so they arrive as they are.
+// TestLargeAndHostileValuesInRun sends the values, and one of a MiB, through a run: command. There is no shell, so
+// they must arrive unchanged.
 func TestLargeAndHostileValuesInRun(t *testing.T) {
 	tmpl, problems := expr.ParseTemplate(`prog {X} "a {X}" --x={X} -- {X}`, expr.Argv, names{})
 	if len(problems) > 0 {
@@ -286,7 +284,7 @@ func checkBatch(t *testing.T, program []string, dir, batch string, want []string
 	}
 }
 
-// sumOf allows arithmetic to print a number its own way.
+// sumOf reports whether arithmetic printed the number, in any spelling.
 func sumOf(sent, got string) bool {
 	return strings.TrimLeft(strings.TrimPrefix(sent, "-"), "0") == strings.TrimLeft(strings.TrimPrefix(got, "-"), "0")
 }

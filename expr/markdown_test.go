@@ -12,8 +12,8 @@ import (
 	"github.com/flowrun/flowrun/expr"
 )
 
-// page is the Markdown chain the tests speak of: a parameter url, pre-processing, the
-// steps search and web.get, of which search is the one before.
+// page is the Markdown chain of the tests: a parameter url, pre-processing, and the steps search and web.get. search is
+// the previous step.
 type page struct{}
 
 func (page) Symbol(id string) expr.Symbol {
@@ -36,7 +36,7 @@ func (page) Symbol(id string) expr.Symbol {
 	return expr.Symbol{}
 }
 
-// paths answers references by what they stand for.
+// paths looks up references by what they mean.
 type paths map[string]expr.Value
 
 func (p paths) Lookup(r expr.Ref) (expr.Value, error) {
@@ -93,11 +93,11 @@ func TestMarkdownReferences(t *testing.T) {
 		{"input[00]", nil},
 		{`input["x]`, nil},
 		{" input.url", nil},
-		{"search.output", nil}, // names of steps stand in braces
+		{"search.output", nil}, // names of steps need braces
 		{"myinput.url", nil},
 		{`\input.url`, nil},
 		{`\{{input.url}}`, nil},
-		{"{input.url} ${input.url}", nil}, // how YAML tools write it
+		{"{input.url} ${input.url}", nil}, // the spelling of YAML tools
 	} {
 		tmpl, problems := expr.ParseMarkdown(test.src, page{})
 		if len(problems) > 0 {
@@ -113,8 +113,8 @@ func TestMarkdownReferences(t *testing.T) {
 	}
 }
 
-// TestMarkdownValue: exactly one reference keeps its type; in a longer
-// text everything with parts is JSON.
+// TestMarkdownValue checks that exactly one reference keeps its type, and that lists and objects in a longer text become
+// JSON.
 func TestMarkdownValue(t *testing.T) {
 	list := []any{"a b", 1.0, nil}
 	sc := paths{
@@ -129,7 +129,7 @@ func TestMarkdownValue(t *testing.T) {
 		{"{{input.list}}", list},
 		{" {{input.list}}", ` ["a b",1,null]`},
 		{"{{search}}!", `{"a":"<b>"}!`},
-		{"{{url}}", "a {{url}} b"}, // read once
+		{"{{url}}", "a {{url}} b"}, // values are not read again
 		{"{{url}}{{url}}", "a {{url}} ba {{url}} b"},
 		{"n={{input.n}}", "n=5"},
 		{"[{{input.gone}}]", "[]"},
@@ -148,7 +148,7 @@ func TestMarkdownValue(t *testing.T) {
 			t.Errorf("%s: %v %s", test.src, err, diff)
 		}
 	}
-	// what is not there is an error, and not an empty text.
+	// a missing element is an error, not an empty text
 	tmpl, _ := expr.ParseMarkdown("x {{input.list[7]}}", page{})
 	if _, err := tmpl.Text(sc); err == nil || err.Error() != "input.list[7]: no such part" {
 		t.Errorf("an error was expected, not %v", err)
@@ -180,8 +180,8 @@ func TestMarkdownProblems(t *testing.T) {
 	}
 }
 
-// FuzzMarkdownReferences: what is read as a reference stands where it says, and written
-// as it is shown it is the same reference again.
+// FuzzMarkdownReferences checks that a reference is at the offset it reports, and that its text parses as the same
+// reference.
 func FuzzMarkdownReferences(f *testing.F) {
 	for _, seed := range []string{
 		"", "input.url", `input["a key"][0]['b']`, "{{preprocess.query}}", "a {{search.output[0].x}} b {{date}}", "prev_step.output", "prev_step.outputText",
@@ -205,7 +205,7 @@ func FuzzMarkdownReferences(f *testing.F) {
 				t.Fatalf("%q: reference outside the text: %+v", src, r)
 			}
 			again, problems := expr.ParseMarkdown("{{"+r.String()+"}}", page{})
-			if strings.Contains(r.String(), "}}") || len(r.String()) > 900 { // a key that no hole can hold
+			if strings.Contains(r.String(), "}}") || len(r.String()) > 900 { // a key that does not fit a placeholder
 				continue
 			}
 			if refs := again.Refs(); len(problems) > 0 || len(refs) != 1 || standsFor(refs[0]) != standsFor(r) || refs[0].String() != r.String() {

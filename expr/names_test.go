@@ -6,7 +6,7 @@ import (
 	"github.com/flowrun/flowrun/expr"
 )
 
-// names is the definition the tests speak of.
+// names is the definition that the tests use.
 type names struct{}
 
 func (names) Symbol(id string) expr.Symbol {
@@ -33,7 +33,7 @@ func (names) Symbol(id string) expr.Symbol {
 	return expr.Symbol{}
 }
 
-// scope answers references by their written form; what it lacks is not known.
+// scope looks up references by their written form. Others are not known yet.
 type scope map[string]expr.Value
 
 func (s scope) Lookup(r expr.Ref) (expr.Value, error) {
@@ -45,7 +45,7 @@ func (s scope) Lookup(r expr.Ref) (expr.Value, error) {
 	return v, nil
 }
 
-// same answers every reference with one value.
+// same returns one value for every reference.
 type same expr.Value
 
 func (s same) Lookup(expr.Ref) (expr.Value, error) { return expr.Value(s), nil }
@@ -53,7 +53,7 @@ func (s same) Lookup(expr.Ref) (expr.Value, error) { return expr.Value(s), nil }
 func caller(v any) expr.Value { return expr.Value{V: v, Caller: true} }
 func output(v any) expr.Value { return expr.Value{V: v, Text: true, Author: true} }
 
-// errorsOf keeps the problems that are no warnings.
+// errorsOf returns the problems that are not warnings.
 func errorsOf(ps []expr.Problem) []expr.Problem {
 	var out []expr.Problem
 	for _, p := range ps {

@@ -11,9 +11,8 @@ import (
 	"github.com/flowrun/flowrun/expr"
 )
 
-// TestHostilePairs puts two values side by side, where the first may turn the
-// second into an operand that is evaluated: an option, an operator, the name of a
-// builtin. Nothing may run, whatever gets through.
+// TestHostilePairs puts two values side by side. The first may turn the second into an operand that is evaluated: an
+// option, an operator, the name of a builtin. Nothing may run, whichever values are accepted.
 func TestHostilePairs(t *testing.T) {
 	firsts := []string{"", "-v", "-R", "-p", "-a", "-C", "-eq", "!", "(", "=", "x", "eval", "command", "builtin", "exec", "printf", "test", "[", "declare",
 		"let", "trap", "source", "read", "unset", "export", "time", "set", "alias", "mapfile", "wait", "--", "exit", "print"}
@@ -65,8 +64,7 @@ func TestHostilePairs(t *testing.T) {
 	}
 }
 
-// pair renders one script in a subshell of its own, or nothing where the values
-// are refused.
+// pair renders one script in its own subshell, "" if the values are rejected.
 func pair(src string, sh expr.Shell, a, b string) string {
 	tmpl, problems := expr.ParseTemplate(src, sh, names{})
 	if len(errorsOf(problems)) > 0 {

@@ -12,13 +12,13 @@ import (
 	"github.com/flowrun/flowrun/expr"
 )
 
-// psModel runs PowerShell scripts of commands with arguments, assignments and
-// strings: how it quotes, and what it expands. It notes the commands that ran.
+// psModel runs PowerShell scripts of commands with arguments, assignments and strings, with the quoting and expansion of
+// PowerShell. It records the commands that ran.
 type psModel struct {
 	env  map[string]string
 	vars map[string][]string
 	ran  [][]string
-	bad  bool // what it read is no PowerShell, or more than the model knows
+	bad  bool // the script is not PowerShell, or more than the model supports
 }
 
 const (
@@ -26,8 +26,7 @@ const (
 	psDoubles = "\"\u201c\u201d\u201e"
 )
 
-// statements runs s up to the bracket that ends it, and returns what it put out and
-// what is left of s.
+// statements runs s up to the bracket that ends it, and returns its output and the rest of s.
 func (m *psModel) statements(s []rune, end rune) (out []string, rest []rune) {
 	for !m.bad {
 		s = blanks(s, true)
@@ -60,7 +59,7 @@ func (m *psModel) statements(s []rune, end rune) (out []string, rest []rune) {
 	return out, nil
 }
 
-// blanks skips blanks, comments and continued lines.
+// blanks skips spaces, comments and continued lines.
 func blanks(s []rune, newlines bool) []rune {
 	for len(s) > 0 {
 		switch {
@@ -82,7 +81,7 @@ func blanks(s []rune, newlines bool) []rune {
 	return s
 }
 
-// words reads a statement. A variable that is assigned to is its name after \x00.
+// words reads a statement. A variable that is assigned is returned as its name after \x00.
 func (m *psModel) words(s []rune) (words []string, rest []rune) {
 	if t := string(s); strings.HasPrefix(t, "$v = ") {
 		words, s = []string{"\x00v", "="}, s[5:]
@@ -99,7 +98,7 @@ func (m *psModel) words(s []rune) (words []string, rest []rune) {
 	return words, s
 }
 
-// word reads one argument; a list gives several.
+// word reads one argument. A list gives several words.
 func (m *psModel) word(s []rune) (words []string, rest []rune) {
 	if strings.HasPrefix(string(s), "@(") || s[0] == '(' {
 		s = []rune(strings.TrimPrefix(string(s), "@"))[1:]
@@ -176,7 +175,7 @@ func (m *psModel) single(s []rune, b *strings.Builder) []rune {
 	return nil
 }
 
-// double reads an expandable string up to where end says how long its end is.
+// double reads an expandable string. end returns the length of its end.
 func (m *psModel) double(s []rune, b *strings.Builder, end func([]rune) int) []rune {
 	for len(s) > 0 && !m.bad {
 		if n := end(s); n > 0 {
@@ -231,7 +230,7 @@ func (m *psModel) here(s []rune) (string, []rune) {
 	return "", nil
 }
 
-// variable reads what begins with $.
+// variable reads a text that begins with $.
 func (m *psModel) variable(s []rune, b *strings.Builder) []rune {
 	t := string(s)
 	switch {
@@ -269,7 +268,7 @@ func runPowerShell(script expr.Script) *psModel {
 	return m
 }
 
-// psPlaces are scripts and the arguments of their last p for X.
+// psPlaces are scripts and the arguments of their last p if X is a value.
 var psPlaces = []struct {
 	script string
 	want   []string
@@ -301,8 +300,8 @@ var psPlaces = []struct {
 	{"p `' {X}", []string{"'", "X"}},
 }
 
-// TestHostileValuesInPowerShell: whatever the value, the model runs the author's
-// commands and no others, each with the value as one argument.
+// TestHostileValuesInPowerShell checks that the model runs only the author's commands, each with the value as one
+// argument, for every value.
 func TestHostileValuesInPowerShell(t *testing.T) {
 	values := append(hostileValues(), "$(calc)", "$env:PATH", "${env:PATH}", "\u2019; calc; \u2018", "\u201d; calc; \u201c", "`", "`n", "@'", "'@", "\n'@\ncalc", "\n\"@\ncalc", "#", "<#", "#>", "--%", "-Verbose", "$true", "$null", "@(calc)", "{calc}", "& calc", "| iex", "1..9", "[int]", "a,b", "é\u2028b")
 	for _, place := range psPlaces {
@@ -435,8 +434,8 @@ func TestPowerShellScript(t *testing.T) {
 	}
 }
 
-// FuzzPowerShell: whatever the script and the value, the value is not in the text,
-// and what the model can run runs the same commands with any value.
+// FuzzPowerShell checks that a value is never in the text of the script, and that a script which the model can run runs
+// the same commands with any value.
 func FuzzPowerShell(f *testing.F) {
 	for i, v := range hostileValues()[:100] {
 		f.Add(psPlaces[i%len(psPlaces)].script, v)

@@ -15,10 +15,10 @@ import (
 	"github.com/flowrun/flowrun/internal/needtest"
 )
 
-// python is a Python 3 to try scripts with.
+// python returns a Python 3 to run scripts.
 func python(t testing.TB) string { return needtest.Program(t, "python3") }
 
-// pythonPlaces are scripts in which got() notes what arrives.
+// pythonPlaces are scripts in which got() records what arrives.
 var pythonPlaces = []struct{ name, script string }{
 	{"bare", "got({X})"},
 	{"double quotes", `got("{X}")`},
@@ -38,7 +38,7 @@ var pythonPlaces = []struct{ name, script string }{
 	{"after raw and bytes", `y = r"\"'", rb'\'', b"'"; got({X})`},
 }
 
-// TestHostileValuesInPython: what a script reads is what was sent.
+// TestHostileValuesInPython checks that a script gets the values that were sent.
 func TestHostileValuesInPython(t *testing.T) {
 	program := python(t)
 	var values []any
@@ -64,8 +64,7 @@ func TestHostileValuesInPython(t *testing.T) {
 	}
 }
 
-// readBack runs the script once for each value, in one process, each compiled on
-// its own.
+// readBack runs the script once for each value, all in one process, each compiled on its own.
 func readBack(t *testing.T, program string, tmpl *expr.Template, values []any) {
 	dir := t.TempDir()
 	var scripts []string
@@ -84,7 +83,7 @@ func readBack(t *testing.T, program string, tmpl *expr.Template, values []any) {
 	}
 	var in bytes.Buffer
 	for _, s := range scripts {
-		line, _ := json.Marshal([]byte(s)) // base64: bytes as they are
+		line, _ := json.Marshal([]byte(s)) // base64 keeps the bytes
 		in.Write(append(line, '\n'))
 	}
 	cmd := exec.Command(program, "-c", `
@@ -113,7 +112,7 @@ for line in sys.stdin:
 	}
 }
 
-// asJSON writes v as Python's json would.
+// asJSON writes v as json of Python would.
 func asJSON(v any) string {
 	if s, ok := v.(string); ok {
 		v = surrogates(strings.ReplaceAll(s, "FILE", "F"))
@@ -123,7 +122,7 @@ func asJSON(v any) string {
 	return string(b)
 }
 
-// surrogates is the JSON of a text whose bytes may be no UTF-8 (PEP 383).
+// surrogates returns the JSON of a text whose bytes may not be UTF-8 (PEP 383).
 func surrogates(s string) string {
 	var b strings.Builder
 	for i, r := range s {
@@ -137,7 +136,7 @@ func surrogates(s string) string {
 	return strings.ReplaceAll(string(q), `\u0000`, `\udc`)
 }
 
-// sameJSON compares what the texts say; a lone surrogate is compared as it is written.
+// sameJSON compares the values of two texts. A lone surrogate is compared as it is written.
 func sameJSON(a, b string) bool {
 	const lone = "\\udc"
 	var x, y any
@@ -159,8 +158,7 @@ func sameJSON(a, b string) bool {
 	return reflect.DeepEqual(x, y)
 }
 
-// TestPythonPositions: where a literal cannot stand is an error when the file is
-// loaded.
+// TestPythonPositions checks that a place which cannot have a literal is an error when the file is loaded.
 func TestPythonPositions(t *testing.T) {
 	for _, test := range []struct{ script, says string }{
 		{`f"{{P}} {P}"`, "f-string"},
@@ -230,7 +228,7 @@ func TestPythonScript(t *testing.T) {
 	}
 }
 
-// FuzzPython: a value's literal reads back as the value, in code and in quotes.
+// FuzzPython checks that Python reads a literal back as the value, in code and in quotes.
 func FuzzPython(f *testing.F) {
 	for _, v := range hostileValues()[:100] {
 		f.Add(v)
@@ -252,8 +250,8 @@ func FuzzPython(f *testing.F) {
 	})
 }
 
-// pythonString reads a string literal as Python does, lone surrogates as the bytes
-// they stand for. It is false for what is no single literal.
+// pythonString reads a string literal as Python does. Lone surrogates become the bytes they stand for. It returns false
+// for anything but a single literal.
 func pythonString(s string) (string, bool) {
 	var b strings.Builder
 	for i := 1; i < len(s); i++ {

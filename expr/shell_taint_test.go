@@ -6,7 +6,7 @@ import (
 	"github.com/flowrun/flowrun/expr"
 )
 
-// warned are the codes of the warnings of a script; an error fails the test.
+// warned returns the codes of the warnings of a script. An error fails the test.
 func warned(t *testing.T, script string, sh expr.Shell) (codes []string) {
 	t.Helper()
 	_, problems := expr.ParseTemplate(script, sh, names{})
@@ -19,8 +19,8 @@ func warned(t *testing.T, script string, sh expr.Shell) (codes []string) {
 	return codes
 }
 
-// TestValuesThatBecomeCode: a value that a script, or a program in it, reads as code has a
-// warning, also through a variable.
+// TestValuesThatBecomeCode checks that there is a warning for a value that the script, or a program in it, reads as code,
+// also if it gets there through a variable.
 func TestValuesThatBecomeCode(t *testing.T) {
 	for _, script := range []string{
 		`make build VERSION={X}`, `make {X}`, `sudo make "V={X}"`,
@@ -41,7 +41,7 @@ func TestValuesThatBecomeCode(t *testing.T) {
 		`f() { eval "$1"; }; f {X}`, `printf -v v %s {X}; eval "$v"`, `local_v={X}; sudo bash -c "$local_v"`,
 	} {
 		if script == `echo {X} | while read -r v; do eval "$v"; done` {
-			continue // a loop behind a pipe is not followed
+			continue // a loop after a pipe is not followed
 		}
 		if len(warned(t, script, expr.Bash)) == 0 {
 			t.Errorf("no warning: %s", script)
@@ -49,7 +49,7 @@ func TestValuesThatBecomeCode(t *testing.T) {
 	}
 }
 
-// TestHarmlessScripts: what hands values on as data has none.
+// TestHarmlessScripts checks that scripts which pass values on as data have no warning.
 func TestHarmlessScripts(t *testing.T) {
 	for _, script := range []string{
 		`echo {X}`, `v={X}; echo "$v"`, `v={X}; rm -- "$v"`, `git commit -m {X}`, `curl -d {X} https://example.com`,
@@ -68,7 +68,7 @@ func TestHarmlessScripts(t *testing.T) {
 	}
 }
 
-// TestForeignInterpreters: steps of PowerShell and cmd start programs that read code, too.
+// TestForeignInterpreters checks warnings for programs that read code and are started by PowerShell and cmd.
 func TestForeignInterpreters(t *testing.T) {
 	for sh, scripts := range map[expr.Shell][]string{
 		expr.PowerShell: {`bash -c "echo {X}"`, `cmd /c "echo {X}"`, `cmd /c echo {X}`, `python -c "print({X})"`, `& node -e "f({X})"`, `pwsh -Command "{X}"`},

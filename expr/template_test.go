@@ -327,7 +327,7 @@ func TestTransformErrors(t *testing.T) {
 	}
 }
 
-// TestNestingIsBounded: the parsers recurse, so nesting must end before the stack.
+// TestNestingIsBounded checks that deep nesting is rejected before it exhausts the stack of the recursive parsers.
 func TestNestingIsBounded(t *testing.T) {
 	for _, open := range []string{"(", "$(", "{ ", "if ", "$((", "\"$(", "${a:-", "[[ ! ", "((", "{", "{P ? ", "{a.", "`", "<(", "f(){ ", "case x in a) "} {
 		src := strings.Repeat(open, 60<<10/len(open)) + "{P}"

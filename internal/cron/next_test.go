@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// slots are the next slots of a line after a time: "2026-03-29T03:00:00+02:00", each
-// with its note behind a blank.
+// slots returns the next times of a line: "2026-03-29T03:00:00+02:00", each with its note after a space.
 func slots(s Spec, after time.Time, n int) []string {
 	var list []string
 	for range n {
@@ -80,7 +79,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// TestWallClock is the rules for clocks that are turned: each zone in both directions.
+// TestWallClock checks the rules for clock changes, in both directions for each zone.
 func TestWallClock(t *testing.T) {
 	for _, c := range []struct {
 		line, after string
@@ -116,7 +115,7 @@ func TestWallClock(t *testing.T) {
 		{"TZ=America/New_York */30 * * * *", "2026-11-01T05:15:00Z", []string{
 			"2026-11-01 Sun 01:30:00-04 01:30 is repeated on 2026-11-01: first pass", "2026-11-01 Sun 01:00:00-05 01:00 is repeated on 2026-11-01: second pass",
 			"2026-11-01 Sun 01:30:00-05 01:30 is repeated on 2026-11-01: second pass", "2026-11-01 Sun 02:00:00-05"}},
-		// Australia/Lord_Howe turns by 30 minutes: 02:00 to 02:30 on 2026-10-04, 02:00 to 01:30 on 2026-04-05.
+		// Australia/Lord_Howe changes by 30 minutes: 02:00 to 02:30 on 2026-10-04, 02:00 to 01:30 on 2026-04-05.
 		{"TZ=Australia/Lord_Howe 15 2 * * *", "2026-10-03T12:00:00Z", []string{"2026-10-04 Sun 02:30:00+11 02:15 does not exist on 2026-10-04: first valid instant", "2026-10-05 Mon 02:15:00+11"}},
 		{"TZ=Australia/Lord_Howe 45 1 * * *", "2026-04-04T12:00:00Z", []string{"2026-04-05 Sun 01:45:00+11 01:45 is repeated on 2026-04-05: first pass", "2026-04-06 Mon 01:45:00+10:30"}},
 		{"TZ=Australia/Lord_Howe 15 1 * * *", "2026-04-04T12:00:00Z", []string{"2026-04-05 Sun 01:15:00+11", "2026-04-06 Mon 01:15:00+10:30"}},
@@ -143,7 +142,7 @@ func TestWallClock(t *testing.T) {
 		{"TZ=Europe/Zurich 0 * * * *", "2044-12-31T21:30:00Z", []string{"2044-12-31 Sat 23:00:00+01", "2045-01-01 Sun 00:00:00+01"}},
 		{"TZ=Europe/Zurich 0 12 1 1 *", "2044-12-31T09:30:00Z", []string{"2045-01-01 Sun 12:00:00+01"}},
 		{"TZ=Australia/Lord_Howe 30 4-23/2 * * *", "2044-12-30T18:30:00Z", []string{"2044-12-31 Sat 06:30:00+11"}},
-		// @every knows no clock on the wall.
+		// @every does not depend on local time.
 		{"TZ=Europe/Zurich @every 30m", "2026-03-29T00:15:00Z", []string{"2026-03-29 Sun 01:30:00+01", "2026-03-29 Sun 03:00:00+02"}},
 	} {
 		compareSlots(t, c.line, c.after, c.want)
@@ -164,7 +163,7 @@ func TestFrom(t *testing.T) {
 	}
 }
 
-// TestNoteIsForSlots: what is no slot has no note.
+// TestNoteIsForSlots checks that a time at which the line does not fire has no note.
 func TestNoteIsForSlots(t *testing.T) {
 	s := must(t, "TZ=Europe/Zurich 30 2 * * *")
 	for _, at := range []string{"2026-10-25T01:30:00Z", "2026-03-29T01:30:00Z", "2026-10-25T00:31:00Z"} {
@@ -175,8 +174,7 @@ func TestNoteIsForSlots(t *testing.T) {
 	}
 }
 
-// nextSlowly is Next as its documentation says it: second by second, by what the clock
-// shows. It looks no further than the span.
+// nextSlowly implements the documentation of Next second by second, judging by what the clock shows. It stops after span.
 func nextSlowly(s Spec, after time.Time, span time.Duration) time.Time {
 	matches := func(t time.Time) bool {
 		first := time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)
@@ -209,8 +207,8 @@ func nextSlowly(s Spec, after time.Time, span time.Duration) time.Time {
 
 var zones = []string{"UTC", "Europe/Zurich", "America/New_York", "Australia/Lord_Howe", "America/Sao_Paulo", "Asia/Beirut", "Africa/Cairo", "Pacific/Apia", "Asia/Kathmandu", "Africa/Casablanca", "America/St_Johns", "Antarctica/Troll", "Asia/Gaza"}
 
-// FuzzNext: slots are strictly after, agree with the slow way, and come in order
-// whichever way they are reached.
+// FuzzNext checks that times are strictly after the given one, equal those of nextSlowly, and do not depend on the time
+// from which they are reached.
 func FuzzNext(f *testing.F) {
 	f.Add("30 2 * * *", uint8(1), int64(1774742400))
 	f.Add("*/15 * * * *", uint8(3), int64(1791000000))

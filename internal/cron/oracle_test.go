@@ -11,11 +11,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Two libraries that know nothing of each other judge Next, on days on which no clock
-// is turned. Where they see things differently, lines are not drawn, and the difference
-// stands in TestOracleDifferences with its reason.
+// Two independent libraries check Next on days without clock changes. Lines on which they differ by design are not
+// drawn; TestOracleDifferences lists each difference with its reason.
 
-// oracle is another library's Next.
+// oracle is Next of another library.
 type oracle struct {
 	name  string
 	knows func(line string) bool
@@ -47,7 +46,7 @@ func gronxNext(line string, after time.Time) (time.Time, error) {
 	return gronx.NextTickAfter(line, after, false)
 }
 
-// drawField is a field of a line: values, ranges, steps and lists.
+// drawField returns a random field of a line: values, ranges, steps and lists.
 func drawField(t *rapid.T, f field, special []string) string {
 	value := rapid.IntRange(f.low, f.high)
 	item := rapid.Custom(func(t *rapid.T) string {
@@ -89,7 +88,7 @@ func drawLine(t *rapid.T) string {
 	return strings.Join(fields, " ")
 }
 
-// quiet says whether no clock of the zone is turned within a day and some hours.
+// quiet reports whether the clocks of the zone do not change within a day and some hours.
 func quiet(at time.Time) bool {
 	start, end := at.ZoneBounds()
 	return (start.IsZero() || at.Sub(start) > 27*time.Hour) && (end.IsZero() || end.Sub(at) > 27*time.Hour)
@@ -114,11 +113,11 @@ func TestOracles(t *testing.T) {
 					got := s.Next(after)
 					if !quiet(after) || !quiet(got) || got.Sub(after) > 4*365*24*time.Hour {
 						after = got
-						continue // its rules for turned clocks, and how far it looks, are its own
+						continue // the library has its own rules for clock changes, and its own limit of years
 					}
 					want, err := o.next(line, after)
 					if err != nil {
-						return // it gave up
+						return // the library found none
 					}
 					if !got.Equal(want) {
 						t.Fatalf("%s after %s: %s, but %s says %s", line, after, got, o.name, want)
@@ -134,12 +133,11 @@ func TestOracles(t *testing.T) {
 	}
 }
 
-// TestOracleDifferences lists where the libraries differ from these rules, and why
-// these rules are as they are.
+// TestOracleDifferences lists where the libraries differ from the rules of this package, with the reasons for the rules.
 func TestOracleDifferences(t *testing.T) {
 	for _, c := range []struct {
 		why, line, zone, after string
-		ours, robfig, gronx    string // "" is not asked, "error" is refused
+		ours, robfig, gronx    string // "" means not compared, "error" means rejected
 	}{
 		{"a skipped local time is lost in robfig: the nightly job does not run on that day",
 			"0 30 2 * * *", "Europe/Zurich", "2026-03-28T12:00:00Z", "2026-03-29T03:00:00+02:00", "2026-03-30T02:30:00+02:00", ""},
@@ -187,7 +185,7 @@ func TestOracleDifferences(t *testing.T) {
 	}
 }
 
-// TestTurnedClocks holds Next against the slow way around every kind of turned clock.
+// TestTurnedClocks compares Next with nextSlowly around every kind of clock change.
 func TestTurnedClocks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		z, err := LoadZone(rapid.SampledFrom(zones).Draw(t, "zone"))

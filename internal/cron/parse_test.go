@@ -8,7 +8,7 @@ import (
 	_ "time/tzdata"
 )
 
-// must reads a line that is right; lines without a zone are in UTC.
+// must parses a valid line. Lines without a zone are in UTC.
 func must(t testing.TB, line string) Spec {
 	t.Helper()
 	s, err := Parse(line, Options{Zone: time.UTC})
@@ -172,8 +172,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// FuzzParse: any text gives a Spec that is read back the same, or problems that are in
-// the text.
+// FuzzParse checks that any text gives a Spec that is parsed back the same, or problems inside the text.
 func FuzzParse(f *testing.F) {
 	for _, line := range []string{"0 7 * * 1-5", "CRON_TZ=Europe/Zurich */15 0 7-9/2 L-3,LW,15W jan-mar FRIL,fri#3", "@every 1h30m", "TZ=UTC @daily", "60 * * * *", "0 0 30 2 *", "0 0 ? * 7/2", "0 0 0 7-mAY 0", "ı * * * *"} {
 		f.Add(line)

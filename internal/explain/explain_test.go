@@ -26,7 +26,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite docs/diagnostics.md")
 
-// TestEveryCodeHasAPage: what the source can answer with is explained, and nothing else.
+// TestEveryCodeHasAPage checks that every code in the source has a page, and every page a code.
 func TestEveryCodeHasAPage(t *testing.T) {
 	used := codes(t)
 	for _, p := range lint.Practices() {
@@ -51,7 +51,7 @@ func TestEveryCodeHasAPage(t *testing.T) {
 	}
 }
 
-// TestOtherWords: reasons of steps, codes of parameters and exit codes have pages, too.
+// TestOtherWords checks the pages for reasons of steps, codes of parameters and exit codes.
 func TestOtherWords(t *testing.T) {
 	words := map[explain.Kind][]string{
 		explain.Run: {dag.ReasonExit, dag.ReasonTimeout, dag.ReasonCondition, dag.ReasonUpstreamFailed, dag.ReasonCancelled, dag.ReasonForced,
@@ -86,13 +86,12 @@ func TestRenamedCodes(t *testing.T) {
 	}
 }
 
-// unshown are the codes whose pages have no examples, because no text of a definition
-// can show them or because it depends on the system.
+// unshown lists the codes whose pages have no examples, because no text of a definition can show them or because it
+// depends on the system.
 var unshown = []string{"alias-bomb", "bad-approval", "bad-command", "bad-search", "bad-webhook", "bundle", "duplicate-tool", "missing-package", "control-character", "file-too-large", "graph", "js-no-return", "nesting", "no-command", "no-function", "not-utf-8", "tool-unloadable",
 	"schema-name", "too-deep", "too-many-steps", "two-spellings", "unreadable", "value-size", "windows-only"}
 
-// TestExamples: what a page calls wrong gives its code, and what it calls right gives
-// nothing at all.
+// TestExamples checks that the wrong example of a page gives its code, and that the right one gives nothing at all.
 func TestExamples(t *testing.T) {
 	for _, p := range explain.Pages() {
 		if p.Kind != explain.Definition && p.Kind != explain.Practice {
@@ -120,13 +119,12 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// scripts reads examples in JavaScript.
+// scripts compiles examples in JavaScript.
 var scripts = hooks.New(hooks.Config{InProcess: true})
 
 var fileLine = regexp.MustCompile(`(?m)^# file: (\S+)\n`)
 
-// diagnostics writes the files of an example and answers all that is wrong with the
-// first one.
+// diagnostics writes the files of an example and returns everything that is wrong with the first one.
 func diagnostics(t *testing.T, example string) tool.Diagnostics {
 	t.Helper()
 	dir := t.TempDir()
@@ -178,7 +176,7 @@ func nameOf(text string) string {
 	return "demo"
 }
 
-// TestDocument keeps docs/diagnostics.md what the pages say.
+// TestDocument compares docs/diagnostics.md with the pages.
 func TestDocument(t *testing.T) {
 	const file = "../../docs/diagnostics.md"
 	page := document()

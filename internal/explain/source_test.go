@@ -13,19 +13,19 @@ import (
 	"testing"
 )
 
-// reporters are the functions that take a code, and which argument it is.
+// reporters maps the functions that take a code to the index of that argument.
 var reporters = map[string]int{"fail": 1, "failKey": 1, "warn": 1, "errorf": 0, "reportAt": 3, "reportVersion": 4, "bad": 1, "diagnostic": 2, "lint": 1, "report": 0}
 
-// made are codes that the source puts together.
+// made lists codes that the source composes.
 var made = []string{"bad-search", "bad-webhook", "default-refused", "examples-refused", "unclosed-quote", "unclosed-bracket", "schema-name", "bad-answer", "bad-business-error", "no-tool", "no-bundler"}
 
-// others are packages whose Errorf, Warn and codes are not those of diagnostics: logs, and answers
-// to models and to HTTP clients.
+// others lists packages whose Errorf, Warn and codes are not about diagnostics: logs, and answers to models and to HTTP
+// clients.
 var others = []string{"../../registry", "../../internal/outcome", "../../internal/service", "../../internal/web", "../../internal/cli/serve", "../../internal/cli/timetable"}
 
 var word = regexp.MustCompile(`^[a-z]+(-[a-z0-9]+)*$`)
 
-// codes are the codes of diagnostics that the source uses, with one place of each.
+// codes returns the codes of diagnostics that the source uses, with one place for each.
 func codes(t *testing.T) map[string]string {
 	found := map[string]string{}
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
@@ -86,7 +86,7 @@ func codesOf(t *testing.T, path string, found map[string]string) {
 	})
 }
 
-// literal notes the code of a diagnostic, or of a trap, that is written out.
+// literal records the code of a diagnostic, or of a trap, that is written out.
 func literal(n *ast.CompositeLit, note func(ast.Expr)) {
 	name := ""
 	switch typ := n.Type.(type) {
@@ -107,12 +107,12 @@ func literal(n *ast.CompositeLit, note func(ast.Expr)) {
 	}
 }
 
-// reported notes the code of a call of a method that reports.
+// reported records the code of a call of a reporting method.
 func reported(n *ast.CallExpr, note func(ast.Expr)) {
 	name := ""
 	switch fun := n.Fun.(type) {
 	case *ast.Ident:
-		if name = fun.Name; name == "warn" { // a function of one place, and no method
+		if name = fun.Name; name == "warn" { // a local function, not a method
 			return
 		}
 	case *ast.SelectorExpr:
@@ -121,7 +121,7 @@ func reported(n *ast.CallExpr, note func(ast.Expr)) {
 		}
 		name = fun.Sel.Name
 	}
-	name = strings.ToLower(name[:min(1, len(name))]) + name[min(1, len(name)):] // fail, or Fail where another package calls it
+	name = strings.ToLower(name[:min(1, len(name))]) + name[min(1, len(name)):] // fail, or Fail if another package calls it
 	if at, ok := reporters[name]; ok && at < len(n.Args) {
 		note(n.Args[at])
 	}

@@ -48,7 +48,7 @@ const (
 	weatherHead = `"name": "weather-lookup", "description": "Get weather for a location", `
 )
 
-// TestEnvelope holds the example of the specification against every dialect.
+// TestEnvelope checks the example in every dialect.
 func TestEnvelope(t *testing.T) {
 	plain := "{" + weatherHead + `"parameters": ` + weatherParameters + "}"
 	for format, want := range map[funcschema.Format]string{
@@ -68,8 +68,8 @@ func TestEnvelope(t *testing.T) {
 	}
 }
 
-// TestParameter is what becomes of one parameter, and of the tool's settings. other
-// is what Gemini has instead, where that differs.
+// TestParameter checks the schema of one parameter, with the settings of the tool. other is the schema for Gemini, if it
+// differs.
 func TestParameter(t *testing.T) {
 	for _, c := range []struct{ name, parameter, settings, want, gemini string }{
 		{"no type", `{description: d}`, "", `{"type":"string","description":"d"}`, ""},
@@ -153,7 +153,7 @@ func TestParameter(t *testing.T) {
 	}
 }
 
-// TestSecret holds that nothing of a secret's value is told.
+// TestSecret checks that a declaration contains nothing of a secret's value.
 func TestSecret(t *testing.T) {
 	fn := declare(t, `name: t
 description: d
@@ -169,7 +169,7 @@ function-calling: {schema-generation: {example-generation: true}}
 	}
 }
 
-// TestTool is what is told of the tool as a whole.
+// TestTool checks what a declaration says of the whole tool.
 func TestTool(t *testing.T) {
 	long := strings.Repeat("a", 70)
 	for _, c := range []struct {
@@ -220,7 +220,7 @@ func TestCollisions(t *testing.T) {
 	}
 }
 
-// TestPatternIsReported: a rule that models are not told is not dropped in silence.
+// TestPatternIsReported checks that there is a warning if a rule is left out.
 func TestPatternIsReported(t *testing.T) {
 	for pattern, told := range map[string]bool{
 		`^[a-z]+$`: true, `(?:a|b)`: true, `\\z`: true, `\d{3}-\.`: true, `a\(?b`: true,
@@ -245,7 +245,7 @@ func decode(t *testing.T, src string) *tool.Definition {
 	return def
 }
 
-// declare declares a tool; secret names a parameter that is one.
+// declare declares a tool. secret is the name of its secret parameter.
 func declare(t *testing.T, src string, f funcschema.Format, secret string) *funcschema.Function {
 	t.Helper()
 	fn, found := funcschema.Of(decode(t, src), func(p string) bool { return p == secret }, f)
@@ -255,7 +255,7 @@ func declare(t *testing.T, src string, f funcschema.Format, secret string) *func
 	return fn
 }
 
-// text is the JSON of a value, without the escapes that are for web pages only.
+// text returns the JSON of a value, without the escapes that only web pages need.
 func text(t *testing.T, v any) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -267,8 +267,7 @@ func text(t *testing.T, v any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// compiles holds the parameters against JSON Schema 2020-12, and defaults against
-// the schema they stand in.
+// compiles checks that the parameters are valid JSON Schema 2020-12, and that defaults match their schemas.
 func compiles(t *testing.T, fn *funcschema.Function) {
 	t.Helper()
 	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text(t, fn.Parameters)))

@@ -18,8 +18,8 @@ const ownSchema = `{"$schema":"https://json-schema.org/draft/2020-12/schema","ty
  "required":["mode","list"],"additionalProperties":false,"if":{"required":["n"]},"then":{"required":["who"]},
  "$defs":{"person":{"type":"object","properties":{"zip":{"type":"string","pattern":"^\\d+$"},"name":{"const":"x"},"friend":{}}}}}`
 
-// TestOwnSchema is a tool with a JSON Schema of its own in every dialect: as it
-// is written, but for what a provider refuses and what is secret.
+// TestOwnSchema checks a tool with its own JSON Schema in every dialect: the schema is as written, without secrets and
+// without what the provider does not accept.
 func TestOwnSchema(t *testing.T) {
 	schema, err := tool.ParseSchema([]byte(`{"properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"properties":{"a":{"$ref":"#/$defs/a"}}}}}`))
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	library "github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// libraryCompile compiles a schema with the library that the design names, which this
-// package is held against.
+// libraryCompile compiles a schema with santhosh-tekuri/jsonschema, with which this package is compared.
 func libraryCompile(doc any) (*library.Schema, error) {
 	c := library.NewCompiler()
 	c.DefaultDraft(library.Draft2020)
@@ -22,8 +21,7 @@ func libraryCompile(doc any) (*library.Schema, error) {
 	return c.Compile("https://flowrun.invalid/schema")
 }
 
-// FuzzLibrary holds random schemas and values against the library: both say the same of
-// every pair.
+// FuzzLibrary compares random schemas and values with the library: the results must be the same.
 func FuzzLibrary(f *testing.F) {
 	for seed := range uint64(1500) {
 		f.Add(seed)
@@ -33,7 +31,7 @@ func FuzzLibrary(f *testing.F) {
 		doc := reread(t, g.schema(3, true))
 		ours, bad := Compile(doc)
 		if len(bad) > 0 && strings.Contains(bad[0].Message, "refers to itself") {
-			return // the library finds that only with a value, or never
+			return // the library finds this only with a value, or never
 		}
 		theirs, err := libraryCompile(doc)
 		if bad != nil || err != nil {
@@ -62,7 +60,7 @@ func reread(t testing.TB, v any) any {
 	return decode(t, b)
 }
 
-// generator makes small schemas and values that have much to do with each other.
+// generator creates small schemas, and values that are related to them.
 type generator struct{ *rand.Rand }
 
 func (g *generator) pick(words ...string) string { return words[g.IntN(len(words))] }
@@ -173,8 +171,8 @@ func (g *generator) keyword(s map[string]any, depth int) {
 	}
 }
 
-// FuzzCompile holds that no schema and no value ends a check with a panic or never, and
-// that the library agrees where both take the schema.
+// FuzzCompile checks that every compilation and validation ends without a panic, and that the result equals that of the
+// library if both accept the schema.
 func FuzzCompile(f *testing.F) {
 	for _, s := range [][2]string{
 		{`{"$ref":"#"}`, `1`},
@@ -202,7 +200,7 @@ func FuzzCompile(f *testing.F) {
 	})
 }
 
-// FuzzFormats holds that no text brings a format down.
+// FuzzFormats checks that no text makes a format panic.
 func FuzzFormats(f *testing.F) {
 	for _, s := range []string{"12:00:00.5+01:00", "http://[::1]:80/%41?#", `"a\"@[IPv6:::1]`, "P1DT1H", "/a~1", "1#", "{a}", `\uD83D\uDCA9`, "xn--a"} {
 		f.Add(s)

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// said are problems as lines: the way to the value, the place in the schema, the words.
+// said returns problems as lines: the path in the value, the place in the schema, the message.
 func said(list []Problem) string {
 	var lines []string
 	for _, p := range list {
@@ -25,7 +25,7 @@ func said(list []Problem) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestProblems is what people read of a value: everything at once, with places.
+// TestProblems checks the messages about values: all problems are reported together, with their paths.
 func TestProblems(t *testing.T) {
 	for _, c := range []struct{ name, schema, value, want string }{
 		{"types", `{"type":["integer","boolean"]}`, `"a"`, " | /type | expected true or false or a whole number, got text"},
@@ -70,7 +70,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// TestBadSchemas is what people read of a schema that is wrong itself.
+// TestBadSchemas checks the messages about invalid schemas.
 func TestBadSchemas(t *testing.T) {
 	for _, c := range []struct{ name, schema, want string }{
 		{"no schema", `7`, " |  | expected a schema (an object, true or false), got a number"},
@@ -99,7 +99,7 @@ func TestBadSchemas(t *testing.T) {
 	}
 }
 
-// TestGoValues are values that encoding/json does not make, but Go programs do.
+// TestGoValues checks values that encoding/json does not create, but Go programs do.
 func TestGoValues(t *testing.T) {
 	s, bad := Compile(map[string]any{"type": "number", "multipleOf": 0.1, "maximum": 5})
 	if bad != nil {
@@ -112,13 +112,13 @@ func TestGoValues(t *testing.T) {
 	}
 }
 
-// TestHostile are schemas and values that would take for ever, or all memory.
+// TestHostile checks schemas and values that could take endless time or memory.
 func TestHostile(t *testing.T) {
-	var chain strings.Builder // each looks twice at the next
+	var chain strings.Builder // each refers to the next one twice
 	for i := range 60 {
 		fmt.Fprintf(&chain, `"d%d":{"allOf":[{"$ref":"#/$defs/d%d"},{"$ref":"#/$defs/d%d"}]},`, i, i+1, i+1)
 	}
-	var kinds, defs strings.Builder // defaults that hold each other
+	var kinds, defs strings.Builder // defaults that contain each other
 	for i := range 12 {
 		fmt.Fprintf(&kinds, `"p%d":{"$ref":"#/$defs/k%d"},`, i, i)
 	}
@@ -153,7 +153,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestDefaults fills in what is left out and leaves the value alone.
+// TestDefaults checks that missing properties are filled in and that the value itself does not change.
 func TestDefaults(t *testing.T) {
 	for _, c := range []struct{ name, schema, value, want string }{
 		{"left out", `{"properties":{"a":{"default":1},"b":{"default":null},"c":{}}}`, `{}`, `{"a":1,"b":null}`},
@@ -182,7 +182,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// TestPatterns are regular expressions as ECMAScript means them.
+// TestPatterns checks that regular expressions have the meaning of ECMAScript.
 func TestPatterns(t *testing.T) {
 	for _, c := range []struct {
 		pattern, value string
@@ -207,8 +207,8 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
-// TestFormats holds formats against good and bad examples, most of them from the optional
-// part of the official suite.
+// TestFormats checks formats with valid and invalid examples, most of them from the optional part of the official
+// suite.
 func TestFormats(t *testing.T) {
 	for _, c := range []struct{ format, good, bad string }{
 		{"date", "2024-02-29 0001-01-01", "2023-02-29 2024-1-01 2024-13-01 24-01-01 2024-01-01T ১৯৬৩-06-19"},

@@ -24,9 +24,8 @@ func patterns(t testing.TB, list ...string) (ps []policy.Pattern) {
 	return ps
 }
 
-// TestMatrix is the approval matrix: what a tool says of itself, what the caller said,
-// which door, and whether somebody can be asked. A cell is "terminal/none": a allow,
-// r refuse, ? ask.
+// TestMatrix is the approval matrix: what a tool says of itself, the rules of the caller, the entry point, and whether a
+// person can be asked. A cell is "terminal/none": a allow, r refuse, ? ask.
 func TestMatrix(t *testing.T) {
 	tools := map[string]policy.Tool{
 		"read":     {Name: "it", Tags: []string{"read", "weather"}},
@@ -77,7 +76,7 @@ func TestMatrix(t *testing.T) {
 					cells = append(cells, letter(decide(t, r, true))+"/"+letter(decide(t, r, false)))
 				}
 				got, want := strings.Join(cells, " "), want
-				if trusted { // answers everything but what is denied or elevated
+				if trusted { // allows everything that is not denied or elevated
 					cells := strings.Split(want, " ")
 					for i := range cells[:len(cells)-1] {
 						cells[i] = strings.ReplaceAll(cells[i], "?/r", "a/a")
@@ -105,7 +104,7 @@ func letter(v policy.Decision) string {
 	return map[policy.Action]string{policy.Allow: "a", policy.Refuse: "r", policy.Ask: "?"}[v.Action]
 }
 
-// TestInside: what a tool uses is judged with it.
+// TestInside checks that the tools which a tool uses are decided with it.
 func TestInside(t *testing.T) {
 	outer := policy.Tool{Name: "outer", Tags: []string{"read"}}
 	inner := policy.Tool{Name: "inner", Tags: []string{"run"}, Path: "setup/clone"}
@@ -125,7 +124,7 @@ func TestInside(t *testing.T) {
 		{policy.Call, inner, "tool:outer", "", policy.Allow, `tool "outer" is allowed by tool:outer`},
 		{policy.Call, inner, "tool:read", "", policy.Ask, `tool "inner" (used by step "setup/clone") is not approved (run)`},
 		{policy.Call, inner, "tool:run", "", policy.Allow, `tool "outer" is allowed by tool:run; tool "inner" (used by step "setup/clone") is allowed by tool:run`},
-		{policy.Call, alias, "tool:inner", "", policy.Ask, `tool "outer" is not approved (read)`}, // to allow takes the very name
+		{policy.Call, alias, "tool:inner", "", policy.Ask, `tool "outer" is not approved (read)`}, // allowing needs the exact name
 	} {
 		r := policy.Request{EntryPoint: c.door, Tools: []policy.Tool{outer, c.inside}, CanAsk: true}
 		if c.allow != "" {
@@ -143,7 +142,7 @@ func TestInside(t *testing.T) {
 	}
 }
 
-// TestOrigin: a reason says who wrote the pattern.
+// TestOrigin checks that a reason names the origin of the pattern.
 func TestOrigin(t *testing.T) {
 	p, err := policy.ParsePattern("tool:it", "--auto-deny")
 	if err != nil {
@@ -175,8 +174,8 @@ func TestBadPatterns(t *testing.T) {
 	}
 }
 
-// FuzzDecide: whatever is allowed, what is denied or elevated never goes ahead unasked,
-// and nothing is asked where nobody is.
+// FuzzDecide checks that a denied tool never runs, that an elevated one never runs without an approval, and that nothing
+// is asked if no person can be asked.
 func FuzzDecide(f *testing.F) {
 	f.Add("it", "read,x", "tool:it", "tool:x", true, false)
 	f.Add("it", "", "*", "", false, true)
@@ -202,8 +201,8 @@ func FuzzDecide(f *testing.F) {
 	})
 }
 
-// TestWhose: a pattern that allows by name means the tools of its own place, and what
-// nobody vouches for is allowed by * and by its path alone.
+// TestWhose checks that a pattern which allows by name means a tool of its own place, and that a tool which is not
+// trusted is allowed only by * and by its path.
 func TestWhose(t *testing.T) {
 	base := &policy.Tool{Name: "base", Tags: []string{"run", "prod"}}
 	tools := map[string]policy.Tool{
@@ -266,7 +265,7 @@ func TestWhose(t *testing.T) {
 	}
 }
 
-// TestDeclared: a script's permissions let it call, unless that is denied or elevated.
+// TestDeclared checks that the permissions of a script allow its calls, unless the tool is denied or elevated.
 func TestDeclared(t *testing.T) {
 	for _, door := range []policy.EntryPoint{policy.Run, policy.Serve} {
 		it := policy.Tool{Name: "it", Tags: []string{"run"}}

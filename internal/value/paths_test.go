@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestPaths: one path on the three systems, under each rule.
+// TestPaths checks one path on the three systems, with each rule.
 func TestPaths(t *testing.T) {
 	normalize := tool.FilePaths{Normalize: true}
 	convert := tool.FilePaths{AutoConvert: true}
