@@ -219,8 +219,8 @@ func (c *cmdReader) noteName(wide bool) {
 	c.nameRead = true
 }
 
-// noteVariable records a name that begins here. If is is set, it begins with a variable of the
-// author, which may be empty.
+// noteVariable records that the name of the command may begin here. is reports whether this is a
+// variable of the author, which may be empty.
 func (c *cmdReader) noteVariable(is bool) {
 	c.nameMayBeEmpty = c.nameMayBeEmpty || is && !c.nameRead
 	c.noteName(false)

@@ -220,7 +220,7 @@ func (p *patcher) checkPattern(n *ast.BinaryNode) {
 }
 
 // requireBool makes the expression at node fail at run time if it is neither true nor false, and
-// reports it now if it can never be.
+// reports it now if it can never be. In a ternary every value has a truth.
 func (p *patcher) requireBool(node *ast.Node) {
 	k := p.kind(*node)
 	switch {

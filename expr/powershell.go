@@ -35,8 +35,8 @@ func placePowerShell(src string, pieces []piece) ([]piece, []Problem) {
 
 const psWayOut = `pass it by environment: {variables: {NAME: "{X}"}} and let the code read $env:NAME`
 
-// psStatement is one statement. If a command in it reads text as code, the whole statement is
-// treated as its text.
+// psStatement is one statement. A command in it that reads text as code may read any part of the
+// statement, which then cannot have a placeholder.
 type psStatement struct {
 	parent         *psStatement
 	evaluatedBy    string // the command that reads text as code; "" if there is none

@@ -8,7 +8,7 @@ import (
 )
 
 // Limits of one validation, so that every one ends: its depth, and the number of nodes it checks. If
-// the first maxSteps are not enough, stepsPerValue more are added for each value in the document.
+// the first maxSteps are not enough, stepsPerValue more are added for each part of the value.
 const (
 	maxDepth      = 10_000
 	maxSteps      = 1 << 20
