@@ -20,45 +20,45 @@ const spareAnswers = 64
 // Answer implements history.Store. The owner hears of it within some 150 ms. The answer
 // is noted in the audit list.
 func (s *Store) Answer(ctx context.Context, id string, a history.Answer) error {
-	doing := fmt.Sprintf("answer step %s of run %s", a.Step, id)
+	op := fmt.Sprintf("answer step %s of run %s", a.Step, id)
 	if a.At.IsZero() {
 		a.At = time.Now()
 	}
 	a.By = cmp.Or(a.By, userName())
 	text, err := json.Marshal(a)
 	if err != nil {
-		return fmt.Errorf("cannot %s: %w", doing, err)
+		return fmt.Errorf("cannot %s: %w", op, err)
 	}
 	if a.Wait > maxSeq {
-		return fmt.Errorf("cannot %s: no event can have the number %d", doing, a.Wait)
+		return fmt.Errorf("cannot %s: no event can have the number %d", op, a.Wait)
 	}
 	var n int64
-	pass("answer-before")
-	err = s.write(ctx, doing, func(ctx context.Context, c *sql.Conn) error {
+	passPoint("answer-before")
+	err = s.write(ctx, op, func(ctx context.Context, c *sql.Conn) error {
 		err := c.QueryRowContext(ctx, "SELECT n FROM runs WHERE id = ?", id).Scan(&n)
 		if errors.Is(err, sql.ErrNoRows) {
-			return noRun(doing)
+			return noRun(op)
 		}
 		if err != nil {
 			return err
 		}
-		if err := s.first(ctx, c, n, doing, a.Wait, string(text)); err != nil {
+		if err := s.insertAnswer(ctx, c, n, op, a.Wait, string(text)); err != nil {
 			return err
 		}
-		return s.note(ctx, c, "answer", id, verdict(a))
+		return s.addAudit(ctx, c, "answer", id, auditText(a))
 	})
 	if err != nil {
 		return err
 	}
-	pass("answer-after")
+	passPoint("answer-after")
 	if l := s.ledger(n); l != nil {
-		return s.failed(doing, l.hearAnswers()) // the watch sees only what others have written
+		return s.failed(op, l.deliverAnswers()) // the watch sees only what others have written
 	}
 	return nil
 }
 
-// first keeps the first answer to a question.
-func (s *Store) first(ctx context.Context, c *sql.Conn, run int64, doing string, wait uint64, text string) error {
+// insertAnswer keeps the first answer to a question.
+func (s *Store) insertAnswer(ctx context.Context, c *sql.Conn, run int64, op string, wait uint64, text string) error {
 	res, err := c.ExecContext(ctx, "INSERT INTO answers (run, wait, answer) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", run, wait, text)
 	if err != nil {
 		return err
@@ -72,13 +72,13 @@ func (s *Store) first(ctx context.Context, c *sql.Conn, run int64, doing string,
 		return err
 	}
 	if err := json.Unmarshal(other, &stands); err != nil {
-		return &Error{Corrupt, s.file, doing, err}
+		return &Error{Corrupt, s.file, op, err}
 	}
-	return fmt.Errorf("cannot %s: %w", doing, history.Answered(stands))
+	return fmt.Errorf("cannot %s: %w", op, history.Answered(stands))
 }
 
-// verdict is an answer as the audit list shows it; its values are the run's.
-func verdict(a history.Answer) string {
+// auditText is an answer as the audit list shows it; its values are the run's.
+func auditText(a history.Answer) string {
 	text := a.Step + ": rejected"
 	if a.Approve {
 		text = a.Step + ": approved"
@@ -92,44 +92,44 @@ func verdict(a history.Answer) string {
 	return text
 }
 
-// hearAnswers tells the owner what is on record and it has not heard.
-func (l *ledger) hearAnswers() error {
+// deliverAnswers tells the owner what is on record and it has not heard.
+func (l *ledger) deliverAnswers() error {
 	list, err := l.store.answersOf(l.run)
 	if err != nil {
 		return err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.behind = false
+	l.answersPending = false
 	for _, a := range list {
-		if l.heard[a.Wait] {
+		if l.deliveredAnswers[a.Wait] {
 			continue
 		}
 		select {
 		case l.answers <- a:
-			l.heard[a.Wait] = true
+			l.deliveredAnswers[a.Wait] = true
 		default:
-			l.behind = true
+			l.answersPending = true
 			return nil
 		}
 	}
 	return nil
 }
 
-// isBehind says whether there are answers for which the owner had no room.
-func (l *ledger) isBehind() bool {
+// hasPendingAnswers says whether there are answers for which the owner had no room.
+func (l *ledger) hasPendingAnswers() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.behind
+	return l.answersPending
 }
 
 // Answered are the runs that rest and have answers, with the numbers of the questions
 // that were answered: some of them may have been heard before the run came to rest.
 func (s *Store) Answered(ctx context.Context) (map[string][]uint64, error) {
-	const doing = "look for answers"
+	const op = "look for answers"
 	rows, err := s.reads.QueryContext(ctx, "SELECT id, wait FROM runs JOIN answers ON run = n WHERE status = ?", dag.Waiting.String())
 	if err != nil {
-		return nil, s.failed(doing, err)
+		return nil, s.failed(op, err)
 	}
 	defer rows.Close()
 	list := map[string][]uint64{}
@@ -137,11 +137,11 @@ func (s *Store) Answered(ctx context.Context) (map[string][]uint64, error) {
 		var id string
 		var wait uint64
 		if err := rows.Scan(&id, &wait); err != nil {
-			return nil, s.failed(doing, err)
+			return nil, s.failed(op, err)
 		}
 		list[id] = append(list[id], wait)
 	}
-	return list, s.failed(doing, rows.Err())
+	return list, s.failed(op, rows.Err())
 }
 
 // answersOf are the answers on record to a run's questions, in the order of these.
@@ -168,12 +168,12 @@ func (s *Store) answersOf(run int64) ([]history.Answer, error) {
 
 // Suspend gives the run up as one that waits for answers.
 func (l *ledger) Suspend(message string) error {
-	doing := "let run " + l.id + " rest"
+	op := "let run " + l.id + " rest"
 	if err := l.usable(); err != nil {
-		return fmt.Errorf("cannot %s: %w", doing, err)
+		return fmt.Errorf("cannot %s: %w", op, err)
 	}
-	pass("rest-before")
-	err := l.store.write(context.Background(), doing, func(ctx context.Context, c *sql.Conn) error {
+	passPoint("rest-before")
+	err := l.store.write(context.Background(), op, func(ctx context.Context, c *sql.Conn) error {
 		res, err := c.ExecContext(ctx, "UPDATE runs SET status = ?, message = ?, owner = NULL, lease = 0 WHERE n = ? AND epoch = ?",
 			dag.Waiting.String(), message, l.run, l.epoch)
 		if err != nil {
@@ -182,11 +182,11 @@ func (l *ledger) Suspend(message string) error {
 		if n, err := res.RowsAffected(); err != nil || n == 1 {
 			return err
 		}
-		return fmt.Errorf("cannot %s: %w", doing, history.ErrFenced)
+		return fmt.Errorf("cannot %s: %w", op, history.ErrFenced)
 	})
 	if err != nil {
 		return err
 	}
-	pass("rest-after")
+	passPoint("rest-after")
 	return l.Close()
 }

@@ -23,11 +23,11 @@ type Entry struct {
 // and Prune add theirs themselves. The list is never shortened.
 func (s *Store) Audit(ctx context.Context, action, run, detail string) error {
 	return s.write(ctx, "note "+action+" in the audit list", func(ctx context.Context, c *sql.Conn) error {
-		return s.note(ctx, c, action, run, detail)
+		return s.addAudit(ctx, c, action, run, detail)
 	})
 }
 
-func (s *Store) note(ctx context.Context, c *sql.Conn, action, run, detail string) error {
+func (s *Store) addAudit(ctx context.Context, c *sql.Conn, action, run, detail string) error {
 	_, err := c.ExecContext(ctx, "INSERT INTO audit (at, who, action, run, detail) VALUES (?, ?, ?, ?, ?)",
 		time.Now().UnixNano(), userName(), action, run, detail)
 	return err
@@ -35,7 +35,7 @@ func (s *Store) note(ctx context.Context, c *sql.Conn, action, run, detail strin
 
 // Audits are the newest entries of the audit list, newest first; limit 0 is all.
 func (s *Store) Audits(ctx context.Context, limit int) ([]Entry, error) {
-	const doing = "read the audit list"
+	const op = "read the audit list"
 	if s.reads == nil {
 		return nil, nil
 	}
@@ -44,7 +44,7 @@ func (s *Store) Audits(ctx context.Context, limit int) ([]Entry, error) {
 	}
 	rows, err := s.reads.QueryContext(ctx, "SELECT at, who, action, run, detail FROM audit ORDER BY n DESC LIMIT ?", limit)
 	if err != nil {
-		return nil, s.failed(doing, err)
+		return nil, s.failed(op, err)
 	}
 	defer rows.Close()
 	var list []Entry
@@ -52,12 +52,12 @@ func (s *Store) Audits(ctx context.Context, limit int) ([]Entry, error) {
 		var e Entry
 		var at int64
 		if err := rows.Scan(&at, &e.Who, &e.Action, &e.Run, &e.Detail); err != nil {
-			return nil, s.failed(doing, err)
+			return nil, s.failed(op, err)
 		}
 		e.At = time.Unix(0, at)
 		list = append(list, e)
 	}
-	return list, s.failed(doing, rows.Err())
+	return list, s.failed(op, rows.Err())
 }
 
 var userName = sync.OnceValue(func() string {

@@ -19,20 +19,20 @@ const maxRuns = 1<<31 - 1
 
 // Begin implements history.Store. A run of the same id is an error.
 func (s *Store) Begin(ctx context.Context, r *history.Record) (history.Ledger, error) {
-	doing := "keep run " + r.ID
+	op := "keep run " + r.ID
 	text, err := json.Marshal(r)
 	if err != nil {
-		return nil, fmt.Errorf("cannot %s: %w", doing, err)
+		return nil, fmt.Errorf("cannot %s: %w", op, err)
 	}
 	for _, src := range r.Sources {
 		if src.Digest != tool.DigestOf(src.Text) {
-			return nil, fmt.Errorf("cannot %s: the text of %s does not have its digest", doing, src.File)
+			return nil, fmt.Errorf("cannot %s: the text of %s does not have its digest", op, src.File)
 		}
 	}
-	pass("begin-before")
+	passPoint("begin-before")
 	var n int64
-	err = s.write(ctx, doing, func(ctx context.Context, c *sql.Conn) (err error) {
-		if err := s.keepReserve(doing); err != nil {
+	err = s.write(ctx, op, func(ctx context.Context, c *sql.Conn) (err error) {
+		if err := s.keepReserve(op); err != nil {
 			return err
 		}
 		n, err = s.insert(ctx, c, r, text)
@@ -41,8 +41,8 @@ func (s *Store) Begin(ctx context.Context, r *history.Record) (history.Ledger, e
 	if err != nil {
 		return nil, err
 	}
-	pass("begin-after")
-	return s.hold(n, r.ID, 1, 0), nil
+	passPoint("begin-after")
+	return s.newLedger(n, r.ID, 1, 0), nil
 }
 
 // insert keeps the run and gives its number.
@@ -65,7 +65,7 @@ func (s *Store) insert(ctx context.Context, c *sql.Conn, r *history.Record, reco
 		return 0, fmt.Errorf("cannot keep run %s: the history has had %d runs and takes no more; move it away to begin a new one", r.ID, maxRuns)
 	}
 	if r.Origin != "" {
-		if err := begun(ctx, c, r.ID); err != nil {
+		if err := markFiringBegun(ctx, c, r.ID); err != nil {
 			return 0, err
 		}
 	}
@@ -96,39 +96,39 @@ func nonNil(b []byte) []byte {
 // Record implements history.Store. Numbers among the parameters are json.Number, so
 // that no digit is lost.
 func (s *Store) Record(ctx context.Context, id string) (*history.Record, error) {
-	doing := "read run " + id
+	op := "read run " + id
 	if s.reads == nil {
-		return nil, noRun(doing)
+		return nil, noRun(op)
 	}
 	tx, err := s.reads.BeginTx(ctx, nil)
 	if err != nil {
-		return nil, s.failed(doing, err)
+		return nil, s.failed(op, err)
 	}
 	defer tx.Rollback()
 	var text []byte
 	err = tx.QueryRowContext(ctx, "SELECT record FROM runs JOIN records ON run = n WHERE id = ?", id).Scan(&text)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return nil, noRun(doing)
+		return nil, noRun(op)
 	case err != nil:
-		return nil, s.failed(doing, err)
+		return nil, s.failed(op, err)
 	}
 	var r history.Record
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	if err := d.Decode(&r); err != nil {
-		return nil, &Error{Corrupt, s.file, doing, err}
+		return nil, &Error{Corrupt, s.file, op, err}
 	}
 	for i := range r.Sources {
 		src := &r.Sources[i]
 		if err := tx.QueryRowContext(ctx, "SELECT text FROM definitions WHERE digest = ?", src.Digest).Scan(&src.Text); err != nil {
-			return nil, s.failed(doing, err)
+			return nil, s.failed(op, err)
 		}
 		if tool.DigestOf(src.Text) != src.Digest {
-			return nil, &Error{Corrupt, s.file, doing, fmt.Errorf("the text of %s has changed", src.File)}
+			return nil, &Error{Corrupt, s.file, op, fmt.Errorf("the text of %s has changed", src.File)}
 		}
 	}
 	return &r, nil
 }
 
-func noRun(doing string) error { return fmt.Errorf("cannot %s: %w", doing, history.ErrNoRun) }
+func noRun(op string) error { return fmt.Errorf("cannot %s: %w", op, history.ErrNoRun) }

@@ -22,7 +22,7 @@ const maxProblems = 5
 // Check reads the whole history and says what of it is not as it should be. The time it
 // takes grows with the file: about a second for a gigabyte. It writes nothing.
 func (s *Store) Check(ctx context.Context) (Health, error) {
-	const doing = "check the history"
+	const op = "check the history"
 	var h Health
 	if s.reads == nil {
 		return h, nil
@@ -34,13 +34,13 @@ func (s *Store) Check(ctx context.Context) (Health, error) {
 		h.WAL = info.Size()
 	}
 	if err := s.reads.QueryRowContext(ctx, "PRAGMA user_version").Scan(&h.Version); err != nil {
-		return h, s.failed(doing, err)
+		return h, s.failed(op, err)
 	}
 	found, err := lines(ctx, s.reads, fmt.Sprintf("PRAGMA quick_check(%d)", maxProblems))
 	if err == nil && strings.Join(found, "") != "ok" {
 		h.Problems = found
 	}
-	return h, s.failed(doing, err)
+	return h, s.failed(op, err)
 }
 
 // lines are the rows of a query with one column.

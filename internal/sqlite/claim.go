@@ -13,28 +13,28 @@ import (
 // that is alive but has been silent for the length of a lease (30 s) as well: it is
 // stopped. The claim is noted in the audit list.
 func (s *Store) Claim(ctx context.Context, id string, seq uint64) (history.Ledger, error) {
-	doing := "take over run " + id
+	op := "take over run " + id
 	var n int64
 	var epoch, answers int
-	pass("claim-before")
-	err := s.write(ctx, doing, func(ctx context.Context, c *sql.Conn) error {
+	passPoint("claim-before")
+	err := s.write(ctx, op, func(ctx context.Context, c *sql.Conn) error {
 		var o owner
 		err := c.QueryRowContext(ctx, "SELECT n, epoch, owner, boot, lease FROM runs WHERE id = ?", id).
 			Scan(&n, &epoch, &o.process, &o.boot, &o.lease)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
-			return noRun(doing)
+			return noRun(op)
 		case err != nil:
 			return err
 		case s.ledger(n) != nil || o.lives():
-			return fmt.Errorf("cannot %s: %w", doing, history.ErrLive)
+			return fmt.Errorf("cannot %s: %w", op, history.ErrLive)
 		}
 		last, err := lastSeq(ctx, c, n)
 		switch {
 		case err != nil:
 			return err
 		case last != seq:
-			return fmt.Errorf("cannot %s: %w: its last event is %d, not %d", doing, history.ErrChanged, last, seq)
+			return fmt.Errorf("cannot %s: %w: its last event is %d, not %d", op, history.ErrChanged, last, seq)
 		}
 		if err := c.QueryRowContext(ctx, "SELECT count(*) FROM answers WHERE run = ?", n).Scan(&answers); err != nil {
 			return err
@@ -44,22 +44,22 @@ func (s *Store) Claim(ctx context.Context, id string, seq uint64) (history.Ledge
 		_, err = c.ExecContext(ctx, "UPDATE runs SET epoch = ?, owner = ?, boot = ?, lease = ?, cancel = NULL WHERE n = ?",
 			epoch, process, boot, lease, n)
 		if err == nil {
-			err = s.leave(ctx, c, n, epoch) // should a former owner have died with it
+			err = s.leaveQueue(ctx, c, n, epoch) // should a former owner have died with it
 		}
 		if err != nil {
 			return err
 		}
-		return s.note(ctx, c, "resume", id, fmt.Sprintf("owner %d", epoch))
+		return s.addAudit(ctx, c, "resume", id, fmt.Sprintf("owner %d", epoch))
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.queue.stir()
-	pass("claim-after")
-	l := s.hold(n, id, epoch, answers)
-	if err := l.hearAnswers(); err != nil {
+	s.queue.notifyChanged()
+	passPoint("claim-after")
+	l := s.newLedger(n, id, epoch, answers)
+	if err := l.deliverAnswers(); err != nil {
 		l.Close()
-		return nil, s.failed(doing, err)
+		return nil, s.failed(op, err)
 	}
 	return l, nil
 }
@@ -78,20 +78,20 @@ func lastSeq(ctx context.Context, c *sql.Conn, run int64) (uint64, error) {
 // Cancel implements history.Store. The owner hears of it within some 150 ms. The
 // request is noted in the audit list.
 func (s *Store) Cancel(ctx context.Context, id, reason string) error {
-	doing := "cancel run " + id
+	op := "cancel run " + id
 	var n int64
-	err := s.write(ctx, doing, func(ctx context.Context, c *sql.Conn) error {
+	err := s.write(ctx, op, func(ctx context.Context, c *sql.Conn) error {
 		err := c.QueryRowContext(ctx, "UPDATE runs SET cancel = ? WHERE id = ? RETURNING n", reason, id).Scan(&n)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
-			return noRun(doing)
+			return noRun(op)
 		case err != nil:
 			return err
 		}
-		return s.note(ctx, c, "cancel", id, reason)
+		return s.addAudit(ctx, c, "cancel", id, reason)
 	})
 	if l := s.ledger(n); err == nil && l != nil {
-		l.ask(reason) // the watch sees only what others have written
+		l.requestCancel(reason) // the watch sees only what others have written
 	}
 	return err
 }

@@ -10,8 +10,8 @@ import (
 )
 
 func TestContract(t *testing.T) {
-	defer func(n int) { page = n }(page)
-	page = 100 << 10 // so that reading events takes several turns
+	defer func(n int) { pageSize = n }(pageSize)
+	pageSize = 100 << 10 // so that reading events takes several turns
 	storetest.Test(t, func(t *testing.T) history.Store { return lapser{openTest(t, t.TempDir())} })
 }
 
@@ -42,6 +42,6 @@ func (s lapser) Lapse(t *testing.T, run string) history.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.queue.stir() // whoever stands behind it sees the death of a process, but this one lives
+	s.queue.notifyChanged() // whoever stands behind it sees the death of a process, but this one lives
 	return other
 }

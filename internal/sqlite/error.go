@@ -47,15 +47,15 @@ var advice = map[Code]string{
 
 // Error says what is wrong with a history, and what to do.
 type Error struct {
-	Code  Code
-	File  string // history.db with its directory
-	Doing string // what could not be done, as in "open the history"
-	Err   error  // SQLite's error or the system's; nil where the Code says it all
+	Code Code
+	File string // history.db with its directory
+	Op   string // what could not be done, as in "open the history"
+	Err  error  // SQLite's error or the system's; nil where the Code says it all
 }
 
 // Error names what could not be done, the file, and the way out.
 func (e *Error) Error() string {
-	msg := fmt.Sprintf("cannot %s: %s %s", e.Doing, e.File, advice[e.Code])
+	msg := fmt.Sprintf("cannot %s: %s %s", e.Op, e.File, advice[e.Code])
 	if e.Err != nil {
 		msg += ": " + e.Err.Error()
 	}
@@ -67,7 +67,7 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // failed gives an error of SQLite or of the system its meaning. Other errors are
 // the package's own and stay as they are.
-func (s *Store) failed(doing string, err error) error {
+func (s *Store) failed(op string, err error) error {
 	var named *Error
 	var of *driver.Error
 	var system syscall.Errno
@@ -75,9 +75,9 @@ func (s *Store) failed(doing string, err error) error {
 	case errors.As(err, &named):
 		return err
 	case errors.As(err, &of):
-		return &Error{s.codeOf(of.Code()), s.file, doing, err}
+		return &Error{s.codeOf(of.Code()), s.file, op, err}
 	case errors.As(err, &system):
-		return &Error{codeOfSystem(err), s.file, doing, err}
+		return &Error{codeOfSystem(err), s.file, op, err}
 	}
 	return err
 }
@@ -87,7 +87,7 @@ func (s *Store) codeOf(code int) Code {
 	case code == lib.SQLITE_IOERR_SHMSIZE:
 		return Full // the -shm file could not grow
 	case code&0xff == lib.SQLITE_CANTOPEN:
-		return s.whyClosed()
+		return s.codeOfOpenFailure()
 	}
 	switch code & 0xff {
 	case lib.SQLITE_CORRUPT:
@@ -104,10 +104,10 @@ func (s *Store) codeOf(code int) Code {
 	return Failed
 }
 
-// whyClosed is why SQLite cannot open a file: it does not pass on what the system
+// codeOfOpenFailure is why SQLite cannot open a file: it does not pass on what the system
 // said, so the system is asked again, about the directory, and for as many files as
 // SQLite opens together.
-func (s *Store) whyClosed() Code {
+func (s *Store) codeOfOpenFailure() Code {
 	for range 4 {
 		f, err := os.Open(filepath.Dir(s.file))
 		if err != nil {

@@ -5,7 +5,7 @@ package sqlite
 // opened: by the package's tests, or with the build tag failpoint.
 var failpoint func(name string)
 
-func pass(name string) {
+func passPoint(name string) {
 	if failpoint != nil {
 		failpoint(name)
 	}

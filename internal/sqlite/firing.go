@@ -52,10 +52,10 @@ func (b FiringStore) Watch(ctx context.Context, schedule, plan string, since tim
 // Cursor is the last slot of the schedule that was dealt with, or since when it is
 // looked at; ok is false for a schedule that nobody looks at.
 func (b FiringStore) Cursor(ctx context.Context, schedule string) (last time.Time, ok bool, err error) {
-	return b.moment(ctx, schedule, "SELECT last FROM cursors WHERE schedule = ?", schedule)
+	return b.readTime(ctx, schedule, "SELECT last FROM cursors WHERE schedule = ?", schedule)
 }
 
-func (b FiringStore) moment(ctx context.Context, schedule, query string, args ...any) (at time.Time, ok bool, err error) {
+func (b FiringStore) readTime(ctx context.Context, schedule, query string, args ...any) (at time.Time, ok bool, err error) {
 	if b.s.reads == nil {
 		return at, false, nil
 	}
@@ -70,7 +70,7 @@ func (b FiringStore) moment(ctx context.Context, schedule, query string, args ..
 // Anchor is since when a schedule of that plan is looked at; ok is false where nobody
 // looks at it.
 func (b FiringStore) Anchor(ctx context.Context, schedule, plan string) (anchor time.Time, ok bool, err error) {
-	return b.moment(ctx, schedule, "SELECT anchor FROM cursors WHERE schedule = ? AND plan = ?", schedule, plan)
+	return b.readTime(ctx, schedule, "SELECT anchor FROM cursors WHERE schedule = ? AND plan = ?", schedule, plan)
 }
 
 // Claim deals with a slot by a run that is to have this id. mine is false where somebody
@@ -81,12 +81,12 @@ func (b FiringStore) Claim(ctx context.Context, schedule string, slot time.Time,
 		return false, err
 	}
 	f := Firing{Schedule: schedule, Scheduled: slot, Run: run}
-	return b.s.claims.ask(f, func(list []Firing) (mine []bool, err error) {
-		pass("fire-before")
-		if mine, err = b.deal(context.WithoutCancel(ctx), list); err != nil {
+	return b.s.claimCalls.do(f, func(list []Firing) (mine []bool, err error) {
+		passPoint("fire-before")
+		if mine, err = b.record(context.WithoutCancel(ctx), list); err != nil {
 			return nil, err
 		}
-		pass("fire-after")
+		passPoint("fire-after")
 		return mine, b.s.failed("fire schedules", b.s.wal.sync())
 	})
 }
@@ -94,12 +94,12 @@ func (b FiringStore) Claim(ctx context.Context, schedule string, slot time.Time,
 // Skip deals with a slot by leaving it out. It is no error when somebody has dealt with
 // it before.
 func (b FiringStore) Skip(ctx context.Context, schedule string, slot time.Time, reason string) error {
-	_, err := b.deal(ctx, []Firing{{Schedule: schedule, Scheduled: slot, Reason: reason}})
+	_, err := b.record(ctx, []Firing{{Schedule: schedule, Scheduled: slot, Reason: reason}})
 	return err
 }
 
-// deal keeps what becomes of slots, unless that is known already, and moves the cursors.
-func (b FiringStore) deal(ctx context.Context, list []Firing) (mine []bool, err error) {
+// record keeps what becomes of slots, unless that is known already, and moves the cursors.
+func (b FiringStore) record(ctx context.Context, list []Firing) (mine []bool, err error) {
 	mine = make([]bool, len(list))
 	err = b.s.write(ctx, "fire schedules", func(ctx context.Context, c *sql.Conn) error {
 		insert, err := c.PrepareContext(ctx, "INSERT INTO firings (schedule, slot, at, run, reason, open) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
@@ -131,8 +131,8 @@ func (b FiringStore) deal(ctx context.Context, list []Firing) (mine []bool, err 
 	return mine, err
 }
 
-// begun notes that the run of a firing is there.
-func begun(ctx context.Context, c *sql.Conn, run string) error {
+// markFiringBegun notes that the run of a firing is there.
+func markFiringBegun(ctx context.Context, c *sql.Conn, run string) error {
 	_, err := c.ExecContext(ctx, "UPDATE firings SET open = 0 WHERE open = 1 AND run = ?", run)
 	return err
 }
@@ -158,7 +158,7 @@ type ScheduleCounts struct {
 	Waiting int               // open firings
 }
 
-type asked struct{ schedule, origin string }
+type countQuery struct{ schedule, origin string }
 
 // CountRuns says how a schedule stands whose runs have that origin. Questions that are
 // asked at the same time share the looks.
@@ -166,7 +166,7 @@ func (b FiringStore) CountRuns(ctx context.Context, schedule, origin string) (Sc
 	if err := ctx.Err(); err != nil {
 		return ScheduleCounts{}, err
 	}
-	return b.s.looks.ask(asked{schedule, origin}, func(list []asked) ([]ScheduleCounts, error) {
+	return b.s.countCalls.do(countQuery{schedule, origin}, func(list []countQuery) ([]ScheduleCounts, error) {
 		ctx := context.WithoutCancel(ctx)
 		waiting, err := b.waiting(ctx) // before the runs: what begins between the two is seen twice, and not missed
 		if err != nil {
@@ -209,23 +209,23 @@ func (b FiringStore) LastFiring(ctx context.Context, schedule string) (f Firing,
 }
 
 func (b FiringStore) firings(ctx context.Context, where string, args ...any) (list []Firing, err error) {
-	const doing = "read the schedules' firings"
+	const op = "read the schedules' firings"
 	if b.s.reads == nil {
 		return nil, nil
 	}
 	rows, err := b.s.reads.QueryContext(ctx, "SELECT schedule, slot, at, run, reason, open FROM firings "+where, args...)
 	if err != nil {
-		return nil, b.s.failed(doing, err)
+		return nil, b.s.failed(op, err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var f Firing
 		var slot, at int64
 		if err := rows.Scan(&f.Schedule, &slot, &at, &f.Run, &f.Reason, &f.Open); err != nil {
-			return nil, b.s.failed(doing, err)
+			return nil, b.s.failed(op, err)
 		}
 		f.Scheduled, f.At = time.Unix(0, slot), time.Unix(0, at)
 		list = append(list, f)
 	}
-	return list, b.s.failed(doing, rows.Err())
+	return list, b.s.failed(op, rows.Err())
 }

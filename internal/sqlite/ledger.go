@@ -12,42 +12,42 @@ import (
 	"github.com/flowrun/flowrun/history"
 )
 
-// insertTurn writes nothing when the run has another owner.
-const insertTurn = "INSERT INTO turns (n, events) SELECT ?, ? WHERE EXISTS (SELECT 1 FROM runs WHERE n = ? AND epoch = ?)"
+// insertTurnSQL writes nothing when the run has another owner.
+const insertTurnSQL = "INSERT INTO turns (n, events) SELECT ?, ? WHERE EXISTS (SELECT 1 FROM runs WHERE n = ? AND epoch = ?)"
 
 // ledger is a run in the hands of this process.
 type ledger struct {
-	store *Store
-	run   int64
-	id    string
-	epoch int
-	lost  chan struct{}
-	asked chan string
+	store          *Store
+	run            int64
+	id             string
+	epoch          int
+	lost           chan struct{}
+	cancelRequests chan string
 
 	appending sync.Mutex // one Append at a time
 	buf       []byte     // its turn as JSON lines
 
-	mu     sync.Mutex
-	over   error // why nothing more can be written
-	closed bool
-	told   bool // asked has had its reason
-	queued bool // it has a ticket, or had one
+	mu              sync.Mutex
+	closedErr       error // why nothing more can be written
+	closed          bool
+	cancelRequested bool // asked has had its reason
+	queued          bool // it has a ticket, or had one
 
-	answers chan history.Answer
-	heard   map[uint64]bool // questions whose answers are, or were, in the channel
-	behind  bool            // there are answers that the channel had no room for
+	answers          chan history.Answer
+	deliveredAnswers map[uint64]bool // questions whose answers are, or were, in the channel
+	answersPending   bool            // there are answers that the channel had no room for
 }
 
-// hold makes the ledger of a run that this process owns now, and that has so many
+// newLedger makes the ledger of a run that this process owns now, and that has so many
 // answers on record.
-func (s *Store) hold(run int64, id string, epoch, answers int) *ledger {
-	l := &ledger{store: s, run: run, id: id, epoch: epoch, lost: make(chan struct{}), asked: make(chan string, 1),
-		answers: make(chan history.Answer, answers+spareAnswers), heard: map[uint64]bool{}}
+func (s *Store) newLedger(run int64, id string, epoch, answers int) *ledger {
+	l := &ledger{store: s, run: run, id: id, epoch: epoch, lost: make(chan struct{}), cancelRequests: make(chan string, 1),
+		answers: make(chan history.Answer, answers+spareAnswers), deliveredAnswers: map[uint64]bool{}}
 	s.ledgersMu.Lock()
 	defer s.ledgersMu.Unlock()
 	s.ledgers[run] = l
 	select {
-	case s.owning <- struct{}{}:
+	case s.ledgerAdded <- struct{}{}:
 	default:
 	}
 	return l
@@ -55,7 +55,7 @@ func (s *Store) hold(run int64, id string, epoch, answers int) *ledger {
 
 func (l *ledger) Epoch() int                    { return l.epoch }
 func (l *ledger) Lost() <-chan struct{}         { return l.lost }
-func (l *ledger) CancelRequests() <-chan string { return l.asked }
+func (l *ledger) CancelRequests() <-chan string { return l.cancelRequests }
 
 func (l *ledger) Answers() <-chan history.Answer { return l.answers }
 
@@ -64,13 +64,13 @@ func (l *ledger) Append(ctx context.Context, events []dag.Event) error {
 	if len(events) == 0 {
 		return nil
 	}
-	doing := "append to run " + l.id
+	op := "append to run " + l.id
 	if err := l.usable(); err != nil {
-		return fmt.Errorf("cannot %s: %w", doing, err)
+		return fmt.Errorf("cannot %s: %w", op, err)
 	}
 	seq := events[len(events)-1].Seq
 	if seq == 0 || seq > maxSeq {
-		return fmt.Errorf("cannot %s: no event can have the number %d", doing, seq)
+		return fmt.Errorf("cannot %s: no event can have the number %d", op, seq)
 	}
 	l.appending.Lock()
 	defer l.appending.Unlock()
@@ -78,9 +78,9 @@ func (l *ledger) Append(ctx context.Context, events []dag.Event) error {
 	err := l.commit(context.WithoutCancel(ctx), seq, events)
 	if errors.Is(err, history.ErrFenced) {
 		l.fence()
-		return fmt.Errorf("cannot %s: %w", doing, err)
+		return fmt.Errorf("cannot %s: %w", op, err)
 	}
-	return l.store.failed(doing, err)
+	return l.store.failed(op, err)
 }
 
 // commit writes the turn in l.buf, and where the run stands when that changed.
@@ -90,33 +90,33 @@ func (l *ledger) commit(ctx context.Context, seq uint64, events []dag.Event) err
 	if err := l.store.wal.failure(); err != nil {
 		return err
 	}
-	change := standing(events)
+	change := lastStatusEvent(events)
 	if change == nil {
-		pass("append-before")
-		if err := l.insert(ctx, seq); err != nil {
+		passPoint("append-before")
+		if err := l.insertTurn(ctx, seq); err != nil {
 			return err
 		}
 		l.store.wal.committed()
-		pass("append-after")
+		passPoint("append-after")
 		return nil
 	}
-	pass("finish-before")
+	passPoint("finish-before")
 	err := l.store.withReserve("append to run "+l.id, func() error {
 		return l.store.transact(ctx, func(ctx context.Context, c *sql.Conn) error {
-			if err := l.insert(ctx, seq); err != nil {
+			if err := l.insertTurn(ctx, seq); err != nil {
 				return err
 			}
-			return l.stand(ctx, c, change)
+			return l.updateRun(ctx, c, change)
 		})
 	})
 	if err != nil {
 		return err
 	}
-	pass("finish-after")
+	passPoint("finish-after")
 	return nil
 }
 
-func (l *ledger) insert(ctx context.Context, seq uint64) error {
+func (l *ledger) insertTurn(ctx context.Context, seq uint64) error {
 	res, err := l.store.appendTurn.ExecContext(ctx, turn(l.run, seq), l.buf, l.run, l.epoch)
 	if err != nil {
 		return err
@@ -127,8 +127,8 @@ func (l *ledger) insert(ctx context.Context, seq uint64) error {
 	return history.ErrFenced
 }
 
-// standing is the event that changed where the run stands, nil when none did.
-func standing(events []dag.Event) *dag.Event {
+// lastStatusEvent is the event that changed where the run stands, nil when none did.
+func lastStatusEvent(events []dag.Event) *dag.Event {
 	for i := len(events) - 1; i >= 0; i-- {
 		if k := events[i].Kind; k == dag.RunFinished || k == dag.RunResumed {
 			return &events[i]
@@ -137,7 +137,7 @@ func standing(events []dag.Event) *dag.Event {
 	return nil
 }
 
-func (l *ledger) stand(ctx context.Context, c *sql.Conn, e *dag.Event) error {
+func (l *ledger) updateRun(ctx context.Context, c *sql.Conn, e *dag.Event) error {
 	if e.Kind == dag.RunResumed || e.Result == nil {
 		_, err := c.ExecContext(ctx, "UPDATE runs SET status = ?, exit_code = 0, reason = '', message = '', notes = '', ended = NULL WHERE n = ?",
 			dag.Running.String(), l.run)
@@ -151,25 +151,25 @@ func (l *ledger) stand(ctx context.Context, c *sql.Conn, e *dag.Event) error {
 
 // Sync waits for the disk, and makes sure that the run is still this ledger's.
 func (l *ledger) Sync(ctx context.Context) error {
-	doing := "put run " + l.id + " on the disk"
+	op := "put run " + l.id + " on the disk"
 	if err := l.usable(); err != nil {
-		return fmt.Errorf("cannot %s: %w", doing, err)
+		return fmt.Errorf("cannot %s: %w", op, err)
 	}
 	if err := l.store.wal.sync(); err != nil {
-		return l.store.failed(doing, err)
+		return l.store.failed(op, err)
 	}
-	owned, err := l.owned(context.WithoutCancel(ctx))
+	owned, err := l.isOwner(context.WithoutCancel(ctx))
 	switch {
 	case err != nil:
-		return l.store.failed(doing, err)
+		return l.store.failed(op, err)
 	case !owned:
 		l.fence()
-		return fmt.Errorf("cannot %s: %w", doing, history.ErrFenced)
+		return fmt.Errorf("cannot %s: %w", op, history.ErrFenced)
 	}
 	return nil
 }
 
-func (l *ledger) owned(ctx context.Context) (owned bool, err error) {
+func (l *ledger) isOwner(ctx context.Context) (owned bool, err error) {
 	l.store.mu.Lock()
 	defer l.store.mu.Unlock()
 	err = l.store.conn.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM runs WHERE n = ? AND epoch = ?)", l.run, l.epoch).Scan(&owned)
@@ -180,26 +180,26 @@ func (l *ledger) owned(ctx context.Context) (owned bool, err error) {
 func (l *ledger) Close() error {
 	l.mu.Lock()
 	done, queued := l.closed, l.queued
-	fenced := l.over != nil
+	fenced := l.closedErr != nil
 	l.closed = true
 	if !fenced {
-		l.over = fmt.Errorf("%w: this engine has given it up", history.ErrFenced)
+		l.closedErr = fmt.Errorf("%w: this engine has given it up", history.ErrFenced)
 	}
 	l.mu.Unlock()
 	if done {
 		return nil
 	}
-	defer l.store.drop(l)
+	defer l.store.forgetLedger(l)
 	if fenced {
 		return nil
 	}
-	pass("close-before")
-	doing := "give up run " + l.id
-	err := l.store.withReserve(doing, func() error {
-		return l.store.write(context.Background(), doing, func(ctx context.Context, c *sql.Conn) error {
+	passPoint("close-before")
+	op := "give up run " + l.id
+	err := l.store.withReserve(op, func() error {
+		return l.store.write(context.Background(), op, func(ctx context.Context, c *sql.Conn) error {
 			_, err := c.ExecContext(ctx, "UPDATE runs SET owner = NULL, lease = 0 WHERE n = ? AND epoch = ?", l.run, l.epoch)
 			if err == nil && queued {
-				err = l.store.leave(ctx, c, l.run, l.epoch)
+				err = l.store.leaveQueue(ctx, c, l.run, l.epoch)
 			}
 			return err
 		})
@@ -208,14 +208,14 @@ func (l *ledger) Close() error {
 		return err
 	}
 	if queued {
-		l.store.queue.stir()
+		l.store.queue.notifyChanged()
 	}
-	pass("close-after")
+	passPoint("close-after")
 	return nil
 }
 
-// drop forgets a ledger.
-func (s *Store) drop(l *ledger) {
+// forgetLedger forgets a ledger.
+func (s *Store) forgetLedger(l *ledger) {
 	s.ledgersMu.Lock()
 	defer s.ledgersMu.Unlock()
 	if s.ledgers[l.run] == l {
@@ -227,26 +227,26 @@ func (s *Store) drop(l *ledger) {
 func (l *ledger) usable() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.over
+	return l.closedErr
 }
 
 // fence notes that another owner has the run.
 func (l *ledger) fence() {
-	l.store.drop(l)
+	l.store.forgetLedger(l)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.over == nil {
-		l.over = history.ErrFenced
+	if l.closedErr == nil {
+		l.closedErr = history.ErrFenced
 		close(l.lost)
 	}
 }
 
-// ask passes on the first request to cancel.
-func (l *ledger) ask(reason string) {
+// requestCancel passes on the first request to cancel.
+func (l *ledger) requestCancel(reason string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.told {
-		l.told = true
-		l.asked <- reason
+	if !l.cancelRequested {
+		l.cancelRequested = true
+		l.cancelRequests <- reason
 	}
 }

@@ -18,37 +18,37 @@ const infoColumns = "SELECT n, id, tool, retry_of, origin, status, exit_code, re
 
 // Info implements history.Store.
 func (s *Store) Info(ctx context.Context, id string) (history.RunInfo, error) {
-	doing := "read run " + id
+	op := "read run " + id
 	if s.reads == nil {
-		return history.RunInfo{}, noRun(doing)
+		return history.RunInfo{}, noRun(op)
 	}
 	info, err := scanInfo(s.reads.QueryRowContext(ctx, infoColumns+" WHERE id = ?", id))
 	if errors.Is(err, sql.ErrNoRows) {
-		err = noRun(doing)
+		err = noRun(op)
 	}
 	if err == nil && info.PID != 0 {
 		var waiting map[string]history.QueuePosition
 		waiting, err = s.waiting(ctx)
-		info = explained(info, waiting)
+		info = withQueuePosition(info, waiting)
 	}
-	return info, s.failed(doing, err)
+	return info, s.failed(op, err)
 }
 
 // waiting are the runs that stand in line.
 func (s *Store) waiting(ctx context.Context) (map[string]history.QueuePosition, error) {
-	line, err := s.Queue(ctx)
+	queue, err := s.Queue(ctx)
 	if err != nil {
 		return nil, err
 	}
 	queued := map[string]history.QueuePosition{}
-	for _, q := range line.Waiting() {
+	for _, q := range queue.Waiting() {
 		queued[q.Run] = q
 	}
 	return queued, nil
 }
 
-// explained is the run, as Pending where it waits.
-func explained(i history.RunInfo, waiting map[string]history.QueuePosition) history.RunInfo {
+// withQueuePosition is the run, as Pending where it waits.
+func withQueuePosition(i history.RunInfo, waiting map[string]history.QueuePosition) history.RunInfo {
 	if q, waits := waiting[i.ID]; waits && i.PID != 0 {
 		return i.WithQueue(q)
 	}
@@ -57,7 +57,7 @@ func explained(i history.RunInfo, waiting map[string]history.QueuePosition) hist
 
 // Runs implements history.Store.
 func (s *Store) Runs(ctx context.Context, q history.Query) ([]history.RunInfo, error) {
-	const doing = "list the runs"
+	const op = "list the runs"
 	if s.reads == nil {
 		return nil, nil
 	}
@@ -67,19 +67,19 @@ func (s *Store) Runs(ctx context.Context, q history.Query) ([]history.RunInfo, e
 	if err != nil {
 		return nil, err
 	}
-	text, args := listing(q)
+	text, args := runsQuery(q)
 	rows, err := s.reads.QueryContext(ctx, text, args...)
 	if err != nil {
-		return nil, s.failed(doing, err)
+		return nil, s.failed(op, err)
 	}
 	defer rows.Close()
 	var list []history.RunInfo
 	for (q.Limit <= 0 || len(list) < q.Limit) && rows.Next() {
 		info, err := scanInfo(rows)
 		if err != nil {
-			return nil, s.failed(doing, err)
+			return nil, s.failed(op, err)
 		}
-		info = explained(info, waiting)
+		info = withQueuePosition(info, waiting)
 		if len(list) > 0 && list[len(list)-1].ID == info.ID {
 			continue // what waits comes for its state, and for that before
 		}
@@ -87,13 +87,13 @@ func (s *Store) Runs(ctx context.Context, q history.Query) ([]history.RunInfo, e
 			list = append(list, info)
 		}
 	}
-	return list, s.failed(doing, rows.Err())
+	return list, s.failed(op, rows.Err())
 }
 
-// listing is the statement for a query. There is one SELECT for each status: each
+// runsQuery is the statement for a query. There is one SELECT for each status: each
 // reads an index from its end, and SQLite merges them, so that the first rows come
 // without reading the rest.
-func listing(q history.Query) (text string, args []any) {
+func runsQuery(q history.Query) (text string, args []any) {
 	where, common := conditions(q)
 	words := statusWords(q.Status)
 	if q.Open {

@@ -41,12 +41,12 @@ func Open(ctx context.Context, dir string) (*Store, error) {
 		return nil, err
 	}
 	if err := s.openToWrite(ctx); err != nil {
-		s.abandon()
+		s.closePartial()
 		return nil, s.failed(opening, err)
 	}
 	s.workers.Go(func() { s.wal.loop(s.stop) })
 	s.workers.Go(s.watch)
-	s.workers.Go(s.tend)
+	s.workers.Go(s.pollQueue)
 	return s, nil
 }
 
@@ -60,7 +60,7 @@ func OpenReadOnly(ctx context.Context, dir string) (*Store, error) {
 		return nil, err
 	}
 	if err := s.openToRead(ctx); err != nil {
-		s.abandon()
+		s.closePartial()
 		return nil, s.failed(opening, err)
 	}
 	return s, nil
@@ -72,11 +72,11 @@ func newStore(dir string) (*Store, error) {
 		return nil, err
 	}
 	return &Store{dir: dir, file: filepath.Join(dir, dbName), self: procid.Self(),
-		ledgers: map[int64]*ledger{}, queue: newQueue(), owning: make(chan struct{}, 1), stop: make(chan struct{})}, nil
+		ledgers: map[int64]*ledger{}, queue: newQueue(), ledgerAdded: make(chan struct{}, 1), stop: make(chan struct{})}, nil
 }
 
-// abandon closes what a failed opening has opened.
-func (s *Store) abandon() {
+// closePartial closes what a failed opening has opened.
+func (s *Store) closePartial() {
 	if s.wal != nil {
 		s.wal.release()
 	}
@@ -104,7 +104,7 @@ func (s *Store) openToWrite(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	noted, err := s.lastNoted()
+	noted, err := s.readLastCommit()
 	if err != nil {
 		return err
 	}
@@ -120,13 +120,13 @@ func (s *Store) openToWrite(ctx context.Context) error {
 	if err := s.prepare(ctx, marked); err != nil {
 		return err
 	}
-	if err := s.complete(ctx, s.conn, noted); err != nil {
+	if err := s.checkComplete(ctx, s.conn, noted); err != nil {
 		return err
 	}
-	if s.appendTurn, err = s.conn.PrepareContext(ctx, insertTurn); err != nil {
+	if s.appendTurn, err = s.conn.PrepareContext(ctx, insertTurnSQL); err != nil {
 		return err
 	}
-	if s.count, err = s.conn.PrepareContext(ctx, countCommit); err != nil {
+	if s.count, err = s.conn.PrepareContext(ctx, countCommitSQL); err != nil {
 		return err
 	}
 	if s.wal, err = openWAL(s.file); err != nil {
@@ -169,7 +169,7 @@ func (s *Store) lock(ctx context.Context) (*os.File, error) {
 // there was none. SQLite would take a missing or empty file for a new one at any
 // time.
 func (s *Store) checkFiles() (marked bool, err error) {
-	marked, size, err := s.look()
+	marked, size, err := s.statFiles()
 	switch {
 	case err != nil:
 		return false, err
@@ -187,9 +187,9 @@ func (s *Store) checkFiles() (marked bool, err error) {
 	return false, f.Close()
 }
 
-// look is whether the marker is there and how large history.db is, -1 where there
+// statFiles is whether the marker is there and how large history.db is, -1 where there
 // is none.
-func (s *Store) look() (marked bool, size int64, err error) {
+func (s *Store) statFiles() (marked bool, size int64, err error) {
 	_, err = os.Stat(filepath.Join(s.dir, markerName))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, 0, err

@@ -36,11 +36,11 @@ func (o owner) gone() (gone, lapsed bool) {
 	if !ok {
 		return true, false
 	}
-	return o.judge(id.State())
+	return o.judgeState(id.State())
 }
 
-// judge is gone for an owner whose process is in that state.
-func (o owner) judge(state procid.Liveness) (gone, lapsed bool) {
+// judgeState is gone for an owner whose process is in that state.
+func (o owner) judgeState(state procid.Liveness) (gone, lapsed bool) {
 	lapsed = state == procid.Unknown && procid.Uptime() >= time.Duration(o.lease)
 	return state == procid.Dead || lapsed, lapsed
 }

@@ -50,8 +50,8 @@ var (
 	pagesAtOnce = 2000
 )
 
-// past is a run that Prune looks at.
-type past struct {
+// candidate is a run that Prune looks at.
+type candidate struct {
 	n     int64
 	id    string
 	at    time.Time // ended or begun
@@ -62,31 +62,31 @@ type past struct {
 // Prune removes history by a policy and makes the file smaller. It works in short
 // transactions beside runs under way. When it is interrupted, the next Prune goes on.
 func (s *Store) Prune(ctx context.Context, p Policy) (Pruned, error) {
-	const doing = "prune the history"
+	const op = "prune the history"
 	var done Pruned
 	if s.reads == nil {
 		return done, nil
 	}
-	runs, err := s.all(ctx)
+	runs, err := s.candidates(ctx)
 	if err != nil {
-		return done, s.failed(doing, err)
+		return done, s.failed(op, err)
 	}
 	var total int64
 	if p.MaxSize > 0 {
 		if total, err = s.size(ctx, runs, p); err != nil {
-			return done, s.failed(doing, err)
+			return done, s.failed(op, err)
 		}
 	}
-	chosen, err := choose(runs, p, time.Now(), total, func(r past) (int64, error) { return s.weigh(ctx, r, p) })
+	chosen, err := choose(runs, p, time.Now(), total, func(r candidate) (int64, error) { return s.runSize(ctx, r, p) })
 	if err != nil {
-		return done, s.failed(doing, err)
+		return done, s.failed(op, err)
 	}
 	if p.DryRun {
 		done.add(chosen)
 		return done, nil
 	}
 	for part := range slices.Chunk(chosen, runsAtOnce) {
-		gone, err := s.remove(ctx, doing, part)
+		gone, err := s.remove(ctx, op, part)
 		if err != nil {
 			return done, err
 		}
@@ -96,25 +96,25 @@ func (s *Store) Prune(ctx context.Context, p Policy) (Pruned, error) {
 	if p.Routine {
 		noted = 0
 	}
-	return done, s.shrink(ctx, doing, noted, p)
+	return done, s.shrink(ctx, op, noted, p)
 }
 
-func (p *Pruned) add(runs []past) {
+func (p *Pruned) add(runs []candidate) {
 	for _, r := range runs {
 		p.IDs = append(p.IDs, r.id)
 		p.Bytes += r.size
 	}
 }
 
-// all are the runs, newest first.
-func (s *Store) all(ctx context.Context) (runs []past, err error) {
+// candidates are the runs, newest first.
+func (s *Store) candidates(ctx context.Context) (runs []candidate, err error) {
 	rows, err := s.reads.QueryContext(ctx, "SELECT n, id, coalesce(ended, started), owner, boot, lease FROM runs ORDER BY n DESC")
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var r past
+		var r candidate
 		var at int64
 		var o owner
 		if err := rows.Scan(&r.n, &r.id, &at, &o.process, &o.boot, &o.lease); err != nil {
@@ -127,7 +127,7 @@ func (s *Store) all(ctx context.Context) (runs []past, err error) {
 }
 
 // size is how many bytes the file needs for what it holds, with the logs.
-func (s *Store) size(ctx context.Context, runs []past, p Policy) (int64, error) {
+func (s *Store) size(ctx context.Context, runs []candidate, p Policy) (int64, error) {
 	var pages, free, size int64
 	for q, to := range map[string]*int64{"page_count": &pages, "freelist_count": &free, "page_size": &size} {
 		if err := s.reads.QueryRowContext(ctx, "PRAGMA "+q).Scan(to); err != nil {
@@ -141,8 +141,8 @@ func (s *Store) size(ctx context.Context, runs []past, p Policy) (int64, error) 
 	return total, nil
 }
 
-// weigh is about how many bytes the run takes.
-func (s *Store) weigh(ctx context.Context, r past, p Policy) (n int64, err error) {
+// runSize is about how many bytes the run takes.
+func (s *Store) runSize(ctx context.Context, r candidate, p Policy) (n int64, err error) {
 	err = s.reads.QueryRowContext(ctx, `SELECT
 		(SELECT coalesce(sum(length(record)), 0) FROM records WHERE run = ?1) +
 		(SELECT coalesce(sum(length(events)), 0) FROM turns WHERE n BETWEEN ?2 AND ?3)`,
@@ -150,7 +150,7 @@ func (s *Store) weigh(ctx context.Context, r past, p Policy) (n int64, err error
 	return n + p.logSize(r), err
 }
 
-func (p Policy) logSize(r past) int64 {
+func (p Policy) logSize(r candidate) int64 {
 	if p.LogSize == nil {
 		return 0
 	}
@@ -158,7 +158,7 @@ func (p Policy) logSize(r past) int64 {
 }
 
 // choose is which runs (given newest first) go, oldest first, with their sizes.
-func choose(runs []past, p Policy, now time.Time, total int64, weigh func(past) (int64, error)) (list []past, err error) {
+func choose(runs []candidate, p Policy, now time.Time, total int64, weigh func(candidate) (int64, error)) (list []candidate, err error) {
 	for i, r := range slices.Backward(runs) {
 		old := p.OlderThan > 0 && now.Sub(r.at) > p.OlderThan
 		beyond := p.Keep > 0 && i >= p.Keep
@@ -177,8 +177,8 @@ func choose(runs []past, p Policy, now time.Time, total int64, weigh func(past) 
 
 // remove takes runs out of the history, except those that have found an owner
 // meanwhile, and says which. Their turns are left to sweep.
-func (s *Store) remove(ctx context.Context, doing string, runs []past) (gone []past, err error) {
-	err = s.write(ctx, doing, func(ctx context.Context, c *sql.Conn) error {
+func (s *Store) remove(ctx context.Context, op string, runs []candidate) (gone []candidate, err error) {
+	err = s.write(ctx, op, func(ctx context.Context, c *sql.Conn) error {
 		gone = gone[:0]
 		for _, r := range runs {
 			var o owner
@@ -208,11 +208,11 @@ func (s *Store) remove(ctx context.Context, doing string, runs []past) (gone []p
 }
 
 // shrink removes what removed runs have left, and gives the room back.
-func (s *Store) shrink(ctx context.Context, doing string, runs int, p Policy) error {
+func (s *Store) shrink(ctx context.Context, op string, runs int, p Policy) error {
 	dropFirings := func(ctx context.Context, c *sql.Conn) (more bool, err error) { return dropFirings(ctx, c, p) }
-	for _, step := range []func(context.Context, *sql.Conn) (more bool, err error){sweep, dropDefinitions, dropFirings, vacuum} {
+	for _, step := range []func(context.Context, *sql.Conn) (more bool, err error){dropTurns, dropDefinitions, dropFirings, vacuum} {
 		for more := true; more; {
-			err := s.write(ctx, doing, func(ctx context.Context, c *sql.Conn) (err error) {
+			err := s.write(ctx, op, func(ctx context.Context, c *sql.Conn) (err error) {
 				more, err = step(ctx, c)
 				return err
 			})
@@ -229,11 +229,11 @@ func (s *Store) shrink(ctx context.Context, doing string, runs int, p Policy) er
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, err := s.checkpoint(context.WithoutCancel(ctx)) // the file shrinks later where somebody reads it
-	return s.failed(doing, err)
+	return s.failed(op, err)
 }
 
-// sweep removes some turns of doomed runs.
-func sweep(ctx context.Context, c *sql.Conn) (more bool, err error) {
+// dropTurns removes some turns of doomed runs.
+func dropTurns(ctx context.Context, c *sql.Conn) (more bool, err error) {
 	for left := int64(turnsAtOnce); left > 0; {
 		var run int64
 		err := c.QueryRowContext(ctx, "SELECT run FROM doomed LIMIT 1").Scan(&run)
@@ -289,18 +289,18 @@ func dropFirings(ctx context.Context, c *sql.Conn, p Policy) (more bool, err err
 
 // vacuum moves some pages into the gaps, so that the file can be cut off.
 func vacuum(ctx context.Context, c *sql.Conn) (more bool, err error) {
-	before, err := gaps(ctx, c)
+	before, err := freePages(ctx, c)
 	if err != nil || before == 0 {
 		return false, err
 	}
 	if _, err := c.ExecContext(ctx, fmt.Sprintf("PRAGMA incremental_vacuum(%d)", pagesAtOnce)); err != nil {
 		return false, err
 	}
-	after, err := gaps(ctx, c)
+	after, err := freePages(ctx, c)
 	return after > 0 && after < before, err
 }
 
-func gaps(ctx context.Context, c *sql.Conn) (pages int64, err error) {
+func freePages(ctx context.Context, c *sql.Conn) (pages int64, err error) {
 	err = c.QueryRowContext(ctx, "PRAGMA freelist_count").Scan(&pages)
 	return pages, err
 }

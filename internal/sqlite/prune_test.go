@@ -17,7 +17,7 @@ import (
 func TestChoose(t *testing.T) {
 	now := time.Now()
 	hours := func(h time.Duration) time.Time { return now.Add(-h * time.Hour) }
-	runs := []past{ // newest first
+	runs := []candidate{ // newest first
 		{id: "e", at: hours(0), size: 10},
 		{id: "d", at: hours(1), size: 10, lives: true},
 		{id: "c", at: hours(5), size: 10},
@@ -40,7 +40,7 @@ func TestChoose(t *testing.T) {
 		{Policy{OlderThan: 8 * time.Hour, Keep: 3}, "a b"},
 		{Policy{OlderThan: 8 * time.Hour, MaxSize: 80}, "a b"},
 	} {
-		list, err := choose(runs, c.p, now, 100, func(r past) (int64, error) { return r.size, nil })
+		list, err := choose(runs, c.p, now, 100, func(r candidate) (int64, error) { return r.size, nil })
 		var ids []string
 		for _, r := range list {
 			ids = append(ids, r.id)
@@ -150,7 +150,7 @@ func TestPruneInterrupted(t *testing.T) {
 	ctx := context.Background()
 	s := openTest(t, t.TempDir())
 	pastRuns(t, s, 4, 20)
-	runs, err := s.all(ctx)
+	runs, err := s.candidates(ctx)
 	must(t, err)
 	gone, err := s.remove(ctx, "prune", runs)
 	if err != nil || len(gone) != 3 {

@@ -8,7 +8,7 @@ import (
 )
 
 func (s *Store) openToRead(ctx context.Context) error {
-	marked, size, err := s.look()
+	marked, size, err := s.statFiles()
 	switch {
 	case err != nil:
 		return err
@@ -17,7 +17,7 @@ func (s *Store) openToRead(ctx context.Context) error {
 	case size <= 0:
 		return nil
 	}
-	err = s.read(ctx, marked, "mode=ro&_pragma=busy_timeout("+milliseconds(busyTimeout)+")")
+	err = s.openReads(ctx, marked, "mode=ro&_pragma=busy_timeout("+milliseconds(busyTimeout)+")")
 	var e *Error
 	if !errors.As(s.failed(opening, err), &e) || e.Code != ReadOnly {
 		return err
@@ -28,12 +28,12 @@ func (s *Store) openToRead(ctx context.Context) error {
 	if info, walErr := os.Stat(s.file + "-wal"); walErr == nil && info.Size() > 0 {
 		return err
 	}
-	return s.read(ctx, marked, "mode=ro&immutable=1")
+	return s.openReads(ctx, marked, "mode=ro&immutable=1")
 }
 
-// read opens the file and looks whether it is a history of this version.
-func (s *Store) read(ctx context.Context, marked bool, options string) error {
-	noted, err := s.lastNoted()
+// openReads opens the file and looks whether it is a history of this version.
+func (s *Store) openReads(ctx context.Context, marked bool, options string) error {
+	noted, err := s.readLastCommit()
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (s *Store) read(ctx context.Context, marked bool, options string) error {
 	}
 	version, err := s.version(ctx, c, marked)
 	if err == nil && version == len(migrations) {
-		err = s.complete(ctx, c, noted)
+		err = s.checkComplete(ctx, c, noted)
 	}
 	c.Close()
 	switch {

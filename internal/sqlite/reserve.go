@@ -16,7 +16,7 @@ const reserveSize = 256 << 10
 
 // keepReserve makes the file where it is not there. Without room for it no run begins: its
 // end could not be recorded.
-func (s *Store) keepReserve(doing string) error {
+func (s *Store) keepReserve(op string) error {
 	path := filepath.Join(s.dir, reserveName)
 	if _, err := os.Lstat(path); err == nil {
 		return nil
@@ -27,16 +27,16 @@ func (s *Store) keepReserve(doing string) error {
 	}
 	os.Remove(path)
 	if errors.Is(err, syscall.ENOSPC) {
-		return &Error{Code: Full, File: s.file, Doing: doing, Err: err}
+		return &Error{Code: Full, File: s.file, Op: op, Err: err}
 	}
 	return nil
 }
 
 // withReserve does write, and once more with the reserve given up where the disk is full.
-func (s *Store) withReserve(doing string, write func() error) error {
+func (s *Store) withReserve(op string, write func() error) error {
 	err := write()
 	var e *Error
-	if !errors.As(s.failed(doing, err), &e) || e.Code != Full || os.Remove(filepath.Join(s.dir, reserveName)) != nil {
+	if !errors.As(s.failed(op, err), &e) || e.Code != Full || os.Remove(filepath.Join(s.dir, reserveName)) != nil {
 		return err
 	}
 	return write()

@@ -23,25 +23,25 @@ var ErrTaken = errors.New("there is a schedule of that name")
 
 // Schedules are those that were added by command, by id.
 func (s *Store) Schedules(ctx context.Context) (list []Schedule, err error) {
-	const doing = "list the schedules"
+	const op = "list the schedules"
 	if s.reads == nil {
 		return nil, nil
 	}
 	rows, err := s.reads.QueryContext(ctx, "SELECT id, name, tool, project, plan, by, at FROM schedules ORDER BY id")
 	if err != nil {
-		return nil, s.failed(doing, err)
+		return nil, s.failed(op, err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var r Schedule
 		var at int64
 		if err := rows.Scan(&r.ID, &r.Name, &r.Tool, &r.Project, &r.Plan, &r.By, &at); err != nil {
-			return nil, s.failed(doing, err)
+			return nil, s.failed(op, err)
 		}
 		r.At = time.Unix(0, at)
 		list = append(list, r)
 	}
-	return list, s.failed(doing, rows.Err())
+	return list, s.failed(op, rows.Err())
 }
 
 // AddSchedule keeps a schedule; By and At are set here. Where there is one of its id,
@@ -64,24 +64,24 @@ func (s *Store) AddSchedule(ctx context.Context, r Schedule, replace bool) error
 		if n, err := res.RowsAffected(); err != nil || n == 0 {
 			return errors.Join(err, ErrTaken)
 		}
-		return s.changed(ctx, c, "schedule", r.ID+" added")
+		return s.noteScheduleChange(ctx, c, "schedule", r.ID+" added")
 	})
 }
 
 // RemoveSchedule takes a schedule away and says whether it was there.
 func (s *Store) RemoveSchedule(ctx context.Context, id string) (there bool, err error) {
 	err = s.write(ctx, "remove schedule "+id, func(ctx context.Context, c *sql.Conn) error {
-		if there, err = forget(ctx, c, id); err != nil || !there {
+		if there, err = deleteSchedule(ctx, c, id); err != nil || !there {
 			return err
 		}
-		return s.changed(ctx, c, "schedule", id+" removed")
+		return s.noteScheduleChange(ctx, c, "schedule", id+" removed")
 	})
 	return there, err
 }
 
-// forget takes a schedule away with its cursor and pause. Its firings stay: they say
+// deleteSchedule takes a schedule away with its cursor and pause. Its firings stay: they say
 // which slots had a run.
-func forget(ctx context.Context, c *sql.Conn, id string) (there bool, err error) {
+func deleteSchedule(ctx context.Context, c *sql.Conn, id string) (there bool, err error) {
 	res, err := c.ExecContext(ctx, "DELETE FROM schedules WHERE id = ?", id)
 	if err != nil {
 		return false, err
@@ -95,12 +95,12 @@ func forget(ctx context.Context, c *sql.Conn, id string) (there bool, err error)
 	return n > 0, err
 }
 
-// changed counts a change of the schedules and notes it in the audit list.
-func (s *Store) changed(ctx context.Context, c *sql.Conn, action, detail string) error {
+// noteScheduleChange counts a change of the schedules and notes it in the audit list.
+func (s *Store) noteScheduleChange(ctx context.Context, c *sql.Conn, action, detail string) error {
 	if _, err := c.ExecContext(ctx, "UPDATE schedule_changes SET n = n + 1"); err != nil {
 		return err
 	}
-	return s.note(ctx, c, action, "", detail)
+	return s.addAudit(ctx, c, action, "", detail)
 }
 
 // ScheduleChanges is a number that grows with every change of the schedules and pauses.
@@ -124,7 +124,7 @@ func (s *Store) PauseSchedule(ctx context.Context, id string) (news bool, err er
 			return err
 		}
 		news = true
-		return s.changed(ctx, c, "schedule", id+" paused")
+		return s.noteScheduleChange(ctx, c, "schedule", id+" paused")
 	})
 	return news, err
 }
@@ -144,30 +144,30 @@ func (s *Store) ResumeSchedule(ctx context.Context, id string) (news bool, err e
 		if _, err := c.ExecContext(ctx, "UPDATE cursors SET last = max(last, ?) WHERE schedule = ?", time.Now().UnixNano(), id); err != nil {
 			return err
 		}
-		return s.changed(ctx, c, "schedule", id+" resumed")
+		return s.noteScheduleChange(ctx, c, "schedule", id+" resumed")
 	})
 	return news, err
 }
 
 // Pauses are the paused schedules, by id, with the time since when.
 func (s *Store) Pauses(ctx context.Context) (map[string]time.Time, error) {
-	const doing = "list the paused schedules"
+	const op = "list the paused schedules"
 	all := map[string]time.Time{}
 	if s.reads == nil {
 		return all, nil
 	}
 	rows, err := s.reads.QueryContext(ctx, "SELECT schedule, at FROM pauses")
 	if err != nil {
-		return nil, s.failed(doing, err)
+		return nil, s.failed(op, err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var id string
 		var at int64
 		if err := rows.Scan(&id, &at); err != nil {
-			return nil, s.failed(doing, err)
+			return nil, s.failed(op, err)
 		}
 		all[id] = time.Unix(0, at)
 	}
-	return all, s.failed(doing, rows.Err())
+	return all, s.failed(op, rows.Err())
 }

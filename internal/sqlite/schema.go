@@ -135,7 +135,7 @@ CREATE TABLE answers (
 -- What to know of a run beside its status, a line for each.
 ALTER TABLE runs ADD COLUMN notes TEXT NOT NULL DEFAULT '';
 `, `
--- Counts transactions but those that only add turns; see last.go.
+-- Counts transactions but those that only add turns; see last_commit.go.
 CREATE TABLE commits (n INTEGER NOT NULL) STRICT;
 INSERT INTO commits (n) VALUES (0);
 `}

@@ -29,17 +29,17 @@ type Store struct {
 
 	reads *sql.DB // nil in a Store that only reads where there is no history yet
 
-	ledgersMu sync.Mutex
-	ledgers   map[int64]*ledger // by the run's number
-	owning    chan struct{}     // holds one when there is a new ledger
+	ledgersMu   sync.Mutex
+	ledgers     map[int64]*ledger // by the run's number
+	ledgerAdded chan struct{}     // holds one when there is a new ledger
 
 	changesMu sync.Mutex // see Changes
-	asked     question
+	lastQuery changesQuery
 
-	queue queue
+	queue localQueue
 
-	claims round[Firing, bool]          // of slots
-	looks  round[asked, ScheduleCounts] // at schedules
+	claimCalls groupCall[Firing, bool]               // of slots
+	countCalls groupCall[countQuery, ScheduleCounts] // at schedules
 
 	stop    chan struct{} // closed by Close
 	workers sync.WaitGroup
@@ -51,25 +51,25 @@ var _ history.Store = (*Store)(nil)
 
 // Variables for the sake of tests, which cannot wait that long.
 var (
-	leaseLength = 30 * time.Second       // how long an owner may be silent
-	renewEvery  = 5 * time.Second        // how often it renews its lease
-	watchEvery  = 150 * time.Millisecond // how often it looks for a cancel
-	lookEvery   = 50 * time.Millisecond  // how often the first in line looks whether its turn has come
-	syncEvery   = 50 * time.Millisecond  // how long a commit waits for the disk
-	busyTimeout = 5 * time.Second        // how long a statement waits for another process
+	leaseLength    = 30 * time.Second       // how long an owner may be silent
+	renewEvery     = 5 * time.Second        // how often it renews its lease
+	watchEvery     = 150 * time.Millisecond // how often it looks for a cancel
+	queuePollEvery = 50 * time.Millisecond  // how often the first in line looks whether its turn has come
+	syncEvery      = 50 * time.Millisecond  // how long a commit waits for the disk
+	busyTimeout    = 5 * time.Second        // how long a statement waits for another process
 )
 
 // write runs f in one transaction that nothing else can come between.
-func (s *Store) write(ctx context.Context, doing string, f func(ctx context.Context, c *sql.Conn) error) error {
+func (s *Store) write(ctx context.Context, op string, f func(ctx context.Context, c *sql.Conn) error) error {
 	if s.conn == nil {
-		return &Error{ReadOnly, s.file, doing, errors.New("it was opened for reading only")}
+		return &Error{ReadOnly, s.file, op, errors.New("it was opened for reading only")}
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.failed(doing, s.transact(context.WithoutCancel(ctx), f))
+	return s.failed(op, s.transact(context.WithoutCancel(ctx), f))
 }
 
 // transact is write for a caller that holds mu.
@@ -101,35 +101,35 @@ func (s *Store) Close() error {
 	return s.closed
 }
 
-// restWAL is how large the WAL may be that Quit leaves behind. The next process has
+// maxQuitWAL is how large the WAL may be that Quit leaves behind. The next process has
 // to read all of it when it opens the history.
-const restWAL = 512 << 10
+const maxQuitWAL = 512 << 10
 
 // Quit is Close for a process that ends now. It gives up the ledgers but leaves the
 // file to the end of the process, as long as the WAL is small: closing would move
 // every commit to the main file, which takes several syncs, longer than a short
 // run. Giving up a ledger need not survive the machine, its process does not either.
 func (s *Store) Quit() error {
-	if s.wal == nil || s.wal.size() > restWAL {
+	if s.wal == nil || s.wal.size() > maxQuitWAL {
 		return s.Close()
 	}
-	s.closing.Do(s.halt)
+	s.closing.Do(s.stopWorkers)
 	return s.closed
 }
 
-// halt stops everything but SQLite.
-func (s *Store) halt() {
+// stopWorkers stops everything but SQLite.
+func (s *Store) stopWorkers() {
 	close(s.stop)
 	s.workers.Wait()
-	for _, l := range s.held() {
+	for _, l := range s.openLedgers() {
 		l.Close()
 	}
-	s.noteLast()
+	s.saveLastCommit()
 }
 
 func (s *Store) close() error {
-	const doing = "close the history"
-	s.halt()
+	const op = "close the history"
+	s.stopWorkers()
 	var err error
 	if s.wal != nil {
 		err = s.wal.close()
@@ -147,11 +147,11 @@ func (s *Store) close() error {
 			err = e
 		}
 	}
-	return s.failed(doing, err)
+	return s.failed(op, err)
 }
 
-// held are the ledgers in use.
-func (s *Store) held() []*ledger {
+// openLedgers are the ledgers in use.
+func (s *Store) openLedgers() []*ledger {
 	s.ledgersMu.Lock()
 	defer s.ledgersMu.Unlock()
 	list := make([]*ledger, 0, len(s.ledgers))

@@ -304,7 +304,7 @@ func TestManyRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Log(name, time.Since(began))
-		text, args := listing(c.q)
+		text, args := runsQuery(c.q)
 		if got := plan(t, s, text, args); got != c.plan {
 			t.Errorf("%s: the plan is %s, want %s", name, got, c.plan)
 		}

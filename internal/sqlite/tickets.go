@@ -15,21 +15,21 @@ import (
 type ticket struct {
 	n, run int64
 	history.QueueEntry
-	owner  owner
-	epoch  int  // of the ticket
-	now    int  // of the run; 0: there is no such run any more
-	dead   bool // it counts no more
-	lapsed bool // for its owner's lease alone
+	owner    owner
+	epoch    int  // of the ticket
+	runEpoch int  // of the run; 0: there is no such run any more
+	dead     bool // it counts no more
+	lapsed   bool // for its owner's lease alone
 }
 
-// census is what one look has found out about processes; one may own many runs.
-type census map[string]struct {
+// ownerStates is what one look has found out about processes; one may own many runs.
+type ownerStates map[string]struct {
 	pid   int
 	state procid.Liveness
 }
 
-// judge says who owns the ticket, and whether it counts.
-func (c census) judge(t *ticket) {
+// assess says who owns the ticket, and whether it counts.
+func (c ownerStates) assess(t *ticket) {
 	p, known := c[t.owner.process.String]
 	if !known {
 		if id, ok := t.owner.identity(); ok {
@@ -40,8 +40,8 @@ func (c census) judge(t *ticket) {
 		c[t.owner.process.String] = p
 	}
 	t.PID = p.pid
-	t.dead, t.lapsed = t.owner.judge(p.state)
-	t.dead = t.dead || t.epoch != t.now
+	t.dead, t.lapsed = t.owner.judgeState(p.state)
+	t.dead = t.dead || t.epoch != t.runEpoch
 }
 
 // querier is a connection or a transaction.
@@ -59,13 +59,13 @@ func readTickets(ctx context.Context, q querier) ([]ticket, error) {
 	}
 	defer rows.Close()
 	var list []ticket
-	found := census{}
+	found := ownerStates{}
 	known := map[string][]history.LockDemand{}
 	for rows.Next() {
 		var t ticket
 		var needs string
 		var since int64
-		err := rows.Scan(&t.n, &t.run, &t.epoch, &needs, &t.Held, &since, &t.Run, &t.now, &t.owner.process, &t.owner.boot, &t.owner.lease)
+		err := rows.Scan(&t.n, &t.run, &t.epoch, &needs, &t.Held, &since, &t.Run, &t.runEpoch, &t.owner.process, &t.owner.boot, &t.owner.lease)
 		if err != nil {
 			return nil, err
 		}
@@ -76,19 +76,19 @@ func readTickets(ctx context.Context, q querier) ([]ticket, error) {
 			known[needs] = t.Demands
 		}
 		t.Since = time.Unix(0, since)
-		found.judge(&t)
+		found.assess(&t)
 		list = append(list, t)
 	}
 	return list, rows.Err()
 }
 
-// lineOf is the tickets as the rule sees them.
-func lineOf(list []ticket) history.Queue {
-	line := make(history.Queue, len(list))
+// queueOf is the tickets as the rule sees them.
+func queueOf(list []ticket) history.Queue {
+	queue := make(history.Queue, len(list))
 	for i := range list {
-		line[i] = list[i].QueueEntry
+		queue[i] = list[i].QueueEntry
 	}
-	return line
+	return queue
 }
 
 // Queue implements history.Store.
@@ -100,11 +100,11 @@ func (s *Store) Queue(ctx context.Context) (history.Queue, error) {
 	if err != nil {
 		return nil, s.failed("read who waits for whom", err)
 	}
-	return lineOf(living(list)), nil
+	return queueOf(liveTickets(list)), nil
 }
 
-// living are the tickets that count.
-func living(list []ticket) []ticket {
+// liveTickets are the tickets that count.
+func liveTickets(list []ticket) []ticket {
 	var live []ticket
 	for i := range list {
 		if !list[i].dead {
@@ -114,22 +114,22 @@ func living(list []ticket) []ticket {
 	return live
 }
 
-// moveUp drops the tickets of owners that are gone, and admits whom it may. It is called
+// admitNext drops the tickets of owners that are gone, and admits whom it may. It is called
 // in the transaction that has changed the line.
-func (s *Store) moveUp(ctx context.Context, c *sql.Conn) error {
+func (s *Store) admitNext(ctx context.Context, c *sql.Conn) error {
 	list, err := readTickets(ctx, c)
 	if err != nil {
 		return err
 	}
 	for i := range list {
 		if t := &list[i]; t.dead {
-			if err := t.drop(ctx, c); err != nil {
+			if err := t.remove(ctx, c); err != nil {
 				return err
 			}
 		}
 	}
-	list = living(list)
-	for _, i := range lineOf(list).Next() {
+	list = liveTickets(list)
+	for _, i := range queueOf(list).Next() {
 		if _, err := c.ExecContext(ctx, "UPDATE tickets SET held = 1, since = ? WHERE n = ?", time.Now().UnixNano(), list[i].n); err != nil {
 			return err
 		}
@@ -137,20 +137,20 @@ func (s *Store) moveUp(ctx context.Context, c *sql.Conn) error {
 	return nil
 }
 
-// drop removes a dead ticket. An owner that is only thought to be gone, because its
+// remove removes a dead ticket. An owner that is only thought to be gone, because its
 // lease has run out and nothing else can be told of it, loses the run with the ticket:
 // should it live after all, it must not go on beside the one who comes next.
-func (t *ticket) drop(ctx context.Context, c *sql.Conn) error {
+func (t *ticket) remove(ctx context.Context, c *sql.Conn) error {
 	_, err := c.ExecContext(ctx, "DELETE FROM tickets WHERE n = ?", t.n)
-	if err == nil && t.epoch == t.now && t.lapsed {
+	if err == nil && t.epoch == t.runEpoch && t.lapsed {
 		_, err = c.ExecContext(ctx, "UPDATE runs SET epoch = epoch + 1, owner = NULL, lease = 0 WHERE n = ? AND epoch = ?", t.run, t.epoch)
 	}
 	return err
 }
 
-// leave takes a run out of the line, with what it holds. An owner with a later epoch has
+// leaveQueue takes a run out of the line, with what it holds. An owner with a later epoch has
 // asked for itself, and keeps that.
-func (s *Store) leave(ctx context.Context, c *sql.Conn, run int64, epoch int) error {
+func (s *Store) leaveQueue(ctx context.Context, c *sql.Conn, run int64, epoch int) error {
 	res, err := c.ExecContext(ctx, "DELETE FROM tickets WHERE run = ? AND epoch <= ?", run, epoch)
 	if err != nil {
 		return err
@@ -158,5 +158,5 @@ func (s *Store) leave(ctx context.Context, c *sql.Conn, run int64, epoch int) er
 	if n, err := res.RowsAffected(); err != nil || n == 0 {
 		return err
 	}
-	return s.moveUp(ctx, c)
+	return s.admitNext(ctx, c)
 }

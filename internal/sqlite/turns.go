@@ -13,8 +13,8 @@ import (
 // maxSeq is the highest number an event can have.
 const maxSeq = 1<<32 - 1
 
-// page is how many bytes of events are read at once; a variable for tests.
-var page = 4 << 20
+// pageSize is how many bytes of events are read at once; a variable for tests.
+var pageSize = 4 << 20
 
 // turn is the number of the turn that ends with event seq.
 func turn(run int64, seq uint64) int64 { return run<<32 | int64(seq) }
@@ -43,35 +43,35 @@ func decode(list []dag.Event, text []byte, after uint64) ([]dag.Event, error) {
 
 // Events implements history.Store.
 func (s *Store) Events(ctx context.Context, id string, after uint64) ([]dag.Event, error) {
-	doing := "read the events of run " + id
+	op := "read the events of run " + id
 	if s.reads == nil {
-		return nil, noRun(doing)
+		return nil, noRun(op)
 	}
 	var run int64
 	err := s.reads.QueryRowContext(ctx, "SELECT n FROM runs WHERE id = ?", id).Scan(&run)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return nil, noRun(doing)
+		return nil, noRun(op)
 	case err != nil:
-		return nil, s.failed(doing, err)
+		return nil, s.failed(op, err)
 	case after >= maxSeq:
 		return nil, nil
 	}
 	rows, err := s.reads.QueryContext(ctx, "SELECT events FROM turns WHERE n BETWEEN ? AND ? ORDER BY n",
 		turn(run, after+1), turn(run, maxSeq))
 	if err != nil {
-		return nil, s.failed(doing, err)
+		return nil, s.failed(op, err)
 	}
 	defer rows.Close()
 	var list []dag.Event
 	var text sql.RawBytes
-	for size := 0; size < page && rows.Next(); size += len(text) {
+	for size := 0; size < pageSize && rows.Next(); size += len(text) {
 		if err := rows.Scan(&text); err != nil {
-			return nil, s.failed(doing, err)
+			return nil, s.failed(op, err)
 		}
 		if list, err = decode(list, text, after); err != nil {
-			return nil, &Error{Corrupt, s.file, doing, err}
+			return nil, &Error{Corrupt, s.file, op, err}
 		}
 	}
-	return list, s.failed(doing, rows.Err())
+	return list, s.failed(op, rows.Err())
 }

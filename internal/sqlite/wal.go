@@ -17,7 +17,7 @@ type wal struct {
 
 	commits atomic.Uint64 // how many were made
 	synced  atomic.Uint64 // how many of them are on the disk
-	last    atomic.Uint64 // the number of the newest that is counted, see last.go
+	last    atomic.Uint64 // the number of the newest that is counted, see last_commit.go
 	safe    atomic.Uint64 // the newest such number that is on the disk
 	dirty   chan struct{} // holds one when commits wait for the loop
 
@@ -80,12 +80,12 @@ func (w *wal) sync() error {
 		return err
 	}
 	last, covered := w.last.Load(), w.commits.Load()
-	pass("sync-before")
+	passPoint("sync-before")
 	if err := w.flush(); err != nil {
 		w.broken.Store(&err)
 		return err
 	}
-	pass("sync-after")
+	passPoint("sync-after")
 	w.safe.Store(last)
 	w.synced.Store(covered)
 	return nil

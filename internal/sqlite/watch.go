@@ -23,12 +23,12 @@ func (s *Store) watch() {
 			return
 		case <-tick.C:
 		}
-		ledgers := s.held()
+		ledgers := s.openLedgers()
 		if len(ledgers) == 0 { // a service that has nothing to do must not be seen in top
 			select {
 			case <-s.stop:
 				return
-			case <-s.owning:
+			case <-s.ledgerAdded:
 			}
 			continue
 		}
@@ -37,11 +37,11 @@ func (s *Store) watch() {
 			renewed = now
 		}
 		for _, l := range ledgers {
-			if l.isBehind() {
-				l.hearAnswers() // what fails is tried again
+			if l.hasPendingAnswers() {
+				l.deliverAnswers() // what fails is tried again
 			}
 		}
-		if version, err := s.changes(); err == nil && version != seen && s.hear(ledgers) == nil {
+		if version, err := s.changes(); err == nil && version != seen && s.checkLedgers(ledgers) == nil {
 			seen = version
 		}
 	}
@@ -65,35 +65,35 @@ func (s *Store) renew(ledgers []*ledger) error {
 // processes, not this Store. It is cheap while nobody writes at all: then the file that
 // commits are appended to looks as it did.
 func (s *Store) Changes() (int64, error) {
-	const doing = "look for changes"
+	const op = "look for changes"
 	if s.conn == nil {
-		return 0, &Error{ReadOnly, s.file, doing, errors.New("it was opened for reading only")}
+		return 0, &Error{ReadOnly, s.file, op, errors.New("it was opened for reading only")}
 	}
 	s.changesMu.Lock()
 	defer s.changesMu.Unlock()
 	now := time.Now()
 	info, err := s.wal.file.Stat()
-	if err == nil && s.asked.same(info) {
-		return s.asked.answer, nil
+	if err == nil && s.lastQuery.unchanged(info) {
+		return s.lastQuery.answer, nil
 	}
 	n, err2 := s.changes()
 	if err == nil && err2 == nil {
-		s.asked = question{info.Size(), info.ModTime(), now, n}
+		s.lastQuery = changesQuery{info.Size(), info.ModTime(), now, n}
 	}
-	return n, s.failed(doing, err2)
+	return n, s.failed(op, err2)
 }
 
-// question is when Changes last asked SQLite, and how the WAL was then.
-type question struct {
+// changesQuery is when Changes last asked SQLite, and how the WAL was then.
+type changesQuery struct {
 	size     int64
 	modified time.Time
 	at       time.Time
 	answer   int64
 }
 
-// same says whether nothing was appended since. A commit within the grain of the file
+// unchanged says whether nothing was appended since. A commit within the grain of the file
 // system's clock may not show: then SQLite is asked once more.
-func (q question) same(info fs.FileInfo) bool {
+func (q changesQuery) unchanged(info fs.FileInfo) bool {
 	const grain = 50 * time.Millisecond
 	return q.size == info.Size() && q.modified.Equal(info.ModTime()) && q.at.Sub(q.modified).Abs() > grain
 }
@@ -116,8 +116,8 @@ func (s *Store) changes() (n int64, err error) {
 	return n, err
 }
 
-// hear tells each ledger what others have done to its run.
-func (s *Store) hear(ledgers []*ledger) error {
+// checkLedgers tells each ledger what others have done to its run.
+func (s *Store) checkLedgers(ledgers []*ledger) error {
 	for _, l := range ledgers {
 		var epoch int
 		var cancel sql.NullString
@@ -128,9 +128,9 @@ func (s *Store) hear(ledgers []*ledger) error {
 		case err != nil:
 			return err
 		case cancel.Valid:
-			l.ask(cancel.String)
+			l.requestCancel(cancel.String)
 		}
-		if err := l.hearAnswers(); err != nil {
+		if err := l.deliverAnswers(); err != nil {
 			return err
 		}
 	}
