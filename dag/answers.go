@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// takeAnswers folds in the answers that have come.
+// takeAnswers applies the answers that have been received.
 func (l *eventLoop) takeAnswers(now time.Time) {
 	for l.options.Answers != nil {
 		select {
@@ -35,7 +35,7 @@ func (l *eventLoop) takeAnswers(now time.Time) {
 	}
 }
 
-// receiveAnswer takes what came from the channel.
+// receiveAnswer handles what was received from the channel; more is false if it was closed.
 func (l *eventLoop) receiveAnswer(a Answer, more bool) {
 	if !more {
 		l.options.Answers = nil
@@ -44,7 +44,7 @@ func (l *eventLoop) receiveAnswer(a Answer, more bool) {
 	l.pendingAnswers = append(l.pendingAnswers, a)
 }
 
-// decline notes that whoever was asked does not answer.
+// decline notes that the person who was asked does not answer.
 func (l *eventLoop) decline(a Answer) {
 	if l.declined == nil {
 		l.declined = map[uint64]bool{}
@@ -52,7 +52,8 @@ func (l *eventLoop) decline(a Answer) {
 	l.declined[a.Wait] = true
 }
 
-// onlyAnswersLeft says whether everything that is left waits for answers which nobody here gives.
+// onlyAnswersLeft reports whether everything that is left waits for answers that this
+// process cannot get.
 func (l *eventLoop) onlyAnswersLeft() bool {
 	if l.inFlight+len(l.fallbacks) > 0 || len(l.pendingAnswers) > 0 || l.state.undecided() || len(l.state.waits) == 0 {
 		return false
@@ -63,7 +64,7 @@ func (l *eventLoop) onlyAnswersLeft() bool {
 	})
 }
 
-// leaveWaiting leaves the run as it is, once what it has come to is durable.
+// leaveWaiting makes durable what was recorded so far, before Run returns.
 func (l *eventLoop) leaveWaiting() error {
 	if l.options.Journal == nil {
 		return nil

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// Apply folds one event into the state. Events must come in the order they were
-// made. What cannot have happened is ignored: an event about a node that does not
-// exist or has settled, an end without an end state, a kind that is never recorded.
+// Apply applies one event to the state. Events must come in the order in which they were
+// made. An event that cannot have happened is ignored: one for a node that does not exist
+// or has settled, an end without a final status, and a kind that is never recorded.
 func (s *State) Apply(e Event) {
-	e.at = place{} // it may be that of another State
+	e.at = place{} // it may belong to another State
 	switch e.Kind {
 	case runOwned, stepBound, stepCompleting:
 	default:
@@ -43,8 +43,8 @@ func (s *State) apply(e *Event) {
 	s.dropStale()
 }
 
-// dropStale takes out of the front of every queue what an event has overtaken, so that what
-// Next finds there can be decided.
+// dropStale removes obsolete entries from the front of every queue, so that Next can decide
+// about the first entry.
 func (s *State) dropStale() {
 	s.endedFrames = s.endedFrames[leading(s.endedFrames, func(f *frame) bool {
 		return f.completing || s.endObsolete(f)
@@ -57,7 +57,8 @@ func (s *State) dropStale() {
 	s.readyFrames = s.readyFrames[leading(s.readyFrames, s.dropDecided):]
 }
 
-// endObsolete says that what came of a frame has been told: its node has settled, or is tried again.
+// endObsolete reports whether the end of a frame was already applied: its node has settled,
+// or has a new attempt.
 func (s *State) endObsolete(f *frame) bool {
 	if f.parent.f == nil {
 		return s.result != nil
@@ -65,8 +66,8 @@ func (s *State) endObsolete(f *frame) bool {
 	return f.parent.f.children[f.parent.i] != f || f.parent.f.node(f.parent.i).status != Running
 }
 
-// dropDecided takes what was decided out of the front of a frame's ready nodes, and says whether
-// none are left.
+// dropDecided removes the nodes that were decided from the front of a frame's ready nodes.
+// It reports whether none are left.
 func (s *State) dropDecided(f *frame) bool {
 	for len(f.ready) > 0 && f.nodes[f.ready[0]].status != Pending {
 		f.ready.pop()
@@ -76,7 +77,7 @@ func (s *State) dropDecided(f *frame) bool {
 	return !f.queued
 }
 
-// leading is how many elements at the front of a list are past.
+// leading returns how many elements at the front of a list are stale.
 func leading[T any](list []T, stale func(T) bool) int {
 	n := 0
 	for n < len(list) && stale(list[n]) {
@@ -85,7 +86,7 @@ func leading[T any](list []T, stale func(T) bool) int {
 	return n
 }
 
-// cancelledFrame is the frame that a cancel is about, nil when it is over.
+// cancelledFrame returns the frame that a cancel is about, nil if it has ended.
 func (s *State) cancelledFrame(e *Event) *frame {
 	at := e.at
 	switch {
@@ -100,7 +101,7 @@ func (s *State) cancelledFrame(e *Event) *frame {
 	return at.f.children[at.i]
 }
 
-// applyStep folds an event of one step.
+// applyStep applies an event of one step.
 func (s *State) applyStep(e *Event) {
 	at := e.at
 	if at.f == nil {
@@ -147,7 +148,7 @@ func (s *State) applyStep(e *Event) {
 	}
 }
 
-// startWait leaves a node to the outside.
+// startWait makes a node wait for a time or an answer.
 func (s *State) startWait(at place, e *Event) {
 	n := at.f.node(at.i)
 	n.res = e.Result
@@ -155,7 +156,7 @@ func (s *State) startWait(at place, e *Event) {
 	s.addTimer(timer{due: at.waitDue(), at: at, attempt: n.attempt, wait: e.Seq})
 }
 
-// setStatus gives a node another status.
+// setStatus changes the status of a node.
 func (s *State) setStatus(at place, to Status) {
 	n := at.f.node(at.i)
 	from := n.status
@@ -163,7 +164,7 @@ func (s *State) setStatus(at place, to Status) {
 	at.f.walk.statusChanged(s, at.f, from, to)
 }
 
-// maxAttempt keeps what a broken journal says from wrapping round.
+// maxAttempt prevents an overflow by a damaged journal.
 const maxAttempt = 1 << 30
 
 func (s *State) startNode(at place, e *Event) {
@@ -196,8 +197,8 @@ func (s *State) startNode(at place, e *Event) {
 	}
 }
 
-// armDeadline arms a frame's time limit: its graph's own, that of a try of the node that
-// holds it, or what is left for cleaning up, whichever ends first.
+// armDeadline sets the time limit of a frame: that of its graph, that of an attempt of the
+// node which holds it, or the rest of the cleanup time, whichever is the earliest.
 func (s *State) armDeadline(f *frame, now time.Time) {
 	var due time.Time
 	sooner := func(t time.Time) {
@@ -221,9 +222,9 @@ func (s *State) armDeadline(f *frame, now time.Time) {
 	}
 }
 
-// cancelFrame folds a cancel of a frame. What still runs in it afterwards has until
-// s.owner.cleanup is over, or as long as what surrounds it where that was cancelled
-// before.
+// cancelFrame applies a cancel of a frame. What still runs in it may take
+// State.limits.cleanup, or the rest of the cleanup time of an outer frame that was
+// cancelled before.
 func (s *State) cancelFrame(f *frame, e *Event) {
 	until := e.Time.Add(s.limits.cleanup)
 	for up := f.parent.f; up != nil; up = up.parent.f {
@@ -235,11 +236,11 @@ func (s *State) cancelFrame(f *frame, e *Event) {
 	s.markCancelled(f, cmp.Or(e.Reason, ReasonCancelled), until)
 	s.retries.reschedule(func(t timer) time.Time { return t.at.retryDue(t.due) })
 	s.waits.reschedule(func(t timer) time.Time { return t.at.waitDue() })
-	// What was cancelled must not queue for a slot.
+	// Nodes of a cancelled frame must not wait for a slot in order to end.
 	s.readyFrames = moveToFront(s.readyFrames, func(f *frame) bool { return f.stopped != "" })
 }
 
-// moveToFront moves what is wanted before the rest; each keeps its order.
+// moveToFront moves the wanted elements before the others and keeps the order within both.
 func moveToFront[T any](list []T, wanted func(T) bool) []T {
 	if !slices.ContainsFunc(list, wanted) {
 		return list
@@ -253,10 +254,10 @@ func moveToFront[T any](list []T, wanted func(T) bool) []T {
 	return append(first, slices.DeleteFunc(list, wanted)...)
 }
 
-// markCancelled marks a frame and everything open inside it as cancelled. What has not
-// started settles as it becomes ready; what runs is told by the loop. What would be
-// started after a cancel as well goes on, for as long as there is time to clean up. A
-// stop by force reaches that too.
+// markCancelled marks a frame and every unsettled frame inside it as cancelled. Nodes that
+// have not started settle when they become ready; the loop stops those that run. A node
+// that would also start after a cancel continues until the cleanup time ends. A forced stop
+// ends it too.
 func (s *State) markCancelled(f *frame, reason string, until time.Time) {
 	fresh := f.stopped == ""
 	if !fresh && reason != ReasonForced {
@@ -290,7 +291,7 @@ func (s *State) settleNode(at place, r *Result) {
 	s.setStatus(at, r.Status)
 	f.unsettled--
 	if c := f.children[at.i]; c != nil && !c.allSettled() {
-		delete(f.children, at.i) // its arguments were refused: nothing in it ever was
+		delete(f.children, at.i) // its arguments were rejected: nothing in it ever existed
 	}
 	if fails := f.walk.nodeSettled(s, f, at.i, r.taints()); fails && f.stopped == "" {
 		s.failing = append(s.failing, f)
@@ -300,8 +301,8 @@ func (s *State) settleNode(at place, r *Result) {
 	}
 }
 
-// queueEnd says that a frame's own result is due: once, though its last node may have
-// settled before the frame was bound, and it is bound then.
+// queueEnd notes that the result of a frame is due. It does so only once, although both the
+// last node that settles and the bind of the frame may call it.
 func (s *State) queueEnd(f *frame) {
 	if !f.endQueued {
 		f.endQueued = true
@@ -309,7 +310,7 @@ func (s *State) queueEnd(f *frame) {
 	}
 }
 
-// nodeReady is called when a node waits for nothing any more.
+// nodeReady is called when a node waits for no other node any more.
 func (s *State) nodeReady(f *frame, i int32) {
 	if def := f.def(i); def.isJoin() {
 		if def.Summarizes != nil {
@@ -323,7 +324,7 @@ func (s *State) nodeReady(f *frame, i int32) {
 	}
 }
 
-// queueReady puts a node that waits for nothing any more where Next finds it.
+// queueReady puts a ready node where Next finds it.
 func (s *State) queueReady(f *frame, i int32) {
 	f.nodes[i].readyAt = s.now.UnixNano()
 	if f.def(i).NoSlot {
@@ -338,8 +339,8 @@ func (s *State) queueReady(f *frame, i int32) {
 	}
 }
 
-// notifyDependents tells the dependents of a settled node that they wait for one less, and
-// taints them when it went badly.
+// notifyDependents counts a settled node off in its dependents, and taints them if bad is
+// set.
 func (s *State) notifyDependents(f *frame, i int32, bad bool) {
 	for _, d := range f.walk.dependents(i) {
 		n := &f.nodes[d]
@@ -350,7 +351,7 @@ func (s *State) notifyDependents(f *frame, i int32, bad bool) {
 	}
 }
 
-// bindGraph hands a graph its arguments and lets its nodes go.
+// bindGraph sets the arguments of a graph and queues its ready nodes.
 func (s *State) bindGraph(f *frame, a Args) {
 	f.args, f.bound = a, true
 	for i := range f.nodes {
@@ -361,9 +362,9 @@ func (s *State) bindGraph(f *frame, a Args) {
 	s.continueBound(f)
 }
 
-// continueBound continues what waited for a frame to be bound: tries and waits that were due, and
-// the graphs under way inside that have no arguments of their own. Both are there only when
-// the run was taken over from a journal.
+// continueBound continues what waited for the frame to be bound: timers of attempts and
+// waits, and running graphs inside without arguments of their own. Both exist only if the
+// run was resumed.
 func (s *State) continueBound(f *frame) {
 	held := f.pendingTimers
 	f.pendingTimers = nil

@@ -6,53 +6,55 @@ import (
 	"strings"
 )
 
-// Each is what a loop does: Item once for every one of Items.
+// Each is a loop: it runs Item once for each of Items.
 type Each struct {
-	// Items lists what the loop goes over. It is called in a worker when the loop
-	// has started, and once more when the run is taken up again: then it must
-	// answer the same. What it refuses fails the loop with ReasonInput.
+	// Items returns the items of the loop. A worker calls it when the loop has started, and
+	// again when the run is resumed; then it must return the same items. An error fails the
+	// loop with ReasonInput.
 	Items func(ctx context.Context, c *Call) (Items, error)
-	// Item is the node of every item: what runs (Runner, Graph or Each), When, Policy and
-	// Sure. It has no id of its own; its events are about test[KEY]. It sees the
-	// arguments of its item and the results that the loop's own node sees.
+	// Item is the node that runs for each item: its Runner, Graph or Each, with When,
+	// Policy and DurableStart. It has no id; its events have paths like test[KEY]. It sees
+	// the arguments of its item, and the results that the node of the loop sees.
 	Item Node
 
-	// Parallel bounds how many items are under way at once, waits between tries
-	// included. 0 keeps as many under way as there are slots.
+	// Parallel limits how many items are active at the same time; one that waits for its
+	// next attempt counts. 0 means as many as there are slots.
 	Parallel int
-	// MinSuccess is how many items must succeed, or all where there are fewer; one
-	// that was skipped, or whose failure is tolerated, has not. 0: none may fail. A
-	// loop over nothing succeeds in any case.
+	// MinSuccess is how many items must succeed; if there are fewer items, all must. An
+	// item that was skipped, or whose failure is tolerated, does not count as a success. 0
+	// means that no item may fail. A loop without items always succeeds.
 	MinSuccess int
-	// FailFast cancels the rest once too many items have failed for the loop to
-	// succeed. Items that were skipped do not count for that.
+	// FailFast cancels the other items when so many have failed that the loop cannot
+	// succeed any more. Skipped items do not count as failed here.
 	FailFast bool
 
-	// Keep is how many bytes of the items' stdout Gather can see. Raw of what is
-	// printed beyond that is dropped, and marked as truncated.
+	// Keep is how many bytes of the items' stdout Gather can read. Raw beyond that is
+	// dropped and the output is marked as truncated.
 	Keep int64
-	// Gather may complete the loop's result (its output) from those of its items, in
-	// the order of the items. It is called in a worker, when all of them have settled.
+	// Gather may complete the result of the loop (its output) from the results of the
+	// items, which are in the order of the items. A worker calls it after all items have
+	// settled.
 	Gather func(v View, items []*Result, r *Result)
 }
 
-// Items are what a loop goes over. They are read from several goroutines.
+// Items are the items of a loop. Implementations must be safe for concurrent use.
 type Items interface {
 	Len() int
-	// Keys names the items, each once, without brackets; nil names them by number,
-	// from 0.
+	// Keys returns the names of the items, without duplicates and without brackets. nil
+	// means that the items are numbered from 0.
 	Keys() []string
-	// Digest tells these items from others with the same keys, "" where nothing does.
-	// It goes into the journal.
+	// Digest distinguishes these items from others with the same keys; "" if nothing does.
+	// It is recorded in the journal.
 	Digest() string
-	// Args are the arguments of one item.
+	// Args returns the arguments of item i.
 	Args(i int) Args
 }
 
-// MaxItems is how many items a loop may go over.
+// MaxItems is the largest number of items of a loop.
 const MaxItems = 1_000_000
 
-// checkItems says what is wrong with the items of a loop.
+// checkItems returns an error that describes what is wrong with the items of a loop, or
+// nil.
 func checkItems(items Items) error {
 	n, keys := items.Len(), items.Keys()
 	switch {

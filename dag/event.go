@@ -5,61 +5,62 @@ import (
 	"time"
 )
 
-// EventVersion is the version of the event form, flowrun/event.v1. Kinds and
-// fields are only ever added; a kind is never given another meaning.
+// EventVersion is the version of the event format, flowrun/event.v1. Kinds and fields are
+// only added; the meaning of a kind never changes.
 const EventVersion = 1
 
-// Kind says what happened.
+// Kind is the kind of an event.
 type Kind string
 
 // The kinds of events.
 const (
 	RunStarted    Kind = "run.started"
-	RunCancelling Kind = "run.cancelling" // Node: "" or the nested graph; Reason says why
-	RunFinished   Kind = "run.finished"   // Result: the run's
-	RunResumed    Kind = "run.resumed"    // another owner goes on; Reset: what runs again
+	RunCancelling Kind = "run.cancelling" // Node: "" or the nested graph; Reason: why
+	RunFinished   Kind = "run.finished"   // Result: that of the run
+	RunResumed    Kind = "run.resumed"    // another owner continues the run; Reset: the steps to run again
 	StepStarted   Kind = "step.started"   // Attempt counts from 1
-	StepExpanded  Kind = "step.expanded"  // a loop knows what it goes over: Items, Keys
-	StepRetrying  Kind = "step.retrying"  // Result: the failed try's; Due: when the next begins
-	StepWaiting   Kind = "step.waiting"   // Result: holds the Wait; from then on it is up to the outside
-	StepFallback  Kind = "step.fallback"  // Result: the last try's; the fallback begins
-	StepFinished  Kind = "step.finished"  // Result: the step's, skipped and cancelled included
+	StepExpanded  Kind = "step.expanded"  // the items of a loop are known: Items, Keys
+	StepRetrying  Kind = "step.retrying"  // Result: that of the failed attempt; Due: when the next one starts
+	StepWaiting   Kind = "step.waiting"   // Result: has the Wait that the node now waits for
+	StepFallback  Kind = "step.fallback"  // Result: that of the last attempt; the fallback starts
+	StepFinished  Kind = "step.finished"  // Result: that of the step, also if it was skipped or cancelled
 )
 
-// Kinds that are folded in and never recorded: whoever resumes the run works out anew what they bring.
+// These kinds are applied and never recorded. The owner that resumes the run makes them
+// again.
 const (
-	runOwned       Kind = "run.owned"   // somebody runs it, and allows so much
-	stepBound      Kind = "step.bound"  // the arguments of a graph, or the items of a loop, are there
+	runOwned       Kind = "run.owned"   // the run has an owner, with these limits
+	stepBound      Kind = "step.bound"  // the arguments of a graph, or the items of a loop, are known
 	stepCompleting Kind = "step.ending" // a worker completes the result of a graph or a loop
 )
 
-// Event is one thing that happened in a run. Events never carry more than
-// InlineLimit bytes of a step's output.
+// Event is one thing that happened in a run. An event never carries more than InlineLimit
+// bytes of a step's output.
 type Event struct {
 	V       int       `json:"v"`
 	Seq     uint64    `json:"seq"` // counts from 1 within a run
 	Run     string    `json:"run,omitempty"`
 	Kind    Kind      `json:"kind"`
-	Node    ID        `json:"node,omitempty"` // the path of the node
+	Node    ID        `json:"node,omitempty"` // path of the node
 	Attempt int       `json:"attempt,omitempty"`
 	Time    time.Time `json:"time"`
 	Due     time.Time `json:"due,omitzero"`
-	Reason  string    `json:"reason,omitempty"` // of the cancel, or the Result's
-	// Queued is how long a try that starts waited for a slot, in nanoseconds.
+	Reason  string    `json:"reason,omitempty"` // of the cancel, or that of the Result
+	// Queued is how long the attempt waited for a slot, in nanoseconds.
 	Queued time.Duration `json:"queued_ns,omitempty"`
-	// Outlasts says that a cancel does not stop the try that starts: only the end of the
-	// time for cleaning up does.
+	// Outlasts means that a cancel does not stop this attempt. It is stopped when the time
+	// for cleaning up ends.
 	Outlasts bool    `json:"outlasts,omitempty"`
 	Result   *Result `json:"result,omitempty"`
-	Reset    []ID    `json:"reset,omitempty"` // paths of steps whose results count no more
-	// Items is how many items a loop goes over, Keys what they are called where that
-	// is not their numbers, Digest what tells them from others.
+	Reset    []ID    `json:"reset,omitempty"` // paths of steps whose results no longer count
+	// Items is the number of items of a loop. Keys are their names, empty if they are
+	// numbered. Digest distinguishes them from other items.
 	Items  int      `json:"items,omitempty"`
 	Keys   []string `json:"keys,omitempty"`
 	Digest string   `json:"digest,omitempty"`
 
-	// at is the node's place in the State that made the event; an event read
-	// back from a journal finds its place by Node.
+	// at is the place of the node in the State that made the event. It is not set in an
+	// event that was read from a journal; then Node gives the place.
 	at place
 
 	args   Args         // of stepBound
@@ -67,8 +68,8 @@ type Event struct {
 	limits *ownerLimits // of runOwned
 }
 
-// Detached is the event as it may be kept for long: it holds on to nothing of the run,
-// and of streams to no more than their beginning.
+// Detached returns a copy of the event that may be kept for long: it keeps no other data of
+// the run in memory, and only the beginning of streams.
 func (e Event) Detached() Event {
 	e.at, e.args, e.items, e.limits = place{}, nil, nil, nil
 	if e.Result != nil {
@@ -77,24 +78,24 @@ func (e Event) Detached() Event {
 	return e
 }
 
-// Sink watches a run. Emit is called from the goroutine that owns the run, in
-// order; it must not block for long and cannot fail a run.
+// Sink observes a run. The goroutine that owns the run calls Emit, in the order of the
+// events. Emit must not block for long and cannot fail the run.
 type Sink interface{ Emit(Event) }
 
-// SinkFunc is a function as a Sink.
+// SinkFunc is a function that implements Sink.
 type SinkFunc func(Event)
 
 // Emit calls f.
 func (f SinkFunc) Emit(e Event) { f(e) }
 
-// Journal keeps events. Append is called once a turn of the loop, before
-// anything in the events is acted upon; when it fails the run stops. Its context
-// is the caller's without the cancel, which has to be recorded too. The slice is
-// reused after the call.
+// Journal keeps events. Append is called once in a turn, before Run acts on the events; if
+// it fails, the run stops. Its context keeps the values of the caller's context but is
+// never cancelled, because the cancel has to be recorded too. The slice is reused after the
+// call.
 //
-// Append survives the end of the process. Sync returns when everything appended
-// before survives the end of the machine as well: the loop asks for that before it
-// starts a node that is Sure, and when the run has finished.
+// Appended events survive the end of the process. After Sync they survive a crash of the
+// machine too. Run calls Sync before it starts a node with DurableStart, and when the run
+// has finished.
 type Journal interface {
 	Append(ctx context.Context, events []Event) error
 	Sync(ctx context.Context) error

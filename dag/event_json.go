@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// AppendJSON appends the event's JSON form to b, as json.Marshal writes it. A
-// journal writes two events a step, and reflection would be most of its work.
+// AppendJSON appends the event to b as JSON, in the form that json.Marshal writes. A
+// journal writes two events for each step, and most of that time would be reflection.
 func (e *Event) AppendJSON(b []byte) []byte {
 	b = append(b, `{"v":`...)
 	b = strconv.AppendInt(b, int64(e.V), 10)
@@ -158,11 +158,11 @@ func appendTime(b []byte, t time.Time) []byte {
 	return append(b, '"')
 }
 
-// appendString writes plain text itself and leaves everything else to the library.
+// appendString writes plain ASCII text itself and uses encoding/json for everything else.
 func appendString(b []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
-			text, _ := json.Marshal(s) // a string never fails
+			text, _ := json.Marshal(s) // cannot fail for a string
 			return append(b, text...)
 		}
 	}

@@ -9,44 +9,44 @@ import (
 	"time"
 )
 
-// eventLoop is the one goroutine that owns a run's State.
+// eventLoop is the goroutine that owns the State of a run.
 type eventLoop struct {
-	ctx            context.Context // the caller's
-	record         context.Context // the journal's: never cancelled, or a cancel could not be recorded
-	base           context.Context // of all work; ends only by force
+	ctx            context.Context // of the caller
+	record         context.Context // of the journal: never cancelled, because the cancel has to be recorded
+	base           context.Context // parent of all contexts of work; only a forced stop cancels it
 	force          context.CancelCauseFunc
 	options        Options
 	state          *State
 	pool           *pool
 	ticket         ticket
-	ticketQueued   bool // the ticket may stand in the queue
-	slots          int  // that it holds
-	inFlight       int  // tasks with workers
+	ticketQueued   bool // the ticket may be in the queue of Slots
+	slots          int  // number of slots that the run holds
+	inFlight       int  // number of tasks that workers have
 	seq            uint64
 	batch          []Event
 	tasks          []*task
-	fallbacks      []*task // of Idle nodes, which held no slot: they wait for one
-	reports        []*task // of workers
-	freeTasks      []*task // done with, to be used again
+	fallbacks      []*task // of nodes with NoSlot: they wait for a slot
+	reports        []*task // from workers
+	freeTasks      []*task // finished tasks, to be used again
 	resultSlab     []Result
-	pendingAnswers []Answer        // came, and cannot be folded in yet
-	declined       map[uint64]bool // waits that whoever was asked leaves to others
-	onExit         []func() bool   // take back what is to happen when the time for cleaning up ends
+	pendingAnswers []Answer        // received, but cannot be applied yet
+	declined       map[uint64]bool // waits that the person who was asked left to others
+	onExit         []func() bool   // undo what is scheduled for the end of the cleanup time
 	controls       map[*frame]*control
-	cancelSeen     bool // the caller's cancel has been heeded
-	opened         bool // the first turn has begun
+	cancelSeen     bool // the caller's cancel was recorded
+	opened         bool // the first turn has started
 
 	released bool // Options.Release was closed
 }
 
-// control is what the loop needs to stop what runs in a frame that has not ended.
+// control holds the contexts of what runs in a frame that has not ended.
 type control struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	cleanup context.Context // of what runs after a cancel; nil until needed
 
-	// Of what runs before a cancel and would run after one as well: a cancel does not
-	// stop it, the end of the time for cleaning up does. nil until needed.
+	// Of nodes that start before a cancel and would also start after one: the cancel does
+	// not stop them, but the end of the cleanup time does. nil until needed.
 	outlast context.Context
 	expire  context.CancelCauseFunc
 }
@@ -79,13 +79,13 @@ func (l *eventLoop) run() error {
 	return ErrReleased
 }
 
-// maxBatch is about how many events a turn records at most: the end of a loop over
-// very many items must not be one of its size.
+// maxBatch is about the largest number of events that a turn records. Without it, the end
+// of a loop with very many items would be one huge batch.
 const maxBatch = 4096
 
-// turn is decide, record, act. Reports are folded in first; decisions are asked
-// for until there are none, so that a turn is one call to the journal, or until
-// they are a batch of some size: then there is more to decide.
+// turn does one round: decide, record, act. It applies the reports first. Then it decides
+// until there is nothing left to decide, so that a turn is one call of the journal, or
+// until the batch is large. In that case more is true.
 func (l *eventLoop) turn() (wake time.Time, more bool, err error) {
 	now := time.Now()
 	l.batch, l.tasks = l.batch[:0], l.tasks[:0]
@@ -99,7 +99,7 @@ func (l *eventLoop) turn() (wake time.Time, more bool, err error) {
 	for decided := true; decided && !more; more = len(l.batch) > maxBatch {
 		free := l.startFallbacks(l.takeSlots(now))
 		free, wake, decided = l.decide(now, free)
-		if free > 0 { // there was less to start than it looked
+		if free > 0 { // fewer nodes started than expected
 			l.slots -= free
 			l.options.Slots.give(free)
 		}
@@ -111,8 +111,8 @@ func (l *eventLoop) turn() (wake time.Time, more bool, err error) {
 	return wake, more, nil
 }
 
-// decide asks for decisions until there is nothing more to decide with so many slots,
-// or the turn is full. left is how many slots it did not need.
+// decide collects decisions until there is nothing left to decide with this many free
+// slots, or the batch is full. left is the number of slots that were not needed.
 func (l *eventLoop) decide(now time.Time, free int) (left int, wake time.Time, decided bool) {
 	for len(l.batch) <= maxBatch {
 		l.noteCancel(now)
@@ -131,7 +131,7 @@ func (l *eventLoop) decide(now time.Time, free int) (left int, wake time.Time, d
 	return free, wake, decided
 }
 
-// completeWalk has a worker complete the result of a walk whose nodes have all settled.
+// completeWalk makes a worker complete the result of a walk whose nodes have all settled.
 func (l *eventLoop) completeWalk(e Event) {
 	f := e.at.f
 	l.state.apply(&e)
@@ -140,8 +140,8 @@ func (l *eventLoop) completeWalk(e Event) {
 	l.tasks = append(l.tasks, t)
 }
 
-// open begins the first turn with what is there already: the opening events, and
-// nested graphs that were under way, which need contexts and arguments again.
+// open starts the first turn: it records the opening events, and gives contexts and
+// arguments again to nested graphs that were running.
 func (l *eventLoop) open(now time.Time) error {
 	if l.opened {
 		return nil
@@ -158,7 +158,7 @@ func (l *eventLoop) open(now time.Time) error {
 	return nil
 }
 
-// restoreContexts gives nested graphs that are under way their contexts.
+// restoreContexts makes the contexts of the nested graphs that are running.
 func (l *eventLoop) restoreContexts(f *frame) error {
 	for i := range f.nodes {
 		if f.nodes[i].status != Running {
@@ -176,8 +176,8 @@ func (l *eventLoop) restoreContexts(f *frame) error {
 	return nil
 }
 
-// rebind asks for the arguments of the graphs under way in a frame. They are made
-// of the frame's own, so the outer ones come first.
+// rebind has workers compute the arguments of the running graphs in a frame. The outer ones
+// come first, because the inner ones need their arguments.
 func (l *eventLoop) rebind(f *frame) {
 	for i := 0; i < len(f.nodes) && len(f.children) > 0; i++ {
 		c := f.children[int32(i)]
@@ -191,10 +191,11 @@ func (l *eventLoop) rebind(f *frame) {
 	}
 }
 
-// noteCancel records that the caller wants the run to stop, once for each way.
+// noteCancel records that the caller wants to stop the run, once for a cancel and once for
+// a forced stop.
 func (l *eventLoop) noteCancel(now time.Time) {
 	if !l.state.started || l.abandoned() {
-		return // run.started comes first; after the other nothing does
+		return // run.started must be the first event; after Abandon there are no more
 	}
 	if !l.cancelSeen && l.ctx.Err() != nil {
 		l.cancelSeen = true
@@ -210,7 +211,7 @@ func (l *eventLoop) noteCancel(now time.Time) {
 	}
 }
 
-// takeSlots gets slots for the leaves that could start.
+// takeSlots gets slots for the leaves that could start, and returns how many are free.
 func (l *eventLoop) takeSlots(now time.Time) int {
 	want := l.state.startable(now) + len(l.fallbacks)
 	if l.releasing() {
@@ -225,8 +226,9 @@ func (l *eventLoop) takeSlots(now time.Time) int {
 	return free
 }
 
-// startFallbacks starts fallbacks that wait for a slot: first come, first served. One that was
-// cancelled meanwhile needs none, to be told so. What is left of free is the answer.
+// startFallbacks starts the fallbacks that wait for a slot, in the order they came. One
+// that was cancelled in the meantime needs no slot: it only reports the cancel. It returns
+// how many slots are left.
 func (l *eventLoop) startFallbacks(free int) int {
 	left := l.fallbacks[:0]
 	for _, t := range l.fallbacks {
@@ -245,8 +247,8 @@ func (l *eventLoop) startFallbacks(free int) int {
 	return free
 }
 
-// collect folds in what workers reported. A runner's error ends the run, but not
-// before everything else that was reported has been noted.
+// collect applies what workers reported. An error of a runner ends the run, but only after
+// all other reports have been recorded.
 func (l *eventLoop) collect(now time.Time) (err error) {
 	l.reports = l.pool.takeReports(l.reports)
 	released := 0
@@ -274,8 +276,8 @@ func (l *eventLoop) collect(now time.Time) (err error) {
 	return err
 }
 
-// report records the result of a try, of a walk, or of one that never began because its
-// arguments were refused.
+// report records the result of an attempt, of a walk, or of a node whose arguments could
+// not be computed.
 func (l *eventLoop) report(t *task, now time.Time) {
 	var e Event
 	switch {
@@ -291,7 +293,7 @@ func (l *eventLoop) report(t *task, now time.Time) {
 	if e.Kind != StepFallback {
 		return
 	}
-	// The fallback takes over the slot of the try it follows, where that had one.
+	// If the attempt had a slot, its fallback uses the same one.
 	if t.slot {
 		l.tasks = append(l.tasks, l.fallback(t.at, t.slot))
 	} else {
@@ -300,13 +302,13 @@ func (l *eventLoop) report(t *task, now time.Time) {
 	t.slot = false
 }
 
-// fallback is the task of a node whose last try has failed.
+// fallback makes the task for the fallback of a node.
 func (l *eventLoop) fallback(at place, slot bool) *task {
 	n := at.f.node(at.i)
 	return l.newTask(task{at: at, ctx: l.contextFor(at), attempt: int(n.attempt), fallback: true, slot: slot, previous: n.res})
 }
 
-// argsBound lets a nested graph, or a loop, go whose arguments are there.
+// argsBound starts the nodes of a graph or a loop whose arguments are known.
 func (l *eventLoop) argsBound(t *task, now time.Time) error {
 	c := t.at.f.children[t.at.i]
 	switch w, loops := c.walk.(*loopWalk); {
@@ -314,7 +316,7 @@ func (l *eventLoop) argsBound(t *task, now time.Time) error {
 	case !c.expanded:
 		l.batch = append(l.batch, Event{Kind: StepExpanded, Node: t.at.f.path(t.at.i), Items: t.items.Len(), Keys: t.items.Keys(), Digest: t.items.Digest(), at: t.at})
 		l.apply(&l.batch[len(l.batch)-1], now)
-	default: // nothing is recorded: with the items it had, the run can go on later
+	default: // nothing is recorded, so that the run can be resumed later with the items it had
 		return fmt.Errorf("the items of step %s changed since the run began: restore the items, or start the step again in a new run (retry --from %s)",
 			t.at.f.path(t.at.i), t.at.f.path(t.at.i))
 	}
@@ -323,8 +325,8 @@ func (l *eventLoop) argsBound(t *task, now time.Time) error {
 	return nil
 }
 
-// newTask is a task to submit, with a Result of its own to fill in. Tasks are used
-// again and Results come from slabs: many short steps cost few allocations.
+// newTask returns a task to submit, with a Result to fill in. Tasks are used again and
+// Results are allocated in slabs, so that many short steps cause few allocations.
 func (l *eventLoop) newTask(t task) *task {
 	if len(l.resultSlab) == 0 {
 		l.resultSlab = make([]Result, 64)
@@ -341,7 +343,7 @@ func (l *eventLoop) newTask(t task) *task {
 	return p
 }
 
-// apply numbers and applies an event of the turn's batch.
+// apply gives an event its number and time and applies it. The event must be in the batch.
 func (l *eventLoop) apply(e *Event, now time.Time) {
 	l.seq++
 	e.V, e.Seq, e.Run, e.Time = EventVersion, l.seq, l.state.run, now
@@ -352,8 +354,8 @@ func (l *eventLoop) apply(e *Event, now time.Time) {
 	l.state.apply(e)
 }
 
-// releaseContext frees the context of a nested graph that has ended, which would else stay
-// with that of the graph around it.
+// releaseContext frees the context of a nested graph that has ended. Otherwise it would
+// stay in memory as long as that of the outer graph.
 func (l *eventLoop) releaseContext(e *Event) {
 	if e.Kind != StepFinished && e.Kind != StepRetrying && e.Kind != StepFallback || e.at.f == nil {
 		return
@@ -364,14 +366,14 @@ func (l *eventLoop) releaseContext(e *Event) {
 	}
 }
 
-// prepare notes a decision and prepares the task it asks for. It answers how many
-// slots that uses.
+// prepare applies a decision and prepares its task. It returns how many slots the task
+// uses.
 func (l *eventLoop) prepare(e *Event, now time.Time) int {
 	l.apply(e, now)
 	switch e.Kind {
 	case StepStarted:
 		return l.startTask(e)
-	case StepFallback: // of a graph, which held no slot
+	case StepFallback: // of a graph or a loop, which held no slot
 		l.fallbacks = append(l.fallbacks, l.fallback(e.at, false))
 	}
 	return 0
@@ -394,10 +396,10 @@ func (l *eventLoop) startTask(e *Event) int {
 	return 0
 }
 
-// contextFor is that of a try of a node.
+// contextFor returns the context for an attempt of a node.
 func (l *eventLoop) contextFor(at place) context.Context {
 	switch f := at.f; {
-	case f.def(at.i).Cleanup: // bounded by its own policy: neither a cancel nor those that cleaned up before it take its time
+	case f.def(at.i).Cleanup: // limited by its own policy only: neither a cancel nor an earlier cleanup shortens its time
 		return l.base
 	case f.stopped != "":
 		return l.cleanupContext(f)
@@ -408,7 +410,7 @@ func (l *eventLoop) contextFor(at place) context.Context {
 	}
 }
 
-// outlastContext is the context of what a cancel of the frame does not stop.
+// outlastContext returns the context of nodes that a cancel of the frame does not stop.
 func (l *eventLoop) outlastContext(f *frame) context.Context {
 	c := l.controls[f]
 	if c.outlast == nil {
@@ -417,8 +419,8 @@ func (l *eventLoop) outlastContext(f *frame) context.Context {
 	return c.outlast
 }
 
-// cleanupContext is the context of everything that runs in a frame after its cancel: one
-// context, so that the bound is one bound.
+// cleanupContext returns the context of everything that runs in a frame after its cancel.
+// It is one context, so that all of it shares one time limit.
 func (l *eventLoop) cleanupContext(f *frame) context.Context {
 	c := l.controls[f]
 	if c.cleanup == nil {
@@ -429,7 +431,7 @@ func (l *eventLoop) cleanupContext(f *frame) context.Context {
 	return c.cleanup
 }
 
-// publish records the turn's events and shows them to those who watch.
+// publish records the events of the turn and sends them to the sinks.
 func (l *eventLoop) publish() error {
 	if err := l.journal(); err != nil {
 		return fmt.Errorf("cannot record the run's events: %w", err)
@@ -442,7 +444,7 @@ func (l *eventLoop) publish() error {
 	return nil
 }
 
-// journal records the turn's events.
+// journal records the events of the turn.
 func (l *eventLoop) journal() error {
 	j := l.options.Journal
 	if len(l.batch) == 0 || j == nil {
@@ -457,7 +459,7 @@ func (l *eventLoop) journal() error {
 	return j.Sync(l.record)
 }
 
-// needsSync says whether an event must be durable before it is acted upon.
+// needsSync reports whether an event must be durable before Run acts on it.
 func needsSync(e Event) bool {
 	switch e.Kind {
 	case RunFinished:
@@ -468,7 +470,7 @@ func needsSync(e Event) bool {
 	return false
 }
 
-// act does what was decided and recorded: it stops and it starts.
+// act carries out what was decided and recorded: it cancels contexts and starts tasks.
 func (l *eventLoop) act() {
 	for i := range l.batch {
 		if e := &l.batch[i]; e.Kind == RunCancelling {
@@ -479,7 +481,8 @@ func (l *eventLoop) act() {
 	l.pool.submit(l.tasks)
 }
 
-// cancelContexts ends the contexts of a cancelled frame; those of nested frames follow.
+// cancelContexts ends the contexts of a cancelled frame, and with them those of nested
+// frames.
 func (l *eventLoop) cancelContexts(e *Event) {
 	if e.Reason == ReasonForced {
 		l.force(&Cancel{Reason: ReasonForced, Cause: ErrForced})
@@ -493,10 +496,11 @@ func (l *eventLoop) cancelContexts(e *Event) {
 	}
 }
 
-// limitCleanup gives what goes on in a cancelled frame the time there is for cleaning up.
+// limitCleanup sets the end of the cleanup time for nodes that still run in a cancelled
+// frame.
 func (l *eventLoop) limitCleanup(f *frame) {
 	if f.stopped == "" {
-		return // it is inside something that goes on
+		return // not cancelled: it belongs to a node that outlasts the cancel
 	}
 	if c := l.controls[f]; c != nil && c.expire != nil {
 		l.onExit = append(l.onExit, context.AfterFunc(l.cleanupContext(f), func() { c.expire(ErrTimeout) }))
@@ -516,7 +520,7 @@ func (l *eventLoop) wait(wake time.Time) {
 	}
 	done := l.ctx.Done()
 	if l.cancelSeen {
-		done = nil // heeded
+		done = nil // already recorded
 	}
 	select {
 	case <-l.pool.wake:

@@ -5,49 +5,51 @@ import (
 	"time"
 )
 
-// place is a node within a frame.
+// place is one node of one frame.
 type place struct {
 	f *frame
 	i int32
 }
 
-// frame is one walk of one Graph or of one loop: the run's own, or that of one try of
-// the node that holds it.
+// frame is one walk of a Graph or of a loop: that of the run itself, or that of one attempt
+// of the node that holds the graph or loop.
 type frame struct {
 	walk            walk
 	prefix          string // "", "setup/", or "test" for a loop
-	parent          place  // the node that holds this walk; up.f is nil for the root
+	parent          place  // the node that holds this walk; parent.f is nil for the root
 	args            Args
-	expanded        bool // its nodes are: those of a loop only once it was expanded
-	bound           bool // args or items are there, nodes may start
+	expanded        bool // nodes is complete; false for a loop until step.expanded
+	bound           bool // args or items are set, so nodes may start
 	nodes           []nodeState
 	children        map[int32]*frame
-	ready           heap    // nodes that wait for nothing any more but a slot
-	queued          bool    // is in State.runnable
-	pendingTimers   []timer // of tries and waits, until the frame is bound
-	unsettled       int32   // steps that have not settled
-	stopped         string  // reason of a cancel; "" while none
-	endQueued       bool    // is, or was, in State.ended
-	completing      bool    // a worker completes its result
-	timedOut        bool    // it was stopped because its own time was up
+	ready           heap    // nodes that wait for nothing but a slot
+	queued          bool    // the frame is in State.readyFrames
+	pendingTimers   []timer // of attempts and waits; they start when the frame is bound
+	unsettled       int32   // number of steps that have not settled
+	stopped         string  // reason of the cancel; "" if not cancelled
+	endQueued       bool    // the frame is, or was, in State.endedFrames
+	completing      bool    // a worker is completing the result
+	timedOut        bool    // the frame was cancelled because its own time limit passed
 	started         time.Time
-	cleanupDeadline time.Time // when what runs after the cancel must have ended
+	cleanupDeadline time.Time // after a cancel: when the cleanup must have ended
 }
 
-// walk is what graphs (graphWalk) and loops (loopWalk) do differently.
+// walk is what differs between graphs (graphWalk) and loops (loopWalk).
 type walk interface {
-	def(i int32) *Node                // what a node is
+	def(i int32) *Node                // definition of a node
 	path(prefix string, i int32) ID   // of a node
-	lookup(part string) (int32, bool) // the node of that name
-	dependents(i int32) []int32       // the nodes that wait for a node
-	timeout() time.Duration           // of the walk; 0 is none
-	args(v View) Args                 // those that a node sees
-	result(v View, id ID) *Result     // a result that a node sees
-	summarize(f *frame) *Result       // of a frame whose nodes have all settled
-	completer(f *frame) func(*Result) // completes the sum, in a worker; nil: nothing does
+	lookup(part string) (int32, bool) // finds a node by its part of a path
+	dependents(i int32) []int32       // nodes that wait for node i
+	timeout() time.Duration           // of the whole walk; 0 means none
+	args(v View) Args                 // arguments that a node sees
+	result(v View, id ID) *Result     // result that a node sees
+	summarize(f *frame) *Result       // the result, after all nodes have settled
+	completer(f *frame) func(*Result) // completes the result in a worker; nil if there is nothing to do
 
-	// What follows an event: a frame got its arguments or items, a node has changed its
-	// status, a node has settled (and its failure cancels the rest), another owner continues.
+	// These are called after an event. bind: a frame got its arguments or items.
+	// statusChanged: a node has another status. nodeSettled: a node has settled; fails
+	// reports whether its failure cancels the rest. reopen: another owner continues the
+	// run.
 	bind(s *State, f *frame, e *Event)
 	statusChanged(s *State, f *frame, from, to Status)
 	nodeSettled(s *State, f *frame, i int32, bad bool) (fails bool)
@@ -55,15 +57,15 @@ type walk interface {
 }
 
 type nodeState struct {
-	res         *Result // of the last try; the node's own once settled
-	readyAt     int64   // when it waited for nothing any more, Unix nanoseconds
-	pending     int32   // nodes it still waits for
+	res         *Result // of the last attempt; the final one once the node has settled
+	readyAt     int64   // when it stopped waiting for other nodes, Unix nanoseconds
+	pending     int32   // number of nodes it still waits for
 	attempt     int32
 	status      Status
 	tainted     bool
-	fallback    bool // the fallback runs or ran
+	fallback    bool // the fallback is running or has run
 	outlasts    bool // a cancel does not stop it
-	everStarted bool // a try of it has begun, in this life of the run or an earlier one
+	everStarted bool // an attempt has started, under this owner of the run or an earlier one
 }
 
 func (f *frame) visitSteps(visit func(ID, *Node, Status, *Result)) {
@@ -87,8 +89,8 @@ func (f *frame) visitFrames(visit func(*frame)) {
 	}
 }
 
-// path is a node's path; for the frame itself (i < 0) that of the node it hangs
-// under.
+// path returns the path of a node. For i < 0 it returns the path of the node that holds the
+// frame.
 func (f *frame) path(i int32) ID {
 	if i < 0 {
 		return ID(strings.TrimSuffix(f.prefix, "/"))
@@ -100,23 +102,24 @@ func (f *frame) def(i int32) *Node { return f.walk.def(i) }
 
 func (f *frame) node(i int32) *nodeState { return &f.nodes[i] }
 
-// index is the number of the node that another one names.
+// index returns the index of the node with that id.
 func (f *frame) index(id ID) int32 {
 	i, _ := f.walk.lookup(string(id))
 	return i
 }
 
-// allSettled says whether everything in the frame has settled.
+// allSettled reports whether every node of the frame is known and has settled.
 func (f *frame) allSettled() bool { return f.unsettled == 0 && f.expanded }
 
-// finalResult is the result of a walk whose nodes have all settled, as far as they tell.
+// finalResult returns the result of a walk after all its nodes have settled, before a
+// worker completes it.
 func (f *frame) finalResult() *Result {
 	r := f.walk.summarize(f)
 	r.Started = f.started
 	return r
 }
 
-// heap holds nodes in plan order, whatever order they became ready in.
+// heap holds indexes of nodes. Its first element is the first in plan order.
 type heap []int32
 
 func (l *heap) push(i int32) {

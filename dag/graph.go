@@ -7,132 +7,142 @@ import (
 	"time"
 )
 
-// ID names a node: within its Graph a step's name, in events a path such as
-// setup/clone, or setup#2/clone for the second try of setup.
+// ID names a node. Within its Graph it is the name of a step. In events it is a path such
+// as setup/clone, or setup#2/clone for the second attempt of setup.
 type ID string
 
-// Args is what a graph was called with. The kernel passes it through untouched
-// and never looks inside; it must not change once handed over.
+// Args are the arguments of one call of a graph. Package dag passes the value on and never
+// reads it. It must not change after it was passed.
 type Args any
 
-// Node is one place in a Graph.
+// Node is one node of a Graph.
 type Node struct {
 	ID    ID
-	After []ID // what it waits for directly
-	// When decides whether the node runs once everything in After has settled;
-	// nil runs it unless it is tainted.
+	After []ID // the nodes it directly waits for
+	// When decides whether the node runs, after everything in After has settled. If it is
+	// nil, the node runs unless it is tainted.
 	When *When
 
-	// Runner makes the node a leaf; Graph makes it a nested graph, whose Args
-	// Bind computes (in a worker, with the results of After at hand; nil hands on
-	// those of the outer graph). What Bind refuses fails with ReasonInput. Each makes
-	// it a loop, of whose Policy only Tolerate and Timeout have a meaning. A node with
-	// none of these is a join: it emits no events and passes taint on.
+	// Runner makes the node a leaf. Graph makes it a nested graph: Bind computes its Args,
+	// in a worker that can read the results of After. If Bind is nil, the nested graph gets
+	// the Args of the outer one. If Bind returns an error, the node fails with ReasonInput.
+	// Each makes the node a loop; of a loop's Policy only Tolerate and Timeout apply. A
+	// node with none of these is a join: it emits no events and passes taint on.
 	Runner Runner
 	Graph  *Graph
 	Bind   func(ctx context.Context, c *Call) (Args, error)
 	Each   *Each
 
-	// Summarizes makes a join sum up those of After that it names: what waits for the join
-	// finds under its id what they come to, as a graph. It sees what the join waits
-	// for, and is not tainted by it.
+	// Summarizes makes a join summarize the nodes of After that it names. A node that waits
+	// for the join finds the summary under the id of the join: their result, as if they
+	// were a graph. Such a node can also read every result that the join waits for, and the
+	// join does not taint it.
 	Summarizes []ID
 
 	Policy Policy
 
-	// DurableStart marks a leaf of which no try may begin before the journal holds that it
-	// does, whatever happens to the machine: one that must never run twice unasked.
+	// DurableStart marks a leaf that must never run twice without a person's consent. No
+	// attempt starts before the journal has made its start durable, so that even a power
+	// cut cannot lose it.
 	DurableStart bool
 
-	// Cleanup marks a node that cleans up after the others: it has its events and its
-	// result, but neither its failure nor its output is the graph's.
+	// Cleanup marks a node that cleans up after the others. It has events and a result, but
+	// neither its failure nor its output becomes that of the graph.
 	Cleanup bool
 
-	// NoSlot marks a leaf whose work is to wait for something outside: its tries hold no
-	// slot, and begin however many others wait for one. Its fallback is ordinary work.
+	// NoSlot marks a leaf that only waits for something outside. Its attempts hold no slot
+	// and start even when all slots are in use. Its fallback needs a slot like any other.
 	NoSlot bool
 
-	// NoOutput marks a node whose output is never the graph's, though its failure is.
+	// NoOutput marks a node whose output never becomes that of the graph, although its
+	// failure does.
 	NoOutput bool
 }
 
-// When is a condition.
+// When is the condition of a node.
 type When struct {
-	// Eval is called from the goroutine that owns the run and must be a pure
-	// function of the View. An error fails the node with ReasonCondition.
+	// Eval is called by the goroutine that owns the run. It must be a pure function of the
+	// View. An error fails the node with ReasonCondition.
 	Eval func(View) (bool, error)
-	// Uses says what the condition looks at by itself.
+	// Uses classifies the condition by the functions about the outcome that it calls.
 	Uses Uses
 }
 
-// Uses says which outcomes a condition judges itself.
+// Uses classifies a condition by the outcomes that it checks itself.
 type Uses uint8
 
 const (
-	// UsesResults: success() is implied, and a cancel keeps it from running.
+	// UsesResults marks a condition without such functions: success() is implied, and after
+	// a cancel the node does not run.
 	UsesResults Uses = iota
-	// UsesOutcome: it calls success() or failure(), so it is asked when tainted.
+	// UsesOutcome marks a condition that calls success() or failure(). It is evaluated for
+	// a tainted node too.
 	UsesOutcome
-	// UsesCancel: it calls always() or cancelled(), so it is asked after a cancel too.
+	// UsesCancel marks a condition that calls always() or cancelled(). It is evaluated
+	// after a cancel too.
 	UsesCancel
 )
 
-// Runner does the work of a leaf. Run is called in a worker goroutine; the Call is
-// valid until it returns. A failed step is a Result, an error stops the whole run.
+// Runner does the work of a leaf. Run is called in a worker goroutine; the Call is valid
+// until it returns. A step that failed is a Result. An error stops the whole run.
 //
-// A Result with the zero Status is judged by its exit code; Succeeded, Reused,
-// Skipped, Failed and TimedOut stand as they are, Waiting does with a Wait that can
-// end, and any other Status is Failed. Run
-// must return soon after ctx is done; context.Cause tells why. Then only success
-// counts: everything else, an error too, is taken for the stop that was asked for.
+// A Result with the zero Status is judged by its exit code. The statuses Succeeded, Reused,
+// Skipped, Failed and TimedOut are kept, and so is Waiting with a Wait that can end. Any
+// other Status becomes Failed.
+//
+// Run must return soon after ctx is done; context.Cause gives the reason. After that only
+// success counts: any other result, also an error, is recorded as the timeout or cancel
+// that ended ctx.
 type Runner interface {
 	Run(ctx context.Context, c *Call) (Result, error)
 }
 
-// RunnerFunc is a function as a Runner.
+// RunnerFunc is a function that implements Runner.
 type RunnerFunc func(ctx context.Context, c *Call) (Result, error)
 
 // Run calls f.
 func (f RunnerFunc) Run(ctx context.Context, c *Call) (Result, error) { return f(ctx, c) }
 
-// Call is one try of one node.
+// Call is one attempt of one node.
 type Call struct {
 	View
-	Run      string  // the run's id
-	Path     ID      // the node's path in the run
-	Attempt  int     // counts from 1; the fallback has that of the last try
-	Previous *Result // of the try before; nil on the first
+	Run      string  // id of the run
+	Path     ID      // path of the node in the run
+	Attempt  int     // counts from 1; for the fallback, that of the last attempt
+	Previous *Result // result of the attempt before; nil for the first
 }
 
-// Graph is nodes and edges, checked and ready to walk. It is immutable and may
-// be walked by many runs at once.
+// Graph is a list of nodes with edges, checked and ready to run. It is immutable; any
+// number of runs may use it at the same time.
 type Graph struct {
 	nodes []Node
 	index map[ID]int32
-	// Edges as two flat arrays: the dependents of node i are
-	// out[outAt[i]:outAt[i+1]]. waits[i] is how many nodes i waits for.
+	// The edges as flat arrays: the dependents of node i are out[outAt[i]:outAt[i+1]], and
+	// waits[i] counts the nodes that i waits for.
 	out, outAt, waits []int32
-	steps             int32 // nodes that are not joins
+	steps             int32 // number of nodes that are not joins
 
 	settings Settings
 }
 
-// Settings are what holds for a Graph as a whole.
+// Settings apply to a Graph as a whole.
 type Settings struct {
-	// FailFast cancels what still runs or waits at the first untolerated failure.
+	// FailFast cancels everything that still runs or waits after the first failure that is
+	// not tolerated.
 	FailFast bool
-	// Timeout bounds one walk of the graph; 0 is none.
+	// Timeout limits one walk of the graph; 0 means no limit.
 	Timeout time.Duration
-	// InheritResults lets the nodes see the results that the node holding the graph sees.
+	// InheritResults lets the nodes read the results that are visible to the node which
+	// holds the graph.
 	InheritResults bool
-	// Finish may complete the graph's result (its output, its value) before it is
-	// recorded. It is called in a worker, when all nodes have settled.
+	// Finish may complete the result of the graph (its output, its value) before it is
+	// recorded. A worker calls it after all nodes have settled.
 	Finish func(View, *Result)
 }
 
-// New checks the nodes, which must stand in plan order, and makes a Graph of
-// them. Errors: a duplicate or unknown id, one that cannot stand in a path, a loop
-// whose item does nothing, or a *CycleError.
+// New checks the nodes, which must be in plan order, and makes a Graph of them. It returns
+// an error for a duplicate or unknown id, an id that cannot be part of a path, a loop whose
+// item does nothing, and a *CycleError for a cycle.
 func New(nodes []Node, s Settings) (*Graph, error) {
 	g := &Graph{nodes: nodes, index: make(map[ID]int32, len(nodes)), settings: s,
 		outAt: make([]int32, len(nodes)+1), waits: make([]int32, len(nodes))}
@@ -164,10 +174,10 @@ func (n *Node) isJoin() bool { return n.Runner == nil && n.Graph == nil && n.Eac
 
 func (n *Node) isLeaf() bool { return n.Graph == nil && n.Each == nil }
 
-// needsSlot says whether a try of the node takes a slot.
+// needsSlot reports whether an attempt of the node takes a slot.
 func (n *Node) needsSlot() bool { return n.isLeaf() && !n.NoSlot }
 
-// connect fills the flat edge arrays: a counting sort by upstream node.
+// connect fills the flat edge arrays with a counting sort by upstream node.
 func (g *Graph) connect() error {
 	edges := 0
 	for i, n := range g.nodes {
@@ -196,8 +206,8 @@ func (g *Graph) connect() error {
 	return nil
 }
 
-// CycleError is a circle of waiting: each node waits for the next, the last for
-// the first.
+// CycleError reports a cycle: each node of Path waits for the next, and the last for the
+// first.
 type CycleError struct{ Path []ID }
 
 func (e *CycleError) Error() string {
@@ -209,8 +219,8 @@ func (e *CycleError) Error() string {
 	return "cycle: " + strings.Join(words, " waits for ")
 }
 
-// cycle finds a circle if there is one: whatever Kahn's algorithm cannot remove
-// still waits, so following any upstream of such a node must come back.
+// cycle returns a cycle, or nil. A node that Kahn's algorithm cannot remove is on a cycle
+// or downstream of one, so following its upstream nodes must come back to one already seen.
 func (g *Graph) cycle() *CycleError {
 	left := append([]int32(nil), g.waits...)
 	var free []int32
@@ -263,14 +273,13 @@ func (g *Graph) cycle() *CycleError {
 
 func (g *Graph) dependents(i int32) []int32 { return g.out[g.outAt[i]:g.outAt[i+1]] }
 
-// Len is how many nodes that are not joins the graph has, nested ones not counted.
+// Len returns the number of nodes, without joins and without the nodes of nested graphs.
 func (g *Graph) Len() int { return int(g.steps) }
 
-// Nodes are the graph's nodes in plan order, joins included. The slice must not
-// be changed.
+// Nodes returns the nodes in plan order, joins included. The slice must not be changed.
 func (g *Graph) Nodes() []Node { return g.nodes }
 
-// Node is the node with that id.
+// Node returns the node with that id.
 func (g *Graph) Node(id ID) (*Node, bool) {
 	i, ok := g.index[id]
 	if !ok {

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// graphWalk is the walk of a graph: nodes that wait for each other, each with a name.
+// graphWalk walks a graph: nodes with names, which wait for each other.
 type graphWalk struct{ *Graph }
 
-// openGraph makes the frame of one walk of g. Its nodes start once it is bound.
+// openGraph makes the frame of one walk of g. Its nodes start after it is bound.
 func (s *State) openGraph(g *Graph, prefix string, up place) *frame {
 	f := &frame{walk: graphWalk{g}, prefix: prefix, parent: up, expanded: true, nodes: make([]nodeState, len(g.nodes)), unsettled: g.steps}
 	f.walk.reopen(s, f)
@@ -39,8 +39,8 @@ func (w graphWalk) result(v View, id ID) *Result {
 	return nil
 }
 
-// waitsFor keeps a worker away from results that may still be written: those of
-// After were settled before it started.
+// waitsFor reports whether node i may read the result of id. Workers must not read results
+// that may still be written; those of After had settled before the worker started.
 func (w graphWalk) waitsFor(i int32, id ID) bool {
 	after := w.nodes[i].After
 	return slices.Contains(after, id) || slices.ContainsFunc(after, func(up ID) bool {
@@ -53,13 +53,14 @@ func (w graphWalk) bind(s *State, f *frame, e *Event) { s.bindGraph(f, e.args) }
 
 func (w graphWalk) statusChanged(*State, *frame, Status, Status) {}
 
-// nodeSettled passes on that a node has settled.
+// nodeSettled notifies the dependents of a node that it has settled.
 func (w graphWalk) nodeSettled(s *State, f *frame, i int32, bad bool) (fails bool) {
 	s.notifyDependents(f, i, bad)
 	return bad && w.settings.FailFast && !w.nodes[i].Cleanup
 }
 
-// reopen sets what every node waits for, and releases those that wait for nothing.
+// reopen counts what every node waits for, and marks the nodes that wait for nothing as
+// ready.
 func (w graphWalk) reopen(s *State, f *frame) {
 	for i := range f.nodes {
 		f.nodes[i].pending = w.waits[i]
@@ -78,9 +79,10 @@ func (w graphWalk) completer(f *frame) func(*Result) {
 	return func(r *Result) { w.settings.Finish(View{f: f, i: -1}, r) }
 }
 
-// lastStepRan reports whether the last step of a graph, and if that failed as a graph the
-// last one inside it, ran. Without success only its output is the run's: what an earlier
-// step printed is not what the run was for.
+// lastStepRan reports whether the last step of a graph ran; if that step is a nested graph
+// and failed, the last step inside must have run too. When a run fails, only this step's
+// output becomes the output of the run: what earlier steps printed is not the answer of the
+// tool.
 func (w graphWalk) lastStepRan(f *frame) bool {
 	for i := len(f.nodes) - 1; i >= 0; i-- {
 		n, def := &f.nodes[i], &w.nodes[i]
@@ -97,9 +99,9 @@ func (w graphWalk) lastStepRan(f *frame) bool {
 	return false
 }
 
-// summarize is the result of a graph as far as its nodes have settled: failed when a
-// step failed untolerated, with the exit code of the first such step in plan
-// order; its output is that of the last executed step in plan order.
+// summarize returns the result of a graph from the nodes that have settled. It is failed if
+// a step failed and that is not tolerated, with the exit code of the first such step in
+// plan order. Its output is that of the last step in plan order that was executed.
 func (w graphWalk) summarize(f *frame) *Result {
 	var t tally
 	for i := range f.nodes {
@@ -112,7 +114,7 @@ func (w graphWalk) summarize(f *frame) *Result {
 	return r
 }
 
-// summarizeJoin is sum over nothing but what a join sums up.
+// summarizeJoin returns the result of the nodes that a join summarizes.
 func (f *frame) summarizeJoin(join *Node) *Result {
 	var t tally
 	for _, id := range join.Summarizes {
@@ -121,10 +123,10 @@ func (f *frame) summarizeJoin(join *Node) *Result {
 	return t.result(f)
 }
 
-// tally is what nodes that have settled come to together. Places are by number plus
-// one, so that the zero tally is empty.
+// tally collects the results of nodes that have settled. Indexes are stored plus one, so
+// that the zero tally is empty.
 type tally struct {
-	failed, last int32 // the first that failed, the last that was executed
+	failed, last int32 // the first node that failed, the last that was executed
 	cancelled    bool
 }
 

@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// loopWalk is the walk of a loop: items that wait for nothing but room.
+// loopWalk walks a loop: its items wait for nothing but a free place among the active ones.
 type loopWalk struct {
 	*Each
-	count     int // of items
+	count     int // number of items
 	items     Items
 	keys      []string
 	digest    string
-	index     map[string]int32 // of keys, made when first asked for
-	next      int32            // items before it have been released or had settled
-	active    int32            // under way
+	index     map[string]int32 // by key; made when it is first needed
+	next      int32            // all items before it have been released or had settled
+	active    int32            // number of active items
 	failed    int32
-	keptBytes int64 // bytes of Raw held
+	keptBytes int64 // bytes of Raw that are kept
 }
 
-// openLoop makes the frame of one walk of a loop. Its items start once it is bound.
+// openLoop makes the frame of one walk of a loop. Its items start after it is bound.
 func openLoop(each *Each, prefix string, up place) *frame {
 	return &frame{walk: &loopWalk{Each: each}, prefix: prefix, parent: up}
 }
@@ -44,7 +44,7 @@ func (w *loopWalk) args(v View) Args {
 
 func (w *loopWalk) result(v View, id ID) *Result { return v.f.parent.view().Result(id) }
 
-// expand folds in what a loop goes over.
+// expand applies step.expanded: it sets the items of the loop.
 func (w *loopWalk) expand(f *frame, e *Event) {
 	n := e.Items
 	if e.Keys != nil {
@@ -57,12 +57,12 @@ func (w *loopWalk) expand(f *frame, e *Event) {
 	f.expanded, f.nodes, f.unsettled = true, make([]nodeState, n), int32(n)
 }
 
-// sameItems says whether a loop still goes over what it went over when it was folded.
+// sameItems reports whether items are those that the loop had when it was recorded.
 func (w *loopWalk) sameItems(items Items) bool {
 	return items.Len() == w.count && slices.Equal(items.Keys(), w.keys) && (w.digest == "" || items.Digest() == "" || w.digest == items.Digest())
 }
 
-// bind gives a loop its items and lets the first of them go.
+// bind sets the items of the loop and releases the first of them.
 func (w *loopWalk) bind(s *State, f *frame, e *Event) {
 	w.items, w.active = e.items, 0
 	f.bound = true
@@ -75,8 +75,7 @@ func (w *loopWalk) bind(s *State, f *frame, e *Event) {
 	s.continueBound(f)
 }
 
-// releaseItems releases items while there is room for them: a loop over many keeps few
-// under way.
+// releaseItems releases items up to the limit, so that a large loop has few active items.
 func (w *loopWalk) releaseItems(s *State, f *frame) {
 	room := int32(w.Parallel)
 	if room == 0 {
@@ -92,13 +91,14 @@ func (w *loopWalk) releaseItems(s *State, f *frame) {
 	}
 }
 
-// countsAsActive says whether an item in that state, once released, takes the room of another. Where
-// nothing but slots bounds the loop, one that waits does not.
+// countsAsActive reports whether a released item with that status counts against the limit.
+// If the loop has no Parallel, an item that waits for its next attempt or an answer does
+// not.
 func (w *loopWalk) countsAsActive(st Status) bool {
 	return st == Pending || st == Running || st.parked() && w.Parallel > 0
 }
 
-// statusChanged makes room for the next item when one does not need it any more.
+// statusChanged releases the next item when an active one no longer counts.
 func (w *loopWalk) statusChanged(s *State, f *frame, from, to Status) {
 	switch was, is := w.countsAsActive(from), w.countsAsActive(to); {
 	case !f.bound:
@@ -110,9 +110,9 @@ func (w *loopWalk) statusChanged(s *State, f *frame, from, to Status) {
 	}
 }
 
-// nodeSettled keeps of an item what can still be read.
+// nodeSettled drops the data of an item that nothing can read any more.
 func (w *loopWalk) nodeSettled(_ *State, f *frame, i int32, bad bool) (fails bool) {
-	if f.bound { // what is folded from a journal stays as it is: part of it may run again, and read the rest
+	if f.bound { // before, while events are folded from a journal, nothing is dropped: steps that run again may read it
 		w.trimItem(f, i)
 	}
 	if bad {
@@ -121,7 +121,7 @@ func (w *loopWalk) nodeSettled(_ *State, f *frame, i int32, bad bool) (fails boo
 	return bad && w.FailFast && w.cannotSucceed()
 }
 
-// cannotSucceed says whether a loop can no longer succeed.
+// cannotSucceed reports whether too many items have failed.
 func (w *loopWalk) cannotSucceed() bool {
 	allowed := 0
 	if w.MinSuccess > 0 {
@@ -130,7 +130,7 @@ func (w *loopWalk) cannotSucceed() bool {
 	return int(w.failed) > allowed
 }
 
-// reopen forgets the items, which are asked for again.
+// reopen drops the items; the loop computes them again.
 func (w *loopWalk) reopen(_ *State, f *frame) {
 	*w = loopWalk{Each: w.Each, count: w.count, keys: w.keys, digest: w.digest, index: w.index}
 	f.bound = false
@@ -154,8 +154,8 @@ func (w *loopWalk) completer(f *frame) func(*Result) {
 	}
 }
 
-// trimItem leaves of a settled item's result what the loop keeps: without what nobody can
-// read any more, and without stdout beyond what Gather may see.
+// trimItem drops from the result of a settled item what nothing can read any more, and
+// stdout beyond the limit of Keep.
 func (w *loopWalk) trimItem(f *frame, i int32) {
 	if c := f.children[i]; c != nil {
 		c.dropOutput()
@@ -172,7 +172,7 @@ func (w *loopWalk) trimItem(f *frame, i int32) {
 	}
 }
 
-// dropOutput frees what the results of a walk that has ended hold for references.
+// dropOutput frees the output that the results of an ended walk keep for references.
 func (f *frame) dropOutput() {
 	for i := range f.nodes {
 		if n := &f.nodes[i]; n.res != nil {
@@ -184,7 +184,7 @@ func (f *frame) dropOutput() {
 	}
 }
 
-// summarize is the result of a loop whose items have all settled.
+// summarize returns the result of a loop whose items have all settled.
 func (w *loopWalk) summarize(f *frame) *Result {
 	r := &Result{Status: Succeeded}
 	failed, good, cancelled := []int32{}, 0, false
@@ -206,7 +206,7 @@ func (w *loopWalk) summarize(f *frame) *Result {
 	switch {
 	case f.timedOut:
 		r.Status, r.ExitCode, r.Reason = TimedOut, ExitTimeout, ReasonTimeout
-	case cancelled && (f.stopped != ReasonFailFast || !w.cannotSucceed()): // another's fail-fast, it may be
+	case cancelled && (f.stopped != ReasonFailFast || !w.cannotSucceed()): // the fail-fast may be that of an outer graph
 		r.Status, r.ExitCode, r.Reason = Cancelled, ExitCancelled, f.stopped
 	case !enough:
 		r.Status, r.ExitCode, r.Reason = Failed, 1, ReasonItems
@@ -219,7 +219,7 @@ func (w *loopWalk) summarize(f *frame) *Result {
 	return r
 }
 
-// failureMessage says why a loop failed, naming the first few items that did.
+// failureMessage describes why a loop failed, with the first items that did.
 func (w *loopWalk) failureMessage(f *frame, failed []int32, good int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d of %d items failed", len(failed), len(f.nodes))
@@ -237,7 +237,7 @@ func (w *loopWalk) failureMessage(f *frame, failed []int32, good int) string {
 	return b.String()
 }
 
-// key is the name of an item.
+// key returns the name of item i.
 func (w *loopWalk) key(i int32) string {
 	if w.keys == nil {
 		return strconv.Itoa(int(i))
@@ -245,7 +245,7 @@ func (w *loopWalk) key(i int32) string {
 	return w.keys[i]
 }
 
-// lookup is the number of the item with that [KEY].
+// lookup returns the index of the item with that [KEY].
 func (w *loopWalk) lookup(part string) (int32, bool) {
 	key, opens := strings.CutPrefix(part, "[")
 	key, closes := strings.CutSuffix(key, "]")

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Next is what happens next at that time, as an event that has not happened yet: the
-// caller applies it and asks again, until ok is false and there is nothing to decide;
-// then it records the events and acts on them. Next only reads: asked twice, it gives
-// the same answer. free is how many leaves may start. wake is when to ask again at the
-// latest where there is nothing to decide, zero when only a report can change anything.
+// Next returns the next event at the given time, as a decision: the event has not happened
+// yet. The caller applies it and calls Next again, until ok is false; then it records the
+// events and acts on them. Next only reads, so two calls return the same event. free is the
+// number of leaves that may start. If ok is false, wake is the latest time to call Next
+// again; it is zero if only a report can change anything.
 func (s *State) Next(now time.Time, free int) (e Event, wake time.Time, ok bool) {
 	switch {
 	case s.result != nil:
@@ -36,7 +36,7 @@ func (s *State) Next(now time.Time, free int) (e Event, wake time.Time, ok bool)
 	return e, sooner(wake, due), ok
 }
 
-// sooner is the earlier of two times; zero is never.
+// sooner returns the earlier of two times; zero means never.
 func sooner(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
@@ -44,8 +44,8 @@ func sooner(a, b time.Time) time.Time {
 	return a
 }
 
-// endEvent ends a graph or a loop whose nodes have all settled, or has a worker complete its
-// result first.
+// endEvent ends a graph or a loop whose nodes have all settled. If a worker has to complete
+// its result, it returns the event that starts this.
 func (s *State) endEvent(f *frame, now time.Time) Event {
 	if f.walk.completer(f) != nil {
 		return Event{Kind: stepCompleting, Node: f.path(-1), at: place{f, -1}}
@@ -55,7 +55,7 @@ func (s *State) endEvent(f *frame, now time.Time) Event {
 	return s.finishEvent(f, r, now)
 }
 
-// finishEvent is the event that follows the end of a frame in r.
+// finishEvent returns the event for a frame that ended with result r.
 func (s *State) finishEvent(f *frame, r *Result, now time.Time) Event {
 	if f.parent.f == nil {
 		r.Notes = append(s.notes(r.Status), r.Notes...)
@@ -64,8 +64,8 @@ func (s *State) finishEvent(f *frame, r *Result, now time.Time) Event {
 	return s.outcomeEvent(f.parent, r, now)
 }
 
-// bindFailedEvent is the event that follows where a graph or a loop could not have its arguments:
-// nothing in it ever runs.
+// bindFailedEvent returns the event for a graph or a loop whose arguments could not be
+// computed. Nothing in it ever runs.
 func (s *State) bindFailedEvent(at place, r *Result, now time.Time) Event {
 	if at.f.children[at.i].timedOut && r.Status == Cancelled {
 		r.Status, r.ExitCode, r.Reason = TimedOut, ExitTimeout, ReasonTimeout
@@ -73,11 +73,11 @@ func (s *State) bindFailedEvent(at place, r *Result, now time.Time) Event {
 	return s.outcomeEvent(at, r, now)
 }
 
-// outcomeEvent is the event that follows a try that ended in r.
+// outcomeEvent returns the event for an attempt that ended with result r.
 func (s *State) outcomeEvent(at place, r *Result, now time.Time) Event {
 	n, def := at.f.node(at.i), at.f.def(at.i)
 	if n.res != nil && !n.res.Started.IsZero() {
-		r.Started = n.res.Started // of the first try
+		r.Started = n.res.Started // of the first attempt
 	}
 	r.Attempts, r.Fallback = int(n.attempt), n.fallback
 	e := Event{Node: at.f.path(at.i), Attempt: int(n.attempt), Reason: r.Reason, Result: r, at: at}
@@ -100,7 +100,7 @@ func (s *State) cancellingEvent(f *frame, reason string) Event {
 	return Event{Kind: RunCancelling, Node: f.path(-1), Reason: reason, at: f.parent}
 }
 
-// nextTimeout cancels a graph whose time is up.
+// nextTimeout cancels a graph whose time limit has passed.
 func (s *State) nextTimeout(now time.Time) (e Event, due time.Time, ok bool) {
 	if len(s.deadlines) == 0 {
 		return e, due, false
@@ -112,7 +112,7 @@ func (s *State) nextTimeout(now time.Time) (e Event, due time.Time, ok bool) {
 	return s.cancellingEvent(t.at.f, ReasonTimeout), due, true
 }
 
-// nextWaitEnd ends a wait whose time is over, or that a cancel ended.
+// nextWaitEnd ends a wait whose time has come, or that a cancel ended.
 func (s *State) nextWaitEnd(now time.Time) (e Event, due time.Time, ok bool) {
 	if len(s.waits) == 0 {
 		return e, due, false
@@ -130,9 +130,9 @@ func (s *State) nextWaitEnd(now time.Time) (e Event, due time.Time, ok bool) {
 	return s.cancelledEvent(t.at, now), due, true
 }
 
-// answerEvent is the event that ends a wait because of an answer. early says that its
-// graph has no arguments yet: ask again. An answer to what does not wait, or waits
-// anew, is late: nothing follows it.
+// answerEvent returns the event that ends a wait because of an answer. early means that the
+// graph has no arguments yet and the caller must try the answer again later. late means
+// that the node does not wait, or waits for something newer; the answer is dropped.
 func (s *State) answerEvent(a Answer, now time.Time) (e Event, early, late bool) {
 	at := s.find(a.Node)
 	if at.f == nil || at.f.node(at.i).status != Waiting {
@@ -148,8 +148,8 @@ func (s *State) answerEvent(a Answer, now time.Time) (e Event, early, late bool)
 	return s.outcomeEvent(at, a.Result.afterWait(now), now), false, false
 }
 
-// nextRetry starts a try that is due, if there is a slot for it: else a freed slot wakes
-// the loop.
+// nextRetry starts an attempt that is due, if there is a slot for it. If there is none, the
+// loop is woken when a slot is free.
 func (s *State) nextRetry(now time.Time, free int) (e Event, due time.Time, ok bool) {
 	if len(s.retries) == 0 {
 		return e, due, false
@@ -165,8 +165,8 @@ func (s *State) nextRetry(now time.Time, free int) (e Event, due time.Time, ok b
 	return e, due, ok
 }
 
-// startEvent decides the start of a node's next try, which could have begun at since;
-// false when no slot is free.
+// startEvent returns the start of a node's next attempt, which could have started at since.
+// It returns false if the node needs a slot and none is free.
 func (s *State) startEvent(at place, since int64, now time.Time, free int) (Event, bool) {
 	def := at.f.def(at.i)
 	e := Event{Kind: StepStarted, Node: at.f.path(at.i), Attempt: int(at.f.node(at.i).attempt) + 1, Time: now, at: at}
@@ -180,8 +180,8 @@ func (s *State) startEvent(at place, since int64, now time.Time, free int) (Even
 	return e, true
 }
 
-// nextReady decides a node that waits for nothing any more: those that need no slot first,
-// then frame by frame and in plan order within each.
+// nextReady decides about a ready node. Nodes that need no slot come first, the others
+// frame by frame and in plan order within a frame.
 func (s *State) nextReady(now time.Time, free int) (e Event, ok bool) {
 	if len(s.readyNoSlot) > 0 {
 		return s.decideNode(s.readyNoSlot[0], now, free)
@@ -193,8 +193,8 @@ func (s *State) nextReady(now time.Time, free int) (e Event, ok bool) {
 	return e, false
 }
 
-// decideNode decides one ready node: the truth table of docs/states.md. It answers
-// false when the node must wait for a slot.
+// decideNode decides about one ready node, by the truth table of docs/states.md. It returns
+// false if the node has to wait for a slot.
 func (s *State) decideNode(at place, now time.Time, free int) (Event, bool) {
 	n, def := at.f.node(at.i), at.f.def(at.i)
 	sees := UsesResults
@@ -220,8 +220,8 @@ func (s *State) decideNode(at place, now time.Time, free int) (Event, bool) {
 	return s.startEvent(at, n.readyAt, now, free)
 }
 
-// outlasts says whether a node that starts now would start after a cancel as well.
-// Then one that comes while it runs does not stop it.
+// outlasts reports whether a node that starts now would also start after a cancel. If so, a
+// cancel that comes while it runs does not stop it.
 func (s *State) outlasts(at place) bool {
 	when := at.f.def(at.i).When
 	if when == nil || when.Uses != UsesCancel {
@@ -238,10 +238,10 @@ func (s *State) settledEvent(at place, now time.Time, r Result) Event {
 	return Event{Kind: StepFinished, Node: at.f.path(at.i), Reason: r.Reason, Result: &r, at: at}
 }
 
-// cancelledEvent is the end of a node that a cancel kept from starting (again).
+// cancelledEvent ends a node that did not start, or not again, because of a cancel.
 func (s *State) cancelledEvent(at place, now time.Time) Event {
 	r := Result{Status: Cancelled, Reason: at.f.stopped}
-	if prev := at.f.node(at.i).res; prev != nil { // it had tried before
+	if prev := at.f.node(at.i).res; prev != nil { // it had an attempt before
 		r.Started, r.Attempts = prev.Started, prev.Attempts
 		r.Stdout, r.Stderr, r.ExitCode = prev.Stdout, prev.Stderr, prev.ExitCode
 	}

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// notes are what people should know of a run beside the status it ends with: how many
-// failures a success tolerated. Every step is visited, so this is done once, when the run
-// ends.
+// notes returns what people should know about a run beside its status: how many failures
+// were tolerated in a success. It visits every step, so it is called only once, at the end
+// of the run.
 func (s *State) notes(end Status) (notes []string) {
 	if end != Succeeded {
 		return nil
@@ -24,8 +24,8 @@ func (s *State) notes(end Status) (notes []string) {
 	return notes
 }
 
-// With is the status as people read it, with the notes of its result: "succeeded (2
-// tolerated)". Without notes it is the status alone.
+// With returns the status with the notes of its result, for people: "succeeded (2
+// tolerated)". Without notes it returns the status alone.
 func (s Status) With(notes ...string) string {
 	if len(notes) == 0 {
 		return s.String()

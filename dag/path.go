@@ -2,16 +2,15 @@ package dag
 
 import "strings"
 
-// A path is made of parts: the names of steps, a slash between what holds and what
-// is held, [KEY] after a loop for one of its items, #N for a later try:
+// A path consists of parts: names of steps, a slash between a step and what is inside it,
+// [KEY] after a loop for one of its items, and #N for attempt N from the second on:
 //
 //	setup#2/test[linux/amd64]#3/build
 //
-// Names hold none of these signs; keys may hold all but brackets.
+// Names contain none of these characters. Keys may contain all but brackets.
 
-// cut takes the first part off a path: a name, or [KEY] with its brackets. The
-// number of its try and the slash after it are dropped. Of what is no path it takes
-// nothing and leaves nothing.
+// cut takes the first part off a path: a name, or [KEY] with its brackets. It drops the
+// attempt number and the slash that follow. For an invalid path both results are empty.
 func (id ID) cut() (part string, rest ID) {
 	end := 0
 	if strings.HasPrefix(string(id), "[") {
@@ -39,9 +38,10 @@ func (id ID) cut() (part string, rest ID) {
 	return "", ""
 }
 
-// Split is the name of the outermost step of a path, the key of the item where it is
-// a loop, and what is left inside it; tries are dropped. setup#2/clone is setup and
-// clone, test[3]/build is test, 3 and build. All are empty for what is no path.
+// Split returns the name of the outermost step of a path, the key of the item if that step
+// is a loop, and the rest of the path inside it. Attempt numbers are dropped. setup#2/clone
+// gives setup and clone; test[3]/build gives test, 3 and build. All results are empty for
+// an invalid path.
 func (id ID) Split() (name, key string, rest ID) {
 	name, rest = id.cut()
 	for strings.HasPrefix(string(rest), "[") {
@@ -54,8 +54,8 @@ func (id ID) Split() (name, key string, rest ID) {
 	return name, key, rest
 }
 
-// WithoutAttempts is a path without the numbers of tries (setup#2/clone is
-// setup/clone): the step itself, however often something around it was tried.
+// WithoutAttempts returns the path without attempt numbers: setup/clone for setup#2/clone.
+// This names the step itself, whatever attempt of an outer step it belongs to.
 func (id ID) WithoutAttempts() ID {
 	if !strings.Contains(string(id), "#") {
 		return id
@@ -63,8 +63,8 @@ func (id ID) WithoutAttempts() ID {
 	return id.rebuild(true)
 }
 
-// WithoutKeys is a path without tries and without the keys of loops: the step as
-// it is written, test/build for test[3]/build.
+// WithoutKeys returns the path without attempt numbers and without the keys of loops: the
+// step as it is in the definition, test/build for test[3]/build.
 func (id ID) WithoutKeys() ID {
 	if !strings.ContainsAny(string(id), "#[") {
 		return id
@@ -72,9 +72,9 @@ func (id ID) WithoutKeys() ID {
 	return id.rebuild(false)
 }
 
-// Names says whether a path, which may leave out the keys of loops around the step,
-// names that of other: test/build names test[3]/build. The last part must be written in
-// full: test is the loop, and not test[3]. Neither has the numbers of tries.
+// Names reports whether the path id names the step other. id may leave out the keys of the
+// loops around the step: test/build names test[3]/build. The last part must be complete:
+// test names the loop, and not test[3]. Neither path may contain attempt numbers.
 func (id ID) Names(other ID) bool {
 	for {
 		want, more := id.cut()
@@ -92,7 +92,8 @@ func (id ID) Names(other ID) bool {
 	}
 }
 
-// rebuild writes a path anew of its parts; what is no path stays as it is.
+// rebuild joins the parts of a path again, without attempt numbers, and without keys unless
+// keys is set. An invalid path is returned unchanged.
 func (id ID) rebuild(keys bool) ID {
 	var b strings.Builder
 	for rest := id; rest != ""; {
@@ -112,8 +113,8 @@ func (id ID) rebuild(keys bool) ID {
 	return ID(b.String())
 }
 
-// Ancestors are the paths around a path, outermost first, as they stand in events:
-// without the number of a try at the end. For test[3]/build they are test and
+// Ancestors returns the paths of the steps around a step, outermost first, as they are in
+// events: without an attempt number at the end. For test[3]/build they are test and
 // test[3].
 func (id ID) Ancestors() []ID {
 	var list []ID
@@ -127,8 +128,8 @@ func (id ID) Ancestors() []ID {
 	}
 }
 
-// Base is the last part of a path, a loop's name included for one of its items:
-// test[3] for ci/test[3].
+// Base returns the last part of a path. For an item of a loop that includes the name of the
+// loop: test[3] for ci/test[3].
 func (id ID) Base() ID {
 	for i := len(id); i > 0; {
 		switch id[i-1] {
@@ -146,6 +147,6 @@ func (id ID) Base() ID {
 	return id
 }
 
-// Depth is how many steps are around a step; an item of a loop is one deeper than
-// the loop.
+// Depth returns how many steps contain the step. An item of a loop is one level below the
+// loop.
 func (id ID) Depth() int { return len(id.Ancestors()) }

@@ -5,28 +5,28 @@ import (
 	"time"
 )
 
-// Policy says what happens around the tries of a node. The zero Policy is one
-// try, no time limit, and a failure that counts.
+// Policy describes the attempts of a node. The zero Policy means one attempt, no time
+// limit, and a failure that counts.
 type Policy struct {
-	Attempts int // retries after the first try
+	Attempts int // retries after the first attempt
 	Backoff  Backoff
-	// RetryIf, where set, must agree to a retry. It is called from the goroutine
-	// that owns the run; the Result has Attempts filled in.
+	// RetryIf, if set, must return true before each retry. It is called by the goroutine
+	// that owns the run. Attempts of the Result is set.
 	RetryIf  func(View, *Result) bool
-	Timeout  time.Duration // of each try; 0 is none
-	Fallback Runner        // runs once after the last failed try; its result is the node's
-	Tolerate bool          // a failure does not count
+	Timeout  time.Duration // of each attempt; 0 means none
+	Fallback Runner        // runs once after the last attempt has failed; its result becomes that of the node
+	Tolerate bool          // a failure does not fail the run
 }
 
-// Backoff is how long to wait before a retry. The zero Backoff does not wait.
+// Backoff is the time between two attempts. The zero Backoff does not wait.
 type Backoff struct {
 	Delay  time.Duration // before the first retry
 	Growth Growth
-	Max    time.Duration // bound of one wait; 0 is none
+	Max    time.Duration // limit of one wait; 0 means none
 	Jitter bool          // wait a random part of the time ("full jitter")
 }
 
-// Growth is how waits grow from retry to retry.
+// Growth is how the wait grows from retry to retry.
 type Growth uint8
 
 const (
@@ -35,11 +35,11 @@ const (
 	Constant                  // delay, delay ...
 )
 
-// maxUnboundedDelay bounds an exponential wait that nobody bounded: doubling would
-// overflow after a few dozen retries.
+// maxUnboundedDelay limits an exponential wait without Max: doubling would overflow after a
+// few dozen retries.
 const maxUnboundedDelay = 24 * time.Hour
 
-// maxDelay is the longest time before retry number n, which counts from 1.
+// maxDelay returns the longest wait before retry number n, which counts from 1.
 func (b Backoff) maxDelay(n int) time.Duration {
 	limit := maxUnboundedDelay
 	if b.Max > 0 {
@@ -65,8 +65,8 @@ func (b Backoff) maxDelay(n int) time.Duration {
 	return min(d, limit)
 }
 
-// withJitter is the part of a wait that jitter leaves of it. It is drawn when the wait is
-// recorded: what is decided is the same whoever decides it.
+// withJitter returns a random part of the wait if Jitter is set, else all of it. It is
+// called when the wait is recorded, so that Next stays a pure function.
 func (b Backoff) withJitter(wait time.Duration) time.Duration {
 	if !b.Jitter || wait <= 0 {
 		return wait
@@ -74,8 +74,8 @@ func (b Backoff) withJitter(wait time.Duration) time.Duration {
 	return rand.N(wait + 1)
 }
 
-// next decides what follows a try that ended in r: another try, the fallback, a
-// wait, or the end of the node.
+// next returns the event that follows an attempt which ended in r: another attempt, the
+// fallback, a wait, or the end of the node.
 func (p *Policy) next(v View, r *Result, inFallback, cancelled bool) Kind {
 	switch {
 	case r.Status == Waiting:

@@ -8,16 +8,17 @@ import (
 	"time"
 )
 
-// task is one try, fallback, binding or end of a walk: made by the loop, done by a worker,
-// which fills in the lower half and reports it, and then used again by the loop.
+// task is an attempt, a fallback, the computation of arguments, or the completion of a
+// result. The loop makes it. A worker executes it, sets the lower half and reports it. Then
+// the loop uses it again.
 type task struct {
 	at        place
 	ctx       context.Context
 	attempt   int
 	fallback  bool
 	bind      bool
-	completes *frame // the walk whose result is to be completed
-	slot      bool   // it holds a slot
+	completes *frame // the walk whose result the task completes
+	slot      bool   // the task holds a slot
 	previous  *Result
 
 	res   *Result
@@ -26,9 +27,9 @@ type task struct {
 	err   error
 }
 
-// pool runs tasks in goroutines that are kept for the run: starting one for each
-// of many short steps costs more than the step's bookkeeping. The loop bounds how
-// many tasks are out, so the pool never refuses one.
+// pool executes tasks in goroutines that it keeps for the whole run: to start a goroutine
+// for each of many short steps would cost more than the bookkeeping of the step. The loop
+// limits the number of tasks, so the pool never rejects one.
 type pool struct {
 	run         string
 	mu          sync.Mutex
@@ -36,11 +37,11 @@ type pool struct {
 	tasks       []*task
 	head        int
 	idleWorkers int
-	waking      bool // a worker was woken or started and has not looked yet
+	waking      bool // a worker was woken or started and has not taken a task yet
 	closed      bool
 	reports     []*task
 	around      func(context.Context, *Call, Runner) (Result, error)
-	wake        chan struct{} // one token: reports are waiting, or a slot was granted
+	wake        chan struct{} // holds one token if there are reports or a slot was granted
 	workers     sync.WaitGroup
 }
 
@@ -50,7 +51,7 @@ func newPool(run string) *pool {
 	return p
 }
 
-// submit hands tasks to workers.
+// submit passes tasks to workers.
 func (p *pool) submit(ts []*task) {
 	if len(ts) == 0 {
 		return
@@ -61,10 +62,10 @@ func (p *pool) submit(ts []*task) {
 	p.mu.Unlock()
 }
 
-// wakeWorker gets one more worker going if there is work and none is on its way yet.
-// That worker does the same when it has taken its task: workers come one after
-// another for as long as there is work for them, and where tasks are shorter than
-// a wake-up few of them do it all. The lock is held.
+// wakeWorker starts or wakes one worker if there is a task and no other worker is on its
+// way. That worker calls wakeWorker again after it has taken its task. So workers start one
+// after another while there are tasks; if tasks are shorter than a wake-up, few workers do
+// all the work. The caller holds the lock.
 func (p *pool) wakeWorker() {
 	if p.waking || p.head == len(p.tasks) {
 		return
@@ -113,7 +114,7 @@ func (p *pool) worker() {
 	}
 }
 
-// takeReports empties the mailbox into buf.
+// takeReports returns the reports and uses buf for the next ones.
 func (p *pool) takeReports(buf []*task) []*task {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -122,7 +123,7 @@ func (p *pool) takeReports(buf []*task) []*task {
 	return full
 }
 
-// close ends the workers and waits for them.
+// close stops the workers and waits for them.
 func (p *pool) close() {
 	p.mu.Lock()
 	p.closed = true
@@ -131,7 +132,7 @@ func (p *pool) close() {
 	p.workers.Wait()
 }
 
-// execute runs one task. The Call is the worker's own and valid until the next task.
+// execute runs one task. The Call belongs to the worker and is valid until the next task.
 func (p *pool) execute(t *task, c *Call) {
 	returned := false
 	defer func() {
@@ -156,15 +157,16 @@ func (p *pool) execute(t *task, c *Call) {
 	if ctx.Err() == nil {
 		t.call(ctx, def, c, p.around)
 	} else {
-		t.res.Status = Failed // it never began: a binding that did not has no arguments
+		t.res.Status = Failed // not Pending, or a bind that never started would count as successful
 	}
 	t.classifyStop(ctx)
 	t.res.Started, t.res.Ended = started, time.Now()
 	returned = true
 }
 
-// reportExited reports a task whose runner ended the worker's goroutine (runtime.Goexit,
-// which is what FailNow of a test calls): the run must not wait for it forever.
+// reportExited reports a task whose runner ended the goroutine of the worker with
+// runtime.Goexit, as FailNow of a test does. Without the report the run would wait for it
+// forever.
 func (p *pool) reportExited(t *task) {
 	now := time.Now()
 	*t.res = Result{Status: Failed, ExitCode: 1, Reason: ReasonPanic, Started: now, Ended: now,
@@ -178,7 +180,7 @@ func (p *pool) reportExited(t *task) {
 	}
 }
 
-// complete calls what completes the result of a walk.
+// complete completes the result of a walk. A panic fails it.
 func (t *task) complete() {
 	defer func() {
 		if v := recover(); v != nil {
@@ -189,7 +191,7 @@ func (t *task) complete() {
 	t.completes.walk.completer(t.completes)(t.res)
 }
 
-// call calls what the task is for. A panic there is a failure like any other.
+// call calls the function that the task is for. A panic becomes a failure.
 func (t *task) call(ctx context.Context, def *Node, c *Call, around func(context.Context, *Call, Runner) (Result, error)) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -213,7 +215,7 @@ func (t *task) call(ctx context.Context, def *Node, c *Call, around func(context
 	t.res.Status = t.res.endStatus()
 }
 
-// bindArgs leaves the result Pending when the arguments could be had.
+// bindArgs computes the arguments or items. On success it leaves the status Pending.
 func (t *task) bindArgs(ctx context.Context, def *Node, c *Call) {
 	var err error
 	if def.Each != nil {
@@ -228,9 +230,9 @@ func (t *task) bindArgs(ctx context.Context, def *Node, c *Call) {
 	}
 }
 
-// classifyStop says what became of a try whose context has ended: whatever a runner makes
-// of being stopped, its error included, that was a timeout or a cancel. A try that
-// ended well all the same stands.
+// classifyStop sets the status of an attempt whose context has ended: whatever the runner
+// returned, also an error, it is a timeout or a cancel. An attempt that succeeded in spite
+// of this keeps its result.
 func (t *task) classifyStop(ctx context.Context) {
 	r := t.res
 	if ctx.Err() == nil || t.err == nil && (r.Status.successful() || t.bind && r.Status == Pending) {

@@ -2,13 +2,13 @@ package dag
 
 import "errors"
 
-// ErrReleased is Run's answer when it has let the run go: the run has not ended, and
-// another Run may carry it on.
+// ErrReleased is returned by Run after Options.Release or Options.Abandon was closed: the
+// run has not ended, and another Run can continue it.
 var ErrReleased = errors.New("the run was released")
 
-// releasing says that the run is to be let go as soon as nothing runs: no leaf may
-// start. A run that is being cancelled is brought to its end first, or what it has
-// begun to undo would be done again.
+// releasing reports whether the run is to be released when nothing runs any more; no leaf
+// may start. A run that is being cancelled finishes first. Otherwise the next owner would
+// repeat what the cleanup has already undone.
 func (l *eventLoop) releasing() bool {
 	if !l.released {
 		l.released = closed(l.options.Release)
@@ -16,10 +16,11 @@ func (l *eventLoop) releasing() bool {
 	return l.released && l.state.root.stopped == ""
 }
 
-// abandoned says that the run is to be let go at once.
+// abandoned reports whether the run is to be released immediately.
 func (l *eventLoop) abandoned() bool { return closed(l.options.Abandon) }
 
-// releaseSignal is what wait listens to: what was heard once is not news.
+// releaseSignal returns the channel that wait receives from; nil after it was closed, since
+// it would wake the loop forever.
 func (l *eventLoop) releaseSignal() <-chan struct{} {
 	if l.released {
 		return nil

@@ -2,79 +2,78 @@ package dag
 
 import "time"
 
-// Reasons say in one stable word why a Result has its status. A Runner may use
-// words of its own; these are the kernel's.
+// A reason is one stable word for why a Result has its status. A Runner may use words of
+// its own; these are the ones that package dag sets.
 const (
 	ReasonExit           = "exit"            // exit code other than 0
-	ReasonTimeout        = "timeout"         // a try, or the graph, took too long
+	ReasonTimeout        = "timeout"         // an attempt, or the graph, took too long
 	ReasonCondition      = "condition"       // the condition was false (skipped) or could not be evaluated (failed)
-	ReasonUpstreamFailed = "upstream-failed" // something it waits for failed
+	ReasonUpstreamFailed = "upstream-failed" // a step that it waits for failed
 	ReasonCancelled      = "cancelled"       // the caller cancelled the run
-	ReasonForced         = "forced"          // the caller asked a second time: what cleans up is stopped too
-	ReasonFailFast       = "fail-fast"       // another step failed and the graph stops at once
-	ReasonInput          = "input"           // a value was refused; never retried
-	ReasonInterrupted    = "interrupted"     // it was running when the engine died, and is not to run again
+	ReasonForced         = "forced"          // the caller asked a second time: the cleanup is stopped too
+	ReasonFailFast       = "fail-fast"       // another step failed and the graph has FailFast
+	ReasonInput          = "input"           // a value was rejected; never retried
+	ReasonInterrupted    = "interrupted"     // it was running when flowrun was killed, and does not run again
 	ReasonPanic          = "panic"           // a Runner written in Go panicked
-	ReasonNotStarted     = "not-begun"       // what the run needs is missing, or it is not allowed: nothing of it ran
+	ReasonNotStarted     = "not-begun"       // the run lacks something it needs, or is not allowed; no step ran
 	ReasonItems          = "items"           // too few items of a loop succeeded
 )
 
-// Exit codes of what did not end by itself: as timeout(1) has it, and as a shell
-// reports a command that Ctrl-C ended.
+// Exit codes of steps that did not end by themselves: that of timeout(1), and the one that
+// a shell reports for a command that Ctrl-C ended.
 const (
 	ExitTimeout   = 124
 	ExitCancelled = 130
 )
 
-// Result is what a node did. Results are immutable once reported.
+// Result is what a node did. A Result does not change after it was reported.
 type Result struct {
 	Status    Status    `json:"status"`
 	ExitCode  int       `json:"exit_code"`
 	Reason    string    `json:"reason,omitempty"`
-	Message   string    `json:"message,omitempty"`   // for people; never holds a secret
-	Attempts  int       `json:"attempts,omitempty"`  // tries made, without the fallback
-	Fallback  bool      `json:"fallback,omitempty"`  // the fallback's result
-	Tolerated bool      `json:"tolerated,omitempty"` // failed, but nobody minds
-	Notes     []string  `json:"notes,omitempty"`     // of a run: what to know beside its status, see Status.With
-	Started   time.Time `json:"started,omitzero"`    // of the first try
+	Message   string    `json:"message,omitempty"`   // for people; never contains a secret
+	Attempts  int       `json:"attempts,omitempty"`  // number of attempts, without the fallback
+	Fallback  bool      `json:"fallback,omitempty"`  // this is the result of the fallback
+	Tolerated bool      `json:"tolerated,omitempty"` // failed, but that does not count
+	Notes     []string  `json:"notes,omitempty"`     // of a run: what people should know beside the status, see Status.With
+	Started   time.Time `json:"started,omitzero"`    // start of the first attempt
 	Ended     time.Time `json:"ended,omitzero"`
-	Stdout    *Output   `json:"stdout,omitempty"` // nil when nothing was printed
+	Stdout    *Output   `json:"stdout,omitempty"` // nil if nothing was printed
 	Stderr    *Output   `json:"stderr,omitempty"`
-	Value     any       `json:"-"` // structured value of a step written in Go or JavaScript; nil for text
-	// Structured says that Stdout is a value as JSON, and not text that may look like it.
+	Value     any       `json:"-"` // structured value of a step in Go or JavaScript; nil for text
+	// Structured means that Stdout is a value as JSON, and not text that looks like JSON.
 	Structured bool     `json:"structured,omitempty"`
-	Content    any      `json:"-"`                 // what a step tells a model and a person beside Stdout; nil for nothing
-	Problem    *Problem `json:"problem,omitempty"` // why it failed, for programs; nil where nobody can tell more than Message
-	Permanent  bool     `json:"-"`                 // trying again cannot help
+	Content    any      `json:"-"`                 // what a step returns to a model and a person beside Stdout; nil for nothing
+	Problem    *Problem `json:"problem,omitempty"` // why it failed, for programs; nil if there is nothing to add to Message
+	Permanent  bool     `json:"-"`                 // a retry cannot help
 	Culprit    ID       `json:"-"`                 // of a graph: the first step that failed
 
-	// Wait says what a node that is Waiting waits for; nil for every other.
+	// Wait describes what a node with status Waiting waits for; nil for every other node.
 	Wait *Wait `json:"wait,omitempty"`
 }
 
-// Problem is why a step failed, in words that programs can rely on. Nothing in it
-// holds a secret.
+// Problem is why a step failed, in a form for programs. It never contains a secret.
 type Problem struct {
-	Code      string `json:"code"`               // API_RATE_LIMIT, timeout, memory, TypeError
+	Code      string `json:"code"`               // for example API_RATE_LIMIT, timeout, memory, TypeError
 	Category  string `json:"category"`           // business, validation, script, limit, system
 	Solution  string `json:"solution,omitempty"` // what to do about it
-	Retryable bool   `json:"retryable"`          // trying again may help
-	Where     string `json:"where,omitempty"`    // file:line:col in what the author wrote
+	Retryable bool   `json:"retryable"`          // a retry may help
+	Where     string `json:"where,omitempty"`    // file:line:col in the author's file
 }
 
-// afterWait is the result of a wait that ends now; nil is success.
+// afterWait returns the result of a wait that ends now with result r; nil is success.
 func (r *Result) afterWait(now time.Time) *Result {
 	end := Result{}
 	if r != nil {
 		end = *r
 	}
-	end.Wait = nil // a wait is not followed by another
+	end.Wait = nil // a wait cannot follow a wait
 	end.Status, end.Ended = end.endStatus(), now
 	return &end
 }
 
-// endStatus is the end state of a try. A runner that leaves the status out is judged by
-// the exit code; one that names a state no runner can decide has failed.
+// endStatus returns the status at the end of an attempt. If the runner left the status out,
+// the exit code decides. A status that a runner may not set becomes Failed.
 func (r *Result) endStatus() Status {
 	switch {
 	case r.Status.successful(), r.Status == Failed, r.Status == TimedOut, r.Status == Waiting && r.Wait != nil && r.Wait.canEnd():
@@ -85,7 +84,8 @@ func (r *Result) endStatus() Status {
 	return Failed
 }
 
-// taints says whether dependents must not simply go on.
+// taints reports whether a node with this result taints the nodes that directly wait for
+// it.
 func (r *Result) taints() bool {
 	if r.Tolerated {
 		return false
@@ -94,8 +94,8 @@ func (r *Result) taints() bool {
 		r.Status == Skipped && r.Reason == ReasonUpstreamFailed
 }
 
-// trimmed is the result without what only references read; stdout says whether that of
-// stdout is kept.
+// trimmed returns the result without the data that only references read. It keeps that of
+// stdout if stdout is set.
 func (r *Result) trimmed(stdout bool) *Result {
 	if r.Stdout == nil && r.Stderr == nil && r.Value == nil {
 		return r
@@ -108,29 +108,29 @@ func (r *Result) trimmed(stdout bool) *Result {
 	return &slim
 }
 
-// InlineLimit is how many bytes of a stream travel inside a Result, and so in
-// events.
+// InlineLimit is the number of bytes of a stream that a Result, and therefore an event, can
+// carry.
 const InlineLimit = 4 << 10
 
-// Output is one stream a step printed.
+// Output is one stream of a step.
 type Output struct {
-	// Raw is what references read, up to the step's buffer limit where another
-	// step mentions the stream, else up to InlineLimit. It may hold secrets and
-	// so never leaves the process.
+	// Raw is the text that references read: up to the buffer limit of the step if another
+	// step refers to the stream, else up to InlineLimit. It may contain secrets, so it
+	// never leaves the process.
 	Raw string `json:"-"`
-	// Inline is the masked beginning, at most InlineLimit bytes.
+	// Inline is the beginning of the masked stream, at most InlineLimit bytes.
 	Inline string `json:"inline,omitempty"`
-	// Size is how many bytes were printed, after masking.
+	// Size is the number of bytes of the masked stream.
 	Size int64 `json:"size"`
-	// Truncated says that Raw was cut at the step's buffer limit.
+	// Truncated means that Raw was cut at the buffer limit of the step.
 	Truncated bool `json:"truncated,omitempty"`
-	// Masked says that a secret was replaced in Inline and File.
+	// Masked means that secrets were replaced in Inline and File.
 	Masked bool `json:"masked,omitempty"`
-	// File is where the whole (masked) stream is kept; empty when Inline has it all.
+	// File is the file with the whole masked stream; empty if Inline has all of it.
 	File string `json:"file,omitempty"`
-	// Digest is "sha256:" and the hexadecimal sum of Raw, for a stream that other
-	// steps mention and Inline does not hold: by it a later owner of the run knows
-	// that File still is what the step printed.
+	// Digest is "sha256:" and the hexadecimal hash of Raw. It is set for a stream that
+	// other steps refer to and that Inline does not hold completely. A later owner of the
+	// run uses it to check that File still has what the step printed.
 	Digest string `json:"digest,omitempty"`
 }
 

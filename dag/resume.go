@@ -5,41 +5,42 @@ import (
 	"time"
 )
 
-// Rules say which steps run again when a run is taken up again. The zero Rules
-// are those of a resume: what failed untolerated and what was cancelled runs
-// again, an interrupted step does not.
+// Rules select the steps that run again when a run is resumed. With the zero Rules, steps run
+// again that failed without being tolerated, or were cancelled; an interrupted step does
+// not.
 type Rules struct {
-	// From are the paths of steps that run again whatever came of them.
+	// From are the paths of steps that run again whatever their result was.
 	From []ID
-	// Rerun says whether a step that was running when the engine died, or has
-	// counted as interrupted since, runs again. nil is no.
+	// Rerun reports whether an interrupted step runs again: one that was running when
+	// flowrun was killed, or has been marked as interrupted since. nil means no.
 	Rerun func(path ID, n *Node) bool
 }
 
-// Remainder is what is left to do of a run, in plan order. Steps of a nested graph
-// stand by themselves unless the step that holds it runs again as a whole.
+// Remainder is what is left to do in a run, in plan order. The steps of a nested graph are
+// listed themselves, unless the step that holds them runs again as a whole.
 type Remainder struct {
-	Reset       []ID      // what they did counts no more; they run again
+	Reset       []ID      // their results no longer count; they run again
 	Left        []ID      // they never started
-	Waiting     []ID      // they wait for their next try, or for the outside
+	Waiting     []ID      // they wait for their next attempt, a time or an answer
 	Interrupted []ID      // they were running, and Rules.Rerun does not let them run again
-	Kept        []ID      // what they did stands
-	Cleaned     []Cleaned // kept, though something has cleaned up after them
-	EndMissing  bool      // the end of the run is not on record: it is still to be told
+	Kept        []ID      // their results are kept
+	Cleaned     []Cleaned // kept, although a cleanup step has run after them
+	EndMissing  bool      // the end of the run is not recorded and has to be
 }
 
-// Nothing says that there is nothing to do any more.
+// Nothing reports whether there is nothing left to do.
 func (r *Remainder) Nothing() bool {
 	return !r.EndMissing && len(r.Reset)+len(r.Left)+len(r.Waiting)+len(r.Interrupted) == 0
 }
 
-// Cleaned is a step whose result stands, and is needed by a step that runs again,
-// although By, an always() or cancelled() step that waits for it, has begun to run.
+// Cleaned is a step whose result is kept and needed by a step that runs again, although By
+// has started: an always() or cancelled() step that waits for it and may have cleaned up
+// after it.
 type Cleaned struct{ Step, By ID }
 
-// Remainder works out what is left of the run: every step that Rules, or what
-// became of it, sends back, and everything downstream of those (design:
-// Durability). It changes nothing; a RunResumed event with Reset does.
+// Remainder computes what is left of the run: every step that must run again by the Rules
+// or because of its result, and all steps downstream of those. It changes nothing; a
+// RunResumed event with Reset does.
 func (s *State) Remainder(rules Rules) *Remainder {
 	r := &Remainder{EndMissing: s.result == nil}
 	w := &planner{rules: rules, from: make(map[ID]bool, len(rules.From))}
@@ -50,30 +51,31 @@ func (s *State) Remainder(rules Rules) *Remainder {
 	return r
 }
 
-// planner looks at one frame after another.
+// planner computes the Remainder, one frame after another.
 type planner struct {
 	rules Rules
 	from  map[ID]bool
 }
 
-// fate is what becomes of a node.
+// fate is what happens to a node in a resume.
 type fate uint8
 
 const (
 	fateKept        fate = iota
 	fateReset            // it runs again from the start
-	fateInside           // something inside its graph does, or has not ended
+	fateInside           // a node inside its graph runs again or has not ended
 	fateNotStarted       // it never started
-	fateWaiting          // it waits for its next try, or for the outside
+	fateWaiting          // it waits for its next attempt, a time or an answer
 	fateInterrupted      // it was running and will not run again
 )
 
-// settlesAgain says whether the node will settle anew, and what follows it with it.
+// settlesAgain reports whether the node will settle anew, so that its dependents must run
+// again too.
 func (x fate) settlesAgain() bool {
 	return x == fateReset || x == fateInside || x == fateNotStarted || x == fateWaiting
 }
 
-// framePlan is what becomes of the nodes of a frame.
+// framePlan holds the fates of the nodes of a frame.
 type framePlan struct {
 	*planner
 	f     *frame
@@ -81,8 +83,8 @@ type framePlan struct {
 	inner map[int32]*framePlan
 }
 
-// plan judges a frame. counted says that its failures count: those of a graph that
-// ended well, or whose failure is tolerated, do not.
+// plan decides about the nodes of a frame. counted means that failures in it count; it is
+// false inside a graph that succeeded, or whose failure is tolerated.
 func (w *planner) plan(f *frame, counted bool) *framePlan {
 	o := &framePlan{planner: w, f: f, fates: make([]fate, len(f.nodes)), inner: map[int32]*framePlan{}}
 	for i := range f.nodes {
@@ -98,7 +100,7 @@ func (o *framePlan) decide(i int32, counted bool) fate {
 	n, path := o.f.node(i), o.f.path(i)
 	failed := counted && n.res != nil && n.status != Skipped && (n.status == Cancelled || n.res.taints())
 	switch c := o.f.children[i]; {
-	case o.from[path], c != nil && !c.expanded: // nothing of such a loop has begun
+	case o.from[path], c != nil && !c.expanded: // c has no items yet, so none of them has started
 		return fateReset
 	case c != nil && (n.status == Running || n.status.Settled()):
 		in := o.plan(c, counted && (failed || n.status == Running))
@@ -108,7 +110,7 @@ func (o *framePlan) decide(i int32, counted bool) fate {
 		}
 	}
 	switch {
-	case n.status == Pending && n.everStarted: // sent back, and then the engine died again
+	case n.status == Pending && n.everStarted: // it was reset, and then flowrun was killed again
 		return fateReset
 	case n.status == Pending:
 		return fateNotStarted
@@ -124,8 +126,8 @@ func (o *framePlan) decide(i int32, counted bool) fate {
 	return fateKept
 }
 
-// notRepeatable says whether a node, or one inside its graph, was interrupted and may not
-// run again: whatever is reset around it, such a node stays as it is.
+// notRepeatable reports whether a node, or one inside its graph, was interrupted and may
+// not run again. Such a node is kept even if everything around it is reset.
 func (w *planner) notRepeatable(f *frame, i int32) bool {
 	path := f.path(i)
 	if w.from[path] {
@@ -146,7 +148,7 @@ func (w *planner) notRepeatable(f *frame, i int32) bool {
 	return false
 }
 
-// resetDownstream resets what is downstream of what moves.
+// resetDownstream resets the nodes downstream of those that settle again.
 func (o *framePlan) resetDownstream() {
 	var queue []int32
 	seen := make([]bool, len(o.fates))
@@ -171,7 +173,7 @@ func (o *framePlan) resetDownstream() {
 	}
 }
 
-// addTo adds the frame's steps to what is left.
+// addTo adds the steps of the frame to r.
 func (o *framePlan) addTo(r *Remainder) {
 	for i, x := range o.fates {
 		def := o.f.def(int32(i))
@@ -197,14 +199,14 @@ func (o *framePlan) addTo(r *Remainder) {
 	o.findCleaned(r)
 }
 
-// isCleanup says whether a node is there to clean up after others.
+// isCleanup reports whether the purpose of a node is to clean up after others.
 func (o *framePlan) isCleanup(i int32) bool {
 	def := o.f.def(i)
 	return def.Cleanup || def.When != nil && def.When.Uses == UsesCancel
 }
 
-// findCleaned finds what is kept although something has cleaned up after it, and what is
-// needed by a step that runs again.
+// findCleaned finds the steps that are kept and needed by a step that runs again, although
+// a cleanup step has started after them.
 func (o *framePlan) findCleaned(r *Remainder) {
 	var needed []bool
 	for i := range o.f.nodes {
@@ -228,8 +230,8 @@ func (o *framePlan) findCleaned(r *Remainder) {
 	}
 }
 
-// addCleanedInside names what is kept inside a graph that goes on although something has
-// cleaned up after the whole of it.
+// addCleanedInside adds the steps that are kept inside a continued graph although the
+// cleanup step by has started after the whole graph.
 func (o *framePlan) addCleanedInside(r *Remainder, by ID) {
 	for j, x := range o.fates {
 		switch {
@@ -241,8 +243,9 @@ func (o *framePlan) addCleanedInside(r *Remainder, by ID) {
 	}
 }
 
-// cleanupScope is what a node that cleans up does that for: all that came before it; for
-// what waits for a join that sums up, a handler, what that join is about.
+// cleanupScope returns the nodes that a cleanup node cleans up after: everything upstream
+// of it. For a handler, which waits for a join that summarizes, these are the nodes in the
+// summary.
 func (o *framePlan) cleanupScope(by int32) []bool {
 	seen, sums := make([]bool, len(o.f.nodes)), false
 	for _, id := range o.f.def(by).After {
@@ -259,7 +262,7 @@ func (o *framePlan) cleanupScope(by int32) []bool {
 	return o.upstream(func(j int32) bool { return j == by })
 }
 
-// upstream is everything that some nodes wait for, directly or not.
+// upstream returns the nodes that the selected nodes wait for, directly or not.
 func (o *framePlan) upstream(of func(int32) bool) []bool {
 	seen := make([]bool, len(o.f.nodes))
 	var queue []int32
@@ -281,9 +284,9 @@ func (o *framePlan) upstream(of func(int32) bool) []bool {
 	return seen
 }
 
-// resume records that another owner continues the run. What has settled and is
-// not reset stands, as if it had just happened; every cancel is over and every time
-// limit begins anew.
+// resume applies that another owner continues the run. Nodes that have settled and are not
+// reset keep their results, as if they had just settled. Every cancel is lifted, and every
+// time limit starts again.
 func (s *State) resume(e *Event) {
 	s.started, s.result = true, nil
 	if s.root.started.IsZero() {
@@ -297,14 +300,14 @@ func (s *State) resume(e *Event) {
 	retries, waits := s.retries, s.waits
 	s.retries, s.waits = nil, nil
 	s.reopen(s.root, e.Time)
-	for _, t := range append(retries, waits...) { // a wait's time goes on, also after a cancel that ended none of them
+	for _, t := range append(retries, waits...) { // the time of a wait continues, also after a cancel that did not end it
 		if s.holds(t.at.f) {
 			s.addTimer(t)
 		}
 	}
 }
 
-// resetStep makes a step one that has not run; what holds it has not ended then.
+// resetStep makes a step one that has not run. The steps that hold it are running again.
 func (s *State) resetStep(at place) {
 	if at.f == nil {
 		return
@@ -318,7 +321,7 @@ func (s *State) resetStep(at place) {
 	}
 }
 
-// reopen counts a frame's nodes anew.
+// reopen resets the counters of a frame and its nodes.
 func (s *State) reopen(f *frame, now time.Time) {
 	f.stopped, f.timedOut, f.endQueued, f.completing, f.cleanupDeadline = "", false, false, false, time.Time{}
 	f.ready, f.queued, f.unsettled = nil, false, 0
@@ -341,12 +344,12 @@ func (s *State) reopen(f *frame, now time.Time) {
 			s.reopen(c, now)
 		}
 	}
-	if f.unsettled == 0 && f.bound { // else its end needs the arguments
+	if f.unsettled == 0 && f.bound { // otherwise its end waits for the arguments
 		s.queueEnd(f)
 	}
 }
 
-// holds says whether a frame still belongs to the run.
+// holds reports whether a frame is still part of the run.
 func (s *State) holds(f *frame) bool {
 	for ; f.parent.f != nil; f = f.parent.f {
 		if f.parent.f.children[f.parent.i] != f {

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// ErrTimeout is the cause of a context whose try took too long.
+// ErrTimeout is the cause of a context whose attempt took too long.
 var ErrTimeout = errors.New("the step exceeded its timeout")
 
-// ErrForced is the cause of a context when the caller asked a second time: stop
-// at once, without grace.
+// ErrForced is the cause of a context when the caller asked to stop a second time: stop
+// immediately, without a grace period.
 var ErrForced = errors.New("stopped by force")
 
-// Cancel is the cause of a context when the run, or a graph in it, was cancelled.
+// Cancel is the cause of a context when the run, or a graph in it, is cancelled.
 type Cancel struct {
 	Reason string // ReasonCancelled, ReasonTimeout, ReasonFailFast
-	Cause  error  // what the caller gave, may be nil
+	Cause  error  // the caller's cause, may be nil
 }
 
 func (c *Cancel) Error() string {
@@ -29,58 +29,60 @@ func (c *Cancel) Error() string {
 
 func (c *Cancel) Unwrap() error { return c.Cause }
 
-// DefaultCleanup bounds what runs after a cancel.
+// DefaultCleanup is how long the cleanup may take after a cancel.
 const DefaultCleanup = 60 * time.Second
 
-// Options are how a graph is run. The zero Options work: no journal, nobody
-// watching, as many leaves at once as DefaultParallel says.
+// Options configure Run. The zero Options have no journal, no observers, and
+// DefaultParallel slots.
 type Options struct {
-	ID      string          // the run's id, put into events
-	Slots   *Slots          // shared by runs; nil: slots of its own
-	Journal Journal         // nil: nothing is kept
-	Sinks   []Sink          // called with every event after it was journalled
-	Cleanup time.Duration   // bound of always() and cancelled() nodes after a cancel; 0: DefaultCleanup
-	Force   <-chan struct{} // closing it cancels the run and stops even those
+	ID      string          // id of the run, for its events
+	Slots   *Slots          // may be shared by runs; nil: DefaultParallel slots for this run
+	Journal Journal         // nil: events are not recorded
+	Sinks   []Sink          // each gets every event after it was recorded
+	Cleanup time.Duration   // time limit for always() and cancelled() nodes after a cancel; 0: DefaultCleanup
+	Force   <-chan struct{} // when closed, the run is cancelled and these nodes are stopped too
 
-	// Closing Release lets the run go, for another owner to go on with: no leaf starts
-	// any more, and when those that run have ended Run returns ErrReleased. Closing
-	// Abandon does not wait for them: they are stopped, and the Journal does not hear
-	// of it. A run that is being cancelled is brought to its end first, unless it is
-	// abandoned.
+	// Close Release to stop the run so that another owner can continue it: no new leaf
+	// starts, and when those that run have ended, Run returns ErrReleased. Close Abandon to
+	// do so without waiting: leaves are stopped and the Journal gets no event about it. If
+	// the run is being cancelled, Release lets it finish first; Abandon does not.
 	Release, Abandon <-chan struct{}
 
-	// Around, where set, is called in place of every Runner, those of fallbacks too,
-	// and may call it: to measure it, or to answer in its place.
+	// Around, if set, is called instead of every Runner, those of fallbacks included. It
+	// may call the Runner. It serves to measure steps or to replace them.
 	Around func(ctx context.Context, c *Call, r Runner) (Result, error)
 
-	// Answers end waits. What is in the channel when Run is called is heeded before
-	// the time of any wait is looked at; one that fits nothing that waits is dropped.
+	// Answers end waits. Answers that are in the channel when Run is called are applied
+	// before Run checks whether a wait is over. An answer that matches no wait is dropped.
 	Answers <-chan Answer
-	// Attended says that somebody is asked whenever a node waits for an answer: the
-	// run goes on until there is one, or one without a Result. Else the run rests as
-	// soon as all that is left to do waits for answers.
+	// Attended means that a person is asked whenever a node waits for an answer. The run
+	// continues until there is an answer, or an Answer without a Result. If it is false,
+	// Run returns as soon as everything left waits for answers.
 	Attended bool
 
-	// Carry is a run to go on with instead of beginning one: a State folded from the
-	// events of a journal. It is the run's from then on. Opening then begins with
-	// RunResumed, and no leaf in it may be running after that.
+	// Carry is a State folded from the events of a journal, to continue a run instead of
+	// starting one. Run owns it from then on. Opening must then begin with RunResumed,
+	// after which no leaf may be running.
 	Carry *State
-	// Opening are events to record before anything else is decided: that the run is
-	// resumed, or what a new run takes over from an old one. Their numbers and times
-	// are filled in.
+	// Opening are events to record before anything else: that the run is resumed, or the
+	// results that a new run takes from an old one. Run sets their numbers and times.
 	Opening []Event
 }
 
-// DefaultParallel is how many leaves run at once unless told otherwise.
+// DefaultParallel returns how many leaves run at the same time by default.
 func DefaultParallel() int { return max(4, 2*runtime.NumCPU()) }
 
-// Run walks g until every node has settled and returns the final state. When ctx
-// is cancelled the run is cancelled: running nodes are stopped, always() and
-// cancelled() nodes still run, and Run returns the state with a nil error. So it does
-// where the run rests: everything that is left waits for answers, which nobody here
-// gives; then the state has no Result, and another Run may carry it on. An error means the engine could not do its job: a Runner or the Journal failed. What
-// still ran was stopped, and the state is as far as the run had come; of its last
-// turn the Journal may know nothing. No goroutine outlives Run.
+// Run runs g until every node has settled, and returns the final state.
+//
+// When ctx is cancelled, the run is cancelled: running nodes are stopped, always() and
+// cancelled() nodes still run, and Run returns the state with a nil error. It also returns
+// a nil error when everything left waits for answers and no one is asked here. Then the
+// state has no Result, and another Run can continue it.
+//
+// An error means that the engine could not do its job: a Runner or the Journal failed. What
+// was running has been stopped, and the state is that of the moment; the events of the last
+// turn may be missing from the Journal. ErrReleased means that Options.Release or
+// Options.Abandon was closed. No goroutine outlives Run.
 func Run(ctx context.Context, g *Graph, a Args, o Options) (*State, error) {
 	l := &eventLoop{ctx: ctx, options: o, state: o.Carry, pool: newPool(o.ID), controls: map[*frame]*control{}}
 	l.pool.around = o.Around
@@ -103,7 +105,7 @@ func Run(ctx context.Context, g *Graph, a Args, o Options) (*State, error) {
 	for _, takeBack := range l.onExit {
 		takeBack()
 	}
-	l.force(err) // stops what still runs when the run ended early
+	l.force(err) // stops what still runs if the run ended early
 	l.pool.close()
 	l.options.Slots.take(&l.ticket, 0)
 	l.options.Slots.give(l.slots)

@@ -2,9 +2,9 @@ package dag
 
 import "sync"
 
-// Slots bounds how many leaves run at once, over any number of runs. Runs that
-// find no free slot are served in turn, one slot each, so that a wide run cannot
-// starve others. Safe for concurrent use.
+// Slots limits how many leaves run at the same time, across any number of runs. Runs that
+// wait for slots get one each, in order, so that a run with many steps cannot starve others.
+// Safe for concurrent use.
 type Slots struct {
 	mu    sync.Mutex
 	all   int
@@ -15,7 +15,8 @@ type Slots struct {
 // NewSlots makes n slots, at least one.
 func NewSlots(n int) *Slots { return &Slots{all: max(n, 1), free: max(n, 1)} }
 
-// Load is how many leaves run and how many could if there were slots for them.
+// Load returns how many leaves run, and how many more could run if there were slots for
+// them.
 func (s *Slots) Load() (running, queued int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -25,18 +26,17 @@ func (s *Slots) Load() (running, queued int) {
 	return s.all - s.free, queued
 }
 
-// ticket is one run's place in the queue.
+// ticket is the place of one run in the queue.
 type ticket struct {
 	wake    chan<- struct{}
 	granted int
-	want    int // beyond what it has been given
+	want    int // beyond what it was granted
 	queued  bool
 }
 
-// take says that the ticket wants that many slots and answers how many of them it
-// gets now. While it gets fewer it stands in the queue, and its wake is sent a
-// token when it has been granted more; what it was granted and does not want any
-// more goes to the next in turn.
+// take requests want slots for the ticket and returns how many of them it gets now. If it
+// gets fewer, the ticket waits in the queue, and its wake receives a token when more are
+// granted. Slots that were granted and are no longer wanted go to the next run.
 func (s *Slots) take(t *ticket, want int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,7 +67,7 @@ func (s *Slots) give(n int) {
 	s.grant(n)
 }
 
-// grant hands slots to those that queue, one each. The lock is held.
+// grant gives slots to the tickets in the queue, one each. The caller holds the lock.
 func (s *Slots) grant(n int) {
 	for ; n > 0 && len(s.queue) > 0; n-- {
 		next := s.queue[0]

@@ -2,36 +2,36 @@ package dag
 
 import "time"
 
-// State is everything known about a run: a fold over its events and nothing
-// else. It is owned by one goroutine; Apply is the only way it changes. Three kinds of
-// events are folded in and not recorded: what the owner of the run allows, that a nested
-// graph has its arguments, or a loop its items, and that a worker completes the result of
-// one of them. Whoever resumes the run makes them anew.
+// State is everything that is known of a run: a fold over its events. One goroutine owns
+// it, and only Apply changes it. Three kinds of events are applied and not recorded: the
+// limits set by the owner of the run; the arguments of a nested graph, or the items of a
+// loop; and that a worker completes the result of one of these. The owner that resumes the
+// run makes them again.
 type State struct {
 	run         string
 	seq         uint64 // of the last event
 	root        *frame
 	started     bool
 	result      *Result   // of the run, once finished
-	readyNoSlot []place   // ready nodes that are Idle: they do not queue behind those that wait for a slot
-	readyFrames []*frame  // frames with other ready nodes, in the order they became so
-	readyCount  int       // ready nodes of these
-	retries     timers    // nodes that wait for their next try
-	waits       timers    // nodes that wait for the outside
+	readyNoSlot []place   // ready nodes with NoSlot: they do not queue behind those that wait for a slot
+	readyFrames []*frame  // frames with other ready nodes, in the order in which they got one
+	readyCount  int       // number of ready nodes in readyFrames
+	retries     timers    // nodes that wait for their next attempt
+	waits       timers    // nodes that wait for a time or for an answer
 	endedFrames []*frame  // frames whose nodes have all settled and whose own result is due
 	deadlines   timers    // frames with a time limit
-	failing     []*frame  // fail-fast frames with a fresh untolerated failure
-	now         time.Time // of the event being applied
+	failing     []*frame  // frames with FailFast and a new failure that is not tolerated
+	now         time.Time // time of the event being applied
 	limits      ownerLimits
 }
 
-// ownerLimits is what the owner of a run allows.
+// ownerLimits are the limits that the owner of a run sets.
 type ownerLimits struct {
-	cleanup      time.Duration // bound of what runs in a frame after its cancel
-	loopParallel int32         // how many items of a loop that does not say are under way; 0: all
+	cleanup      time.Duration // limits what runs in a frame after its cancel
+	loopParallel int32         // active items of a loop without Parallel; 0 means all
 }
 
-// NewState is the state before anything happened.
+// NewState returns the state of a run before its first event.
 func NewState(run string, g *Graph, a Args) *State {
 	s := &State{run: run, limits: ownerLimits{cleanup: DefaultCleanup}}
 	s.root = s.openGraph(g, "", place{})
@@ -40,14 +40,14 @@ func NewState(run string, g *Graph, a Args) *State {
 	return s
 }
 
-// Seq is the number of the last event, 0 before the first.
+// Seq returns the number of the last event, 0 before the first.
 func (s *State) Seq() uint64 { return s.seq }
 
-// Result is the run's result, nil until the run has finished.
+// Result returns the result of the run, nil until the run has finished.
 func (s *State) Result() *Result { return s.result }
 
-// Status is where the node with that path stands. A node of a nested graph that
-// has not been started is Pending.
+// Status returns the status of the node with that path. A node of a nested graph that has
+// not started is Pending.
 func (s *State) Status(path ID) Status {
 	if p := s.find(path); p.f != nil {
 		return p.f.nodes[p.i].status
@@ -55,7 +55,7 @@ func (s *State) Status(path ID) Status {
 	return Pending
 }
 
-// Expanded is the event that told what a loop goes over; nil while that is not known.
+// Expanded returns the event with the items of a loop, nil while they are not known.
 func (s *State) Expanded(path ID) *Event {
 	at := s.find(path)
 	if at.f == nil {
@@ -69,13 +69,13 @@ func (s *State) Expanded(path ID) *Event {
 	return nil
 }
 
-// All calls visit for every step of the run in plan order, a nested graph's steps
-// right after the step that holds it (of its last try).
+// All calls visit for every step of the run in plan order. The steps of a nested graph
+// follow the step that holds it; they are those of its last attempt.
 func (s *State) All(visit func(path ID, n *Node, status Status, r *Result)) {
 	s.root.visitSteps(visit)
 }
 
-// find is the place of a step's path, the zero place when there is none.
+// find returns the place of a step by its path, the zero place if there is no such step.
 func (s *State) find(path ID) place {
 	for f := s.root; f != nil; {
 		var part string
@@ -92,13 +92,13 @@ func (s *State) find(path ID) place {
 	return place{}
 }
 
-// undecided says whether there is anything left that Next could decide.
+// undecided reports whether there is something that Next could decide.
 func (s *State) undecided() bool {
 	return s.readyCount+len(s.readyNoSlot)+len(s.retries)+len(s.endedFrames) > 0
 }
 
-// startable is at most how many leaves could start if there were slots for all:
-// ready nodes, and tries that are due.
+// startable returns an upper bound for the number of leaves that could start if each got a
+// slot: ready nodes, and attempts that are due.
 func (s *State) startable(now time.Time) int {
 	n := s.readyCount
 	for _, t := range s.retries {

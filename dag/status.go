@@ -2,29 +2,29 @@ package dag
 
 import "fmt"
 
-// Status is where a node stands. The zero value is Pending.
+// Status is the status of a node or a run. The zero value is Pending.
 type Status uint8
 
-// The states of a node and of a run. The words (String) are part of every JSON
-// document and never change.
+// The statuses of a node and of a run. Their names (String) are part of every JSON document
+// and never change.
 const (
-	Pending     Status = iota // waits for others, or for a slot
-	Running                   // a try is under way
-	Retrying                  // failed, waits for its next try
-	Waiting                   // waits for a person or an outside event
+	Pending     Status = iota // waits for other nodes, or for a slot
+	Running                   // an attempt is running
+	Retrying                  // failed, waits for its next attempt
+	Waiting                   // waits for a time, an answer, or something outside
 	Succeeded                 // ran, exit code 0
-	Reused                    // not run: an earlier result stands
-	Failed                    // ran and failed, or could not be decided
+	Reused                    // did not run: an earlier result is used
+	Failed                    // ran and failed, or its condition could not be evaluated
 	Skipped                   // its condition was false, or upstream-failed
 	Cancelled                 // stopped or never started because of a cancel
 	TimedOut                  // stopped by a timeout
-	Interrupted               // was running when the engine died
+	Interrupted               // was running when flowrun was killed
 )
 
 var statusWords = [...]string{"pending", "running", "retrying", "waiting", "succeeded", "reused",
 	"failed", "skipped", "cancelled", "timed-out", "interrupted"}
 
-// String is the state's word, as in "timed-out".
+// String returns the name of the status, such as "timed-out".
 func (s Status) String() string {
 	if int(s) < len(statusWords) {
 		return statusWords[s]
@@ -32,7 +32,7 @@ func (s Status) String() string {
 	return fmt.Sprintf("status(%d)", uint8(s))
 }
 
-// ParseStatus is the state with that word.
+// ParseStatus returns the status with that name.
 func ParseStatus(word string) (Status, error) {
 	for i, w := range statusWords {
 		if w == word {
@@ -42,26 +42,26 @@ func ParseStatus(word string) (Status, error) {
 	return 0, fmt.Errorf("unknown state %q", word)
 }
 
-// MarshalText writes the state's word.
+// MarshalText writes the name of the status.
 func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads a state's word.
+// UnmarshalText reads the name of a status.
 func (s *Status) UnmarshalText(b []byte) (err error) {
 	*s, err = ParseStatus(string(b))
 	return err
 }
 
-// Settled says whether the state is an end state.
+// Settled reports whether the status is final.
 func (s Status) Settled() bool { return s >= Succeeded }
 
-// parked says whether a node in this state has begun and leaves its place to others.
+// parked reports whether a node with this status has started and now waits without a slot.
 func (s Status) parked() bool { return s == Retrying || s == Waiting }
 
-// successful says whether a runner that answers this state did what it was asked for.
+// successful reports whether a runner that returns this status did what it was asked to do.
 func (s Status) successful() bool { return s == Succeeded || s == Reused || s == Skipped }
 
-// Executed says whether a node in this end state has run: only such nodes can
-// give a run its output.
+// Executed reports whether a node with this final status has run. Only such a node can give
+// a run its output.
 func (s Status) Executed() bool {
 	return s == Succeeded || s == Reused || s == Failed || s == TimedOut
 }

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// timers are places by due time, soonest first.
+// timers are places sorted by due time, earliest first.
 type timers []timer
 
 type timer struct {
 	due     time.Time
 	at      place
-	attempt int32  // the try that failed, or waits; a timer of an earlier one is out of date
-	wait    uint64 // of a wait, the number of the event that told it; else 0
+	attempt int32  // the attempt that failed or waits; the timer of an earlier attempt is obsolete
+	wait    uint64 // for a wait, the number of its step.waiting event; else 0
 }
 
 func (t *timers) add(n timer) {
@@ -20,12 +20,13 @@ func (t *timers) add(n timer) {
 		if x.due.After(d) {
 			return 1
 		}
-		return -1 // equal times keep the order they came in
+		return -1 // entries with equal times keep their order
 	})
 	*t = slices.Insert(*t, i, n)
 }
 
-// remove takes a node's timer out, which is due then or at once.
+// remove removes the timer of a node. Its due time is the given one, or earlier after a
+// cancel.
 func (t *timers) remove(at place, due time.Time) {
 	for i, x := range *t {
 		if x.at == at {
@@ -38,7 +39,7 @@ func (t *timers) remove(at place, due time.Time) {
 	}
 }
 
-// reschedule gives each timer another time.
+// reschedule sets the due time of every timer.
 func (t timers) reschedule(due func(timer) time.Time) {
 	for i := range t {
 		t[i].due = due(t[i])
@@ -46,15 +47,15 @@ func (t timers) reschedule(due func(timer) time.Time) {
 	slices.SortStableFunc(t, func(a, b timer) int { return a.due.Compare(b.due) })
 }
 
-// current says that what the timer is for has not been overtaken: its node is still in
-// that state, of the same try.
+// current reports whether the timer still applies: its node has that status, in the same
+// attempt.
 func (t timer) current(status Status) bool {
 	n := t.at.f.node(t.at.i)
 	return n.status == status && n.attempt == t.attempt
 }
 
-// addTimer queues a timer. Where the frame has no arguments yet, which is so when the run
-// was taken over from a journal, it waits for these.
+// addTimer queues a timer. If the frame has no arguments yet, because the run was resumed,
+// the timer waits for them.
 func (s *State) addTimer(t timer) {
 	switch {
 	case !t.at.f.bound:
@@ -68,8 +69,8 @@ func (s *State) addTimer(t timer) {
 	}
 }
 
-// retryDue is when the next try of a node is to be looked at: when it is due, or at once
-// after a cancel, which it does not outlive.
+// retryDue returns when to decide about the next attempt of a node: at its due time, or
+// immediately after a cancel, which ends it.
 func (at place) retryDue(due time.Time) time.Time {
 	if at.f.stopped != "" {
 		return time.Time{}
@@ -77,8 +78,9 @@ func (at place) retryDue(due time.Time) time.Time {
 	return due
 }
 
-// waitDue is when to look at a node that waits: when its time is over, or after a cancel
-// at once, unless that does not stop it. Nobody answers a question then.
+// waitDue returns when to decide about a node that waits: when its time has come; after a
+// cancel immediately, unless the node outlasts the cancel. A question does not outlast one,
+// since it will not be answered any more.
 func (at place) waitDue() time.Time {
 	n := at.f.node(at.i)
 	switch w := n.res.Wait; {

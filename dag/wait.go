@@ -5,45 +5,45 @@ import (
 	"time"
 )
 
-// Wait is what a Runner that answers Waiting leaves to the outside: the node then
-// waits without a worker and without a slot, through restarts too, until its time is
-// over or somebody answers. Neither another try nor a fallback follows the end of a
-// wait: a person's no stands, and so does a time that is over.
+// Wait describes what a node waits for after its Runner returned Waiting. The node then
+// uses no worker and no slot, and keeps waiting if the program restarts, until its time
+// comes or somebody answers. The end of a wait is final: neither another attempt nor a
+// fallback follows, also after a rejection or a timeout.
 type Wait struct {
-	// Kind is what it waits for, in a word of the Runner's.
+	// Kind is what the node waits for, in a word of the Runner.
 	Kind string `json:"kind"`
-	// Until is when Then becomes the node's result; zero is never. The node's own
-	// time limit, where it is sooner, takes its place.
+	// Until is when Then becomes the result of the node; zero means never. The node's own
+	// time limit replaces it if that comes earlier.
 	Until time.Time `json:"until,omitzero"`
-	// Then is what comes of the node when its time is over. nil: it succeeds.
+	// Then is the result of the node when Until has come; nil means success.
 	Then *Result `json:"then,omitempty"`
-	// Asks says that an Answer may end the wait. One that neither asks nor has a time
-	// would never end: such a try has failed.
+	// Asks means that an Answer may end the wait. An attempt that neither asks nor has a
+	// time would wait forever; it fails instead.
 	Asks bool `json:"asks,omitempty"`
-	// Prompt and Form are what is asked, for those who answer. The kernel reads
-	// neither.
+	// Prompt and Form are what people are asked. Package dag does not read them.
 	Prompt string          `json:"prompt,omitempty"`
 	Form   json.RawMessage `json:"form,omitempty"`
 }
 
-// Answer ends a wait from outside.
+// Answer ends a wait.
 type Answer struct {
-	Node ID     // its path
-	Wait uint64 // the number of the step.waiting event that is answered
-	// Result is the node's. nil: whoever was asked leaves it to others.
+	Node ID     // path of the node
+	Wait uint64 // number of the step.waiting event that is answered
+	// Result becomes the result of the node. nil means that the person who was asked leaves
+	// the answer to others.
 	Result *Result
 }
 
-// forever is when waits end that have no time.
+// forever is the end of waits without a time.
 var forever = time.Unix(1<<40, 0)
 
-// canEnd says whether the wait can come to an end.
+// canEnd reports whether the wait can end.
 func (w *Wait) canEnd() bool { return w.Asks || !w.Until.IsZero() }
 
-// expired says whether its time is over.
+// expired reports whether the time of the wait has come.
 func (w *Wait) expired(now time.Time) bool { return !w.Until.IsZero() && !now.Before(w.Until) }
 
-// due is when to look at a wait next.
+// due returns when to check the wait next.
 func (w *Wait) due() time.Time {
 	if w.Until.IsZero() {
 		return forever
@@ -51,7 +51,7 @@ func (w *Wait) due() time.Time {
 	return w.Until
 }
 
-// withLimit is the wait with the time limit of its try.
+// withLimit returns the wait with the time limit of its attempt.
 func (w *Wait) withLimit(limit time.Time) *Wait {
 	if !w.Until.IsZero() && !w.Until.After(limit) {
 		return w
@@ -61,8 +61,8 @@ func (w *Wait) withLimit(limit time.Time) *Wait {
 	return &sooner
 }
 
-// Waits calls visit for every node that waits, in plan order, with the number of its
-// step.waiting event and the Result that came with it.
+// Waits calls visit for every waiting node in plan order, with the number of its
+// step.waiting event and the Result of that event.
 func (s *State) Waits(visit func(path ID, wait uint64, r *Result)) {
 	waits := make(map[ID]uint64, len(s.waits))
 	note := func(timers []timer) {
