@@ -1,14 +1,16 @@
-// Package history is what a Store keeps of runs, and the rules that every Store follows.
+// Package history defines what a Store keeps of runs, and the rules that every Store
+// follows.
 //
-// A Record is what a run was asked to do. A Ledger is the journal of one run, held by its
-// owner; a Store hands out one owner at a time, counted by epochs. RunInfo and Query list
-// runs, Question and Answer are what a step asks a person and what is answered. Line holds
-// the runs that wait for locks, and Line.Next is the pure rule which of them may start.
+// A Record is what a run was asked to do. A Ledger is the journal of one run. It belongs to
+// the owner of the run; a Store gives each run one owner at a time and counts the owners by
+// epochs. RunInfo and Query serve to list runs. A Question is what a step asks a person, an
+// Answer is the reply. A Queue holds the runs that wait for locks; Queue.Next is a pure
+// function that decides which of them may start.
 //
-// Memory is a Store that lasts as long as the program; the flowrun command keeps a SQLite
-// file. Whoever writes another Store imports this package and dag, and checks it against
-// the contract in internal/storetest.
+// Memory is a Store that lasts as long as the program. The flowrun command uses a Store in
+// a SQLite file. To write another Store, import this package and package dag, and test it
+// with the contract in internal/storetest.
 //
 // The package knows events (package dag) and definitions (package tool). It does not know
-// how a run is compiled or executed. Package flowrun has all of these names as well.
+// how a run is compiled or executed. Package flowrun exports all of these names too.
 package history

@@ -5,12 +5,13 @@ import (
 	"time"
 )
 
-// idAlphabet has no letters that are easily taken for digits; its order is that
-// of ASCII, so that ids sort as text.
+// idAlphabet has no letters that look like digits. It is in ASCII order, so that ids sort
+// as text.
 const idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 
-// NewID is a run id: nine characters of time in milliseconds, then four of
-// chance, so that ids sort by start and two of the same millisecond differ.
+// NewID returns an id for a run: nine characters for the time in milliseconds, then four
+// random ones. Ids sort by start time, and two runs of the same millisecond get different
+// ids.
 func NewID(now time.Time) string {
 	var id [13]byte
 	ms := uint64(now.UnixMilli())
@@ -19,7 +20,7 @@ func NewID(now time.Time) string {
 		ms >>= 5
 	}
 	var chance [4]byte
-	rand.Read(chance[:]) // never fails
+	rand.Read(chance[:]) // never returns an error
 	for i, c := range chance {
 		id[9+i] = idAlphabet[c&31]
 	}

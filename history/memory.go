@@ -15,34 +15,33 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Memory is a Store that lasts as long as the program: history for programs that
-// embed flowrun, and for tests. What goes in and comes out is copied, and passes
-// through JSON as it would with a file, so that both behave alike; numbers among a
-// Record's parameters come back as json.Number. An owner keeps its run until it
-// closes the Ledger.
+// Memory is a Store that lasts as long as the program, for programs that embed flowrun and
+// for tests. It copies what it stores and returns, by way of JSON as a file would, so that
+// both behave alike: numbers among the parameters of a Record come back as json.Number. An
+// owner keeps its run until it closes the Ledger.
 type Memory struct {
 	mu    sync.Mutex
-	runs  []*memoryRun    // in the order they were begun
-	queue []*memoryTicket // in the order they asked
+	runs  []*memoryRun    // in the order in which they were created
+	queue []*memoryTicket // in the order in which they joined
 }
 
-// NewMemory is an empty Memory.
+// NewMemory returns an empty Memory.
 func NewMemory() *Memory { return &Memory{} }
 
 // memoryRun is a run and its last owner.
 type memoryRun struct {
-	info        RunInfo // Status is Running also while nobody owns it
+	info        RunInfo // Status is Running also while it has no owner
 	record      []byte
 	sourceTexts [][]byte // of the Sources
 	events      [][]byte
 	lastSeq     uint64 // number of the last event
 	epoch       int
-	owner       *memoryLedger // nil: given up
+	owner       *memoryLedger // nil: no owner
 
 	answers []Answer
 }
 
-// Begin implements Store. A run of the same id is an error.
+// Begin implements Store. It returns an error if there is a run with this id.
 func (m *Memory) Begin(ctx context.Context, r *Record) (Ledger, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -93,7 +92,7 @@ func (m *Memory) own(run *memoryRun) *memoryLedger {
 	return run.owner
 }
 
-// find is the run with that id, nil where there is none.
+// find returns the run with that id, nil if there is none.
 func (m *Memory) find(id string) *memoryRun {
 	for _, run := range slices.Backward(m.runs) {
 		if run.info.ID == id {
@@ -134,7 +133,7 @@ func (m *Memory) Info(_ context.Context, id string) (RunInfo, error) {
 	return m.runInfo(run), nil
 }
 
-// runInfo is the run as a list shows it.
+// runInfo returns the run as it is in a list.
 func (m *Memory) runInfo(r *memoryRun) RunInfo {
 	info := r.info
 	if r.owner != nil {
@@ -209,7 +208,7 @@ func (m *Memory) Cancel(_ context.Context, id, reason string) error {
 	return nil
 }
 
-// maxQueuedAnswers is how many answers wait to be heard by an owner.
+// maxQueuedAnswers is how many answers can wait for an owner to receive them.
 const maxQueuedAnswers = 10_000
 
 // Answer implements Store.
@@ -240,7 +239,7 @@ func (m *Memory) Answer(_ context.Context, id string, a Answer) error {
 	return nil
 }
 
-// copied is an answer whose values nobody else has, as JSON gives them back.
+// copied returns a deep copy of the answer, with the values that JSON gives back.
 func (a Answer) copied() Answer {
 	b, err := json.Marshal(a)
 	if err == nil {
@@ -249,7 +248,7 @@ func (a Answer) copied() Answer {
 			return c
 		}
 	}
-	a.Values = nil // what is no JSON fits no form
+	a.Values = nil // values that are not JSON match no form
 	return a
 }
 
@@ -261,13 +260,13 @@ func (a *Answer) UnmarshalJSON(b []byte) error {
 	return d.Decode((*plain)(a))
 }
 
-// memoryLedger is a run in the hands of an engine.
+// memoryLedger is the Ledger of one owner of a run.
 type memoryLedger struct {
 	memory          *Memory
 	run             *memoryRun
 	epoch           int
 	cancelRequests  chan string
-	cancelRequested bool // asked has had its reason; under memory.mu
+	cancelRequested bool // cancelRequests has got its reason; guarded by memory.mu
 
 	answers chan Answer
 }
@@ -290,7 +289,8 @@ func (l *memoryLedger) Suspend(message string) error {
 	return nil
 }
 
-// Lost never happens: an owner keeps its run until it closes the ledger.
+// Lost returns nil, which is never closed: an owner keeps its run until it closes the
+// ledger.
 func (l *memoryLedger) Lost() <-chan struct{} { return nil }
 
 func (l *memoryLedger) Append(_ context.Context, events []dag.Event) error {
@@ -314,7 +314,7 @@ func (l *memoryLedger) Append(_ context.Context, events []dag.Event) error {
 	return nil
 }
 
-// applyEvent notes what an event says about the run.
+// applyEvent changes the status of the run by an event.
 func (r *memoryRun) applyEvent(e *dag.Event) {
 	r.lastSeq = e.Seq
 	i := RunInfo{ID: r.info.ID, Tool: r.info.Tool, RetryOf: r.info.RetryOf, Origin: r.info.Origin, Started: r.info.Started}

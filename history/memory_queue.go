@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// memoryTicket is a run's place in a Memory's line.
+// memoryTicket is the place of a run in the queue of a Memory.
 type memoryTicket struct {
 	QueueEntry
 	run      *memoryRun
 	reported QueuePosition
-	updates  chan QueuePosition // the latest that its owner has not heard; one without obstacles is the last
-	left     chan struct{}      // closed when it has left the line
+	updates  chan QueuePosition // the latest position that its owner has not received; one without obstacles is the last
+	left     chan struct{}      // closed when the run has left the queue
 }
 
 // Queue implements Store.
@@ -23,7 +23,7 @@ func (m *Memory) Queue(context.Context) (Queue, error) {
 	return m.entries(), nil
 }
 
-// entries is the line as the rule sees it.
+// entries returns the queue in the form that Queue.Next needs.
 func (m *Memory) entries() Queue {
 	queue := make(Queue, len(m.queue))
 	for i, t := range m.queue {
@@ -36,7 +36,7 @@ func (m *Memory) queueIndex(r *memoryRun) int {
 	return slices.IndexFunc(m.queue, func(t *memoryTicket) bool { return t.run == r })
 }
 
-// leaveQueue takes a run out of the line, with what it holds.
+// leaveQueue removes a run from the queue, and with it the locks that it holds.
 func (m *Memory) leaveQueue(r *memoryRun) {
 	if i := m.queueIndex(r); i >= 0 {
 		close(m.queue[i].left)
@@ -45,7 +45,7 @@ func (m *Memory) leaveQueue(r *memoryRun) {
 	}
 }
 
-// admitNext admits whom it may, and tells the others where they stand.
+// admitNext admits the runs that may start, and reports the new positions to the others.
 func (m *Memory) admitNext() {
 	queue := m.entries()
 	for _, i := range queue.Next() {
@@ -61,7 +61,8 @@ func (m *Memory) admitNext() {
 	}
 }
 
-// report replaces news that nobody has fetched yet.
+// report sends a position to the owner. It replaces one that the owner has not received
+// yet.
 func (t *memoryTicket) report(q QueuePosition) {
 	select {
 	case <-t.updates:

@@ -11,35 +11,35 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Question is what a step of a run asks a person. Nothing in it is secret; its texts
-// are an author's, and not fit for a terminal as they are.
+// Question is what a step of a run asks a person. It contains no secrets. Its texts come
+// from an author and must be sanitized before they are written to a terminal.
 type Question struct {
 	Run    string
-	Tool   string // the run's
-	Step   string // the path of the step that waits
-	Wait   uint64 // the number of the event that asked, which tells it from a later question of the same step
+	Tool   string // tool of the run
+	Step   string // path of the step that waits
+	Wait   uint64 // number of the event that asked; distinguishes it from a later question of the same step
 	Prompt string
-	Form   *tool.Form // nil: yes or no is all
+	Form   *tool.Form // nil: only yes or no
 	Since  time.Time  // when it was asked
-	Until  time.Time  // when it is too late to answer; zero: never
+	Until  time.Time  // when it becomes too late to answer; zero: never
 }
 
-// Answer is what a person says to a Question.
+// Answer is a person's reply to a Question.
 type Answer struct {
 	Step    string         `json:"step"`
 	Wait    uint64         `json:"wait"`
 	Approve bool           `json:"approve"`
-	Values  map[string]any `json:"values,omitempty"` // of the form, as Question.Check gives them
+	Values  map[string]any `json:"values,omitempty"` // of the form, as Question.Check returns them
 	Comment string         `json:"comment,omitempty"`
-	By      string         `json:"by,omitempty"` // who; the user of the process where it is left out
-	At      time.Time      `json:"at"`           // when; now where it is zero
+	By      string         `json:"by,omitempty"` // who; empty: the user of the process
+	At      time.Time      `json:"at"`           // when; zero: now
 }
 
-// ErrAnswered says that a question has been answered: the first answer stands. What
-// comes with it says by whom.
+// ErrAnswered means that the question has been answered before; the first answer counts.
+// The error that wraps it says by whom.
 var ErrAnswered = errors.New("it has been answered already")
 
-// Answered is ErrAnswered with the answer that stands; stores use it.
+// Answered wraps ErrAnswered with the answer that counts. Stores use it.
 func Answered(a Answer) error {
 	verb := "rejected"
 	if a.Approve {
@@ -51,12 +51,12 @@ func Answered(a Answer) error {
 	return fmt.Errorf("%w: %s at %s", ErrAnswered, verb, a.At.UTC().Format(time.RFC3339))
 }
 
-// Over says whether it is too late to answer.
+// Over reports whether it is too late to answer.
 func (q *Question) Over(now time.Time) bool { return !q.Until.IsZero() && !now.Before(q.Until) }
 
-// Check makes values fit for the form: texts become what their field wants, and what is
-// left out is the field's default. The error is a *ParamsError with everything that is
-// wrong. Values of a question without a form are an error.
+// Check converts values for the form: text is converted to the type of its field, and
+// missing values become the default of the field. The error is a *ParamsError with all
+// problems. Without a form, any value is an error.
 func (q *Question) Check(values map[string]any) (map[string]any, error) {
 	bad := &value.ParamsError{Tool: q.Tool}
 	filled := map[string]any{}
@@ -96,7 +96,7 @@ func problemCode(p tool.FormProblem) string {
 	return "validation"
 }
 
-// fieldValue is a value as its field wants it, where it is a text that stands for one.
+// fieldValue converts a text to the type of its field. Other values are returned unchanged.
 func fieldValue(f *tool.FormField, v any) (any, error) {
 	text, isText := v.(string)
 	if !isText || f == nil {
@@ -109,7 +109,7 @@ func fieldValue(f *tool.FormField, v any) (any, error) {
 	case "boolean", "array", "object":
 		return value.Coerce(f.Type, text)
 	}
-	for _, e := range f.Enum { // of a field that does not say its type
+	for _, e := range f.Enum { // of a field without a type
 		if f.Type == "" && value.Plain(e) == text {
 			return e, nil
 		}

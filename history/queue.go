@@ -7,43 +7,43 @@ import (
 	"time"
 )
 
-// A run whose tools have locks, or whose tool says how many runs of it may be under way,
-// queues for all of that at its start and takes it at once: never a part, so
-// that no two runs can wait for each other. First come, first served: a later run passes
-// an earlier one only where they ask for nothing in common.
+// A run queues at its start for the locks of its tools and for the limit max-active-runs of
+// its tool. It gets all of them together and never a part, so that no two runs can wait for
+// each other. First come, first served: a later run may pass an earlier one only if they
+// ask for nothing in common.
 //
-// This file is the rule, for whoever writes a Store. It looks at nothing but the line.
+// This file holds these rules as pure functions of the queue, for every Store.
 
-// DemandKind is the kind of thing that a run queues for.
+// DemandKind is the kind of a LockDemand.
 type DemandKind string
 
-// The kinds of needs.
+// The kinds of demands.
 const (
 	DemandLock      DemandKind = "lock"            // one slot of a lock
-	DemandActiveRun DemandKind = "max-active-runs" // one of so many runs of a tool
+	DemandActiveRun DemandKind = "max-active-runs" // one of the runs that a tool may have at the same time
 )
 
-// LockDemand is one thing a run takes at its start and holds to its end: it may be had while
-// fewer than Slots runs have it.
+// LockDemand is one thing that a run takes at its start and holds until its end. A run can
+// take it while fewer than Slots runs hold it.
 type LockDemand struct {
 	Kind  DemandKind `json:"kind"`
-	Name  string     `json:"name"`           // of the lock, or the tool
-	File  string     `json:"file,omitempty"` // of the tool's definition: tools of one name in several files are several
+	Name  string     `json:"name"`           // of the lock, or of the tool
+	File  string     `json:"file,omitempty"` // of the tool's definition: tools with the same name in different files are different
 	Slots int        `json:"slots"`
 }
 
-// Same says whether both needs are for the same thing.
+// Same reports whether both demands are for the same thing.
 func (n LockDemand) Same(o LockDemand) bool { return n.key() == o.key() }
 
 func (n LockDemand) key() demandKey { return demandKey{n.Kind, n.Name, n.File} }
 
-// demandKey is what a Need is for.
+// demandKey identifies what a LockDemand is for.
 type demandKey struct {
 	kind       DemandKind
 	name, file string
 }
 
-// Title is what the run takes, for people: "lock db (2 slots)".
+// Title describes for people what the run takes: "lock db (2 slots)".
 func (n LockDemand) Title() string {
 	switch {
 	case n.Kind == DemandActiveRun:
@@ -54,20 +54,20 @@ func (n LockDemand) Title() string {
 	return fmt.Sprintf("lock %s (%d slots)", n.Name, n.Slots)
 }
 
-// QueueEntry is a run in a Line.
+// QueueEntry is a run in a Queue.
 type QueueEntry struct {
 	Run     string
 	PID     int // of the process that runs it
 	Demands []LockDemand
-	Held    bool      // it has them; otherwise it waits
-	Since   time.Time // that it has them, or waits
+	Held    bool      // the run holds its demands; otherwise it waits
+	Since   time.Time // when it got them, or started to wait
 }
 
-// Queue is every run that has needs, in the order in which they asked.
+// Queue is all runs with demands, in the order in which they joined.
 type Queue []QueueEntry
 
-// Next are the places, by index, of runs that wait and may have what they need now.
-// They may have it together.
+// Next returns the indexes of the waiting runs that may start now. They may all start
+// together.
 func (l Queue) Next() []int {
 	held, reserved := map[demandKey]int{}, map[demandKey]bool{}
 	for _, p := range l {
@@ -97,29 +97,29 @@ func (l Queue) Next() []int {
 	return next
 }
 
-// QueuePosition describes a run in the queue.
+// QueuePosition is the position of a run in the queue.
 type QueuePosition struct {
 	Run       string
-	Since     time.Time  // that it stands there
-	Obstacles []Obstacle // what it waits for; none: its turn has come
+	Since     time.Time  // since when it has been in the queue
+	Obstacles []Obstacle // what it waits for; empty when it has been admitted
 }
 
-// Obstacle is a need that a run waits for, and whom.
+// Obstacle is a demand that a run waits for, with the runs that keep it from starting.
 type Obstacle struct {
 	LockDemand
-	Holders []Holder // who have it now, the first first
-	Ahead   int      // how many others wait for it before this run
-	Behind  string   // the last of these, "" where there are none
+	Holders []Holder // the runs that hold it now, earliest first
+	Ahead   int      // how many other runs wait for it before this one
+	Behind  string   // the last of these, "" if there are none
 }
 
-// Holder is a run that has what others wait for.
+// Holder is a run that holds what others wait for.
 type Holder struct {
 	Run   string
 	PID   int
 	Since time.Time
 }
 
-// Waiting is where each run in the line that waits stands, by index.
+// Waiting returns the positions of the runs that wait, by their index in the queue.
 func (l Queue) Waiting() map[int]QueuePosition {
 	holders, ahead, behind := map[demandKey][]Holder{}, map[demandKey]int{}, map[demandKey]string{}
 	for _, p := range l {
@@ -148,14 +148,15 @@ func (l Queue) Waiting() map[int]QueuePosition {
 	return waiting
 }
 
-// Equal says whether both tell the same.
+// Equal reports whether both positions say the same. Since does not count.
 func (q QueuePosition) Equal(o QueuePosition) bool {
 	return q.Run == o.Run && slices.EqualFunc(q.Obstacles, o.Obstacles, func(a, b Obstacle) bool {
 		return a.LockDemand == b.LockDemand && a.Ahead == b.Ahead && a.Behind == b.Behind && slices.Equal(a.Holders, b.Holders)
 	})
 }
 
-// Reason is the kind of the first thing the run waits for, "" where it waits no more.
+// Reason returns the kind of the first thing that the run waits for, "" if it waits for
+// nothing.
 func (q QueuePosition) Reason() string {
 	if len(q.Obstacles) == 0 {
 		return ""
@@ -163,8 +164,8 @@ func (q QueuePosition) Reason() string {
 	return string(q.Obstacles[0].Kind)
 }
 
-// String is what the run waits for, for people: "waits for lock db, held by run X (pid
-// 12, since 10:31:07)".
+// String describes for people what the run waits for: "waits for lock db, held by run X
+// (pid 12, since 10:31:07)".
 func (q QueuePosition) String() string {
 	if len(q.Obstacles) == 0 {
 		return "waits no more"
@@ -176,11 +177,11 @@ func (q QueuePosition) String() string {
 	return "waits for " + strings.Join(words, "; and for ")
 }
 
-// maxHolders is how many holders a sentence names.
+// maxHolders is how many holders a message names.
 const maxHolders = 3
 
-// String is what is waited for and for whom. Who has it is left out where only the order
-// keeps the run from having it too.
+// String describes what the run waits for and for which runs. It leaves out the holders if
+// there is a free slot and only runs ahead in the queue keep the run from taking it.
 func (o Obstacle) String() string {
 	text := "lock " + o.Name
 	if o.Kind == DemandActiveRun {
@@ -207,7 +208,7 @@ func (o Obstacle) String() string {
 	return text
 }
 
-// localTime is a moment as people tell it: the time, and the day where that is another.
+// localTime formats a time for people: the time of day, with the date if that is not today.
 func localTime(t time.Time) string {
 	t = t.Local()
 	if time.Since(t) < 24*time.Hour && t.Day() == time.Now().Day() {
@@ -216,10 +217,10 @@ func localTime(t time.Time) string {
 	return t.Format(time.DateTime)
 }
 
-// Admission is what a run queues for: its locks and its slots.
+// Admission is what a run queues for: its locks and active-run slots.
 type Admission struct {
 	Demands []LockDemand
-	// Notify, where set, is called when the run has to wait, and whenever what it waits
-	// for has changed: one call at a time.
+	// Notify, if set, is called when the run has to wait, and again whenever its position
+	// changes. Calls do not overlap.
 	Notify func(QueuePosition)
 }

@@ -11,79 +11,81 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// TraceContext is W3C's trace context in the form of its variables, TRACEPARENT and
-// TRACESTATE; both are "" for none.
+// TraceContext is a W3C trace context in the form of the variables TRACEPARENT and
+// TRACESTATE; both are "" if there is none.
 type TraceContext struct {
 	Parent string `json:"parent,omitempty"`
 	State  string `json:"state,omitempty"`
 }
 
-// Store keeps runs: what each was asked to do, every event of it, and who runs it
-// now. An Engine without one writes nothing. The flowrun command uses a SQLite
-// file; NewMemory is a Store for programs that want history for as long as they
-// live; others may be written and held against the contract in internal/storetest.
+// Store keeps runs: what each was asked to do, every event of it, and who owns it now. An
+// Engine without a Store records nothing. The flowrun command uses a SQLite file. NewMemory
+// returns a Store for programs that need history only while they run. You can write others
+// and test them with the contract in internal/storetest.
 //
-// A run has one owner at a time. Ownership is counted: each owner has an epoch one
-// higher than the last, and what an earlier owner still tries to write is refused
-// with ErrFenced. A Store is safe for concurrent use.
+// A run has one owner at a time. Each owner has an epoch, one higher than the last. What an
+// earlier owner still tries to write is rejected with ErrFenced.
+//
+// A Store is safe for concurrent use.
 type Store interface {
-	// Begin keeps a new run and makes the caller its first owner (epoch 1).
+	// Begin stores a new run and makes the caller its first owner (epoch 1).
 	Begin(ctx context.Context, r *Record) (Ledger, error)
-	// Claim makes the caller the next owner of a run whose last event has number
-	// seq. Errors: ErrNoRun; ErrLive while its owner lives; ErrChanged when there
-	// are events the caller has not seen.
+	// Claim makes the caller the next owner of a run whose last event has number seq.
+	// Errors: ErrNoRun; ErrLive if the run has a living owner; ErrChanged if there are
+	// events that the caller has not seen.
 	Claim(ctx context.Context, id string, seq uint64) (Ledger, error)
-	// Record is what was kept of a run when it began. Error: ErrNoRun.
+	// Record returns what was stored of a run when it started. Error: ErrNoRun.
 	Record(ctx context.Context, id string) (*Record, error)
-	// Info is where a run stands. Error: ErrNoRun.
+	// Info returns the status of a run. Error: ErrNoRun.
 	Info(ctx context.Context, id string) (RunInfo, error)
-	// Events are the run's events with a number above after, in order: all of
-	// them, or as many as make up some megabytes, so that a reader asks again
-	// until there are none. Error: ErrNoRun.
+	// Events returns events of the run with a number above after, in order. It returns all
+	// of them or some megabytes of them, so a reader calls it until it returns none. Error:
+	// ErrNoRun.
 	Events(ctx context.Context, id string, after uint64) ([]dag.Event, error)
 	// Runs lists runs, newest first.
 	Runs(ctx context.Context, q Query) ([]RunInfo, error)
-	// Answer keeps what somebody answers to a question of the run, whose owner's Ledger
-	// tells it; a run without an owner hears of it when it is taken up. What is left
-	// out of who and when is filled in. Whether the run asks that is not looked at.
-	// Errors: ErrNoRun, and ErrAnswered when the question has an answer.
+	// Answer stores the answer to a question of the run, and the owner's Ledger reports it.
+	// If the run has no owner, the next owner gets it. An empty By and At are filled in.
+	// The Store does not check that the run asks this question. Errors: ErrNoRun, and
+	// ErrAnswered if the question already has an answer.
 	Answer(ctx context.Context, id string, a Answer) error
-	// Cancel asks the owner of a run to stop it; the owner's Ledger tells it. It is
-	// no error when the run has no living owner: then nobody hears it. Error: ErrNoRun.
+	// Cancel asks the owner of a run to stop it, through the owner's Ledger. If the run has
+	// no living owner, the request is lost; that is not an error. Error: ErrNoRun.
 	Cancel(ctx context.Context, id, reason string) error
-	// Queue is every live run that was admitted or waits to be (Ledger.Admit), in the
-	// order in which they asked.
+	// Queue returns every live run that was admitted or waits to be admitted
+	// (Ledger.Admit), in the order in which they joined.
 	Queue(ctx context.Context) (Queue, error)
 }
 
-// Ledger is a run's journal in the hands of its owner. Append and Sync are those
-// of dag.Journal; both fail with ErrFenced once another owner has the run. When
-// the events hold the end of the run, Append also notes it for Runs.
+// Ledger is the journal of a run, for its owner. Append and Sync are those of dag.Journal;
+// both fail with ErrFenced after another owner has claimed the run. If the events contain
+// the end of the run, Append also updates what Runs returns.
 type Ledger interface {
 	dag.Journal
-	// Epoch counts the run's owners from 1; this is the number of this one.
+	// Epoch returns the number of this owner; the first owner of a run has 1.
 	Epoch() int
-	// Lost is closed when the run was given to another owner.
+	// Lost is closed when another owner has claimed the run.
 	Lost() <-chan struct{}
-	// CancelRequests gets the reason when somebody asks for the run to be cancelled.
+	// CancelRequests receives the reason when somebody asks to cancel the run.
 	CancelRequests() <-chan string
-	// Answers gets what people answer, those answers first that were there when the
-	// run was claimed; these it holds before it is returned. Whoever reads it takes all.
+	// Answers receives people's answers. When Claim returns, the channel already holds all
+	// answers that were stored before. There must be only one reader.
 	Answers() <-chan Answer
-	// Suspend gives up ownership of a run that waits for answers: its status is then
-	// Waiting, with a message that says for what. Error: ErrFenced.
+	// Suspend gives up ownership of a run that waits for answers. Its status becomes
+	// Waiting, with a message that says what for. Error: ErrFenced.
 	Suspend(message string) error
-	// Admit waits in the queue for what the run needs until it has all of it, which it then
-	// holds as long as this owner has the run: to Close, or to the owner's death. While
-	// it waits the run is dag.Pending. The order is that of Line.Next. When ctx ends the
-	// run leaves the line and the error is ctx's cause; ErrFenced when the run was given
-	// to another owner. An owner asks once.
+	// Admit waits in the queue until the run gets everything that it demands. It holds that
+	// until Close, or until this owner dies. While it waits the run is dag.Pending.
+	// Queue.Next decides the order. If ctx ends, the run leaves the queue and the error is
+	// the cause of ctx. The error is ErrFenced if another owner has claimed the run. An
+	// owner may call Admit once.
 	Admit(ctx context.Context, d Admission) error
-	// Close gives up ownership. A run that has neither ended nor rests is then interrupted.
+	// Close gives up ownership. If the run has not ended and is not waiting, it is then
+	// interrupted.
 	Close() error
 }
 
-// Errors of a Store. They may come wrapped.
+// Errors of a Store. They may be wrapped.
 var (
 	ErrNoRun   = errors.New("there is no such run")
 	ErrLive    = errors.New("the run is live: another process runs it")
@@ -91,35 +93,34 @@ var (
 	ErrFenced  = errors.New("another engine has taken the run over")
 )
 
-// Record is what a run was asked to do: enough to take it up again, and nothing
-// that is secret.
+// Record is what a run was asked to do: enough to resume it, and nothing secret.
 type Record struct {
 	ID      string    `json:"id"`
 	Tool    string    `json:"tool"`
-	RetryOf string    `json:"retry_of,omitempty"` // the run this one tries again
-	Origin  string    `json:"origin,omitempty"`   // who began it, see WithOrigin
+	RetryOf string    `json:"retry_of,omitempty"` // the run that this one retries
+	Origin  string    `json:"origin,omitempty"`   // who started it, see WithOrigin
 	Created time.Time `json:"created"`
-	// Params are the bound parameters as they are shown, secrets masked.
+	// Params are the bound parameters as they are shown, with secrets masked.
 	Params map[string]any `json:"params"`
-	// Given are the parameters as the caller gave them, the secret ones left out:
-	// those are named in Withheld and must be given again to go on.
+	// Given are the parameters of the caller without the secret ones. Withheld names those;
+	// they must be given again to resume the run.
 	Given    map[string]any `json:"given"`
 	Withheld []string       `json:"withheld,omitempty"`
 	RunEnv   RecordedEnv    `json:"world"`
-	// Only is the step the run was limited to, with what it waits for; "" for the
-	// whole tool. Alone says that nothing but that step was to run.
+	// Only is the step to which the run was limited, together with its upstream steps; ""
+	// for the whole tool. WithoutUpstream means that the upstream steps did not run either.
 	Only            string `json:"only,omitempty"`
 	WithoutUpstream bool   `json:"alone,omitempty"`
-	// Sources are the definitions that were run, the tool's own first.
+	// Sources are the definitions of the run, that of the tool first.
 	Sources []tool.Source `json:"sources"`
-	// NotStarted says that the run could not begin: it has failed, and has no definitions
+	// NotStarted means that the run could not start: it has failed, and has no definitions
 	// and no steps.
 	NotStarted bool         `json:"unbegun,omitempty"`
-	Trace      TraceContext `json:"trace,omitzero"` // that the run began in
+	Trace      TraceContext `json:"trace,omitzero"` // trace context in which the run started
 }
 
-// RecordedEnv is a World without the environment, which may hold secrets: a run
-// that is taken up again has the environment of that moment.
+// RecordedEnv is a RunEnv without the environment variables, which may contain secrets. A
+// run that is resumed gets the variables of that moment.
 type RecordedEnv struct {
 	Workspace string    `json:"workspace"`
 	Home      string    `json:"home"`
@@ -134,44 +135,45 @@ type RunInfo struct {
 	Tool     string
 	RetryOf  string
 	Origin   string
-	Status   dag.Status // Running while an owner lives, Pending while that stands in line, Waiting when it rests, Interrupted when its owner died or gave up
+	Status   dag.Status // Running while it has a living owner, Pending while that waits in the queue, Waiting, or Interrupted when its owner died or gave up
 	ExitCode int
 	Reason   string
 	Message  string
-	Notes    []string  // what to know beside the status; see dag.Status.With
-	Started  time.Time // when the run was begun
-	Ended    time.Time // zero while it has not
-	PID      int       // of the process that runs it, 0 where none does
-	// Rebooted says that the machine was started anew since the run's last owner
-	// wrote, so that the last moments before may be missing.
+	Notes    []string  // what people should know beside the status; see dag.Status.With
+	Started  time.Time // when the run was created
+	Ended    time.Time // zero if it has not ended
+	PID      int       // of the process that runs it, 0 if there is none
+	// Rebooted means that the machine was restarted after the last owner wrote. The last
+	// events before that may be missing.
 	Rebooted bool
-	// Released says of a run that is interrupted that its last owner gave it up in order,
-	// and did not die.
+	// Released means that the run is interrupted because its last owner gave it up, and not
+	// because the owner died.
 	Released bool
 }
 
-// Live says whether an owner has the run in hand: it runs, or waits in the queue.
+// Live reports whether the run has an owner: it runs, or waits in the queue.
 func (i RunInfo) Live() bool { return i.Status == dag.Running || i.Status == dag.Pending }
 
-// WithQueue is the run as it stands while it waits: Pending, with what for.
+// WithQueue returns the run as it is shown while it waits in the queue: Pending, with the
+// reason.
 func (i RunInfo) WithQueue(q QueuePosition) RunInfo {
 	i.Status, i.ExitCode, i.Reason, i.Message, i.Ended = dag.Pending, 0, q.Reason(), q.String(), time.Time{}
 	i.Notes = nil
 	return i
 }
 
-// Query says which runs to list. The zero Query is all of them.
+// Query selects the runs to list. The zero Query selects all of them.
 type Query struct {
 	Prefix string       // of the id
 	Tool   string       // name
-	Origin string       // who began it, see WithOrigin; "" is anybody
+	Origin string       // who started it, see WithOrigin; "" selects all
 	Status []dag.Status // any of these
 	Open   bool         // only those that have not ended
-	Since  time.Time    // begun at or after
-	Limit  int          // at most so many; 0 is all
+	Since  time.Time    // created at this time or later
+	Limit  int          // largest number of runs; 0 means all
 }
 
-// AmbiguousError says that several runs' ids begin with a prefix.
+// AmbiguousError means that a prefix matches the ids of several runs.
 type AmbiguousError struct {
 	Prefix string
 	IDs    []string // some of them, newest first
@@ -181,11 +183,11 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("%q could be several runs, %s among them; write more of the id", e.Prefix, strings.Join(e.IDs, " and "))
 }
 
-// Latest is the word that stands for the newest run.
+// Latest is the word for the newest run.
 const Latest = "latest"
 
-// FindRun is the id of the one run that a word means: an id, a prefix that only
-// one id has, or Latest. Errors: ErrNoRun, an *AmbiguousError.
+// FindRun returns the id of the run that a word means: an id, a prefix of exactly one id,
+// or Latest. Errors: ErrNoRun, an *AmbiguousError.
 func FindRun(ctx context.Context, s Store, word string) (string, error) {
 	q := Query{Prefix: word, Limit: 2}
 	if word == Latest {

@@ -1,29 +1,31 @@
-// Package fold keeps what is known of a run from its events. Whoever shows, measures or
-// traces a run folds the events into a Run, reads it, and keeps nothing but its own.
+// Package fold computes the state of a run from its events. Code that shows, measures or
+// traces a run applies the events to a Run and reads it.
 //
 // # The model
 //
-// Events go in one after the other, as the run makes them or as they are on record: both
-// give the same Run. Out come the state of the run and its steps as a tree. A Step has its
-// state, attempt, times and last result, the step that holds it, and Inside what it holds,
-// in four lists: pending, active, failed, done. Steps that no event has named yet are in
-// the tree only where a Plan lists them. Apply returns the step that the event is about;
-// its field Own is the reader's.
+// Apply takes one event after the other, live or from the journal; both give the same Run.
+// The result is the state of the run, with its steps as a tree. A Step has its status,
+// attempt, times and last result, the step that holds it (Up), and the steps that it holds
+// (Inside) in four lists: pending, active, failed, done. A step that no event has named yet
+// is in the tree only if a Plan lists it. Apply returns the step of the event; its field
+// Own belongs to the reader.
 //
-// A Run is bounded by what is under way and by the plan, not by how much has happened. When
-// a step has settled, the steps inside it that succeeded are dropped. An item of a loop is
-// dropped as soon as it has settled, except for the first KeptFailures that failed: the
-// others are only counted. So a loop over a million items keeps those that are under way.
-// Applying an event takes time in the depth of its step, and once in what is dropped.
+// The size of a Run depends on the active steps and the plan, not on how much has happened.
+// When a step has settled, the steps inside it that succeeded are dropped. An item of a
+// loop is dropped as soon as it has settled, except for the first KeptFailures that failed;
+// other failures are only counted. So a loop over a million items keeps only the active
+// ones. To apply an event takes time in the depth of its step. To drop a step takes time
+// once.
 //
-// A run that is resumed continues in the same Run. What run.resumed resets is pending again,
-// and what holds it is running again. How a step had ended that was dropped is not known: it
-// is subtracted from the failed items that were dropped, then from the other ones. That is
-// exact because a resume resets all items that failed or were cancelled, unless somebody
-// chose single items. Of a loop that was dropped itself, the number of items stays unknown.
+// A resumed run continues in the same Run. The steps that run.resumed resets are pending
+// again, and the steps that hold them are running again. How a dropped step had ended is
+// not known. It is subtracted from the count of dropped failures, and if there are none
+// left, from the other counts. That is exact because a resume resets all items that failed
+// or were cancelled, unless somebody selected single items. If a loop was dropped itself,
+// the number of its items stays unknown.
 //
-// A Run knows nothing of processes, files or definitions. It decides nothing and is not safe
-// for concurrent use.
+// A Run knows nothing of processes, files or definitions, and it decides nothing. It is not
+// safe for concurrent use.
 package fold
 
 import (
@@ -34,82 +36,82 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// Plan is what is known of a run beside its events. Paths are as events have them. Every
-// function may be nil.
+// Plan is what is known of a run beside its events. Paths are as in events. Every function
+// may be nil.
 type Plan struct {
-	// Steps are the names of the steps inside a step, in plan order, those of the tool
-	// for ""; none for one that runs a command. Where Steps is set, events inside a step
-	// for which it lists none, and which is not a loop, are ignored.
+	// Steps returns the names of the steps inside a step, in plan order; for "" those of
+	// the tool, and none for a step that runs a command. If Steps is set, events of a step
+	// inside another one for which it returns none are ignored, unless that is a loop.
 	Steps func(path string) []string
-	// Handler says whether a step is a handler: it counts only once something has called for it.
+	// Handler reports whether a step is a handler. A handler counts only after something
+	// has called for it.
 	Handler func(path string) bool
 }
 
-// Run is what is known of a run. Readers change only Step.Own.
+// Run is the state of a run. Readers may change only Step.Own.
 type Run[T any] struct {
 	ID      string
-	Status  dag.Status // Pending until it begins, then Running until it ends
+	Status  dag.Status // Pending until it starts, then Running until it ends
 	Began   time.Time
-	Since   time.Time // when its owner began with it: Began, or when it was resumed
-	Resumed uint64    // the number of the last run.resumed, 0 for none
+	Since   time.Time // when its present owner started: Began, or when it was resumed
+	Resumed uint64    // number of the last run.resumed, 0 if there is none
 	Ended   time.Time
 	Last    time.Time // of the last event
 	Result  *dag.Result
 
-	Root           *Step[T] // holds the tool's own steps
-	Total, Settled int      // of these, without handlers that nobody has called for
-	Running        int      // of all steps that hold no others
+	Root           *Step[T] // holds the steps of the tool
+	Total, Settled int      // counts of these, without handlers that were not called for
+	Running        int      // count of running steps that hold no others
 
 	plan   Plan
 	steps  map[dag.ID]*Step[T] // by path without attempts
-	pauses [][2]time.Time      // between an owner's last event and the next owner's first
+	pauses [][2]time.Time      // from the last event of an owner to the first of the next
 }
 
 // Step is one step, or one item of a loop.
 type Step[T any] struct {
-	Path     dag.ID   // as events have it, with the attempts of what is around it
-	Up       *Step[T] // holds it; nil for the Root
-	Order    int      // in the plan, or of starting in a loop
+	Path     dag.ID   // as in events, with the attempts of the steps around it
+	Up       *Step[T] // the step that holds it; nil for the Root
+	Order    int      // in the plan; in a loop, of starting
 	Status   dag.Status
 	Attempt  int
 	Began    time.Time   // of the first attempt
-	Since    time.Time   // of the attempt under way, or the last
-	Due      time.Time   // of the next
+	Since    time.Time   // of the current attempt, or the last
+	Due      time.Time   // when the next attempt starts
 	Result   *dag.Result // of the last attempt
-	Inside   *Inside[T]  // nil for one that holds nothing, as far as is known
-	Failures int         // steps that failed in it, or its own failure; not both
-	Blamed   bool        // it failed, and nothing right inside it did
-	Own      T           // the reader's
+	Inside   *Inside[T]  // nil for a step that holds none, as far as is known
+	Failures int         // number of failed steps in it, or 1 for its own failure; not both
+	Blamed   bool        // it failed, and no step directly inside it did
+	Own      T           // for the reader
 
 	handler        bool
 	countedRunning bool     // counted in Run.Running
-	Prev, Next     *Step[T] // on the list that it is on
+	Prev, Next     *Step[T] // neighbours in the list On
 	On             *List[T]
 }
 
-// Inside is what a step holds.
+// Inside are the steps that a step holds.
 type Inside[T any] struct {
 	Loop  bool
 	Items int    // of a loop
-	Ended Counts // of what has settled
+	Ended Counts // of the steps that have settled
 
 	Pending, Active, Failed, Done List[T]
-	setAside                      List[T] // handlers that nobody has called for, items that run again
+	setAside                      List[T] // handlers that were not called for, and items that run again
 }
 
-// Counts are how steps have ended.
+// Counts are the numbers of steps by how they ended.
 type Counts struct{ Good, Failed, Tolerated, Other int }
 
-// Len is how many of the steps that it holds are kept, handlers that nobody has called for
-// left out.
+// Len returns the number of kept steps, without handlers that were not called for.
 func (in *Inside[T]) Len() int {
 	return in.Pending.Len + in.Active.Len + in.Failed.Len + in.Done.Len
 }
 
-// All is how many have ended.
+// All returns the number of steps that have ended.
 func (c *Counts) All() int { return c.Good + c.Failed + c.Tolerated + c.Other }
 
-// counter is the count of a result.
+// counter returns the count that a result belongs to.
 func (c *Counts) counter(r *dag.Result) *int {
 	switch {
 	case r.Status == dag.Succeeded || r.Status == dag.Reused:
@@ -125,7 +127,7 @@ func (c *Counts) counter(r *dag.Result) *int {
 // KeptFailures is how many failed items of a loop are kept.
 const KeptFailures = 10
 
-// New is a run before its first event.
+// New returns a run before its first event.
 func New[T any](p Plan) *Run[T] {
 	r := &Run[T]{Root: &Step[T]{Status: dag.Running}, plan: p, steps: map[dag.ID]*Step[T]{}}
 	r.Root.Inside = &Inside[T]{}
@@ -133,14 +135,14 @@ func New[T any](p Plan) *Run[T] {
 	return r
 }
 
-// Find is the step with that path, nil for none that is known, or kept.
+// Find returns the step with that path, nil if it is not known or was dropped.
 func (r *Run[T]) Find(path dag.ID) *Step[T] { return r.steps[path.WithoutAttempts()] }
 
-// Loops says whether a step is known to be a loop.
+// Loops reports whether the step is known to be a loop.
 func (s *Step[T]) Loops() bool { return s.Inside != nil && s.Inside.Loop }
 
-// Leaves are the steps that run in a step and hold no others, those of one holder in the
-// order they began.
+// Leaves iterates over the running steps inside a step that hold no others. Steps of the
+// same holder come in the order in which they started.
 func (s *Step[T]) Leaves() iter.Seq[*Step[T]] {
 	return func(yield func(*Step[T]) bool) { s.leaves(yield) }
 }
@@ -157,7 +159,8 @@ func (s *Step[T]) leaves(yield func(*Step[T]) bool) bool {
 	return true
 }
 
-// Worked is how long something of the run took, without the time in which nobody owned it.
+// Worked returns how long something in the run took, without the time in which the run had
+// no owner.
 func (r *Run[T]) Worked(from, to time.Time) time.Duration {
 	d := to.Sub(from)
 	for _, p := range r.pauses {
@@ -168,9 +171,9 @@ func (r *Run[T]) Worked(from, to time.Time) time.Duration {
 	return max(d, 0)
 }
 
-// Apply folds an event in. It answers the step that the event is about, which may have
-// been dropped with it; nil for one about the run, and for what cannot be: an event of a
-// step that has settled, or in one that holds none.
+// Apply applies an event. It returns the step of the event, which may just have been
+// dropped. It returns nil for an event of the run, and for an impossible event: one of a
+// step that has settled, or of a step inside one that holds none.
 func (r *Run[T]) Apply(e *dag.Event) (s *Step[T]) {
 	ends := e.Kind == dag.StepFinished || e.Kind == dag.RunFinished
 	if ends && (e.Result == nil || !e.Result.Status.Settled()) {
@@ -230,7 +233,7 @@ func (r *Run[T]) start(s *Step[T], e *dag.Event) {
 	r.countRunning(s, s.Inside == nil)
 }
 
-// moveTo puts a step on a list. A handler counts while somebody has called for it.
+// moveTo moves a step to a list. A handler counts in Total unless it is set aside.
 func (r *Run[T]) moveTo(l *List[T], s *Step[T]) {
 	if aside := &s.Up.Inside.setAside; s.handler && s.Up == r.Root && s.On != l {
 		switch aside {
@@ -243,14 +246,14 @@ func (r *Run[T]) moveTo(l *List[T], s *Step[T]) {
 	l.append(s)
 }
 
-// park leaves a step waiting for its next attempt, or for the outside.
+// park makes a step wait for its next attempt, a time or an answer.
 func (r *Run[T]) park(s *Step[T], status dag.Status, result *dag.Result) {
 	s.Status, s.Result = status, result
 	r.countRunning(s, false)
 	r.moveTo(&s.Up.Inside.Active, s)
 }
 
-// countRunning keeps the number of steps that run, those that hold others left out.
+// countRunning sets whether a step counts in Run.Running.
 func (r *Run[T]) countRunning(s *Step[T], runs bool) {
 	switch {
 	case runs && !s.countedRunning:
@@ -287,15 +290,15 @@ func (r *Run[T]) finish(s *Step[T], result *dag.Result) {
 	}
 }
 
-// addFailures counts failures in a step, and in all that hold it.
+// addFailures adds n to the failures of a step and of all steps that hold it.
 func (s *Step[T]) addFailures(n int) {
 	for ; s != nil && n != 0; s = s.Up {
 		s.Failures += n
 	}
 }
 
-// findOrAdd is the step of a path, made where it is new; nil where what holds it is not known, or
-// holds nothing.
+// findOrAdd returns the step with that path, and adds it if it is new. It returns nil if
+// the step that holds it is not known or cannot hold steps.
 func (r *Run[T]) findOrAdd(path dag.ID) *Step[T] {
 	if s := r.Find(path); s != nil {
 		return s
@@ -313,10 +316,10 @@ func (r *Run[T]) findOrAdd(path dag.ID) *Step[T] {
 	return r.add(up, path, order)
 }
 
-// unplannedOrder is that of steps that no Plan lists, such as the tool's cleanup.
+// unplannedOrder is the order of steps that no Plan lists, such as the cleanup of the tool.
 const unplannedOrder = 1 << 30
 
-// findHolder is the step of a path, ready to hold others.
+// findHolder returns the step with that path, ready to hold others; nil if it cannot.
 func (r *Run[T]) findHolder(path dag.ID) *Step[T] {
 	s := r.Find(path)
 	if s == nil && r.plan.Steps == nil {
@@ -336,7 +339,8 @@ func (r *Run[T]) findHolder(path dag.ID) *Step[T] {
 	return s
 }
 
-// markRunning has a step run whose start is not on record, as something inside it shows.
+// markRunning marks a step as running whose start was not seen, but something inside it
+// was.
 func (r *Run[T]) markRunning(s *Step[T]) {
 	if s.Status == dag.Pending {
 		s.Status = dag.Running
@@ -344,8 +348,8 @@ func (r *Run[T]) markRunning(s *Step[T]) {
 	}
 }
 
-// holderPath is the path of the step right around a step, without the number of its attempt
-// where that is the last thing in it; "" for none.
+// holderPath returns the path of the step that directly holds a step, without an attempt
+// number at the end; "" for a step of the tool.
 func holderPath(path dag.ID) dag.ID {
 	cut := strings.LastIndexByte(string(path), '/')
 	if strings.HasSuffix(string(path), "]") {
@@ -368,7 +372,7 @@ func (r *Run[T]) add(up *Step[T], path dag.ID, order int) *Step[T] {
 	return s
 }
 
-// addPlanned makes the steps that the plan lists in a step, all pending.
+// addPlanned adds the steps that the plan lists inside a step, all pending.
 func (r *Run[T]) addPlanned(s *Step[T]) {
 	if r.plan.Steps == nil {
 		return
@@ -387,7 +391,7 @@ func (r *Run[T]) addPlanned(s *Step[T]) {
 	}
 }
 
-// dropSucceeded drops what nobody asks for in a step that has settled.
+// dropSucceeded drops, in a step that has settled, the steps that succeeded or did not end.
 func (r *Run[T]) dropSucceeded(s *Step[T]) {
 	if s.Inside == nil {
 		return
@@ -403,7 +407,7 @@ func (r *Run[T]) dropSucceeded(s *Step[T]) {
 	r.dropAll(&in.Pending, &in.Active, &in.setAside)
 }
 
-// dropInside drops everything in a step, and takes back what failed there.
+// dropInside drops everything in a step and subtracts its failures.
 func (r *Run[T]) dropInside(s *Step[T]) {
 	s.addFailures(-s.Failures)
 	if in := s.Inside; in != nil {
@@ -420,7 +424,7 @@ func (r *Run[T]) dropAll(lists ...*List[T]) {
 	}
 }
 
-// drop takes a step and what it holds out of the Run.
+// drop removes a step and what it holds from the Run.
 func (r *Run[T]) drop(s *Step[T]) {
 	s.unlink()
 	r.countRunning(s, false)

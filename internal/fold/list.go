@@ -1,16 +1,16 @@
 package fold
 
-// List is steps in the order they came to it. Its readers walk from First by Next, or from
-// Last by Prev.
+// List is a list of steps in the order in which they were added. Readers iterate from First
+// by Next, or from Last by Prev.
 type List[T any] struct {
 	First, Last *Step[T]
 	Len         int
 }
 
-// append appends a step to a list, and takes it off the one it was on.
+// append moves a step to the end of the list.
 func (l *List[T]) append(s *Step[T]) { l.insertAfter(l.Last, s) }
 
-// insert puts a step into a list that is kept in plan order.
+// insert moves a step into a list that is kept in plan order.
 func (l *List[T]) insert(s *Step[T]) {
 	before := l.Last
 	for before != nil && (before == s || before.Order > s.Order) {

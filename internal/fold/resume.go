@@ -6,7 +6,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// resume folds in that another owner continues the run.
+// resume applies that another owner continues the run.
 func (r *Run[T]) resume(e *dag.Event) {
 	r.pauses = append(r.pauses, [2]time.Time{r.Last, e.Time})
 	r.ID, r.Status, r.Since, r.Resumed = e.Run, dag.Running, e.Time, e.Seq
@@ -22,7 +22,7 @@ func (r *Run[T]) resume(e *dag.Event) {
 	}
 }
 
-// reopen has a step run again that holds one which does: it had not ended after all.
+// reopen marks a step as running again because a step inside it runs again.
 func (r *Run[T]) reopen(path dag.ID) {
 	s, fresh := r.findOrRestore(path)
 	if s == nil || !fresh && !s.Status.Settled() {
@@ -54,8 +54,8 @@ func (r *Run[T]) reset(path dag.ID) {
 	}
 }
 
-// findOrRestore is a step that has begun, made anew where it was dropped when it had settled: fresh
-// then. The tool's own steps never are.
+// findOrRestore returns a step that has started. If it was dropped after it had settled, it
+// is made again and fresh is true. The tool's own steps are never dropped.
 func (r *Run[T]) findOrRestore(path dag.ID) (s *Step[T], fresh bool) {
 	if s = r.Find(path); s != nil || holderPath(path) == "" {
 		return s, false
@@ -66,7 +66,8 @@ func (r *Run[T]) findOrRestore(path dag.ID) (s *Step[T], fresh bool) {
 	return s, true
 }
 
-// droppedCount is the count that a step which was dropped is taken off, nil for none.
+// droppedCount returns the count from which to subtract a dropped step, nil if there is
+// none.
 func (in *Inside[T]) droppedCount() *int {
 	c := &in.Ended
 	switch {
@@ -82,7 +83,7 @@ func (in *Inside[T]) droppedCount() *int {
 	return nil
 }
 
-// unsettle takes back that a step has settled.
+// unsettle subtracts a step from the counts of settled steps.
 func (r *Run[T]) unsettle(s *Step[T]) {
 	if !s.Status.Settled() {
 		return
@@ -98,8 +99,8 @@ func (r *Run[T]) unsettle(s *Step[T]) {
 	s.Up.uncount(in.Ended.counter(s.Result))
 }
 
-// uncount takes one off a count of how the steps inside have ended. With the last that
-// failed go the failures of those that were dropped.
+// uncount subtracts one from a count of how the steps inside have ended. When no failed
+// step is left, the failures of the dropped steps are subtracted too.
 func (s *Step[T]) uncount(n *int) {
 	if n == nil {
 		return

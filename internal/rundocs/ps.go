@@ -7,18 +7,18 @@ import (
 	"github.com/flowrun/flowrun/history"
 )
 
-// ActiveStatuses are the states of runs that Ps lists.
+// ActiveStatuses returns the statuses of the runs that Ps lists.
 func ActiveStatuses() []dag.Status { return []dag.Status{dag.Running, dag.Pending, dag.Waiting} }
 
-// Ps is flowrun/ps.v1: the runs that are under way, and who waits for whom.
+// Ps is the document flowrun/ps.v1: the active runs, and the locks they hold or wait for.
 type Ps struct {
 	Schema string      `json:"schema"`
 	Runs   []ActiveRun `json:"runs"`
 	Locks  []Lock      `json:"locks"`
-	Limits []Lock      `json:"limits"` // of tools with max-active-runs
+	Limits []Lock      `json:"limits"` // limits of tools with max-active-runs
 }
 
-// ActiveRun is a run that is under way.
+// ActiveRun is a run that is running, pending or waiting.
 type ActiveRun struct {
 	ID       string     `json:"id"`
 	Tool     string     `json:"tool"`
@@ -30,22 +30,22 @@ type ActiveRun struct {
 	WaitsFor []Obstacle `json:"waits_for,omitempty"`
 }
 
-// Obstacle is one thing that a run in line waits for.
+// Obstacle is one thing that a run in the queue waits for.
 type Obstacle struct {
 	history.LockDemand
 	Holders []Holder `json:"holders"`
 	Ahead   int      `json:"ahead"` // how many runs wait for it before this one
 }
 
-// Holder is a run that has what others wait for.
+// Holder is a run that holds what others wait for.
 type Holder struct {
 	Run   string    `json:"run"`
 	PID   int       `json:"pid"`
 	Since time.Time `json:"since"`
 }
 
-// Lock is a lock, or the turns of a tool, and the runs that have one and wait for one.
-// Slots is the least that any of them says.
+// Lock is a lock, or the limit max-active-runs of a tool, with the runs that hold it and
+// the runs that wait for it. If runs give different Slots, it has the smallest.
 type Lock struct {
 	Name    string   `json:"name"`
 	File    string   `json:"file,omitempty"`
@@ -54,7 +54,7 @@ type Lock struct {
 	Waiting []string `json:"waiting"`
 }
 
-// PsOf lists the runs that are under way and what stands in line.
+// PsOf makes the document from the queue and the active runs.
 func PsOf(queue history.Queue, runs []history.RunInfo) Ps {
 	doc := Ps{Schema: "flowrun/ps.v1", Runs: []ActiveRun{}, Locks: lockList(queue, history.DemandLock), Limits: lockList(queue, history.DemandActiveRun)}
 	waits := map[string][]Obstacle{}
@@ -67,7 +67,7 @@ func PsOf(queue history.Queue, runs []history.RunInfo) Ps {
 	return doc
 }
 
-// Obstacles are what a run in line waits for.
+// Obstacles returns what a run in the queue waits for.
 func Obstacles(q history.QueuePosition) []Obstacle {
 	list := []Obstacle{}
 	for _, o := range q.Obstacles {
@@ -80,8 +80,8 @@ func Obstacles(q history.QueuePosition) []Obstacle {
 	return list
 }
 
-// lockList is who has, and who waits for, each thing of a kind, in the order in which these
-// were first asked for.
+// lockList returns each lock or limit of a kind with its holders and waiting runs, in the
+// order in which they were first demanded.
 func lockList(queue history.Queue, kind history.DemandKind) []Lock {
 	list := []Lock{}
 	at := map[[2]string]int{}
@@ -109,7 +109,8 @@ func lockList(queue history.Queue, kind history.DemandKind) []Lock {
 	return list
 }
 
-// WithoutFiles is the document without the places of definitions, for who is not on the machine.
+// WithoutFiles removes the paths of definitions, for readers on other machines. It changes
+// d's slices.
 func (d Ps) WithoutFiles() Ps {
 	for i := range d.Limits {
 		d.Limits[i].File = ""

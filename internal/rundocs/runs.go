@@ -1,5 +1,5 @@
-// Package rundocs makes the documents that list runs, which every door gives in the same
-// form: flowrun/runs.v1 and flowrun/ps.v1. Fields are only ever added.
+// Package rundocs makes the JSON documents that list runs: flowrun/runs.v1 and
+// flowrun/ps.v1. All entry points return them in the same form. Fields are only ever added.
 package rundocs
 
 import (
@@ -9,13 +9,13 @@ import (
 	"github.com/flowrun/flowrun/history"
 )
 
-// Runs is flowrun/runs.v1.
+// Runs is the document flowrun/runs.v1.
 type Runs struct {
 	Schema string `json:"schema"`
 	Runs   []Run  `json:"runs"`
 }
 
-// Run is a run in it.
+// Run is one run in it.
 type Run struct {
 	ID         string     `json:"id"`
 	Tool       string     `json:"tool"`
@@ -31,7 +31,7 @@ type Run struct {
 	DurationMS int64      `json:"duration_ms"`
 }
 
-// RunsOf lists runs as they stand now.
+// RunsOf makes the document; now gives the duration of runs that have not ended.
 func RunsOf(list []history.RunInfo, now time.Time) Runs {
 	doc := Runs{Schema: "flowrun/runs.v1", Runs: []Run{}}
 	for _, r := range list {
@@ -40,7 +40,7 @@ func RunsOf(list []history.RunInfo, now time.Time) Runs {
 	return doc
 }
 
-// RunOf is one run as it stands now.
+// RunOf returns the entry of one run at the time now.
 func RunOf(r history.RunInfo, now time.Time) Run {
 	j := Run{ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Origin: r.Origin, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason,
 		Message: r.Message, Notes: r.Notes, Started: r.Started, Ended: r.Ended}

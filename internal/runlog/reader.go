@@ -1,9 +1,9 @@
-// Package runlog reads what the steps of a recorded run printed.
+// Package runlog reads the output of the steps of a recorded run.
 //
-// A run keeps a log file for every stream of every try. A Reader knows how far it has
-// read each of them: asked again while the run goes on, it gives what is new. Where a
-// log is not there, the beginning that stands in the step's result is given instead. It
-// only reads; how the text is shown is up to who asks.
+// A run has a log file for every stream of every attempt. A Reader remembers how far it has
+// read each file; called again while the run continues, it returns what is new. If a log
+// file is missing, the Reader returns the beginning of the output that is in the step's
+// result. It only reads; its caller decides how to show the text.
 package runlog
 
 import (
@@ -26,33 +26,34 @@ type Reader struct {
 	finished map[dag.ID]bool  // steps that were read to their end
 }
 
-// New reads the logs in dir, the run's steps.LogFolder. step is the path of the step
-// whose logs are wanted: one that uses a tool stands for the steps inside, a loop for
-// its items; "" is all.
+// New returns a Reader of the logs in dir, the steps.LogFolder of the run. step is the path
+// of the step to read. A step that uses a tool includes the steps inside it, and a loop its
+// items. "" means all steps.
 func New(dir string, plan *flowrun.Plan, step string) *Reader {
 	return &Reader{dir: dir, plan: plan, step: step, offsets: map[string]int64{}, finished: map[dag.ID]bool{}}
 }
 
-// Wants says whether a step's logs are read: all, one step's in whatever try of what is
-// around it, or those inside one.
+// Wants reports whether the Reader reads the logs of a step. If one step was selected,
+// these are the logs of that step and of the steps inside it, whatever the attempts of the
+// steps around it.
 func (r *Reader) Wants(path string) bool {
 	return r.step == "" || within(path, r.step) || within(string(dag.ID(path).WithoutAttempts()), r.step)
 }
 
-// Exactly says whether a path is the step that is wanted, and not one inside it.
+// Exactly reports whether path is the selected step, and not one inside it.
 func (r *Reader) Exactly(path dag.ID) bool {
 	return r.step != "" && (r.step == string(path) || r.step == string(path.WithoutAttempts()))
 }
 
-// within says whether a path is that of a step, or of one inside it.
+// within reports whether path is the given step, or one inside it.
 func within(path, step string) bool {
 	rest, ok := strings.CutPrefix(path, step)
 	return ok && (rest == "" || rest[0] == '/' || rest[0] == '[')
 }
 
-// Copy writes what is new of every step that has begun, in the order they began. events
-// are all of the run's so far. to is where a step's stream goes: steps.Stdout or
-// steps.Stderr.
+// Copy writes what is new in the logs of every step that has started, in the order in which
+// they started. events are all events of the run so far. to returns the writer for a stream
+// (steps.Stdout or steps.Stderr) of a step.
 func (r *Reader) Copy(events []dag.Event, to func(stream steps.Streams, path dag.ID) io.Writer) error {
 	files, err := steps.ReadLogs(r.dir)
 	if err != nil {
@@ -64,7 +65,7 @@ func (r *Reader) Copy(events []dag.Event, to func(stream steps.Streams, path dag
 		case dag.StepFinished:
 			ended[e.Node] = e.Result
 		case dag.StepExpanded:
-			seen[e.Node] = true // what a loop gathers, its items have printed
+			seen[e.Node] = true // its output is what its items printed, and their logs are read already
 		}
 	}
 	for _, e := range events {
@@ -76,7 +77,7 @@ func (r *Reader) Copy(events []dag.Event, to func(stream steps.Streams, path dag
 			return err
 		}
 	}
-	for _, e := range events { // read after it had ended
+	for _, e := range events { // a step is finished if its logs were read after it had ended
 		if e.Kind == dag.StepFinished {
 			r.finished[e.Node] = r.finished[e.Node] || seen[e.Node]
 		}
@@ -87,8 +88,9 @@ func (r *Reader) Copy(events []dag.Event, to func(stream steps.Streams, path dag
 	return nil
 }
 
-// copyStep writes what is new in the logs of one step. A result whose log is not there
-// still has the beginning; what a step that uses a tool printed is that of a step inside.
+// copyStep writes what is new in the logs of one step. If there is no log file, it writes
+// the beginning of the output from the result. The output of a step that uses a tool is the
+// output of a step inside it, so it is not written again.
 func (r *Reader) copyStep(path dag.ID, files []steps.LogFile, result *dag.Result, to func(steps.Streams, dag.ID) io.Writer) error {
 	for _, f := range files {
 		if err := r.copyFile(f, to(f.Stream, path)); err != nil {

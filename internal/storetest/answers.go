@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
-// receiveAnswer waits for an owner to hear an answer.
+// receiveAnswer waits until the owner receives an answer.
 func receiveAnswer(t *testing.T, l history.Ledger) history.Answer {
 	t.Helper()
 	select {
@@ -34,7 +34,7 @@ func noAnswer(t *testing.T, l history.Ledger) {
 	}
 }
 
-// The first answer to a question stands, and every owner hears it.
+// The first answer to a question counts, and every owner receives it.
 func testAnswers(t *testing.T, s history.Store) {
 	ctx := context.Background()
 	l := begin(t, s, record("r1", "deploy"))
@@ -54,7 +54,7 @@ func testAnswers(t *testing.T, s history.Store) {
 	if err == nil || !strings.Contains(err.Error(), "approved by ann at 2026-11-21T10:00:00Z") {
 		t.Errorf("the second is told %v", err)
 	}
-	// Another question of the same step is another question; another run's too.
+	// A later question of the same step is a different question; so is one of another run.
 	second := history.Answer{Step: "gate", Wait: 7}
 	before := time.Now()
 	if err := s.Answer(ctx, "r1", second); err != nil {
@@ -71,7 +71,8 @@ func testAnswers(t *testing.T, s history.Store) {
 	}
 	noAnswer(t, l)
 
-	// The next owner has all of them at once, those of nobody's time too.
+	// The next owner gets all of them immediately, also those given while there was no
+	// owner.
 	l.Close()
 	if err := s.Answer(ctx, "r1", history.Answer{Step: "last", Wait: 9, Approve: true}); err != nil {
 		t.Fatal(err)
@@ -92,7 +93,7 @@ func testAnswers(t *testing.T, s history.Store) {
 	if err := s.Answer(ctx, "r2", history.Answer{Step: "gate", Wait: 4}); err != nil {
 		t.Error(err)
 	}
-	receiveAnswer(t, bystander) // by then the owner of r1 would have heard something too
+	receiveAnswer(t, bystander) // by now the owner of r1 would have received an answer too
 	noAnswer(t, l)
 	if err := s.Answer(ctx, "r1", history.Answer{Step: "last", Wait: 11}); err != nil {
 		t.Fatal(err)
@@ -102,7 +103,7 @@ func testAnswers(t *testing.T, s history.Store) {
 	}
 }
 
-// Numbers among the values keep their digits, and many answers are heard.
+// Numbers among the values keep all digits, and every one of many answers is received.
 func testManyAnswers(t *testing.T, s history.Store) {
 	l := begin(t, s, record("r1", "deploy"))
 	const many = 200
@@ -126,7 +127,7 @@ func testManyAnswers(t *testing.T, s history.Store) {
 	}
 }
 
-// A run that rests is Waiting, has no owner, and may be claimed at once.
+// A suspended run is Waiting, has no owner, and can be claimed immediately.
 func testSuspend(t *testing.T, s history.Store) {
 	l := begin(t, s, record("r1", "deploy"))
 	appendAll(t, l, turn("r1", 1, 2)...)

@@ -1,4 +1,4 @@
-// Package storetest is the contract of history.Store as tests: every
-// implementation runs Test. What a store says to its owners when they lose a run
-// while they live can only be tested where that happens: see Lapser.
+// Package storetest tests the contract of history.Store; every implementation runs Test.
+// Some tests need an owner that loses its run while it is alive. They only run for a Store
+// that is a Lapser.
 package storetest

@@ -17,12 +17,12 @@ import (
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
-// lock is the need of a lock.
+// lock returns a demand for a lock.
 func lock(name string, slots int) history.LockDemand {
 	return history.LockDemand{Kind: history.DemandLock, Name: name, Slots: slots}
 }
 
-// admission is a run that stands in line, or has.
+// admission is a run that called Admit.
 type admission struct {
 	t       *testing.T
 	id      string
@@ -34,8 +34,9 @@ type admission struct {
 
 var errCancelled = errors.New("enough")
 
-// enqueue begins a run and has it stand in line. It returns when the run has been admitted,
-// or has heard that it waits, so that the order of calls is that of the line.
+// enqueue starts a run and has it call Admit. It returns when the run has been admitted or
+// has been notified that it waits, so that the runs join the queue in the order of the
+// calls.
 func enqueue(t *testing.T, s history.Store, id string, demands ...history.LockDemand) *admission {
 	t.Helper()
 	return enqueueLedger(t, begin(t, s, record(id, "deploy")), id, demands...)
@@ -63,7 +64,7 @@ func enqueueLedger(t *testing.T, l history.Ledger, id string, demands ...history
 	return a
 }
 
-// mustBeAdmitted waits until the run is.
+// mustBeAdmitted waits until the run is admitted.
 func (a *admission) mustBeAdmitted() {
 	a.t.Helper()
 	if err := a.result(); err != nil {
@@ -71,7 +72,7 @@ func (a *admission) mustBeAdmitted() {
 	}
 }
 
-// result waits for the end of Admit.
+// result waits until Admit returns.
 func (a *admission) result() error {
 	a.t.Helper()
 	select {
@@ -83,7 +84,7 @@ func (a *admission) result() error {
 	}
 }
 
-// mustWait says that the run has not been admitted, by the Store's own account.
+// mustWait fails the test unless the Store reports the run as pending.
 func (a *admission) mustWait(s history.Store) {
 	a.t.Helper()
 	if i := info(a.t, s, a.id); i.Status != dag.Pending {
@@ -91,7 +92,7 @@ func (a *admission) mustWait(s history.Store) {
 	}
 }
 
-// waitForReport waits until the run has been told what the condition holds of.
+// waitForReport waits until the run is notified of a position that is accepted.
 func (a *admission) waitForReport(what string, is func(history.QueuePosition) bool) {
 	a.t.Helper()
 	for end := time.After(waittest.Limit); ; {
@@ -113,7 +114,7 @@ func (a *admission) close() {
 	}
 }
 
-// queueText is the Store's line in a word for each run: a* holds, b waits.
+// queueText returns the queue of the Store as one word for each run: a* holds, b waits.
 func queueText(t *testing.T, s history.Store) string {
 	t.Helper()
 	queue, err := s.Queue(context.Background())
@@ -138,7 +139,8 @@ func checkQueue(t *testing.T, s history.Store, want string) {
 	}
 }
 
-// One holds, the next waits and is told for whom, and goes ahead when that ends.
+// One run holds a lock. The next waits, is notified of the holder, and starts when that
+// ends.
 func testQueue(t *testing.T, s history.Store) {
 	ctx := context.Background()
 	none := enqueue(t, s, "r0")
@@ -203,10 +205,10 @@ func testQueue(t *testing.T, s history.Store) {
 	checkQueue(t, s, "")
 }
 
-// All or nothing, first come first served, and nobody waits for those it has nothing in
-// common with.
+// A run gets all demands or none; first come, first served; and no run waits for others
+// with which it has nothing in common.
 func testQueueFair(t *testing.T, s history.Store) {
-	turn := history.LockDemand{Kind: history.DemandActiveRun, Name: "db", File: "/w/db.yaml", Slots: 1} // a tool, no lock
+	turn := history.LockDemand{Kind: history.DemandActiveRun, Name: "db", File: "/w/db.yaml", Slots: 1} // a limit of a tool, not a lock
 	a := enqueue(t, s, "a", lock("x", 1))
 	a.mustBeAdmitted()
 	both := enqueue(t, s, "b", lock("x", 1), lock("y", 1)) // waits for x, and does not take y meanwhile
@@ -215,7 +217,7 @@ func testQueueFair(t *testing.T, s history.Store) {
 	z.mustBeAdmitted()
 	other := enqueue(t, s, "e", history.LockDemand{Kind: history.DemandActiveRun, Name: "db", File: "/v/db.yaml", Slots: 1}, lock("db", 1))
 	other.mustBeAdmitted()
-	z2, z3 := enqueue(t, s, "f", lock("z", 2)), enqueue(t, s, "g", lock("z", 3)) // what each asker says counts
+	z2, z3 := enqueue(t, s, "f", lock("z", 2)), enqueue(t, s, "g", lock("z", 3)) // the slots in each run's own demand count
 	z2.mustBeAdmitted()
 	z3.mustBeAdmitted()
 	z4 := enqueue(t, s, "h", lock("z", 2))
@@ -240,7 +242,7 @@ func testQueueFair(t *testing.T, s history.Store) {
 	checkQueue(t, s, "c* e* g* h* i*")
 }
 
-// Who is cancelled leaves the line, wherever it stands, and is not in the way any more.
+// A run that is cancelled leaves the queue, at any position, and blocks no others.
 func testQueueLeave(t *testing.T, s history.Store) {
 	ended, stop := context.WithCancelCause(context.Background())
 	stop(errCancelled)
@@ -256,14 +258,14 @@ func testQueueLeave(t *testing.T, s history.Store) {
 	want(t, b.result(), errCancelled)
 	c.mustBeAdmitted()
 	checkQueue(t, s, "a* c* d")
-	if i := info(t, s, "b"); i.Status != dag.Running { // whose owner still has it, to end it
+	if i := info(t, s, "b"); i.Status != dag.Running { // its owner still has it, to end it
 		t.Errorf("%+v", i)
 	}
 	appendAll(t, b.ledger, end("b", 1, dag.Cancelled))
 	if i := info(t, s, "b"); i.Status != dag.Cancelled {
 		t.Errorf("%+v", i)
 	}
-	d.close() // given up while it waits
+	d.close() // gives up while it waits
 	want(t, d.result(), history.ErrFenced)
 	checkQueue(t, s, "a* c*")
 	if i := info(t, s, "d"); i.Status != dag.Interrupted {
@@ -275,7 +277,7 @@ func testQueueLeave(t *testing.T, s history.Store) {
 	checkQueue(t, s, "c*")
 }
 
-// The dead hold nothing and stand nowhere, those who hold and those who wait.
+// The runs of dead owners hold no locks and are not in the queue.
 func testQueueDeath(t *testing.T, s history.Store) {
 	lapser, ok := s.(Lapser)
 	if !ok {
@@ -285,12 +287,12 @@ func testQueueDeath(t *testing.T, s history.Store) {
 	a.mustBeAdmitted()
 	b := enqueue(t, s, "b", lock("x", 1))
 	c := enqueue(t, s, "c", lock("x", 1))
-	lapser.Lapse(t, "b") // the one right behind must notice
+	lapser.Lapse(t, "b") // the run directly behind it must notice
 	c.waitForReport("that it is the next", func(q history.QueuePosition) bool { return q.Obstacles[0].Ahead == 0 })
 	other := lapser.Lapse(t, "a")
 	c.mustBeAdmitted()
 	checkQueue(t, s, "c*")
-	// Who takes a run over that stood in line stands at its end.
+	// A run that waited and is claimed by another owner joins at the end.
 	d := enqueue(t, s, "d", lock("x", 1))
 	taken := enqueueLedger(t, claim(t, other, "b", 0), "b", lock("x", 1))
 	want(t, b.result(), history.ErrFenced)
@@ -299,13 +301,13 @@ func testQueueDeath(t *testing.T, s history.Store) {
 	d.mustBeAdmitted()
 	lapser.Lapse(t, "d")
 	taken.mustBeAdmitted()
-	// One who lost the run does not take away what the next owner has.
+	// An owner that has lost the run does not release what the next owner holds.
 	b.close()
 	checkQueue(t, s, "b*")
 }
 
-// A run that ended badly and goes on waits like another one; what it was is not lost
-// when it gives up.
+// A failed run that is resumed waits like any other. Its status is restored when it gives
+// up.
 func testQueueResume(t *testing.T, s history.Store) {
 	a := enqueue(t, s, "a", lock("x", 1))
 	l := begin(t, s, record("b", "deploy"))
@@ -329,7 +331,8 @@ func testQueueResume(t *testing.T, s history.Store) {
 	b.mustBeAdmitted()
 }
 
-// A long line moves up one by one, in order, and nobody holds what another has.
+// A long queue is admitted one by one and in order, and never more runs than slots hold the
+// lock.
 func testQueueLong(t *testing.T, s history.Store) {
 	const most = 3
 	waiters := 200
@@ -390,7 +393,7 @@ func testQueueLong(t *testing.T, s history.Store) {
 	checkQueue(t, s, "")
 }
 
-// A run that rests holds nothing, and asks again when it is taken up.
+// A suspended run holds nothing, and queues again when it is resumed.
 func testQueueSuspend(t *testing.T, s history.Store) {
 	a := enqueue(t, s, "a", lock("x", 1))
 	a.mustBeAdmitted()
@@ -402,14 +405,14 @@ func testQueueSuspend(t *testing.T, s history.Store) {
 	b.mustBeAdmitted()
 	again := enqueueLedger(t, claim(t, s, "a", 1), "a", lock("x", 1))
 	again.mustWait(s)
-	a.close() // as an engine does after a rest
+	a.close() // an engine closes the ledger after Suspend
 	checkQueue(t, s, "b* a")
 	b.close()
 	again.mustBeAdmitted()
 }
 
-// An owner that has lost its run, and does not know that yet, gives up nothing that the
-// next owner holds.
+// An owner that has lost its run, and does not know it yet, releases nothing that the next
+// owner holds.
 func testQueueLost(t *testing.T, s history.Store) {
 	lapser, ok := s.(Lapser)
 	if !ok {

@@ -19,16 +19,16 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Lapser is a Store whose owners can lose a run while they live.
+// Lapser is a Store whose owners can lose a run while they are alive.
 type Lapser interface {
 	history.Store
-	// Lapse makes the run's owner look dead, and is the Store as another engine
+	// Lapse makes the owner of the run look dead. It returns the Store as another process
 	// sees it.
 	Lapse(t *testing.T, run string) history.Store
 }
 
-// Test holds a Store against the contract. Each call of open gives an empty one and
-// closes it with the test; one that is a Lapser is tested further.
+// Test tests a Store against the contract. Each call of open must return an empty Store and
+// close it at the end of the test. For a Lapser there are more tests.
 func Test(t *testing.T, open func(t *testing.T) history.Store) {
 	for name, test := range map[string]func(*testing.T, history.Store){
 		"Record":      testRecord,
@@ -64,7 +64,7 @@ func Test(t *testing.T, open func(t *testing.T) history.Store) {
 
 var runStart = time.Date(2026, 11, 21, 10, 0, 0, 123456789, time.UTC)
 
-// record is a run of a tool.
+// record returns the record of a run of a tool.
 func record(id, name string) *history.Record {
 	return &history.Record{ID: id, Tool: name, Created: runStart, Params: map[string]any{}, Given: map[string]any{}}
 }
@@ -89,7 +89,7 @@ func claim(t *testing.T, s history.Store, id string, seq uint64) history.Ledger 
 	return l
 }
 
-// turn are events with numbers from first to last.
+// turn returns events with the numbers first to last.
 func turn(run string, first, last uint64) []dag.Event {
 	var list []dag.Event
 	for seq := first; seq <= last; seq++ {
@@ -98,7 +98,7 @@ func turn(run string, first, last uint64) []dag.Event {
 	return list
 }
 
-// end is a run's last event.
+// end returns the last event of a run.
 func end(run string, seq uint64, status dag.Status) dag.Event {
 	return dag.Event{V: dag.EventVersion, Seq: seq, Run: run, Kind: dag.RunFinished, Time: runStart.Add(time.Minute),
 		Result: &dag.Result{Status: status, ExitCode: 3, Reason: "exit", Message: "a failed", Started: runStart, Ended: runStart.Add(time.Minute)}}
@@ -120,7 +120,7 @@ func info(t *testing.T, s history.Store, id string) history.RunInfo {
 	return i
 }
 
-// allEvents asks until there are no more.
+// allEvents reads events until there are no more.
 func allEvents(t *testing.T, s history.Store, id string) []dag.Event {
 	t.Helper()
 	var list []dag.Event
@@ -158,7 +158,7 @@ func testRecord(t *testing.T, s history.Store) {
 			Scope: tool.ScopeLocal, Digest: tool.DigestOf([]byte(text)), Text: []byte(text)})
 	}
 	begin(t, s, r)
-	// The texts are there for every run that has them.
+	// Every run that has a text gets it back.
 	other := record("r2", "deploy")
 	other.Sources = r.Sources
 	begin(t, s, other)
@@ -171,7 +171,7 @@ func testRecord(t *testing.T, s history.Store) {
 			t.Error(diff)
 		}
 	}
-	// No digit of a number is lost.
+	// Numbers keep all digits.
 	r = record("r3", "deploy")
 	r.Given["N"] = int64(9007199254740993)
 	begin(t, s, r)
@@ -255,7 +255,7 @@ func testEvents(t *testing.T, s history.Store) {
 	}
 }
 
-// Reading again and again gives every event once.
+// Reading page by page returns every event once.
 func testPaging(t *testing.T, s history.Store) {
 	const turns, each = 20, 25
 	l := begin(t, s, record("r1", "deploy"))
@@ -273,7 +273,7 @@ func testPaging(t *testing.T, s history.Store) {
 	}
 }
 
-// What the events say of the run's end is what a list shows.
+// A list shows the end of the run that the events report.
 func testRunInfo(t *testing.T, s history.Store) {
 	ctx := context.Background()
 	l := begin(t, s, record("r1", "deploy"))
@@ -425,7 +425,7 @@ func testClaim(t *testing.T, s history.Store) {
 	claim(t, s, "r2", 0)
 }
 
-// A ledger that was closed writes nothing any more, whoever owns the run.
+// A closed ledger writes nothing, whoever owns the run.
 func testFenced(t *testing.T, s history.Store) {
 	ctx := context.Background()
 	old := begin(t, s, record("r1", "deploy"))
@@ -451,7 +451,7 @@ func testFenced(t *testing.T, s history.Store) {
 	}
 }
 
-// An owner that has lost its run is told, and writes nothing any more.
+// An owner that has lost its run is notified and cannot write any more.
 func testLapsed(t *testing.T, s history.Store) {
 	lapser, ok := s.(Lapser)
 	if !ok {
@@ -506,7 +506,7 @@ func testCancel(t *testing.T, s history.Store) {
 	ctx := context.Background()
 	l := begin(t, s, record("r1", "deploy"))
 	bystander := begin(t, s, record("r2", "deploy"))
-	for _, reason := range []string{"enough", "once more"} { // one is heard
+	for _, reason := range []string{"enough", "once more"} { // only the first is received
 		if err := s.Cancel(ctx, "r1", reason); err != nil {
 			t.Fatal(err)
 		}
@@ -519,7 +519,7 @@ func testCancel(t *testing.T, s history.Store) {
 	case <-time.After(waittest.Limit):
 		t.Fatal("the owner was not asked")
 	}
-	// What nobody heard is not said to the next owner.
+	// A request that no owner received does not reach the next owner.
 	l.Close()
 	if err := s.Cancel(ctx, "r1", "too late"); err != nil {
 		t.Error(err)
@@ -536,7 +536,7 @@ func testCancel(t *testing.T, s history.Store) {
 	case <-time.After(waittest.Limit):
 		t.Fatal("the other run was not asked")
 	}
-	select { // by now it would have been asked too
+	select { // by now it would have received it too
 	case reason := <-l.CancelRequests():
 		t.Error("the next owner was asked:", reason)
 	default:
@@ -551,7 +551,7 @@ func testCancel(t *testing.T, s history.Store) {
 	}
 }
 
-// Nothing that the caller goes on using is the store's.
+// The store shares no memory with its caller.
 func testCopies(t *testing.T, s history.Store) {
 	ctx := context.Background()
 	r := record("r1", "deploy")
