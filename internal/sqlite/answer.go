@@ -13,12 +13,12 @@ import (
 	"github.com/flowrun/flowrun/history"
 )
 
-// spareAnswers is how many answers wait to be heard by an owner beside those that were
-// there before it. What is beyond that it hears a moment later.
+// spareAnswers is how many new answers can wait for an owner to receive them, beside those
+// that were there when it claimed the run. Further answers are delivered a moment later.
 const spareAnswers = 64
 
-// Answer implements history.Store. The owner hears of it within some 150 ms. The answer
-// is noted in the audit list.
+// Answer implements history.Store. The owner gets the answer within about 150 ms. The
+// answer is noted in the audit list.
 func (s *Store) Answer(ctx context.Context, id string, a history.Answer) error {
 	op := fmt.Sprintf("answer step %s of run %s", a.Step, id)
 	if a.At.IsZero() {
@@ -52,12 +52,12 @@ func (s *Store) Answer(ctx context.Context, id string, a history.Answer) error {
 	}
 	passPoint("answer-after")
 	if l := s.ledger(n); l != nil {
-		return s.failed(op, l.deliverAnswers()) // the watch sees only what others have written
+		return s.failed(op, l.deliverAnswers()) // the watch only sees writes of others
 	}
 	return nil
 }
 
-// insertAnswer keeps the first answer to a question.
+// insertAnswer stores the answer to a question if it is the first.
 func (s *Store) insertAnswer(ctx context.Context, c *sql.Conn, run int64, op string, wait uint64, text string) error {
 	res, err := c.ExecContext(ctx, "INSERT INTO answers (run, wait, answer) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", run, wait, text)
 	if err != nil {
@@ -77,7 +77,8 @@ func (s *Store) insertAnswer(ctx context.Context, c *sql.Conn, run int64, op str
 	return fmt.Errorf("cannot %s: %w", op, history.Answered(stands))
 }
 
-// auditText is an answer as the audit list shows it; its values are the run's.
+// auditText returns an answer for the audit list, without its values, which belong to the
+// run.
 func auditText(a history.Answer) string {
 	text := a.Step + ": rejected"
 	if a.Approve {
@@ -92,7 +93,7 @@ func auditText(a history.Answer) string {
 	return text
 }
 
-// deliverAnswers tells the owner what is on record and it has not heard.
+// deliverAnswers sends the owner the stored answers that it has not received.
 func (l *ledger) deliverAnswers() error {
 	list, err := l.store.answersOf(l.run)
 	if err != nil {
@@ -116,15 +117,17 @@ func (l *ledger) deliverAnswers() error {
 	return nil
 }
 
-// hasPendingAnswers says whether there are answers for which the owner had no room.
+// hasPendingAnswers reports whether there are answers that did not fit into the owner's
+// channel.
 func (l *ledger) hasPendingAnswers() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.answersPending
 }
 
-// Answered are the runs that rest and have answers, with the numbers of the questions
-// that were answered: some of them may have been heard before the run came to rest.
+// Answered returns the waiting runs that have answers, with the numbers of the answered
+// questions. The previous owner may have received some of these answers before it suspended
+// the run.
 func (s *Store) Answered(ctx context.Context) (map[string][]uint64, error) {
 	const op = "look for answers"
 	rows, err := s.reads.QueryContext(ctx, "SELECT id, wait FROM runs JOIN answers ON run = n WHERE status = ?", dag.Waiting.String())
@@ -144,7 +147,7 @@ func (s *Store) Answered(ctx context.Context) (map[string][]uint64, error) {
 	return list, s.failed(op, rows.Err())
 }
 
-// answersOf are the answers on record to a run's questions, in the order of these.
+// answersOf returns the stored answers to a run's questions, in the order of the questions.
 func (s *Store) answersOf(run int64) ([]history.Answer, error) {
 	rows, err := s.reads.Query("SELECT answer FROM answers WHERE run = ? ORDER BY wait", run)
 	if err != nil {
@@ -166,7 +169,7 @@ func (s *Store) answersOf(run int64) ([]history.Answer, error) {
 	return list, rows.Err()
 }
 
-// Suspend gives the run up as one that waits for answers.
+// Suspend implements history.Ledger.
 func (l *ledger) Suspend(message string) error {
 	op := "let run " + l.id + " rest"
 	if err := l.usable(); err != nil {

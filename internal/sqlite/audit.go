@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// Entry is one line of the audit list: who did what, and when.
+// Entry is one entry of the audit list: who did what, and when.
 type Entry struct {
 	At     time.Time
-	Who    string // the user's name, or number where it has none
-	Action string // one word, as in "cancel"
-	Run    string // "" where no run is meant
+	Who    string // name of the user, or the number if there is no name
+	Action string // one word, such as "cancel"
+	Run    string // "" if the entry is not about a run
 	Detail string // for people
 }
 
-// Audit adds an entry to the audit list, by the user of this process. Claim, Cancel
-// and Prune add theirs themselves. The list is never shortened.
+// Audit adds an entry to the audit list, for the user of this process. Claim, Cancel and
+// Prune add their own entries. The list is never shortened.
 func (s *Store) Audit(ctx context.Context, action, run, detail string) error {
 	return s.write(ctx, "note "+action+" in the audit list", func(ctx context.Context, c *sql.Conn) error {
 		return s.addAudit(ctx, c, action, run, detail)
@@ -33,7 +33,7 @@ func (s *Store) addAudit(ctx context.Context, c *sql.Conn, action, run, detail s
 	return err
 }
 
-// Audits are the newest entries of the audit list, newest first; limit 0 is all.
+// Audits returns the entries of the audit list, newest first; limit 0 means all.
 func (s *Store) Audits(ctx context.Context, limit int) ([]Entry, error) {
 	const op = "read the audit list"
 	if s.reads == nil {
@@ -67,5 +67,5 @@ var userName = sync.OnceValue(func() string {
 	return strconv.Itoa(os.Getuid())
 })
 
-// UserName is who runs this process, as records name them.
+// UserName returns the user of this process as records name it.
 func UserName() string { return userName() }

@@ -13,11 +13,11 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// maxRuns bounds the numbers of runs, so that number and sequence number of a turn
-// fit into one integer.
+// maxRuns limits the numbers of runs, so that the number of a run and that of an event fit
+// into one integer.
 const maxRuns = 1<<31 - 1
 
-// Begin implements history.Store. A run of the same id is an error.
+// Begin implements history.Store. It returns an error if there is a run with this id.
 func (s *Store) Begin(ctx context.Context, r *history.Record) (history.Ledger, error) {
 	op := "keep run " + r.ID
 	text, err := json.Marshal(r)
@@ -45,7 +45,7 @@ func (s *Store) Begin(ctx context.Context, r *history.Record) (history.Ledger, e
 	return s.newLedger(n, r.ID, 1, 0), nil
 }
 
-// insert keeps the run and gives its number.
+// insert stores the run and returns its number.
 func (s *Store) insert(ctx context.Context, c *sql.Conn, r *history.Record, record []byte) (int64, error) {
 	process, boot, lease := s.ownership()
 	res, err := c.ExecContext(ctx, `INSERT INTO runs (id, tool, retry_of, origin, status, started, epoch, owner, boot, lease)
@@ -85,7 +85,7 @@ func (s *Store) insert(ctx context.Context, c *sql.Conn, r *history.Record, reco
 	return n, nil
 }
 
-// nonNil keeps an empty text from being stored as NULL.
+// nonNil prevents that an empty text is stored as NULL.
 func nonNil(b []byte) []byte {
 	if b == nil {
 		return []byte{}
@@ -93,8 +93,8 @@ func nonNil(b []byte) []byte {
 	return b
 }
 
-// Record implements history.Store. Numbers among the parameters are json.Number, so
-// that no digit is lost.
+// Record implements history.Store. Numbers among the parameters are json.Number, so that
+// they keep all digits.
 func (s *Store) Record(ctx context.Context, id string) (*history.Record, error) {
 	op := "read run " + id
 	if s.reads == nil {

@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// Health is what Check finds.
+// Health is the result of Check.
 type Health struct {
-	Version  int      // of the schema; 0 where there is no history yet
+	Version  int      // of the schema; 0 if there is no history yet
 	Size     int64    // of history.db, bytes
-	WAL      int64    // of what stands beside it and will be moved into it, bytes
-	Problems []string // what SQLite finds wrong in the file, in its own words
+	WAL      int64    // of the WAL file, which will be moved into history.db, bytes
+	Problems []string // problems in the file, as SQLite reports them
 }
 
-// maxProblems is how many problems Check tells.
+// maxProblems is how many problems Check returns.
 const maxProblems = 5
 
-// Check reads the whole history and says what of it is not as it should be. The time it
-// takes grows with the file: about a second for a gigabyte. It writes nothing.
+// Check reads the whole history and returns the problems that it finds. The time it takes
+// grows with the file: about a second for a gigabyte. It writes nothing.
 func (s *Store) Check(ctx context.Context) (Health, error) {
 	const op = "check the history"
 	var h Health
@@ -43,7 +43,7 @@ func (s *Store) Check(ctx context.Context) (Health, error) {
 	return h, s.failed(op, err)
 }
 
-// lines are the rows of a query with one column.
+// lines returns the rows of a query with one column.
 func lines(ctx context.Context, db *sql.DB, query string) ([]string, error) {
 	rows, err := db.QueryContext(ctx, query)
 	if err != nil {

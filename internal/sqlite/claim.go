@@ -9,9 +9,9 @@ import (
 	"github.com/flowrun/flowrun/history"
 )
 
-// Claim implements history.Store. An owner that is dead is replaced at once, one
-// that is alive but has been silent for the length of a lease (30 s) as well: it is
-// stopped. The claim is noted in the audit list.
+// Claim implements history.Store. It replaces an owner that is dead. It also replaces one
+// that is alive but has not renewed its lease (30 s); that process is stopped. The claim is
+// noted in the audit list.
 func (s *Store) Claim(ctx context.Context, id string, seq uint64) (history.Ledger, error) {
 	op := "take over run " + id
 	var n int64
@@ -44,7 +44,7 @@ func (s *Store) Claim(ctx context.Context, id string, seq uint64) (history.Ledge
 		_, err = c.ExecContext(ctx, "UPDATE runs SET epoch = ?, owner = ?, boot = ?, lease = ?, cancel = NULL WHERE n = ?",
 			epoch, process, boot, lease, n)
 		if err == nil {
-			err = s.leaveQueue(ctx, c, n, epoch) // should a former owner have died with it
+			err = s.leaveQueue(ctx, c, n, epoch) // of a former owner that died in the queue
 		}
 		if err != nil {
 			return err
@@ -64,7 +64,7 @@ func (s *Store) Claim(ctx context.Context, id string, seq uint64) (history.Ledge
 	return l, nil
 }
 
-// lastSeq is the number of the run's last event, 0 where there is none.
+// lastSeq returns the number of the run's last event, 0 if there is none.
 func lastSeq(ctx context.Context, c *sql.Conn, run int64) (uint64, error) {
 	var n int64
 	err := c.QueryRowContext(ctx, "SELECT n FROM turns WHERE n BETWEEN ? AND ? ORDER BY n DESC LIMIT 1",
@@ -75,7 +75,7 @@ func lastSeq(ctx context.Context, c *sql.Conn, run int64) (uint64, error) {
 	return uint64(n & maxSeq), err
 }
 
-// Cancel implements history.Store. The owner hears of it within some 150 ms. The
+// Cancel implements history.Store. The owner gets the request within about 150 ms. The
 // request is noted in the audit list.
 func (s *Store) Cancel(ctx context.Context, id, reason string) error {
 	op := "cancel run " + id
@@ -91,7 +91,7 @@ func (s *Store) Cancel(ctx context.Context, id, reason string) error {
 		return s.addAudit(ctx, c, "cancel", id, reason)
 	})
 	if l := s.ledger(n); err == nil && l != nil {
-		l.requestCancel(reason) // the watch sees only what others have written
+		l.requestCancel(reason) // the watch only sees writes of others
 	}
 	return err
 }

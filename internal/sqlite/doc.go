@@ -1,36 +1,35 @@
-// Package sqlite keeps the history of runs in one SQLite file. It is the
-// history.Store of the flowrun command.
+// Package sqlite keeps the history of runs in one SQLite file. It is the history.Store of
+// the flowrun command.
 //
 // # What is kept
 //
-// A row of runs says where a run stands, what a list shows, and who owns it. A row
-// of records is what the run was asked to do; the definitions it ran are kept by
-// digest, once for all runs. A row of turns is one turn of the event loop: its
-// events as JSON lines. A turn's number is the run's number and the last event's,
-// in one integer, so a run's turns lie side by side and need no index.
+// A row of runs has the status of a run, its owner, and what a list shows. A row of records
+// has what the run was asked to do. The definitions of a run are kept by digest, once for
+// all runs. A row of turns has one turn of the event loop: its events as JSON lines. The
+// key of a turn combines the number of the run and the number of the last event in one
+// integer. So the turns of a run are neighbours and need no index.
 //
-// # When it is safe
+// # Durability
 //
-// A turn is one commit. The file is in WAL mode with synchronous=NORMAL: a commit
-// is written to the operating system, which the end of the process cannot undo, but
-// it is not on the disk. For that the package syncs the WAL file itself: at once for
-// Ledger.Sync, else within 50 ms. One sync covers every commit before it.
+// A turn is one commit. The file is in WAL mode with synchronous=NORMAL. A commit is
+// written to the operating system, so it survives the end of the process, but it is not on
+// disk yet. Therefore the package syncs the WAL file itself: immediately for Ledger.Sync,
+// otherwise within 50 ms. One sync covers all commits before it.
 //
-// # Who may write
+// # Ownership
 //
-// A run has one owner, counted by an epoch. Every write of a ledger names its epoch
-// in the same statement, so what a former owner still writes changes nothing and is
-// answered with ErrFenced. An owner is known by its process (boot, process id, start
-// time) and holds a lease that it renews. A run may be claimed when its owner gave
-// it up, is dead, or let the lease run out. Leases are told by the clock of the
-// boot, which no change of the wall clock moves.
+// A run has one owner, counted by an epoch. Every write of a ledger checks its epoch in the
+// same statement. So the writes of a former owner change nothing, and it gets ErrFenced. An
+// owner is identified by its process (boot, process id, start time) and holds a lease,
+// which it renews. A run may be claimed if its owner gave it up, is dead, or let the lease
+// expire. Leases use the clock of the boot, which does not jump when the wall clock is set.
 //
 // # Opening
 //
-// Beside history.db stand history.lock, which one process at a time holds while it
-// opens or migrates, and history.id, which says that there is a history: where it
-// stands, a missing or emptied history.db is an error and not a new history.
+// There are two files beside history.db. One process at a time holds history.lock while it
+// opens or migrates the history. history.id marks that there is a history: if it exists, a
+// missing or empty history.db is an error and not a new history.
 //
-// Nothing here opens or closes history.db or its -shm file except SQLite: closing
-// any descriptor of theirs would drop the locks this process holds on them.
+// Only SQLite may open and close history.db and its -shm file. To close any other
+// descriptor of these files would release the locks that this process holds on them.
 package sqlite

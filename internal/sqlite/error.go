@@ -12,25 +12,26 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// Code says in one stable word what is wrong with a history.
+// Code is one stable word for what is wrong with a history.
 type Code string
 
-// What can be wrong with a history.
+// The codes of an Error.
 const (
-	Missing  Code = "missing"   // the file is gone or emptied, although there was a history
+	Missing  Code = "missing"   // the file is gone or empty, although there was a history
 	Lost     Code = "lost"      // its newest commits are gone
-	Foreign  Code = "foreign"   // the file is something else
+	Foreign  Code = "foreign"   // the file is not a history of flowrun
 	Corrupt  Code = "corrupt"   // the file is damaged
 	Newer    Code = "newer"     // a newer flowrun wrote it
-	Older    Code = "older"     // an older flowrun wrote it, and it may only be read
-	Locked   Code = "locked"    // another process holds it
+	Older    Code = "older"     // an older flowrun wrote it, and it was opened for reading only
+	Locked   Code = "locked"    // another process has locked it
 	ReadOnly Code = "read-only" // it cannot be written
-	Full     Code = "full"      // there is no room left
-	Files    Code = "files"     // the process may open no more files
+	Full     Code = "full"      // there is no space left
+	Files    Code = "files"     // the process has too many open files
 	Failed   Code = "failed"    // anything else
 )
 
-// advice is what an error says after the file's name: what is wrong, and the way out.
+// advice is the part of a message after the name of the file: what is wrong, and the way
+// out.
 var advice = map[Code]string{
 	Missing:  "is missing or empty, but history.id beside it says that there was a history; bring the file back, or remove history.id to begin a new history",
 	Lost:     "has lost its newest entries, as when history.db-wal is deleted or damaged or an old copy is put back; bring history.db-wal back, or remove history.last to go on without them",
@@ -45,15 +46,15 @@ var advice = map[Code]string{
 	Failed:   "failed",
 }
 
-// Error says what is wrong with a history, and what to do.
+// Error describes what is wrong with a history, and what to do.
 type Error struct {
 	Code Code
-	File string // history.db with its directory
-	Op   string // what could not be done, as in "open the history"
-	Err  error  // SQLite's error or the system's; nil where the Code says it all
+	File string // path of history.db
+	Op   string // what failed, such as "open the history"
+	Err  error  // error of SQLite or of the system; nil if the Code says it all
 }
 
-// Error names what could not be done, the file, and the way out.
+// Error names what failed, the file, and the way out.
 func (e *Error) Error() string {
 	msg := fmt.Sprintf("cannot %s: %s %s", e.Op, e.File, advice[e.Code])
 	if e.Err != nil {
@@ -62,11 +63,11 @@ func (e *Error) Error() string {
 	return msg
 }
 
-// Unwrap is the error beneath.
+// Unwrap returns the underlying error.
 func (e *Error) Unwrap() error { return e.Err }
 
-// failed gives an error of SQLite or of the system its meaning. Other errors are
-// the package's own and stay as they are.
+// failed wraps an error of SQLite or of the system in an Error. It returns other errors,
+// which come from this package, unchanged.
 func (s *Store) failed(op string, err error) error {
 	var named *Error
 	var of *driver.Error
@@ -104,9 +105,9 @@ func (s *Store) codeOf(code int) Code {
 	return Failed
 }
 
-// codeOfOpenFailure is why SQLite cannot open a file: it does not pass on what the system
-// said, so the system is asked again, about the directory, and for as many files as
-// SQLite opens together.
+// codeOfOpenFailure returns why SQLite cannot open a file. SQLite does not pass on the
+// error of the system, so this function opens the directory itself, as many times as SQLite
+// opens files together.
 func (s *Store) codeOfOpenFailure() Code {
 	for range 4 {
 		f, err := os.Open(filepath.Dir(s.file))

@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 )
 
-// A program built with the tag failpoint kills itself when it passes a point for
-// the N-th time: FLOWRUN_FAILPOINT="append-after:3".
+// A program built with the tag failpoint kills itself when it passes a point for the Nth
+// time: FLOWRUN_FAILPOINT="append-after:3".
 func init() {
 	name, count, ok := strings.Cut(os.Getenv("FLOWRUN_FAILPOINT"), ":")
 	n, err := strconv.ParseInt(count, 10, 64)

@@ -9,35 +9,36 @@ import (
 	"github.com/flowrun/flowrun/history"
 )
 
-// The schedules' slots. A slot is dealt with once, whoever looks at it: the row of
-// firings that says so is unique. It holds the id of the run before there is a run, and
-// the run's first row takes its mark "open" away in the same commit. So a firing that is
-// still open has no run yet, and may be started under its id by anybody: the history
-// refuses a second run of one id.
+// A scheduled time of a schedule is either claimed for a run or skipped, exactly once,
+// whichever service does it: its row of firings is unique. The row holds the id of the run
+// before the run exists. The commit that inserts the run also sets "open" to 0. So a firing
+// that is still open has no run yet, and any service may start it with that id, because the
+// history rejects a second run with the same id.
 //
-// A cursor is the last slot of a schedule that was dealt with: slots up to it are past,
-// whatever the clock on the wall says later.
+// A cursor is the last scheduled time of a schedule that was claimed or skipped. All times
+// up to it are past, even if the wall clock is set back.
 
-// Firing is a slot that was dealt with.
+// Firing is a scheduled time that was claimed for a run or skipped.
 type Firing struct {
 	Schedule  string
 	Scheduled time.Time
-	At        time.Time // when it was dealt with
-	Run       string    // "" where the slot was left out
-	Reason    string    // why it was
-	Open      bool      // the run is still to begin
+	At        time.Time // when that was done
+	Run       string    // "" if it was skipped
+	Reason    string    // why it was skipped
+	Open      bool      // the run has not started yet
 }
 
-// FiringStore is where it is kept which slots of schedules were dealt with. Services on one
-// state directory share it.
+// FiringStore keeps which scheduled times were claimed or skipped. All services of a state
+// directory share it.
 type FiringStore struct{ s *Store }
 
-// FiringStore is the history's.
+// FiringStore returns the FiringStore of this history.
 func (s *Store) FiringStore() FiringStore { return FiringStore{s} }
 
-// Watch begins to look at a schedule whose times plan describes: since is remembered and
-// slots up to it are past. A plan that is known keeps what is known of it; one that has
-// changed begins anew. It answers since when the schedule is looked at.
+// Watch starts to watch a schedule from the time since on; plan describes its times.
+// Scheduled times up to since count as past. If the schedule is watched with the same plan
+// already, nothing changes; with another plan, it starts again. Watch returns since when
+// the schedule has been watched.
 func (b FiringStore) Watch(ctx context.Context, schedule, plan string, since time.Time) (anchor time.Time, err error) {
 	var at int64
 	err = b.s.write(ctx, "look at schedule "+schedule, func(ctx context.Context, c *sql.Conn) error {
@@ -49,8 +50,8 @@ func (b FiringStore) Watch(ctx context.Context, schedule, plan string, since tim
 	return time.Unix(0, at), err
 }
 
-// Cursor is the last slot of the schedule that was dealt with, or since when it is
-// looked at; ok is false for a schedule that nobody looks at.
+// Cursor returns the last scheduled time that was claimed or skipped, or since when the
+// schedule has been watched. ok is false for a schedule that is not watched.
 func (b FiringStore) Cursor(ctx context.Context, schedule string) (last time.Time, ok bool, err error) {
 	return b.readTime(ctx, schedule, "SELECT last FROM cursors WHERE schedule = ?", schedule)
 }
@@ -67,15 +68,15 @@ func (b FiringStore) readTime(ctx context.Context, schedule, query string, args 
 	return time.Unix(0, ns), err == nil, b.s.failed("look at schedule "+schedule, err)
 }
 
-// Anchor is since when a schedule of that plan is looked at; ok is false where nobody
-// looks at it.
+// Anchor returns since when the schedule has been watched with that plan. ok is false if it
+// is not watched.
 func (b FiringStore) Anchor(ctx context.Context, schedule, plan string) (anchor time.Time, ok bool, err error) {
 	return b.readTime(ctx, schedule, "SELECT anchor FROM cursors WHERE schedule = ? AND plan = ?", schedule, plan)
 }
 
-// Claim deals with a slot by a run that is to have this id. mine is false where somebody
-// has dealt with the slot before. It returns when the claim is on the disk; claims that
-// are made at the same time share a commit.
+// Claim claims a scheduled time for a run that will have this id. mine is false if it was
+// claimed or skipped before. Claim returns when the claim is on disk. Claims made at the
+// same time share a commit.
 func (b FiringStore) Claim(ctx context.Context, schedule string, slot time.Time, run string) (mine bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -91,14 +92,14 @@ func (b FiringStore) Claim(ctx context.Context, schedule string, slot time.Time,
 	})
 }
 
-// Skip deals with a slot by leaving it out. It is no error when somebody has dealt with
-// it before.
+// Skip skips a scheduled time. It does nothing if the time was claimed or skipped before.
 func (b FiringStore) Skip(ctx context.Context, schedule string, slot time.Time, reason string) error {
 	_, err := b.record(ctx, []Firing{{Schedule: schedule, Scheduled: slot, Reason: reason}})
 	return err
 }
 
-// record keeps what becomes of slots, unless that is known already, and moves the cursors.
+// record stores firings, except those whose time was claimed or skipped before, and moves
+// the cursors.
 func (b FiringStore) record(ctx context.Context, list []Firing) (mine []bool, err error) {
 	mine = make([]bool, len(list))
 	err = b.s.write(ctx, "fire schedules", func(ctx context.Context, c *sql.Conn) error {
@@ -131,14 +132,14 @@ func (b FiringStore) record(ctx context.Context, list []Firing) (mine []bool, er
 	return mine, err
 }
 
-// markFiringBegun notes that the run of a firing is there.
+// markFiringBegun notes that the run of a firing has started.
 func markFiringBegun(ctx context.Context, c *sql.Conn, run string) error {
 	_, err := c.ExecContext(ctx, "UPDATE firings SET open = 0 WHERE open = 1 AND run = ?", run)
 	return err
 }
 
-// Abandon makes a firing whose run cannot begin a slot that was left out. It changes
-// nothing where the run has begun.
+// Abandon turns a firing whose run cannot start into a skipped one. It does nothing if the
+// run has started.
 func (b FiringStore) Abandon(ctx context.Context, run, reason string) error {
 	return b.s.write(ctx, "leave out run "+run, func(ctx context.Context, c *sql.Conn) error {
 		_, err := c.ExecContext(ctx, "UPDATE firings SET open = 0, run = '', reason = ? WHERE open = 1 AND run = ?", reason, run)
@@ -146,29 +147,29 @@ func (b FiringStore) Abandon(ctx context.Context, run, reason string) error {
 	})
 }
 
-// Open are the firings whose run has not begun, oldest first: those of services that
-// died between the two, and those that wait for their turn.
+// Open returns the firings whose run has not started, oldest first: those of services that
+// died between claim and start, and those that wait for their turn.
 func (b FiringStore) Open(ctx context.Context) ([]Firing, error) {
 	return b.firings(ctx, "WHERE open = 1 ORDER BY at, slot")
 }
 
-// ScheduleCounts is how a schedule stands.
+// ScheduleCounts are the runs of a schedule and the firings that wait.
 type ScheduleCounts struct {
-	Runs    []history.RunInfo // those under way, or interrupted
-	Waiting int               // open firings
+	Runs    []history.RunInfo // active or interrupted
+	Waiting int               // number of open firings
 }
 
 type countQuery struct{ schedule, origin string }
 
-// CountRuns says how a schedule stands whose runs have that origin. Questions that are
-// asked at the same time share the looks.
+// CountRuns returns the counts of a schedule whose runs have that origin. Calls made at the
+// same time share the queries.
 func (b FiringStore) CountRuns(ctx context.Context, schedule, origin string) (ScheduleCounts, error) {
 	if err := ctx.Err(); err != nil {
 		return ScheduleCounts{}, err
 	}
 	return b.s.countCalls.do(countQuery{schedule, origin}, func(list []countQuery) ([]ScheduleCounts, error) {
 		ctx := context.WithoutCancel(ctx)
-		waiting, err := b.waiting(ctx) // before the runs: what begins between the two is seen twice, and not missed
+		waiting, err := b.waiting(ctx) // before the runs, so that a firing that starts in between is counted twice rather than missed
 		if err != nil {
 			return nil, err
 		}
@@ -198,8 +199,7 @@ func (b FiringStore) waiting(ctx context.Context) (map[string]int, error) {
 	return all, err
 }
 
-// LastFiring is the schedule's newest slot that was dealt with; ok is false where there
-// is none.
+// LastFiring returns the newest firing of the schedule; ok is false if there is none.
 func (b FiringStore) LastFiring(ctx context.Context, schedule string) (f Firing, ok bool, err error) {
 	list, err := b.firings(ctx, "WHERE schedule = ? ORDER BY slot DESC LIMIT 1", schedule)
 	if len(list) == 0 {

@@ -2,26 +2,27 @@ package sqlite
 
 import "sync"
 
-// groupCall lets many callers share one piece of work: who comes while one is under way is
-// served by the next, so that nobody is given an answer older than the question. A
-// thousand schedules that are due in one second so need a few commits and not a thousand.
+// groupCall lets many callers share one call. Callers that come while a call is running are
+// served together by the next call, so that no caller gets a result older than its request.
+// If a thousand schedules are due in the same second, they need a few commits instead of a
+// thousand.
 type groupCall[In, Out any] struct {
 	mu      sync.Mutex
 	waiting []*groupCaller[In, Out]
 	running bool
 }
 
-// groupCaller is one caller's place in a round.
+// groupCaller is one caller of do.
 type groupCaller[In, Out any] struct {
 	in    In
 	out   Out
 	err   error
-	leads bool // do the next round
+	leads bool // it executes the next batch
 	done  chan struct{}
 }
 
-// do takes part in the next round; do answers all who do, in their order. One of them
-// calls it, for all.
+// do takes part in the next batch. One caller of the batch calls the function do, with the
+// inputs of all; do returns the results in the same order.
 func (r *groupCall[In, Out]) do(in In, do func([]In) ([]Out, error)) (Out, error) {
 	t := &groupCaller[In, Out]{in: in, done: make(chan struct{})}
 	r.mu.Lock()
@@ -38,7 +39,8 @@ func (r *groupCall[In, Out]) do(in In, do func([]In) ([]Out, error)) (Out, error
 	return t.out, t.err
 }
 
-// runBatch does the round of those who wait now, and hands the next one on.
+// runBatch executes the batch of those who wait now, and makes one of those who came later
+// execute the next.
 func (r *groupCall[In, Out]) runBatch(do func([]In) ([]Out, error)) {
 	r.mu.Lock()
 	now := r.waiting
@@ -53,7 +55,7 @@ func (r *groupCall[In, Out]) runBatch(do func([]In) ([]Out, error)) {
 		if t.err = err; err == nil {
 			t.out = answers[i]
 		}
-		if !t.leads { // or it has been woken
+		if !t.leads { // it was woken already
 			close(t.done)
 		}
 	}

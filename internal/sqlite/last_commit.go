@@ -11,11 +11,10 @@ import (
 	"strings"
 )
 
-// lastCommitName is the file that holds the number of the newest commit that was on the disk
-// when a process closed the history. flowrun leaves what is new in history.db-wal, and
-// SQLite takes a WAL file that is gone or damaged for an empty one: by this number a loss
-// is noticed. It is written after what it speaks of has been synced, and so never
-// promises too much after a power cut.
+// lastCommitName is a file with the number of the newest commit that was on disk when a
+// process closed the history. flowrun leaves new commits in history.db-wal, and if that
+// file is lost or damaged, SQLite treats it as empty. This number shows such a loss. It is
+// written after the commit was synced, so it is never too high after a power cut.
 const lastCommitName = "history.last"
 
 const (
@@ -23,7 +22,7 @@ const (
 	readCommitsSQL = "SELECT n FROM commits"
 )
 
-// saveLastCommit writes the number down. A failure only means that a loss goes unnoticed.
+// saveLastCommit writes the number. If that fails, a loss may go unnoticed, nothing more.
 func (s *Store) saveLastCommit() {
 	if s.wal == nil {
 		return
@@ -33,12 +32,12 @@ func (s *Store) saveLastCommit() {
 		return
 	}
 	if f, err := os.OpenFile(filepath.Join(s.dir, lastCommitName), os.O_WRONLY|os.O_CREATE, 0o600); err == nil {
-		f.WriteString(strconv.FormatUint(n, 10) + "\n") // no shorter than before: numbers grow
+		f.WriteString(strconv.FormatUint(n, 10) + "\n") // never shorter than the old text, because numbers grow
 		f.Close()
 	}
 }
 
-// readLastCommit is the number in the file, 0 where there is none.
+// readLastCommit returns the number in the file, 0 if there is none.
 func (s *Store) readLastCommit() (uint64, error) {
 	text, err := os.ReadFile(filepath.Join(s.dir, lastCommitName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -49,13 +48,13 @@ func (s *Store) readLastCommit() (uint64, error) {
 	}
 	n, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64)
 	if err != nil {
-		return 0, nil // a power cut while it was written
+		return 0, nil // power was cut while it was written
 	}
 	return n, nil
 }
 
-// checkComplete checks that the history holds the commits that it held before. noted was read
-// before the history was: others may write meanwhile.
+// checkComplete checks that the history still has the commits that it had. noted must have
+// been read before, because other processes may write in the meantime.
 func (s *Store) checkComplete(ctx context.Context, c *sql.Conn, noted uint64) error {
 	var n uint64
 	if err := c.QueryRowContext(ctx, readCommitsSQL).Scan(&n); err != nil {

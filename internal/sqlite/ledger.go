@@ -12,10 +12,10 @@ import (
 	"github.com/flowrun/flowrun/history"
 )
 
-// insertTurnSQL writes nothing when the run has another owner.
+// insertTurnSQL writes nothing if the run has another owner.
 const insertTurnSQL = "INSERT INTO turns (n, events) SELECT ?, ? WHERE EXISTS (SELECT 1 FROM runs WHERE n = ? AND epoch = ?)"
 
-// ledger is a run in the hands of this process.
+// ledger is the history.Ledger of a run that this process owns.
 type ledger struct {
 	store          *Store
 	run            int64
@@ -24,22 +24,22 @@ type ledger struct {
 	lost           chan struct{}
 	cancelRequests chan string
 
-	appending sync.Mutex // one Append at a time
-	buf       []byte     // its turn as JSON lines
+	appending sync.Mutex // held during Append
+	buf       []byte     // the events of the turn as JSON lines
 
 	mu              sync.Mutex
-	closedErr       error // why nothing more can be written
+	closedErr       error // why nothing can be written any more; nil while it can
 	closed          bool
-	cancelRequested bool // asked has had its reason
-	queued          bool // it has a ticket, or had one
+	cancelRequested bool // cancelRequests has got its reason
+	queued          bool // the run has, or had, a ticket
 
 	answers          chan history.Answer
-	deliveredAnswers map[uint64]bool // questions whose answers are, or were, in the channel
-	answersPending   bool            // there are answers that the channel had no room for
+	deliveredAnswers map[uint64]bool // questions whose answers were sent to the channel
+	answersPending   bool            // there are answers that did not fit into the channel
 }
 
-// newLedger makes the ledger of a run that this process owns now, and that has so many
-// answers on record.
+// newLedger makes the ledger of a run that this process owns now. answers is the number of
+// stored answers.
 func (s *Store) newLedger(run int64, id string, epoch, answers int) *ledger {
 	l := &ledger{store: s, run: run, id: id, epoch: epoch, lost: make(chan struct{}), cancelRequests: make(chan string, 1),
 		answers: make(chan history.Answer, answers+spareAnswers), deliveredAnswers: map[uint64]bool{}}
@@ -59,7 +59,7 @@ func (l *ledger) CancelRequests() <-chan string { return l.cancelRequests }
 
 func (l *ledger) Answers() <-chan history.Answer { return l.answers }
 
-// Append makes one commit. The events are those of one turn.
+// Append implements dag.Journal. It makes one commit. The events must be those of one turn.
 func (l *ledger) Append(ctx context.Context, events []dag.Event) error {
 	if len(events) == 0 {
 		return nil
@@ -83,7 +83,7 @@ func (l *ledger) Append(ctx context.Context, events []dag.Event) error {
 	return l.store.failed(op, err)
 }
 
-// commit writes the turn in l.buf, and where the run stands when that changed.
+// commit writes the turn in l.buf, and the status of the run if it changed.
 func (l *ledger) commit(ctx context.Context, seq uint64, events []dag.Event) error {
 	l.store.mu.Lock()
 	defer l.store.mu.Unlock()
@@ -127,7 +127,8 @@ func (l *ledger) insertTurn(ctx context.Context, seq uint64) error {
 	return history.ErrFenced
 }
 
-// lastStatusEvent is the event that changed where the run stands, nil when none did.
+// lastStatusEvent returns the last event that changed the status of the run, nil if there
+// is none.
 func lastStatusEvent(events []dag.Event) *dag.Event {
 	for i := len(events) - 1; i >= 0; i-- {
 		if k := events[i].Kind; k == dag.RunFinished || k == dag.RunResumed {
@@ -149,7 +150,7 @@ func (l *ledger) updateRun(ctx context.Context, c *sql.Conn, e *dag.Event) error
 	return err
 }
 
-// Sync waits for the disk, and makes sure that the run is still this ledger's.
+// Sync waits until everything is on disk, and checks that this ledger still owns the run.
 func (l *ledger) Sync(ctx context.Context) error {
 	op := "put run " + l.id + " on the disk"
 	if err := l.usable(); err != nil {
@@ -176,7 +177,7 @@ func (l *ledger) isOwner(ctx context.Context) (owned bool, err error) {
 	return owned, err
 }
 
-// Close gives the run up, so that another may claim it at once.
+// Close gives up the run; another owner can claim it immediately.
 func (l *ledger) Close() error {
 	l.mu.Lock()
 	done, queued := l.closed, l.queued
@@ -214,7 +215,7 @@ func (l *ledger) Close() error {
 	return nil
 }
 
-// forgetLedger forgets a ledger.
+// forgetLedger removes a ledger from the open ones.
 func (s *Store) forgetLedger(l *ledger) {
 	s.ledgersMu.Lock()
 	defer s.ledgersMu.Unlock()
@@ -223,14 +224,14 @@ func (s *Store) forgetLedger(l *ledger) {
 	}
 }
 
-// usable is why nothing can be written, nil when it can.
+// usable returns why nothing can be written, nil if it can.
 func (l *ledger) usable() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.closedErr
 }
 
-// fence notes that another owner has the run.
+// fence marks that another owner has the run.
 func (l *ledger) fence() {
 	l.store.forgetLedger(l)
 	l.mu.Lock()

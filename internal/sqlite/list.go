@@ -34,7 +34,7 @@ func (s *Store) Info(ctx context.Context, id string) (history.RunInfo, error) {
 	return info, s.failed(op, err)
 }
 
-// waiting are the runs that stand in line.
+// waiting returns the positions of the runs that wait in the queue, by id.
 func (s *Store) waiting(ctx context.Context) (map[string]history.QueuePosition, error) {
 	queue, err := s.Queue(ctx)
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *Store) waiting(ctx context.Context) (map[string]history.QueuePosition, 
 	return queued, nil
 }
 
-// withQueuePosition is the run, as Pending where it waits.
+// withQueuePosition returns the run, as Pending if it waits in the queue.
 func withQueuePosition(i history.RunInfo, waiting map[string]history.QueuePosition) history.RunInfo {
 	if q, waits := waiting[i.ID]; waits && i.PID != 0 {
 		return i.WithQueue(q)
@@ -61,8 +61,8 @@ func (s *Store) Runs(ctx context.Context, q history.Query) ([]history.RunInfo, e
 	if s.reads == nil {
 		return nil, nil
 	}
-	// Before the list is read: each reader takes one connection at a time, or many of
-	// them would wait for each other.
+	// The queue is read before the list. Each call must use only one connection at a time,
+	// or many callers could block each other.
 	waiting, err := s.waiting(ctx)
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func (s *Store) Runs(ctx context.Context, q history.Query) ([]history.RunInfo, e
 		}
 		info = withQueuePosition(info, waiting)
 		if len(list) > 0 && list[len(list)-1].ID == info.ID {
-			continue // what waits comes for its state, and for that before
+			continue // a waiting run is found twice: for the queue and for the status before
 		}
 		if (len(q.Status) == 0 || slices.Contains(q.Status, info.Status)) && (!q.Open || info.Ended.IsZero()) {
 			list = append(list, info)
@@ -90,9 +90,9 @@ func (s *Store) Runs(ctx context.Context, q history.Query) ([]history.RunInfo, e
 	return list, s.failed(op, rows.Err())
 }
 
-// runsQuery is the statement for a query. There is one SELECT for each status: each
-// reads an index from its end, and SQLite merges them, so that the first rows come
-// without reading the rest.
+// runsQuery returns the statement for a query. It has one SELECT for each status: each
+// reads an index from its end and SQLite merges them, so that the first rows come without
+// reading the rest.
 func runsQuery(q history.Query) (text string, args []any) {
 	where, common := conditions(q)
 	words := statusWords(q.Status)
@@ -108,24 +108,24 @@ func runsQuery(q history.Query) (text string, args []any) {
 		parts = append(parts, infoColumns+join(append(slices.Clip(where), "status = ?")))
 		args = append(append(args, common...), word)
 	}
-	if queued { // a run that ended once and goes on is among them
+	if queued { // these include a run that had ended and is being resumed
 		parts = append(parts, infoColumns+join(append(slices.Clip(where), "n IN (SELECT run FROM tickets WHERE held = 0)")))
 		args = append(args, common...)
 	}
 	return strings.Join(parts, " UNION ALL ") + " ORDER BY n DESC", args
 }
 
-// shortPrefix is the length below which a prefix may stand for so many runs that
-// reading the newest until there are enough is faster than finding and sorting all:
-// ids begin with the time, five letters of it are 17 minutes.
+// shortPrefix is the length below which a prefix may match so many runs that it is faster
+// to read the newest runs until there are enough than to find and sort all matches. Ids
+// begin with the time; five letters of it are 17 minutes.
 const shortPrefix = 5
 
-// conditions are those of a query but the status.
+// conditions returns the conditions of a query without the status.
 func conditions(q history.Query) (where []string, args []any) {
 	switch {
 	case q.Prefix == "":
 	case len(q.Prefix) < shortPrefix:
-		where = append(where, "+id >= ? AND +id < ?") // + keeps SQLite from the index
+		where = append(where, "+id >= ? AND +id < ?") // + keeps SQLite from using the index
 	default:
 		where = append(where, "id >= ? AND id < ?")
 	}
@@ -137,7 +137,7 @@ func conditions(q history.Query) (where []string, args []any) {
 		args = append(args, q.Tool)
 	}
 	if q.Origin != "" {
-		where = append(where, "origin = ? AND origin <> ''") // as the index says
+		where = append(where, "origin = ? AND origin <> ''") // written as in the index, or SQLite would not use it
 		args = append(args, q.Origin)
 	}
 	if !q.Since.IsZero() {
@@ -154,15 +154,15 @@ func join(where []string) string {
 	return " WHERE " + strings.Join(where, " AND ")
 }
 
-// openWords are those of the column for runs that have not ended.
+// openWords are the values of the status column for runs that have not ended.
 var openWords = statusWords([]dag.Status{dag.Running, dag.Waiting})
 
-// statusWords are the words of the column that may stand for the states. Whether a
-// running one is interrupted is seen when it is read.
+// statusWords returns the values of the status column for the statuses. A running row may
+// turn out as interrupted when it is read.
 func statusWords(states []dag.Status) []string {
 	var words []string
 	for _, st := range states {
-		if st == dag.Pending { // has no word of its own
+		if st == dag.Pending { // is not stored
 			continue
 		}
 		words = append(words, st.String())

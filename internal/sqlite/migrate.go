@@ -11,14 +11,14 @@ import (
 	"github.com/flowrun/flowrun/internal/atomicfile"
 )
 
-// prepare brings the file to this version. The caller holds the lock.
+// prepare brings the file to the schema of this version. The caller holds the lock.
 func (s *Store) prepare(ctx context.Context, marked bool) error {
 	version, err := s.version(ctx, s.conn, marked)
 	if err != nil {
 		return err
 	}
 	if version == 0 {
-		// Counts only before the first table is made.
+		// It has an effect only before the first table is created.
 		if _, err := s.conn.ExecContext(ctx, "PRAGMA auto_vacuum = INCREMENTAL"); err != nil {
 			return err
 		}
@@ -29,14 +29,14 @@ func (s *Store) prepare(ctx context.Context, marked bool) error {
 	if err := s.migrate(ctx, version); err != nil {
 		return err
 	}
-	// SQLite makes the WAL file when it is first read.
+	// SQLite creates the WAL file when the database is first read.
 	if _, err := s.version(ctx, s.conn, marked); err != nil || marked {
 		return err
 	}
 	return s.mark(ctx)
 }
 
-// version counts the migrations the file has seen: 0 is a new file.
+// version returns how many migrations were applied to the file; 0 for a new file.
 func (s *Store) version(ctx context.Context, c *sql.Conn, marked bool) (int, error) {
 	var application, version, tables int
 	for _, q := range []struct {
@@ -66,9 +66,9 @@ func (s *Store) version(ctx context.Context, c *sql.Conn, marked bool) (int, err
 	return version, nil
 }
 
-// migrate applies the migrations after version, as one transaction with the new version's
-// number: a process that is killed amid it leaves no version between the two, which
-// those who only read would refuse.
+// migrate applies the migrations after version in one transaction, together with the new
+// version number. A process that is killed in between leaves no intermediate version, which
+// readers would reject.
 func (s *Store) migrate(ctx context.Context, version int) error {
 	if version == len(migrations) {
 		return nil
@@ -81,14 +81,14 @@ func (s *Store) migrate(ctx context.Context, version int) error {
 	return err
 }
 
-// mark writes history.id once the schema is in the main file and on the disk, so
-// that from then on an empty history.db is known to be wrong. While somebody reads
-// the file that cannot be done, and is left to the next opening.
+// mark writes history.id after the schema is in the main file and on disk. From then on an
+// empty history.db is known to be an error. That is not possible while another process
+// reads the file; then the next Open does it.
 func (s *Store) mark(ctx context.Context) error {
 	if done, err := s.checkpoint(ctx); err != nil || !done {
 		return err
 	}
-	syncNames(filepath.Dir(s.dir)) // which this user may not be allowed to read
+	syncNames(filepath.Dir(s.dir)) // error ignored: this user may not be allowed to read it
 	if err := syncNames(s.dir); err != nil {
 		return err
 	}
@@ -105,8 +105,8 @@ func syncNames(dir string) error {
 	return syncDir(d)
 }
 
-// checkpoint moves everything from the WAL to the main file, which then has the
-// size it should have, and says whether nothing stood in the way.
+// checkpoint moves everything from the WAL to the main file, and truncates both. done is
+// false if another process kept it from finishing.
 func (s *Store) checkpoint(ctx context.Context) (done bool, err error) {
 	var busy, pages, moved int
 	err = s.conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)

@@ -21,20 +21,20 @@ const (
 
 	opening = "open the history"
 
-	// lockWait bounds how long Open waits for another process that opens or
-	// migrates the same history.
+	// lockWait limits how long Open waits for another process that opens or migrates the
+	// same history.
 	lockWait = 30 * time.Second
 
-	// checkpointPages is how many pages of 4 KiB the WAL gathers before SQLite
-	// moves them to the main file, which costs three syncs.
+	// checkpointPages is the number of pages of 4 KiB in the WAL after which SQLite moves
+	// them to the main file. That costs three syncs.
 	checkpointPages = 8000
 
-	readers = 4 // connections for reading, at most
+	readers = 4 // largest number of connections for reading
 )
 
-// Open opens the history in dir, or begins one there: dir/history.db, for this user
-// alone. Migrations are applied. Errors about the history itself are an *Error; ctx
-// bounds the waiting for another process that opens it.
+// Open opens the history in dir, or creates one there: dir/history.db, accessible to this
+// user only. It applies migrations. Errors about the history itself are an *Error. ctx
+// limits the time to wait for another process that opens the history.
 func Open(ctx context.Context, dir string) (*Store, error) {
 	s, err := newStore(dir)
 	if err != nil {
@@ -50,10 +50,9 @@ func Open(ctx context.Context, dir string) (*Store, error) {
 	return s, nil
 }
 
-// OpenReadOnly opens the history in dir for reading only: it creates nothing,
-// migrates nothing and works in a directory that cannot be written. Where there is
-// no history yet it is an empty one. Methods that write answer with an *Error of
-// code ReadOnly.
+// OpenReadOnly opens the history in dir for reading only. It creates nothing, migrates
+// nothing, and works in a directory that cannot be written. If there is no history yet, the
+// Store is empty. Methods that write return an *Error with code ReadOnly.
 func OpenReadOnly(ctx context.Context, dir string) (*Store, error) {
 	s, err := newStore(dir)
 	if err != nil {
@@ -75,7 +74,7 @@ func newStore(dir string) (*Store, error) {
 		ledgers: map[int64]*ledger{}, queue: newQueue(), ledgerAdded: make(chan struct{}, 1), stop: make(chan struct{})}, nil
 }
 
-// closePartial closes what a failed opening has opened.
+// closePartial closes what a failed Open has opened.
 func (s *Store) closePartial() {
 	if s.wal != nil {
 		s.wal.release()
@@ -113,7 +112,7 @@ func (s *Store) openToWrite(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx = context.WithoutCancel(ctx) // a migration is not given up half-way
+	ctx = context.WithoutCancel(ctx) // a migration must not stop half-way
 	if s.conn, err = s.writer.Conn(ctx); err != nil {
 		return err
 	}
@@ -165,9 +164,8 @@ func (s *Store) lock(ctx context.Context) (*os.File, error) {
 	}
 }
 
-// checkFiles says whether there was a history here before, and makes the file where
-// there was none. SQLite would take a missing or empty file for a new one at any
-// time.
+// checkFiles reports whether there was a history here before, and creates the file if there
+// was none. SQLite itself would take a missing or empty file for a new one at any time.
 func (s *Store) checkFiles() (marked bool, err error) {
 	marked, size, err := s.statFiles()
 	switch {
@@ -178,8 +176,8 @@ func (s *Store) checkFiles() (marked bool, err error) {
 	case size >= 0:
 		return marked, nil
 	}
-	// Made here so that nobody else may read it. Closing it is safe: it is new, so
-	// no lock on it can be lost.
+	// The file is created here so that only this user can read it. It is new, so no lock is
+	// lost when it is closed.
 	f, err := os.OpenFile(s.file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return false, err
@@ -187,8 +185,8 @@ func (s *Store) checkFiles() (marked bool, err error) {
 	return false, f.Close()
 }
 
-// statFiles is whether the marker is there and how large history.db is, -1 where there
-// is none.
+// statFiles reports whether the marker exists and how large history.db is, -1 if there is
+// none.
 func (s *Store) statFiles() (marked bool, size int64, err error) {
 	_, err = os.Stat(filepath.Join(s.dir, markerName))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -205,7 +203,7 @@ func (s *Store) statFiles() (marked bool, size int64, err error) {
 	return marked, info.Size(), nil
 }
 
-// dsn is how the driver is told to open the file.
+// dsn returns the name with which the driver opens the file.
 func (s *Store) dsn(options string) string {
 	path := filepath.ToSlash(s.file)
 	if path[0] != '/' {

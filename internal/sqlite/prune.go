@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// Policy says how much history to keep. A run goes when any limit that is set says
-// so; the zero Policy keeps everything. A run with a living owner is never removed.
+// Policy is how much history to keep. A run is removed if it exceeds any limit that is set;
+// the zero Policy keeps everything. A run with a living owner is never removed.
 type Policy struct {
-	OlderThan time.Duration // removes runs that ended (or, unfinished, were begun) longer ago
-	Keep      int           // removes all but the newest so many
-	MaxSize   int64         // removes the oldest until the file and the logs have at most so many bytes
-	// LogSize is how many bytes a run's log folder has; nil counts none.
+	OlderThan time.Duration // removes runs that ended longer ago, or started longer ago and did not end
+	Keep      int           // removes all but this number of newest runs
+	MaxSize   int64         // removes the oldest runs until the file and the logs have at most this many bytes
+	// LogSize returns the size of a run's log folder in bytes; nil counts no logs.
 	LogSize func(id string) int64
-	DryRun  bool // only says what would go
-	Routine bool // by a standing order, which leaves no line in the audit list
+	DryRun  bool // only reports what would be removed
+	Routine bool // regular cleanup: it is not noted in the audit list
 }
 
-// Due says whether Prune may find anything to remove, at the cost of a look at few rows.
-// A MaxSize is always due.
+// Due reports whether Prune may find something to remove. It reads only a few rows. With a
+// MaxSize it always returns true.
 func (s *Store) Due(ctx context.Context, p Policy) (bool, error) {
 	if s.reads == nil {
 		return false, nil
@@ -38,29 +38,29 @@ func (s *Store) Due(ctx context.Context, p Policy) (bool, error) {
 
 // Pruned is what Prune removed.
 type Pruned struct {
-	IDs   []string // of the runs, oldest first; their log folders are the caller's to remove
-	Bytes int64    // about what that frees, the log folders included
+	IDs   []string // of the runs, oldest first; the caller has to remove their log folders
+	Bytes int64    // about how much space that frees, with the log folders
 }
 
-// Variables for the sake of tests: how much one transaction removes, so that runs
-// under way wait for some milliseconds at most.
+// How much one transaction removes, so that active runs wait for some milliseconds at most.
+// Variables for tests.
 var (
 	runsAtOnce  = 200
 	turnsAtOnce = 5000
 	pagesAtOnce = 2000
 )
 
-// candidate is a run that Prune looks at.
+// candidate is a run that Prune may remove.
 type candidate struct {
 	n     int64
 	id    string
-	at    time.Time // ended or begun
+	at    time.Time // when it ended, or else started
 	lives bool
 	size  int64 // bytes of its rows and logs
 }
 
-// Prune removes history by a policy and makes the file smaller. It works in short
-// transactions beside runs under way. When it is interrupted, the next Prune goes on.
+// Prune removes history by a policy and makes the file smaller. It uses short transactions,
+// so that active runs can write in between. If it is interrupted, the next Prune continues.
 func (s *Store) Prune(ctx context.Context, p Policy) (Pruned, error) {
 	const op = "prune the history"
 	var done Pruned
@@ -106,7 +106,7 @@ func (p *Pruned) add(runs []candidate) {
 	}
 }
 
-// candidates are the runs, newest first.
+// candidates returns all runs, newest first.
 func (s *Store) candidates(ctx context.Context) (runs []candidate, err error) {
 	rows, err := s.reads.QueryContext(ctx, "SELECT n, id, coalesce(ended, started), owner, boot, lease FROM runs ORDER BY n DESC")
 	if err != nil {
@@ -126,7 +126,7 @@ func (s *Store) candidates(ctx context.Context) (runs []candidate, err error) {
 	return runs, rows.Err()
 }
 
-// size is how many bytes the file needs for what it holds, with the logs.
+// size returns the size in bytes of the used part of the file and of the logs.
 func (s *Store) size(ctx context.Context, runs []candidate, p Policy) (int64, error) {
 	var pages, free, size int64
 	for q, to := range map[string]*int64{"page_count": &pages, "freelist_count": &free, "page_size": &size} {
@@ -141,7 +141,7 @@ func (s *Store) size(ctx context.Context, runs []candidate, p Policy) (int64, er
 	return total, nil
 }
 
-// runSize is about how many bytes the run takes.
+// runSize returns about how many bytes the run takes.
 func (s *Store) runSize(ctx context.Context, r candidate, p Policy) (n int64, err error) {
 	err = s.reads.QueryRowContext(ctx, `SELECT
 		(SELECT coalesce(sum(length(record)), 0) FROM records WHERE run = ?1) +
@@ -157,7 +157,8 @@ func (p Policy) logSize(r candidate) int64 {
 	return p.LogSize(r.id)
 }
 
-// choose is which runs (given newest first) go, oldest first, with their sizes.
+// choose returns the runs to remove, oldest first, with their sizes. runs must be newest
+// first.
 func choose(runs []candidate, p Policy, now time.Time, total int64, weigh func(candidate) (int64, error)) (list []candidate, err error) {
 	for i, r := range slices.Backward(runs) {
 		old := p.OlderThan > 0 && now.Sub(r.at) > p.OlderThan
@@ -175,8 +176,8 @@ func choose(runs []candidate, p Policy, now time.Time, total int64, weigh func(c
 	return list, nil
 }
 
-// remove takes runs out of the history, except those that have found an owner
-// meanwhile, and says which. Their turns are left to sweep.
+// remove removes runs from the history, except those that have been claimed in the
+// meantime, and returns the removed ones. dropTurns removes their turns later.
 func (s *Store) remove(ctx context.Context, op string, runs []candidate) (gone []candidate, err error) {
 	err = s.write(ctx, op, func(ctx context.Context, c *sql.Conn) error {
 		gone = gone[:0]
@@ -207,7 +208,8 @@ func (s *Store) remove(ctx context.Context, op string, runs []candidate) (gone [
 	return gone, err
 }
 
-// shrink removes what removed runs have left, and gives the room back.
+// shrink removes what the removed runs have left, and gives the space back to the file
+// system.
 func (s *Store) shrink(ctx context.Context, op string, runs int, p Policy) error {
 	dropFirings := func(ctx context.Context, c *sql.Conn) (more bool, err error) { return dropFirings(ctx, c, p) }
 	for _, step := range []func(context.Context, *sql.Conn) (more bool, err error){dropTurns, dropDefinitions, dropFirings, vacuum} {
@@ -228,11 +230,11 @@ func (s *Store) shrink(ctx context.Context, op string, runs int, p Policy) error
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, err := s.checkpoint(context.WithoutCancel(ctx)) // the file shrinks later where somebody reads it
+	_, err := s.checkpoint(context.WithoutCancel(ctx)) // if another process reads the file, it shrinks later
 	return s.failed(op, err)
 }
 
-// dropTurns removes some turns of doomed runs.
+// dropTurns removes some of the turns of removed runs.
 func dropTurns(ctx context.Context, c *sql.Conn) (more bool, err error) {
 	for left := int64(turnsAtOnce); left > 0; {
 		var run int64
@@ -257,7 +259,7 @@ func dropTurns(ctx context.Context, c *sql.Conn) (more bool, err error) {
 				return false, err
 			}
 		}
-		left -= n + 1 // a run without turns is work as well
+		left -= n + 1 // a run without turns takes time too
 	}
 	return true, nil
 }
@@ -267,9 +269,9 @@ func dropDefinitions(ctx context.Context, c *sql.Conn) (more bool, err error) {
 	return false, err
 }
 
-// dropFirings removes slots of schedules that were dealt with before the oldest run began
-// that is left, or longer ago than runs are kept, but none of the last day and none whose
-// run is still to begin. Cursors keep them from being fired again.
+// dropFirings removes firings older than the oldest run that is left, or older than runs
+// are kept. It keeps those of the last day and those whose run has not started. The removed
+// times do not fire again, because the cursors are past them.
 func dropFirings(ctx context.Context, c *sql.Conn, p Policy) (more bool, err error) {
 	now := time.Now()
 	day := now.Add(-24 * time.Hour).UnixNano()
@@ -287,7 +289,7 @@ func dropFirings(ctx context.Context, c *sql.Conn, p Policy) (more bool, err err
 	return n == int64(turnsAtOnce), err
 }
 
-// vacuum moves some pages into the gaps, so that the file can be cut off.
+// vacuum moves some pages to free places, so that the file can be truncated.
 func vacuum(ctx context.Context, c *sql.Conn) (more bool, err error) {
 	before, err := freePages(ctx, c)
 	if err != nil || before == 0 {

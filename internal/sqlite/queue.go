@@ -13,22 +13,22 @@ import (
 	"github.com/flowrun/flowrun/history"
 )
 
-// maxPollFactor bounds how long those far back in the line leave between two looks, in
-// units of lookEvery.
+// maxPollFactor limits the time between two polls for runs far back in the queue, in units
+// of queuePollEvery.
 const maxPollFactor = 10
 
-// localQueue are the runs of this process that stand in line.
+// localQueue holds the runs of this process that wait in the queue.
 type localQueue struct {
 	mu      sync.Mutex
-	waiters map[int64]*waiter // by the run's number
-	changed chan struct{}     // the line may have been changed by this process
+	waiters map[int64]*waiter // by the number of the run
+	changed chan struct{}     // holds one after this process may have changed the queue
 }
 
-// waiter is a run of this process that stands in line.
+// waiter is a run of this process that waits in the queue.
 type waiter struct {
-	reported   history.QueuePosition      // what its ledger knows, or will
-	updates    chan history.QueuePosition // the latest; without obstacles: its turn has come
-	left       chan struct{}              // closed when it has left the line
+	reported   history.QueuePosition      // the last position that was sent to updates
+	updates    chan history.QueuePosition // the latest position; without obstacles it means admitted
+	left       chan struct{}              // closed when the run has left the queue
 	leftClosed bool
 }
 
@@ -36,8 +36,8 @@ func newQueue() localQueue {
 	return localQueue{waiters: map[int64]*waiter{}, changed: make(chan struct{}, 1)}
 }
 
-// notifyChanged has tend look at the line at once. It says nothing of what others do, which
-// SQLite's data_version tells.
+// notifyChanged makes pollQueue poll immediately. It is only for changes by this process,
+// because SQLite's data_version does not show those.
 func (q *localQueue) notifyChanged() {
 	select {
 	case q.changed <- struct{}{}:
@@ -107,7 +107,8 @@ func (l *ledger) Admit(ctx context.Context, d history.Admission) error {
 	}
 }
 
-// joinQueue puts the run at the end of the line, and says whether it was admitted at once.
+// joinQueue puts the run at the end of the queue, and reports whether it was admitted
+// immediately.
 func (l *ledger) joinQueue(ctx context.Context, op string, demands []history.LockDemand) (admitted bool, err error) {
 	text, err := json.Marshal(demands)
 	if err != nil {
@@ -135,10 +136,10 @@ func (l *ledger) joinQueue(ctx context.Context, op string, demands []history.Loc
 	return admitted, err
 }
 
-// pollQueue looks after the runs of this process that stand in line: one look for all of
-// them. Who leaves the line admits the next in the same transaction, so that a look only
-// has to find that out; and whoever is right behind a process that dies takes its ticket
-// away. The farther back the runs stand, the longer it leaves between two looks.
+// pollQueue polls the queue for the runs of this process that wait in it, all with one
+// query. A run that leaves the queue admits the next one in the same transaction, so a poll
+// only has to notice that. If a process dies, the process of a run directly behind it
+// removes the ticket. The further back the runs are, the longer the time between two polls.
 func (s *Store) pollQueue() {
 	t := queuePoller{store: s, dataVersion: -1}
 	for {
@@ -155,22 +156,22 @@ func (s *Store) pollQueue() {
 		case <-tick:
 		}
 		if !s.queue.empty() {
-			t.poll(stirred) // what fails is tried again at the next look
+			t.poll(stirred) // if it fails, the next poll tries again
 		}
 	}
 }
 
-// queuePoller is what tend knows of the line.
+// queuePoller is the state of pollQueue.
 type queuePoller struct {
 	store         *Store
-	dataVersion   int64            // data_version of the last look
-	fingerprint   queueFingerprint // of the line then
+	dataVersion   int64            // data_version at the last poll
+	fingerprint   queueFingerprint // of the queue at the last poll
 	watchedOwners map[owner]bool
-	ahead         int // of the foremost run of this process
+	ahead         int // how many runs wait before the foremost run of this process
 }
 
-// queueFingerprint tells lines apart: whoever comes makes last greater, whoever leaves makes all
-// smaller, and whoever is admitted makes held greater.
+// queueFingerprint changes whenever the queue does: a run that joins increases last, one
+// that leaves decreases all, and one that is admitted increases held.
 type queueFingerprint struct{ all, held, last int64 }
 
 func (t *queuePoller) interval() time.Duration {
@@ -197,14 +198,14 @@ func (t *queuePoller) poll(stirred bool) {
 	t.dataVersion = version
 }
 
-// queueFingerprint reads what tells lines apart.
+// queueFingerprint reads the fingerprint of the queue.
 func (s *Store) queueFingerprint(ctx context.Context) (m queueFingerprint, err error) {
 	err = s.reads.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(held), 0), coalesce(max(n), 0) FROM tickets").Scan(&m.all, &m.held, &m.last)
 	return m, err
 }
 
-// watchedOwnerGone says whether one of those is gone whom a run of this process stands right
-// behind.
+// watchedOwnerGone reports whether an owner has gone for which a run of this process waits
+// directly.
 func (t *queuePoller) watchedOwnerGone() bool {
 	for o := range t.watchedOwners {
 		if gone, _ := o.gone(); gone {
@@ -214,10 +215,10 @@ func (t *queuePoller) watchedOwnerGone() bool {
 	return false
 }
 
-// reportPositions reads the line and tells every run of this process where it stands.
+// reportPositions reads the queue and reports its position to every run of this process.
 func (t *queuePoller) reportPositions(ctx context.Context) error {
 	q := &t.store.queue
-	q.mu.Lock() // first: who is in waiters then has a ticket
+	q.mu.Lock() // locked first, so that every run in waiters has a ticket when the queue is read
 	defer q.mu.Unlock()
 	list, err := t.readQueue(ctx)
 	if err != nil {
@@ -252,7 +253,7 @@ func (t *queuePoller) reportPositions(ctx context.Context) error {
 	return nil
 }
 
-// readQueue reads the line, without the tickets of the dead.
+// readQueue reads the queue, after removing the tickets of dead owners.
 func (t *queuePoller) readQueue(ctx context.Context) ([]ticket, error) {
 	list, err := readTickets(ctx, t.store.reads)
 	if err == nil && slices.ContainsFunc(list, func(t ticket) bool { return t.dead }) {
@@ -274,8 +275,8 @@ func (t *queuePoller) readQueue(ctx context.Context) ([]ticket, error) {
 	return liveTickets(list), nil
 }
 
-// watchOwners notes whose death would concern a run that waits: who has what it needs, or who
-// stands right before it.
+// watchOwners adds the owners whose death would let a waiting run move on: those that hold
+// what it needs, or the one directly before it.
 func (t *queuePoller) watchOwners(q history.QueuePosition, owners map[string]owner) {
 	ahead := 0
 	for _, o := range q.Obstacles {
@@ -291,7 +292,7 @@ func (t *queuePoller) watchOwners(q history.QueuePosition, owners map[string]own
 	t.ahead = min(t.ahead, ahead)
 }
 
-// report replaces news that nobody has fetched yet.
+// report sends a position to the run. It replaces one that the run has not received yet.
 func (w *waiter) report(q history.QueuePosition) {
 	select {
 	case <-w.updates:

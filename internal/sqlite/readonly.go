@@ -22,16 +22,16 @@ func (s *Store) openToRead(ctx context.Context) error {
 	if !errors.As(s.failed(opening, err), &e) || e.Code != ReadOnly {
 		return err
 	}
-	// SQLite reads a WAL file with the help of a -shm file, which cannot be made
-	// here. Where there is no WAL file, nobody has the history open and it can be
-	// read as it is.
+	// To read a WAL file SQLite needs a -shm file, which cannot be created here. If there
+	// is no WAL file, no process has the history open, and the file can be read without
+	// locks.
 	if info, walErr := os.Stat(s.file + "-wal"); walErr == nil && info.Size() > 0 {
 		return err
 	}
 	return s.openReads(ctx, marked, "mode=ro&immutable=1")
 }
 
-// openReads opens the file and looks whether it is a history of this version.
+// openReads opens the file for reading, if it is a history of this version.
 func (s *Store) openReads(ctx context.Context, marked bool, options string) error {
 	noted, err := s.readLastCommit()
 	if err != nil {
@@ -57,7 +57,7 @@ func (s *Store) openReads(ctx context.Context, marked bool, options string) erro
 	case err == nil && version > 0 && version < len(migrations):
 		err = &Error{Older, s.file, opening, nil}
 		fallthrough
-	case err != nil, version == 0: // 0: another process begins it just now
+	case err != nil, version == 0: // 0: another process is creating it
 		db.Close()
 		return err
 	}

@@ -7,21 +7,21 @@ import (
 	"syscall"
 )
 
-// reserveName is a file that only takes up room. On a full disk it is removed, so that
-// the end of a run can be recorded; the next run makes it again.
+// reserveName is a file that only takes up space. If the disk is full it is removed, so
+// that the end of a run can be recorded; the next run creates it again.
 const reserveName = "history.reserve"
 
-// reserveSize is room for some dozens of commits.
+// reserveSize is space for some dozens of commits.
 const reserveSize = 256 << 10
 
-// keepReserve makes the file where it is not there. Without room for it no run begins: its
-// end could not be recorded.
+// keepReserve creates the file if it is missing. If there is no space for it, no run can
+// start, because its end could not be recorded.
 func (s *Store) keepReserve(op string) error {
 	path := filepath.Join(s.dir, reserveName)
 	if _, err := os.Lstat(path); err == nil {
 		return nil
 	}
-	err := os.WriteFile(path, make([]byte, reserveSize), 0o600) // written, not sparse: the blocks are what counts
+	err := os.WriteFile(path, make([]byte, reserveSize), 0o600) // written and not sparse, so that it takes disk blocks
 	if err == nil {
 		return nil
 	}
@@ -32,7 +32,8 @@ func (s *Store) keepReserve(op string) error {
 	return nil
 }
 
-// withReserve does write, and once more with the reserve given up where the disk is full.
+// withReserve calls write, and if the disk is full, removes the reserve and calls write
+// again.
 func (s *Store) withReserve(op string, write func() error) error {
 	err := write()
 	var e *Error

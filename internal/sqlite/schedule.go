@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// Schedule is one that was added by command.
+// Schedule is a schedule that was added with a command.
 type Schedule struct {
-	ID      string // unique: the name, and where the tool is a project's, the project too
+	ID      string // unique: the name, with the project if the tool belongs to one
 	Name    string
 	Tool    string
-	Project string    // the folder that has the tool, "" for a user's and global ones
-	Plan    string    // JSON of whoever added it
+	Project string    // folder of the project that has the tool, "" for user and global tools
+	Plan    string    // JSON; only the code that added it reads it
 	By      string    // the user
 	At      time.Time // when it was added
 }
 
-// ErrTaken says that there is a schedule of that id already.
+// ErrTaken means that there is a schedule with this id already.
 var ErrTaken = errors.New("there is a schedule of that name")
 
-// Schedules are those that were added by command, by id.
+// Schedules returns the schedules that were added with a command, sorted by id.
 func (s *Store) Schedules(ctx context.Context) (list []Schedule, err error) {
 	const op = "list the schedules"
 	if s.reads == nil {
@@ -44,9 +44,9 @@ func (s *Store) Schedules(ctx context.Context) (list []Schedule, err error) {
 	return list, s.failed(op, rows.Err())
 }
 
-// AddSchedule keeps a schedule; By and At are set here. Where there is one of its id,
-// the error is ErrTaken, or with replace the new one takes its place. Whether that begins
-// anew is told by its plan, see Book.Watch.
+// AddSchedule stores a schedule; it sets By and At itself. If there is one with this id,
+// the error is ErrTaken, unless replace is set: then the new one replaces it. Its plan
+// decides whether it is watched anew, see FiringStore.Watch.
 func (s *Store) AddSchedule(ctx context.Context, r Schedule, replace bool) error {
 	return s.write(ctx, "add schedule "+r.Name, func(ctx context.Context, c *sql.Conn) error {
 		if replace {
@@ -68,7 +68,7 @@ func (s *Store) AddSchedule(ctx context.Context, r Schedule, replace bool) error
 	})
 }
 
-// RemoveSchedule takes a schedule away and says whether it was there.
+// RemoveSchedule removes a schedule and reports whether it existed.
 func (s *Store) RemoveSchedule(ctx context.Context, id string) (there bool, err error) {
 	err = s.write(ctx, "remove schedule "+id, func(ctx context.Context, c *sql.Conn) error {
 		if there, err = deleteSchedule(ctx, c, id); err != nil || !there {
@@ -79,8 +79,8 @@ func (s *Store) RemoveSchedule(ctx context.Context, id string) (there bool, err 
 	return there, err
 }
 
-// deleteSchedule takes a schedule away with its cursor and pause. Its firings stay: they say
-// which slots had a run.
+// deleteSchedule deletes a schedule with its cursor and pause. Its firings are kept: they
+// tell which scheduled times had a run.
 func deleteSchedule(ctx context.Context, c *sql.Conn, id string) (there bool, err error) {
 	res, err := c.ExecContext(ctx, "DELETE FROM schedules WHERE id = ?", id)
 	if err != nil {
@@ -103,7 +103,8 @@ func (s *Store) noteScheduleChange(ctx context.Context, c *sql.Conn, action, det
 	return s.addAudit(ctx, c, action, "", detail)
 }
 
-// ScheduleChanges is a number that grows with every change of the schedules and pauses.
+// ScheduleChanges returns a number that grows with every change of the schedules and
+// pauses.
 func (s *Store) ScheduleChanges(ctx context.Context) (n int64, err error) {
 	if s.reads == nil {
 		return 0, nil
@@ -112,8 +113,8 @@ func (s *Store) ScheduleChanges(ctx context.Context) (n int64, err error) {
 	return n, s.failed("look at the schedules", err)
 }
 
-// PauseSchedule keeps slots of the schedule from being fired, whether it was added or
-// stands in a definition, until ResumeSchedule. It says whether that is news.
+// PauseSchedule stops a schedule from firing until ResumeSchedule, whether it was added or
+// is part of a definition. news is false if it was paused already.
 func (s *Store) PauseSchedule(ctx context.Context, id string) (news bool, err error) {
 	err = s.write(ctx, "pause schedule "+id, func(ctx context.Context, c *sql.Conn) error {
 		res, err := c.ExecContext(ctx, "INSERT INTO pauses (schedule, by, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", id, userName(), time.Now().UnixNano())
@@ -129,8 +130,8 @@ func (s *Store) PauseSchedule(ctx context.Context, id string) (news bool, err er
 	return news, err
 }
 
-// ResumeSchedule ends a pause and says whether there was one. Slots that passed
-// meanwhile are left out: a pause is meant.
+// ResumeSchedule ends a pause and reports whether there was one. Scheduled times during the
+// pause are skipped, because the pause was intended.
 func (s *Store) ResumeSchedule(ctx context.Context, id string) (news bool, err error) {
 	err = s.write(ctx, "resume schedule "+id, func(ctx context.Context, c *sql.Conn) error {
 		res, err := c.ExecContext(ctx, "DELETE FROM pauses WHERE schedule = ?", id)
@@ -149,7 +150,7 @@ func (s *Store) ResumeSchedule(ctx context.Context, id string) (news bool, err e
 	return news, err
 }
 
-// Pauses are the paused schedules, by id, with the time since when.
+// Pauses returns since when the paused schedules have been paused, by id.
 func (s *Store) Pauses(ctx context.Context) (map[string]time.Time, error) {
 	const op = "list the paused schedules"
 	all := map[string]time.Time{}

@@ -1,11 +1,10 @@
 package sqlite
 
-// applicationID marks the file as flowrun's ("flow" in ASCII).
+// applicationID marks the file as one of flowrun ("flow" in ASCII).
 const applicationID = 0x666c6f77
 
-// migrations bring the schema from one version to the next; the file's
-// user_version counts those that were applied. What stands here never changes, new
-// ones are added at the end.
+// migrations bring the schema from one version to the next. The user_version of the file
+// counts those that were applied. Never change an entry; add new ones at the end.
 var migrations = []string{`
 PRAGMA application_id = 1718382455;
 

@@ -11,35 +11,35 @@ import (
 	"github.com/flowrun/flowrun/internal/procid"
 )
 
-// Store is the history in one directory. It is safe for concurrent use, and any
-// number of processes may have the same directory open.
+// Store is the history in one directory. It is safe for concurrent use. Any number of
+// processes may have the same directory open.
 type Store struct {
 	dir, file string
 	self      procid.Identity
 
-	// mu holds the one connection that writes and what was prepared on it.
-	// Everything on it runs to its end: a statement that is interrupted half-way
-	// leaves open whether it was done.
+	// mu guards the one connection that writes, and its prepared statements. Every
+	// statement runs to its end: if one is interrupted, it is not known whether it was
+	// executed.
 	mu         sync.Mutex
 	writer     *sql.DB
-	conn       *sql.Conn // nil in a Store that only reads
+	conn       *sql.Conn // nil in a Store opened for reading only
 	appendTurn *sql.Stmt
-	count      *sql.Stmt // countCommit
+	count      *sql.Stmt // countCommitSQL
 	wal        *wal
 
-	reads *sql.DB // nil in a Store that only reads where there is no history yet
+	reads *sql.DB // nil in a Store opened for reading only if there is no history yet
 
 	ledgersMu   sync.Mutex
-	ledgers     map[int64]*ledger // by the run's number
-	ledgerAdded chan struct{}     // holds one when there is a new ledger
+	ledgers     map[int64]*ledger // by the number of the run
+	ledgerAdded chan struct{}     // holds one after a ledger was added
 
-	changesMu sync.Mutex // see Changes
+	changesMu sync.Mutex // guards lastQuery
 	lastQuery changesQuery
 
 	queue localQueue
 
-	claimCalls groupCall[Firing, bool]               // of slots
-	countCalls groupCall[countQuery, ScheduleCounts] // at schedules
+	claimCalls groupCall[Firing, bool]               // of FiringStore.Claim
+	countCalls groupCall[countQuery, ScheduleCounts] // of FiringStore.CountRuns
 
 	stop    chan struct{} // closed by Close
 	workers sync.WaitGroup
@@ -49,17 +49,18 @@ type Store struct {
 
 var _ history.Store = (*Store)(nil)
 
-// Variables for the sake of tests, which cannot wait that long.
+// Intervals and limits; variables because tests cannot wait that long.
 var (
-	leaseLength    = 30 * time.Second       // how long an owner may be silent
-	renewEvery     = 5 * time.Second        // how often it renews its lease
-	watchEvery     = 150 * time.Millisecond // how often it looks for a cancel
-	queuePollEvery = 50 * time.Millisecond  // how often the first in line looks whether its turn has come
-	syncEvery      = 50 * time.Millisecond  // how long a commit waits for the disk
-	busyTimeout    = 5 * time.Second        // how long a statement waits for another process
+	leaseLength    = 30 * time.Second       // how long an owner may go without renewing
+	renewEvery     = 5 * time.Second        // how often an owner renews its lease
+	watchEvery     = 150 * time.Millisecond // how often to check for cancel requests and answers
+	queuePollEvery = 50 * time.Millisecond  // how often to poll for the first run in the queue
+	syncEvery      = 50 * time.Millisecond  // how long a commit may wait for the next sync
+	busyTimeout    = 5 * time.Second        // how long a statement waits for a lock of another process
 )
 
-// write runs f in one transaction that nothing else can come between.
+// write calls f in a transaction. No other write of this Store or another process comes in
+// between.
 func (s *Store) write(ctx context.Context, op string, f func(ctx context.Context, c *sql.Conn) error) error {
 	if s.conn == nil {
 		return &Error{ReadOnly, s.file, op, errors.New("it was opened for reading only")}
@@ -72,7 +73,7 @@ func (s *Store) write(ctx context.Context, op string, f func(ctx context.Context
 	return s.failed(op, s.transact(context.WithoutCancel(ctx), f))
 }
 
-// transact is write for a caller that holds mu.
+// transact does the work of write. The caller holds mu.
 func (s *Store) transact(ctx context.Context, f func(ctx context.Context, c *sql.Conn) error) error {
 	if _, err := s.conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
@@ -86,7 +87,7 @@ func (s *Store) transact(ctx context.Context, f func(ctx context.Context, c *sql
 		_, err = s.conn.ExecContext(ctx, "COMMIT")
 	}
 	if err != nil {
-		s.conn.ExecContext(ctx, "ROLLBACK") // says no more than err does
+		s.conn.ExecContext(ctx, "ROLLBACK") // its error adds nothing to err
 		return err
 	}
 	s.wal.last.Store(n)
@@ -94,21 +95,22 @@ func (s *Store) transact(ctx context.Context, f func(ctx context.Context, c *sql
 	return nil
 }
 
-// Close gives up what ledgers are still open, puts everything on the disk and
-// closes the history. Calling it again does nothing.
+// Close closes the ledgers that are still open, syncs everything to disk and closes the
+// history. Further calls do nothing.
 func (s *Store) Close() error {
 	s.closing.Do(func() { s.closed = s.close() })
 	return s.closed
 }
 
-// maxQuitWAL is how large the WAL may be that Quit leaves behind. The next process has
-// to read all of it when it opens the history.
+// maxQuitWAL is the largest WAL that Quit leaves behind. The next process has to read all
+// of it when it opens the history.
 const maxQuitWAL = 512 << 10
 
-// Quit is Close for a process that ends now. It gives up the ledgers but leaves the
-// file to the end of the process, as long as the WAL is small: closing would move
-// every commit to the main file, which takes several syncs, longer than a short
-// run. Giving up a ledger need not survive the machine, its process does not either.
+// Quit is Close for a process that is about to exit. It closes the ledgers, but leaves the
+// file open until the process ends, if the WAL is small: closing would move every commit to
+// the main file. That takes several syncs, longer than a short run. That the ledgers were
+// closed need not survive a crash of the machine, because their owner does not survive it
+// either.
 func (s *Store) Quit() error {
 	if s.wal == nil || s.wal.size() > maxQuitWAL {
 		return s.Close()
@@ -117,7 +119,7 @@ func (s *Store) Quit() error {
 	return s.closed
 }
 
-// stopWorkers stops everything but SQLite.
+// stopWorkers stops the goroutines and closes the ledgers. SQLite stays open.
 func (s *Store) stopWorkers() {
 	close(s.stop)
 	s.workers.Wait()
@@ -150,7 +152,7 @@ func (s *Store) close() error {
 	return s.failed(op, err)
 }
 
-// openLedgers are the ledgers in use.
+// openLedgers returns the ledgers in use.
 func (s *Store) openLedgers() []*ledger {
 	s.ledgersMu.Lock()
 	defer s.ledgersMu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// tryLock takes the lock on a file for this process and says whether it got it.
-// The system gives it back when the file is closed or the process ends.
+// tryLock tries to lock a file for this process and reports whether it got the lock. The
+// system releases it when the file is closed or the process ends.
 func tryLock(f *os.File) (bool, error) {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR) {
@@ -18,5 +18,5 @@ func tryLock(f *os.File) (bool, error) {
 	return err == nil, err
 }
 
-// syncDir puts the names in a directory on the disk.
+// syncDir makes new names in a directory durable.
 func syncDir(d *os.File) error { return d.Sync() }

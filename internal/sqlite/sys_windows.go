@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// tryLock takes the lock on a file for this process and says whether it got it.
-// The system gives it back when the file is closed or the process ends.
+// tryLock tries to lock a file for this process and reports whether it got the lock. The
+// system releases it when the file is closed or the process ends.
 func tryLock(f *os.File) (bool, error) {
 	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
 	err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, new(windows.Overlapped))
@@ -18,5 +18,5 @@ func tryLock(f *os.File) (bool, error) {
 	return err == nil, err
 }
 
-// syncDir does nothing: Windows keeps the names in a directory by itself.
+// syncDir does nothing: on Windows the names in a directory are durable without it.
 func syncDir(*os.File) error { return nil }

@@ -11,24 +11,24 @@ import (
 	"github.com/flowrun/flowrun/internal/procid"
 )
 
-// ticket is a row of tickets with what is known of the run's owner.
+// ticket is a row of tickets, with the owner of the run.
 type ticket struct {
 	n, run int64
 	history.QueueEntry
 	owner    owner
 	epoch    int  // of the ticket
-	runEpoch int  // of the run; 0: there is no such run any more
-	dead     bool // it counts no more
-	lapsed   bool // for its owner's lease alone
+	runEpoch int  // of the run; 0 if the run does not exist any more
+	dead     bool // the ticket no longer counts
+	lapsed   bool // dead only because the lease of its owner has expired
 }
 
-// ownerStates is what one look has found out about processes; one may own many runs.
+// ownerStates caches the states of processes during one query; a process may own many runs.
 type ownerStates map[string]struct {
 	pid   int
 	state procid.Liveness
 }
 
-// assess says who owns the ticket, and whether it counts.
+// assess sets the owner's pid of the ticket, and whether the ticket counts.
 func (c ownerStates) assess(t *ticket) {
 	p, known := c[t.owner.process.String]
 	if !known {
@@ -49,7 +49,7 @@ type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// readTickets are all tickets in the order in which the runs asked.
+// readTickets returns all tickets in the order in which the runs joined.
 func readTickets(ctx context.Context, q querier) ([]ticket, error) {
 	rows, err := q.QueryContext(ctx, `SELECT t.n, t.run, t.epoch, t.needs, t.held, t.since,
 		coalesce(r.id, ''), coalesce(r.epoch, 0), r.owner, coalesce(r.boot, ''), coalesce(r.lease, 0)
@@ -69,7 +69,7 @@ func readTickets(ctx context.Context, q querier) ([]ticket, error) {
 		if err != nil {
 			return nil, err
 		}
-		if t.Demands = known[needs]; t.Demands == nil { // most ask for the same
+		if t.Demands = known[needs]; t.Demands == nil { // most runs have the same demands
 			if err := json.Unmarshal([]byte(needs), &t.Demands); err != nil {
 				return nil, fmt.Errorf("cannot read what run %s waits for: %w", t.Run, err)
 			}
@@ -82,7 +82,7 @@ func readTickets(ctx context.Context, q querier) ([]ticket, error) {
 	return list, rows.Err()
 }
 
-// queueOf is the tickets as the rule sees them.
+// queueOf returns the tickets as a history.Queue.
 func queueOf(list []ticket) history.Queue {
 	queue := make(history.Queue, len(list))
 	for i := range list {
@@ -103,7 +103,7 @@ func (s *Store) Queue(ctx context.Context) (history.Queue, error) {
 	return queueOf(liveTickets(list)), nil
 }
 
-// liveTickets are the tickets that count.
+// liveTickets returns the tickets that count.
 func liveTickets(list []ticket) []ticket {
 	var live []ticket
 	for i := range list {
@@ -114,8 +114,8 @@ func liveTickets(list []ticket) []ticket {
 	return live
 }
 
-// admitNext drops the tickets of owners that are gone, and admits whom it may. It is called
-// in the transaction that has changed the line.
+// admitNext removes the tickets of owners that are gone, and admits the runs that may
+// start. It must be called in the transaction that changed the queue.
 func (s *Store) admitNext(ctx context.Context, c *sql.Conn) error {
 	list, err := readTickets(ctx, c)
 	if err != nil {
@@ -137,9 +137,9 @@ func (s *Store) admitNext(ctx context.Context, c *sql.Conn) error {
 	return nil
 }
 
-// remove removes a dead ticket. An owner that is only thought to be gone, because its
-// lease has run out and nothing else can be told of it, loses the run with the ticket:
-// should it live after all, it must not go on beside the one who comes next.
+// remove removes a dead ticket. If its owner is only presumed dead, because its lease has
+// expired and the state of its process cannot be found out, the owner also loses the run.
+// Otherwise, if it is alive after all, it would continue beside the next holder.
 func (t *ticket) remove(ctx context.Context, c *sql.Conn) error {
 	_, err := c.ExecContext(ctx, "DELETE FROM tickets WHERE n = ?", t.n)
 	if err == nil && t.epoch == t.runEpoch && t.lapsed {
@@ -148,8 +148,8 @@ func (t *ticket) remove(ctx context.Context, c *sql.Conn) error {
 	return err
 }
 
-// leaveQueue takes a run out of the line, with what it holds. An owner with a later epoch has
-// asked for itself, and keeps that.
+// leaveQueue removes a run from the queue and releases what it holds. It keeps the ticket
+// of an owner with a later epoch.
 func (s *Store) leaveQueue(ctx context.Context, c *sql.Conn, run int64, epoch int) error {
 	res, err := c.ExecContext(ctx, "DELETE FROM tickets WHERE run = ? AND epoch <= ?", run, epoch)
 	if err != nil {

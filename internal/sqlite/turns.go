@@ -10,13 +10,13 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// maxSeq is the highest number an event can have.
+// maxSeq is the largest number of an event.
 const maxSeq = 1<<32 - 1
 
-// pageSize is how many bytes of events are read at once; a variable for tests.
+// pageSize is how many bytes of events are read in one call; a variable for tests.
 var pageSize = 4 << 20
 
-// turn is the number of the turn that ends with event seq.
+// turn returns the key of the turn that ends with event seq.
 func turn(run int64, seq uint64) int64 { return run<<32 | int64(seq) }
 
 // encode appends events as JSON lines.
@@ -27,7 +27,7 @@ func encode(b []byte, events []dag.Event) []byte {
 	return b
 }
 
-// decode appends those events of a turn that have a number above after.
+// decode appends the events of a turn that have a number above after.
 func decode(list []dag.Event, text []byte, after uint64) ([]dag.Event, error) {
 	for line := range bytes.Lines(text) {
 		var e dag.Event

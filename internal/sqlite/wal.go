@@ -8,26 +8,26 @@ import (
 	"time"
 )
 
-// wal puts commits on the disk, many at a time. It syncs the file that SQLite
-// appends commits to; what has been synced comes back after a power cut, up to the
-// first commit that has not.
+// wal makes commits durable, many at a time. It syncs the file to which SQLite appends
+// commits. After a power cut, all commits up to the last sync are there; of the later ones,
+// some may be.
 type wal struct {
 	file *os.File
-	dir  *os.File // held, so that no file has to be opened later; nil once it is synced
+	dir  *os.File // kept open, so that no file has to be opened later; nil after its sync
 
-	commits atomic.Uint64 // how many were made
-	synced  atomic.Uint64 // how many of them are on the disk
-	last    atomic.Uint64 // the number of the newest that is counted, see last_commit.go
-	safe    atomic.Uint64 // the newest such number that is on the disk
-	dirty   chan struct{} // holds one when commits wait for the loop
+	commits atomic.Uint64 // number of commits made
+	synced  atomic.Uint64 // how many of them are on disk
+	last    atomic.Uint64 // number of the newest counted commit, see last_commit.go
+	safe    atomic.Uint64 // number of the newest counted commit that is on disk
+	dirty   chan struct{} // holds one if there are commits to sync
 
-	mu     sync.Mutex // one sync at a time
+	mu     sync.Mutex // held during a sync
 	broken atomic.Pointer[error]
 
-	syncs atomic.Int64 // how often the disk was asked, for tests
+	syncs atomic.Int64 // number of syncs, for tests
 }
 
-// openWAL opens the file that belongs to history.db; SQLite has made it by then.
+// openWAL opens the WAL file of history.db. SQLite has created it by then.
 func openWAL(file string) (*wal, error) {
 	f, err := os.OpenFile(file+"-wal", os.O_RDWR, 0)
 	if err != nil {
@@ -41,7 +41,7 @@ func openWAL(file string) (*wal, error) {
 	return &wal{file: f, dir: dir, dirty: make(chan struct{}, 1)}, nil
 }
 
-// committed notes a commit.
+// committed notes that a commit was made.
 func (w *wal) committed() {
 	w.commits.Add(1)
 	select {
@@ -50,7 +50,7 @@ func (w *wal) committed() {
 	}
 }
 
-// loop syncs every so often while there is something to sync.
+// loop syncs regularly while there is something to sync.
 func (w *wal) loop(stop <-chan struct{}) {
 	for {
 		select {
@@ -62,13 +62,13 @@ func (w *wal) loop(stop <-chan struct{}) {
 		case <-stop:
 			return
 		case <-time.After(syncEvery):
-			w.sync() // a failure is kept for whoever writes next
+			w.sync() // wal keeps an error for the next write
 		}
 	}
 }
 
-// sync returns when everything committed before it is on the disk. Callers wait for
-// one another, and one that finds its commits covered meanwhile does nothing.
+// sync returns when everything committed before the call is on disk. One sync runs at a
+// time. A caller whose commits were synced while it waited does nothing.
 func (w *wal) sync() error {
 	want := w.commits.Load()
 	if w.synced.Load() >= want {
@@ -91,8 +91,8 @@ func (w *wal) sync() error {
 	return nil
 }
 
-// flush syncs the file, and the first time its name as well, which is new: SQLite
-// removes the file when the last process closes the history.
+// flush syncs the file. The first time it also syncs the directory, because the name of the
+// file is new: SQLite removes the file when the last process closes the history.
 func (w *wal) flush() error {
 	w.syncs.Add(1)
 	if err := w.file.Sync(); err != nil || w.dir == nil {
@@ -107,8 +107,8 @@ func (w *wal) flush() error {
 	return nil
 }
 
-// failure is why the file can be trusted no more: after a failed sync the system
-// may have dropped what it could not write, and a second sync would not tell.
+// failure returns the error of a failed sync, after which the file cannot be trusted: the
+// system may have dropped what it could not write, and a second sync would not report that.
 func (w *wal) failure() error {
 	if p := w.broken.Load(); p != nil {
 		return *p
@@ -116,7 +116,7 @@ func (w *wal) failure() error {
 	return nil
 }
 
-// size is how large the file is.
+// size returns the size of the file, 0 if that cannot be found out.
 func (w *wal) size() int64 {
 	info, err := w.file.Stat()
 	if err != nil {

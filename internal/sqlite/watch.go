@@ -10,9 +10,9 @@ import (
 	"github.com/flowrun/flowrun/internal/procid"
 )
 
-// watch renews the leases of this process's runs and looks whether others have
-// cancelled or taken one. What fails is tried again at the next look: a run that is
-// lost cannot be written to anyhow.
+// watch renews the leases of this process's runs, and checks whether others have cancelled
+// or claimed one. What fails is tried again the next time; that is safe, because a run that
+// was lost cannot be written to.
 func (s *Store) watch() {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -24,7 +24,7 @@ func (s *Store) watch() {
 		case <-tick.C:
 		}
 		ledgers := s.openLedgers()
-		if len(ledgers) == 0 { // a service that has nothing to do must not be seen in top
+		if len(ledgers) == 0 { // an idle service must not use CPU time
 			select {
 			case <-s.stop:
 				return
@@ -32,13 +32,13 @@ func (s *Store) watch() {
 			}
 			continue
 		}
-		// By the clock of the boot: after the machine has slept it is high time.
+		// By the clock of the boot, which counts the time in which the machine slept.
 		if now := procid.Uptime(); now-renewed >= renewEvery && s.renew(ledgers) == nil {
 			renewed = now
 		}
 		for _, l := range ledgers {
 			if l.hasPendingAnswers() {
-				l.deliverAnswers() // what fails is tried again
+				l.deliverAnswers() // if it fails, the next round tries again
 			}
 		}
 		if version, err := s.changes(); err == nil && version != seen && s.checkLedgers(ledgers) == nil {
@@ -47,7 +47,7 @@ func (s *Store) watch() {
 	}
 }
 
-// renew extends the leases; which runs are lost is for hear to find.
+// renew extends the leases. checkLedgers finds out which runs are lost.
 func (s *Store) renew(ledgers []*ledger) error {
 	return s.write(context.Background(), "renew the leases", func(ctx context.Context, c *sql.Conn) error {
 		_, _, lease := s.ownership()
@@ -61,9 +61,8 @@ func (s *Store) renew(ledgers []*ledger) error {
 	})
 }
 
-// Changes is a number that differs after others have written to the history: other
-// processes, not this Store. It is cheap while nobody writes at all: then the file that
-// commits are appended to looks as it did.
+// Changes returns a number that changes when other processes, or other Stores, have written
+// to the history. While nobody writes it only stats the WAL file, which is cheap.
 func (s *Store) Changes() (int64, error) {
 	const op = "look for changes"
 	if s.conn == nil {
@@ -83,7 +82,7 @@ func (s *Store) Changes() (int64, error) {
 	return n, s.failed(op, err2)
 }
 
-// changesQuery is when Changes last asked SQLite, and how the WAL was then.
+// changesQuery is the state of the WAL when Changes last asked SQLite, with the answer.
 type changesQuery struct {
 	size     int64
 	modified time.Time
@@ -91,14 +90,15 @@ type changesQuery struct {
 	answer   int64
 }
 
-// unchanged says whether nothing was appended since. A commit within the grain of the file
-// system's clock may not show: then SQLite is asked once more.
+// unchanged reports whether nothing was appended since. A commit shortly after the last one
+// may not change the modification time, because the clock of the file system is coarse; in
+// that case it returns false.
 func (q changesQuery) unchanged(info fs.FileInfo) bool {
 	const grain = 50 * time.Millisecond
 	return q.size == info.Size() && q.modified.Equal(info.ModTime()) && q.at.Sub(q.modified).Abs() > grain
 }
 
-// Writable says why nothing can be recorded now, nil when it can.
+// Writable returns why nothing can be recorded now, nil if it can.
 func (s *Store) Writable(ctx context.Context) error {
 	if s.wal != nil {
 		if err := s.wal.failure(); err != nil {
@@ -108,7 +108,7 @@ func (s *Store) Writable(ctx context.Context) error {
 	return s.write(ctx, "record", func(context.Context, *sql.Conn) error { return nil })
 }
 
-// changes is a number that differs after other connections have written.
+// changes returns a number that changes when another connection has written.
 func (s *Store) changes() (n int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,7 +116,7 @@ func (s *Store) changes() (n int64, err error) {
 	return n, err
 }
 
-// checkLedgers tells each ledger what others have done to its run.
+// checkLedgers notifies each ledger of what others have done to its run.
 func (s *Store) checkLedgers(ledgers []*ledger) error {
 	for _, l := range ledgers {
 		var epoch int
