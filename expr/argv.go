@@ -37,16 +37,16 @@ func splitArgv(src string, pieces []piece) ([]argvWord, []Problem) {
 			continue
 		}
 		if !s.read(p.text) {
-			return nil, []Problem{problemf(CodeSyntax, len(src), 0, "write two backslashes for one", "the command ends in a backslash")}
+			return nil, []Problem{problemf(CodeSyntax, len(src), 0, "write \\\\ for a backslash", "the command ends with a backslash")}
 		}
 	}
 	if s.quote != 0 {
 		return nil, []Problem{problemf(CodeSyntax, strings.LastIndexByte(src, s.quote), 1,
-			`close it, or write a backslash before it`, "quote %c is never closed", s.quote)}
+			`close it, or put a backslash before it`, "the quote %c is not closed", s.quote)}
 	}
 	s.end()
 	if len(s.words) == 0 {
-		return nil, []Problem{problemf(CodeSyntax, 0, len(src), "name a program", "the command is empty")}
+		return nil, []Problem{problemf(CodeSyntax, 0, len(src), "start it with the name of a program", "the command is empty")}
 	}
 	return s.words, nil
 }
@@ -135,7 +135,7 @@ func (t *Template) Argv(sc Scope) ([]string, error) {
 		argv = append(argv, words...)
 	}
 	if len(argv) == 0 {
-		return nil, errors.New("cannot run an empty command: every value in it is empty")
+		return nil, errors.New("cannot run an empty command: all its values are empty")
 	}
 	return argv, nil
 }
@@ -229,6 +229,6 @@ type DashError struct {
 }
 
 func (e *DashError) Error() string {
-	return fmt.Sprintf("cannot pass %s as %s: it begins with %q and would be read as an option; "+
-		"write -- before the hole, give the parameter allow-dash: true, or run with --allow-dash", Quoted(e.Value), e.Ref, e.Value[:1])
+	return fmt.Sprintf("cannot pass %s as %s: it begins with %q, so the program would read it as an option; "+
+		"write -- before the placeholder, set allow-dash: true for the parameter, or run with --allow-dash", Quoted(e.Value), e.Ref, e.Value[:1])
 }

@@ -27,7 +27,7 @@ func placeCmd(src string, pieces []piece) ([]piece, []Problem) {
 	return c.out.pieces, c.problems
 }
 
-const cmdWayOut = `pass it by environment: {variables: {NAME: "{X}"}}, and read it as !NAME! after setlocal EnableDelayedExpansion`
+const cmdWayOut = `pass it through environment: {variables: {NAME: "{X}"}}, and read it as !NAME! after setlocal EnableDelayedExpansion`
 
 type cmdReader struct {
 	refusals
@@ -70,9 +70,9 @@ func (c *cmdReader) statement() {
 	for _, ph := range c.placeholders {
 		switch {
 		case c.expansionOff:
-			c.add(ph, "the script turns delayed expansion off, by which values enter it", "leave DisableDelayedExpansion away")
+			c.add(ph, "the script turns off delayed expansion, which flowrun uses to pass values", "remove DisableDelayedExpansion")
 		case c.rereadBy != "":
-			c.add(ph, c.rereadBy+" makes cmd read the line again, with the value in it as code", cmdWayOut)
+			c.add(ph, c.rereadBy+" makes cmd parse the line again, so the value would be read as code", cmdWayOut)
 		}
 		if c.arithmetic {
 			ph.pos.guard = guardNumber
@@ -195,7 +195,7 @@ func (c *cmdReader) caret() {
 	case c.quoted:
 		c.writeVariable(1, cmdCaret, c.expands && !c.ownExpansion)
 	case c.cells.isPlaceholder(c.i + 1):
-		c.add(c.cells[c.i+1].placeholder, "a caret stands before it", "remove the caret; for braces meant as text write {{...}}")
+		c.add(c.cells[c.i+1].placeholder, "there is a caret before it", "remove the caret; to keep the braces as text, write {{...}}")
 		c.copy(1)
 	case next == '^':
 		c.writeVariable(2, cmdCaret, c.expands && !c.ownExpansion)
@@ -251,7 +251,7 @@ func (c *cmdReader) percent() {
 	for i := c.i; i < end; i++ {
 		if ph := c.cells[i].placeholder; ph != nil {
 			ph.pos = position{form: formInner}
-			c.add(ph, "the % before it and the % after it make one variable of what is between", "write %% for a percent sign")
+			c.add(ph, "it is between two %, so cmd would read it as a variable name", "write %% for a percent sign")
 		}
 	}
 	c.copy(end + 1 - c.i)
@@ -335,17 +335,17 @@ func (c *cmdReader) placeholder(ph *placeholder) {
 	c.placeholders = append(c.placeholders, ph)
 	switch {
 	case c.setStart > 0 && !c.arithmetic && c.expandedLater():
-		c.add(ph, "SET keeps it in a variable, and what %...% puts into a line is read as code", "setlocal EnableDelayedExpansion, and read the variable as !NAME! wherever it is used")
+		c.add(ph, "SET stores it in a variable, and cmd reads the value of %...% as code", "write setlocal EnableDelayedExpansion, and use !NAME! everywhere to read the variable")
 	case c.inForHeader:
-		c.add(ph, "FOR expands and runs what stands before DO", cmdWayOut)
+		c.add(ph, "FOR expands and runs the text before DO", cmdWayOut)
 	case c.ownExpansion && c.bangs%2 == 1:
-		c.add(ph, "the ! before it and the ! after it make one variable of what is between", "write the reference outside of !...!")
+		c.add(ph, "it is between two !, so cmd would read it as a variable name", "move the placeholder outside of !...!")
 	case !c.quoted && (!c.nameRead || c.nameMayBeEmpty && c.prevWord == ""):
-		c.add(ph, "the value would choose the command, and CALL and others have their arguments read again", "write the command itself")
+		c.add(ph, "the value would be the name of the command, and commands such as CALL parse their arguments again", "write the command itself")
 	case !c.quoted && beside:
-		c.add(ph, "where it needs quotes they would meet those beside it", "put it inside the quotes, or put quotes around both")
+		c.add(ph, "flowrun may have to quote it, and these quotes would collide with those next to it", "put it inside the quotes, or quote both together")
 	case !c.quoted && c.nameMayFollow && ph.mayHoldText():
-		c.add(ph, "it may be a part of IF's condition, or choose the command", `put it in quotes, in a condition both sides: if "{X}"=="..."`)
+		c.add(ph, "it could be part of the condition of IF, or the name of the command", `put it in quotes; in a condition, quote both sides: if "{X}"=="..."`)
 	}
 }
 

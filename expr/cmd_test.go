@@ -300,19 +300,19 @@ func TestCmdPositions(t *testing.T) {
 		{"for /f %%i in ('dir {P}') do echo", "FOR"},
 		{"for %%i in ({LIST}) do echo", "FOR"},
 		{"for /f %%i in ('echo do {P}') do echo", "FOR"},
-		{"{P} x", "choose the command"},
-		{"a & {P} x", "choose the command"},
-		{"a && ( {P} )", "choose the command"},
-		{"%X% {P} {P}", "choose the command"},
+		{"{P} x", "name of the command"},
+		{"a & {P} x", "name of the command"},
+		{"a && ( {P} )", "name of the command"},
+		{"%X% {P} {P}", "name of the command"},
 		{"if {P}==a echo", "IF"},
 		{"if exist {P} del x", "IF"},
-		{`echo "a"{P}`, "meet"},
-		{`echo {P}{A}`, "meet"},
+		{`echo "a"{P}`, "collide"},
+		{`echo {P}{A}`, "collide"},
 		{"echo ^{P}", "caret"},
-		{"echo 5% {P} 6%", "one variable"},
-		{"echo %A:x={P}%", "one variable"},
-		{"setlocal enabledelayedexpansion\necho !A:x={P}!", "one variable"},
-		{"setlocal DisableDelayedExpansion\necho {P}", "turns delayed expansion off"},
+		{"echo 5% {P} 6%", "variable name"},
+		{"echo %A:x={P}%", "variable name"},
+		{"setlocal enabledelayedexpansion\necho !A:x={P}!", "variable name"},
+		{"setlocal DisableDelayedExpansion\necho {P}", "turns off delayed expansion"},
 	} {
 		_, problems := expr.ParseTemplate(test.script, expr.Cmd, names{})
 		if errs := errorsOf(problems); len(errs) == 0 || !strings.Contains(errs[0].Message, test.says) {
@@ -353,7 +353,7 @@ func TestCmdScript(t *testing.T) {
 		v    expr.Value
 		says string
 	}{
-		{"echo {P}", expr.Value{V: "a\nb"}, "several lines"},
+		{"echo {P}", expr.Value{V: "a\nb"}, "line breaks"},
 		{"echo {P}", expr.Value{V: `a"b`}, "quote"},
 		{`echo "{P}"`, expr.Value{V: `a"b`}, "quote"},
 		{`echo "{P}"`, expr.Value{V: `a\`}, "backslash"},

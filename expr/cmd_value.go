@@ -43,11 +43,11 @@ const plainCmdBytes = `abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234
 func cmdWordProblem(w string, ends bool) string {
 	switch {
 	case strings.ContainsAny(w, "\r\n"):
-		return "cmd has no words of several lines; write it to a file, or use input"
+		return "a word in cmd cannot contain line breaks; write it to a file, or use input"
 	case strings.Contains(w, `"`):
-		return "a quote in it would end the quotes around it and make several arguments of it; pass it by environment, or use run:"
+		return "a quote in it would end the quotes around it and split it into several arguments; pass it through environment, or use run:"
 	case ends && strings.HasSuffix(w, `\`):
-		return "its last backslash would make programs overlook the quote after it; leave the backslash away"
+		return "it ends with a backslash, which would escape the quote after it; remove the backslash"
 	}
 	return ""
 }
@@ -65,7 +65,7 @@ func cmdScript(text string, vars []Var) (Script, error) {
 			n += sizes[name]
 		}
 		if n > maxCmdLine {
-			return Script{}, fmt.Errorf("cannot run the script: with its values a line has %d characters, and cmd takes %d; pass long values by environment or input", n, maxCmdLine)
+			return Script{}, fmt.Errorf("cannot run the script: with its values, a line has %d characters, but the limit of cmd is %d; pass long values through environment or input", n, maxCmdLine)
 		}
 	}
 	if strings.Contains(text, cmdBang) {

@@ -13,7 +13,7 @@ func Words(command string) ([]string, error) {
 	}
 	argv, err := t.Argv(noNames{})
 	if err == nil && (len(argv) == 0 || argv[0] == "") {
-		return nil, errors.New("it names no program")
+		return nil, errors.New("it does not start with the name of a program")
 	}
 	return argv, err
 }

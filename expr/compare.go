@@ -72,7 +72,7 @@ func compare(op string, a, b Value) (bool, error) {
 		return applyOrder(op, strings.Compare(x, y)), nil
 	}
 	if reflect.TypeOf(a.V) != reflect.TypeOf(b.V) || op != "==" && op != "!=" {
-		return false, fmt.Errorf("cannot compare %s %s %s: these kinds of value have no %s", formatValue(a.V), op, formatValue(b.V), op)
+		return false, fmt.Errorf("cannot compare %s %s %s: values of these types do not support %s", formatValue(a.V), op, formatValue(b.V), op)
 	}
 	return applyEquality(op, reflect.DeepEqual(toExprLang(a.V), toExprLang(b.V))), nil
 }
@@ -116,7 +116,11 @@ func isNumber(v any) bool {
 func number(v, other Value) (float64, error) {
 	f, ok := asNumber(v.V)
 	if _, isText := v.V.(string); !ok || isText && !v.Text {
-		return math.NaN(), fmt.Errorf("cannot compare %s with %s: it is no number", formatValue(v.V), formatValue(other.V))
+		kind := "not a number"
+		if ok {
+			kind = "text, " + kind
+		}
+		return math.NaN(), fmt.Errorf("cannot compare %s with %s: %[1]s is %[3]s", formatValue(v.V), formatValue(other.V), kind)
 	}
 	return f, nil
 }
@@ -153,7 +157,7 @@ func callIn(args ...any) (any, error) {
 		}
 		return false, nil
 	}
-	return nil, fmt.Errorf("cannot look for %s in %s: it is no array or object", formatValue(x.V), formatValue(args[1]))
+	return nil, fmt.Errorf("cannot look for %s in %s: %[2]s is not an array or object", formatValue(x.V), formatValue(args[1]))
 }
 
 // callText implements contains, startsWith, endsWith and matches. The result is false if either
@@ -166,7 +170,7 @@ func callText(args ...any) (any, error) {
 	s, ok1 := args[1].(string)
 	t, ok2 := args[2].(string)
 	if !ok1 || !ok2 {
-		return nil, fmt.Errorf("cannot say whether %s %s %s: both must be text", formatValue(args[1]), op, formatValue(args[2]))
+		return nil, fmt.Errorf("cannot evaluate %s %s %s: both sides must be text", formatValue(args[1]), op, formatValue(args[2]))
 	}
 	switch op {
 	case "contains":
@@ -179,7 +183,7 @@ func callText(args ...any) (any, error) {
 	re, err := regexp.Compile(t)
 	if err != nil {
 		// The error of regexp quotes a part of the pattern, which may be secret (see Quoted).
-		return nil, fmt.Errorf("cannot use the pattern %s: it is no regular expression of RE2", Quoted(t))
+		return nil, fmt.Errorf("cannot use the pattern %s: it is not a valid regular expression (RE2)", Quoted(t))
 	}
 	return re.MatchString(s), nil
 }
@@ -193,7 +197,7 @@ func callBool(args ...any) (any, error) {
 	case nil:
 		return false, nil
 	}
-	return nil, fmt.Errorf("cannot decide: %s is neither true nor false; compare it with something", formatValue(args[0]))
+	return nil, fmt.Errorf("cannot evaluate the condition: %s is neither true nor false; compare it with a value", formatValue(args[0]))
 }
 
 // callTruthy returns the truth of any value in a ternary: false, nil, 0, "" and empty lists and
@@ -221,7 +225,7 @@ func callWhole(args ...any) (any, error) {
 	const maxExact = 1 << 53 // the whole numbers that a float64 holds without gaps
 	f, ok := asNumber(args[0])
 	if !ok || f != math.Trunc(f) || math.Abs(f) > maxExact {
-		return nil, fmt.Errorf("cannot count from or to %s: a range needs whole numbers", formatValue(args[0]))
+		return nil, fmt.Errorf("cannot make a range from or to %s: both ends must be whole numbers", formatValue(args[0]))
 	}
 	return int(f), nil
 }
@@ -334,7 +338,7 @@ func comparisonHint(a, b kind) string {
 	for _, k := range []kind{a, b} {
 		switch k {
 		case kindNumber:
-			return "compare it with a number, or declare the parameter with type: number"
+			return "compare it with a number, or declare the parameter as type: number"
 		case kindBool:
 			return "compare it with true or false, without quotes"
 		case kindArray, kindObject:

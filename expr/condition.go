@@ -90,7 +90,7 @@ func ParseCondition(src string, names Names) (*Condition, []Problem) {
 func parseCondition(src string, names Names, mode condMode) (*Condition, []Problem) {
 	c := &Condition{src: src}
 	if len(src) > maxCondition {
-		return c, []Problem{problemf(CodeSyntax, 0, len(src), "move the decision into a step", "%s is longer than %d bytes", mode.noun(), maxCondition)}
+		return c, []Problem{problemf(CodeSyntax, 0, len(src), "compute the result in a step, and compare that", "%s is longer than %d bytes", mode.noun(), maxCondition)}
 	}
 	if strings.TrimSpace(src) == "" {
 		hint := mode.hint()
@@ -150,7 +150,7 @@ func (c *Condition) Eval(sc Scope, st Status) (bool, error) {
 
 func (c *Condition) run(program *vm.Program, sc Scope, st Status) (bool, error) {
 	if program == nil {
-		return false, errors.New("cannot decide an invalid condition")
+		return false, errors.New("cannot evaluate an invalid condition")
 	}
 	machine := vm.VM{MemoryBudget: maxConditionItems}
 	out, err := machine.Run(program, &evaluation{cond: c, scope: sc, status: st})
@@ -159,7 +159,7 @@ func (c *Condition) run(program *vm.Program, sc Scope, st Status) (bool, error) 
 	}
 	yes, ok := out.(bool)
 	if !ok {
-		return false, errors.New("cannot decide the condition: the result is neither true nor false")
+		return false, errors.New("cannot evaluate the condition: the result is neither true nor false")
 	}
 	return yes, nil
 }
@@ -212,7 +212,7 @@ func (r *rewriter) rewrite() string {
 func (r *rewriter) placeholder(t token) {
 	if !r.reference(t, t.text[1:len(t.text)-1], false) {
 		r.problems = append(r.problems, problemf(CodeUnknown, t.off, len(t.text),
-			"declare the parameter or name an existing step", "unknown reference %s", t.text))
+			"declare the parameter, or use the name of an existing step", "unknown reference %s", t.text))
 	}
 }
 
@@ -274,9 +274,9 @@ func (r *rewriter) word(t token, role wordRole) {
 
 func (r *rewriter) reportUnknown(t token) {
 	name := t.text[:min(len(t.text), 80)]
-	hint := "quote it if it is text: '" + name + "'"
+	hint := "put it in quotes if it is text: '" + name + "'"
 	if _, _, ok := resolve(name, r.names); ok {
-		hint = "write {" + name + "} for its value"
+		hint = "write {" + name + "} to use its value"
 	}
 	r.problems = append(r.problems, problemf(CodeUnknown, t.off, len(t.text), hint, "unknown word %q", name))
 }
@@ -292,8 +292,8 @@ func (r *rewriter) reportUncalled(t token) {
 	if isStatusFunction(t.text) {
 		call = t.text + "()"
 	}
-	r.problems = append(r.problems, problemf(CodeSyntax, t.off, len(t.text), "write "+call+", or quote it if it is text: '"+t.text+"'",
-		"%s is a function and is not called", t.text))
+	r.problems = append(r.problems, problemf(CodeSyntax, t.off, len(t.text), "write "+call+", or put it in quotes if it is text: '"+t.text+"'",
+		"%s is a function, but it is not called", t.text))
 }
 
 // reference writes the name of a lookup if the text is a known reference, and reports whether it
@@ -342,13 +342,13 @@ func (r *rewriter) sourceOffset(text string) func(chars int) int {
 func (r *rewriter) syntaxProblem(err error, text string) Problem {
 	var fe *file.Error
 	if !errors.As(err, &fe) {
-		return problemf(CodeSyntax, 0, len(r.cond.src), r.mode.hint(), "cannot read the %s: %v", r.mode.noun(), err)
+		return problemf(CodeSyntax, 0, len(r.cond.src), r.mode.hint(), "invalid %s: %v", r.mode.noun(), err)
 	}
 	off := r.sourceOffset(text)(fe.From)
 	if name, ok := strings.CutPrefix(fe.Message, "unknown name "); ok {
 		return r.unknownName(name, off)
 	}
-	return problemf(CodeSyntax, off, min(1, len(r.cond.src)-off), r.mode.hint(), "cannot read the %s: %s", r.mode.noun(), firstLine(fe.Message))
+	return problemf(CodeSyntax, off, min(1, len(r.cond.src)-off), r.mode.hint(), "invalid %s: %s", r.mode.noun(), firstLine(fe.Message))
 }
 
 func (r *rewriter) unknownName(name string, off int) Problem {
@@ -358,10 +358,10 @@ func (r *rewriter) unknownName(name string, off int) Problem {
 	switch name {
 	case "now", "date", "timezone":
 		return problemf(CodeUnknown, off, len(name), "compare {DATE}, {TIME} or {TIMESTAMP}, which are fixed when the run starts",
-			"%s() is not available: a condition must decide the same when the run is resumed", name)
+			"%s() is not available: a condition must have the same result when the run is resumed", name)
 	}
 	if rest := r.cond.src[min(off+len(name), len(r.cond.src)):]; strings.HasPrefix(strings.TrimSpace(rest), "(") {
-		return problemf(CodeUnknown, off, len(name), "functions are success(), failure(), always(), cancelled(), len(...) and others of expr-lang", "unknown function %s()", name)
+		return problemf(CodeUnknown, off, len(name), "the functions are success(), failure(), always(), cancelled(), len(...) and those of expr-lang; see flowrun help expressions", "unknown function %s()", name)
 	}
 	before := len(r.problems)
 	r.reportUnknown(token{tokenName, off, name})

@@ -92,15 +92,15 @@ func TestConditionErrorsAtRunTime(t *testing.T) {
 		v    expr.Value
 		want string
 	}{
-		{"{a.output} == 5", output("five"), `cannot compare 'five' with 5: it is no number`},
-		{"{item} == 5", caller("5"), "no number"},
+		{"{a.output} == 5", output("five"), `cannot compare 'five' with 5: 'five' is not a number`},
+		{"{item} == 5", caller("5"), "'5' is text, not a number"},
 		{"{a.json}", expr.Value{V: "x"}, "neither true nor false"},
 		{"{a.json} > [1]", expr.Value{V: []any{}}, "cannot compare"},
 		{"{a.json} && true", expr.Value{V: 1}, "neither true nor false"},
 		{"all(1..100000, true)", expr.Value{}, "memory budget"},
-		{"len(1..{a.output}) == 1", output("many"), "cannot count from or to 'many': a range needs whole numbers"},
-		{"len({P}..5) == 1", caller("1.5"), "cannot count from or to '1.5'"},
-		{"len(1..{a.json}) == 1", expr.Value{}, "cannot count from or to null"},
+		{"len(1..{a.output}) == 1", output("many"), "cannot make a range from or to 'many': both ends must be whole numbers"},
+		{"len({P}..5) == 1", caller("1.5"), "cannot make a range from or to '1.5'"},
+		{"len(1..{a.json}) == 1", expr.Value{}, "cannot make a range from or to null"},
 	} {
 		c, problems := expr.ParseCondition(test.src, names{})
 		if len(problems) > 0 {
@@ -141,7 +141,7 @@ func TestExplain(t *testing.T) {
 		{"{b.exit-code} == 0 || {P} == 'x'", expr.True, "{b.exit-code} == 0 || 'x' == 'x'"},
 		{"!({b.exit-code} == {b.output})", expr.NotYet, "{b.exit-code}, {b.output} are not known yet"},
 		{"always()", expr.True, "always()"},
-		{"failure()", expr.NotYet, "it depends on how the steps before it end"},
+		{"failure()", expr.NotYet, "it depends on the results of upstream steps"},
 		{"failure() || {P} == 'x'", expr.True, "failure() || 'x' == 'x'"},
 		{"success() && {P} == 'y'", expr.False, "success() && 'x' == 'y'"},
 		{"cancelled() || {b.exit-code} == 0", expr.NotYet, "{b.exit-code} is not known yet"},

@@ -78,7 +78,7 @@ func (v Verdict) not() Verdict {
 
 func (c *Condition) leaf(n ast.Node, sc Scope, st Status) (Verdict, error) {
 	if n == nil {
-		return NotYet, errors.New("cannot decide an invalid condition")
+		return NotYet, errors.New("cannot evaluate an invalid condition")
 	}
 	program, err := compiler.Compile(&parser.Tree{Node: n, Source: c.source}, exprLangConfig())
 	if err != nil {
@@ -108,7 +108,7 @@ func (c *Condition) missing(sc Scope) string {
 	}
 	switch len(names) {
 	case 0:
-		return "it depends on how the steps before it end"
+		return "it depends on the results of upstream steps"
 	case 1:
 		return names[0] + " is not known yet"
 	}

@@ -22,11 +22,11 @@ func TestRanges(t *testing.T) {
 		"a number with .0":   {"1..{a.json.n}", expr.Value{V: json.Number("2.0")}, []int{1, 2}},
 		"a sum":              {"1..{N} + 1", caller(json.Number("2")), []int{1, 2, 3}},
 		"from below":         {"-1..{N}", caller(json.Number("0")), []int{-1, 0}},
-		"a word":             {"1..{a.output}", output("five"), "cannot count from or to 'five'"},
-		"a broken number":    {"1..{N}", caller(json.Number("2.5")), "cannot count from or to 2.5"},
-		"nothing":            {"1..{a.output}", expr.Value{}, "cannot count from or to null"},
-		"empty text":         {"1..{a.output}", output(""), "cannot count from or to ''"},
-		"more than there is": {"1..{N}", caller(json.Number("1e300")), "cannot count from or to a text of 301"},
+		"a word":             {"1..{a.output}", output("five"), "cannot make a range from or to 'five'"},
+		"a broken number":    {"1..{N}", caller(json.Number("2.5")), "cannot make a range from or to 2.5"},
+		"nothing":            {"1..{a.output}", expr.Value{}, "cannot make a range from or to null"},
+		"empty text":         {"1..{a.output}", output(""), "cannot make a range from or to ''"},
+		"more than there is": {"1..{N}", caller(json.Number("1e300")), "cannot make a range from or to a text of 301"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, problems := expr.ParseExpression(c.src, names{})
@@ -51,12 +51,12 @@ func TestRanges(t *testing.T) {
 func TestExpressionProblems(t *testing.T) {
 	for src, want := range map[string]string{
 		"":                          "expression is empty; write [a, b]",
-		"a b":                       "cannot read the expression: unexpected token",
+		"a b":                       "invalid expression: unexpected token",
 		"let x = 1; [x]":            "an expression cannot use let",
 		"map([1], map([2], #))":     "an expression cannot nest",
-		"1..len":                    "len is a function and is not called; write len(...)",
+		"1..len":                    "len is a function, but it is not called; write len(...)",
 		"lne([1])":                  "unknown function lne()",
-		"1..'x'":                    "cannot read the expression: ",
+		"1..'x'":                    "invalid expression: ",
 		strings.Repeat("1+", 10000): "expression is longer than",
 	} {
 		_, problems := expr.ParseExpression(src, names{})

@@ -138,10 +138,10 @@ func (p *patcher) Visit(node *ast.Node) {
 	case *ast.PredicateNode:
 		// Nested loops are the only way left to run for long.
 		if containsPredicate(n.Node) {
-			p.report(n, "do the work in a step and use its result", "%s cannot nest all, any, filter and their like", p.mode.withArticle())
+			p.report(n, "do the work in a step and use its result", "%s cannot nest functions such as all, any and filter", p.mode.withArticle())
 		}
 	case *ast.VariableDeclaratorNode:
-		p.report(n, "write the expression out", "%s cannot use let", p.mode.withArticle())
+		p.report(n, "write the value itself instead of a name for it", "%s cannot use let", p.mode.withArticle())
 	}
 }
 
@@ -149,7 +149,7 @@ func (p *patcher) identifier(node *ast.Node, n *ast.IdentifierNode) {
 	var i int
 	switch {
 	case n.Value == "$env":
-		p.report(n, "name the parameter or step: {a.output}", "$env is not available")
+		p.report(n, "refer to a parameter or step, as in {a.output}", "$env is not available")
 	default:
 		if _, err := fmt.Sscanf(n.Value, "_r%d", &i); err == nil {
 			replaceWithCall(node, "_ref", &ast.IdentifierNode{Value: "$env"}, &ast.IntegerNode{Value: i})
@@ -174,7 +174,7 @@ func (p *patcher) call(node *ast.Node, n *ast.CallNode) {
 		return
 	}
 	if len(n.Arguments) > 0 {
-		p.report(n, "write "+callee.Value+"()", "%s() takes nothing", callee.Value)
+		p.report(n, "write "+callee.Value+"()", "%s() takes no arguments", callee.Value)
 	}
 	replaceWithCall(node, "_status", &ast.IdentifierNode{Value: "$env"}, &ast.StringNode{Value: callee.Value})
 }
@@ -214,7 +214,7 @@ func requireWhole(node *ast.Node) {
 func (p *patcher) checkPattern(n *ast.BinaryNode) {
 	if s, ok := n.Right.(*ast.StringNode); ok && n.Operator == "matches" {
 		if _, err := regexp.Compile(s.Value); err != nil {
-			p.report(n.Right, "", "cannot use the pattern %q: %v", s.Value, err)
+			p.report(n.Right, "", "invalid regular expression %q: %v", s.Value, err)
 		}
 	}
 }
@@ -230,7 +230,7 @@ func (p *patcher) requireBool(node *ast.Node) {
 	case k == kindAny:
 		replaceWithCall(node, "_bool", *node)
 	default:
-		p.report(*node, "compare it with something, as in {a.exit-code} == 0", "%s is neither true nor false", k)
+		p.report(*node, "compare it with a value, as in {a.exit-code} == 0", "%s is neither true nor false", k)
 	}
 }
 

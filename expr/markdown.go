@@ -92,7 +92,7 @@ func (s *markdownScanner) placeholders() {
 			flush()
 			s.placeholder(r, open, end-open, open+2+strings.Index(inner, strings.TrimSpace(inner)))
 		default:
-			p := problemf(CodeUndeclared, open, end-open, `a reference is a name and a path: {{input.list[0]["a key"]}}`, "%s is no reference and stays as text", s.src[open:end])
+			p := problemf(CodeUndeclared, open, end-open, `write a name and a path, as in {{input.list[0]["a key"]}}`, "%s is not a reference, so it is kept as text", s.src[open:end])
 			p.Warning = true
 			s.problems = append(s.problems, p)
 			text.WriteString(s.src[rest:end])
@@ -110,7 +110,7 @@ func (s *markdownScanner) unclosed(open int) {
 	if _, ok := readReference(name); !ok || open > 0 && s.src[open-1] == '\\' {
 		return
 	}
-	p := problemf(CodeUndeclared, open, 2, "write {{"+name+"}}", "{{ has no }} behind it, so {{%s stays as text", name)
+	p := problemf(CodeUndeclared, open, 2, "write {{"+name+"}}", "{{ has no matching }}, so {{%s is kept as text", name)
 	p.Warning = true
 	s.problems = append(s.problems, p)
 }
@@ -224,7 +224,7 @@ func (w markdownRef) resolve(names Names) (Ref, *Problem) {
 		return ref, ref.checkMarkdownPath(id, sym.Type)
 	}
 	ref := Ref{Root: w.path[0].Field, Path: w.path[1:], markdown: w.path[0].Field + pathText(w.path[1:])}
-	p := problemf(CodeUnknown, 0, 0, `if the text itself is meant, write a backslash before it, or !literal "`+ref.markdown+`"`, "%q is not known here", ref.Root)
+	p := problemf(CodeUnknown, 0, 0, `to keep it as text, put a backslash before it, or write !literal "`+ref.markdown+`"`, "unknown name %q", ref.Root)
 	return ref, &p
 }
 
@@ -264,10 +264,10 @@ func (r *Ref) checkMarkdownResult(word string) *Problem {
 		}
 		r.Path = r.Path[1:]
 	} else if word == "prev_step" {
-		return fieldProblem(r, "write prev_step.output, with a path behind it where a part is meant", "prev_step has the parts output and outputText")
+		return fieldProblem(r, "write prev_step.output, and add a path for a part of it", "prev_step has the parts output and outputText")
 	}
 	if field == "output" && len(r.Path) > 0 {
-		return fieldProblem(r, "write output, which is read as JSON where it is an object or a list", "outputText is text and has no parts")
+		return fieldProblem(r, "write output, which is parsed as JSON if it is an object or a list", "outputText is text and has no parts")
 	}
 	r.Path = append([]Segment{{Field: field}}, r.Path...)
 	return nil

@@ -157,16 +157,16 @@ func TestMarkdownValue(t *testing.T) {
 
 func TestMarkdownProblems(t *testing.T) {
 	for _, test := range []struct{ src, code, at, says string }{
-		{"output.x", expr.CodeUnknown, "output", `"output" is not known here`},
-		{"a {{ nope.x }}", expr.CodeUnknown, "nope", `"nope" is not known here`},
+		{"output.x", expr.CodeUnknown, "output", `unknown name "output"`},
+		{"a {{ nope.x }}", expr.CodeUnknown, "nope", `unknown name "nope"`},
 		{"{{url.x}}", expr.CodeField, "url", "has no parts"},
 		{"{{date.x}}", expr.CodeField, "date", "has no parts"},
 		{"prev_step.x", expr.CodeField, "prev_step", "output and outputText"},
 		{"{{prev_step}}", expr.CodeField, "prev_step", "output and outputText"},
 		{"prev_step.outputText.x", expr.CodeField, "prev_step", "outputText is text"},
-		{"{{#each list}}", expr.CodeUndeclared, "{{#each list}}", "stays as text"},
-		{"a {{ input.url } b", expr.CodeUndeclared, "{{", "{{ has no }} behind it"},
-		{"{{url", expr.CodeUndeclared, "{{", "{{url stays as text"},
+		{"{{#each list}}", expr.CodeUndeclared, "{{#each list}}", "kept as text"},
+		{"a {{ input.url } b", expr.CodeUndeclared, "{{", "{{ has no matching }}"},
+		{"{{url", expr.CodeUndeclared, "{{", "{{url is kept as text"},
 	} {
 		_, problems := expr.ParseMarkdown(test.src, page{})
 		if len(problems) != 1 {

@@ -24,7 +24,7 @@ const maxPatternDigits = 99
 
 func parseNumberFormat(pattern string) (numberFormat, error) {
 	f := numberFormat{pattern: pattern}
-	bad := fmt.Errorf("cannot use number format %q: write a picture of 0 # , . (0000, #,##0.00) or D4, F2, N2, X8", pattern)
+	bad := fmt.Errorf("invalid number format %q: write a pattern of 0 # , . (0000, #,##0.00), or D4, F2, N2, X8", pattern)
 	if pattern == "" || len(pattern) > maxPatternDigits {
 		return f, bad
 	}
@@ -77,7 +77,7 @@ func (f *numberFormat) parsePicture(bad error) error {
 func (f numberFormat) apply(v any) (string, error) {
 	r, ok := exactNumber(v)
 	if !ok {
-		return "", fmt.Errorf("cannot format %s as %s: it is no number", Quoted(textOf(v, "")), f.pattern)
+		return "", fmt.Errorf("cannot format %s as %s: it is not a number", Quoted(textOf(v, "")), f.pattern)
 	}
 	switch f.letter {
 	case 'D', 'X', 'x':
@@ -88,7 +88,7 @@ func (f numberFormat) apply(v any) (string, error) {
 
 func (f numberFormat) integer(r *big.Rat) (string, error) {
 	if !r.IsInt() {
-		return "", fmt.Errorf("cannot format %s as %s: it is no whole number", r.FloatString(6), f.pattern)
+		return "", fmt.Errorf("cannot format %s as %s: it is not a whole number", r.FloatString(6), f.pattern)
 	}
 	n := new(big.Int).Abs(r.Num())
 	digits := n.String()

@@ -180,12 +180,12 @@ func (w *walker) merge(other *walker) {
 		case a.pos.form == formWord && b.pos.form == formSingle:
 			a.pos.form = formSingle
 		case a.pos.form != b.pos.form && !(a.pos.form == formSingle && b.pos.form == formWord):
-			a.refuse("sh and bash read this place differently", wayOut)
+			a.refuse("sh and bash parse this place differently", wayOut)
 		}
 		if a.pos.guard == guardNone {
 			a.pos.guard = b.pos.guard
 		} else if b.pos.guard != guardNone && a.pos.guard != b.pos.guard {
-			a.refuse("sh and bash read this place differently", wayOut)
+			a.refuse("sh and bash parse this place differently", wayOut)
 		}
 		a.pos.argument = a.pos.argument || b.pos.argument
 	}
@@ -204,7 +204,7 @@ func (w *walker) finish() {
 	for i := range w.markers {
 		p := &w.markers[i]
 		if p.pos.form == formUnknown && p.why == "" {
-			p.refuse("the quoting of this place is not known", wayOut)
+			p.refuse("flowrun cannot determine how this place is quoted", wayOut)
 		}
 		if p.why != "" && !p.placeholder.ref.Raw {
 			hint := strings.ReplaceAll(p.hint, "{X}", w.src[p.placeholder.off:p.placeholder.off+p.placeholder.len])
@@ -261,15 +261,15 @@ func (w *walker) syntaxProblem(err error) Problem {
 	case syntax.ParseError:
 		off, what = int(e.Pos.Offset()), e.Text
 	case syntax.LangError:
-		off, what = int(e.Pos.Offset()), e.Feature+" are not part of a POSIX script"
+		off, what = int(e.Pos.Offset()), e.Feature+" are not supported by POSIX sh"
 	}
 	off = w.sourceOffset(off)
 	for _, p := range w.markers {
 		what = strings.ReplaceAll(what, p.name, w.src[p.placeholder.off:p.placeholder.off+p.placeholder.len])
 	}
 	return problemf(CodeShell, off, min(1, len(w.src)-off),
-		"correct the script; braces meant as text are written {{X}}, and a script for bash goes under bash:",
-		"cannot find the quoting around the holes: %s", what)
+		"correct the script; to keep braces as text, write {{X}}; if it is a script for bash, use the key bash",
+		"shell syntax error: %s", what)
 }
 
 // sourceOffset maps an offset in the text with markers to the text as written. The result is
@@ -346,17 +346,17 @@ func (w *walker) part(part syntax.WordPart, c wordContext) {
 	case *syntax.SglQuoted:
 		switch {
 		case part.Dollar:
-			c = c.refusing("$'...' has escapes of its own", wayOut)
+			c = c.refusing("$'...' has its own escapes", wayOut)
 		case c.nestedQuotes || c.quoted || c.arithmetic:
-			c = c.refusing("shells disagree on single quotes inside ${...} and arithmetic", wayOut)
+			c = c.refusing("shells treat single quotes inside ${...} and arithmetic differently", wayOut)
 		}
 		w.literal(part, part.Value, c, formQuoted)
 	case *syntax.DblQuoted:
 		switch {
 		case part.Dollar:
-			c = c.refusing(`$"..." is translated before it is read`, wayOut)
+			c = c.refusing(`the shell translates $"..." before reading it`, wayOut)
 		case (c.nestedQuotes || c.quoted) && !c.arithmetic:
-			c = c.refusing("shells disagree on quotes inside quotes", wayOut)
+			c = c.refusing("shells treat quotes inside quotes differently", wayOut)
 		}
 		c.quoted = true
 		for _, p := range part.Parts {
@@ -367,7 +367,7 @@ func (w *walker) part(part syntax.WordPart, c wordContext) {
 	case *syntax.CmdSubst:
 		inner := c.substitution()
 		if part.Backquotes {
-			inner = inner.refusing("back-ticks are read twice", "use $(...) in their place")
+			inner = inner.refusing("the shell parses text in backquotes twice", "use $(...) instead")
 		}
 		w.stmts(part.Stmts, inner)
 	case *syntax.ProcSubst:
@@ -398,7 +398,7 @@ func (w *walker) literal(n syntax.Node, value string, c wordContext, f form) {
 		p := &markers[i]
 		at := strings.Index(rest, p.name)
 		if at < 0 {
-			p.refuse("the quoting of this place is not known", wayOut)
+			p.refuse("flowrun cannot determine how this place is quoted", wayOut)
 			continue
 		}
 		c.wordStart.filled = c.wordStart.filled || at > 0
@@ -413,11 +413,11 @@ func (w *walker) literal(n syntax.Node, value string, c wordContext, f form) {
 func (w *walker) setPosition(p *marker, c wordContext, f form) {
 	switch {
 	case p.pos.form != formUnknown:
-		p.refuse("the quoting of this place is not known", wayOut)
+		p.refuse("flowrun cannot determine how this place is quoted", wayOut)
 	case c.refusal != "":
 		p.refuse(c.refusal, c.hint)
 	case f != formQuoted && w.afterBackslash(p.off):
-		p.refuse("a backslash stands before it", "remove the backslash; for braces meant as text write {{...}}")
+		p.refuse("there is a backslash before it", "remove the backslash; to keep the braces as text, write {{...}}")
 	}
 	p.pos = position{form: f, guard: c.guard, optionalWords: c.optionalWords, prefix: c.prefix, suffix: c.suffix}
 	if f == formNumber {
@@ -479,7 +479,7 @@ func (w *walker) expansion(e *syntax.ParamExp, c wordContext) {
 // reference is read literally, even inside outer quotes.
 func (c wordContext) pattern() wordContext {
 	if c.heredoc {
-		c = c.refusing("shells disagree on patterns inside a here-document", wayOut)
+		c = c.refusing("shells treat patterns inside a here-document differently", wayOut)
 	}
 	c.nestedQuotes = c.nestedQuotes || c.quoted
 	c.quoted, c.single = false, true
@@ -509,7 +509,7 @@ func (w *walker) arithmetic(x syntax.ArithmExpr, c wordContext) {
 func (w *walker) warnUsedAsCode(ph *placeholder, program string) { w.warn(usedAsCode(ph, program)) }
 
 func usedAsCode(ph *placeholder, program string) Problem {
-	p := problemf(CodeUsedAsCode, ph.off, ph.len, "pass it as an argument or through environment, and read it there",
+	p := problemf(CodeUsedAsCode, ph.off, ph.len, "pass it as an argument or through environment, and read it in the program",
 		"%s is used as code by %s: quotes in the value can change the program", ph.name(), program)
 	p.Warning = true
 	return p

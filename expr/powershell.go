@@ -14,7 +14,7 @@ func placePowerShell(src string, pieces []piece) ([]piece, []Problem) {
 	p := psReader{cells: cellsOf(pieces), refusals: refusals{src: src}, stmt: &psStatement{expectsCommand: true}}
 	p.code(0)
 	if p.i < len(p.cells) {
-		p.markInvalid("a bracket was never opened")
+		p.markInvalid("a closing bracket has no opening bracket")
 		for ; p.i < len(p.cells); p.i++ {
 			if ph := p.cells[p.i].placeholder; ph != nil {
 				p.place(ph, formInner)
@@ -26,21 +26,21 @@ func placePowerShell(src string, pieces []piece) ([]piece, []Problem) {
 	for _, ph := range p.placeholders {
 		for st := ph.stmt; st != nil; st = st.parent {
 			if st.evaluatedBy != "" {
-				p.add(ph.placeholder, st.evaluatedBy+" reads text as code", psWayOut)
+				p.add(ph.placeholder, st.evaluatedBy+" runs text as code", psWayOut)
 			}
 		}
 	}
 	return p.out.pieces, p.problems
 }
 
-const psWayOut = `pass it by environment: {variables: {NAME: "{X}"}} and let the code read $env:NAME`
+const psWayOut = `pass it through environment: {variables: {NAME: "{X}"}}, and read $env:NAME in the code`
 
 // psStatement is one statement. A command in it that reads text as code may read any part of the
 // statement, which then cannot have a placeholder.
 type psStatement struct {
 	parent         *psStatement
 	evaluatedBy    string // the command that reads text as code; "" if there is none
-	inArguments    bool   // what was read so far is a command with arguments
+	inArguments    bool // what was read so far is a command with arguments
 	expectsCommand bool   // a command may begin here
 	afterDashes    bool   // after --
 }
@@ -235,7 +235,7 @@ func (p *psReader) word() {
 // comment reads a comment. If # may be part of a word, the places after it are unknown.
 func (p *psReader) comment() {
 	if c := p.cells.at(p.i - 1); !isBlank(c) && strings.IndexByte("({;|,&", c) < 0 || p.cells.isPlaceholder(p.i-1) {
-		p.unknownWhy = "it depends on what stands before # whether a comment begins there; write a blank before it"
+		p.unknownWhy = "flowrun cannot determine whether # begins a comment; put a space before it"
 	}
 	start, end := p.i, "\n"
 	if p.cells.at(p.i) == '<' {
@@ -261,10 +261,10 @@ func (p *psReader) stopParsing() {
 	for ; p.i < len(p.cells) && (p.cells.isPlaceholder(p.i) || p.cells.at(p.i) != '\n'); p.i++ {
 		if ph := p.cells[p.i].placeholder; ph != nil {
 			p.place(ph, formInner)
-			p.add(ph, "PowerShell reads nothing after --%", psWayOut)
+			p.add(ph, "PowerShell does not parse the text after --%", psWayOut)
 		}
 		if p.cells.at(p.i) == '|' {
-			p.unknownWhy = "it depends on the quotes after --% where they end"
+			p.unknownWhy = "flowrun cannot determine where the quotes after --% end"
 		}
 	}
 }
@@ -290,9 +290,9 @@ func (p *psReader) placeBare(ph *placeholder) {
 	ph.pos.argument = p.stmt.inArguments && !p.stmt.afterDashes
 	switch {
 	case p.afterCallOperator(p.i):
-		p.add(ph, "the value would choose the command, and some commands run their arguments as code", "write the command itself; choose between several with switch ({X}) { ... }")
+		p.add(ph, "the value would be the name of the command, and some commands run their arguments as code", "write the command itself; to choose between several, use switch ({X}) { ... }")
 	case !p.startsExpression() || !p.endsExpression():
-		p.add(ph, "what sticks to it would become part of an expression", `put the word in double quotes, as in "a{X}b", or blanks or parentheses around the reference`)
+		p.add(ph, "the text next to it would become part of an expression", `put the word in double quotes, as in "a{X}b", or put spaces or parentheses around the placeholder`)
 	}
 }
 
@@ -370,7 +370,7 @@ func (p *psReader) atSign() {
 	}
 	before := p.cells.at(p.i - 1)
 	if p.cells.at(line) != '\n' || isNameByte(before) || p.cells.isPlaceholder(line) {
-		p.unknownWhy = "it is not clear whether @ before a quote begins a here-string"
+		p.unknownWhy = "flowrun cannot determine whether @ before a quote begins a here-string"
 		p.i++
 		return
 	}
@@ -501,7 +501,7 @@ func (p *psReader) expandableString(end func(int) int) {
 			p.i++
 			if ph := p.placeholderAt(p.i); ph != nil {
 				p.place(ph, formInner)
-				p.add(ph, "a backtick stands before it", "remove the backtick; for braces meant as text write {{...}}")
+				p.add(ph, "there is a backtick before it", "remove the backtick; to keep the braces as text, write {{...}}")
 			}
 			p.i = min(p.i+1, len(p.cells))
 		case c.c == '$' && p.cells.at(p.i+1) == '(':
@@ -536,7 +536,7 @@ func (p *psReader) checkFirst(ph *placeholder, open int, first bool) {
 	}
 	ph.pos.argument = p.stmt.inArguments && !p.stmt.afterDashes
 	if p.afterCallOperator(open) {
-		p.add(ph, "the value would choose the command, and some commands run their arguments as code", "write the command itself, or how its path begins")
+		p.add(ph, "the value would be the name of the command, and some commands run their arguments as code", "write the command itself, or the beginning of its path")
 	}
 }
 

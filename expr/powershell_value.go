@@ -15,7 +15,7 @@ const (
 	maxEnvValues = 256 << 10
 )
 
-var errUTF8 = errors.New("cannot pass on bytes that are no UTF-8 text: this shell knows text only; encode them first, as in {X:base64encode}")
+var errUTF8 = errors.New("cannot pass bytes that are not valid UTF-8: this shell supports only text; encode them first, as in {X:base64encode}")
 
 func checkUTF8(ph *placeholder, words []string) error {
 	for _, w := range words {

@@ -30,7 +30,7 @@ func firstLines(src string) string {
 	return strings.Join(lines[:min(2, len(lines))], "\n")
 }
 
-const pythonWayOut = `pass it by environment: {variables: {NAME: "{X}"}} and read os.environ["NAME"]`
+const pythonWayOut = `pass it through environment: {variables: {NAME: "{X}"}}, and read os.environ["NAME"]`
 
 type pythonReader struct {
 	refusals
@@ -137,7 +137,7 @@ func (p *pythonReader) stringLiteral(prefix string) {
 	case p.i >= len(p.cells):
 		p.unknownWhy = "a string is not closed"
 	case f.depth != 0 || f.ambiguous:
-		p.unknownWhy = "versions of Python disagree on where the f-string before it ends; keep quotes and comments out of its braces"
+		p.unknownWhy = "the end of the f-string before it depends on the version of Python; use no quotes and comments in its braces"
 	}
 	p.i = min(p.i+len(quote), len(p.cells))
 }
@@ -201,11 +201,11 @@ func (p *pythonReader) placeInString(ph *placeholder, prefix, before string) {
 	case p.unknownWhy != "":
 		p.add(ph, p.unknownWhy, pythonWayOut)
 	case strings.ContainsAny(prefix, "ft"):
-		p.add(ph, "an f-string reads what stands in it as code", `end the string before it: "..." + str({X}); for Python's own braces write {{X}}`)
+		p.add(ph, "an f-string evaluates the code in it", `end the string before it: "..." + str({X}); for a Python expression, write {{X}}`)
 	case prefix != "" && prefix != "u":
-		p.add(ph, "a raw or bytes string has no escapes that could hold any value", "end the string before it, and join it with +")
+		p.add(ph, "a raw or bytes string cannot contain every value", "end the string before it, and append it with +")
 	case openEscape().MatchString(strings.ReplaceAll(before, `\\`, "  ")):
-		p.add(ph, "a backslash escape stands before it", "complete the escape, or write two backslashes for one")
+		p.add(ph, "there is an incomplete backslash escape before it", "complete the escape, or write \\\\ for a backslash")
 	default:
 		p.checkCalls(ph)
 	}
@@ -219,8 +219,8 @@ func (p *pythonReader) placeBare(ph *placeholder) {
 	case p.unknownWhy != "":
 		p.add(ph, p.unknownWhy, pythonWayOut)
 	case joinsLiteral(before) || joinsLiteral(after) || p.cells.isPlaceholder(p.i-1) || p.cells.isPlaceholder(p.i+1) || before == '\\' || before == '.':
-		p.add(ph, "a value is a literal of its own and cannot be part of a name, a number or another string",
-			`put blanks around it, or write str({X})`)
+		p.add(ph, "a value becomes a literal, which cannot be part of a name, a number or another string",
+			`put spaces around it, or write str({X})`)
 	default:
 		p.checkCalls(ph)
 	}
@@ -234,12 +234,12 @@ func (p *pythonReader) checkCalls(ph *placeholder) {
 	for _, name := range p.callees {
 		switch strings.TrimPrefix(name, "builtins.") {
 		case "eval", "exec", "compile":
-			p.add(ph, name+" runs what stands here as code", "give the code the value as a variable: exec(code, {'v': value})")
+			p.add(ph, name+" runs its argument as code", "pass the value as a variable: exec(code, {'v': value})")
 			return
 		case "os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput":
 			if ph.mayHoldText() {
 				warning := problemf(CodeUsedAsCode, ph.off, ph.len, "use subprocess.run with a list of arguments",
-					"%s becomes part of the command that %s hands to a shell", ph.name(), name)
+					"%s becomes part of the command that %s passes to a shell", ph.name(), name)
 				warning.Warning = true
 				p.problems = append(p.problems, warning)
 				return

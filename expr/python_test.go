@@ -188,9 +188,9 @@ func TestPythonPositions(t *testing.T) {
 		{"x = '''a\ny = {P}", "not closed"},
 		{"# coding: latin-1\nx = {P}", "UTF-8"},
 		{"#!/usr/bin/python3\n# -*- coding: utf-7 -*-\nx = {P}", "UTF-8"},
-		{`x = f"{d["k"]}"; y = {P}`, "disagree"},
-		{`x = f"{'}'}"; y = {P}`, "disagree"},
-		{"x = f'''{d # '\n}'''; y = {P}", "disagree"},
+		{`x = f"{d["k"]}"; y = {P}`, "depends on the version"},
+		{`x = f"{'}'}"; y = {P}`, "depends on the version"},
+		{"x = f'''{d # '\n}'''; y = {P}", "depends on the version"},
 	} {
 		_, problems := expr.ParseTemplate(test.script, expr.Python, names{})
 		if errs := errorsOf(problems); len(errs) == 0 || !strings.Contains(errs[0].Message, test.says) {

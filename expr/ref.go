@@ -201,7 +201,7 @@ func checkRef(ref *Ref, typ string) *Problem {
 			return nil // the caller allows a bare {NAME} for a variable
 		}
 		if len(ref.Path) != 1 || !isName(ref.Path[0].Field) {
-			return fieldProblem(ref, "write {env.NAME}", "%s names no environment variable", *ref)
+			return fieldProblem(ref, "write {env.NAME}", "%s does not name an environment variable", *ref)
 		}
 	case Local:
 		if len(ref.Path) == 0 {
@@ -227,16 +227,16 @@ func checkParameter(ref *Ref, typ string) *Problem {
 func checkField(ref *Ref, noun string, fields map[string]kind, list string) *Problem {
 	what := strings.TrimSpace(fmt.Sprintf("%s %q", noun, ref.Root))
 	if len(ref.Path) == 0 {
-		return fieldProblem(ref, fmt.Sprintf("write {%s.output} or another field (%s), or {{%s}} for the text", ref.Root, list, ref.Root),
+		return fieldProblem(ref, fmt.Sprintf("write {%s.output} or another field (%s), or {{%s}} to keep it as text", ref.Root, list, ref.Root),
 			"%s is not a value", what)
 	}
 	field := ref.Path[0].Field
 	k, ok := fields[field]
 	if !ok {
-		return fieldProblem(ref, "fields are "+list, "%s has no field %q", what, field)
+		return fieldProblem(ref, "the fields are "+list, "%s has no field %q", what, field)
 	}
 	if len(ref.Path) > 1 && field != "json" {
-		return fieldProblem(ref, fmt.Sprintf("{%s.json...} looks inside a step's JSON output", ref.Root),
+		return fieldProblem(ref, fmt.Sprintf("{%s.json...} reads a part of a step's JSON output", ref.Root),
 			"field %q of %s has no parts", field, what)
 	}
 	ref.kind = k

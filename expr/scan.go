@@ -153,8 +153,8 @@ func (s *scanner) report(p *Problem) {
 }
 
 func rawProblem(ref Ref) *Problem {
-	p := problemf(CodeRaw, ref.Off, ref.Len, "leave RAW away: the value is then data, safe where it stands",
-		"cannot splice %q as shell text: only parameters and predefined variables can be raw", ref.Root)
+	p := problemf(CodeRaw, ref.Off, ref.Len, "remove RAW:, and flowrun passes the value safely as data",
+		"cannot use RAW with %q: only parameters and predefined variables can be raw", ref.Root)
 	return &p
 }
 
@@ -166,7 +166,7 @@ func (s *scanner) transforms(list string, off int) []Transform {
 		switch {
 		case errors.Is(err, ErrJavaScript):
 			s.problems = append(s.problems, problemf(CodeTransform, off, len(name),
-				"transforms are "+TransformList, "unknown transform %q", name))
+				"the transforms are "+TransformList, "unknown transform %q", name))
 		case err != nil:
 			s.problems = append(s.problems, problemf(CodeTransform, off, len(name), "", "%v", err))
 		}
@@ -179,16 +179,16 @@ func (s *scanner) transforms(list string, off int) []Transform {
 // warnUndeclared warns of text that looks like a reference to something undeclared: an
 // {UPPER_CASE} name, or a field of an unknown step.
 func (s *scanner) warnUndeclared(text string, ref Ref) {
-	hint := "declare it, or write it as it is if the braces are meant"
+	hint := "declare it, or leave it unchanged if you want the braces"
 	if isUpperName(text) {
-		p := problemf(CodeUndeclared, ref.Off, ref.Len, hint, "{%s} is no declared parameter and stays as text", text)
+		p := problemf(CodeUndeclared, ref.Off, ref.Len, hint, "{%s} is not a declared parameter, so it is kept as text", text)
 		p.Warning = true
 		s.problems = append(s.problems, p)
 		return
 	}
 	root, field, _ := strings.Cut(text, ".")
 	if _, ok := stepFields[field]; ok {
-		p := problemf(CodeUndeclared, ref.Off, ref.Len, "check the name of the step", "there is no step %q, {%s} stays as text", root, text)
+		p := problemf(CodeUndeclared, ref.Off, ref.Len, "check the name of the step", "there is no step %q, so {%s} is kept as text", root, text)
 		p.Warning = true
 		s.problems = append(s.problems, p)
 	}

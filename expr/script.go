@@ -29,7 +29,7 @@ const varPrefix = "__FLOWRUN_"
 // error says why, and what to write instead.
 func (t *Template) Script(sc Scope) (Script, error) {
 	if t.shell == Plain || t.shell == Argv {
-		return Script{}, errors.New("cannot make a script: the template was not parsed for a shell")
+		return Script{}, errors.New("cannot render a script: the template was not parsed for a shell")
 	}
 	if t.static && len(t.pieces) == 1 {
 		return Script{Text: t.pieces[0].text}, nil
@@ -184,19 +184,19 @@ func (p position) wordProblem(word string, rendered map[*placeholder][]string) s
 	switch p.guard {
 	case guardNumber:
 		if !isWhole(word) {
-			return "the shell calculates here and would run commands written in the text; only a whole number may stand here (declare the parameter with type: number)"
+			return "the shell evaluates arithmetic here and could run commands in the text; only a whole number is allowed (declare the parameter as type: number)"
 		}
 	case guardName:
 		if !isName(word) {
-			return "the shell takes it for the name of a variable; only letters, digits and _ may stand here"
+			return "the shell reads it as the name of a variable; only letters, digits and _ are allowed"
 		}
 	case guardScalar:
 		if strings.HasPrefix(word, "(") && strings.HasSuffix(word, ")") {
-			return "declare reads text in parentheses as an array and expands it; declare the variable first and assign on a line of its own"
+			return "declare reads text in parentheses as an array and expands it; declare the variable first, and assign the value on a separate line"
 		}
 	case guardOption:
 		if strings.HasPrefix(word, "-") && allEmpty(p.preceding, rendered) {
-			return `this command reads a word that begins with "-" as an option that can evaluate the next one; write -- or a fixed argument before the hole`
+			return `this command reads a word that begins with "-" as an option that can evaluate the next word; write -- or a fixed argument before the placeholder`
 		}
 	case guardProgram:
 		return p.programProblem(word, rendered)
@@ -212,7 +212,7 @@ func (p position) programProblem(word string, rendered map[*placeholder][]string
 	}
 	name := p.prefix + word + p.suffix
 	if evaluatingCommands[name] || strings.HasPrefix(name, "-") {
-		return "as the name of a command it would make the shell evaluate the words after it; write the command itself"
+		return "as the name of a command, it would make the shell evaluate the words after it; write the command itself"
 	}
 	return ""
 }

@@ -66,7 +66,7 @@ func (w *walker) call(call *syntax.CallExpr, c wordContext) {
 	args := call.Args
 	if len(args) > 0 && strings.Contains(literalPrefix(args[0]), "[") && strings.Contains(literalWord(args[0]), "=") {
 		// a[{I}]=x, which a POSIX parser reads as a command
-		w.word(args[0], c.refusing("it would be an array subscript, where the shell calculates and can run commands", "declare the parameter with type: number, and use bash"))
+		w.word(args[0], c.refusing("it would be an array index, which the shell evaluates and which can run commands", "declare the parameter as type: number, and use bash"))
 		args = args[1:]
 	}
 	var leads []*placeholder
@@ -145,7 +145,7 @@ func (w *walker) commandName(word *syntax.Word, markers []marker, c wordContext,
 		case len(markers) == 1 && isLiteralText(lead) && isLiteralText(tail):
 			p.prefix, p.suffix = lead, tail
 		default:
-			p = p.refusing("the name of the command cannot be known", wayOut)
+			p = p.refusing("flowrun cannot determine the name of the command", wayOut)
 		}
 	}
 	w.word(word, p)
@@ -174,7 +174,7 @@ func (w *walker) arguments(name string, args []*syntax.Word, c wordContext) {
 	}
 	switch name {
 	case "eval", "trap", "alias", "bind", "compgen", "complete", "sched", "emulate":
-		w.words(args, c.refusing(name+" reads its arguments as code", wayOut+` (and give `+name+` the variable in single quotes)`))
+		w.words(args, c.refusing(name+" runs its arguments as code", wayOut+` (and give `+name+` the variable in single quotes)`))
 	case "source", ".":
 		w.sourceArguments(args, c)
 	case "test", "[", "[[":
@@ -201,7 +201,7 @@ func (w *walker) sourceArguments(args []*syntax.Word, c wordContext) {
 		a.argument = true
 		for _, p := range arg.Parts {
 			if _, ok := p.(*syntax.ProcSubst); ok {
-				a = a.refusing("the shell runs what is printed here", "name a file")
+				a = a.refusing("the shell runs the output of this command", "give it a file name")
 			}
 		}
 		w.word(arg, a)
@@ -225,7 +225,7 @@ func (w *walker) variableNames(builtin string, args []*syntax.Word, c wordContex
 		case option != "" && strings.IndexByte(textOptions[builtin], option[len(option)-1]) >= 0:
 			a.guard = guardNone
 		case option != "" && option[len(option)-1] == 'C' && builtin != "read":
-			a = a.refusing(builtin+" -C takes code", "write the callback into the script")
+			a = a.refusing(builtin+" -C runs its argument as code", "write the callback in the script")
 		case builtin == "getopts" && i != 1:
 			a.guard = guardOption
 		case builtin == "wait" && flagLetters(before) != "p":
@@ -248,7 +248,7 @@ func (w *walker) attachedOption(builtin string, arg *syntax.Word, a *wordContext
 		a.guard = guardNone
 	}
 	if lead[1] == 'C' {
-		*a = a.refusing(builtin+" -C takes code", "write the callback into the script")
+		*a = a.refusing(builtin+" -C runs its argument as code", "write the callback in the script")
 	}
 }
 

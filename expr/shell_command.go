@@ -19,7 +19,7 @@ func (w *walker) stmt(s *syntax.Stmt, c wordContext) {
 	sourced := c
 	if call, ok := s.Cmd.(*syntax.CallExpr); ok {
 		if name := literalWord(firstWord(call)); name == "source" || name == "." {
-			sourced = c.refusing("the shell runs what it reads here", "name a file")
+			sourced = c.refusing("the shell runs what it reads here", "give it a file name")
 		}
 	}
 	for _, r := range s.Redirs {
@@ -47,7 +47,7 @@ func (w *walker) redirect(r *syntax.Redirect, c, body wordContext) {
 	}
 	body.quoted, body.heredoc = true, true
 	if quotedDelimiter(r.Word) {
-		body = body.refusing("a here-document with a quoted delimiter takes no variables", "remove the quotes around the delimiter, or "+wayOut)
+		body = body.refusing("a here-document with a quoted delimiter does not expand variables", "remove the quotes around the delimiter, or "+wayOut)
 	}
 	w.word(r.Hdoc, body)
 }

@@ -47,12 +47,12 @@ func (w *walker) assignValue(name string, value *syntax.Word, c wordContext, sca
 	c.guard = scalar
 	switch {
 	case codeenv.Evaluated(name):
-		c = c.refusing("the shell runs what is in $"+name, "give it a fixed text")
+		c = c.refusing("the shell runs the value of $"+name, "assign a fixed text")
 	case runsCode(name):
 		markers := w.markersIn(value)
 		for i := range markers {
 			if markers[i].placeholder.untrusted() {
-				markers[i].refuse(name+" makes programs run code", "give it a fixed text")
+				markers[i].refuse(name+" makes programs run code", "assign a fixed text")
 			}
 		}
 	case w.calculates(name):

@@ -145,7 +145,7 @@ func (t *taint) lintEnv(args []*syntax.Word) {
 		lead := strings.TrimLeft(t.text[arg.Pos().Offset():arg.End().Offset()], `"'`)
 		name, _, assigns := strings.Cut(lead, "=")
 		if assigns && codeenv.RunsCode(name) {
-			t.warnCode(arg, "what reads $"+name)
+			t.warnCode(arg, "the program that reads $"+name)
 		}
 	}
 }

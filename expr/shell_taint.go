@@ -231,8 +231,8 @@ func isPipe(op syntax.BinCmdOperator) bool { return op == syntax.Pipe || op == s
 func (t *taint) warnArithmetic() {
 	for name := range t.arithmeticVars {
 		if ph := t.inVariable(name); ph != nil {
-			p := problemf(CodeArithmetic, ph.off, ph.len, "declare the parameter with type: number",
-				"the script calculates with $%s, which takes its value from %s: text there can run commands", name, ph.name())
+			p := problemf(CodeArithmetic, ph.off, ph.len, "declare the parameter as type: number",
+				"the script uses $%s, which gets its value from %s, in arithmetic, where text can run commands", name, ph.name())
 			t.warn(p)
 		}
 	}
@@ -247,9 +247,9 @@ func (t *taint) warnSink(n syntax.Node) {
 		switch {
 		case n.Name == nil || n.Value == nil:
 		case codeenv.Evaluated(n.Name.Value): // a value written here directly is refused
-			t.warnCopies(n.Value, "what reads $"+n.Name.Value)
+			t.warnCopies(n.Value, "the program that reads $"+n.Name.Value)
 		case codeenv.RunsCode(n.Name.Value):
-			t.warnCode(n.Value, "what reads $"+n.Name.Value)
+			t.warnCode(n.Value, "the program that reads $"+n.Name.Value)
 		}
 	case *syntax.UnaryTest:
 		if word, ok := n.X.(*syntax.Word); ok && (n.Op == syntax.TsVarSet || n.Op == syntax.TsRefVar) {

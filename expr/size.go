@@ -21,7 +21,7 @@ type SizeError struct {
 }
 
 func (e *SizeError) Error() string {
-	return fmt.Sprintf("%s would be larger than %d MiB; pass large values by a file", e.What, e.Max>>20)
+	return fmt.Sprintf("%s would be larger than %d MiB; pass large values in a file", e.What, e.Max>>20)
 }
 
 // sizeTotal adds up the sizes of values that become one value, or one command.

@@ -42,7 +42,7 @@ func ParseTemplate(src string, sh Shell, names Names) (*Template, []Problem) {
 func (t *Template) place(src string) (problems []Problem) {
 	if len(src) > maxScript {
 		return []Problem{problemf(CodeShell, 0, 0, "move parts into a script file that takes arguments",
-			"the script has holes and is longer than %d KiB", maxScript>>10)}
+			"the script has placeholders and is longer than %d KiB", maxScript>>10)}
 	}
 	switch t.shell {
 	case Cmd:
@@ -143,7 +143,7 @@ func (t *Template) Value(sc Scope) (any, error) {
 }
 
 // errNUL is returned because the operating system ends every argument and variable at a NUL byte.
-var errNUL = errors.New("cannot pass on a value with a NUL byte: the operating system would cut it there; encode it first, as in {X:base64encode}")
+var errNUL = errors.New("cannot pass a value with a NUL byte: the operating system would cut it off there; encode it first, as in {X:base64encode}")
 
 func checkNUL(ph *placeholder, text string) error {
 	if strings.IndexByte(text, 0) >= 0 {

@@ -91,8 +91,8 @@ func TestLimitIsForBothStreams(t *testing.T) {
 
 func TestDiscoverNeedsTwoCommands(t *testing.T) {
 	for _, c := range []struct{ discovery, call, want string }{
-		{`list "`, `call`, `tools.discoveryCommand: quote " is never closed`},
-		{`list`, `call 'x`, `tools.callCommand: quote ' is never closed`},
+		{`list "`, `call`, `tools.discoveryCommand: the quote " is not closed`},
+		{`list`, `call 'x`, `tools.callCommand: the quote ' is not closed`},
 		{`list`, ``, `tools.callCommand is not`},
 		{`there-is-no-such-program --list`, `call`, `("there-is-no-such-program"): there is no such program in PATH`},
 		{`./nowhere.sh`, `call`, `no such file or directory`},

@@ -26,7 +26,7 @@ func TestBadLoops(t *testing.T) {
 		"no braces, out of reach": {"steps:\n  - {name: g, steps: [{name: inn, run: echo}]}\n  - {name: b, run: echo, run-condition: \"inn.exit-code == 0\"}", []string{"5:42 expr-unknown"}, "in another list"},
 		"a misspelt function":     {"steps:\n  - {name: a, run: echo, run-condition: \"sucess()\"}", []string{"4:42 expr-unknown"}, "unknown function sucess(); did you mean success()?"},
 		"a function not called":   {"steps:\n  - {name: a, run: echo, run-condition: always}", []string{"4:41 expr-syntax"}, "write always()"},
-		"no expression":           {"steps:\n  - {name: a, for-each: {items: \"{a b} c\"}, run: echo}", []string{"4:37 expr-syntax"}, "cannot read the expression"},
+		"no expression":           {"steps:\n  - {name: a, for-each: {items: \"{a b} c\"}, run: echo}", []string{"4:37 expr-syntax"}, "invalid expression"},
 		"an axis that is a word":  {"steps:\n  - {name: a, matrix: {os: linux}, run: echo}", []string{"4:28 expr-unknown"}, "linux"},
 		"an axis that is a sum":   {"steps:\n  - {name: a, matrix: {v: 1 + 2}, run: echo}", []string{"4:27 wrong-type"}, "expected a list"},
 		"an axis that is text":    {"steps:\n  - {name: a, matrix: {v: \"'x'\"}, run: echo}", []string{"4:28 wrong-type"}, "found the text \"x\""},
