@@ -48,7 +48,7 @@ func (l *loader) module(file string, src []byte, a About, whole bool) (*tool.Mod
 		return &tool.Module{File: file, Code: src}, nil
 	}
 	if l.Bundle == nil {
-		return nil, tool.Diagnostics{{Code: "no-bundler", Message: "the file is an ES module, is written in TypeScript or needs packages, and this program cannot bundle those",
+		return nil, tool.Diagnostics{{Code: "no-bundler", Message: "the file is an ES module, is written in TypeScript or needs packages, but this program cannot bundle them",
 			Hint: "write it as CommonJS (module.exports = ...) without packages, or use the flowrun command"}}
 	}
 	return l.Bundle(BundleRequest{file, src, a})

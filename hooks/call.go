@@ -131,16 +131,16 @@ func (t *turn) lost(ctx context.Context) error {
 	k := t.child
 	code, said := k.state.ExitCode(), k.stderr.Bytes()
 	why := KindLost
-	message := "the process of the script died: " + k.state.String()
+	message := "the process of the script ended: " + k.state.String()
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case t.expired.Load() || code == jsworld.ExitTimeout:
 		why, message = KindTimeout, fmt.Sprintf("the script ran longer than %v", t.call.limit)
 	case code == jsworld.ExitMemory || starved(said):
-		why, message = KindMemory, fmt.Sprintf("the script took more memory than the %d MiB that it may", t.pool.config.Memory>>20)
+		why, message = KindMemory, fmt.Sprintf("the script exceeded its memory limit of %d MiB", t.pool.config.Memory>>20)
 	case bytes.Contains(said, []byte("stack overflow")):
-		why, message = KindMemory, "the script took more stack than it may: something is nested too deeply"
+		why, message = KindMemory, "the script exceeded its stack limit: something is nested too deeply"
 	case t.pool.isClosed():
 		return errClosed
 	case len(said) > 0:

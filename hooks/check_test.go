@@ -21,8 +21,8 @@ func TestCheck(t *testing.T) {
 	}{
 		"nothing":                     {"return input", Body, nil},
 		"an open brace":               {"if (input) {\n  return 1\n", Body, []string{"11:11 js-syntax"}},
-		"an open brace, in words":     {"if (input) {\n  return 1\n", Body, []string{"SyntaxError: Unexpected end of input"}},
-		"half an expression":          {"value +", Expression, []string{"SyntaxError: Unexpected end of input"}},
+		"an open brace, in words":     {"if (input) {\n  return 1\n", Body, []string{"JavaScript syntax error: Unexpected end of input"}},
+		"half an expression":          {"value +", Expression, []string{"JavaScript syntax error: Unexpected end of input"}},
 		"an open string":              {"return 'abc", Body, []string{"10:10 js-syntax"}},
 		"an open comment":             {"return 1 /* never", Body, []string{"10:20 js-syntax"}},
 		"a closing brace too many":    {"return 1\n}\nreturn 2", Body, []string{"12:1 js-syntax"}},

@@ -19,7 +19,7 @@ const (
 )
 
 // errStale says that a child did not take a call: it had died before.
-var errStale = errors.New("the child has died")
+var errStale = errors.New("the JavaScript process has ended")
 
 // child is a child as its program sees it.
 type child struct {
@@ -42,7 +42,7 @@ func startChild(c Config) (k *child, err error) {
 	program := c.Helper
 	if program == "" {
 		if program, err = self(); err != nil {
-			return nil, fmt.Errorf("cannot find this program to start its JavaScript process: %w", err)
+			return nil, fmt.Errorf("cannot start the JavaScript process: cannot find the path of this program: %w", err)
 		}
 	}
 	var ours, theirs [3]*os.File
@@ -55,7 +55,7 @@ func startChild(c Config) (k *child, err error) {
 	for i := range ours {
 		r, w, err := os.Pipe()
 		if err != nil {
-			return nil, fmt.Errorf("cannot make a pipe for the JavaScript process: %w", err)
+			return nil, fmt.Errorf("cannot create a pipe for the JavaScript process: %w", err)
 		}
 		if ours[i], theirs[i] = r, w; i == 0 {
 			ours[i], theirs[i] = w, r

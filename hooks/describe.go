@@ -77,7 +77,7 @@ func (r *reading) report(code string, severity tool.Severity, method, path, mess
 // problemHints are the ways out of what module.js finds.
 var problemHints = map[string]string{
 	"no-tool":            "write module.exports = { async execute(params) { ... } }, or export default",
-	"tool-threw":         "mend it there; what the tool is must be known without its environment, files or network",
+	"tool-threw":         "fix the error; flowrun must be able to read the description without environment, files and network",
 	"bad-business-error": "write { code: 'API_RATE_LIMIT', match: /rate limit/i, solution: 'wait', retryable: true }",
 }
 
@@ -106,7 +106,7 @@ func (r *reading) problems() {
 
 func (r *reading) execute() {
 	if !slices.Contains(r.d.Methods, "execute") && !slices.ContainsFunc(r.found, func(d tool.Diagnostic) bool { return d.Path == "execute" }) {
-		r.report("no-execute", tool.Error, "execute", "", "the tool has no execute", "add async execute(params) { ... }, which does its work")
+		r.report("no-execute", tool.Error, "execute", "", "the tool has no execute", "add async execute(params) { ... }, which runs the tool")
 	}
 }
 
@@ -123,9 +123,9 @@ func (r *reading) metadata() {
 		if given && json.Unmarshal(v, into) != nil {
 			want := "text"
 			if _, list := into.(*[]string); list {
-				want = "a list of texts"
+				want = "a list of strings"
 			}
-			r.report("wrong-type", tool.Error, "getMetadata", key, fmt.Sprintf("%s is %s, and must be %s", key, jsonKind(v), want), "write "+key+": '...'")
+			r.report("wrong-type", tool.Error, "getMetadata", key, fmt.Sprintf("%s is %s, but must be %s", key, jsonKind(v), want), "write "+key+": '...'")
 		}
 	}
 	r.name(m.ID)
@@ -135,7 +135,7 @@ func (r *reading) metadata() {
 	d.Tags = m.Tags
 	r.runtime(m.Runtime)
 	if d.Description == "" {
-		r.report("no-description", tool.Warning, "getMetadata", "", "the tool has no description", "add description to what getMetadata answers: people and models choose the tool by it")
+		r.report("no-description", tool.Warning, "getMetadata", "", "the tool has no description", "add description to the result of getMetadata, because people and models use it to choose a tool")
 	}
 	r.policy(keys)
 	r.misspelt(keys)
@@ -161,14 +161,14 @@ func jsonKind(v json.RawMessage) string {
 func (r *reading) name(id string) {
 	switch {
 	case id == "" && !tool.ValidName(r.def.Name):
-		r.report("bad-name", tool.Error, "getMetadata", "", fmt.Sprintf("the file's name %q cannot be the tool's name", r.def.Name), "add id to what getMetadata answers")
+		r.report("bad-name", tool.Error, "getMetadata", "", fmt.Sprintf("the name of the file, %q, is not a valid tool name", r.def.Name), "add id to the result of getMetadata")
 	case id == "":
 	case !tool.ValidName(id):
-		r.report("bad-name", tool.Error, "getMetadata", "id", fmt.Sprintf("%q cannot be the id of a tool", id),
+		r.report("bad-name", tool.Error, "getMetadata", "id", fmt.Sprintf("%q is not a valid tool id", id),
 			"use up to 128 letters, digits, '_', '.' and '-', beginning with a letter, a digit or '_', and none of the device names of Windows")
 	default:
 		if id != r.def.Name {
-			r.report("name-differs", tool.Warning, "getMetadata", "id", fmt.Sprintf("the tool is called %q but its file %q; the id counts", id, r.def.Name), "rename one of them")
+			r.report("name-differs", tool.Warning, "getMetadata", "id", fmt.Sprintf("the id of the tool is %q, but its file is named %q; the id is used", id, r.def.Name), "rename one of them")
 		}
 		r.def.Name = id
 	}
@@ -180,7 +180,7 @@ func (r *reading) runtime(word string) {
 	case "node":
 		r.module.Node = true
 	default:
-		r.report("bad-choice", tool.Error, "getMetadata", "runtime", fmt.Sprintf("there is no runtime %q", word), "write runtime: 'node' for a tool that needs Node.js, or leave it out")
+		r.report("bad-choice", tool.Error, "getMetadata", "runtime", fmt.Sprintf("unknown runtime %q", word), "write runtime: 'node' for a tool that needs Node.js, or remove it")
 	}
 }
 
@@ -216,7 +216,7 @@ func (r *reading) schema(source json.RawMessage, path string) *tool.JSONSchema {
 	}
 	for _, p := range tool.SchemaProblems(err) {
 		at := strings.Trim(path+"."+p.Field, ".")
-		r.report("bad-schema", tool.Error, "getSchema", at, strings.TrimLeft(at+": ", ": ")+p.Message, "getSchema answers JSON Schema: { type: 'object', properties: { NAME: { type: 'string' } }, required: ['NAME'] }")
+		r.report("bad-schema", tool.Error, "getSchema", at, strings.TrimLeft(at+": ", ": ")+p.Message, "getSchema must return JSON Schema, as in { type: 'object', properties: { NAME: { type: 'string' } }, required: ['NAME'] }")
 	}
 	return nil
 }
@@ -254,7 +254,7 @@ func splitDependency(s string) (name, versions string) {
 
 func (r *reading) dependency(path, name, versions string) {
 	if !packageName().MatchString(name) || strings.TrimSpace(versions) == "" || strings.ContainsAny(versions, "\n\x00") {
-		r.report("bad-dependency", tool.Error, "getDependencies", path, fmt.Sprintf("%q is no npm package with the versions that will do", name), answerHints["getDependencies"])
+		r.report("bad-dependency", tool.Error, "getDependencies", path, fmt.Sprintf("%q is not the name of an npm package with a version range", name), answerHints["getDependencies"])
 		return
 	}
 	r.module.Dependencies = append(r.module.Dependencies, tool.Dependency{Name: name, Range: versions})

@@ -120,7 +120,7 @@ func encode(vars map[string]any) (json.RawMessage, error) {
 		text.Encode(name) // into memory
 		b.WriteByte(':')
 		if err := text.Encode(vars[name]); err != nil {
-			return nil, fmt.Errorf("cannot hand %q to a script: %w", name, err)
+			return nil, fmt.Errorf("cannot pass %q to a script: %w", name, err)
 		}
 	}
 	b.WriteByte('}')

@@ -116,7 +116,7 @@ func TestErrors(t *testing.T) {
 		"in a function":        {"function f(x) {\n  return x.y.z\n}\nreturn f({})", "a.md:11:14", "TypeError: Cannot read property 'z' of undefined", KindThrown},
 		"a rejection":          {"await null\nreturn Promise.reject(new RangeError('r'))", "a.md:11:23", "RangeError: r", KindThrown},
 		"nobody handles it":    {"Promise.reject(new Error('lost')); return 1", "a.md:10:18", "Error: lost", KindThrown},
-		"never settled":        {"return new Promise(() => {})", "", "nothing settles", KindThrown},
+		"never settled":        {"return new Promise(() => {})", "", "never settled", KindThrown},
 		"recursion":            {"const f = () => f(); return f()", "a.md:10:20", "RangeError: Maximum call stack", KindThrown},
 		"JSON.parse":           {"return JSON.parse('{')", "a.md:10:20", "SyntaxError", KindThrown},
 		"a function":           {"return {a: [1, () => 2]}", "", "the result.a[1] is a function", KindResult},
@@ -215,7 +215,7 @@ func TestAtEnd(t *testing.T) {
 		kind          Kind
 	}{
 		"time":      {"for (;;) {}", "ran longer", KindTimeout},
-		"no answer": {"return new Promise(() => {})", "that nothing settles", KindThrown},
+		"no answer": {"return new Promise(() => {})", "that is never settled", KindThrown},
 		"a timer":   {"setTimeout(() => { throw new Error('late') }, 1); return new Promise(r => setTimeout(r, 60_000))", "late", KindThrown},
 		"a promise": {"Promise.reject(new Error('astray')); return 1", "astray", KindThrown},
 		"much text": {"throw new Error('x'.repeat(1e6))", "xxx", KindThrown},
@@ -255,7 +255,7 @@ func TestAtEnd(t *testing.T) {
 func TestCleanup(t *testing.T) {
 	for cleanup, want := range map[string]string{
 		"throw new Error('stuck')":        "stuck",
-		"return new Promise(() => {})":    "not ended within",
+		"return new Promise(() => {})":    "not end within",
 		"await 1; throw 'text'":           "text",
 		"setTimeout(() => {}, 600_000)":   "",
 		"return 'an answer nobody reads'": "",

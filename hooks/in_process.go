@@ -61,7 +61,7 @@ func (c *call) result(ctx context.Context, raw json.RawMessage, f *jsworld.Failu
 func (c *call) answer(ctx context.Context, id uint64, op string, args json.RawMessage) jsworld.Answer {
 	a := jsworld.Answer{ID: id}
 	if !c.open.take(len(args)) {
-		a.Error = jsworld.Failed(KindThrown, "more than %d questions, or more than %d MiB of them, wait for an answer: await some before asking more", maxOpen, jsworld.MaxFrame>>20)
+		a.Error = jsworld.Failed(KindThrown, "too many pending calls: more than %d, or more than %d MiB; await some of them first", maxOpen, jsworld.MaxFrame>>20)
 		return a
 	}
 	defer c.open.done(len(args))

@@ -72,7 +72,7 @@ func (l *loader) load(file string, src []byte) (*tool.Definition, tool.Diagnosti
 func (l *loader) definition(file string, src []byte) (*tool.Definition, tool.Diagnostics) {
 	name := toolStem(file)
 	if len(src) > tool.MaxFileSize {
-		return unread(file, name, tool.Diagnostic{Code: "file-too-large", Message: fmt.Sprintf("the file is larger than %d bytes", tool.MaxFileSize), Hint: "let the tool read what is large when it runs"})
+		return unread(file, name, tool.Diagnostic{Code: "file-too-large", Message: fmt.Sprintf("the file is larger than %d bytes", tool.MaxFileSize), Hint: "move large data to another file, and read it in execute"})
 	}
 	src = []byte(strings.TrimPrefix(string(src), "\ufeff"))
 	key := descriptionKey(file, src)
@@ -153,7 +153,7 @@ func (l *loader) describe(m *tool.Module, name string) (*description, *tool.Diag
 	}
 	d := &description{}
 	if err := json.Unmarshal(answer, d); err != nil {
-		return nil, &tool.Diagnostic{Code: "tool-threw", Message: "cannot read what the tool says of itself: " + err.Error()}
+		return nil, &tool.Diagnostic{Code: "tool-threw", Message: "cannot read the description of the tool: " + err.Error()}
 	}
 	return d, nil
 }
@@ -164,12 +164,12 @@ func notDescribed(m *tool.Module, err error) *tool.Diagnostic {
 	if !errors.As(err, &e) {
 		return &tool.Diagnostic{Code: "tool-unloadable", Message: "cannot read the tool: " + err.Error()}
 	}
-	d := &tool.Diagnostic{Code: "tool-unloadable", Pos: e.Pos, Hint: "a tool must say what it is at once: do the work in execute, and nothing when the file is read"}
+	d := &tool.Diagnostic{Code: "tool-unloadable", Pos: e.Pos, Hint: "reading the file must be fast: do the work in execute, not at the top level of the file"}
 	switch e.Kind {
 	case KindTimeout:
-		d.Message = fmt.Sprintf("the tool did not say what it is within %s", describeTimeout)
+		d.Message = fmt.Sprintf("the tool did not return its description within %s", describeTimeout)
 	case KindMemory:
-		d.Message = "the tool took more memory than it may before it had said what it is"
+		d.Message = "the tool exceeded its memory limit before it returned its description"
 	case KindThrown:
 		d.Code, d.Message, d.Hint = "tool-threw", "reading the file threw "+e.Error(), problemHints["tool-threw"]
 		if e.Name == "SyntaxError" {
@@ -192,6 +192,6 @@ func syntax(m *tool.Module, d *tool.Diagnostic) {
 	if bad == nil {
 		return
 	}
-	d.Code, d.Message, d.Hint = "js-syntax", "this is no JavaScript that can be run: SyntaxError: "+bad.Message, "mend the file at this place"
+	d.Code, d.Message, d.Hint = "js-syntax", "JavaScript syntax error: "+bad.Message, "fix the file at this position"
 	d.Pos = s.Pos(bad.Off)
 }

@@ -152,14 +152,14 @@ func (n *Node) serve(ctx context.Context, conn net.Conn) {
 	out := &lineWriter{conn: conn}
 	if n.first() {
 		if err := out.say(map[string]any{"call": n.order()}); err != nil {
-			n.fail(KindLost, "", "cannot hand the tool its call: "+err.Error(), "")
+			n.fail(KindLost, "", "cannot pass the call to the tool: "+err.Error(), "")
 			return
 		}
 	}
 	for lines.Scan() {
 		var m nodeMessage
 		if err := json.Unmarshal(lines.Bytes(), &m); err != nil {
-			n.fail(KindLost, "", "what the tool says is no JSON", "")
+			n.fail(KindLost, "", "the message of the tool is not JSON", "")
 			return
 		}
 		switch {
@@ -216,7 +216,7 @@ func (n *Node) order() map[string]any {
 // ask answers what the tool asks.
 func (n *Node) ask(ctx context.Context, m nodeMessage) map[string]any {
 	answer := map[string]any{"id": m.ID}
-	v, err := any(nil), fmt.Errorf("there is nobody to ask for %s here", m.Op)
+	v, err := any(nil), fmt.Errorf("%s is not available here", m.Op)
 	if n.call.Ask != nil {
 		v, err = n.call.Ask(ctx, m.Op, m.Args)
 	}

@@ -42,7 +42,7 @@ func TestManyQuestions(t *testing.T) {
 	if err != nil || json.Unmarshal(raw, &got) != nil || most.Load() > maxOpen {
 		t.Fatalf("%s, %v; %d at once", raw, err, most.Load())
 	}
-	const want = "more than 1000 questions, or more than 64 MiB of them, wait for an answer: await some before asking more"
+	const want = "too many pending calls: more than 1000, or more than 64 MiB; await some of them first"
 	if n := got[0].(float64); n < 1 || n > 200 || got[1] != want {
 		t.Errorf("%v", got)
 	}

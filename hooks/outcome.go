@@ -36,7 +36,7 @@ func opened(answer json.RawMessage, err error) (json.RawMessage, error) {
 	}
 	var o outcome
 	if err := json.Unmarshal(answer, &o); err != nil {
-		return nil, fmt.Errorf("cannot read what the tool answered: %w", err)
+		return nil, fmt.Errorf("cannot read the result of the tool: %w", err)
 	}
 	if o.Error == nil {
 		return o.Value, nil

@@ -90,7 +90,7 @@ func (r *reading) misspelt(keys map[string]json.RawMessage) {
 	known := slices.Concat(otherKeys, slices.Sorted(maps.Keys(policyKeys)))
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		if near := tool.Near(key, known); len(near) > 0 && !slices.Contains(known, key) {
-			r.report("unknown-key", tool.Warning, "getMetadata", key, fmt.Sprintf("nothing reads the key %s of getMetadata", key), "did you mean "+near[0]+"?")
+			r.report("unknown-key", tool.Warning, "getMetadata", key, fmt.Sprintf("unknown key %s in the result of getMetadata", key), "did you mean "+near[0]+"?")
 		}
 	}
 }

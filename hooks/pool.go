@@ -16,8 +16,8 @@ import (
 var (
 	errClosed = errors.New("the JavaScript runtime is closed")
 	// ErrNoHelper is the answer of a program that cannot start itself as a child.
-	ErrNoHelper = errors.New("this program cannot run JavaScript in a process of its own: call flowrun.HelperMain first thing in main, " +
-		"name a program that does in hooks.Config.Helper, or run it in this process with hooks.Config.InProcess")
+	ErrNoHelper = errors.New("this program cannot run JavaScript in a separate process: call flowrun.HelperMain at the start of main, " +
+		"set hooks.Config.Helper to a program that does, or run JavaScript in this process with hooks.Config.InProcess")
 )
 
 // pool keeps the children of a Runtime. As many calls run at once as there are

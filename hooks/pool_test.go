@@ -180,8 +180,8 @@ func TestAsk(t *testing.T) {
 		"try { n.callNow('plain') } catch (e) { return [e.name, e.message] }":                        `["Error","it is broken"]`,
 		"return (await n.call('huge')).length":                                                       `17825792`,
 		"return await n.call('nothing')":                                                             `null`,
-		"try { await n.call(() => 1) } catch (e) { return e.message }":                               `"nested: what is handed over is a function, and no JSON"`,
-		"try { n.callNow({a: [{b() {}}]}) } catch (e) { return e.message }":                          `"nested: a[0].b is a function, and no JSON"`,
+		"try { await n.call(() => 1) } catch (e) { return e.message }":                               `"nested: the argument is a function, which JSON does not support"`,
+		"try { n.callNow({a: [{b() {}}]}) } catch (e) { return e.message }":                          `"nested: a[0].b is a function, which JSON does not support"`,
 		"n.call(1); return 1": `1`,
 		"return await Promise.race([n.call(1), new Promise(r => setTimeout(r, 1e7))]).then(a => a.args)": `1`,
 	} {
@@ -192,7 +192,7 @@ func TestAsk(t *testing.T) {
 		})
 	}
 	both(t, Call{Script: compile(t, Step, "return require('nested').call(1)")}, func(t *testing.T, result string, err error) {
-		if err == nil || !strings.Contains(err.Error(), "nobody to ask") {
+		if err == nil || !strings.Contains(err.Error(), "nested is not available here") {
 			t.Error(result, err)
 		}
 	})
@@ -318,7 +318,7 @@ func TestLarge(t *testing.T) {
 	})
 	r := New(Config{})
 	defer r.Close()
-	if _, err := r.Call(context.Background(), Call{Script: s, Vars: map[string]any{"input": strings.Repeat("x", jsworld.MaxFrame)}}); err == nil || !strings.Contains(err.Error(), "64 MiB at most") {
+	if _, err := r.Call(context.Background(), Call{Script: s, Vars: map[string]any{"input": strings.Repeat("x", jsworld.MaxFrame)}}); err == nil || !strings.Contains(err.Error(), "the limit is 64 MiB") {
 		t.Error(err)
 	}
 	if raw, err := r.Call(context.Background(), Call{Script: s, Vars: map[string]any{"input": "x"}}); err != nil || string(raw) != "1" {

@@ -96,10 +96,10 @@ func (l *loader) exhausted(ctx context.Context) *tool.Diagnostic {
 	defer f.mu.Unlock()
 	switch {
 	case ctx.Err() != nil:
-		return &tool.Diagnostic{Code: "tool-unloadable", Message: "the tool was not asked what it is: " + context.Cause(ctx).Error()}
+		return &tool.Diagnostic{Code: "tool-unloadable", Message: "the description of the tool was not read: " + context.Cause(ctx).Error()}
 	case f.spent >= maxSpent && time.Since(f.since) <= spentWindow:
-		return &tool.Diagnostic{Code: "tool-unloadable", Message: fmt.Sprintf("the tool was not asked what it is: other files took %s to say nothing", f.spent.Round(time.Second)),
-			Hint: "remove or correct the files that do not load, and try again in a minute"}
+		return &tool.Diagnostic{Code: "tool-unloadable", Message: fmt.Sprintf("the description of the tool was not read: other files took %s and returned nothing", f.spent.Round(time.Second)),
+			Hint: "fix or remove the files that cannot be loaded, and retry after a minute"}
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ function askNow (op, args) {
     const { port1, port2 } = new MessageChannel()
     const bell = new SharedArrayBuffer(4)
     const worker = new Worker(`const { workerData: w } = require('worker_threads'); const net = require('net'); ${open}
-      const say = open(w.door, answer => { w.port.postMessage(answer); ring() }, () => { w.port.postMessage({ error: { message: 'flowrun is gone' } }); ring() })
+      const say = open(w.door, answer => { w.port.postMessage(answer); ring() }, () => { w.port.postMessage({ error: { message: 'flowrun has ended' } }); ring() })
       const ring = () => { const b = new Int32Array(w.bell); Atomics.store(b, 0, 1); Atomics.notify(b, 0) }
       w.port.on('message', m => say({ id: 1, ...m }))`, { eval: true, workerData: { door, port: port2, bell }, transferList: [port2] })
     worker.unref()

@@ -198,7 +198,7 @@ func TestPageFailures(t *testing.T) {
 		want []string // block status code message, of the log
 	}{
 		"thrown":    {onePage("single", "", "// @preprocess\nreturn nothing.x;", "tool: fail"), []string{"preprocess error ReferenceError ReferenceError: nothing is not defined", "tool skipped upstream-failed "}},
-		"no object": {onePage("single", "", "// @preprocess\nreturn [1];", "tool: fail"), []string{"preprocess error result the script before the tool must return an object, and returned an array", "tool skipped upstream-failed "}},
+		"no object": {onePage("single", "", "// @preprocess\nreturn [1];", "tool: fail"), []string{"preprocess error result the pre-processing script must return an object, but returned an array", "tool skipped upstream-failed "}},
 		"undefined": {onePage("single", "", "// @preprocess\nreturn {};", "tool: say\nparameters: {text: 'x {{input.text}}'}"), []string{"preprocess ok  ", "tool error input cannot render parameters.text: input.text: the value does not have this field"}},
 		"out of reach": {onePage("chain", "", "steps:\n  - tool: say\n    parameters: {text: '[1]'}\n  - id: next\n    tool: say\n    parameters: {text: 'prev_step.output[1]'}\n  - tool: fail", "// @postprocess\nreturn 1;"),
 			[]string{"tool ok  ", "tool error input cannot render parameters.text: prev_step.output[1]: the value does not have this field", "tool skipped upstream-failed ", "postprocess skipped upstream-failed "}},

@@ -209,7 +209,7 @@ func TestCollisions(t *testing.T) {
 		t.Errorf("one function: %v", found)
 	}
 	found := funcschema.Collisions([]*funcschema.Function{one, two})
-	if want := `models cannot tell the tools "a.b" and "a_b" apart: both are shown as "a_b"`; len(found) != 1 || found[0].Message != want || found[0].Severity != tool.Error {
+	if want := `models cannot distinguish the tools "a.b" and "a_b": both are shown as "a_b"`; len(found) != 1 || found[0].Message != want || found[0].Severity != tool.Error {
 		t.Errorf("got %v, want %s", found, want)
 	}
 

@@ -60,8 +60,8 @@ func (m *builder) parameters() *Schema {
 			name = shorten(name)
 		}
 		if first, taken := from[name]; taken {
-			m.report(tool.Error, "schema-name", p.Pos, fmt.Sprintf("models cannot tell the parameters %q and %q apart: both are shown as %q", first, p.Name, name),
-				fmt.Sprintf("rename one so that they differ in the first %d characters", maxName))
+			m.report(tool.Error, "schema-name", p.Pos, fmt.Sprintf("models cannot distinguish the parameters %q and %q: both are shown as %q", first, p.Name, name),
+				fmt.Sprintf("rename one of them so that they differ in the first %d characters", maxName))
 			continue
 		}
 		from[name] = p.Name
@@ -88,7 +88,7 @@ func Collisions(list []*Function) tool.Diagnostics {
 			continue
 		}
 		found = append(found, tool.Diagnostic{Code: "schema-name", Severity: tool.Error, Pos: fn.pos,
-			Message: fmt.Sprintf("models cannot tell the tools %q and %q apart: both are shown as %q", other.tool, fn.tool, fn.Name),
+			Message: fmt.Sprintf("models cannot distinguish the tools %q and %q: both are shown as %q", other.tool, fn.tool, fn.Name),
 			Hint:    "rename one of them"})
 	}
 	return found

@@ -109,7 +109,7 @@ func (m *builder) pattern(p *tool.Parameter) string {
 	case !m.sanitize, !nonPortablePattern().MatchString(patternEscapes.Replace(at.S)):
 		return at.S
 	}
-	m.report(tool.Warning, "schema-pattern", at.Pos, fmt.Sprintf("models are not told the pattern of %q: only RE2 reads it", p.Name),
-		`write it without flags, named groups, \A, \z, \Q, \p, octal escapes and [[:classes:]], or say it in the description`)
+	m.report(tool.Warning, "schema-pattern", at.Pos, fmt.Sprintf("the pattern of %q is not shown to models, because only RE2 supports it", p.Name),
+		`write it without flags, named groups, \A, \z, \Q, \p, octal escapes and [[:classes:]], or describe it in the description`)
 	return ""
 }

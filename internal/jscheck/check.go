@@ -47,17 +47,17 @@ func (c *checker) returns() {
 	}
 	c.found = append(c.found, tool.Diagnostic{Code: "js-no-return", Severity: tool.Error, Pos: c.text.At(len(strings.TrimRight(c.text.S, " \t\r\n"))),
 		Message: "the script returns nothing",
-		Hint:    "end it with return and the value that comes next to see, as in: return result;"})
+		Hint:    "end it with return and the value for the next step, as in: return result;"})
 }
 
 // gone are the names that people look for in vain, and what to use in their place.
 var gone = map[string]string{
-	"require":  "a script has the language alone; write a .tool.js for what needs modules",
-	"process":  "a script has no process; hand in what it needs as a parameter",
-	"global":   "the global object is called globalThis",
-	"fs":       "a script has no files; read the file in a step and hand its content in",
-	"eval":     "text is not run as code; JSON.parse reads data",
-	"Function": "text is not run as code; write the function itself",
+	"require":  "a script cannot load modules; write a .tool.js if you need them",
+	"process":  "a script cannot access the process; pass what it needs as a parameter",
+	"global":   "use globalThis, the global object",
+	"fs":       "a script cannot read files; read the file in another step, and pass its content",
+	"eval":     "scripts cannot run text as code; to read data, use JSON.parse",
+	"Function": "scripts cannot run text as code; write the function itself",
 }
 
 // names looks at the names that the script does not declare.
@@ -73,7 +73,7 @@ func (c *checker) names() {
 		switch {
 		case known[name], name == "Function" && !called[id]:
 		case none && !(c.form == Step && name == "require"):
-			c.lint(tool.Error, "js-forbidden", id, len(name), "a script has no "+name, advice)
+			c.lint(tool.Error, "js-forbidden", id, len(name), name+" is not available in scripts", advice)
 		case !slices.Contains(c.globals, name):
 			c.unknown(id, name)
 		}
@@ -82,14 +82,14 @@ func (c *checker) names() {
 }
 
 func (c *checker) unknown(id *ast.Identifier, name string) {
-	hint := "declare it with const or let; the script sees the language"
+	hint := "declare it with const or let; a script can use the built-in names of JavaScript"
 	if len(c.vars) > 0 {
 		hint += " and " + strings.Join(c.vars, ", ")
 	}
 	if near := tool.Near(name, slices.Concat(c.vars, c.globals)); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, ", ") + "?"
 	}
-	c.lint(tool.Warning, "js-undeclared", id, len(name), "nothing is called "+strconv.Quote(name)+" here", hint)
+	c.lint(tool.Warning, "js-undeclared", id, len(name), strconv.Quote(name)+" is not declared", hint)
 }
 
 // declared are all names that the script declares or assigns anywhere, those that the
@@ -129,8 +129,8 @@ func (c *checker) loops() {
 			looked++
 		}
 		if body != nil && looked <= maxLoops && !ends(body) {
-			c.lint(tool.Warning, "js-endless-loop", n, 1, "this loop never ends: there is no break, return or throw in it",
-				"give it a condition; it is stopped at the time limit, and the step fails")
+			c.lint(tool.Warning, "js-endless-loop", n, 1, "this loop never ends: it contains no break, return or throw",
+				"give it a condition; otherwise it runs until the time limit, and the step fails")
 		}
 		return true
 	})

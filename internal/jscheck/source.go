@@ -108,7 +108,7 @@ func (s Source) Parse() (t *Tree, p *Problem) {
 	}
 	t = &Tree{Source: s, program: program, body: body}
 	if s.Form == Expression && !t.returnValue() {
-		return nil, &Problem{Message: "this is no single expression", Off: 0}
+		return nil, &Problem{Message: "this is not a single expression", Off: 0}
 	}
 	body.Async = s.Form != Module && t.awaits()
 	return t, nil
@@ -120,7 +120,7 @@ func (s Source) bounds() *Problem {
 		return &Problem{Off: MaxScript, Message: fmt.Sprintf("the script is longer than %d KiB", MaxScript>>10)}
 	}
 	if at := labels().FindStringIndex(s.Text); s.Form != Module && at != nil {
-		return &Problem{Off: at[0], Message: "more labels follow each other here than anybody needs"}
+		return &Problem{Off: at[0], Message: "there are too many consecutive labels here"}
 	}
 	open := 0
 	for i := range len(s.Text) {
@@ -131,7 +131,7 @@ func (s Source) bounds() *Problem {
 			open--
 		}
 		if open > maxNesting {
-			return &Problem{Off: i, Message: fmt.Sprintf("more than %d brackets are open here", maxNesting)}
+			return &Problem{Off: i, Message: fmt.Sprintf("brackets are nested deeper than %d levels here", maxNesting)}
 		}
 	}
 	return nil
@@ -242,7 +242,7 @@ type Problem struct {
 // recovered makes a panic of the parser or compiler a problem. It must be deferred itself.
 func RecoverTo(p **Problem) {
 	if x := recover(); x != nil {
-		*p = &Problem{Message: fmt.Sprint("it cannot be read: ", x)}
+		*p = &Problem{Message: fmt.Sprint("cannot parse it: ", x)}
 	}
 }
 
@@ -264,10 +264,10 @@ func (s Source) syntax(err error) *Problem {
 }
 
 func (p *Problem) Diagnostic(text tool.Text, f Form) tool.Diagnostic {
-	hint := "mend the script at this place; a script is the body of a function, so it may return and await, but not import or export"
+	hint := "fix the script at this position; a script is the body of a function, so it can use return and await, but not import and export"
 	if f == Expression {
-		hint = "write one expression over value, such as value.trim()"
+		hint = "write one expression that uses value, such as value.trim()"
 	}
 	return tool.Diagnostic{Code: "js-syntax", Severity: tool.Error, Pos: text.At(p.Off), Len: 1,
-		Message: "this is no JavaScript that can be run: SyntaxError: " + p.Message, Hint: hint}
+		Message: "JavaScript syntax error: " + p.Message, Hint: hint}
 }

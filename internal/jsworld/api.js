@@ -72,7 +72,7 @@ function api (args, tool) {
       const bridges = typeof tool.getBridges === 'function' ? await tool.getBridges() : {}
       const found = Object.hasOwn(bridges, op) ? bridges[op] : undefined
       if (!found) throw new Error(`the tool has no bridge ${op}; it has: ${Object.keys(bridges).join(', ') || 'none'}`)
-      if (typeof found.real !== 'function') throw new Error(`the bridge ${op} has no function real`)
+      if (typeof found.real !== 'function') throw new Error(`the bridge ${op} has no function named real`)
       return found.real.call(tool, values, tool.api)
     }
   }

@@ -183,7 +183,7 @@ func (c *child) call(f *Frame) (json.RawMessage, *Failure) {
 	case known.failure != nil:
 		return nil, known.failure
 	case known.program == nil:
-		return nil, Failed(KindLost, "the child does not know the script")
+		return nil, Failed(KindLost, "the JavaScript process does not have the script")
 	}
 	w := c.world(known.program)
 	c.runs(w)

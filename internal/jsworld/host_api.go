@@ -114,7 +114,7 @@ func (w *World) askNow(call goja.FunctionCall) goja.Value {
 
 // question is what a script asks.
 func (w *World) question(call goja.FunctionCall) (op string, args json.RawMessage) {
-	const whole = "what is handed over"
+	const whole = "the argument"
 	op = call.Argument(0).String()
 	args, refused := jsonOf(w.vm, call.Argument(1), whole)
 	if refused != nil { // value.key[2] is a function, and no JSON
@@ -127,7 +127,7 @@ func (w *World) question(call goja.FunctionCall) (op string, args json.RawMessag
 func (w *World) send(op string, args json.RawMessage, then func(Answer) error) uint64 {
 	id := w.loop.ask(then)
 	if w.asker == nil {
-		w.Answer(Answer{ID: id, Error: Failed(KindThrown, "there is nobody to ask for %s here", op)})
+		w.Answer(Answer{ID: id, Error: Failed(KindThrown, "%s is not available here", op)})
 	} else {
 		w.asker(id, op, args)
 	}

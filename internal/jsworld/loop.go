@@ -135,7 +135,7 @@ func (l *loop) run(done func() bool) (why *Failure, thrown error) {
 			continue
 		}
 		if len(l.timers)+len(l.asks) == 0 {
-			return Failed(KindThrown, "the script waits for a promise that nothing settles"), nil
+			return Failed(KindThrown, "the script awaits a promise that is never settled"), nil
 		}
 		a, found, why := l.wait(now)
 		if why != nil {

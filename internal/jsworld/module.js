@@ -23,8 +23,8 @@ function loaded () {
   let found = __load()
   if (found && !has(found, 'execute') && found.default) found = found.default
   if (typeof found === 'function' && !has(found, 'execute')) found = new found() // eslint-disable-line new-cap
-  if (!isObject(found) && typeof found !== 'function') throw new NoTool(`the file exports ${kind(found)}, and no tool`)
-  if (isObject(found) && METHODS.every(m => !(m in found))) throw new NoTool('the file exports an object without any method of a tool')
+  if (!isObject(found) && typeof found !== 'function') throw new NoTool(`the file must export a tool, but exports ${kind(found)}`)
+  if (isObject(found) && METHODS.every(m => !(m in found))) throw new NoTool('the file must export a tool, but exports an object without methods of a tool')
   return found
 }
 
@@ -35,7 +35,7 @@ function inject (tool) {
   try {
     tool.api = api(args, tool)
   } catch (_) {
-    throw new NoTool('this.api cannot be set on what the file exports: it is frozen, or has an api of its own')
+    throw new NoTool('cannot set this.api on the exported object: it is frozen, or has its own api')
   }
   return tool
 }
@@ -52,7 +52,7 @@ function told (thrown) {
     }
     e.where = __where(thrown) || ''
   } catch (_) { // a getter or toJSON that throws as well
-    e.message = e.message || 'something that cannot be shown'
+    e.message = e.message || 'a value that cannot be shown'
   }
   return e
 }
@@ -73,7 +73,7 @@ async function describe () {
   }
   for (const m of METHODS) {
     if (has(tool, m)) answer.methods.push(m)
-    else if (tool[m] !== undefined) problem('bad-answer', m, '', `${m} is ${kind(tool[m])}, and must be a function`, '')
+    else if (tool[m] !== undefined) problem('bad-answer', m, '', `${m} must be a function, but is ${kind(tool[m])}`, '')
   }
   // ask calls a method; what it answers has to be JSON, but for what keep keeps.
   const ask = async (method, wanted, read) => {
@@ -81,7 +81,7 @@ async function describe () {
     try {
       const v = await tool[method]()
       if (v === undefined || v === null) return
-      if (!wanted(v)) return problem('bad-answer', method, '', `${method} answers ${kind(v)}`, '')
+      if (!wanted(v)) return problem('bad-answer', method, '', `${method} returned ${kind(v)}`, '')
       return read(v)
     } catch (thrown) {
       const e = told(thrown)
@@ -97,7 +97,7 @@ async function describe () {
     answer.errors = (answer.errors || []).concat((list || []).filter(e => e))
   }
   answer.bridges = await ask('getBridges', isObject, v => {
-    for (const op of Object.keys(v)) if (!isObject(v[op]) || !has(v[op], 'real')) problem('bad-answer', 'getBridges', op, `the bridge ${op} has no function real`, '')
+    for (const op of Object.keys(v)) if (!isObject(v[op]) || !has(v[op], 'real')) problem('bad-answer', 'getBridges', op, `the bridge ${op} has no function named real`, '')
     return Object.keys(v)
   })
   return answer
@@ -111,15 +111,15 @@ function businessError (entry, wrong) {
   const text = (key, must) => {
     const v = entry[key]
     if (typeof v === 'string' && v !== '' || v === undefined && !must) return
-    wrong('.' + key, v === undefined ? `has no ${key}` : `${key} must be text, and is ${kind(v)}`)
+    wrong('.' + key, v === undefined ? `has no ${key}` : `${key} must be text, but is ${kind(v)}`)
   }
   text('code', true)
   text('description', false)
   const m = entry.match
   if (!(m instanceof RegExp) && typeof m !== 'function' && (typeof m !== 'string' || m === '')) {
-    wrong('.match', m === undefined ? 'has no match' : `match must be text, a regular expression or a function, and is ${m === '' ? 'empty' : kind(m)}`)
+    wrong('.match', m === undefined ? 'has no match' : `match must be text, a regular expression or a function, but is ${m === '' ? 'empty' : kind(m)}`)
   }
-  if (entry.retryable !== undefined && typeof entry.retryable !== 'boolean') wrong('.retryable', `retryable must be true or false, and is ${kind(entry.retryable)}`)
+  if (entry.retryable !== undefined && typeof entry.retryable !== 'boolean') wrong('.retryable', `retryable must be true or false, but is ${kind(entry.retryable)}`)
   return plainError(entry)
 }
 
@@ -166,7 +166,7 @@ const CLEANUP = 1000
 async function tidied (tool) {
   if (!has(tool, 'cleanup')) return
   let timer
-  const late = new Promise((resolve, reject) => { timer = setTimeout(() => reject(new Error(`it has not ended within ${CLEANUP / 1000} s`)), CLEANUP) })
+  const late = new Promise((resolve, reject) => { timer = setTimeout(() => reject(new Error(`it did not end within ${CLEANUP / 1000} s`)), CLEANUP) })
   try {
     await Promise.race([tool.cleanup(), late])
   } catch (thrown) {
@@ -182,7 +182,7 @@ function reported (value) {
   const inner = isObject(value.error) ? value.error : {}
   const text = [value.message, inner.message, value.error].find(v => typeof v === 'string' && v !== '')
   const code = [inner.code, value.code].find(v => typeof v === 'string' && v !== '')
-  const e = { name: '', message: text || 'the tool answered {success: false}', where: '', reported: true }
+  const e = { name: '', message: text || 'the tool returned {success: false}', where: '', reported: true }
   const solution = inner.solution || value.solution
   if (code) e.business = plainError({ code, solution, retryable: (inner.retryable ?? value.retryable) !== false })
   return e

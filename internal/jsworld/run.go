@@ -94,7 +94,7 @@ func (w *World) function(p *goja.Program) (goja.Callable, error) {
 	}
 	f, ok := goja.AssertFunction(v)
 	if !ok {
-		return nil, errors.New("the script is no function")
+		return nil, errors.New("the script is not a function")
 	}
 	return f, nil
 }

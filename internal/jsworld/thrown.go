@@ -21,7 +21,7 @@ func (p *Program) fail(vm *goja.Runtime, err error) *Failure {
 	case errors.As(err, &stopped):
 		return p.stopped(stopped)
 	case errors.As(err, &deep):
-		f := Failed(KindThrown, "Maximum call stack size exceeded: more than %d calls are nested", maxDepth)
+		f := Failed(KindThrown, "Maximum call stack size exceeded: calls are nested deeper than %d levels", maxDepth)
 		f.Name = "RangeError"
 		p.place(f, deep.Stack())
 		return f
@@ -57,7 +57,7 @@ func (p *Program) recovered(vm *goja.Runtime, x any) *Failure {
 
 // thrown is a value that the script threw, or that a promise was rejected with.
 func (p *Program) thrown(vm *goja.Runtime, v goja.Value, stack []goja.StackFrame) (f *Failure) {
-	f = Failed(KindThrown, "the script threw something that cannot be shown")
+	f = Failed(KindThrown, "the script threw a value that cannot be shown")
 	vm.Try(func() { p.describe(vm, f, v) }) // what it throws in turn does not matter
 	if f.Off == nil && f.Pos == nil {
 		p.place(f, stack)
@@ -65,7 +65,7 @@ func (p *Program) thrown(vm *goja.Runtime, v goja.Value, stack []goja.StackFrame
 	return f
 }
 
-// describe reads what was thrown, which runs code of the script where it has getters.
+// describe reads the thrown value, which runs code of the script where it has getters.
 func (p *Program) describe(vm *goja.Runtime, f *Failure, v goja.Value) {
 	o, ok := v.(*goja.Object)
 	if !ok {
@@ -74,7 +74,7 @@ func (p *Program) describe(vm *goja.Runtime, f *Failure, v goja.Value) {
 	}
 	message := o.Get("message")
 	if message == nil || goja.IsUndefined(message) {
-		raw, refused := jsonOf(vm, v, "what was thrown")
+		raw, refused := jsonOf(vm, v, "the thrown value")
 		if f.Message = Shorten(string(raw)); refused != nil {
 			f.Message = Shorten(v.String())
 		}

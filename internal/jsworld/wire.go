@@ -165,11 +165,11 @@ func readFrame(b []byte) (f *Frame, ok bool) {
 }
 
 // errNoFrame is the error of what is not made as a frame is.
-var errNoFrame = errors.New("this is no frame")
+var errNoFrame = errors.New("invalid frame")
 
 // TooLong is the length of a frame over maxFrame.
 type TooLong int
 
 func (n TooLong) Error() string {
-	return fmt.Sprintf("%d MiB are too many to hand to or from a script, which takes %d MiB at most", n>>20, MaxFrame>>20)
+	return fmt.Sprintf("cannot pass a value of %d MiB to or from a script: the limit is %d MiB", (n+1<<20-1)>>20, MaxFrame>>20)
 }

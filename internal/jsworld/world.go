@@ -30,7 +30,7 @@ func NewWorld() *World {
 	w := &World{vm: goja.New()}
 	w.vm.SetMaxCallStackSize(maxDepth)
 	w.vm.SetParserOptions(jscheck.RefuseText(func() {
-		panic(w.vm.NewTypeError("eval and Function are not available here: text is not run as code"))
+		panic(w.vm.NewTypeError("eval and Function are not available: scripts cannot run text as code"))
 	}))
 	w.vm.SetPromiseRejectionTracker(w.track)
 	w.loop = newLoop(w.vm)

@@ -69,7 +69,7 @@ func (w *writer) value(v goja.Value, key string) *Failure {
 	case goja.String:
 		return w.string(v.String())
 	case *goja.Symbol:
-		return w.refuse("is a symbol, and no JSON")
+		return w.refuse("is a symbol, which JSON does not support")
 	default:
 		return w.primitive(v)
 	}
@@ -81,7 +81,7 @@ func (w *writer) primitive(v goja.Value) *Failure {
 	case goja.IsUndefined(v) || goja.IsNull(v):
 		w.out.WriteString("null")
 	case goja.IsBigInt(v):
-		return w.refuse("is a BigInt, and no JSON: make it a Number, or a String")
+		return w.refuse("is a BigInt, which JSON does not support: convert it to a Number or a String")
 	case goja.IsNumber(v):
 		w.number(v)
 	case goja.IsString(v):
@@ -149,7 +149,7 @@ func (w *writer) object(o *goja.Object, key string) *Failure {
 		}
 	}
 	if _, ok := goja.AssertFunction(o); ok {
-		return w.refuse("is a function, and no JSON")
+		return w.refuse("is a function, which JSON does not support")
 	}
 	switch o.ClassName() { // new Number(1)
 	case "Number", "Boolean", "BigInt":
@@ -162,9 +162,9 @@ func (w *writer) object(o *goja.Object, key string) *Failure {
 		case "Promise":
 			return w.refuse("is a promise: await it")
 		case "Map":
-			return w.refuse("is a Map, and no JSON: Object.fromEntries makes an object of it")
+			return w.refuse("is a Map, which JSON does not support: convert it with Object.fromEntries")
 		case "Set":
-			return w.refuse("is a Set, and no JSON: Array.from makes an array of it")
+			return w.refuse("is a Set, which JSON does not support: convert it with Array.from")
 		}
 	}
 	return w.members(o)
@@ -173,7 +173,7 @@ func (w *writer) object(o *goja.Object, key string) *Failure {
 // members writes an array or an object.
 func (w *writer) members(o *goja.Object) *Failure {
 	if w.open[o] {
-		return w.refuse("contains itself, and is no JSON")
+		return w.refuse("contains itself, which JSON does not support")
 	}
 	if len(w.open) == maxValueDepth {
 		w.path = w.path[:1]

@@ -22,7 +22,7 @@ func (t *toolAPI) callTool(ctx context.Context, name string, params map[string]a
 	outer := t.args
 	chain := append(slices.Clone(outer.Calling), outer.Plan.Name())
 	if slices.Contains(chain, name) || len(chain) > maxCalls {
-		return nil, fmt.Errorf("cannot call the tool %s: the tools would call each other without end: %s", name, strings.Join(append(chain, name), " -> "))
+		return nil, fmt.Errorf("cannot call the tool %s: the tools call each other in a cycle: %s", name, strings.Join(append(chain, name), " -> "))
 	}
 	if err := call.Grants(outer).CallTool(name); err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func runInside(ctx context.Context, g *dag.Graph, a dag.Args, path dag.ID) (*dag
 		return nil, err
 	}
 	if state.Result() == nil {
-		return nil, errors.New("it waits for a person, which a tool that is called cannot: use it as a step of a tool")
+		return nil, errors.New("it waits for a person, which is not possible in api.callTool: use it as a step of a tool")
 	}
 	res := *state.Result()
 	if res.Status != dag.Succeeded && res.Status != dag.Reused {
@@ -100,7 +100,7 @@ func failureOf(state *dag.State) string {
 	case first.Message != "":
 		return first.Message
 	case first.Status == dag.TimedOut:
-		return "it took too long"
+		return "it exceeded its timeout"
 	case first.Stderr != nil && int64(len(first.Stderr.Inline)) == first.Stderr.Size:
 		lines := strings.Split(strings.TrimSpace(first.Stderr.Inline), "\n")
 		return strings.TrimSuffix(fmt.Sprintf("exit %d: %s", first.ExitCode, lines[len(lines)-1]), ": ")

@@ -44,7 +44,7 @@ type executed struct {
 func (t *toolAPI) exec(ctx context.Context, args json.RawMessage) (any, error) {
 	var in execution
 	if err := json.Unmarshal(args, &in); err != nil {
-		return nil, fmt.Errorf("cannot read what api.execute is to run: %w", err)
+		return nil, fmt.Errorf("cannot read the arguments of api.execute: %w", err)
 	}
 	if in.Shell {
 		in.Args = []string{"-c", strings.Join(append([]string{in.Command}, in.Args...), " ")}

@@ -30,11 +30,11 @@ func (k *hostCalls) fetch(ctx context.Context, args json.RawMessage) (any, error
 		Body                  *string // base64
 	}
 	if err := json.Unmarshal(args, &in); err != nil {
-		return nil, fmt.Errorf("cannot read what is to be fetched: %w", err)
+		return nil, fmt.Errorf("cannot read the arguments of fetch: %w", err)
 	}
 	u, err := url.Parse(in.URL)
 	if err != nil {
-		return nil, errors.New("cannot fetch: the address is no URL")
+		return nil, errors.New("cannot fetch: the address is not a valid URL")
 	}
 	g := call.Grants(k.args)
 	if err := g.Network(u); err != nil {
@@ -42,12 +42,12 @@ func (k *hostCalls) fetch(ctx context.Context, args json.RawMessage) (any, error
 	}
 	ask := k.args.RunEnv.Fetch
 	if ask == nil {
-		return nil, errors.New("cannot fetch: this program has no HTTP client for scripts; it can give one as Config.Fetch")
+		return nil, errors.New("cannot fetch: this program has no HTTP client for scripts; set Config.Fetch")
 	}
 	r := call.FetchRequest{Method: in.Method, URL: in.URL, Header: in.Headers, Redirect: in.Redirect, Allow: g.Network, Reach: g.Address}
 	if in.Body != nil {
 		if r.Body, err = base64.StdEncoding.DecodeString(*in.Body); err != nil {
-			return nil, errors.New("cannot fetch: the body is no base64")
+			return nil, errors.New("cannot fetch: the body is not valid base64")
 		}
 	}
 	a, err := ask(ctx, r)

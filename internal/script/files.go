@@ -60,7 +60,7 @@ func contentsOf(b []byte) contents {
 func (k *hostCalls) files(op string, args json.RawMessage) (any, error) {
 	var in struct{ Path string }
 	if err := json.Unmarshal(args, &in); err != nil {
-		return nil, fmt.Errorf("cannot read which file is meant: %w", err)
+		return nil, fmt.Errorf("cannot read the path of the file: %w", err)
 	}
 	path := k.args.RunEnv.Resolve(in.Path)
 	granted, rest, err := call.Grants(k.args).Readable(path)
@@ -104,7 +104,7 @@ func readBelow(op, granted, rest, path string) (any, error) {
 	case "fs.readFile":
 		return readWhole(root, rest)
 	}
-	return nil, fmt.Errorf("a script cannot ask for %s", op)
+	return nil, fmt.Errorf("%s is not available in scripts", op)
 }
 
 // lstat is about the last part of the path itself, which realPath has followed.
@@ -142,7 +142,7 @@ func readWhole(root *os.Root, rest string) (any, error) {
 	case info.IsDir():
 		return nil, syscall.EISDIR
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("EINVAL: only files can be read, no devices and no pipes")
+		return nil, fmt.Errorf("EINVAL: a script can only read regular files, not devices or pipes")
 	}
 	f, err := root.Open(rest)
 	if err != nil {
@@ -151,7 +151,7 @@ func readWhole(root *os.Root, rest string) (any, error) {
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, maxRead+1))
 	if err == nil && len(b) > maxRead {
-		err = fmt.Errorf("EFBIG: a script reads at most %d MB of a file", maxRead/1_000_000)
+		err = fmt.Errorf("EFBIG: a script cannot read files larger than %d MB", maxRead/1_000_000)
 	}
 	return contentsOf(b), err
 }

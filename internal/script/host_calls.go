@@ -30,14 +30,14 @@ func (k *hostCalls) answer(ctx context.Context, op string, args json.RawMessage)
 	case "fs.readFile", "fs.readdir", "fs.stat", "fs.lstat", "fs.realpath":
 		return k.files(op, args)
 	}
-	return nil, fmt.Errorf("a script of this kind cannot ask for %s", op)
+	return nil, fmt.Errorf("%s is not available in this kind of script", op)
 }
 
 // print keeps what a tool under Node.js writes to its own streams.
 func (k *hostCalls) print(args json.RawMessage) error {
 	var written struct{ Text string }
 	if err := json.Unmarshal(args, &written); err != nil {
-		return fmt.Errorf("cannot read what is printed: %w", err)
+		return fmt.Errorf("cannot read the text to print: %w", err)
 	}
 	return k.work.Print(steps.Stderr, written.Text)
 }
@@ -46,7 +46,7 @@ func (k *hostCalls) print(args json.RawMessage) error {
 func (k *hostCalls) log(args json.RawMessage) error {
 	var line struct{ Level, Message string }
 	if err := json.Unmarshal(args, &line); err != nil {
-		return fmt.Errorf("cannot read what is to be logged: %w", err)
+		return fmt.Errorf("cannot read the line to log: %w", err)
 	}
 	return k.work.Print(steps.Stderr, line.Message+"\n")
 }

@@ -45,10 +45,10 @@ func (c *jsCall) runNode(ctx context.Context, run hooks.Call) (dag.Result, error
 	case done:
 		return c.succeeded(out)
 	case end.Reason == steps.ReasonStartFailed:
-		end.Message = "the tool says runtime: node, and Node.js does not start: " + end.Message
+		end.Message = "the tool needs Node.js (runtime: node), which cannot be started: " + end.Message
 		return dag.Result{Status: dag.Failed, ExitCode: end.ExitCode, Reason: end.Reason, Message: end.Message, Permanent: true}, nil
 	}
-	return c.failed(ctx, &hooks.Error{Kind: hooks.KindLost, Message: fmt.Sprintf("Node.js ended with exit code %d before the tool had answered: %s", end.ExitCode, lastWords(printed))})
+	return c.failed(ctx, &hooks.Error{Kind: hooks.KindLost, Message: fmt.Sprintf("Node.js ended with exit code %d before the tool returned a result: %s", end.ExitCode, lastWords(printed))})
 }
 
 // process runs a program inside the step, and answers what it printed as errors.

@@ -42,10 +42,10 @@ func (c *jsCall) broken(e *hooks.Error) dag.Result {
 		r.Permanent = !p.Retryable
 	case e.Kind == hooks.KindTimeout:
 		r.Reason, p.Retryable = ReasonScriptTimeout, true
-		p.Solution = "make the script do less, or raise limits.js-timeout"
+		p.Solution = "make the script faster, or raise limits.js-timeout"
 	case e.Kind == hooks.KindMemory:
 		r.Reason, r.Permanent = ReasonScriptMemory, true
-		p.Solution = "make the script take less, or raise limits.js-memory"
+		p.Solution = "make the script use less memory, or raise limits.js-memory"
 	case e.Kind == hooks.KindResult:
 		p.Category, r.Permanent = categoryValidation, true
 	case e.Kind == hooks.KindLost:
@@ -83,7 +83,7 @@ func (c *jsCall) refused(v any, out json.RawMessage) *dag.Result {
 		return nil
 	}
 	r := c.placed(dag.Result{Status: dag.Failed, ExitCode: 1, Reason: ReasonScript, Permanent: true,
-		Message: fmt.Sprintf("the script before the tool must return an object, and returned %s", returned(v, out)),
+		Message: fmt.Sprintf("the pre-processing script must return an object, but returned %s", returned(v, out)),
 		Problem: &dag.Problem{Code: "result", Category: categoryValidation, Solution: "return an object, as in return { query: input.query };"}}, c.Def.Code.Pos)
 	return &r
 }

@@ -84,7 +84,7 @@ func (c *jsCall) succeeded(out json.RawMessage) (dag.Result, error) {
 	var v any
 	if out != nil {
 		if err := value.DecodeJSON(string(out), &v); err != nil {
-			return res, fmt.Errorf("cannot read what the script returned: %w", err)
+			return res, fmt.Errorf("cannot read the result of the script: %w", err)
 		}
 	}
 	if bad := c.refused(v, out); bad != nil {

@@ -43,7 +43,7 @@ func (c *jsCall) scope() (map[string]any, error) {
 	for _, v := range c.Vars {
 		value, err := v.Value.Value(sc)
 		if err != nil {
-			return nil, fmt.Errorf("cannot give the script %s: %w", v.Param, err)
+			return nil, fmt.Errorf("cannot pass %s to the script: %w", v.Param, err)
 		}
 		vars[v.Param] = value
 	}
@@ -67,7 +67,7 @@ func (c *jsCall) surroundings(sc call.Scope, vars map[string]any) (err error) {
 	}
 	for _, name := range c.Locals {
 		if vars[name], err = localValue(sc, name); err != nil {
-			return fmt.Errorf("cannot give the script %s: %w", name, err)
+			return fmt.Errorf("cannot pass %s to the script: %w", name, err)
 		}
 	}
 	return nil

@@ -49,7 +49,7 @@ func (t *toolAPI) answer(ctx context.Context, op string, args json.RawMessage) (
 	switch op {
 	case "env.get", "env.set", "env.delete", "storage.get", "storage.set", "storage.remove", "callTool":
 		if err := value.DecodeJSON(string(args), &in); err != nil {
-			return nil, fmt.Errorf("cannot read what the tool asks for: %w", err)
+			return nil, fmt.Errorf("cannot read the arguments of the call: %w", err)
 		}
 	}
 	switch op {
@@ -117,7 +117,7 @@ func (c *jsCall) unready(env *toolstate.Env) *dag.Result {
 		p.Code = toolstate.CodeBadVariable
 	}
 	if len(bad) > 0 {
-		words = append(words, "environment variables are not as the tool's schema wants them: "+strings.Join(bad, "; "))
+		words = append(words, "environment variables do not match the schema of the tool: "+strings.Join(bad, "; "))
 	}
 	return &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonInput, Permanent: true, Message: strings.Join(words, "; ") + "; " + p.Solution, Problem: c.clean(p)}
 }

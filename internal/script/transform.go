@@ -89,7 +89,7 @@ func (t *Transform) run(ctx context.Context, rt *hooks.Runtime, v any) (any, err
 	var result any
 	if out != nil {
 		if err := value.DecodeJSON(string(out), &result); err != nil {
-			return nil, fmt.Errorf("cannot read what the transform made: %w", err)
+			return nil, fmt.Errorf("cannot read the result of the transform: %w", err)
 		}
 	}
 	switch result := result.(type) {
@@ -103,7 +103,7 @@ func (t *Transform) run(ctx context.Context, rt *hooks.Runtime, v any) (any, err
 	case json.Number:
 		return value.ParseNumber(result.String())
 	}
-	return nil, fmt.Errorf("cannot use what the transform made: it is %s, and must be a text, a number, true or false", returned(result, out))
+	return nil, fmt.Errorf("cannot use the result of the transform: it is %s, but must be text, a number, true or false", returned(result, out))
 }
 
 // placedError puts the place in the author's file before what a script did wrong.

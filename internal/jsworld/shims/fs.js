@@ -88,7 +88,7 @@ fs.promises = promises
 const only = (o, title) => new Proxy(o, {
   get: (_, member) => {
     if (member in o || typeof member === 'symbol' || ['then', 'default', '__esModule', 'toJSON'].includes(member)) return o[member]
-    throw Object.assign(new Error(`${title}.${member} is not there: a tool that does not run under Node.js can only read files; one that needs it says runtime: 'node' in getMetadata`), { code: 'ERR_METHOD_NOT_IMPLEMENTED' })
+    throw Object.assign(new Error(`${title}.${member} is not available: without Node.js, a tool can only read files; to use it, set runtime: 'node' in getMetadata`), { code: 'ERR_METHOD_NOT_IMPLEMENTED' })
   }
 })
 fs.promises = only(promises, 'fs.promises')

@@ -4,13 +4,13 @@ const known = new Set(['then', 'default', '__esModule', 'toJSON', 'constructor',
 
 // absent stands for a module of Node.js that is not there.
 function absent (name) {
-  const refuse = what => { throw Object.assign(new Error(`${what} is not there: this tool does not run under Node.js; one that needs it says runtime: 'node' in getMetadata`), { code: 'ERR_UNKNOWN_BUILTIN_MODULE' }) }
+  const refuse = what => { throw Object.assign(new Error(`${what} is not available, because this tool does not run under Node.js; to use it, set runtime: 'node' in getMetadata`), { code: 'ERR_UNKNOWN_BUILTIN_MODULE' }) }
   return new Proxy({}, { get: (_, member) => typeof member === 'symbol' || known.has(member) ? undefined : refuse(`${name}.${member}`) })
 }
 
 // missing says what to do about a package that was not found.
 function missing (name) {
-  throw Object.assign(new Error(`Cannot find package '${name}': name it in getDependencies, and have flowrun tool deps fetch it`), { code: 'MODULE_NOT_FOUND' })
+  throw Object.assign(new Error(`Cannot find package '${name}': add it to getDependencies, and fetch it with flowrun tool deps`), { code: 'MODULE_NOT_FOUND' })
 }
 
 // inert stands for whatever is asked for while a tool is only described: all of it can be

@@ -17,7 +17,7 @@ class Headers {
   }
   #value (v) {
     v = String(v).replace(/^[\t\n\r ]+|[\t\n\r ]+$/g, '')
-    if (/[\0\r\n]/.test(v)) throw new TypeError('Headers: the value has a line break or NUL in it.')
+    if (/[\0\r\n]/.test(v)) throw new TypeError('Headers: the value contains a line break or NUL.')
     return v
   }
   append (k, v) {
