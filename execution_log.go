@@ -158,11 +158,11 @@ func NotRun(def *tool.Definition, err error) *Result {
 	return res
 }
 
-// bareMessage is what the language itself says of a script that is none, else the
-// diagnostic's message.
+// bareMessage returns the error of JavaScript itself for a script that cannot be parsed,
+// else the diagnostic's message.
 func bareMessage(d tool.Diagnostic) string {
-	if i := strings.Index(d.Message, "SyntaxError: "); i >= 0 {
-		return d.Message[i:]
+	if _, message, ok := strings.Cut(d.Message, "JavaScript syntax error: "); ok {
+		return "SyntaxError: " + message
 	}
 	return d.Message
 }

@@ -28,7 +28,7 @@ func adopt(base, from string) (to string, err error) {
 	if info, err := os.Lstat(from); err != nil {
 		return "", err
 	} else if !info.Mode().IsRegular() {
-		return "", errors.New("it is no regular file")
+		return "", errors.New("it is not a regular file")
 	}
 	if err := os.MkdirAll(filepath.Dir(base), 0o700); err != nil {
 		return "", err

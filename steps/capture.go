@@ -52,7 +52,7 @@ func (s *Session) Capture(ctx context.Context, c Capture) (string, error) {
 	err = s.retryShortage(ctx, dag.ID(c.Name), func() (err error) {
 		var end *os.File
 		if from, end, err = os.Pipe(); err != nil {
-			return fmt.Errorf("cannot make a pipe: %w", err)
+			return fmt.Errorf("cannot create a pipe: %w", err)
 		}
 		defer end.Close()
 		if p, err = s.host.Start(proc.Spec{Step: c.Name, Path: file, Args: argv, Env: env, Dir: c.Dir,
@@ -80,7 +80,7 @@ func (s *Session) Capture(ctx context.Context, c Capture) (string, error) {
 	select {
 	case b = <-printed:
 	case <-time.After(2 * outputTimeout): // pipes without deadlines
-		err = errors.Join(err, errors.New("what it left in the background keeps its output open"))
+		err = errors.Join(err, errors.New("a process that it left in the background keeps its output open"))
 	}
 	switch {
 	case err != nil:
@@ -88,7 +88,7 @@ func (s *Session) Capture(ctx context.Context, c Capture) (string, error) {
 	case len(b) > c.MaxBytes:
 		return "", fmt.Errorf("it printed more than %d bytes", c.MaxBytes)
 	case exit.Code != 0:
-		return "", fmt.Errorf("it ended with exit code %d; what it printed is not shown: run it yourself", exit.Code)
+		return "", fmt.Errorf("it ended with exit code %d; its output is not shown; to see it, run the command yourself", exit.Code)
 	}
 	return string(b), nil
 }

@@ -134,7 +134,7 @@ func (c *Command) Run(ctx context.Context, call *dag.Call) (dag.Result, error) {
 func (c *Command) newAttempt(call *dag.Call) (*attempt, error) {
 	frame, ok := call.Args().(Frame)
 	if !ok {
-		return nil, fmt.Errorf("cannot run a command: the graph's arguments are a %T and no steps.Frame", call.Args())
+		return nil, fmt.Errorf("cannot run a command: the arguments of the graph must be a steps.Frame, but are a %T", call.Args())
 	}
 	return &attempt{Command: c, call: call, frame: frame, session: frame.Session(), scope: frame.Scope(call.View), confine: frame.Confinement()}, nil
 }
@@ -549,18 +549,18 @@ func (t *attempt) files() [3]*os.File {
 // explainStart returns an error that explains why a start failed and what to do.
 func (t *attempt) explainStart(file string, err error) error {
 	if dir := t.dir; dir != "" && !isFolder(dir) {
-		return startError{127, fmt.Sprintf("cannot start the step: its working directory %q is not there; make it, or change working-directory", dir)}
+		return startError{127, fmt.Sprintf("cannot start the step: its working directory %q does not exist; create it, or change working-directory", dir)}
 	}
 	name := t.launch.argv[0]
 	switch {
 	case errors.Is(err, syscall.ENOEXEC):
-		return startError{126, fmt.Sprintf(`cannot start %q: %s is no program; a script needs a first line such as "#!/bin/sh"`, name, file)}
+		return startError{126, fmt.Sprintf(`cannot start %q: %s is not a program; a script needs a first line such as "#!/bin/sh"`, name, file)}
 	case errors.Is(err, syscall.E2BIG):
-		return startError{126, fmt.Sprintf("cannot start %q: its arguments and environment are too long for the system; pass large values by input or by file", name)}
+		return startError{126, fmt.Sprintf("cannot start %q: its arguments and environment are too long for the system; pass large values through input or a file", name)}
 	case errors.Is(err, fs.ErrNotExist):
-		return startError{127, fmt.Sprintf("cannot start %q: there is no %s, or the interpreter its first line names is missing", name, file)}
+		return startError{127, fmt.Sprintf("cannot start %q: %s does not exist, or the interpreter in its first line does not", name, file)}
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.ENOTDIR):
-		return startError{126, fmt.Sprintf("cannot start %q: %s may not be executed; try chmod +x", name, file)}
+		return startError{126, fmt.Sprintf("cannot start %q: you may not execute %s; make it executable with chmod +x", name, file)}
 	}
 	return startError{126, fmt.Sprintf("cannot start %q: %v", name, err)}
 }
@@ -587,7 +587,7 @@ func (t *attempt) wait(ctx context.Context, p proc.Process) (exit proc.Exit, sto
 	done()
 	if len(survivors) > 0 {
 		t.session.Notify(Notice{Code: NoticeEscaped, Step: t.call.Path, Processes: survivors,
-			Message: "could not be ended: " + proc.Names(survivors) + "; end them yourself"})
+			Message: "cannot stop these processes: " + proc.Names(survivors) + "; stop them yourself"})
 	}
 	return exit, true, nil
 }
@@ -602,7 +602,7 @@ func (t *attempt) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 	for i, st := range t.streams {
 		if st.waitForEnd(by) {
 			t.session.Notify(Notice{Code: NoticeOutputOpen, Step: t.call.Path,
-				Message: "a background process keeps the step's output open; what it prints from now on is only in the log"})
+				Message: "a background process keeps the output of the step open; from now on, its output is only in the log"})
 		}
 		t.streams[i] = nil // output releases it
 		out, err := st.output(t.session, t.outputLimits(st.which), private)
@@ -636,7 +636,7 @@ func (t *attempt) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 
 // tooLargeMessage is the message for a stream that exceeds the limit and may not be truncated.
 func (t *attempt) tooLargeMessage() string {
-	return fmt.Sprintf("printed more than the limit of %d bytes; raise output.buffer-limit or allow truncation", t.outputLimits(0).limit)
+	return fmt.Sprintf("the output exceeds the limit of %d bytes; raise output.buffer-limit, or allow truncation", t.outputLimits(0).limit)
 }
 
 // cleanUp releases everything that the attempt still has open.

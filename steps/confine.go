@@ -41,25 +41,25 @@ func (c Confinement) Within(outer Confinement) Confinement {
 }
 
 // errNoConfiner is for programs that embed flowrun and do not call HelperMain.
-var errNoConfiner = errors.New("this program does not call flowrun.HelperMain, and a library takes no rights away from itself")
+var errNoConfiner = errors.New("this program does not call flowrun.HelperMain, so flowrun cannot restrict its steps")
 
 // Check returns why a process cannot be confined like this here: one reason for each demand that
 // cannot be met. confines is Options.Confines, env is what the run inherits.
 func (c Confinement) Check(confines bool, env []string) (reasons []error) {
 	if c.Image != "" {
 		if _, err := containerProgram(lookup(env, "PATH")); err != nil {
-			reasons = append(reasons, fmt.Errorf("isolation: container cannot be kept: %w", err))
+			reasons = append(reasons, fmt.Errorf("cannot provide isolation: container: %w", err))
 		}
 		return reasons // the container program takes away rights and memory
 	}
 	if c.Reduced {
 		if err := canConfine(confines); err != nil {
-			reasons = append(reasons, fmt.Errorf("execution-privilege: reduced cannot be kept: %w", err))
+			reasons = append(reasons, fmt.Errorf("cannot provide execution-privilege: reduced: %w", err))
 		}
 	}
 	// If this platform cannot limit memory at all, the tool runs anyway, and a notice says so.
 	if c.MaxMemory > 0 && confine.Available() == nil && !confines {
-		reasons = append(reasons, fmt.Errorf("max-memory cannot be kept: %w", errNoConfiner))
+		reasons = append(reasons, fmt.Errorf("cannot enforce max-memory: %w", errNoConfiner))
 	}
 	return reasons
 }
@@ -137,7 +137,7 @@ func (t *attempt) limitMemory(c *confine.Confinement) (err error) {
 		return nil
 	}
 	if err := confine.Available(); err != nil {
-		t.session.Notify(Notice{Code: NoticeMemory, Message: "max-memory is not in force: " + err.Error()})
+		t.session.Notify(Notice{Code: NoticeMemory, Message: "max-memory is not enforced: " + err.Error()})
 		return nil
 	}
 	mark := procid.Mark(t.session.options.Run, t.session.options.Epoch)
@@ -150,7 +150,7 @@ func (t *attempt) limitMemory(c *confine.Confinement) (err error) {
 	}
 	c.AddressSpace = limit
 	t.session.Notify(Notice{Code: NoticeMemory, Message: fmt.Sprintf(
-		"max-memory bounds the address space of each process, not the memory of a step as a whole: %v", err)})
+		"max-memory limits only the address space of each process, not the total memory of a step: %v", err)})
 	return nil
 }
 
@@ -161,17 +161,17 @@ func (t *attempt) explainMemory(r *dag.Result) {
 	case t.confine.MaxMemory == 0:
 	case t.memory != nil && t.memory.Exceeded():
 		r.Status, r.Reason = dag.Failed, ReasonMemory
-		r.Message = fmt.Sprintf("memory limit of %s exceeded; raise resources.max-memory, or have the step use less", limit)
+		r.Message = fmt.Sprintf("memory limit of %s exceeded; raise resources.max-memory, or make the step use less memory", limit)
 		if r.ExitCode == 0 { // the shell continued after its program was killed
 			r.ExitCode = 137
 		}
 	case t.container != nil && r.ExitCode == 137:
-		r.Message = fmt.Sprintf("ended by KILL, most likely because the memory limit of %s was exceeded; raise resources.max-memory, or have the step use less", limit)
+		r.Message = fmt.Sprintf("ended by KILL, probably because the memory limit of %s was exceeded; raise resources.max-memory, or make the step use less memory", limit)
 	case t.memory == nil && r.Reason == dag.ReasonExit && t.container == nil && confine.Available() == nil:
 		if r.Message != "" {
 			r.Message += "; "
 		}
-		r.Message += fmt.Sprintf("each of its processes could have %s of address space (resources.max-memory), which may have been too little", limit)
+		r.Message += fmt.Sprintf("resources.max-memory limited each of its processes to %s of address space, which may be too little", limit)
 	}
 }
 
@@ -230,7 +230,7 @@ func (s *Session) shareFiles(files []string) error {
 		err = errors.Join(err, confine.HandOver(f, s.options.Run))
 	}
 	if err != nil {
-		return fmt.Errorf("cannot hand a reduced step its files: %w", err)
+		return fmt.Errorf("cannot give a step with reduced privileges access to its files: %w", err)
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func containerProgram(path string) (string, error) {
 			return file, nil
 		}
 	}
-	return "", fmt.Errorf("neither %s found in PATH %q; install one", strings.Join(containerPrograms, " nor "), path)
+	return "", fmt.Errorf("neither %s was found in PATH %q; install one of them", strings.Join(containerPrograms, " nor "), path)
 }
 
 // argv returns the command line that runs command in the container. It contains no values, because
@@ -142,7 +142,7 @@ func (t *attempt) containerInvocation() (file string, argv, env []string, err er
 func (t *attempt) newContainer() (*container, error) {
 	program, err := containerProgram(lookup(t.session.inherits.list, "PATH"))
 	if err != nil {
-		return nil, startError{127, fmt.Sprintf("cannot start the step: isolation: container cannot be kept: %v", err)}
+		return nil, startError{127, fmt.Sprintf("cannot start the step: cannot provide isolation: container: %v", err)}
 	}
 	c := &container{program: program, name: "flowrun-" + strings.ToLower(rand.Text()), image: t.confine.Image,
 		tty: t.tty != nil, network: t.confine.Network, memory: t.confine.MaxMemory, dir: t.dir,
@@ -156,7 +156,7 @@ func (t *attempt) newContainer() (*container, error) {
 		case dir == string(filepath.Separator):
 			return nil, startError{126, "cannot start the step: / cannot be the workspace or working directory of a container; run it in another folder"}
 		case !isFolder(dir):
-			return nil, startError{127, fmt.Sprintf("cannot start the step: its directory %q is not there; make it, or change working-directory", dir)}
+			return nil, startError{127, fmt.Sprintf("cannot start the step: its directory %q does not exist; create it, or change working-directory", dir)}
 		default:
 			c.mounts = append(c.mounts, dir)
 		}
@@ -178,7 +178,7 @@ func (t *attempt) writeContainerEnv(env []string) error {
 	}
 	for _, kv := range env {
 		if strings.ContainsAny(kv, "\n\r") {
-			return inputError{fmt.Errorf("cannot give the container the variable %s: its value has several lines, and the name means something to %s; use another name",
+			return inputError{fmt.Errorf("cannot pass the variable %s to the container: its value has several lines, and %s uses this name itself; use another name",
 				nameOf(kv), filepath.Base(t.container.program))}
 		}
 	}
@@ -198,9 +198,9 @@ func (t *attempt) explainContainer(r *dag.Result) {
 	}
 	switch r.ExitCode {
 	case 125:
-		r.Message = fmt.Sprintf("%s could not start the container: see stderr; or the command itself ended with 125", filepath.Base(t.container.program))
+		r.Message = fmt.Sprintf("%s could not start the container (see stderr), or the command itself ended with 125", filepath.Base(t.container.program))
 	case 126, 127:
-		r.Message = fmt.Sprintf("a program was not found, or may not be executed, in the image %s; security.image chooses another", t.container.image)
+		r.Message = fmt.Sprintf("a program was not found in the image %s, or is not executable; to use another image: security.image", t.container.image)
 	}
 }
 
@@ -215,7 +215,7 @@ func (t *attempt) endContainer() {
 	}
 	if err := t.removeContainer(); err != nil {
 		t.session.Notify(Notice{Code: NoticeEscaped, Step: t.call.Path, Message: fmt.Sprintf(
-			"the container %s may still run: %v; end it by %s rm --force %s", t.container.name, err, filepath.Base(t.container.program), t.container.name)})
+			"the container %s may still be running: %v; to stop it: %s rm --force %s", t.container.name, err, filepath.Base(t.container.program), t.container.name)})
 	}
 }
 
@@ -241,7 +241,7 @@ func (t *attempt) removeContainer() error {
 	exit, err := p.Wait(ctx)
 	if err != nil {
 		p.Stop(0, nil)
-		return fmt.Errorf("%s rm did not answer within %v", filepath.Base(program), removeBound)
+		return fmt.Errorf("%s rm did not respond within %v", filepath.Base(program), removeBound)
 	}
 	output, _ := os.ReadFile(out)
 	if exit.Code == 0 || alreadyRemoved(output) {

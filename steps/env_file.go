@@ -41,7 +41,7 @@ func (s *Session) ReadEnvFiles(files EnvFiles, sc expr.Scope) ([]string, error) 
 	for _, f := range files.Files {
 		path, err := f.Path.Text(sc)
 		if err != nil {
-			return nil, fmt.Errorf("cannot tell which env file to read: %w", err)
+			return nil, fmt.Errorf("cannot determine the path of the env file: %w", err)
 		}
 		path = files.Resolve(path)
 		var text string
@@ -53,7 +53,7 @@ func (s *Session) ReadEnvFiles(files EnvFiles, sc expr.Scope) ([]string, error) 
 		case errors.Is(err, fs.ErrNotExist) && f.Optional:
 			continue
 		case errors.Is(err, fs.ErrNotExist):
-			bad = append(bad, fmt.Errorf("cannot read the env file %s: there is no such file; make it, or say optional: true", path))
+			bad = append(bad, fmt.Errorf("cannot read the env file %s: it does not exist; create it, or set optional: true", path))
 			continue
 		case err != nil:
 			bad = append(bad, fmt.Errorf("cannot read the env file %s: %w", path, reason(err)))
@@ -73,7 +73,7 @@ func (s *Session) ReadEnvFiles(files EnvFiles, sc expr.Scope) ([]string, error) 
 		}
 		for _, v := range vars {
 			if f.Foreign && codeenv.RunsCode(v.Name) {
-				bad = append(bad, fmt.Errorf("cannot take %s from the env file %s: it makes programs run code, and the path of the file comes from a parameter or a step; write the path out, or list the parameter's values in validation.enum", v.Name, path))
+				bad = append(bad, fmt.Errorf("cannot set %s from the env file %s: the variable makes programs run code, and the path of the file comes from a parameter or a step; write a fixed path, or list the values of the parameter in validation.enum", v.Name, path))
 				continue
 			}
 			all.set(v.Name, v.Value)

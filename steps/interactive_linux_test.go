@@ -233,7 +233,7 @@ func TestPersonIsSilent(t *testing.T) {
 	if !strings.HasSuffix(stdout(r), "said no\n") || len(notices) != 1 {
 		t.Errorf("printed %q, told %q", stdout(r), notices)
 	}
-	d.shows(t, "nobody answered within 300ms")
+	d.shows(t, "no answer within 300ms")
 
 	c.Interactive.Timeout = 0
 	close(d.keys)

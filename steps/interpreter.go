@@ -23,7 +23,7 @@ func (t *attempt) findProgram(way string, names ...string) (string, error) {
 			return name, nil // starting it reports that it is not executable
 		}
 	}
-	return "", startError{127, fmt.Sprintf("cannot start the step: no %s found in PATH %q; %s", strings.Join(names, " or "), path, way)}
+	return "", startError{127, fmt.Sprintf("cannot start the step: %s not found in PATH %q; %s", strings.Join(names, " or "), path, way)}
 }
 
 // python returns how to start a Python script. The script itself contains the values.
@@ -35,7 +35,7 @@ func (t *attempt) python(script expr.Script) (launch, error) {
 			names = []string{"python", "python3"}
 		}
 	}
-	program, err := t.findProgram("install Python 3, or name the program by shell:", names...)
+	program, err := t.findProgram("install Python 3, or set shell to the name of the program", names...)
 	if err != nil {
 		return launch{}, err
 	}
@@ -114,7 +114,7 @@ func powerShellText(text string, strict bool) string {
 }
 
 // errCmd: cmd exists only on Windows, and no other shell understands its language.
-var errCmd = startError{127, "cannot start the step: cmd steps run on Windows only; use commands with platforms, " +
+var errCmd = startError{127, "cannot start the step: cmd steps run only on Windows; use commands with platforms, " +
 	"a run-condition such as \"{OS} == 'windows'\", or platforms: [windows] on the tool"}
 
 // cmd returns how to start a batch script. Its path is passed in a variable, so that no character

@@ -92,10 +92,10 @@ func TestInterpreterMissing(t *testing.T) {
 		says  string
 	}{
 		{"pwsh", expr.PowerShell, "install PowerShell"},
-		{"powershell", expr.PowerShell, "no powershell or pwsh found"},
+		{"powershell", expr.PowerShell, "powershell or pwsh not found"},
 		{"python", expr.Python, "install Python 3"},
-		{"python3", expr.Python, "no python3 found"},
-		{"cmd", expr.Cmd, "Windows only"},
+		{"python3", expr.Python, "python3 not found"},
+		{"cmd", expr.Cmd, "only on Windows"},
 	} {
 		if c.kind == expr.Cmd && runtime.GOOS == "windows" {
 			continue

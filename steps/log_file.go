@@ -41,7 +41,7 @@ func (s *Session) newLogFile(base string) (*logFile, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("cannot make a log file: %w", err)
+		return nil, fmt.Errorf("cannot create a log file: %w", err)
 	}
 	return l, nil
 }

@@ -40,7 +40,7 @@ type source interface {
 func (s *Session) openPipe(file *logFile, follow io.Writer, limit int64) (p *pipe, end *os.File, err error) {
 	from, end, err := os.Pipe()
 	if err != nil {
-		return nil, nil, fmt.Errorf("cannot make a pipe: %w", err)
+		return nil, nil, fmt.Errorf("cannot create a pipe: %w", err)
 	}
 	return s.copyFrom(from, file, follow, limit), end, nil
 }

@@ -52,7 +52,7 @@ type target struct {
 func (l *Poller) Run(ctx context.Context, call *dag.Call) (dag.Result, error) {
 	frame, ok := call.Args().(Frame)
 	if !ok {
-		return dag.Result{}, fmt.Errorf("cannot wait for anything: the graph's arguments are a %T and no steps.Frame", call.Args())
+		return dag.Result{}, fmt.Errorf("cannot wait: the arguments of the graph must be a steps.Frame, but are a %T", call.Args())
 	}
 	session := frame.Session()
 	awaited, err := l.target(frame, frame.Scope(call.View))
@@ -68,7 +68,7 @@ func (l *Poller) Run(ctx context.Context, call *dag.Call) (dag.Result, error) {
 // await polls until check succeeds. If ctx ends first, it returns the last error of check.
 func (l *Poller) await(ctx context.Context, s *Session, check func(context.Context) error) error {
 	interval := cmp.Or(max(l.Interval, 0), DefaultInterval)
-	last := errors.New("no answer so far")
+	last := errors.New("no answer yet")
 	for pause := min(firstInterval, interval); ; pause = min(2*pause, interval) {
 		switch err := s.poll(ctx, check); {
 		case err == nil:
@@ -155,7 +155,7 @@ func CheckPort(address string) error {
 	}
 	if err == nil {
 		if n, bad := strconv.Atoi(port); bad != nil || n < 1 || n > 65535 {
-			err = errors.New("the port is no number from 1 to 65535")
+			err = errors.New("the port must be a number from 1 to 65535")
 		}
 	}
 	var syntax *net.AddrError
@@ -178,7 +178,7 @@ func (l *Poller) urlTarget(s *Session, values expr.Scope) (target, error) {
 	case err != nil:
 		return target{}, err
 	case s.options.HTTP == nil:
-		return target{}, fmt.Errorf("cannot ask %s: this program has no HTTP client for steps; it can give one as Config.HTTP", shown)
+		return target{}, fmt.Errorf("cannot request %s: this program has no HTTP client for steps; set Config.HTTP", shown)
 	}
 	return target{shown, func(ctx context.Context) error {
 		status, err := s.options.HTTP(ctx, text)
@@ -188,7 +188,7 @@ func (l *Poller) urlTarget(s *Session, values expr.Scope) (target, error) {
 		case status == l.Status, l.Status == 0 && status >= 200 && status < 300:
 			return nil
 		}
-		return fmt.Errorf("it answered %d", status)
+		return fmt.Errorf("the response status is %d", status)
 	}}, nil
 }
 
@@ -198,11 +198,11 @@ func CheckURL(text string) (shown string, err error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil: // its message contains the whole text
-		return "", errors.New("the address to wait for cannot be read; write it as http://HOST/PATH, with what is special in it as %XX")
+		return "", errors.New("the address to wait for is not a valid URL; write http://HOST/PATH, and escape special characters as %XX")
 	case u.Scheme != "http" && u.Scheme != "https":
-		return "", fmt.Errorf("cannot wait for an address of the kind %q: http:// and https:// are known", u.Scheme)
+		return "", fmt.Errorf("cannot wait for an address with the scheme %q; use http:// or https://", u.Scheme)
 	case u.Hostname() == "":
-		return "", errors.New("the address to wait for names no host; write it as http://HOST/PATH")
+		return "", errors.New("the address to wait for has no host; write http://HOST/PATH")
 	}
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String(), nil
 }

@@ -71,7 +71,7 @@ func TestLookoutTells(t *testing.T) {
 			hangs  bool
 			want   string
 		}{
-			{"http://joe:hunter22@db/health?token=abcdef", 503, nil, false, "waited for http://db/health: it answered 503"},
+			{"http://joe:hunter22@db/health?token=abcdef", 503, nil, false, "waited for http://db/health: the response status is 503"},
 			{"https://db", 0, &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", errors.New("connection refused"))}, false, "waited for https://db: connection refused"},
 			{"http://nowhere/", 0, &net.DNSError{Err: "no such host", Name: "nowhere"}, false, "waited for http://nowhere/: no such host"},
 			{"http://slow/", 0, nil, true, "waited for http://slow/: no answer within 10s"},
@@ -184,13 +184,13 @@ func TestLookoutRefuses(t *testing.T) {
 		{b, Poller{File: b.text(t, "")}, "the path of the file to wait for is empty"},
 		{b, Poller{Port: b.text(t, "5432")}, `cannot wait for the port "5432": missing port in address; write HOST:PORT, as in localhost:5432`},
 		{b, Poller{Port: b.text(t, ":80")}, "the host is missing"},
-		{b, Poller{Port: b.text(t, "db:http")}, "the port is no number from 1 to 65535"},
-		{b, Poller{Port: b.text(t, "db:70000")}, "the port is no number from 1 to 65535"},
-		{b, Poller{URL: b.text(t, "ftp://x")}, `cannot wait for an address of the kind "ftp"`},
-		{b, Poller{URL: b.text(t, "x")}, `cannot wait for an address of the kind ""`},
-		{b, Poller{URL: b.text(t, "http://joe:hunter22@:80")}, "names no host"},
-		{b, Poller{URL: b.text(t, "http://joe:hunter22@db\x01/")}, "cannot be read"},
-		{deaf, Poller{URL: deaf.text(t, "http://x/y?z")}, "cannot ask http://x/y: this program has no HTTP client"},
+		{b, Poller{Port: b.text(t, "db:http")}, "the port must be a number from 1 to 65535"},
+		{b, Poller{Port: b.text(t, "db:70000")}, "the port must be a number from 1 to 65535"},
+		{b, Poller{URL: b.text(t, "ftp://x")}, `cannot wait for an address with the scheme "ftp"`},
+		{b, Poller{URL: b.text(t, "x")}, `cannot wait for an address with the scheme ""`},
+		{b, Poller{URL: b.text(t, "http://joe:hunter22@:80")}, "has no host"},
+		{b, Poller{URL: b.text(t, "http://joe:hunter22@db\x01/")}, "not a valid URL"},
+		{deaf, Poller{URL: deaf.text(t, "http://x/y?z")}, "cannot request http://x/y: this program has no HTTP client"},
 	} {
 		r := c.b.waits(t, t.Context(), &c.l, 0)
 		if r.Status != dag.Failed || r.Reason != dag.ReasonInput || !r.Permanent || !strings.Contains(r.Message, c.want) || strings.Contains(r.Message, "hunter") {

@@ -22,7 +22,7 @@ const privateMiddle = "-private"
 func makePrivate(run string) (string, error) {
 	dir, err := os.MkdirTemp("", privatePrefix(run)+procid.Tag()+"-*")
 	if err != nil {
-		return "", fmt.Errorf("cannot make a temporary folder: %w; set TMPDIR to one you can write to", err)
+		return "", fmt.Errorf("cannot create a temporary folder: %w; set TMPDIR to a folder you can write to", err)
 	}
 	return dir, nil
 }

@@ -50,7 +50,7 @@ func (p *programs) forget(name, path string) {
 
 func search(name, path string) (string, error) {
 	if name == "" {
-		return "", startError{127, "cannot start the step: its command is empty; write a program's name"}
+		return "", startError{127, "cannot start the step: its command is empty; write the name of a program"}
 	}
 	var denied string
 	for _, dir := range filepath.SplitList(path) {
@@ -69,7 +69,7 @@ func search(name, path string) (string, error) {
 		}
 	}
 	if denied != "" {
-		return "", startError{126, fmt.Sprintf("cannot start %q: %s may not be executed; try chmod +x", name, denied)}
+		return "", startError{126, fmt.Sprintf("cannot start %q: you may not execute %s; make it executable with chmod +x", name, denied)}
 	}
 	return "", startError{127, fmt.Sprintf("cannot start %q: not found in PATH %q; install it, or write its full path", name, path)}
 }

@@ -113,7 +113,7 @@ func (t *attempt) startRelay(which Streams, log *logFile) (*follower, error) {
 		own.Close()
 		if l.err != nil {
 			s.Notify(Notice{Code: NoticeStream, Step: t.call.Path,
-				Message: fmt.Sprintf("cannot stream all output of step %s: %v; its log has all of it", t.call.Path, l.err)})
+				Message: fmt.Sprintf("cannot stream all output of step %s: %v; its log is complete", t.call.Path, l.err)})
 		}
 	}), nil
 }
@@ -171,7 +171,7 @@ func (t *attempt) openFile() error {
 		return err
 	}
 	if err != nil {
-		return startError{126, fmt.Sprintf("cannot stream the step's output: %v; make the folder, or change output.file", err)}
+		return startError{126, fmt.Sprintf("cannot stream the output of the step: %v; create the folder, or change output.file", err)}
 	}
 	return nil
 }
@@ -182,7 +182,7 @@ func (s *Session) streamFile(path string, attempt int) (*os.File, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("it is no regular file")}
+		return nil, &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("it is not a regular file")}
 	}
 	flags := os.O_WRONLY | os.O_CREATE | os.O_APPEND
 	if !s.streamed[path] && attempt <= 1 && s.options.Epoch <= 1 {
@@ -230,6 +230,6 @@ func (s *Session) waitForListeners(ctx context.Context) []Notice {
 			return nil
 		default:
 		}
-		return []Notice{{Code: NoticeStream, Message: "who listens to the streamed output was too slow to hear all of it; the logs have it"}}
+		return []Notice{{Code: NoticeStream, Message: "a receiver of streamed output was too slow and missed a part of it; the logs are complete"}}
 	}
 }

@@ -51,7 +51,7 @@ func (t *attempt) renderDefault() (err error) {
 		return inputError{fmt.Errorf("cannot use the default response: %w", err)}
 	}
 	if i := strings.IndexFunc(t.defaultResponse, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' || r == 0x7f }); i >= 0 {
-		return inputError{fmt.Errorf("cannot use the default response: it holds the control character %q, which a terminal would act upon", t.defaultResponse[i])}
+		return inputError{fmt.Errorf("cannot use the default response: it contains the control character %q, which a terminal would execute", t.defaultResponse[i])}
 	}
 	return nil
 }
@@ -206,9 +206,9 @@ func (a *responder) announce(hasDefault bool) {
 		return
 	default:
 	}
-	text := fmt.Sprintf("nobody answered within %v: the default response is taken", a.Interactive.Timeout)
+	text := fmt.Sprintf("no answer within %v: using the default response", a.Interactive.Timeout)
 	if !hasDefault {
-		text = fmt.Sprintf("nobody answered within %v, and there is no default response: the input ends", a.Interactive.Timeout)
+		text = fmt.Sprintf("no answer within %v, and there is no default response: closing the input", a.Interactive.Timeout)
 	}
 	go a.tty.printNotice("flowrun: " + text) // in a goroutine, because the terminal may be slow
 	a.session.Notify(Notice{Code: NoticeUnanswered, Step: a.call.Path, Message: string(a.call.Path) + ": " + text})
@@ -216,13 +216,13 @@ func (a *responder) announce(hasDefault bool) {
 
 func (a *responder) tooManyResponses(hasDefault bool) unansweredError {
 	if hasDefault {
-		return unansweredError{fmt.Sprintf("went on asking after %d default responses; give another default-response, or answer on a terminal", maxResponses)}
+		return unansweredError{fmt.Sprintf("still asking after %d default responses; use another default-response, or answer on a terminal", maxResponses)}
 	}
-	return unansweredError{"went on asking where nobody answers; set interactive-options.default-response, or answer on a terminal"}
+	return unansweredError{"still asking although the input is closed; set interactive-options.default-response, or answer on a terminal"}
 }
 
 // endOfInputHint is the message of a step that failed after its input was ended.
-const endOfInputHint = "nobody was there to answer, and there is no default-response: if it asked, it got the end of input"
+const endOfInputHint = "if the step asked a question, its input was closed, because no terminal was available and default-response is not set"
 
 // explainUnanswered sets the message of a step that was stopped, or failed, because nobody answered
 // it.

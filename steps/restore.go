@@ -12,8 +12,8 @@ import (
 
 // Reasons why the output of an earlier step cannot be read again.
 var (
-	ErrWithheld = errors.New("it held a secret, so only its masked form was kept")
-	ErrLost     = errors.New("it is no longer there as it was printed")
+	ErrWithheld = errors.New("it contained a secret, so only its masked form was stored")
+	ErrLost     = errors.New("its original text is no longer available")
 )
 
 // Restore sets the Raw of an Output that was read from a journal to exactly the bytes that
@@ -62,9 +62,9 @@ func storedLog(o *dag.Output, limit int64) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no regular file", o.File)
+		return nil, fmt.Errorf("%s is not a regular file", o.File)
 	case info.Size() < o.Size, info.Size() > o.Size && o.Digest == "":
-		return nil, fmt.Errorf("%s has %d bytes, and %d were printed", o.File, info.Size(), o.Size)
+		return nil, fmt.Errorf("%s has %d bytes, but the step printed %d", o.File, info.Size(), o.Size)
 	}
 	f, err := proc.OpenFile(o.File, os.O_RDONLY, 0)
 	if err != nil {

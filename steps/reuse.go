@@ -28,7 +28,7 @@ func (c *Command) Reuse(call *dag.Call, stdout, stderr string) (dag.Result, erro
 			continue
 		}
 		if *s.out, err = t.reuse(s.which, s.file); err != nil {
-			return dag.Result{}, fmt.Errorf("cannot reuse what step %s printed: %w", call.Path, err)
+			return dag.Result{}, fmt.Errorf("cannot reuse the output of step %s: %w", call.Path, err)
 		}
 	}
 	return r, nil
@@ -52,7 +52,7 @@ func (t *attempt) reuse(which Streams, file string) (*dag.Output, error) {
 	case err != nil || out == nil:
 		return nil, err
 	case out.Truncated && t.NoTruncation:
-		return nil, errors.New("it is longer than the step's buffer-limit")
+		return nil, errors.New("it exceeds the buffer-limit of the step")
 	case t.session.options.LogDir == "" && out.Size <= dag.InlineLimit:
 		return out, nil
 	}

@@ -148,7 +148,7 @@ func Open(o Options) (*Session, error) {
 	if o.LogDir != "" {
 		if err := os.MkdirAll(o.LogDir, 0o700); err != nil {
 			null.Close()
-			return nil, fmt.Errorf("cannot make the log folder %q: %w", o.LogDir, err)
+			return nil, fmt.Errorf("cannot create the log folder %q: %w", o.LogDir, err)
 		}
 	}
 	s := &Session{options: o, host: o.Host, null: null, starting: make(chan struct{}, maxStarting), terminalLock: make(chan struct{}, 1), polling: make(chan struct{}, maxPolls), pipes: map[*pipe]struct{}{}, streamed: map[string]bool{}}
@@ -227,13 +227,13 @@ func (s *Session) Close(ctx context.Context) ([]Notice, error) {
 	var notices []Notice
 	if len(report.Ended) > 0 {
 		notices = append(notices, Notice{Code: NoticeBackground, Processes: report.Ended,
-			Message: "ended processes that steps left in the background: " + proc.Names(report.Ended) +
-				`; set "detach: true" on a step to leave them running`})
+			Message: "stopped processes that steps left in the background: " + proc.Names(report.Ended) +
+				`; to leave them running, set "detach: true" on the step`})
 	}
 	if len(report.Escaped) > 0 {
 		notices = append(notices, Notice{Code: NoticeEscaped, Processes: report.Escaped,
 			Message: "processes that may belong to the run are still running: " + proc.Names(report.Escaped) +
-				"; end them yourself if they do"})
+				"; if they do, stop them yourself"})
 	}
 	s.mu.Lock()
 	for p := range s.pipes {
@@ -301,7 +301,7 @@ func (s *Session) secretFile(pattern, text string) (path string, err error) {
 	}
 	f, err := os.CreateTemp(dir, pattern) // 0600
 	if err != nil {
-		return "", fmt.Errorf("cannot make a file for a step: %w", err)
+		return "", fmt.Errorf("cannot create a file for a step: %w", err)
 	}
 	_, err = f.WriteString(text)
 	if err = errors.Join(err, f.Close()); err != nil {

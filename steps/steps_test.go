@@ -231,15 +231,15 @@ func TestStartFails(t *testing.T) {
 		says   string
 	}{
 		{"not found", b.argv(t, "no-such-program"), 127, ReasonStartFailed, `"no-such-program": not found in PATH "`},
-		{"no file", b.argv(t, "/no/such"), 127, ReasonStartFailed, `there is no /no/such`},
+		{"no file", b.argv(t, "/no/such"), 127, ReasonStartFailed, `/no/such does not exist`},
 		{"no shell", &Command{Template: b.parse(t, "x", expr.Sh), Shell: "mksh"}, 127, ReasonStartFailed, `"mksh"`},
 		{"empty", b.argv(t, "{EMPTY}"), 127, ReasonStartFailed, "empty"},
 		{"not executable", b.argv(t, noExec), 126, ReasonStartFailed, "chmod +x"},
 		{"no program", b.argv(t, noProgram), 126, ReasonStartFailed, "#!/bin/sh"},
 		{"no interpreter", b.argv(t, noInterpreter), 127, ReasonStartFailed, "interpreter"},
-		{"folder", b.argv(t, dir), 126, ReasonStartFailed, "may not be executed"},
-		{"no folder", &Command{Template: b.parse(t, "true", expr.Argv), Dir: b.text(t, dir+"/no")}, 127, ReasonStartFailed, `working directory "` + dir + `/no" is not there`},
-		{"too long", b.argv(t, "echo {BIG}"), 126, ReasonStartFailed, "by input or by file"},
+		{"folder", b.argv(t, dir), 126, ReasonStartFailed, "you may not execute"},
+		{"no folder", &Command{Template: b.parse(t, "true", expr.Argv), Dir: b.text(t, dir+"/no")}, 127, ReasonStartFailed, `working directory "` + dir + `/no" does not exist`},
+		{"too long", b.argv(t, "echo {BIG}"), 126, ReasonStartFailed, "through input or a file"},
 		{"dash", b.argv(t, "echo {P}"), 1, dag.ReasonInput, `"-x"`},
 	} {
 		r := b.run(t, c.cmd)

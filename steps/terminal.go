@@ -67,7 +67,7 @@ func (t *attempt) acquireTerminal(ctx context.Context) bool {
 	a, err := terminal.Attach(t.call.Path)
 	if err != nil {
 		<-t.session.terminalLock
-		t.session.Notify(Notice{Code: NoticeUnanswered, Step: t.call.Path, Message: "nobody can answer the step: " + err.Error()})
+		t.session.Notify(Notice{Code: NoticeUnanswered, Step: t.call.Path, Message: "nobody can answer this step: " + err.Error()})
 		return true
 	}
 	t.person = a
@@ -99,7 +99,7 @@ var noTerminalErrors = []string{
 }
 
 // noTerminalHint tells the author how to give the step a terminal.
-const noTerminalHint = "it may have wanted to ask somebody: a step has a terminal (/dev/tty) only with interactive: true"
+const noTerminalHint = "it may need a terminal to ask a question; set interactive: true to give the step one (/dev/tty)"
 
 // explainTerminal adds that hint to a Result that seems to have failed for lack of a terminal.
 func (t *attempt) explainTerminal(r *dag.Result) {

@@ -31,7 +31,7 @@ type tty struct {
 func newTTY(person io.Writer, secrets *mask.Mask) (*tty, error) {
 	master, slave, err := openPty(person != nil)
 	if err != nil {
-		return nil, startError{126, fmt.Sprintf("cannot make a terminal for an interactive step: %v", err)}
+		return nil, startError{126, fmt.Sprintf("cannot create a terminal for an interactive step: %v", err)}
 	}
 	p := &tty{master: master, slave: slave, start: time.Now(), person: person}
 	if person != nil {

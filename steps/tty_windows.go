@@ -6,7 +6,7 @@ import (
 )
 
 func openPty(bool) (master, slave *os.File, err error) {
-	return nil, nil, errors.New("interactive steps do not run on Windows yet; set interactive: false, and give the answers by input")
+	return nil, nil, errors.New("interactive steps are not supported on Windows yet; set interactive: false, and provide the answers through input")
 }
 
 func (*tty) resize(Size)  {}

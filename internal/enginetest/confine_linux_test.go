@@ -223,7 +223,7 @@ func TestMaxMemoryWithoutCgroup(t *testing.T) {
 		if s.Status != want[s.ID] {
 			t.Errorf("%s: %s %s", s.ID, s.Status, s.Message)
 		}
-		if s.ID == "big" && !strings.Contains(s.Message, "60 MB of address space (resources.max-memory)") {
+		if s.ID == "big" && !strings.Contains(s.Message, "resources.max-memory limited each of its processes to 60 MB of address space") {
 			t.Errorf("big: %s", s.Message)
 		}
 	}
