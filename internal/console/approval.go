@@ -174,7 +174,7 @@ func (w *approvalWriter) tool(t ApprovalTool) {
 		w.quoted("  rights", "", "", t.Privilege)
 	}
 	if len(t.Tags) == 0 {
-		w.line("  tags", "none: counts as the highest risk")
+		w.line("  tags", "none (treated as the highest risk)")
 	}
 	for _, tag := range t.Tags {
 		w.quoted("  tag", "", "", tag)
@@ -183,21 +183,21 @@ func (w *approvalWriter) tool(t ApprovalTool) {
 		if w.over(i, len(t.Permissions), "permissions") {
 			break
 		}
-		w.quoted("  wants", "", "", p.Resolved)
-		w.odd("this", p.Resolved)
+		w.quoted("  needs", "", "", p.Resolved)
+		w.odd("it", p.Resolved)
 		if p.Written != p.Resolved {
 			w.quoted("", "", "written", p.Written)
 		}
 	}
 	if t.Justification != "" {
-		w.quoted("  its reason", "", "", t.Justification)
+		w.quoted("  reason", "", "", t.Justification)
 	}
 	for _, c := range t.Secrets {
 		w.command("  secret", c)
 	}
 	w.around(t.Around)
 	for _, c := range t.Cleanup {
-		w.command("  at the end", c)
+		w.command("  cleanup", c)
 	}
 	for _, c := range t.Notify {
 		w.command("  notifies", c)
@@ -208,7 +208,7 @@ func (w *approvalWriter) tool(t ApprovalTool) {
 // that a long list does not hide them.
 func (w *approvalWriter) around(a ApprovalAround) {
 	if a.Runtime != "" {
-		w.quoted("  ! runtime", ", outside of the sandbox: it may do all that you may", "", a.Runtime)
+		w.quoted("  ! runtime", ", outside the sandbox: it can do everything that you can", "", a.Runtime)
 	}
 	for _, v := range a.Environment {
 		if v.RunsCode {
@@ -237,7 +237,7 @@ func (w *approvalWriter) around(a ApprovalAround) {
 // odd points out characters that may look like others.
 func (w *approvalWriter) odd(what, name string) {
 	if list := strange(name); list != "" {
-		w.line("  ! note", what+" has characters that are not ASCII and may look like others: "+list)
+		w.line("  ! note", what+" contains non-ASCII characters that may look like others: "+list)
 	}
 }
 
@@ -248,9 +248,9 @@ func (w *approvalWriter) step(s ApprovalStep) {
 		w.quoted("  only if", "", "", s.Condition)
 	}
 	w.around(s.Around)
-	w.command("  does", s.Command)
+	w.command("  runs", s.Command)
 	if s.Fallback != "" {
-		w.command("  or else", s.Fallback)
+		w.command("  fallback", s.Fallback)
 	}
 }
 

@@ -115,8 +115,8 @@ func TestApproval(t *testing.T) {
 // stay within the width, and that no character deceives.
 func trustworthy(t testing.TB, name, text string, width int) {
 	t.Helper()
-	labels := []string{"Approve?", "tool", "  defined in", "  rights", "  tags", "  tag", "  wants", "  its reason", "  secret", "  at the end", "  notifies", "  sets", "  ! sets", "  ! runtime", "  env file", "  input",
-		"  ! note", "parameter", "step", "  only if", "  does", "  or else", ""}
+	labels := []string{"Approve?", "tool", "  defined in", "  rights", "  tags", "  tag", "  needs", "  reason", "  secret", "  cleanup", "  notifies", "  sets", "  ! sets", "  ! runtime", "  env file", "  input",
+		"  ! note", "parameter", "step", "  only if", "  runs", "  fallback", ""}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		label := ""

@@ -47,7 +47,7 @@ func (r *reporter) details(step dag.ID, res *dag.Result, loop bool) {
 		fmt.Fprintf(r.w, "        | %s\n", Sanitize(l))
 	}
 	if o.File != "" && !r.noLogs && (o.Size > int64(len(text)) || len(lines) == shownLines) {
-		fmt.Fprintf(r.w, "        all of it: %s\n", o.File)
+		fmt.Fprintf(r.w, "        full output: %s\n", o.File)
 	}
 }
 

@@ -395,7 +395,7 @@ func (d *drawing) note(n *node) string {
 		case r != nil && r.Attempts == n.Attempt:
 			parts = append(parts, "fallback, after "+brief(r))
 		case n.Attempt > 1:
-			parts = append(parts, fmt.Sprintf("try %d", n.Attempt))
+			parts = append(parts, fmt.Sprintf("attempt %d", n.Attempt))
 		}
 	case dag.Retrying:
 		left := max(n.Due.Sub(d.now)+time.Second-time.Millisecond, 0) // never too little
@@ -406,7 +406,7 @@ func (d *drawing) note(n *node) string {
 		if r.Fallback {
 			parts = append(parts, "ok (fallback)")
 		} else if r.Attempts > 1 {
-			parts = append(parts, fmt.Sprintf("ok after %d tries", r.Attempts))
+			parts = append(parts, fmt.Sprintf("ok after %d attempts", r.Attempts))
 		}
 	case dag.Reused:
 		parts = append(parts, "reused")

@@ -160,7 +160,7 @@ func (g *GitHub) more(file, step string) {
 	defer f.Close()
 	if skipped := info.Size() - g.read[file] - maxFollowed; skipped > 0 {
 		g.read[file] += skipped
-		fmt.Fprintf(g.names.Step(step), "\n(%d bytes are left out here)\n", skipped)
+		fmt.Fprintf(g.names.Step(step), "\n(%d bytes omitted)\n", skipped)
 	}
 	n, _ := io.Copy(struct{ io.Writer }{g.names.Step(step)}, io.NewSectionReader(f, g.read[file], info.Size()-g.read[file]))
 	g.read[file] += n

@@ -73,7 +73,7 @@ func TestGitHub(t *testing.T) {
 		if c := runner(got); strings.Join(c, "\n") != strings.Join(want, "\n") {
 			t.Errorf("the runner obeyed:\n%s\nwant:\n%s\nlog:\n%s", strings.Join(c, "\n"), strings.Join(want, "\n"), got)
 		}
-		for _, text := range []string{"\n::set-output name=x::y\n\x1b[31mred\x1b[0m\n(", "build ok       0ms\n", "bytes are left out here)"} {
+		for _, text := range []string{"\n::set-output name=x::y\n\x1b[31mred\x1b[0m\n(", "build ok       0ms\n", "bytes omitted)"} {
 			if !strings.Contains(got, text) {
 				t.Errorf("no %q in\n%.3000s", text, got)
 			}

@@ -83,9 +83,9 @@ func (p *Plain) beat() {
 	text := "still running: " + strings.Join(words, ", ")
 	switch {
 	case p.waits.what != "":
-		text = fmt.Sprintf("still %s (%s in line)", Clean(p.waits.what), seconds(now.Sub(p.waits.since)))
+		text = fmt.Sprintf("still %s (%s in the queue)", Clean(p.waits.what), seconds(now.Sub(p.waits.since)))
 	case len(words) == 0:
-		text = "still waiting; nothing runs now"
+		text = "still waiting; no step is running"
 	}
 	p.line(dag.Event{Time: now}, dim, text)
 }

@@ -81,7 +81,7 @@ func TestStoppable(t *testing.T) {
 	p.Emit(dag.Event{Kind: dag.RunCancelling, Node: "use", Reason: dag.ReasonFailFast})
 	p.Emit(dag.Event{Kind: dag.RunCancelling, Reason: dag.ReasonCancelled})
 	p.Emit(dag.Event{Kind: dag.RunCancelling, Reason: dag.ReasonForced})
-	for _, want := range []string{"Stopping 2 steps: a step failed (fail-fast)\n", "Stopping 4 steps, cleanup running... Ctrl-C again to force\n", "Stopping at once, cleanup as well\n"} {
+	for _, want := range []string{"Stopping 2 steps: a step failed (fail-fast)\n", "Stopping 4 steps, cleanup running... Ctrl-C again to force\n", "Stopping at once, including cleanup\n"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, &b)
 		}

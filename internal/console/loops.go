@@ -67,7 +67,7 @@ func (p *Plain) inLoop(l, s *fold.Step[reported], e dag.Event, quiet bool) {
 			p.line(e, yellow, "waits for "+Awaited(e.Result.Wait, e.Time))
 		}
 		if l.Own.asked == maxFailures+1 {
-			p.line(dag.Event{Node: l.Path, Time: e.Time}, yellow, "more of them wait")
+			p.line(dag.Event{Node: l.Path, Time: e.Time}, yellow, "more items are waiting")
 		}
 	}
 	if e.Kind != dag.StepFinished {

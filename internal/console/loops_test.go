@@ -142,7 +142,7 @@ func TestStopping(t *testing.T) {
 		n      int
 		want   string
 	}{
-		{dag.ReasonTimeout, 3, "Stopping 3 steps: time is up"},
+		{dag.ReasonTimeout, 3, "Stopping 3 steps: timeout exceeded"},
 		{dag.ReasonFailFast, 1, "Stopping 1 step: a step failed (fail-fast)"},
 		{dag.ReasonForced, 2, "Stopping at once"},
 		{dag.ReasonCancelled, 0, "Stopping, cleanup running... Ctrl-C again"},
@@ -183,7 +183,7 @@ func TestAwaited(t *testing.T) {
 		"approval: Ship ...":              {Asks: true, Kind: "approval", Prompt: "Ship\nit?"},
 		"approval: Ship (0s left)":        {Asks: true, Kind: "approval", Prompt: "Ship", Until: noon.Add(-time.Minute)},
 		"approval: " + strings.Repeat("x", promptColumns-len("approval: ")) + " ...": {Asks: true, Kind: "approval", Prompt: strings.Repeat("x", 200)},
-		"its time (2s left)": {Until: noon.Add(1500 * time.Millisecond)},
+		"time to pass (2s left)": {Until: noon.Add(1500 * time.Millisecond)},
 	} {
 		if got := Awaited(w, noon); got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -80,16 +80,16 @@ func (p *Plain) emit(e dag.Event, quiet bool) {
 		p.line(e, yellow, stopping(e, running))
 	case dag.StepStarted:
 		if e.Attempt > 1 {
-			p.line(e, dim, fmt.Sprintf("try %d started", e.Attempt))
+			p.line(e, dim, fmt.Sprintf("attempt %d started", e.Attempt))
 			return
 		}
 		p.line(e, dim, "started")
 	case dag.StepRetrying:
-		p.line(e, yellow, fmt.Sprintf("%s, next try in %s", outcome(e.Result), Short(e.Due.Sub(e.Time))))
+		p.line(e, yellow, fmt.Sprintf("%s, next attempt in %s", outcome(e.Result), Short(e.Due.Sub(e.Time))))
 	case dag.StepWaiting:
 		p.line(e, yellow, "waits for "+Awaited(e.Result.Wait, e.Time))
 	case dag.StepFallback:
-		p.line(e, yellow, outcome(e.Result)+", trying the fallback")
+		p.line(e, yellow, outcome(e.Result)+", running the fallback")
 	case dag.StepExpanded:
 		if e.Items > maxItems {
 			p.line(e, dim, fmt.Sprintf("%d items", e.Items))
@@ -110,11 +110,11 @@ func stopping(e dag.Event, running int) string {
 	}
 	switch e.Reason {
 	case dag.ReasonTimeout:
-		return what + ": time is up"
+		return what + ": timeout exceeded"
 	case dag.ReasonFailFast:
 		return what + ": a step failed (fail-fast)"
 	case dag.ReasonForced:
-		return "Stopping at once, cleanup as well"
+		return "Stopping at once, including cleanup"
 	}
 	return what + ", cleanup running... Ctrl-C again to force"
 }
@@ -155,7 +155,7 @@ func Reason(reason string) string {
 	case dag.ReasonCondition:
 		return "its condition is false"
 	case dag.ReasonUpstreamFailed:
-		return "a step it waits for failed"
+		return "an upstream step failed"
 	}
 	return reason
 }
@@ -167,7 +167,7 @@ func outcome(r *dag.Result) string {
 		s = "TIMED OUT"
 	}
 	if r.Attempts > 1 {
-		s += fmt.Sprintf(" after %d tries", r.Attempts)
+		s += fmt.Sprintf(" after %d attempts", r.Attempts)
 	}
 	if r.Message != "" {
 		s += ": " + Clean(r.Message)

@@ -47,16 +47,16 @@ func TestPlain(t *testing.T) {
 	want := `   +0.0s  checkout    started
    +0.6s  checkout    ok       600ms
    +0.6s  setup/clone started
-   +0.9s  setup/clone FAILED   exit 128, next try in 1.0s
-   +1.9s  setup/clone try 2 started
-   +2.0s  setup/clone TIMED OUT after 2 tries, trying the fallback
+   +0.9s  setup/clone FAILED   exit 128, next attempt in 1.0s
+   +1.9s  setup/clone attempt 2 started
+   +2.0s  setup/clone TIMED OUT after 2 attempts, running the fallback
   +1m05s  setup/clone ok (fallback) 1m04s
   +1m05s  lint        FAILED   exit 2 (tolerated)
   +1m05s  test        FAILED   exit 1: it ` + "\uFFFD" + `[2Jbroke
         at flow.yaml:7
         | one
         | two red` + "\uFFFD" + `
-  +1m05s  ship        skipped  a step it waits for failed
+  +1m05s  ship        skipped  an upstream step failed
   +1m05s  maybe       skipped  its condition is false
   +1m05s              Stopping, cleanup running... Ctrl-C again to force
   +1m05s  late        cancelled

@@ -28,7 +28,7 @@ func (p *Plain) Waits(what string) {
 	}
 	switch w := &p.waits; {
 	case what == "":
-		p.line(dag.Event{Time: now}, dim, "goes on after "+Short(now.Sub(w.since))+" in line")
+		p.line(dag.Event{Time: now}, dim, "continues after "+Short(now.Sub(w.since))+" in the queue")
 		p.waits = standing{}
 	case w.what == "":
 		p.waits = standing{what, now, now}

@@ -46,7 +46,7 @@ func release() []Bar {
 		idle("docs", dag.Skipped, "its condition is false", "build"),
 		bar("sign", dag.Reused, 12_300, 12_300, "docs", "test"),
 		bar("publish", dag.TimedOut, 12_500, 14_000, "sign"),
-		idle("announce", dag.Skipped, "a step it waits for failed", "publish"),
+		idle("announce", dag.Skipped, "an upstream step failed", "publish"),
 	}
 }
 
@@ -54,7 +54,7 @@ func running() []Bar {
 	return []Bar{
 		bar("fetch", dag.Succeeded, 0, 40_000),
 		{ID: "count", Status: dag.Running, Started: noon.Add(41 * time.Second), After: []string{"fetch"}},
-		{ID: "audit", Status: dag.Retrying, Started: noon.Add(80 * time.Second), Attempts: 2, After: []string{"fetch"}, Note: "next try in 4s"},
+		{ID: "audit", Status: dag.Retrying, Started: noon.Add(80 * time.Second), Attempts: 2, After: []string{"fetch"}, Note: "next attempt in 4s"},
 		{ID: "report", Status: dag.Pending, After: []string{"count", "audit"}, Note: "waits for count, audit"},
 		{ID: "gate", Status: dag.Waiting, After: []string{"fetch"}},
 	}

@@ -29,7 +29,7 @@ func Awaited(w *dag.Wait, now time.Time) string {
 			text += " (" + seconds(max(w.Until.Sub(now), 0)) + " left)"
 		}
 	default:
-		text = "its time (" + seconds(max(w.Until.Sub(now)+time.Second-time.Millisecond, 0)) + " left)"
+		text = "time to pass (" + seconds(max(w.Until.Sub(now)+time.Second-time.Millisecond, 0)) + " left)"
 	}
 	return text
 }

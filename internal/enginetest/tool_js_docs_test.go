@@ -52,7 +52,7 @@ func TestToolJSDocs(t *testing.T) {
 		want   string
 	}{
 		{"greet", map[string]any{"name": "Ada", "times": 2}, "Hello, Ada! Hello, Ada!"},
-		{"fetch-report", nil, "report after 3 tries"},
+		{"fetch-report", nil, "report after 3 attempts"},
 		{"sum", nil, `{"words":["Hello, Ada!","Hello, Grace!"],"letters":24}`},
 		{"words", map[string]any{"text": "the cat and the hat", "top": 1}, `{"top":[{"word":"the","n":2}],"asked":1}`},
 	} {

@@ -8,8 +8,8 @@
 //
 //	deploy                      the run
 //	├─ build                    a step that had to be tried twice
-//	│  ├─ build (try 1)
-//	│  └─ build (try 2)
+//	│  ├─ build (attempt 1)
+//	│  └─ build (attempt 2)
 //	├─ setup                    a nested tool, or a group
 //	│  └─ clone
 //	└─ test                     a loop

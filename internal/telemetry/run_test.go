@@ -187,15 +187,15 @@ steps:
 job failed
   first succeeded
   flaky succeeded
-    flaky (try 1) failed
-    flaky (try 2) failed
-    flaky (try 3) succeeded
+    flaky (attempt 1) failed
+    flaky (attempt 2) failed
+    flaky (attempt 3) succeeded
   rescued succeeded
-    rescued (try 1) failed
-    rescued (try 2) failed
+    rescued (attempt 1) failed
+    rescued (attempt 2) failed
     rescued (fallback) succeeded
   simple succeeded
-    simple (try 1) failed
+    simple (attempt 1) failed
     simple (fallback) succeeded
   setup succeeded
     clone succeeded
@@ -236,12 +236,12 @@ steps:
 	b.want(`
 job succeeded
   setup succeeded
-    setup (try 1) failed
+    setup (attempt 1) failed
       once failed
-    setup (try 2) succeeded
+    setup (attempt 2) succeeded
       once succeeded
 `)
-	if got := collectortest.Attribute(b.Find(t, "setup (try 1)"), "error.type"); got != "exit" {
+	if got := collectortest.Attribute(b.Find(t, "setup (attempt 1)"), "error.type"); got != "exit" {
 		t.Errorf("error.type is %q", got)
 	}
 }
@@ -340,7 +340,7 @@ steps:
     bash: echo $TRACEPARENT $TRACESTATE >`+b.dir+`/own
 `)
 	b.oneTrace()
-	for file, span := range map[string]string{"plain": "plain", "bare": "bare", "try1": "tried (try 1)", "try2": "tried (try 2)", "fallback": "tried (fallback)", "nested": "nested"} {
+	for file, span := range map[string]string{"plain": "plain", "bare": "bare", "try1": "tried (attempt 1)", "try2": "tried (attempt 2)", "fallback": "tried (fallback)", "nested": "nested"} {
 		s := b.Find(t, span)
 		want := "00-" + outerTrace + "-" + hex.EncodeToString(s.SpanId) + "-01 vendor=1"
 		if got := b.seen(file); got != want {
@@ -512,8 +512,8 @@ job succeeded
     build interrupted
     build succeeded
   flaky succeeded
-    flaky (try 1) failed
-    flaky (try 2) succeeded
+    flaky (attempt 1) failed
+    flaky (attempt 2) succeeded
 `)
 	if root := b.Find(t, "job"); len(root.Events) != 2 || root.StartTimeUnixNano != uint64(all[0].Time.UnixNano()) {
 		t.Errorf("the run begins at %d, its events are %v", root.StartTimeUnixNano, root.Events)

@@ -118,7 +118,7 @@ func wholeID(run string, s *step) [8]byte { return spanID(run, s.Path, whole, s.
 
 // tried is the span of a try, or the fallback, in that of its step.
 func (r *run) tried(s *step, end time.Time, o outcome) *tracepb.Span {
-	name := fmt.Sprintf("%s (try %s)", spanName(s.Path), s.Own.try.word)
+	name := fmt.Sprintf("%s (attempt %s)", spanName(s.Path), s.Own.try.word)
 	if s.Own.try.word == fallback {
 		name = spanName(s.Path) + " (fallback)"
 	}
