@@ -15,9 +15,13 @@ const (
 	ReasonInput          = "input"           // a value was rejected; never retried
 	ReasonInterrupted    = "interrupted"     // it was running when flowrun was killed, and does not run again
 	ReasonPanic          = "panic"           // a Runner written in Go panicked
-	ReasonNotStarted     = "not-begun"       // the run lacks something it needs, or is not allowed; no step ran
+	ReasonNotStarted     = "not-started"     // the run lacks something it needs, or is not allowed; no step ran
 	ReasonItems          = "items"           // too few items of a loop succeeded
 )
+
+// IsNotStarted reports whether reason is ReasonNotStarted, which earlier versions recorded as
+// "not-begun".
+func IsNotStarted(reason string) bool { return reason == ReasonNotStarted || reason == "not-begun" }
 
 // Exit codes of steps that did not end by themselves: that of timeout(1), and the one that
 // a shell reports for a command that Ctrl-C ended.

@@ -135,7 +135,7 @@ func (v *served) failedRun(door, reason string) {
 		}
 		return false
 	})
-	if found.Tool != "job" || found.Reason != "not-begun" || !strings.Contains(found.Message, reason) {
+	if found.Tool != "job" || found.Reason != "not-started" || !strings.Contains(found.Message, reason) {
 		v.Errorf("%s: %+v", door, found)
 	}
 	if out := v.run("show", found.ID); out.code != 0 || !strings.Contains(out.stdout, "failed") || !strings.Contains(out.stdout, "message") {

@@ -1,11 +1,11 @@
-// Package explain has a page for every code that flowrun reports when something is wrong: the codes of
-// diagnostics, the practices of validate --detailed, the reasons of steps that did not succeed, the codes
-// of rejected parameters, and the exit codes.
+// Package explain contains a page for every code that flowrun prints: codes of
+// diagnostics, notes of validate --detailed, reasons of steps and runs, codes of rejected
+// parameters, errors of the HTTP API, and exit codes.
 //
-// A page is one Markdown file, pages/KIND-CODE.md. It has a title and an explanation, and if possible a
-// wrong definition and a corrected one. Tests compare the pages with the source, in which every code
-// needs a page, and with the compiler: the wrong definition must give the code of the page, and the
-// corrected one no diagnostic at all.
+// A page is a Markdown file, pages/KIND-CODE.md: a title, an explanation and, if a
+// definition can show the problem, a wrong example and the corrected one. Tests check that
+// every code in the source has a page, that each wrong example gives its code, and that
+// each corrected example gives no diagnostics.
 package explain
 
 import (
@@ -29,19 +29,21 @@ const (
 	Practice   Kind = "practice"   // notes of validate --detailed
 	Parameter  Kind = "parameter"  // problems with parameters of a call
 	Run        Kind = "run"        // reasons of steps and runs
+	Error      Kind = "error"      // error codes of the HTTP API
 	Exit       Kind = "exit"       // exit codes of the command
 )
 
-// Kinds returns all kinds.
-func Kinds() []Kind { return []Kind{Definition, Practice, Parameter, Run, Exit} }
+// Kinds returns all kinds, in the order in which lists show them.
+func Kinds() []Kind { return []Kind{Definition, Practice, Parameter, Run, Error, Exit} }
 
-// Title returns the heading for a list of pages of the kind.
+// Title returns the heading of a list of pages of the kind.
 func (k Kind) Title() string {
 	return map[Kind]string{
 		Definition: "Problems in definitions",
 		Practice:   "Best practices (validate --detailed)",
 		Parameter:  "Rejected parameters",
 		Run:        "Why a step did not succeed",
+		Error:      "Errors of the HTTP API",
 		Exit:       "Exit codes",
 	}[k]
 }
@@ -56,14 +58,14 @@ type Page struct {
 	Wrong, Right string
 }
 
-// Pages returns all pages, sorted by kind and then by code. Do not change the result.
+// Pages returns all pages, sorted by kind and then by code. Do not change them.
 func Pages() []Page { return pages() }
 
 var pages = sync.OnceValue(func() []Page {
 	var all []Page
 	entries, err := fs.ReadDir(files, "pages")
 	if err != nil {
-		panic(err) // the files are embedded, so this cannot happen
+		panic(err) // embedded: the build would have failed
 	}
 	for _, kind := range Kinds() {
 		for _, e := range entries {
@@ -81,10 +83,10 @@ var pages = sync.OnceValue(func() []Page {
 	return all
 })
 
-// renamed maps the codes of earlier versions to their current names.
-var renamed = map[string]string{"js-hole": "js-placeholder", "unsafe-hole": "unsafe-placeholder"}
+// renamed maps codes of earlier versions to what they are called now.
+var renamed = map[string]string{"js-hole": "js-placeholder", "not-begun": "not-started", "unsafe-hole": "unsafe-placeholder"}
 
-// Find returns the pages of a code: usually one, more if two kinds have the same code, none if it is unknown.
+// Find returns the pages of a code: one in most cases, more if two kinds share a code.
 // A code that was renamed finds the page of its new name.
 func Find(code string) []Page {
 	if now, ok := renamed[code]; ok {
@@ -94,7 +96,7 @@ func Find(code string) []Page {
 }
 
 func parse(kind Kind, code, text string) Page {
-	text = strings.ReplaceAll(text, "\r\n", "\n") // git may have changed line endings on checkout
+	text = strings.ReplaceAll(text, "\r\n", "\n") // a checkout may have changed them
 	title, rest, _ := strings.Cut(strings.TrimPrefix(text, "# "), "\n")
 	return Page{Code: code, Kind: kind, Title: title, Text: strings.TrimSpace(rest) + "\n", Wrong: example(rest, "Wrong:"), Right: example(rest, "Right:")}
 }

@@ -15,18 +15,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/explain"
 	"github.com/flowrun/flowrun/internal/lint"
 	"github.com/flowrun/flowrun/internal/outcome"
-	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/diagnostics.md")
 
-// TestEveryCodeHasAPage checks that every code in the source has a page, and every page a code.
+// TestEveryCodeHasAPage: what the source can answer with is explained, and nothing else.
 func TestEveryCodeHasAPage(t *testing.T) {
 	used := codes(t)
 	for _, p := range lint.Practices() {
@@ -51,12 +49,12 @@ func TestEveryCodeHasAPage(t *testing.T) {
 	}
 }
 
-// TestOtherWords checks the pages for reasons of steps, codes of parameters and exit codes.
-func TestOtherWords(t *testing.T) {
+// TestOtherCodes: reasons of steps and runs, codes of parameters, errors of the HTTP API and
+// exit codes have pages, and no other code of these kinds has one.
+func TestOtherCodes(t *testing.T) {
 	words := map[explain.Kind][]string{
-		explain.Run: {dag.ReasonExit, dag.ReasonTimeout, dag.ReasonCondition, dag.ReasonUpstreamFailed, dag.ReasonCancelled, dag.ReasonForced,
-			dag.ReasonFailFast, dag.ReasonInput, dag.ReasonInterrupted, dag.ReasonPanic, dag.ReasonItems,
-			flowrun.ReasonRejected, flowrun.ReasonCleanup, flowrun.ReasonScript, flowrun.ReasonScriptTimeout, flowrun.ReasonScriptMemory, flowrun.ReasonScriptLost, steps.ReasonStartFailed, steps.ReasonOutputTooLarge, steps.ReasonUnanswered},
+		explain.Run:       reasons(t),
+		explain.Error:     outcome.Codes(),
 		explain.Parameter: {"missing", "unknown", "type", "validation", "transform", "default", "nul", "dash", "refused"},
 	}
 	for _, code := range outcome.ExitCodes() {
@@ -86,12 +84,13 @@ func TestRenamedCodes(t *testing.T) {
 	}
 }
 
-// unshown lists the codes whose pages have no examples, because no text of a definition can show them or because it
-// depends on the system.
+// unshown are the codes whose pages have no examples, because no text of a definition
+// can show them or because it depends on the system.
 var unshown = []string{"alias-bomb", "bad-approval", "bad-command", "bad-search", "bad-webhook", "bundle", "duplicate-tool", "missing-package", "control-character", "file-too-large", "graph", "js-no-return", "nesting", "no-command", "no-function", "not-utf-8", "tool-unloadable",
 	"schema-name", "too-deep", "too-many-steps", "two-spellings", "unreadable", "value-size", "windows-only"}
 
-// TestExamples checks that the wrong example of a page gives its code, and that the right one gives nothing at all.
+// TestExamples: what a page calls wrong gives its code, and what it calls right gives
+// nothing at all.
 func TestExamples(t *testing.T) {
 	for _, p := range explain.Pages() {
 		if p.Kind != explain.Definition && p.Kind != explain.Practice {
@@ -119,12 +118,13 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// scripts compiles examples in JavaScript.
+// scripts reads examples in JavaScript.
 var scripts = hooks.New(hooks.Config{InProcess: true})
 
 var fileLine = regexp.MustCompile(`(?m)^# file: (\S+)\n`)
 
-// diagnostics writes the files of an example and returns everything that is wrong with the first one.
+// diagnostics writes the files of an example and answers all that is wrong with the
+// first one.
 func diagnostics(t *testing.T, example string) tool.Diagnostics {
 	t.Helper()
 	dir := t.TempDir()
@@ -176,7 +176,7 @@ func nameOf(text string) string {
 	return "demo"
 }
 
-// TestDocument compares docs/diagnostics.md with the pages.
+// TestDocument keeps docs/diagnostics.md what the pages say.
 func TestDocument(t *testing.T) {
 	const file = "../../docs/diagnostics.md"
 	page := document()

@@ -28,24 +28,59 @@ var word = regexp.MustCompile(`^[a-z]+(-[a-z0-9]+)*$`)
 // codes returns the codes of diagnostics that the source uses, with one place for each.
 func codes(t *testing.T) map[string]string {
 	found := map[string]string{}
+	eachFile(t, others, func(path string) { codesOf(t, path, found) })
+	for _, code := range made {
+		found[code] = "(put together)"
+	}
+	return found
+}
+
+// reasons are the values of the constants Reason..., which say why a step or run has its status.
+func reasons(t *testing.T) (found []string) {
+	eachFile(t, nil, func(path string) {
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			spec, ok := n.(*ast.ValueSpec)
+			if !ok {
+				return true
+			}
+			for i, name := range spec.Names {
+				if !strings.HasPrefix(name.Name, "Reason") || i >= len(spec.Values) {
+					continue
+				}
+				if lit, ok := spec.Values[i].(*ast.BasicLit); ok && lit.Kind == token.STRING {
+					s, err := strconv.Unquote(lit.Value)
+					if err != nil {
+						t.Fatal(err)
+					}
+					found = append(found, s)
+				}
+			}
+			return false
+		})
+	})
+	return found
+}
+
+// eachFile calls do with every Go file of the module outside tests and the folders skip.
+func eachFile(t *testing.T, skip []string, do func(path string)) {
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && path != "../.." && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") || slices.Contains(others, path)):
+		case d.IsDir() && path != "../.." && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") || slices.Contains(skip, path)):
 			return fs.SkipDir
 		case strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go"):
-			codesOf(t, path, found)
+			do(path)
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, code := range made {
-		found[code] = "(put together)"
-	}
-	return found
 }
 
 func codesOf(t *testing.T, path string, found map[string]string) {

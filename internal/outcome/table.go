@@ -2,6 +2,8 @@ package outcome
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/history"
@@ -113,6 +115,15 @@ var (
 	internal = Row{"internal", ExitFailed, 500, AnswerNotRun,
 		"the service could not do this", "the service's log says why", ""}
 )
+
+// Codes returns the codes of the HTTP API that errors have. Each has an explain page.
+func Codes() []string {
+	codes := map[string]bool{}
+	for _, row := range table {
+		codes[row.Code] = true
+	}
+	return slices.Sorted(maps.Keys(codes))
+}
 
 func (r Row) exit(code int) Row           { r.Exit = code; return r }
 func (r Row) commandHint(hint string) Row { r.CommandHint = hint; return r }

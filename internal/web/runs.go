@@ -164,7 +164,7 @@ func (d *door) showRun(w http.ResponseWriter, r *http.Request) error {
 // outside is the message of a run as callers read it: why one could not begin may name
 // paths and settings of the machine.
 func outside(reason, message string) string {
-	if reason == dag.ReasonNotStarted {
+	if dag.IsNotStarted(reason) {
 		return "the run could not begin; flowrun show, on the machine of the service, says why"
 	}
 	return message

@@ -34,7 +34,7 @@ func SuggestNext(env *ui.Env, r *flowrun.Result) {
 	default:
 		return
 	}
-	if r.Reason == dag.ReasonNotStarted {
+	if dag.IsNotStarted(r.Reason) {
 		env.Notef("no step has run; after fixing the cause, start it again: flowrun run %s", r.Tool)
 		return
 	}
