@@ -137,7 +137,7 @@ func WithQueue(f func(QueuePosition)) RunOption { return func(o *runOptions) { o
 // that were open. What it answers is recorded like the answer of anybody else; its Step
 // and Wait need not be set. It must return soon after ctx ends, which it does when the question has got
 // another answer or is too late to answer, and with the run. While it asks, the run
-// waits; with an error, which is ErrNobody unless something is wrong, it leaves the
+// waits; with an error, which is ErrNoApprover unless something is wrong, it leaves the
 // answer to others. A run of which all that is left waits for others rests: Run returns
 // with the status Waiting. Without WithApproval nobody is asked, and without a Store as
 // well a step that asks fails.
