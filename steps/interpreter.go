@@ -114,7 +114,7 @@ func powerShellText(text string, strict bool) string {
 }
 
 // errCmd: cmd exists only on Windows, and no other shell understands its language.
-var errCmd = startError{127, "cannot start the step: cmd steps run only on Windows; use commands with platforms, " +
+var errCmd = startError{127, "cannot start the step: cmd steps run on Windows only; use commands with platforms, " +
 	"a run-condition such as \"{OS} == 'windows'\", or platforms: [windows] on the tool"}
 
 // cmd returns how to start a batch script. Its path is passed in a variable, so that no character

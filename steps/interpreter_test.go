@@ -95,7 +95,7 @@ func TestInterpreterMissing(t *testing.T) {
 		{"powershell", expr.PowerShell, "powershell or pwsh not found"},
 		{"python", expr.Python, "install Python 3"},
 		{"python3", expr.Python, "python3 not found"},
-		{"cmd", expr.Cmd, "only on Windows"},
+		{"cmd", expr.Cmd, "on Windows only"},
 	} {
 		if c.kind == expr.Cmd && runtime.GOOS == "windows" {
 			continue

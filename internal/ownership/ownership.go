@@ -94,7 +94,7 @@ func countsItself(path, folder string) bool {
 	if known {
 		return false
 	}
-	message := fmt.Sprintf("%s is ignored: %s; if it is meant to count: chown it to you and chmod go-w it", path, why)
+	message := fmt.Sprintf("%s is ignored: %s; to use it, make yourself its owner (chown) and remove the write access of others (chmod go-w)", path, why)
 	if folder != "" {
 		message += ", or flowrun trust " + folder
 	}

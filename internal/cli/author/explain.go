@@ -18,9 +18,9 @@ func explainCommand(env *ui.Env) *cobra.Command {
 		Use:   "explain [CODE...]",
 		Short: "Explain what a problem means and how to fix it",
 		Long: `Explain a code: of a problem (unknown-step), of a best-practice note (retry-network), of a
-rejected parameter (missing), the reason why a step did not succeed (upstream-failed), or
-an exit code (3). Each page shows a wrong example, the corrected example, and the reason.
-Without a code, list all codes.`,
+rejected parameter (missing), the reason why a step did not succeed (upstream-failed), an
+error of the HTTP API (live), or an exit code (3). The page of a problem shows a wrong
+example, the corrected example, and the reason. Without a code, list all codes.`,
 		Example: `  flowrun explain
   flowrun explain unknown-step
   flowrun explain 124`,

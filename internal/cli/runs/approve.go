@@ -191,7 +191,7 @@ func noQuestion(p *flowrun.RecordedRun, step string, open []flowrun.Question) er
 		waiting = "; waiting steps: " + ui.Listed(stepsOf(open))
 	}
 	if step == "" {
-		return fmt.Errorf("no step of run %s is waiting for an answer: the run is %s", id, res.Status.With(res.Notes...))
+		return fmt.Errorf("no step of run %s is waiting for an answer; the status of the run is %s", id, res.Status.With(res.Notes...))
 	}
 	if i := slices.IndexFunc(res.Steps, func(s flowrun.StepResult) bool {
 		return s.ID == step || dag.ID(s.ID).WithoutAttempts() == dag.ID(step) || dag.ID(step).Names(dag.ID(s.ID).WithoutAttempts())
@@ -201,7 +201,7 @@ func noQuestion(p *flowrun.RecordedRun, step string, open []flowrun.Question) er
 		if s.Message != "" {
 			said = " (" + s.Message + ")"
 		}
-		return fmt.Errorf("step %s of run %s is not waiting for an answer: it is %s%s%s", step, id, s.Status, said, waiting)
+		return fmt.Errorf("step %s of run %s is not waiting for an answer; its status is %s%s%s", step, id, s.Status, said, waiting)
 	}
 	if p.Plan.Step(step) == nil {
 		return p.NoStep(step)
@@ -288,7 +288,7 @@ func continuedElsewhere(ctx context.Context, env *ui.Env, s *sqlite.Store, p *fl
 		}
 	}
 	if p.Info.Status.Settled() && p.Info.Status != dag.Interrupted {
-		return say("run %s has ended in the meantime: it is %s; for details: flowrun show %s", id, p.Info.Status, id)
+		return say("run %s has ended in the meantime; its status is %s; for details: flowrun show %s", id, p.Info.Status, id)
 	}
 	dir, err := ui.StateDir()
 	if err != nil {

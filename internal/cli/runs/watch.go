@@ -68,7 +68,7 @@ func watchRun(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 			for i, path := range changed {
 				changed[i] = ui.ShortPath(path)
 			}
-			env.Notef("changed: %s; running again", ui.Listed(changed))
+			env.Notef("changed: %s; rerunning", ui.Listed(changed))
 		}
 	}
 }

@@ -120,16 +120,16 @@ func (env *Env) projectDir(c *config.Config) string {
 func (env *Env) whyUndiscovered() string {
 	c, err := env.currentSettings()
 	if err != nil {
-		return "tools.discoveryCommand may know it, but does not run while the settings are invalid; for details: flowrun config list"
+		return "tools.discoveryCommand may provide it, but does not run while the settings are invalid; for details: flowrun config list"
 	}
 	if ignoresDiscovery(c) {
-		return fmt.Sprintf("tools.discoveryCommand of %s may know it, but does not run because the project is not trusted; to trust it: flowrun trust",
+		return fmt.Sprintf("tools.discoveryCommand of %s may provide it, but does not run because the project is not trusted; to trust it: flowrun trust",
 			console.Quote(c.Trust.Folder))
 	}
 	env.found.mu.Lock()
 	defer env.found.mu.Unlock()
 	if env.found.Err != nil {
-		return "tools.discoveryCommand may know it, but failed; for details: flowrun doctor"
+		return "tools.discoveryCommand may provide it, but failed; for details: flowrun doctor"
 	}
 	return ""
 }

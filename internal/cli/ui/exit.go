@@ -66,7 +66,7 @@ func MarkMissing(err error) error {
 		return Missing(err)
 	}
 	if errors.Is(err, syscall.EISDIR) {
-		return Usage(fmt.Errorf("%w; name a file in it, or a tool", err), nil)
+		return Usage(fmt.Errorf("%w; give a file in it, or the name of a tool", err), nil)
 	}
 	return err
 }

@@ -64,7 +64,7 @@ func OwnState() error {
 		return nil
 	}
 	if err := ownership.Check(dir); err != nil {
-		return &RefusedError{Reason: fmt.Sprintf("cannot use the state directory %s: %v; chown it to you and chmod go-w it, or set FLOWRUN_STATE_DIR to a folder of your own", dir, err)}
+		return &RefusedError{Reason: fmt.Sprintf("cannot use the state directory %s: %v; make yourself its owner (chown) and remove the write access of others (chmod go-w), or set FLOWRUN_STATE_DIR to a folder of your own", dir, err)}
 	}
 	return nil
 }
