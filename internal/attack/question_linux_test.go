@@ -59,8 +59,8 @@ func TestQuestionShowsAll(t *testing.T) {
 		s := newSite(t)
 		s.write("t.tool.js", "module.exports = { getMetadata: () => ({ id: 't', description: 'x', runtime: 'node' }), execute: () => 1 }\n")
 		screen, _ := s.terminal(s.command("call", "./t.tool.js", "{}"), exchange{"Allow this?", "n\r"})
-		if !strings.Contains(screen, `"node", outside of the sandbox`) {
-			t.Errorf("the question does not say that it runs outside of the sandbox\n%s", screen)
+		if !strings.Contains(screen, `"node", outside the sandbox`) {
+			t.Errorf("the question does not say that it runs outside the sandbox\n%s", screen)
 		}
 		if out := s.run("run", "--dry-run", "-o", "json", "./t.tool.js"); !strings.Contains(out.stdout, `"runtime": "node"`) {
 			t.Errorf("nor does the dry run\n%s", out)
