@@ -57,12 +57,12 @@ func TestConsentGiven(t *testing.T) {
 	s := sit(t, elevated, nil, "TOKEN=hunter22")
 	s.asked(1)
 	for _, want := range []string{`tool          "it"`, `rights      "elevated"`, `"filesystem:write:`, `/etc"`, `written "filesystem:write:{DIR}"`,
-		`parameter     TOKEN = "***"`, `| touch done`, `at the end  | echo the end`, `<U+001B>[2J<U+202E>`} {
+		`parameter     TOKEN = "***"`, `| touch done`, `cleanup     | echo the end`, `<U+001B>[2J<U+202E>`} {
 		if !strings.Contains(s.seen(), want) {
 			t.Errorf("the prompt does not say %s", want)
 		}
 	}
-	if strings.Contains(s.seen(), "../../etc\"\r\n  wants") || strings.ContainsAny(s.seen(), "\x1b\u202e") {
+	if strings.Contains(s.seen(), "../../etc\"\r\n  needs") || strings.ContainsAny(s.seen(), "\x1b\u202e") {
 		t.Errorf("the prompt was deceived: %q", s.seen())
 	}
 	s.types("d\n")

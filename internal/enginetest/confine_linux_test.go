@@ -76,7 +76,7 @@ steps:
 	if s := res.Step("asks"); s.Status != dag.Succeeded || !strings.Contains(s.Output, "yes") {
 		t.Errorf("asks: %s, printed %q: %s %s", s.Status, s.Output, s.Message, s.Error)
 	}
-	if s := res.Step("missing"); s.Reason != steps.ReasonStartFailed || s.ExitCode != 127 || !strings.Contains(s.Message, "there is no ") {
+	if s := res.Step("missing"); s.Reason != steps.ReasonStartFailed || s.ExitCode != 127 || !strings.Contains(s.Message, "not-there does not exist") {
 		t.Errorf("missing: %s, exit code %d, %s", s.Reason, s.ExitCode, s.Message)
 	}
 }

@@ -24,7 +24,7 @@ func TestNoContainerProgram(t *testing.T) {
 	w.Env = []string{"PATH=" + dir}
 	_, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p, nil, flowrun.WithRunEnv(w))
 	var refused *flowrun.ConfinementError
-	if !errors.As(err, &refused) || len(refused.Problems) != 1 || !strings.Contains(err.Error(), "neither podman nor docker found") {
+	if !errors.As(err, &refused) || len(refused.Problems) != 1 || !strings.Contains(err.Error(), "neither podman nor docker was found") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "ran")); err == nil {

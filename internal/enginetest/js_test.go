@@ -64,7 +64,7 @@ func TestScriptRoles(t *testing.T) {
 		message string
 	}{
 		{role: tool.RolePre, code: `return { q: input + 1 };`, vars: []tool.Entry{entry("input", int64(1))}, output: `{"q":2}`},
-		{role: tool.RolePre, code: `return [1];`, problem: &dag.Problem{Code: "result", Category: "validation"}, message: "must return an object, and returned an array"},
+		{role: tool.RolePre, code: `return [1];`, problem: &dag.Problem{Code: "result", Category: "validation"}, message: "must return an object, but returned an array"},
 		{role: tool.RolePre, code: `return 'x';`, problem: &dag.Problem{Code: "result", Category: "validation"}, message: "returned text"},
 		{role: tool.RolePre, code: `if (false) return {};`, problem: &dag.Problem{Code: "result", Category: "validation"}, message: "returned nothing"},
 		{role: tool.RolePre, code: `return null;`, problem: &dag.Problem{Code: "result", Category: "validation"}, message: "returned null"},
