@@ -106,7 +106,7 @@ func (c change) stands(dir *os.Root, name string) error {
 	}
 	now, err := current(dir, name, c.path)
 	if err == nil && string(now.text) != string(c.was.text) {
-		err = fmt.Errorf("%s was changed by somebody else at the same moment; it was left as it is: read it and edit again", quoted(c.path))
+		err = fmt.Errorf("%s was changed by another program at the same time, so it was not edited; read it and edit again", quoted(c.path))
 	}
 	return err
 }
@@ -135,7 +135,7 @@ func (c change) done() string {
 	case !c.was.exists():
 		return fmt.Sprintf("Created %s (%s).", c.path, length)
 	case c.same():
-		return fmt.Sprintf("%s has this content already; nothing was written.", c.path)
+		return fmt.Sprintf("%s already has this content; nothing was written.", c.path)
 	case c.count > 0:
 		return fmt.Sprintf("Replaced %s in %s.", plural(c.count, "place"), c.path)
 	}
@@ -148,11 +148,11 @@ func (c change) unshown() string {
 	case !c.was.exists() || c.comparable():
 		return ""
 	case c.was.text == nil:
-		return fmt.Sprintf("It holds %s now, too much to compare.", size(c.was.info.Size()))
+		return fmt.Sprintf("The file is %s now, too large to compare.", size(c.was.info.Size()))
 	case k.text:
-		return fmt.Sprintf("It is a text in %s now, and is %s in UTF-8 then.", k.encoding, size(int64(len(c.text))))
+		return fmt.Sprintf("The file is %s text now and will be UTF-8 (%s).", k.encoding, size(int64(len(c.text))))
 	default:
-		return fmt.Sprintf("It is binary now (%s, %s).", k.mime, size(c.was.info.Size()))
+		return fmt.Sprintf("The file is binary now (%s, %s).", k.mime, size(c.was.info.Size()))
 	}
 }
 

@@ -12,15 +12,15 @@ import (
 func (f *files) edit() flowrun.GoTool {
 	return flowrun.GoTool{
 		Name: "edit", DisplayName: "Edit", Tags: []string{"write"},
-		Description: "Replaces a piece of text in a file. old_string must stand in the file exactly as given, blanks and line breaks included, and exactly once, unless expected_replacements or replace_all says otherwise: take in so many lines around the change that it is unique. Nothing is guessed: where it does not fit, the file stays as it is and the answer says why. An empty old_string creates a new file.",
+		Description: "Replaces text in a file. The file must contain old_string exactly, including spaces and line breaks, and exactly once, unless expected_replacements or replace_all is set. Include enough lines around the change to make it unique. Nothing is guessed: if old_string does not match, the file is not changed and the error says why. An empty old_string creates a new file.",
 		Schema: parsed(`{
 			"type": "object",
 			"properties": {
 				"file_path": {"type": "string", "minLength": 1, "description": "The file to change, as an absolute path. Relative paths are refused.", "examples": ["/home/user/project/main.go"]},
-				"old_string": {"type": "string", "description": "The text to replace, exactly as it stands in the file. Empty to create a new file that holds new_string.", "examples": ["timeout = 10"]},
-				"new_string": {"type": "string", "description": "What is to stand in its place. Empty to delete it.", "examples": ["timeout = 30"]},
-				"expected_replacements": {"type": "integer", "minimum": 1, "maximum": 1000000, "description": "How often old_string stands in the file, where that is more than once: all of them are replaced."},
-				"replace_all": {"type": "boolean", "default": false, "description": "Replace old_string wherever it stands, however often."}
+				"old_string": {"type": "string", "description": "The text to replace, exactly as it is in the file. Empty to create a new file with new_string as its content.", "examples": ["timeout = 10"]},
+				"new_string": {"type": "string", "description": "The replacement. Empty to delete old_string.", "examples": ["timeout = 30"]},
+				"expected_replacements": {"type": "integer", "minimum": 1, "maximum": 1000000, "description": "How many times the file contains old_string, if more than once. All occurrences are replaced."},
+				"replace_all": {"type": "boolean", "default": false, "description": "Replace every occurrence of old_string."}
 			},
 			"required": ["file_path", "old_string", "new_string"],
 			"additionalProperties": false
@@ -59,11 +59,11 @@ func (e editing) of(path string, was version) (string, int, error) {
 	old, text := v.text("old_string"), v.text("new_string")
 	switch {
 	case old == "" && was.exists():
-		return "", 0, fmt.Errorf("%s is there already, and an empty old_string creates a new file; to replace all of it use write_file", quoted(path))
+		return "", 0, fmt.Errorf("%s already exists, and an empty old_string creates a new file; to replace the whole file, use write_file", quoted(path))
 	case old == "":
 		return text, 0, nil
 	case !was.exists():
-		return "", 0, fmt.Errorf("there is no %s to edit; to create it leave old_string empty", quoted(path))
+		return "", 0, fmt.Errorf("cannot edit %s: the file does not exist; to create it, leave old_string empty", quoted(path))
 	}
 	held, err := editable(path, was)
 	if err != nil {
@@ -80,7 +80,7 @@ func (e editing) of(path string, was version) (string, int, error) {
 	}
 	count := strings.Count(held, old)
 	if length := len(held) + count*(len(text)-len(old)); length > maxWritten {
-		return "", 0, fmt.Errorf("%s would grow to %s by this; edits make files of up to %s", quoted(path), size(int64(length)), size(maxWritten))
+		return "", 0, fmt.Errorf("the edit would make %s %s large; the limit is %s", quoted(path), size(int64(length)), size(maxWritten))
 	}
 	return strings.ReplaceAll(held, old, text), count, nil
 }
@@ -88,16 +88,16 @@ func (e editing) of(path string, was version) (string, int, error) {
 // editable is the text of a file.
 func editable(path string, was version) (string, error) {
 	if was.text == nil {
-		return "", fmt.Errorf("%s is %s large; files of up to %s can be edited", quoted(path), size(was.info.Size()), size(maxWritten))
+		return "", fmt.Errorf("%s is %s large; edit supports files of up to %s", quoted(path), size(was.info.Size()), size(maxWritten))
 	}
 	k := kindOf(was.text[:min(len(was.text), headSize)])
 	switch {
 	case !k.text:
 		return "", fmt.Errorf("%s is binary (%s); only text can be edited", quoted(path), k.mime)
 	case k.encoding == utf16Low || k.encoding == utf16High:
-		return "", fmt.Errorf("%s is a text in %s; only UTF-8 can be edited. write_file replaces all of it by UTF-8", quoted(path), k.encoding)
+		return "", fmt.Errorf("%s is %s text, and edit supports only UTF-8; write_file can replace the whole file with UTF-8", quoted(path), k.encoding)
 	case !utf8.Valid(was.text):
-		return "", fmt.Errorf("%s is not all UTF-8, so it cannot be edited without harm to the rest", quoted(path))
+		return "", fmt.Errorf("%s contains bytes that are not UTF-8; an edit would damage them", quoted(path))
 	}
 	return string(was.text), nil
 }
@@ -111,15 +111,15 @@ func (e editing) fits(path, held, old string) error {
 	}
 	switch {
 	case count == 0:
-		return fmt.Errorf("old_string does not stand in %s; nothing was changed. %s", quoted(path), nearest(held, old))
+		return fmt.Errorf("old_string was not found in %s; nothing was changed. %s", quoted(path), nearest(held, old))
 	case values(e).flag("replace_all"):
 		return nil
 	case overlaps(held, old) && !given:
-		return fmt.Errorf("old_string stands in %s in places that overlap, so it is not clear which is meant; nothing was changed. Take in more lines around it", quoted(path))
+		return fmt.Errorf("old_string occurs in %s at overlapping positions, so it is ambiguous; nothing was changed. Include more of the lines around it", quoted(path))
 	case count != want && given:
-		return fmt.Errorf("old_string stands %s in %s, and expected_replacements is %d; nothing was changed. It stands on %s", times(count), quoted(path), want, where(held, old))
+		return fmt.Errorf("old_string occurs %s in %s, but expected_replacements is %d; nothing was changed. Found on %s", times(count), quoted(path), want, where(held, old))
 	case count != want:
-		return fmt.Errorf("old_string stands %s in %s, on %s; nothing was changed. Take in more lines around the one that is meant, or set replace_all", times(count), quoted(path), where(held, old))
+		return fmt.Errorf("old_string occurs %s in %s, on %s; nothing was changed. Include more of the lines around the occurrence you mean, or set replace_all", times(count), quoted(path), where(held, old))
 	}
 	return nil
 }

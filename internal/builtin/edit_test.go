@@ -22,34 +22,34 @@ func TestEdit(t *testing.T) {
 		{"to nothing", "a b c\n", " b", "", nil, "a c\n", "Replaced 1 place"},
 		{"lines", code, "func b() {\n\treturn 2\n", "func b() {\n\treturn 3\n", nil, strings.Replace(code, "2", "3", 1), "Replaced 1 place"},
 		{"dollar is no sign", "a\n", "a", "$1 \\1 &", nil, "$1 \\1 &\n", "Replaced 1 place"},
-		{"twice", "x y x\nx\n", "x", "z", nil, "", "error: old_string stands 3 times in \"WS/f\", on line 1, 1, 2; nothing was changed. Take in more lines around the one that is meant, or set replace_all"},
+		{"twice", "x y x\nx\n", "x", "z", nil, "", "error: old_string occurs 3 times in \"WS/f\", on line 1, 1, 2; nothing was changed. Include more of the lines around the occurrence you mean, or set replace_all"},
 		{"twice, all", "x y x\n", "x", "z", []any{"replace_all", true}, "z y z\n", "Replaced 2 places"},
 		{"twice, expected", "x y x\n", "x", "z", []any{"expected_replacements", 2}, "z y z\n", "Replaced 2 places"},
-		{"expected more", "x y x\n", "x", "z", []any{"expected_replacements", 3}, "", "stands 2 times in \"WS/f\", and expected_replacements is 3"},
-		{"expected, but one", "x\n", "x", "z", []any{"expected_replacements", 2}, "", "stands once"},
+		{"expected more", "x y x\n", "x", "z", []any{"expected_replacements", 3}, "", "occurs 2 times in \"WS/f\", but expected_replacements is 3"},
+		{"expected, but one", "x\n", "x", "z", []any{"expected_replacements", 2}, "", "occurs once"},
 		{"overlap", "aaa\n", "aa", "b", nil, "", "overlap"},
 		{"far overlap", "aa aaa\n", "aa", "b", nil, "", "overlap"},
 		{"overlap, all", "aaa\n", "aa", "b", []any{"replace_all", true}, "ba\n", "Replaced 1 place"},
 		{"same", "a\n", "a", "a", nil, "", "error: old_string and new_string are the same"},
-		{"empty old", "a\n", "", "b", nil, "", "is there already, and an empty old_string creates a new file; to replace all of it use write_file"},
+		{"empty old", "a\n", "", "b", nil, "", "already exists, and an empty old_string creates a new file; to replace the whole file, use write_file"},
 		{"dos", "a\r\nb\r\nc\r\n", "a\nb", "x\ny\nz", nil, "x\r\ny\r\nz\r\nc\r\n", "Replaced 1 place"},
 		{"dos, one line", "a\r\nb\r\n", "a", "x\ny", nil, "x\r\ny\r\nb\r\n", "Replaced 1 place"},
 		{"dos, written so", "a\r\nb\r\n", "a\r\nb", "x\r\ny", nil, "x\r\ny\r\n", "Replaced 1 place"},
-		{"mixed", "a\r\nb\nc\n", "a\nb", "x", nil, "", "Some of its lines end in \\r\\n and some in \\n"},
+		{"mixed", "a\r\nb\nc\n", "a\nb", "x", nil, "", "The file mixes \\r\\n and \\n line endings"},
 		{"mixed, one line", "a\r\nb\nc\n", "b", "x\ny", nil, "a\r\nx\ny\nc\n", "Replaced 1 place"},
 		{"mark", "\xef\xbb\xbfa\n", "a", "b", nil, "\xef\xbb\xbfb\n", "Replaced 1 place"},
-		{"blanks differ", code, "func b() {\n    return 2\n}", "", nil, "", "From line 5 on it agrees but for blanks: line 6 is \"\\treturn 2\" in the file and \"    return 2\" in old_string."},
-		{"a line differs", code, "func b() {\n\treturn 4\n}", "", nil, "", "It agrees with 1 line from line 5 on; line 6 is \"\\treturn 2\" in the file and \"\\treturn 4\" in old_string."},
-		{"alike", code, "func  bb() {", "", nil, "", "The line most like its first one is line 5: \"func b() {\"."},
-		{"past the end", "a\nb\n", "b\nc", "", nil, "", "It agrees from line 2 on, but the file ends with line 2."},
-		{"blank at the end", "a\nb\n", "a ", "", nil, "", "From line 1 on it agrees but for blanks"},
-		{"nothing alike", code, "zzzzzzzz", "", nil, "", "No line of it is like the first one of old_string; read the file again."},
-		{"only blanks", "a\n", "\t\t", "x", nil, "", "nothing but blanks"},
+		{"blanks differ", code, "func b() {\n    return 2\n}", "", nil, "", "From line 5 it differs only in spaces: line 6 is \"\\treturn 2\" in the file and \"    return 2\" in old_string."},
+		{"a line differs", code, "func b() {\n\treturn 4\n}", "", nil, "", "It matches 1 line from line 5; line 6 is \"\\treturn 2\" in the file and \"\\treturn 4\" in old_string."},
+		{"alike", code, "func  bb() {", "", nil, "", "The line most similar to its first line is line 5: \"func b() {\"."},
+		{"past the end", "a\nb\n", "b\nc", "", nil, "", "It matches from line 2, but the file ends at line 2."},
+		{"blank at the end", "a\nb\n", "a ", "", nil, "", "From line 1 it differs only in spaces"},
+		{"nothing alike", code, "zzzzzzzz", "", nil, "", "No line is similar to the first line of old_string; read the file again."},
+		{"only blanks", "a\n", "\t\t", "x", nil, "", "only spaces and line breaks"},
 		{"case", "Hello\n", "hello", "x", nil, "", "line 1: \"Hello\""},
 		{"binary", "a\x00b", "a", "b", nil, "", "is binary (application/octet-stream); only text can be edited"},
-		{"utf-16", utf16Text("ab", "\xff\xfe", false), "a", "b", nil, "", "is a text in UTF-16LE; only UTF-8 can be edited"},
-		{"broken late", strings.Repeat("a\n", headSize) + "b\xff\n", "b", "c", nil, "", "is not all UTF-8"},
-		{"grows", strings.Repeat("a", 1000), "a", strings.Repeat("x", 100_000), []any{"replace_all", true}, "", "would grow to 95.4 MB"},
+		{"utf-16", utf16Text("ab", "\xff\xfe", false), "a", "b", nil, "", "is UTF-16LE text, and edit supports only UTF-8"},
+		{"broken late", strings.Repeat("a\n", headSize) + "b\xff\n", "b", "c", nil, "", "contains bytes that are not UTF-8"},
+		{"grows", strings.Repeat("a", 1000), "a", strings.Repeat("x", 100_000), []any{"replace_all", true}, "", "95.4 MB large; the limit is 10 MB"},
 	} {
 		d := newDesk(t, map[string]string{"f": c.before})
 		if err := os.Chmod(filepath.Join(d.ws, "f"), 0o754); err != nil {
@@ -90,7 +90,7 @@ func only(t *testing.T, dir string, names ...string) {
 
 func TestEditNewFile(t *testing.T) {
 	d := newDesk(t, nil)
-	same(t, "no file", d.call("edit", "file_path", "WS/a/b.txt", "old_string", "x", "new_string", "y"), `error: there is no "WS/a/b.txt" to edit; to create it leave old_string empty`)
+	same(t, "no file", d.call("edit", "file_path", "WS/a/b.txt", "old_string", "x", "new_string", "y"), `error: cannot edit "WS/a/b.txt": the file does not exist; to create it, leave old_string empty`)
 	only(t, d.ws)
 	c, err := d.confirm("edit", "file_path", "WS/a/b.txt", "old_string", "", "new_string", "one\n")
 	if err != nil || c.Diff == nil || c.Diff.Original != nil {
@@ -114,7 +114,7 @@ func TestEditJudgedAnew(t *testing.T) {
 	has(t, "still once", d.call("edit", params...), "Replaced 1 place")
 	same(t, "f", d.read("f"), "zero\none\n2\n")
 	d.file(filepath.Join(d.ws, "f"), "two\ntwo\n")
-	has(t, "twice now", d.call("edit", params...), "stands 2 times")
+	has(t, "twice now", d.call("edit", params...), "occurs 2 times")
 	same(t, "f", d.read("f"), "two\ntwo\n")
 }
 
@@ -156,12 +156,12 @@ func TestPutStands(t *testing.T) {
 		d.file(c.path, "somebody's\n")
 		return c.stands(dir, "f")
 	})
-	has(t, "error", fmt.Sprint(err), "was changed by somebody else at the same moment; it was left as it is")
+	has(t, "error", fmt.Sprint(err), "was changed by another program at the same time, so it was not edited")
 	same(t, "f", d.read("f"), "somebody's\n")
 	if err := put(dir, "new", filepath.Join(d.ws, "new"), []byte("x"), version{}, func() error {
 		d.file(filepath.Join(d.ws, "new"), "first\n")
 		return nil
-	}); err == nil || !strings.Contains(err.Error(), "made by somebody else") {
+	}); err == nil || !strings.Contains(err.Error(), "created by another program") {
 		t.Errorf("a new file that is there meanwhile: %v", err)
 	}
 	same(t, "new", d.read("new"), "first\n")
@@ -181,20 +181,20 @@ func TestWriteFile(t *testing.T) {
 	same(t, "f is as it was", d.read("f"), "one\ntwo\n")
 	for _, s := range []struct{ name, content, want string }{
 		{"WS/f", "one\n2\n", "Overwrote WS/f (6 bytes)."},
-		{"WS/f", "one\n2\n", "WS/f has this content already; nothing was written."},
+		{"WS/f", "one\n2\n", "WS/f already has this content; nothing was written."},
 		{"WS/link", "through the link\n", "Overwrote WS/f (17 bytes)."},
 		{"WS/new/er/file", "", "Created WS/new/er/file (0 bytes)."},
 		{"WS/bin", "text", "Overwrote WS/bin (4 bytes)."},
-		{"WS/dir", "x", `error: "WS/dir" is a folder`},
-		{"WS/dir/", "x", "names a folder; the path of a file has no slash at its end"},
-		{"WS/newdir/", "x", "names a folder"},
-		{"WS", "x", "is a folder"},
-		{"WS/f/below", "x", "a part of the path before the last is a file and no folder"},
-		{"WS/dangling", "x", "is a link that leads to nothing"},
-		{"WS/.git/hooks/pre-commit", "#!/bin/sh\n", "belongs to git itself"},
-		{"WS/sub/.GIT/config", "x", "belongs to git itself"},
-		{"WS/.flowrun/tools/read_file.yaml", "x", "belongs to flowrun itself, which may run what is written there; file tools do not write in .flowrun"},
-		{"WS/.cycod/tools/x.yaml", "x", "belongs to flowrun itself"},
+		{"WS/dir", "x", `error: "WS/dir" is a directory`},
+		{"WS/dir/", "x", "is a directory path; the path of a file does not end with a slash"},
+		{"WS/newdir/", "x", "is a directory path"},
+		{"WS", "x", "is a directory"},
+		{"WS/f/below", "x", "a parent in the path is a file, not a directory"},
+		{"WS/dangling", "x", "is a broken symbolic link"},
+		{"WS/.git/hooks/pre-commit", "#!/bin/sh\n", "belongs to git,"},
+		{"WS/sub/.GIT/config", "x", "belongs to git,"},
+		{"WS/.flowrun/tools/read_file.yaml", "x", "belongs to flowrun, which may run files from there; file tools do not write in .flowrun"},
+		{"WS/.cycod/tools/x.yaml", "x", "belongs to flowrun,"},
 		{"WS/.gitignore", "*.log\n", "Created"},
 	} {
 		has(t, s.name, d.call("write_file", "file_path", s.name, "content", s.content), s.want)
@@ -213,7 +213,7 @@ func TestWriteFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "no diff of UTF-16", fmt.Sprint(content.Display), "It is a text in UTF-16LE now, and is 1 byte in UTF-8 then.")
+	same(t, "no diff of UTF-16", fmt.Sprint(content.Display), "The file is UTF-16LE text now and will be UTF-8 (1 byte).")
 	content, err = d.content("write_file", "file_path", "WS/f", "content", "again\n")
 	if diff, ok := content.Display.(*flowrun.FileDiff); err != nil || !ok || diff.New != "again\n" {
 		t.Errorf("shown after: %v, %v", content.Display, err)
@@ -260,6 +260,6 @@ func FuzzEdit(f *testing.F) {
 // file, also where all lines are much alike.
 func TestNearestInLarge(t *testing.T) {
 	text := strings.Repeat("aaaa bbbb cccc dddd\n", maxWritten/20-1) + "aaaa xbbb cccc\n"
-	same(t, "large", nearest(text, "aaaa xbbb  cccc"), fmt.Sprintf("The line most like its first one is line %d: \"aaaa xbbb cccc\".", maxWritten/20))
-	same(t, "one long line", nearest(strings.Repeat("x", maxWritten), "y"), "No line of it is like the first one of old_string; read the file again.")
+	same(t, "large", nearest(text, "aaaa xbbb  cccc"), fmt.Sprintf("The line most similar to its first line is line %d: \"aaaa xbbb cccc\".", maxWritten/20))
+	same(t, "one long line", nearest(strings.Repeat("x", maxWritten), "y"), "No line is similar to the first line of old_string; read the file again.")
 }

@@ -21,22 +21,22 @@ var escapes = []struct {
 	want string // of what every tool says
 }{
 	// Words that lead upwards.
-	{"WS/..", "has .. in it; write the path without"},
-	{"WS/../outside/canary", "has .. in it; write the path without: \"OUT/canary\""},
-	{"WS/dir/../file", "has .. in it; write the path without: \"WS/file\""},
-	{"WS/dir/../../outside/canary", "has .. in it"},
-	{"WS/./../outside/canary", "has .. in it"},
-	{"WS//..//outside/canary", "has .. in it"},
-	{"WS/none/../../outside/canary", "has .. in it"},
-	{"WS/file/..", "has .. in it"},
-	{"WS/in-dir/../file", "has .. in it"},
-	{"/../../../../etc/passwd", "has .. in it"},
-	{"../outside/canary", "has .. in it"},
-	{"../../../../../../etc/passwd", "has .. in it"},
-	{"..", "has .. in it"},
-	{"./file", "is not an absolute path; if it counts from the workspace, that is \"WS/file\""},
-	{"file", "is not an absolute path; if it counts from the workspace, that is \"WS/file\""},
-	{"dir/inner", "if it counts from the workspace, that is \"WS/dir/inner\""},
+	{"WS/..", "contains ..; write the path as"},
+	{"WS/../outside/canary", "contains ..; write the path as \"OUT/canary\""},
+	{"WS/dir/../file", "contains ..; write the path as \"WS/file\""},
+	{"WS/dir/../../outside/canary", "contains .."},
+	{"WS/./../outside/canary", "contains .."},
+	{"WS//..//outside/canary", "contains .."},
+	{"WS/none/../../outside/canary", "contains .."},
+	{"WS/file/..", "contains .."},
+	{"WS/in-dir/../file", "contains .."},
+	{"/../../../../etc/passwd", "contains .."},
+	{"../outside/canary", "contains .."},
+	{"../../../../../../etc/passwd", "contains .."},
+	{"..", "contains .."},
+	{"./file", "is not an absolute path; relative to the workspace, it would be \"WS/file\""},
+	{"file", "is not an absolute path; relative to the workspace, it would be \"WS/file\""},
+	{"dir/inner", "relative to the workspace, it would be \"WS/dir/inner\""},
 	{".", "is not an absolute path"},
 	{"-rf", "is not an absolute path"},
 	// Words that lead upwards elsewhere, and are plain names here.
@@ -56,26 +56,26 @@ var escapes = []struct {
 	{"WS/$(cat OUT/canary)", "no such file"},
 	{"WS/*", "no such file"},
 	// Paths outside.
-	{"OUT/canary", "is outside the folders that file tools may work in; these are WS; a person may add more with the setting roots"},
-	{"OUT", "is outside the folders"},
-	{"OUT/new/file", "is outside the folders"},
-	{"WSx/file", "is outside the folders"},
-	{"/", "is outside the folders"},
-	{"//", "is outside the folders"},
-	{"/etc/passwd", "is outside the folders"},
-	{"//etc/passwd", "is outside the folders"},
-	{"/etc//shadow", "is outside the folders"},
-	{"/nowhere/at/all", "is outside the folders"},
-	{"/var", "is outside the folders"},
+	{"OUT/canary", "is outside the directories that file tools may use: WS; a person can add directories with the setting roots"},
+	{"OUT", "is outside the directories"},
+	{"OUT/new/file", "is outside the directories"},
+	{"WSx/file", "is outside the directories"},
+	{"/", "is outside the directories"},
+	{"//", "is outside the directories"},
+	{"/etc/passwd", "is outside the directories"},
+	{"//etc/passwd", "is outside the directories"},
+	{"/etc//shadow", "is outside the directories"},
+	{"/nowhere/at/all", "is outside the directories"},
+	{"/var", "is outside the directories"},
 	// What is no path.
-	{"WS/file\x00.txt", "has a NUL byte in it"},
-	{"\x00", "has a NUL byte in it"},
-	{"WS/\x00/../outside/canary", "has a NUL byte in it"},
+	{"WS/file\x00.txt", "contains a NUL byte"},
+	{"\x00", "contains a NUL byte"},
+	{"WS/\x00/../outside/canary", "contains a NUL byte"},
 	{"~", "~ is not expanded"},
 	{"~/file", "~ is not expanded"},
 	{"~root/.ssh/id_rsa", "~ is not expanded"},
-	{"file:///etc/passwd", "is an address"},
-	{"file:OUT/canary", "is an address"},
+	{"file:///etc/passwd", "is a URL; give only the path"},
+	{"file:OUT/canary", "is a URL; give only the path"},
 	{"http://localhost/canary", "is not an absolute path"},
 	{"C:\\Windows\\win.ini", "is not an absolute path"},
 	{"C:/Windows/win.ini", "is not an absolute path"},
@@ -85,38 +85,38 @@ var escapes = []struct {
 	{"WS/CON", "no such file"},
 	{"WS/file:stream", "no such file"},
 	{"WS/" + strings.Repeat("a", 300), "too long for this file system"},
-	{"WS/" + strings.Repeat("a/", 3000), "bytes long; a path has at most 4096"},
+	{"WS/" + strings.Repeat("a/", 3000), "bytes long; the limit is 4096"},
 	{" ", "is not an absolute path"},
 	{" /etc/passwd", "is not an absolute path"},
 	// Links.
-	{"WS/out-file", "is outside the folders that file tools may work in (it leads to \"OUT/canary\"); these are WS"},
-	{"WS/out-dir", "(it leads to \"OUT\")"},
-	{"WS/out-dir/canary", "(it leads to \"OUT/canary\")"},
-	{"WS/out-dir/new", "is outside the folders"},
-	{"WS/out-relative", "(it leads to \"OUT/canary\")"},
-	{"WS/out-chain", "(it leads to \"OUT/canary\")"},
-	{"WS/dir/out-deep", "(it leads to \"OUT/canary\")"},
-	{"WS/out-root", "is outside the folders"},
-	{"WS/out-root/etc/passwd", "is outside the folders"},
-	{"WS/out-self/ws/out-file", "(it leads to \"OUT/canary\")"},
-	{"WS/loop", "links that go round in a circle"},
-	{"WS/loop/file", "links that go round in a circle"},
-	{"WS/loop-a", "links that go round in a circle"},
+	{"WS/out-file", "(a link to \"OUT/canary\") is outside the directories that file tools may use: WS"},
+	{"WS/out-dir", "(a link to \"OUT\")"},
+	{"WS/out-dir/canary", "(a link to \"OUT/canary\")"},
+	{"WS/out-dir/new", "is outside the directories"},
+	{"WS/out-relative", "(a link to \"OUT/canary\")"},
+	{"WS/out-chain", "(a link to \"OUT/canary\")"},
+	{"WS/dir/out-deep", "(a link to \"OUT/canary\")"},
+	{"WS/out-root", "is outside the directories"},
+	{"WS/out-root/etc/passwd", "is outside the directories"},
+	{"WS/out-self/ws/out-file", "(a link to \"OUT/canary\")"},
+	{"WS/loop", "symbolic links form a loop"},
+	{"WS/loop/file", "symbolic links form a loop"},
+	{"WS/loop-a", "symbolic links form a loop"},
 	{"WS/dangling-out", "DANGLING"}, // a link to a file outside that is not there
-	{"WS/out-proc", "is outside the folders"},
+	{"WS/out-proc", "is outside the directories"},
 	// The kernel's files, and what makes one wait.
-	{"/proc/self/root/etc/passwd", "is outside the folders"},
+	{"/proc/self/root/etc/passwd", "is outside the directories"},
 	{"/proc/self/cwd/file", "OUTSIDE-OR-NONE"},
 	{"/proc/self/fd/0", "OUTSIDE-OR-NONE"},
-	{"/proc/self/environ", "is outside the folders"},
-	{"/dev/zero", "is outside the folders"},
+	{"/proc/self/environ", "is outside the directories"},
+	{"/dev/zero", "is outside the directories"},
 	{"/dev/stdin", "OUTSIDE-OR-NONE"},
-	{"/sys/kernel", "is outside the folders"},
+	{"/sys/kernel", "is outside the directories"},
 	{"WS/pipe", "a named pipe"},
 	{"WS/in-pipe", "a named pipe"},
 	{"WS/socket", "a socket"},
 	{"WS/file/", "SLASH"},
-	{"WS/file/inner", "is a file and no folder"},
+	{"WS/file/inner", "a parent in the path is a file, not a directory"},
 	{"WS/file/.", "SLASH"},
 }
 
@@ -194,12 +194,12 @@ func TestEscapes(t *testing.T) {
 func expected(name, path, want string) string {
 	searches := name == "read_many_files" || name == "glob" || name == "grep_search"
 	switch {
-	case searches && (strings.Contains(want, "absolute path") || strings.Contains(want, "counts from")), name == "read_many_files" && strings.ContainsAny(path, "*?[{"):
+	case searches && (strings.Contains(want, "absolute path") || strings.Contains(want, "relative to the workspace")), name == "read_many_files" && strings.ContainsAny(path, "*?[{"):
 		return "" // some file or none of the workspace
 	case want == "no such file" && name == "write_file":
 		return "Created WS/"
 	case want == "no such file" && name == "edit":
-		return "to edit; to create it leave old_string empty"
+		return "the file does not exist; to create it, leave old_string empty"
 	case want == "DANGLING" || want == "SLASH" || want == "OUTSIDE-OR-NONE":
 		return ""
 	}
@@ -251,13 +251,13 @@ func TestInside(t *testing.T) {
 func TestGrantedRoots(t *testing.T) {
 	d := newDesk(t, nil, "OUT", "OUT/none", "WS/sub")
 	same(t, "granted", d.call("read_file", "absolute_path", "OUT/canary"), canary)
-	has(t, "a path to neither", d.call("read_file", "absolute_path", "/etc/passwd"), "these are WS, OUT;")
+	has(t, "a path to neither", d.call("read_file", "absolute_path", "/etc/passwd"), ": WS, OUT;")
 	d = newTrap(t, "/")
 	same(t, "through a link", d.call("read_file", "absolute_path", "WS/out-file"), canary)
 	same(t, "from /", d.call("read_file", "absolute_path", "OUT/canary"), canary)
 	for _, path := range []string{"/proc/self/environ", "/proc/kmsg", "/dev/zero", "/dev/null", "/proc/self/root/proc/self/environ", "/sys/kernel/notes"} {
 		if _, err := os.Lstat(path); err == nil {
-			has(t, path, d.answered("read_file", []any{"absolute_path", path}), "error: ", "file tools leave it alone")
+			has(t, path, d.answered("read_file", []any{"absolute_path", path}), "error: ", "file tools do not use it")
 		}
 	}
 	has(t, "/", d.call("list_directory", "path", "/"), "[DIR] etc")
@@ -271,7 +271,7 @@ func TestNestedRoots(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.file(filepath.Join(d.ws, "sub"), "-> OUT")
-	has(t, "swapped", d.call("read_file", "absolute_path", "WS/sub/canary"), "is outside the folders")
+	has(t, "swapped", d.call("read_file", "absolute_path", "WS/sub/canary"), "is outside the directories")
 }
 
 // TestSwapped: a link that is put on the way while calls go on leads nowhere else. One

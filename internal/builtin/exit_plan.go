@@ -17,11 +17,11 @@ const maxPlan = 3500
 // exitPlanMode asks a person whether a plan is to be carried out. It is a gate by itself,
 // whoever has allowed the call: the run waits until somebody has approved or rejected it.
 func exitPlanMode() *tool.Definition {
-	quote := described("quote", "Puts each line of the plan behind a bar", quotePlan)
+	quote := described("quote", "Quotes each line of the plan", quotePlan)
 	gate := &tool.Step{Name: "approval", WaitFor: []tool.Text{{S: "quote"}}, HasWaitFor: true,
-		Body: &tool.Approve{Prompt: tool.Text{S: "A model asks to carry out this plan:\n\n{quote.output}\n\nIs it to go ahead?"}}}
+		Body: &tool.Approve{Prompt: tool.Text{S: "A model wants to carry out this plan:\n\n{quote.output}\n\nApprove it?"}}}
 	answer := described("answer", "Tells the model that the plan was approved", func(context.Context, *flowrun.StepInput) (any, error) {
-		return flowrun.TextContent("The plan was approved by a person. Carry it out now, as it was shown.\n", "The plan was approved."), nil
+		return flowrun.TextContent("A person approved the plan. Carry it out now exactly as shown.\n", "The plan was approved."), nil
 	})
 	answer.WaitFor, answer.HasWaitFor = []tool.Text{{S: "approval"}}, true
 	s := parsed(`{
@@ -29,12 +29,12 @@ func exitPlanMode() *tool.Definition {
 		"additionalProperties": false,
 		"required": ["plan"],
 		"properties": {
-			"plan": {"type": "string", "minLength": 1, "maxLength": 3500, "description": "The whole plan, short: what will be done, in which order, and what it changes.", "examples": ["1. Add a test that fails. 2. Mend parse.go. 3. Run all tests."]}
+			"plan": {"type": "string", "minLength": 1, "maxLength": 3500, "description": "The complete plan, kept short: what you will do, in which order, and what it changes.", "examples": ["1. Add a test that fails. 2. Fix parse.go. 3. Run all tests."]}
 		}
 	}`)
 	return &tool.Definition{Name: "exit_plan_mode", DisplayName: "ExitPlanMode", Tags: []string{"read"},
-		Description: "Shows a plan to a person and waits until it is approved or rejected. Call it when you have planned a change " +
-			"and before you begin; carry out nothing that was not approved.",
+		Description: "Shows a plan to a person and waits until it is approved or rejected. Call it after you have planned a change " +
+			"and before you start; do only what was approved.",
 		Schema: s, Parameters: tool.ParametersOf(s), Steps: []*tool.Step{quote, gate, answer}}
 }
 
@@ -50,11 +50,11 @@ func described(name, what string, f flowrun.StepFunc) *tool.Step {
 func quotePlan(_ context.Context, in *flowrun.StepInput) (any, error) {
 	plan := strings.TrimSpace(strings.ReplaceAll(values(in.Params).text("plan"), "\r\n", "\n"))
 	if plan == "" {
-		return nil, errors.New("the plan is empty; write what is to be done")
+		return nil, errors.New("the plan is empty; describe what you will do")
 	}
 	shown := "| " + strings.ReplaceAll(visible(plan), "\n", "\n| ")
 	if len(shown) > maxPlan {
-		return nil, fmt.Errorf("the plan takes %d bytes, and at most %d can be shown to a person at once; write it shorter", len(shown), maxPlan)
+		return nil, fmt.Errorf("the plan is %d bytes long, and at most %d can be shown to a person; make it shorter", len(shown), maxPlan)
 	}
 	return shown, nil
 }

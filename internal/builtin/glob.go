@@ -28,12 +28,12 @@ const lately = 24 * time.Hour
 func (f *files) glob() flowrun.GoTool {
 	return flowrun.GoTool{
 		Name: "glob", DisplayName: "Glob", Tags: []string{"read"},
-		Description: "Finds files by the pattern of their paths, such as **/*.go or src/**/*.{ts,tsx}, and gives their absolute paths: those changed in the last 24 hours first, newest first, the others by name. Hidden files are found, what .gitignore names and .git itself are not.",
+		Description: "Finds files whose paths match a pattern such as **/*.go or src/**/*.{ts,tsx} and returns their absolute paths: files changed in the last 24 hours come first, newest first, then the others by name. Hidden files are included; files ignored by .gitignore and the .git directory are not.",
 		Schema: parsed(`{
 			"type": "object",
 			"properties": {
-				"pattern": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "The pattern, which counts from path. * is anything but /, ** any number of folders, ? one character, [a-z] one of some, {a,b} either. A name without a pattern such as go.mod stands for the file of that name right in path.", "examples": ["**/*.go"]},
-				"path": {"type": "string", "minLength": 1, "description": "The folder to search: an absolute path, or one that counts from the workspace. Without it, the workspace.", "examples": ["src"]},
+				"pattern": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "The pattern, relative to path. * matches anything except /, ** any number of directories, ? one character, [a-z] one character of a range, {a,b} either alternative. A plain name such as go.mod matches only that file directly in path.", "examples": ["**/*.go"]},
+				"path": {"type": "string", "minLength": 1, "description": "The directory to search, absolute or relative to the workspace. Default: the workspace.", "examples": ["src"]},
 				"file_filtering_options": ` + filteringSchema + `
 			},
 			"required": ["pattern"],
@@ -159,13 +159,13 @@ func sortFound(list []globFile, now time.Time) {
 func foundFiles(list []globFile, more bool, text string, p place, w *walk) *flowrun.Content {
 	left := ""
 	if w.ignored > 0 {
-		left = fmt.Sprintf(" (%s left out by .gitignore)", plural(w.ignored, "entry"))
+		left = fmt.Sprintf(" (%s ignored by .gitignore)", plural(w.ignored, "entry"))
 	}
 	if len(list) == 0 {
 		short := fmt.Sprintf("No files match %s in %s%s", piece(text), p.path, left)
 		hint := ""
 		if !strings.Contains(text, "**") {
-			hint = " A pattern without ** is not about files in folders below: **/" + strings.TrimPrefix(filepath.Base(text), "/") + " is."
+			hint = " A pattern without ** does not match files in subdirectories: **/" + strings.TrimPrefix(filepath.Base(text), "/") + " does."
 		}
 		return answer(short+"."+hint+w.notes(), short)
 	}
@@ -174,13 +174,13 @@ func foundFiles(list []globFile, more bool, text string, p place, w *walk) *flow
 		short = "Found more than " + strings.TrimPrefix(short, "Found ")
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, changed last first%s:\n---\n", short, left)
+	fmt.Fprintf(&b, "%s, most recently changed first%s:\n---\n", short, left)
 	for _, f := range list[:min(len(list), maxGlobbed)] {
 		b.WriteString(f.path)
 		b.WriteByte('\n')
 	}
 	if n := len(list) - maxGlobbed; n > 0 {
-		fmt.Fprintf(&b, "---\n[%d more are not shown; a narrower pattern or path finds those that are wanted]\n", n)
+		fmt.Fprintf(&b, "---\n[%d more not shown; use a narrower pattern or path]\n", n)
 	}
 	return answer(strings.TrimSuffix(b.String(), "\n")+w.notes(), short)
 }

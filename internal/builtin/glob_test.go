@@ -50,19 +50,19 @@ func TestGlob(t *testing.T) {
 		{"src/\\[x\\].go", "", "src/[x].go"},
 		{"a.go", "", "a.go"},
 		{"./a.go", "", "a.go"},
-		{"src/../a.go", "", "error: the pattern \"src/../a.go\" has .. in it"},
-		{"../outside/*", "", "error: the pattern \"../outside/*\" has .. in it"},
-		{"OUT/*", "", "error: \"OUT\" is outside the folders"},
-		{"/etc/*", "", "error: \"/etc\" is outside the folders"},
+		{"src/../a.go", "", "error: the pattern \"src/../a.go\" contains .."},
+		{"../outside/*", "", "error: the pattern \"../outside/*\" contains .."},
+		{"OUT/*", "", "error: \"OUT\" is outside the directories"},
+		{"/etc/*", "", "error: \"/etc\" is outside the directories"},
 		{"out.go", "", "No files match"},
-		{"*.log", "", "No files match \"*.log\" in WS (2 entries left out by .gitignore)"},
+		{"*.log", "", "No files match \"*.log\" in WS (2 entries ignored by .gitignore)"},
 		{"x.go", "gone", "gone/x.go"}, // who names it gets it
 		{"none/*.go", "", "No files match"},
-		{"*", "none", "error: \"WS/none\": there is no such file or folder"},
-		{"*", "a.go", "error: \"WS/a.go\" is a file and no folder"},
-		{"e.go", "", "A pattern without ** is not about files in folders below: **/e.go is."},
-		{"[", "", "error: the pattern \"[\" cannot be used: it is no pattern"},
-		{"{a,b", "", "error: the pattern \"{a,b\" cannot be used"},
+		{"*", "none", "error: \"WS/none\": no such file or directory"},
+		{"*", "a.go", "error: \"WS/a.go\" is a file, not a directory"},
+		{"e.go", "", "A pattern without ** does not match files in subdirectories: **/e.go does."},
+		{"[", "", "error: invalid pattern \"[\": a bracket"},
+		{"{a,b", "", "error: invalid pattern \"{a,b\": "},
 		{strings.Repeat("{a,b}", 20), "", "has too many alternatives in braces"},
 		{strings.Repeat("{a,b,c,", 20) + "d" + strings.Repeat("}", 20), "", "has too many alternatives in braces"},
 		{"config.go", ".git", ".git/config.go"},
@@ -89,7 +89,7 @@ func TestGlobMany(t *testing.T) {
 	}
 	d := newDesk(t, named)
 	got := d.call("glob", "pattern", "**/f*")
-	has(t, "notice", got, fmt.Sprintf("Found %d files", maxGlobbed+7), "[7 more are not shown; a narrower pattern or path finds those that are wanted]")
+	has(t, "notice", got, fmt.Sprintf("Found %d files", maxGlobbed+7), "[7 more not shown; use a narrower pattern or path]")
 	if n := strings.Count(got, "WS/d"); n != maxGlobbed {
 		t.Errorf("%d files named", n)
 	}
@@ -98,15 +98,15 @@ func TestGlobMany(t *testing.T) {
 func TestListDirectory(t *testing.T) {
 	d := newDesk(t, map[string]string{"b": "", "a": "", "Z": "", "dir/x": "", ".hidden": "", ".git/config": "", "x.log": "", "y.tmp": "", "gone/x": "", ".gitignore": "*.log\ngone\n", "link": "-> dir", "empty/": ""})
 	same(t, "all", d.call("list_directory", "path", "WS"),
-		"Listed 9 items in WS (2 left out by .gitignore):\n---\n[DIR] dir\n[DIR] empty\n.gitignore\n.hidden\nZ\na\nb\n[LINK] link\ny.tmp")
+		"Listed 9 items in WS (2 ignored by .gitignore):\n---\n[DIR] dir\n[DIR] empty\n.gitignore\n.hidden\nZ\na\nb\n[LINK] link\ny.tmp")
 	same(t, "less", d.call("list_directory", "path", "WS", "ignore", []any{"*.tmp", "dir/", ".*"}),
-		"Listed 5 items in WS (2 left out by .gitignore):\n---\n[DIR] empty\nZ\na\nb\n[LINK] link")
+		"Listed 5 items in WS (2 ignored by .gitignore):\n---\n[DIR] empty\nZ\na\nb\n[LINK] link")
 	has(t, "what git ignores", d.call("list_directory", "path", "WS", "file_filtering_options", map[string]any{"respect_git_ignore": false}), "x.log", "[DIR] gone", "Listed 11 items")
 	same(t, "empty", d.call("list_directory", "path", "WS/empty"), "Listed 0 items in WS/empty.")
 	same(t, ".git when asked", d.call("list_directory", "path", "WS/.git"), "Listed 1 item in WS/.git:\n---\nconfig")
 	has(t, "ignored when asked", d.call("list_directory", "path", "WS/gone"), "x")
-	has(t, "a file", d.call("list_directory", "path", "WS/a"), `error: "WS/a" is a file and no folder; read_file reads it`)
-	has(t, "bad pattern", d.call("list_directory", "path", "WS", "ignore", []any{"["}), "error: the pattern \"[\"")
+	has(t, "a file", d.call("list_directory", "path", "WS/a"), `error: "WS/a" is a file, not a directory; to read it, use read_file`)
+	has(t, "bad pattern", d.call("list_directory", "path", "WS", "ignore", []any{"["}), "error: invalid pattern \"[\"")
 }
 
 func TestReadManyFiles(t *testing.T) {
@@ -129,7 +129,7 @@ func TestReadManyFiles(t *testing.T) {
 		{paths: []any{"sub/**/*.txt"}, more: []any{"exclude", []any{"sub/deep"}}, want: "--- WS/sub/c.txt ---\nthree\n--- End of content ---"},
 		{paths: []any{"sub"}, more: []any{"exclude", []any{"c.txt"}}, want: "--- WS/sub/deep/d.txt ---\nfour\n--- End of content ---"},
 		{paths: []any{"a.txt"}, more: []any{"include", []any{"a.txt", "sub/c.txt", "WS/a.txt"}}, want: "--- WS/a.txt ---\none\n--- WS/sub/c.txt ---\nthree\n--- End of content ---"},
-		{paths: []any{"**"}, pieces: []string{"four", `"WS/data.bin" is binary`, `"WS/pic.png" is image/png, and read only where a pattern names it`, "these are lines 1 to 2000 of 2100"}, not: "vendored"},
+		{paths: []any{"**"}, pieces: []string{"four", `"WS/data.bin" is a binary file`, `"WS/pic.png" is image/png, which is read only if a pattern names`, "not the whole file, only lines 1 to 2000 of 2100"}, not: "vendored"},
 		{paths: []any{"**"}, not: "PASSWORD"},
 		{paths: []any{"**"}, not: "logged"},
 		{paths: []any{"**"}, not: "canary"},
@@ -138,13 +138,13 @@ func TestReadManyFiles(t *testing.T) {
 		{paths: []any{".env", "x.log", "vendor/v.txt"}, pieces: []string{"PASSWORD", "logged", "vendored"}},
 		{paths: []any{"*.png"}, want: "--- WS/pic.png ---\n[image/png, 16 bytes]\n--- End of content ---"},
 		{paths: []any{"pic.png", "a.txt"}, want: "--- WS/pic.png ---\n[image/png, 16 bytes]\n--- WS/a.txt ---\none\n--- End of content ---"},
-		{paths: []any{"data.bin"}, pieces: []string{"No files were read for data.bin.", "is binary (application/octet-stream, 2 bytes)"}},
+		{paths: []any{"data.bin"}, pieces: []string{"No files were read for data.bin.", "is a binary file (application/octet-stream, 2 bytes)"}},
 		{paths: []any{"link.txt"}, want: "--- WS/a.txt ---\none\n--- End of content ---"},
-		{paths: []any{"none.txt"}, want: `error: "WS/none.txt": there is no such file or folder; list_directory and glob show what there is`},
+		{paths: []any{"none.txt"}, want: `error: "WS/none.txt": no such file or directory; list_directory and glob show what exists`},
 		{paths: []any{"none/*"}, want: "No files were read for none/*."},
-		{paths: []any{"out.txt"}, pieces: []string{"error: ", "is outside the folders", "it leads to"}},
-		{paths: []any{"OUT/*"}, pieces: []string{"error: ", "is outside the folders"}},
-		{paths: []any{"../outside/*"}, pieces: []string{"error: ", "has .. in it"}},
+		{paths: []any{"out.txt"}, pieces: []string{"error: ", "is outside the directories", "a link to"}},
+		{paths: []any{"OUT/*"}, pieces: []string{"error: ", "is outside the directories"}},
+		{paths: []any{"../outside/*"}, pieces: []string{"error: ", "contains .."}},
 	} {
 		for i := range c.paths {
 			c.paths[i] = d.fill(c.paths[i].(string))
@@ -175,7 +175,7 @@ func TestReadManyBounds(t *testing.T) {
 	}
 	d := newDesk(t, named)
 	got := d.call("read_many_files", "paths", []any{"*"})
-	has(t, "notice", got, "more files were left out, for an answer holds at most 500 files and 2 MB; narrower patterns")
+	has(t, "notice", got, "more files were skipped: an answer holds at most 500 files and 2 MB; use narrower patterns")
 	if len(got) > maxManyText+200_000 {
 		t.Errorf("%d bytes", len(got))
 	}

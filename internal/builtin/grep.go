@@ -25,14 +25,14 @@ const (
 func (f *files) grepSearch() flowrun.GoTool {
 	return flowrun.GoTool{
 		Name: "grep_search", DisplayName: "Grep", Tags: []string{"read"},
-		Description: "Searches the lines of files for a regular expression, ignoring case, and gives each line that matches with its file and number. Binary files, what .gitignore names and .git itself are left out; hidden files are searched.",
+		Description: "Searches the lines of files for a regular expression, ignoring case, and returns each matching line with its file and line number. Hidden files are searched; binary files, files ignored by .gitignore and the .git directory are not.",
 		Schema: parsed(`{
 			"type": "object",
 			"properties": {
-				"pattern": {"type": "string", "minLength": 1, "maxLength": 10000, "description": "The regular expression (RE2: no lookaround and no backreferences). It is held against one line at a time. Upper and lower case are the same; (?-i) at its beginning makes them differ. Write \\ before one of . ( ) [ ] { } * + ? | ^ $ \\ that is meant as itself.", "examples": ["func \\w+Handler", "TODO"]},
-				"path": {"type": "string", "minLength": 1, "description": "The folder or file to search: an absolute path, or one that counts from the workspace. Without it, the workspace.", "examples": ["src"]},
-				"glob": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "Search only files that match: *.go is about names, src/**/*.ts about paths from path on.", "examples": ["*.go"]},
-				"limit": {"type": "integer", "minimum": 1, "maximum": 20000, "description": "How many lines to give at most. Without it, 500.", "examples": [100]},
+				"pattern": {"type": "string", "minLength": 1, "maxLength": 10000, "description": "The regular expression (RE2 syntax: no lookaround, no backreferences), matched against one line at a time. Case is ignored unless the pattern starts with (?-i). To match one of . ( ) [ ] { } * + ? | ^ $ \\ literally, escape it with \\.", "examples": ["func \\w+Handler", "TODO"]},
+				"path": {"type": "string", "minLength": 1, "description": "The directory or file to search, absolute or relative to the workspace. Default: the workspace.", "examples": ["src"]},
+				"glob": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "Search only matching files: *.go is matched against file names, src/**/*.ts against paths relative to path.", "examples": ["*.go"]},
+				"limit": {"type": "integer", "minimum": 1, "maximum": 20000, "description": "The maximum number of lines to return. Default: 500.", "examples": [100]},
 				"include": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "Another name for glob.", "examples": ["*.go"]},
 				"maxResults": {"type": "integer", "minimum": 1, "maximum": 20000, "description": "Another name for limit.", "examples": [100]}
 			},
@@ -90,7 +90,7 @@ func (f *files) searching(in *flowrun.StepInput) (*search, error) {
 	for _, name := range []string{"include", "glob"} {
 		text := v.text(name)
 		if text != "" && s.filter != "" && text != s.filter {
-			return nil, fmt.Errorf("glob is %s and include, which means the same, is %s; give one of them", piece(text), piece(s.filter))
+			return nil, fmt.Errorf("glob is %s, but include, which means the same, is %s; use only one of them", piece(text), piece(s.filter))
 		}
 		if text != "" {
 			s.filter = text
@@ -111,11 +111,11 @@ func (f *files) searching(in *flowrun.StepInput) (*search, error) {
 
 // badExpression says what is wrong with a regular expression and how to write it.
 func badExpression(pattern string, err error) error {
-	hint := "write \\ before a sign that is meant as itself, such as \\( or \\["
+	hint := "to match a special character literally, escape it with \\, as in \\( or \\["
 	if strings.Contains(pattern, "(?=") || strings.Contains(pattern, "(?!") || strings.Contains(pattern, "(?<") {
-		hint = "there is no lookahead and no lookbehind: search for more, and look at the lines"
+		hint = "lookahead and lookbehind are not supported; use a broader pattern and filter the lines yourself"
 	}
-	return fmt.Errorf("the pattern %s is no regular expression: %s; %s", piece(pattern), strings.Replace(strings.TrimPrefix(err.Error(), "error parsing regexp: "), "`(?i)", "`", 1), hint)
+	return fmt.Errorf("the pattern %s is not a valid regular expression: %s; %s", piece(pattern), strings.Replace(strings.TrimPrefix(err.Error(), "error parsing regexp: "), "`(?i)", "`", 1), hint)
 }
 
 // run searches a folder, or a single file.
@@ -271,7 +271,7 @@ func (s *search) result() *flowrun.Content {
 	}
 	text := short + ":\n---\n" + s.found.String() + "---"
 	if s.full {
-		text += fmt.Sprintf("\n[There are more; these are the first %d. A narrower pattern, path or glob finds those that are wanted.]", s.count)
+		text += fmt.Sprintf("\n[Only the first %d are shown; use a narrower pattern, path or glob.]", s.count)
 	}
 	return answer(text+s.walk.notes(), short)
 }

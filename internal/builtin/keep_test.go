@@ -47,8 +47,8 @@ func TestSaveMemory(t *testing.T) {
 		want(t, perform(t, t.Context(), c, workspace, "save_memory", params), fails, part)
 	}
 	user, project := filepath.Join(config, "memory.md"), filepath.Join(workspace, ".flowrun", "memory.md")
-	remember(map[string]any{"fact": "Tabs.\n# Not a heading"}, false, "Remembered, in "+user+": Tabs. # Not a heading\n")
-	remember(map[string]any{"fact": "Tabs. # Not a heading"}, false, "remembered already")
+	remember(map[string]any{"fact": "Tabs.\n# Not a heading"}, false, "Remembered in "+user+": Tabs. # Not a heading\n")
+	remember(map[string]any{"fact": "Tabs. # Not a heading"}, false, "Already remembered")
 	remember(map[string]any{"fact": "Make it with make.", "scope": "project"}, false, project)
 	remember(map[string]any{"fact": "x", "scope": "everywhere"}, true, "scope")
 	remember(map[string]any{"fact": " \n"}, true, "the fact is empty")
@@ -80,7 +80,7 @@ func TestSaveMemory(t *testing.T) {
 	if err := os.Symlink(canary, project); err != nil {
 		t.Skip(err)
 	}
-	remember(map[string]any{"fact": "x", "scope": "project"}, true, "is a link")
+	remember(map[string]any{"fact": "x", "scope": "project"}, true, "is a symbolic link")
 	if b, _ := os.ReadFile(canary); string(b) != "mine\n" {
 		t.Errorf("the file outside holds %q", b)
 	}
@@ -101,9 +101,9 @@ func TestTodoWrite(t *testing.T) {
 		{[]any{item("1", "Write\nit", "completed"), item("b", "Test it", "in_progress"), item("c", "Ship it", "pending")}, false,
 			"1 completed, 1 in progress, 1 pending.\n1. [completed] Write it (id 1)\n2. [in_progress] Test it (id b)\n3. [pending] Ship it (id c)\n"},
 		{[]any{item("1", "a", "in_progress"), item("2", "b", "in_progress")}, false, "More than one task is in_progress"},
-		{[]any{}, false, "is empty now"},
-		{[]any{item("1", "a", "pending"), item("2", "b", "pending"), item("1", "c", "pending")}, true, `the tasks 1 and 3 have the same id "1"`},
-		{[]any{item("1", "\x00", "pending")}, true, "task 1 needs an id and a content"},
+		{[]any{}, false, "is now empty"},
+		{[]any{item("1", "a", "pending"), item("2", "b", "pending"), item("1", "c", "pending")}, true, `tasks 1 and 3 have the same id "1"`},
+		{[]any{item("1", "\x00", "pending")}, true, "task 1 needs a readable id and content"},
 		{[]any{item("", "a", "pending")}, true, "id"},
 		{[]any{item("1", "a", "done")}, true, "in_progress"},
 		{[]any{map[string]any{"id": "1", "content": "a"}}, true, "status"},

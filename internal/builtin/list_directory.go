@@ -17,18 +17,18 @@ const maxListed = 1000
 func (f *files) listDirectory() flowrun.GoTool {
 	return flowrun.GoTool{
 		Name: "list_directory", DisplayName: "ListFiles", Tags: []string{"read"},
-		Description: "Lists the names of the files and folders directly in a folder, folders first, each marked with [DIR]; links are marked with [LINK]. To find files below it use glob.",
+		Description: "Lists the names of the files and subdirectories directly in a directory. Subdirectories come first, marked with [DIR]; symbolic links are marked with [LINK]. To find files in subdirectories, use glob.",
 		Schema: parsed(`{
 			"type": "object",
 			"properties": {
-				"path": {"type": "string", "minLength": 1, "description": "The folder to list, as an absolute path. Relative paths are refused.", "examples": ["/home/user/project"]},
-				"ignore": {"type": "array", "items": {"type": "string", "minLength": 1}, "description": "Glob patterns of names to leave out, such as *.log.", "examples": [["*.log"]]},
+				"path": {"type": "string", "minLength": 1, "description": "The directory to list, as an absolute path. Relative paths are refused.", "examples": ["/home/user/project"]},
+				"ignore": {"type": "array", "items": {"type": "string", "minLength": 1}, "description": "Glob patterns of names to exclude, such as *.log.", "examples": [["*.log"]]},
 				"file_filtering_options": ` + filteringSchema + `
 			},
 			"required": ["path"],
 			"additionalProperties": false
 		}`),
-		Describe: func(p map[string]any) string { return "Lists the folder " + values(p).text("path") },
+		Describe: func(p map[string]any) string { return "Lists the directory " + values(p).text("path") },
 		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
 			p, err := f.roots(in).find(values(in.Params).text("path"))
 			if err != nil {
@@ -69,7 +69,7 @@ func list(ctx context.Context, p place, v values) (*flowrun.Content, error) {
 	}
 	short := fmt.Sprintf("Listed %s in %s", plural(len(folders)+len(files), "item"), p.path)
 	if w.ignored > 0 {
-		short += fmt.Sprintf(" (%d left out by .gitignore)", w.ignored)
+		short += fmt.Sprintf(" (%d ignored by .gitignore)", w.ignored)
 	}
 	all := append(folders, files...)
 	text := short + ":\n---\n" + strings.Join(all[:min(len(all), maxListed)], "\n")
@@ -77,7 +77,7 @@ func list(ctx context.Context, p place, v values) (*flowrun.Content, error) {
 		text = short + "."
 	}
 	if more := len(all) - maxListed; more > 0 {
-		text += fmt.Sprintf("\n---\n[%d more; glob with a pattern finds those that are wanted]", more)
+		text += fmt.Sprintf("\n---\n[%d more not shown; use glob with a pattern]", more)
 	}
 	return answer(text+w.notes(), short), nil
 }
@@ -96,7 +96,7 @@ func notFolder(p place, err error) error {
 	file, _, opening := p.open()
 	if opening == nil {
 		file.Close()
-		return fmt.Errorf("%s is a file and no folder; read_file reads it", quoted(p.path))
+		return fmt.Errorf("%s is a file, not a directory; to read it, use read_file", quoted(p.path))
 	}
 	var kind *refusal
 	if errors.As(opening, &kind) && kind.cause == nil && !errors.Is(err, fs.ErrPermission) {

@@ -11,22 +11,22 @@ import (
 // models to see their mistake; nothing is replaced on the strength of it.
 func nearest(text, piece string) string {
 	if newlines(text) == "" && strings.Contains(text, "\r\n") && strings.Contains(piece, "\n") {
-		return "Some of its lines end in \\r\\n and some in \\n, and old_string must have the same; a shorter one on a single line would do."
+		return "The file mixes \\r\\n and \\n line endings, and old_string must have the same ones; use a shorter old_string on a single line."
 	}
 	have, want := splitLines(text), splitLines(piece)
 	for len(want) > 1 && strings.TrimSpace(want[0]) == "" {
 		want = want[1:]
 	}
 	if strings.TrimSpace(want[0]) == "" {
-		return "It is nothing but blanks."
+		return "old_string contains only spaces and line breaks."
 	}
 	if at, run := longestRun(have, want); run > 0 {
 		return compare(have, want, at, run)
 	}
 	if at := maxAlike(have, want[0]); at >= 0 {
-		return fmt.Sprintf("The line most like its first one is line %d: %s.", at+1, piece120(have[at]))
+		return fmt.Sprintf("The line most similar to its first line is line %d: %s.", at+1, piece120(have[at]))
 	}
-	return "No line of it is like the first one of old_string; read the file again."
+	return "No line is similar to the first line of old_string; read the file again."
 }
 
 func splitLines(text string) []string {
@@ -66,17 +66,17 @@ func longestRun(have, want []string) (at, run int) {
 func compare(have, want []string, at, run int) string {
 	for n := range run {
 		if have[at+n] != want[n] {
-			return fmt.Sprintf("From line %d on it agrees but for blanks: line %d is %s in the file and %s in old_string.",
+			return fmt.Sprintf("From line %d it differs only in spaces: line %d is %s in the file and %s in old_string.",
 				at+1, at+n+1, piece120(have[at+n]), piece120(want[n]))
 		}
 	}
 	switch {
 	case run == len(want):
-		return fmt.Sprintf("All its lines stand there from line %d on, but what is around them differs: look at blanks at its beginning and end.", at+1)
+		return fmt.Sprintf("All its lines are in the file, starting at line %d, but the text around them differs; check the spaces at its beginning and end.", at+1)
 	case at+run == len(have):
-		return fmt.Sprintf("It agrees from line %d on, but the file ends with line %d.", at+1, len(have))
+		return fmt.Sprintf("It matches from line %d, but the file ends at line %d.", at+1, len(have))
 	}
-	return fmt.Sprintf("It agrees with %s from line %d on; line %d is %s in the file and %s in old_string.",
+	return fmt.Sprintf("It matches %s from line %d; line %d is %s in the file and %s in old_string.",
 		plural(run, "line"), at+1, at+run+1, piece120(have[at+run]), piece120(want[run]))
 }
 

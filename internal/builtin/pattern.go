@@ -43,16 +43,16 @@ func pattern(text string, names bool) (globbing, error) {
 func checkPattern(text string) error {
 	switch {
 	case len(text) > maxPattern:
-		return fmt.Errorf("the pattern %s is %d bytes long; at most %d are taken", piece(text), len(text), maxPattern)
+		return fmt.Errorf("the pattern %s is %d bytes long; the limit is %d", piece(text), len(text), maxPattern)
 	case strings.ContainsRune(text, 0):
-		return fmt.Errorf("the pattern %s has a NUL byte in it, which no path has", piece(text))
+		return fmt.Errorf("the pattern %s contains a NUL byte, which no path can contain", piece(text))
 	case combinations(text) > maxCombinations:
 		return fmt.Errorf("the pattern %s has too many alternatives in braces; use several patterns", piece(text))
 	case slices.Contains(strings.Split(text, "/"), ".."):
-		return fmt.Errorf("the pattern %s has .. in it; patterns lead down only: give the folder to begin with as path", piece(text))
+		return fmt.Errorf("the pattern %s contains ..; patterns match only below path: set path to the directory to start from", piece(text))
 	}
 	if err := cache.CheckInput(text); err != nil {
-		return fmt.Errorf("the pattern %s cannot be used: %w", piece(text), err)
+		return fmt.Errorf("invalid pattern %s: %w", piece(text), err)
 	}
 	return nil
 }

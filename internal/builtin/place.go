@@ -25,7 +25,7 @@ func (p place) open() (*os.File, fs.FileInfo, error) {
 }
 
 func (p place) openedAsFolder() error {
-	return fmt.Errorf("%s/ names a folder; the path of a file has no slash at its end", p.path)
+	return fmt.Errorf("%s/ is a directory path; the path of a file does not end with a slash", p.path)
 }
 
 // openRegular opens a regular file below a folder. Between the look at it and the opening
@@ -58,7 +58,7 @@ func regular(path string, info fs.FileInfo) error {
 	case m.IsRegular():
 		return nil
 	case m.IsDir():
-		return &refusal{words: fmt.Sprintf("%s is a folder; list_directory shows what is in it", quoted(path))}
+		return &refusal{words: fmt.Sprintf("%s is a directory; to see its content, use list_directory", quoted(path))}
 	case m&fs.ModeNamedPipe != 0:
 		what = "a named pipe"
 	case m&fs.ModeSocket != 0:
@@ -66,11 +66,11 @@ func regular(path string, info fs.FileInfo) error {
 	case m&fs.ModeDevice != 0:
 		what = "a device"
 	case m&fs.ModeSymlink != 0:
-		what = "a link that leads to nothing"
+		what = "a broken symbolic link"
 	default:
-		what = "no regular file"
+		what = "not a regular file"
 	}
-	return &refusal{words: fmt.Sprintf("%s is %s; file tools work on regular files alone", quoted(path), what)}
+	return &refusal{words: fmt.Sprintf("%s is %s; file tools work only on regular files", quoted(path), what)}
 }
 
 // dir opens a folder.
@@ -100,7 +100,7 @@ func (p place) parent(make bool) (*os.Root, error) {
 	case p.folder:
 		return nil, p.openedAsFolder()
 	case p.rest == ".":
-		return nil, fmt.Errorf("%s is a folder; give the path of a file in it", quoted(p.path))
+		return nil, fmt.Errorf("%s is a directory; give the path of a file in it", quoted(p.path))
 	}
 	top, err := os.OpenRoot(p.root)
 	if err != nil {
@@ -146,17 +146,17 @@ func told(path string, err error) error {
 func inWords(err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "there is no such file or folder; list_directory and glob show what there is"
+		return "no such file or directory; list_directory and glob show what exists"
 	case errors.Is(err, fs.ErrPermission):
-		return "permission denied for the user that flowrun runs as"
+		return "permission denied for the user flowrun runs as"
 	case errors.Is(err, syscall.ENOTDIR):
-		return "a part of the path before the last is a file and no folder"
+		return "a parent in the path is a file, not a directory"
 	case errors.Is(err, syscall.ELOOP), strings.Contains(err.Error(), "too many links"):
-		return "it leads through links that go round in a circle"
+		return "its symbolic links form a loop"
 	case errors.Is(err, syscall.ENAMETOOLONG):
-		return "the path or a name in it is too long for this file system"
+		return "the path, or a name in it, is too long for this file system"
 	case strings.Contains(err.Error(), "escapes from parent"):
-		return "it leads out of its granted folder through a link, which was put there a moment ago; it was left alone"
+		return "a symbolic link created just now leads outside the permitted directories, so the file was not touched"
 	}
 	var inner *fs.PathError
 	if errors.As(err, &inner) {

@@ -15,13 +15,13 @@ const maxMedia = 20 << 20
 func (f *files) readFile() flowrun.GoTool {
 	return flowrun.GoTool{
 		Name: "read_file", DisplayName: "ReadFile", Tags: []string{"read"},
-		Description: "Reads one file. Of a text it gives the lines, by default the first 2,000; offset and limit choose others, and where something is left out the answer begins with a note that says how to read on. Lines longer than 2,000 characters are cut. Images, sounds, films and PDFs of up to 20 MB are given as they are; other binary files are refused.",
+		Description: "Reads one file. For a text file it returns lines, by default the first 2,000; offset and limit select others. If lines are missing, the answer starts with a note that says how to read the rest. Lines longer than 2,000 characters are cut. Images, audio, video and PDFs of up to 20 MB are returned as they are; other binary files are refused.",
 		Schema: parsed(`{
 			"type": "object",
 			"properties": {
 				"absolute_path": {"type": "string", "minLength": 1, "description": "The file to read, as an absolute path. Relative paths are refused.", "examples": ["/home/user/project/main.go"]},
-				"offset": {"type": "integer", "minimum": 0, "maximum": 1000000000, "description": "The first line to read of a text. Line 1 has offset 0.", "examples": [0]},
-				"limit": {"type": "integer", "minimum": 1, "maximum": 1000000000, "description": "How many lines to read of a text at most. Without it, 2,000.", "examples": [2000]}
+				"offset": {"type": "integer", "minimum": 0, "maximum": 1000000000, "description": "The first line of a text file to read. Line 1 has offset 0.", "examples": [0]},
+				"limit": {"type": "integer", "minimum": 1, "maximum": 1000000000, "description": "The maximum number of lines of a text file to read. Default: 2,000.", "examples": [2000]}
 			},
 			"required": ["absolute_path"],
 			"additionalProperties": false
@@ -65,7 +65,7 @@ func readOne(ctx context.Context, p place, v values) (*flowrun.Content, error) {
 	case err != nil:
 		return nil, told(p.path, err)
 	case offset > 0 && e.count == 0:
-		return nil, fmt.Errorf("%s has %s, so there is nothing at offset %d; the first line has offset 0", quoted(p.path), plural(e.total, "line"), offset)
+		return nil, fmt.Errorf("%s has %s, so offset %d is past its end; the first line has offset 0", quoted(p.path), plural(e.total, "line"), offset)
 	}
 	return flowrun.TextContent(e.note()+e.text, fmt.Sprintf("Read %s of %s", e.range_(), p.path)), nil
 }
@@ -74,16 +74,16 @@ func readOne(ctx context.Context, p place, v values) (*flowrun.Content, error) {
 func media(s *source, path string, length int64) (flowrun.Part, error) {
 	switch {
 	case !shown(s.mime):
-		return flowrun.Part{}, fmt.Errorf("%s is binary (%s, %s) and has no text to read; a program that knows its format may tell more", quoted(path), s.mime, size(length))
+		return flowrun.Part{}, fmt.Errorf("%s is a binary file (%s, %s) that read_file cannot read; use a program that supports its format", quoted(path), s.mime, size(length))
 	case length > maxMedia:
-		return flowrun.Part{}, fmt.Errorf("%s (%s) is %s large; at most %s are handed on", quoted(path), s.mime, size(length), size(maxMedia))
+		return flowrun.Part{}, fmt.Errorf("%s (%s) is %s large; the limit is %s", quoted(path), s.mime, size(length), size(maxMedia))
 	}
 	data, err := io.ReadAll(io.LimitReader(s.r, maxMedia+1))
 	switch {
 	case err != nil:
 		return flowrun.Part{}, told(path, err)
 	case len(data) > maxMedia:
-		return flowrun.Part{}, fmt.Errorf("%s (%s) grew over %s while it was read; at most that much is handed on", quoted(path), s.mime, size(maxMedia))
+		return flowrun.Part{}, fmt.Errorf("%s (%s) grew beyond the limit of %s while it was read", quoted(path), s.mime, size(maxMedia))
 	}
 	return flowrun.Part{MIME: s.mime, Data: data}, nil
 }
@@ -94,9 +94,9 @@ func (e excerpt) note() string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "[This is not the whole file: these are %s.", e.range_())
+	fmt.Fprintf(&b, "[This is not the whole file, only %s.", e.range_())
 	if end := e.from + e.count; end != e.total {
-		fmt.Fprintf(&b, " Read on with offset %d.", end)
+		fmt.Fprintf(&b, " To continue, use offset %d.", end)
 	}
 	if e.cut > 0 {
 		fmt.Fprintf(&b, " %s cut after %d characters.", were(e.cut, "line"), maxChars)
@@ -110,7 +110,7 @@ func (e excerpt) range_() string {
 	case e.count == 0:
 		return "no lines"
 	case e.total < 0:
-		return fmt.Sprintf("lines %d to %d of many", e.from+1, e.from+e.count)
+		return fmt.Sprintf("lines %d to %d of more", e.from+1, e.from+e.count)
 	}
 	return fmt.Sprintf("lines %d to %d of %d", e.from+1, e.from+e.count, e.total)
 }

@@ -50,32 +50,32 @@ func TestReadFile(t *testing.T) {
 		{"open", 0, 0, "one\ntwo"},
 		{"empty", 0, 0, ""},
 		{"dos", 0, 0, "one\r\ntwo\r\n"},
-		{"small", 1, 0, "[This is not the whole file: these are lines 2 to 2 of 2.]\ntwo\n"},
-		{"small", 0, 1, "[This is not the whole file: these are lines 1 to 1 of 2. Read on with offset 1.]\none\n"},
+		{"small", 1, 0, "[This is not the whole file, only lines 2 to 2 of 2.]\ntwo\n"},
+		{"small", 0, 1, "[This is not the whole file, only lines 1 to 1 of 2. To continue, use offset 1.]\none\n"},
 		{"small", 0, 2, "one\ntwo\n"},
-		{"long", 0, 0, "[This is not the whole file: these are lines 1 to 2000 of 5000. Read on with offset 2000.]\n" + numbered(1, 2000)},
-		{"long", 4000, 0, "[This is not the whole file: these are lines 4001 to 5000 of 5000.]\n" + numbered(4001, 5000)},
-		{"long", 4998, 1, "[This is not the whole file: these are lines 4999 to 4999 of 5000. Read on with offset 4999.]\nline 4999\n"},
+		{"long", 0, 0, "[This is not the whole file, only lines 1 to 2000 of 5000. To continue, use offset 2000.]\n" + numbered(1, 2000)},
+		{"long", 4000, 0, "[This is not the whole file, only lines 4001 to 5000 of 5000.]\n" + numbered(4001, 5000)},
+		{"long", 4998, 1, "[This is not the whole file, only lines 4999 to 4999 of 5000. To continue, use offset 4999.]\nline 4999\n"},
 		{"long", 0, 5000, numbered(1, 5000)},
-		{"long", 5000, 0, `error: "WS/long" has 5000 lines, so there is nothing at offset 5000; the first line has offset 0`},
-		{"wide", 0, 0, "[This is not the whole file: these are lines 1 to 2 of 2. 1 line was cut after 2000 characters.]\n" + strings.Repeat("ä", 2000) + "... [line cut]\nnext\n"},
+		{"long", 5000, 0, `error: "WS/long" has 5000 lines, so offset 5000 is past its end; the first line has offset 0`},
+		{"wide", 0, 0, "[This is not the whole file, only lines 1 to 2 of 2. 1 line was cut after 2000 characters.]\n" + strings.Repeat("ä", 2000) + "... [line cut]\nnext\n"},
 		{"full", 0, 0, strings.Repeat("x", 2000) + "\n"},
 		{"mark", 0, 0, "one\n"},
 		{"low", 0, 0, "grüß\n𝄞"},
 		{"high", 0, 0, "grüß\n"},
 		{"half", 0, 0, "a\uFFFD"},
-		{"latin", 0, 0, `error: "WS/latin" is binary (application/octet-stream, 5 bytes) and has no text to read; a program that knows its format may tell more`},
-		{"elf", 0, 0, `error: "WS/elf" is binary (application/octet-stream, 8 bytes) and has no text to read; a program that knows its format may tell more`},
+		{"latin", 0, 0, `error: "WS/latin" is a binary file (application/octet-stream, 5 bytes) that read_file cannot read; use a program that supports its format`},
+		{"elf", 0, 0, `error: "WS/elf" is a binary file (application/octet-stream, 8 bytes) that read_file cannot read; use a program that supports its format`},
 		{"pic.png", 0, 0, "[image/png, 16 bytes]\n"},
 		{"doc.pdf", 0, 0, "[application/pdf, 9 bytes]\n"},
 		{"sound", 0, 0, "[audio/flac, 6 bytes]\n"},
 		{"BM.txt", 0, 0, "BMW is a car\n"},
-		{"late", 3999, 2, "[This is not the whole file: these are lines 4000 to 4001 of 4001.]\ntext\n\uFFFD\n"},
+		{"late", 3999, 2, "[This is not the whole file, only lines 4000 to 4001 of 4001.]\ntext\n\uFFFD\n"},
 		{"edge", 1, 0, "error"},
 		{"link", 0, 0, "one\ntwo\n"},
 		{"full-link", 0, 0, "one\ntwo\n"},
-		{"dir", 0, 0, `error: "WS/dir" is a folder; list_directory shows what is in it`},
-		{"none", 0, 0, `error: "WS/none": there is no such file or folder; list_directory and glob show what there is`},
+		{"dir", 0, 0, `error: "WS/dir" is a directory; to see its content, use list_directory`},
+		{"none", 0, 0, `error: "WS/none": no such file or directory; list_directory and glob show what exists`},
 	} {
 		params := []any{"absolute_path", "WS/" + c.name}
 		if c.offset > 0 {
@@ -91,7 +91,7 @@ func TestReadFile(t *testing.T) {
 		}
 		same(t, fmt.Sprintf("%s %d %d", c.name, c.offset, c.limit), got, c.want)
 	}
-	has(t, "a link that leads out", d.call("read_file", "absolute_path", "WS/far"), "outside the folders", "it leads to", "WS; ", "setting roots")
+	has(t, "a link that leads out", d.call("read_file", "absolute_path", "WS/far"), "outside the directories", "a link to", "WS; ", "setting roots")
 }
 
 // TestReadMedia: data goes to the model as it is, up to a size.
@@ -106,7 +106,7 @@ func TestReadMedia(t *testing.T) {
 	if err := os.Truncate(filepath.Join(d.ws, "a.png"), maxMedia+1); err != nil {
 		t.Fatal(err)
 	}
-	has(t, "too large", d.call("read_file", "absolute_path", "WS/a.png"), "image/png", "is 20 MB large; at most 20 MB")
+	has(t, "too large", d.call("read_file", "absolute_path", "WS/a.png"), "image/png", "is 20 MB large; the limit is 20 MB")
 }
 
 // TestReadHuge: a range of a file of many gigabytes (a sparse one) is read by streaming,
@@ -118,7 +118,7 @@ func TestReadHuge(t *testing.T) {
 		t.Skipf("no sparse files here: %v", err)
 	}
 	got := d.call("read_file", "absolute_path", "WS/log", "offset", 1000, "limit", 2)
-	has(t, "range", got, "lines 1001 to 1002 of many", "Read on with offset 1002", "line 1001\nline 1002\n")
+	has(t, "range", got, "lines 1001 to 1002 of more", "To continue, use offset 1002", "line 1001\nline 1002\n")
 	if len(got) > 200 {
 		t.Errorf("%d bytes", len(got))
 	}
@@ -131,7 +131,7 @@ func TestTakeBounds(t *testing.T) {
 	if err != nil || len(e.text) > maxText+maxChars || e.total != 10_000 || e.count >= e.total {
 		t.Errorf("%d bytes, %d of %d lines, %v", len(e.text), e.count, e.total, err)
 	}
-	has(t, "note", e.note(), fmt.Sprintf("Read on with offset %d.", e.count))
+	has(t, "note", e.note(), fmt.Sprintf("To continue, use offset %d.", e.count))
 }
 
 // FuzzRead: reading any bytes as text ends, and gives valid UTF-8 in bounds.

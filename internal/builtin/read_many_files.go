@@ -28,15 +28,15 @@ var usualExcludes = []string{"node_modules", ".venv", "__pycache__", "vendor", "
 func (f *files) readManyFiles() flowrun.GoTool {
 	return flowrun.GoTool{
 		Name: "read_many_files", DisplayName: "ReadManyFiles", Tags: []string{"read"},
-		Description: "Reads several files, given by paths and glob patterns, and gives their texts one after the other, each under a line with its path. Of each it gives what read_file gives without a range. Images, sounds, films and PDFs come in only where a pattern names them or their extension; other binary files are left out.",
+		Description: "Reads several files, given as paths and glob patterns, and returns their texts one after the other, each below a line with its path. Each file is read as by read_file without offset and limit. Images, audio, video and PDFs are included only if a pattern names them or their extension; other binary files are skipped.",
 		Schema: parsed(`{
 			"type": "object",
 			"properties": {
-				"paths": {"type": "array", "minItems": 1, "maxItems": 1000, "items": {"type": "string", "minLength": 1}, "description": "Files, folders and glob patterns, absolute or counted from the workspace. A folder stands for the files in it.", "examples": [["README.md", "src/**/*.go"]]},
-				"include": {"type": "array", "maxItems": 1000, "items": {"type": "string", "minLength": 1}, "description": "More of them, read as those in paths are.", "examples": [["docs/*.md"]]},
-				"exclude": {"type": "array", "maxItems": 100, "items": {"type": "string", "minLength": 1, "maxLength": 1000}, "description": "Glob patterns of files and folders to leave out: *.log is about names, docs/*.md about paths from the workspace on.", "examples": [["*.log"]]},
-				"recursive": {"type": "boolean", "default": true, "description": "Go into the folders below as well."},
-				"useDefaultExcludes": {"type": "boolean", "default": true, "description": "Leave out what programs install and make, such as node_modules, vendor, dist, build and lock files, and .env. A file that paths names itself is read all the same."},
+				"paths": {"type": "array", "minItems": 1, "maxItems": 1000, "items": {"type": "string", "minLength": 1}, "description": "Files, directories and glob patterns, absolute or relative to the workspace. A directory means the files in it.", "examples": [["README.md", "src/**/*.go"]]},
+				"include": {"type": "array", "maxItems": 1000, "items": {"type": "string", "minLength": 1}, "description": "More files, directories and patterns, read in the same way as paths.", "examples": [["docs/*.md"]]},
+				"exclude": {"type": "array", "maxItems": 100, "items": {"type": "string", "minLength": 1, "maxLength": 1000}, "description": "Glob patterns of files and directories to exclude: *.log is matched against names, docs/*.md against paths relative to the workspace.", "examples": [["*.log"]]},
+				"recursive": {"type": "boolean", "default": true, "description": "Include the files in subdirectories."},
+				"useDefaultExcludes": {"type": "boolean", "default": true, "description": "Exclude installed and generated files, such as node_modules, vendor, dist, build and lock files, and .env. A file named in paths is always read."},
 				"file_filtering_options": ` + filteringSchema + `
 			},
 			"required": ["paths"],
@@ -218,9 +218,9 @@ func (m *many) put(dir *os.Root, name, path string, named bool) error {
 	}
 	switch {
 	case shown(s.mime) && !named:
-		return fmt.Errorf("%s is %s, and read only where a pattern names it or its extension", quoted(path), s.mime)
+		return fmt.Errorf("%s is %s, which is read only if a pattern names the file or its extension", quoted(path), s.mime)
 	case shown(s.mime) && m.media+int(min(info.Size(), maxMedia)) > maxMedia:
-		return fmt.Errorf("%s (%s, %s) has no room beside the others; at most %s of such files are handed on", quoted(path), s.mime, size(info.Size()), size(maxMedia))
+		return fmt.Errorf("%s (%s, %s) does not fit; the total limit for such files is %s", quoted(path), s.mime, size(info.Size()), size(maxMedia))
 	}
 	part, err := media(s, path, info.Size())
 	if err != nil {
@@ -249,7 +249,7 @@ func (m *many) answer() *flowrun.Content {
 		m.write("--- End of content ---\n")
 	}
 	if m.beyond > 0 {
-		m.write(fmt.Sprintf("[%s left out, for an answer holds at most %d files and %s; narrower patterns find those that are wanted]\n", were(m.beyond, "more file"), maxMany, size(maxManyText)))
+		m.write(fmt.Sprintf("[%s skipped: an answer holds at most %d files and %s; use narrower patterns]\n", were(m.beyond, "more file"), maxMany, size(maxManyText)))
 	}
 	if n := len(m.skipped); n > 0 {
 		m.write(fmt.Sprintf("[Not read: %s", strings.Join(m.skipped[:min(n, 20)], "; ")))
@@ -259,7 +259,7 @@ func (m *many) answer() *flowrun.Content {
 		m.write("]\n")
 	}
 	if len(m.gaps) > 0 {
-		m.write("[Not looked at: " + strings.Join(m.gaps[:min(len(m.gaps), 10)], "; ") + "]\n")
+		m.write("[Not searched: " + strings.Join(m.gaps[:min(len(m.gaps), 10)], "; ") + "]\n")
 	}
 	return &flowrun.Content{Parts: append(m.parts, flowrun.Part{Text: m.text.String()}), Display: short}
 }

@@ -101,7 +101,7 @@ func (rs *roots) find(path string) (place, error) {
 	for _, r := range rs.list {
 		if rest, ok := way(r.real, real); ok && err == nil {
 			if system := systemFolder(real); system != "" && !inside(system, r.real) {
-				return place{}, fmt.Errorf("%s lies in %s, which holds no files of a disk; file tools leave it alone", quoted(path), system)
+				return place{}, fmt.Errorf("%s is in %s, a system directory without files on disk; file tools do not use it", quoted(path), system)
 			}
 			return place{real, r.real, rest, os.IsPathSeparator(path[len(path)-1])}, nil
 		}
@@ -117,13 +117,13 @@ func (rs *roots) holds(path string) bool {
 // outside refuses a path and says what is granted.
 func (rs *roots) outside(path, real string, err error) error {
 	if len(rs.list) == 0 {
-		return fmt.Errorf("file tools may work in no folder: the workspace %s cannot be read", quoted(rs.workspace))
+		return fmt.Errorf("file tools cannot be used: the workspace %s cannot be read", quoted(rs.workspace))
 	}
 	leads := ""
 	if err == nil && rs.holds(filepath.Clean(path)) {
-		leads = fmt.Sprintf(" (it leads to %s)", quoted(real))
+		leads = fmt.Sprintf(" (a link to %s)", quoted(real))
 	}
-	return fmt.Errorf("%s is outside the folders that file tools may work in%s; these are %s; a person may add more with the setting roots",
+	return fmt.Errorf("%s%s is outside the directories that file tools may use: %s; a person can add directories with the setting roots",
 		quoted(path), leads, rs)
 }
 
@@ -143,21 +143,21 @@ const maxPath = 4096
 func (rs *roots) form(path string) error {
 	guess := ""
 	if g := filepath.Join(rs.workspace, path); len(path) < maxPath && rs.holds(g) {
-		guess = fmt.Sprintf("; if it counts from the workspace, that is %s", quoted(g))
+		guess = fmt.Sprintf("; relative to the workspace, it would be %s", quoted(g))
 	}
 	switch {
 	case path == "":
 		return fmt.Errorf("the path is empty; give an absolute path, such as %s", quoted(filepath.Join(rs.workspace, "README.md")))
 	case strings.ContainsRune(path, 0):
-		return fmt.Errorf("%s has a NUL byte in it, which no path has", quoted(path))
+		return fmt.Errorf("%s contains a NUL byte, which no path can contain", quoted(path))
 	case len(path) > maxPath:
-		return fmt.Errorf("the path %s is %d bytes long; a path has at most %d", quoted(path), len(path), maxPath)
+		return fmt.Errorf("the path %s is %d bytes long; the limit is %d", quoted(path), len(path), maxPath)
 	case strings.HasPrefix(path, "file:"):
-		return fmt.Errorf("%s is an address; give the path alone, which begins with /", quoted(path))
+		return fmt.Errorf("%s is a URL; give only the path, which starts with /", quoted(path))
 	case path[0] == '~':
-		return fmt.Errorf("%s: ~ is not expanded; write the path in full, from its root", quoted(path))
+		return fmt.Errorf("%s: ~ is not expanded; give the absolute path", quoted(path))
 	case slices.Contains(strings.FieldsFunc(path, isSeparator), ".."):
-		return fmt.Errorf("%s has .. in it; write the path without: %s", quoted(path), quoted(filepath.Clean(path)))
+		return fmt.Errorf("%s contains ..; write the path as %s", quoted(path), quoted(filepath.Clean(path)))
 	case !filepath.IsAbs(path):
 		return &relativeError{fmt.Sprintf("%s is not an absolute path%s", quoted(path), guess)}
 	}

@@ -23,15 +23,15 @@ const maxMemory = 1 << 20
 func saveMemory(c Config) *tool.Definition {
 	return flowrun.GoTool{
 		Name: "save_memory", DisplayName: "SaveMemory", Tags: []string{"write"},
-		Description: "Keeps one fact for later conversations, when the user asks to remember it or it will clearly matter again. " +
-			"One short sentence that can be understood by itself; no secrets, and nothing that is only true today.",
+		Description: "Remembers one fact for later conversations. Use it when the user asks you to remember something, or when it will clearly matter again. " +
+			"Write one short sentence that can be understood on its own; no secrets, and nothing that is true only today.",
 		Schema: parsed(`{
 			"type": "object",
 			"additionalProperties": false,
 			"required": ["fact"],
 			"properties": {
-				"fact": {"type": "string", "minLength": 1, "maxLength": 2000, "description": "The fact, in one sentence.", "examples": ["The user prefers tabs to blanks."]},
-				"scope": {"type": "string", "enum": ["global", "project"], "default": "global", "description": "global: about the user, for every project. project: about this project alone."}
+				"fact": {"type": "string", "minLength": 1, "maxLength": 2000, "description": "The fact, in one sentence.", "examples": ["The user prefers tabs to spaces."]},
+				"scope": {"type": "string", "enum": ["global", "project"], "default": "global", "description": "global: about the user, for every project. project: about this project only."}
 			}
 		}`),
 		Describe: func(params map[string]any) string {
@@ -51,7 +51,7 @@ func saveMemory(c Config) *tool.Definition {
 func remember(c Config, in *flowrun.StepInput) (any, error) {
 	item := itemOf(values(in.Params).text("fact"))
 	if item == "" {
-		return nil, errors.New("the fact is empty; write one sentence")
+		return nil, errors.New("the fact is empty; write it as one sentence")
 	}
 	path, err := memoryFile(c, in)
 	if err != nil {
@@ -61,17 +61,17 @@ func remember(c Config, in *flowrun.StepInput) (any, error) {
 	err = atomicfile.Update(path, func(was []byte) ([]byte, error) {
 		var now string
 		if now, known = withFact(string(was), item); len(now) > maxMemory {
-			return nil, fmt.Errorf("the memory would be larger than %d bytes; remove from it what is no longer needed", maxMemory)
+			return nil, fmt.Errorf("the memory file would exceed %d bytes; remove facts that are no longer needed", maxMemory)
 		}
 		return []byte(now), nil
 	})
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("cannot keep the fact in %s: %w", path, err)
+		return nil, fmt.Errorf("cannot save the fact in %s: %w", path, err)
 	case known:
-		return fmt.Sprintf("This was remembered already, in %s: %s\n", path, item), nil
+		return fmt.Sprintf("Already remembered in %s: %s\n", path, item), nil
 	}
-	return fmt.Sprintf("Remembered, in %s: %s\n", path, item), nil
+	return fmt.Sprintf("Remembered in %s: %s\n", path, item), nil
 }
 
 // memoryFile is where a fact goes. A link in a project could make it any file of the
@@ -79,7 +79,7 @@ func remember(c Config, in *flowrun.StepInput) (any, error) {
 func memoryFile(c Config, in *flowrun.StepInput) (string, error) {
 	if values(in.Params).text("scope") != "project" {
 		if c.ConfigDir == "" {
-			return "", errors.New("there is no folder for the user's memory: set HOME, or use the scope project")
+			return "", errors.New("no directory for the user's memory: set HOME, or use the scope project")
 		}
 		return filepath.Join(c.ConfigDir, "memory.md"), nil
 	}
@@ -90,7 +90,7 @@ func memoryFile(c Config, in *flowrun.StepInput) (string, error) {
 	path := filepath.Join(dir, "memory.md")
 	for _, p := range []string{dir, path, path + ".lock"} {
 		if info, err := os.Lstat(p); err == nil && info.Mode()&os.ModeSymlink != 0 {
-			return "", fmt.Errorf("%s is a link, which is not followed for what is kept in a project; make it a file or folder of the project", p)
+			return "", fmt.Errorf("%s is a symbolic link, which is not followed in a project; replace it with a file or directory", p)
 		}
 	}
 	return path, nil

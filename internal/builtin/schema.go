@@ -70,9 +70,9 @@ func (v values) gitIgnore() bool {
 // filteringSchema is file_filtering_options, which four tools take.
 const filteringSchema = `{
 	"type": "object",
-	"description": "What is left out.",
+	"description": "Which files are excluded.",
 	"properties": {
-		"respect_git_ignore": {"type": "boolean", "default": true, "description": "Leave out what .gitignore files name."}
+		"respect_git_ignore": {"type": "boolean", "default": true, "description": "Exclude files that .gitignore files name."}
 	},
 	"additionalProperties": false
 }`

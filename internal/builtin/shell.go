@@ -23,19 +23,19 @@ const maxStreamed = 100_000
 func runShellCommand(c Config) *tool.Definition {
 	return flowrun.GoTool{
 		Name: "run_shell_command", DisplayName: "Shell", Tags: []string{"run"},
-		Description: "Runs a command in the system's shell (bash; cmd on Windows) and tells its output and exit code. " +
-			"Nobody is at the keyboard: a command must not ask. What it leaves in the background ends with the call, " +
+		Description: "Runs a command in the system's shell (bash; cmd on Windows) and returns its output and exit code. " +
+			"There is no terminal, so a command must not ask for input. Background processes end with the call " +
 			"unless is_background is true.",
 		Schema: parsed(`{
 			"type": "object",
 			"additionalProperties": false,
 			"required": ["command"],
 			"properties": {
-				"command": {"type": "string", "minLength": 1, "maxLength": 100000, "description": "The exact command line, as typed into the shell. Several lines are allowed.", "examples": ["go test ./..."]},
-				"is_background": {"type": "boolean", "default": false, "description": "true starts the command, answers at once and leaves it running: servers, watchers. false waits until it has ended."},
-				"description": {"type": "string", "maxLength": 1000, "description": "What the command is for, in one short sentence, for the person who is asked.", "examples": ["Runs the tests"]},
-				"directory": {"type": "string", "description": "The existing folder to run it in, inside the workspace: absolute, or relative to the workspace. The workspace where absent.", "examples": ["src"]},
-				"timeout": {"type": "integer", "minimum": 1, "maximum": 86400000, "description": "Milliseconds after which the command, and all that it started, is ended. The limit of calls, usually 60 seconds, holds all the same.", "examples": [30000]}
+				"command": {"type": "string", "minLength": 1, "maxLength": 100000, "description": "The exact command line, as you would type it in the shell. It may have several lines.", "examples": ["go test ./..."]},
+				"is_background": {"type": "boolean", "default": false, "description": "true starts the command, returns at once and leaves it running, as for servers and watchers. false waits for the command to end."},
+				"description": {"type": "string", "maxLength": 1000, "description": "What the command does, in one short sentence, for the person who approves it.", "examples": ["Runs the tests"]},
+				"directory": {"type": "string", "description": "An existing directory inside the workspace to run the command in, absolute or relative to the workspace. Default: the workspace.", "examples": ["src"]},
+				"timeout": {"type": "integer", "minimum": 1, "maximum": 86400000, "description": "Milliseconds after which the command and all processes it started are stopped. The time limit of calls, usually 60 seconds, still applies.", "examples": [30000]}
 			}
 		}`),
 		Describe: func(params map[string]any) string {
@@ -63,7 +63,7 @@ func confirmCommand(c Config, in *flowrun.StepInput) (*flowrun.Confirmation, err
 	}
 	title := fmt.Sprintf("%s in %s", verb, visible(dir))
 	if said := values(in.Params).text("description"); said != "" {
-		title += fmt.Sprintf(" (it is said to be for: %q)", short(said, 300))
+		title += fmt.Sprintf(" (stated purpose: %q)", short(said, 300))
 	}
 	return &flowrun.Confirmation{Title: title, Text: visible(values(in.Params).text("command"))}, nil
 }
@@ -73,13 +73,13 @@ func checkCommand(c Config, in *flowrun.StepInput) (dir string, err error) {
 	command := values(in.Params).text("command")
 	switch {
 	case strings.TrimSpace(command) == "":
-		return "", errors.New("the command is empty; write what the shell is to run")
+		return "", errors.New("the command is empty; write the command to run")
 	case strings.ContainsRune(command, 0):
-		return "", errors.New("the command has a NUL byte in it, which no shell takes; leave it out")
+		return "", errors.New("the command contains a NUL byte, which no shell accepts; remove it")
 	case values(in.Params).flag("is_background") && runtime.GOOS == "windows":
-		return "", errors.New("commands cannot be left running in the background on Windows; leave out is_background")
+		return "", errors.New("background commands are not supported on Windows; omit is_background")
 	case values(in.Params).flag("is_background") && in.Params["timeout"] != nil:
-		return "", errors.New("timeout has no meaning for a command that is left running; leave out timeout or is_background")
+		return "", errors.New("timeout does not apply to a background command; omit timeout or is_background")
 	}
 	return workingFolder(c, in, values(in.Params).text("directory"))
 }
@@ -92,10 +92,10 @@ func workingFolder(c Config, in *flowrun.StepInput, dir string) (string, error) 
 	f := files{granted: c.Roots}
 	found, err := f.roots(in).find(dir)
 	if err != nil {
-		return "", fmt.Errorf("the directory cannot be used: %w", err)
+		return "", fmt.Errorf("cannot use the directory: %w", err)
 	}
 	if info, err := os.Stat(found.path); err != nil || !info.IsDir() {
-		return "", fmt.Errorf("the directory %q is not there, or is no folder; make it first, or leave out directory to run in %s", dir, in.Workspace)
+		return "", fmt.Errorf("the directory %q does not exist or is not a directory; create it first, or omit directory to run in %s", dir, in.Workspace)
 	}
 	return found.path, nil
 }
@@ -136,14 +136,14 @@ func streams(stdout, stderr string) string {
 // leave starts the command that it is given, with its output in the file that it is given,
 // and tells by which number it, and all that it starts, can be ended.
 const leave = `bash -c "$1" >>"$2" 2>&1 </dev/null &
-printf 'The command was started and left running; whether it goes well is not known yet.\nOutput: %s\nTo end it with all that it started: kill -- -%s\n' "$2" "$$"`
+printf 'The command was started in the background; its result is not known yet.\nOutput: %s\nTo stop it and all processes it started: kill -- -%s\n' "$2" "$$"`
 
 // inBackground leaves a command running. Its output goes to a file of its own, since the
 // run's logs end with the run.
 func inBackground(command, dir string) (any, error) {
 	log, err := os.CreateTemp("", "flowrun-background-*.log") // 0600
 	if err != nil {
-		return nil, fmt.Errorf("cannot make a file for the command's output: %w", err)
+		return nil, fmt.Errorf("cannot create a file for the command's output: %w", err)
 	}
 	if err := log.Close(); err != nil {
 		return nil, err

@@ -61,18 +61,18 @@ func TestRunShellCommand(t *testing.T) {
 		{"exit code", map[string]any{"command": "echo gone; echo wrong >&2; exit 7"}, true, "wrong"},
 		{"no program", map[string]any{"command": "no-such-program-here"}, true, "no-such-program-here"},
 		{"bad shell", map[string]any{"command": "echo 'open"}, true, "unexpected"},
-		{"outside", map[string]any{"command": "pwd", "directory": outside}, true, "is outside the folders"},
-		{"link outside", map[string]any{"command": "pwd", "directory": "out"}, true, "is outside the folders"},
-		{"up", map[string]any{"command": "pwd", "directory": ".."}, true, "is outside the folders"},
-		{"up and down", map[string]any{"command": "pwd", "directory": "sub/../.."}, true, "is outside the folders"},
-		{"root", map[string]any{"command": "pwd", "directory": "/"}, true, "is outside the folders"},
-		{"missing", map[string]any{"command": "pwd", "directory": "none"}, true, `"` + filepath.Join(workspace, "none") + `" is not there`},
-		{"a file", map[string]any{"command": "pwd", "directory": "file"}, true, "is no folder"},
-		{"a loop", map[string]any{"command": "pwd", "directory": "loop"}, true, "go round in a circle"},
+		{"outside", map[string]any{"command": "pwd", "directory": outside}, true, "is outside the directories"},
+		{"link outside", map[string]any{"command": "pwd", "directory": "out"}, true, "is outside the directories"},
+		{"up", map[string]any{"command": "pwd", "directory": ".."}, true, "is outside the directories"},
+		{"up and down", map[string]any{"command": "pwd", "directory": "sub/../.."}, true, "is outside the directories"},
+		{"root", map[string]any{"command": "pwd", "directory": "/"}, true, "is outside the directories"},
+		{"missing", map[string]any{"command": "pwd", "directory": "none"}, true, `"` + filepath.Join(workspace, "none") + `" does not exist`},
+		{"a file", map[string]any{"command": "pwd", "directory": "file"}, true, "is not a directory"},
+		{"a loop", map[string]any{"command": "pwd", "directory": "loop"}, true, "form a loop"},
 		{"NUL in it", map[string]any{"command": "pwd", "directory": "a\x00b"}, true, "NUL"},
 		{"empty", map[string]any{"command": " \n"}, true, "the command is empty"},
 		{"NUL", map[string]any{"command": "echo \x00"}, true, "NUL"},
-		{"background with timeout", map[string]any{"command": "true", "is_background": true, "timeout": 5}, true, "timeout has no meaning"},
+		{"background with timeout", map[string]any{"command": "true", "is_background": true, "timeout": 5}, true, "timeout does not apply"},
 		{"too long", map[string]any{"command": strings.Repeat("x", 100_001)}, true, "100000"},
 		{"no command", map[string]any{}, true, "command"},
 		{"another parameter", map[string]any{"command": "true", "cwd": "/"}, true, "cwd"},
@@ -163,7 +163,7 @@ func TestBackground(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	r := perform(t, t.Context(), Config{}, workspace, "run_shell_command",
 		map[string]any{"command": "echo $$ > pid; echo ready; sleep 1000 & wait", "is_background": true})
-	want(t, r, false, "left running")
+	want(t, r, false, "started in the background")
 	told := regexp.MustCompile(`(?s)Output: (\S+)\n.*kill -- -(\d+)`).FindStringSubmatch(r.Output)
 	if told == nil {
 		t.Fatalf("it is told %q", r.Output)

@@ -17,27 +17,27 @@ import (
 func task(c Config) *tool.Definition {
 	return flowrun.GoTool{
 		Name: "task", DisplayName: "Task", Tags: []string{"run"},
-		Description: "Hands a piece of work to another agent and tells what it answers. The agent knows nothing of this conversation: " +
-			"the prompt has to say all that it needs, and what it is to answer.",
+		Description: "Gives a task to another agent and returns its answer. The agent knows nothing about this conversation: " +
+			"the prompt must contain everything it needs and say what to answer.",
 		Schema: parsed(`{
 			"type": "object",
 			"additionalProperties": false,
 			"required": ["description", "prompt"],
 			"properties": {
-				"description": {"type": "string", "minLength": 1, "maxLength": 200, "description": "The work in three to five words, for people.", "examples": ["Review the change"]},
-				"prompt": {"type": "string", "minLength": 1, "maxLength": 200000, "description": "All that the agent is told.", "examples": ["Read src/parse.go and list every error that is not handled, with its line."]},
-				"subagent_type": {"type": "string", "maxLength": 100, "description": "Which kind of agent is to do it, where there are several.", "examples": ["reviewer"]}
+				"description": {"type": "string", "minLength": 1, "maxLength": 200, "description": "The task in three to five words, for people.", "examples": ["Review the change"]},
+				"prompt": {"type": "string", "minLength": 1, "maxLength": 200000, "description": "The complete instructions for the agent.", "examples": ["Read src/parse.go and list every error that is not handled, with its line."]},
+				"subagent_type": {"type": "string", "maxLength": 100, "description": "The kind of agent to use, if there are several.", "examples": ["reviewer"]}
 			}
 		}`),
 		Describe: func(params map[string]any) string {
-			return "Hands to an agent: " + short(values(params).text("description"), 200)
+			return "Gives a task to an agent: " + short(values(params).text("description"), 200)
 		},
 		Confirm: func(_ context.Context, in *flowrun.StepInput) (*flowrun.Confirmation, error) {
 			argv, err := c.agent(in.Workspace)
 			if err != nil {
 				return nil, err
 			}
-			return &flowrun.Confirmation{Title: fmt.Sprintf("Hand work to the agent %s: %s", visible(argv[0]), short(values(in.Params).text("description"), 200)),
+			return &flowrun.Confirmation{Title: fmt.Sprintf("Give a task to the agent %s: %s", visible(argv[0]), short(values(in.Params).text("description"), 200)),
 				Text: visible(values(in.Params).text("prompt"))}, nil
 		},
 		Run: func(_ context.Context, in *flowrun.StepInput) (any, error) {
@@ -63,7 +63,7 @@ func (s Settings) agent(workspace string) ([]string, error) {
 	}
 	argv, err := expr.Words(s.AgentCommand)
 	if err != nil {
-		return nil, fmt.Errorf("the setting tools.agentCommand is no command: %w", err)
+		return nil, fmt.Errorf("the setting tools.agentCommand is not a valid command: %w", err)
 	}
 	if strings.ContainsRune(filepath.ToSlash(argv[0]), '/') && !filepath.IsAbs(argv[0]) {
 		argv[0] = filepath.Join(workspace, argv[0])
@@ -76,7 +76,7 @@ func agentSaid(stdout, _ string) *flowrun.Content {
 	shown, cut := upTo(stdout, maxStreamed)
 	switch {
 	case stdout == "":
-		shown = "The agent succeeded and answered nothing.\n"
+		shown = "The agent succeeded and printed no answer.\n"
 	case cut:
 		shown += fmt.Sprintf("\n[cut: %d of %d bytes]\n", len(shown), len(stdout))
 	}

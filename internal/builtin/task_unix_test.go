@@ -30,7 +30,7 @@ func TestTask(t *testing.T) {
 	r = perform(t, t.Context(), Config{Settings: Settings{AgentCommand: "./agent.sh"}}, workspace, "task", params)
 	want(t, r, false, "[cut: 100000 of 200000 bytes]")
 	agent(t, workspace, `cat >/dev/null`)
-	want(t, perform(t, t.Context(), Config{Settings: Settings{AgentCommand: "./agent.sh"}}, workspace, "task", params), false, "answered nothing")
+	want(t, perform(t, t.Context(), Config{Settings: Settings{AgentCommand: "./agent.sh"}}, workspace, "task", params), false, "printed no answer")
 
 	agent(t, workspace, `echo thinking >&2; exit 9`)
 	r = perform(t, t.Context(), Config{Settings: Settings{AgentCommand: "./agent.sh"}}, workspace, "task", params)
@@ -38,7 +38,7 @@ func TestTask(t *testing.T) {
 	if s := r.Step("task"); s.ExitCode != 9 {
 		t.Errorf("exit code %d", s.ExitCode)
 	}
-	for setting, part := range map[string]string{"": "set tools.agentCommand", "a 'b": "tools.agentCommand is no command", "no-such-agent": "no-such-agent", "./none.sh": "none.sh"} {
+	for setting, part := range map[string]string{"": "set tools.agentCommand", "a 'b": "tools.agentCommand is not a valid command", "no-such-agent": "no-such-agent", "./none.sh": "none.sh"} {
 		want(t, perform(t, t.Context(), Config{Settings: Settings{AgentCommand: setting}}, workspace, "task", params), true, part)
 	}
 	if _, err := confirm(t, Config{}, workspace, "task", params); err == nil || !strings.Contains(err.Error(), "tools.agentCommand") {

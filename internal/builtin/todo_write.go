@@ -20,8 +20,8 @@ import (
 func todoWrite(c Config) *tool.Definition {
 	return flowrun.GoTool{
 		Name: "todo_write", DisplayName: "TodoWrite", Tags: []string{"write"},
-		Description: "Keeps the to-do list of the work at hand, for tasks of several steps. Give the whole list each time: it takes the place " +
-			"of the one before. Have one task in_progress at a time, and mark each completed as soon as it is.",
+		Description: "Saves the to-do list of the current work, for tasks with several steps. Give the complete list each time: it replaces " +
+			"the previous one. Keep one task in_progress at a time, and mark each task completed as soon as it is done.",
 		Schema: parsed(`{
 			"type": "object",
 			"additionalProperties": false,
@@ -30,16 +30,16 @@ func todoWrite(c Config) *tool.Definition {
 				"todos": {
 					"type": "array",
 					"maxItems": 200,
-					"description": "The whole list, in the order of the work; an empty one clears it.",
+					"description": "The complete list, in order; an empty list clears it.",
 					"examples": [[{"id": "1", "content": "Write the test", "status": "in_progress"}]],
 					"items": {
 						"type": "object",
 						"additionalProperties": false,
 						"required": ["id", "content", "status"],
 						"properties": {
-							"id": {"type": "string", "minLength": 1, "maxLength": 100, "description": "A name of the task that no other has."},
-							"content": {"type": "string", "minLength": 1, "maxLength": 2000, "description": "What is to be done."},
-							"status": {"type": "string", "enum": ["pending", "in_progress", "completed"], "description": "How far it is."}
+							"id": {"type": "string", "minLength": 1, "maxLength": 100, "description": "A unique id of the task."},
+							"content": {"type": "string", "minLength": 1, "maxLength": 2000, "description": "What to do."},
+							"status": {"type": "string", "enum": ["pending", "in_progress", "completed"], "description": "The state of the task."}
 						}
 					}
 				}
@@ -47,7 +47,7 @@ func todoWrite(c Config) *tool.Definition {
 		}`),
 		Describe: func(params map[string]any) string {
 			list, _ := todos(params)
-			return fmt.Sprintf("Replaces the to-do list by one of %d tasks", len(list))
+			return fmt.Sprintf("Replaces the to-do list with one of %d tasks", len(list))
 		},
 		Confirm: func(_ context.Context, in *flowrun.StepInput) (*flowrun.Confirmation, error) {
 			list, err := todos(in.Params)
@@ -77,9 +77,9 @@ func todos(params map[string]any) ([]todo, error) {
 		t := todo{oneLine(values(o).text("id")), oneLine(values(o).text("content")), values(o).text("status")}
 		switch first, taken := seen[t.ID]; {
 		case t.ID == "" || t.Content == "":
-			return nil, fmt.Errorf("task %d needs an id and a content that can be read", i+1)
+			return nil, fmt.Errorf("task %d needs a readable id and content", i+1)
 		case taken:
-			return nil, fmt.Errorf("the tasks %d and %d have the same id %q; give each its own", first+1, i+1, t.ID)
+			return nil, fmt.Errorf("tasks %d and %d have the same id %q; give each task its own id", first+1, i+1, t.ID)
 		}
 		seen[t.ID] = i
 		list = append(list, t)
@@ -93,7 +93,7 @@ func keepTodos(c Config, in *flowrun.StepInput) (any, error) {
 		return nil, err
 	}
 	if c.StateDir == "" {
-		return nil, errors.New("there is no folder for to-do lists: set FLOWRUN_STATE_DIR, or HOME")
+		return nil, errors.New("no directory for to-do lists: set FLOWRUN_STATE_DIR or HOME")
 	}
 	doc, err := json.MarshalIndent(struct {
 		Workspace string `json:"workspace"`
@@ -103,7 +103,7 @@ func keepTodos(c Config, in *flowrun.StepInput) (any, error) {
 		return nil, err
 	}
 	if err := atomicfile.Save(c.todoFile(in.Workspace), append(doc, '\n')); err != nil {
-		return nil, fmt.Errorf("cannot keep the to-do list: %w", err)
+		return nil, fmt.Errorf("cannot save the to-do list: %w", err)
 	}
 	return flowrun.TextContent(listed(list), checklist(list)), nil
 }
@@ -121,14 +121,14 @@ func (s Settings) todoFile(workspace string) string {
 // one task under way.
 func listed(list []todo) string {
 	if len(list) == 0 {
-		return "The to-do list is empty now.\n"
+		return "The to-do list is now empty.\n"
 	}
 	count := map[string]int{}
 	for _, t := range list {
 		count[t.Status]++
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "The to-do list was kept: %d completed, %d in progress, %d pending.\n", count["completed"], count["in_progress"], count["pending"])
+	fmt.Fprintf(&b, "Saved the to-do list: %d completed, %d in progress, %d pending.\n", count["completed"], count["in_progress"], count["pending"])
 	for i, t := range list {
 		fmt.Fprintf(&b, "%d. [%s] %s (id %s)\n", i+1, t.Status, t.Content, t.ID)
 	}

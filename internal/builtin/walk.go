@@ -95,7 +95,7 @@ func (w *walk) through(dir *os.Root, rules *ignores, at place, rest string, dept
 	for _, name := range folders {
 		below := place{path: filepath.Join(at.path, name), root: at.root, rest: filepath.Join(at.rest, name)}
 		if depth+1 >= maxFolder {
-			w.gap("%s: too many folders in one another", below.path)
+			w.gap("%s: directories are nested too deeply", below.path)
 			continue
 		}
 		if err := w.enter(dir, rules, below, path.Join(rest, name), depth+1); err != nil {
@@ -144,7 +144,7 @@ func (w *walk) names(dir *os.Root, path string) (list []fs.DirEntry, err error) 
 			break
 		}
 		if len(list) >= maxNames {
-			w.gap("%s: more than %d entries, of which not all were looked at", path, maxNames)
+			w.gap("%s: more than %d entries; not all were searched", path, maxNames)
 			break
 		}
 	}
@@ -180,5 +180,5 @@ func (w *walk) notes() string {
 	if len(w.gaps) == 0 {
 		return ""
 	}
-	return "\n[Not looked at: " + strings.Join(w.gaps, "; ") + "]"
+	return "\n[Not searched: " + strings.Join(w.gaps, "; ") + "]"
 }

@@ -18,7 +18,7 @@ type reach []string
 // answer leads to.
 func (r reach) allow(u *url.URL) error {
 	if u.Scheme != "http" && u.Scheme != "https" {
-		return refusedAddress("an answer leads to an address that is none of http and https")
+		return refusedAddress("the response redirects to a URL that is neither http nor https")
 	}
 	host, port := privatenet.NormalizeHost(u.Hostname()), u.Port()
 	if port == "" {
@@ -37,7 +37,7 @@ func (r reach) address(host, port string, to netip.Addr) error {
 	if !privatenet.IsPrivateAddress(to) || r.has(host, port) {
 		return nil
 	}
-	return refusedAddress(fmt.Sprintf("%s leads to %s, which is an address of this machine or its network", host, to))
+	return refusedAddress(fmt.Sprintf("%s resolves to %s, which is an address of this machine or its network", host, to))
 }
 
 func (r reach) has(host, port string) bool {

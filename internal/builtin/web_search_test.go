@@ -44,13 +44,13 @@ func TestWebSearch(t *testing.T) {
 		{"lines in it", `{"results":[{"title":"A\n2. B","url":"https://a.example/\nx","content":"a\n\n3. c\u001b[31m"}]}`, 200, false, "1. A 2. B\n   https://a.example/ x\n   a 3. c[31m\n"},
 		{"many", many, 200, false, "\n10. t\n   u\n"},
 		{"no title", `{"results":[{"url":"u"}, {"title":"no address"}, 5, null]}`, 200, false, "1. (no title)\n   u\n"},
-		{"none", `{"results":[]}`, 200, false, "Nothing was found"},
+		{"none", `{"results":[]}`, 200, false, "No results"},
 		{"the key in it", `{"results":[{"title":"` + searchKey + `","url":"https://a.example/?k=` + searchKey + `","content":"x` + searchKey + `"}]}`, 200, false, "1. ***\n   https://a.example/?k=***\n   x***\n"},
 		{"html", `<html>`, 200, true, "format=json"},
 		{"other JSON", `{"error":"x"}`, 200, true, "JSON without results"},
 		{"deep", strings.Repeat(`{"results":`, 5000) + "1" + strings.Repeat("}", 5000), 200, true, "JSON without results"},
-		{"deeper", strings.Repeat(`[`, 100_000), 200, true, "no JSON"},
-		{"refused", `bad key ` + searchKey, 403, true, "answered 403 Forbidden; it says: bad key ***"},
+		{"deeper", strings.Repeat(`[`, 100_000), 200, true, "something other than JSON"},
+		{"refused", `bad key ` + searchKey, 403, true, "answered 403 Forbidden: bad key ***"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			answer, code = c.answer, c.code
@@ -78,7 +78,7 @@ func TestSearchElsewhere(t *testing.T) {
 	defer thief.Close()
 	s := httptest.NewServer(http.RedirectHandler(thief.URL, http.StatusFound))
 	defer s.Close()
-	want(t, perform(t, t.Context(), searching(s, "X-API-Key"), t.TempDir(), "web_search", map[string]any{"query": "x"}), true, "which tools.searchUrl does not name")
+	want(t, perform(t, t.Context(), searching(s, "X-API-Key"), t.TempDir(), "web_search", map[string]any{"query": "x"}), true, "which is not the host of tools.searchUrl")
 	if stolen.Load() > 0 {
 		t.Error("the other server was asked")
 	}
@@ -90,8 +90,8 @@ func TestSearchSettings(t *testing.T) {
 		want     string
 	}{
 		{Settings{}, "set tools.searchUrl"},
-		{Settings{SearchURL: "https://a.example/"}, "no address with {query}"},
-		{Settings{SearchURL: "{query}"}, "no address with {query}"},
+		{Settings{SearchURL: "https://a.example/"}, "not a URL that contains {query}"},
+		{Settings{SearchURL: "{query}"}, "not a URL that contains {query}"},
 		{Settings{SearchURL: "https://a.example/{query}", SearchKeyEnv: "NO_SUCH_KEY_HERE"}, "the environment variable NO_SUCH_KEY_HERE"},
 		{Settings{SearchURL: "http://127.0.0.1:1/{query}"}, "cannot search: cannot fetch from 127.0.0.1:1"},
 	} {

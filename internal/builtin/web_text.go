@@ -41,7 +41,7 @@ func webKindOf(a *flowrun.FetchAnswer) (webKind, error) {
 	if k.image || strings.HasPrefix(name, "text/") || slices.Contains(texts, name) || strings.HasSuffix(name, "+json") || strings.HasSuffix(name, "+xml") {
 		return k, nil
 	}
-	return k, fmt.Errorf("it is of the type %s, of %d bytes; texts, HTML, JSON and pictures (PNG, JPEG, GIF, WebP) can be; anything else can be downloaded by a command", short(name, 100), len(a.Body))
+	return k, fmt.Errorf("it has the type %s (%d bytes); web_fetch supports text, HTML, JSON and images (PNG, JPEG, GIF, WebP); download anything else with a command", short(name, 100), len(a.Body))
 }
 
 func headerOf(a *flowrun.FetchAnswer, name string) string {

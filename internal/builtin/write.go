@@ -65,7 +65,7 @@ func (f *files) checkWritable(p place) error {
 }
 
 func belongs(p place, whose, folder string) error {
-	return fmt.Errorf("%s belongs to %s itself, which may run what is written there; file tools do not write in %s", quoted(p.path), whose, folder)
+	return fmt.Errorf("%s belongs to %s, which may run files from there; file tools do not write in %s", quoted(p.path), whose, folder)
 }
 
 // put gives a file of a folder a new text: whole or not at all. A file that was there
@@ -85,7 +85,7 @@ func put(dir *os.Root, name, path string, text []byte, was version, where func()
 		return err
 	})
 	if exists := new(atomicfile.ExistsError); errors.As(err, &exists) {
-		return &refusal{words: fmt.Sprintf("%s was made by somebody else a moment ago; it was left as it is: read it first", quoted(path))}
+		return &refusal{words: fmt.Sprintf("%s was just created by another program, so it was not overwritten; read it first", quoted(path))}
 	}
 	return told(path, err)
 }

@@ -10,12 +10,12 @@ import (
 func (f *files) writeFile() flowrun.GoTool {
 	return flowrun.GoTool{
 		Name: "write_file", DisplayName: "WriteFile", Tags: []string{"write"},
-		Description: "Writes a whole file: creates it, with the folders above it, or replaces all that it holds. To change a part of a file use edit.",
+		Description: "Writes a whole file: creates it, including its parent directories, or replaces its content. To change part of a file, use edit.",
 		Schema: parsed(`{
 			"type": "object",
 			"properties": {
 				"file_path": {"type": "string", "minLength": 1, "description": "The file to write, as an absolute path. Relative paths are refused.", "examples": ["/home/user/project/notes.txt"]},
-				"content": {"type": "string", "description": "All that the file is to hold. It is written as it is, as UTF-8.", "examples": ["# Notes\n"]}
+				"content": {"type": "string", "description": "The complete content of the file, written unchanged as UTF-8.", "examples": ["# Notes\n"]}
 			},
 			"required": ["file_path", "content"],
 			"additionalProperties": false
