@@ -417,8 +417,8 @@ func TestOutputsRefused(t *testing.T) {
 		want    string
 	}{
 		{"../other", nil, "outside"}, {"..", nil, "outside"}, {"a/../../other", nil, "outside"}, {"/etc/passwd", nil, "outside"},
-		{".", nil, "whole working directory"}, {dir, nil, "outside"}, {"", nil, "empty"}, {"[", nil, "no pattern"},
-		{"abs", nil, "leads out"}, {"out", nil, "leads out"}, {"top", nil, "leads out"}, {"top/*", nil, "top"}, {"nope/*.o", nil, "did not make"},
+		{".", nil, "whole working directory"}, {dir, nil, "outside"}, {"", nil, "empty"}, {"[", nil, "not closed"},
+		{"abs", nil, "outside the step"}, {"out", nil, "outside the step"}, {"top", nil, "outside the step"}, {"top/*", nil, "top"}, {"nope/*.o", nil, "did not create"},
 		{"{../other,x}", nil, ""}, {"**/../../other/*", nil, ""},
 		{"a", func(io.Reader) error { return secret }, "secret"},
 	} {
@@ -798,9 +798,9 @@ func TestDiff(t *testing.T) {
 	for _, d := range Diff(was, now) {
 		got = append(got, d.String())
 	}
-	want := []string{"another version of flowrun, or another platform, made the kept result", "shell changed", "the standard input changed",
-		"input a changed", "input c is new", "output pattern bin is new", "nothing matches the input pattern *.y now",
-		"input b is gone", "something matches the input pattern *.x now"}
+	want := []string{"the cached result comes from another version of flowrun or another platform", "shell changed", "the standard input changed",
+		"input a changed", "input c is new", "output pattern bin is new", "no file matches the input pattern *.y any more",
+		"input b was removed", "a file now matches the input pattern *.x"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

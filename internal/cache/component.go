@@ -64,7 +64,7 @@ func (d Difference) String() string {
 	what := ""
 	switch d.Kind {
 	case Format:
-		return "another version of flowrun, or another platform, made the kept result"
+		return "the cached result comes from another version of flowrun or another platform"
 	case Command:
 		return "the command changed"
 	case Stdin:
@@ -73,9 +73,9 @@ func (d Difference) String() string {
 		return "the key changed"
 	case Nothing:
 		if d.Change == Removed {
-			return fmt.Sprintf("something matches the input pattern %s now", d.Name)
+			return fmt.Sprintf("a file now matches the input pattern %s", d.Name)
 		}
-		return fmt.Sprintf("nothing matches the input pattern %s now", d.Name)
+		return fmt.Sprintf("no file matches the input pattern %s any more", d.Name)
 	case Definition:
 		what = d.Name
 	case Variable:
@@ -89,7 +89,7 @@ func (d Difference) String() string {
 	case Added:
 		return what + " is new"
 	case Removed:
-		return what + " is gone"
+		return what + " was removed"
 	}
 	return what + " changed"
 }

@@ -42,10 +42,10 @@ type Entry struct {
 }
 
 // ErrNone says that no result is kept.
-var ErrNone = errors.New("no result is kept")
+var ErrNone = errors.New("no cached result")
 
 // ErrDamaged says that a kept result is not as it was written.
-var ErrDamaged = errors.New("the kept result is damaged")
+var ErrDamaged = errors.New("the cached result is damaged")
 
 const (
 	manifestFile = "manifest.json"
@@ -79,7 +79,7 @@ func (st *Step) load(name string) (*Entry, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, ErrNone
 	case err != nil:
-		return nil, fmt.Errorf("cannot read a kept result: %w", err)
+		return nil, fmt.Errorf("cannot read a cached result: %w", err)
 	}
 	if err := json.Unmarshal(text, &e.Manifest); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
@@ -100,7 +100,7 @@ type used struct {
 func (st *Step) entries() ([]used, error) {
 	folders, err := os.ReadDir(st.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("cannot list the kept results: %w", err)
+		return nil, fmt.Errorf("cannot list the cached results: %w", err)
 	}
 	var list []used
 	for _, f := range folders {
@@ -143,7 +143,7 @@ func (e *Entry) stream(ctx context.Context, name string, s *Stream) (string, err
 	digest, err := e.store.digest(ctx, f)
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("cannot read what was printed: %w", err)
+		return "", fmt.Errorf("cannot read the cached log: %w", err)
 	case digest != s.Digest:
 		return "", fmt.Errorf("%w: %s has changed", ErrDamaged, name)
 	}

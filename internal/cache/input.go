@@ -53,7 +53,7 @@ type InputError struct {
 }
 
 func (e *InputError) Error() string {
-	return fmt.Sprintf("cannot read the input %q: %v; make it readable or leave it out of cache.inputs", e.Path, e.Err)
+	return fmt.Sprintf("cannot read the input %q: %v; make it readable or remove it from cache.inputs", e.Path, e.Err)
 }
 
 func (e *InputError) Unwrap() error { return e.Err }

@@ -45,15 +45,15 @@ type Printed struct {
 // kept.
 func (st *Step) Keep(ctx context.Context, d Draft) error {
 	if err := st.store.ready(); err != nil {
-		return fmt.Errorf("cannot keep the result: %w", err)
+		return fmt.Errorf("cannot cache the result: %w", err)
 	}
 	st.store.prune()
 	if err := os.MkdirAll(st.dir, 0o700); err != nil {
-		return fmt.Errorf("cannot keep the result: %w", err)
+		return fmt.Errorf("cannot cache the result: %w", err)
 	}
 	temp, err := os.MkdirTemp(st.dir, tempNew)
 	if err != nil {
-		return fmt.Errorf("cannot keep the result: %w", err)
+		return fmt.Errorf("cannot cache the result: %w", err)
 	}
 	defer os.RemoveAll(temp)
 	pass("begun")
@@ -63,7 +63,7 @@ func (st *Step) Keep(ctx context.Context, d Draft) error {
 	}
 	pass("written")
 	if err := st.place(temp, st.store.Key(d.Components)); err != nil {
-		return fmt.Errorf("cannot keep the result: %w", err)
+		return fmt.Errorf("cannot cache the result: %w", err)
 	}
 	st.prune()
 	return nil
@@ -168,7 +168,7 @@ func (w *writer) write(ctx context.Context) error {
 		err = os.WriteFile(filepath.Join(w.dir, manifestFile), text, 0o600)
 	}
 	if err != nil {
-		return fmt.Errorf("cannot keep the result: %w", err)
+		return fmt.Errorf("cannot cache the result: %w", err)
 	}
 	return nil
 }
@@ -179,7 +179,7 @@ func (w *writer) stream(ctx context.Context, name string, p Printed) (*Stream, e
 	case p.File != "":
 		f, err := os.Open(p.File)
 		if err != nil {
-			return nil, fmt.Errorf("cannot keep what the step printed: %w", err)
+			return nil, fmt.Errorf("cannot cache the step's log: %w", err)
 		}
 		defer f.Close()
 		from = io.LimitReader(f, p.Size)
@@ -191,7 +191,7 @@ func (w *writer) stream(ctx context.Context, name string, p Printed) (*Stream, e
 		err = fmt.Errorf("its log has %d bytes, not %d", size, p.Size)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot keep what the step printed: %w", err)
+		return nil, fmt.Errorf("cannot cache the step's log: %w", err)
 	}
 	return &Stream{size, digest}, nil
 }
@@ -208,7 +208,7 @@ func (w *writer) outputs(ctx context.Context) ([]Item, error) {
 	}
 	root, err := os.OpenRoot(d.Dir)
 	if err != nil {
-		return nil, fmt.Errorf("cannot keep the outputs: %w", err)
+		return nil, fmt.Errorf("cannot cache the outputs: %w", err)
 	}
 	defer root.Close()
 	items, err := collect(ctx, root, patterns)
@@ -216,11 +216,11 @@ func (w *writer) outputs(ctx context.Context) ([]Item, error) {
 		return nil, err
 	}
 	if err := os.Mkdir(filepath.Join(w.dir, filesFolder), 0o700); err != nil {
-		return nil, fmt.Errorf("cannot keep the outputs: %w", err)
+		return nil, fmt.Errorf("cannot cache the outputs: %w", err)
 	}
 	return items, each(ctx, len(items), func(i int) error {
 		if err := w.output(ctx, root, &items[i], i); err != nil {
-			return fmt.Errorf("cannot keep the output %s: %w", items[i].Path, err)
+			return fmt.Errorf("cannot cache the output %s: %w", items[i].Path, err)
 		}
 		return nil
 	})

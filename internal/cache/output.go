@@ -39,7 +39,7 @@ const (
 type MissingError struct{ Patterns []string }
 
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("it did not make its outputs: nothing matches %s", strings.Join(e.Patterns, ", "))
+	return fmt.Sprintf("the step did not create its outputs: no file matches %s", strings.Join(e.Patterns, ", "))
 }
 
 // collect lists what clean patterns of outputs match, sorted by path, so that a
@@ -62,7 +62,7 @@ func collect(ctx context.Context, root *os.Root, patterns []string) ([]Item, err
 			}
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("cannot keep the output %s: %w", p, err)
+			return nil, fmt.Errorf("cannot cache the output %s: %w", p, err)
 		}
 		if !found {
 			missing = append(missing, p)
@@ -125,10 +125,10 @@ func (c *collector) item(p string) error {
 			return err
 		}
 		if leadsOut(p, i.Target) {
-			return fmt.Errorf("%s is a link that leads out of the step's working directory, to %s", p, i.Target)
+			return fmt.Errorf("%s is a link to %s, outside the step's working directory", p, i.Target)
 		}
 	default:
-		return fmt.Errorf("%s is neither file, folder nor link", p)
+		return fmt.Errorf("%s is not a file, folder or link", p)
 	}
 	c.items = append(c.items, i)
 	return nil

@@ -14,9 +14,9 @@ import (
 // Reasons why a pattern is refused.
 var (
 	errEmpty   = errors.New("it is empty; name a file, a folder or a pattern such as src/**/*.go")
-	errSyntax  = errors.New("it is no pattern: a bracket or brace is not closed; write \\[ or \\{ where the sign itself is meant")
-	errOutside = errors.New("it lies outside the step's working directory; only files below that can be kept and put back")
-	errAll     = errors.New("it is the whole working directory; name the files or folders the step makes")
+	errSyntax  = errors.New("a bracket or brace is not closed; to match one literally, write \\[ or \\{")
+	errOutside = errors.New("it is outside the step's working directory; only files below that directory can be cached")
+	errAll     = errors.New("it is the whole working directory; name the files or folders the step creates")
 )
 
 // CheckInput says why a text cannot be a pattern of inputs.
@@ -98,7 +98,7 @@ type PatternError struct {
 }
 
 func (e *PatternError) Error() string {
-	return fmt.Sprintf("cannot use %q under %s: %v", e.Pattern, e.Key, e.Err)
+	return fmt.Sprintf("invalid pattern %q in %s: %v", e.Pattern, e.Key, e.Err)
 }
 
 func (e *PatternError) Unwrap() error { return e.Err }

@@ -23,7 +23,7 @@ func (e *Entry) Restore(ctx context.Context, dir string) error {
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return fmt.Errorf("cannot put back outputs: %w", err)
+		return fmt.Errorf("cannot restore the outputs: %w", err)
 	}
 	defer root.Close()
 	stands := make([]bool, len(e.Outputs))
@@ -61,7 +61,7 @@ func (e *Entry) failed(i int, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("cannot put back the output %s: %w", e.Outputs[i].Path, err)
+	return fmt.Errorf("cannot restore the output %s: %w", e.Outputs[i].Path, err)
 }
 
 // put puts one output in its place, by way of a file of the name temp beside it.
@@ -83,13 +83,13 @@ func (e *Entry) put(ctx context.Context, root *os.Root, i int, temp string) erro
 	switch item.Type {
 	case Link:
 		if leadsOut(item.Path, item.Target) {
-			return fmt.Errorf("%w: a link leads out", ErrDamaged)
+			return fmt.Errorf("%w: a link points outside the working directory", ErrDamaged)
 		}
 		return file.Symlink(item.Target)
 	case File:
 		return e.putFile(ctx, file, i)
 	}
-	return fmt.Errorf("%w: it is a %q", ErrDamaged, item.Type)
+	return fmt.Errorf("%w: its type is %q", ErrDamaged, item.Type)
 }
 
 // putFolder makes a folder, in place of a file or a link. Its mode comes last.

@@ -33,7 +33,7 @@ const keySize = 32
 func Open(dir string) (*Store, error) {
 	s := &Store{dir: dir, now: time.Now}
 	if err := s.open(); err != nil {
-		return nil, fmt.Errorf("cannot use the cache %q: %w; name another folder or make it writable", dir, err)
+		return nil, fmt.Errorf("cannot use the cache %q: %w; choose another folder or make it writable", dir, err)
 	}
 	return s, nil
 }

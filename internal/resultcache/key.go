@@ -80,10 +80,10 @@ func (d *depender) addIf(unknown bool, k cache.Kind, name string, value ...strin
 // them.
 func (d *depender) patterns() (err error) {
 	if d.outputs, d.noOutputs, err = d.render(d.step.Cache.Outputs); err != nil {
-		return fmt.Errorf("cannot use cache.outputs: %w", err)
+		return fmt.Errorf("invalid cache.outputs: %w", err)
 	}
 	if d.inputs, d.noInputs, err = d.render(d.step.Cache.Inputs); err != nil {
-		return fmt.Errorf("cannot use cache.inputs: %w", err)
+		return fmt.Errorf("invalid cache.inputs: %w", err)
 	}
 	if d.noOutputs {
 		d.unknown(cache.Output, "")
@@ -188,7 +188,7 @@ func (d *depender) key() error {
 	}
 	text, err := d.step.Cache.Key.Text(d.scope)
 	if err != nil && !errors.Is(err, expr.ErrUnknown) {
-		return fmt.Errorf("cannot use cache.key: %w", err)
+		return fmt.Errorf("invalid cache.key: %w", err)
 	}
 	d.addIf(err != nil, cache.Key, "", text)
 	return nil

@@ -36,7 +36,7 @@ func (c Step) Run(ctx context.Context, attempt *dag.Call) (dag.Result, error) {
 	k := &keeper{Step: c.Step, args: a, call: attempt}
 	var err error
 	if k.store, err = a.Cache.Open(); err != nil {
-		k.tell("not kept", err)
+		k.tell("not cached", err)
 		return c.Runner.Run(ctx, attempt)
 	}
 	var broken *renderError
@@ -75,7 +75,7 @@ type keeper struct {
 // tell says why there is no use of the cache. People can do without it.
 func (k *keeper) tell(what string, err error) {
 	k.args.Session().Notify(steps.Notice{Code: steps.NoticeNotCached, Step: k.call.Path,
-		Message: k.args.Session().Mask().String(fmt.Sprintf("the result of step %s is %s: %v", k.call.Path, what, err))})
+		Message: k.args.Session().Mask().String(fmt.Sprintf("the result of step %s was %s: %v", k.call.Path, what, err))})
 }
 
 // reuse is the kept result, where there is one that holds.
@@ -144,7 +144,7 @@ func (k *keeper) holdsNoSecret(file string) error {
 // What keeps a result from being kept.
 var (
 	errSecret    = errors.New("it holds a secret")
-	errTruncated = errors.New("its output is longer than the step's buffer-limit; raise that")
+	errTruncated = errors.New("its output is longer than the step's buffer-limit; raise the limit")
 )
 
 // refuse looks for secrets.
@@ -159,7 +159,7 @@ func (k *keeper) refuse(r io.Reader) error {
 // keep keeps a result, or tells why it does not.
 func (k *keeper) keep(ctx context.Context, res *dag.Result) {
 	if err := k.kept(ctx, res); err != nil && ctx.Err() == nil {
-		k.tell("not kept", err)
+		k.tell("not cached", err)
 	}
 }
 
@@ -178,7 +178,7 @@ func (k *keeper) kept(ctx context.Context, res *dag.Result) error {
 		return err
 	}
 	if moved := cache.Diff(k.on.Components, after.Components); len(moved) > 0 {
-		return fmt.Errorf("inputs changed while the step ran (%s); what it makes itself belongs under outputs", moved[0])
+		return fmt.Errorf("inputs changed while the step ran (%s); list the files that the step creates under outputs", moved[0])
 	}
 	return k.step.Keep(ctx, cache.Draft{Components: k.on.Components, ExitCode: res.ExitCode, Value: res.Value != nil,
 		Stdout: printed(res.Stdout), Stderr: printed(res.Stderr), Dir: k.on.dir, Outputs: k.on.outputs, Refuse: k.refuse})
