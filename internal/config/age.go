@@ -18,7 +18,7 @@ func Age(s string) (time.Duration, error) {
 		if head, tail, ok := strings.Cut(rest, unit.sign); ok {
 			n, err := strconv.ParseUint(head, 10, 16)
 			if err != nil {
-				return 0, fmt.Errorf("%q is no duration; write 30d, 12h or 1h30m", s)
+				return 0, fmt.Errorf("%q is not a duration; write 30d, 12h or 1h30m", s)
 			}
 			total += time.Duration(n) * unit.d
 			rest = tail
@@ -29,7 +29,7 @@ func Age(s string) (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(rest)
 	if err != nil || d < 0 {
-		return 0, fmt.Errorf("%q is no duration; write 30d, 12h or 1h30m", s)
+		return 0, fmt.Errorf("%q is not a duration; write 30d, 12h or 1h30m", s)
 	}
 	return total + d, nil
 }

@@ -177,7 +177,7 @@ func TestSpellings(t *testing.T) {
 	p.write("project/.flowrun/config.yaml", "toolCallCommand: x\ntools:\n  callCommand: y\n  toolCallCommand: x\n")
 	_, err = p.load()
 	found, _ := errors.AsType[tool.Diagnostics](err)
-	if len(found) != 1 || found[0].Code != "two-spellings" || found[0].Message != "tools.callCommand and toolCallCommand (line 1) are the same setting, and differ" || found[0].Pos.Line != 3 {
+	if len(found) != 1 || found[0].Code != "two-spellings" || found[0].Message != "tools.callCommand and toolCallCommand (line 1) are the same setting but have different values" || found[0].Pos.Line != 3 {
 		t.Error(err)
 	}
 }
@@ -234,7 +234,7 @@ func TestFiles(t *testing.T) {
 	same(t, got, "project /project/.flowrun/config.yaml true", "project /project/.flowrun/settings.json false",
 		"user /home/.config/flowrun/config.yaml true", "system /etc/config.yaml false")
 	p.write("etc/config.yaml/x", "") // a folder where the file should be
-	if _, err := p.load(); err == nil || !strings.Contains(err.Error(), "no regular file") {
+	if _, err := p.load(); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Error(err)
 	}
 }
@@ -447,12 +447,12 @@ func TestWebhookProblems(t *testing.T) {
 		lines = append(lines, fmt.Sprintf("%d %s %s", d.Pos.Line, d.Code, d.Message))
 	}
 	same(t, lines,
-		`2 bad-webhook "a/b" cannot be the name of a webhook: it stands in an address`,
-		`3 bad-webhook the webhook both needs one of secret-env and secret-file`,
-		`4 bad-webhook the webhook neither needs one of secret-env and secret-file`,
+		`2 bad-webhook invalid webhook name "a/b": the name is part of a URL`,
+		`3 bad-webhook the webhook both needs either secret-env or secret-file`,
+		`4 bad-webhook the webhook neither needs either secret-env or secret-file`,
 		`5 bad-webhook the webhook aimless has no tool`,
 		`6 bad-choice unknown value "md5"`,
-		`6 bad-webhook "a b" is no name of a header`,
-		`6 bad-webhook "here" is no JSON Pointer`,
+		`6 bad-webhook "a b" is not a valid header name`,
+		`6 bad-webhook "here" is not a JSON Pointer`,
 		`6 unknown-key unknown key "sercet" in a webhook`)
 }

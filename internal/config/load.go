@@ -171,7 +171,7 @@ func (l *loader) file(layer Layer, path string, o *keytable.Object) {
 		return
 	}
 	if err != nil {
-		l.report(tool.Pos{File: path}, "unreadable", fmt.Sprintf("cannot read the configuration: %v", err), "make it readable, or remove it")
+		l.report(tool.Pos{File: path}, "unreadable", fmt.Sprintf("cannot read the configuration: %v", err), "make it readable or remove it")
 		return
 	}
 	if o == shared {
@@ -193,7 +193,7 @@ func read(path string) ([]byte, error) {
 	case err != nil:
 		return nil, errors.Unwrap(err)
 	case !info.Mode().IsRegular():
-		return nil, errors.New("it is no regular file")
+		return nil, errors.New("it is not a regular file")
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -237,7 +237,7 @@ func (l *loader) check() {
 		if d, err := Age(v.Value.(string)); err != nil || d == 0 {
 			at := v.Origin.Pos
 			at.File = cmp.Or(at.File, v.Origin.Variable)
-			l.report(at, "bad-duration", fmt.Sprintf("cannot read %q as an age", v.Value), "write 30d, 2w, 12h or 1h30m")
+			l.report(at, "bad-duration", fmt.Sprintf("%q is not a valid age", v.Value), "write 30d, 2w, 12h or 1h30m")
 		}
 	}
 }

@@ -70,16 +70,16 @@ func (l *loader) checkNotifications() {
 		}
 		switch {
 		case n.Command == "" && n.Webhook == "":
-			wrong("add one of: command, webhook", "it tells nobody")
+			wrong("add one of: command, webhook", "it has no command and no webhook")
 		case n.Command != "" && n.Webhook != "":
-			wrong("make two of them", "it has a command and a webhook")
+			wrong("write a notification for each", "it has a command and a webhook")
 		case n.Webhook == "" && n.SecretEnv+n.SecretFile != "":
-			wrong("remove it", "a secret is for the posts of a webhook, and there is none")
+			wrong("remove it", "a secret has no effect without a webhook")
 		case n.SecretEnv != "" && n.SecretFile != "":
 			wrong("keep one of secret-env, secret-file", "the secret has more than one source")
 		}
 		if err := tool.CheckWebhook(n.Webhook); err != nil && n.Webhook != "" {
-			wrong("write it as https://HOST/PATH; what is secret in it as ${NAME}, an environment variable", "%v", err)
+			wrong("write https://HOST/PATH; for secret parts, use environment variables: ${NAME}", "%v", err)
 		}
 	}
 }

@@ -22,8 +22,8 @@ func (l *loader) spelt(list []keytable.Setting) (out []keytable.Setting) {
 		switch {
 		case twice && first.Value != s.Value:
 			l.found = append(l.found, tool.Diagnostic{Code: "two-spellings", Severity: tool.Error, Pos: s.Pos, Path: as,
-				Message: fmt.Sprintf("%s and %s (line %d) are the same setting, and differ", as, first.Path(), first.Pos.Line),
-				Hint:    "keep one of them; " + key + " is the usual spelling"})
+				Message: fmt.Sprintf("%s and %s (line %d) are the same setting but have different values", as, first.Path(), first.Pos.Line),
+				Hint:    "keep one of them; " + key + " is the preferred spelling"})
 			continue
 		case twice:
 			continue

@@ -24,50 +24,50 @@ func many(key, doc string) keytable.Field {
 	return keytable.Field{Kind: keytable.KindInteger, Key: key, Min: 1, Max: 1 << 30, Doc: doc}
 }
 
-var approvals = keytable.NewObject("approvals", "Which tools may be called without asking, and which never.",
+var approvals = keytable.NewObject("approvals", "Which tools may be called without approval, and which are always refused.",
 	field(keytable.KindTexts, "allow", "", "Patterns of tools that need no approval: tool:NAME, tool:TAG, tool:read, tool:write, tool:run, or * for all."),
-	field(keytable.KindTexts, "deny", "", "Patterns of tools that are refused, whoever calls them; stronger than allow."),
+	field(keytable.KindTexts, "deny", "", "Patterns of tools that are always refused; overrides allow."),
 )
 
-var limits = keytable.NewObject("limits", "Bounds of runs.",
-	many("max-parallel", "How many steps run at once; 2 for each CPU, at least 4, where absent."),
-	many("max-plan-steps", "How many steps the plan of a tool may have, with those of the tools it uses; a million where absent."),
-	field(keytable.KindDuration, "cleanup", "60s", "Bound on what runs after a run was cancelled."),
-	field(keytable.KindDuration, "call-timeout", "60s", "Bound on a call that comes from a model."),
-	field(keytable.KindDuration, "js-timeout", "5s", "Bound on one call of JavaScript."),
-	field(keytable.KindSize, "js-memory", "128MiB", "Memory that JavaScript may take."),
+var limits = keytable.NewObject("limits", "Limits of runs.",
+	many("max-parallel", "How many steps run at once. Default: 2 per CPU, at least 4."),
+	many("max-plan-steps", "How many steps the plan of a tool may have, including those of the tools it uses. Default: one million."),
+	field(keytable.KindDuration, "cleanup", "60s", "Time limit of the cleanup after a run was cancelled."),
+	field(keytable.KindDuration, "call-timeout", "60s", "Time limit of a call by a model."),
+	field(keytable.KindDuration, "js-timeout", "5s", "Time limit of one call of JavaScript."),
+	field(keytable.KindSize, "js-memory", "128MiB", "Memory limit of JavaScript."),
 )
 
-var history = keytable.NewObject("history", "How much history is kept; a run goes, with its logs, when any of these says so.",
-	many("keep", "How many runs are kept; all where absent."),
-	field(keytable.KindText, "older-than", "", "Age from which runs go: 30d, 2w, 12h."),
-	field(keytable.KindSize, "max-size", "", "How large the history may become, logs included."),
+var history = keytable.NewObject("history", "How much history is kept. A run that exceeds any of these limits is removed with its logs.",
+	many("keep", "How many runs are kept. Default: all."),
+	field(keytable.KindText, "older-than", "", "Runs older than this are removed: 30d, 2w, 12h."),
+	field(keytable.KindSize, "max-size", "", "How large the history may become, including logs."),
 )
 
-var server = keytable.NewObject("a server", "One MCP server: a program to start, or an address.",
+var server = keytable.NewObject("a server", "One MCP server: a program to start, or a URL.",
 	field(keytable.KindText, "command", "", "Program to start."),
 	field(keytable.KindTexts, "args", "", "Its arguments."),
-	field(keytable.KindTextMap, "env", "", "Its environment variables; $NAME and ${NAME} are taken from flowrun's."),
-	field(keytable.KindText, "cwd", "", "Directory it starts in."),
-	field(keytable.KindText, "url", "", "Address of a server that speaks SSE."),
-	field(keytable.KindText, "httpUrl", "", "Address of a server that speaks streamable HTTP."),
-	field(keytable.KindTextMap, "headers", "", "Headers of requests to an address."),
-	field(keytable.KindDuration, "timeout", "10m", "Bound on one call."),
-	field(keytable.KindBoolean, "trust", "false", "Whether its tools need no approval."),
-	field(keytable.KindTexts, "includeTools", "", "The tools to take; all where absent."),
-	field(keytable.KindTexts, "excludeTools", "", "Tools to leave out; stronger than includeTools."),
+	field(keytable.KindTextMap, "env", "", "Its environment variables. $NAME and ${NAME} are replaced by flowrun's variables."),
+	field(keytable.KindText, "cwd", "", "Its working directory."),
+	field(keytable.KindText, "url", "", "URL of a server that uses SSE."),
+	field(keytable.KindText, "httpUrl", "", "URL of a server that uses streamable HTTP."),
+	field(keytable.KindTextMap, "headers", "", "Headers of the requests to the URL."),
+	field(keytable.KindDuration, "timeout", "10m", "Time limit of one call."),
+	field(keytable.KindBoolean, "trust", "false", "Whether its tools can be called without approval."),
+	field(keytable.KindTexts, "includeTools", "", "The tools to include. Default: all."),
+	field(keytable.KindTexts, "excludeTools", "", "The tools to exclude; overrides includeTools."),
 	field(keytable.KindText, "description", "", "What the server is for."),
 )
 
-var discovery = keytable.NewObject("tools", "Programs that tell of further tools, and what built-in tools may reach.",
-	field(keytable.KindText, "discoveryCommand", "", "Program and arguments, started without a shell, that print declarations of tools as a JSON array."),
-	field(keytable.KindText, "callCommand", "", "Program and arguments that call one of them: its name is the last argument, the parameters are JSON on standard input."),
-	keytable.Field{Kind: keytable.KindChoice, Key: "callStderr", Enum: []string{"ignore", "fail"}, Default: "ignore", Doc: "Whether a call fails whose program prints an error and ends with exit code 0."},
-	field(keytable.KindText, "agentCommand", "", "Program, with its arguments, that task hands work to; it starts without a shell."),
-	field(keytable.KindText, "searchUrl", "", "Address that web_search asks, with {query} in it; it answers JSON."),
-	field(keytable.KindText, "searchKeyEnv", "", "Environment variable that holds the key for it."),
-	field(keytable.KindText, "searchKeyHeader", "", "Header that the key is sent in; Authorization, as a bearer token, where absent."),
-	field(keytable.KindTexts, "webAllow", "", "Hosts of this machine or its network that web_fetch may ask: localhost:8080, or without a port for every one."),
+var discovery = keytable.NewObject("tools", "Programs that provide more tools, and settings of built-in tools.",
+	field(keytable.KindText, "discoveryCommand", "", "Program and arguments, started without a shell. It prints tool declarations as a JSON array."),
+	field(keytable.KindText, "callCommand", "", "Program and arguments that call a discovered tool. The tool's name is added as the last argument; its parameters are JSON on standard input."),
+	keytable.Field{Kind: keytable.KindChoice, Key: "callStderr", Enum: []string{"ignore", "fail"}, Default: "ignore", Doc: "Whether a call fails if its program prints to standard error but exits with code 0."},
+	field(keytable.KindText, "agentCommand", "", "Program and arguments that the tool task starts, without a shell."),
+	field(keytable.KindText, "searchUrl", "", "URL for web_search. It must contain {query} and return JSON."),
+	field(keytable.KindText, "searchKeyEnv", "", "Environment variable with the key for searchUrl."),
+	field(keytable.KindText, "searchKeyHeader", "", "Header for the key. Default: Authorization, as a bearer token."),
+	field(keytable.KindTexts, "webAllow", "", "Hosts of this machine or its network that web_fetch may use: localhost:8080, or without a port for all ports."),
 	field(keytable.KindText, "toolDiscoveryCommand", "", "Another spelling of discoveryCommand."),
 	field(keytable.KindText, "toolCallCommand", "", "Another spelling of callCommand."),
 )
@@ -87,31 +87,31 @@ var spellings = map[string]string{
 	"toolCallCommand":            "tools.callCommand",
 }
 
-var notification = keytable.NewObject("a notification", "A command, or an address, that is told how runs end.",
-	field(keytable.KindTexts, "on", "", "What it is told of: "+strings.Join(tool.NotifyEvents(), ", ")+"; failure, recovery and waiting where absent."),
-	field(keytable.KindText, "command", "", "Program and arguments, started without a shell, with the run as JSON on its standard input."),
-	field(keytable.KindText, "webhook", "", "Address that the run is posted to; ${NAME} in it is an environment variable."),
-	field(keytable.KindText, "secret-env", "", "Environment variable that holds the secret to sign posts with."),
-	field(keytable.KindText, "secret-file", "", "File that holds the secret to sign posts with."),
+var notification = keytable.NewObject("a notification", "A command or webhook that is called when runs end or wait.",
+	field(keytable.KindTexts, "on", "", "The events to report: "+strings.Join(tool.NotifyEvents(), ", ")+". Default: failure, recovery and waiting."),
+	field(keytable.KindText, "command", "", "Program and arguments, started without a shell. It gets the run as JSON on its standard input."),
+	field(keytable.KindText, "webhook", "", "URL that the run is posted to. ${NAME} in it is replaced by an environment variable."),
+	field(keytable.KindText, "secret-env", "", "Environment variable with the secret that signs the requests."),
+	field(keytable.KindText, "secret-file", "", "File with the secret that signs the requests."),
 )
 
-var webhook = keytable.NewObject("a webhook", "One caller from outside that may start a tool through the service.",
-	field(keytable.KindText, "tool", "", "Tool to start."),
-	field(keytable.KindText, "secret-env", "", "Variable of the service's environment that holds the secret which the caller knows."),
-	field(keytable.KindText, "secret-file", "", "File that holds it instead; a relative one counts from the folder of this file."),
-	keytable.Field{Kind: keytable.KindChoice, Key: "scheme", Enum: []string{Token, HMAC}, Default: Token, Doc: "How the caller proves that it knows the secret: by sending it, or by signing the body with it."},
-	field(keytable.KindText, "header", "", "Header of the proof; X-Flowrun-Token, or X-Hub-Signature-256 for a signature, where absent."),
-	field(keytable.KindText, "body-param", "", "Parameter that gets the whole body."),
-	field(keytable.KindTextMap, "params", "", "Parameters, and the places in a JSON body where their values stand: /repository/name."),
-	field(keytable.KindText, "delivery-header", "", "Header whose value is the same when the caller sends something again, so that it starts one run; X-GitHub-Delivery for a signature where absent."),
+var webhook = keytable.NewObject("a webhook", "A webhook with which an external system starts a tool through the service.",
+	field(keytable.KindText, "tool", "", "The tool to start."),
+	field(keytable.KindText, "secret-env", "", "Environment variable of the service with the secret shared with the caller."),
+	field(keytable.KindText, "secret-file", "", "File with the secret. A relative path is relative to the folder of this file."),
+	keytable.Field{Kind: keytable.KindChoice, Key: "scheme", Enum: []string{Token, HMAC}, Default: Token, Doc: "How the caller authenticates: by sending the secret, or by signing the body with it."},
+	field(keytable.KindText, "header", "", "Header with the secret or the signature. Default: X-Flowrun-Token, or X-Hub-Signature-256 for a signature."),
+	field(keytable.KindText, "body-param", "", "Parameter that receives the whole body."),
+	field(keytable.KindTextMap, "params", "", "Parameters, and where to find their values in a JSON body: /repository/name."),
+	field(keytable.KindText, "delivery-header", "", "Header that identifies a delivery, so that a delivery sent twice starts only one run. Default: X-GitHub-Delivery for a signature."),
 )
 
-var webhooks = keytable.Field{Kind: keytable.KindObjectMap, Key: "webhooks", Of: webhook, Doc: "Callers from outside that may start a tool through the service, by name."}
+var webhooks = keytable.Field{Kind: keytable.KindObjectMap, Key: "webhooks", Of: webhook, Doc: "Webhooks with which external systems start tools through the service, by name."}
 
-var servers = keytable.Field{Kind: keytable.KindObjectMap, Key: "mcpServers", Of: server, Doc: "MCP servers whose tools are offered, by name."}
+var servers = keytable.Field{Kind: keytable.KindObjectMap, Key: "mcpServers", Of: server, Doc: "MCP servers whose tools are available, by name."}
 
 var served = keytable.NewObject("serve", "What flowrun serve offers over the network.",
-	field(keytable.KindTexts, "tools", "", "Patterns of built-in and discovered tools that callers over the network may start, as * or web_*; none where absent."),
+	field(keytable.KindTexts, "tools", "", "Patterns of built-in and discovered tools that network clients may start, such as * or web_*. Default: none."),
 )
 
 // file is config.yaml, with every key there is.
@@ -119,10 +119,10 @@ var file = keytable.NewObject("the configuration", "Settings of flowrun for a pr
 	section("approvals", approvals, approvals.Doc),
 	section("limits", limits, limits.Doc),
 	section("history", history, history.Doc),
-	field(keytable.KindDuration, "grace", "10s", "How long a stopped step may take to end before it is killed."),
-	field(keytable.KindTexts, "roots", "", "Folders that built-in tools may work in, beside the workspace."),
+	field(keytable.KindDuration, "grace", "10s", "How long a stopped step may take to exit before it is killed."),
+	field(keytable.KindTexts, "roots", "", "Folders that built-in tools may use, in addition to the workspace."),
 	servers,
-	keytable.Field{Kind: keytable.KindObjectMap, Key: "notifications", Of: notification, Doc: "Who is told how runs end, by name, beside those that the tool tells itself."},
+	keytable.Field{Kind: keytable.KindObjectMap, Key: "notifications", Of: notification, Doc: "Notifications about runs, by name, in addition to those of the tool's definition."},
 	section("tools", discovery, discovery.Doc),
 	oldDiscovery,
 	oldCall,

@@ -13,10 +13,10 @@ func (l *loader) checkTools() {
 		switch {
 		case v.Key == "tools.searchUrl":
 			if err := CheckSearchURL(text); err != nil {
-				l.report(v.Origin.Pos, "bad-search", "tools.searchUrl cannot be used: "+err.Error(), "write one such as https://searx.example/search?format=json&q={query}")
+				l.report(v.Origin.Pos, "bad-search", "invalid tools.searchUrl: "+err.Error(), "write one such as https://searx.example/search?format=json&q={query}")
 			}
 		case v.Key == "tools.searchKeyHeader" && !headerNames().MatchString(text):
-			l.report(v.Origin.Pos, "bad-search", "tools.searchKeyHeader is no name of a header", "write one such as X-API-Key")
+			l.report(v.Origin.Pos, "bad-search", "tools.searchKeyHeader is not a valid header name", "write one such as X-API-Key")
 		}
 	}
 }
@@ -26,15 +26,15 @@ func CheckSearchURL(written string) error {
 	u, err := url.Parse(strings.ReplaceAll(written, "{query}", "q"))
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return errors.New("it is no address with http:// or https://")
+		return errors.New("it is not a URL that starts with http:// or https://")
 	case u.User != nil:
-		return errors.New("it holds a login; name a variable with the key in tools.searchKeyEnv")
+		return errors.New("it contains credentials; put the key in a variable and name it in tools.searchKeyEnv")
 	case !strings.Contains(written, "{query}"):
-		return errors.New("{query} is missing, where what is searched for belongs")
+		return errors.New("the placeholder {query} for the search words is missing")
 	}
 	_, rest, _ := strings.Cut(written, "://")
 	if end := strings.IndexAny(rest, "/?#"); end < 0 || strings.Contains(rest[:end], "{query}") {
-		return errors.New("{query} stands in the host; it belongs behind it")
+		return errors.New("{query} must come after the host")
 	}
 	return nil
 }

@@ -178,7 +178,7 @@ func (c *Config) Decide(stateDir string, trusted bool) error {
 		return err
 	}
 	if err := atomicfile.Save(record(stateDir, t.Folder), append(b, '\n')); err != nil {
-		return fmt.Errorf("cannot keep that %s is trusted: %w", t.Folder, err)
+		return fmt.Errorf("cannot save the trust decision for %s: %w", t.Folder, err)
 	}
 	if t.State = Declined; trusted {
 		t.State = Trusted

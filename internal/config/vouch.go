@@ -36,7 +36,7 @@ func Vouch(stateDir, folder string, uid int) error {
 		return err
 	}
 	if err := atomicfile.Save(vouching(stateDir, folder), append(b, '\n')); err != nil {
-		return fmt.Errorf("cannot keep that %s is trusted: %w", folder, err)
+		return fmt.Errorf("cannot save the trust decision for %s: %w", folder, err)
 	}
 	return nil
 }

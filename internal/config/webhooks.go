@@ -72,9 +72,9 @@ func (l *loader) checkWebhookValue(key string, v Value) {
 	text, _ := v.Value.(string)
 	switch {
 	case (key == "header" || key == "delivery-header") && !headerNames().MatchString(text):
-		l.report(v.Origin.Pos, "bad-webhook", fmt.Sprintf("%q is no name of a header", text), "write it as in X-Flowrun-Token")
+		l.report(v.Origin.Pos, "bad-webhook", fmt.Sprintf("%q is not a valid header name", text), "write one such as X-Flowrun-Token")
 	case strings.HasPrefix(key, "params.") && text != "" && !strings.HasPrefix(text, "/"):
-		l.report(v.Origin.Pos, "bad-webhook", fmt.Sprintf("%q is no JSON Pointer", text), "write /repository/name for the key name inside repository")
+		l.report(v.Origin.Pos, "bad-webhook", fmt.Sprintf("%q is not a JSON Pointer", text), "for the key name inside repository, write /repository/name")
 	}
 }
 
@@ -86,11 +86,11 @@ func (l *loader) checkWebhook(name string, set map[string]Value) {
 	_, named := set["tool"]
 	switch {
 	case !webhookNames().MatchString(name):
-		l.report(at, "bad-webhook", fmt.Sprintf("%q cannot be the name of a webhook: it stands in an address", name), "use letters, digits, - and _")
+		l.report(at, "bad-webhook", fmt.Sprintf("invalid webhook name %q: the name is part of a URL", name), "use letters, digits, - and _")
 	case !named:
-		l.report(at, "bad-webhook", fmt.Sprintf("the webhook %s has no tool", name), "name the tool that it starts: tool: deploy")
+		l.report(at, "bad-webhook", fmt.Sprintf("the webhook %s has no tool", name), "name the tool to start: tool: deploy")
 	case env == file:
-		l.report(at, "bad-webhook", fmt.Sprintf("the webhook %s needs one of secret-env and secret-file", name), "name the variable, or the file, that holds the secret which the caller knows")
+		l.report(at, "bad-webhook", fmt.Sprintf("the webhook %s needs either secret-env or secret-file", name), "name the variable or the file with the secret shared with the caller")
 	}
 }
 
@@ -172,9 +172,9 @@ func secretOf(key, name string, at tool.Pos, getenv func(string) string) ([]byte
 	}
 	switch {
 	case len(secret) == 0:
-		return nil, fmt.Errorf("%s holds no secret", from)
+		return nil, fmt.Errorf("%s contains no secret", from)
 	case len(secret) < shortestSecret:
-		return nil, fmt.Errorf("%s holds a secret of less than %d characters, which can be guessed", from, shortestSecret)
+		return nil, fmt.Errorf("the secret in %s has fewer than %d characters and can be guessed", from, shortestSecret)
 	}
 	return secret, nil
 }
