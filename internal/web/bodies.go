@@ -108,7 +108,7 @@ func (d *door) readStranger(w http.ResponseWriter, r *http.Request) ([]byte, err
 			_ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0))
 		})
 		if busy {
-			p := refuse(503, "busy", "too many large requests are under way", "send it again in a moment")
+			p := refuse(503, "busy", "too many large requests at the same time", "try again in a moment")
 			p.header = []string{"Connection", "close"}
 			return nil, p
 		}

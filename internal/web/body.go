@@ -24,7 +24,7 @@ func (d *door) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 
 // readBy has a function read the request's body, within the limits of size and time.
 func (d *door) readBy(w http.ResponseWriter, r *http.Request, all func(io.Reader) ([]byte, error)) ([]byte, error) {
-	large := refuse(413, "too-large", fmt.Sprintf("the body has more than %d bytes", d.MaxBody), "hand over a file's name, or less")
+	large := refuse(413, "too-large", fmt.Sprintf("the body is larger than %d bytes", d.MaxBody), "send less data, or the name of a file")
 	large.header = []string{"Connection", "close"}
 	if r.ContentLength > d.MaxBody {
 		return nil, large
@@ -38,11 +38,11 @@ func (d *door) readBy(w http.ResponseWriter, r *http.Request, all func(io.Reader
 	case errors.As(err, &over):
 		return nil, large
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		slow := refuse(408, "too-slow", fmt.Sprintf("the body did not come within %v", d.body), "")
+		slow := refuse(408, "too-slow", fmt.Sprintf("the body was not received within %v", d.body), "")
 		slow.header = []string{"Connection", "close"}
 		return nil, slow
 	case err != nil:
-		return nil, &problem{status: 400, Code: "broken-body", Message: "the body did not come whole", header: []string{"Connection", "close"}}
+		return nil, &problem{status: 400, Code: "broken-body", Message: "the body is incomplete", header: []string{"Connection", "close"}}
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // what follows may take its time
 	return b, nil
@@ -56,7 +56,7 @@ func (d *door) readObject(w http.ResponseWriter, r *http.Request, fields ...stri
 		return nil, err
 	}
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return nil, refuse(415, "media-type", "the body is not said to be JSON", "send the header Content-Type: application/json")
+		return nil, refuse(415, "media-type", "the content type of the body is not application/json", "send the header Content-Type: application/json")
 	}
 	v, err := decode(b)
 	if err != nil {
@@ -68,7 +68,7 @@ func (d *door) readObject(w http.ResponseWriter, r *http.Request, fields ...stri
 	}
 	for name := range o {
 		if !slices.Contains(fields, name) {
-			return nil, refuse(400, "unknown-field", fmt.Sprintf("there is no field %q here", clip(name)),
+			return nil, refuse(400, "unknown-field", fmt.Sprintf("unknown field %q", clip(name)),
 				near(tool.Near(name, fields), "the fields are "+strings.Join(fields, ", ")))
 		}
 	}
@@ -82,7 +82,7 @@ const maxLevels = 63
 // Numbers stay as they are written.
 func decode(b []byte) (any, error) {
 	broken := func(why string) error {
-		return refuse(400, "broken-json", "the body is no valid JSON: "+why, "")
+		return refuse(400, "broken-json", "the body is not valid JSON: "+why, "")
 	}
 	if !utf8.Valid(b) {
 		return nil, broken("it is not UTF-8")
@@ -97,7 +97,7 @@ func decode(b []byte) (any, error) {
 		return nil, broken(err.Error())
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, broken("something follows the value")
+		return nil, broken("there is more data after the value")
 	}
 	return v, nil
 }
@@ -113,7 +113,7 @@ func value(dec *json.Decoder, depth int) (any, error) {
 	case !ok:
 		return t, nil
 	case depth == maxLevels:
-		return nil, fmt.Errorf("it is nested in more than %d levels", maxLevels)
+		return nil, fmt.Errorf("it is nested more than %d levels deep", maxLevels)
 	case open == '[':
 		list := []any{}
 		for dec.More() {
@@ -134,7 +134,7 @@ func value(dec *json.Decoder, depth int) (any, error) {
 		}
 		key := t.(string) // the decoder takes nothing else
 		if _, twice := o[key]; twice {
-			return nil, fmt.Errorf("the key %q stands there twice", clip(key))
+			return nil, fmt.Errorf("the key %q occurs twice", clip(key))
 		}
 		if o[key], err = value(dec, depth+1); err != nil {
 			return nil, err
@@ -156,13 +156,13 @@ func field[T any](o map[string]any, name, kind string) (v T, err error) {
 	return v, nil
 }
 
-// texts is a field that is a list of texts.
+// texts is a field that is a list of strings.
 func texts(o map[string]any, name string) (list []string, err error) {
-	given, err := field[[]any](o, name, "a list of texts")
+	given, err := field[[]any](o, name, "a list of strings")
 	for _, v := range given {
 		s, ok := v.(string)
 		if !ok {
-			return nil, refuse(400, "wrong-type", fmt.Sprintf("the field %s is not a list of texts", name), "")
+			return nil, refuse(400, "wrong-type", fmt.Sprintf("the field %s is not a list of strings", name), "")
 		}
 		list = append(list, s)
 	}

@@ -69,20 +69,20 @@ func (d *door) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 // admit is the part of the guard that is the same for every route.
 func (d *door) admit(r *http.Request) error {
 	if !d.ours(r) {
-		return refuse(403, "foreign-host", fmt.Sprintf("this service does not go by the name %q", clip(r.Host)),
-			"call it by localhost, its address, or a name that it was told")
+		return refuse(403, "foreign-host", fmt.Sprintf("this service does not accept the host name %q", clip(r.Host)),
+			"use localhost, its IP address, or a name given to flowrun serve")
 	}
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return refuse(400, "broken-query", "the query of the address cannot be read", "write what is no letter or digit as %XX")
+		return refuse(400, "broken-query", "the query string of the URL is not valid", "escape characters that are not letters or digits as %XX")
 	}
 	for name := range query {
 		if slices.Contains([]string{"token", "access_token", "auth_token", "bearer", "authorization", "api_key", "apikey"}, strings.ToLower(name)) {
-			return refuse(400, "token-in-query", "a token does not belong into an address, which is kept in logs", "send the header Authorization: Bearer TOKEN, and take another token")
+			return refuse(400, "token-in-query", "a token must not be part of a URL, because URLs are logged", "send it in the header Authorization: Bearer TOKEN, and replace the token")
 		}
 	}
 	if err := new(http.CrossOriginProtection).Check(r); err != nil {
-		return refuse(403, "foreign-origin", "pages of other sites may change nothing here", "")
+		return refuse(403, "foreign-origin", "cross-origin requests cannot change anything", "")
 	}
 	if p := r.URL.EscapedPath(); p != path.Clean(p) { // the mux would answer with a redirect
 		return errNoRoute

@@ -23,13 +23,13 @@ import (
 
 var hookRoutes = []route{
 	{method: "POST", path: "/hooks/{name}", id: "webhook", summary: "Start the tool of a webhook", open: anybody, anyBody: true,
-		doc:     "The caller proves itself as the webhook's configuration says: by a token in a header, or by a signature over the body. A delivery that comes again answers the run it started.",
+		doc:     "The caller authenticates as the webhook's configuration requires: with a token in a header or a signature of the body. A repeated delivery returns the run that the first one started.",
 		headers: []param{trace},
-		answers: []answer{accepted, {200, "A test by GitHub, which starts nothing.", "", "ping"}}, handle: (*door).hook},
+		answers: []answer{accepted, {200, "A ping by GitHub. No run is started.", "", "ping"}}, handle: (*door).hook},
 }
 
 // errHook does not tell whether the proof was wrong or absent, or the webhook is.
-var errHook = refuse(401, "unauthorized", "the webhook's token or signature is absent or wrong", "give both sides the same secret")
+var errHook = refuse(401, "unauthorized", "the webhook's token or signature is missing or wrong", "configure the same secret on both sides")
 
 // hook starts a webhook's tool. What the caller sends is data: it goes the way of any
 // caller's parameters.
@@ -60,7 +60,7 @@ func (d *door) hook(w http.ResponseWriter, r *http.Request) error {
 	}
 	id, err := d.Start(context.WithoutCancel(r.Context()), q)
 	if err != nil {
-		d.Log.Warn("webhook started nothing", "webhook", h.Name, "tool", h.Tool, "error", service.Loggable(err))
+		d.Log.Warn("webhook did not start a run", "webhook", h.Name, "tool", h.Tool, "error", service.Loggable(err))
 		return err
 	}
 	return accept(w, id)
@@ -125,7 +125,7 @@ func hookParams(h config.Webhook, r *http.Request, body []byte) (map[string]any,
 	}
 	if h.BodyParam != "" {
 		if !utf8.Valid(doc) {
-			return nil, refuse(400, "broken-body", "the body is no UTF-8 text", "")
+			return nil, refuse(400, "broken-body", "the body is not UTF-8 text", "")
 		}
 		params[h.BodyParam] = string(doc)
 	}

@@ -40,12 +40,12 @@ func document(routes []route, version string) ([]byte, error) {
 	doc := object{
 		"openapi": "3.1.0",
 		"info": object{"title": "flowrun service", "version": version,
-			"description": "Start tools and follow their runs. Errors of every route are the document `error`. Fields are only ever added: a reader ignores those it does not know."},
+			"description": "Start tools and follow their runs. Every route returns errors as the schema `error`. New fields may be added: ignore fields that you do not know."},
 		"servers": []any{object{"url": "/"}},
 		"paths":   paths,
 		"components": object{"schemas": schemas,
-			"securitySchemes": object{"token": object{"type": "http", "scheme": "bearer", "description": "The token that flowrun serve was started with. None is needed on its Unix socket."}},
-			"responses":       object{"error": object{"description": "What is wrong, and what to do.", "content": content("", "error")}}},
+			"securitySchemes": object{"token": object{"type": "http", "scheme": "bearer", "description": "The token given to flowrun serve. Not needed on its Unix socket."}},
+			"responses":       object{"error": object{"description": "What went wrong, and what to do about it.", "content": content("", "error")}}},
 		"security": []any{object{"token": []any{}}},
 	}
 	var b bytes.Buffer
@@ -81,7 +81,7 @@ func (rt route) operation() object {
 	for _, a := range rt.answers {
 		one := object{"description": a.doc, "content": content(a.media, a.schema)}
 		if a.schema == "started" {
-			one["headers"] = object{"Location": object{"description": "The run's address.", "schema": object{"type": "string"}}}
+			one["headers"] = object{"Location": object{"description": "The URL path of the run.", "schema": object{"type": "string"}}}
 		}
 		answers[strconv.Itoa(a.status)] = one
 	}
@@ -102,7 +102,7 @@ func (rt route) parameters() (list []any) {
 		}
 		list = append(list, object{"name": p.name, "in": in, "description": p.doc, "required": in == "path", "schema": schema})
 	}
-	docs := map[string]string{"id": "The run's id, whole.", "name": "The name, with / and # written as %2F and %23."}
+	docs := map[string]string{"id": "The complete id of the run.", "name": "The name, with / and # escaped as %2F and %23."}
 	for _, m := range inPath().FindAllStringSubmatch(rt.path, -1) {
 		add(param{name: m[1], kind: "string", doc: docs[m[1]]}, "path")
 	}

@@ -11,13 +11,13 @@ import (
 )
 
 var peopleRoutes = []route{
-	{method: "GET", path: "/api/v1/runs/{id}/questions", id: "listQuestions", summary: "List what a run asks people",
-		answers: []answer{{200, "The questions that wait for an answer.", "", "questions"}}, handle: (*door).questions},
-	{method: "POST", path: "/api/v1/runs/{id}/approve", id: "approve", goesOn: true, summary: "Approve what a run waits for",
-		doc:  "The run goes on with the form's values.",
-		body: "approve", answers: []answer{{202, "The answer is on record.", "", "started"}}, handle: func(d *door, w http.ResponseWriter, r *http.Request) error { return d.answer(w, r, true) }},
-	{method: "POST", path: "/api/v1/runs/{id}/reject", id: "reject", goesOn: true, summary: "Reject what a run waits for",
-		body: "reject", answers: []answer{{202, "The answer is on record.", "", "started"}}, handle: func(d *door, w http.ResponseWriter, r *http.Request) error { return d.answer(w, r, false) }},
+	{method: "GET", path: "/api/v1/runs/{id}/questions", id: "listQuestions", summary: "List the questions of a run",
+		answers: []answer{{200, "The questions that are waiting for an answer.", "", "questions"}}, handle: (*door).questions},
+	{method: "POST", path: "/api/v1/runs/{id}/approve", id: "approve", goesOn: true, summary: "Approve a waiting step",
+		doc:  "The run continues with the values of the form.",
+		body: "approve", answers: []answer{{202, "The answer is recorded.", "", "started"}}, handle: func(d *door, w http.ResponseWriter, r *http.Request) error { return d.answer(w, r, true) }},
+	{method: "POST", path: "/api/v1/runs/{id}/reject", id: "reject", goesOn: true, summary: "Reject a waiting step",
+		body: "reject", answers: []answer{{202, "The answer is recorded.", "", "started"}}, handle: func(d *door, w http.ResponseWriter, r *http.Request) error { return d.answer(w, r, false) }},
 }
 
 // question is what a step asks.
@@ -63,9 +63,9 @@ func (d *door) answer(w http.ResponseWriter, r *http.Request, approve bool) erro
 		return err
 	}
 	a := service.Answer{Approve: approve}
-	step, errStep := field[string](o, "step", "a text")
-	comment, errComment := field[string](o, "comment", "a text")
-	values, errValues := field[map[string]any](o, "values", "an object of values by name")
+	step, errStep := field[string](o, "step", "a string")
+	comment, errComment := field[string](o, "comment", "a string")
+	values, errValues := field[map[string]any](o, "values", "an object")
 	if err := cmp.Or(errStep, errComment, errValues); err != nil {
 		return err
 	}

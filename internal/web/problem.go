@@ -36,16 +36,16 @@ func refuse(status int, code, message, hint string) *problem {
 }
 
 var (
-	errNoRoute = refuse(404, "not-found", "there is nothing at this address", "GET /api/v1/openapi.json lists every route")
+	errNoRoute = refuse(404, "not-found", "there is no such route", "GET /api/v1/openapi.json lists every route")
 	errToken   = &problem{status: 401, header: []string{"WWW-Authenticate", `Bearer realm="flowrun"`}, Code: "unauthorized",
-		Message: "the token is absent or wrong", Hint: "send the header Authorization: Bearer TOKEN, with the token that flowrun serve was started with"}
+		Message: "the token is missing or wrong", Hint: "send the header Authorization: Bearer TOKEN, with the token that flowrun serve was started with"}
 )
 
 func wrongMethod(method string, allowed []string) *problem {
 	slices.Sort(allowed)
 	list := strings.Join(allowed, ", ")
 	return &problem{status: 405, header: []string{"Allow", list}, Code: "wrong-method",
-		Message: fmt.Sprintf("%.20q is not how this address is asked", method), Hint: "use " + list}
+		Message: fmt.Sprintf("method %.20q is not allowed here", method), Hint: "use " + list}
 }
 
 // problemOf is how the caller is told of an error.
@@ -127,5 +127,5 @@ func (d *door) caught(w *response, r *http.Request) {
 	if w.begun {
 		panic(http.ErrAbortHandler) // the client sees that the answer is not whole
 	}
-	d.fail(w, r, &problem{status: 500, Code: "bug", Message: "an error in flowrun itself", Hint: "please report it, with what the service's log says"})
+	d.fail(w, r, &problem{status: 500, Code: "bug", Message: "internal error in flowrun", Hint: "please report it with the error in the service's log"})
 }

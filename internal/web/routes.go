@@ -47,27 +47,27 @@ const (
 )
 
 var (
-	after  = param{name: "after", kind: "integer", doc: "Number of the last event that is known; the stream goes on behind it."}
-	lastID = param{name: "Last-Event-ID", kind: "integer", doc: "The same, as browsers send it when they connect anew; stronger than after."}
-	trace  = param{name: "traceparent", kind: "string", doc: "W3C trace context that the run belongs to."}
+	after  = param{name: "after", kind: "integer", doc: "The number of the last event you have; the stream continues after it."}
+	lastID = param{name: "Last-Event-ID", kind: "integer", doc: "Like after, but sent by browsers when they reconnect; overrides after."}
+	trace  = param{name: "traceparent", kind: "string", doc: "W3C trace context of the run."}
 
-	accepted = answer{202, "The run's id. It is on record for good; its address stands in the header Location.", "", "started"}
+	accepted = answer{202, "The run's id. The run is durably recorded; the header Location contains its URL path.", "", "started"}
 )
 
 // routes is the table of this door.
 func (d *door) routes() []route {
 	list := slices.Concat(runRoutes, peopleRoutes, toolRoutes, []route{
-		{method: "GET", path: "/api/v1/events", id: "watch", summary: "Follow what happens in all runs",
-			doc: "Server-sent events, each with a number in `id` and a flowrun/event.v1 document in `data`. Numbers grow, also over a restart of the service. " +
-				"Without `after` or `Last-Event-ID` the stream begins with what happens next. `event: reset` says that events are missing before the next one: read the state anew.",
+		{method: "GET", path: "/api/v1/events", id: "watch", summary: "Follow the events of all runs",
+			doc: "Server-sent events, each with a number in `id` and a flowrun/event.v1 document in `data`. Numbers increase, also across restarts of the service. " +
+				"Without `after` and `Last-Event-ID` the stream starts with the next event. `event: reset` means that events are missing: read the state again.",
 			query: []param{after, {name: "run", kind: "string", doc: "Only events of this run."}, {name: "tool", kind: "string", doc: "Only events of runs of this tool."}}, headers: []param{lastID},
-			answers: []answer{{200, "The stream. It ends when the service does, or when it is not read.", asStream, "event"}}, handle: (*door).watch},
+			answers: []answer{{200, "The stream. It ends when the service stops or the client does not read it.", asStream, "event"}}, handle: (*door).watch},
 		{method: "GET", path: "/api/v1/openapi.json", id: "openapi", summary: "This document", open: loopback,
 			answers: []answer{{200, "An OpenAPI 3.1 document.", "", "openapi"}}, handle: (*door).describe},
-		{method: "GET", path: "/healthz", id: "health", summary: "Whether the service lives", open: anybody,
-			answers: []answer{{200, "It does.", "", "health"}}, handle: (*door).healthz},
-		{method: "GET", path: "/readyz", id: "ready", summary: "Whether the service takes requests", open: anybody,
-			answers: []answer{{200, "It does.", "", "health"}, {503, "It does not now: it is stopping, or the history cannot be written.", "", "health"}}, handle: (*door).readyz},
+		{method: "GET", path: "/healthz", id: "health", summary: "Check that the service is alive", open: anybody,
+			answers: []answer{{200, "The service is alive.", "", "health"}}, handle: (*door).healthz},
+		{method: "GET", path: "/readyz", id: "ready", summary: "Check that the service accepts requests", open: anybody,
+			answers: []answer{{200, "The service is ready.", "", "health"}, {503, "It is not ready: it is stopping, or cannot write the history.", "", "health"}}, handle: (*door).readyz},
 	})
 	if d.Metrics != nil {
 		list = append(list, route{method: "GET", path: "/metrics", id: "metrics", summary: "Metrics for Prometheus", open: loopback,
@@ -92,16 +92,16 @@ func (rt route) checkQuery(r *http.Request) error {
 		i := slices.Index(known, name)
 		switch {
 		case i < 0 && len(known) == 0:
-			return refuse(400, "unknown-query", fmt.Sprintf("there is no query %q here", clip(name)), "leave it out")
+			return refuse(400, "unknown-query", fmt.Sprintf("unknown query parameter %q", clip(name)), "remove it")
 		case i < 0:
-			return refuse(400, "unknown-query", fmt.Sprintf("there is no query %q here", clip(name)), near(tool.Near(name, known), "there are "+strings.Join(known, ", ")))
+			return refuse(400, "unknown-query", fmt.Sprintf("unknown query parameter %q", clip(name)), near(tool.Near(name, known), "the parameters are "+strings.Join(known, ", ")))
 		case len(values) > 1 && !rt.query[i].many:
-			return refuse(400, "repeated-query", fmt.Sprintf("the query %s stands there twice", name), "")
+			return refuse(400, "repeated-query", fmt.Sprintf("the query parameter %s is given twice", name), "")
 		}
 		if e := rt.query[i].enum; e != nil && rt.query[i].kind == "string" {
 			for _, v := range values {
 				if !slices.Contains(e, v) {
-					return refuse(400, "wrong-query", fmt.Sprintf("the query %s cannot be %q", name, clip(v)), near(tool.Near(v, e), "it is one of "+strings.Join(e, ", ")))
+					return refuse(400, "wrong-query", fmt.Sprintf("the query parameter %s cannot be %q", name, clip(v)), near(tool.Near(v, e), "use one of: "+strings.Join(e, ", ")))
 				}
 			}
 		}

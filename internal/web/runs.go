@@ -25,39 +25,39 @@ import (
 var runRoutes = []route{
 	{method: "GET", path: "/api/v1/runs", id: "listRuns", summary: "List runs, newest first",
 		query: []param{
-			{name: "status", kind: "string", doc: "Only runs in this state, or in any of several.", enum: statuses(), many: true},
+			{name: "status", kind: "string", doc: "Only runs with this status. May be repeated.", enum: statuses(), many: true},
 			{name: "tool", kind: "string", doc: "Only runs of this tool."},
-			{name: "since", kind: "string", doc: "Only runs begun at this time or later, as RFC 3339."},
-			{name: "limit", kind: "integer", doc: "At most so many, from 1 to 1000; 100 where it is absent."}},
+			{name: "since", kind: "string", doc: "Only runs started at or after this time (RFC 3339)."},
+			{name: "limit", kind: "integer", doc: "The maximum number of runs, 1 to 1000. Default: 100."}},
 		answers: []answer{{200, "The runs.", "", "runs"}}, handle: (*door).listRuns},
-	{method: "GET", path: "/api/v1/ps", id: "ps", summary: "List the runs that are under way, and who waits for whom",
-		answers: []answer{{200, "The runs, locks with their holders, and tools with a bound on their runs.", "", "ps"}}, handle: (*door).ps},
+	{method: "GET", path: "/api/v1/ps", id: "ps", summary: "List active runs, locks and queues",
+		answers: []answer{{200, "Active runs, locks with their holders and queues, and tools with a limit of active runs.", "", "ps"}}, handle: (*door).ps},
 	{method: "POST", path: "/api/v1/runs", id: "startRun", summary: "Start a run of a tool",
-		doc: "The answer comes once the run is on record for good, and does not wait for its end. With an `Idempotency-Key` the request may be repeated when its answer was lost: " +
-			"the same key is the same run, as long as the history keeps it.",
-		headers: []param{{name: "Idempotency-Key", kind: "string", doc: "A word of the caller's own, up to 255 characters, that no other request has."}, trace},
+		doc: "The response is sent once the run is durably recorded, before the run ends. With an `Idempotency-Key` you can repeat the request if the response was lost: " +
+			"the same key returns the same run, as long as it is in the history.",
+		headers: []param{{name: "Idempotency-Key", kind: "string", doc: "A unique string of up to 255 characters."}, trace},
 		body:    "start", answers: []answer{accepted}, handle: (*door).startRun},
-	{method: "GET", path: "/api/v1/runs/{id}", id: "getRun", summary: "Show what came of a run and its steps, so far",
+	{method: "GET", path: "/api/v1/runs/{id}", id: "getRun", summary: "Show the state of a run and its steps",
 		answers: []answer{{200, "The run.", "", "run"}}, handle: (*door).showRun},
 	{method: "POST", path: "/api/v1/runs/{id}/cancel", id: "cancelRun", summary: "Ask a run to stop",
-		doc:  "Its steps are stopped and its cleanup runs; the answer does not wait for that.",
-		body: "nothing", answers: []answer{{202, "The run was asked.", "", "started"}}, handle: (*door).cancelRun},
-	{method: "POST", path: "/api/v1/runs/{id}/resume", id: "resumeRun", goesOn: true, summary: "Go on with a run that failed or was interrupted",
-		body: "nothing", answers: []answer{{202, "The run goes on.", "", "started"}}, handle: (*door).resumeRun},
-	{method: "POST", path: "/api/v1/runs/{id}/retry", id: "retryRun", goesOn: true, summary: "Start a new run that takes over what went well in this one",
+		doc:  "The steps are stopped and the cleanup runs; the response does not wait for that.",
+		body: "nothing", answers: []answer{{202, "The run was asked to stop.", "", "started"}}, handle: (*door).cancelRun},
+	{method: "POST", path: "/api/v1/runs/{id}/resume", id: "resumeRun", goesOn: true, summary: "Resume a run that failed or was interrupted",
+		body: "nothing", answers: []answer{{202, "The run is resumed.", "", "started"}}, handle: (*door).resumeRun},
+	{method: "POST", path: "/api/v1/runs/{id}/retry", id: "retryRun", goesOn: true, summary: "Start a new run that reuses the successful steps of this one",
 		body: "retry", answers: []answer{accepted}, handle: (*door).retryRun},
-	{method: "GET", path: "/api/v1/runs/{id}/events", id: "runEvents", summary: "Follow what happens in one run",
-		doc: "Server-sent events, each with its number within the run in `id` and a flowrun/event.v1 document in `data`: all there were, or those behind `after`, then what happens. " +
-			"`event: end` with the run's status is the last; a client that is not to ask again closes then.",
+	{method: "GET", path: "/api/v1/runs/{id}/events", id: "runEvents", summary: "Follow the events of one run",
+		doc: "Server-sent events, each with its number within the run in `id` and a flowrun/event.v1 document in `data`: all past events, or those after `after`, then new ones. " +
+			"The last event is `event: end` with the run's status; close the connection then, or the client reconnects.",
 		query: []param{after}, headers: []param{lastID},
-		answers: []answer{{200, "The stream. It ends when the run has ended or was interrupted; one that waits for people goes on.", asStream, "event"}}, handle: (*door).runEvents},
-	{method: "GET", path: "/api/v1/runs/{id}/logs", id: "runLogs", summary: "Read what the steps of a run printed",
-		doc: "Every line stands behind the name of its step, but where one step is asked for.",
+		answers: []answer{{200, "The stream. It ends when the run has ended or is interrupted, and continues while the run is waiting for an answer.", asStream, "event"}}, handle: (*door).runEvents},
+	{method: "GET", path: "/api/v1/runs/{id}/logs", id: "runLogs", summary: "Read the output of a run's steps",
+		doc: "Each line is prefixed with its step, unless you ask for a single step.",
 		query: []param{
-			{name: "step", kind: "string", doc: "Path of the only step that is wanted; one that uses a tool stands for the steps inside, a loop for its items."},
-			{name: "stream", kind: "string", doc: "Only what went there; both where it is absent.", enum: []string{"stdout", "stderr"}},
-			{name: "follow", kind: "string", doc: "1 goes on while the run does.", enum: []string{"0", "1"}}},
-		answers: []answer{{200, "What they printed, secrets shown as ***.", asText, ""}}, handle: (*door).runLogs},
+			{name: "step", kind: "string", doc: "The path of a step. A step that uses a tool includes the tool's steps, a loop its items."},
+			{name: "stream", kind: "string", doc: "Only this stream. Default: both.", enum: []string{"stdout", "stderr"}},
+			{name: "follow", kind: "string", doc: "With 1, the response continues until the run ends.", enum: []string{"0", "1"}}},
+		answers: []answer{{200, "The output; secrets are shown as ***.", asText, ""}}, handle: (*door).runLogs},
 }
 
 func statuses() (words []string) {
@@ -91,12 +91,12 @@ func (d *door) listRuns(w http.ResponseWriter, r *http.Request) error {
 	var err error
 	if since := in.Get("since"); since != "" {
 		if q.Since, err = time.Parse(time.RFC3339, since); err != nil {
-			return refuse(400, "wrong-query", "the query since is no time", "write it as in 2026-11-21T08:00:00Z, and a + in it as %2B")
+			return refuse(400, "wrong-query", "the query parameter since is not a time", "write it as 2026-11-21T08:00:00Z, and escape + as %2B")
 		}
 	}
 	if in.Has("limit") {
 		if q.Limit, err = strconv.Atoi(in.Get("limit")); err != nil || q.Limit < 1 || q.Limit > 1000 {
-			return refuse(400, "wrong-query", "the query limit is no whole number from 1 to 1000", "")
+			return refuse(400, "wrong-query", "the query parameter limit is not a whole number from 1 to 1000", "")
 		}
 	}
 	limit, c := q.Limit, known(r)
@@ -165,7 +165,7 @@ func (d *door) showRun(w http.ResponseWriter, r *http.Request) error {
 // paths and settings of the machine.
 func outside(reason, message string) string {
 	if dag.IsNotStarted(reason) {
-		return "the run could not begin; flowrun show, on the machine of the service, says why"
+		return "the run could not start; for the reason, use flowrun show on the machine of the service"
 	}
 	return message
 }
@@ -176,10 +176,10 @@ func (d *door) startRun(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	q := service.Request{Origin: "api", Unlisted: onSocket(r), Parent: traceparent(r)}
-	if q.Tool, err = field[string](o, "tool", "a text"); err != nil {
+	if q.Tool, err = field[string](o, "tool", "a string"); err != nil {
 		return err
 	}
-	if q.Params, err = field[map[string]any](o, "params", "an object of values by name"); err != nil {
+	if q.Params, err = field[map[string]any](o, "params", "an object"); err != nil {
 		return err
 	}
 	detach, err := field[bool](o, "detach", "true or false")
@@ -187,7 +187,7 @@ func (d *door) startRun(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return err
 	case q.Tool == "":
-		return refuse(400, "no-tool", "the body does not say which tool to run", `send {"tool": "NAME", "params": {...}}`)
+		return refuse(400, "no-tool", "the field tool is missing", `send {"tool": "NAME", "params": {...}}`)
 	case !known(r).may(q.Tool):
 		return &tool.NotFoundError{Name: q.Tool}
 	case detach && onSocket(r): // who comes over the network is not the user of this machine
@@ -195,7 +195,7 @@ func (d *door) startRun(w http.ResponseWriter, r *http.Request) error {
 	}
 	if keys := r.Header.Values("Idempotency-Key"); len(keys) > 0 {
 		if len(keys) > 1 || keys[0] == "" || len(keys[0]) > 255 {
-			return refuse(400, "wrong-key", "the Idempotency-Key is no word of 1 to 255 characters", "")
+			return refuse(400, "wrong-key", "the Idempotency-Key must have 1 to 255 characters", "")
 		}
 		q.ID = derivedID("key", keys[0])
 		if err := d.sameRequest(r.Context(), q); err != nil {
@@ -232,7 +232,7 @@ func (d *door) sameRequest(ctx context.Context, q service.Request) error {
 		other = other || !given
 	}
 	if other {
-		return refuse(409, "key-reused", fmt.Sprintf("the Idempotency-Key was used before for another request, which started run %s", q.ID), "use a new key for a new request")
+		return refuse(409, "key-reused", fmt.Sprintf("the Idempotency-Key was already used for a different request, which started run %s", q.ID), "use a new key for a new request")
 	}
 	return nil
 }
@@ -277,7 +277,7 @@ func (d *door) cancelRun(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return err
 	case info.Status.Settled() && info.Status != dag.Interrupted:
-		return refuse(409, "ended", fmt.Sprintf("the run is over: it is %s", info.Status.With(info.Notes...)), "")
+		return refuse(409, "ended", fmt.Sprintf("the run has already ended: it is %s", info.Status.With(info.Notes...)), "")
 	}
 	if err := d.Cancel(context.WithoutCancel(r.Context()), id, "cancelled over the API"); err != nil {
 		return err
@@ -305,7 +305,7 @@ func (d *door) resumeRun(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return err
 	case info.Status == dag.Succeeded:
-		return refuse(409, "finished", "the run has succeeded: there is nothing to go on with", "POST /api/v1/runs starts a new one")
+		return refuse(409, "finished", "the run succeeded, so there is nothing to resume", "POST /api/v1/runs starts a new one")
 	}
 	if err := d.Resume(context.WithoutCancel(r.Context()), id); err != nil {
 		return err

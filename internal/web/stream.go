@@ -105,7 +105,7 @@ func position(r *http.Request) (uint64, error) {
 	}
 	n, err := strconv.ParseUint(word, 10, 63)
 	if err != nil {
-		return 0, refuse(400, "wrong-position", "the number of the last event is no whole number", "send the id of the last event that came, or nothing")
+		return 0, refuse(400, "wrong-position", "the number of the last event is not a whole number", "send the id of the last event you received, or omit it")
 	}
 	return n, nil
 }

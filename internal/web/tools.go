@@ -12,17 +12,17 @@ import (
 var toolRoutes = []route{
 	{method: "GET", path: "/api/v1/tools", id: "listTools", summary: "List the tools that can be run",
 		answers: []answer{{200, "The tools, by name.", "", "tools"}}, handle: (*door).listTools},
-	{method: "GET", path: "/api/v1/tools/{name}", id: "getTool", summary: "Show what a tool is for and which parameters it takes",
+	{method: "GET", path: "/api/v1/tools/{name}", id: "getTool", summary: "Show a tool and its parameters",
 		answers: []answer{{200, "The tool.", "", "tool"}}, handle: (*door).showTool},
 }
 
 var scheduleRoutes = []route{
 	{method: "GET", path: "/api/v1/schedules", id: "listSchedules", summary: "List the schedules",
 		answers: []answer{{200, "The schedules.", "", "schedules"}}, handle: (*door).listSchedules},
-	{method: "POST", path: "/api/v1/schedules/{name}/pause", id: "pauseSchedule", summary: "Keep a schedule from firing",
-		body: "nothing", answers: []answer{{200, "It is paused.", "", "paused"}}, handle: func(d *door, w http.ResponseWriter, r *http.Request) error { return d.pause(w, r, true) }},
-	{method: "POST", path: "/api/v1/schedules/{name}/resume", id: "resumeSchedule", summary: "Let a paused schedule fire again",
-		body: "nothing", answers: []answer{{200, "It fires again.", "", "paused"}}, handle: func(d *door, w http.ResponseWriter, r *http.Request) error { return d.pause(w, r, false) }},
+	{method: "POST", path: "/api/v1/schedules/{name}/pause", id: "pauseSchedule", summary: "Pause a schedule",
+		body: "nothing", answers: []answer{{200, "The schedule is paused.", "", "paused"}}, handle: func(d *door, w http.ResponseWriter, r *http.Request) error { return d.pause(w, r, true) }},
+	{method: "POST", path: "/api/v1/schedules/{name}/resume", id: "resumeSchedule", summary: "Resume a paused schedule",
+		body: "nothing", answers: []answer{{200, "The schedule is active again.", "", "paused"}}, handle: func(d *door, w http.ResponseWriter, r *http.Request) error { return d.pause(w, r, false) }},
 }
 
 // listedTool is a tool in a list.

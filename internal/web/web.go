@@ -94,7 +94,7 @@ func New(s service.API, o Options) (http.Handler, error) {
 	}
 	for _, t := range o.Tokens {
 		if t.Text == "" {
-			return nil, errors.New("a token is empty: anybody could show it")
+			return nil, errors.New("a token is empty, so anybody could use the service")
 		}
 		d.tokens = append(d.tokens, token{t, sha256.Sum256([]byte(t.Text))})
 	}
@@ -103,7 +103,7 @@ func New(s service.API, o Options) (http.Handler, error) {
 	}
 	for _, h := range o.Webhooks {
 		if len(h.Secret) == 0 {
-			return nil, fmt.Errorf("webhook %s has no secret: anybody could call it", h.Name)
+			return nil, fmt.Errorf("webhook %s has no secret, so anybody could call it", h.Name)
 		}
 		d.hooks[h.Name] = h
 	}
