@@ -55,7 +55,7 @@ func TestEnvFiles(t *testing.T) {
 	if r.Status != dag.Failed || !r.Permanent || strings.Contains(r.Message, "canary") || strings.Count(r.Message, "\n") != 3 {
 		t.Errorf("%+v", r)
 	}
-	for _, want := range []string{"none.env: it does not exist", "bad.env:1:1: a name without a value", "bad.env:2:3: quote", "regular file"} {
+	for _, want := range []string{"none.env: it does not exist", "bad.env:1:1: a name without a value", "bad.env:2:3: quote", "it is not a regular file"} {
 		if !strings.Contains(r.Message, want) {
 			t.Errorf("%q is missing in %q", want, r.Message)
 		}

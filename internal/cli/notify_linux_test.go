@@ -15,7 +15,7 @@ notify: [{command: "sh -c 'touch ready; sleep 300 & wait'", on: success}]
 `, nil)
 	s.cmd.Process.Signal(syscall.SIGINT)
 	s.ends(0)
-	if s.stdout.String() != "done\n" || !strings.Contains(s.stderr.String(), "cannot send a notice by command sh: interrupted") {
+	if s.stdout.String() != "done\n" || !strings.Contains(s.stderr.String(), "cannot send the notification by command sh: interrupted") {
 		t.Errorf("stdout %q, stderr:\n%s", &s.stdout, &s.stderr)
 	}
 }

@@ -129,7 +129,7 @@ func TestServeSignals(t *testing.T) {
 	if code := s.ends(); code != 0 {
 		t.Errorf("it ends in %d\n%s", code, s.text.String())
 	}
-	s.says("run let go.*tool=stubborn")
+	s.says("run released.*tool=stubborn")
 	if strings.Contains(s.text.String(), "Bearer") {
 		t.Error("it tells of a token")
 	}

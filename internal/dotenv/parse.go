@@ -19,7 +19,7 @@ const maxProblems = 100
 func Parse(file, text string, outer func(name string) (string, bool)) ([]Var, Problems) {
 	p := &parser{file: file, src: strings.TrimPrefix(text, "\ufeff"), outer: outer, index: map[string]int{}}
 	if at := strings.IndexByte(p.src, 0); at >= 0 {
-		p.fail(at, "a NUL byte, which no variable can hold; save the file as UTF-8 text")
+		p.fail(at, "NUL byte, which no variable can contain; save the file as UTF-8 text")
 		return nil, p.problems
 	}
 	for p.at < len(p.src) && !p.full {
@@ -97,9 +97,9 @@ func (p *parser) name() (string, bool) {
 		p.at++
 		return p.src[at : at+n], true
 	case n > 0 && (p.ends() || p.peek() == '#'):
-		p.fail(at, "a name without a value; write NAME=VALUE, and NAME= for an empty one")
+		p.fail(at, "a name without a value; write NAME=VALUE, or NAME= for an empty value")
 	default:
-		p.fail(at, "no NAME=VALUE; a name has letters, digits and '_', not beginning with a digit, and what has several lines stands in quotes")
+		p.fail(at, "expected NAME=VALUE; names contain letters, digits and '_' and do not start with a digit, and values of several lines are quoted")
 	}
 	return "", false
 }
@@ -116,13 +116,13 @@ func (p *parser) value() (string, bool) {
 	value, ok := p.quoted(quote)
 	if !ok {
 		p.at = open
-		p.fail(open, "quote %c is never closed; close it, or put the value into the other kind of quotes", quote)
+		p.fail(open, "quote %c is never closed; close it, or use the other kind of quotes for the value", quote)
 		return "", false
 	}
 	end := p.at
 	p.blanks()
 	if !p.ends() && !(p.peek() == '#' && p.at > end) {
-		p.fail(p.at, "text after the closing quote; write a backslash before a quote that belongs to the value")
+		p.fail(p.at, "text after the closing quote; escape a quote inside the value with a backslash")
 		return "", false
 	}
 	p.skipLine()
@@ -191,7 +191,7 @@ func (p *parser) quoted(quote byte) (string, bool) {
 func (p *parser) add(b *strings.Builder, text string) {
 	if p.size += len(text); p.size > MaxSize {
 		if !p.full {
-			p.fail(min(p.at, len(p.src)), "the values come to more than %d bytes; pass large ones by file", MaxSize)
+			p.fail(min(p.at, len(p.src)), "the values have more than %d bytes; pass large values in files", MaxSize)
 		}
 		p.full = true
 		return
@@ -207,7 +207,7 @@ func (p *parser) expand(end int) string {
 		n := nameLength(rest[1:])
 		if n == 0 || !strings.HasPrefix(rest[1+n:], "}") {
 			p.at++
-			p.fail(at, "only a name can stand in ${...}; put a value that is meant as it is into single quotes")
+			p.fail(at, "${...} must contain a name; put literal text in single quotes")
 			return "$"
 		}
 		p.at += n + 3
@@ -230,13 +230,13 @@ func (p *parser) lookup(at int, name string) string {
 			return v
 		}
 	}
-	p.warn(at, "%s is not set, and is empty here; set it further up, or put a $ that is meant as it is into single quotes", name)
+	p.warn(at, "%s is not set, so it is empty here; set it above this line, or put a literal $ in single quotes", name)
 	return ""
 }
 
 func (p *parser) set(at int, name, value string) {
 	if i, ok := p.index[name]; ok {
-		p.warn(at, "%s is given twice; the last one counts", name)
+		p.warn(at, "%s is set twice; the last value is used", name)
 		p.vars[i].Value = value
 		return
 	}

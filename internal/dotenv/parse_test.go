@@ -68,7 +68,7 @@ H="x
   $NONE"
 MIICcanary+/=
 `
-	const want = `f:3:2: no NAME=VALUE; a name has letters, digits and '_', not beginning with a digit, and what has several lines stands in quotes`
+	const want = `f:3:2: expected NAME=VALUE; names contain letters, digits and '_' and do not start with a digit, and values of several lines are quoted`
 	vars, problems := dotenv.Parse("f", text, outer)
 	var places []string
 	for _, p := range problems {

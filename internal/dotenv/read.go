@@ -24,7 +24,7 @@ func ReadBounded(path string, most int64) (string, error) {
 		return "", err
 	}
 	if !info.Mode().IsRegular() {
-		return "", &os.PathError{Op: "read", Path: path, Err: errors.New("it is no regular file")}
+		return "", &os.PathError{Op: "read", Path: path, Err: errors.New("it is not a regular file")}
 	}
 	f, err := os.Open(path)
 	if err != nil {

@@ -30,7 +30,7 @@ func TestRead(t *testing.T) {
 	if _, err := dotenv.Read(put("c", full+"x")); err == nil || !strings.Contains(err.Error(), "larger than 1048576 bytes") {
 		t.Error(err)
 	}
-	if _, err := dotenv.Read(dir); err == nil || !strings.Contains(err.Error(), "no regular file") {
+	if _, err := dotenv.Read(dir); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Error(err)
 	}
 	if _, err := dotenv.Read(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {

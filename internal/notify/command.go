@@ -63,7 +63,7 @@ func (s Settings) command(ctx context.Context, r Rule, o Outcome) (err error) {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, oneTry, fmt.Errorf("it did not end within %v", oneTry))
+	ctx, cancel := context.WithTimeoutCause(ctx, oneTry, fmt.Errorf("it did not exit within %v", oneTry))
 	defer cancel()
 	exit, err := process.Wait(ctx)
 	switch {
@@ -71,7 +71,7 @@ func (s Settings) command(ctx context.Context, r Rule, o Outcome) (err error) {
 		process.Stop(0, nil)
 		return err
 	case exit.Code != 0:
-		return fmt.Errorf("it ended with exit code %d", exit.Code)
+		return fmt.Errorf("it failed with exit code %d", exit.Code)
 	}
 	return nil
 }
@@ -80,12 +80,12 @@ func (s Settings) command(ctx context.Context, r Rule, o Outcome) (err error) {
 func (r Rule) confined(path string, argv []string, run string) (string, []string, error) {
 	switch {
 	case r.Contained:
-		return "", nil, errors.New("the tool runs in containers, and its command would run outside; use a webhook, or put the command into your settings (notifications)")
+		return "", nil, errors.New("the tool runs in containers, but the command would run outside; use a webhook, or move the command to your settings (notifications)")
 	case !r.Reduced:
 		return path, argv, nil
 	}
 	if err := confine.Available(); err != nil {
-		return "", nil, fmt.Errorf("its privileges cannot be reduced: %w", err)
+		return "", nil, fmt.Errorf("cannot reduce its privileges: %w", err)
 	}
 	path, argv = confine.Confinement{Reduced: true, User: confine.RunUser(run)}.Wrap(path, argv)
 	return path, argv, nil
@@ -126,7 +126,7 @@ func (s Settings) program(name string) (string, error) {
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return "", errors.New("there is no such program in PATH")
+		return "", errors.New("the program was not found in PATH")
 	}
 	return filepath.Abs(path)
 }
@@ -135,7 +135,7 @@ func (s Settings) program(name string) (string, error) {
 func inputFile(text []byte) (*os.File, error) {
 	f, err := os.CreateTemp("", "flowrun-notice-*") // 0600
 	if err != nil {
-		return nil, fmt.Errorf("cannot make a file for the command's input: %w", err)
+		return nil, fmt.Errorf("cannot create a file for the command's input: %w", err)
 	}
 	if _, err = f.Write(text); err == nil {
 		_, err = f.Seek(0, io.SeekStart)

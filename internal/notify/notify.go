@@ -85,7 +85,7 @@ func (o Outcome) Text() string {
 			text += ": " + r.Status.With(r.Notes...)
 		}
 	case Waiting:
-		text = r.Tool + " waits for somebody"
+		text = r.Tool + " is waiting for an answer"
 	}
 	detail := ""
 	if r.Status != dag.Succeeded || r.Reason == flowrun.ReasonCleanup {
@@ -176,7 +176,7 @@ type Trouble struct {
 }
 
 func (t Trouble) Error() string {
-	return "cannot send a notice by " + t.Rule.String() + ": " + t.Err.Error()
+	return "cannot send the notification by " + t.Rule.String() + ": " + t.Err.Error()
 }
 
 const (
@@ -189,7 +189,7 @@ const (
 // Send sends a notice by every rule that wants the outcome, and answers what could not
 // be sent, in the order of the rules. When ctx ends, or all of it takes more than a minute, it gives up.
 func Send(ctx context.Context, s Settings, rules []Rule, o Outcome) []Trouble {
-	ctx, cancel := context.WithTimeoutCause(ctx, longest, fmt.Errorf("all notices together took longer than %v", longest))
+	ctx, cancel := context.WithTimeoutCause(ctx, longest, fmt.Errorf("the notifications took longer than %v in total", longest))
 	defer cancel()
 	troubles := make([]*Trouble, len(rules))
 	slots := make(chan struct{}, atOnce)

@@ -93,7 +93,7 @@ func TestText(t *testing.T) {
 		"deploy timed-out: step test failed (run r1)":                                         outcome(Failure, dag.TimedOut),
 		"deploy works again (run r1)":                                                         outcome(Recovery, dag.Succeeded),
 		"deploy succeeded (run r1)":                                                           outcome(Success, dag.Succeeded),
-		"deploy waits for somebody: step gate waits for approval: shall it go live? (run r1)": waiting,
+		"deploy is waiting for an answer: step gate waits for approval: shall it go live? (run r1)": waiting,
 		"deploy failed: " + strings.Repeat("a ", longestDetail/2) + "... (run r1)":            long,
 	} {
 		if got := o.Text(); got != want {
@@ -165,7 +165,7 @@ func TestPostTriesAgain(t *testing.T) {
 		{[]int{500, 429, 204}, 3, ""},
 		{[]int{502}, 3, "it answered 502"},
 		{[]int{404}, 1, "it answered 404"},
-		{[]int{302}, 1, "it answered 302: it has moved"},
+		{[]int{302}, 1, "it answered 302: the URL has moved"},
 	} {
 		old := client.Transport
 		synctest.Test(t, func(t *testing.T) {
@@ -248,14 +248,14 @@ func TestRefuses(t *testing.T) {
 		r    Rule
 		want string
 	}{
-		{Rule{Webhook: "${NOBODY}/x"}, "cannot send a notice by webhook ${NOBODY}: the variable NOBODY is not set"},
-		{Rule{Webhook: "ftp://joe:hunter22@x/"}, "cannot send a notice by webhook x: the URL of the webhook must begin with http"},
+		{Rule{Webhook: "${NOBODY}/x"}, "cannot send the notification by webhook ${NOBODY}: the environment variable NOBODY is not set"},
+		{Rule{Webhook: "ftp://joe:hunter22@x/"}, "cannot send the notification by webhook x: the URL of the webhook must begin with http"},
 		{Rule{Webhook: "http://joe:hunter22\x00@x/"}, "the URL of the webhook is invalid"},
-		{Rule{Webhook: "http://x/", SecretEnv: "NOBODY"}, "the variable NOBODY, which holds the secret to sign with, is not set"},
-		{Rule{Webhook: "http://x/", SecretFile: "none"}, "cannot read the secret to sign with"},
-		{Rule{Webhook: "http://x/", SecretFile: "."}, "no regular file"},
-		{Rule{Command: `mail "hunter22`}, "cannot send a notice by command command: "},
-		{Rule{Command: `flowrun-nosuch hunter22`}, "cannot send a notice by command flowrun-nosuch: there is no such program in PATH"},
+		{Rule{Webhook: "http://x/", SecretEnv: "NOBODY"}, "the environment variable NOBODY with the signing secret is not set"},
+		{Rule{Webhook: "http://x/", SecretFile: "none"}, "cannot read the signing secret"},
+		{Rule{Webhook: "http://x/", SecretFile: "."}, "not a regular file"},
+		{Rule{Command: `mail "hunter22`}, "cannot send the notification by command command: "},
+		{Rule{Command: `flowrun-nosuch hunter22`}, "cannot send the notification by command flowrun-nosuch: the program was not found in PATH"},
 		{Rule{Command: `./flowrun-nosuch hunter22`}, "cannot start"},
 	} {
 		bad := Send(t.Context(), Settings{Dir: t.TempDir()}, []Rule{c.r}, outcome(Failure, dag.Failed))
@@ -279,7 +279,7 @@ func TestCommand(t *testing.T) {
 	write("tell", `cat > doc; printf '%s,' "$FLOWRUN_EVENT" "$FLOWRUN_RUN_ID" "$FLOWRUN_TOOL" "$FLOWRUN_STATUS" "$FLOWRUN_EXIT_CODE" "$FLOWRUN_MESSAGE" "$@" > told; yes | head -c 1000000`)
 	write("fail", `echo noise; exit 3`)
 	bad := Send(t.Context(), s, []Rule{{Command: `./tell 'a b' "c'd" {X}`}, {Command: "./fail"}, {Command: "./fail", On: []Event{Success}}}, outcome(Failure, dag.Failed))
-	if len(bad) != 1 || bad[0].Error() != "cannot send a notice by command ./fail: it ended with exit code 3" {
+	if len(bad) != 1 || bad[0].Error() != "cannot send the notification by command ./fail: it failed with exit code 3" {
 		t.Errorf("%v", bad)
 	}
 	told, _ := os.ReadFile(filepath.Join(dir, "told"))

@@ -86,7 +86,7 @@ func (o Outcome) delivery(now time.Time) string {
 
 // postOnce is one try. again says that another may do better.
 func postOnce(ctx context.Context, address string, head http.Header, body []byte) (again bool, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, oneTry, fmt.Errorf("no answer within %v", oneTry))
+	ctx, cancel := context.WithTimeoutCause(ctx, oneTry, fmt.Errorf("no response within %v", oneTry))
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
@@ -106,7 +106,7 @@ func postOnce(ctx context.Context, address string, head http.Header, body []byte
 	case code >= 200 && code < 300:
 		return false, nil
 	case code >= 300 && code < 400:
-		return false, fmt.Errorf("it answered %d: it has moved; write the address that it is at now", code)
+		return false, fmt.Errorf("it answered %d: the URL has moved; write the new URL", code)
 	default:
 		return code == http.StatusTooManyRequests || code >= 500, fmt.Errorf("it answered %d", code)
 	}
@@ -130,7 +130,7 @@ func (s Settings) address(written string) (string, error) {
 		name := hole[2 : len(hole)-1]
 		v, ok := s.variable(name)
 		if !ok && missing == nil {
-			missing = fmt.Errorf("the variable %s is not set; set it", name)
+			missing = fmt.Errorf("the environment variable %s is not set", name)
 		}
 		return strings.TrimSpace(v)
 	})
@@ -157,7 +157,7 @@ func (s Settings) secret(r Rule) ([]byte, error) {
 	case r.SecretEnv != "":
 		v, _ := s.variable(r.SecretEnv)
 		if v == "" {
-			return nil, fmt.Errorf("the variable %s, which holds the secret to sign with, is not set; set it", r.SecretEnv)
+			return nil, fmt.Errorf("the environment variable %s with the signing secret is not set", r.SecretEnv)
 		}
 		return []byte(v), nil
 	case r.SecretFile != "":
@@ -170,23 +170,23 @@ func (s Settings) secretFile(path string) ([]byte, error) {
 	path = s.path(path)
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("it is no regular file")
+		err = errors.New("it is not a regular file")
 	}
 	var f *os.File
 	if err == nil {
 		f, err = os.Open(path)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the secret to sign with: %w", err)
+		return nil, fmt.Errorf("cannot read the signing secret: %w", err)
 	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
 	b = bytes.TrimSuffix(bytes.TrimSuffix(b, []byte("\n")), []byte("\r"))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("cannot read the secret to sign with: %w", err)
+		return nil, fmt.Errorf("cannot read the signing secret: %w", err)
 	case len(b) == 0 || len(b) > maxSecret:
-		return nil, fmt.Errorf("the secret to sign with, in %s, is empty or longer than %d KiB", path, maxSecret>>10)
+		return nil, fmt.Errorf("the signing secret in %s is empty or longer than %d KiB", path, maxSecret>>10)
 	}
 	return b, nil
 }

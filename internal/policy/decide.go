@@ -66,7 +66,7 @@ func (t Tool) vouched() bool { return !t.anyOf(func(t Tool) bool { return t.File
 func (t Tool) Risk() string {
 	why := ""
 	if t.anyOf(func(t Tool) bool { why = t.Why; return t.File != "" }) {
-		return "high risk: its name and tags do not count, because " + why
+		return "high risk: its name and tags are ignored because " + why
 	}
 	if l := t.level(); l < highRisk {
 		return levels[l]
@@ -119,7 +119,7 @@ type Decision struct {
 // Decide decides a request. It refuses a request without Tools. Safe for concurrent use.
 func Decide(r Request) Decision {
 	if len(r.Tools) == 0 {
-		return Decision{Refuse, Tool{}, "nothing is called"}
+		return Decision{Refuse, Tool{}, "no tool is called"}
 	}
 	for _, t := range r.Tools {
 		if i := slices.IndexFunc(r.Rules.Deny, func(p Pattern) bool { return p.denies(t) }); i >= 0 {
@@ -129,14 +129,14 @@ func Decide(r Request) Decision {
 		}
 	}
 	if i := slices.IndexFunc(r.Tools, func(t Tool) bool { return t.Elevated }); i >= 0 {
-		return r.ask(r.Tools[i], fmt.Sprintf("%s wants elevated rights, which a person has to approve", r.Tools[i]))
+		return r.ask(r.Tools[i], fmt.Sprintf("%s runs with elevated privileges, which a person must approve", r.Tools[i]))
 	}
 	called := r.Tools[0]
 	if r.EntryPoint.approvesByNaming() && r.Declared {
-		return Decision{Allow, called, fmt.Sprintf("%s is in the permissions of the script that calls it", called)}
+		return Decision{Allow, called, fmt.Sprintf("the permissions of the calling script include %s", called)}
 	}
 	if r.EntryPoint.approvesByNaming() {
-		return Decision{Allow, called, fmt.Sprintf("%s was named by who runs it", called)}
+		return Decision{Allow, called, fmt.Sprintf("%s was requested by name", called)}
 	}
 	// A tool that is allowed by name may use its inner tools. Any other reason has to hold for each of them.
 	if i := slices.IndexFunc(r.Rules.Allow, func(p Pattern) bool { return p.names(called) }); i >= 0 {
@@ -170,5 +170,5 @@ func (r Request) ask(t Tool, why string) Decision {
 	if r.CanAsk {
 		return Decision{Ask, t, why}
 	}
-	return Decision{Refuse, t, why + "; nobody can be asked here"}
+	return Decision{Refuse, t, why + "; there is nobody to ask"}
 }

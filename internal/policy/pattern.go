@@ -59,7 +59,7 @@ func (p Pattern) Tag() string {
 func ParsePattern(s, origin string) (Pattern, error) {
 	word, ok := strings.CutPrefix(s, "tool:")
 	bad := func(why string) (Pattern, error) {
-		return Pattern{}, fmt.Errorf("%q is no pattern: %s", s, why)
+		return Pattern{}, fmt.Errorf("invalid pattern %q: %s", s, why)
 	}
 	switch {
 	case s == "*":
@@ -69,11 +69,11 @@ func ParsePattern(s, origin string) (Pattern, error) {
 	case !ok:
 		return bad("write tool:NAME, tool:TAG, tool:read, tool:write, tool:run, or * for every tool")
 	case word == "":
-		return bad("a name or a tag is missing after tool:")
+		return bad("the name or tag after tool: is missing")
 	case strings.ContainsAny(word, "*?["):
-		return bad("patterns have no wildcards; * alone means every tool, tool:TAG all that have the tag")
+		return bad("wildcards are not supported; * means every tool, tool:TAG every tool with the tag")
 	case strings.ContainsFunc(word, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }):
-		return bad("neither names nor tags have blanks in them; give one pattern each")
+		return bad("names and tags have no spaces; write one pattern for each")
 	}
 	return Pattern{word: word, origin: origin}, nil
 }

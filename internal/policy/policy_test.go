@@ -117,10 +117,10 @@ func TestInside(t *testing.T) {
 		want        policy.Action
 		reason      string
 	}{
-		{policy.Run, inner, "", "", policy.Allow, `tool "outer" was named by who runs it`},
+		{policy.Run, inner, "", "", policy.Allow, `tool "outer" was requested by name`},
 		{policy.Run, inner, "", "tool:inner", policy.Refuse, `tool "inner" (used by step "setup/clone") is denied by tool:inner`},
 		{policy.Run, alias, "", "tool:inner", policy.Refuse, `tool "short" (used by step "go") is denied by tool:inner`},
-		{policy.Run, root, "*", "", policy.Ask, `tool "root" (used by step "sudo") wants elevated rights, which a person has to approve`},
+		{policy.Run, root, "*", "", policy.Ask, `tool "root" (used by step "sudo") runs with elevated privileges, which a person must approve`},
 		{policy.Call, inner, "tool:outer", "", policy.Allow, `tool "outer" is allowed by tool:outer`},
 		{policy.Call, inner, "tool:read", "", policy.Ask, `tool "inner" (used by step "setup/clone") is not approved (run)`},
 		{policy.Call, inner, "tool:run", "", policy.Allow, `tool "outer" is allowed by tool:run; tool "inner" (used by step "setup/clone") is allowed by tool:run`},
@@ -159,12 +159,12 @@ func TestBadPatterns(t *testing.T) {
 		"":              "write tool:NAME",
 		"read":          "write tool:read",
 		"deploy":        "write tool:NAME",
-		"tool:":         "missing after tool:",
-		"tool:a*":       "no wildcards",
-		"tool:*":        "no wildcards",
-		"tool:a b":      "blanks",
-		"tool:a\x1b[2J": "no wildcards",
-		"tool:a\u202eb": "blanks",
+		"tool:":         "after tool: is missing",
+		"tool:a*":       "wildcards are not supported",
+		"tool:*":        "wildcards are not supported",
+		"tool:a b":      "no spaces",
+		"tool:a\x1b[2J": "wildcards are not supported",
+		"tool:a\u202eb": "no spaces",
 		"Tool:a":        "write tool:NAME",
 		"**":            "write tool:NAME",
 	} {
@@ -270,7 +270,7 @@ func TestDeclared(t *testing.T) {
 	for _, door := range []policy.EntryPoint{policy.Run, policy.Serve} {
 		it := policy.Tool{Name: "it", Tags: []string{"run"}}
 		v := policy.Decide(policy.Request{EntryPoint: door, Declared: true, Tools: []policy.Tool{it}})
-		if v.Action != policy.Allow || v.Reason != `tool "it" is in the permissions of the script that calls it` {
+		if v.Action != policy.Allow || v.Reason != `the permissions of the calling script include tool "it"` {
 			t.Errorf("%s: %+v", door, v)
 		}
 		if v := policy.Decide(policy.Request{EntryPoint: door, Declared: true, Tools: []policy.Tool{it}, Rules: policy.Rules{Deny: patterns(t, "tool:run")}}); v.Action != policy.Refuse {

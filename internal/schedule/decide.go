@@ -28,9 +28,9 @@ func Decide(o Overlap, late bool, running, queued int) (a Action, reason string)
 	case o == OverlapQueue && queued == 0:
 		return Queue, ""
 	case o == OverlapQueue:
-		return Skip, "overlap: a run is under way, and another waits for its turn already"
+		return Skip, "overlap: a run is active and another is already waiting"
 	}
-	return Skip, "overlap: the run before is still under way"
+	return Skip, "overlap: the previous run is still active"
 }
 
 // Satisfied says whether a slot may be left out because the tool succeeded since the slot

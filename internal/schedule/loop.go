@@ -313,7 +313,7 @@ func (l *Loop) deal(ctx context.Context, e *entry, now time.Time) (wake time.Tim
 		}
 	}
 	if due.Missed > 0 {
-		reason := fmt.Sprintf("missed: no service was there in time (catch-up %s); %d slots up to this one", e.catchUp(), due.Missed)
+		reason := fmt.Sprintf("missed: no service was running in time (catch-up %s); %d times up to this one", e.catchUp(), due.Missed)
 		if err := l.Store.Skip(ctx, e.Name, due.LastMissed, reason); err != nil {
 			return wake, err
 		}
@@ -399,7 +399,7 @@ func (l *Loop) decide(ctx context.Context, e *entry, slot ScheduledTime) (Action
 			return Skip, "", err
 		}
 		if Satisfied(&e.Schedule, slot.At, success) {
-			return Skip, "the tool has succeeded since the slot before", nil
+			return Skip, "the tool has succeeded since the previous time", nil
 		}
 	}
 	running, queued, err := l.Runs.Active(ctx, &e.Schedule)

@@ -19,7 +19,7 @@ const (
 )
 
 // errLoops is why such a run rests.
-var errLoops = fmt.Errorf("it was taken up %d times within %v and broke off each time before a step had ended", maxAdoptions, adoptionsIn)
+var errLoops = fmt.Errorf("it was resumed %d times within %v, and was interrupted each time before a step had ended", maxAdoptions, adoptionsIn)
 
 // againAfter is when a run is looked at again that could not be taken up: what it lacks
 // may have come.
@@ -92,7 +92,7 @@ func (s *Service) takeUp(ctx context.Context, id string, cancelFor error) error 
 		ctx, cancel := context.WithCancelCause(base)
 		base, first = ctx, func() { cancel(cancelFor) }
 	}
-	return s.goOn(ctx, base, past, g, "taken up", first)
+	return s.goOn(ctx, base, past, g, "resumed after an interruption", first)
 }
 
 // errCancelled is why a run is cancelled that was being cancelled when its owner died.
@@ -151,7 +151,7 @@ func (s *Service) rest(info flowrun.RunInfo, err error) {
 	s.rests[info.ID] = r
 	s.mu.Unlock()
 	if !known {
-		s.Log.Warn("run rests until somebody goes on with it", "run", info.ID, "tool", info.Tool, "origin", info.Origin, "reason", r.why)
+		s.Log.Warn("run stays interrupted until a person resumes it", "run", info.ID, "tool", info.Tool, "origin", info.Origin, "reason", r.why)
 	}
 }
 

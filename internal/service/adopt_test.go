@@ -124,7 +124,7 @@ func TestDrain(t *testing.T) {
 	if text, _ := os.ReadFile(filepath.Join(dir, "a.began")); len(text) != 2 {
 		t.Errorf("step a ran %d times", len(text)/2)
 	}
-	b.log.says(t, "run rests until somebody goes on with it.*"+once+".*rerun-interrupted")
+	b.log.says(t, "run stays interrupted until a person resumes it.*"+once+".*rerun-interrupted")
 	b.becomes(once, dag.Interrupted)
 	var asks *flowrun.InterruptedError
 	if err := next.Resume(t.Context(), once); !errors.As(err, &asks) {
@@ -159,13 +159,13 @@ func TestTwoServices(t *testing.T) {
 	b.begun(dir, "b", 2)
 	b.store = second
 	die(t, first)
-	b.log.says(t, "run taken up.*"+id)
+	b.log.says(t, "run resumed after an interruption.*"+id)
 	b.let(dir, "b")
 	b.becomes(id, dag.Succeeded)
 	<-over
 	b.becomes(person, dag.Interrupted)
-	if n := b.log.count("run taken up"); n != 1 {
-		t.Errorf("%d runs were taken up\n%s", n, b.log)
+	if n := b.log.count("run resumed after an interruption"); n != 1 {
+		t.Errorf("%d runs were resumed\n%s", n, b.log)
 	}
 	for seq := uint64(1); ; seq++ {
 		u := next(t, updates)
@@ -194,7 +194,7 @@ func TestLoop(t *testing.T) {
 			id = b.start(s, service.Request{Tool: "bomb", Origin: "webhook:x"})
 		}
 		if try == 4 {
-			b.log.says(t, "run rests.*"+id+".*taken up 3 times within 1h0m0s")
+			b.log.says(t, "run stays interrupted.*"+id+".*resumed 3 times within 1h0m0s")
 			if err := s.Resume(t.Context(), id); err != nil { // a person may all the same
 				t.Fatal(err)
 			}

@@ -51,7 +51,7 @@ func questionOf(p *flowrun.RecordedRun, step string) (flowrun.Question, error) {
 	case len(meant) > 1:
 		return flowrun.Question{}, ErrManyQuestions
 	case meant[0].Over(time.Now()):
-		return flowrun.Question{}, fmt.Errorf("%w: until %s", ErrTooLate, meant[0].Until.Format(time.RFC3339))
+		return flowrun.Question{}, fmt.Errorf("%w: the deadline was %s", ErrTooLate, meant[0].Until.Format(time.RFC3339))
 	}
 	return meant[0], nil
 }

@@ -38,7 +38,7 @@ func TestCallerGone(t *testing.T) {
 	b.serve(another(second))
 	b.becomes("of-api", dag.Succeeded)
 	b.becomes("of-call", dag.Interrupted)
-	if n := b.log.count("run taken up"); n != 1 {
-		t.Errorf("%d runs were taken up\n%s", n, b.log)
+	if n := b.log.count("run resumed after an interruption"); n != 1 {
+		t.Errorf("%d runs were resumed\n%s", n, b.log)
 	}
 }

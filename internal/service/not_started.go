@@ -36,10 +36,10 @@ func (s *Service) Failed(ctx context.Context, r Request, why error) {
 	u, err := s.record(context.WithoutCancel(ctx), id, r, plan, why)
 	log := s.Log.With("run", id, "tool", r.Tool, "origin", r.Origin)
 	if err != nil {
-		log.Error("a run that could not begin is not on record", "reason", Loggable(why), "error", err.Error())
+		log.Error("cannot record a run that could not start", "reason", Loggable(why), "error", err.Error())
 		return
 	}
-	log.Warn("run could not begin", "reason", Loggable(why))
+	log.Warn("run could not start", "reason", Loggable(why))
 	s.feed.add(id, r.Tool, u.Events...)
 	if s.NotStarted != nil {
 		s.work.Go(func() { s.NotStarted(context.Background(), *u) })
@@ -111,5 +111,5 @@ func Loggable(err error) string {
 			words[i] = "an unknown parameter"
 		}
 	}
-	return "the parameters do not fit: " + strings.Join(words, ", ")
+	return "invalid parameters: " + strings.Join(words, ", ")
 }

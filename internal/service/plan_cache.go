@@ -167,11 +167,11 @@ func (c *catalog) tell(e, old *entry) {
 	switch {
 	case e.listed.Broken == was:
 	case e.listed.Broken == "":
-		c.log.Info("tool can be used again", "tool", e.listed.Name)
+		c.log.Info("tool is valid again", "tool", e.listed.Name)
 	case len(e.sources) > 0:
-		c.log.Warn("tool is broken; its last good version stays in force", "tool", e.listed.Name, "reason", e.listed.Broken)
+		c.log.Warn("tool is invalid; the service continues with its last valid version", "tool", e.listed.Name, "reason", e.listed.Broken)
 	default:
-		c.log.Warn("tool is broken", "tool", e.listed.Name, "reason", e.listed.Broken)
+		c.log.Warn("tool is invalid", "tool", e.listed.Name, "reason", e.listed.Broken)
 	}
 }
 
@@ -193,7 +193,7 @@ func (c *catalog) plan(name string, unlisted bool) (*flowrun.Plan, error) {
 	if e.plan == nil {
 		plan, err := flowrun.Compile(c.lib.Snapshot(e.sources), e.sources[0].Name)
 		if err != nil {
-			return nil, fmt.Errorf("cannot use the last good version of tool %s: %w", name, err)
+			return nil, fmt.Errorf("cannot use the last valid version of tool %s: %w", name, err)
 		}
 		e.plan = plan
 	}

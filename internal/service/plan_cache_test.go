@@ -33,7 +33,7 @@ func TestReload(t *testing.T) {
 	says("other", "other")
 	for _, broken := range []string{"name: hello\nsteps: 7\n", "{{{", "name: hello\nbash: echo {nothing.output}\nuse-tool: x\n"} {
 		b.write("hello", broken)
-		b.log.says(t, `its last good version stays in force" tool=hello`)
+		b.log.says(t, `continues with its last valid version" tool=hello`)
 		says("hello", "two")
 	}
 	if h := s.Health(); len(h.Broken) != 1 || !strings.Contains(h.Broken[0], "hello.yaml") || h.Tools != 2 || !h.Ready {
@@ -45,8 +45,8 @@ func TestReload(t *testing.T) {
 	}
 	b.write("hello", strings.Replace(text, "VERSION", "three", 1))
 	says("hello", "three")
-	b.log.says(t, `tool can be used again" tool=hello`)
-	if n := b.log.count(`tool can be used again`); n != 1 {
+	b.log.says(t, `tool is valid again" tool=hello`)
+	if n := b.log.count(`tool is valid again`); n != 1 {
 		t.Errorf("told %d times\n%s", n, b.log)
 	}
 }

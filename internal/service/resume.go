@@ -57,7 +57,7 @@ func (s *Service) letGo(ctx context.Context, id string) error {
 	case <-former.done:
 		return nil
 	case <-time.After(maxHearing):
-		return fmt.Errorf("cannot go on with run %s: %w", id, flowrun.ErrLive)
+		return fmt.Errorf("cannot resume run %s: %w", id, flowrun.ErrLive)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -76,7 +76,7 @@ func (s *Service) Retry(ctx context.Context, id string, from []string) (string, 
 	if err := s.allowed(past.Plan); err != nil {
 		return "", err
 	}
-	r := &running{id: flowrun.NewID(time.Now()), tool: past.Record.Tool, origin: "api", verb: "began as a retry", retries: past,
+	r := &running{id: flowrun.NewID(time.Now()), tool: past.Record.Tool, origin: "api", verb: "started as a retry", retries: past,
 		end: Ended{Plan: past.Plan, Workspace: past.Record.RunEnv.Workspace}}
 	err = s.launch(ctx, r, func(o ...flowrun.RunOption) (*flowrun.Result, error) {
 		return s.Engine.Continue(context.Background(), g, append(o, flowrun.WithID(r.id), flowrun.WithOrigin(r.origin))...)

@@ -58,7 +58,7 @@ func (s *Service) start(ctx context.Context, r Request) (string, error) {
 	id := cmp.Or(r.ID, flowrun.NewID(time.Now()))
 	world, trace := s.world(plan, r.Parent), flowrun.TraceContext{Parent: r.Parent}
 	end := Ended{Plan: plan, Workspace: world.Workspace}
-	err = s.launch(ctx, &running{id: id, tool: plan.Name(), origin: r.Origin, verb: "began", trace: trace, end: end},
+	err = s.launch(ctx, &running{id: id, tool: plan.Name(), origin: r.Origin, verb: "started", trace: trace, end: end},
 		func(o ...flowrun.RunOption) (*flowrun.Result, error) {
 			return s.Engine.Run(context.Background(), plan, r.Params,
 				append(o, flowrun.WithID(id), flowrun.WithOrigin(r.Origin), flowrun.WithTrace(trace), flowrun.WithRunEnv(world))...)
@@ -226,14 +226,14 @@ func (s *Service) carry(r *running, do func(...flowrun.RunOption) (*flowrun.Resu
 		s.mu.Lock()
 		s.left++
 		s.mu.Unlock()
-		r.log.Info("run let go; the next service goes on with it")
+		r.log.Info("run released; the next service resumes it")
 	case err != nil:
-		r.log.Error("run broke off", "error", err)
+		r.log.Error("run stopped with an error", "error", err)
 		if r.end.Err = err; res != nil {
 			s.tell(r, res)
 		}
 	case res.Status == dag.Waiting:
-		r.log.Info("run waits for people")
+		r.log.Info("run is waiting for an answer")
 		s.tell(r, res)
 	default:
 		r.log.Info("run ended", "status", res.Status.String(), "notes", strings.Join(res.Notes, ", "))
