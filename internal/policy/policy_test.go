@@ -24,7 +24,7 @@ func patterns(t testing.TB, list ...string) (ps []policy.Pattern) {
 	return ps
 }
 
-// TestMatrix is the approval matrix: what a tool says of itself, the rules of the caller, the entry point, and whether a
+// TestMatrix is the approval matrix: what a tool says of itself, the rules of the caller, the entry entry point, and whether a
 // person can be asked. A cell is "terminal/none": a allow, r refuse, ? ask.
 func TestMatrix(t *testing.T) {
 	tools := map[string]policy.Tool{
@@ -64,15 +64,15 @@ func TestMatrix(t *testing.T) {
 		if row.deny != "" {
 			rules.Deny = patterns(t, row.deny)
 		}
-		for _, door := range []policy.EntryPoint{policy.Run, policy.Serve, policy.Call, policy.MCP} {
+		for _, entry := range []policy.EntryPoint{policy.Run, policy.Serve, policy.Call, policy.MCP} {
 			want := row.program
-			if door == policy.Run || door == policy.Serve {
+			if entry == policy.Run || entry == policy.Serve {
 				want = row.person
 			}
 			for _, trusted := range []bool{false, true} {
 				var cells []string
 				for _, name := range columns {
-					r := policy.Request{EntryPoint: door, Tools: []policy.Tool{tools[name]}, Rules: rules, Trusted: trusted}
+					r := policy.Request{EntryPoint: entry, Tools: []policy.Tool{tools[name]}, Rules: rules, Trusted: trusted}
 					cells = append(cells, letter(decide(t, r, true))+"/"+letter(decide(t, r, false)))
 				}
 				got, want := strings.Join(cells, " "), want
@@ -84,7 +84,7 @@ func TestMatrix(t *testing.T) {
 					want = strings.Join(cells, " ")
 				}
 				if got != want {
-					t.Errorf("door %s, allow %q, deny %q, trusted %v:\ngot  %s\nwant %s\n     %s", door, row.allow, row.deny, trusted, got, want, columns)
+					t.Errorf("entry point %s, allow %q, deny %q, trusted %v:\ngot  %s\nwant %s\n     %s", entry, row.allow, row.deny, trusted, got, want, columns)
 				}
 			}
 		}
@@ -111,7 +111,7 @@ func TestInside(t *testing.T) {
 	alias := policy.Tool{Name: "short", Base: &policy.Tool{Name: "inner", Tags: []string{"read"}}, Tags: []string{"read"}, Path: "go"}
 	root := policy.Tool{Name: "root", Tags: []string{"read"}, Elevated: true, Path: "sudo"}
 	for _, c := range []struct {
-		door        policy.EntryPoint
+		entry       policy.EntryPoint
 		inside      policy.Tool
 		allow, deny string
 		want        policy.Action
@@ -126,7 +126,7 @@ func TestInside(t *testing.T) {
 		{policy.Call, inner, "tool:run", "", policy.Allow, `tool "outer" is allowed by tool:run; tool "inner" (used by step "setup/clone") is allowed by tool:run`},
 		{policy.Call, alias, "tool:inner", "", policy.Ask, `tool "outer" is not approved (read)`}, // allowing needs the exact name
 	} {
-		r := policy.Request{EntryPoint: c.door, Tools: []policy.Tool{outer, c.inside}, CanAsk: true}
+		r := policy.Request{EntryPoint: c.entry, Tools: []policy.Tool{outer, c.inside}, CanAsk: true}
 		if c.allow != "" {
 			r.Rules.Allow = patterns(t, c.allow)
 		}
@@ -134,7 +134,7 @@ func TestInside(t *testing.T) {
 			r.Rules.Deny = patterns(t, c.deny)
 		}
 		if v := policy.Decide(r); v.Action != c.want || v.Reason != c.reason {
-			t.Errorf("%s %s: %s, %q; want %s, %q", c.door, c.inside.Name, v.Action, v.Reason, c.want, c.reason)
+			t.Errorf("%s %s: %s, %q; want %s, %q", c.entry, c.inside.Name, v.Action, v.Reason, c.want, c.reason)
 		}
 	}
 	if v := policy.Decide(policy.Request{EntryPoint: policy.Run}); v.Action != policy.Refuse {
@@ -267,18 +267,18 @@ func TestWhose(t *testing.T) {
 
 // TestDeclared checks that the permissions of a script allow its calls, unless the tool is denied or elevated.
 func TestDeclared(t *testing.T) {
-	for _, door := range []policy.EntryPoint{policy.Run, policy.Serve} {
+	for _, entry := range []policy.EntryPoint{policy.Run, policy.Serve} {
 		it := policy.Tool{Name: "it", Tags: []string{"run"}}
-		v := policy.Decide(policy.Request{EntryPoint: door, Declared: true, Tools: []policy.Tool{it}})
+		v := policy.Decide(policy.Request{EntryPoint: entry, Declared: true, Tools: []policy.Tool{it}})
 		if v.Action != policy.Allow || v.Reason != `the permissions of the calling script include tool "it"` {
-			t.Errorf("%s: %+v", door, v)
+			t.Errorf("%s: %+v", entry, v)
 		}
-		if v := policy.Decide(policy.Request{EntryPoint: door, Declared: true, Tools: []policy.Tool{it}, Rules: policy.Rules{Deny: patterns(t, "tool:run")}}); v.Action != policy.Refuse {
-			t.Errorf("%s: %+v", door, v)
+		if v := policy.Decide(policy.Request{EntryPoint: entry, Declared: true, Tools: []policy.Tool{it}, Rules: policy.Rules{Deny: patterns(t, "tool:run")}}); v.Action != policy.Refuse {
+			t.Errorf("%s: %+v", entry, v)
 		}
 		it.Elevated = true
-		if v := policy.Decide(policy.Request{EntryPoint: door, Declared: true, Tools: []policy.Tool{it}}); v.Action != policy.Refuse {
-			t.Errorf("%s: %+v", door, v)
+		if v := policy.Decide(policy.Request{EntryPoint: entry, Declared: true, Tools: []policy.Tool{it}}); v.Action != policy.Refuse {
+			t.Errorf("%s: %+v", entry, v)
 		}
 	}
 }
