@@ -174,7 +174,7 @@ type actor struct {
 func (a *actor) act(ctx context.Context, c *dag.Call, hands dag.Runner) (dag.Result, error) {
 	f, ok := c.Args().(steps.Frame)
 	if !ok {
-		return dag.Result{}, fmt.Errorf("the arguments are a %T", c.Args())
+		return dag.Result{}, fmt.Errorf("unexpected arguments of type %T", c.Args())
 	}
 	call := Call{Step: string(c.Path), Attempt: c.Attempt, At: time.Since(a.began)}
 	if cmd := flowrun.CommandOf(hands); cmd != nil {
@@ -187,7 +187,7 @@ func (a *actor) act(ctx context.Context, c *dag.Call, hands dag.Runner) (dag.Res
 	a.mu.Unlock()
 	answer, ok := a.script.answer(c)
 	if !ok {
-		a.t.Errorf("the script says nothing about step %s: add On(%q)", c.Path, string(c.Path.WithoutAttempts()))
+		a.t.Errorf("the script has no answer for step %s: add On(%q)", c.Path, string(c.Path.WithoutAttempts()))
 		return dag.Result{Status: dag.Failed, ExitCode: 1, Permanent: true, Message: "not in the script"}, nil
 	}
 	if answer.Do != nil {
@@ -251,7 +251,7 @@ func (r *Run) Report(w io.Writer) {
 	for _, c := range r.Calls {
 		fmt.Fprintf(w, "%8s  %s", c.At, c.Step)
 		if c.Attempt > 1 {
-			fmt.Fprintf(w, " try %d", c.Attempt)
+			fmt.Fprintf(w, " attempt %d", c.Attempt)
 		}
 		fmt.Fprintln(w)
 	}

@@ -64,8 +64,8 @@ func TestScript(t *testing.T) {
 	r.Report(&b)
 	want := `      0s  build
     1m0s  push
-   1m10s  push try 2
-   1m30s  push try 3
+   1m10s  push attempt 2
+   1m30s  push attempt 3
    1m31s  check[eu]
    1m31s  check[us]
    1m33s  tell

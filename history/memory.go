@@ -48,19 +48,19 @@ func (m *Memory) Begin(ctx context.Context, r *Record) (Ledger, error) {
 	}
 	record, err := json.Marshal(r)
 	if err != nil {
-		return nil, fmt.Errorf("cannot keep run %s: %w", r.ID, err)
+		return nil, fmt.Errorf("cannot record run %s: %w", r.ID, err)
 	}
 	run := &memoryRun{record: record, info: RunInfo{ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Origin: r.Origin, Status: dag.Running, Started: r.Created}}
 	for _, src := range r.Sources {
 		if src.Digest != tool.DigestOf(src.Text) {
-			return nil, fmt.Errorf("cannot keep run %s: the text of %s does not have its digest", r.ID, src.File)
+			return nil, fmt.Errorf("cannot record run %s: the digest of %s does not match its text", r.ID, src.File)
 		}
 		run.sourceTexts = append(run.sourceTexts, bytes.Clone(src.Text))
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.find(r.ID) != nil {
-		return nil, fmt.Errorf("cannot keep run %s: there is a run of that id", r.ID)
+		return nil, fmt.Errorf("cannot record run %s: a run with this id already exists", r.ID)
 	}
 	m.runs = append(m.runs, run)
 	return m.own(run), nil
@@ -232,7 +232,7 @@ func (m *Memory) Answer(_ context.Context, id string, a Answer) error {
 		select {
 		case l.answers <- a.copied():
 		default:
-			return fmt.Errorf("cannot answer step %s of run %s: its owner does not listen", a.Step, id)
+			return fmt.Errorf("cannot answer step %s of run %s: its owner does not receive answers", a.Step, id)
 		}
 	}
 	run.answers = append(run.answers, a)
@@ -282,7 +282,7 @@ func (l *memoryLedger) Suspend(message string) error {
 	l.memory.mu.Lock()
 	defer l.memory.mu.Unlock()
 	if l.run.owner != l {
-		return fmt.Errorf("cannot let run %s rest: %w", l.run.info.ID, ErrFenced)
+		return fmt.Errorf("cannot mark run %s as waiting: %w", l.run.info.ID, ErrFenced)
 	}
 	l.run.owner, l.run.info.Status, l.run.info.Message = nil, dag.Waiting, message
 	l.memory.leaveQueue(l.run)
@@ -334,7 +334,7 @@ func (l *memoryLedger) Sync(context.Context) error {
 	l.memory.mu.Lock()
 	defer l.memory.mu.Unlock()
 	if l.run.owner != l {
-		return fmt.Errorf("cannot put run %s on the disk: %w", l.run.info.ID, ErrFenced)
+		return fmt.Errorf("cannot sync run %s to disk: %w", l.run.info.ID, ErrFenced)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ type Answer struct {
 
 // ErrAnswered means that the question has been answered before; the first answer counts.
 // The error that wraps it says by whom.
-var ErrAnswered = errors.New("it has been answered already")
+var ErrAnswered = errors.New("it was already answered")
 
 // Answered wraps ErrAnswered with the answer that counts. Stores use it.
 func Answered(a Answer) error {
@@ -62,7 +62,7 @@ func (q *Question) Check(values map[string]any) (map[string]any, error) {
 	filled := map[string]any{}
 	if q.Form == nil {
 		for _, name := range slices.Sorted(maps.Keys(values)) {
-			bad.Problems = append(bad.Problems, value.ParamProblem{Name: name, Code: "unknown", Message: "is not asked for: the step wants a yes or a no"})
+			bad.Problems = append(bad.Problems, value.ParamProblem{Name: name, Code: "unknown", Message: "is not expected: the step can only be approved or rejected"})
 		}
 	} else {
 		filled = q.Form.Defaults()

@@ -47,7 +47,7 @@ type demandKey struct {
 func (n LockDemand) Title() string {
 	switch {
 	case n.Kind == DemandActiveRun:
-		return fmt.Sprintf("one of %d runs of %s (max-active-runs)", n.Slots, n.Name)
+		return fmt.Sprintf("one of %d concurrent runs of %s (max-active-runs)", n.Slots, n.Name)
 	case n.Slots == 1:
 		return "lock " + n.Name
 	}
@@ -155,8 +155,8 @@ func (q QueuePosition) Equal(o QueuePosition) bool {
 	})
 }
 
-// Reason returns the kind of the first thing that the run waits for, "" if it waits for
-// nothing.
+// Reason returns the kind of the first thing that the run waits for, "" if it is for
+// longer waiting.
 func (q QueuePosition) Reason() string {
 	if len(q.Obstacles) == 0 {
 		return ""
@@ -168,7 +168,7 @@ func (q QueuePosition) Reason() string {
 // (pid 12, since 10:31:07)".
 func (q QueuePosition) String() string {
 	if len(q.Obstacles) == 0 {
-		return "waits no more"
+		return "is no longer waiting"
 	}
 	words := make([]string, len(q.Obstacles))
 	for i, o := range q.Obstacles {
@@ -185,7 +185,7 @@ const maxHolders = 3
 func (o Obstacle) String() string {
 	text := "lock " + o.Name
 	if o.Kind == DemandActiveRun {
-		text = fmt.Sprintf("a turn of %s (max-active-runs: %d)", o.Name, o.Slots)
+		text = fmt.Sprintf("a slot of %s (max-active-runs: %d)", o.Name, o.Slots)
 	}
 	var held []string
 	for i, h := range o.Holders {

@@ -88,9 +88,9 @@ type Ledger interface {
 // Errors of a Store. They may be wrapped.
 var (
 	ErrNoRun   = errors.New("there is no such run")
-	ErrLive    = errors.New("the run is live: another process runs it")
-	ErrChanged = errors.New("the run has gone on meanwhile")
-	ErrFenced  = errors.New("another engine has taken the run over")
+	ErrLive    = errors.New("the run is active in another process")
+	ErrChanged = errors.New("the run has changed in the meantime")
+	ErrFenced  = errors.New("another process has taken over the run")
 )
 
 // Record is what a run was asked to do: enough to resume it, and nothing secret.
@@ -180,7 +180,7 @@ type AmbiguousError struct {
 }
 
 func (e *AmbiguousError) Error() string {
-	return fmt.Sprintf("%q could be several runs, %s among them; write more of the id", e.Prefix, strings.Join(e.IDs, " and "))
+	return fmt.Sprintf("%q matches several runs, including %s; write more of the id", e.Prefix, strings.Join(e.IDs, " and "))
 }
 
 // Latest is the word for the newest run.

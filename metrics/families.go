@@ -35,22 +35,22 @@ type families struct {
 
 func newFamilies() families {
 	return families{
-		runs:        counter("flowrun_runs_total", "Runs that have ended, by the state they ended in.", "tool", "status"),
-		runDuration: histogram("flowrun_run_duration_seconds", "How long runs took; a resumed one since it was resumed.", "tool"),
-		runsRunning: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "flowrun_runs_running", Help: "Runs under way now."}, []string{"tool"}),
-		lastSuccess: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "flowrun_last_success_timestamp_seconds", Help: "When a run of the tool last succeeded, in seconds since 1970."}, []string{"tool"}),
-		queueWait:   histogram("flowrun_step_queue_wait_seconds", "How long tries of steps waited for a slot when nothing else kept them.", "tool"),
+		runs:        counter("flowrun_runs_total", "Runs that have ended, by final status.", "tool", "status"),
+		runDuration: histogram("flowrun_run_duration_seconds", "Duration of runs; of a resumed run, since it was resumed.", "tool"),
+		runsRunning: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "flowrun_runs_running", Help: "Active runs."}, []string{"tool"}),
+		lastSuccess: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "flowrun_last_success_timestamp_seconds", Help: "Time of the tool's last successful run, in seconds since 1970."}, []string{"tool"}),
+		queueWait:   histogram("flowrun_step_queue_wait_seconds", "How long attempts of steps that were ready to run waited for a slot.", "tool"),
 
-		steps:        counter("flowrun_steps_total", "Steps that have ended, by the state they ended in.", "tool", "step", "status"),
-		stepDuration: histogram("flowrun_step_duration_seconds", "How long steps took that ran, from the start of the first try to the end of the last.", "tool", "step"),
-		retries:      counter("flowrun_step_retries_total", "Failed tries that were followed by another.", "tool", "step"),
-		fallbacks:    counter("flowrun_step_fallbacks_total", "Fallbacks that were started after the last try.", "tool", "step"),
-		timeouts:     counter("flowrun_step_timeouts_total", "Tries, and fallbacks, that took too long.", "tool", "step"),
-		cacheHits:    counter("flowrun_step_cache_hits_total", "Steps that did not run because the cache had their result.", "tool", "step"),
-		truncated:    counter("flowrun_output_truncated_total", "Streams of tries that were cut at the step's buffer-limit.", "tool", "step"),
+		steps:        counter("flowrun_steps_total", "Steps that have ended, by final status.", "tool", "step", "status"),
+		stepDuration: histogram("flowrun_step_duration_seconds", "Duration of steps that ran, from the start of the first attempt to the end of the last.", "tool", "step"),
+		retries:      counter("flowrun_step_retries_total", "Failed attempts that were followed by another attempt.", "tool", "step"),
+		fallbacks:    counter("flowrun_step_fallbacks_total", "Fallbacks that were started after the last attempt.", "tool", "step"),
+		timeouts:     counter("flowrun_step_timeouts_total", "Attempts and fallbacks that timed out.", "tool", "step"),
+		cacheHits:    counter("flowrun_step_cache_hits_total", "Steps that did not run because their result was cached.", "tool", "step"),
+		truncated:    counter("flowrun_output_truncated_total", "Output streams of attempts that were cut at the step's buffer-limit.", "tool", "step"),
 
-		journalAppend: prometheus.NewHistogram(histogramOpts("flowrun_journal_append_seconds", "How long it took to record the events of a turn.", journalBuckets)),
-		journalSync:   prometheus.NewHistogram(histogramOpts("flowrun_journal_sync_seconds", "How long it took to make recorded events durable when a run waited for it.", journalBuckets)),
+		journalAppend: prometheus.NewHistogram(histogramOpts("flowrun_journal_append_seconds", "Time to record the events of one turn of a run's loop.", journalBuckets)),
+		journalSync:   prometheus.NewHistogram(histogramOpts("flowrun_journal_sync_seconds", "Time to make recorded events durable, when a run waited for it.", journalBuckets)),
 	}
 }
 

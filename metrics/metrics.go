@@ -52,7 +52,7 @@ func New(reg prometheus.Registerer, o Options) (*Metrics, error) {
 	}
 	for _, c := range append(m.families.all(), gauges(o)...) {
 		if err := reg.Register(c); err != nil {
-			return nil, fmt.Errorf("cannot register flowrun's metrics: %w; make one Metrics for each registry, and use it for all engines", err)
+			return nil, fmt.Errorf("cannot register flowrun's metrics: %w; create one Metrics for each registry and use it for all engines", err)
 		}
 	}
 	return m, nil
@@ -71,9 +71,9 @@ func gauges(o Options) []prometheus.Collector {
 		return []prometheus.Collector{info}
 	}
 	return []prometheus.Collector{info,
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "flowrun_steps_running", Help: "Steps that hold a slot now."},
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "flowrun_steps_running", Help: "Steps that hold a slot."},
 			func() float64 { n, _ := o.Load(); return float64(n) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "flowrun_steps_queued", Help: "Steps that could run now if there were slots for them."},
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "flowrun_steps_queued", Help: "Steps that are ready to run and wait for a slot."},
 			func() float64 { _, n := o.Load(); return float64(n) }),
 	}
 }

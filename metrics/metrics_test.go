@@ -225,7 +225,7 @@ func TestLoad(t *testing.T) {
 func TestTwoInOneRegistryAreRefused(t *testing.T) {
 	_, reg := measure(t, metrics.Options{})
 	_, err := metrics.New(reg, metrics.Options{})
-	if err == nil || !strings.Contains(err.Error(), "make one Metrics for each registry") {
+	if err == nil || !strings.Contains(err.Error(), "create one Metrics for each registry") {
 		t.Errorf("error %v", err)
 	}
 }

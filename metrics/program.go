@@ -43,7 +43,7 @@ func (p *Program) Handler() http.Handler {
 // these names itself.
 func (p *Program) WriteFile(path string) error {
 	if err := prometheus.WriteToTextfile(path, p.own); err != nil {
-		return fmt.Errorf("cannot write the metrics to %s: %w; name a file in a folder that exists and can be written to", path, err)
+		return fmt.Errorf("cannot write the metrics to %s: %w; choose a file in an existing, writable folder", path, err)
 	}
 	return nil
 }

@@ -24,14 +24,14 @@ type Service struct {
 // goroutine: how many runs have not ended, and how many of them stand in line.
 func (p *Program) Service(standing func() (open, queued int)) (*Service, error) {
 	s := &Service{limit: p.limit, schedules: map[string]bool{},
-		wait:   prometheus.NewHistogram(histogramOpts("flowrun_run_queue_wait_seconds", "How long runs stood in line for locks, or for a turn of their tool.", workBuckets)),
-		lag:    prometheus.NewHistogram(histogramOpts("flowrun_schedule_lag_seconds", "How long after its time a slot of a schedule was fired, jitter not counted.", workBuckets)),
-		missed: counter("flowrun_schedule_missed_total", "Slots of schedules that came too late to be fired.", "schedule"),
+		wait:   prometheus.NewHistogram(histogramOpts("flowrun_run_queue_wait_seconds", "How long runs were queued for locks or for a slot of their tool.", workBuckets)),
+		lag:    prometheus.NewHistogram(histogramOpts("flowrun_schedule_lag_seconds", "Delay between the scheduled time and the firing, without jitter.", workBuckets)),
+		missed: counter("flowrun_schedule_missed_total", "Scheduled times that were missed.", "schedule"),
 	}
 	for _, c := range []prometheus.Collector{s.wait, s.lag, s.missed,
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "flowrun_runs_open", Help: "Runs of the state directory that have not ended."},
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "flowrun_runs_open", Help: "Runs in the state directory that have not ended."},
 			func() float64 { n, _ := standing(); return float64(n) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "flowrun_run_queue_depth", Help: "Runs that stand in line for locks, or for a turn of their tool."},
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "flowrun_run_queue_depth", Help: "Runs that are queued for locks or for a slot of their tool."},
 			func() float64 { _, n := standing(); return float64(n) }),
 	} {
 		if err := p.own.Register(c); err != nil {

@@ -183,7 +183,7 @@ func (a *Answer) notRun(err error) *Answer {
 
 // cancelled answers a call that was called off before anything ran.
 func (a *Answer) cancelled(ctx context.Context) *Answer {
-	message := "the call was cancelled; nothing was run"
+	message := "the call was cancelled; nothing ran"
 	if cause := context.Cause(ctx); cause != nil && cause != context.Canceled {
 		message += ": " + cause.Error()
 	}
@@ -208,7 +208,7 @@ func (a *Answer) told(res *flowrun.Result, tooLong bool, limit time.Duration) *A
 	case res.Status == dag.Waiting:
 		return a.failed(&Error{Code: CodeWaiting, Message: fmt.Sprintf("the run is waiting for a person: %s", res.Message),
 			Hint: "a person answers it; do not call the tool again"}).
-			advise(fmt.Sprintf("Approve it with: flowrun approve %s\nReject it with: flowrun reject %[1]s\nSee what became of it with: flowrun show %[1]s", res.ID))
+			advise(fmt.Sprintf("Approve it with: flowrun approve %s\nReject it with: flowrun reject %[1]s\nShow its result with: flowrun show %[1]s", res.ID))
 	case res.Status == dag.Interrupted:
 		return a.failed(&Error{Code: CodeInterrupted, Message: fmt.Sprintf("the run was interrupted: %s", whyOf(res, a.Err)),
 			Hint: "a person can resume it; do not call the tool again"}).
@@ -218,7 +218,7 @@ func (a *Answer) told(res *flowrun.Result, tooLong bool, limit time.Duration) *A
 	case tooLong:
 		e.Code, e.ExitCode = CodeTimeout, 0
 		e.Message = fmt.Sprintf("the call took longer than %v and was stopped", limit)
-		e.Hint = "that is the limit of calls; a person can raise it"
+		e.Hint = "this is the time limit of calls; a person can raise it"
 		return a.unsuccessful(res).advise("The limit is set by --timeout, or by limits.call-timeout in config.yaml.")
 	case res.Status == dag.Cancelled:
 		e.Code, e.ExitCode = CodeCancelled, 0

@@ -126,7 +126,7 @@ func (c *call) confirm(ctx context.Context, i *Invocation) *Answer {
 		return c.ask(ctx, i)
 	}
 	if j.Reason == "" {
-		j.Reason = fmt.Sprintf("tool %q is not approved, and nobody can be asked", i.Tool.Name())
+		j.Reason = fmt.Sprintf("tool %q is not approved, and there is nobody to ask", i.Tool.Name())
 	}
 	return answerOf(i).refused(i, CodeNotApproved, j)
 }
@@ -156,13 +156,13 @@ func (c *call) ask(ctx context.Context, i *Invocation) *Answer {
 	}
 	c.enter(Declined)
 	if j.Reason == "" {
-		j.Reason = "the person who was asked said no"
+		j.Reason = "a person rejected the call"
 	}
 	return answerOf(i).refused(i, CodeDeclined, j)
 }
 
 // errTooLong is why a call is stopped that takes longer than it may.
-var errTooLong = errors.New("the call took longer than it may")
+var errTooLong = errors.New("the call exceeded its time limit")
 
 func (c *call) execute(ctx context.Context, i *Invocation) *Answer {
 	c.enter(Executing)
@@ -194,9 +194,9 @@ func notFound(name string, err error) *Answer {
 	e, note := &Error{Code: o.Answer, Message: err.Error()}, ""
 	switch {
 	case o.Answer == CodeInvalidDefinition:
-		e.Message, e.Hint = fmt.Sprintf("the definition of tool %s is not valid: %v", name, err), "flowrun validate shows what is wrong with it"
+		e.Message, e.Hint = fmt.Sprintf("the definition of tool %s is not valid: %v", name, err), "flowrun validate lists the problems"
 	case unknown(o, name):
-		e.Message, e.Hint, e.Suggestions = fmt.Sprintf("there is no tool %q", cutText(name, maxName)), "call one of the tools that were declared", o.Near
+		e.Message, e.Hint, e.Suggestions = fmt.Sprintf("there is no tool %q", cutText(name, maxName)), "call one of the declared tools", o.Near
 		note = o.Note
 	case o.Answer == CodeNotFound: // one that its definition uses
 		e.Code = CodeInvalidDefinition

@@ -33,7 +33,7 @@ func (a *Answer) unsuccessful(res *flowrun.Result) *Answer {
 	switch {
 	case a.Error.Message != "":
 	case a.Status == TimedOut:
-		a.Error.Message = "it took longer than its own time limit"
+		a.Error.Message = "it exceeded its own time limit"
 	default:
 		a.Error.Message = fmt.Sprintf("the run is %s", res.Status)
 	}
@@ -108,7 +108,7 @@ func tellStream(b *strings.Builder, name, inline, file string) {
 		return
 	}
 	if cut {
-		name += " (its end)"
+		name += " (end)"
 	}
 	fmt.Fprintf(b, "%s:\n%s\n", name, text)
 }

@@ -41,7 +41,7 @@ func (t *Tool) refusal(r *repair.Refusal) *Refusal {
 
 // invalid is a refusal of values: everything that is wrong with them.
 func (t *Tool) invalid(problems []flowrun.ParamProblem) *Refusal {
-	r := &Refusal{Code: CodeMissing, ExpectedFormat: t.expected(), Hint: "Send the whole call again with these corrected."}
+	r := &Refusal{Code: CodeMissing, ExpectedFormat: t.expected(), Hint: "Correct these and send the complete call again."}
 	var lines []string
 	for _, p := range problems {
 		if p.Code != "missing" {

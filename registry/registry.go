@@ -85,7 +85,7 @@ func (r *Registry) Get(name string) (*Tool, error) {
 }
 
 // errPath is why a path is no name.
-var errPath = errors.New("is a path, and tools are called by their names")
+var errPath = errors.New("is a path; call tools by name")
 
 // isPath says whether a name would be taken for that of a file.
 func isPath(name string) bool {

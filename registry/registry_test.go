@@ -336,9 +336,9 @@ func TestFlow(t *testing.T) {
 		"declined": {registry.Options{Confirm: no}, "weather", `{"CITY":"Rome"}`,
 			"requested parsed found validated confirming declined answered", registry.Refused, registry.CodeDeclined, "not today"},
 		"cancelled by the person": {registry.Options{Confirm: later}, "weather", `{"CITY":"Rome"}`,
-			"requested parsed found validated confirming cancelled answered", registry.Stopped, registry.CodeCancelled, "nothing was run"},
+			"requested parsed found validated confirming cancelled answered", registry.Stopped, registry.CodeCancelled, "nothing ran"},
 		"nobody to ask": {registry.Options{}, "weather", `{"CITY":"Rome"}`,
-			"requested parsed found validated answered", registry.Refused, registry.CodeNotApproved, "nobody can be asked"},
+			"requested parsed found validated answered", registry.Refused, registry.CodeNotApproved, "there is nobody to ask"},
 		"refused by the rules": {registry.Options{Decide: never, Confirm: yes}, "weather", `{"CITY":"Rome"}`,
 			"requested parsed found validated answered", registry.Refused, registry.CodeNotApproved, "the rules say no; change them"},
 		"the question fails": {registry.Options{Confirm: fails}, "weather", `{"CITY":"Rome"}`,
@@ -462,7 +462,7 @@ func TestOwnTimeout(t *testing.T) {
 	lib.Provide(tool.ScopeDiscovered, func() []*tool.Definition { return []*tool.Definition{slow, command, broken} })
 	r := registry.New(lib, registry.Options{Engine: flowrun.New(flowrun.Config{}), Decide: all})
 	for name, want := range map[string]string{
-		"slow":    "Error: tool slow timed out: it took longer than its own time limit",
+		"slow":    "Error: tool slow timed out: it exceeded its own time limit",
 		"command": "Error: tool command timed out: it did not end within 50ms",
 		"broken":  "Error: tool broken failed: there is no ink",
 	} {

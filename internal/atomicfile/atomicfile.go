@@ -29,7 +29,7 @@ import (
 // ExistsError means that the file already exists. It wraps fs.ErrExist.
 type ExistsError struct{ Path string }
 
-func (e *ExistsError) Error() string { return fmt.Sprintf("%s exists already", e.Path) }
+func (e *ExistsError) Error() string { return fmt.Sprintf("%s already exists", e.Path) }
 
 func (e *ExistsError) Unwrap() error { return fs.ErrExist }
 
@@ -38,7 +38,7 @@ func (e *ExistsError) Unwrap() error { return fs.ErrExist }
 type ChangedError struct{ Path string }
 
 func (e *ChangedError) Error() string {
-	return fmt.Sprintf("%s was changed by somebody else meanwhile; it was left as it is", e.Path)
+	return fmt.Sprintf("%s was changed by another program in the meantime, so it was not written", e.Path)
 }
 
 // File describes a file to write.

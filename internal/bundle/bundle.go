@@ -65,12 +65,12 @@ type Missing struct {
 func (r Result) Diagnostics(name string, declared []string) tool.Diagnostics {
 	var list tool.Diagnostics
 	for _, m := range r.Missing {
-		hint := fmt.Sprintf("flowrun tool deps %s fetches it", name)
+		hint := fmt.Sprintf("install it with flowrun tool deps %s", name)
 		if !slices.Contains(declared, m.Name) {
-			hint = "name it in getDependencies and have flowrun tool deps fetch it, or put it into node_modules beside the tool"
+			hint = "list it in getDependencies and run flowrun tool deps, or add it to node_modules next to the tool"
 		}
 		list = append(list, tool.Diagnostic{Code: "missing-package", Severity: tool.Warning, Pos: m.Pos,
-			Message: fmt.Sprintf("the npm package %s is not there: a call that needs it fails", m.Name), Hint: hint})
+			Message: fmt.Sprintf("the npm package %s is not installed; calls that need it fail", m.Name), Hint: hint})
 	}
 	return list
 }

@@ -138,8 +138,8 @@ func TestPackages(t *testing.T) {
 		lines = append(lines, strings.TrimPrefix(d.String(), dir+"/tools/"))
 	}
 	want := []string{
-		"a.tool.js:2:37: warning[missing-package]: the npm package absent is not there: a call that needs it fails; name it in getDependencies and have flowrun tool deps fetch it, or put it into node_modules beside the tool",
-		"a.tool.js:1:1: warning[missing-package]: the npm package gone is not there: a call that needs it fails; flowrun tool deps a fetches it",
+		"a.tool.js:2:37: warning[missing-package]: the npm package absent is not installed; calls that need it fail; list it in getDependencies and run flowrun tool deps, or add it to node_modules next to the tool",
+		"a.tool.js:1:1: warning[missing-package]: the npm package gone is not installed; calls that need it fail; install it with flowrun tool deps a",
 	}
 	if diff := cmp.Diff(want, lines); diff != "" {
 		t.Error(diff)
@@ -208,10 +208,10 @@ func TestMistakes(t *testing.T) {
 		"lost.tool.js": {
 			`1:15: error[bundle]: Could not resolve "./gone.js"`,
 			`2:15: error[bundle]: ` + dir + `/data.csv: only JavaScript, TypeScript and JSON can be imported`,
-			`3:15: error[bundle]: ` + dir + `/native.node is machine code for Node.js; a tool that needs it says runtime: 'node' in getMetadata`,
+			`3:15: error[bundle]: ` + dir + `/native.node is a native module for Node.js; to use it, set runtime: 'node' in getMetadata`,
 		},
 		"out.tool.js": {
-			`1:15: error[bundle]: ` + outside + `/secret.json lies outside of ` + dir + `: only files of the tool's repository or folder can be imported`,
+			`1:15: error[bundle]: ` + outside + `/secret.json is outside ` + dir + `: only files of the tool's repository or folder can be imported`,
 		},
 		"late.tool.js": {`1:11: error[bundle]: Top-level await is not available in the configured target environment`},
 	} {
@@ -241,7 +241,7 @@ func TestBounds(t *testing.T) {
 		t.Skip(err)
 	}
 	var b bundle.Bundler
-	if _, bad := b.Bundle(request(t, dir, "a.tool.js")); bad == nil || !strings.Contains(bad.Error(), "more than 5000 files or 32 MiB") {
+	if _, bad := b.Bundle(request(t, dir, "a.tool.js")); bad == nil || !strings.Contains(bad.Error(), "exceed 5000 files or 32 MiB") {
 		t.Errorf("a terabyte: %v", bad)
 	}
 }

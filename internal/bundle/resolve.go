@@ -158,7 +158,7 @@ func (w *work) load(a api.OnLoadArgs) (api.OnLoadResult, error) {
 	kind := filepath.Ext(a.Path)
 	switch {
 	case kind == ".node":
-		return api.OnLoadResult{}, fmt.Errorf("%s is machine code for Node.js; a tool that needs it says runtime: 'node' in getMetadata", a.Path)
+		return api.OnLoadResult{}, fmt.Errorf("%s is a native module for Node.js; to use it, set runtime: 'node' in getMetadata", a.Path)
 	case !slices.Contains(kinds, kind):
 		return api.OnLoadResult{}, fmt.Errorf("%s: only JavaScript, TypeScript and JSON can be imported", a.Path)
 	case a.Path != w.request.File:
@@ -175,7 +175,7 @@ func (w *work) load(a api.OnLoadArgs) (api.OnLoadResult, error) {
 // take notes a file of the bundle.
 func (w *work) take(path string) error {
 	if real := realPath(path); !w.allowed(real) {
-		return fmt.Errorf("%s lies outside of %s: only files of the tool's repository or folder can be imported", real, w.roots[0])
+		return fmt.Errorf("%s is outside %s: only files of the tool's repository or folder can be imported", real, w.roots[0])
 	}
 	info, err := os.Stat(path)
 	switch {
@@ -199,7 +199,7 @@ func (w *work) take(path string) error {
 }
 
 func (w *work) tooMuch() error {
-	return fmt.Errorf("the tool and what it imports are more than %d files or %d MiB, or one of them is no file", maxFiles, maxBytes>>20)
+	return fmt.Errorf("the tool and its imports exceed %d files or %d MiB, or one of them is not a regular file", maxFiles, maxBytes>>20)
 }
 
 func within(root, path string) bool {

@@ -59,7 +59,7 @@ func NewMemoryLimit(mark string, bytes int64) (*MemoryLimit, error) {
 	return m, nil
 }
 
-var errNoMemoryController = errors.New("this user can make no cgroup here whose memory is counted")
+var errNoMemoryController = errors.New("this user cannot create a cgroup with a memory limit here")
 
 // memoryParent returns the cgroup in which one with a memory limit can be made. In version 2 it is
 // the nearest ancestor of this process that delegates the controller, in version 1 the cgroup of

@@ -25,7 +25,7 @@ func become(c Confinement, file string, args []string) error {
 	CloseFilesOnExec()
 	for _, procs := range c.Join {
 		if err := os.WriteFile(procs, []byte("0"), 0); err != nil {
-			return fmt.Errorf("cannot enter the cgroup that bounds its memory: %w", err)
+			return fmt.Errorf("cannot enter the cgroup that limits its memory: %w", err)
 		}
 	}
 	if c.Reduced {
@@ -37,7 +37,7 @@ func become(c Confinement, file string, args []string) error {
 	if c.AddressSpace > 0 {
 		lim := syscall.Rlimit{Cur: uint64(c.AddressSpace), Max: uint64(c.AddressSpace)}
 		if err := syscall.Setrlimit(syscall.RLIMIT_AS, &lim); err != nil {
-			return fmt.Errorf("cannot bound its memory: %w", err)
+			return fmt.Errorf("cannot limit its memory: %w", err)
 		}
 	}
 	return execute(file, args)
@@ -56,7 +56,7 @@ func execute(file string, args []string) error {
 			_ = syscall.Exec(filepath.Join(dir, args[0]), args, env)
 		}
 	}
-	return fmt.Errorf("user %d may not execute %s: %w", os.Geteuid(), file, err)
+	return fmt.Errorf("user %d cannot execute %s: %w", os.Geteuid(), file, err)
 }
 
 // Constants from linux/prctl.h and linux/capability.h.
@@ -84,7 +84,7 @@ func reduce(user int) error {
 	_ = prctl(prCapAmbient, ambientClearAll, 0) // fails only on kernels without ambient capabilities
 	if os.Geteuid() == 0 {
 		if err := dropRoot(user); err != nil {
-			return fmt.Errorf("root cannot become user %d: %w", user, err)
+			return fmt.Errorf("cannot switch from root to user %d: %w", user, err)
 		}
 	}
 	return dropCapabilities()

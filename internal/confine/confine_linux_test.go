@@ -111,7 +111,7 @@ func TestConfinedStart(t *testing.T) {
 	}{
 		{"no program", Confinement{}, "/no/such/program", 127, "no such file"},
 		{"no format", Confinement{}, junk, 126, "exec format error"},
-		{"no cgroup", Confinement{Join: []string{filepath.Join(dir, "gone", "cgroup.procs")}}, "/bin/true", 126, "cgroup that bounds its memory"},
+		{"no cgroup", Confinement{Join: []string{filepath.Join(dir, "gone", "cgroup.procs")}}, "/bin/true", 126, "cgroup that limits its memory"},
 	} {
 		_, problems, code := startConfined(t, c.c, c.file)
 		if code != c.code || !strings.Contains(problems, c.says) || strings.Count(problems, "\n") != 1 {

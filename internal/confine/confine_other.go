@@ -11,7 +11,7 @@ const selfFile = ""
 
 // Available returns nil if this platform can confine processes, and otherwise why not.
 func Available() error {
-	return errors.New("flowrun can do this on Linux only; this is " + runtime.GOOS)
+	return errors.New("this is supported only on Linux, not on " + runtime.GOOS)
 }
 
 func become(Confinement, string, []string) error { return Available() }

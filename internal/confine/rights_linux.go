@@ -26,7 +26,7 @@ func WithRights(run string, f func() error) error {
 // also removes root's capabilities for files.
 func dropFileRights(user int) error {
 	if _, _, errno := syscall.RawSyscall(syscall.SYS_SETGROUPS, 0, 0, 0); errno != 0 {
-		return fmt.Errorf("cannot leave the groups of root: %w", errno)
+		return fmt.Errorf("cannot drop the groups of root: %w", errno)
 	}
 	syscall.RawSyscall(syscall.SYS_SETFSGID, Nobody, 0, 0)
 	syscall.RawSyscall(syscall.SYS_SETFSUID, uintptr(user), 0, 0)
@@ -34,7 +34,7 @@ func dropFileRights(user int) error {
 	group, _, _ := syscall.RawSyscall(syscall.SYS_SETFSGID, ^uintptr(0), 0, 0)
 	now, _, _ := syscall.RawSyscall(syscall.SYS_SETFSUID, ^uintptr(0), 0, 0)
 	if int(group) != Nobody || int(now) != user {
-		return fmt.Errorf("cannot reach files as user %d: the system did not take it", user)
+		return fmt.Errorf("cannot access files as user %d: the system did not accept the user", user)
 	}
 	return nil
 }

@@ -97,7 +97,7 @@ func environBlock() ([]byte, error) {
 	const argStart, envStart, envEnd = 45, 47, 48 // counted from the state, as in procid.ParseStat
 	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
 	if len(fields) <= envEnd || firstArgument == "" {
-		return nil, fmt.Errorf("the kernel does not say where it is")
+		return nil, fmt.Errorf("the kernel does not show its address")
 	}
 	var at [3]uint64
 	for i, n := range []int{argStart, envStart, envEnd} {
@@ -107,7 +107,7 @@ func environBlock() ([]byte, error) {
 	}
 	first := unsafe.Pointer(unsafe.StringData(firstArgument))
 	if uint64(uintptr(first)) != at[0] || at[1] <= at[0] || at[2] < at[1] {
-		return nil, fmt.Errorf("it is not behind the arguments")
+		return nil, fmt.Errorf("it does not follow the arguments")
 	}
 	return unsafe.Slice((*byte)(unsafe.Add(first, at[1]-at[0])), at[2]-at[1]), nil
 }

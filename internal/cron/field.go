@@ -67,7 +67,7 @@ func (p *parser) field(f field, w word) values {
 		at := word{item, off}
 		off += len(item) + 1
 		if item == "" {
-			p.report(word{w.text, w.off}, f.name, "", "%q has a comma with nothing beside it", shorten(w.text))
+			p.report(word{w.text, w.off}, f.name, "", "%q has an empty list element", shorten(w.text))
 			return v
 		}
 		p.item(f, at, &v)
@@ -156,7 +156,7 @@ func (p *parser) bounds(f field, w word, text string, stepped bool) (from, to in
 		to = 7
 	}
 	if from > to {
-		p.report(w, f.name, "", "%s goes backwards: a range may not wrap around; write %s", shorten(w.text), f.split(from, to))
+		p.report(w, f.name, "", "the range %s is reversed, and ranges cannot wrap around; write %s", shorten(w.text), f.split(from, to))
 		return 0, 0, false
 	}
 	return from, to, true
@@ -202,7 +202,7 @@ func (p *parser) value(f field, w word, text string) (int, bool) {
 	case text == "H" || strings.HasPrefix(text, "H("):
 		p.report(w, f.name, "to spread runs, give the schedule a jitter", "H is not supported: %s", f.allowed())
 	default:
-		p.report(w, f.name, f.nameHint(text), "%q means nothing here: %s", shorten(w.text), f.allowed())
+		p.report(w, f.name, f.nameHint(text), "invalid value %q: %s", shorten(w.text), f.allowed())
 	}
 	return 0, false
 }
@@ -233,10 +233,10 @@ func (p *parser) step(f field, w word, text string) int {
 	n, ok := number(text)
 	switch {
 	case !ok || n == 0:
-		p.report(w, f.name, "", "%q is no step: after / comes a number from 1 to %d", shorten(w.text), f.size())
+		p.report(w, f.name, "", "invalid step %q: write a number from 1 to %d after the /", shorten(w.text), f.size())
 		return 0
 	case n > f.size():
-		p.report(w, f.name, f.everyHint(n), "a step of %s is longer than the field, which starts anew each time: at most %d", shorten(w.text), f.size())
+		p.report(w, f.name, f.everyHint(n), "the step %s is longer than the field, and steps start again in each field: the maximum is %d", shorten(w.text), f.size())
 		return 0
 	}
 	return n
@@ -248,7 +248,7 @@ func (f field) everyHint(n int) string {
 	if unit == "" || n > 9999 {
 		return ""
 	}
-	return fmt.Sprintf("for every %d%s write @every %d%s", n, unit, n, unit)
+	return fmt.Sprintf("to run every %d%s, write @every %d%s", n, unit, n, unit)
 }
 
 // monthItem parses L, L-n, LW and nW, and reports whether the item is one of them.
@@ -266,11 +266,11 @@ func (p *parser) monthItem(w word, text string, v *values) bool {
 	case fromLast && counted && k >= 1 && k <= 30:
 		v.fromLast |= 1 << k
 	case fromLast:
-		p.report(w, f, "", "%q will not do: L-n takes a number n of days before the last, from 1 to 30", shorten(w.text))
+		p.report(w, f, "", "invalid value %q: in L-n, n is a number of days before the last day, from 1 to 30", shorten(w.text))
 	case near && ok && n >= 1 && n <= 31:
 		v.nearestWeekday |= 1 << n
 	case near:
-		p.report(w, f, "", "%q will not do: nW takes one day n from 1 to 31, and LW is the last weekday", shorten(w.text))
+		p.report(w, f, "", "invalid value %q: in nW, n is a day from 1 to 31; LW is the last weekday", shorten(w.text))
 	default:
 		return false
 	}
@@ -288,7 +288,7 @@ func (p *parser) weekItem(f field, w word, text string, v *values) bool {
 		n, counted := number(nth)
 		switch {
 		case !counted || n < 1 || n > 5:
-			p.report(w, f.name, "", "%q will not do: after # comes which one of the month it is, from 1 to 5", shorten(w.text))
+			p.report(w, f.name, "", "invalid value %q: write a number from 1 to 5 after the #: FRI#3 is the third Friday of the month", shorten(w.text))
 		case ok:
 			v.nth[n] |= 1 << (d % 7)
 		}

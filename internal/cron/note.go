@@ -42,7 +42,7 @@ func (s *Spec) noteSkipped(c clock, at int64) string {
 		return s.skipped(first, lo, hi) + ": first valid instant"
 	}
 	if next, _ := s.nextReal(turned - 1); s.realTime && next == at {
-		return s.skipped(first, lo, hi) + ": left out"
+		return s.skipped(first, lo, hi) + ": skipped"
 	}
 	return ""
 }

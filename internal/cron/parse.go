@@ -58,7 +58,7 @@ func (p *parser) report(w word, field, hint, format string, args ...any) {
 func (p *parser) line(o Options) Spec {
 	whole := word{p.text, 0}
 	if len(p.text) > maxLine {
-		p.report(whole, "", "", "a line of %d bytes is too long: at most %d", len(p.text), maxLine)
+		p.report(whole, "", "", "the expression has %d bytes; the limit is %d", len(p.text), maxLine)
 		return Spec{}
 	}
 	list := words(p.text)
@@ -74,7 +74,7 @@ func (p *parser) line(o Options) Spec {
 	}
 	switch {
 	case len(list) == 0:
-		p.report(whole, "", `for example "0 7 * * 1-5", at 07:00 on Monday to Friday`, "there are no fields: five are needed (minute, hour, day of month, month, day of week), or six with the second first")
+		p.report(whole, "", `for example "0 7 * * 1-5", at 07:00 on Monday to Friday`, "the expression has no fields: five are needed (minute, hour, day of month, month, day of week), or six with the second first")
 	case list[0].text[0] == '@':
 		p.macro(&s, list)
 	default:
@@ -120,9 +120,9 @@ func (p *parser) zone(w word, name string) *time.Location {
 
 // LoadZone returns the time zone with a name of the IANA database. The error says what names look like.
 func LoadZone(name string) (*time.Location, error) {
-	const allowed = "a name of the time zone database, such as Europe/Zurich, America/New_York or UTC"
+	const allowed = "a name from the time zone database, such as Europe/Zurich, America/New_York or UTC"
 	if name == "" {
-		return nil, fmt.Errorf("the name is missing: it must be %s", allowed)
+		return nil, fmt.Errorf("the name is missing; write %s", allowed)
 	}
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_+-/", r)
@@ -132,7 +132,7 @@ func LoadZone(name string) (*time.Location, error) {
 			return z, nil
 		}
 	}
-	return nil, fmt.Errorf("%q is not known: it must be %s", shorten(name), allowed)
+	return nil, fmt.Errorf("%q is not known; write %s", shorten(name), allowed)
 }
 
 // shorten cuts text of the line that a message repeats.
@@ -150,9 +150,9 @@ func (p *parser) macro(s *Spec, list []word) {
 	case name == "@every":
 		p.interval(s, list)
 	case name == "@reboot":
-		p.report(list[0], "", "a schedule fires at times; to run a tool when the machine starts, use the system's own means, such as a systemd unit", "@reboot is not supported")
+		p.report(list[0], "", "to run a tool when the machine starts, use the init system, for example a systemd unit", "@reboot is not supported")
 	case !known:
-		p.report(list[0], "", "", "%q is not known; there are %s", shorten(list[0].text), macroNames)
+		p.report(list[0], "", "", "unknown name %q; use one of %s", shorten(list[0].text), macroNames)
 	case len(list) > 1:
 		p.report(list[1], "", "", "nothing may follow %s", name)
 	default:
@@ -170,9 +170,9 @@ func (p *parser) interval(s *Spec, list []word) {
 	d, err := time.ParseDuration(strings.ToLower(list[1].text))
 	switch {
 	case err != nil:
-		p.report(list[1], "interval", "units are h, m and s; for days of the calendar write fields, such as 0 7 * * *", "%q is no interval: @every takes %s", shorten(list[1].text), form)
+		p.report(list[1], "interval", "units are h, m and s; for calendar days, use fields such as 0 7 * * *", "%q is not an interval: @every takes %s", shorten(list[1].text), form)
 	case d < time.Second || d%time.Second != 0:
-		p.report(list[1], "interval", "", "%q will not do: @every takes %s", shorten(list[1].text), form)
+		p.report(list[1], "interval", "", "invalid interval %q: @every takes %s", shorten(list[1].text), form)
 	default:
 		s.every = int64(d / time.Second)
 		s.text = "@every " + spellInterval(s.every)
@@ -184,7 +184,7 @@ func (p *parser) fields(s *Spec, list []word) {
 	case n == 5:
 		list = append([]word{{"0", 0}}, list...)
 	case n == 7:
-		p.report(list[6], "", "say a year by the schedule's start and end", "there are 7 fields, but five are needed, or six with the second first: there is no field for the year")
+		p.report(list[6], "", "to limit a schedule to a year, set its start and end", "there are 7 fields, but five are needed, or six with the second first; there is no field for the year")
 		return
 	case n != 6:
 		at := word{p.text[list[0].off:], list[0].off}
@@ -210,7 +210,7 @@ func (p *parser) fields(s *Spec, list []word) {
 		s.text = strings.Join(s.words[1:], " ")
 	}
 	if !s.date.possible(s.months) {
-		p.report(list[3], "day of month", "", "%s never comes in %s, so this would never fire", shorten(s.words[3]), monthNames(s.months))
+		p.report(list[3], "day of month", "", "%s does not occur in %s, so this would never fire", shorten(s.words[3]), monthNames(s.months))
 	}
 }
 

@@ -37,5 +37,5 @@ func (e *Error) Error() string {
 	for i, p := range e.Problems {
 		list[i] = fmt.Sprintf("%s (at offset %d)", p, p.Off)
 	}
-	return "cron line " + fmt.Sprintf("%q", e.Text) + ": " + strings.Join(list, "; and ")
+	return "cron expression " + fmt.Sprintf("%q", e.Text) + ": " + strings.Join(list, "; and ")
 }

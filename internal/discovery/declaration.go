@@ -35,7 +35,7 @@ func Read(printed []byte) (list []Declaration, warnings []string, err error) {
 		r.item(fmt.Sprintf("item %d", i+1), item)
 	}
 	if r.unsaid > 0 {
-		r.warnings = append(r.warnings, fmt.Sprintf("and %d more declarations are left out", r.unsaid))
+		r.warnings = append(r.warnings, fmt.Sprintf("and %d more declarations were ignored", r.unsaid))
 	}
 	return r.list, r.warnings, nil
 }
@@ -52,9 +52,9 @@ func array(printed []byte) (items []json.RawMessage, err error) {
 	}
 	if err := json.Unmarshal(text, &items); err != nil {
 		if at, ok := errors.AsType[*json.SyntaxError](err); ok {
-			return nil, fmt.Errorf("it printed broken JSON: %w, at byte %d; %s", err, at.Offset, expected)
+			return nil, fmt.Errorf("it printed invalid JSON: %w, at byte %d; %s", err, at.Offset, expected)
 		}
-		return nil, fmt.Errorf("it printed broken JSON: %w; %s", err, expected)
+		return nil, fmt.Errorf("it printed invalid JSON: %w; %s", err, expected)
 	}
 	return items, nil
 }
@@ -82,7 +82,7 @@ func (r *reader) warn(where, format string, args ...any) {
 		r.unsaid++
 		return
 	}
-	r.warnings = append(r.warnings, where+" is left out: "+fmt.Sprintf(format, args...))
+	r.warnings = append(r.warnings, where+" was ignored: "+fmt.Sprintf(format, args...))
 }
 
 // object is the members of a JSON object; nil for what is none, or is null.
@@ -104,7 +104,7 @@ func (r *reader) item(where string, text json.RawMessage) {
 		}
 		var list []json.RawMessage
 		if json.Unmarshal(inner, &list) != nil {
-			r.warn(where, "%s is no array", key)
+			r.warn(where, "%s is not an array", key)
 			continue
 		}
 		for i, one := range list {
@@ -123,7 +123,7 @@ func (r *reader) item(where string, text json.RawMessage) {
 // declaration reads one tool.
 func (r *reader) declaration(where string, members map[string]json.RawMessage) {
 	if members == nil {
-		r.warn(where, "a declaration is an object with a name")
+		r.warn(where, "a declaration must be an object with a name")
 		return
 	}
 	var d Declaration
@@ -134,10 +134,10 @@ func (r *reader) declaration(where string, members map[string]json.RawMessage) {
 	where = "tool " + beginning([]byte(d.Name))
 	switch {
 	case !tool.ValidName(d.Name):
-		r.warn(where, "that cannot be a name; names consist of letters, digits and _ . -, at most 128 of them")
+		r.warn(where, "invalid name; names have at most 128 characters: letters, digits and _ . -")
 		return
 	case r.names[d.Name]:
-		r.warn(where, "there is one of this name before it")
+		r.warn(where, "an earlier declaration has the same name")
 		return
 	}
 	json.Unmarshal(members["description"], &d.Description) // without one it is called all the same

@@ -41,7 +41,7 @@ func Discover(ctx context.Context, c Config) (tools []*tool.Definition, warnings
 		return nil, nil, fmt.Errorf("tools.discoveryCommand: %w", err)
 	}
 	if c.CallCommand == "" {
-		return nil, nil, errors.New("tools.discoveryCommand is set and tools.callCommand is not: nothing could call what it tells of")
+		return nil, nil, errors.New("tools.discoveryCommand is set but tools.callCommand is not, so discovered tools could not be called")
 	}
 	call, err := expr.Words(c.CallCommand)
 	if err != nil {

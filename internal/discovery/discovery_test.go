@@ -55,13 +55,13 @@ func TestDiscover(t *testing.T) {
 
 func TestDiscoverFails(t *testing.T) {
 	for name, c := range map[string]struct{ script, want string }{
-		"exit code":     {`echo '[]'; echo "no such 'tool'" >&2; exit 3`, `tools.discoveryCommand ("sh"): it ended with exit code 3; it printed "no such 'tool'"`},
-		"signal":        {`kill -9 $$`, `signal 9 (killed) ended it`},
+		"exit code":     {`echo '[]'; echo "no such 'tool'" >&2; exit 3`, `tools.discoveryCommand ("sh"): it failed with exit code 3; it printed "no such 'tool'"`},
+		"signal":        {`kill -9 $$`, `it was terminated by signal 9 (killed)`},
 		"nothing":       {`:`, `it printed nothing; expected a JSON array`},
 		"an object":     {`echo '{"name":"x"}'`, `it printed "{\"name\":\"x\"}"; expected a JSON array`},
 		"text":          {`echo Traceback; seq 100`, `it printed "Traceback\n1\n2`},
-		"cut off":       {`echo '[{"name":"x"'`, `it printed broken JSON: unexpected end of JSON input, at byte 12`},
-		"two":           {`echo '[] []'`, `it printed broken JSON: invalid character '[' after top-level value`},
+		"cut off":       {`echo '[{"name":"x"'`, `it printed invalid JSON: unexpected end of JSON input, at byte 12`},
+		"two":           {`echo '[] []'`, `it printed invalid JSON: invalid character '[' after top-level value`},
 		"long error":    {`seq 1000 >&2; exit 1`, `...`},
 		"broken UTF-8":  {`printf '\377oops' >&2; exit 1`, `"oops"`},
 		"much output":   {`yes '[{"name":"x"}]'`, `it printed more than 10 MB of output`},
@@ -94,7 +94,7 @@ func TestDiscoverNeedsTwoCommands(t *testing.T) {
 		{`list "`, `call`, `tools.discoveryCommand: the quote " is not closed`},
 		{`list`, `call 'x`, `tools.callCommand: the quote ' is not closed`},
 		{`list`, ``, `tools.callCommand is not`},
-		{`there-is-no-such-program --list`, `call`, `("there-is-no-such-program"): there is no such program in PATH`},
+		{`there-is-no-such-program --list`, `call`, `("there-is-no-such-program"): the program was not found in PATH`},
 		{`./nowhere.sh`, `call`, `no such file or directory`},
 	} {
 		_, _, err := discovery.Discover(t.Context(), discovery.Config{DiscoveryCommand: c.discovery, CallCommand: c.call, Dir: t.TempDir()})
@@ -176,15 +176,15 @@ func TestRead(t *testing.T) {
 		"upper-case types":        {`[{"name":"x","parameters":{"type":"OBJECT","properties":{"type":{"type":"STRING","enum":["STRING"]},"a":{"type":"ARRAY","items":{"type":"NUMBER"}}}}}]`, "x", `{"type":"object","properties":{"type":{"type":"string","enum":["STRING"]},"a":{"type":"array","items":{"type":"number"}}}}`, nil},
 		"types in a list":         {`[{"name":"x","parameters":{"anyOf":[{"type":["STRING","NULL"]}],"default":{"type":"STRING"}}}]`, "x", `{"anyOf":[{"type":["string","null"]}],"default":{"type":"STRING"}}`, nil},
 		"digits stay":             {`[{"name":"x","parameters":{"type":"OBJECT","maxProperties":9007199254740993}}]`, "x", `{"type":"object","maxProperties":9007199254740993}`, nil},
-		"unnamed":                 {`[{"description":"d"},{"name":""},{"name":7},{"name":"x"}]`, "x", "", []string{"item 1 is left out: it has no name", "item 2", "item 3"}},
-		"no object":               {`[7,null,"x",[],{"name":"x"}]`, "x", "", []string{"item 1 is left out: a declaration is an object", "item 2", "item 3", "item 4"}},
-		"a bad name":              {`[{"name":"../x"},{"name":"a b"},{"name":"\u001b[2J"}]`, "", "", []string{`tool "../x" is left out: that cannot be a name`, `tool "a b"`, `tool "\x1b[2J"`}},
-		"other case is other key": {`[{"Name":"x"}]`, "", "", []string{"item 1 is left out: it has no name"}},
-		"twice":                   {`[{"name":"x","description":"1"},{"name":"x"}]`, "x", "", []string{`tool "x" is left out: there is one of this name before it`}},
-		"bad schema":              {`[{"name":"x","parameters":{"properties":{"a":{"type":"thing"}}}},{"name":"x"}]`, "x", "", []string{`tool "x" is left out: its schema is wrong: properties.a.type:`}},
-		"an unknown type":         {`[{"name":"x","parameters":{"type":"thing"}}]`, "", "", []string{`the schema is of type "thing"`}},
-		"no object's parameters":  {`[{"name":"x","parameters":{"type":"ARRAY"}}]`, "", "", []string{`tool "x" is left out: its parameters are those of an object, and the schema is of type "array"`}},
-		"inner list is none":      {`[{"function_declarations":{"name":"x"}},{"functionDeclarations":[1]}]`, "", "", []string{`item 1 is left out: function_declarations is no array`, `item 2, functionDeclarations 1 is left out`}},
+		"unnamed":                 {`[{"description":"d"},{"name":""},{"name":7},{"name":"x"}]`, "x", "", []string{"item 1 was ignored: it has no name", "item 2", "item 3"}},
+		"no object":               {`[7,null,"x",[],{"name":"x"}]`, "x", "", []string{"item 1 was ignored: a declaration must be an object", "item 2", "item 3", "item 4"}},
+		"a bad name":              {`[{"name":"../x"},{"name":"a b"},{"name":"\u001b[2J"}]`, "", "", []string{`tool "../x" was ignored: invalid name`, `tool "a b"`, `tool "\x1b[2J"`}},
+		"other case is other key": {`[{"Name":"x"}]`, "", "", []string{"item 1 was ignored: it has no name"}},
+		"twice":                   {`[{"name":"x","description":"1"},{"name":"x"}]`, "x", "", []string{`tool "x" was ignored: an earlier declaration has the same name`}},
+		"bad schema":              {`[{"name":"x","parameters":{"properties":{"a":{"type":"thing"}}}},{"name":"x"}]`, "x", "", []string{`tool "x" was ignored: its schema is invalid: properties.a.type:`}},
+		"an unknown type":         {`[{"name":"x","parameters":{"type":"thing"}}]`, "", "", []string{`not "thing"`}},
+		"no object's parameters":  {`[{"name":"x","parameters":{"type":"ARRAY"}}]`, "", "", []string{`tool "x" was ignored: its schema must have the type object, not "array"`}},
+		"inner list is none":      {`[{"function_declarations":{"name":"x"}},{"functionDeclarations":[1]}]`, "", "", []string{`item 1 was ignored: function_declarations is not an array`, `item 2, functionDeclarations 1 was ignored`}},
 		"deep":                    {`[{"name":"x","parameters":` + strings.Repeat(`{"items":`, 200) + "{}" + strings.Repeat("}", 200) + `}]`, "", "", []string{`nested deeper`}},
 		"large":                   {`[{"name":"x","parameters":{"description":"` + strings.Repeat("x", 1<<20) + `"}}]`, "", "", []string{`larger than 1 MiB`}},
 	} {
@@ -220,7 +220,7 @@ func TestRead(t *testing.T) {
 // TestWarningsAreBounded: thousands of bad declarations fill no screen.
 func TestWarningsAreBounded(t *testing.T) {
 	_, warnings, err := discovery.Read([]byte("[" + strings.Repeat("{},", 5000) + "{}]"))
-	if err != nil || len(warnings) != 21 || warnings[20] != "and 4981 more declarations are left out" {
+	if err != nil || len(warnings) != 21 || warnings[20] != "and 4981 more declarations were ignored" {
 		t.Error(len(warnings), warnings[len(warnings)-1], err)
 	}
 }

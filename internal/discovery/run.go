@@ -27,7 +27,7 @@ const (
 // run starts a command and answers what it printed. It reads nothing, and whatever it
 // leaves running is ended.
 func run(ctx context.Context, argv []string, dir string) ([]byte, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, Limit, fmt.Errorf("it did not end within %v", Limit))
+	ctx, cancel := context.WithTimeoutCause(ctx, Limit, fmt.Errorf("it did not exit within %v", Limit))
 	defer cancel()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -61,9 +61,9 @@ func run(ctx context.Context, argv []string, dir string) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%w%s", err, said(stderr.text))
 	case exit.Signal != 0:
-		return nil, fmt.Errorf("signal %d (%v) ended it%s", int(exit.Signal), exit.Signal, said(stderr.text))
+		return nil, fmt.Errorf("it was terminated by signal %d (%v)%s", int(exit.Signal), exit.Signal, said(stderr.text))
 	case exit.Code != 0:
-		return nil, fmt.Errorf("it ended with exit code %d%s", exit.Code, said(stderr.text))
+		return nil, fmt.Errorf("it failed with exit code %d%s", exit.Code, said(stderr.text))
 	}
 	return stdout.text, nil
 }
@@ -102,7 +102,7 @@ func find(name, dir string) (string, error) {
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return "", errors.New("there is no such program in PATH")
+		return "", errors.New("the program was not found in PATH")
 	}
 	return filepath.Abs(path)
 }
@@ -131,7 +131,7 @@ type stream struct {
 func newStream(name string, stop context.CancelCauseFunc) (*stream, error) {
 	from, to, err := os.Pipe()
 	if err != nil {
-		return nil, fmt.Errorf("cannot make a pipe: %w", err)
+		return nil, fmt.Errorf("cannot create a pipe: %w", err)
 	}
 	return &stream{name: name, from: from, to: to, stop: stop}, nil
 }

@@ -39,11 +39,11 @@ func schemaOf(members map[string]json.RawMessage) (*tool.JSONSchema, error) {
 	}
 	var kind string
 	if json.Unmarshal(object(text)["type"], &kind) == nil && kind != "object" {
-		return nil, fmt.Errorf("its parameters are those of an object, and the schema is of type %s", beginning([]byte(kind)))
+		return nil, fmt.Errorf("its schema must have the type object, not %s", beginning([]byte(kind)))
 	}
 	schema, err := tool.ParseSchema(text)
 	if err != nil {
-		return nil, fmt.Errorf("its schema is wrong: %w", err)
+		return nil, fmt.Errorf("its schema is invalid: %w", err)
 	}
 	return schema, nil
 }
@@ -105,7 +105,7 @@ func members(text json.RawMessage, change func(key string, value json.RawMessage
 		}
 		name, ok := key.(string)
 		if !ok {
-			return nil, errors.New("a key is no text")
+			return nil, errors.New("an object key is not a string")
 		}
 		value, err := next(d, func(v json.RawMessage) (json.RawMessage, error) { return change(name, v) })
 		if err != nil {

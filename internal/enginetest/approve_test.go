@@ -86,7 +86,7 @@ func TestApproval(t *testing.T) {
 func TestNobodyAnswers(t *testing.T) {
 	b := newBed(t)
 	res := b.run(t.Context(), gated, nil)
-	if g := res.Step("gate"); res.Status != dag.Failed || g.Reason != "unanswered" || !strings.Contains(g.Message, "nobody can be asked") {
+	if g := res.Step("gate"); res.Status != dag.Failed || g.Reason != "unanswered" || !strings.Contains(g.Message, "there is nobody to ask") {
 		t.Errorf("the gate is %+v", g)
 	}
 	res, _ = asked(t, b, gated, func(flowrun.Question) (flowrun.Answer, error) { return flowrun.Answer{}, flowrun.ErrNoApprover })

@@ -99,7 +99,7 @@ func TestQueuedText(t *testing.T) {
 		"waits no more": {},
 		"waits for lock db, held by run h0 (pid 40, since T)": {Obstacles: []flowrun.Obstacle{{LockDemand: lock(1), Holders: holders[:1]}}},
 		"waits for lock db, behind run x":                     {Obstacles: []flowrun.Obstacle{{LockDemand: lock(2), Holders: holders[:1], Ahead: 1, Behind: "x"}}},
-		"waits for a turn of deploy (max-active-runs: 1), held by run h0 (pid 40, since T); and for lock db, behind 3 other runs": {Obstacles: []flowrun.Obstacle{
+		"waits for a slot of deploy (max-active-runs: 1), held by run h0 (pid 40, since T); and for lock db, behind 3 other runs": {Obstacles: []flowrun.Obstacle{
 			{LockDemand: turn, Holders: holders[:1]}, {LockDemand: lock(1), Ahead: 3, Behind: "x"}}},
 		"waits for lock db, held by run h0 (pid 40, since T), run h1 (pid 41, since T), run h2 (pid 42, since T), 2 more": {Obstacles: []flowrun.Obstacle{{LockDemand: lock(5), Holders: holders}}},
 	} {
@@ -128,9 +128,9 @@ func TestPlanNeeds(t *testing.T) {
 		}
 		return strings.Join(words, ", ")
 	}
-	const base = "one of 2 runs of base (max-active-runs), lock db (3 slots), lock disk"
+	const base = "one of 2 concurrent concurrent runs of base (max-active-runs), lock db (3 slots), lock disk"
 	for file, want := range map[string]string{"base.yaml": base, "other.yaml": base,
-		"inner.yaml": "one of 5 runs of inner (max-active-runs), lock db (3 slots), lock disk"} {
+		"inner.yaml": "one of 5 concurrent concurrent runs of inner (max-active-runs), lock db (3 slots), lock disk"} {
 		if got := titles(file); got != want {
 			t.Errorf("%s: %q, want %q", file, got, want)
 		}

@@ -212,7 +212,7 @@ func readOnlyDisk(t *testing.T, b killBed) {
 	done := len(s.traces())
 	remount(t, b.state, syscall.MS_RDONLY)
 	for _, args := range [][]string{{"run", "./job.yaml"}, {"resume", s.run}} {
-		if l := s.live("", args...); l.code != 1 || !l.says("cannot be opened or written; check the rights") {
+		if l := s.live("", args...); l.code != 1 || !l.says("cannot be opened or written; check the permissions") {
 			t.Errorf("%s exits with %d: %s", args[0], l.code, s.tale())
 		}
 	}

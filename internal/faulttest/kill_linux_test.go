@@ -243,7 +243,7 @@ func stoppedForLong(t *testing.T, b killBed) {
 	second := s.begin("", "resume", s.run)
 	s.await("hold", second)
 	s.signal(first, syscall.SIGCONT)
-	if s.end(first); first.code != 1 || !first.says("another engine has taken the run over") {
+	if s.end(first); first.code != 1 || !first.says("another process has taken over the run") {
 		t.Errorf("the first exits with %d: %s", first.code, s.tale())
 	}
 	if len(first.printed) > second.before {

@@ -39,7 +39,7 @@ func Typed[In, Out any](f func(context.Context, In) (Out, error)) StepFunc {
 func TypedTool[In, Out any](name, description string, f func(context.Context, In) (Out, error)) (GoTool, error) {
 	params, err := ParametersOf[In]()
 	if err != nil {
-		return GoTool{}, fmt.Errorf("cannot make the tool %s: %w", name, err)
+		return GoTool{}, fmt.Errorf("cannot create the tool %s: %w", name, err)
 	}
 	return GoTool{Name: name, Description: description, Parameters: params, Run: Typed(f)}, nil
 }
@@ -51,7 +51,7 @@ func TypedTool[In, Out any](name, description string, f func(context.Context, In
 func ParametersOf[T any]() ([]*tool.Parameter, error) {
 	t := reflect.TypeFor[T]()
 	if t.Kind() != reflect.Struct {
-		return nil, fmt.Errorf("parameters are the fields of a struct, not of a %s", t)
+		return nil, fmt.Errorf("parameters must be a struct, not %s", t)
 	}
 	var list []*tool.Parameter
 	for i := range t.NumField() {
@@ -78,7 +78,7 @@ func ParametersOf[T any]() ([]*tool.Parameter, error) {
 func parameterOf(name string, f reflect.StructField) (*tool.Parameter, error) {
 	p := &tool.Parameter{Name: name, Description: f.Tag.Get("description"), Type: typeName(f.Type)}
 	if p.Type == "" {
-		return nil, fmt.Errorf("the field %s cannot be a parameter: there is none of the type %s", f.Name, f.Type)
+		return nil, fmt.Errorf("the field %s cannot be a parameter: its type %s is not supported", f.Name, f.Type)
 	}
 	if text, ok := f.Tag.Lookup("default"); ok {
 		v, err := tagValue(p.Type, text)
@@ -144,13 +144,13 @@ func tagValue(typ, text string) (tool.Value, error) {
 func ParamsOf(v any) (map[string]any, error) {
 	b, err := json.Marshal(v)
 	if err != nil {
-		return nil, fmt.Errorf("cannot make parameters of a %T: %w", v, err)
+		return nil, fmt.Errorf("cannot convert a %T to parameters: %w", v, err)
 	}
 	var m map[string]any
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
 	if err := d.Decode(&m); err != nil || m == nil {
-		return nil, fmt.Errorf("cannot make parameters of a %T: it is no JSON object", v)
+		return nil, fmt.Errorf("cannot convert a %T to parameters: it is not a JSON object", v)
 	}
 	return m, nil
 }

@@ -89,12 +89,12 @@ func TestText(t *testing.T) {
 	waiting := outcome(Waiting, dag.Waiting)
 	waiting.Result.Message = "step gate waits for approval: shall it go\nlive?"
 	for want, o := range map[string]Outcome{
-		"deploy failed: step test failed (run r1)":                                            outcome(Failure, dag.Failed),
-		"deploy timed-out: step test failed (run r1)":                                         outcome(Failure, dag.TimedOut),
-		"deploy works again (run r1)":                                                         outcome(Recovery, dag.Succeeded),
-		"deploy succeeded (run r1)":                                                           outcome(Success, dag.Succeeded),
+		"deploy failed: step test failed (run r1)":    outcome(Failure, dag.Failed),
+		"deploy timed-out: step test failed (run r1)": outcome(Failure, dag.TimedOut),
+		"deploy works again (run r1)":                 outcome(Recovery, dag.Succeeded),
+		"deploy succeeded (run r1)":                   outcome(Success, dag.Succeeded),
 		"deploy is waiting for an answer: step gate waits for approval: shall it go live? (run r1)": waiting,
-		"deploy failed: " + strings.Repeat("a ", longestDetail/2) + "... (run r1)":            long,
+		"deploy failed: " + strings.Repeat("a ", longestDetail/2) + "... (run r1)":                  long,
 	} {
 		if got := o.Text(); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -18,7 +18,7 @@ type ConfinementError struct {
 }
 
 func (e *ConfinementError) Error() string {
-	return fmt.Sprintf("tool %s is refused: %s; docs/isolation.md says what is kept where", e.Tool, strings.Join(e.Problems, "; "))
+	return fmt.Sprintf("tool %s is refused: %s; docs/isolation.md lists what each platform can enforce", e.Tool, strings.Join(e.Problems, "; "))
 }
 
 // NoQueueError reports that a tool takes locks or limits its runs, and that the engine has no Store in which runs could
@@ -33,7 +33,7 @@ func (e *NoQueueError) Error() string {
 	for _, n := range e.Needs {
 		words = append(words, n.Title())
 	}
-	return fmt.Sprintf("tool %s cannot run without a history: runs learn from it who has what they need (%s)", e.Tool, strings.Join(words, ", "))
+	return fmt.Sprintf("tool %s cannot run without a history, because it needs %s", e.Tool, strings.Join(words, ", "))
 }
 
 // InterruptedError reports that a run is interrupted. Some of its steps were running, or may have been, when flowrun was
@@ -55,10 +55,10 @@ func (e *InterruptedError) Error() string {
 		words = append(words, string(s))
 	}
 	if e.Retry {
-		return fmt.Sprintf("cannot retry run %s: flowrun was killed while steps were running, or may have been: %s; check whether it is safe to run them again, then name the first: --from %s",
+		return fmt.Sprintf("cannot retry run %s: these steps may have been running when flowrun was killed: %s; if it is safe to run them again, add --from %s",
 			e.Run, strings.Join(words, ", "), plan.StepWord(words[0]))
 	}
-	return fmt.Sprintf("run %s is interrupted: flowrun was killed while steps were running, or may have been: %s; check whether it is safe to run them again, then resume with --rerun-interrupted",
+	return fmt.Sprintf("run %s is interrupted: these steps may have been running when flowrun was killed: %s; if it is safe to run them again, resume with --rerun-interrupted",
 		e.Run, strings.Join(words, ", "))
 }
 
@@ -84,10 +84,10 @@ func (e *WithheldError) Error() string {
 		if s.Reader != "" {
 			reader = "step " + s.Reader
 		}
-		lines[i] = fmt.Sprintf("%s reads the output of step %s: %v; let it run again: flowrun retry %s --from %s", reader, s.Step, s.Reason, e.Run, plan.StepWord(s.Step))
+		lines[i] = fmt.Sprintf("%s reads the output of step %s: %v; to run that step again: flowrun retry %s --from %s", reader, s.Step, s.Reason, e.Run, plan.StepWord(s.Step))
 	}
 	if more := len(e.Steps) - most; more > 0 {
-		lines = append(lines, fmt.Sprintf("and %d steps more", more))
+		lines = append(lines, fmt.Sprintf("and %d more steps", more))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -96,22 +96,22 @@ func (e *WithheldError) Error() string {
 type OnlyError struct{ Step, Missing string }
 
 func (e *OnlyError) Error() string {
-	return fmt.Sprintf("cannot run %s alone: it waits for %s, which has no good result in that run; retry --from %s instead", e.Step, e.Missing, plan.StepWord(e.Missing))
+	return fmt.Sprintf("cannot run %s alone: its upstream step %s did not succeed in that run; use retry --from %s instead", e.Step, e.Missing, plan.StepWord(e.Missing))
 }
 
 // ErrNotStarted reports that a run failed before its first step could start. It cannot be resumed or retried, because it
 // is unknown what it would have done.
-var ErrNotStarted = errors.New("the run could not begin: there is nothing to resume; start a new one")
+var ErrNotStarted = errors.New("the run could not start, so there is nothing to resume; start a new run")
 
 // Errors of a service that runs tools for others.
 var (
 	ErrDraining = errors.New("the service is stopping and starts no more runs")
 	ErrRefused  = errors.New("refused by the approval policy")
-	ErrPath     = errors.New("a tool is asked for by its name, not by a path")
+	ErrPath     = errors.New("a tool must be given by name, not by path")
 	// ErrNotRunning reports that there is nothing to cancel: no process executes the run.
-	ErrNotRunning    = errors.New("the run is interrupted: nobody executes it")
-	ErrNoQuestion    = errors.New("no step waits for an answer there")
-	ErrManyQuestions = errors.New("several steps wait for an answer: name one")
+	ErrNotRunning    = errors.New("the run is interrupted, so there is nothing to cancel")
+	ErrNoQuestion    = errors.New("no such step is waiting for an answer")
+	ErrManyQuestions = errors.New("several steps are waiting for an answer; name one")
 	ErrTooLate       = errors.New("it is too late to answer")
 	ErrNoSchedule    = errors.New("there is no such schedule")
 )

@@ -159,12 +159,12 @@ func TestOf(t *testing.T) {
 	}{
 		{fmt.Errorf("cannot: %w", &tool.NotFoundError{Name: "x"}), "unknown-tool", 4, 404, "x", "there is no tool %q"},
 		{fmt.Errorf("cannot: %w", history.ErrNoRun), "unknown-run", 4, 404, "", "there is no such run"},
-		{&value.ParamsError{Tool: "x"}, outcome.CodeParams, 6, 422, "x", "the parameters do not fit the tool %s"},
-		{&history.AmbiguousError{}, "internal", 2, 500, "", "the service could not do this"},
-		{&outcome.NoQueueError{}, "internal", 5, 500, "", "the service could not do this"},
-		{errors.Join(&tool.NotFoundError{}, tool.Diagnostics{}), "invalid-definition", 3, 422, "", "the tool's definition cannot be used"},
-		{errors.New("internal error: x"), "internal", 70, 500, "", "the service could not do this"},
-		{errors.New("/home/x/secret"), "internal", 1, 500, "", "the service could not do this"},
+		{&value.ParamsError{Tool: "x"}, outcome.CodeParams, 6, 422, "x", "invalid parameters for tool %s"},
+		{&history.AmbiguousError{}, "internal", 2, 500, "", "the service could not process the request"},
+		{&outcome.NoQueueError{}, "internal", 5, 500, "", "the service could not process the request"},
+		{errors.Join(&tool.NotFoundError{}, tool.Diagnostics{}), "invalid-definition", 3, 422, "", "the tool's definition is invalid"},
+		{errors.New("internal error: x"), "internal", 70, 500, "", "the service could not process the request"},
+		{errors.New("/home/x/secret"), "internal", 1, 500, "", "the service could not process the request"},
 	} {
 		r := outcome.Of(c.err)
 		if r.Code != c.code || r.Exit != c.exit || r.Status != c.status || r.Subject != c.subject || r.Message != c.message {

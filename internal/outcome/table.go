@@ -50,52 +50,52 @@ var table = []struct {
 }{
 	// The tool and its parameters.
 	{as(func(r *Report, e diagnostic.Diagnostics) { r.Diagnostics = e }), Row{"invalid-definition", ExitInvalid, 422, AnswerInvalidDefinition,
-		"the tool's definition cannot be used", "flowrun validate, on the machine of the service, lists the problems", ""}},
+		"the tool's definition is invalid", "to list the problems, run flowrun validate on the machine of the service", ""}},
 	{as(func(r *Report, e *tool.NotFoundError) { r.Subject, r.Near, r.Note = e.Name, e.Near, e.Note }), Row{"unknown-tool", ExitNotFound, 404, AnswerNotFound,
-		"there is no tool %q", "GET /api/v1/tools lists them", ""}},
+		"there is no tool %q", "GET /api/v1/tools lists the tools", ""}},
 	{as(paramsReport), Row{CodeParams, ExitParams, 422, AnswerNotRun,
-		"the parameters do not fit the tool %s", "GET /api/v1/tools/{name} tells which it takes", ""}},
+		"invalid parameters for tool %s", "GET /api/v1/tools/{name} shows its parameters", ""}},
 	{as(func(r *Report, e *plan.StepError) { r.Subject, r.Near = e.Step, e.Near }), Row{"unknown-step", ExitNotFound, 404, AnswerNotRun,
 		"the run has no step %q", "", ""}},
 
 	// The run.
 	{is(history.ErrNoRun), Row{"unknown-run", ExitNotFound, 404, AnswerNotRun,
-		"", "GET /api/v1/runs lists them; ids are given whole", "flowrun runs lists them"}},
+		"", "GET /api/v1/runs lists the runs; use the complete id", "flowrun runs lists the runs"}},
 	{is(ErrPath), Row{"tool-path", ExitFailed, 400, AnswerNotRun,
 		"", "GET /api/v1/tools lists the names", ""}},
 	{is(ErrRefused), Row{"refused", ExitFailed, 403, AnswerNotRun,
-		"the approval policy refuses this tool", "the service's log says why; what it asks a person about runs from a terminal, with flowrun run", ""}},
+		"the approval policy refuses this tool", "the service's log has the reason; to approve the tool yourself, use flowrun run in a terminal", ""}},
 	{is(ErrDraining), Row{"draining", ExitFailed, 503, AnswerNotRun,
-		"", "ask again when it has started anew", ""}},
+		"", "try again after it has restarted", ""}},
 	{is(ErrNotRunning), Row{"not-running", ExitFailed, 409, AnswerNotRun,
-		"", "POST /api/v1/runs/{id}/resume resumes it", ""}},
+		"", "POST /api/v1/runs/{id}/resume resumes the run", ""}},
 	{is(ErrNoQuestion), Row{"no-question", ExitFailed, 409, AnswerNotRun,
-		"", "GET /api/v1/runs/{id}/questions lists what is asked", ""}},
+		"", "GET /api/v1/runs/{id}/questions lists the open questions", ""}},
 	{is(ErrManyQuestions), Row{"many-questions", ExitFailed, 409, AnswerNotRun,
-		"", "GET /api/v1/runs/{id}/questions lists what is asked", ""}},
+		"", "GET /api/v1/runs/{id}/questions lists the open questions", ""}},
 	{is(ErrTooLate), Row{"too-late", ExitFailed, 409, AnswerNotRun,
 		"", "POST /api/v1/runs/{id}/resume resumes the run", ""}},
 	{is(history.ErrAnswered), Row{"answered", ExitFailed, 409, AnswerNotRun,
-		"", "the first answer stands", ""}},
+		"", "the first answer applies", ""}},
 	{is(ErrNoSchedule), Row{"unknown-schedule", ExitFailed, 404, AnswerNotRun,
-		"", "GET /api/v1/schedules lists them", ""}},
+		"", "GET /api/v1/schedules lists the schedules", ""}},
 	{as(func(*Report, *history.AmbiguousError) {}), internal.exit(ExitUsage)}, // the HTTP API requires full ids
 	{is(history.ErrLive), Row{"live", ExitRefused, 409, AnswerNotRun,
-		"", "cancel it, or wait until it has ended", ""}},
+		"", "cancel it or wait until it has ended", ""}},
 	{is(ErrNotStarted), Row{"never-began", ExitFailed, 409, AnswerNotRun,
 		"", "POST /api/v1/runs starts a new one", ""}},
 	{is(history.ErrChanged), Row{"changed", ExitRefused, 409, AnswerNotRun,
-		"", "look at the run again", ""}},
+		"", "check the status of the run and try again", ""}},
 	{as(func(r *Report, e *InterruptedError) { r.Subject = e.Run }), Row{"asks", ExitWaiting, 409, AnswerNotRun,
-		"steps were interrupted that are to run again only when a person says so", "flowrun resume %s asks at a terminal", ""}},
+		"a person must confirm that the interrupted steps run again", "run flowrun resume %s in a terminal", ""}},
 	{as(func(r *Report, e *WithheldError) { r.Subject = e.Run }), Row{"withheld", ExitRefused, 409, AnswerNotRun,
-		"steps that are to run read what was secret and not kept", "flowrun retry %s --from STEP lets those run again", ""}},
+		"a step to run needs output that was not stored because it is secret", "to produce the output again, run flowrun retry %s --from STEP", ""}},
 	{as(func(*Report, *OnlyError) {}), Row{"alone", ExitRefused, 409, AnswerNotRun,
-		"the step cannot run by itself", "", ""}},
+		"the step cannot run alone", "", ""}},
 
 	// What the run needs from the machine.
 	{as(func(*Report, *ConfinementError) {}), Row{"confinement", ExitRefused, 403, AnswerNotRun,
-		"this machine cannot keep what the tool's security section promises", "the service's log and flowrun doctor name what is missing", ""}},
+		"this machine cannot enforce the tool's security section", "the service's log and flowrun doctor list what is missing", ""}},
 	{as(func(*Report, *plan.UnsupportedError) {}), Row{"platform", ExitRefused, 403, AnswerNotRun,
 		"", "", ""}},
 	{as(func(r *Report, e *call.EnvironmentError) { r.Lines = e.Problems }), environment},
@@ -111,9 +111,9 @@ var table = []struct {
 
 var (
 	environment = Row{"environment", ExitParams, 422, AnswerNotRun,
-		"the environment of the service lacks what the tool needs", "the service's log says what", ""}
+		"the environment of the service does not meet the tool's requirements", "the service's log has the details", ""}
 	internal = Row{"internal", ExitFailed, 500, AnswerNotRun,
-		"the service could not do this", "the service's log says why", ""}
+		"the service could not process the request", "the service's log has the reason", ""}
 )
 
 // Codes returns the codes of the HTTP API that errors have. Each has an explain page.

@@ -113,7 +113,7 @@ func (g *Group) setUp() {
 // detached, because everything in a leaf is ended together.
 func (g *Group) Start(s Spec) (Process, error) {
 	if g.foreign {
-		return nil, fmt.Errorf("cannot start %q: this group is only to end what another process started; open one", s.Path)
+		return nil, fmt.Errorf("cannot start %q: this group can only stop the processes of another owner", s.Path)
 	}
 	g.mu.Lock()
 	g.setUpOnce.Do(g.setUp)

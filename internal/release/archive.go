@@ -27,7 +27,7 @@ func archive(file, folder string, date time.Time) error {
 		case strings.HasSuffix(file, ".tar.gz"):
 			return packTar(w, folder, date)
 		}
-		return fmt.Errorf("%s: an archive is a .tar.gz or a .zip", file)
+		return fmt.Errorf("%s: the name of an archive must end in .tar.gz or .zip", file)
 	})
 }
 

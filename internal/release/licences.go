@@ -28,7 +28,7 @@ func writeLicences(w io.Writer, program string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(w, "%s contains the work of others, under the licences below.\n", "flowrun"); err != nil {
+	if _, err := fmt.Fprintf(w, "%s contains third-party software under the licences below.\n", "flowrun"); err != nil {
 		return err
 	}
 	var missing []error
@@ -38,7 +38,7 @@ func writeLicences(w io.Writer, program string) error {
 			return err
 		}
 		if n == 0 {
-			missing = append(missing, fmt.Errorf("%s: there is no licence in %s", from.name, from.dir))
+			missing = append(missing, fmt.Errorf("%s: no licence file in %s", from.name, from.dir))
 		}
 	}
 	return errors.Join(missing...)

@@ -17,11 +17,11 @@ import (
 )
 
 const usage = `usage:
-  release archive [-date SECONDS] ARCHIVE FOLDER     FOLDER as ARCHIVE (.tar.gz or .zip)
-  release sbom [-date SECONDS] -version V PROGRAM    what PROGRAM is made of, as SPDX
-  release licences PROGRAM                           the licences of all that
-  release sums FILE...                               the checksums of files
-  release date -date SECONDS                         the date in words
+  release archive [-date SECONDS] ARCHIVE FOLDER     pack FOLDER into ARCHIVE (.tar.gz or .zip)
+  release sbom [-date SECONDS] -version V PROGRAM    print the software bill of materials of PROGRAM (SPDX)
+  release licences PROGRAM                           print the licences of PROGRAM and its modules
+  release sums FILE...                               print the checksums of files
+  release date -date SECONDS                         print the date (RFC 3339)
 `
 
 func main() {
@@ -33,11 +33,11 @@ func main() {
 
 func run(args []string, out io.Writer) error {
 	if len(args) == 0 {
-		return fmt.Errorf("say what to make\n%s", usage)
+		return fmt.Errorf("a command is missing\n%s", usage)
 	}
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	seconds := flags.Int64("date", 0, "the date of everything, in seconds since 1970")
+	seconds := flags.Int64("date", 0, "the date to record, in seconds since 1970")
 	version := flags.String("version", "", "the version of the program")
 	if err := flags.Parse(args[1:]); err != nil {
 		return fmt.Errorf("%w\n%s", err, usage)
@@ -57,5 +57,5 @@ func run(args []string, out io.Writer) error {
 		_, err := fmt.Fprintln(out, date.Format(time.RFC3339))
 		return err
 	}
-	return fmt.Errorf("cannot make sense of %q\n%s", args, usage)
+	return fmt.Errorf("invalid arguments %q\n%s", args, usage)
 }

@@ -74,7 +74,7 @@ const (
 func materials(program string) (*debug.BuildInfo, error) {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
-		return nil, fmt.Errorf("cannot tell what %s is made of: %w", program, err)
+		return nil, fmt.Errorf("cannot read the modules of %s: %w", program, err)
 	}
 	return info, nil
 }

@@ -85,7 +85,7 @@ func TestSBOM(t *testing.T) {
 }
 
 func TestSBOMOfNoProgram(t *testing.T) {
-	if err := run([]string{"sbom", "-version", "1.2.3", "sbom_test.go"}, new(bytes.Buffer)); err == nil || !strings.Contains(err.Error(), "cannot tell what sbom_test.go is made of") {
+	if err := run([]string{"sbom", "-version", "1.2.3", "sbom_test.go"}, new(bytes.Buffer)); err == nil || !strings.Contains(err.Error(), "cannot read the modules of sbom_test.go") {
 		t.Error(err)
 	}
 }

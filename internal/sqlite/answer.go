@@ -30,7 +30,7 @@ func (s *Store) Answer(ctx context.Context, id string, a history.Answer) error {
 		return fmt.Errorf("cannot %s: %w", op, err)
 	}
 	if a.Wait > maxSeq {
-		return fmt.Errorf("cannot %s: no event can have the number %d", op, a.Wait)
+		return fmt.Errorf("cannot %s: invalid event number %d", op, a.Wait)
 	}
 	var n int64
 	passPoint("answer-before")
@@ -129,7 +129,7 @@ func (l *ledger) hasPendingAnswers() bool {
 // questions. The previous owner may have received some of these answers before it suspended
 // the run.
 func (s *Store) Answered(ctx context.Context) (map[string][]uint64, error) {
-	const op = "look for answers"
+	const op = "read the answers"
 	rows, err := s.reads.QueryContext(ctx, "SELECT id, wait FROM runs JOIN answers ON run = n WHERE status = ?", dag.Waiting.String())
 	if err != nil {
 		return nil, s.failed(op, err)
@@ -171,7 +171,7 @@ func (s *Store) answersOf(run int64) ([]history.Answer, error) {
 
 // Suspend implements history.Ledger.
 func (l *ledger) Suspend(message string) error {
-	op := "let run " + l.id + " rest"
+	op := "mark run " + l.id + " as waiting"
 	if err := l.usable(); err != nil {
 		return fmt.Errorf("cannot %s: %w", op, err)
 	}

@@ -22,7 +22,7 @@ type Entry struct {
 // Audit adds an entry to the audit list, for the user of this process. Claim, Cancel and
 // Prune add their own entries. The list is never shortened.
 func (s *Store) Audit(ctx context.Context, action, run, detail string) error {
-	return s.write(ctx, "note "+action+" in the audit list", func(ctx context.Context, c *sql.Conn) error {
+	return s.write(ctx, "record "+action+" in the audit log", func(ctx context.Context, c *sql.Conn) error {
 		return s.addAudit(ctx, c, action, run, detail)
 	})
 }
@@ -35,7 +35,7 @@ func (s *Store) addAudit(ctx context.Context, c *sql.Conn, action, run, detail s
 
 // Audits returns the entries of the audit list, newest first; limit 0 means all.
 func (s *Store) Audits(ctx context.Context, limit int) ([]Entry, error) {
-	const op = "read the audit list"
+	const op = "read the audit log"
 	if s.reads == nil {
 		return nil, nil
 	}

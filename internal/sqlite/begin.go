@@ -19,14 +19,14 @@ const maxRuns = 1<<31 - 1
 
 // Begin implements history.Store. It returns an error if there is a run with this id.
 func (s *Store) Begin(ctx context.Context, r *history.Record) (history.Ledger, error) {
-	op := "keep run " + r.ID
+	op := "record run " + r.ID
 	text, err := json.Marshal(r)
 	if err != nil {
 		return nil, fmt.Errorf("cannot %s: %w", op, err)
 	}
 	for _, src := range r.Sources {
 		if src.Digest != tool.DigestOf(src.Text) {
-			return nil, fmt.Errorf("cannot %s: the text of %s does not have its digest", op, src.File)
+			return nil, fmt.Errorf("cannot %s: the digest of %s does not match its text", op, src.File)
 		}
 	}
 	passPoint("begin-before")
@@ -55,14 +55,14 @@ func (s *Store) insert(ctx context.Context, c *sql.Conn, r *history.Record, reco
 		return 0, err
 	}
 	if added, err := res.RowsAffected(); err != nil || added == 0 {
-		return 0, errors.Join(err, fmt.Errorf("cannot keep run %s: there is a run of that id", r.ID))
+		return 0, errors.Join(err, fmt.Errorf("cannot record run %s: a run with this id already exists", r.ID))
 	}
 	n, err := res.LastInsertId()
 	switch {
 	case err != nil:
 		return 0, err
 	case n > maxRuns:
-		return 0, fmt.Errorf("cannot keep run %s: the history has had %d runs and takes no more; move it away to begin a new one", r.ID, maxRuns)
+		return 0, fmt.Errorf("cannot record run %s: the history has reached its limit of %d runs; move it away to start a new one", r.ID, maxRuns)
 	}
 	if r.Origin != "" {
 		if err := markFiringBegun(ctx, c, r.ID); err != nil {

@@ -33,16 +33,16 @@ const (
 // advice is the part of a message after the name of the file: what is wrong, and the way
 // out.
 var advice = map[Code]string{
-	Missing:  "is missing or empty, but history.id beside it says that there was a history; bring the file back, or remove history.id to begin a new history",
-	Lost:     "has lost its newest entries, as when history.db-wal is deleted or damaged or an old copy is put back; bring history.db-wal back, or remove history.last to go on without them",
-	Foreign:  "is not a history of flowrun; move it away, or choose another state directory",
-	Corrupt:  "is damaged; end every flowrun, then save what can be read with `sqlite3 history.db .recover`, or move history.db, history.db-wal and history.id away to begin a new history",
-	Newer:    "was written by a newer flowrun; use that version, or another state directory",
-	Older:    "was written by an older flowrun and has to be brought up to date; use a command that writes to it first, as a user who may",
-	Locked:   "is locked by another process; wait until it has ended (fuser and lsof name it) and try again",
-	ReadOnly: "cannot be opened or written; check the rights to the file and its directory, and how the disk is mounted",
-	Full:     "has no room left on its disk; make room and try again",
-	Files:    "cannot be opened because too many files are open; raise the limit (ulimit -n) or run less at once",
+	Missing:  "is missing or empty, but history.id next to it shows that there was a history; restore the file, or remove history.id to start a new history",
+	Lost:     "has lost its newest entries, for example because history.db-wal was deleted or damaged or an old copy was restored; restore history.db-wal, or remove history.last to continue without them",
+	Foreign:  "is not a history of flowrun; move it away or choose another state directory",
+	Corrupt:  "is damaged; stop every flowrun process, then recover what can be read with `sqlite3 history.db .recover`, or move history.db, history.db-wal and history.id away to start a new history",
+	Newer:    "was written by a newer version of flowrun; use that version or another state directory",
+	Older:    "was written by an older version of flowrun and must be upgraded; first use a command that writes to it, as a user with write permission",
+	Locked:   "is locked by another process; wait until that process has ended (fuser and lsof show it) and try again",
+	ReadOnly: "cannot be opened or written; check the permissions of the file and its directory, and how the disk is mounted",
+	Full:     "has no space left on its disk; free some space and try again",
+	Files:    "cannot be opened because too many files are open; raise the limit (ulimit -n) or run fewer processes at once",
 	Failed:   "failed",
 }
 

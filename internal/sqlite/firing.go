@@ -41,7 +41,7 @@ func (s *Store) FiringStore() FiringStore { return FiringStore{s} }
 // the schedule has been watched.
 func (b FiringStore) Watch(ctx context.Context, schedule, plan string, since time.Time) (anchor time.Time, err error) {
 	var at int64
-	err = b.s.write(ctx, "look at schedule "+schedule, func(ctx context.Context, c *sql.Conn) error {
+	err = b.s.write(ctx, "read schedule "+schedule, func(ctx context.Context, c *sql.Conn) error {
 		return c.QueryRowContext(ctx, `INSERT INTO cursors (schedule, plan, anchor, last) VALUES (?1, ?2, ?3, ?3)
 			ON CONFLICT (schedule) DO UPDATE SET
 				anchor = iif(plan = ?2, anchor, ?3), last = iif(plan = ?2, last, max(last, ?3)), plan = ?2
@@ -65,7 +65,7 @@ func (b FiringStore) readTime(ctx context.Context, schedule, query string, args 
 	if errors.Is(err, sql.ErrNoRows) {
 		return at, false, nil
 	}
-	return time.Unix(0, ns), err == nil, b.s.failed("look at schedule "+schedule, err)
+	return time.Unix(0, ns), err == nil, b.s.failed("read schedule "+schedule, err)
 }
 
 // Anchor returns since when the schedule has been watched with that plan. ok is false if it
@@ -141,7 +141,7 @@ func markFiringBegun(ctx context.Context, c *sql.Conn, run string) error {
 // Abandon turns a firing whose run cannot start into a skipped one. It does nothing if the
 // run has started.
 func (b FiringStore) Abandon(ctx context.Context, run, reason string) error {
-	return b.s.write(ctx, "leave out run "+run, func(ctx context.Context, c *sql.Conn) error {
+	return b.s.write(ctx, "skip run "+run, func(ctx context.Context, c *sql.Conn) error {
 		_, err := c.ExecContext(ctx, "UPDATE firings SET open = 0, run = '', reason = ? WHERE open = 1 AND run = ?", reason, run)
 		return err
 	})

@@ -70,7 +70,7 @@ func (l *ledger) Append(ctx context.Context, events []dag.Event) error {
 	}
 	seq := events[len(events)-1].Seq
 	if seq == 0 || seq > maxSeq {
-		return fmt.Errorf("cannot %s: no event can have the number %d", op, seq)
+		return fmt.Errorf("cannot %s: invalid event number %d", op, seq)
 	}
 	l.appending.Lock()
 	defer l.appending.Unlock()
@@ -152,7 +152,7 @@ func (l *ledger) updateRun(ctx context.Context, c *sql.Conn, e *dag.Event) error
 
 // Sync waits until everything is on disk, and checks that this ledger still owns the run.
 func (l *ledger) Sync(ctx context.Context) error {
-	op := "put run " + l.id + " on the disk"
+	op := "sync run " + l.id + " to disk"
 	if err := l.usable(); err != nil {
 		return fmt.Errorf("cannot %s: %w", op, err)
 	}
@@ -184,7 +184,7 @@ func (l *ledger) Close() error {
 	fenced := l.closedErr != nil
 	l.closed = true
 	if !fenced {
-		l.closedErr = fmt.Errorf("%w: this engine has given it up", history.ErrFenced)
+		l.closedErr = fmt.Errorf("%w: this process has released it", history.ErrFenced)
 	}
 	l.mu.Unlock()
 	if done {
@@ -195,7 +195,7 @@ func (l *ledger) Close() error {
 		return nil
 	}
 	passPoint("close-before")
-	op := "give up run " + l.id
+	op := "release run " + l.id
 	err := l.store.withReserve(op, func() error {
 		return l.store.write(context.Background(), op, func(ctx context.Context, c *sql.Conn) error {
 			_, err := c.ExecContext(ctx, "UPDATE runs SET owner = NULL, lease = 0 WHERE n = ? AND epoch = ?", l.run, l.epoch)

@@ -61,7 +61,7 @@ func (s *Store) version(ctx context.Context, c *sql.Conn, marked bool) (int, err
 		return 0, &Error{Foreign, s.file, opening, nil}
 	case version > len(migrations):
 		return 0, &Error{Newer, s.file, opening,
-			fmt.Errorf("its version is %d, this flowrun knows %d", version, len(migrations))}
+			fmt.Errorf("its version is %d, this flowrun supports %d", version, len(migrations))}
 	}
 	return version, nil
 }
@@ -92,8 +92,8 @@ func (s *Store) mark(ctx context.Context) error {
 	if err := syncNames(s.dir); err != nil {
 		return err
 	}
-	return atomicfile.Save(filepath.Join(s.dir, markerName), []byte("history.db beside this file holds the history of flowrun. Without this file a\n"+
-		"missing or empty history.db would be taken for a new one.\n"))
+	return atomicfile.Save(filepath.Join(s.dir, markerName), []byte("history.db next to this file contains the history of flowrun. Without this file, a\n"+
+		"missing or empty history.db would be treated as a new one.\n"))
 }
 
 func syncNames(dir string) error {

@@ -33,7 +33,7 @@ func (s *Store) Due(ctx context.Context, p Policy) (bool, error) {
 	const q = `SELECT EXISTS (SELECT 1 FROM runs ORDER BY n DESC LIMIT 1 OFFSET ?1),
 		EXISTS (SELECT 1 FROM (SELECT coalesce(ended, started) AS at FROM runs ORDER BY n LIMIT 20) WHERE at < ?2)`
 	err := s.reads.QueryRowContext(ctx, q, p.Keep, time.Now().Add(-p.OlderThan).UnixNano()).Scan(&more, &old)
-	return p.Keep > 0 && more || p.OlderThan > 0 && old, s.failed("look at the history", err)
+	return p.Keep > 0 && more || p.OlderThan > 0 && old, s.failed("read the history", err)
 }
 
 // Pruned is what Prune removed.

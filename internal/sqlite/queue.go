@@ -70,7 +70,7 @@ func (l *ledger) Admit(ctx context.Context, d history.Admission) error {
 	if len(d.Demands) == 0 || ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	op := "stand in line with run " + l.id
+	op := "queue run " + l.id
 	if err := l.usable(); err != nil {
 		return fmt.Errorf("cannot %s: %w", op, err)
 	}
@@ -257,7 +257,7 @@ func (t *queuePoller) reportPositions(ctx context.Context) error {
 func (t *queuePoller) readQueue(ctx context.Context) ([]ticket, error) {
 	list, err := readTickets(ctx, t.store.reads)
 	if err == nil && slices.ContainsFunc(list, func(t ticket) bool { return t.dead }) {
-		if err = t.store.write(ctx, "look after the line", t.store.admitNext); err == nil {
+		if err = t.store.write(ctx, "update the queue", t.store.admitNext); err == nil {
 			list, err = readTickets(ctx, t.store.reads)
 		}
 	}

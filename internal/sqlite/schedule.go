@@ -19,7 +19,7 @@ type Schedule struct {
 }
 
 // ErrTaken means that there is a schedule with this id already.
-var ErrTaken = errors.New("there is a schedule of that name")
+var ErrTaken = errors.New("a schedule with this name already exists")
 
 // Schedules returns the schedules that were added with a command, sorted by id.
 func (s *Store) Schedules(ctx context.Context) (list []Schedule, err error) {
@@ -110,7 +110,7 @@ func (s *Store) ScheduleChanges(ctx context.Context) (n int64, err error) {
 		return 0, nil
 	}
 	err = s.reads.QueryRowContext(ctx, "SELECT n FROM schedule_changes").Scan(&n)
-	return n, s.failed("look at the schedules", err)
+	return n, s.failed("read the schedules", err)
 }
 
 // PauseSchedule stops a schedule from firing until ResumeSchedule, whether it was added or

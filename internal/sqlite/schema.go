@@ -113,7 +113,7 @@ CREATE TABLE firings (
 CREATE INDEX firings_open ON firings (run) WHERE open = 1;
 CREATE INDEX firings_at ON firings (at);
 `, `
--- Runs that hold locks, or a turn of their tool, and runs that stand in line for them.
+-- Runs that hold locks, or a slot of their tool, and runs that are queued for them.
 CREATE TABLE tickets (
 	n     INTEGER PRIMARY KEY AUTOINCREMENT, -- the order in which they asked
 	run   INTEGER NOT NULL UNIQUE,

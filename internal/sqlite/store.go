@@ -63,7 +63,7 @@ var (
 // between.
 func (s *Store) write(ctx context.Context, op string, f func(ctx context.Context, c *sql.Conn) error) error {
 	if s.conn == nil {
-		return &Error{ReadOnly, s.file, op, errors.New("it was opened for reading only")}
+		return &Error{ReadOnly, s.file, op, errors.New("it is open for reading only")}
 	}
 	if err := ctx.Err(); err != nil {
 		return err

@@ -98,7 +98,7 @@ func (s *Store) Queue(ctx context.Context) (history.Queue, error) {
 	}
 	list, err := readTickets(ctx, s.reads)
 	if err != nil {
-		return nil, s.failed("read who waits for whom", err)
+		return nil, s.failed("read the queue", err)
 	}
 	return queueOf(liveTickets(list)), nil
 }

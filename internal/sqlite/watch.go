@@ -64,9 +64,9 @@ func (s *Store) renew(ledgers []*ledger) error {
 // Changes returns a number that changes when other processes, or other Stores, have written
 // to the history. While nobody writes it only stats the WAL file, which is cheap.
 func (s *Store) Changes() (int64, error) {
-	const op = "look for changes"
+	const op = "check for changes"
 	if s.conn == nil {
-		return 0, &Error{ReadOnly, s.file, op, errors.New("it was opened for reading only")}
+		return 0, &Error{ReadOnly, s.file, op, errors.New("it is open for reading only")}
 	}
 	s.changesMu.Lock()
 	defer s.changesMu.Unlock()

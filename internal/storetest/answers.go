@@ -20,7 +20,7 @@ func receiveAnswer(t *testing.T, l history.Ledger) history.Answer {
 	case a := <-l.Answers():
 		return a
 	case <-time.After(waittest.Limit):
-		t.Fatal("the owner did not hear the answer")
+		t.Fatal("the owner did not receive the answer")
 	}
 	return history.Answer{}
 }
@@ -29,7 +29,7 @@ func noAnswer(t *testing.T, l history.Ledger) {
 	t.Helper()
 	select {
 	case a := <-l.Answers():
-		t.Errorf("the owner hears %+v", a)
+		t.Errorf("the owner received %+v", a)
 	default:
 	}
 }
@@ -52,7 +52,7 @@ func testAnswers(t *testing.T, s history.Store) {
 	err := s.Answer(ctx, "r1", history.Answer{Step: "gate", Wait: 3, By: "bob"})
 	want(t, err, history.ErrAnswered)
 	if err == nil || !strings.Contains(err.Error(), "approved by ann at 2026-11-21T10:00:00Z") {
-		t.Errorf("the second is told %v", err)
+		t.Errorf("the second answer returned %v", err)
 	}
 	// A later question of the same step is a different question; so is one of another run.
 	second := history.Answer{Step: "gate", Wait: 7}
@@ -61,13 +61,13 @@ func testAnswers(t *testing.T, s history.Store) {
 		t.Fatal(err)
 	}
 	if got := receiveAnswer(t, l); got.Approve || got.Wait != 7 || got.At.Before(before.Add(-time.Second)) {
-		t.Errorf("the owner hears %+v", got)
+		t.Errorf("the owner received %+v", got)
 	}
 	if err := s.Answer(ctx, "r2", history.Answer{Step: "gate", Wait: 3}); err != nil {
 		t.Error(err)
 	}
 	if got := receiveAnswer(t, bystander); got.Wait != 3 {
-		t.Errorf("the other run hears %+v", got)
+		t.Errorf("the other run received %+v", got)
 	}
 	noAnswer(t, l)
 
@@ -99,7 +99,7 @@ func testAnswers(t *testing.T, s history.Store) {
 		t.Fatal(err)
 	}
 	if a := receiveAnswer(t, l); a.Wait != 11 {
-		t.Errorf("the next owner hears %+v", a)
+		t.Errorf("the next owner received %+v", a)
 	}
 }
 
@@ -117,7 +117,7 @@ func testManyAnswers(t *testing.T, s history.Store) {
 	for len(seen) < many {
 		a := receiveAnswer(t, l)
 		if seen[a.Wait] {
-			t.Fatalf("answer %d is heard twice", a.Wait)
+			t.Fatalf("answer %d was received twice", a.Wait)
 		}
 		if seen[a.Wait] = true; len(seen) == 1 {
 			if n, err := a.Values["N"].(interface{ Int64() (int64, error) }).Int64(); err != nil || n != 9007199254740993 {
@@ -131,10 +131,10 @@ func testManyAnswers(t *testing.T, s history.Store) {
 func testSuspend(t *testing.T, s history.Store) {
 	l := begin(t, s, record("r1", "deploy"))
 	appendAll(t, l, turn("r1", 1, 2)...)
-	if err := l.Suspend("step gate waits for approval: go on?"); err != nil {
+	if err := l.Suspend("step gate waits for approval: continue?"); err != nil {
 		t.Fatal(err)
 	}
-	resting := history.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Waiting, Message: "step gate waits for approval: go on?", Started: runStart}
+	resting := history.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Waiting, Message: "step gate waits for approval: continue?", Started: runStart}
 	check := func(when string, expected history.RunInfo) {
 		t.Helper()
 		if diff := cmp.Diff(expected, info(t, s, "r1")); diff != "" {
@@ -145,17 +145,17 @@ func testSuspend(t *testing.T, s history.Store) {
 			t.Errorf("%s: among those %v is %v, %v", when, expected.Status, list, err)
 		}
 	}
-	check("at rest", resting)
+	check("waiting", resting)
 	want(t, l.Append(context.Background(), turn("r1", 3, 3)), history.ErrFenced)
 	l.Close()
-	check("at rest and closed", resting)
+	check("waiting and closed", resting)
 	want(t, l.Suspend("again"), history.ErrFenced)
 
 	l = claim(t, s, "r1", 2)
 	_, err := s.Claim(context.Background(), "r1", 2)
 	want(t, err, history.ErrLive)
 	appendAll(t, l, dag.Event{V: 1, Seq: 3, Run: "r1", Kind: dag.RunResumed, Time: runStart})
-	check("taken up", history.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Running, Started: runStart, PID: info(t, s, "r1").PID})
+	check("resumed", history.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Running, Started: runStart, PID: info(t, s, "r1").PID})
 	appendAll(t, l, end("r1", 4, dag.Failed))
 	l.Close()
 	check("ended", history.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Failed, ExitCode: 3, Reason: "exit", Message: "a failed", Started: runStart, Ended: runStart.Add(time.Minute)})

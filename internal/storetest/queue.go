@@ -59,7 +59,7 @@ func enqueueLedger(t *testing.T, l history.Ledger, id string, demands ...history
 	select {
 	case <-first:
 	case <-time.After(waittest.Limit):
-		t.Fatalf("run %s neither waits nor goes ahead", id)
+		t.Fatalf("run %s is neither queued nor admitted", id)
 	}
 	return a
 }
@@ -79,7 +79,7 @@ func (a *admission) result() error {
 	case err := <-a.done:
 		return err
 	case <-time.After(waittest.Limit):
-		a.t.Fatalf("run %s still waits", a.id)
+		a.t.Fatalf("run %s is still queued", a.id)
 		return nil
 	}
 }
@@ -102,7 +102,7 @@ func (a *admission) waitForReport(what string, is func(history.QueuePosition) bo
 				return
 			}
 		case <-end:
-			a.t.Fatalf("run %s was not told %s", a.id, what)
+			a.t.Fatalf("run %s was not informed: %s", a.id, what)
 		}
 	}
 }
@@ -135,7 +135,7 @@ func queueText(t *testing.T, s history.Store) string {
 func checkQueue(t *testing.T, s history.Store, want string) {
 	t.Helper()
 	if got := queueText(t, s); got != want {
-		t.Errorf("the line is %q, want %q", got, want)
+		t.Errorf("the queue is %q, want %q", got, want)
 	}
 }
 
@@ -150,7 +150,7 @@ func testQueue(t *testing.T, s history.Store) {
 	a := enqueue(t, s, "a", lock("db", 1))
 	a.mustBeAdmitted()
 	if i := info(t, s, "a"); i.Status != dag.Running {
-		t.Error("who holds the lock is", i.Status)
+		t.Error("the status of the lock holder is", i.Status)
 	}
 	b := enqueue(t, s, "b", lock("db", 1))
 	c := enqueue(t, s, "c", lock("db", 1))
@@ -163,7 +163,7 @@ func testQueue(t *testing.T, s history.Store) {
 		o := q.Obstacles[0]
 		return q.Run == "b" && !q.Since.IsZero() && o.Name == "db" && o.Ahead == 0 && len(o.Holders) == 1 && o.Holders[0].Run == "a" && o.Holders[0].PID == os.Getpid()
 	})
-	c.waitForReport("who stands before it", func(q history.QueuePosition) bool { return q.Obstacles[0].Ahead == 1 && q.Obstacles[0].Behind == "b" })
+	c.waitForReport("the run ahead of it", func(q history.QueuePosition) bool { return q.Obstacles[0].Ahead == 1 && q.Obstacles[0].Behind == "b" })
 	i := info(t, s, "b")
 	if i.Status != dag.Pending || i.Reason != "lock" || !strings.Contains(i.Message, "lock db, held by run a (pid ") || !i.Started.Equal(runStart) {
 		t.Errorf("%+v", i)
@@ -192,7 +192,7 @@ func testQueue(t *testing.T, s history.Store) {
 
 	a.close()
 	b.mustBeAdmitted()
-	c.waitForReport("that the lock has another holder", func(q history.QueuePosition) bool {
+	c.waitForReport("the new holder of the lock", func(q history.QueuePosition) bool {
 		return q.Obstacles[0].Ahead == 0 && q.Obstacles[0].Holders[0].Run == "b"
 	})
 	checkQueue(t, s, "b* c")
@@ -224,7 +224,7 @@ func testQueueFair(t *testing.T, s history.Store) {
 	z5 := enqueue(t, s, "i", lock("z", 9)) // would fit, but h was first
 	checkQueue(t, s, "a* b c d* e* f* g* h i")
 	y.mustWait(s)
-	y.waitForReport("that only the order holds it up", func(q history.QueuePosition) bool {
+	y.waitForReport("only the order keeps it waiting", func(q history.QueuePosition) bool {
 		o := q.Obstacles[0]
 		return o.Name == "y" && len(o.Holders) == 0 && o.Ahead == 1 && o.Behind == "b"
 	})
@@ -288,7 +288,7 @@ func testQueueDeath(t *testing.T, s history.Store) {
 	b := enqueue(t, s, "b", lock("x", 1))
 	c := enqueue(t, s, "c", lock("x", 1))
 	lapser.Lapse(t, "b") // the run directly behind it must notice
-	c.waitForReport("that it is the next", func(q history.QueuePosition) bool { return q.Obstacles[0].Ahead == 0 })
+	c.waitForReport("it is next in the queue", func(q history.QueuePosition) bool { return q.Obstacles[0].Ahead == 0 })
 	other := lapser.Lapse(t, "a")
 	c.mustBeAdmitted()
 	checkQueue(t, s, "c*")

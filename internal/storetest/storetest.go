@@ -471,7 +471,7 @@ func testLapsed(t *testing.T, s history.Store) {
 			appendAll(t, old, turn(name, 1, 1)...)
 			rival := lapser.Lapse(t, name)
 			if i := info(t, rival, name); i.Status != dag.Interrupted {
-				t.Error("the run of a dead owner is", i.Status)
+				t.Error("the status of a run whose owner ended is", i.Status)
 			}
 			l := claim(t, rival, name, 1)
 			if act != nil {
@@ -480,7 +480,7 @@ func testLapsed(t *testing.T, s history.Store) {
 			select {
 			case <-old.Lost():
 			case <-time.After(waittest.Limit):
-				t.Error("the owner was not told")
+				t.Error("the owner was not informed")
 			}
 			want(t, old.Append(ctx, turn(name, 2, 2)), history.ErrFenced)
 			if err := old.Close(); err != nil {

@@ -39,7 +39,7 @@ func New(mark, binary string) *Client {
 	return &Client{mark: mark, binary: binary, waiting: map[uint64]*remoteProcess{}}
 }
 
-var errSupervisorGone = errors.New("the helper process has died")
+var errSupervisorGone = errors.New("the supervisor process has ended unexpectedly")
 
 // startSupervisor starts the supervisor unless it is running. The lock is held.
 func (c *Client) startSupervisor() (err error) {
@@ -49,12 +49,12 @@ func (c *Client) startSupervisor() (err error) {
 	binary := c.binary
 	if binary == "" {
 		if binary, err = os.Executable(); err != nil {
-			return fmt.Errorf("cannot find this program to start its helper: %w", err)
+			return fmt.Errorf("cannot find this program to start its supervisor process: %w", err)
 		}
 	}
 	ours, theirs, err := socketPair()
 	if err != nil {
-		return fmt.Errorf("cannot make a socket pair: %w", err)
+		return fmt.Errorf("cannot create a socket pair: %w", err)
 	}
 	defer theirs.Close()
 	// In a session of its own it does not get Ctrl-C from the terminal.
@@ -62,12 +62,12 @@ func (c *Client) startSupervisor() (err error) {
 		Files: []*os.File{nil, nil, os.Stderr, theirs}, Sys: &syscall.SysProcAttr{Setsid: true}})
 	if err != nil {
 		ours.Close()
-		return fmt.Errorf("cannot start the helper %q: %w", binary, err)
+		return fmt.Errorf("cannot start the supervisor process %q: %w", binary, err)
 	}
 	if c.wire, err = newWire(ours); err != nil {
 		c.process.Kill()
 		c.process.Wait()
-		return fmt.Errorf("cannot talk to the helper: %w", err)
+		return fmt.Errorf("cannot connect to the supervisor process: %w", err)
 	}
 	c.closed, c.gone = make(chan message, 1), make(chan struct{})
 	go c.receive()

@@ -102,7 +102,7 @@ func newWire(f *os.File) (*wire, error) {
 	}
 	u, ok := c.(*net.UnixConn)
 	if !ok {
-		return nil, errors.Join(fmt.Errorf("not a unix socket but %T", c), c.Close())
+		return nil, errors.Join(fmt.Errorf("expected a Unix socket, got %T", c), c.Close())
 	}
 	return &wire{conn: u}, nil
 }
@@ -196,7 +196,7 @@ func (w *wire) collectFiles(rights []byte) error {
 // takeFiles returns the three files of the oldest start message whose files have not been taken.
 func (w *wire) takeFiles() (files [3]*os.File, err error) {
 	if len(w.files) < len(files) {
-		return files, errors.New("a start came without its files")
+		return files, errors.New("the start message has no files")
 	}
 	copy(files[:], w.files)
 	w.files = w.files[len(files):]

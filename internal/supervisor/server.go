@@ -107,7 +107,7 @@ func catchSignals() {
 func (s *server) start(m message) error {
 	files, err := s.wire.takeFiles()
 	if err != nil || m.Spec == nil {
-		return errors.Join(err, errors.New("a start without a spec"))
+		return errors.Join(err, errors.New("the start message has no spec"))
 	}
 	p, err := s.group.Start(m.Spec.unpack(files))
 	for _, f := range files {

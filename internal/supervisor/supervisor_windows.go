@@ -19,7 +19,7 @@ func New(mark, binary string) *Client { return &Client{} }
 
 // Start fails: there is no supervisor on this platform.
 func (*Client) Start(proc.Spec) (proc.Process, error) {
-	return nil, errors.New("cannot start the helper: not available on this platform; run without it")
+	return nil, errors.New("cannot start the supervisor process: it is not available on this platform; run without it")
 }
 
 // Close does nothing.

@@ -96,7 +96,7 @@ func (x *sender) add(s *tracepb.Span) {
 	x.mu.Unlock()
 	switch {
 	case n >= maxQueued:
-		x.lost(fmt.Errorf("spans end faster than %s takes them: some are dropped", x.settings.Endpoint()))
+		x.lost(fmt.Errorf("%s is too slow: some spans were dropped", x.settings.Endpoint()))
 	case n+1 >= maxSent:
 		select {
 		case x.full <- struct{}{}:
@@ -201,7 +201,7 @@ func (x *sender) deliver(batch []*tracepb.Span) error {
 func (x *sender) post(body []byte) *refusal {
 	req, err := http.NewRequestWithContext(x.transfer, http.MethodPost, x.settings.endpoint.String(), bytes.NewReader(body))
 	if err != nil {
-		return &refusal{error: errors.New("this is no address for a request")}
+		return &refusal{error: errors.New("the endpoint is not a valid URL")}
 	}
 	for name, values := range x.settings.headers {
 		req.Header[name] = values
@@ -215,7 +215,7 @@ func (x *sender) post(body []byte) *refusal {
 			err = outer.Err
 		}
 		if x.transfer.Err() != nil {
-			err = errors.New("it did not answer in time")
+			err = errors.New("no response in time")
 		}
 		return &refusal{error: err, again: true}
 	}
@@ -224,7 +224,7 @@ func (x *sender) post(body []byte) *refusal {
 	switch resp.StatusCode {
 	case http.StatusOK, http.StatusAccepted, http.StatusNoContent:
 		if n := rejected(answer); n > 0 {
-			x.lost(fmt.Errorf("%s has refused %d spans", x.settings.Endpoint(), n))
+			x.lost(fmt.Errorf("%s rejected %d spans", x.settings.Endpoint(), n))
 		}
 		return nil
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
@@ -234,7 +234,7 @@ func (x *sender) post(body []byte) *refusal {
 	return &refusal{error: answered(resp.StatusCode)}
 }
 
-func answered(code int) error { return fmt.Errorf("it answers %d %s", code, http.StatusText(code)) }
+func answered(code int) error { return fmt.Errorf("it answered %d %s", code, http.StatusText(code)) }
 
 // rejected is how many spans the collector says it has not taken: partial_success and
 // its rejected_spans, both of them field 1.

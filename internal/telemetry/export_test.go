@@ -108,7 +108,7 @@ func TestSilence(t *testing.T) {
 		return true
 	})
 	defer close(over)
-	told(t, c.URL+"/v1/traces", 1000, 100*time.Millisecond).one(t, "it did not answer in time")
+	told(t, c.URL+"/v1/traces", 1000, 100*time.Millisecond).one(t, "no response in time")
 }
 
 // TestRefusals: what may pass is tried again, the rest is not.
@@ -120,9 +120,9 @@ func TestRefusals(t *testing.T) {
 	}{
 		{http.StatusServiceUnavailable, 2, ""},
 		{http.StatusTooManyRequests, 2, ""},
-		{http.StatusInternalServerError, 1, "it answers 500 Internal Server Error"},
-		{http.StatusUnauthorized, 1, "it answers 401 Unauthorized"},
-		{http.StatusTemporaryRedirect, 1, "it answers 307 Temporary Redirect"},
+		{http.StatusInternalServerError, 1, "it answered 500 Internal Server Error"},
+		{http.StatusUnauthorized, 1, "it answered 401 Unauthorized"},
+		{http.StatusTemporaryRedirect, 1, "it answered 307 Temporary Redirect"},
 	} {
 		t.Run(http.StatusText(x.code), func(t *testing.T) {
 			c := collector(t, func(n int, w http.ResponseWriter, _ *http.Request) bool {
@@ -150,7 +150,7 @@ func TestPartialSuccess(t *testing.T) {
 	partial := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), 3)
 	partial = protowire.AppendString(protowire.AppendTag(partial, 2, protowire.BytesType), "too many")
 	for body, warning := range map[string]string{
-		string(protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), partial)): "has refused 3 spans",
+		string(protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), partial)): "rejected 3 spans",
 		"":             "",
 		"{}":           "",
 		"\x0a\xff":     "",
@@ -173,7 +173,7 @@ func TestQueueIsBounded(t *testing.T) {
 	release := make(chan struct{})
 	c := collector(t, func(int, http.ResponseWriter, *http.Request) bool { <-release; return false })
 	const n = 50_000
-	told(t, c.URL+"/v1/traces", n, waittest.Limit, func() { close(release) }).one(t, "some are dropped")
+	told(t, c.URL+"/v1/traces", n, waittest.Limit, func() { close(release) }).one(t, "some spans were dropped")
 	if got := len(c.Spans()); got < 1000 || got > n {
 		t.Errorf("%d spans of %d have arrived", got, n)
 	}

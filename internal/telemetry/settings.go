@@ -74,14 +74,14 @@ func exporter(name string) error {
 	if name == "" || name == "otlp" {
 		return nil
 	}
-	return fmt.Errorf("OTEL_TRACES_EXPORTER is %q: flowrun sends otlp, or none; set one of them", name)
+	return fmt.Errorf("OTEL_TRACES_EXPORTER is %q: only otlp and none are supported", name)
 }
 
 func protocol(variable, value string) error {
 	if value == "" || value == "http/protobuf" {
 		return nil
 	}
-	return fmt.Errorf("%s is %q: flowrun speaks http/protobuf only; set that, and the endpoint of it (most collectors have it on port 4318)", variable, value)
+	return fmt.Errorf("%s is %q: only http/protobuf is supported; set it, and an endpoint for it (most collectors use port 4318)", variable, value)
 }
 
 // setEndpoint takes the URL for traces as it is, and adds their path to the general one.
@@ -92,7 +92,7 @@ func (s *Settings) setEndpoint(traces, general string) error {
 	}
 	u, err := url.Parse(cmp.Or(traces, general))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return fmt.Errorf("%s is no URL that spans can be sent to; it has the form http://HOST:4318 or https://HOST", variable) // it may hold a password
+		return fmt.Errorf("%s is not a valid URL; write http://HOST:4318 or https://HOST", variable) // it may hold a password
 	}
 	if traces == "" {
 		u = u.JoinPath("v1", "traces")
@@ -106,7 +106,7 @@ func (s *Settings) setHeaders(wrong *problems, variable, text string) {
 	for _, name := range slices.Sorted(maps.Keys(list)) {
 		value := list[name]
 		if !isToken(name) || strings.ContainsFunc(value, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) {
-			wrong.add(fmt.Errorf("%s: %q, or its value, cannot stand in a header of HTTP", variable, name))
+			wrong.add(fmt.Errorf("%s: %q or its value is not valid in an HTTP header", variable, name))
 			continue
 		}
 		s.headers.Set(name, value)
@@ -132,7 +132,7 @@ func pairs(wrong *problems, variable, text string) map[string]string {
 		key = strings.TrimSpace(key)
 		value, err := url.PathUnescape(strings.TrimSpace(value))
 		if !found || key == "" || err != nil {
-			wrong.add(fmt.Errorf("%s: entry %d is not of the form KEY=VALUE, with %%2C for a comma in the value", variable, n+1))
+			wrong.add(fmt.Errorf("%s: entry %d is not of the form KEY=VALUE; write a comma in the value as %%2C", variable, n+1))
 			continue
 		}
 		list[key] = value

@@ -125,7 +125,7 @@ func (e *Env) Set(values map[string]string) error {
 			return fmt.Errorf("%q cannot be the name of an environment variable", name)
 		}
 		if strings.ContainsRune(v, 0) {
-			return fmt.Errorf("the value of %s has a NUL, which no variable can have", name)
+			return fmt.Errorf("the value of %s contains a NUL byte, which no variable can contain", name)
 		}
 		if e.secret(name) {
 			e.mask.Add(v) // one that is too short to be hidden is not refused here: it is the tool's own
@@ -144,7 +144,7 @@ func (e *Env) Remove(names []string) error {
 // update changes the tool's file, whatever other processes write to it meanwhile.
 func (e *Env) update(change func(own map[string]string)) error {
 	if e.file == "" {
-		return errors.New("cannot keep variables: this program keeps no state (flowrun.Config.ToolDir)")
+		return errors.New("cannot store variables: this program has no directory for them (flowrun.Config.ToolDir)")
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -162,7 +162,7 @@ func (e *Env) update(change func(own map[string]string)) error {
 // formatEnv is a .env file of variables.
 func formatEnv(vars map[string]string) []byte {
 	var b bytes.Buffer
-	b.WriteString("# Environment of this tool. api.environment.set writes it anew: comments are not kept.\n")
+	b.WriteString("# Environment of this tool. api.environment.set rewrites this file: comments are not kept.\n")
 	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "\n", `\n`, "\r", `\r`, "\t", `\t`)
 	for _, name := range slices.Sorted(maps.Keys(vars)) {
 		fmt.Fprintf(&b, "%s=\"%s\"\n", name, escape.Replace(vars[name]))
@@ -248,5 +248,5 @@ func (e *Env) Hint() string {
 	if e.file == "" {
 		return "set them in the environment of the program"
 	}
-	return "write NAME=value into " + e.file + ", or set them in the environment"
+	return "write NAME=value to " + e.file + ", or set them in the environment"
 }

@@ -31,7 +31,7 @@ func (s *Storage) read() (map[string]json.RawMessage, error) {
 	return parseStorage(s.File, text)
 }
 
-var errNoStorage = errors.New("cannot store anything: this program keeps no state (flowrun.Config.ToolDir)")
+var errNoStorage = errors.New("cannot store values: this program has no directory for them (flowrun.Config.ToolDir)")
 
 func parseStorage(file string, text []byte) (map[string]json.RawMessage, error) {
 	values := map[string]json.RawMessage{}
@@ -39,7 +39,7 @@ func parseStorage(file string, text []byte) (map[string]json.RawMessage, error) 
 		return values, nil
 	}
 	if err := json.Unmarshal(text, &values); err != nil {
-		return nil, fmt.Errorf("cannot read the storage %s: %w; mend the file, or remove it", file, err)
+		return nil, fmt.Errorf("cannot read the storage %s: %w; fix the file or remove it", file, err)
 	}
 	return values, nil
 }
@@ -86,7 +86,7 @@ func (s *Storage) update(change func(map[string]json.RawMessage)) error {
 		change(values)
 		text, err := json.Marshal(values)
 		if err == nil && len(text) > storageLimit {
-			err = fmt.Errorf("the storage of a tool is full at %d bytes: remove what is not needed any more", storageLimit)
+			err = fmt.Errorf("the storage of a tool is limited to %d bytes; remove values that are no longer needed", storageLimit)
 		}
 		return text, err
 	})

@@ -61,7 +61,7 @@ func (c *Case) skip(offline bool) string {
 		return c.Refused
 	}
 	if name, need := network(c.Plan); need != "" {
-		return fmt.Sprintf("--offline, and tool %s needs %s", name, need)
+		return fmt.Sprintf("tool %s needs %s, but --offline is set", name, need)
 	}
 	return ""
 }

@@ -28,20 +28,20 @@ func (o *Outcome) expect(why string) {
 	}
 	output := trimmed(o.Output)
 	if e.OutputEquals != nil && output != trimmed(e.OutputEquals.S) {
-		o.differs("output-equals", "the output is another one", difference(trimmed(e.OutputEquals.S), output))
+		o.differs("output-equals", "the output differs", difference(trimmed(e.OutputEquals.S), output))
 	}
 	if e.OutputMatches != nil && !regexp.MustCompile(e.OutputMatches.S).MatchString(output) { // tool has read it already
 		o.differs("output-matches", "the output does not match", contrast(e.OutputMatches.S, output))
 	}
-	o.contains("output-contains", "the output does not contain it", output, e.OutputContains)
-	o.contains("stderr-contains", "standard error does not contain it", trimmed(o.Stderr), e.StderrContains)
+	o.contains("output-contains", "the output does not contain the expected text", output, e.OutputContains)
+	o.contains("stderr-contains", "standard error does not contain the expected text", trimmed(o.Stderr), e.StderrContains)
 	in := func(t tool.Text) bool { return strings.Contains(output, t.S) }
 	if any := e.OutputContainsAny; len(any) > 0 && !slices.ContainsFunc(any, in) {
 		var texts []string
 		for _, t := range any {
 			texts = append(texts, t.S)
 		}
-		o.differs("output-contains-any", "the output contains none of them", contrast(strings.Join(texts, "\n"), output))
+		o.differs("output-contains-any", "the output contains none of the expected texts", contrast(strings.Join(texts, "\n"), output))
 	}
 }
 
@@ -106,11 +106,11 @@ func (o *Outcome) expectPaths(args *flowrun.Args, folder string) {
 		info, err := os.Stat(at)
 		switch folders := p.key == "directory-exists"; {
 		case err != nil:
-			o.differs(p.key, fmt.Sprintf("there is no %s", path), nil)
+			o.differs(p.key, fmt.Sprintf("%s does not exist", path), nil)
 		case folders && !info.IsDir():
-			o.differs(p.key, fmt.Sprintf("%s is no folder", path), nil)
+			o.differs(p.key, fmt.Sprintf("%s is not a folder", path), nil)
 		case !folders && info.IsDir():
-			o.differs(p.key, fmt.Sprintf("%s is a folder, and no file", path), nil)
+			o.differs(p.key, fmt.Sprintf("%s is a folder, not a file", path), nil)
 		}
 	}
 }

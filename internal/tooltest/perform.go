@@ -69,7 +69,7 @@ func (p *performance) prepare() (err error) {
 	p.world = flowrun.RunEnv{Workspace: filepath.Join(p.folder, "work"), Temp: filepath.Join(p.folder, "temp"), Time: time.Now(), JavaScript: p.JavaScript}
 	for _, dir := range []string{p.world.Workspace, p.world.Temp} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return fmt.Errorf("cannot make the test's folder: %w", err)
+			return fmt.Errorf("cannot create the test's folder: %w", err)
 		}
 	}
 	if p.InPlace {
@@ -133,7 +133,7 @@ func (p *performance) run() (began bool) {
 	case p.ctx.Err() != nil && cut:
 		p.Status, p.Reason = Stopped, "interrupted"
 	case context.Cause(ctx) == errTooLong && cut:
-		p.fail(fmt.Errorf("it did not end within %s; give the tool a timeout if it needs longer", runLimit))
+		p.fail(fmt.Errorf("the test did not end within %s; if the tool needs longer, give it a timeout", runLimit))
 	case res == nil && err != nil && outcome.Of(err).Exit == outcome.ExitParams: // as in flowrun run
 		p.ExitCode, p.Stderr = outcome.ExitParams, err.Error()
 		p.compare(&flowrun.Result{}, err.Error())
@@ -180,7 +180,7 @@ func (p *performance) compare(res *flowrun.Result, why string) {
 		if args, err := p.back.Bind(p.world, p.given); err == nil {
 			p.expectPaths(args, p.world.Workspace)
 		} else {
-			p.differs("file-exists", fmt.Sprintf("cannot tell the paths: %v", err), nil)
+			p.differs("file-exists", fmt.Sprintf("cannot determine the paths: %v", err), nil)
 		}
 	}
 	p.Status = Passed

@@ -46,7 +46,7 @@ func Run(ctx context.Context, cases []Case, o Options) ([]Outcome, error) {
 		root, err = filepath.EvalSymlinks(root) // what pwd says in a step
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot make a temporary folder: %w; set TMPDIR to one you can write to", err)
+		return nil, fmt.Errorf("cannot create a temporary folder: %w; set TMPDIR to a folder you can write to", err)
 	}
 	defer os.RemoveAll(root)
 	config := flowrun.Config{StateDir: filepath.Join(root, "state"), CacheDir: flowrun.NoCache, HTTP: o.HTTP, Fetch: o.Fetch, MayCall: o.MayCall, JavaScript: o.JavaScript}
@@ -106,9 +106,9 @@ func (r *runner) stopped() string {
 	defer r.mu.Unlock()
 	switch {
 	case r.ctx.Err() != nil:
-		return "not begun: interrupted"
+		return "not started: interrupted"
 	case r.failed && r.StopOnFailure:
-		return "not begun: a test before it failed"
+		return "not started: an earlier test failed"
 	}
 	return ""
 }

@@ -46,7 +46,7 @@ func (p *Approval) Run(_ context.Context, c *dag.Call) (dag.Result, error) {
 	case err != nil:
 		return failed(dag.ReasonInput, fmt.Sprintf("cannot render the prompt: %v", err))
 	case !a.Answerable:
-		return failed(steps.ReasonUnanswered, "nobody can be asked, and the run is not kept, so that nobody could answer later")
+		return failed(steps.ReasonUnanswered, "there is nobody to ask, and the run is not recorded, so it cannot be answered later")
 	}
 	w := &dag.Wait{Kind: kindApproval, Asks: true, Prompt: truncatePrompt(a.Session().Mask().String(text))}
 	if p.Def.Form != nil {
@@ -65,12 +65,12 @@ func (p *Approval) Run(_ context.Context, c *dag.Call) (dag.Result, error) {
 
 // timeoutResult returns the result of the step if nobody answers in time.
 func (p *Approval) timeoutResult(a *call.Frame, c *dag.Call) (*dag.Result, error) {
-	r := &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: steps.ReasonUnanswered, Message: fmt.Sprintf("nobody answered within %s", p.Def.Timeout)}
+	r := &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: steps.ReasonUnanswered, Message: fmt.Sprintf("no answer within %s", p.Def.Timeout)}
 	switch p.Def.OnTimeout {
 	case "reject":
-		r.Reason, r.Message = ReasonRejected, r.Message+", which counts as a no"
+		r.Reason, r.Message = ReasonRejected, r.Message+", which counts as a rejection"
 	case "approve":
-		r.Status, r.ExitCode, r.Reason, r.Message = dag.Succeeded, 0, "", r.Message+", which counts as a yes"
+		r.Status, r.ExitCode, r.Reason, r.Message = dag.Succeeded, 0, "", r.Message+", which counts as an approval"
 		if p.Def.Form == nil {
 			return r, nil
 		}

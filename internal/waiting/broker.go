@@ -19,7 +19,7 @@ import (
 
 // ErrNoApprover is returned by a function for WithApproval if it has nobody to ask, or if the
 // person who was asked leaves the answer to others.
-var ErrNoApprover = errors.New("nobody answers here")
+var ErrNoApprover = errors.New("there is nobody to ask")
 
 // Broker delivers the questions of a run to those who can answer, and the answers to the run. As a
 // dag.Sink it sees when a step asks and when it ends. It writes answers to the Store, where the
@@ -141,7 +141,7 @@ func (k *Broker) result(q history.Question, a history.Answer) *dag.Result {
 	if a.Approve {
 		r.Status, r.ExitCode, r.Reason, r.Message = dag.Succeeded, 0, "", "approved"+said
 		if err := k.addFormValues(q, a, r); err != nil {
-			r = &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonInput, Message: fmt.Sprintf("the answer does not fit the form: %v", err)}
+			r = &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonInput, Message: fmt.Sprintf("the answer does not match the form: %v", err)}
 		}
 	}
 	r.Message = k.session.Mask().String(r.Message)
@@ -239,11 +239,11 @@ func (k *Broker) askPerson(ctx context.Context, q history.Question) {
 		return // the ledger delivers it
 	}
 	if !errors.Is(err, ErrNoApprover) {
-		k.notify(steps.Notice{Code: "not-asked", Step: dag.ID(q.Step), Message: k.session.Mask().String(fmt.Sprintf("step %s could not be answered here: %v", q.Step, err))})
+		k.notify(steps.Notice{Code: "not-asked", Step: dag.ID(q.Step), Message: k.session.Mask().String(fmt.Sprintf("cannot ask for an answer to step %s: %v", q.Step, err))})
 	}
 	left := dag.Answer{Node: dag.ID(q.Step), Wait: q.Wait}
 	if k.store == nil { // then nobody can answer later
-		left.Result = &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: steps.ReasonUnanswered, Message: "nobody answered, and the run is not kept, so that nobody could answer later"}
+		left.Result = &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: steps.ReasonUnanswered, Message: "there was no answer, and the run is not recorded, so it cannot be answered later"}
 	}
 	k.deliver(left)
 }
