@@ -59,7 +59,7 @@ func TestCallAsksAPerson(t *testing.T) {
 				t.Errorf("%v, ran %v", doc, s.ran())
 			}
 			audit := s.audit()
-			if c.exit != 130 && (!strings.Contains(audit, `"by": "terminal"`) || !strings.Contains(audit, `"door": "call"`)) {
+			if c.exit != 130 && (!strings.Contains(audit, `"by": "terminal"`) || !strings.Contains(audit, `"entry_point": "call"`)) {
 				t.Error(audit)
 			}
 			if run, _ := doc["run"].(string); c.exit == 0 && !strings.Contains(audit, `"run": "`+run+`"`) {

@@ -1,6 +1,8 @@
 package launch
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -18,7 +20,7 @@ const (
 type Decision struct {
 	Tool        string            `json:"tool"`
 	Definition  string            `json:"definition,omitempty"` // digest of the definition
-	EntryPoint  string            `json:"door"`
+	EntryPoint  string            `json:"entry_point"`
 	Action      string            `json:"verdict"`            // approved or refused
 	By          string            `json:"by"`                 // policy, or terminal if a person decided
 	Terminal    string            `json:"terminal,omitempty"` // device of the terminal, such as /dev/pts/3
@@ -26,6 +28,18 @@ type Decision struct {
 	Elevated    bool              `json:"elevated,omitempty"`
 	Permissions []string          `json:"permissions,omitempty"` // resolved
 	Params      map[string]string `json:"params,omitempty"`
+}
+
+// UnmarshalJSON reads a Decision. Entries of earlier versions call the entry point "door".
+func (d *Decision) UnmarshalJSON(b []byte) error {
+	type plain Decision
+	read := struct {
+		*plain
+		Door string `json:"door"`
+	}{plain: (*plain)(d)}
+	err := json.Unmarshal(b, &read)
+	d.EntryPoint = cmp.Or(d.EntryPoint, read.Door)
+	return err
 }
 
 // String returns the decision in one line.
