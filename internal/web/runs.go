@@ -277,7 +277,7 @@ func (d *door) cancelRun(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return err
 	case info.Status.Settled() && info.Status != dag.Interrupted:
-		return refuse(409, "ended", fmt.Sprintf("the run has already ended: it is %s", info.Status.With(info.Notes...)), "")
+		return refuse(409, "ended", fmt.Sprintf("the run has already ended: %s", info.Status.With(info.Notes...)), "")
 	}
 	if err := d.Cancel(context.WithoutCancel(r.Context()), id, "cancelled over the API"); err != nil {
 		return err

@@ -185,7 +185,7 @@ func nothingToDo(env *ui.Env, r *flowrun.Result, form string) error {
 	if slices.ContainsFunc(r.Steps, func(s flowrun.StepResult) bool { return s.Status == dag.Interrupted }) {
 		hint = "; to run its interrupted steps again, add --rerun-interrupted"
 	}
-	env.Notef("run %s has no steps left to run; its status is %s%s", r.ID, r.Status.With(r.Notes...), hint)
+	env.Notef("run %s has no steps left to run; its status %s%s", r.ID, statusText(r.Status, r.Notes...), hint)
 	if form == "json" {
 		return ui.WriteJSON(env, r)
 	}
@@ -200,7 +200,7 @@ func describePlan(env *ui.Env, g *flowrun.Continuation, p *flowrun.RecordedRun, 
 		verb = "Retrying"
 	}
 	r := p.Result()
-	env.Notef("%s run %s of %s (it is %s)", verb, p.Record.ID, p.Record.Tool, r.Status.With(r.Notes...))
+	env.Notef("%s run %s of %s (it %s)", verb, p.Record.ID, p.Record.Tool, statusText(r.Status, r.Notes...))
 	reportLimit(env, p)
 	for _, line := range []struct {
 		text  string
