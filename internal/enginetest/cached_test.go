@@ -256,8 +256,8 @@ func TestCacheNotices(t *testing.T) {
 		"steps: [{name: a, bash: 'echo 12345', output: {buffer-limit: 3}, cache: {}}]\n":    "longer than the step's buffer-limit",
 		"bash: ln -s /etc out-link\ncache: {outputs: [out-link]}\n":                         "leads out",
 		"bash: mkfifo pipe\ncache: {outputs: [pipe]}\n":                                     "neither file, folder nor link",
-		"environment: {secrets: [NAMED]}\nbash: echo $NAMED\ncache: {}\n":                   "it holds a secret",
-		"environment: {secrets: [NAMED]}\nbash: 'touch $NAMED'\ncache: {outputs: [can*]}\n": "it holds a secret",
+		"environment: {secrets: [NAMED]}\nbash: echo $NAMED\ncache: {}\n":                   "it contains a secret",
+		"environment: {secrets: [NAMED]}\nbash: 'touch $NAMED'\ncache: {outputs: [can*]}\n": "it contains a secret",
 	} {
 		b.world.Env = append(world(b.dir).Env, "NAMED=canary-value")
 		res := b.run(context.Background(), text, nil)

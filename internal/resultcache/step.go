@@ -143,7 +143,7 @@ func (k *keeper) holdsNoSecret(file string) error {
 
 // What keeps a result from being kept.
 var (
-	errSecret    = errors.New("it holds a secret")
+	errSecret    = errors.New("it contains a secret")
 	errTruncated = errors.New("its output is longer than the step's buffer-limit; raise the limit")
 )
 
