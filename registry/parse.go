@@ -4,19 +4,19 @@ import (
 	"maps"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/argparse"
 	"github.com/flowrun/flowrun/internal/outcome"
-	"github.com/flowrun/flowrun/internal/repair"
 )
 
 // Repair is one thing that was not as it should have been in what a model wrote: in the
 // text, or in the type of a value.
-type Repair = repair.Repair
+type Repair = argparse.Repair
 
 // Parse reads what a model wrote as arguments, and holds it against all that the
 // tool says of its parameters. "" is a call without arguments. There is one valid reading,
 // or a refusal.
 func (t *Tool) Parse(text string) (*Invocation, *Refusal) {
-	read, refused := repair.Parse(t.schema, t.Name(), []byte(text))
+	read, refused := argparse.Parse(t.schema, t.Name(), []byte(text))
 	if refused != nil {
 		return nil, t.refusal(refused)
 	}

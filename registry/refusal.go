@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/argparse"
 	"github.com/flowrun/flowrun/internal/outcome"
-	"github.com/flowrun/flowrun/internal/repair"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -35,7 +35,7 @@ type Refusal struct {
 func (r *Refusal) Error() string { return r.Message }
 
 // refusal is one of the text.
-func (t *Tool) refusal(r *repair.Refusal) *Refusal {
+func (t *Tool) refusal(r *argparse.Refusal) *Refusal {
 	return (&Refusal{Code: r.Code, Message: r.Message, Offset: r.Offset, ExpectedFormat: example(r.ExpectedFormat), Hint: r.Hint, Suggestions: r.Suggestions}).cut()
 }
 
@@ -93,7 +93,7 @@ func (r *Refusal) suggest(t *Tool, p flowrun.ParamProblem) {
 }
 
 // expected is an example call of the tool.
-func (t *Tool) expected() json.RawMessage { return example(repair.Example(t.schema)) }
+func (t *Tool) expected() json.RawMessage { return example(argparse.Example(t.schema)) }
 
 // example is an example call as JSON; what was cut is a text.
 func example(s string) json.RawMessage {

@@ -7,15 +7,15 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/repair"
+	"github.com/flowrun/flowrun/internal/argparse"
 	"github.com/flowrun/flowrun/tool"
 )
 
 // schemaOf is what guides the reading of a tool's arguments. Of a secret it holds no value:
 // a refusal shows examples and defaults. Names that are not declared are refused at the door
 // of models, unless the tool declares none at all, or says that it takes any.
-func schemaOf(def *tool.Definition, secret func(string) bool) *repair.Schema {
-	s := &repair.Schema{Types: []string{"object"}}
+func schemaOf(def *tool.Definition, secret func(string) bool) *argparse.Schema {
+	s := &argparse.Schema{Types: []string{"object"}}
 	doc := documentOf(def.Schema)
 	nested, _ := doc["properties"].(map[string]any)
 	for _, p := range def.Parameters {
@@ -23,7 +23,7 @@ func schemaOf(def *tool.Definition, secret func(string) bool) *repair.Schema {
 		if own, ok := nested[p.Name]; ok {
 			of = ofSchema(own, 0)
 		}
-		prop := repair.Property{Name: p.Name, Schema: of, Required: p.Required && p.Default == nil}
+		prop := argparse.Property{Name: p.Name, Schema: of, Required: p.Required && p.Default == nil}
 		if secret(p.Name) {
 			of.Enum = nil
 		} else {
@@ -36,7 +36,7 @@ func schemaOf(def *tool.Definition, secret func(string) bool) *repair.Schema {
 }
 
 // samples are the default, where it is known before the call, and an example.
-func samples(prop *repair.Property, p *tool.Parameter) {
+func samples(prop *argparse.Property, p *tool.Parameter) {
 	if p.Default != nil && !mentions(*p.Default) {
 		prop.Default, prop.HasDefault = data(*p.Default), true
 	}
@@ -46,8 +46,8 @@ func samples(prop *repair.Property, p *tool.Parameter) {
 }
 
 // ofParameter is the schema of a parameter that is not described by one.
-func ofParameter(p *tool.Parameter) *repair.Schema {
-	s := &repair.Schema{}
+func ofParameter(p *tool.Parameter) *argparse.Schema {
+	s := &argparse.Schema{}
 	var enum []any
 	for _, v := range p.Validation.Enum {
 		e := data(v)
@@ -65,7 +65,7 @@ func ofParameter(p *tool.Parameter) *repair.Schema {
 	}
 	switch p.Type {
 	case "array": // the rules are for its elements
-		s.Items = &repair.Schema{Enum: enum}
+		s.Items = &argparse.Schema{Enum: enum}
 	case "object":
 		s.Open = true
 	default:
@@ -162,9 +162,9 @@ const maxNested = 32
 // ofSchema is what a JSON Schema says of a value, as far as the reading of one is guided by
 // it: what it says with references and alternatives is anything here, and is held against the
 // whole schema when the arguments are bound.
-func ofSchema(v any, depth int) *repair.Schema {
+func ofSchema(v any, depth int) *argparse.Schema {
 	doc, _ := v.(map[string]any)
-	s := &repair.Schema{}
+	s := &argparse.Schema{}
 	if depth > maxNested || doc == nil {
 		return s
 	}
@@ -184,7 +184,7 @@ func ofSchema(v any, depth int) *repair.Schema {
 	properties, _ := doc["properties"].(map[string]any)
 	required, _ := doc["required"].([]any)
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		p := repair.Property{Name: name, Schema: ofSchema(properties[name], depth+1), Required: slices.Contains(required, any(name))}
+		p := argparse.Property{Name: name, Schema: ofSchema(properties[name], depth+1), Required: slices.Contains(required, any(name))}
 		if one, ok := properties[name].(map[string]any); ok {
 			if p.Default, p.HasDefault = one["default"]; p.HasDefault {
 				p.Required = false
@@ -198,7 +198,7 @@ func ofSchema(v any, depth int) *repair.Schema {
 
 // oneOf is the schema that several alternatives come to where all but one are null: a value
 // that may be left empty. Any others may be anything.
-func oneOf(list []any, depth int) *repair.Schema {
+func oneOf(list []any, depth int) *argparse.Schema {
 	var rest []any
 	for _, v := range list {
 		if one, ok := v.(map[string]any); !ok || one["type"] != "null" {
@@ -206,7 +206,7 @@ func oneOf(list []any, depth int) *repair.Schema {
 		}
 	}
 	if len(rest) != 1 || len(rest) == len(list) {
-		return &repair.Schema{}
+		return &argparse.Schema{}
 	}
 	s := ofSchema(rest[0], depth+1)
 	if len(s.Types) > 0 {

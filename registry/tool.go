@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/argparse"
 	"github.com/flowrun/flowrun/internal/funcschema"
-	"github.com/flowrun/flowrun/internal/repair"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -15,7 +15,7 @@ import (
 type Tool struct {
 	registry *Registry
 	plan     *flowrun.Plan
-	schema   *repair.Schema
+	schema   *argparse.Schema
 }
 
 func (r *Registry) tool(p *flowrun.Plan) *Tool {

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowrun/flowrun/internal/argparse"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/repair"
 )
 
 func repairCommand(env *ui.Env) *cobra.Command {
@@ -115,14 +115,14 @@ type repairLine struct {
 
 // repairAnswer is one line of its output.
 type repairAnswer struct {
-	ID        json.RawMessage `json:"id"`
-	OK        bool            `json:"ok"`
-	Value     map[string]any  `json:"value"`
-	Repaired  bool            `json:"repaired"`
-	Repairs   []repair.Repair `json:"repairs"`
-	Coercions []repair.Repair `json:"coercions"`
-	Defaults  []string        `json:"defaults_applied"`
-	Error     any             `json:"error"`
+	ID        json.RawMessage   `json:"id"`
+	OK        bool              `json:"ok"`
+	Value     map[string]any    `json:"value"`
+	Repaired  bool              `json:"repaired"`
+	Repairs   []argparse.Repair `json:"repairs"`
+	Coercions []argparse.Repair `json:"coercions"`
+	Defaults  []string          `json:"defaults_applied"`
+	Error     any               `json:"error"`
 }
 
 // badLine is the error for a line that is not a valid request.
@@ -142,7 +142,7 @@ type mender struct {
 }
 
 func (m *mender) answer(line []byte, tooLong bool) repairAnswer {
-	a := repairAnswer{ID: json.RawMessage("null"), Repairs: []repair.Repair{}, Coercions: []repair.Repair{}, Defaults: []string{}}
+	a := repairAnswer{ID: json.RawMessage("null"), Repairs: []argparse.Repair{}, Coercions: []argparse.Repair{}, Defaults: []string{}}
 	fail := func(format string, args ...any) repairAnswer {
 		a.Error = badLine{codeBadLine, fmt.Sprintf(format, args...)}
 		return a
@@ -191,7 +191,7 @@ func (m *mender) declare(doc []byte) (err error) {
 
 // read parses the text of the model and fills in the answer.
 func (m *mender) read(a *repairAnswer, text []byte) {
-	res, refused := repair.Parse(m.rules.schema, "", text)
+	res, refused := argparse.Parse(m.rules.schema, "", text)
 	if refused != nil {
 		a.Error = refused
 		return
@@ -204,7 +204,7 @@ func (m *mender) read(a *repairAnswer, text []byte) {
 		delete(given, name)
 	}
 	if refused := m.rules.tool.Validate(given); refused != nil {
-		refused.ExpectedFormat = json.RawMessage(repair.Example(m.rules.schema))
+		refused.ExpectedFormat = json.RawMessage(argparse.Example(m.rules.schema))
 		a.Error = refused
 		return
 	}

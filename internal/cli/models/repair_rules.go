@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/argparse"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/repair"
 	"github.com/flowrun/flowrun/registry"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -19,7 +19,7 @@ import (
 // argumentRules are the parameters of a line of flowrun repair: a schema that guides parsing, and a
 // tool with exactly these parameters, so that values are validated as in a call.
 type argumentRules struct {
-	schema *repair.Schema
+	schema *argparse.Schema
 	tool   *registry.Tool
 }
 
@@ -27,7 +27,7 @@ type argumentRules struct {
 const ruled = "arguments"
 
 func readRules(doc []byte) (*argumentRules, error) {
-	schema, err := repair.ReadParameters(doc)
+	schema, err := argparse.ReadParameters(doc)
 	if err != nil {
 		return nil, err
 	}

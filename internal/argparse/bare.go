@@ -1,0 +1,243 @@
+package argparse
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// bareValue reads a value without quotes. Where text is declared it goes on to what ends it
+// without doubt; otherwise it is one word, whose meaning the schema decides (fit.go).
+func (d *descent) bareValue(s *Schema) (node, bool) {
+	start := d.pos
+	if word := d.bareKey(start); word > start && word-start < 3 && d.quoteAt(word) != nil && !d.apostrophe(word, len(d.quoteAt(word).open)) {
+		return node{}, d.fault("code", start, "%s: %s before a quote is code; give the plain text", d.here(), quote(d.text[start:word]))
+	}
+	var end int
+	var ok bool
+	if s != nil && !s.free() && (s.allows("string") || s.allows("array")) {
+		end, ok = d.bareText(start)
+	} else {
+		end, ok = d.bareWord(start)
+	}
+	if !ok {
+		return node{}, false
+	}
+	text := strings.TrimRightFunc(d.text[start:end], invisible)
+	n := node{kind: bare, off: d.at(start), text: text}
+	if text == "" {
+		return n, d.noValue(start)
+	}
+	if ellipsis(text) {
+		return n, d.fault("ellipsis", start, "%s: ... stands for what was left out; give the whole value", d.here())
+	}
+	if d.top().list && strings.Contains(text, " for ") && strings.Contains(text, " in ") {
+		return n, d.fault("code", start, "%s: this is code, which is not run here; give the items", d.here())
+	}
+	if text == "undefined" {
+		return n, d.fault("code", start, "%s: undefined is no value; leave the name out", d.here())
+	}
+	if lit := n.literal(); lit.kind == bare || lit.kind != null && !s.free() && s.allows("string") && !s.allows(lit.typeName()) {
+		d.fix("bare-text", start)
+	} else if lit.kind != number && strings.ContainsAny(text[:1], "TFN") {
+		d.fix("literal", start)
+	}
+	d.pos = end
+	return n, true
+}
+
+// ellipsis tells whether dots stand for something that is not there.
+func ellipsis(s string) bool {
+	return strings.HasPrefix(s, "...") || strings.HasSuffix(s, "...") || strings.Contains(s, "…")
+}
+
+func (d *descent) noValue(i int) bool {
+	switch c := d.byteAt(i); {
+	case i >= len(d.text):
+		return d.cutOff()
+	case c == ',' || d.isCloser(i):
+		if d.top().closer != c && c != ',' {
+			return d.fault("syntax", i, "%q does not match what is open", c)
+		}
+		return d.fault("syntax", i, "%s has no value", d.here())
+	}
+	c, _ := utf8.DecodeRuneInString(d.text[i:])
+	return d.fault("syntax", i, "%s: a value cannot begin with %q", d.here(), c)
+}
+
+func (d *descent) isCloser(i int) bool {
+	c := d.byteAt(i)
+	return c == '}' || c == ']' || c == ')'
+}
+
+// bareWord is the end of a value that is no text: one word, or several that the schema will
+// not take.
+func (d *descent) bareWord(i int) (int, bool) {
+	for i < len(d.text) {
+		switch c := d.text[i]; {
+		case c == ',' || c == '\n' || d.isCloser(i):
+			return i, true
+		case c == '(' || c == '{' || c == '[':
+			return i, d.fault("code", i, "%s: this is code, which is not run here; give its value", d.here())
+		case d.quoteAt(i) != nil:
+			if c == '"' || c == '\'' {
+				if d.isKey(i) {
+					return i, true
+				}
+			}
+			return i, d.fault("ambiguous", i, "%s: a quote stands in a value without quotes", d.here())
+		case c == ' ' || c == '\t' || c == '\r':
+			k := d.blanks(i)
+			if d.comment(k) > k || d.isKey(k) || d.byteAt(k) == ',' || d.isCloser(k) || d.inItems(k) {
+				return i, true
+			}
+			i = k
+			continue
+		case d.has(i, "/*") || d.has(i, "//"):
+			return i, true
+		case c == ';':
+			return i, d.fault("syntax", i, "%s: values are separated by commas, not by ;", d.here())
+		}
+		i++
+	}
+	return i, true
+}
+
+// inItems tells whether another item may begin at k, without a comma.
+func (d *descent) inItems(k int) bool {
+	c := d.byteAt(k)
+	return d.top().list && (c >= '0' && c <= '9' || c == '"' || c == '{' || c == '[')
+}
+
+// bareText is the end of a text without quotes: a comma that a name follows, the closing
+// bracket, or the end of the line. What could be read in another way is refused.
+func (d *descent) bareText(i int) (int, bool) {
+	f := d.top()
+	doubt := func(i int, why string) (int, bool) {
+		return i, d.fault("ambiguous", i, "%s: %s in a text without quotes leaves open where it ends", d.here(), why)
+	}
+	if name, ok := d.keyAt(i); ok && d.declared(name) {
+		return doubt(i, "the name "+quote(name))
+	}
+	start, quotesInLine := i, false
+	for i < len(d.text) {
+		c := d.text[i]
+		switch {
+		case c == ',' && f.list:
+			return i, true
+		case c == ',':
+			end, ok := d.comma(i)
+			if end && quotesInLine {
+				return doubt(i, "a quote")
+			}
+			if end || !ok {
+				return i, ok
+			}
+		case c == '&':
+			if name, ok := d.keyAt(i + 1); ok && d.declared(name) {
+				return doubt(i, "the name "+quote(name))
+			}
+		case c == f.closer && c != '\n':
+			return i, true
+		case c == '\n' && f.closer == '\n':
+			return i, true
+		case d.isCloser(i):
+			return i, d.fault("syntax", i, "%q does not match what is open", c)
+		case c == '(' && d.bareKey(max(i-1, 0)) > i-1, c == '{' && d.byteAt(i-1) == '$':
+			return i, d.fault("code", i, "%s: this may be code, which is not run here; put text in quotes", d.here())
+		case c == '{' || c == '[' || c == '(':
+			return doubt(i, "a bracket")
+		case d.quoteAt(i) != nil:
+			size := len(d.quoteAt(i).open)
+			if !d.apostrophe(i, size) {
+				if f.closer != '\n' || c != '"' && c != '\'' || !d.pairsInLine(start) {
+					return doubt(i, "a quote")
+				}
+				quotesInLine = true
+			}
+			i += size
+			continue
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ';':
+			k := d.blanks(i)
+			if c == ';' {
+				k = d.blanks(i + 1)
+			}
+			end, ok := d.gap(i, k, strings.ContainsRune(d.text[i:k], '\n'))
+			if end || !ok {
+				return i, ok
+			}
+			i = k
+			if i > len(d.text) {
+				i = len(d.text)
+			}
+			continue
+		}
+		i++
+	}
+	return i, true
+}
+
+// pairsInLine tells whether the quotes in the rest of a line are pairs.
+func (d *descent) pairsInLine(i int) bool {
+	end := i
+	for !d.lineEnd(end) {
+		end++
+	}
+	return d.spend(end-i, i) && !d.oddQuotes(i, end)
+}
+
+// comma tells whether a text without quotes ends at the comma at i.
+func (d *descent) comma(i int) (end, ok bool) {
+	f := d.top()
+	k := d.blanks(i + 1)
+	switch {
+	case k >= len(d.text), d.byteAt(k) == f.closer, d.byteAt(k) == ',', d.isKey(k):
+		return true, true
+	case d.has(k, "...") || d.has(k, "…"):
+		return true, true
+	case strings.ContainsRune(d.text[i:k], '\n') && f.closer == '\n':
+		return true, true
+	}
+	if word := d.bareKey(k); word > k && f.schema != nil {
+		next := d.byteAt(d.blanks(word))
+		if p, _ := d.property(f.schema, d.text[k:word]); p >= 0 && (next == ',' || next == f.closer) {
+			return false, d.fault("ambiguous", k, "%s: %s may be text or a name without a value", d.here(), quote(d.text[k:word]))
+		}
+	}
+	return false, d.spend(0, i)
+}
+
+// gap tells whether a text without quotes ends at the blanks from i to k.
+func (d *descent) gap(i, k int, broken bool) (end, ok bool) {
+	f := d.top()
+	c := d.byteAt(k)
+	if broken && f.closer == '\n' {
+		// lines end at their break, which stands in these blanks
+		return true, true
+	}
+	if k >= len(d.text) || c == f.closer || c == ',' {
+		return false, true
+	}
+	name, key := d.keyAt(k)
+	switch {
+	case d.comment(k) > k:
+		return false, d.fault("ambiguous", k, "%s: a comment and text without quotes cannot be told apart; put text in quotes", d.here())
+	case key && broken:
+		return true, true
+	case key && d.declared(name):
+		return false, d.fault("ambiguous", k, "%s: %s may be text or the next name; a comma is missing", d.here(), quote(name))
+	case broken:
+		return false, d.fault("ambiguous", k, "%s: a line break in a text without quotes leaves open where it ends", d.here())
+	}
+	return false, d.spend(0, k)
+}
+
+// declared tells whether a name is one of the object that is open, or of the call.
+func (d *descent) declared(name string) bool {
+	if s := d.top().schema; s != nil && !d.top().list {
+		if p, _ := d.property(s, name); p >= 0 {
+			return true
+		}
+	}
+	p, _ := d.property(d.root, name)
+	return p >= 0
+}

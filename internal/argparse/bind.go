@@ -1,0 +1,208 @@
+package argparse
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// bind makes the arguments of the call from an object: names, values, defaults. What is
+// wrong with names and values is told all at once.
+func (r *reading) bind(n *node) (*Result, bool) {
+	s := r.root
+	value := make(map[string]any, max(len(n.kids), len(s.Properties)))
+	given := make([]*node, len(s.Properties))
+	var unknown []string
+	unknownOff := -1
+	var wrong []*Refusal
+	failed := map[string]bool(nil)
+	for i := range n.kids {
+		k := &n.kids[i]
+		p, exact := r.property(s, k.name)
+		r.enter(k.name)
+		ok := true
+		switch {
+		case p >= 0:
+			ok = r.argument(value, given, p, exact, k)
+		case s.open():
+			var v any
+			if v, ok = r.natural(k); ok {
+				ok = r.put(value, k.name, v, k)
+			}
+		default:
+			if unknownOff < 0 {
+				unknownOff = int(k.nameOff)
+			}
+			if len(unknown) < 20 {
+				unknown = append(unknown, k.name)
+			}
+		}
+		r.leave()
+		if ok {
+			continue
+		}
+		if !r.bad.aboutValue() || r.budget < 0 {
+			return nil, false
+		}
+		if failed == nil {
+			failed = map[string]bool{}
+		}
+		if p >= 0 {
+			failed[s.Properties[p].Name] = true
+		}
+		if len(wrong) < mostTold {
+			wrong = append(wrong, r.bad)
+		}
+		r.bad = nil
+	}
+	var defaults, missing []string
+	for i := range s.Properties {
+		p := &s.Properties[i]
+		if _, ok := value[p.Name]; ok && given[i] != nil || failed[p.Name] {
+			continue
+		}
+		switch {
+		case p.HasDefault:
+			value[p.Name] = clone(p.Default)
+			defaults = append(defaults, p.Name)
+		case p.Required:
+			missing = append(missing, p.Name)
+		}
+	}
+	if len(unknown)+len(missing) > 0 {
+		r.misnamed(unknown, missing, unknownOff, int(n.off))
+	}
+	if r.also(wrong) {
+		return nil, false
+	}
+	return &Result{Value: value, Repaired: r.mended, Repairs: r.repairs, Coercions: r.coercions, Defaults: defaults}, true
+}
+
+// aboutValue tells whether a refusal is about one value, so that there may be more to tell
+// of the others.
+func (r *Refusal) aboutValue() bool {
+	return slices.Contains([]string{"type", "number", "enum", "code", "ellipsis", "ambiguous"}, r.Code)
+}
+
+// also adds what is wrong with values to what is wrong with names, if anything is. It tells
+// whether something is wrong.
+func (r *reading) also(wrong []*Refusal) bool {
+	for _, w := range wrong {
+		if r.bad == nil {
+			r.bad = w
+		} else {
+			r.bad.Message += "; " + w.Message
+		}
+	}
+	return r.bad != nil
+}
+
+// mostTold is how many values are told of in one refusal.
+const mostTold = 8
+
+// clone makes a default the caller's own.
+func clone(v any) any {
+	switch v := v.(type) {
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = clone(v[i])
+		}
+		return list
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for k := range v {
+			m[k] = clone(v[k])
+		}
+		return m
+	}
+	return v
+}
+
+// argument reads the value of a declared parameter.
+func (r *reading) argument(value map[string]any, given []*node, p int, exact bool, k *node) bool {
+	prop := &r.root.Properties[p]
+	if prev := given[p]; prev != nil && prev.name != k.name {
+		return r.fail("duplicate-key", int(k.nameOff), "%s and %s both name the parameter %s", quote(prev.name), quote(k.name), quote(prop.Name))
+	}
+	r.path[len(r.path)-1].name = prop.Name
+	if given[p] != nil {
+		return r.again(value, prop, k)
+	}
+	given[p] = k
+	if !exact {
+		r.coerced("name", k.nameOff)
+	}
+	if none(k) && !prop.Schema.allows("null") {
+		return true
+	}
+	v, ok := r.fit(prop.Schema, k)
+	if ok {
+		value[prop.Name] = v
+	}
+	return ok
+}
+
+// again reads a parameter that was given before by the same name.
+func (r *reading) again(value map[string]any, prop *Property, k *node) bool {
+	old, had := value[prop.Name]
+	absent := none(k) && !prop.Schema.allows("null")
+	if !had || absent {
+		return !had && absent || r.twice(k)
+	}
+	v, ok := r.fit(prop.Schema, k)
+	return ok && (equal(old, v) || r.twice(k))
+}
+
+func (r *reading) twice(k *node) bool {
+	return r.fail("duplicate-key", int(k.nameOff), "%s is given twice, with different values", r.here())
+}
+
+// none tells whether a value is the absence of one.
+func none(n *node) bool {
+	return n.kind == null || n.kind == bare && (n.text == "null" || n.text == "None")
+}
+
+// misnamed refuses a call for its names, all of them at once.
+func (r *reading) misnamed(unknown, missing []string, off, callOff int) bool {
+	var said []string
+	if len(unknown) > 0 {
+		said = append(said, "there is no parameter "+list(unknown))
+	}
+	if len(missing) > 0 {
+		said = append(said, "missing: "+list(missing))
+	}
+	code := "undeclared"
+	if len(unknown) == 0 {
+		code, off = "missing", callOff
+	}
+	r.fail(code, off, "%s", strings.Join(said, "; "))
+	names := make([]string, len(r.root.Properties))
+	for i := range names {
+		names[i] = r.root.Properties[i].Name
+	}
+	for _, u := range unknown {
+		for _, s := range suggest(u, names) {
+			r.bad.suggest(s)
+		}
+	}
+	return false
+}
+
+func quote(s string) string { return strconv.Quote(clip(s, 60)) }
+
+// list names names in a sentence.
+func list(names []string) string {
+	var b strings.Builder
+	for i, n := range names {
+		if i == 8 {
+			b.WriteString(", and more")
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(quote(n))
+	}
+	return b.String()
+}

@@ -1,0 +1,147 @@
+package argparse
+
+import "strings"
+
+// brace reads an object that stands in a text. Braces around a word or two of prose are
+// none.
+func (s *scan) brace() bool {
+	start := s.pos
+	if end := s.placeholder(start); end > 0 {
+		s.pos = end
+		return true
+	}
+	if !s.unnamed(start) {
+		return false
+	}
+	n, ok := s.exactOr(func() (node, bool) { return s.object(s.root, '}') })
+	if !ok {
+		return false
+	}
+	s.add(n, start, "")
+	return s.goesOnLike(start)
+}
+
+// exactOr reads JSON at pos, or else what the tolerant grammar makes of it.
+func (s *scan) exactOr(tolerant func() (node, bool)) (node, bool) {
+	n, end, code, ok := readJSON(s.source, s.pos)
+	if code == "too-deep" {
+		return n, s.fault(code, end, "objects and arrays stand in one another more than %d levels deep", maxDepth)
+	}
+	if ok {
+		s.pos = end
+		return n, true
+	}
+	s.sloppy = true
+	return tolerant()
+}
+
+// placeholder is the end of braces around prose, as in {name} or {{x}}, 0 for none.
+func (s *scan) placeholder(i int) int {
+	if i == s.first {
+		return 0
+	}
+	end := i
+	for s.byteAt(end) == '{' && end-i < 3 {
+		end++
+	}
+	braces := end - i
+	words := end
+	for end < len(s.text) && end-i < 80 && !strings.ContainsRune("{}[]()\n\r:=,\"'`\\", rune(s.text[end])) {
+		end++
+	}
+	s.budget -= end - i
+	if end == words || strings.TrimSpace(s.text[words:end]) == "" || !s.has(end, "}}}"[:braces]) || strings.Contains(s.text[words:end], "...") || strings.Contains(s.text[words:end], "…") {
+		return 0
+	}
+	return end + braces
+}
+
+// bracket reads an array with one call in it; other brackets are prose.
+func (s *scan) bracket() bool {
+	start := s.pos
+	if k := s.blanks(start + 1); s.byteAt(k) != '{' {
+		s.pos++
+		return true
+	}
+	if !s.unnamed(start) {
+		return false
+	}
+	n, ok := s.exactOr(func() (node, bool) { return s.list(&Schema{Types: arrayType, Items: s.root}, ']') })
+	if ok {
+		s.add(n, start, "")
+	}
+	return ok
+}
+
+// unnamed refuses a value that a declared name stands before: what was around them is lost.
+func (s *scan) unnamed(start int) bool {
+	i := s.back(start)
+	switch c := s.byteAt(i); {
+	case i == start:
+		return true
+	case c == '\'' || c == '"':
+		return s.fault("ambiguous", start, "an object stands in quotes: it may be the text of another value")
+	case c == '>':
+		return s.inKnownTag(start, i)
+	case c != ':' && c != '=':
+		return true
+	}
+	text := strings.TrimRight(s.text[max(0, i-maxKey):i], " \t\r\n\"'`*")
+	word := text[strings.LastIndexAny(text, " \t\r\n\"'`,;{}[]()*:=")+1:]
+	if word == "" || !s.inputName(word) {
+		return true
+	}
+	return s.fault("ambiguous", start, "the name %s stands before the object: it is not clear whether it belongs to it", quote(word))
+}
+
+// goesOnLike refuses what follows a candidate and looks like more of it.
+func (s *scan) goesOnLike(start int) bool {
+	k := s.lineBlanks(s.pos)
+	if c := s.byteAt(k); c == '"' || c == '\'' {
+		return s.fault("ambiguous", k, "a quote stands behind the object: it may belong into it")
+	}
+	k = s.blanks(k)
+	if s.byteAt(k) == ',' {
+		if k = s.skip(k + 1); s.quoteAt(k) != nil {
+			return s.fault("ambiguous", k, "a text stands behind the object: it may belong into it")
+		}
+	}
+	if name, ok := s.keyAt(k); ok && s.inputName(name) {
+		return s.fault("ambiguous", k, "the name %s stands behind the object: it may belong into it", quote(name))
+	}
+	return true
+}
+
+// stray refuses a closing bracket behind a candidate: perhaps that went on to it.
+func (s *scan) stray() bool {
+	if len(s.found) == 0 {
+		return true
+	}
+	last := &s.found[len(s.found)-1]
+	gap := s.text[last.end:s.pos]
+	s.budget -= len(gap)
+	if strings.Trim(gap, " \t\r\n}])`") == "" && !strings.ContainsRune(",[(:=", rune(s.byteAt(s.back(last.start)))) {
+		return true
+	}
+	return s.fault("ambiguous", s.pos, "a bracket closes here that belongs to nothing: a quote or a bracket is missing before it")
+}
+
+// brokenQuotes tells whether quotes behind i are no pairs, as they are in prose.
+func (s *scan) brokenQuotes(i int) bool {
+	for _, q := range []byte{'"', '\''} {
+		count := 0
+		for at := i; at < len(s.text); at++ {
+			if s.text[at] != q || s.apostrophe(at, 1) {
+				continue
+			}
+			if count%2 == 0 && !s.opens(at, 1) {
+				return true
+			}
+			count++
+		}
+		if count%2 != 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,182 @@
+package argparse
+
+import (
+	"slices"
+	"strings"
+)
+
+// doors are functions that models call with the name of a tool.
+var doors = []string{"execute_tool", "call_tool", "use_tool", "run_tool", "tool_call", "execute"}
+
+// word goes over a word of prose, or reads the call that it begins: search(query="x").
+func (s *scan) word() bool {
+	start := s.pos
+	end := s.bareKey(start)
+	if end == start {
+		s.pos++
+		return true
+	}
+	name := strings.Trim(s.text[start:end], ".")
+	open := end
+	atStart := start == s.first || s.marked > 0 && len(s.found) == 0
+	if atStart {
+		open = s.lineBlanks(end)
+	}
+	if s.byteAt(open) != '(' {
+		s.pos = end
+		s.stands(s.assigned(name, end))
+		return s.addressed(start, end)
+	}
+	door := slices.Contains(doors, lastPart(name)) && (s.tool == "" || !sameTool(name, s.tool))
+	ours := s.tool != "" && sameTool(name, s.tool)
+	s.pos = open
+	if !ours && !door {
+		if !s.arguments(open, atStart) {
+			s.pos = end
+			return true
+		}
+		if !s.calls(name, int(s.at(start))) {
+			return false
+		}
+	}
+	n, ok := s.parenthesis(door)
+	if !ok || !s.alone(start) {
+		return false
+	}
+	s.add(n, start, "call")
+	return true
+}
+
+// alone refuses a call that is a part of code.
+func (s *scan) alone(start int) bool {
+	before, after := byte(0), s.byteAt(s.pos)
+	if start > 0 {
+		before = s.text[start-1]
+	}
+	if before == '(' || before == '[' || after == '[' || after == '(' || after == '.' && isWordByte(s.byteAt(s.pos+1)) {
+		return s.fault("code", start, "the call is a part of code, which is not run here; send the call alone")
+	}
+	return true
+}
+
+// arguments tells whether what stands in parentheses looks like arguments.
+// In prose only an object and declared names do.
+func (s *scan) arguments(open int, atStart bool) bool {
+	k := s.blanks(open + 1)
+	c := s.byteAt(k)
+	if !atStart {
+		name, ok := s.keyAt(k)
+		return c == '{' || s.has(k, "**{") || ok && s.inputName(name)
+	}
+	return c == ')' || c == '{' || c == '*' || s.quoteAt(k) != nil || s.isKey(k)
+}
+
+// assigned tells whether a declared name that ends at end has a value behind it.
+func (s *scan) assigned(name string, end int) bool {
+	if c := s.byteAt(end); c != ':' && c != '=' && c != ' ' || !s.inputName(name) {
+		return false
+	}
+	i := s.lineBlanks(end)
+	if !s.isSeparator(i) {
+		return false
+	}
+	i = s.lineBlanks(i + 1)
+	c := s.byteAt(i)
+	return s.quoteAt(i) != nil || c >= '0' && c <= '9' || c == '[' || s.has(i, "true") || s.has(i, "false")
+}
+
+// addressed refuses words that name another tool: Action: NAME, and to=functions.NAME.
+func (s *scan) addressed(start, end int) bool {
+	i := end + 1
+	switch word := s.text[start:end]; {
+	case word == "to" && s.has(i, "functions."):
+	case (word == "Action" || word == "Tool" || word == "Function") && s.byteAt(end) == ':' && (start == 0 || s.text[start-1] == '\n'):
+		i = s.lineBlanks(i)
+	default:
+		return true
+	}
+	name := s.text[i:s.bareKey(i)]
+	return name == "" || s.calls(name, int(s.at(i)))
+}
+
+// parenthesis reads the arguments of a call: name=value, or the one object.
+func (s *scan) parenthesis(door bool) (node, bool) {
+	n := node{kind: object, off: s.at(s.pos)}
+	s.pos++
+	if !s.space() {
+		return n, false
+	}
+	if door && s.quoteAt(s.pos) != nil && !s.isKey(s.pos) {
+		if !s.callee() {
+			return n, false
+		}
+	}
+	if s.has(s.pos, "**") {
+		s.pos += 2
+		if s.byteAt(s.pos) != '{' {
+			return n, s.fault("code", s.pos-2, "** is code, which is not run here; give names and values")
+		}
+	}
+	switch q := s.quoteAt(s.pos); {
+	case s.byteAt(s.pos) == '{':
+		return s.single(func() (node, bool) { return s.object(s.root, '}') })
+	case q != nil && !s.isKey(s.pos):
+		inner := s.blanks(s.pos + len(q.open))
+		if s.byteAt(inner) != '{' && s.byteAt(inner) != '\\' {
+			return n, s.fault("positional", s.pos, "a value without its name")
+		}
+		return s.single(func() (node, bool) { return s.quotedText(textSchema, q) })
+	}
+	if !s.push(')', s.root, false) {
+		return n, false
+	}
+	defer s.pop()
+	var ok bool
+	n.kids, ok = s.members()
+	return n, ok
+}
+
+// callee reads the name of the tool that is the first value of a call.
+func (s *scan) callee() bool {
+	off := s.at(s.pos)
+	if !s.push(')', textSchema, true) {
+		return false
+	}
+	defer s.pop()
+	name, ok := s.quotedText(textSchema, s.quoteAt(s.pos))
+	if !ok || !s.calls(name.text, int(off)) {
+		return false
+	}
+	return s.optionalComma()
+}
+
+// single reads the one value of a call, and its closing parenthesis.
+func (s *scan) single(read func() (node, bool)) (node, bool) {
+	if !s.push(')', s.root, true) {
+		return node{}, false
+	}
+	defer s.pop()
+	n, ok := read()
+	if !ok || !s.optionalComma() {
+		return n, false
+	}
+	if s.pos >= len(s.text) {
+		return n, s.cutOff()
+	}
+	if s.text[s.pos] != ')' {
+		return n, s.fault("positional", s.pos, "the call has more values than its one object")
+	}
+	s.pos++
+	return n, true
+}
+
+// optionalComma goes over the comma behind a value of a call.
+func (s *scan) optionalComma() bool {
+	if !s.space() {
+		return false
+	}
+	if s.byteAt(s.pos) == ',' {
+		s.pos++
+	}
+	return s.space()
+}

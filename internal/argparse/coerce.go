@@ -1,0 +1,132 @@
+package argparse
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// convert turns a scalar into a value of another, declared type. Exactly one of the declared
+// types must be able to take it.
+func (r *reading) convert(s *Schema, n *node) (any, bool) {
+	var found []any
+	kind := ""
+	for _, t := range s.types() {
+		if v, ok := as(t, n); ok && (len(found) == 0 || !equal(found[0], v)) {
+			found, kind = append(found, v), conversions[t]
+		}
+	}
+	switch {
+	case len(found) > 1:
+		return nil, r.fail("ambiguous", int(n.off), "%s: %s could be a %s", r.here(), quote(n.text), strings.Join(s.types(), " or a "))
+	case len(found) == 1:
+		r.coerced(kind, n.off)
+		return r.chosen(s, n, found[0])
+	}
+	return r.compose(s, n)
+}
+
+// conversions are the kinds of coercions by the type they arrive at.
+var conversions = map[string]string{"string": "text", "number": "number", "integer": "number", "boolean": "boolean"}
+
+// as reads the characters of a scalar as one type.
+func as(t string, n *node) (any, bool) {
+	switch t {
+	case "string":
+		if n.kind == number || n.kind == truth {
+			return n.text, true
+		}
+	case "number", "integer":
+		if n.kind == quoted || n.kind == bare {
+			if s, ok := asNumber(n.text); ok && (t == "number" || integral(s)) {
+				return json.Number(s), true
+			}
+		}
+	case "boolean":
+		return asBoolean(n.text)
+	}
+	return nil, false
+}
+
+func asBoolean(s string) (any, bool) {
+	switch strings.ToLower(strings.TrimSpace(clip(s, 20))) {
+	case "true", "yes", "y", "1":
+		return true, true
+	case "false", "no", "n", "0":
+		return false, true
+	}
+	return nil, false
+}
+
+// compose reads a scalar where an array or object is declared.
+func (r *reading) compose(s *Schema, n *node) (any, bool) {
+	text := strings.TrimSpace(n.text)
+	written := n.kind == quoted || n.kind == bare
+	switch {
+	case written && strings.HasPrefix(text, "{") && s.allows("object"),
+		written && strings.HasPrefix(text, "[") && s.allows("array"):
+		return r.unpack(s, n)
+	case s.allows("array"):
+		return r.fitList(s, n, text, written)
+	}
+	return nil, r.wrongType(s, n)
+}
+
+// fitList makes an array of a list with commas, or of one value.
+func (r *reading) fitList(s *Schema, n *node, text string, written bool) (any, bool) {
+	items := s.items()
+	doubt := func() (any, bool) {
+		return nil, r.fail("ambiguous", int(n.off), "%s: %s may be one text or several; give an array", r.here(), quote(n.text))
+	}
+	switch {
+	case len(r.path) > 0 && r.path[len(r.path)-1].item >= 0:
+		return nil, r.wrongType(s, n) // no row of a table is made of one cell
+	case written && (text == "" || strings.ContainsAny(text, "\n\r")):
+		return doubt()
+	case !written || !strings.Contains(text, ","):
+		return r.wrapped(s, n)
+	case !items.free() && (items.allows("object") || items.allows("array")):
+		return doubt()
+	}
+	tokens := items.free() || items.allows("string") && len(items.Enum) == 0
+	list := []any{}
+	r.coerced("list", n.off)
+	item := node{kind: bare, off: n.off}
+	for piece := range strings.SplitSeq(text, ",") {
+		item.text = strings.TrimSpace(piece)
+		if item.text == "" || tokens && strings.ContainsAny(item.text, " \t\"'`()[]{}“”‘’") {
+			return doubt()
+		}
+		if items.free() {
+			if otherwise(item.text) {
+				return doubt()
+			}
+			list = append(list, item.text)
+			continue
+		}
+		r.enterItem(len(list))
+		v, ok := r.fit(items, &item)
+		r.leave()
+		if !ok {
+			return nil, false
+		}
+		list = append(list, v)
+	}
+	return list, true
+}
+
+// otherwise tells whether a word could be meant as a value that is no text.
+func otherwise(word string) bool {
+	_, isNumber := asNumber(word)
+	low := strings.ToLower(word)
+	return isNumber || low == "true" || low == "false" || low == "null" || low == "none"
+}
+
+// unpack reads the array or object that stands in a text.
+func (r *reading) unpack(s *Schema, n *node) (any, bool) {
+	inner, ok := r.whole(n.inner(), s)
+	if !ok {
+		return nil, false
+	}
+	r.coerced("json-text", n.off)
+	return r.fit(s, &inner)
+}

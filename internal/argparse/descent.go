@@ -1,0 +1,272 @@
+package argparse
+
+import "strings"
+
+// descent reads values of the tolerant grammar, once, from left to right. Where JSON leaves
+// no doubt the schema decides: the declared names and types say where a value ends and
+// whether digits are text. It never goes back, and it looks ahead only as far as its
+// reading's budget goes.
+type descent struct {
+	*reading
+	source
+	pos  int
+	open []frame
+
+	lastQuote, lastCloser int // in text, -1 for none
+}
+
+// frame is an object, an array or a call that is still open.
+type frame struct {
+	closer byte    // } ] ), or '\n' for lines of key and value
+	schema *Schema // of the object, or of the items
+	list   bool
+}
+
+func (r *reading) descend(src source) *descent {
+	return &descent{reading: r, source: src, lastQuote: strings.LastIndexAny(src.text, "\"'"), lastCloser: strings.LastIndexAny(src.text, "}]")}
+}
+
+func (d *descent) fault(code string, i int, format string, args ...any) bool {
+	return d.fail(code, int(d.at(min(i, len(d.text)))), format, args...)
+}
+
+func (d *descent) fix(kind string, i int) { d.mend(kind, d.at(i)) }
+
+func (d *descent) top() *frame { return &d.open[len(d.open)-1] }
+
+// byteAt is the byte at i, 0 behind the end.
+func (d *descent) byteAt(i int) byte {
+	if i < len(d.text) {
+		return d.text[i]
+	}
+	return 0
+}
+
+func (d *descent) has(i int, prefix string) bool {
+	return i <= len(d.text) && strings.HasPrefix(d.text[i:], prefix)
+}
+
+// push opens a frame.
+func (d *descent) push(closer byte, s *Schema, list bool) bool {
+	if len(d.open) >= maxDepth {
+		return d.fault("too-deep", d.pos, "objects and arrays stand in one another more than %d levels deep", maxDepth)
+	}
+	d.open = append(d.open, frame{closer, s, list})
+	return true
+}
+
+func (d *descent) pop() { d.open = d.open[:len(d.open)-1] }
+
+// cutOff refuses a text that ends while something is open.
+func (d *descent) cutOff() bool {
+	return d.fault("truncated", len(d.text), "%s is cut off: the text ends before it does", d.here())
+}
+
+// value reads one value, whose first character is at pos.
+func (d *descent) value(s *Schema) (node, bool) {
+	if d.pos >= len(d.text) {
+		return node{}, d.cutOff()
+	}
+	switch c := d.text[d.pos]; c {
+	case '{':
+		return d.object(s, '}')
+	case '[':
+		return d.list(s, ']')
+	case '(':
+		return d.list(s, ')')
+	}
+	if q := d.quoteAt(d.pos); q != nil {
+		return d.quotedText(s, q)
+	}
+	return d.bareValue(s)
+}
+
+// object reads members until its closer, from the bracket at pos.
+func (d *descent) object(s *Schema, closer byte) (node, bool) {
+	n := node{kind: object, off: d.at(d.pos)}
+	d.pos++
+	if !d.push(closer, s, false) {
+		return n, false
+	}
+	defer d.pop()
+	var ok bool
+	n.kids, ok = d.members()
+	return n, ok
+}
+
+// members reads what stands in the innermost frame, and its closer.
+func (d *descent) members() ([]node, bool) {
+	first := len(d.shelf.nodes)
+	ok := d.readMembers(first)
+	return d.shelf.take(first), ok
+}
+
+func (d *descent) readMembers(first int) bool {
+	f := *d.top()
+	comma := true // one before the next member
+	for {
+		if !d.space() {
+			return false
+		}
+		if d.pos >= len(d.text) {
+			return f.closer == '\n' || d.cutOff()
+		}
+		switch c := d.text[d.pos]; {
+		case c == f.closer:
+			if comma && len(d.shelf.nodes) > first {
+				d.fix("comma", d.pos)
+			}
+			d.pos++
+			return true
+		case c == ',':
+			if comma {
+				d.fix("comma", d.pos)
+			}
+			comma = true
+			d.pos++
+			continue
+		}
+		if len(d.shelf.nodes) > first && !comma && f.closer != '\n' {
+			d.fix("missing-comma", d.pos)
+		}
+		k, ok := d.member(f.schema, len(d.shelf.nodes) > first)
+		if !ok {
+			return false
+		}
+		d.shelf.nodes = append(d.shelf.nodes, k)
+		comma = false
+	}
+}
+
+// member reads a key, what separates it, and its value.
+func (d *descent) member(s *Schema, more bool) (node, bool) {
+	start := d.pos
+	name, ok := d.key(more)
+	if !ok {
+		return node{}, false
+	}
+	d.enter(name)
+	defer d.leave()
+	if !d.separator() {
+		return node{}, false
+	}
+	inner := d.under(s, name)
+	if !d.valueSpace(inner) {
+		return node{}, false
+	}
+	var v node
+	if d.top().closer == '\n' {
+		v, ok = d.lineValue(inner)
+	} else {
+		v, ok = d.value(inner)
+	}
+	v.name, v.nameOff = name, d.at(start)
+	return v, ok
+}
+
+// under is the schema of a member. In an object of the arguments the words of an envelope
+// have theirs: what it wraps is an object of the arguments, too.
+func (d *descent) under(s *Schema, name string) *Schema {
+	if s == nil {
+		return nil
+	}
+	if p, _ := d.property(s, name); p >= 0 {
+		return s.Properties[p].Schema
+	}
+	if s != d.root {
+		return nil
+	}
+	switch {
+	case name == callsWord:
+		return &Schema{Types: arrayType, Items: d.root}
+	case isArgsWord(name), name == "function":
+		return d.root
+	case isToolWord(name):
+		return textSchema
+	}
+	return nil
+}
+
+var textSchema = &Schema{Types: []string{"string"}}
+
+// list reads the items of an array, or of a tuple in parentheses.
+func (d *descent) list(s *Schema, closer byte) (node, bool) {
+	n := node{kind: array, off: d.at(d.pos)}
+	if closer == ')' {
+		d.fix("tuple", d.pos)
+	}
+	d.pos++
+	if !d.push(closer, s.items(), true) {
+		return n, false
+	}
+	defer d.pop()
+	first := len(d.shelf.nodes)
+	ok := d.readItems(s.items(), closer, first)
+	n.kids = d.shelf.take(first)
+	return n, ok
+}
+
+func (d *descent) readItems(s *Schema, closer byte, first int) bool {
+	comma := true
+	for {
+		if !d.space() {
+			return false
+		}
+		if d.pos >= len(d.text) {
+			return d.cutOff()
+		}
+		switch c := d.text[d.pos]; {
+		case c == closer:
+			if comma && len(d.shelf.nodes) > first {
+				d.fix("comma", d.pos)
+			}
+			d.pos++
+			return true
+		case c == ',' && comma && len(d.shelf.nodes) > first:
+			return d.fault("ambiguous", d.pos, "an item is left out between two commas")
+		case c == ',':
+			if comma {
+				d.fix("comma", d.pos)
+			}
+			comma = true
+			d.pos++
+			continue
+		}
+		if !comma {
+			if !d.mayFollow(&d.shelf.nodes[len(d.shelf.nodes)-1]) {
+				return false
+			}
+			d.fix("missing-comma", d.pos)
+		}
+		d.enterItem(len(d.shelf.nodes) - first)
+		v, ok := d.value(s)
+		d.leave()
+		if !ok {
+			return false
+		}
+		d.shelf.nodes, comma = append(d.shelf.nodes, v), false
+	}
+}
+
+// mayFollow tells whether an item may begin at pos after another without a comma.
+func (d *descent) mayFollow(last *node) bool {
+	c := d.text[d.pos]
+	blank := d.pos > 0 && (d.text[d.pos-1] == ' ' || d.text[d.pos-1] == '\n' || d.text[d.pos-1] == '\t')
+	switch {
+	case c == '}' || c == ')' || c == ']':
+		return d.fault("syntax", d.pos, "%q does not match what is open", c)
+	case c == '{' || c == '[' || c == '"' && last.kind != quoted:
+		if blank || last.kind == array || last.kind == object {
+			return true
+		}
+	case c >= '0' && c <= '9':
+		if blank && last.kind == bare && isNumber(last.text) {
+			return true
+		}
+	case c == '+' || c == '-' || c == '*' || c == '/' || c == '%' || c == '.' || c == '(':
+		return d.fault("code", d.pos, "%q after a value is code, which is not run here", c)
+	case d.isSeparator(d.pos):
+		return d.fault("syntax", d.pos, "%q after an item of an array", c)
+	}
+	return d.fault("ambiguous", d.pos, "it is not clear whether a new item begins here: a comma is missing")
+}

@@ -1,0 +1,129 @@
+package argparse
+
+import "slices"
+
+// An envelope is an object around the arguments: {"name": "search", "arguments": {...}}.
+// Its words are those that no declared parameter has, or it is none.
+var (
+	toolWords = []string{"name", "tool", "tool_name", "toolName", "function_name", "function", "action", "recipient_name"}
+	argsWords = []string{"arguments", "parameters", "args", "input", "params", "kwargs", "tool_input", "action_input", "toolInput"}
+	sideWords = []string{"id", "type", "index", "call_id", "tool_call_id", "tool_use_id"}
+	callsWord = "tool_calls"
+)
+
+const maxEnvelopes = 6
+
+func isArgsWord(s string) bool { return slices.Contains(argsWords, s) }
+func isToolWord(s string) bool { return slices.Contains(toolWords, s) }
+
+// argumentsOf takes the envelopes off a value, until the object of the arguments is left.
+// level counts the strings that it stands in.
+func (r *reading) argumentsOf(n node, level int) (node, bool) {
+	for range maxEnvelopes {
+		inner, kind, ok := r.opened(&n, level)
+		if !ok {
+			return n, false
+		}
+		if kind == "" {
+			return n, n.kind == object || r.notArguments(int(n.off))
+		}
+		if kind == "json-text" {
+			level++
+		}
+		r.mend(kind, n.off)
+		n = inner
+	}
+	return n, r.fail("ambiguous", int(n.off), "the call is wrapped too often")
+}
+
+// opened answers what is in an envelope, and which kind of one it is, "" for none.
+func (r *reading) opened(n *node, level int) (inner node, kind string, ok bool) {
+	switch n.kind {
+	case array:
+		switch {
+		case len(n.kids) == 1 && (n.kids[0].kind == object || n.kids[0].kind == array):
+			return n.kids[0], "envelope", true
+		case len(n.kids) > 1 && n.kids[0].kind == object:
+			return *n, "", r.fail("several-calls", int(n.off), "these are %d calls, not one", len(n.kids))
+		}
+	case quoted:
+		if level == maxString {
+			return *n, "", r.fail("not-arguments", int(n.off), "the arguments stand in more than %d strings, one in another", maxString)
+		}
+		inner, ok := r.call(n.inner(), level+1)
+		return inner, "json-text", ok
+	case object:
+		inner, is, ok := r.envelope(n)
+		if is {
+			kind = "envelope"
+		}
+		return inner, kind, ok
+	case null:
+		return node{kind: object, off: n.off}, "empty", true
+	case bare:
+		if none(n) {
+			return node{kind: object, off: n.off}, "empty", true
+		}
+	}
+	return *n, "", true
+}
+
+func (r *reading) envelope(n *node) (inner node, is, ok bool) {
+	var name, args *node
+	for i := range n.kids {
+		k := &n.kids[i]
+		if p, _ := r.property(r.root, k.name); p >= 0 {
+			return *n, false, true
+		}
+		switch {
+		case k.name == callsWord && k.kind == array, k.name == "function" && k.kind == object:
+			if args != nil {
+				return *n, false, r.sameTwice(args, k)
+			}
+			args = k
+		case isArgsWord(k.name):
+			if args != nil {
+				return *n, false, r.sameTwice(args, k)
+			}
+			args = k
+		case isToolWord(k.name) && (k.kind == quoted || k.kind == bare):
+			if name != nil {
+				return *n, false, r.sameTwice(name, k)
+			}
+			name = k
+		case slices.Contains(sideWords, k.name) && k.kind != object && k.kind != array:
+		default:
+			return *n, false, true
+		}
+	}
+	switch {
+	case args == nil && name == nil, args == nil && (r.tool == "" || !sameTool(name.text, r.tool)):
+		return *n, false, true
+	case r.root.open() && (name == nil || r.tool == "" || !sameTool(name.text, r.tool)):
+		return *n, false, true
+	case name != nil && !r.calls(name.text, int(name.off)):
+		return *n, false, false
+	case args == nil:
+		return node{kind: object, off: n.off}, true, true
+	}
+	inner = *args
+	inner.name = ""
+	return inner, true, true
+}
+
+// sameTwice refuses a word of an envelope that is given twice.
+func (r *reading) sameTwice(a, b *node) bool {
+	return a.name != b.name || r.fail("duplicate-key", int(b.nameOff), "%s is given twice", quote(b.name))
+}
+
+// calls tells whether a name is that of the called tool, and refuses the text otherwise.
+func (r *reading) calls(name string, off int) bool {
+	if r.tool == "" || sameTool(name, r.tool) {
+		return true
+	}
+	return r.fail("wrong-tool", off, "this is a call of %s, not of %s", quote(name), quote(r.tool))
+}
+
+func (r *reading) notArguments(off int) bool {
+	return r.fail("not-arguments", off, "this is no object of arguments")
+}

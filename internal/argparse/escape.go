@@ -1,0 +1,124 @@
+package argparse
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// unescape makes the text between two quotes. Where no backslash in it begins an escape,
+// backslashes are what they look like; where some do and some do not, nobody knows.
+func (d *descent) unescape(q *quotes, start, end int) (string, bool) {
+	raw := d.text[start:end]
+	if !d.controls(raw, start) {
+		return "", false
+	}
+	first := strings.IndexByte(raw, '\\')
+	if first < 0 {
+		return raw, true
+	}
+	known, odd := 0, 0
+	for i := first; i < len(raw); {
+		if raw[i] != '\\' {
+			i++
+			continue
+		}
+		c, size, doubt := escape(raw[i:], q.python)
+		switch {
+		case doubt:
+			return "", d.fault("ambiguous", start+i, `%s: %s has several meanings; write a backslash as \\`, d.here(), quote(clip(raw[i:], 8)))
+		case size == 0:
+			odd, size = odd+1, 2
+		case c < 0:
+			return "", d.fault("encoding", start+i, "%s: half of a character (a lone surrogate)", d.here())
+		default:
+			known++
+		}
+		i += size
+	}
+	switch {
+	case known > 0 && odd > 0:
+		return "", d.fault("ambiguous", start+first, `%s: some backslashes begin an escape and some do not; write a backslash as \\`, d.here())
+	case odd > 0:
+		d.fix("escape", start+first)
+		return raw, true
+	}
+	return d.decoded(raw, start, q.python), true
+}
+
+// decoded is a text of which every backslash begins an escape.
+func (d *descent) decoded(raw string, start int, python bool) string {
+	b := make([]byte, 0, len(raw))
+	foreign := -1
+	for i := 0; i < len(raw); {
+		if raw[i] != '\\' {
+			b = append(b, raw[i])
+			i++
+			continue
+		}
+		if _, size := jsonEscape(raw[i:]); size == 0 && foreign < 0 {
+			foreign = i
+		}
+		c, size, _ := escape(raw[i:], python)
+		b = utf8.AppendRune(b, c)
+		i += size
+	}
+	if foreign >= 0 {
+		d.fix("escape", start+foreign)
+	}
+	return string(b)
+}
+
+// controls tells of raw line breaks and tabs in a text. Other control characters are none.
+func (d *descent) controls(raw string, start int) bool {
+	told := false
+	for i := range len(raw) {
+		if raw[i] >= ' ' {
+			continue
+		}
+		if raw[i] != '\n' && raw[i] != '\t' && raw[i] != '\r' {
+			return d.fault("syntax", start+i, "%s: a control character in a text must be escaped", d.here())
+		}
+		if !told {
+			d.fix("raw-newline", start+i)
+			told = true
+		}
+	}
+	return true
+}
+
+// escape reads the escape at the beginning of s, in the text of a JSON or a Python string:
+// what it means and its length, 0 where it is none. In doubt it is one in another language.
+func escape(s string, python bool) (c rune, size int, doubt bool) {
+	if c, size = jsonEscape(s); size > 0 {
+		return c, size, python && s[1] == '/'
+	}
+	if len(s) < 2 {
+		return 0, 0, true
+	}
+	switch e := s[1]; e {
+	case '\'':
+		return '\'', 2, false
+	case '\n', '\r':
+		return 0, 0, true // both languages join the lines, and the text itself breaks them
+	case 'x', 'U':
+		n := 2
+		if e == 'U' {
+			n = 8
+		}
+		c, ok := hex(s[2:], n)
+		switch {
+		case !ok:
+			return 0, 0, false
+		case !python:
+			return 0, 0, true
+		case !utf8.ValidRune(c):
+			return -1, 2 + n, false
+		}
+		return c, 2 + n, false
+	case 'a', 'v', '0', '1', '2', '3', '4', '5', '6', '7':
+		return 0, 0, true
+	case 'N':
+		return 0, 0, strings.HasPrefix(s[2:], "{")
+	}
+	return 0, 0, false
+}

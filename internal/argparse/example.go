@@ -1,0 +1,114 @@
+package argparse
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// example is a call as it should be, as a JSON object: all parameters where they fit into a
+// refusal, the required ones otherwise, or as many of them as there is room for.
+func example(s *Schema) string {
+	all := exampleOf(s, func(*Property) bool { return true })
+	if small(all) {
+		return all
+	}
+	required := exampleOf(s, func(p *Property) bool { return p.Required })
+	if small(required) {
+		return required
+	}
+	left := maxExpected - 2
+	some := exampleOf(s, func(p *Property) bool {
+		if !p.Required {
+			return false
+		}
+		cost := written(member(p)) + 1
+		if cost > left {
+			return false
+		}
+		left -= cost
+		return true
+	})
+	if small(some) {
+		return some
+	}
+	return "{}"
+}
+
+// exampleOf writes the chosen parameters, in declared order.
+func exampleOf(s *Schema, with func(*Property) bool) string {
+	var b strings.Builder
+	b.WriteByte('{')
+	for i := range s.Properties {
+		p := &s.Properties[i]
+		if b.Len() > 4*maxExpected {
+			break
+		}
+		if !with(p) {
+			continue
+		}
+		if b.Len() > 1 {
+			b.WriteByte(',')
+		}
+		b.WriteString(member(p))
+	}
+	b.WriteByte('}')
+	return b.String()
+}
+
+func member(p *Property) string {
+	return compact(p.Name) + ":" + compact(p.example(3))
+}
+
+func compact(v any) string {
+	b, err := plainJSON(v)
+	if err != nil {
+		return "null"
+	}
+	return string(bytes.TrimSpace(b))
+}
+
+func (p *Property) example(depth int) any {
+	switch {
+	case p.Example != nil:
+		return p.Example
+	case p.HasDefault && p.Default != nil:
+		return p.Default
+	}
+	return p.Schema.example(depth)
+}
+
+// example is a value that may stand there; depth bounds how far it is told.
+func (s *Schema) example(depth int) any {
+	if s != nil && len(s.Enum) > 0 {
+		return s.Enum[0]
+	}
+	types := s.types()
+	if len(types) == 0 {
+		return "text"
+	}
+	switch types[0] {
+	case "number":
+		return json.Number("1.5")
+	case "integer":
+		return json.Number("1")
+	case "boolean":
+		return true
+	case "null":
+		return nil
+	case "array":
+		if depth == 0 {
+			return []any{}
+		}
+		return []any{s.items().example(depth - 1)}
+	case "object":
+		o := map[string]any{}
+		if depth > 0 {
+			for i := range s.Properties[:min(len(s.Properties), 12)] {
+				o[s.Properties[i].Name] = s.Properties[i].example(depth - 1)
+			}
+		}
+		return o
+	}
+	return "text"
+}

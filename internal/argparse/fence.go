@@ -1,0 +1,66 @@
+package argparse
+
+import "strings"
+
+// fence goes over the line of a code fence. What follows the first of a pair is marked; it
+// ends with what is read from it, and not at the next backticks, which may stand in a text.
+func (s *scan) fence() bool {
+	mark := s.text[s.pos]
+	start := s.pos
+	for s.byteAt(s.pos) == mark {
+		s.pos++
+	}
+	if s.marked > 0 {
+		s.marked--
+		s.fenced = false
+		return true
+	}
+	s.marked++
+	s.fenced = true
+	// the tag of the fence: json, tool_call, python
+	end := s.pos
+	for end < len(s.text) && end-s.pos < 40 && (isWordByte(s.text[end]) || s.text[end] == '+' || s.text[end] == '-') {
+		end++
+	}
+	if k := s.lineBlanks(end); s.lineEnd(k) || strings.ContainsRune("{[<", rune(s.text[k])) {
+		s.pos = k
+	} else if word := strings.ToLower(s.text[s.pos:end]); word == "json" || word == "json5" || word == "tool_call" {
+		s.pos = k
+	}
+	s.fix("fence", start)
+	return s.fencedLines(mark)
+}
+
+func isWordByte(c byte) bool {
+	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}
+
+// fencedLines reads lines of names and values up to the closing fence.
+func (s *scan) fencedLines(mark byte) bool {
+	k := s.blanks(s.pos)
+	name, ok := s.keyAt(k)
+	if !ok || !s.inputName(name) {
+		return true
+	}
+	fence := strings.Repeat(string(mark), 3)
+	end := strings.Index(s.text[k:], fence)
+	if end < 0 {
+		return s.cutOff()
+	}
+	return s.region(k, k+end)
+}
+
+// region reads lines that end at a mark.
+func (s *scan) region(start, end int) bool {
+	part := source{text: s.text[start:end], base: s.base + start, shift: s.shift}
+	if s.shift {
+		part.base = s.base
+	}
+	n, ok := s.descend(part).lines()
+	if !ok {
+		return false
+	}
+	s.pos = end
+	s.add(n, start, "")
+	return true
+}

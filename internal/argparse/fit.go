@@ -1,0 +1,229 @@
+package argparse
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// fit makes of a node the value that a schema asks for. What is of another type than the
+// declared is turned into it where that has one meaning, from the characters it was
+// written with, and refused otherwise.
+func (r *reading) fit(s *Schema, n *node) (any, bool) {
+	if s.free() {
+		return r.natural(n)
+	}
+	switch n.kind {
+	case object:
+		return r.fitObject(s, n)
+	case array:
+		return r.fitArray(s, n)
+	case bare:
+		if lit := r.meant(s, n); lit.kind != bare {
+			return r.fit(s, &lit)
+		}
+		return r.convert(s, n)
+	case null:
+		return nil, true // as it stands: whether it may be one, the caller's rules say
+	}
+	if s.allows(n.typeName()) {
+		return r.chosen(s, n, scalar(n))
+	}
+	return r.convert(s, n)
+}
+
+// meant is what bare characters are under a schema: text where nothing but text is
+// declared, a number or literal where they look like one that may stand there.
+func (r *reading) meant(s *Schema, n *node) node {
+	lit := n.literal()
+	if !s.allows("string") {
+		return lit
+	}
+	if lit.kind == null || lit.kind != bare && s.allows(lit.typeName()) {
+		return lit
+	}
+	lit.kind, lit.text = quoted, n.text
+	return lit
+}
+
+// typeName is the narrowest type that a scalar has by its looks.
+func (n *node) typeName() string {
+	switch n.kind {
+	case number:
+		if integral(n.text) {
+			return "integer"
+		}
+		return "number"
+	case truth:
+		return "boolean"
+	case null:
+		return "null"
+	case array:
+		return "array"
+	case object:
+		return "object"
+	}
+	return "string"
+}
+
+func typeOf(v any) string {
+	switch v := v.(type) {
+	case string:
+		return "string"
+	case json.Number:
+		if integral(string(v)) {
+			return "integer"
+		}
+		return "number"
+	case bool:
+		return "boolean"
+	case nil:
+		return "null"
+	case []any:
+		return "array"
+	}
+	return "object"
+}
+
+func scalar(n *node) any {
+	switch n.kind {
+	case number:
+		return json.Number(n.text)
+	case truth:
+		return n.text == "true"
+	case null:
+		return nil
+	}
+	return n.text
+}
+
+// chosen holds a scalar against the enum of its schema: exact, or by the one fold there is.
+func (r *reading) chosen(s *Schema, n *node, v any) (any, bool) {
+	if len(s.Enum) == 0 {
+		return v, true
+	}
+	var folded []string
+	for _, e := range s.Enum {
+		if e == v {
+			return v, true
+		}
+		if a, ok := e.(json.Number); ok {
+			if b, ok := v.(json.Number); ok && sameNumber(string(a), string(b)) {
+				return v, true
+			}
+		}
+	}
+	given, text := v.(string)
+	var known []string
+	for _, e := range s.Enum {
+		if e, ok := e.(string); ok && text {
+			known = append(known, e)
+			if len(given) <= longestName && fold(strings.TrimSpace(given)) == fold(e) {
+				folded = append(folded, e)
+			}
+		}
+	}
+	switch len(folded) {
+	case 1:
+		return folded[0], r.coerced("enum", n.off)
+	case 0:
+		r.fail("enum", int(n.off), "%s is %s, not one of %s", r.here(), quote(n.text), r.values(s.Enum))
+		for _, w := range suggest(given, known) {
+			r.bad.suggest(w)
+		}
+		return nil, false
+	}
+	return nil, r.fail("ambiguous", int(n.off), "%s: %s could be %s", r.here(), quote(given), list(folded))
+}
+
+// values names the values of an enum in a sentence.
+func (r *reading) values(enum []any) string {
+	var all []string
+	for _, e := range enum[:min(len(enum), 12)] {
+		b, _ := json.Marshal(e)
+		all = append(all, clip(string(b), 40))
+	}
+	if len(enum) > 12 {
+		all = append(all, "…")
+	}
+	return strings.Join(all, ", ")
+}
+
+// fitObject fits the members of an object. Names that are not declared stay.
+func (r *reading) fitObject(s *Schema, n *node) (any, bool) {
+	if !s.allows("object") {
+		if s.allows("array") && (s.Items.free() || s.Items.allows("object")) && r.path[len(r.path)-1].item < 0 {
+			return r.wrapped(s, n)
+		}
+		return nil, r.wrongType(s, n)
+	}
+	if len(s.Properties) == 0 {
+		return r.natural(n)
+	}
+	m := make(map[string]any, len(n.kids))
+	from := make(map[string]string, len(n.kids)) // declared name -> as it was given
+	for i := range n.kids {
+		if !r.member(s, m, from, &n.kids[i]) {
+			return nil, false
+		}
+	}
+	return m, true
+}
+
+func (r *reading) member(s *Schema, m map[string]any, from map[string]string, k *node) bool {
+	name, inner := k.name, (*Schema)(nil)
+	p, exact := r.property(s, name)
+	if p >= 0 {
+		name, inner = s.Properties[p].Name, s.Properties[p].Schema
+	}
+	r.enter(name)
+	defer r.leave()
+	if as, again := from[name]; again && as != k.name {
+		return r.fail("duplicate-key", int(k.nameOff), "%s and %s both name %s", quote(as), quote(k.name), r.here())
+	}
+	from[name] = k.name
+	if p >= 0 && !exact {
+		r.coerced("name", k.nameOff)
+	}
+	v, ok := r.fit(inner, k)
+	return ok && r.put(m, name, v, k)
+}
+
+// fitArray fits the items of an array.
+func (r *reading) fitArray(s *Schema, n *node) (any, bool) {
+	if !s.allows("array") {
+		return nil, r.wrongType(s, n)
+	}
+	list := make([]any, len(n.kids))
+	for i := range n.kids {
+		r.enterItem(i)
+		v, ok := r.fit(s.items(), &n.kids[i])
+		r.leave()
+		if !ok {
+			return nil, false
+		}
+		list[i] = v
+	}
+	return list, true
+}
+
+// wrapped makes an array of one value.
+func (r *reading) wrapped(s *Schema, n *node) (any, bool) {
+	r.coerced("array", n.off)
+	r.enterItem(0)
+	defer r.leave()
+	v, ok := r.fit(s.items(), n)
+	if !ok {
+		return nil, false
+	}
+	return []any{v}, true
+}
+
+func (r *reading) wrongType(s *Schema, n *node) bool {
+	if n.kind == bare || n.kind == quoted {
+		if code, why := oddity(n.text); code != "" && !s.allows("string") {
+			return r.fail(code, int(n.off), "%s: %s", r.here(), why)
+		}
+		return r.fail("type", int(n.off), "%s is %s, which is no %s", r.here(), quote(n.text), strings.Join(s.types(), " or "))
+	}
+	return r.fail("type", int(n.off), "%s is of type %s, not %s", r.here(), n.typeName(), strings.Join(s.types(), " or "))
+}

@@ -1,0 +1,252 @@
+package argparse
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// inner finds the end of a text that has quotes of its own which nothing marks: the first
+// at end is one of them. The closing quote is the one after which a declared name follows,
+// or the end of what is open. Everything that could be read in a second way is refused:
+//
+//   - a name with its separator in the text: perhaps a quote was lost before it;
+//   - an odd number of quotes in it (apostrophes and inches do not count), or one that
+//     should open a pair and looks like the end of a text;
+//   - a later quote that could close it as well.
+func (d *descent) inner(s *Schema, q *quotes, body, end, size int) (int, int) {
+	first := end
+	if code, why := d.notInner(s, end+size); code != "" {
+		d.fault(code, first, "%s: %s", d.here(), why)
+		return 0, 0
+	}
+	count, previous := 0, body
+	for size > 0 && d.spend(end-previous+1, body) {
+		switch d.after(end + size) {
+		case lostName:
+			if d.matters(d.text[previous:end]) {
+				return d.doubtful(first)
+			}
+		case doubt:
+			return d.doubtful(first)
+		case nextName:
+			if count%2 != 0 {
+				return d.doubtful(first)
+			}
+			return end, size
+		case closes:
+			if count%2 != 0 || d.later(q, end+size) {
+				return d.doubtful(first)
+			}
+			return end, size
+		}
+		if !d.apostrophe(end, size) && !d.inch(end, size) {
+			if count%2 == 0 && !d.opens(end, size) || count%2 == 1 && !d.ends(end, size) {
+				return d.doubtful(first)
+			}
+			count++
+		}
+		previous = end + size
+		end, size = d.nextShut(q, previous)
+	}
+	if d.bad == nil && !strings.ContainsAny(d.text[d.back(len(d.text)):], "}])>`") {
+		d.cutOff()
+	}
+	return d.doubtful(first)
+}
+
+func (d *descent) doubtful(i int) (int, int) {
+	d.fault("ambiguous", i, `%s: it is not clear where the text ends; quotes in it must be written as \"`, d.here())
+	return 0, 0
+}
+
+// notInner says what the characters after a text make of it other than a text with quotes
+// in it.
+func (d *descent) notInner(s *Schema, i int) (code, why string) {
+	k := d.blanks(i)
+	c := d.byteAt(k)
+	closer := c == '}' || c == ']' || c == ')'
+	switch {
+	case c == ':' || c == '=':
+		return "syntax", "a text is followed by " + string(c)
+	case c == '+' || c == '%' || d.has(k, ".format") || d.has(k, ".join") || c == '.' && k == i && d.byteAt(k+1) >= 'a':
+		return "code", "texts are not put together here; give the whole text"
+	case !s.free() && !s.allows("string"):
+		if closer {
+			return "syntax", "the bracket " + string(c) + " does not match what is open"
+		}
+		return "ambiguous", "it is not clear where the value ends"
+	case closer && d.lastQuote < k:
+		return "syntax", "the bracket " + string(c) + " does not match what is open"
+	}
+	return "", ""
+}
+
+// What follows a quote that may be the text's own or its end.
+type follow int
+
+const (
+	nothing  follow = iota // the quote is the text's own
+	closes                 // the end of what is open
+	nextName               // a comma and a declared name
+	lostName               // a separator: what stands before it may be a name
+	doubt                  // too many things
+)
+
+func (d *descent) after(i int) follow {
+	f := d.top()
+	if f.closer == '\n' {
+		return d.afterInLine(i)
+	}
+	k := d.blanks(i)
+	switch c := d.byteAt(k); {
+	case k >= len(d.text):
+		return nothing
+	case d.comment(k) > k:
+		return doubt
+	case c == f.closer:
+		return d.closesWell(k)
+	case d.isSeparator(k):
+		return lostName
+	case c == ',':
+		return d.afterComma(d.blanks(k + 1))
+	}
+	if name, ok := d.keyAt(k); ok && d.matters(name) || d.twoTexts(k) {
+		return doubt
+	}
+	if word := d.bareKey(k); word > k {
+		next := d.blanks(word)
+		if c := d.byteAt(next); (c == '{' || c == '[' || d.quoteAt(next) != nil) && d.matters(d.text[k:word]) {
+			return doubt
+		}
+	}
+	return nothing
+}
+
+// twoTexts tells whether a quote at k, behind another, may open a text of its own.
+func (d *descent) twoTexts(k int) bool {
+	q := d.quoteAt(k)
+	return q != nil && !d.goesOn(k+len(q.open))
+}
+
+// startsMember tells whether a name of the call stands at k, also one that lost its
+// separator.
+func (d *descent) startsMember(k int) bool {
+	if name, ok := d.keyAt(k); ok {
+		return d.matters(name)
+	}
+	if q := d.quoteAt(k); q != nil {
+		end, size := d.nextShut(q, k+len(q.open))
+		return size > 0 && d.spend(end-k, k) && d.matters(d.text[k+len(q.open):end])
+	}
+	word := d.bareKey(k)
+	return word > k && d.matters(d.text[k:word])
+}
+
+// afterComma is what follows a quote and a comma.
+func (d *descent) afterComma(k int) follow {
+	if d.comment(k) > k {
+		return doubt
+	}
+	if d.byteAt(k) == d.top().closer {
+		return d.closesWell(k)
+	}
+	if d.top().list {
+		return doubt
+	}
+	name, ok := d.keyAt(k)
+	if !ok && d.startsMember(k) {
+		return doubt
+	}
+	switch p, _ := d.property(d.schemaHere(), name); {
+	case !ok:
+		return nothing
+	case p >= 0 || d.top().schema == d.root && (isArgsWord(name) || isToolWord(name)):
+		return nextName
+	}
+	return doubt
+}
+
+func (d *descent) schemaHere() *Schema {
+	if s := d.top().schema; s != nil {
+		return s
+	}
+	return &Schema{}
+}
+
+// closesWell tells whether the closers from k on match what is open, and the text goes on
+// as it may after them.
+func (d *descent) closesWell(k int) follow {
+	for level := len(d.open) - 1; level >= 0; level-- {
+		c := d.byteAt(k)
+		if c != d.open[level].closer {
+			if c == ',' || k >= len(d.text) {
+				return closes
+			}
+			return doubt
+		}
+		k = d.blanks(k + 1)
+	}
+	if d.lastQuote >= k && d.lastCloser >= k {
+		return nothing
+	}
+	return closes
+}
+
+// later tells whether a quote behind i could close the text as well.
+func (d *descent) later(q *quotes, i int) bool {
+	for {
+		end, size := d.nextShut(q, i)
+		if !d.spend(end-i+1, i) {
+			return true
+		}
+		if size == 0 {
+			return false
+		}
+		switch d.after(end + size) {
+		case lostName, nextName:
+			return false
+		case closes, doubt:
+			return true
+		}
+		i = end + size
+	}
+}
+
+// matters tells whether a name that stands in a text may be one of the call: a declared one
+// among the arguments, and any in an object that may have others.
+func (d *descent) matters(name string) bool {
+	for i := len(d.open) - 1; i >= 0; i-- {
+		f := d.open[i]
+		if f.list {
+			continue
+		}
+		if f.schema != d.root || f.schema.open() {
+			return true
+		}
+		if p, _ := d.property(f.schema, strings.TrimSpace(name)); p >= 0 || isArgsWord(name) || isToolWord(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// opens tells whether the quote at i looks like the first of a pair.
+func (d *descent) opens(i, size int) bool {
+	before, _ := utf8.DecodeLastRuneInString(d.text[:i])
+	after, _ := utf8.DecodeRuneInString(d.text[i+size:])
+	return !unicode.IsLetter(before) && !unicode.IsDigit(before) && !invisible(after) && !strings.ContainsRune(",;.:=}])", after)
+}
+
+// ends tells whether the quote at i looks like the second of a pair.
+func (d *descent) ends(i, size int) bool {
+	before, _ := utf8.DecodeLastRuneInString(d.text[:i])
+	after, _ := utf8.DecodeRuneInString(d.text[i+size:])
+	return !invisible(before) && !strings.ContainsRune(",([{:=", before) && !unicode.IsLetter(after) && !unicode.IsDigit(after)
+}
+
+// inch tells whether the quote at i is the sign after a number, as in 5" wide.
+func (d *descent) inch(i, size int) bool {
+	after, _ := utf8.DecodeRuneInString(d.text[min(i+size+1, len(d.text)):])
+	return i > 0 && d.text[i-1] >= '0' && d.text[i-1] <= '9' && d.byteAt(i+size) == ' ' && unicode.IsLetter(after)
+}

@@ -1,0 +1,175 @@
+package argparse
+
+import "strings"
+
+// lines reads names and values without brackets: p=10, d=100 in one line, or name: value in
+// lines of their own.
+func (d *descent) lines() (node, bool) {
+	n := node{kind: object, off: d.at(d.pos)}
+	d.fix("lines", d.pos)
+	if !d.push('\n', d.root, false) {
+		return n, false
+	}
+	defer d.pop()
+	var ok bool
+	n.kids, ok = d.members()
+	return n, ok
+}
+
+// lineValue reads what stands behind the separator in a line, or the block below it.
+func (d *descent) lineValue(s *Schema) (node, bool) {
+	switch {
+	case d.lineEnd(d.pos):
+		return d.dashes(s)
+	case d.byteAt(d.pos) == '|':
+		return d.block(s)
+	case d.byteAt(d.pos) == '>' && s.allows("string"):
+		return node{}, d.fault("ambiguous", d.pos, "%s: folded text (>) is not read; put it in quotes", d.here())
+	}
+	n, ok := d.value(s)
+	if ok && n.kind != bare && !d.lineGoesOn(d.pos) {
+		return n, d.fault("syntax", d.pos, "%s: the line goes on after the value", d.here())
+	}
+	return n, ok
+}
+
+func (d *descent) lineEnd(i int) bool {
+	return i >= len(d.text) || d.text[i] == '\n' || d.text[i] == '\r'
+}
+
+// lineGoesOn tells whether lines go on after a value that ends at i.
+func (d *descent) lineGoesOn(i int) bool {
+	k := d.lineBlanks(i)
+	if d.lineEnd(k) || d.byteAt(k) == '#' && k > i {
+		return true
+	}
+	if d.text[k] == ',' {
+		k = d.lineBlanks(k + 1)
+		return d.lineEnd(k) || d.isKey(k)
+	}
+	return k > i && d.isKey(k)
+}
+
+func (d *descent) afterInLine(i int) follow {
+	k := d.lineBlanks(i)
+	switch {
+	case d.lineEnd(k):
+		return closes
+	case d.isSeparator(k):
+		return lostName
+	case d.text[k] == ',':
+		if k = d.lineBlanks(k + 1); d.lineEnd(k) {
+			return closes
+		}
+		if name, ok := d.keyAt(k); ok {
+			if d.declared(name) {
+				return nextName
+			}
+			return doubt
+		}
+	case d.twoTexts(k):
+		return doubt
+	}
+	return nothing
+}
+
+// dashes reads a list whose items stand below their name, each behind a dash.
+func (d *descent) dashes(s *Schema) (node, bool) {
+	n := node{kind: array, off: d.at(d.pos)}
+	indent := -1
+	for {
+		k := d.blanks(d.pos)
+		column := k - (strings.LastIndexByte(d.text[:k], '\n') + 1)
+		d.budget -= column
+		if d.byteAt(k) != '-' || d.byteAt(k+1) != ' ' || indent >= 0 && column != indent {
+			break
+		}
+		indent = column
+		d.pos = d.lineBlanks(k + 1)
+		v, ok := d.item(s.items(), len(n.kids))
+		if !ok {
+			return n, false
+		}
+		n.kids = append(n.kids, v)
+	}
+	if len(n.kids) == 0 {
+		return n, d.fault("syntax", d.pos, "%s has no value", d.here())
+	}
+	return n, d.spend(0, d.pos)
+}
+
+// item reads the value behind a dash, which is the rest of its line.
+func (d *descent) item(s *Schema, i int) (node, bool) {
+	d.enterItem(i)
+	defer d.leave()
+	if d.lineEnd(d.pos) {
+		return node{}, d.fault("syntax", d.pos, "%s has no value", d.here())
+	}
+	if d.isKey(d.pos) {
+		return node{}, d.fault("syntax", d.pos, "%s: objects in lines are not read; give JSON", d.here())
+	}
+	if d.quoteAt(d.pos) == nil && !strings.ContainsRune("{[(", rune(d.text[d.pos])) {
+		start := d.pos
+		end := start
+		for !d.lineEnd(end) {
+			end++
+		}
+		text := strings.TrimRightFunc(d.text[start:end], invisible)
+		if strings.Contains(text, " #") || strings.ContainsAny(text, "\"`{}[]") || ellipsis(text) {
+			return node{}, d.fault("ambiguous", start, "%s: put the text in quotes", d.here())
+		}
+		d.pos = end
+		return node{kind: bare, off: d.at(start), text: text}, true
+	}
+	n, ok := d.value(s)
+	if k := d.lineBlanks(d.pos); ok && !d.lineEnd(k) {
+		return n, d.fault("syntax", k, "%s: the line goes on after the value", d.here())
+	}
+	return n, ok
+}
+
+// block reads the text below a name: | keeps its last line break, |- does not.
+func (d *descent) block(s *Schema) (node, bool) {
+	n := node{kind: quoted, off: d.at(d.pos)}
+	d.pos++
+	strip := d.byteAt(d.pos) == '-'
+	if strip {
+		d.pos++
+	}
+	if d.pos = d.lineBlanks(d.pos); !d.lineEnd(d.pos) || !s.allows("string") {
+		return n, d.fault("ambiguous", d.pos, "%s: | may be text or begin a block; put text in quotes", d.here())
+	}
+	rest := d.text[d.pos:]
+	rest = rest[min(len(rest), 1):]
+	indent := -1
+	var b strings.Builder
+	used := 1
+	for line := range strings.Lines(rest) {
+		blank := strings.TrimSpace(line) == ""
+		depth := len(line) - len(strings.TrimLeft(line, " "))
+		if !blank && depth < max(indent, 1) {
+			break
+		}
+		if indent < 0 && !blank {
+			indent = depth
+		}
+		used += len(line)
+		switch {
+		case blank && (indent < 0 || len(line) <= indent):
+			b.WriteString("\n")
+		default:
+			b.WriteString(line[indent:])
+		}
+	}
+	text := b.String()
+	if indent < 0 {
+		return n, d.fault("syntax", d.pos, "%s has no value", d.here())
+	}
+	end := strings.TrimRight(text, "\n")
+	if !strip && len(end) < len(text) {
+		end += "\n"
+	}
+	n.text = end
+	d.pos = min(d.pos+used, len(d.text))
+	return n, true
+}

@@ -1,0 +1,60 @@
+package argparse
+
+// looks is what a value looks like, to be held against another.
+func looks(n *node) any {
+	switch n.kind {
+	case quoted:
+		return n.text
+	case array:
+		list := make([]any, len(n.kids))
+		for i := range n.kids {
+			list[i] = looks(&n.kids[i])
+		}
+		return list
+	case object:
+		m := make(map[string]any, len(n.kids))
+		for i := range n.kids {
+			m[n.kids[i].name] = looks(&n.kids[i])
+		}
+		if len(m) < len(n.kids) {
+			return n // names given twice: like nothing else
+		}
+		return m
+	}
+	lit := n.literal()
+	return [2]string{n.text, string('0' + rune(lit.kind))}
+}
+
+// equal tells whether two values of Result are the same; numbers are when they are written
+// with the same characters.
+func equal(a, b any) bool {
+	switch a := a.(type) {
+	case []any:
+		b, ok := b.([]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for i := range a {
+			if !equal(a[i], b[i]) {
+				return false
+			}
+		}
+		return true
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for k, v := range a {
+			if w, ok := b[k]; !ok || !equal(v, w) {
+				return false
+			}
+		}
+		return true
+	}
+	switch b.(type) {
+	case []any, map[string]any:
+		return false
+	}
+	return a == b
+}

@@ -1,0 +1,146 @@
+package argparse
+
+import (
+	"strconv"
+	"strings"
+)
+
+// numberLength is the length of the JSON number at the beginning of s, 0 for none.
+func numberLength(s string) int {
+	i := 0
+	if i < len(s) && s[i] == '-' {
+		i++
+	}
+	switch whole := digits(s[i:]); {
+	case whole == 0:
+		return 0
+	case s[i] == '0':
+		i++
+	default:
+		i += whole
+	}
+	if i < len(s) && s[i] == '.' {
+		fraction := digits(s[i+1:])
+		if fraction == 0 {
+			return 0
+		}
+		i += 1 + fraction
+	}
+	if i < len(s) && (s[i] == 'e' || s[i] == 'E') {
+		j := i + 1
+		if j < len(s) && (s[j] == '+' || s[j] == '-') {
+			j++
+		}
+		exponent := digits(s[j:])
+		if exponent == 0 {
+			return 0
+		}
+		i = j + exponent
+	}
+	return i
+}
+
+func digits(s string) int {
+	i := 0
+	for i < len(s) && s[i] >= '0' && s[i] <= '9' {
+		i++
+	}
+	return i
+}
+
+func isNumber(s string) bool { return s != "" && numberLength(s) == len(s) }
+
+// asNumber reads a text as a number and answers it as JSON writes it, with the very digits:
+// blanks around, a plus sign and a missing 0 before the point are no doubt.
+func asNumber(s string) (string, bool) {
+	s = strings.TrimSpace(s)
+	s = strings.TrimPrefix(s, "+")
+	sign := ""
+	if rest, minus := strings.CutPrefix(s, "-"); minus {
+		sign, s = "-", rest
+	}
+	if strings.HasPrefix(s, ".") {
+		s = "0" + s
+	}
+	if s == "" || s[0] < '0' || s[0] > '9' || !isNumber(s) {
+		return "", false
+	}
+	return sign + s, true
+}
+
+// integral tells whether a JSON number is a whole one, like 10, 10.0 and 1e3.
+func integral(s string) bool {
+	s = strings.TrimPrefix(s, "-")
+	mantissa, exp := s, 0
+	if i := strings.IndexAny(s, "eE"); i >= 0 {
+		var err error
+		if exp, err = strconv.Atoi(s[i+1:]); err != nil {
+			return false
+		}
+		mantissa = s[:i]
+	}
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	fraction = strings.TrimRight(fraction, "0")
+	if exp >= 0 {
+		return len(fraction) <= exp
+	}
+	zeros := len(whole) - len(strings.TrimRight(whole, "0"))
+	return fraction == "" && (strings.Trim(whole, "0") == "" || zeros >= -exp)
+}
+
+// sameNumber tells whether two JSON numbers are the same but for how they are written.
+func sameNumber(a, b string) bool {
+	if a == b {
+		return true
+	}
+	am, ae := decimal(a)
+	bm, be := decimal(b)
+	return am == bm && ae == be
+}
+
+// decimal is a number as its digits, without zeros at either end, times ten to exp.
+func decimal(s string) (mantissa string, exp int) {
+	sign := ""
+	if rest, minus := strings.CutPrefix(s, "-"); minus {
+		sign, s = "-", rest
+	}
+	if i := strings.IndexAny(s, "eE"); i >= 0 {
+		exp, _ = strconv.Atoi(s[i+1:])
+		s = s[:i]
+	}
+	whole, fraction, _ := strings.Cut(s, ".")
+	all := strings.TrimLeft(whole+fraction, "0")
+	exp -= len(fraction)
+	short := strings.TrimRight(all, "0")
+	exp += len(all) - len(short)
+	if short == "" {
+		return "", 0
+	}
+	return sign + short, exp
+}
+
+// oddity says of a bare or quoted text that should be a value of another type what it is
+// instead: code, a number that people or other languages write, something left out.
+func oddity(s string) (code, why string) {
+	s = strings.TrimSpace(s)
+	low := strings.ToLower(strings.TrimLeft(s, "+-"))
+	body := strings.TrimLeft(s, "+-$€£¥ ")
+	digit := body != "" && body[0] >= '0' && body[0] <= '9' || len(body) > 1 && body[0] == '.' && body[1] >= '0' && body[1] <= '9'
+	switch {
+	case strings.Contains(s, "...") || strings.Contains(s, "…"):
+		return "ellipsis", "... stands for what was left out; give the whole value"
+	case low == "nan" || low == "inf" || low == "infinity":
+		return "number", s + " is no number that a tool can take"
+	case low == "undefined":
+		return "code", "undefined is no value; leave the name out"
+	case strings.Contains(s, "${") || strings.ContainsAny(s, "(") || strings.HasPrefix(s, "lambda") || strings.HasPrefix(s, "new ") || strings.HasPrefix(s, "await "):
+		return "code", "this is code, and code is not run here; give its value"
+	case strings.HasPrefix(low, "0x") || strings.HasPrefix(low, "0b") || strings.HasPrefix(low, "0o"):
+		return "number", clip(s, 40) + " is not written in decimal digits"
+	case digit && strings.ContainsAny(body, "+*/^") && !isNumber(body), digit && strings.Contains(strings.TrimLeft(body, "0123456789. "), "- "):
+		return "code", "this is to be calculated, and nothing is calculated here; give the number"
+	case digit:
+		return "number", clip(s, 40) + " is not a plain number: digits, a point, no unit, no thousands"
+	}
+	return "", ""
+}

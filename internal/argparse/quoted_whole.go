@@ -1,0 +1,47 @@
+package argparse
+
+import "strings"
+
+// quotedWhole reads a text that is one string in quotes which JSON does not know, or that
+// holds quotes nobody marked: '{"p": 10}'.
+func (d *descent) quotedWhole(start, end int) (n node, done, ok bool) {
+	q := d.quoteAt(start)
+	if q == nil || d.has(start, "```") || d.has(start, "'''") || d.has(start, `"""`) {
+		return n, false, false
+	}
+	body := start + len(q.open)
+	first := d.blanks(body)
+	if c := d.byteAt(first); c != '{' && c != '[' && c != '\\' && c != '"' {
+		return n, false, false
+	}
+	size := len(q.shut)
+	if end-size < body || d.shuts(q, end-size) == 0 || d.text[end-size-1] == '\\' {
+		return n, true, d.cutOff()
+	}
+	raw := d.text[body : end-size]
+	n = node{kind: quoted, off: d.at(start), text: raw, exact: len(q.open) == 1}
+	d.fix("quotes", start)
+	if !strings.Contains(raw, `\`) {
+		return n, true, true
+	}
+	return d.escapedWhole(n, q, body, end-size)
+}
+
+// escapedWhole decides whether backslashes in a quoted text are its own or those of what
+// stands in it.
+func (d *descent) escapedWhole(n node, q *quotes, body, end int) (node, bool, bool) {
+	asIs, _, code, plain := readJSON(source{text: n.text}, 0)
+	text, ok := d.unescape(q, body, end)
+	if code != "" || !ok {
+		return n, true, ok && d.fault("ambiguous", body, "the text in quotes cannot be read")
+	}
+	inside, rest, _, decoded := readJSON(source{text: text}, 0)
+	decoded = decoded && isSpaces(text[rest:])
+	if plain && decoded && !equal(looks(&asIs), looks(&inside)) || !plain && !decoded {
+		return n, true, d.fault("ambiguous", body, "it is not clear what the backslashes in the quoted text mean")
+	}
+	if decoded {
+		n.text, n.exact = text, false
+	}
+	return n, true, true
+}

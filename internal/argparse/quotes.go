@@ -1,0 +1,226 @@
+package argparse
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// quotes are a pair of them, and whose escapes stand between.
+type quotes struct {
+	open, shut string
+	other      string // a second sign that closes it
+	python     bool
+}
+
+var allQuotes = []quotes{
+	{open: `"`, shut: `"`},
+	{open: `'`, shut: `'`, python: true},
+	{open: "`", shut: "`"},
+	{open: "“", shut: "”"},
+	{open: "”", shut: "”"},
+	{open: "‘", shut: "’"},
+	{open: "’", shut: "’"},
+	{open: "„", shut: "“", other: "”"},
+	{open: "«", shut: "»"},
+}
+
+// quoteAt are the quotes that open at i, nil for none.
+func (d *descent) quoteAt(i int) *quotes {
+	switch d.byteAt(i) {
+	case '"':
+		return &allQuotes[0]
+	case '\'':
+		return &allQuotes[1]
+	case '`':
+		return &allQuotes[2]
+	case 0xe2, 0xc2:
+		for k := 3; k < len(allQuotes); k++ {
+			if d.has(i, allQuotes[k].open) {
+				return &allQuotes[k]
+			}
+		}
+	}
+	return nil
+}
+
+// shuts is the length of the closing quote at i, 0 for none.
+func (d *descent) shuts(q *quotes, i int) int {
+	switch {
+	case d.text[i] != q.shut[0] && (q.other == "" || d.text[i] != q.other[0]):
+		return 0
+	case d.has(i, q.shut):
+		return len(q.shut)
+	case q.other != "" && d.has(i, q.other):
+		return len(q.other)
+	}
+	return 0
+}
+
+// nextShut is the first closing quote from i that no backslash stands before, and its
+// length; the end of the text and 0 for none.
+func (d *descent) nextShut(q *quotes, i int) (at, size int) {
+	for i < len(d.text) {
+		if d.text[i] == '\\' {
+			i += 2
+			continue
+		}
+		if n := d.shuts(q, i); n > 0 {
+			return i, n
+		}
+		i++
+	}
+	return len(d.text), 0
+}
+
+// quotedKey reads a name in quotes, which must be followed by a separator.
+func (d *descent) quotedKey(q *quotes) (string, bool) {
+	start := d.pos
+	body := start + len(q.open)
+	end, size := d.nextShut(q, body)
+	if size == 0 {
+		return "", d.cutOff()
+	}
+	after := d.skip(end + size)
+	switch {
+	case after >= len(d.text):
+		return "", d.cutOff()
+	case !d.isSeparator(after):
+		code, what := "syntax", "the name %s is not followed by : and a value"
+		if d.top().closer == ')' {
+			code, what = "positional", "%s is a value without its name"
+		}
+		return "", d.fault(code, start, what, quote(d.text[body:end]))
+	}
+	name, ok := d.unescape(q, body, end)
+	if q.open != `"` {
+		d.fix("quotes", start)
+	}
+	d.pos = end + size
+	return name, ok
+}
+
+// quotedText reads a text in quotes. It closes with the first partner of its quote after
+// which the call goes on; where that is not the first partner at all, the quotes before it
+// are the text's own, and there must be no other way to read them (inner.go).
+func (d *descent) quotedText(s *Schema, q *quotes) (node, bool) {
+	start := d.pos
+	n := node{kind: quoted, off: d.at(start)}
+	body := start + len(q.open)
+	end, size := d.nextShut(q, body)
+	if size == 0 {
+		return n, d.cutOff()
+	}
+	if end == body && d.has(end+size, q.open) {
+		return n, d.fault("ambiguous", start, "%s: two quotes in a row may open a text or be one", d.here())
+	}
+	if !d.goesOn(end + size) {
+		if end, size = d.inner(s, q, body, end, size); size == 0 {
+			return n, false
+		}
+		d.fix("unescaped-quote", start)
+	}
+	if q.open == "`" && strings.Contains(d.text[body:end], "${") {
+		return n, d.fault("code", start, "%s: ${...} in a text is code, which is not run here", d.here())
+	}
+	text, ok := d.unescape(q, body, end)
+	n.text, n.exact = text, len(q.open) == 1 && len(text) == end-body
+	if q.open != `"` {
+		d.fix("quotes", start)
+	}
+	d.pos = end + size
+	return n, ok && d.spend(0, start)
+}
+
+// goesOn tells whether the call goes on after a value that ends at i: with a comma and what
+// may follow it, with a closer, or with the next name.
+func (d *descent) goesOn(i int) bool {
+	if len(d.open) == 0 {
+		return true
+	}
+	f := d.top()
+	if f.closer == '\n' {
+		return d.lineGoesOn(i)
+	}
+	k := d.skip(i)
+	if b := d.blanks(i); b < k && strings.IndexByte(d.text[b:k], d.text[i-1]) >= 0 {
+		return false // a comment with such a quote in it: it may be the text that goes on
+	}
+	if k >= len(d.text) || d.text[k] == f.closer {
+		return true
+	}
+	if f.list {
+		return d.itemGoesOn(i, k)
+	}
+	if d.text[k] == ',' {
+		k = d.skip(k + 1)
+		c := d.byteAt(k)
+		return k >= len(d.text) || c == f.closer || c == ',' || c == '*' || d.has(k, "...") || d.has(k, "…") || d.isKey(k) || d.cutKey(k)
+	}
+	return (k > i || d.quoteAt(k) != nil) && d.isKey(k)
+}
+
+// cutKey tells whether the text ends in or right behind the name that begins at i.
+func (d *descent) cutKey(i int) bool {
+	if len(d.text)-i > maxKey {
+		return false
+	}
+	end := d.bareKey(i)
+	if q := d.quoteAt(i); q != nil {
+		at, size := d.nextShut(q, i+len(q.open))
+		end = at + size
+	}
+	return end > i && d.blanks(end) >= len(d.text)
+}
+
+func (d *descent) itemGoesOn(i, k int) bool {
+	f := d.top()
+	if d.text[k] == ',' {
+		k = d.skip(k + 1)
+		return k >= len(d.text) || !strings.ContainsRune("}])", rune(d.text[k])) || d.text[k] == f.closer
+	}
+	return k > i && (d.text[k] == '{' || d.text[k] == '[') // but two texts may be one
+}
+
+// isKey tells whether a name and a separator stand at i.
+func (d *descent) isKey(i int) bool {
+	_, ok := d.keyAt(i)
+	return ok
+}
+
+// keyAt is the name with a separator that stands at i.
+func (d *descent) keyAt(i int) (string, bool) {
+	if d.budget < 0 || i >= len(d.text) {
+		return "", false
+	}
+	body, end, after := i, i, i
+	if q := d.quoteAt(i); q != nil {
+		body = i + len(q.open)
+		end = body
+		size := 0
+		for end < len(d.text) && end-body < maxKey && d.text[end] != '\n' && d.text[end] != '\\' && size == 0 {
+			if size = d.shuts(q, end); size == 0 {
+				end++
+			}
+		}
+		d.budget -= end - i
+		if size == 0 {
+			return "", false
+		}
+		after = end + size
+	} else {
+		end = d.bareKey(i)
+		if end == i || d.text[i] >= '0' && d.text[i] <= '9' || d.text[i] == '-' || d.text[i] == '.' {
+			return "", false
+		}
+		after = end
+	}
+	return d.text[body:end], d.isSeparator(d.blanks(after))
+}
+
+// apostrophe tells whether the quote at i stands between two letters.
+func (d *descent) apostrophe(i, size int) bool {
+	before, _ := utf8.DecodeLastRuneInString(d.text[:i])
+	after, _ := utf8.DecodeRuneInString(d.text[i+size:])
+	return unicode.IsLetter(before) && unicode.IsLetter(after)
+}

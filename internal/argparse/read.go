@@ -1,0 +1,195 @@
+package argparse
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ReadParameters reads the declaration of a tool's parameters as `flowrun repair` takes it:
+// {NAME: {"type", "required", "default", "example", "validation": {"enum"}}}, in the order
+// it is written. type is string (the default), number, integer, boolean, array, object,
+// null, any, or a list of them; properties, items and enum are as in JSON Schema. Other
+// words, such as description and the bounds of validation, are the caller's.
+func ReadParameters(doc []byte) (*Schema, error) {
+	n, err := readDeclaration(doc)
+	if err != nil {
+		return nil, err
+	}
+	s := &Schema{Types: []string{"object"}}
+	for i := range n.kids {
+		p, err := readProperty(&n.kids[i])
+		if err != nil {
+			return nil, fmt.Errorf("parameter %s: %w", quote(n.kids[i].name), err)
+		}
+		if p.Schema.free() && n.kids[i].kid("type") == nil {
+			p.Schema.Types = []string{"string"}
+		}
+		s.Properties = append(s.Properties, p)
+	}
+	return s, unique(s)
+}
+
+func readDeclaration(doc []byte) (node, error) {
+	src := source{text: string(doc)}
+	n, end, _, ok := readJSON(src, 0)
+	if !ok || strings.TrimSpace(src.text[end:]) != "" {
+		return n, fmt.Errorf("the declaration of the parameters is not JSON (byte %d)", end)
+	}
+	if n.kind != object {
+		return n, fmt.Errorf("the declaration of the parameters is of type %s, not object", n.typeName())
+	}
+	return n, nil
+}
+
+func readProperty(n *node) (Property, error) {
+	p := Property{Name: n.name}
+	if n.kind != object {
+		return p, fmt.Errorf("is of type %s, not object", n.typeName())
+	}
+	var err error
+	if p.Schema, err = readSchema(n); err != nil {
+		return p, err
+	}
+	if v := n.kid("required"); v != nil {
+		if v.kind != truth && v.kind != array {
+			return p, fmt.Errorf("required is of type %s, not boolean", v.typeName())
+		}
+		p.Required = v.text == "true"
+	}
+	plain := newReading(nil, "", 0)
+	if v := n.kid("default"); v != nil && v.kind != null {
+		p.HasDefault = true
+		p.Default, _ = plain.natural(v)
+	}
+	if v := n.kid("example"); v != nil {
+		p.Example, _ = plain.natural(v)
+	}
+	if v := n.kid("examples"); v != nil && v.kind == array && len(v.kids) > 0 && p.Example == nil {
+		p.Example, _ = plain.natural(&v.kids[0])
+	}
+	return p, nil
+}
+
+// kid is a member of an object, nil for none; of several the last.
+func (n *node) kid(name string) *node {
+	for i := len(n.kids) - 1; i >= 0; i-- {
+		if n.kids[i].name == name {
+			return &n.kids[i]
+		}
+	}
+	return nil
+}
+
+var knownTypes = []string{"string", "number", "integer", "boolean", "array", "object", "null"}
+
+func readSchema(n *node) (*Schema, error) {
+	s := &Schema{}
+	if n.kind == truth {
+		return s, nil // true: anything
+	}
+	if n.kind != object {
+		return nil, fmt.Errorf("a schema is of type %s, not object", n.typeName())
+	}
+	if err := readTypes(s, n.kid("type")); err != nil {
+		return nil, err
+	}
+	enum := n.kid("enum")
+	if v := n.kid("validation"); v != nil {
+		if v.kind != object {
+			return nil, fmt.Errorf("validation is of type %s, not object", v.typeName())
+		}
+		if enum == nil {
+			enum = v.kid("enum")
+		}
+	}
+	if err := readEnum(s, enum); err != nil {
+		return nil, err
+	}
+	if v := n.kid("items"); v != nil {
+		items, err := readSchema(v)
+		if err != nil {
+			return nil, fmt.Errorf("items: %w", err)
+		}
+		s.Items = items
+	}
+	if v := n.kid("additionalProperties"); v != nil {
+		s.Open = v.kind == object || v.kind == truth && v.text == "true"
+	}
+	return s, readProperties(s, n)
+}
+
+func readTypes(s *Schema, n *node) error {
+	if n == nil {
+		return nil
+	}
+	names := []node{*n}
+	if n.kind == array {
+		names = n.kids
+	}
+	for _, t := range names {
+		switch name := strings.ToLower(t.text); {
+		case t.kind == quoted && name == "any" && len(names) == 1:
+		case t.kind != quoted || !slices.Contains(knownTypes, name):
+			return fmt.Errorf("unknown type %s: expected %s or any", quote(t.text), strings.Join(knownTypes, ", "))
+		case !slices.Contains(s.Types, name):
+			s.Types = append(s.Types, name)
+		}
+	}
+	return nil
+}
+
+func readEnum(s *Schema, n *node) error {
+	if n == nil {
+		return nil
+	}
+	if n.kind != array {
+		return fmt.Errorf("enum is of type %s, not array", n.typeName())
+	}
+	for i := range n.kids {
+		if k := n.kids[i].kind; k == array || k == object {
+			s.Enum = nil // of other values than scalars nothing is known here
+			return nil
+		}
+		s.Enum = append(s.Enum, scalar(&n.kids[i]))
+	}
+	return nil
+}
+
+func readProperties(s *Schema, n *node) error {
+	props := n.kid("properties")
+	if props == nil {
+		return nil
+	}
+	if props.kind != object {
+		return fmt.Errorf("properties is of type %s, not object", props.typeName())
+	}
+	for i := range props.kids {
+		p, err := readProperty(&props.kids[i])
+		if err != nil {
+			return fmt.Errorf("property %s: %w", quote(props.kids[i].name), err)
+		}
+		s.Properties = append(s.Properties, p)
+	}
+	if req := n.kid("required"); req != nil && req.kind == array {
+		for _, name := range req.kids {
+			for i := range s.Properties {
+				if s.Properties[i].Name == name.text {
+					s.Properties[i].Required = true
+				}
+			}
+		}
+	}
+	return unique(s)
+}
+
+func unique(s *Schema) error {
+	seen := map[string]bool{}
+	for _, p := range s.Properties {
+		if seen[p.Name] {
+			return fmt.Errorf("%s is declared twice", quote(p.Name))
+		}
+		seen[p.Name] = true
+	}
+	return nil
+}

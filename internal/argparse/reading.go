@@ -1,0 +1,114 @@
+package argparse
+
+import (
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+)
+
+// reading is one call of Parse: what was found on the way, and what it may still cost.
+type reading struct {
+	root    *Schema
+	tool    string
+	indexes map[*Schema]*index
+
+	shelf     *shelf
+	path      []step
+	repairs   []Repair
+	coercions []Repair
+	mended    bool // the text was no plain JSON object of the parameters
+	bad       *Refusal
+
+	// budget is how many characters may still be looked at more than once. It makes every
+	// reading linear in the input, however the searches in it are nested.
+	budget int
+}
+
+// step is one part of a path.
+type step struct {
+	name string
+	item int // -1: a name
+}
+
+const (
+	maxRepairs = 100 // that are told; a text with more of them is repaired all the same
+	maxPath    = 120 // bytes of a path
+	maxString  = 3   // JSON in a string in a string in a string
+)
+
+func newReading(s *Schema, tool string, size int) *reading {
+	return &reading{root: s, tool: tool, shelf: new(shelf), budget: 32*size + 4096}
+}
+
+// fail refuses the text, once: what follows from it is not told. It answers false.
+func (r *reading) fail(code string, off int, format string, args ...any) bool {
+	if r.bad == nil {
+		r.bad = &Refusal{Code: code, Offset: off, Message: fmt.Sprintf(format, args...)}
+	}
+	return false
+}
+
+// spend takes n from the budget, and refuses the text where there is not so much left.
+func (r *reading) spend(n int, off int) bool {
+	r.budget -= n
+	return r.budget >= 0 || r.fail("ambiguous", off, "the text is too tangled to have one meaning")
+}
+
+func (r *reading) enter(name string) { r.path = append(r.path, step{name, -1}) }
+func (r *reading) enterItem(i int)   { r.path = append(r.path, step{"", i}) }
+func (r *reading) leave()            { r.path = r.path[:len(r.path)-1] }
+
+// where is the path of the value that is read.
+func (r *reading) where() string {
+	var b []byte
+	for _, s := range r.path {
+		if s.item >= 0 {
+			b = append(strconv.AppendInt(append(b, '['), int64(s.item), 10), ']')
+			continue
+		}
+		if len(b) > 0 {
+			b = append(b, '.')
+		}
+		b = append(b, clip(s.name, 60)...)
+		if len(b) > maxPath {
+			break
+		}
+	}
+	return clip(string(b), maxPath)
+}
+
+// here is where in a sentence.
+func (r *reading) here() string {
+	if p := r.where(); p != "" {
+		return p
+	}
+	return "the call"
+}
+
+// mend tells of a repair of the text.
+func (r *reading) mend(kind string, off int32) {
+	r.mended = true
+	if len(r.repairs) < maxRepairs {
+		r.repairs = append(r.repairs, Repair{kind, r.where(), int(off)})
+	}
+}
+
+// coerced tells of a value that was given as another type, or by another name.
+func (r *reading) coerced(kind string, off int32) bool {
+	if len(r.coercions) < maxRepairs {
+		r.coercions = append(r.coercions, Repair{kind, r.where(), int(off)})
+	}
+	return true
+}
+
+// clip cuts a text to at most n bytes, on a character.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	n -= len("…")
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:max(n, 0)] + "…"
+}

@@ -1,0 +1,156 @@
+package argparse
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"unicode/utf8"
+)
+
+// The parts of a refusal are cut so that its JSON form has at most 2 KB, also where the
+// characters <, > and & are written as escapes.
+const (
+	maxMessage    = 640
+	maxHint       = 240
+	maxExpected   = 700
+	maxSuggestion = 70
+	maxSuggested  = 4
+)
+
+// Refusal says why a text is no call. Its JSON form has at most 2 KB.
+type Refusal struct {
+	Code           string
+	Message        string   // what is wrong, and where
+	Offset         int      // where in the input, in bytes
+	ExpectedFormat string   // an example call, as a JSON object; "" where even a small one is too large
+	Hint           string   // one way out
+	Suggestions    []string // names that were probably meant
+}
+
+func (r *Refusal) Error() string { return r.Message }
+
+// MarshalJSON writes {"code","message","offset","expected_format","hint","suggestions"}.
+// expected_format is the example call itself, an object.
+func (r *Refusal) MarshalJSON() ([]byte, error) {
+	doc := struct {
+		Code           string          `json:"code"`
+		Message        string          `json:"message"`
+		Offset         int             `json:"offset"`
+		ExpectedFormat json.RawMessage `json:"expected_format"`
+		Hint           string          `json:"hint"`
+		Suggestions    []string        `json:"suggestions"`
+	}{r.Code, cut(r.Message, maxMessage), r.Offset, json.RawMessage("null"), cut(r.Hint, maxHint), []string{}}
+	if small(r.ExpectedFormat) {
+		doc.ExpectedFormat = json.RawMessage(r.ExpectedFormat)
+	}
+	for _, s := range r.Suggestions[:min(len(r.Suggestions), maxSuggested)] {
+		doc.Suggestions = append(doc.Suggestions, cut(s, maxSuggestion))
+	}
+	return plainJSON(doc)
+}
+
+// small tells whether an example fits into a refusal.
+func small(example string) bool {
+	return example != "" && written(example) <= maxExpected && json.Valid([]byte(example))
+}
+
+// MarshalJSON writes {"value","repaired","repairs","coercions","defaults_applied"}.
+func (r *Result) MarshalJSON() ([]byte, error) {
+	return plainJSON(struct {
+		Value     map[string]any `json:"value"`
+		Repaired  bool           `json:"repaired"`
+		Repairs   []Repair       `json:"repairs"`
+		Coercions []Repair       `json:"coercions"`
+		Defaults  []string       `json:"defaults_applied"`
+	}{r.Value, r.Repaired, some(r.Repairs), some(r.Coercions), some(r.Defaults)})
+}
+
+// some writes no list as an empty one.
+func some[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// plainJSON writes <, > and & as they are.
+func plainJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimRight(b.Bytes(), "\n"), nil
+}
+
+// suggest adds a name.
+func (r *Refusal) suggest(name string) {
+	if len(r.Suggestions) < maxSuggested && !slices.Contains(r.Suggestions, name) {
+		r.Suggestions = append(r.Suggestions, cut(name, maxSuggestion))
+	}
+}
+
+// finish makes the refusal of a reading ready to be told.
+func (r *Refusal) finish(s *Schema) *Refusal {
+	r.Message, r.ExpectedFormat = cut(r.Message, maxMessage), example(s)
+	if r.Hint == "" {
+		r.Hint = hints[r.Code]
+	}
+	return r
+}
+
+// cut shortens a text to at most n bytes of JSON.
+func cut(s string, n int) string {
+	if len(s) <= n && written(s) <= n {
+		return s
+	}
+	size := len("…")
+	for i, c := range s {
+		if size += cost(c); size > n {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}
+
+// written is how many bytes the text of a JSON string takes at most.
+func written(s string) int {
+	size := 0
+	for _, c := range s {
+		size += cost(c)
+	}
+	return size
+}
+
+func cost(c rune) int {
+	switch {
+	case c == '"' || c == '\\':
+		return 2
+	case c < ' ' || c == '<' || c == '>' || c == '&' || c == 0x7f || c == '\u2028' || c == '\u2029' || c == utf8.RuneError:
+		return 6
+	}
+	return utf8.RuneLen(c)
+}
+
+// hints are the ways out, by code.
+var hints = map[string]string{
+	"too-large":     "Send less than 1 MiB; give large content as a file.",
+	"too-deep":      "Send at most 200 levels of objects and arrays.",
+	"encoding":      "Send the arguments as UTF-8.",
+	"truncated":     "The text was cut off. Send the whole call again, and make it shorter if it is cut off again.",
+	"not-arguments": "Send the arguments as one JSON object.",
+	"syntax":        "Send the arguments as one JSON object, with every name and text in double quotes.",
+	"ambiguous":     `Send JSON, with " and \ inside texts written as \" and \\.`,
+	"several-calls": "Send one call at a time.",
+	"wrong-tool":    "Send the arguments of the tool that is called, without its name.",
+	"duplicate-key": "Give every name once.",
+	"undeclared":    "Use the names of expected_format and no others.",
+	"missing":       "Send all required parameters in one JSON object.",
+	"type":          "Give the value with the type that expected_format shows.",
+	"enum":          "Give one of the listed values exactly.",
+	"number":        "Give a plain number such as 1000 or 1.5, without unit, thousands separator or decimal comma.",
+	"code":          "Calculate the value and send what comes out.",
+	"ellipsis":      "Send every value in full.",
+	"positional":    "Give every value with its name.",
+}

@@ -1,0 +1,107 @@
+package argparse
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Repair is one thing that was not as it should have been: in the text (Result.Repairs),
+// or in the type of a value (Result.Coercions).
+type Repair struct {
+	Kind   string `json:"kind"`
+	Path   string `json:"path"`   // opts[0].name; "" for the whole
+	Offset int    `json:"offset"` // where in the input it begins, in bytes
+}
+
+// Result are the arguments of a call. Values are string, bool, nil, json.Number with the
+// digits that were written, []any and map[string]any.
+type Result struct {
+	Value     map[string]any
+	Repaired  bool     // the text was no plain JSON object of the parameters
+	Repairs   []Repair // of the text; at most 100 are told
+	Coercions []Repair // of values: "10" for a number, a name in another case
+	Defaults  []string // names of parameters that took their default, as they are declared
+}
+
+// maxInput bounds the input, in bytes.
+const maxInput = 1 << 20
+
+// Parse reads what a model wrote as the arguments of a tool. tool is the name of the tool
+// that is called, "" where it is not known. It answers either a Result or a Refusal; a nil
+// Schema takes any object. Parse may be called concurrently; it changes nothing it is given,
+// and a default in the Result is a copy.
+func Parse(s *Schema, tool string, input []byte) (*Result, *Refusal) {
+	if s == nil {
+		s = &Schema{}
+	}
+	r := newReading(s, tool, len(input))
+	r.shelf = shelves.Get().(*shelf)
+	defer r.shelf.put()
+	if res, ok := r.parse(input); ok {
+		return res, nil
+	}
+	return nil, r.bad.finish(s)
+}
+
+func (r *reading) parse(input []byte) (*Result, bool) {
+	if len(input) > maxInput {
+		return nil, r.fail("too-large", maxInput, "the arguments have more than 1 MiB")
+	}
+	if !utf8.Valid(input) {
+		return nil, r.fail("encoding", badByte(input), "the arguments are not UTF-8")
+	}
+	n, ok := r.call(source{text: string(input)}, 0)
+	if !ok {
+		return nil, false
+	}
+	if n, ok = r.argumentsOf(n, 0); !ok {
+		return nil, false
+	}
+	return r.bind(&n)
+}
+
+func badByte(b []byte) int {
+	for i := 0; i < len(b); {
+		c, size := utf8.DecodeRune(b[i:])
+		if c == utf8.RuneError && size == 1 {
+			return i
+		}
+		i += size
+	}
+	return 0
+}
+
+// json reads a text that is JSON and nothing else. done tells whether the reading is over,
+// because the text is JSON or because it can be nothing else.
+func (r *reading) json(src source) (n node, done, ok bool) {
+	n, end, code, ok := readJSON(src, 0)
+	switch {
+	case ok && strings.Trim(src.text[end:], " \t\r\n") == "":
+		return n, true, true
+	case code == "too-deep":
+		return n, true, r.fail(code, int(src.at(end)), "objects and arrays stand in one another more than %d levels deep", maxDepth)
+	case code == "encoding":
+		return n, true, r.fail(code, int(src.at(end)), "half of a character (a lone surrogate) stands in a string")
+	}
+	return n, false, false
+}
+
+// whole reads a text that is one value of a schema, and nothing beside.
+func (r *reading) whole(src source, s *Schema) (node, bool) {
+	if n, done, ok := r.json(src); done {
+		return n, ok
+	}
+	d := r.descend(src)
+	if !d.space() {
+		return node{}, false
+	}
+	n, ok := d.value(s)
+	if !ok || !d.space() {
+		return n, false
+	}
+	if d.pos < len(d.text) {
+		return n, d.fault("syntax", d.pos, "%s: the text goes on after its value", d.here())
+	}
+	d.unlike()
+	return n, true
+}

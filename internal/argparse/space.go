@@ -1,0 +1,129 @@
+package argparse
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// invisible tells whether a character is a blank or nothing at all between values.
+func invisible(c rune) bool {
+	switch c {
+	case ' ', '\t', '\n', '\r', '\v', '\f', 0xfeff, 0x200b, 0x200c, 0x200d, 0x2060:
+		return true
+	}
+	return c >= 0x80 && unicode.IsSpace(c)
+}
+
+// blanks is the first place from i that is no blank.
+func (d *descent) blanks(i int) int { return d.skipBlanks(i, false) }
+
+// lineBlanks stays in the line.
+func (d *descent) lineBlanks(i int) int { return d.skipBlanks(i, true) }
+
+func (d *descent) skipBlanks(i int, line bool) int {
+	start := i
+	for i < len(d.text) {
+		c, size := rune(d.text[i]), 1
+		if c >= utf8.RuneSelf {
+			c, size = utf8.DecodeRuneInString(d.text[i:])
+		}
+		if !invisible(c) || line && (c == '\n' || c == '\r') {
+			break
+		}
+		i += size
+	}
+	d.budget -= i - start
+	return i
+}
+
+// comment is the end of the comment that begins at i; i for none.
+func (d *descent) comment(i int) int {
+	switch {
+	case d.has(i, "/*"):
+		if n := strings.Index(d.text[i+2:], "*/"); n >= 0 {
+			d.budget -= n
+			return i + 2 + n + 2
+		}
+		d.budget -= len(d.text) - i
+		return len(d.text)
+	case d.has(i, "//"), d.byteAt(i) == '#':
+		n := strings.IndexByte(d.text[i:], '\n')
+		if n < 0 {
+			n = len(d.text) - i
+		}
+		d.budget -= n
+		return i + n
+	}
+	return i
+}
+
+// skip is the first place from i that is neither blank nor comment.
+func (d *descent) skip(i int) int {
+	for {
+		i = d.blanks(i)
+		j := d.comment(i)
+		if j == i || d.budget < 0 {
+			return i
+		}
+		i = j
+	}
+}
+
+// space goes over blanks and comments between tokens. It refuses a comment with a single
+// quote in it, which is perhaps the rest of a text.
+func (d *descent) space() bool {
+	for {
+		d.pos = d.blanks(d.pos)
+		j := d.comment(d.pos)
+		if j == d.pos {
+			return true
+		}
+		if d.oddQuotes(d.pos, j) {
+			return d.fault("ambiguous", d.pos, "it is not clear whether this is a comment or the rest of a text")
+		}
+		d.fix("comment", d.pos)
+		d.pos = j
+	}
+}
+
+// unlike tells of a text that is no JSON for its blanks alone.
+func (d *descent) unlike() {
+	if !d.mended {
+		d.fix("blank", 0)
+	}
+}
+
+// oddQuotes tells whether quotes in a part of the text are no pairs.
+func (d *descent) oddQuotes(i, end int) bool {
+	double, single := 0, 0
+	for ; i < end; i++ {
+		switch {
+		case d.text[i] == '"':
+			double++
+		case d.text[i] == '\'' && !d.apostrophe(i, 1):
+			single++
+		}
+	}
+	return double%2+single%2 > 0
+}
+
+// valueSpace goes over what stands between separator and value. What looks like a comment
+// there may be the text itself.
+func (d *descent) valueSpace(s *Schema) bool {
+	if d.top().closer == '\n' {
+		d.pos = d.lineBlanks(d.pos)
+	} else {
+		d.pos = d.blanks(d.pos)
+	}
+	if d.comment(d.pos) == d.pos {
+		return d.spend(0, d.pos)
+	}
+	if s.allows("string") {
+		return d.fault("ambiguous", d.pos, "%s may be text or a comment; put text in quotes", d.here())
+	}
+	if d.top().closer == '\n' {
+		return d.fault("syntax", d.pos, "%s has no value", d.here())
+	}
+	return d.space()
+}

@@ -1,0 +1,236 @@
+package argparse
+
+import (
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// maxDepth bounds how deep values stand in one another.
+const maxDepth = 200
+
+// strict reads JSON and nothing else, in one pass. Objects keep all their members, in order
+// and twice where they are given twice.
+type strict struct {
+	source
+	pos   int
+	depth int
+	shelf *shelf
+	code  string // why it is not even sloppy JSON, "" where it may be
+}
+
+// readJSON reads the JSON value at the beginning of src.text[pos:], and tells where it ends.
+// code is not empty where nobody can read it in another way.
+func readJSON(src source, pos int) (n node, end int, code string, ok bool) {
+	sh := shelves.Get().(*shelf)
+	defer sh.put()
+	s := strict{source: src, pos: pos, shelf: sh}
+	s.space()
+	n, ok = s.value()
+	return n, s.pos, s.code, ok
+}
+
+func (s *strict) space() {
+	for s.pos < len(s.text) {
+		switch s.text[s.pos] {
+		case ' ', '\t', '\n', '\r':
+			s.pos++
+		default:
+			return
+		}
+	}
+}
+
+// next eats the character c after blanks.
+func (s *strict) next(c byte) bool {
+	s.space()
+	if s.pos < len(s.text) && s.text[s.pos] == c {
+		s.pos++
+		return true
+	}
+	return false
+}
+
+func (s *strict) value() (node, bool) {
+	if s.pos >= len(s.text) {
+		return node{}, false
+	}
+	n := node{off: s.at(s.pos)}
+	switch c := s.text[s.pos]; c {
+	case '"':
+		start := s.pos
+		text, ok := s.quoted()
+		n.kind, n.text, n.exact = quoted, text, s.pos-start == len(text)+2
+		return n, ok
+	case '{', '[':
+		return s.group(c)
+	case 't':
+		n.kind, n.text = truth, "true"
+	case 'f':
+		n.kind, n.text = truth, "false"
+	case 'n':
+		n.kind, n.text = null, "null"
+	default:
+		l := numberLength(s.text[s.pos:])
+		n.kind, n.text = number, s.text[s.pos:s.pos+l]
+		s.pos += l
+		return n, l > 0
+	}
+	if !strings.HasPrefix(s.text[s.pos:], n.text) {
+		return n, false
+	}
+	s.pos += len(n.text)
+	return n, true
+}
+
+// group reads an array or an object.
+func (s *strict) group(open byte) (node, bool) {
+	n := node{kind: array, off: s.at(s.pos)}
+	closer := byte(']')
+	if open == '{' {
+		n.kind, closer = object, '}'
+	}
+	if s.depth++; s.depth > maxDepth {
+		s.code = "too-deep"
+		return n, false
+	}
+	s.pos++
+	first := len(s.shelf.nodes)
+	for closed := s.next(closer); !closed; closed = s.next(closer) {
+		if len(s.shelf.nodes) > first && !s.next(',') {
+			return n, false
+		}
+		s.space()
+		if !s.entry(n.kind) {
+			return n, false
+		}
+	}
+	s.depth--
+	n.kids = s.shelf.take(first)
+	return n, true
+}
+
+// entry reads a member or an item onto the stack.
+func (s *strict) entry(of kind) bool {
+	var name string
+	var nameOff int32
+	if of == object {
+		nameOff = s.at(s.pos)
+		if s.pos >= len(s.text) || s.text[s.pos] != '"' {
+			return false
+		}
+		text, ok := s.quoted()
+		if !ok || !s.next(':') {
+			return false
+		}
+		name = text
+		s.space()
+	}
+	v, ok := s.value()
+	v.name, v.nameOff = name, nameOff
+	s.shelf.nodes = append(s.shelf.nodes, v)
+	return ok
+}
+
+// quoted reads a string, from its first quote past its last.
+func (s *strict) quoted() (string, bool) {
+	start := s.pos + 1
+	for i := start; i < len(s.text); i++ {
+		switch c := s.text[i]; {
+		case c == '"':
+			s.pos = i + 1
+			return s.text[start:i], true
+		case c == '\\':
+			return s.escaped(start, i)
+		case c < ' ':
+			return "", false
+		}
+	}
+	return "", false
+}
+
+// escaped reads a string whose first backslash stands at i.
+func (s *strict) escaped(start, i int) (string, bool) {
+	b := make([]byte, 0, i-start+32)
+	for {
+		b = append(b, s.text[start:i]...)
+		if i >= len(s.text) || s.text[i] < ' ' {
+			return "", false
+		}
+		if s.text[i] == '"' {
+			s.pos = i + 1
+			return string(b), true
+		}
+		c, size := jsonEscape(s.text[i:])
+		if size == 0 {
+			return "", false
+		}
+		if c < 0 {
+			s.code = "encoding"
+			return "", false
+		}
+		b = utf8.AppendRune(b, c)
+		start = i + size
+		for i = start; i < len(s.text) && s.text[i] != '"' && s.text[i] != '\\' && s.text[i] >= ' '; i++ {
+		}
+	}
+}
+
+// jsonEscape reads the escape at the beginning of s: the character it means, negative for
+// half of a surrogate pair, and its length, 0 where it is none of JSON.
+func jsonEscape(s string) (rune, int) {
+	if len(s) < 2 {
+		return 0, 0
+	}
+	switch s[1] {
+	case '"', '\\', '/':
+		return rune(s[1]), 2
+	case 'b':
+		return '\b', 2
+	case 'f':
+		return '\f', 2
+	case 'n':
+		return '\n', 2
+	case 'r':
+		return '\r', 2
+	case 't':
+		return '\t', 2
+	case 'u':
+		c, ok := hex(s[2:], 4)
+		switch {
+		case !ok:
+			return 0, 0
+		case !utf16.IsSurrogate(c):
+			return c, 6
+		}
+		if len(s) > 7 && s[6] == '\\' && s[7] == 'u' {
+			if d, ok := hex(s[8:], 4); ok {
+				if both := utf16.DecodeRune(c, d); both != utf8.RuneError {
+					return both, 12
+				}
+			}
+		}
+		return -1, 6
+	}
+	return 0, 0
+}
+
+// hex reads n hexadecimal digits at the beginning of s.
+func hex(s string, n int) (c rune, ok bool) {
+	if len(s) < n {
+		return 0, false
+	}
+	for i := range n {
+		switch d := s[i]; {
+		case d >= '0' && d <= '9':
+			c = c<<4 | rune(d-'0')
+		case d >= 'a' && d <= 'f':
+			c = c<<4 | rune(d-'a'+10)
+		case d >= 'A' && d <= 'F':
+			c = c<<4 | rune(d-'A'+10)
+		default:
+			return 0, false
+		}
+	}
+	return c, true
+}

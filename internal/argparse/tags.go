@@ -1,0 +1,234 @@
+package argparse
+
+import (
+	"slices"
+	"strings"
+)
+
+// Tags that models put around their thoughts and their calls.
+var (
+	thinkingTags = []string{"think", "thinking", "reasoning", "thought", "reflection", "analysis"}
+	callTags     = []string{"tool_call", "tool_calls", "tool_use", "tool", "function_call", "function_calls", "arguments", "parameters", "args", "input", "json", "call"}
+)
+
+// thoughts goes over what a text begins with that is no part of the call.
+func (s *scan) thoughts(start int) bool {
+	s.pos = start
+	for {
+		s.pos = s.blanks(s.pos)
+		name, rest, end := s.tagAt(s.pos)
+		if end == 0 || rest != "" || !slices.Contains(thinkingTags, strings.ToLower(name)) || s.byteAt(s.pos+1) == '/' {
+			return true
+		}
+		if !s.thinking(strings.ToLower(name), end, false) {
+			return false
+		}
+	}
+}
+
+// tagAt is the name of the tag at i, what stands behind the name, and where it ends; 0 for
+// none.
+func (d *descent) tagAt(i int) (name, rest string, end int) {
+	if d.byteAt(i) != '<' {
+		return "", "", 0
+	}
+	j := i + 1
+	if d.byteAt(j) == '/' {
+		j++
+	}
+	k := j
+	for k < len(d.text) && k-j < 40 && (isWordByte(d.text[k]) || d.text[k] == '-' || d.text[k] == ':') {
+		k++
+	}
+	shut := strings.IndexByte(d.text[k:min(len(d.text), k+300)], '>')
+	d.budget -= 40
+	if k == j || shut < 0 {
+		return "", "", 0
+	}
+	return d.text[j:k], d.text[k : k+shut], k + shut + 1
+}
+
+// tag goes over a tag, or reads what it holds.
+func (s *scan) tag() bool {
+	start := s.pos
+	name, rest, end := s.tagAt(start)
+	shut := s.byteAt(start+1) == '/'
+	if end == 0 {
+		return s.sign(start)
+	}
+	if i := strings.LastIndexByte(name, ':'); i >= 0 {
+		name = name[i+1:]
+	}
+	name = strings.ToLower(name)
+	switch {
+	case slices.Contains(thinkingTags, name) && rest == "":
+		return s.thinking(name, end, shut)
+	case shut && (slices.Contains(callTags, name) || name == "function" || name == "invoke"):
+		s.marked = max(s.marked-1, 0)
+		s.pos = end
+	case shut && name != "parameter":
+		s.pos = end
+	case name == "function" && strings.HasPrefix(rest, "="), name == "invoke" || name == "function" && strings.Contains(rest, "name="):
+		return s.taggedCall(name, attribute(rest), start, end)
+	case name == "parameter" || name == "param" || name == "arg_key" || name == "arg_value":
+		return s.fault("ambiguous", start, "<%s> stands outside of a call", name)
+	case isToolWord(name) && name != "function" && s.marked > 0 && name != "tool":
+		callee, _, _ := strings.Cut(s.text[end:min(len(s.text), end+maxKey)], "<")
+		s.pos = end
+		return s.calls(strings.TrimSpace(callee), int(s.at(end)))
+	case slices.Contains(callTags, name):
+		s.pos = end
+		s.marked++
+		s.fix("tag", start)
+		return s.taggedLines(name)
+	default:
+		s.pos++
+	}
+	return true
+}
+
+// sign goes over a < that begins no tag. A tag that the end of the text cuts off is one.
+func (s *scan) sign(start int) bool {
+	s.pos++
+	i := s.pos
+	if s.byteAt(i) == '/' {
+		i++
+	}
+	end := s.bareKey(i)
+	name := strings.ToLower(s.text[i:end])
+	known := name == "parameter" || name == "function" || name == "invoke" || slices.Contains(callTags, name)
+	if end > i && (end == len(s.text) || known && len(s.text)-end < maxKey && !strings.Contains(s.text[end:], ">")) {
+		return s.cutOff()
+	}
+	return true
+}
+
+// inKnownTag refuses an object right behind a tag that is none of a call: it is a value of
+// something else.
+func (s *scan) inKnownTag(start, shut int) bool {
+	from := max(0, shut-300)
+	open := strings.LastIndexByte(s.text[from:shut], '<')
+	if open < 0 {
+		return true
+	}
+	name, _, end := s.tagAt(from + open)
+	name = strings.ToLower(name[strings.LastIndexByte(name, ':')+1:])
+	if end != shut+1 || slices.Contains(thinkingTags, name) || slices.Contains(callTags, name) || name == "function" || name == "invoke" || s.byteAt(from+open+1) == '/' {
+		return true
+	}
+	return s.fault("ambiguous", start, "an object stands in the tag <%s>, which is none of a call", name)
+}
+
+// attribute is the name that a tag carries: =NAME or name="NAME".
+func attribute(rest string) string {
+	_, v, _ := strings.Cut(rest, "=")
+	v, _, _ = strings.Cut(strings.TrimSpace(v), " ")
+	return strings.Trim(v, `"'/ `)
+}
+
+// thinking drops thoughts. A single end of them drops what stands before it.
+func (s *scan) thinking(name string, end int, shut bool) bool {
+	s.fix("thinking", s.pos)
+	if shut {
+		if s.thinks {
+			return s.fault("ambiguous", s.pos, "the thoughts end twice")
+		}
+		if s.loose {
+			return s.fault("ambiguous", s.pos, "thoughts end here, or this stands in the text of a value before")
+		}
+		s.found, s.marked, s.thinks = nil, 0, true
+		s.pos = end
+		return true
+	}
+	s.thinks = true
+	i := strings.Index(s.text[end:], "</"+name+">")
+	if i < 0 {
+		return s.fault("truncated", len(s.text), "the thoughts are not closed, so the call was cut off")
+	}
+	s.pos = end + i + len(name) + 3
+	return true
+}
+
+// taggedLines reads lines of names and values up to the closing tag.
+func (s *scan) taggedLines(name string) bool {
+	k := s.blanks(s.pos)
+	key, ok := s.keyAt(k)
+	if !ok || !s.inputName(key) {
+		return true
+	}
+	end := strings.Index(s.text[k:], "</"+name+">")
+	if end < 0 {
+		return s.cutOff()
+	}
+	return s.region(k, k+end)
+}
+
+// taggedCall reads <function=NAME> with an object or with a tag for each parameter.
+func (s *scan) taggedCall(tag, callee string, start, end int) bool {
+	if !s.calls(callee, int(s.at(start))) {
+		return false
+	}
+	s.pos = s.blanks(end)
+	s.marked++
+	if s.byteAt(s.pos) == '{' {
+		s.fix("tag", start)
+		return true // run reads it
+	}
+	n := node{kind: object, off: s.at(start)}
+	for {
+		s.pos = s.blanks(s.pos)
+		name, rest, end := s.tagAt(s.pos)
+		switch {
+		case s.pos >= len(s.text):
+			return s.cutOff()
+		case end > 0 && s.byteAt(s.pos+1) == '/' && name == tag:
+			s.pos = end
+			s.add(n, start, "tag")
+			s.marked--
+			return true
+		case end == 0 && !strings.Contains(s.text[s.pos:], ">"):
+			return s.cutOff()
+		case end == 0 || s.byteAt(s.pos+1) == '/' || name != "parameter" && name != "param" && name != "arg":
+			return s.fault("syntax", s.pos, "expected <parameter=NAME> or </%s>", tag)
+		}
+		k, ok := s.taggedValue(name, attribute(rest), end)
+		if !ok {
+			return false
+		}
+		n.kids = append(n.kids, k)
+	}
+}
+
+// taggedValue reads the text of one parameter, whose tag ends at end.
+func (s *scan) taggedValue(tag, name string, end int) (node, bool) {
+	n := node{name: name, nameOff: s.at(s.pos), off: s.at(end)}
+	shut := "</" + tag + ">"
+	i := strings.Index(s.text[end:], shut)
+	if i < 0 {
+		return n, s.cutOff()
+	}
+	text := s.text[end : end+i]
+	s.pos = end + i + len(shut)
+	k := s.blanks(s.pos)
+	next, _, nextEnd := s.tagAt(k)
+	if k < len(s.text) && (s.text[k] != '<' || nextEnd > 0 && next != tag && next != "function" && next != "invoke") || strings.Contains(text, "<"+tag+"=") || strings.Contains(text, "<"+tag+" name=") {
+		return n, s.fault("ambiguous", s.pos, "%s: it is not clear where the value ends: a tag stands in it, or one is missing", quote(name))
+	}
+	p, _ := s.property(s.root, name)
+	var inner *Schema
+	if p >= 0 {
+		inner = s.root.Properties[p].Schema
+	}
+	if inner.allows("string") {
+		if rest, windows := strings.CutPrefix(text, "\r\n"); windows {
+			text = strings.TrimSuffix(strings.TrimSuffix(rest, "\n"), "\r")
+		} else {
+			text = strings.TrimSuffix(strings.TrimPrefix(text, "\n"), "\n")
+		}
+		n.kind, n.text = quoted, text
+		return n, true
+	}
+	n.kind, n.text = bare, strings.TrimSpace(text)
+	n.off += int32(strings.Index(text, n.text))
+	return n, true
+}

@@ -1,0 +1,193 @@
+package argparse
+
+import (
+	"slices"
+	"strings"
+)
+
+// candidate is a part of a text that may be the call.
+type candidate struct {
+	node
+	start, end int
+	marked     bool // a fence or a tag says that this is it
+}
+
+// scan looks through a text for candidates, from left to right. What is inside a candidate
+// is never looked at.
+type scan struct {
+	*descent
+	first  int // the place of the first character that is no blank
+	found  []candidate
+	marked int // how many fences and tags are open
+	thinks bool
+	loose  bool // a declared name with a value stands outside of all candidates
+	within bool // and within a fence or tag
+	fenced bool // a fence is open
+	sloppy bool // an object was no plain JSON
+}
+
+// call reads a text with a call in it, or none. level counts the strings around it.
+func (r *reading) call(src source, level int) (node, bool) {
+	if n, done, ok := r.json(src); done {
+		return n, ok
+	}
+	d := r.descend(src)
+	start := d.blanks(0)
+	end := len(strings.TrimRightFunc(src.text, invisible))
+	if start >= end || src.text[start:end] == "None" {
+		r.mend("empty", src.at(start))
+		return node{kind: object, off: src.at(start)}, true
+	}
+	if n, done, ok := d.quotedWhole(start, end); done {
+		return n, ok
+	}
+	s := &scan{descent: d, first: start}
+	if !s.thoughts(start) {
+		return node{}, false
+	}
+	if name, ok := d.keyAt(d.skip(d.pos)); ok && d.inputName(name) {
+		return d.lines()
+	}
+	if !s.run() {
+		return node{}, false
+	}
+	n, ok := s.choose(level)
+	d.unlike()
+	return n, ok
+}
+
+func isSpaces(s string) bool { return strings.Trim(s, " \t\r\n") == "" }
+
+// inputName tells whether a name at the beginning of a text makes it lines of names and
+// values.
+func (d *descent) inputName(name string) bool {
+	p, _ := d.property(d.root, name)
+	return p >= 0
+}
+
+// run goes through the text. It is false where the text is refused.
+func (s *scan) run() bool {
+	for s.pos < len(s.text) {
+		if !s.spend(0, s.pos) {
+			return false
+		}
+		if s.quoteAt(s.pos) != nil && !s.within {
+			name, ok := s.keyAt(s.pos)
+			s.stands(ok && s.inputName(name))
+		}
+		ok := true
+		switch c := s.text[s.pos]; {
+		case c == '`' && s.has(s.pos, "```"), c == '~' && s.has(s.pos, "~~~"):
+			ok = s.fence()
+		case c == '<':
+			ok = s.tag()
+		case c == '{':
+			ok = s.brace()
+		case c == '[':
+			ok = s.bracket()
+		case c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80:
+			ok = s.word()
+		default:
+			if c == '}' || c == ']' {
+				ok = s.stray()
+			}
+			s.pos++
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// stands keeps that a name with a value stands outside of all candidates.
+func (s *scan) stands(is bool) {
+	s.loose = s.loose || is
+	s.within = s.within || is && s.marked > 0
+}
+
+// add keeps a candidate.
+func (s *scan) add(n node, start int, kind string) {
+	if kind != "" {
+		s.fix(kind, start)
+	}
+	c := candidate{n, start, s.pos, s.marked > 0}
+	if last := len(s.found) - 1; last >= 0 && s.found[last].marked == c.marked && equal(looks(&s.found[last].node), looks(&n)) {
+		s.found[last].end = c.end
+		s.fix("repeated", start)
+		return
+	}
+	s.found = append(s.found, c)
+}
+
+// choose takes the one candidate that is left, when equal ones are one.
+func (s *scan) choose(level int) (node, bool) {
+	if len(s.found) == 0 {
+		return node{}, s.nothingFound()
+	}
+	if s.fenced && s.sloppy {
+		return node{}, s.cutOff() // the fence, and perhaps a text whose quotes are not marked
+	}
+	if s.loose && (s.within || !s.found[0].marked) {
+		return node{}, s.fault("ambiguous", s.found[0].start, "a declared name with a value stands outside of the object: it may belong into it")
+	}
+	if last := s.found[len(s.found)-1].end; s.brokenQuotes(last) {
+		return node{}, s.fault("ambiguous", last, "a single quote stands behind the object: its last text may go on to there")
+	}
+	if slices.ContainsFunc(s.found, func(c candidate) bool { return c.marked }) {
+		s.found = slices.DeleteFunc(s.found, func(c candidate) bool { return !c.marked && !s.fitsNames(&c.node) })
+	}
+	var first node
+	for i := range s.found {
+		c := &s.found[i]
+		told := len(s.repairs)
+		n, ok := s.argumentsOf(c.node, level)
+		if !ok {
+			return n, false
+		}
+		if i == 0 {
+			first = n
+			continue
+		}
+		s.repairs = s.repairs[:told]
+		if !equal(looks(&first), looks(&n)) {
+			return n, s.fault("several-calls", c.start, "there are %d different objects in the text; which one is meant is not clear", len(s.found))
+		}
+		s.fix("repeated", c.start)
+	}
+	s.proseAround()
+	return first, true
+}
+
+// fitsNames tells whether an object has a name that the call may have.
+func (s *scan) fitsNames(n *node) bool {
+	if n.kind != object {
+		return true
+	}
+	for i := range n.kids {
+		k := n.kids[i].name
+		if s.inputName(k) || isArgsWord(k) || isToolWord(k) || k == callsWord {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *scan) proseAround() {
+	if len(s.found) == 0 {
+		return
+	}
+	first, last := &s.found[0], &s.found[len(s.found)-1]
+	if !isSpaces(s.text[:first.start]) && !first.marked {
+		s.fix("prose", 0)
+	} else if rest := strings.TrimRightFunc(s.text[last.end:], invisible); rest != "" && !last.marked {
+		s.fix("prose", last.end)
+	}
+}
+
+func (s *scan) nothingFound() bool {
+	if s.has(s.first, "...") {
+		return s.fault("ellipsis", s.first, "... stands for what was left out; send the whole call")
+	}
+	return s.fault("not-arguments", s.first, "this is no call: no object of arguments was found in it")
+}
