@@ -11,7 +11,8 @@ import (
 	"github.com/flowrun/flowrun/internal/argparse"
 )
 
-// sample is one case of testdata/corpus; README.txt there tells the format.
+// sample is a case of testdata/corpus or testdata/outputs. README.txt in testdata/corpus
+// describes the format.
 type sample struct {
 	class, name, why string
 
@@ -31,11 +32,17 @@ type sample struct {
 // accepted reports whether the text has a value for certain.
 func (s *sample) accepted() bool { return len(s.want) > 0 && !s.may }
 
-// readCorpus reads all cases, class by class.
+// readCorpus reads the cases of testdata/corpus, class by class.
 func readCorpus(t testing.TB) []*sample {
 	t.Helper()
-	schemas := readSchemas(t)
-	files, err := filepath.Glob("testdata/corpus/*.txt")
+	return readCases(t, "testdata/corpus")
+}
+
+// readCases reads all cases of a folder, file by file.
+func readCases(t testing.TB, folder string) []*sample {
+	t.Helper()
+	schemas := readSchemas(t, filepath.Join(folder, "schemas.txt"))
+	files, err := filepath.Glob(filepath.Join(folder, "*.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,9 +66,9 @@ func readCorpus(t testing.TB) []*sample {
 }
 
 // readSchemas reads the declared parameters that cases share: a line `NAME: JSON` each.
-func readSchemas(t testing.TB) map[string]*argparse.Schema {
+func readSchemas(t testing.TB, file string) map[string]*argparse.Schema {
 	t.Helper()
-	text, err := os.ReadFile("testdata/corpus/schemas.txt")
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,9 +87,11 @@ func readSchemas(t testing.TB) map[string]*argparse.Schema {
 		}
 		schemas[name] = s
 	}
-	open := *schemas["pd"]
-	open.Open = true
-	schemas["open"] = &open
+	if pd := schemas["pd"]; pd != nil {
+		open := *pd
+		open.Open = true
+		schemas["open"] = &open
+	}
 	return schemas
 }
 
@@ -94,6 +103,7 @@ type caseReader struct {
 	schemas map[string]*argparse.Schema
 	schema  string // of the cases that name none
 	tool    string
+	why     string
 	cases   []*sample
 }
 
@@ -109,7 +119,7 @@ func (r *caseReader) read() error {
 			if err := r.keep(now); err != nil {
 				return err
 			}
-			now = &sample{class: r.class, name: line[4:], tool: r.tool, schema: r.schemas[r.schema], offset: -1}
+			now = &sample{class: r.class, name: line[4:], why: r.why, tool: r.tool, schema: r.schemas[r.schema], offset: -1}
 			continue
 		}
 		key, value, _ := strings.Cut(line, ":")
@@ -149,6 +159,8 @@ func (r *caseReader) field(s *sample, key, value string) error {
 			r.schema = value
 		case "tool":
 			r.tool = value
+		case "why":
+			r.why = value
 		default:
 			return fmt.Errorf("%q before the first case", key)
 		}
@@ -158,6 +170,7 @@ func (r *caseReader) field(s *sample, key, value string) error {
 	switch key {
 	case "why":
 		s.why = value
+	case "source": // where the form was seen
 	case "for":
 		s.schema = r.schemas[value]
 	case "tool":

@@ -1,0 +1,44 @@
+package argparse_test
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var listOutputs = flag.Bool("outputs", false, "print what is not repaired in testdata/outputs")
+
+// TestOutputs reads what language models send. A wrong answer fails in any family: arguments
+// that are not the expected ones, or arguments where a refusal is expected. A refusal of
+// something that could be repaired only lowers the count of its family.
+func TestOutputs(t *testing.T) {
+	cases := readCases(t, "testdata/outputs")
+	right, all := map[string]int{}, map[string]int{}
+	for _, c := range cases {
+		all[c.class]++
+		got, refusal := parse(t, c.schema, c.tool, c.input)
+		switch {
+		case refusal == nil && !isOneOf(t, got.Value, c.want):
+			t.Errorf("%s/%s: wrong answer\ninput   %s\ngot     %s\nwant    %s", c.class, c.name, cut(c.input), cut(encode(t, got.Value)), wanted(c))
+		case refusal == nil && c.repaired != nil && *c.repaired != got.Repaired:
+			t.Errorf("%s/%s: repaired = %v, want %v\ninput   %s\nrepairs %v", c.class, c.name, got.Repaired, *c.repaired, cut(c.input), got.Repairs)
+		case refusal != nil && c.accepted():
+			if *listOutputs {
+				fmt.Printf("%s/%s: %s: %s\n    %s\n", c.class, c.name, refusal.Code, refusal.Message, strings.ReplaceAll(cut(c.input), "\n", "\n    "))
+			}
+		default:
+			right[c.class]++
+		}
+	}
+	total := 0
+	for _, class := range slices.Sorted(maps.Keys(all)) {
+		total += right[class]
+		if *listOutputs {
+			fmt.Printf("%-24s %3d of %3d\n", class, right[class], all[class])
+		}
+	}
+	t.Logf("%d of %d cases are right", total, len(cases))
+}
