@@ -67,7 +67,7 @@ var foreignAllowed = map[string]int{
 	"internal/jsonschema": 7,
 	"internal/jsworld":    3,
 	"internal/preview":   1,
-	"internal/argparse":   24,
+	"internal/schedule":   2,
 	"internal/script":     2,
 }
 

@@ -10,7 +10,7 @@ import (
 func (d *descent) bareValue(s *Schema) (node, bool) {
 	start := d.pos
 	if word := d.bareKey(start); word > start && word-start < 3 && d.quoteAt(word) != nil && !d.apostrophe(word, len(d.quoteAt(word).open)) {
-		return node{}, d.fault("code", start, "%s: %s before a quote is code; give the plain text", d.here(), quote(d.text[start:word]))
+		return node{}, d.fault("code", start, "%s: the prefix %s before a quote is code, which is not evaluated; write the plain text", d.here(), quote(d.text[start:word]))
 	}
 	var end int
 	var ok bool
@@ -28,13 +28,13 @@ func (d *descent) bareValue(s *Schema) (node, bool) {
 		return n, d.noValue(start)
 	}
 	if ellipsis(text) {
-		return n, d.fault("ellipsis", start, "%s: ... stands for what was left out; give the whole value", d.here())
+		return n, d.fault("ellipsis", start, "%s: the value contains ... in place of omitted content; write the whole value", d.here())
 	}
 	if d.top().list && strings.Contains(text, " for ") && strings.Contains(text, " in ") {
-		return n, d.fault("code", start, "%s: this is code, which is not run here; give the items", d.here())
+		return n, d.fault("code", start, "%s: this is code, which is not evaluated; write the items", d.here())
 	}
 	if text == "undefined" {
-		return n, d.fault("code", start, "%s: undefined is no value; leave the name out", d.here())
+		return n, d.fault("code", start, "%s: undefined is not a value; omit the name", d.here())
 	}
 	if lit := n.literal(); lit.kind == bare || lit.kind != null && !s.free() && s.allows("string") && !s.allows(lit.typeName()) {
 		d.fix("bare-text", start)
@@ -56,12 +56,12 @@ func (d *descent) noValue(i int) bool {
 		return d.cutOff()
 	case c == ',' || d.isCloser(i):
 		if d.top().closer != c && c != ',' {
-			return d.fault("syntax", i, "%q does not match what is open", c)
+			return d.fault("syntax", i, "unexpected %q: it does not match the open bracket", c)
 		}
 		return d.fault("syntax", i, "%s has no value", d.here())
 	}
 	c, _ := utf8.DecodeRuneInString(d.text[i:])
-	return d.fault("syntax", i, "%s: a value cannot begin with %q", d.here(), c)
+	return d.fault("syntax", i, "%s: a value cannot start with %q", d.here(), c)
 }
 
 func (d *descent) isCloser(i int) bool {
@@ -77,14 +77,14 @@ func (d *descent) bareWord(i int) (int, bool) {
 		case c == ',' || c == '\n' || d.isCloser(i):
 			return i, true
 		case c == '(' || c == '{' || c == '[':
-			return i, d.fault("code", i, "%s: this is code, which is not run here; give its value", d.here())
+			return i, d.fault("code", i, "%s: this is code, which is not evaluated; write its value", d.here())
 		case d.quoteAt(i) != nil:
 			if c == '"' || c == '\'' {
 				if d.isKey(i) {
 					return i, true
 				}
 			}
-			return i, d.fault("ambiguous", i, "%s: a quote stands in a value without quotes", d.here())
+			return i, d.fault("ambiguous", i, "%s: an unquoted value contains a quote", d.here())
 		case c == ' ' || c == '\t' || c == '\r':
 			k := d.blanks(i)
 			if d.comment(k) > k || d.isKey(k) || d.byteAt(k) == ',' || d.isCloser(k) || d.inItems(k) {
@@ -95,7 +95,7 @@ func (d *descent) bareWord(i int) (int, bool) {
 		case d.has(i, "/*") || d.has(i, "//"):
 			return i, true
 		case c == ';':
-			return i, d.fault("syntax", i, "%s: values are separated by commas, not by ;", d.here())
+			return i, d.fault("syntax", i, "%s: values are separated by commas, not by semicolons", d.here())
 		}
 		i++
 	}
@@ -113,7 +113,7 @@ func (d *descent) inItems(k int) bool {
 func (d *descent) bareText(i int) (int, bool) {
 	f := d.top()
 	doubt := func(i int, why string) (int, bool) {
-		return i, d.fault("ambiguous", i, "%s: %s in a text without quotes leaves open where it ends", d.here(), why)
+		return i, d.fault("ambiguous", i, "%s: it is not clear where the unquoted text ends, because it contains %s; put the text in quotes", d.here(), why)
 	}
 	if name, ok := d.keyAt(i); ok && d.declared(name) {
 		return doubt(i, "the name "+quote(name))
@@ -141,9 +141,9 @@ func (d *descent) bareText(i int) (int, bool) {
 		case c == '\n' && f.closer == '\n':
 			return i, true
 		case d.isCloser(i):
-			return i, d.fault("syntax", i, "%q does not match what is open", c)
+			return i, d.fault("syntax", i, "unexpected %q: it does not match the open bracket", c)
 		case c == '(' && d.bareKey(max(i-1, 0)) > i-1, c == '{' && d.byteAt(i-1) == '$':
-			return i, d.fault("code", i, "%s: this may be code, which is not run here; put text in quotes", d.here())
+			return i, d.fault("code", i, "%s: this may be code, which is not evaluated; put the text in quotes", d.here())
 		case c == '{' || c == '[' || c == '(':
 			return doubt(i, "a bracket")
 		case d.quoteAt(i) != nil:
@@ -200,7 +200,7 @@ func (d *descent) comma(i int) (end, ok bool) {
 	if word := d.bareKey(k); word > k && f.schema != nil {
 		next := d.byteAt(d.blanks(word))
 		if p, _ := d.property(f.schema, d.text[k:word]); p >= 0 && (next == ',' || next == f.closer) {
-			return false, d.fault("ambiguous", k, "%s: %s may be text or a name without a value", d.here(), quote(d.text[k:word]))
+			return false, d.fault("ambiguous", k, "%s: %s may be text or a name without a value; put the text in quotes", d.here(), quote(d.text[k:word]))
 		}
 	}
 	return false, d.spend(0, i)
@@ -220,13 +220,13 @@ func (d *descent) gap(i, k int, broken bool) (end, ok bool) {
 	name, key := d.keyAt(k)
 	switch {
 	case d.comment(k) > k:
-		return false, d.fault("ambiguous", k, "%s: a comment and text without quotes cannot be told apart; put text in quotes", d.here())
+		return false, d.fault("ambiguous", k, "%s: it is not clear whether this is a comment or part of the text; put the text in quotes", d.here())
 	case key && broken:
 		return true, true
 	case key && d.declared(name):
-		return false, d.fault("ambiguous", k, "%s: %s may be text or the next name; a comma is missing", d.here(), quote(name))
+		return false, d.fault("ambiguous", k, "%s: %s may be text or the next name; add the missing comma", d.here(), quote(name))
 	case broken:
-		return false, d.fault("ambiguous", k, "%s: a line break in a text without quotes leaves open where it ends", d.here())
+		return false, d.fault("ambiguous", k, "%s: it is not clear where the unquoted text ends, because it contains a line break; put the text in quotes", d.here())
 	}
 	return false, d.spend(0, k)
 }

@@ -123,7 +123,7 @@ func clone(v any) any {
 func (r *reading) argument(value map[string]any, given []*node, p int, exact bool, k *node) bool {
 	prop := &r.root.Properties[p]
 	if prev := given[p]; prev != nil && prev.name != k.name {
-		return r.fail("duplicate-key", int(k.nameOff), "%s and %s both name the parameter %s", quote(prev.name), quote(k.name), quote(prop.Name))
+		return r.fail("duplicate-key", int(k.nameOff), "%s and %s are both the parameter %s", quote(prev.name), quote(k.name), quote(prop.Name))
 	}
 	r.path[len(r.path)-1].name = prop.Name
 	if given[p] != nil {
@@ -155,7 +155,7 @@ func (r *reading) again(value map[string]any, prop *Property, k *node) bool {
 }
 
 func (r *reading) twice(k *node) bool {
-	return r.fail("duplicate-key", int(k.nameOff), "%s is given twice, with different values", r.here())
+	return r.fail("duplicate-key", int(k.nameOff), "%s appears twice, with different values", r.here())
 }
 
 // none tells whether a value is the absence of one.
@@ -167,10 +167,10 @@ func none(n *node) bool {
 func (r *reading) misnamed(unknown, missing []string, off, callOff int) bool {
 	var said []string
 	if len(unknown) > 0 {
-		said = append(said, "there is no parameter "+list(unknown))
+		said = append(said, "unknown "+parameters(unknown))
 	}
 	if len(missing) > 0 {
-		said = append(said, "missing: "+list(missing))
+		said = append(said, "missing required "+parameters(missing))
 	}
 	code := "undeclared"
 	if len(unknown) == 0 {
@@ -191,7 +191,15 @@ func (r *reading) misnamed(unknown, missing []string, off, callOff int) bool {
 
 func quote(s string) string { return strconv.Quote(clip(s, 60)) }
 
-// list names names in a sentence.
+// parameters names parameters in a sentence.
+func parameters(names []string) string {
+	if len(names) == 1 {
+		return "parameter " + list(names)
+	}
+	return "parameters " + list(names)
+}
+
+// list quotes names for a sentence, at most eight of them.
 func list(names []string) string {
 	var b strings.Builder
 	for i, n := range names {

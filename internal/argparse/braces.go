@@ -25,7 +25,7 @@ func (s *scan) brace() bool {
 func (s *scan) exactOr(tolerant func() (node, bool)) (node, bool) {
 	n, end, code, ok := readJSON(s.source, s.pos)
 	if code == "too-deep" {
-		return n, s.fault(code, end, "objects and arrays stand in one another more than %d levels deep", maxDepth)
+		return n, s.fault(code, end, "objects and arrays are nested more than %d levels deep", maxDepth)
 	}
 	if ok {
 		s.pos = end
@@ -80,7 +80,7 @@ func (s *scan) unnamed(start int) bool {
 	case i == start:
 		return true
 	case c == '\'' || c == '"':
-		return s.fault("ambiguous", start, "an object stands in quotes: it may be the text of another value")
+		return s.fault("ambiguous", start, "this object is inside quotes: it may be the text of another value")
 	case c == '>':
 		return s.inKnownTag(start, i)
 	case c != ':' && c != '=':
@@ -91,23 +91,23 @@ func (s *scan) unnamed(start int) bool {
 	if word == "" || !s.inputName(word) {
 		return true
 	}
-	return s.fault("ambiguous", start, "the name %s stands before the object: it is not clear whether it belongs to it", quote(word))
+	return s.fault("ambiguous", start, "the name %s is before the object: it is not clear whether the object is its value", quote(word))
 }
 
 // goesOnLike refuses what follows a candidate and looks like more of it.
 func (s *scan) goesOnLike(start int) bool {
 	k := s.lineBlanks(s.pos)
 	if c := s.byteAt(k); c == '"' || c == '\'' {
-		return s.fault("ambiguous", k, "a quote stands behind the object: it may belong into it")
+		return s.fault("ambiguous", k, "a quote follows the object: it may be part of it")
 	}
 	k = s.blanks(k)
 	if s.byteAt(k) == ',' {
 		if k = s.skip(k + 1); s.quoteAt(k) != nil {
-			return s.fault("ambiguous", k, "a text stands behind the object: it may belong into it")
+			return s.fault("ambiguous", k, "a text follows the object: it may be part of it")
 		}
 	}
 	if name, ok := s.keyAt(k); ok && s.inputName(name) {
-		return s.fault("ambiguous", k, "the name %s stands behind the object: it may belong into it", quote(name))
+		return s.fault("ambiguous", k, "the name %s follows the object: it may be part of it", quote(name))
 	}
 	return true
 }
@@ -123,7 +123,7 @@ func (s *scan) stray() bool {
 	if strings.Trim(gap, " \t\r\n}])`") == "" && !strings.ContainsRune(",[(:=", rune(s.byteAt(s.back(last.start)))) {
 		return true
 	}
-	return s.fault("ambiguous", s.pos, "a bracket closes here that belongs to nothing: a quote or a bracket is missing before it")
+	return s.fault("ambiguous", s.pos, "unexpected closing bracket: a quote or an opening bracket is missing before it")
 }
 
 // brokenQuotes tells whether quotes behind i are no pairs, as they are in prose.

@@ -54,7 +54,7 @@ func (s *scan) alone(start int) bool {
 		before = s.text[start-1]
 	}
 	if before == '(' || before == '[' || after == '[' || after == '(' || after == '.' && isWordByte(s.byteAt(s.pos+1)) {
-		return s.fault("code", start, "the call is a part of code, which is not run here; send the call alone")
+		return s.fault("code", start, "the call is part of other code, which is not evaluated; send only the call")
 	}
 	return true
 }
@@ -114,7 +114,7 @@ func (s *scan) parenthesis(door bool) (node, bool) {
 	if s.has(s.pos, "**") {
 		s.pos += 2
 		if s.byteAt(s.pos) != '{' {
-			return n, s.fault("code", s.pos-2, "** is code, which is not run here; give names and values")
+			return n, s.fault("code", s.pos-2, "** is code, which is not evaluated; write names and values")
 		}
 	}
 	switch q := s.quoteAt(s.pos); {
@@ -123,7 +123,7 @@ func (s *scan) parenthesis(door bool) (node, bool) {
 	case q != nil && !s.isKey(s.pos):
 		inner := s.blanks(s.pos + len(q.open))
 		if s.byteAt(inner) != '{' && s.byteAt(inner) != '\\' {
-			return n, s.fault("positional", s.pos, "a value without its name")
+			return n, s.fault("positional", s.pos, "a value has no name; write name=value")
 		}
 		return s.single(func() (node, bool) { return s.quotedText(textSchema, q) })
 	}
@@ -164,7 +164,7 @@ func (s *scan) single(read func() (node, bool)) (node, bool) {
 		return n, s.cutOff()
 	}
 	if s.text[s.pos] != ')' {
-		return n, s.fault("positional", s.pos, "the call has more values than its one object")
+		return n, s.fault("positional", s.pos, "the call has other values besides its object")
 	}
 	s.pos++
 	return n, true

@@ -75,7 +75,7 @@ func (r *reading) compose(s *Schema, n *node) (any, bool) {
 func (r *reading) fitList(s *Schema, n *node, text string, written bool) (any, bool) {
 	items := s.items()
 	doubt := func() (any, bool) {
-		return nil, r.fail("ambiguous", int(n.off), "%s: %s may be one text or several; give an array", r.here(), quote(n.text))
+		return nil, r.fail("ambiguous", int(n.off), "%s: %s may be one text or several; write an array", r.here(), quote(n.text))
 	}
 	switch {
 	case len(r.path) > 0 && r.path[len(r.path)-1].item >= 0:

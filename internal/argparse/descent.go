@@ -49,7 +49,7 @@ func (d *descent) has(i int, prefix string) bool {
 // push opens a frame.
 func (d *descent) push(closer byte, s *Schema, list bool) bool {
 	if len(d.open) >= maxDepth {
-		return d.fault("too-deep", d.pos, "objects and arrays stand in one another more than %d levels deep", maxDepth)
+		return d.fault("too-deep", d.pos, "objects and arrays are nested more than %d levels deep", maxDepth)
 	}
 	d.open = append(d.open, frame{closer, s, list})
 	return true
@@ -59,7 +59,7 @@ func (d *descent) pop() { d.open = d.open[:len(d.open)-1] }
 
 // cutOff refuses a text that ends while something is open.
 func (d *descent) cutOff() bool {
-	return d.fault("truncated", len(d.text), "%s is cut off: the text ends before it does", d.here())
+	return d.fault("truncated", len(d.text), "%s is truncated: the text ends before it is complete", d.here())
 }
 
 // value reads one value, whose first character is at pos.
@@ -223,7 +223,7 @@ func (d *descent) readItems(s *Schema, closer byte, first int) bool {
 			d.pos++
 			return true
 		case c == ',' && comma && len(d.shelf.nodes) > first:
-			return d.fault("ambiguous", d.pos, "an item is left out between two commas")
+			return d.fault("ambiguous", d.pos, "an item is missing between two commas")
 		case c == ',':
 			if comma {
 				d.fix("comma", d.pos)
@@ -254,7 +254,7 @@ func (d *descent) mayFollow(last *node) bool {
 	blank := d.pos > 0 && (d.text[d.pos-1] == ' ' || d.text[d.pos-1] == '\n' || d.text[d.pos-1] == '\t')
 	switch {
 	case c == '}' || c == ')' || c == ']':
-		return d.fault("syntax", d.pos, "%q does not match what is open", c)
+		return d.fault("syntax", d.pos, "unexpected %q: it does not match the open bracket", c)
 	case c == '{' || c == '[' || c == '"' && last.kind != quoted:
 		if blank || last.kind == array || last.kind == object {
 			return true
@@ -264,9 +264,9 @@ func (d *descent) mayFollow(last *node) bool {
 			return true
 		}
 	case c == '+' || c == '-' || c == '*' || c == '/' || c == '%' || c == '.' || c == '(':
-		return d.fault("code", d.pos, "%q after a value is code, which is not run here", c)
+		return d.fault("code", d.pos, "%q after a value is code, which is not evaluated", c)
 	case d.isSeparator(d.pos):
-		return d.fault("syntax", d.pos, "%q after an item of an array", c)
+		return d.fault("syntax", d.pos, "unexpected %q after an item of an array", c)
 	}
-	return d.fault("ambiguous", d.pos, "it is not clear whether a new item begins here: a comma is missing")
+	return d.fault("ambiguous", d.pos, "it is not clear whether a new item starts here; add the missing comma")
 }

@@ -33,7 +33,7 @@ func (r *reading) argumentsOf(n node, level int) (node, bool) {
 		r.mend(kind, n.off)
 		n = inner
 	}
-	return n, r.fail("ambiguous", int(n.off), "the call is wrapped too often")
+	return n, r.fail("ambiguous", int(n.off), "the call is wrapped in too many envelopes")
 }
 
 // opened answers what is in an envelope, and which kind of one it is, "" for none.
@@ -44,11 +44,11 @@ func (r *reading) opened(n *node, level int) (inner node, kind string, ok bool) 
 		case len(n.kids) == 1 && (n.kids[0].kind == object || n.kids[0].kind == array):
 			return n.kids[0], "envelope", true
 		case len(n.kids) > 1 && n.kids[0].kind == object:
-			return *n, "", r.fail("several-calls", int(n.off), "these are %d calls, not one", len(n.kids))
+			return *n, "", r.fail("several-calls", int(n.off), "expected one call, found %d", len(n.kids))
 		}
 	case quoted:
 		if level == maxString {
-			return *n, "", r.fail("not-arguments", int(n.off), "the arguments stand in more than %d strings, one in another", maxString)
+			return *n, "", r.fail("not-arguments", int(n.off), "the arguments are encoded as JSON strings more than %d times", maxString)
 		}
 		inner, ok := r.call(n.inner(), level+1)
 		return inner, "json-text", ok
@@ -113,7 +113,7 @@ func (r *reading) envelope(n *node) (inner node, is, ok bool) {
 
 // sameTwice refuses a word of an envelope that is given twice.
 func (r *reading) sameTwice(a, b *node) bool {
-	return a.name != b.name || r.fail("duplicate-key", int(b.nameOff), "%s is given twice", quote(b.name))
+	return a.name != b.name || r.fail("duplicate-key", int(b.nameOff), "%s appears twice", quote(b.name))
 }
 
 // calls tells whether a name is that of the called tool, and refuses the text otherwise.
@@ -121,9 +121,9 @@ func (r *reading) calls(name string, off int) bool {
 	if r.tool == "" || sameTool(name, r.tool) {
 		return true
 	}
-	return r.fail("wrong-tool", off, "this is a call of %s, not of %s", quote(name), quote(r.tool))
+	return r.fail("wrong-tool", off, "this calls %s, not %s", quote(name), quote(r.tool))
 }
 
 func (r *reading) notArguments(off int) bool {
-	return r.fail("not-arguments", off, "this is no object of arguments")
+	return r.fail("not-arguments", off, "expected an object with the arguments")
 }

@@ -25,11 +25,11 @@ func (d *descent) unescape(q *quotes, start, end int) (string, bool) {
 		c, size, doubt := escape(raw[i:], q.python)
 		switch {
 		case doubt:
-			return "", d.fault("ambiguous", start+i, `%s: %s has several meanings; write a backslash as \\`, d.here(), quote(clip(raw[i:], 8)))
+			return "", d.fault("ambiguous", start+i, `%s: the escape %s has more than one meaning; write a backslash as \\`, d.here(), quote(clip(raw[i:], 8)))
 		case size == 0:
 			odd, size = odd+1, 2
 		case c < 0:
-			return "", d.fault("encoding", start+i, "%s: half of a character (a lone surrogate)", d.here())
+			return "", d.fault("encoding", start+i, "%s: invalid escape: half of a surrogate pair", d.here())
 		default:
 			known++
 		}
@@ -37,7 +37,7 @@ func (d *descent) unescape(q *quotes, start, end int) (string, bool) {
 	}
 	switch {
 	case known > 0 && odd > 0:
-		return "", d.fault("ambiguous", start+first, `%s: some backslashes begin an escape and some do not; write a backslash as \\`, d.here())
+		return "", d.fault("ambiguous", start+first, `%s: some backslashes start an escape and some do not; write a backslash as \\`, d.here())
 	case odd > 0:
 		d.fix("escape", start+first)
 		return raw, true

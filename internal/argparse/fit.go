@@ -126,7 +126,7 @@ func (r *reading) chosen(s *Schema, n *node, v any) (any, bool) {
 	case 1:
 		return folded[0], r.coerced("enum", n.off)
 	case 0:
-		r.fail("enum", int(n.off), "%s is %s, not one of %s", r.here(), quote(n.text), r.values(s.Enum))
+		r.fail("enum", int(n.off), "%s: %s is not one of %s", r.here(), quote(n.text), r.values(s.Enum))
 		for _, w := range suggest(given, known) {
 			r.bad.suggest(w)
 		}
@@ -178,7 +178,7 @@ func (r *reading) member(s *Schema, m map[string]any, from map[string]string, k 
 	r.enter(name)
 	defer r.leave()
 	if as, again := from[name]; again && as != k.name {
-		return r.fail("duplicate-key", int(k.nameOff), "%s and %s both name %s", quote(as), quote(k.name), r.here())
+		return r.fail("duplicate-key", int(k.nameOff), "%s and %s are both %s", quote(as), quote(k.name), r.here())
 	}
 	from[name] = k.name
 	if p >= 0 && !exact {
@@ -223,7 +223,7 @@ func (r *reading) wrongType(s *Schema, n *node) bool {
 		if code, why := oddity(n.text); code != "" && !s.allows("string") {
 			return r.fail(code, int(n.off), "%s: %s", r.here(), why)
 		}
-		return r.fail("type", int(n.off), "%s is %s, which is no %s", r.here(), quote(n.text), strings.Join(s.types(), " or "))
+		return r.fail("type", int(n.off), "%s: expected %s, got %s", r.here(), strings.Join(s.types(), " or "), quote(n.text))
 	}
-	return r.fail("type", int(n.off), "%s is of type %s, not %s", r.here(), n.typeName(), strings.Join(s.types(), " or "))
+	return r.fail("type", int(n.off), "%s: expected %s, got %s", r.here(), strings.Join(s.types(), " or "), n.typeName())
 }

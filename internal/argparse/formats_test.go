@@ -44,8 +44,8 @@ func TestForms(t *testing.T) {
 		`{P: "10"}`: `{"value":{"mode":"fast","p":10},"repaired":true,"repairs":[{"kind":"bare-key","path":"","offset":1}],` +
 			`"coercions":[{"kind":"name","path":"p","offset":1},{"kind":"number","path":"p","offset":4}],"defaults_applied":["mode"]}`,
 		`{"p": 1}`: `{"value":{"mode":"fast","p":1},"repaired":false,"repairs":[],"coercions":[],"defaults_applied":["mode"]}`,
-		`{"pp": 1}`: `{"code":"undeclared","message":"there is no parameter \"pp\"; missing: \"p\"","offset":1,"expected_format":{"p":1.5,"mode":"fast"},` +
-			`"hint":"Use the names of expected_format and no others.","suggestions":["p"]}`,
+		`{"pp": 1}`: `{"code":"undeclared","message":"unknown parameter \"pp\"; missing required parameter \"p\"","offset":1,"expected_format":{"p":1.5,"mode":"fast"},` +
+			`"hint":"Use only the names in expected_format.","suggestions":["p"]}`,
 	} {
 		res, ref := argparse.Parse(s, "", []byte(text))
 		var got []byte

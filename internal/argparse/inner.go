@@ -56,7 +56,7 @@ func (d *descent) inner(s *Schema, q *quotes, body, end, size int) (int, int) {
 }
 
 func (d *descent) doubtful(i int) (int, int) {
-	d.fault("ambiguous", i, `%s: it is not clear where the text ends; quotes in it must be written as \"`, d.here())
+	d.fault("ambiguous", i, `%s: it is not clear where the text ends; write quotes inside it as \"`, d.here())
 	return 0, 0
 }
 
@@ -68,16 +68,16 @@ func (d *descent) notInner(s *Schema, i int) (code, why string) {
 	closer := c == '}' || c == ']' || c == ')'
 	switch {
 	case c == ':' || c == '=':
-		return "syntax", "a text is followed by " + string(c)
+		return "syntax", "unexpected " + string(c) + " after a text"
 	case c == '+' || c == '%' || d.has(k, ".format") || d.has(k, ".join") || c == '.' && k == i && d.byteAt(k+1) >= 'a':
-		return "code", "texts are not put together here; give the whole text"
+		return "code", "joining texts is code, which is not evaluated; write the whole text"
 	case !s.free() && !s.allows("string"):
 		if closer {
-			return "syntax", "the bracket " + string(c) + " does not match what is open"
+			return "syntax", "the bracket " + string(c) + " does not match the open bracket"
 		}
 		return "ambiguous", "it is not clear where the value ends"
 	case closer && d.lastQuote < k:
-		return "syntax", "the bracket " + string(c) + " does not match what is open"
+		return "syntax", "the bracket " + string(c) + " does not match the open bracket"
 	}
 	return "", ""
 }

@@ -9,10 +9,10 @@ import (
 func (d *descent) key(more bool) (string, bool) {
 	i := d.pos
 	if d.has(i, "...") || d.has(i, "…") {
-		return "", d.fault("ellipsis", i, "... stands for what was left out; give every name and value")
+		return "", d.fault("ellipsis", i, "the object contains ... in place of omitted content; write every name and value")
 	}
 	if d.has(i, "**") || d.byteAt(i) == '*' {
-		return "", d.fault("code", i, "* and ** are code, which is not run here; give names and values")
+		return "", d.fault("code", i, "* and ** are code, which is not evaluated; write names and values")
 	}
 	if q := d.quoteAt(i); q != nil {
 		return d.quotedKey(q)
@@ -22,7 +22,7 @@ func (d *descent) key(more bool) (string, bool) {
 		return "", d.noKey(i, more)
 	}
 	if d.quoteAt(end) != nil {
-		return "", d.fault("syntax", end, "a quote stands in the middle of a name")
+		return "", d.fault("syntax", end, "unexpected quote inside a name")
 	}
 	if j := d.blanks(end); !d.isSeparator(j) {
 		return "", d.noSeparator(i, end, j, more)
@@ -39,13 +39,13 @@ func (d *descent) noKey(i int, more bool) bool {
 	c, _ := utf8.DecodeRuneInString(d.text[i:])
 	switch {
 	case more && c >= '0' && c <= '9' && d.byteAt(d.back(i)) == ',' && (d.top().closer != ')' || d.text[i-1] == ','):
-		return d.fault("number", i, "%q after a comma has no name: a decimal comma, thousands, or a list without brackets", c)
+		return d.fault("number", i, "expected a name after the comma, found %q: is it a decimal comma, a thousands separator, or a list without brackets?", c)
 	case c == '}' || c == ']' || c == ')':
-		return d.fault("syntax", i, "%q does not match what is open", c)
+		return d.fault("syntax", i, "unexpected %q: it does not match the open bracket", c)
 	case c == '+' || c == '-' || c == '/' || c == '%' || c == '|' || c == '?' || c == '.':
-		return d.fault("code", i, "%q after a value is code, which is not run here", c)
+		return d.fault("code", i, "%q after a value is code, which is not evaluated", c)
 	case d.top().closer == ')':
-		return d.fault("positional", i, "a value without its name")
+		return d.fault("positional", i, "a value has no name; write name=value")
 	}
 	return d.fault("syntax", i, "expected a name, found %q", c)
 }
@@ -64,17 +64,17 @@ func (d *descent) noSeparator(i, end, j int, more bool) bool {
 	case j >= len(d.text) && d.top().closer != '\n':
 		return d.cutOff()
 	case c == '(' || c == '[' || c == '+' || c == '*' || c == '.':
-		return d.fault("code", i, "%s is followed by %q: code is not run here", quote(word), c)
+		return d.fault("code", i, "%s is followed by %q: this is code, which is not evaluated", quote(word), c)
 	case word[0] >= '0' && word[0] <= '9':
 		return d.noKey(i, more)
 	case d.top().closer == ')':
-		return d.fault("positional", i, "%s is a value without its name", quote(word))
+		return d.fault("positional", i, "the value %s has no name; write name=value", quote(word))
 	case word == "for" || word == "if" || word == "else" || word == "or" || word == "and":
-		return d.fault("code", i, "%s is code, which is not run here", quote(word))
+		return d.fault("code", i, "%s is code, which is not evaluated", quote(word))
 	case d.top().closer == '\n':
-		return d.fault("ambiguous", i, "%s is no name with a value, and it is not clear where it belongs", quote(word))
+		return d.fault("ambiguous", i, "%s is not a name with a value, and it is not clear which value it is part of", quote(word))
 	}
-	return d.fault("syntax", j, "the name %s is not followed by : and a value", quote(word))
+	return d.fault("syntax", j, "the name %s is not followed by a colon and a value", quote(word))
 }
 
 // bareKey is the end of the name without quotes that begins at i; i for none.
@@ -114,7 +114,7 @@ func (d *descent) separator() bool {
 		if d.pos >= len(d.text) {
 			return d.cutOff()
 		}
-		return d.fault("syntax", d.pos, "the name is not followed by : and a value")
+		return d.fault("syntax", d.pos, "the name is not followed by a colon and a value")
 	}
 	if d.text[d.pos] == '=' {
 		if d.top().closer != ')' {

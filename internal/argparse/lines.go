@@ -24,11 +24,11 @@ func (d *descent) lineValue(s *Schema) (node, bool) {
 	case d.byteAt(d.pos) == '|':
 		return d.block(s)
 	case d.byteAt(d.pos) == '>' && s.allows("string"):
-		return node{}, d.fault("ambiguous", d.pos, "%s: folded text (>) is not read; put it in quotes", d.here())
+		return node{}, d.fault("ambiguous", d.pos, "%s: folded text (>) is not supported; put the text in quotes", d.here())
 	}
 	n, ok := d.value(s)
 	if ok && n.kind != bare && !d.lineGoesOn(d.pos) {
-		return n, d.fault("syntax", d.pos, "%s: the line goes on after the value", d.here())
+		return n, d.fault("syntax", d.pos, "%s: unexpected text after the value", d.here())
 	}
 	return n, ok
 }
@@ -106,7 +106,7 @@ func (d *descent) item(s *Schema, i int) (node, bool) {
 		return node{}, d.fault("syntax", d.pos, "%s has no value", d.here())
 	}
 	if d.isKey(d.pos) {
-		return node{}, d.fault("syntax", d.pos, "%s: objects in lines are not read; give JSON", d.here())
+		return node{}, d.fault("syntax", d.pos, "%s: objects written as lines are not supported here; write JSON", d.here())
 	}
 	if d.quoteAt(d.pos) == nil && !strings.ContainsRune("{[(", rune(d.text[d.pos])) {
 		start := d.pos
@@ -116,14 +116,14 @@ func (d *descent) item(s *Schema, i int) (node, bool) {
 		}
 		text := strings.TrimRightFunc(d.text[start:end], invisible)
 		if strings.Contains(text, " #") || strings.ContainsAny(text, "\"`{}[]") || ellipsis(text) {
-			return node{}, d.fault("ambiguous", start, "%s: put the text in quotes", d.here())
+			return node{}, d.fault("ambiguous", start, "%s: it is not clear where the text ends; put it in quotes", d.here())
 		}
 		d.pos = end
 		return node{kind: bare, off: d.at(start), text: text}, true
 	}
 	n, ok := d.value(s)
 	if k := d.lineBlanks(d.pos); ok && !d.lineEnd(k) {
-		return n, d.fault("syntax", k, "%s: the line goes on after the value", d.here())
+		return n, d.fault("syntax", k, "%s: unexpected text after the value", d.here())
 	}
 	return n, ok
 }
@@ -137,7 +137,7 @@ func (d *descent) block(s *Schema) (node, bool) {
 		d.pos++
 	}
 	if d.pos = d.lineBlanks(d.pos); !d.lineEnd(d.pos) || !s.allows("string") {
-		return n, d.fault("ambiguous", d.pos, "%s: | may be text or begin a block; put text in quotes", d.here())
+		return n, d.fault("ambiguous", d.pos, "%s: | may be text or start a block; put the text in quotes", d.here())
 	}
 	rest := d.text[d.pos:]
 	rest = rest[min(len(rest), 1):]

@@ -138,7 +138,7 @@ func twins(kids []node) bool {
 // put sets a name of an object, which may be given twice with one value alone.
 func (r *reading) put(m map[string]any, name string, v any, k *node) bool {
 	if old, again := m[name]; again {
-		return equal(old, v) || r.fail("duplicate-key", int(k.nameOff), "%s is given twice, with different values", r.here())
+		return equal(old, v) || r.fail("duplicate-key", int(k.nameOff), "%s appears twice, with different values", r.here())
 	}
 	m[name] = v
 	return true
@@ -154,7 +154,7 @@ func (r *reading) word(n *node) (any, bool) {
 		return nil, r.fail(code, int(n.off), "%s: %s", r.here(), why)
 	}
 	if !plainWord(n.text) {
-		return nil, r.fail("ambiguous", int(n.off), "%s: text without quotes, %q, could be several things", r.here(), clip(n.text, 60))
+		return nil, r.fail("ambiguous", int(n.off), "%s: the unquoted text %q has more than one meaning; put it in quotes", r.here(), clip(n.text, 60))
 	}
 	return n.text, true
 }

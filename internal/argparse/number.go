@@ -128,19 +128,19 @@ func oddity(s string) (code, why string) {
 	digit := body != "" && body[0] >= '0' && body[0] <= '9' || len(body) > 1 && body[0] == '.' && body[1] >= '0' && body[1] <= '9'
 	switch {
 	case strings.Contains(s, "...") || strings.Contains(s, "…"):
-		return "ellipsis", "... stands for what was left out; give the whole value"
+		return "ellipsis", "the value contains ... in place of omitted content; write the whole value"
 	case low == "nan" || low == "inf" || low == "infinity":
-		return "number", s + " is no number that a tool can take"
+		return "number", s + " is not a number that JSON can represent"
 	case low == "undefined":
-		return "code", "undefined is no value; leave the name out"
+		return "code", "undefined is not a value; omit the name"
 	case strings.Contains(s, "${") || strings.ContainsAny(s, "(") || strings.HasPrefix(s, "lambda") || strings.HasPrefix(s, "new ") || strings.HasPrefix(s, "await "):
-		return "code", "this is code, and code is not run here; give its value"
+		return "code", "this is code, which is not evaluated; write its value"
 	case strings.HasPrefix(low, "0x") || strings.HasPrefix(low, "0b") || strings.HasPrefix(low, "0o"):
-		return "number", clip(s, 40) + " is not written in decimal digits"
+		return "number", clip(s, 40) + " is not a decimal number"
 	case digit && strings.ContainsAny(body, "+*/^") && !isNumber(body), digit && strings.Contains(strings.TrimLeft(body, "0123456789. "), "- "):
-		return "code", "this is to be calculated, and nothing is calculated here; give the number"
+		return "code", "expressions are not evaluated; write the number"
 	case digit:
-		return "number", clip(s, 40) + " is not a plain number: digits, a point, no unit, no thousands"
+		return "number", clip(s, 40) + " is not a plain number; write digits and a decimal point, without a unit or thousands separators"
 	}
 	return "", ""
 }

@@ -33,7 +33,7 @@ func (d *descent) escapedWhole(n node, q *quotes, body, end int) (node, bool, bo
 	asIs, _, code, plain := readJSON(source{text: n.text}, 0)
 	text, ok := d.unescape(q, body, end)
 	if code != "" || !ok {
-		return n, true, ok && d.fault("ambiguous", body, "the text in quotes cannot be read")
+		return n, true, ok && d.fault("ambiguous", body, "the text in quotes has no single reading")
 	}
 	inside, rest, _, decoded := readJSON(source{text: text}, 0)
 	decoded = decoded && isSpaces(text[rest:])

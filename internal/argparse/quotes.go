@@ -86,9 +86,9 @@ func (d *descent) quotedKey(q *quotes) (string, bool) {
 	case after >= len(d.text):
 		return "", d.cutOff()
 	case !d.isSeparator(after):
-		code, what := "syntax", "the name %s is not followed by : and a value"
+		code, what := "syntax", "the name %s is not followed by a colon and a value"
 		if d.top().closer == ')' {
-			code, what = "positional", "%s is a value without its name"
+			code, what = "positional", "the value %s has no name; write name=value"
 		}
 		return "", d.fault(code, start, what, quote(d.text[body:end]))
 	}
@@ -112,7 +112,7 @@ func (d *descent) quotedText(s *Schema, q *quotes) (node, bool) {
 		return n, d.cutOff()
 	}
 	if end == body && d.has(end+size, q.open) {
-		return n, d.fault("ambiguous", start, "%s: two quotes in a row may open a text or be one", d.here())
+		return n, d.fault("ambiguous", start, "%s: two quotes in a row may be an empty text or start one; write one quote", d.here())
 	}
 	if !d.goesOn(end + size) {
 		if end, size = d.inner(s, q, body, end, size); size == 0 {
@@ -121,7 +121,7 @@ func (d *descent) quotedText(s *Schema, q *quotes) (node, bool) {
 		d.fix("unescaped-quote", start)
 	}
 	if q.open == "`" && strings.Contains(d.text[body:end], "${") {
-		return n, d.fault("code", start, "%s: ${...} in a text is code, which is not run here", d.here())
+		return n, d.fault("code", start, "%s: ${...} in a template text is code, which is not evaluated", d.here())
 	}
 	text, ok := d.unescape(q, body, end)
 	n.text, n.exact = text, len(q.open) == 1 && len(text) == end-body

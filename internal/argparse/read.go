@@ -34,10 +34,10 @@ func readDeclaration(doc []byte) (node, error) {
 	src := source{text: string(doc)}
 	n, end, _, ok := readJSON(src, 0)
 	if !ok || strings.TrimSpace(src.text[end:]) != "" {
-		return n, fmt.Errorf("the declaration of the parameters is not JSON (byte %d)", end)
+		return n, fmt.Errorf("invalid JSON in the parameter declarations, at byte %d", end)
 	}
 	if n.kind != object {
-		return n, fmt.Errorf("the declaration of the parameters is of type %s, not object", n.typeName())
+		return n, fmt.Errorf("the parameter declarations have type %s, expected object", n.typeName())
 	}
 	return n, nil
 }
@@ -45,7 +45,7 @@ func readDeclaration(doc []byte) (node, error) {
 func readProperty(n *node) (Property, error) {
 	p := Property{Name: n.name}
 	if n.kind != object {
-		return p, fmt.Errorf("is of type %s, not object", n.typeName())
+		return p, fmt.Errorf("has type %s, expected object", n.typeName())
 	}
 	var err error
 	if p.Schema, err = readSchema(n); err != nil {
@@ -53,7 +53,7 @@ func readProperty(n *node) (Property, error) {
 	}
 	if v := n.kid("required"); v != nil {
 		if v.kind != truth && v.kind != array {
-			return p, fmt.Errorf("required is of type %s, not boolean", v.typeName())
+			return p, fmt.Errorf("required has type %s, expected boolean", v.typeName())
 		}
 		p.Required = v.text == "true"
 	}
@@ -89,7 +89,7 @@ func readSchema(n *node) (*Schema, error) {
 		return s, nil // true: anything
 	}
 	if n.kind != object {
-		return nil, fmt.Errorf("a schema is of type %s, not object", n.typeName())
+		return nil, fmt.Errorf("a schema has type %s, expected object", n.typeName())
 	}
 	if err := readTypes(s, n.kid("type")); err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func readSchema(n *node) (*Schema, error) {
 	enum := n.kid("enum")
 	if v := n.kid("validation"); v != nil {
 		if v.kind != object {
-			return nil, fmt.Errorf("validation is of type %s, not object", v.typeName())
+			return nil, fmt.Errorf("validation has type %s, expected object", v.typeName())
 		}
 		if enum == nil {
 			enum = v.kid("enum")
@@ -144,7 +144,7 @@ func readEnum(s *Schema, n *node) error {
 		return nil
 	}
 	if n.kind != array {
-		return fmt.Errorf("enum is of type %s, not array", n.typeName())
+		return fmt.Errorf("enum has type %s, expected array", n.typeName())
 	}
 	for i := range n.kids {
 		if k := n.kids[i].kind; k == array || k == object {
@@ -162,7 +162,7 @@ func readProperties(s *Schema, n *node) error {
 		return nil
 	}
 	if props.kind != object {
-		return fmt.Errorf("properties is of type %s, not object", props.typeName())
+		return fmt.Errorf("properties has type %s, expected object", props.typeName())
 	}
 	for i := range props.kids {
 		p, err := readProperty(&props.kids[i])

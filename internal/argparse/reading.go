@@ -51,7 +51,7 @@ func (r *reading) fail(code string, off int, format string, args ...any) bool {
 // spend takes n from the budget, and refuses the text where there is not so much left.
 func (r *reading) spend(n int, off int) bool {
 	r.budget -= n
-	return r.budget >= 0 || r.fail("ambiguous", off, "the text is too tangled to have one meaning")
+	return r.budget >= 0 || r.fail("ambiguous", off, "the text has too many possible readings")
 }
 
 func (r *reading) enter(name string) { r.path = append(r.path, step{name, -1}) }

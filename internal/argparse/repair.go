@@ -45,10 +45,10 @@ func Parse(s *Schema, tool string, input []byte) (*Result, *Refusal) {
 
 func (r *reading) parse(input []byte) (*Result, bool) {
 	if len(input) > maxInput {
-		return nil, r.fail("too-large", maxInput, "the arguments have more than 1 MiB")
+		return nil, r.fail("too-large", maxInput, "the arguments are larger than 1 MiB")
 	}
 	if !utf8.Valid(input) {
-		return nil, r.fail("encoding", badByte(input), "the arguments are not UTF-8")
+		return nil, r.fail("encoding", badByte(input), "the arguments are not valid UTF-8")
 	}
 	n, ok := r.call(source{text: string(input)}, 0)
 	if !ok {
@@ -79,9 +79,9 @@ func (r *reading) json(src source) (n node, done, ok bool) {
 	case ok && strings.Trim(src.text[end:], " \t\r\n") == "":
 		return n, true, true
 	case code == "too-deep":
-		return n, true, r.fail(code, int(src.at(end)), "objects and arrays stand in one another more than %d levels deep", maxDepth)
+		return n, true, r.fail(code, int(src.at(end)), "objects and arrays are nested more than %d levels deep", maxDepth)
 	case code == "encoding":
-		return n, true, r.fail(code, int(src.at(end)), "half of a character (a lone surrogate) stands in a string")
+		return n, true, r.fail(code, int(src.at(end)), "a string contains an invalid escape: half of a surrogate pair")
 	}
 	return n, false, false
 }
@@ -100,7 +100,7 @@ func (r *reading) whole(src source, s *Schema) (node, bool) {
 		return n, false
 	}
 	if d.pos < len(d.text) {
-		return n, d.fault("syntax", d.pos, "%s: the text goes on after its value", d.here())
+		return n, d.fault("syntax", d.pos, "%s: unexpected text after the value", d.here())
 	}
 	d.unlike()
 	return n, true

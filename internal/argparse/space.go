@@ -120,7 +120,7 @@ func (d *descent) valueSpace(s *Schema) bool {
 		return d.spend(0, d.pos)
 	}
 	if s.allows("string") {
-		return d.fault("ambiguous", d.pos, "%s may be text or a comment; put text in quotes", d.here())
+		return d.fault("ambiguous", d.pos, "%s may be text or a comment; put the text in quotes", d.here())
 	}
 	if d.top().closer == '\n' {
 		return d.fault("syntax", d.pos, "%s has no value", d.here())

@@ -71,7 +71,7 @@ func (s *scan) tag() bool {
 	case name == "function" && strings.HasPrefix(rest, "="), name == "invoke" || name == "function" && strings.Contains(rest, "name="):
 		return s.taggedCall(name, attribute(rest), start, end)
 	case name == "parameter" || name == "param" || name == "arg_key" || name == "arg_value":
-		return s.fault("ambiguous", start, "<%s> stands outside of a call", name)
+		return s.fault("ambiguous", start, "the tag <%s> is outside of a call", name)
 	case isToolWord(name) && name != "function" && s.marked > 0 && name != "tool":
 		callee, _, _ := strings.Cut(s.text[end:min(len(s.text), end+maxKey)], "<")
 		s.pos = end
@@ -116,7 +116,7 @@ func (s *scan) inKnownTag(start, shut int) bool {
 	if end != shut+1 || slices.Contains(thinkingTags, name) || slices.Contains(callTags, name) || name == "function" || name == "invoke" || s.byteAt(from+open+1) == '/' {
 		return true
 	}
-	return s.fault("ambiguous", start, "an object stands in the tag <%s>, which is none of a call", name)
+	return s.fault("ambiguous", start, "this object is inside the tag <%s>, which is not part of a call", name)
 }
 
 // attribute is the name that a tag carries: =NAME or name="NAME".
@@ -131,10 +131,10 @@ func (s *scan) thinking(name string, end int, shut bool) bool {
 	s.fix("thinking", s.pos)
 	if shut {
 		if s.thinks {
-			return s.fault("ambiguous", s.pos, "the thoughts end twice")
+			return s.fault("ambiguous", s.pos, "the thinking section is closed twice")
 		}
 		if s.loose {
-			return s.fault("ambiguous", s.pos, "thoughts end here, or this stands in the text of a value before")
+			return s.fault("ambiguous", s.pos, "this tag may end the thinking section or be part of the value before it")
 		}
 		s.found, s.marked, s.thinks = nil, 0, true
 		s.pos = end
@@ -143,7 +143,7 @@ func (s *scan) thinking(name string, end int, shut bool) bool {
 	s.thinks = true
 	i := strings.Index(s.text[end:], "</"+name+">")
 	if i < 0 {
-		return s.fault("truncated", len(s.text), "the thoughts are not closed, so the call was cut off")
+		return s.fault("truncated", len(s.text), "the thinking section is not closed, so the call was truncated")
 	}
 	s.pos = end + i + len(name) + 3
 	return true
@@ -212,7 +212,7 @@ func (s *scan) taggedValue(tag, name string, end int) (node, bool) {
 	k := s.blanks(s.pos)
 	next, _, nextEnd := s.tagAt(k)
 	if k < len(s.text) && (s.text[k] != '<' || nextEnd > 0 && next != tag && next != "function" && next != "invoke") || strings.Contains(text, "<"+tag+"=") || strings.Contains(text, "<"+tag+" name=") {
-		return n, s.fault("ambiguous", s.pos, "%s: it is not clear where the value ends: a tag stands in it, or one is missing", quote(name))
+		return n, s.fault("ambiguous", s.pos, "%s: it is not clear where the value ends: it contains a tag, or a closing tag is missing", quote(name))
 	}
 	p, _ := s.property(s.root, name)
 	var inner *Schema

@@ -129,10 +129,10 @@ func (s *scan) choose(level int) (node, bool) {
 		return node{}, s.cutOff() // the fence, and perhaps a text whose quotes are not marked
 	}
 	if s.loose && (s.within || !s.found[0].marked) {
-		return node{}, s.fault("ambiguous", s.found[0].start, "a declared name with a value stands outside of the object: it may belong into it")
+		return node{}, s.fault("ambiguous", s.found[0].start, "a parameter with a value is outside of the object: it may be part of it")
 	}
 	if last := s.found[len(s.found)-1].end; s.brokenQuotes(last) {
-		return node{}, s.fault("ambiguous", last, "a single quote stands behind the object: its last text may go on to there")
+		return node{}, s.fault("ambiguous", last, "an unmatched quote follows the object: its last text may extend to it")
 	}
 	if slices.ContainsFunc(s.found, func(c candidate) bool { return c.marked }) {
 		s.found = slices.DeleteFunc(s.found, func(c candidate) bool { return !c.marked && !s.fitsNames(&c.node) })
@@ -151,7 +151,7 @@ func (s *scan) choose(level int) (node, bool) {
 		}
 		s.repairs = s.repairs[:told]
 		if !equal(looks(&first), looks(&n)) {
-			return n, s.fault("several-calls", c.start, "there are %d different objects in the text; which one is meant is not clear", len(s.found))
+			return n, s.fault("several-calls", c.start, "the text contains %d different objects, and it is not clear which one is the call", len(s.found))
 		}
 		s.fix("repeated", c.start)
 	}
@@ -187,7 +187,7 @@ func (s *scan) proseAround() {
 
 func (s *scan) nothingFound() bool {
 	if s.has(s.first, "...") {
-		return s.fault("ellipsis", s.first, "... stands for what was left out; send the whole call")
+		return s.fault("ellipsis", s.first, "the text contains ... in place of omitted content; send the whole call")
 	}
-	return s.fault("not-arguments", s.first, "this is no call: no object of arguments was found in it")
+	return s.fault("not-arguments", s.first, "the text contains no call: expected an object with the arguments")
 }
