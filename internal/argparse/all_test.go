@@ -18,9 +18,9 @@ func TestAllAtOnce(t *testing.T) {
 	if refused == nil || refused.Code != "undeclared" {
 		t.Fatalf("%+v", refused)
 	}
-	for _, part := range []string{`"nam"`, `missing: "name"`, "times is", "loud is"} {
+	for _, part := range []string{`"nam"`, `missing required parameter "name"`, "times: ", "loud: "} {
 		if !strings.Contains(refused.Message, part) {
-			t.Errorf("%q does not tell of %s", refused.Message, part)
+			t.Errorf("%q does not say %s", refused.Message, part)
 		}
 	}
 	_, refused = argparse.Parse(&argparse.Schema{Types: []string{"object"}, Open: true}, "", []byte("{"+strings.Repeat(`"a`+strings.Repeat("b", 9)+`": f(x), `, 1000)+`"b": 1}`))

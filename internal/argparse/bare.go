@@ -9,7 +9,7 @@ import (
 // without doubt; otherwise it is one word, whose meaning the schema decides (fit.go).
 func (d *descent) bareValue(s *Schema) (node, bool) {
 	start := d.pos
-	if word := d.bareKey(start); word > start && word-start < 3 && d.quoteAt(word) != nil && !d.apostrophe(word, len(d.quoteAt(word).open)) {
+	if word := d.bareKey(start); word > start && word-start < 3 && digits(d.text[start:word]) == 0 && d.quoteAt(word) != nil && !d.apostrophe(word, len(d.quoteAt(word).open)) {
 		return node{}, d.fault("code", start, "%s: the prefix %s before a quote is code, which is not evaluated; write the plain text", d.here(), quote(d.text[start:word]))
 	}
 	var end int
@@ -21,6 +21,11 @@ func (d *descent) bareValue(s *Schema) (node, bool) {
 	}
 	if !ok {
 		return node{}, false
+	}
+	if d.byteAt(end) == '"' && d.openingLost(start, end) {
+		d.fix("quotes", start)
+		d.pos = end + 1
+		return node{kind: quoted, off: d.at(start), text: d.text[start:end]}, true
 	}
 	text := strings.TrimRightFunc(d.text[start:end], invisible)
 	n := node{kind: bare, off: d.at(start), text: text}
@@ -94,7 +99,12 @@ func (d *descent) bareWord(i int) (int, bool) {
 			continue
 		case d.has(i, "/*") || d.has(i, "//"):
 			return i, true
+		case c == '\\' && d.escapedSpace(i) > i, d.commaAt(i) == 3:
+			return i, true
 		case c == ';':
+			if k := d.blanks(i + 1); !d.top().list && (k >= len(d.text) || d.isKey(k) || d.byteAt(k) == d.top().closer || d.byteAt(k) == '\n') {
+				return i, true
+			}
 			return i, d.fault("syntax", i, "%s: values are separated by commas, not by semicolons", d.here())
 		}
 		i++
@@ -149,6 +159,9 @@ func (d *descent) bareText(i int) (int, bool) {
 		case d.quoteAt(i) != nil:
 			size := len(d.quoteAt(i).open)
 			if !d.apostrophe(i, size) {
+				if d.openingLost(start, i) {
+					return i, true
+				}
 				if f.closer != '\n' || c != '"' && c != '\'' || !d.pairsInLine(start) {
 					return doubt(i, "a quote")
 				}
@@ -159,7 +172,9 @@ func (d *descent) bareText(i int) (int, bool) {
 		case c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ';':
 			k := d.blanks(i)
 			if c == ';' {
-				k = d.blanks(i + 1)
+				if k = d.blanks(i + 1); f.closer == '\n' && d.lineEnd(d.lineBlanks(i+1)) {
+					return doubt(i, "a semicolon")
+				}
 			}
 			end, ok := d.gap(i, k, strings.ContainsRune(d.text[i:k], '\n'))
 			if end || !ok {
@@ -174,6 +189,35 @@ func (d *descent) bareText(i int) (int, bool) {
 		i++
 	}
 	return i, true
+}
+
+// openingLost reports whether the quote at i closes a text whose first quote at start is lost:
+// the name before the text is in such quotes, there is no other quote in it, and after it the
+// next declared name or the end of the object follows. The sign of inches is not a quote.
+func (d *descent) openingLost(start, i int) bool {
+	if d.text[i] != '"' || d.top().closer != '}' || d.text[i-1] >= '0' && d.text[i-1] <= '9' || invisible(rune(d.text[i-1])) {
+		return false
+	}
+	sep := d.back(start)
+	if gap := d.text[sep+1 : start]; gap != "" && (gap != " " || !d.spacedColons()) {
+		return false // the space may be the first of the text
+	}
+	if c := d.byteAt(sep); c != ':' || d.byteAt(d.back(sep)) != '"' || strings.IndexByte(d.text[start:i], '\\') >= 0 {
+		return false
+	}
+	if d.goesOnAsMember(i + 1) {
+		return true
+	}
+	k := d.blanks(i + 1)
+	return d.byteAt(k) == '}' && len(d.open) == 1 && d.lastQuote <= i
+}
+
+// spacedColons reports whether one space follows every colon behind a name, of which there
+// are several.
+func (d *descent) spacedColons() bool {
+	d.budget -= len(d.text)
+	all := strings.Count(d.text, `":`)
+	return all > 1 && all == strings.Count(d.text, `": `)
 }
 
 // pairsInLine tells whether the quotes in the rest of a line are pairs.

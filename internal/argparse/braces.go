@@ -13,12 +13,27 @@ func (s *scan) brace() bool {
 	if !s.unnamed(start) {
 		return false
 	}
-	n, ok := s.exactOr(func() (node, bool) { return s.object(s.root, '}') })
+	n, ok := s.exactOr(func() (node, bool) { return s.doubledObject() })
 	if !ok {
 		return false
 	}
 	s.add(n, start, "")
 	return s.goesOnLike(start)
+}
+
+// doubledObject reads an object, also one whose braces are doubled as in a template.
+func (s *scan) doubledObject() (node, bool) {
+	if s.byteAt(s.pos+1) != '{' || !s.isKey(s.blanks(s.pos+2)) {
+		return s.object(s.root, '}')
+	}
+	s.fix("bracket", s.pos)
+	s.pos++
+	n, ok := s.object(s.root, '}')
+	if ok && s.byteAt(s.pos) != '}' {
+		return n, s.fault("syntax", s.pos, "the object starts with two braces and ends with one")
+	}
+	s.pos++
+	return n, ok
 }
 
 // exactOr reads JSON at pos, or else what the tolerant grammar makes of it.
@@ -59,8 +74,8 @@ func (s *scan) placeholder(i int) int {
 // bracket reads an array with one call in it; other brackets are prose.
 func (s *scan) bracket() bool {
 	start := s.pos
-	if k := s.blanks(start + 1); s.byteAt(k) != '{' {
-		s.pos++
+	if k := s.blanks(start + 1); s.byteAt(k) != '{' && !s.nestedList(k) {
+		s.pos = s.marker(start)
 		return true
 	}
 	if !s.unnamed(start) {
@@ -71,6 +86,24 @@ func (s *scan) bracket() bool {
 		s.add(n, start, "")
 	}
 	return ok
+}
+
+// nestedList reports whether a list that begins at k holds one object: [[{...}]].
+func (s *scan) nestedList(k int) bool {
+	return s.byteAt(k) == '[' && s.byteAt(s.blanks(k+1)) == '{'
+}
+
+// marker is the end of a marker of models in capitals, such as [TOOL_CALLS] or [/TOOL_REQUEST],
+// and the place behind the bracket at i where there is none.
+func (s *scan) marker(i int) int {
+	end := i + 1
+	for end < len(s.text) && end-i < 40 && (s.text[end] >= 'A' && s.text[end] <= 'Z' || s.text[end] == '_' || s.text[end] == '/') {
+		end++
+	}
+	if end > i+2 && s.byteAt(end) == ']' {
+		return end + 1
+	}
+	return i + 1
 }
 
 // unnamed refuses a value that a declared name stands before: what was around them is lost.

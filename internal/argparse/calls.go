@@ -22,6 +22,9 @@ func (s *scan) word() bool {
 	if atStart {
 		open = s.lineBlanks(end)
 	}
+	if k, ok := s.spacedPairs(name, start, open); ok {
+		return s.region(k, len(s.text))
+	}
 	if s.byteAt(open) != '(' {
 		s.pos = end
 		s.stands(s.assigned(name, end))
@@ -40,11 +43,73 @@ func (s *scan) word() bool {
 		}
 	}
 	n, ok := s.parenthesis(door)
-	if !ok || !s.alone(start) {
+	if !ok {
+		return false
+	}
+	if from := s.wrapped(start); from < start {
+		start = from
+		s.pos++
+	} else if !s.alone(start) {
 		return false
 	}
 	s.add(n, start, "call")
 	return true
+}
+
+// wrapped is where the list or the print begins that holds the call from start to pos and
+// nothing else, [call()] or print(call()). It is start for none.
+func (s *scan) wrapped(start int) int {
+	before := s.text[:start]
+	switch s.byteAt(s.pos) {
+	case ']':
+		before, _ = strings.CutSuffix(before, "[")
+	case ')':
+		before, _ = strings.CutSuffix(before, "print(")
+	}
+	if len(before) == start || len(before) > 0 && isWordByte(before[len(before)-1]) && s.byteAt(s.pos) != ']' || len(before) > 0 && before[len(before)-1] == '.' {
+		return start
+	}
+	return len(before)
+}
+
+// pairs reads names and values in the brackets at pos: (p=10, d=100).
+func (s *scan) pairs(closer byte) bool {
+	start := s.pos
+	n := node{kind: object, off: s.at(start)}
+	s.pos++
+	if !s.push(closer, s.root, false) {
+		return false
+	}
+	defer s.pop()
+	var ok bool
+	if n.kids, ok = s.members(); ok {
+		s.add(n, start, "bracket")
+	}
+	return ok
+}
+
+// isPairs reports whether a bracket at the beginning of the text, or of what is marked, is
+// followed by a declared name and an equals sign.
+func (s *scan) isPairs() bool {
+	if s.pos != s.first && (s.marked == 0 || len(s.found) > 0) {
+		return false
+	}
+	k := s.blanks(s.pos + 1)
+	name, ok := s.keyAt(k)
+	return ok && s.quoteAt(k) == nil && s.inputName(name) && s.byteAt(s.blanks(s.bareKey(k))) == '='
+}
+
+// spacedPairs reports whether the name of the tool begins the text, and names with values
+// follow it: search query="cats" limit=5.
+func (s *scan) spacedPairs(name string, start, after int) (int, bool) {
+	if start != s.first || s.tool == "" || !sameTool(name, s.tool) || s.byteAt(after) == '(' {
+		return 0, false
+	}
+	k, ok := s.keyAt(after)
+	if !ok || !s.inputName(k) || s.quoteAt(after) != nil || s.byteAt(s.bareKey(after)) != '=' {
+		return 0, false
+	}
+	return after, true
 }
 
 // alone refuses a call that is a part of code.

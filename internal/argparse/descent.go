@@ -1,6 +1,9 @@
 package argparse
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // descent reads values of the tolerant grammar, once, from left to right. Where JSON leaves
 // no doubt the schema decides: the declared names and types say where a value ends and
@@ -13,6 +16,8 @@ type descent struct {
 	open []frame
 
 	lastQuote, lastCloser int // in text, -1 for none
+
+	doubled string // the quotes of the last name, where they are written twice
 }
 
 // frame is an object, an array or a call that is still open.
@@ -75,8 +80,14 @@ func (d *descent) value(s *Schema) (node, bool) {
 	case '(':
 		return d.list(s, ')')
 	}
+	if q := d.doubledQuotes(d.pos); q != nil {
+		return d.quotedText(s, q)
+	}
 	if q := d.quoteAt(d.pos); q != nil {
 		return d.quotedText(s, q)
+	}
+	if n, done, ok := d.prefixed(s); done {
+		return n, ok
 	}
 	return d.bareValue(s)
 }
@@ -118,12 +129,12 @@ func (d *descent) readMembers(first int) bool {
 			}
 			d.pos++
 			return true
-		case c == ',':
-			if comma {
+		case d.commaAt(d.pos) > 0:
+			if comma || c != ',' {
 				d.fix("comma", d.pos)
 			}
 			comma = true
-			d.pos++
+			d.pos += d.commaAt(d.pos)
 			continue
 		}
 		if len(d.shelf.nodes) > first && !comma && f.closer != '\n' {
@@ -179,7 +190,7 @@ func (d *descent) under(s *Schema, name string) *Schema {
 	switch {
 	case name == callsWord:
 		return &Schema{Types: arrayType, Items: d.root}
-	case isArgsWord(name), name == "function":
+	case isArgsWord(name), slices.Contains(callWords, name), d.tool != "" && sameTool(name, d.tool):
 		return d.root
 	case isToolWord(name):
 		return textSchema
@@ -222,12 +233,9 @@ func (d *descent) readItems(s *Schema, closer byte, first int) bool {
 			}
 			d.pos++
 			return true
-		case c == ',' && comma && len(d.shelf.nodes) > first:
+		case c == ',' && comma:
 			return d.fault("ambiguous", d.pos, "an item is missing between two commas")
 		case c == ',':
-			if comma {
-				d.fix("comma", d.pos)
-			}
 			comma = true
 			d.pos++
 			continue
@@ -246,6 +254,18 @@ func (d *descent) readItems(s *Schema, closer byte, first int) bool {
 		}
 		d.shelf.nodes, comma = append(d.shelf.nodes, v), false
 	}
+}
+
+// commaAt returns the length of the sign between two members at i, 0 for none: a comma, that
+// of a Chinese keyboard, or a semicolon.
+func (d *descent) commaAt(i int) int {
+	switch c := d.byteAt(i); {
+	case c == ',' || c == ';':
+		return 1
+	case c == 0xef && d.has(i, "\uff0c"):
+		return 3
+	}
+	return 0
 }
 
 // mayFollow tells whether an item may begin at pos after another without a comma.

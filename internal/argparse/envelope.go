@@ -7,7 +7,9 @@ import "slices"
 var (
 	toolWords = []string{"name", "tool", "tool_name", "toolName", "function_name", "function", "action", "recipient_name"}
 	argsWords = []string{"arguments", "parameters", "args", "input", "params", "kwargs", "tool_input", "action_input", "toolInput"}
-	sideWords = []string{"id", "type", "index", "call_id", "tool_call_id", "tool_use_id"}
+	sideWords = []string{"id", "type", "index", "call_id", "tool_call_id", "tool_use_id", "jsonrpc", "method", "thought", "thoughts", "reasoning"}
+	// callWords are the names of one call in an object of its own.
+	callWords = []string{"function", "function_call", "functionCall", "tool_call", "toolCall"}
 	callsWord = "tool_calls"
 )
 
@@ -76,7 +78,7 @@ func (r *reading) envelope(n *node) (inner node, is, ok bool) {
 			return *n, false, true
 		}
 		switch {
-		case k.name == callsWord && k.kind == array, k.name == "function" && k.kind == object:
+		case k.name == callsWord && k.kind == array, slices.Contains(callWords, k.name) && k.kind == object, r.tool != "" && len(n.kids) == 1 && k.kind == object && sameTool(k.name, r.tool):
 			if args != nil {
 				return *n, false, r.sameTwice(args, k)
 			}

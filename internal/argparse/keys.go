@@ -1,6 +1,7 @@
 package argparse
 
 import (
+	"slices"
 	"unicode"
 	"unicode/utf8"
 )
@@ -11,8 +12,23 @@ func (d *descent) key(more bool) (string, bool) {
 	if d.has(i, "...") || d.has(i, "…") {
 		return "", d.fault("ellipsis", i, "the object contains ... in place of omitted content; write every name and value")
 	}
+	if j := d.symbol(i); j > i {
+		d.fix("bare-key", i)
+		d.pos, i = j, j
+	}
 	if d.has(i, "**") || d.byteAt(i) == '*' {
 		return "", d.fault("code", i, "* and ** are code, which is not evaluated; write names and values")
+	}
+	if name, end, ok := d.looseKey(i); ok {
+		d.fix("quotes", i)
+		d.pos = end
+		return name, true
+	}
+	if d.prefixAt(i) != 0 {
+		if _, ok := d.keyAt(i + 1); ok {
+			i++
+			d.pos = i
+		}
 	}
 	if q := d.quoteAt(i); q != nil {
 		return d.quotedKey(q)
@@ -94,36 +110,75 @@ func (d *descent) bareKey(i int) int {
 // maxKey bounds names that are looked for ahead, in bytes.
 const maxKey = 256
 
-// isSeparator tells whether a sign between name and value stands at i. That of an address
-// or of code is none.
-func (d *descent) isSeparator(i int) bool {
-	switch d.byteAt(i) {
+// isSeparator reports whether a separator between a name and its value is at i. The colon
+// of a URL and the operators of code are not separators.
+func (d *descent) isSeparator(i int) bool { return d.separatorAt(i) > 0 }
+
+// separatorAt returns the length of the separator at i, 0 for none. A doubled one (::, := or
+// ": :") counts only before a value that cannot be read as bare text.
+func (d *descent) separatorAt(i int) int {
+	switch c := d.byteAt(i); c {
 	case ':':
-		return d.byteAt(i+1) != ':' && d.byteAt(i+1) != '=' && !d.has(i, "://")
+		next := d.byteAt(i + 1)
+		if d.has(i, "://") {
+			return 0
+		}
+		if next == ':' || next == '=' {
+			if d.definite(d.lineBlanks(i + 2)) {
+				return 2
+			}
+			return 0
+		}
+		if next == ' ' && d.byteAt(i+2) == ':' && d.definite(d.lineBlanks(i+3)) {
+			return 3
+		}
+		return 1
 	case '=':
-		return d.byteAt(i+1) != '=' && d.byteAt(i+1) != '~'
+		switch d.byteAt(i + 1) {
+		case '=', '~':
+			return 0
+		case '>':
+			return 2
+		}
+		return 1
+	case 0xef: // the fullwidth colon of a Chinese keyboard
+		if d.has(i, "\uff1a") && d.definite(d.lineBlanks(i+3)) {
+			return 3
+		}
 	}
-	return false
+	return 0
 }
+
+// definite reports whether the value at i can be nothing but a value: it starts with a quote,
+// a bracket or a digit, or it is a literal.
+func (d *descent) definite(i int) bool {
+	switch c := d.byteAt(i); {
+	case c == '{' || c == '[' || c >= '0' && c <= '9' || c == '-' && digits(d.text[i+1:]) > 0:
+		return true
+	case d.quoteAt(i) != nil:
+		return true
+	}
+	word := d.text[i:d.bareKey(i)]
+	return slices.Contains(literals, word)
+}
+
+var literals = []string{"true", "false", "null", "True", "False", "None"}
 
 func (d *descent) separator() bool {
 	if !d.space() {
 		return false
 	}
-	if !d.isSeparator(d.pos) {
-		if d.pos >= len(d.text) {
-			return d.cutOff()
-		}
+	size := d.separatorAt(d.pos)
+	switch {
+	case d.pos >= len(d.text):
+		return d.cutOff()
+	case size == 0 && d.definite(d.pos):
+		d.fix("missing-colon", d.pos)
+	case size == 0:
 		return d.fault("syntax", d.pos, "the name is not followed by a colon and a value")
+	case d.text[d.pos] == '=' && d.top().closer != ')' || d.text[d.pos] != '=' && size > 1:
+		d.fix("separator", d.pos)
 	}
-	if d.text[d.pos] == '=' {
-		if d.top().closer != ')' {
-			d.fix("separator", d.pos)
-		}
-		if d.byteAt(d.pos+1) == '>' {
-			d.pos++
-		}
-	}
-	d.pos++
+	d.pos += size
 	return true
 }

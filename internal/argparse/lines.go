@@ -43,7 +43,7 @@ func (d *descent) lineGoesOn(i int) bool {
 	if d.lineEnd(k) || d.byteAt(k) == '#' && k > i {
 		return true
 	}
-	if d.text[k] == ',' {
+	if d.text[k] == ',' || d.text[k] == ';' {
 		k = d.lineBlanks(k + 1)
 		return d.lineEnd(k) || d.isKey(k)
 	}

@@ -58,6 +58,12 @@ func asNumber(s string) (string, bool) {
 	sign := ""
 	if rest, minus := strings.CutPrefix(s, "-"); minus {
 		sign, s = "-", rest
+	} else if rest, minus := strings.CutPrefix(s, "\u2212"); minus { // the minus sign of typography
+		sign, s = "-", rest
+	}
+	s = withoutUnderscores(s)
+	if whole, point := strings.CutSuffix(s, "."); point && digits(whole) == len(whole) {
+		s = whole
 	}
 	if strings.HasPrefix(s, ".") {
 		s = "0" + s
@@ -66,6 +72,20 @@ func asNumber(s string) (string, bool) {
 		return "", false
 	}
 	return sign + s, true
+}
+
+// withoutUnderscores removes the underscores between the digits of a number, as in 1_000. A
+// text with an underscore in another place is returned as it is.
+func withoutUnderscores(s string) string {
+	if strings.IndexByte(s, '_') < 0 {
+		return s
+	}
+	for i := range len(s) {
+		if s[i] == '_' && (i == 0 || i+1 == len(s) || digits(s[i-1:]) == 0 || digits(s[i+1:]) == 0) {
+			return s
+		}
+	}
+	return strings.ReplaceAll(s, "_", "")
 }
 
 // integral tells whether a JSON number is a whole one, like 10, 10.0 and 1e3.

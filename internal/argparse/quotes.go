@@ -16,14 +16,19 @@ type quotes struct {
 var allQuotes = []quotes{
 	{open: `"`, shut: `"`},
 	{open: `'`, shut: `'`, python: true},
-	{open: "`", shut: "`"},
+	{open: "`", shut: "`", other: "´"},
 	{open: "“", shut: "”"},
 	{open: "”", shut: "”"},
 	{open: "‘", shut: "’"},
 	{open: "’", shut: "’"},
 	{open: "„", shut: "“", other: "”"},
 	{open: "«", shut: "»"},
+	{open: "＂", shut: "＂"},
+	{open: gemmaQuote, shut: gemmaQuote},
 }
+
+// gemmaQuote is the token that Gemma writes around texts.
+const gemmaQuote = `<|"|>`
 
 // quoteAt are the quotes that open at i, nil for none.
 func (d *descent) quoteAt(i int) *quotes {
@@ -34,7 +39,11 @@ func (d *descent) quoteAt(i int) *quotes {
 		return &allQuotes[1]
 	case '`':
 		return &allQuotes[2]
-	case 0xe2, 0xc2:
+	case '<':
+		if d.has(i, gemmaQuote) {
+			return &allQuotes[len(allQuotes)-1]
+		}
+	case 0xe2, 0xc2, 0xef:
 		for k := 3; k < len(allQuotes); k++ {
 			if d.has(i, allQuotes[k].open) {
 				return &allQuotes[k]
@@ -85,7 +94,7 @@ func (d *descent) quotedKey(q *quotes) (string, bool) {
 	switch {
 	case after >= len(d.text):
 		return "", d.cutOff()
-	case !d.isSeparator(after):
+	case !d.isSeparator(after) && !d.colonLost(d.text[body:end], after):
 		code, what := "syntax", "the name %s is not followed by a colon and a value"
 		if d.top().closer == ')' {
 			code, what = "positional", "the value %s has no name; write name=value"
@@ -108,14 +117,25 @@ func (d *descent) quotedText(s *Schema, q *quotes) (node, bool) {
 	n := node{kind: quoted, off: d.at(start)}
 	body := start + len(q.open)
 	end, size := d.nextShut(q, body)
+	if at, mixed := d.mixedShut(q, body, end, size); mixed > 0 {
+		end, size = at, mixed
+	}
 	if size == 0 {
 		return n, d.cutOff()
 	}
-	if end == body && d.has(end+size, q.open) {
+	if end == body && len(q.open) == 1 && d.has(end+size, q.open) {
+		if q.open != "`" && !d.has(end+size+1, q.open) {
+			return d.tripleQuoted(q)
+		}
 		return n, d.fault("ambiguous", start, "%s: two quotes in a row may be an empty text or start one; write one quote", d.here())
 	}
 	if !d.goesOn(end + size) {
-		if end, size = d.inner(s, q, body, end, size); size == 0 {
+		if d.encoded(s, body) {
+			return d.encodedValue(s, q)
+		}
+		if at, nested := d.nestedShut(q, body); nested > 0 && d.goesOn(at+nested) {
+			end, size = at, nested
+		} else if end, size = d.inner(s, q, body, end, size); size == 0 {
 			return n, false
 		}
 		d.fix("unescaped-quote", start)
@@ -152,8 +172,11 @@ func (d *descent) goesOn(i int) bool {
 	if f.list {
 		return d.itemGoesOn(i, k)
 	}
-	if d.text[k] == ',' {
-		k = d.skip(k + 1)
+	if n := d.commaAt(k); n > 0 {
+		k = d.skip(k + n)
+		if d.byteAt(k) == '\\' {
+			k = d.escapedSpace(k)
+		}
 		c := d.byteAt(k)
 		return k >= len(d.text) || c == f.closer || c == ',' || c == '*' || d.has(k, "...") || d.has(k, "…") || d.isKey(k) || d.cutKey(k)
 	}
@@ -193,6 +216,10 @@ func (d *descent) keyAt(i int) (string, bool) {
 	if d.budget < 0 || i >= len(d.text) {
 		return "", false
 	}
+	i = d.symbol(i)
+	if d.prefixAt(i) != 0 {
+		i++
+	}
 	body, end, after := i, i, i
 	if q := d.quoteAt(i); q != nil {
 		body = i + len(q.open)
@@ -205,7 +232,8 @@ func (d *descent) keyAt(i int) (string, bool) {
 		}
 		d.budget -= end - i
 		if size == 0 {
-			return "", false
+			name, _, ok := d.looseKey(i)
+			return name, ok
 		}
 		after = end + size
 	} else {
@@ -215,7 +243,13 @@ func (d *descent) keyAt(i int) (string, bool) {
 		}
 		after = end
 	}
-	return d.text[body:end], d.isSeparator(d.blanks(after))
+	if k := d.blanks(after); d.isSeparator(k) || body > i && d.colonLost(d.text[body:end], k) {
+		return d.text[body:end], true
+	}
+	if name, _, ok := d.looseKey(i); ok {
+		return name, true
+	}
+	return d.text[body:end], false
 }
 
 // apostrophe tells whether the quote at i stands between two letters.

@@ -75,6 +75,11 @@ func (d *descent) skip(i int) int {
 func (d *descent) space() bool {
 	for {
 		d.pos = d.blanks(d.pos)
+		if j := d.escapedSpace(d.pos); j > d.pos {
+			d.fix("escape", d.pos)
+			d.pos = j
+			continue
+		}
 		j := d.comment(d.pos)
 		if j == d.pos {
 			return true
@@ -92,6 +97,20 @@ func (d *descent) unlike() {
 	if !d.mended {
 		d.fix("blank", 0)
 	}
+}
+
+// escapedSpace is the end of the escapes of spaces from i on, which a model wrote between
+// tokens, as in {\n"p": 1}. It is i for none, and where something follows that such a space
+// cannot stand before.
+func (d *descent) escapedSpace(i int) int {
+	end := i
+	for d.byteAt(end) == '\\' && (d.byteAt(end+1) == 'n' || d.byteAt(end+1) == 't' || d.byteAt(end+1) == 'r') {
+		end = d.blanks(end + 2)
+	}
+	if c := d.byteAt(end); end == i || c != '\\' && c != '"' && c != '\'' && c != ',' && c != '{' && c != '[' && !d.isCloser(end) && (c < '0' || c > '9') {
+		return i
+	}
+	return end
 }
 
 // oddQuotes tells whether quotes in a part of the text are no pairs.
@@ -115,6 +134,10 @@ func (d *descent) valueSpace(s *Schema) bool {
 		d.pos = d.lineBlanks(d.pos)
 	} else {
 		d.pos = d.blanks(d.pos)
+	}
+	if j := d.escapedSpace(d.pos); j > d.pos && (!s.allows("string") || d.quoteAt(j) != nil) {
+		d.fix("escape", d.pos)
+		d.pos = j
 	}
 	if d.comment(d.pos) == d.pos {
 		return d.spend(0, d.pos)

@@ -38,12 +38,18 @@ func (r *reading) call(src source, level int) (node, bool) {
 		r.mend("empty", src.at(start))
 		return node{kind: object, off: src.at(start)}, true
 	}
+	if n, done, ok := d.escapedObject(start, end); done {
+		return n, ok
+	}
 	if n, done, ok := d.quotedWhole(start, end); done {
 		return n, ok
 	}
 	s := &scan{descent: d, first: start}
 	if !s.thoughts(start) {
 		return node{}, false
+	}
+	if d.hasBracelessObject(d.skip(d.pos), end) {
+		return d.bracelessObject(end)
 	}
 	if name, ok := d.keyAt(d.skip(d.pos)); ok && d.inputName(name) {
 		return d.lines()
@@ -83,6 +89,10 @@ func (s *scan) run() bool {
 			ok = s.tag()
 		case c == '{':
 			ok = s.brace()
+		case c == '[' && s.isPairs():
+			ok = s.pairs(']')
+		case c == '(' && s.isPairs():
+			ok = s.pairs(')')
 		case c == '[':
 			ok = s.bracket()
 		case c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80:

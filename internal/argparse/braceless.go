@@ -1,0 +1,33 @@
+package argparse
+
+import "strings"
+
+// hasBracelessObject reports whether the text from i on is an object that lost its first
+// brace: a declared name in quotes begins it, and it has one closing brace more than opening
+// ones, at its end.
+func (d *descent) hasBracelessObject(i, end int) bool {
+	if d.quoteAt(i) == nil || d.text[end-1] != '}' {
+		return false
+	}
+	name, ok := d.keyAt(i)
+	d.budget -= end - i
+	return ok && d.inputName(name) && strings.Count(d.text, "}") == strings.Count(d.text, "{")+1
+}
+
+// bracelessObject reads such an object, which must be the whole text.
+func (d *descent) bracelessObject(end int) (node, bool) {
+	if !d.space() {
+		return node{}, false
+	}
+	n := node{kind: object, off: d.at(d.pos)}
+	d.fix("bracket", d.pos)
+	if !d.push('}', d.root, false) {
+		return n, false
+	}
+	defer d.pop()
+	var ok bool
+	if n.kids, ok = d.members(); ok && d.pos < end {
+		return n, d.fault("ambiguous", d.pos, "the object has no opening brace, and text follows it")
+	}
+	return n, ok
+}

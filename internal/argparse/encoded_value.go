@@ -1,0 +1,35 @@
+package argparse
+
+// encoded reports whether a text that begins at body is JSON in a string whose quotes are not
+// escaped, where an array or an object is declared: "["a", "b"]".
+func (d *descent) encoded(s *Schema, body int) bool {
+	if s.free() || s.allows("string") {
+		return false
+	}
+	switch d.byteAt(d.blanks(body)) {
+	case '[':
+		return s.allows("array")
+	case '{':
+		return s.allows("object")
+	}
+	return false
+}
+
+// encodedValue reads such a text, from its first quote.
+func (d *descent) encodedValue(s *Schema, q *quotes) (node, bool) {
+	d.fix("json-text", d.pos)
+	d.pos = d.blanks(d.pos + len(q.open))
+	n, ok := d.value(s)
+	if !ok || !d.space() {
+		return n, false
+	}
+	size := 0
+	if d.pos < len(d.text) {
+		size = d.shuts(q, d.pos)
+	}
+	if size == 0 {
+		return n, d.fault("ambiguous", d.pos, "%s: it is not clear where the text ends; send %s without quotes", d.here(), n.typeName())
+	}
+	d.pos += size
+	return n, true
+}

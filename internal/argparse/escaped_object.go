@@ -1,0 +1,46 @@
+package argparse
+
+import (
+	"html"
+	"strings"
+)
+
+// escapedObject reads an object whose quotes are all escaped although no string is around it,
+// {\"p\": 10}, or are the entities of HTML, {&quot;p&quot;: 10}.
+func (d *descent) escapedObject(start, end int) (n node, done, ok bool) {
+	raw := d.text[start:end]
+	if raw[0] != '{' && raw[0] != '[' {
+		return n, false, false
+	}
+	inside := strings.TrimLeft(raw[1:], " \t\r\n{[")
+	for strings.HasPrefix(inside, `\n`) || strings.HasPrefix(inside, `\t`) {
+		inside = strings.TrimLeft(inside[2:], " \t\r\n")
+	}
+	n = node{kind: quoted, off: d.at(start)}
+	d.budget -= len(raw)
+	switch {
+	case strings.HasPrefix(inside, `\"`) && !unescapedQuote(raw):
+		text, ok := d.unescape(&allQuotes[0], start, end)
+		n.text = text
+		d.fix("escape", start)
+		return n, true, ok
+	case strings.HasPrefix(inside, "&quot;") && !strings.Contains(raw, `"`):
+		n.text = html.UnescapeString(raw)
+		d.fix("escape", start)
+		return n, true, true
+	}
+	return n, false, false
+}
+
+// unescapedQuote reports whether a double quote in s has no backslash before it.
+func unescapedQuote(s string) bool {
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '"':
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,96 @@
+package argparse
+
+import "strings"
+
+// looseKey reads a declared name whose quotes are lost or doubled: name":, "name:, ""name"":
+// and "name"":. It returns the name and where the separator is expected. Names with one quote
+// on each side, or none at all, are not its business.
+func (d *descent) looseKey(i int) (name string, end int, ok bool) {
+	if name, end, ok = d.mixedKey(i); ok {
+		return name, end, true
+	}
+	start, before := d.strayQuotes(i)
+	word := d.bareKey(start)
+	if word == start || before == 0 && d.quoteAt(word) == nil {
+		return "", 0, false
+	}
+	end, after := d.strayQuotes(word)
+	if before == after && before < 2 || !d.declaredHere(d.text[start:word]) {
+		return "", 0, false
+	}
+	k := d.blanks(end)
+	size := d.separatorAt(k)
+	switch {
+	case size == 0:
+		return "", 0, false
+	case after == 0: // the closing quote is lost: what follows must be the quote of a text
+		v := d.lineBlanks(k + size)
+		c := d.byteAt(v + 1)
+		if d.byteAt(v) != d.text[i] || c == 0 || strings.IndexByte(",}]):\n", c) >= 0 {
+			return "", 0, false
+		}
+	case before == 2 && after == 2:
+		d.doubled = d.text[i:start]
+	}
+	return d.text[start:word], end, true
+}
+
+// strayQuotes counts the quotes from i on, at most two of one kind, and returns where they end.
+func (d *descent) strayQuotes(i int) (end, count int) {
+	c := d.byteAt(i)
+	if c != '"' && c != '\'' && c != '`' {
+		return i, 0
+	}
+	if d.byteAt(i+1) == c {
+		return i + 2, 2
+	}
+	return i + 1, 1
+}
+
+// colonLost reports whether a name in quotes that no separator follows is a declared one,
+// with its value at i.
+func (d *descent) colonLost(name string, i int) bool {
+	return len(d.open) > 0 && d.top().closer == '}' && d.declaredHere(name) && d.definite(i)
+}
+
+// declaredHere reports whether a name is declared for the object that is open.
+func (d *descent) declaredHere(name string) bool {
+	if len(d.open) == 0 {
+		p, exact := d.property(d.root, name)
+		return p >= 0 && exact
+	}
+	s := d.top().schema
+	if s == nil || d.top().list {
+		return false
+	}
+	p, exact := d.property(s, name)
+	return p >= 0 && exact
+}
+
+// symbol skips the colon of a symbol in Ruby, :name =>.
+func (d *descent) symbol(i int) int {
+	if d.byteAt(i) != ':' {
+		return i
+	}
+	end := d.bareKey(i + 1)
+	if end > i+1 && d.has(d.blanks(end), "=>") {
+		return i + 1
+	}
+	return i
+}
+
+// doubledQuotes are the quotes of a text at i that are written twice, as those of the name
+// before it: ""name"": ""text"". It is nil for none, and for an empty text.
+func (d *descent) doubledQuotes(i int) *quotes {
+	if d.doubled == "" || !d.has(i, d.doubled) {
+		return nil
+	}
+	shut := d.doubled
+	if shut == "``" {
+		shut = "''" // as in TeX
+	}
+	if end := strings.Index(d.text[i+2:], shut); end <= 0 || !d.goesOn(i+2+end+2) {
+		return nil
+	}
+	return &quotes{open: d.doubled, shut: shut}
+}
