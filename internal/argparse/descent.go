@@ -17,6 +17,8 @@ type descent struct {
 
 	lastQuote, lastCloser int // in text, -1 for none
 
+	document bool // --- begins the lines, so that ... may end them
+
 	doubled string // the quotes of the last name, where they are written twice
 }
 
@@ -25,6 +27,7 @@ type frame struct {
 	closer byte    // } ] ), or '\n' for lines of key and value
 	schema *Schema // of the object, or of the items
 	list   bool
+	indent int // of the lines of an indented object; 0 where lines may begin anywhere
 }
 
 func (r *reading) descend(src source) *descent {
@@ -56,7 +59,7 @@ func (d *descent) push(closer byte, s *Schema, list bool) bool {
 	if len(d.open) >= maxDepth {
 		return d.fault("too-deep", d.pos, "objects and arrays are nested more than %d levels deep", maxDepth)
 	}
-	d.open = append(d.open, frame{closer, s, list})
+	d.open = append(d.open, frame{closer: closer, schema: s, list: list})
 	return true
 }
 
@@ -121,6 +124,11 @@ func (d *descent) readMembers(first int) bool {
 		}
 		if d.pos >= len(d.text) {
 			return f.closer == '\n' || d.cutOff()
+		}
+		if f.closer == '\n' {
+			if done, ok := d.linesEnd(f.indent, len(d.shelf.nodes) > first); done || !ok {
+				return ok
+			}
 		}
 		switch c := d.text[d.pos]; {
 		case c == f.closer:

@@ -37,9 +37,8 @@ func isWordByte(c byte) bool {
 
 // fencedLines reads lines of names and values up to the closing fence.
 func (s *scan) fencedLines(mark byte) bool {
-	k := s.blanks(s.pos)
-	name, ok := s.keyAt(k)
-	if !ok || !s.inputName(name) {
+	k, ok := s.linesAt(s.blanks(s.pos))
+	if !ok {
 		return true
 	}
 	fence := strings.Repeat(string(mark), 3)

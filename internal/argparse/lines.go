@@ -20,11 +20,12 @@ func (d *descent) lines() (node, bool) {
 func (d *descent) lineValue(s *Schema) (node, bool) {
 	switch {
 	case d.lineEnd(d.pos):
-		return d.dashes(s)
-	case d.byteAt(d.pos) == '|':
+		return d.below(s)
+	case d.byteAt(d.pos) == '|', d.byteAt(d.pos) == '>' && s.allows("string"):
 		return d.block(s)
-	case d.byteAt(d.pos) == '>' && s.allows("string"):
-		return node{}, d.fault("ambiguous", d.pos, "%s: folded text (>) is not supported; put the text in quotes", d.here())
+	case d.byteAt(d.pos) == '~' && d.lineEnd(d.lineBlanks(d.pos+1)):
+		d.pos++
+		return node{kind: null, off: d.at(d.pos - 1)}, true
 	}
 	n, ok := d.value(s)
 	if ok && n.kind != bare && !d.lineGoesOn(d.pos) {
@@ -78,9 +79,8 @@ func (d *descent) dashes(s *Schema) (node, bool) {
 	n := node{kind: array, off: d.at(d.pos)}
 	indent := -1
 	for {
-		k := d.blanks(d.pos)
-		column := k - (strings.LastIndexByte(d.text[:k], '\n') + 1)
-		d.budget -= column
+		k := d.skip(d.pos)
+		column := d.column(k)
 		if d.byteAt(k) != '-' || d.byteAt(k+1) != ' ' || indent >= 0 && column != indent {
 			break
 		}
@@ -106,7 +106,10 @@ func (d *descent) item(s *Schema, i int) (node, bool) {
 		return node{}, d.fault("syntax", d.pos, "%s has no value", d.here())
 	}
 	if d.isKey(d.pos) {
-		return node{}, d.fault("syntax", d.pos, "%s: objects written as lines are not supported here; write JSON", d.here())
+		if !s.allows("object") {
+			return node{}, d.fault("ambiguous", d.pos, "%s: it is not clear whether this is text or a name with a value; put the text in quotes", d.here())
+		}
+		return d.indented(s, d.column(d.pos))
 	}
 	if d.quoteAt(d.pos) == nil && !strings.ContainsRune("{[(", rune(d.text[d.pos])) {
 		start := d.pos
@@ -126,50 +129,4 @@ func (d *descent) item(s *Schema, i int) (node, bool) {
 		return n, d.fault("syntax", k, "%s: unexpected text after the value", d.here())
 	}
 	return n, ok
-}
-
-// block reads the text below a name: | keeps its last line break, |- does not.
-func (d *descent) block(s *Schema) (node, bool) {
-	n := node{kind: quoted, off: d.at(d.pos)}
-	d.pos++
-	strip := d.byteAt(d.pos) == '-'
-	if strip {
-		d.pos++
-	}
-	if d.pos = d.lineBlanks(d.pos); !d.lineEnd(d.pos) || !s.allows("string") {
-		return n, d.fault("ambiguous", d.pos, "%s: | may be text or start a block; put the text in quotes", d.here())
-	}
-	rest := d.text[d.pos:]
-	rest = rest[min(len(rest), 1):]
-	indent := -1
-	var b strings.Builder
-	used := 1
-	for line := range strings.Lines(rest) {
-		blank := strings.TrimSpace(line) == ""
-		depth := len(line) - len(strings.TrimLeft(line, " "))
-		if !blank && depth < max(indent, 1) {
-			break
-		}
-		if indent < 0 && !blank {
-			indent = depth
-		}
-		used += len(line)
-		switch {
-		case blank && (indent < 0 || len(line) <= indent):
-			b.WriteString("\n")
-		default:
-			b.WriteString(line[indent:])
-		}
-	}
-	text := b.String()
-	if indent < 0 {
-		return n, d.fault("syntax", d.pos, "%s has no value", d.here())
-	}
-	end := strings.TrimRight(text, "\n")
-	if !strip && len(end) < len(text) {
-		end += "\n"
-	}
-	n.text = end
-	d.pos = min(d.pos+used, len(d.text))
-	return n, true
 }

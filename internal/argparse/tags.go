@@ -68,8 +68,10 @@ func (s *scan) tag() bool {
 		s.pos = end
 	case shut && name != "parameter":
 		s.pos = end
-	case name == "function" && strings.HasPrefix(rest, "="), name == "invoke" || name == "function" && strings.Contains(rest, "name="):
+	case name == "function" && strings.HasPrefix(strings.TrimSpace(rest), "="), name == "invoke" || name == "function" && strings.Contains(rest, "name="):
 		return s.taggedCall(name, attribute(rest), start, end)
+	case name == "arg_key" && s.marked > 0 && rest == "":
+		return s.argPairs()
 	case name == "parameter" || name == "param" || name == "arg_key" || name == "arg_value":
 		return s.fault("ambiguous", start, "the tag <%s> is outside of a call", name)
 	case isToolWord(name) && name != "function" && s.marked > 0 && name != "tool":
@@ -81,6 +83,8 @@ func (s *scan) tag() bool {
 		s.marked++
 		s.fix("tag", start)
 		return s.taggedLines(name)
+	case !shut && s.isToolTag(name):
+		return s.toolTag(start)
 	default:
 		s.pos++
 	}
@@ -113,7 +117,7 @@ func (s *scan) inKnownTag(start, shut int) bool {
 	}
 	name, _, end := s.tagAt(from + open)
 	name = strings.ToLower(name[strings.LastIndexByte(name, ':')+1:])
-	if end != shut+1 || slices.Contains(thinkingTags, name) || slices.Contains(callTags, name) || name == "function" || name == "invoke" || s.byteAt(from+open+1) == '/' {
+	if end != shut+1 || slices.Contains(thinkingTags, name) || slices.Contains(callTags, name) || name == "function" || name == "invoke" || s.isToolTag(name) || s.byteAt(from+open+1) == '/' {
 		return true
 	}
 	return s.fault("ambiguous", start, "this object is inside the tag <%s>, which is not part of a call", name)
@@ -151,9 +155,8 @@ func (s *scan) thinking(name string, end int, shut bool) bool {
 
 // taggedLines reads lines of names and values up to the closing tag.
 func (s *scan) taggedLines(name string) bool {
-	k := s.blanks(s.pos)
-	key, ok := s.keyAt(k)
-	if !ok || !s.inputName(key) {
+	k, ok := s.linesAt(s.blanks(s.pos))
+	if !ok {
 		return true
 	}
 	end := strings.Index(s.text[k:], "</"+name+">")
@@ -191,7 +194,9 @@ func (s *scan) taggedCall(tag, callee string, start, end int) bool {
 		case end == 0 || s.byteAt(s.pos+1) == '/' || name != "parameter" && name != "param" && name != "arg":
 			return s.fault("syntax", s.pos, "expected <parameter=NAME> or </%s>", tag)
 		}
-		k, ok := s.taggedValue(name, attribute(rest), end)
+		k, ok := s.taggedValue(name, attribute(rest), end, func(next string) bool {
+			return next == name || next == "function" || next == "invoke"
+		})
 		if !ok {
 			return false
 		}
@@ -199,22 +204,43 @@ func (s *scan) taggedCall(tag, callee string, start, end int) bool {
 	}
 }
 
-// taggedValue reads the text of one parameter, whose tag ends at end.
-func (s *scan) taggedValue(tag, name string, end int) (node, bool) {
+// taggedValue reads the text of one parameter, whose tag ends at end. mayFollow says which
+// tags may follow it.
+func (s *scan) taggedValue(tag, name string, end int, mayFollow func(string) bool) (node, bool) {
 	n := node{name: name, nameOff: s.at(s.pos), off: s.at(end)}
 	shut := "</" + tag + ">"
-	i := strings.Index(s.text[end:], shut)
+	skip := 0
+	text, cdata := s.cdata(end)
+	if cdata {
+		skip = strings.Index(s.text[end:], "]]>")
+	}
+	i := strings.Index(s.text[end+skip:], shut)
 	if i < 0 {
 		return n, s.cutOff()
 	}
-	text := s.text[end : end+i]
+	i += skip
+	if !cdata {
+		text = s.text[end : end+i]
+	} else if !isSpaces(s.text[end+skip+len("]]>") : end+i]) {
+		return n, s.fault("ambiguous", end+skip, "%s: unexpected text after ]]>", quote(name))
+	}
 	s.pos = end + i + len(shut)
 	k := s.blanks(s.pos)
 	next, _, nextEnd := s.tagAt(k)
-	if k < len(s.text) && (s.text[k] != '<' || nextEnd > 0 && next != tag && next != "function" && next != "invoke") || strings.Contains(text, "<"+tag+"=") || strings.Contains(text, "<"+tag+" name=") {
+	if k < len(s.text) && (s.text[k] != '<' || nextEnd > 0 && !mayFollow(next)) || strings.Contains(text, "<"+tag+"=") || strings.Contains(text, "<"+tag+" name=") {
 		return n, s.fault("ambiguous", s.pos, "%s: it is not clear where the value ends: it contains a tag, or a closing tag is missing", quote(name))
 	}
-	p, _ := s.property(s.root, name)
+	if cdata {
+		n.kind, n.text = quoted, text
+		return n, true
+	}
+	return s.rawValue(n, text), true
+}
+
+// rawValue makes the node of a parameter of the text between its tags: a text as it is, but
+// for one line break at either end, and what is to be read for other types.
+func (s *scan) rawValue(n node, text string) node {
+	p, _ := s.property(s.root, n.name)
 	var inner *Schema
 	if p >= 0 {
 		inner = s.root.Properties[p].Schema
@@ -226,9 +252,19 @@ func (s *scan) taggedValue(tag, name string, end int) (node, bool) {
 			text = strings.TrimSuffix(strings.TrimPrefix(text, "\n"), "\n")
 		}
 		n.kind, n.text = quoted, text
-		return n, true
+		return n
 	}
 	n.kind, n.text = bare, strings.TrimSpace(text)
 	n.off += int32(strings.Index(text, n.text))
-	return n, true
+	return n
+}
+
+// cdata is the text of the CDATA section that begins at i, with spaces before it.
+func (s *scan) cdata(i int) (string, bool) {
+	rest, ok := strings.CutPrefix(s.text[s.blanks(i):], "<![CDATA[")
+	if !ok {
+		return "", false
+	}
+	text, _, closed := strings.Cut(rest, "]]>")
+	return text, closed
 }

@@ -51,7 +51,8 @@ func (r *reading) call(src source, level int) (node, bool) {
 	if d.hasBracelessObject(d.skip(d.pos), end) {
 		return d.bracelessObject(end)
 	}
-	if name, ok := d.keyAt(d.skip(d.pos)); ok && d.inputName(name) {
+	if i, ok := d.linesAt(d.skip(d.pos)); ok {
+		d.pos = i
 		return d.lines()
 	}
 	if !s.run() {

@@ -1,0 +1,145 @@
+package argparse
+
+import (
+	"slices"
+	"strings"
+)
+
+// isToolTag reports whether a tag is named after the tool that is called.
+func (s *scan) isToolTag(name string) bool {
+	return s.tool != "" && sameTool(name, s.tool)
+}
+
+// toolTag reads a tag that is named after the tool, <search>, with a tag for each parameter
+// or with their values as attributes.
+func (s *scan) toolTag(start int) bool {
+	s.pos = start + 1
+	for s.pos < len(s.text) && (isWordByte(s.text[s.pos]) || s.text[s.pos] == '-' || s.text[s.pos] == ':') {
+		s.pos++
+	}
+	tag := s.text[start+1 : s.pos]
+	if k := s.blanks(s.pos); s.byteAt(k) != '>' && !s.has(k, "/>") && !s.isKey(k) {
+		return true // prose
+	}
+	n := node{kind: object, off: s.at(start)}
+	closed, ok := s.attributes(&n)
+	if !ok {
+		return false
+	}
+	if !closed && !s.parameterTags(&n, tag, start) {
+		return s.bad == nil // other text: prose
+	}
+	s.add(n, start, "tag")
+	return true
+}
+
+// attributes reads the attributes of a tag, to its end. closed means that it ends with />.
+func (s *scan) attributes(n *node) (closed, ok bool) {
+	for {
+		s.pos = s.blanks(s.pos)
+		switch {
+		case s.pos >= len(s.text):
+			return false, s.cutOff()
+		case s.text[s.pos] == '>':
+			s.pos++
+			return false, true
+		case s.has(s.pos, "/>"):
+			s.pos += 2
+			return true, true
+		}
+		at, end := s.pos, s.bareKey(s.pos)
+		q := s.byteAt(end + 1)
+		if end == at || s.byteAt(end) != '=' || q != '"' && q != '\'' {
+			return false, s.fault("syntax", at, "expected NAME=\"VALUE\" in the tag")
+		}
+		value, _, found := strings.Cut(s.text[end+2:], string(q))
+		if !found {
+			return false, s.cutOff()
+		}
+		name := s.text[at:end]
+		if strings.Contains(value, "&") && strings.Contains(value, ";") {
+			return false, s.fault("ambiguous", end+2, "%s: & may begin an entity or be text; send JSON", quote(name))
+		}
+		s.pos = end + 2 + len(value) + 1
+		n.kids = append(n.kids, s.rawValue(node{name: name, nameOff: s.at(at), off: s.at(end + 2)}, value))
+	}
+}
+
+// parameterTags reads the tags in a tag that is named after the tool, and its end. It is false
+// where something else stands in it: an object, which run reads, or prose.
+func (s *scan) parameterTags(n *node, tag string, start int) bool {
+	body := s.pos
+	if s.pos = s.blanks(body); s.byteAt(s.pos) == '{' {
+		s.marked++
+		s.fix("tag", start)
+		return false
+	}
+	for {
+		s.pos = s.blanks(s.pos)
+		name, rest, end := s.tagAt(s.pos)
+		shut := s.byteAt(s.pos+1) == '/'
+		switch {
+		case end > 0 && shut && name == tag:
+			s.pos = end
+			return true
+		case end > 0 && !shut && rest == "" && s.inputName(name):
+		case len(n.kids) == 0:
+			s.pos = body
+			return false
+		case s.pos >= len(s.text) || end == 0 && !strings.Contains(s.text[s.pos:], ">"):
+			return s.cutOff()
+		default:
+			return s.fault("syntax", s.pos, "expected <PARAMETER> or </%s>", tag)
+		}
+		at := end
+		k, ok := s.taggedValue(name, name, end, func(next string) bool { return next == tag || s.inputName(next) })
+		if !ok {
+			return false
+		}
+		if text := s.text[at:s.pos]; slices.ContainsFunc(s.root.Properties, func(p Property) bool { return strings.Contains(text, "<"+p.Name+">") }) {
+			return s.fault("ambiguous", at, "%s: it is not clear where the value ends: it contains the tag of a parameter", quote(name))
+		}
+		n.kids = append(n.kids, k)
+	}
+}
+
+// argPairs reads <arg_key>NAME</arg_key><arg_value>VALUE</arg_value>, as GLM writes them
+// behind the name of the tool. The tag that opens the value may be lost.
+func (s *scan) argPairs() bool {
+	start := s.pos
+	before := s.text[max(0, start-maxKey):start]
+	callee := strings.TrimSpace(before[strings.LastIndexByte(before, '>')+1:])
+	if callee != "" && !s.calls(callee, int(s.at(start))) {
+		return false
+	}
+	n := node{kind: object, off: s.at(start)}
+	for s.has(s.pos, "<arg_key>") {
+		at := s.pos + len("<arg_key>")
+		name, _, closed := strings.Cut(s.text[at:], "</arg_key>")
+		if !closed {
+			return s.cutOff()
+		}
+		s.pos = s.blanks(at + len(name) + len("</arg_key>"))
+		if s.has(s.pos, "<arg_value>") {
+			s.pos += len("<arg_value>")
+		}
+		value, _, closed := strings.Cut(s.text[s.pos:], "</arg_value>")
+		switch {
+		case !closed:
+			return s.cutOff()
+		case strings.Contains(value, "<arg_") || strings.Contains(value, "</tool_call>"):
+			return s.fault("ambiguous", s.pos, "%s: it is not clear where the value ends: it contains a tag, or a closing tag is missing", quote(name))
+		}
+		k := node{name: strings.TrimSpace(name), nameOff: s.at(at), off: s.at(s.pos)}
+		n.kids = append(n.kids, s.rawValue(k, value))
+		s.pos = s.blanks(s.pos + len(value) + len("</arg_value>"))
+	}
+	switch {
+	case s.pos >= len(s.text):
+		return s.cutOff()
+	case !s.has(s.pos, "</tool_call"):
+		return s.fault("ambiguous", s.pos, "expected <arg_key> or </tool_call>")
+	}
+	s.add(n, start, "tag")
+	return true
+}

@@ -1,0 +1,190 @@
+package argparse
+
+import (
+	"slices"
+	"strings"
+)
+
+// linesAt reports whether lines of names and values begin at i, and where the first of them
+// is: behind --- of YAML, and perhaps an envelope.
+func (d *descent) linesAt(i int) (int, bool) {
+	if d.has(i, "---") && d.lineEnd(d.lineBlanks(i+3)) {
+		d.document = true
+		i = d.skip(i + 3)
+	}
+	name, ok := d.keyAt(i)
+	if !ok {
+		return i, false
+	}
+	return i, d.inputName(name) || d.quoteAt(i) == nil && d.linesEnvelope(i, name)
+}
+
+// linesEnvelope reports whether a name begins an envelope in lines: the tool, or a word for
+// arguments, with indented names below it; or a word for the tool with such a word below.
+func (d *descent) linesEnvelope(i int, name string) bool {
+	after := d.blanks(d.bareKey(i))
+	value := d.lineBlanks(after + 1)
+	end := value
+	for !d.lineEnd(end) {
+		end++
+	}
+	d.budget -= end - i
+	below := d.blanks(end)
+	next, ok := d.keyAt(below)
+	switch {
+	case !ok || d.byteAt(after) != ':' || d.quoteAt(below) != nil:
+		return false
+	case isArgsWord(name), d.tool != "" && sameTool(name, d.tool):
+		return value == end && d.inputName(next) && d.column(below) > d.column(i)
+	case isToolWord(name) && isArgsWord(next) && value < end:
+		return d.linesEnvelope(below, next)
+	}
+	return false
+}
+
+// column is the distance of i from the beginning of its line.
+func (d *descent) column(i int) int {
+	column := i - (strings.LastIndexByte(d.text[:i], '\n') + 1)
+	d.budget -= column
+	return column
+}
+
+// linesEnd reports whether lines end before the one at pos: those of an indented object where
+// the indentation ends, and a document of YAML at its three dots.
+func (d *descent) linesEnd(indent int, more bool) (done, ok bool) {
+	if d.document && d.has(d.pos, "...") && d.skip(d.pos+3) >= len(d.text) {
+		d.pos = len(d.text)
+		return true, true
+	}
+	if indent == 0 || !more {
+		return false, true
+	}
+	switch column := d.column(d.pos); {
+	case column < indent:
+		return true, true
+	case column > indent:
+		return false, d.fault("ambiguous", d.pos, "%s: expected one name and value on each line, with the same indentation", d.here())
+	}
+	return false, true
+}
+
+// below reads the value of a name that ends its line: a list, or an indented object.
+func (d *descent) below(s *Schema) (node, bool) {
+	k := d.skip(d.pos)
+	if k >= len(d.text) || d.has(k, "- ") || !s.allows("object") || !d.isKey(k) {
+		return d.dashes(s)
+	}
+	parent := d.top().indent
+	if parent == 0 {
+		line := d.pos - d.column(d.pos)
+		parent = d.column(d.lineBlanks(line))
+	}
+	indent := d.column(k)
+	if indent <= parent {
+		return d.dashes(s)
+	}
+	d.pos = k
+	n, ok := d.indented(s, indent)
+	if ok && d.pos < len(d.text) && d.column(d.pos) > parent {
+		return n, d.fault("ambiguous", d.pos, "%s: the indentation of this line matches no line above", d.here())
+	}
+	return n, ok
+}
+
+// indented reads the lines of an object, the first of which begins at pos.
+func (d *descent) indented(s *Schema, indent int) (node, bool) {
+	n := node{kind: object, off: d.at(d.pos)}
+	if !d.push('\n', s, false) {
+		return n, false
+	}
+	defer d.pop()
+	d.top().indent = indent
+	var ok bool
+	n.kids, ok = d.members()
+	return n, ok
+}
+
+// block reads the text below a name: | keeps its line breaks, > joins its lines. One line
+// break at the end stays, none with |-, all with |+.
+func (d *descent) block(s *Schema) (node, bool) {
+	n := node{kind: quoted, off: d.at(d.pos)}
+	folded := d.text[d.pos] == '>'
+	d.pos++
+	chomp := d.byteAt(d.pos)
+	if chomp == '-' || chomp == '+' {
+		d.pos++
+	}
+	if d.pos = d.lineBlanks(d.pos); !d.lineEnd(d.pos) || !s.allows("string") {
+		return n, d.fault("ambiguous", d.pos, "%s: | and > may be text or start a block; put the text in quotes", d.here())
+	}
+	lines, used, ok := d.blockLines(d.top().indent + 1)
+	switch {
+	case !ok:
+		return n, d.fault("syntax", d.pos, "%s has no value", d.here())
+	case folded && slices.ContainsFunc(lines, func(line string) bool { return line[0] == ' ' || line[0] == '\t' }):
+		return n, d.fault("ambiguous", d.pos, "%s: indented lines in folded text (>) are not supported; put the text in quotes", d.here())
+	}
+	text := strings.Join(lines, "")
+	end := strings.TrimRight(text, "\n")
+	rest := text[len(end):]
+	if folded {
+		end = joinLines(end)
+	}
+	switch {
+	case chomp == '-':
+		rest = ""
+	case chomp != '+' && rest != "":
+		rest = "\n"
+	}
+	n.text = end + rest
+	d.pos = min(d.pos+used, len(d.text))
+	return n, true
+}
+
+// blockLines are the lines below pos that are indented at least so far, without their
+// indentation, and how many bytes they take.
+func (d *descent) blockLines(least int) (lines []string, used int, ok bool) {
+	rest := d.text[d.pos:]
+	rest = rest[min(len(rest), 1):]
+	indent := -1
+	used = 1
+	for line := range strings.Lines(rest) {
+		blank := strings.TrimSpace(line) == ""
+		depth := len(line) - len(strings.TrimLeft(line, " "))
+		if !blank && depth < max(indent, least) {
+			break
+		}
+		if indent < 0 && !blank {
+			indent = depth
+		}
+		used += len(line)
+		if blank && (indent < 0 || len(line) <= indent) {
+			line = "\n"
+		} else {
+			line = line[indent:]
+		}
+		lines = append(lines, line)
+	}
+	return lines, used, indent >= 0
+}
+
+// joinLines joins the lines of folded text: one line break is a space, of several one is
+// left out.
+func joinLines(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		if text[i] != '\n' {
+			b.WriteByte(text[i])
+			i++
+			continue
+		}
+		breaks := len(text[i:]) - len(strings.TrimLeft(text[i:], "\n"))
+		if breaks == 1 {
+			b.WriteByte(' ')
+		} else {
+			b.WriteString(text[i+1 : i+breaks])
+		}
+		i += breaks
+	}
+	return b.String()
+}
