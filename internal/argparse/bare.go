@@ -195,6 +195,9 @@ func (d *descent) bareText(i int) (int, bool) {
 // the name before the text is in such quotes, there is no other quote in it, and after it the
 // next declared name or the end of the object follows. The sign of inches is not a quote.
 func (d *descent) openingLost(start, i int) bool {
+	if d.top().list {
+		return d.itemOpeningLost(start, i)
+	}
 	if d.text[i] != '"' || d.top().closer != '}' || d.text[i-1] >= '0' && d.text[i-1] <= '9' || invisible(rune(d.text[i-1])) {
 		return false
 	}
@@ -210,6 +213,22 @@ func (d *descent) openingLost(start, i int) bool {
 	}
 	k := d.blanks(i + 1)
 	return d.byteAt(k) == '}' && len(d.open) == 1 && d.lastQuote <= i
+}
+
+// itemOpeningLost is openingLost for an item of an array.
+func (d *descent) itemOpeningLost(start, i int) bool {
+	if d.text[i] != '"' || d.text[i-1] >= '0' && d.text[i-1] <= '9' || invisible(rune(d.text[i-1])) || strings.IndexByte(d.text[start:i], '\\') >= 0 {
+		return false
+	}
+	before := d.back(start)
+	if gap := d.text[before+1 : start]; gap != "" && !strings.Contains(gap, "\n") && (gap != " " || !d.spacedColons()) {
+		return false
+	}
+	k := d.blanks(i + 1)
+	if d.byteAt(k) == ',' {
+		return d.byteAt(d.blanks(k+1)) == '"' && d.byteAt(before) == '['
+	}
+	return d.byteAt(k) == ']' && d.byteAt(before) == ',' && d.byteAt(d.back(before)) == '"'
 }
 
 // spacedColons reports whether one space follows every colon behind a name, of which there

@@ -133,7 +133,7 @@ func (r *reading) argument(value map[string]any, given []*node, p int, exact boo
 	if !exact {
 		r.coerced("name", k.nameOff)
 	}
-	if none(k) && !prop.Schema.allows("null") {
+	if (none(k) || k.kind == bare && r.meant(prop.Schema, k).kind == null) && !prop.Schema.allows("null") {
 		return true
 	}
 	v, ok := r.fit(prop.Schema, k)

@@ -23,16 +23,22 @@ func (s *scan) brace() bool {
 
 // doubledObject reads an object, also one whose braces are doubled as in a template.
 func (s *scan) doubledObject() (node, bool) {
-	if s.byteAt(s.pos+1) != '{' || !s.isKey(s.blanks(s.pos+2)) {
+	inner := s.blanks(s.pos + 1)
+	if s.byteAt(inner) != '{' || !s.isKey(s.blanks(inner+1)) {
 		return s.object(s.root, '}')
 	}
 	s.fix("bracket", s.pos)
-	s.pos++
+	s.pos = inner
 	n, ok := s.object(s.root, '}')
-	if ok && s.byteAt(s.pos) != '}' {
+	if ok && s.byteAt(s.blanks(s.pos)) == '}' {
+		s.pos = s.blanks(s.pos)
+	}
+	switch {
+	case ok && s.byteAt(s.pos) == '}':
+		s.pos++
+	case ok && s.blanks(s.pos) < len(s.text):
 		return n, s.fault("syntax", s.pos, "the object starts with two braces and ends with one")
 	}
-	s.pos++
 	return n, ok
 }
 

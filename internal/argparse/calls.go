@@ -6,7 +6,27 @@ import (
 )
 
 // doors are functions that models call with the name of a tool.
-var doors = []string{"execute_tool", "call_tool", "use_tool", "run_tool", "tool_call", "execute"}
+var doors = []string{"execute_tool", "call_tool", "callTool", "use_tool", "run_tool", "invoke_tool", "tool_call", "tool", "execute"}
+
+// wrappers are functions of languages that a model writes around the arguments.
+var wrappers = []string{"dict", "print", "json.dumps", "JSON.stringify"}
+
+// isCallOf reports whether a name is that of a tool, or of the method that calls it.
+func isCallOf(name, tool string) bool {
+	if tool == "" {
+		return false
+	}
+	object, method, ok := cutLast(name)
+	return sameTool(name, tool) || ok && sameTool(object, tool) && slices.Contains([]string{"run", "call", "invoke", "execute"}, method)
+}
+
+func cutLast(name string) (before, after string, ok bool) {
+	i := strings.LastIndexByte(name, '.')
+	if i < 0 {
+		return name, "", false
+	}
+	return name[:i], name[i+1:], true
+}
 
 // word goes over a word of prose, or reads the call that it begins: search(query="x").
 func (s *scan) word() bool {
@@ -31,7 +51,7 @@ func (s *scan) word() bool {
 		return s.addressed(start, end)
 	}
 	door := slices.Contains(doors, lastPart(name)) && (s.tool == "" || !sameTool(name, s.tool))
-	ours := s.tool != "" && sameTool(name, s.tool)
+	ours := isCallOf(name, s.tool) || slices.Contains(wrappers, name) && s.arguments(open, atStart)
 	s.pos = open
 	if !ours && !door {
 		if !s.arguments(open, atStart) {
@@ -66,6 +86,12 @@ func (s *scan) wrapped(start int) int {
 	case ')':
 		before, _ = strings.CutSuffix(before, "print(")
 	}
+	if len(before) == start && s.byteAt(s.pos) == ')' {
+		before, _ = strings.CutSuffix(before, "(")
+		if k := s.blanks(s.pos + 1); len(before) > 0 || k < len(s.text) {
+			return start
+		}
+	}
 	if len(before) == start || len(before) > 0 && isWordByte(before[len(before)-1]) && s.byteAt(s.pos) != ']' || len(before) > 0 && before[len(before)-1] == '.' {
 		return start
 	}
@@ -96,7 +122,16 @@ func (s *scan) isPairs() bool {
 	}
 	k := s.blanks(s.pos + 1)
 	name, ok := s.keyAt(k)
-	return ok && s.quoteAt(k) == nil && s.inputName(name) && s.byteAt(s.blanks(s.bareKey(k))) == '='
+	if !ok || !s.inputName(name) {
+		return false
+	}
+	after := s.bareKey(k)
+	if q := s.quoteAt(k); q != nil {
+		at, size := s.nextShut(q, k+len(q.open))
+		after = at + size
+	}
+	after = s.blanks(after)
+	return s.byteAt(after) == '=' || s.definite(s.lineBlanks(after+s.separatorAt(after)))
 }
 
 // spacedPairs reports whether the name of the tool begins the text, and names with values
@@ -105,11 +140,11 @@ func (s *scan) spacedPairs(name string, start, after int) (int, bool) {
 	if start != s.first || s.tool == "" || !sameTool(name, s.tool) || s.byteAt(after) == '(' {
 		return 0, false
 	}
-	k, ok := s.keyAt(after)
-	if !ok || !s.inputName(k) || s.quoteAt(after) != nil || s.byteAt(s.bareKey(after)) != '=' {
-		return 0, false
+	if s.byteAt(after) == ':' {
+		after = s.lineBlanks(after + 1)
 	}
-	return after, true
+	k, ok := s.keyAt(after)
+	return after, ok && s.inputName(k) && s.quoteAt(after) == nil && s.isSeparator(s.bareKey(after))
 }
 
 // alone refuses a call that is a part of code.

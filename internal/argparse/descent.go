@@ -137,6 +137,10 @@ func (d *descent) readMembers(first int) bool {
 			}
 			d.pos++
 			return true
+		case c == ']' && d.doubledBracket(first):
+			d.fix("bracket", d.pos)
+			d.pos++
+			continue
 		case d.commaAt(d.pos) > 0:
 			if comma || c != ',' {
 				d.fix("comma", d.pos)
@@ -155,6 +159,17 @@ func (d *descent) readMembers(first int) bool {
 		d.shelf.nodes = append(d.shelf.nodes, k)
 		comma = false
 	}
+}
+
+// doubledBracket reports whether the bracket at pos closes once more the array that ends right
+// before it, whose items are declared and are not arrays.
+func (d *descent) doubledBracket(first int) bool {
+	nodes := d.shelf.nodes
+	if len(nodes) == first || nodes[len(nodes)-1].kind != array || d.text[d.back(d.pos)] != ']' {
+		return false
+	}
+	s := d.under(d.top().schema, nodes[len(nodes)-1].name)
+	return !s.items().free() && !s.items().allows("array")
 }
 
 // member reads a key, what separates it, and its value.
@@ -285,6 +300,10 @@ func (d *descent) mayFollow(last *node) bool {
 		return d.fault("syntax", d.pos, "unexpected %q: it does not match the open bracket", c)
 	case c == '{' || c == '[' || c == '"' && last.kind != quoted:
 		if blank || last.kind == array || last.kind == object {
+			return true
+		}
+	case c == '"' && blank:
+		if d.plainItem(d.back(d.pos)+1, d.pos) {
 			return true
 		}
 	case c >= '0' && c <= '9':

@@ -36,6 +36,9 @@ func (r *reading) fit(s *Schema, n *node) (any, bool) {
 func (r *reading) meant(s *Schema, n *node) node {
 	lit := n.literal()
 	if !s.allows("string") {
+		if strings.EqualFold(n.text, "null") || strings.EqualFold(n.text, "none") || n.text == "nil" {
+			lit.kind = null
+		}
 		return lit
 	}
 	if lit.kind == null || lit.kind != bare && s.allows(lit.typeName()) {

@@ -129,7 +129,7 @@ func (d *descent) separatorAt(i int) int {
 			}
 			return 0
 		}
-		if next == ' ' && d.byteAt(i+2) == ':' && d.definite(d.lineBlanks(i+3)) {
+		if next == ' ' && (d.byteAt(i+2) == ':' || d.byteAt(i+2) == '=') && d.definite(d.lineBlanks(i+3)) {
 			return 3
 		}
 		return 1

@@ -27,6 +27,9 @@ func (d *descent) lineValue(s *Schema) (node, bool) {
 		d.pos++
 		return node{kind: null, off: d.at(d.pos - 1)}, true
 	}
+	if c := d.byteAt(d.pos); (c == '&' || c == '*' || c == '!' || c == '-' && d.byteAt(d.pos+1) == ' ') && d.byteAt(d.pos+1) != '=' {
+		return node{}, d.fault("ambiguous", d.pos, "%s: %q may be text or a sign of YAML; put the text in quotes", d.here(), c)
+	}
 	n, ok := d.value(s)
 	if ok && n.kind != bare && !d.lineGoesOn(d.pos) {
 		return n, d.fault("syntax", d.pos, "%s: unexpected text after the value", d.here())
@@ -81,12 +84,12 @@ func (d *descent) dashes(s *Schema) (node, bool) {
 	for {
 		k := d.skip(d.pos)
 		column := d.column(k)
-		if d.byteAt(k) != '-' || d.byteAt(k+1) != ' ' || indent >= 0 && column != indent {
+		if d.byteAt(k) != '-' || d.byteAt(k+1) != ' ' && !d.lineEnd(k+1) || indent >= 0 && column != indent {
 			break
 		}
 		indent = column
 		d.pos = d.lineBlanks(k + 1)
-		v, ok := d.item(s.items(), len(n.kids))
+		v, ok := d.item(s.items(), len(n.kids), column)
 		if !ok {
 			return n, false
 		}
@@ -99,11 +102,15 @@ func (d *descent) dashes(s *Schema) (node, bool) {
 }
 
 // item reads the value behind a dash, which is the rest of its line.
-func (d *descent) item(s *Schema, i int) (node, bool) {
+func (d *descent) item(s *Schema, i, dash int) (node, bool) {
 	d.enterItem(i)
 	defer d.leave()
 	if d.lineEnd(d.pos) {
-		return node{}, d.fault("syntax", d.pos, "%s has no value", d.here())
+		k := d.skip(d.pos)
+		if !d.isKey(k) || d.column(k) <= dash {
+			return node{}, d.fault("syntax", d.pos, "%s has no value", d.here())
+		}
+		d.pos = k
 	}
 	if d.isKey(d.pos) {
 		if !s.allows("object") {

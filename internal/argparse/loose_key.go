@@ -9,6 +9,9 @@ func (d *descent) looseKey(i int) (name string, end int, ok bool) {
 	if name, end, ok = d.mixedKey(i); ok {
 		return name, end, true
 	}
+	if name, end, ok = d.nameLost(i); ok {
+		return name, end, true
+	}
 	start, before := d.strayQuotes(i)
 	word := d.bareKey(start)
 	if word == start || before == 0 && d.quoteAt(word) == nil {

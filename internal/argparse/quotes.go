@@ -11,6 +11,7 @@ type quotes struct {
 	open, shut string
 	other      string // a second sign that closes it
 	python     bool
+	yaml       bool // a doubled quote in it is one
 }
 
 var allQuotes = []quotes{
@@ -26,6 +27,9 @@ var allQuotes = []quotes{
 	{open: "＂", shut: "＂"},
 	{open: gemmaQuote, shut: gemmaQuote},
 }
+
+// yamlQuotes are single quotes in lines, where a doubled one stands for one.
+var yamlQuotes = quotes{open: "'", shut: "'", python: true, yaml: true}
 
 // gemmaQuote is the token that Gemma writes around texts.
 const gemmaQuote = `<|"|>`
@@ -75,6 +79,10 @@ func (d *descent) nextShut(q *quotes, i int) (at, size int) {
 			continue
 		}
 		if n := d.shuts(q, i); n > 0 {
+			if q.yaml && d.byteAt(i+1) == '\'' {
+				i += 2
+				continue
+			}
 			return i, n
 		}
 		i++
@@ -116,6 +124,9 @@ func (d *descent) quotedText(s *Schema, q *quotes) (node, bool) {
 	start := d.pos
 	n := node{kind: quoted, off: d.at(start)}
 	body := start + len(q.open)
+	if q.open == "'" && len(d.open) > 0 && d.top().closer == '\n' && d.byteAt(body) != '\'' {
+		q = &yamlQuotes
+	}
 	end, size := d.nextShut(q, body)
 	if at, mixed := d.mixedShut(q, body, end, size); mixed > 0 {
 		end, size = at, mixed
@@ -144,6 +155,9 @@ func (d *descent) quotedText(s *Schema, q *quotes) (node, bool) {
 		return n, d.fault("code", start, "%s: ${...} in a template text is code, which is not evaluated", d.here())
 	}
 	text, ok := d.unescape(q, body, end)
+	if q.yaml {
+		text = strings.ReplaceAll(text, "''", "'")
+	}
 	n.text, n.exact = text, len(q.open) == 1 && len(text) == end-body
 	if q.open != `"` {
 		d.fix("quotes", start)
@@ -180,6 +194,9 @@ func (d *descent) goesOn(i int) bool {
 		c := d.byteAt(k)
 		return k >= len(d.text) || c == f.closer || c == ',' || c == '*' || d.has(k, "...") || d.has(k, "…") || d.isKey(k) || d.cutKey(k)
 	}
+	if j := d.escapedSpace(k); j > k {
+		return d.isKey(j) || d.byteAt(j) == f.closer && len(d.open) == 1 && d.lastQuote < j
+	}
 	return (k > i || d.quoteAt(k) != nil) && d.isKey(k)
 }
 
@@ -202,8 +219,34 @@ func (d *descent) itemGoesOn(i, k int) bool {
 		k = d.skip(k + 1)
 		return k >= len(d.text) || !strings.ContainsRune("}])", rune(d.text[k])) || d.text[k] == f.closer
 	}
-	return k > i && (d.text[k] == '{' || d.text[k] == '[') // but two texts may be one
+	return k > i && (d.text[k] == '{' || d.text[k] == '[' || d.plainItem(i, k)) // but two texts may be one
 }
+
+// plainItem reports whether two words in double quotes stand next to one another, of which
+// the first ends at i and the second begins at k, so that a comma is lost between them:
+// "red" "dark-green". Texts with other signs may be one text with quotes in it, and Python
+// joins texts in single quotes.
+func (d *descent) plainItem(i, k int) bool {
+	if d.text[i-1] != '"' || d.text[k] != '"' {
+		return false
+	}
+	from := i - 2
+	for from >= 0 && isPlainByte(d.text[from]) {
+		from--
+	}
+	to := k + 1
+	for to < len(d.text) && isPlainByte(d.text[to]) {
+		to++
+	}
+	d.budget -= i - from + to - k
+	if from == i-2 || to == k+1 || from < 0 || d.text[from] != '"' || d.byteAt(to) != '"' {
+		return false
+	}
+	next := d.blanks(to + 1)
+	return d.byteAt(next) == ',' || d.byteAt(next) == ']' || next > to+1 && d.byteAt(next) == '"'
+}
+
+func isPlainByte(c byte) bool { return isWordByte(c) || c == '-' || c == '.' || c == '/' }
 
 // isKey tells whether a name and a separator stand at i.
 func (d *descent) isKey(i int) bool {

@@ -63,7 +63,7 @@ func (s *scan) tag() bool {
 	switch {
 	case slices.Contains(thinkingTags, name) && rest == "":
 		return s.thinking(name, end, shut)
-	case shut && (slices.Contains(callTags, name) || name == "function" || name == "invoke"):
+	case shut && (slices.Contains(callTags, name) || name == "function" || name == "invoke" || s.isToolTag(name)):
 		s.marked = max(s.marked-1, 0)
 		s.pos = end
 	case shut && name != "parameter":

@@ -27,6 +27,11 @@ func (s *scan) toolTag(start int) bool {
 		return false
 	}
 	if !closed && !s.parameterTags(&n, tag, start) {
+		if _, lines := s.linesAt(s.blanks(s.pos)); lines && s.bad == nil && len(n.kids) == 0 {
+			s.marked++
+			s.fix("tag", start)
+			return s.taggedLines(tag)
+		}
 		return s.bad == nil // other text: prose
 	}
 	s.add(n, start, "tag")

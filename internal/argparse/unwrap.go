@@ -55,6 +55,14 @@ func (r *reading) call(src source, level int) (node, bool) {
 		d.pos = i
 		return d.lines()
 	}
+	if d.listOfOne(d.pos) {
+		return d.oneInList()
+	}
+	if i, ok := d.linesAfterProse(d.pos); ok {
+		d.fix("prose", d.pos)
+		d.pos = i
+		return d.lines()
+	}
 	if !s.run() {
 		return node{}, false
 	}

@@ -12,11 +12,54 @@ func (d *descent) linesAt(i int) (int, bool) {
 		d.document = true
 		i = d.skip(i + 3)
 	}
+	if word := d.bareKey(i); d.tool != "" && d.lineEnd(word) && sameTool(d.text[i:word], d.tool) {
+		below := d.skip(word)
+		if name, ok := d.keyAt(below); ok && d.inputName(name) && d.quoteAt(below) == nil {
+			return below, true // below the name of the tool
+		}
+	}
 	name, ok := d.keyAt(i)
 	if !ok {
 		return i, false
 	}
 	return i, d.inputName(name) || d.quoteAt(i) == nil && d.linesEnvelope(i, name)
+}
+
+// linesAfterProse finds lines of names and values behind a sentence that ends with a colon,
+// and an empty line or none.
+func (d *descent) linesAfterProse(i int) (int, bool) {
+	colon := strings.Index(d.text[i:], ":\n")
+	if colon < 0 || strings.ContainsAny(d.text[i:i+colon], "{}[]()<>=`\n\"") {
+		return i, false
+	}
+	d.budget -= colon
+	below := d.blanks(i + colon + 1)
+	name, ok := d.keyAt(below)
+	return below, ok && d.column(below) == 0 && d.inputName(name) && d.quoteAt(below) == nil && d.byteAt(d.bareKey(below)) == ':'
+}
+
+// listOfOne reports whether a dash and a declared name begin the text: a list with one
+// object, in lines.
+func (d *descent) listOfOne(i int) bool {
+	if !d.has(i, "- ") {
+		return false
+	}
+	name, ok := d.keyAt(d.lineBlanks(i + 1))
+	return ok && d.inputName(name)
+}
+
+// oneInList reads such a list, which must be the whole text.
+func (d *descent) oneInList() (node, bool) {
+	d.fix("lines", d.pos)
+	if !d.push('\n', d.root, true) {
+		return node{}, false
+	}
+	defer d.pop()
+	n, ok := d.dashes(&Schema{Types: arrayType, Items: d.root})
+	if k := d.skip(d.pos); ok && k < len(d.text) {
+		return n, d.fault("syntax", k, "unexpected text after the list")
+	}
+	return n, ok
 }
 
 // linesEnvelope reports whether a name begins an envelope in lines: the tool, or a word for
@@ -71,7 +114,7 @@ func (d *descent) linesEnd(indent int, more bool) (done, ok bool) {
 // below reads the value of a name that ends its line: a list, or an indented object.
 func (d *descent) below(s *Schema) (node, bool) {
 	k := d.skip(d.pos)
-	if k >= len(d.text) || d.has(k, "- ") || !s.allows("object") || !d.isKey(k) {
+	if k >= len(d.text) || d.byteAt(k) == '-' || !s.allows("object") || !d.isKey(k) {
 		return d.dashes(s)
 	}
 	parent := d.top().indent
