@@ -9,7 +9,7 @@ import (
 var doors = []string{"execute_tool", "call_tool", "callTool", "use_tool", "run_tool", "invoke_tool", "tool_call", "tool", "execute"}
 
 // wrappers are functions of languages that a model writes around the arguments.
-var wrappers = []string{"dict", "print", "json.dumps", "JSON.stringify"}
+var wrappers = []string{"dict", "print", "json.dumps", "json.loads", "JSON.stringify", "JSON.parse"}
 
 // isCallOf reports whether a name is that of a tool, or of the method that calls it.
 func isCallOf(name, tool string) bool {

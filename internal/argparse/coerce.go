@@ -22,7 +22,22 @@ func (r *reading) convert(s *Schema, n *node) (any, bool) {
 		r.coerced(kind, n.off)
 		return r.chosen(s, n, found[0])
 	}
+	if inner, ok := stringInString(n); ok && !s.allows("string") {
+		r.coerced("json-text", n.off)
+		return r.fit(s, &inner)
+	}
 	return r.compose(s, n)
+}
+
+// stringInString is the text in a text that is a string of JSON again: "\"5\"".
+func stringInString(n *node) (node, bool) {
+	text := strings.TrimSpace(n.text)
+	if n.kind != quoted && n.kind != bare || len(text) < 2 || text[0] != '"' {
+		return node{}, false
+	}
+	inner, end, _, ok := readJSON(source{text: text}, 0)
+	inner.off, inner.exact = n.off, false
+	return inner, ok && end == len(text)
 }
 
 // conversions are the kinds of coercions by the type they arrive at.

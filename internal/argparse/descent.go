@@ -81,6 +81,9 @@ func (d *descent) value(s *Schema) (node, bool) {
 	case '[':
 		return d.list(s, ']')
 	case '(':
+		if !s.free() && !s.allows("array") {
+			return d.inParentheses(s)
+		}
 		return d.list(s, ')')
 	}
 	if q := d.doubledQuotes(d.pos); q != nil {
@@ -93,6 +96,28 @@ func (d *descent) value(s *Schema) (node, bool) {
 		return n, ok
 	}
 	return d.bareValue(s)
+}
+
+// inParentheses reads a value in parentheses where no array is declared.
+func (d *descent) inParentheses(s *Schema) (node, bool) {
+	d.fix("bracket", d.pos)
+	d.pos++
+	if !d.push(')', s, true) {
+		return node{}, false
+	}
+	defer d.pop()
+	if !d.space() {
+		return node{}, false
+	}
+	n, ok := d.value(s)
+	if !ok || !d.space() {
+		return n, false
+	}
+	if d.byteAt(d.pos) != ')' {
+		return n, d.fault("code", d.pos, "%s: expected one value in the parentheses; write it without them", d.here())
+	}
+	d.pos++
+	return n, true
 }
 
 // object reads members until its closer, from the bracket at pos.

@@ -1,13 +1,16 @@
 package argparse
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // An envelope is an object around the arguments: {"name": "search", "arguments": {...}}.
 // Its words are those that no declared parameter has, or it is none.
 var (
 	toolWords = []string{"name", "tool", "tool_name", "toolName", "function_name", "function", "action", "recipient_name"}
-	argsWords = []string{"arguments", "parameters", "args", "input", "params", "kwargs", "tool_input", "action_input", "toolInput"}
-	sideWords = []string{"id", "type", "index", "call_id", "tool_call_id", "tool_use_id", "jsonrpc", "method", "thought", "thoughts", "reasoning"}
+	argsWords = []string{"arguments", "parameters", "args", "input", "params", "kwargs", "tool_input", "action_input", "toolInput", "function_args", "tool_args", "tool_arguments", "tool_parameters"}
+	sideWords = []string{"id", "type", "index", "call_id", "tool_call_id", "tool_use_id", "jsonrpc", "method", "thought", "thoughts", "reasoning", "reason", "confidence", "role", "content"}
 	// callWords are the names of one call in an object of its own.
 	callWords = []string{"function", "function_call", "functionCall", "tool_call", "toolCall"}
 	callsWord = "tool_calls"
@@ -43,7 +46,7 @@ func (r *reading) opened(n *node, level int) (inner node, kind string, ok bool) 
 	switch n.kind {
 	case array:
 		switch {
-		case len(n.kids) == 1 && (n.kids[0].kind == object || n.kids[0].kind == array):
+		case len(n.kids) == 1 && (n.kids[0].kind == object || n.kids[0].kind == array || n.kids[0].kind == quoted && strings.HasPrefix(n.kids[0].text, "{")):
 			return n.kids[0], "envelope", true
 		case len(n.kids) > 1 && n.kids[0].kind == object:
 			return *n, "", r.fail("several-calls", int(n.off), "expected one call, found %d", len(n.kids))
@@ -71,6 +74,9 @@ func (r *reading) opened(n *node, level int) (inner node, kind string, ok bool) 
 }
 
 func (r *reading) envelope(n *node) (inner node, is, ok bool) {
+	if rest, is := r.namedBeside(n); is {
+		return rest, true, true
+	}
 	var name, args *node
 	for i := range n.kids {
 		k := &n.kids[i]
@@ -78,7 +84,7 @@ func (r *reading) envelope(n *node) (inner node, is, ok bool) {
 			return *n, false, true
 		}
 		switch {
-		case k.name == callsWord && k.kind == array, slices.Contains(callWords, k.name) && k.kind == object, r.tool != "" && len(n.kids) == 1 && k.kind == object && sameTool(k.name, r.tool):
+		case k.name == callsWord && k.kind == array, (slices.Contains(callWords, k.name) || isToolWord(k.name)) && k.kind == object, r.tool != "" && len(n.kids) == 1 && sameTool(k.name, r.tool) && (k.kind == object || k.kind == quoted && strings.HasPrefix(k.text, "{")):
 			if args != nil {
 				return *n, false, r.sameTwice(args, k)
 			}
@@ -111,6 +117,31 @@ func (r *reading) envelope(n *node) (inner node, is, ok bool) {
 	inner = *args
 	inner.name = ""
 	return inner, true, true
+}
+
+// namedBeside takes the name of the called tool out of an object that has its arguments
+// beside it: {"tool": "search", "query": "cats"}.
+func (r *reading) namedBeside(n *node) (node, bool) {
+	if r.tool == "" || r.root.open() || len(n.kids) < 2 {
+		return *n, false
+	}
+	at := -1
+	for i := range n.kids {
+		k := &n.kids[i]
+		switch p, _ := r.property(r.root, k.name); {
+		case p >= 0:
+		case at < 0 && isToolWord(k.name) && k.kind == quoted && sameTool(k.text, r.tool):
+			at = i
+		default:
+			return *n, false
+		}
+	}
+	if at < 0 {
+		return *n, false
+	}
+	rest := *n
+	rest.kids = slices.Concat(n.kids[:at], n.kids[at+1:])
+	return rest, true
 }
 
 // sameTwice refuses a word of an envelope that is given twice.

@@ -19,17 +19,27 @@ func (d *descent) escapedObject(start, end int) (n node, done, ok bool) {
 	n = node{kind: quoted, off: d.at(start)}
 	d.budget -= len(raw)
 	switch {
-	case strings.HasPrefix(inside, `\"`) && !unescapedQuote(raw):
+	case strings.HasPrefix(inside, `\"`) && !unescapedQuote(raw), strings.HasPrefix(inside, `\'`) && !strings.Contains(raw, `"`):
 		text, ok := d.unescape(&allQuotes[0], start, end)
 		n.text = text
 		d.fix("escape", start)
 		return n, true, ok
-	case strings.HasPrefix(inside, "&quot;") && !strings.Contains(raw, `"`):
+	case quoteEntity(inside) && !strings.ContainsAny(raw, `"'`):
 		n.text = html.UnescapeString(raw)
 		d.fix("escape", start)
 		return n, true, true
 	}
 	return n, false, false
+}
+
+// quoteEntity reports whether a text begins with an entity of HTML that is a quote.
+func quoteEntity(s string) bool {
+	for _, entity := range []string{"&quot;", "&#34;", "&#x22;", "&apos;", "&#39;", "&#x27;"} {
+		if strings.HasPrefix(s, entity) {
+			return true
+		}
+	}
+	return false
 }
 
 // unescapedQuote reports whether a double quote in s has no backslash before it.

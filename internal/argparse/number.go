@@ -54,9 +54,10 @@ func isNumber(s string) bool { return s != "" && numberLength(s) == len(s) }
 // blanks around, a plus sign and a missing 0 before the point are no doubt.
 func asNumber(s string) (string, bool) {
 	s = strings.TrimSpace(s)
-	s = strings.TrimPrefix(s, "+")
 	sign := ""
-	if rest, minus := strings.CutPrefix(s, "-"); minus {
+	if rest, plus := strings.CutPrefix(s, "+"); plus {
+		s = rest
+	} else if rest, minus := strings.CutPrefix(s, "-"); minus {
 		sign, s = "-", rest
 	} else if rest, minus := strings.CutPrefix(s, "\u2212"); minus { // the minus sign of typography
 		sign, s = "-", rest

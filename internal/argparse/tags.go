@@ -78,6 +78,8 @@ func (s *scan) tag() bool {
 		callee, _, _ := strings.Cut(s.text[end:min(len(s.text), end+maxKey)], "<")
 		s.pos = end
 		return s.calls(strings.TrimSpace(callee), int(s.at(end)))
+	case slices.Contains(callTags, name) && s.holdsParameters(end):
+		return s.heldParameters(s.text[start+1:start+1+len(name)], rest, start, end)
 	case slices.Contains(callTags, name):
 		s.pos = end
 		s.marked++
@@ -177,6 +179,10 @@ func (s *scan) taggedCall(tag, callee string, start, end int) bool {
 		s.fix("tag", start)
 		return true // run reads it
 	}
+	if _, lines := s.linesAt(s.pos); lines {
+		s.fix("tag", start)
+		return s.taggedLines(tag)
+	}
 	n := node{kind: object, off: s.at(start)}
 	for {
 		s.pos = s.blanks(s.pos)
@@ -191,11 +197,11 @@ func (s *scan) taggedCall(tag, callee string, start, end int) bool {
 			return true
 		case end == 0 && !strings.Contains(s.text[s.pos:], ">"):
 			return s.cutOff()
-		case end == 0 || s.byteAt(s.pos+1) == '/' || name != "parameter" && name != "param" && name != "arg":
+		case end == 0 || s.byteAt(s.pos+1) == '/' || s.parameterTag(name, rest) == "":
 			return s.fault("syntax", s.pos, "expected <parameter=NAME> or </%s>", tag)
 		}
-		k, ok := s.taggedValue(name, attribute(rest), end, func(next string) bool {
-			return next == name || next == "function" || next == "invoke"
+		k, ok := s.taggedValue(name, s.parameterTag(name, rest), end, func(next string) bool {
+			return next == name || next == "function" || next == "invoke" || s.inputName(name) && s.inputName(next)
 		})
 		if !ok {
 			return false
@@ -207,7 +213,8 @@ func (s *scan) taggedCall(tag, callee string, start, end int) bool {
 // taggedValue reads the text of one parameter, whose tag ends at end. mayFollow says which
 // tags may follow it.
 func (s *scan) taggedValue(tag, name string, end int, mayFollow func(string) bool) (node, bool) {
-	n := node{name: name, nameOff: s.at(s.pos), off: s.at(end)}
+	start := s.pos
+	n := node{name: name, nameOff: s.at(start), off: s.at(end)}
 	shut := "</" + tag + ">"
 	skip := 0
 	text, cdata := s.cdata(end)
@@ -234,18 +241,62 @@ func (s *scan) taggedValue(tag, name string, end int, mayFollow func(string) boo
 		n.kind, n.text = quoted, text
 		return n, true
 	}
-	return s.rawValue(n, text), true
+	if !strings.HasPrefix(strings.TrimSpace(text), "<") || s.schemaOf(name).allows("string") {
+		text, ok := s.unindented(text, start)
+		return s.rawValue(n, text), ok || s.fault("ambiguous", end, "%s: it is not clear whether the indentation is part of the text; send JSON", quote(name))
+	}
+	return s.childTags(n, end, text)
+}
+
+// unindented takes the indentation off a text in one line between tags that have lines of
+// their own and are indented themselves, the first of them at start. In several lines it may
+// be a part of the text: ok is false.
+func (s *scan) unindented(text string, start int) (_ string, ok bool) {
+	line, broken := strings.CutPrefix(text, "\n")
+	i := strings.LastIndexByte(line, '\n')
+	if !broken || i < 0 {
+		return text, true
+	}
+	indent := line[i+1:]
+	if indent == "" || !isSpaces(indent) || s.text[start-s.column(start):start] != indent {
+		return text, true
+	}
+	return strings.TrimSpace(line), !strings.Contains(line[:i], "\n")
+}
+
+// schemaOf is the schema of a parameter, nil for none.
+func (s *scan) schemaOf(name string) *Schema {
+	if p, _ := s.property(s.root, name); p >= 0 {
+		return s.root.Properties[p].Schema
+	}
+	return nil
+}
+
+// childTags reads a value of tags: the items of an array in tags of one name, or the members
+// of an object. from is where the text is.
+func (s *scan) childTags(n node, from int, text string) (node, bool) {
+	inner := s.schemaOf(n.name)
+	n.kind = array
+	if inner.allows("object") {
+		n.kind = object
+	}
+	for rest := strings.TrimSpace(text); rest != ""; rest = strings.TrimSpace(rest) {
+		name, after, ok := strings.Cut(strings.TrimPrefix(rest, "<"), ">")
+		value, next, closed := strings.Cut(after, "</"+name+">")
+		if !ok || !closed || rest[0] != '<' || strings.ContainsAny(name, " /<=") || strings.Contains(value, "<") || n.kind == array && len(n.kids) > 0 && name != n.kids[0].name {
+			return n, s.fault("ambiguous", from, "%s: it is not clear what the tags inside the value mean; send JSON", quote(n.name))
+		}
+		s.budget -= len(rest)
+		n.kids = append(n.kids, node{kind: bare, name: name, nameOff: n.off, off: n.off, text: strings.TrimSpace(value)})
+		rest = next
+	}
+	return n, s.spend(0, from)
 }
 
 // rawValue makes the node of a parameter of the text between its tags: a text as it is, but
 // for one line break at either end, and what is to be read for other types.
 func (s *scan) rawValue(n node, text string) node {
-	p, _ := s.property(s.root, n.name)
-	var inner *Schema
-	if p >= 0 {
-		inner = s.root.Properties[p].Schema
-	}
-	if inner.allows("string") {
+	if s.schemaOf(n.name).allows("string") {
 		if rest, windows := strings.CutPrefix(text, "\r\n"); windows {
 			text = strings.TrimSuffix(strings.TrimSuffix(rest, "\n"), "\r")
 		} else {

@@ -54,6 +54,11 @@ func (s *scan) attributes(n *node) (closed, ok bool) {
 		}
 		at, end := s.pos, s.bareKey(s.pos)
 		q := s.byteAt(end + 1)
+		if word := s.bareKey(end + 1); end > at && s.byteAt(end) == '=' && word > end+1 {
+			s.pos = word
+			n.kids = append(n.kids, node{kind: bare, name: s.text[at:end], nameOff: s.at(at), off: s.at(end + 1), text: s.text[end+1 : word]})
+			continue
+		}
 		if end == at || s.byteAt(end) != '=' || q != '"' && q != '\'' {
 			return false, s.fault("syntax", at, "expected NAME=\"VALUE\" in the tag")
 		}
@@ -87,7 +92,7 @@ func (s *scan) parameterTags(n *node, tag string, start int) bool {
 		case end > 0 && shut && name == tag:
 			s.pos = end
 			return true
-		case end > 0 && !shut && rest == "" && s.inputName(name):
+		case end > 0 && !shut && s.parameterTag(name, rest) != "":
 		case len(n.kids) == 0:
 			s.pos = body
 			return false
@@ -97,7 +102,9 @@ func (s *scan) parameterTags(n *node, tag string, start int) bool {
 			return s.fault("syntax", s.pos, "expected <PARAMETER> or </%s>", tag)
 		}
 		at := end
-		k, ok := s.taggedValue(name, name, end, func(next string) bool { return next == tag || s.inputName(next) })
+		k, ok := s.taggedValue(name, s.parameterTag(name, rest), end, func(next string) bool {
+			return next == tag || next == name || s.inputName(next)
+		})
 		if !ok {
 			return false
 		}
@@ -106,6 +113,40 @@ func (s *scan) parameterTags(n *node, tag string, start int) bool {
 		}
 		n.kids = append(n.kids, k)
 	}
+}
+
+// parameterTag is the parameter that a tag names: its own name, or that in its attribute. It
+// is "" for none.
+func (s *scan) parameterTag(name, rest string) string {
+	switch {
+	case name == "parameter" || name == "param" || name == "arg":
+		return attribute(rest)
+	case rest == "" && s.inputName(name):
+		return name
+	}
+	return ""
+}
+
+// holdsParameters reports whether a tag of a call that ends at end holds a tag for each
+// parameter.
+func (s *scan) holdsParameters(end int) bool {
+	k := s.blanks(end)
+	name, rest, inner := s.tagAt(k)
+	return inner > 0 && s.byteAt(k+1) != '/' && s.parameterTag(name, rest) != ""
+}
+
+// heldParameters reads them, and the end of the tag.
+func (s *scan) heldParameters(tag, rest string, start, end int) bool {
+	if callee := attribute(rest); strings.Contains(rest, "name=") && !s.calls(callee, int(s.at(start))) {
+		return false
+	}
+	n := node{kind: object, off: s.at(start)}
+	s.pos = end
+	if !s.parameterTags(&n, tag, start) {
+		return false
+	}
+	s.add(n, start, "tag")
+	return true
 }
 
 // argPairs reads <arg_key>NAME</arg_key><arg_value>VALUE</arg_value>, as GLM writes them

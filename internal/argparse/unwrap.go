@@ -94,6 +94,8 @@ func (s *scan) run() bool {
 		switch c := s.text[s.pos]; {
 		case c == '`' && s.has(s.pos, "```"), c == '~' && s.has(s.pos, "~~~"):
 			ok = s.fence()
+		case s.isQuotedCall():
+			ok = s.quotedCall()
 		case c == '<':
 			ok = s.tag()
 		case c == '{':
@@ -116,6 +118,30 @@ func (s *scan) run() bool {
 			return false
 		}
 	}
+	return true
+}
+
+// isQuotedCall reports whether an object in quotes begins what a fence or a tag holds.
+func (s *scan) isQuotedCall() bool {
+	c := s.text[s.pos]
+	if c != '"' && c != '\'' || s.marked == 0 || len(s.found) > 0 || s.byteAt(s.blanks(s.pos+1)) != '{' {
+		return false
+	}
+	before := s.byteAt(s.back(s.pos))
+	return before == '>' || before == '`' || s.text[s.back(s.pos)+1:s.pos] != "" && strings.Contains(s.text[s.back(s.pos)+1:s.pos], "\n")
+}
+
+// quotedCall reads such an object. The fence or the tag must end behind it.
+func (s *scan) quotedCall() bool {
+	start := s.pos
+	n, ok := s.quotedText(textSchema, s.quoteAt(start))
+	if !ok {
+		return false
+	}
+	if c := s.byteAt(s.blanks(s.pos)); c != '`' && c != '<' && c != '~' {
+		return s.fault("ambiguous", start, "this object is inside quotes: it may be the text of another value")
+	}
+	s.add(n, start, "")
 	return true
 }
 
