@@ -6,6 +6,10 @@ import (
 	"strings"
 )
 
+// Example is a call as it should be, as a JSON object: what a refusal shows as the expected
+// format.
+func Example(s *Schema) string { return example(s) }
+
 // example is a call as it should be, as a JSON object: all parameters where they fit into a
 // refusal, the required ones otherwise, or as many of them as there is room for.
 func example(s *Schema) string {
