@@ -8,7 +8,7 @@ import (
 
 // bind makes the arguments of the call from an object: names, values, defaults. What is
 // wrong with names and values is told all at once.
-func (r *reading) bind(n *node) (*Result, bool) {
+func (r *state) bind(n *node) (*Result, bool) {
 	s := r.root
 	value := make(map[string]any, max(len(n.kids), len(s.Properties)))
 	given := make([]*node, len(s.Properties))
@@ -26,7 +26,7 @@ func (r *reading) bind(n *node) (*Result, bool) {
 			ok = r.argument(value, given, p, exact, k)
 		case s.open():
 			var v any
-			if v, ok = r.natural(k); ok {
+			if v, ok = r.untyped(k); ok {
 				ok = r.put(value, k.name, v, k)
 			}
 		default:
@@ -50,7 +50,7 @@ func (r *reading) bind(n *node) (*Result, bool) {
 		if p >= 0 {
 			failed[s.Properties[p].Name] = true
 		}
-		if len(wrong) < mostTold {
+		if len(wrong) < maxReported {
 			wrong = append(wrong, r.bad)
 		}
 		r.bad = nil
@@ -75,7 +75,7 @@ func (r *reading) bind(n *node) (*Result, bool) {
 	if r.also(wrong) {
 		return nil, false
 	}
-	return &Result{Value: value, Repaired: r.mended, Repairs: r.repairs, Coercions: r.coercions, Defaults: defaults}, true
+	return &Result{Value: value, Repaired: r.repaired, Repairs: r.repairs, Coercions: r.coercions, Defaults: defaults}, true
 }
 
 // aboutValue tells whether a refusal is about one value, so that there may be more to tell
@@ -86,7 +86,7 @@ func (r *Refusal) aboutValue() bool {
 
 // also adds what is wrong with values to what is wrong with names, if anything is. It tells
 // whether something is wrong.
-func (r *reading) also(wrong []*Refusal) bool {
+func (r *state) also(wrong []*Refusal) bool {
 	for _, w := range wrong {
 		if r.bad == nil {
 			r.bad = w
@@ -97,8 +97,8 @@ func (r *reading) also(wrong []*Refusal) bool {
 	return r.bad != nil
 }
 
-// mostTold is how many values are told of in one refusal.
-const mostTold = 8
+// maxReported is how many values are told of in one refusal.
+const maxReported = 8
 
 // clone makes a default the caller's own.
 func clone(v any) any {
@@ -120,7 +120,7 @@ func clone(v any) any {
 }
 
 // argument reads the value of a declared parameter.
-func (r *reading) argument(value map[string]any, given []*node, p int, exact bool, k *node) bool {
+func (r *state) argument(value map[string]any, given []*node, p int, exact bool, k *node) bool {
 	prop := &r.root.Properties[p]
 	if prev := given[p]; prev != nil && prev.name != k.name {
 		return r.fail("duplicate-key", int(k.nameOff), "%s and %s are both the parameter %s", quote(prev.name), quote(k.name), quote(prop.Name))
@@ -133,7 +133,7 @@ func (r *reading) argument(value map[string]any, given []*node, p int, exact boo
 	if !exact {
 		r.coerced("name", k.nameOff)
 	}
-	if (none(k) || k.kind == bare && r.meant(prop.Schema, k).kind == null) && !prop.Schema.allows("null") {
+	if (isAbsent(k) || k.kind == bare && r.literalFor(prop.Schema, k).kind == null) && !prop.Schema.allows("null") {
 		return true
 	}
 	v, ok := r.fit(prop.Schema, k)
@@ -144,9 +144,9 @@ func (r *reading) argument(value map[string]any, given []*node, p int, exact boo
 }
 
 // again reads a parameter that was given before by the same name.
-func (r *reading) again(value map[string]any, prop *Property, k *node) bool {
+func (r *state) again(value map[string]any, prop *Property, k *node) bool {
 	old, had := value[prop.Name]
-	absent := none(k) && !prop.Schema.allows("null")
+	absent := isAbsent(k) && !prop.Schema.allows("null")
 	if !had || absent {
 		return !had && absent || r.twice(k)
 	}
@@ -154,17 +154,17 @@ func (r *reading) again(value map[string]any, prop *Property, k *node) bool {
 	return ok && (equal(old, v) || r.twice(k))
 }
 
-func (r *reading) twice(k *node) bool {
+func (r *state) twice(k *node) bool {
 	return r.fail("duplicate-key", int(k.nameOff), "%s appears twice, with different values", r.here())
 }
 
 // none tells whether a value is the absence of one.
-func none(n *node) bool {
+func isAbsent(n *node) bool {
 	return n.kind == null || n.kind == bare && (n.text == "null" || n.text == "None")
 }
 
 // misnamed refuses a call for its names, all of them at once.
-func (r *reading) misnamed(unknown, missing []string, off, callOff int) bool {
+func (r *state) misnamed(unknown, missing []string, off, callOff int) bool {
 	var said []string
 	if len(unknown) > 0 {
 		said = append(said, "unknown "+parameters(unknown))

@@ -5,7 +5,7 @@ import "strings"
 // hasBracelessObject reports whether the text from i on is an object that lost its first
 // brace: a declared name in quotes begins it, and it has one closing brace more than opening
 // ones, at its end.
-func (d *descent) hasBracelessObject(i, end int) bool {
+func (d *parser) hasBracelessObject(i, end int) bool {
 	if d.quoteAt(i) == nil || d.text[end-1] != '}' {
 		return false
 	}
@@ -15,7 +15,7 @@ func (d *descent) hasBracelessObject(i, end int) bool {
 }
 
 // bracelessObject reads such an object, which must be the whole text.
-func (d *descent) bracelessObject(end int) (node, bool) {
+func (d *parser) bracelessObject(end int) (node, bool) {
 	if !d.space() {
 		return node{}, false
 	}
@@ -27,7 +27,7 @@ func (d *descent) bracelessObject(end int) (node, bool) {
 	defer d.pop()
 	var ok bool
 	if n.kids, ok = d.members(); ok && d.pos < end {
-		return n, d.fault("ambiguous", d.pos, "the object has no opening brace, and text follows it")
+		return n, d.failAt("ambiguous", d.pos, "the object has no opening brace, and text follows it")
 	}
 	return n, ok
 }

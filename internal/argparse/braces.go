@@ -4,7 +4,7 @@ import "strings"
 
 // brace reads an object that stands in a text. Braces around a word or two of prose are
 // none.
-func (s *scan) brace() bool {
+func (s *scanner) brace() bool {
 	start := s.pos
 	if end := s.placeholder(start); end > 0 {
 		s.pos = end
@@ -18,35 +18,35 @@ func (s *scan) brace() bool {
 		return false
 	}
 	s.add(n, start, "")
-	return s.goesOnLike(start)
+	return s.checkAfterObject(start)
 }
 
 // doubledObject reads an object, also one whose braces are doubled as in a template.
-func (s *scan) doubledObject() (node, bool) {
-	inner := s.blanks(s.pos + 1)
-	if s.byteAt(inner) != '{' || !s.isKey(s.blanks(inner+1)) {
+func (s *scanner) doubledObject() (node, bool) {
+	inner := s.skipSpaces(s.pos + 1)
+	if s.byteAt(inner) != '{' || !s.isKey(s.skipSpaces(inner+1)) {
 		return s.object(s.root, '}')
 	}
 	s.fix("bracket", s.pos)
 	s.pos = inner
 	n, ok := s.object(s.root, '}')
-	if ok && s.byteAt(s.blanks(s.pos)) == '}' {
-		s.pos = s.blanks(s.pos)
+	if ok && s.byteAt(s.skipSpaces(s.pos)) == '}' {
+		s.pos = s.skipSpaces(s.pos)
 	}
 	switch {
 	case ok && s.byteAt(s.pos) == '}':
 		s.pos++
-	case ok && s.blanks(s.pos) < len(s.text):
-		return n, s.fault("syntax", s.pos, "the object starts with two braces and ends with one")
+	case ok && s.skipSpaces(s.pos) < len(s.text):
+		return n, s.failAt("syntax", s.pos, "the object starts with two braces and ends with one")
 	}
 	return n, ok
 }
 
 // exactOr reads JSON at pos, or else what the tolerant grammar makes of it.
-func (s *scan) exactOr(tolerant func() (node, bool)) (node, bool) {
+func (s *scanner) exactOr(tolerant func() (node, bool)) (node, bool) {
 	n, end, code, ok := readJSON(s.source, s.pos)
 	if code == "too-deep" {
-		return n, s.fault(code, end, "objects and arrays are nested more than %d levels deep", maxDepth)
+		return n, s.failAt(code, end, "objects and arrays are nested more than %d levels deep", maxDepth)
 	}
 	if ok {
 		s.pos = end
@@ -57,7 +57,7 @@ func (s *scan) exactOr(tolerant func() (node, bool)) (node, bool) {
 }
 
 // placeholder is the end of braces around prose, as in {name} or {{x}}, 0 for none.
-func (s *scan) placeholder(i int) int {
+func (s *scanner) placeholder(i int) int {
 	if i == s.first {
 		return 0
 	}
@@ -78,9 +78,9 @@ func (s *scan) placeholder(i int) int {
 }
 
 // bracket reads an array with one call in it; other brackets are prose.
-func (s *scan) bracket() bool {
+func (s *scanner) bracket() bool {
 	start := s.pos
-	if k := s.blanks(start + 1); s.byteAt(k) != '{' && !s.nestedList(k) {
+	if k := s.skipSpaces(start + 1); s.byteAt(k) != '{' && !s.nestedList(k) {
 		s.pos = s.marker(start)
 		return true
 	}
@@ -95,13 +95,13 @@ func (s *scan) bracket() bool {
 }
 
 // nestedList reports whether a list that begins at k holds one object: [[{...}]].
-func (s *scan) nestedList(k int) bool {
-	return s.byteAt(k) == '[' && s.byteAt(s.blanks(k+1)) == '{'
+func (s *scanner) nestedList(k int) bool {
+	return s.byteAt(k) == '[' && s.byteAt(s.skipSpaces(k+1)) == '{'
 }
 
 // marker is the end of a marker of models in capitals, such as [TOOL_CALLS] or [/TOOL_REQUEST],
 // and the place behind the bracket at i where there is none.
-func (s *scan) marker(i int) int {
+func (s *scanner) marker(i int) int {
 	end := i + 1
 	for end < len(s.text) && end-i < 40 && (s.text[end] >= 'A' && s.text[end] <= 'Z' || s.text[end] == '_' || s.text[end] == '/') {
 		end++
@@ -113,13 +113,13 @@ func (s *scan) marker(i int) int {
 }
 
 // unnamed refuses a value that a declared name stands before: what was around them is lost.
-func (s *scan) unnamed(start int) bool {
+func (s *scanner) unnamed(start int) bool {
 	i := s.back(start)
 	switch c := s.byteAt(i); {
 	case i == start:
 		return true
 	case c == '\'' || c == '"':
-		return s.fault("ambiguous", start, "this object is inside quotes: it may be the text of another value")
+		return s.failAt("ambiguous", start, "this object is inside quotes: it may be the text of another value")
 	case c == '>':
 		return s.inKnownTag(start, i)
 	case c != ':' && c != '=':
@@ -130,29 +130,29 @@ func (s *scan) unnamed(start int) bool {
 	if word == "" || !s.inputName(word) {
 		return true
 	}
-	return s.fault("ambiguous", start, "the name %s is before the object: it is not clear whether the object is its value", quote(word))
+	return s.failAt("ambiguous", start, "the name %s is before the object: it is not clear whether the object is its value", quote(word))
 }
 
 // goesOnLike refuses what follows a candidate and looks like more of it.
-func (s *scan) goesOnLike(start int) bool {
-	k := s.lineBlanks(s.pos)
+func (s *scanner) checkAfterObject(start int) bool {
+	k := s.skipLineSpaces(s.pos)
 	if c := s.byteAt(k); c == '"' || c == '\'' {
-		return s.fault("ambiguous", k, "a quote follows the object: it may be part of it")
+		return s.failAt("ambiguous", k, "a quote follows the object: it may be part of it")
 	}
-	k = s.blanks(k)
+	k = s.skipSpaces(k)
 	if s.byteAt(k) == ',' {
 		if k = s.skip(k + 1); s.quoteAt(k) != nil {
-			return s.fault("ambiguous", k, "a text follows the object: it may be part of it")
+			return s.failAt("ambiguous", k, "a text follows the object: it may be part of it")
 		}
 	}
 	if name, ok := s.keyAt(k); ok && s.inputName(name) {
-		return s.fault("ambiguous", k, "the name %s follows the object: it may be part of it", quote(name))
+		return s.failAt("ambiguous", k, "the name %s follows the object: it may be part of it", quote(name))
 	}
 	return true
 }
 
 // stray refuses a closing bracket behind a candidate: perhaps that went on to it.
-func (s *scan) stray() bool {
+func (s *scanner) stray() bool {
 	if len(s.found) == 0 {
 		return true
 	}
@@ -162,11 +162,11 @@ func (s *scan) stray() bool {
 	if strings.Trim(gap, " \t\r\n}])`") == "" && !strings.ContainsRune(",[(:=", rune(s.byteAt(s.back(last.start)))) {
 		return true
 	}
-	return s.fault("ambiguous", s.pos, "unexpected closing bracket: a quote or an opening bracket is missing before it")
+	return s.failAt("ambiguous", s.pos, "unexpected closing bracket: a quote or an opening bracket is missing before it")
 }
 
 // brokenQuotes tells whether quotes behind i are no pairs, as they are in prose.
-func (s *scan) brokenQuotes(i int) bool {
+func (s *scanner) brokenQuotes(i int) bool {
 	for _, q := range []byte{'"', '\''} {
 		count := 0
 		for at := i; at < len(s.text); at++ {

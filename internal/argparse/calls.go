@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// doors are functions that models call with the name of a tool.
-var doors = []string{"execute_tool", "call_tool", "callTool", "use_tool", "run_tool", "invoke_tool", "tool_call", "tool", "execute"}
+// dispatchers are functions that models call with the name of a tool.
+var dispatchers = []string{"execute_tool", "call_tool", "callTool", "use_tool", "run_tool", "invoke_tool", "tool_call", "tool", "execute"}
 
 // wrappers are functions of languages that a model writes around the arguments.
 var wrappers = []string{"dict", "print", "json.dumps", "json.loads", "JSON.stringify", "JSON.parse"}
@@ -29,7 +29,7 @@ func cutLast(name string) (before, after string, ok bool) {
 }
 
 // word goes over a word of prose, or reads the call that it begins: search(query="x").
-func (s *scan) word() bool {
+func (s *scanner) word() bool {
 	start := s.pos
 	end := s.bareKey(start)
 	if end == start {
@@ -40,17 +40,17 @@ func (s *scan) word() bool {
 	open := end
 	atStart := start == s.first || s.marked > 0 && len(s.found) == 0
 	if atStart {
-		open = s.lineBlanks(end)
+		open = s.skipLineSpaces(end)
 	}
 	if k, ok := s.spacedPairs(name, start, open); ok {
 		return s.region(k, len(s.text))
 	}
 	if s.byteAt(open) != '(' {
 		s.pos = end
-		s.stands(s.assigned(name, end))
+		s.noteLoose(s.assigned(name, end))
 		return s.addressed(start, end)
 	}
-	door := slices.Contains(doors, lastPart(name)) && (s.tool == "" || !sameTool(name, s.tool))
+	door := slices.Contains(dispatchers, lastPart(name)) && (s.tool == "" || !sameTool(name, s.tool))
 	ours := isCallOf(name, s.tool) || slices.Contains(wrappers, name) && s.arguments(open, atStart)
 	s.pos = open
 	if !ours && !door {
@@ -78,7 +78,7 @@ func (s *scan) word() bool {
 
 // wrapped is where the list or the print begins that holds the call from start to pos and
 // nothing else, [call()] or print(call()). It is start for none.
-func (s *scan) wrapped(start int) int {
+func (s *scanner) wrapped(start int) int {
 	before := s.text[:start]
 	switch s.byteAt(s.pos) {
 	case ']':
@@ -88,7 +88,7 @@ func (s *scan) wrapped(start int) int {
 	}
 	if len(before) == start && s.byteAt(s.pos) == ')' {
 		before, _ = strings.CutSuffix(before, "(")
-		if k := s.blanks(s.pos + 1); len(before) > 0 || k < len(s.text) {
+		if k := s.skipSpaces(s.pos + 1); len(before) > 0 || k < len(s.text) {
 			return start
 		}
 	}
@@ -99,7 +99,7 @@ func (s *scan) wrapped(start int) int {
 }
 
 // pairs reads names and values in the brackets at pos: (p=10, d=100).
-func (s *scan) pairs(closer byte) bool {
+func (s *scanner) pairs(closer byte) bool {
 	start := s.pos
 	n := node{kind: object, off: s.at(start)}
 	s.pos++
@@ -116,53 +116,53 @@ func (s *scan) pairs(closer byte) bool {
 
 // isPairs reports whether a bracket at the beginning of the text, or of what is marked, is
 // followed by a declared name and an equals sign.
-func (s *scan) isPairs() bool {
+func (s *scanner) isPairs() bool {
 	if s.pos != s.first && (s.marked == 0 || len(s.found) > 0) {
 		return false
 	}
-	k := s.blanks(s.pos + 1)
+	k := s.skipSpaces(s.pos + 1)
 	name, ok := s.keyAt(k)
 	if !ok || !s.inputName(name) {
 		return false
 	}
 	after := s.bareKey(k)
 	if q := s.quoteAt(k); q != nil {
-		at, size := s.nextShut(q, k+len(q.open))
+		at, size := s.nextClose(q, k+len(q.open))
 		after = at + size
 	}
-	after = s.blanks(after)
-	return s.byteAt(after) == '=' || s.definite(s.lineBlanks(after+s.separatorAt(after)))
+	after = s.skipSpaces(after)
+	return s.byteAt(after) == '=' || s.definite(s.skipLineSpaces(after+s.separatorAt(after)))
 }
 
 // spacedPairs reports whether the name of the tool begins the text, and names with values
 // follow it: search query="cats" limit=5.
-func (s *scan) spacedPairs(name string, start, after int) (int, bool) {
+func (s *scanner) spacedPairs(name string, start, after int) (int, bool) {
 	if start != s.first || s.tool == "" || !sameTool(name, s.tool) || s.byteAt(after) == '(' {
 		return 0, false
 	}
 	if s.byteAt(after) == ':' {
-		after = s.lineBlanks(after + 1)
+		after = s.skipLineSpaces(after + 1)
 	}
 	k, ok := s.keyAt(after)
 	return after, ok && s.inputName(k) && s.quoteAt(after) == nil && s.isSeparator(s.bareKey(after))
 }
 
 // alone refuses a call that is a part of code.
-func (s *scan) alone(start int) bool {
+func (s *scanner) alone(start int) bool {
 	before, after := byte(0), s.byteAt(s.pos)
 	if start > 0 {
 		before = s.text[start-1]
 	}
 	if before == '(' || before == '[' || after == '[' || after == '(' || after == '.' && isWordByte(s.byteAt(s.pos+1)) {
-		return s.fault("code", start, "the call is part of other code, which is not evaluated; send only the call")
+		return s.failAt("code", start, "the call is part of other code, which is not evaluated; send only the call")
 	}
 	return true
 }
 
 // arguments tells whether what stands in parentheses looks like arguments.
 // In prose only an object and declared names do.
-func (s *scan) arguments(open int, atStart bool) bool {
-	k := s.blanks(open + 1)
+func (s *scanner) arguments(open int, atStart bool) bool {
+	k := s.skipSpaces(open + 1)
 	c := s.byteAt(k)
 	if !atStart {
 		name, ok := s.keyAt(k)
@@ -172,26 +172,26 @@ func (s *scan) arguments(open int, atStart bool) bool {
 }
 
 // assigned tells whether a declared name that ends at end has a value behind it.
-func (s *scan) assigned(name string, end int) bool {
+func (s *scanner) assigned(name string, end int) bool {
 	if c := s.byteAt(end); c != ':' && c != '=' && c != ' ' || !s.inputName(name) {
 		return false
 	}
-	i := s.lineBlanks(end)
+	i := s.skipLineSpaces(end)
 	if !s.isSeparator(i) {
 		return false
 	}
-	i = s.lineBlanks(i + 1)
+	i = s.skipLineSpaces(i + 1)
 	c := s.byteAt(i)
 	return s.quoteAt(i) != nil || c >= '0' && c <= '9' || c == '[' || s.has(i, "true") || s.has(i, "false")
 }
 
 // addressed refuses words that name another tool: Action: NAME, and to=functions.NAME.
-func (s *scan) addressed(start, end int) bool {
+func (s *scanner) addressed(start, end int) bool {
 	i := end + 1
 	switch word := s.text[start:end]; {
 	case word == "to" && s.has(i, "functions."):
 	case (word == "Action" || word == "Tool" || word == "Function") && s.byteAt(end) == ':' && (start == 0 || s.text[start-1] == '\n'):
-		i = s.lineBlanks(i)
+		i = s.skipLineSpaces(i)
 	default:
 		return true
 	}
@@ -200,7 +200,7 @@ func (s *scan) addressed(start, end int) bool {
 }
 
 // parenthesis reads the arguments of a call: name=value, or the one object.
-func (s *scan) parenthesis(door bool) (node, bool) {
+func (s *scanner) parenthesis(door bool) (node, bool) {
 	n := node{kind: object, off: s.at(s.pos)}
 	s.pos++
 	if !s.space() {
@@ -214,16 +214,16 @@ func (s *scan) parenthesis(door bool) (node, bool) {
 	if s.has(s.pos, "**") {
 		s.pos += 2
 		if s.byteAt(s.pos) != '{' {
-			return n, s.fault("code", s.pos-2, "** is code, which is not evaluated; write names and values")
+			return n, s.failAt("code", s.pos-2, "** is code, which is not evaluated; write names and values")
 		}
 	}
 	switch q := s.quoteAt(s.pos); {
 	case s.byteAt(s.pos) == '{':
 		return s.single(func() (node, bool) { return s.object(s.root, '}') })
 	case q != nil && !s.isKey(s.pos):
-		inner := s.blanks(s.pos + len(q.open))
+		inner := s.skipSpaces(s.pos + len(q.open))
 		if s.byteAt(inner) != '{' && s.byteAt(inner) != '\\' {
-			return n, s.fault("positional", s.pos, "a value has no name; write name=value")
+			return n, s.failAt("positional", s.pos, "a value has no name; write name=value")
 		}
 		return s.single(func() (node, bool) { return s.quotedText(textSchema, q) })
 	}
@@ -237,7 +237,7 @@ func (s *scan) parenthesis(door bool) (node, bool) {
 }
 
 // callee reads the name of the tool that is the first value of a call.
-func (s *scan) callee() bool {
+func (s *scanner) callee() bool {
 	off := s.at(s.pos)
 	if !s.push(')', textSchema, true) {
 		return false
@@ -251,7 +251,7 @@ func (s *scan) callee() bool {
 }
 
 // single reads the one value of a call, and its closing parenthesis.
-func (s *scan) single(read func() (node, bool)) (node, bool) {
+func (s *scanner) single(read func() (node, bool)) (node, bool) {
 	if !s.push(')', s.root, true) {
 		return node{}, false
 	}
@@ -261,17 +261,17 @@ func (s *scan) single(read func() (node, bool)) (node, bool) {
 		return n, false
 	}
 	if s.pos >= len(s.text) {
-		return n, s.cutOff()
+		return n, s.truncated()
 	}
 	if s.text[s.pos] != ')' {
-		return n, s.fault("positional", s.pos, "the call has other values besides its object")
+		return n, s.failAt("positional", s.pos, "the call has other values besides its object")
 	}
 	s.pos++
 	return n, true
 }
 
 // optionalComma goes over the comma behind a value of a call.
-func (s *scan) optionalComma() bool {
+func (s *scanner) optionalComma() bool {
 	if !s.space() {
 		return false
 	}

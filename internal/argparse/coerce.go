@@ -7,7 +7,7 @@ import (
 
 // convert turns a scalar into a value of another, declared type. Exactly one of the declared
 // types must be able to take it.
-func (r *reading) convert(s *Schema, n *node) (any, bool) {
+func (r *state) convert(s *Schema, n *node) (any, bool) {
 	var found []any
 	kind := ""
 	for _, t := range s.types() {
@@ -20,7 +20,7 @@ func (r *reading) convert(s *Schema, n *node) (any, bool) {
 		return nil, r.fail("ambiguous", int(n.off), "%s: %s could be a %s", r.here(), quote(n.text), strings.Join(s.types(), " or a "))
 	case len(found) == 1:
 		r.coerced(kind, n.off)
-		return r.chosen(s, n, found[0])
+		return r.checkEnum(s, n, found[0])
 	}
 	if inner, ok := stringInString(n); ok && !s.allows("string") {
 		r.coerced("json-text", n.off)
@@ -73,7 +73,7 @@ func asBoolean(s string) (any, bool) {
 }
 
 // compose reads a scalar where an array or object is declared.
-func (r *reading) compose(s *Schema, n *node) (any, bool) {
+func (r *state) compose(s *Schema, n *node) (any, bool) {
 	text := strings.TrimSpace(n.text)
 	written := n.kind == quoted || n.kind == bare
 	switch {
@@ -87,7 +87,7 @@ func (r *reading) compose(s *Schema, n *node) (any, bool) {
 }
 
 // fitList makes an array of a list with commas, or of one value.
-func (r *reading) fitList(s *Schema, n *node, text string, written bool) (any, bool) {
+func (r *state) fitList(s *Schema, n *node, text string, written bool) (any, bool) {
 	items := s.items()
 	doubt := func() (any, bool) {
 		return nil, r.fail("ambiguous", int(n.off), "%s: %s may be one text or several; write an array", r.here(), quote(n.text))
@@ -112,7 +112,7 @@ func (r *reading) fitList(s *Schema, n *node, text string, written bool) (any, b
 			return doubt()
 		}
 		if items.free() {
-			if otherwise(item.text) {
+			if looksTyped(item.text) {
 				return doubt()
 			}
 			list = append(list, item.text)
@@ -130,14 +130,14 @@ func (r *reading) fitList(s *Schema, n *node, text string, written bool) (any, b
 }
 
 // otherwise tells whether a word could be meant as a value that is no text.
-func otherwise(word string) bool {
+func looksTyped(word string) bool {
 	_, isNumber := asNumber(word)
 	low := strings.ToLower(word)
 	return isNumber || low == "true" || low == "false" || low == "null" || low == "none"
 }
 
 // unpack reads the array or object that stands in a text.
-func (r *reading) unpack(s *Schema, n *node) (any, bool) {
+func (r *state) unpack(s *Schema, n *node) (any, bool) {
 	inner, ok := r.whole(n.inner(), s)
 	if !ok {
 		return nil, false

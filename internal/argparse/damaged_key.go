@@ -5,7 +5,7 @@ import "strings"
 // looseKey reads a declared name whose quotes are lost or doubled: name":, "name:, ""name"":
 // and "name"":. It returns the name and where the separator is expected. Names with one quote
 // on each side, or none at all, are not its business.
-func (d *descent) looseKey(i int) (name string, end int, ok bool) {
+func (d *parser) looseKey(i int) (name string, end int, ok bool) {
 	if name, end, ok = d.mixedKey(i); ok {
 		return name, end, true
 	}
@@ -21,13 +21,13 @@ func (d *descent) looseKey(i int) (name string, end int, ok bool) {
 	if before == after && before < 2 || !d.declaredHere(d.text[start:word]) {
 		return "", 0, false
 	}
-	k := d.blanks(end)
+	k := d.skipSpaces(end)
 	size := d.separatorAt(k)
 	switch {
 	case size == 0:
 		return "", 0, false
 	case after == 0: // the closing quote is lost: what follows must be the quote of a text
-		v := d.lineBlanks(k + size)
+		v := d.skipLineSpaces(k + size)
 		c := d.byteAt(v + 1)
 		if d.byteAt(v) != d.text[i] || c == 0 || strings.IndexByte(",}]):\n", c) >= 0 {
 			return "", 0, false
@@ -39,7 +39,7 @@ func (d *descent) looseKey(i int) (name string, end int, ok bool) {
 }
 
 // strayQuotes counts the quotes from i on, at most two of one kind, and returns where they end.
-func (d *descent) strayQuotes(i int) (end, count int) {
+func (d *parser) strayQuotes(i int) (end, count int) {
 	c := d.byteAt(i)
 	if c != '"' && c != '\'' && c != '`' {
 		return i, 0
@@ -52,12 +52,12 @@ func (d *descent) strayQuotes(i int) (end, count int) {
 
 // colonLost reports whether a name in quotes that no separator follows is a declared one,
 // with its value at i.
-func (d *descent) colonLost(name string, i int) bool {
+func (d *parser) colonLost(name string, i int) bool {
 	return len(d.open) > 0 && d.top().closer == '}' && d.declaredHere(name) && d.definite(i)
 }
 
 // declaredHere reports whether a name is declared for the object that is open.
-func (d *descent) declaredHere(name string) bool {
+func (d *parser) declaredHere(name string) bool {
 	if len(d.open) == 0 {
 		p, exact := d.property(d.root, name)
 		return p >= 0 && exact
@@ -71,12 +71,12 @@ func (d *descent) declaredHere(name string) bool {
 }
 
 // symbol skips the colon of a symbol in Ruby, :name =>.
-func (d *descent) symbol(i int) int {
+func (d *parser) symbol(i int) int {
 	if d.byteAt(i) != ':' {
 		return i
 	}
 	end := d.bareKey(i + 1)
-	if end > i+1 && d.has(d.blanks(end), "=>") {
+	if end > i+1 && d.has(d.skipSpaces(end), "=>") {
 		return i + 1
 	}
 	return i
@@ -84,7 +84,7 @@ func (d *descent) symbol(i int) int {
 
 // doubledQuotes are the quotes of a text at i that are written twice, as those of the name
 // before it: ""name"": ""text"". It is nil for none, and for an empty text.
-func (d *descent) doubledQuotes(i int) *quotes {
+func (d *parser) doubledQuotes(i int) *quotes {
 	if d.doubled == "" || !d.has(i, d.doubled) {
 		return nil
 	}
@@ -92,22 +92,22 @@ func (d *descent) doubledQuotes(i int) *quotes {
 	if shut == "``" {
 		shut = "''" // as in TeX
 	}
-	if end := strings.Index(d.text[i+2:], shut); end <= 0 || !d.goesOn(i+2+end+2) {
+	if end := strings.Index(d.text[i+2:], shut); end <= 0 || !d.continues(i+2+end+2) {
 		return nil
 	}
-	return &quotes{open: d.doubled, shut: shut}
+	return &quotes{open: d.doubled, close: shut}
 }
 
 // nameLost reads a declared name that lost its closing quote before a value without quotes:
 // "limit: 5. All that follows must be plain JSON to the end of the text, so that no quote in
 // it can be the one that closes the name. It returns where the separator is.
-func (d *descent) nameLost(i int) (name string, end int, ok bool) {
+func (d *parser) nameLost(i int) (name string, end int, ok bool) {
 	if d.byteAt(i) != '"' || len(d.open) != 1 {
 		return "", 0, false
 	}
 	end = d.bareKey(i + 1)
 	name = d.text[i+1 : end]
-	value := d.lineBlanks(end + 1)
+	value := d.skipLineSpaces(end + 1)
 	if name == "" || d.byteAt(end) != ':' || d.quoteAt(value) != nil || !d.declaredHere(name) || !d.plainRest(`{"":`, value) {
 		return "", 0, false
 	}
@@ -115,7 +115,7 @@ func (d *descent) nameLost(i int) (name string, end int, ok bool) {
 }
 
 // plainRest reports whether the text from i on is JSON to its end, when it begins with head.
-func (d *descent) plainRest(head string, i int) bool {
+func (d *parser) plainRest(head string, i int) bool {
 	if d.budget -= 4 * (len(d.text) - i); d.budget < 0 {
 		return false
 	}

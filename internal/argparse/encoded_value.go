@@ -2,11 +2,11 @@ package argparse
 
 // encoded reports whether a text that begins at body is JSON in a string whose quotes are not
 // escaped, where an array or an object is declared: "["a", "b"]".
-func (d *descent) encoded(s *Schema, body int) bool {
+func (d *parser) encoded(s *Schema, body int) bool {
 	if s.free() || s.allows("string") {
 		return false
 	}
-	switch d.byteAt(d.blanks(body)) {
+	switch d.byteAt(d.skipSpaces(body)) {
 	case '[':
 		return s.allows("array")
 	case '{':
@@ -16,19 +16,19 @@ func (d *descent) encoded(s *Schema, body int) bool {
 }
 
 // encodedValue reads such a text, from its first quote.
-func (d *descent) encodedValue(s *Schema, q *quotes) (node, bool) {
+func (d *parser) encodedValue(s *Schema, q *quotes) (node, bool) {
 	d.fix("json-text", d.pos)
-	d.pos = d.blanks(d.pos + len(q.open))
+	d.pos = d.skipSpaces(d.pos + len(q.open))
 	n, ok := d.value(s)
 	if !ok || !d.space() {
 		return n, false
 	}
 	size := 0
 	if d.pos < len(d.text) {
-		size = d.shuts(q, d.pos)
+		size = d.closesAt(q, d.pos)
 	}
 	if size == 0 {
-		return n, d.fault("ambiguous", d.pos, "%s: it is not clear where the text ends; send %s without quotes", d.here(), n.typeName())
+		return n, d.failAt("ambiguous", d.pos, "%s: it is not clear where the text ends; send %s without quotes", d.here(), n.typeName())
 	}
 	d.pos += size
 	return n, true

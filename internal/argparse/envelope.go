@@ -23,7 +23,7 @@ func isToolWord(s string) bool { return slices.Contains(toolWords, s) }
 
 // argumentsOf takes the envelopes off a value, until the object of the arguments is left.
 // level counts the strings that it stands in.
-func (r *reading) argumentsOf(n node, level int) (node, bool) {
+func (r *state) argumentsOf(n node, level int) (node, bool) {
 	for range maxEnvelopes {
 		inner, kind, ok := r.opened(&n, level)
 		if !ok {
@@ -35,14 +35,14 @@ func (r *reading) argumentsOf(n node, level int) (node, bool) {
 		if kind == "json-text" {
 			level++
 		}
-		r.mend(kind, n.off)
+		r.addRepair(kind, n.off)
 		n = inner
 	}
 	return n, r.fail("ambiguous", int(n.off), "the call is wrapped in too many envelopes")
 }
 
 // opened answers what is in an envelope, and which kind of one it is, "" for none.
-func (r *reading) opened(n *node, level int) (inner node, kind string, ok bool) {
+func (r *state) opened(n *node, level int) (inner node, kind string, ok bool) {
 	switch n.kind {
 	case array:
 		switch {
@@ -66,14 +66,14 @@ func (r *reading) opened(n *node, level int) (inner node, kind string, ok bool) 
 	case null:
 		return node{kind: object, off: n.off}, "empty", true
 	case bare:
-		if none(n) {
+		if isAbsent(n) {
 			return node{kind: object, off: n.off}, "empty", true
 		}
 	}
 	return *n, "", true
 }
 
-func (r *reading) envelope(n *node) (inner node, is, ok bool) {
+func (r *state) envelope(n *node) (inner node, is, ok bool) {
 	if rest, is := r.namedBeside(n); is {
 		return rest, true, true
 	}
@@ -121,7 +121,7 @@ func (r *reading) envelope(n *node) (inner node, is, ok bool) {
 
 // namedBeside takes the name of the called tool out of an object that has its arguments
 // beside it: {"tool": "search", "query": "cats"}.
-func (r *reading) namedBeside(n *node) (node, bool) {
+func (r *state) namedBeside(n *node) (node, bool) {
 	if r.tool == "" || r.root.open() || len(n.kids) < 2 {
 		return *n, false
 	}
@@ -145,18 +145,18 @@ func (r *reading) namedBeside(n *node) (node, bool) {
 }
 
 // sameTwice refuses a word of an envelope that is given twice.
-func (r *reading) sameTwice(a, b *node) bool {
+func (r *state) sameTwice(a, b *node) bool {
 	return a.name != b.name || r.fail("duplicate-key", int(b.nameOff), "%s appears twice", quote(b.name))
 }
 
 // calls tells whether a name is that of the called tool, and refuses the text otherwise.
-func (r *reading) calls(name string, off int) bool {
+func (r *state) calls(name string, off int) bool {
 	if r.tool == "" || sameTool(name, r.tool) {
 		return true
 	}
 	return r.fail("wrong-tool", off, "this calls %s, not %s", quote(name), quote(r.tool))
 }
 
-func (r *reading) notArguments(off int) bool {
+func (r *state) notArguments(off int) bool {
 	return r.fail("not-arguments", off, "expected an object with the arguments")
 }

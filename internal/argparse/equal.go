@@ -1,20 +1,20 @@
 package argparse
 
 // looks is what a value looks like, to be held against another.
-func looks(n *node) any {
+func shape(n *node) any {
 	switch n.kind {
 	case quoted:
 		return n.text
 	case array:
 		list := make([]any, len(n.kids))
 		for i := range n.kids {
-			list[i] = looks(&n.kids[i])
+			list[i] = shape(&n.kids[i])
 		}
 		return list
 	case object:
 		m := make(map[string]any, len(n.kids))
 		for i := range n.kids {
-			m[n.kids[i].name] = looks(&n.kids[i])
+			m[n.kids[i].name] = shape(&n.kids[i])
 		}
 		if len(m) < len(n.kids) {
 			return n // names given twice: like nothing else

@@ -7,7 +7,7 @@ import (
 
 // unescape makes the text between two quotes. Where no backslash in it begins an escape,
 // backslashes are what they look like; where some do and some do not, nobody knows.
-func (d *descent) unescape(q *quotes, start, end int) (string, bool) {
+func (d *parser) unescape(q *quotes, start, end int) (string, bool) {
 	raw := d.text[start:end]
 	if !d.controls(raw, start) {
 		return "", false
@@ -25,11 +25,11 @@ func (d *descent) unescape(q *quotes, start, end int) (string, bool) {
 		c, size, doubt := escape(raw[i:], q.python)
 		switch {
 		case doubt:
-			return "", d.fault("ambiguous", start+i, `%s: the escape %s has more than one meaning; write a backslash as \\`, d.here(), quote(clip(raw[i:], 8)))
+			return "", d.failAt("ambiguous", start+i, `%s: the escape %s has more than one meaning; write a backslash as \\`, d.here(), quote(clip(raw[i:], 8)))
 		case size == 0:
 			odd, size = odd+1, 2
 		case c < 0:
-			return "", d.fault("encoding", start+i, "%s: invalid escape: half of a surrogate pair", d.here())
+			return "", d.failAt("encoding", start+i, "%s: invalid escape: half of a surrogate pair", d.here())
 		default:
 			known++
 		}
@@ -37,7 +37,7 @@ func (d *descent) unescape(q *quotes, start, end int) (string, bool) {
 	}
 	switch {
 	case known > 0 && odd > 0:
-		return "", d.fault("ambiguous", start+first, `%s: some backslashes start an escape and some do not; write a backslash as \\`, d.here())
+		return "", d.failAt("ambiguous", start+first, `%s: some backslashes start an escape and some do not; write a backslash as \\`, d.here())
 	case odd > 0:
 		d.fix("escape", start+first)
 		return raw, true
@@ -46,7 +46,7 @@ func (d *descent) unescape(q *quotes, start, end int) (string, bool) {
 }
 
 // decoded is a text of which every backslash begins an escape.
-func (d *descent) decoded(raw string, start int, python bool) string {
+func (d *parser) decoded(raw string, start int, python bool) string {
 	b := make([]byte, 0, len(raw))
 	foreign := -1
 	for i := 0; i < len(raw); {
@@ -69,18 +69,18 @@ func (d *descent) decoded(raw string, start int, python bool) string {
 }
 
 // controls tells of raw line breaks and tabs in a text. Other control characters are none.
-func (d *descent) controls(raw string, start int) bool {
-	told := false
+func (d *parser) controls(raw string, start int) bool {
+	reported := false
 	for i := range len(raw) {
 		if raw[i] >= ' ' {
 			continue
 		}
 		if raw[i] != '\n' && raw[i] != '\t' && raw[i] != '\r' {
-			return d.fault("syntax", start+i, "%s: a control character in a text must be escaped", d.here())
+			return d.failAt("syntax", start+i, "%s: a control character in a text must be escaped", d.here())
 		}
-		if !told {
+		if !reported {
 			d.fix("raw-newline", start+i)
-			told = true
+			reported = true
 		}
 	}
 	return true

@@ -7,7 +7,7 @@ import (
 
 // escapedObject reads an object whose quotes are all escaped although no string is around it,
 // {\"p\": 10}, or are the entities of HTML, {&quot;p&quot;: 10}.
-func (d *descent) escapedObject(start, end int) (n node, done, ok bool) {
+func (d *parser) escapedObject(start, end int) (n node, done, ok bool) {
 	raw := d.text[start:end]
 	if raw[0] != '{' && raw[0] != '[' {
 		return n, false, false

@@ -22,7 +22,7 @@ func example(s *Schema) string {
 		return required
 	}
 	left := maxExpected - 2
-	some := exampleOf(s, func(p *Property) bool {
+	fitting := exampleOf(s, func(p *Property) bool {
 		if !p.Required {
 			return false
 		}
@@ -33,8 +33,8 @@ func example(s *Schema) string {
 		left -= cost
 		return true
 	})
-	if small(some) {
-		return some
+	if small(fitting) {
+		return fitting
 	}
 	return "{}"
 }

@@ -4,7 +4,7 @@ import "strings"
 
 // fence goes over the line of a code fence. What follows the first of a pair is marked; it
 // ends with what is read from it, and not at the next backticks, which may stand in a text.
-func (s *scan) fence() bool {
+func (s *scanner) fence() bool {
 	mark := s.text[s.pos]
 	start := s.pos
 	for s.byteAt(s.pos) == mark {
@@ -22,7 +22,7 @@ func (s *scan) fence() bool {
 	for end < len(s.text) && end-s.pos < 40 && (isWordByte(s.text[end]) || s.text[end] == '+' || s.text[end] == '-') {
 		end++
 	}
-	if k := s.lineBlanks(end); s.lineEnd(k) || strings.ContainsRune("{[<", rune(s.text[k])) {
+	if k := s.skipLineSpaces(end); s.lineEnd(k) || strings.ContainsRune("{[<", rune(s.text[k])) {
 		s.pos = k
 	} else if word := strings.ToLower(s.text[s.pos:end]); word == "json" || word == "json5" || word == "tool_call" {
 		s.pos = k
@@ -36,21 +36,21 @@ func isWordByte(c byte) bool {
 }
 
 // fencedLines reads lines of names and values up to the closing fence.
-func (s *scan) fencedLines(mark byte) bool {
-	k, ok := s.linesAt(s.blanks(s.pos))
+func (s *scanner) fencedLines(mark byte) bool {
+	k, ok := s.linesAt(s.skipSpaces(s.pos))
 	if !ok {
 		return true
 	}
 	fence := strings.Repeat(string(mark), 3)
 	end := strings.Index(s.text[k:], fence)
 	if end < 0 {
-		return s.cutOff()
+		return s.truncated()
 	}
 	return s.region(k, k+end)
 }
 
 // region reads lines that end at a mark.
-func (s *scan) region(start, end int) bool {
+func (s *scanner) region(start, end int) bool {
 	part := source{text: s.text[start:end], base: s.base + start, shift: s.shift}
 	if s.shift {
 		part.base = s.base

@@ -8,9 +8,9 @@ import (
 // fit makes of a node the value that a schema asks for. What is of another type than the
 // declared is turned into it where that has one meaning, from the characters it was
 // written with, and refused otherwise.
-func (r *reading) fit(s *Schema, n *node) (any, bool) {
+func (r *state) fit(s *Schema, n *node) (any, bool) {
 	if s.free() {
-		return r.natural(n)
+		return r.untyped(n)
 	}
 	switch n.kind {
 	case object:
@@ -18,7 +18,7 @@ func (r *reading) fit(s *Schema, n *node) (any, bool) {
 	case array:
 		return r.fitArray(s, n)
 	case bare:
-		if lit := r.meant(s, n); lit.kind != bare {
+		if lit := r.literalFor(s, n); lit.kind != bare {
 			return r.fit(s, &lit)
 		}
 		return r.convert(s, n)
@@ -26,14 +26,14 @@ func (r *reading) fit(s *Schema, n *node) (any, bool) {
 		return nil, true // as it stands: whether it may be one, the caller's rules say
 	}
 	if s.allows(n.typeName()) {
-		return r.chosen(s, n, scalar(n))
+		return r.checkEnum(s, n, scalar(n))
 	}
 	return r.convert(s, n)
 }
 
 // meant is what bare characters are under a schema: text where nothing but text is
 // declared, a number or literal where they look like one that may stand there.
-func (r *reading) meant(s *Schema, n *node) node {
+func (r *state) literalFor(s *Schema, n *node) node {
 	lit := n.literal()
 	if !s.allows("string") {
 		if strings.EqualFold(n.text, "null") || strings.EqualFold(n.text, "none") || n.text == "nil" {
@@ -100,7 +100,7 @@ func scalar(n *node) any {
 }
 
 // chosen holds a scalar against the enum of its schema: exact, or by the one fold there is.
-func (r *reading) chosen(s *Schema, n *node, v any) (any, bool) {
+func (r *state) checkEnum(s *Schema, n *node, v any) (any, bool) {
 	if len(s.Enum) == 0 {
 		return v, true
 	}
@@ -120,7 +120,7 @@ func (r *reading) chosen(s *Schema, n *node, v any) (any, bool) {
 	for _, e := range s.Enum {
 		if e, ok := e.(string); ok && text {
 			known = append(known, e)
-			if len(given) <= longestName && fold(strings.TrimSpace(given)) == fold(e) {
+			if len(given) <= maxFoldedName && fold(strings.TrimSpace(given)) == fold(e) {
 				folded = append(folded, e)
 			}
 		}
@@ -139,7 +139,7 @@ func (r *reading) chosen(s *Schema, n *node, v any) (any, bool) {
 }
 
 // values names the values of an enum in a sentence.
-func (r *reading) values(enum []any) string {
+func (r *state) values(enum []any) string {
 	var all []string
 	for _, e := range enum[:min(len(enum), 12)] {
 		b, _ := json.Marshal(e)
@@ -152,7 +152,7 @@ func (r *reading) values(enum []any) string {
 }
 
 // fitObject fits the members of an object. Names that are not declared stay.
-func (r *reading) fitObject(s *Schema, n *node) (any, bool) {
+func (r *state) fitObject(s *Schema, n *node) (any, bool) {
 	if !s.allows("object") {
 		if s.allows("array") && (s.Items.free() || s.Items.allows("object")) && r.path[len(r.path)-1].item < 0 {
 			return r.wrapped(s, n)
@@ -160,7 +160,7 @@ func (r *reading) fitObject(s *Schema, n *node) (any, bool) {
 		return nil, r.wrongType(s, n)
 	}
 	if len(s.Properties) == 0 {
-		return r.natural(n)
+		return r.untyped(n)
 	}
 	m := make(map[string]any, len(n.kids))
 	from := make(map[string]string, len(n.kids)) // declared name -> as it was given
@@ -172,7 +172,7 @@ func (r *reading) fitObject(s *Schema, n *node) (any, bool) {
 	return m, true
 }
 
-func (r *reading) member(s *Schema, m map[string]any, from map[string]string, k *node) bool {
+func (r *state) member(s *Schema, m map[string]any, from map[string]string, k *node) bool {
 	name, inner := k.name, (*Schema)(nil)
 	p, exact := r.property(s, name)
 	if p >= 0 {
@@ -192,7 +192,7 @@ func (r *reading) member(s *Schema, m map[string]any, from map[string]string, k 
 }
 
 // fitArray fits the items of an array.
-func (r *reading) fitArray(s *Schema, n *node) (any, bool) {
+func (r *state) fitArray(s *Schema, n *node) (any, bool) {
 	if !s.allows("array") {
 		return nil, r.wrongType(s, n)
 	}
@@ -210,7 +210,7 @@ func (r *reading) fitArray(s *Schema, n *node) (any, bool) {
 }
 
 // wrapped makes an array of one value.
-func (r *reading) wrapped(s *Schema, n *node) (any, bool) {
+func (r *state) wrapped(s *Schema, n *node) (any, bool) {
 	r.coerced("array", n.off)
 	r.enterItem(0)
 	defer r.leave()
@@ -221,9 +221,9 @@ func (r *reading) wrapped(s *Schema, n *node) (any, bool) {
 	return []any{v}, true
 }
 
-func (r *reading) wrongType(s *Schema, n *node) bool {
+func (r *state) wrongType(s *Schema, n *node) bool {
 	if n.kind == bare || n.kind == quoted {
-		if code, why := oddity(n.text); code != "" && !s.allows("string") {
+		if code, why := notPlain(n.text); code != "" && !s.allows("string") {
 			return r.fail(code, int(n.off), "%s: %s", r.here(), why)
 		}
 		return r.fail("type", int(n.off), "%s: expected %s, got %s", r.here(), strings.Join(s.types(), " or "), quote(n.text))

@@ -7,17 +7,17 @@ import (
 )
 
 // key reads a name, in quotes or bare.
-func (d *descent) key(more bool) (string, bool) {
+func (d *parser) key(more bool) (string, bool) {
 	i := d.pos
 	if d.has(i, "...") || d.has(i, "…") {
-		return "", d.fault("ellipsis", i, "the object contains ... in place of omitted content; write every name and value")
+		return "", d.failAt("ellipsis", i, "the object contains ... in place of omitted content; write every name and value")
 	}
 	if j := d.symbol(i); j > i {
 		d.fix("bare-key", i)
 		d.pos, i = j, j
 	}
 	if d.has(i, "**") || d.byteAt(i) == '*' {
-		return "", d.fault("code", i, "* and ** are code, which is not evaluated; write names and values")
+		return "", d.failAt("code", i, "* and ** are code, which is not evaluated; write names and values")
 	}
 	if name, end, ok := d.looseKey(i); ok {
 		d.fix("quotes", i)
@@ -38,9 +38,9 @@ func (d *descent) key(more bool) (string, bool) {
 		return "", d.noKey(i, more)
 	}
 	if d.quoteAt(end) != nil {
-		return "", d.fault("syntax", end, "unexpected quote inside a name")
+		return "", d.failAt("syntax", end, "unexpected quote inside a name")
 	}
-	if j := d.blanks(end); !d.isSeparator(j) {
+	if j := d.skipSpaces(end); !d.isSeparator(j) {
 		return "", d.noSeparator(i, end, j, more)
 	}
 	d.pos = end
@@ -51,50 +51,50 @@ func (d *descent) key(more bool) (string, bool) {
 }
 
 // noKey refuses a text for what stands in the place of a name.
-func (d *descent) noKey(i int, more bool) bool {
+func (d *parser) noKey(i int, more bool) bool {
 	c, _ := utf8.DecodeRuneInString(d.text[i:])
 	switch {
 	case more && c >= '0' && c <= '9' && d.byteAt(d.back(i)) == ',' && (d.top().closer != ')' || d.text[i-1] == ','):
-		return d.fault("number", i, "expected a name after the comma, found %q: is it a decimal comma, a thousands separator, or a list without brackets?", c)
+		return d.failAt("number", i, "expected a name after the comma, found %q: is it a decimal comma, a thousands separator, or a list without brackets?", c)
 	case c == '}' || c == ']' || c == ')':
-		return d.fault("syntax", i, "unexpected %q: it does not match the open bracket", c)
+		return d.failAt("syntax", i, "unexpected %q: it does not match the open bracket", c)
 	case c == '+' || c == '-' || c == '/' || c == '%' || c == '|' || c == '?' || c == '.':
-		return d.fault("code", i, "%q after a value is code, which is not evaluated", c)
+		return d.failAt("code", i, "%q after a value is code, which is not evaluated", c)
 	case d.top().closer == ')':
-		return d.fault("positional", i, "a value has no name; write name=value")
+		return d.failAt("positional", i, "a value has no name; write name=value")
 	}
-	return d.fault("syntax", i, "expected a name, found %q", c)
+	return d.failAt("syntax", i, "expected a name, found %q", c)
 }
 
 // back is the place of the last character before i that is no blank.
-func (d *descent) back(i int) int {
+func (d *parser) back(i int) int {
 	for i--; i > 0 && (d.text[i] == ' ' || d.text[i] == '\n' || d.text[i] == '\t' || d.text[i] == '\r'); i-- {
 		d.budget--
 	}
 	return max(i, 0)
 }
 
-func (d *descent) noSeparator(i, end, j int, more bool) bool {
+func (d *parser) noSeparator(i, end, j int, more bool) bool {
 	word := d.text[i:end]
 	switch c := d.byteAt(j); {
 	case j >= len(d.text) && d.top().closer != '\n':
-		return d.cutOff()
+		return d.truncated()
 	case c == '(' || c == '[' || c == '+' || c == '*' || c == '.':
-		return d.fault("code", i, "%s is followed by %q: this is code, which is not evaluated", quote(word), c)
+		return d.failAt("code", i, "%s is followed by %q: this is code, which is not evaluated", quote(word), c)
 	case word[0] >= '0' && word[0] <= '9':
 		return d.noKey(i, more)
 	case d.top().closer == ')':
-		return d.fault("positional", i, "the value %s has no name; write name=value", quote(word))
+		return d.failAt("positional", i, "the value %s has no name; write name=value", quote(word))
 	case word == "for" || word == "if" || word == "else" || word == "or" || word == "and":
-		return d.fault("code", i, "%s is code, which is not evaluated", quote(word))
+		return d.failAt("code", i, "%s is code, which is not evaluated", quote(word))
 	case d.top().closer == '\n':
-		return d.fault("ambiguous", i, "%s is not a name with a value, and it is not clear which value it is part of", quote(word))
+		return d.failAt("ambiguous", i, "%s is not a name with a value, and it is not clear which value it is part of", quote(word))
 	}
-	return d.fault("syntax", j, "the name %s is not followed by a colon and a value", quote(word))
+	return d.failAt("syntax", j, "the name %s is not followed by a colon and a value", quote(word))
 }
 
 // bareKey is the end of the name without quotes that begins at i; i for none.
-func (d *descent) bareKey(i int) int {
+func (d *parser) bareKey(i int) int {
 	end := i
 	for end < len(d.text) && end-i < maxKey {
 		c, size := utf8.DecodeRuneInString(d.text[end:])
@@ -112,11 +112,11 @@ const maxKey = 256
 
 // isSeparator reports whether a separator between a name and its value is at i. The colon
 // of a URL and the operators of code are not separators.
-func (d *descent) isSeparator(i int) bool { return d.separatorAt(i) > 0 }
+func (d *parser) isSeparator(i int) bool { return d.separatorAt(i) > 0 }
 
 // separatorAt returns the length of the separator at i, 0 for none. A doubled one (::, := or
 // ": :") counts only before a value that cannot be read as bare text.
-func (d *descent) separatorAt(i int) int {
+func (d *parser) separatorAt(i int) int {
 	switch c := d.byteAt(i); c {
 	case ':':
 		next := d.byteAt(i + 1)
@@ -124,12 +124,12 @@ func (d *descent) separatorAt(i int) int {
 			return 0
 		}
 		if next == ':' || next == '=' {
-			if d.definite(d.lineBlanks(i + 2)) {
+			if d.definite(d.skipLineSpaces(i + 2)) {
 				return 2
 			}
 			return 0
 		}
-		if next == ' ' && (d.byteAt(i+2) == ':' || d.byteAt(i+2) == '=') && d.definite(d.lineBlanks(i+3)) {
+		if next == ' ' && (d.byteAt(i+2) == ':' || d.byteAt(i+2) == '=') && d.definite(d.skipLineSpaces(i+3)) {
 			return 3
 		}
 		return 1
@@ -142,7 +142,7 @@ func (d *descent) separatorAt(i int) int {
 		}
 		return 1
 	case 0xef: // the fullwidth colon of a Chinese keyboard
-		if d.has(i, "\uff1a") && d.definite(d.lineBlanks(i+3)) {
+		if d.has(i, "\uff1a") && d.definite(d.skipLineSpaces(i+3)) {
 			return 3
 		}
 	}
@@ -151,7 +151,7 @@ func (d *descent) separatorAt(i int) int {
 
 // definite reports whether the value at i can be nothing but a value: it starts with a quote,
 // a bracket or a digit, or it is a literal.
-func (d *descent) definite(i int) bool {
+func (d *parser) definite(i int) bool {
 	switch c := d.byteAt(i); {
 	case c == '{' || c == '[' || c >= '0' && c <= '9' || c == '-' && digits(d.text[i+1:]) > 0:
 		return true
@@ -164,18 +164,18 @@ func (d *descent) definite(i int) bool {
 
 var literals = []string{"true", "false", "null", "True", "False", "None"}
 
-func (d *descent) separator() bool {
+func (d *parser) separator() bool {
 	if !d.space() {
 		return false
 	}
 	size := d.separatorAt(d.pos)
 	switch {
 	case d.pos >= len(d.text):
-		return d.cutOff()
+		return d.truncated()
 	case size == 0 && d.definite(d.pos):
 		d.fix("missing-colon", d.pos)
 	case size == 0:
-		return d.fault("syntax", d.pos, "the name is not followed by a colon and a value")
+		return d.failAt("syntax", d.pos, "the name is not followed by a colon and a value")
 	case d.text[d.pos] == '=' && d.top().closer != ')' || d.text[d.pos] != '=' && size > 1:
 		d.fix("separator", d.pos)
 	}

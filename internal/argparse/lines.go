@@ -4,7 +4,7 @@ import "strings"
 
 // lines reads names and values without brackets: p=10, d=100 in one line, or name: value in
 // lines of their own.
-func (d *descent) lines() (node, bool) {
+func (d *parser) lines() (node, bool) {
 	n := node{kind: object, off: d.at(d.pos)}
 	d.fix("lines", d.pos)
 	if !d.push('\n', d.root, false) {
@@ -17,52 +17,52 @@ func (d *descent) lines() (node, bool) {
 }
 
 // lineValue reads what stands behind the separator in a line, or the block below it.
-func (d *descent) lineValue(s *Schema) (node, bool) {
+func (d *parser) lineValue(s *Schema) (node, bool) {
 	switch {
 	case d.lineEnd(d.pos):
 		return d.below(s)
 	case d.byteAt(d.pos) == '|', d.byteAt(d.pos) == '>' && s.allows("string"):
 		return d.block(s)
-	case d.byteAt(d.pos) == '~' && d.lineEnd(d.lineBlanks(d.pos+1)):
+	case d.byteAt(d.pos) == '~' && d.lineEnd(d.skipLineSpaces(d.pos+1)):
 		d.pos++
 		return node{kind: null, off: d.at(d.pos - 1)}, true
 	}
 	if c := d.byteAt(d.pos); (c == '&' || c == '*' || c == '!' || c == '-' && d.byteAt(d.pos+1) == ' ') && d.byteAt(d.pos+1) != '=' {
-		return node{}, d.fault("ambiguous", d.pos, "%s: %q may be text or a sign of YAML; put the text in quotes", d.here(), c)
+		return node{}, d.failAt("ambiguous", d.pos, "%s: %q may be text or a sign of YAML; put the text in quotes", d.here(), c)
 	}
 	n, ok := d.value(s)
-	if ok && n.kind != bare && !d.lineGoesOn(d.pos) {
-		return n, d.fault("syntax", d.pos, "%s: unexpected text after the value", d.here())
+	if ok && n.kind != bare && !d.lineContinues(d.pos) {
+		return n, d.failAt("syntax", d.pos, "%s: unexpected text after the value", d.here())
 	}
 	return n, ok
 }
 
-func (d *descent) lineEnd(i int) bool {
+func (d *parser) lineEnd(i int) bool {
 	return i >= len(d.text) || d.text[i] == '\n' || d.text[i] == '\r'
 }
 
-// lineGoesOn tells whether lines go on after a value that ends at i.
-func (d *descent) lineGoesOn(i int) bool {
-	k := d.lineBlanks(i)
+// lineContinues tells whether lines go on after a value that ends at i.
+func (d *parser) lineContinues(i int) bool {
+	k := d.skipLineSpaces(i)
 	if d.lineEnd(k) || d.byteAt(k) == '#' && k > i {
 		return true
 	}
 	if d.text[k] == ',' || d.text[k] == ';' {
-		k = d.lineBlanks(k + 1)
+		k = d.skipLineSpaces(k + 1)
 		return d.lineEnd(k) || d.isKey(k)
 	}
 	return k > i && d.isKey(k)
 }
 
-func (d *descent) afterInLine(i int) follow {
-	k := d.lineBlanks(i)
+func (d *parser) afterInLine(i int) follow {
+	k := d.skipLineSpaces(i)
 	switch {
 	case d.lineEnd(k):
 		return closes
 	case d.isSeparator(k):
 		return lostName
 	case d.text[k] == ',':
-		if k = d.lineBlanks(k + 1); d.lineEnd(k) {
+		if k = d.skipLineSpaces(k + 1); d.lineEnd(k) {
 			return closes
 		}
 		if name, ok := d.keyAt(k); ok {
@@ -78,7 +78,7 @@ func (d *descent) afterInLine(i int) follow {
 }
 
 // dashes reads a list whose items stand below their name, each behind a dash.
-func (d *descent) dashes(s *Schema) (node, bool) {
+func (d *parser) dashes(s *Schema) (node, bool) {
 	n := node{kind: array, off: d.at(d.pos)}
 	indent := -1
 	for {
@@ -88,7 +88,7 @@ func (d *descent) dashes(s *Schema) (node, bool) {
 			break
 		}
 		indent = column
-		d.pos = d.lineBlanks(k + 1)
+		d.pos = d.skipLineSpaces(k + 1)
 		v, ok := d.item(s.items(), len(n.kids), column)
 		if !ok {
 			return n, false
@@ -96,25 +96,25 @@ func (d *descent) dashes(s *Schema) (node, bool) {
 		n.kids = append(n.kids, v)
 	}
 	if len(n.kids) == 0 {
-		return n, d.fault("syntax", d.pos, "%s has no value", d.here())
+		return n, d.failAt("syntax", d.pos, "%s has no value", d.here())
 	}
 	return n, d.spend(0, d.pos)
 }
 
 // item reads the value behind a dash, which is the rest of its line.
-func (d *descent) item(s *Schema, i, dash int) (node, bool) {
+func (d *parser) item(s *Schema, i, dash int) (node, bool) {
 	d.enterItem(i)
 	defer d.leave()
 	if d.lineEnd(d.pos) {
 		k := d.skip(d.pos)
 		if !d.isKey(k) || d.column(k) <= dash {
-			return node{}, d.fault("syntax", d.pos, "%s has no value", d.here())
+			return node{}, d.failAt("syntax", d.pos, "%s has no value", d.here())
 		}
 		d.pos = k
 	}
 	if d.isKey(d.pos) {
 		if !s.allows("object") {
-			return node{}, d.fault("ambiguous", d.pos, "%s: it is not clear whether this is text or a name with a value; put the text in quotes", d.here())
+			return node{}, d.failAt("ambiguous", d.pos, "%s: it is not clear whether this is text or a name with a value; put the text in quotes", d.here())
 		}
 		return d.indented(s, d.column(d.pos))
 	}
@@ -126,14 +126,14 @@ func (d *descent) item(s *Schema, i, dash int) (node, bool) {
 		}
 		text := strings.TrimRightFunc(d.text[start:end], invisible)
 		if strings.Contains(text, " #") || strings.ContainsAny(text, "\"`{}[]") || ellipsis(text) {
-			return node{}, d.fault("ambiguous", start, "%s: it is not clear where the text ends; put it in quotes", d.here())
+			return node{}, d.failAt("ambiguous", start, "%s: it is not clear where the text ends; put it in quotes", d.here())
 		}
 		d.pos = end
 		return node{kind: bare, off: d.at(start), text: text}, true
 	}
 	n, ok := d.value(s)
-	if k := d.lineBlanks(d.pos); ok && !d.lineEnd(k) {
-		return n, d.fault("syntax", k, "%s: unexpected text after the value", d.here())
+	if k := d.skipLineSpaces(d.pos); ok && !d.lineEnd(k) {
+		return n, d.failAt("syntax", k, "%s: unexpected text after the value", d.here())
 	}
 	return n, ok
 }

@@ -4,7 +4,7 @@ import "strings"
 
 // prefixAt is the letter before the quote of a Python string at i: r"\d", u"x", f"x". It is
 // 0 for none. Bytes (b"x") are not text, so their prefix is code.
-func (d *descent) prefixAt(i int) byte {
+func (d *parser) prefixAt(i int) byte {
 	c := d.byteAt(i) | 0x20
 	if q := d.byteAt(i + 1); (c == 'r' || c == 'u' || c == 'f') && (q == '"' || q == '\'') {
 		return c
@@ -14,20 +14,20 @@ func (d *descent) prefixAt(i int) byte {
 
 // prefixed reads a Python string with a prefix. done is false where the text is something
 // else, such as r'est without quotes.
-func (d *descent) prefixed(s *Schema) (n node, done, ok bool) {
+func (d *parser) prefixed(s *Schema) (n node, done, ok bool) {
 	prefix, start := d.prefixAt(d.pos), d.pos
 	if prefix == 0 {
 		return n, false, false
 	}
 	q := d.quoteAt(start + 1)
 	body := start + 1 + len(q.open)
-	end, size := d.nextShut(q, body)
+	end, size := d.nextClose(q, body)
 	triple := end == body && d.has(end+size, q.open)
-	if size == 0 || !triple && !d.goesOn(end+size) {
+	if size == 0 || !triple && !d.continues(end+size) {
 		return n, false, false
 	}
 	if prefix == 'f' && strings.ContainsAny(d.text[body:end], "{}") || prefix != 'u' && triple {
-		return n, true, d.fault("code", start, "%s: a string with the prefix %q is code, which is not evaluated; write the plain text", d.here(), d.text[start:start+1])
+		return n, true, d.failAt("code", start, "%s: a string with the prefix %q is code, which is not evaluated; write the plain text", d.here(), d.text[start:start+1])
 	}
 	d.pos++
 	if prefix == 'r' {
@@ -44,7 +44,7 @@ func (d *descent) prefixed(s *Schema) (n node, done, ok bool) {
 
 // tripleQuoted reads a Python text in three quotes on each side, from the first of them. It
 // ends at the next three, after which the call must go on.
-func (d *descent) tripleQuoted(q *quotes) (node, bool) {
+func (d *parser) tripleQuoted(q *quotes) (node, bool) {
 	start := d.pos
 	n := node{kind: quoted, off: d.at(start)}
 	mark := strings.Repeat(q.open, 3)
@@ -57,14 +57,14 @@ func (d *descent) tripleQuoted(q *quotes) (node, bool) {
 		end++
 	}
 	if end >= len(d.text) {
-		return n, d.cutOff()
+		return n, d.truncated()
 	}
-	if !d.goesOn(end + 3) {
-		return n, d.fault("ambiguous", end, "%s: it is not clear where the text in three quotes ends", d.here())
+	if !d.continues(end + 3) {
+		return n, d.failAt("ambiguous", end, "%s: it is not clear where the text in three quotes ends", d.here())
 	}
 	d.fix("quotes", start)
 	d.pos = end + 3
-	text, ok := d.unescape(&quotes{open: mark, shut: mark, python: true}, body, end)
+	text, ok := d.unescape(&quotes{open: mark, close: mark, python: true}, body, end)
 	n.text = text
 	return n, ok && d.spend(end-body, start)
 }

@@ -13,12 +13,12 @@ type index struct {
 }
 
 // few is how many properties are looked through without an index.
-const few = 12
+const maxUnindexed = 12
 
 // property is the place of the property that a key names, exact or by the one fold there
 // is; -1 for none.
-func (r *reading) property(s *Schema, key string) (i int, exact bool) {
-	if len(s.Properties) <= few {
+func (r *state) property(s *Schema, key string) (i int, exact bool) {
+	if len(s.Properties) <= maxUnindexed {
 		for i := range s.Properties {
 			if s.Properties[i].Name == key {
 				return i, true
@@ -39,7 +39,7 @@ func (r *reading) property(s *Schema, key string) (i int, exact bool) {
 	if i, ok := x.exact[key]; ok {
 		return i, true
 	}
-	if len(key) > longestName {
+	if len(key) > maxFoldedName {
 		return -1, false
 	}
 	if i, ok := x.folded[fold(key)]; ok {
@@ -48,8 +48,8 @@ func (r *reading) property(s *Schema, key string) (i int, exact bool) {
 	return -1, false
 }
 
-// longestName bounds the keys that are folded.
-const longestName = 1 << 10
+// maxFoldedName bounds the keys that are folded.
+const maxFoldedName = 1 << 10
 
 func newIndex(s *Schema) *index {
 	x := &index{exact: make(map[string]int, len(s.Properties)), folded: make(map[string]int, len(s.Properties))}

@@ -76,7 +76,7 @@ func (n *node) literal() node {
 }
 
 // natural is the value of a node by its looks alone.
-func (r *reading) natural(n *node) (any, bool) {
+func (r *state) untyped(n *node) (any, bool) {
 	switch n.kind {
 	case quoted:
 		return n.text, true
@@ -90,7 +90,7 @@ func (r *reading) natural(n *node) (any, bool) {
 		list := make([]any, len(n.kids))
 		for i := range n.kids {
 			r.enterItem(i)
-			v, ok := r.natural(&n.kids[i])
+			v, ok := r.untyped(&n.kids[i])
 			r.leave()
 			if !ok {
 				return nil, false
@@ -100,11 +100,11 @@ func (r *reading) natural(n *node) (any, bool) {
 		return list, true
 	case object:
 		m := make(map[string]any, len(n.kids))
-		doubt := twins(n.kids)
+		doubt := mayRepeat(n.kids)
 		for i := range n.kids {
 			k := &n.kids[i]
 			r.enter(k.name)
-			v, ok := r.natural(k)
+			v, ok := r.untyped(k)
 			if ok && doubt {
 				ok = r.put(m, k.name, v, k)
 			} else if ok {
@@ -121,7 +121,7 @@ func (r *reading) natural(n *node) (any, bool) {
 }
 
 // twins tells whether a name may be given twice: in many members it is not looked for.
-func twins(kids []node) bool {
+func mayRepeat(kids []node) bool {
 	if len(kids) > 8 {
 		return true
 	}
@@ -136,7 +136,7 @@ func twins(kids []node) bool {
 }
 
 // put sets a name of an object, which may be given twice with one value alone.
-func (r *reading) put(m map[string]any, name string, v any, k *node) bool {
+func (r *state) put(m map[string]any, name string, v any, k *node) bool {
 	if old, again := m[name]; again {
 		return equal(old, v) || r.fail("duplicate-key", int(k.nameOff), "%s appears twice, with different values", r.here())
 	}
@@ -145,12 +145,12 @@ func (r *reading) put(m map[string]any, name string, v any, k *node) bool {
 }
 
 // word is the value of a bare word of which no schema says what it is.
-func (r *reading) word(n *node) (any, bool) {
+func (r *state) word(n *node) (any, bool) {
 	lit := n.literal()
 	if lit.kind != bare {
-		return r.natural(&lit)
+		return r.untyped(&lit)
 	}
-	if code, why := oddity(n.text); code != "" {
+	if code, why := notPlain(n.text); code != "" {
 		return nil, r.fail(code, int(n.off), "%s: %s", r.here(), why)
 	}
 	if !plainWord(n.text) {

@@ -142,7 +142,7 @@ func decimal(s string) (mantissa string, exp int) {
 
 // oddity says of a bare or quoted text that should be a value of another type what it is
 // instead: code, a number that people or other languages write, something left out.
-func oddity(s string) (code, why string) {
+func notPlain(s string) (code, why string) {
 	s = strings.TrimSpace(s)
 	low := strings.ToLower(strings.TrimLeft(s, "+-"))
 	body := strings.TrimLeft(s, "+-$€£¥ ")

@@ -34,8 +34,8 @@ func Parse(s *Schema, tool string, input []byte) (*Result, *Refusal) {
 	if s == nil {
 		s = &Schema{}
 	}
-	r := newReading(s, tool, len(input))
-	r.shelf = shelves.Get().(*shelf)
+	r := newState(s, tool, len(input))
+	r.shelf = nodeStacks.Get().(*nodeStack)
 	defer r.shelf.put()
 	if res, ok := r.parse(input); ok {
 		return res, nil
@@ -43,7 +43,7 @@ func Parse(s *Schema, tool string, input []byte) (*Result, *Refusal) {
 	return nil, r.bad.finish(s)
 }
 
-func (r *reading) parse(input []byte) (*Result, bool) {
+func (r *state) parse(input []byte) (*Result, bool) {
 	if len(input) > maxInput {
 		return nil, r.fail("too-large", maxInput, "the arguments are larger than 1 MiB")
 	}
@@ -73,7 +73,7 @@ func badByte(b []byte) int {
 
 // json reads a text that is JSON and nothing else. done tells whether the reading is over,
 // because the text is JSON or because it can be nothing else.
-func (r *reading) json(src source) (n node, done, ok bool) {
+func (r *state) json(src source) (n node, done, ok bool) {
 	n, end, code, ok := readJSON(src, 0)
 	switch {
 	case ok && strings.Trim(src.text[end:], " \t\r\n") == "":
@@ -87,7 +87,7 @@ func (r *reading) json(src source) (n node, done, ok bool) {
 }
 
 // whole reads a text that is one value of a schema, and nothing beside.
-func (r *reading) whole(src source, s *Schema) (node, bool) {
+func (r *state) whole(src source, s *Schema) (node, bool) {
 	if n, done, ok := r.json(src); done {
 		return n, ok
 	}
@@ -100,7 +100,7 @@ func (r *reading) whole(src source, s *Schema) (node, bool) {
 		return n, false
 	}
 	if d.pos < len(d.text) {
-		return n, d.fault("syntax", d.pos, "%s: unexpected text after the value", d.here())
+		return n, d.failAt("syntax", d.pos, "%s: unexpected text after the value", d.here())
 	}
 	d.unlike()
 	return n, true

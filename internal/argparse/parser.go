@@ -9,8 +9,8 @@ import (
 // no doubt the schema decides: the declared names and types say where a value ends and
 // whether digits are text. It never goes back, and it looks ahead only as far as its
 // reading's budget goes.
-type descent struct {
-	*reading
+type parser struct {
+	*state
 	source
 	pos  int
 	open []frame
@@ -30,50 +30,50 @@ type frame struct {
 	indent int // of the lines of an indented object; 0 where lines may begin anywhere
 }
 
-func (r *reading) descend(src source) *descent {
-	return &descent{reading: r, source: src, lastQuote: strings.LastIndexAny(src.text, "\"'"), lastCloser: strings.LastIndexAny(src.text, "}]")}
+func (r *state) descend(src source) *parser {
+	return &parser{state: r, source: src, lastQuote: strings.LastIndexAny(src.text, "\"'"), lastCloser: strings.LastIndexAny(src.text, "}]")}
 }
 
-func (d *descent) fault(code string, i int, format string, args ...any) bool {
+func (d *parser) failAt(code string, i int, format string, args ...any) bool {
 	return d.fail(code, int(d.at(min(i, len(d.text)))), format, args...)
 }
 
-func (d *descent) fix(kind string, i int) { d.mend(kind, d.at(i)) }
+func (d *parser) fix(kind string, i int) { d.addRepair(kind, d.at(i)) }
 
-func (d *descent) top() *frame { return &d.open[len(d.open)-1] }
+func (d *parser) top() *frame { return &d.open[len(d.open)-1] }
 
 // byteAt is the byte at i, 0 behind the end.
-func (d *descent) byteAt(i int) byte {
+func (d *parser) byteAt(i int) byte {
 	if i < len(d.text) {
 		return d.text[i]
 	}
 	return 0
 }
 
-func (d *descent) has(i int, prefix string) bool {
+func (d *parser) has(i int, prefix string) bool {
 	return i <= len(d.text) && strings.HasPrefix(d.text[i:], prefix)
 }
 
 // push opens a frame.
-func (d *descent) push(closer byte, s *Schema, list bool) bool {
+func (d *parser) push(closer byte, s *Schema, list bool) bool {
 	if len(d.open) >= maxDepth {
-		return d.fault("too-deep", d.pos, "objects and arrays are nested more than %d levels deep", maxDepth)
+		return d.failAt("too-deep", d.pos, "objects and arrays are nested more than %d levels deep", maxDepth)
 	}
 	d.open = append(d.open, frame{closer: closer, schema: s, list: list})
 	return true
 }
 
-func (d *descent) pop() { d.open = d.open[:len(d.open)-1] }
+func (d *parser) pop() { d.open = d.open[:len(d.open)-1] }
 
 // cutOff refuses a text that ends while something is open.
-func (d *descent) cutOff() bool {
-	return d.fault("truncated", len(d.text), "%s is truncated: the text ends before it is complete", d.here())
+func (d *parser) truncated() bool {
+	return d.failAt("truncated", len(d.text), "%s is truncated: the text ends before it is complete", d.here())
 }
 
 // value reads one value, whose first character is at pos.
-func (d *descent) value(s *Schema) (node, bool) {
+func (d *parser) value(s *Schema) (node, bool) {
 	if d.pos >= len(d.text) {
-		return node{}, d.cutOff()
+		return node{}, d.truncated()
 	}
 	switch c := d.text[d.pos]; c {
 	case '{':
@@ -99,7 +99,7 @@ func (d *descent) value(s *Schema) (node, bool) {
 }
 
 // inParentheses reads a value in parentheses where no array is declared.
-func (d *descent) inParentheses(s *Schema) (node, bool) {
+func (d *parser) inParentheses(s *Schema) (node, bool) {
 	d.fix("bracket", d.pos)
 	d.pos++
 	if !d.push(')', s, true) {
@@ -114,14 +114,14 @@ func (d *descent) inParentheses(s *Schema) (node, bool) {
 		return n, false
 	}
 	if d.byteAt(d.pos) != ')' {
-		return n, d.fault("code", d.pos, "%s: expected one value in the parentheses; write it without them", d.here())
+		return n, d.failAt("code", d.pos, "%s: expected one value in the parentheses; write it without them", d.here())
 	}
 	d.pos++
 	return n, true
 }
 
 // object reads members until its closer, from the bracket at pos.
-func (d *descent) object(s *Schema, closer byte) (node, bool) {
+func (d *parser) object(s *Schema, closer byte) (node, bool) {
 	n := node{kind: object, off: d.at(d.pos)}
 	d.pos++
 	if !d.push(closer, s, false) {
@@ -134,13 +134,13 @@ func (d *descent) object(s *Schema, closer byte) (node, bool) {
 }
 
 // members reads what stands in the innermost frame, and its closer.
-func (d *descent) members() ([]node, bool) {
+func (d *parser) members() ([]node, bool) {
 	first := len(d.shelf.nodes)
 	ok := d.readMembers(first)
 	return d.shelf.take(first), ok
 }
 
-func (d *descent) readMembers(first int) bool {
+func (d *parser) readMembers(first int) bool {
 	f := *d.top()
 	comma := true // one before the next member
 	for {
@@ -148,7 +148,7 @@ func (d *descent) readMembers(first int) bool {
 			return false
 		}
 		if d.pos >= len(d.text) {
-			return f.closer == '\n' || d.cutOff()
+			return f.closer == '\n' || d.truncated()
 		}
 		if f.closer == '\n' {
 			if done, ok := d.linesEnd(f.indent, len(d.shelf.nodes) > first); done || !ok {
@@ -188,7 +188,7 @@ func (d *descent) readMembers(first int) bool {
 
 // doubledBracket reports whether the bracket at pos closes once more the array that ends right
 // before it, whose items are declared and are not arrays.
-func (d *descent) doubledBracket(first int) bool {
+func (d *parser) doubledBracket(first int) bool {
 	nodes := d.shelf.nodes
 	if len(nodes) == first || nodes[len(nodes)-1].kind != array || d.text[d.back(d.pos)] != ']' {
 		return false
@@ -198,7 +198,7 @@ func (d *descent) doubledBracket(first int) bool {
 }
 
 // member reads a key, what separates it, and its value.
-func (d *descent) member(s *Schema, more bool) (node, bool) {
+func (d *parser) member(s *Schema, more bool) (node, bool) {
 	start := d.pos
 	name, ok := d.key(more)
 	if !ok {
@@ -225,7 +225,7 @@ func (d *descent) member(s *Schema, more bool) (node, bool) {
 
 // under is the schema of a member. In an object of the arguments the words of an envelope
 // have theirs: what it wraps is an object of the arguments, too.
-func (d *descent) under(s *Schema, name string) *Schema {
+func (d *parser) under(s *Schema, name string) *Schema {
 	if s == nil {
 		return nil
 	}
@@ -249,7 +249,7 @@ func (d *descent) under(s *Schema, name string) *Schema {
 var textSchema = &Schema{Types: []string{"string"}}
 
 // list reads the items of an array, or of a tuple in parentheses.
-func (d *descent) list(s *Schema, closer byte) (node, bool) {
+func (d *parser) list(s *Schema, closer byte) (node, bool) {
 	n := node{kind: array, off: d.at(d.pos)}
 	if closer == ')' {
 		d.fix("tuple", d.pos)
@@ -265,14 +265,14 @@ func (d *descent) list(s *Schema, closer byte) (node, bool) {
 	return n, ok
 }
 
-func (d *descent) readItems(s *Schema, closer byte, first int) bool {
+func (d *parser) readItems(s *Schema, closer byte, first int) bool {
 	comma := true
 	for {
 		if !d.space() {
 			return false
 		}
 		if d.pos >= len(d.text) {
-			return d.cutOff()
+			return d.truncated()
 		}
 		switch c := d.text[d.pos]; {
 		case c == closer:
@@ -282,7 +282,7 @@ func (d *descent) readItems(s *Schema, closer byte, first int) bool {
 			d.pos++
 			return true
 		case c == ',' && comma:
-			return d.fault("ambiguous", d.pos, "an item is missing between two commas")
+			return d.failAt("ambiguous", d.pos, "an item is missing between two commas")
 		case c == ',':
 			comma = true
 			d.pos++
@@ -306,7 +306,7 @@ func (d *descent) readItems(s *Schema, closer byte, first int) bool {
 
 // commaAt returns the length of the sign between two members at i, 0 for none: a comma, that
 // of a Chinese keyboard, or a semicolon.
-func (d *descent) commaAt(i int) int {
+func (d *parser) commaAt(i int) int {
 	switch c := d.byteAt(i); {
 	case c == ',' || c == ';':
 		return 1
@@ -317,12 +317,12 @@ func (d *descent) commaAt(i int) int {
 }
 
 // mayFollow tells whether an item may begin at pos after another without a comma.
-func (d *descent) mayFollow(last *node) bool {
+func (d *parser) mayFollow(last *node) bool {
 	c := d.text[d.pos]
 	blank := d.pos > 0 && (d.text[d.pos-1] == ' ' || d.text[d.pos-1] == '\n' || d.text[d.pos-1] == '\t')
 	switch {
 	case c == '}' || c == ')' || c == ']':
-		return d.fault("syntax", d.pos, "unexpected %q: it does not match the open bracket", c)
+		return d.failAt("syntax", d.pos, "unexpected %q: it does not match the open bracket", c)
 	case c == '{' || c == '[' || c == '"' && last.kind != quoted:
 		if blank || last.kind == array || last.kind == object {
 			return true
@@ -336,9 +336,9 @@ func (d *descent) mayFollow(last *node) bool {
 			return true
 		}
 	case c == '+' || c == '-' || c == '*' || c == '/' || c == '%' || c == '.' || c == '(':
-		return d.fault("code", d.pos, "%q after a value is code, which is not evaluated", c)
+		return d.failAt("code", d.pos, "%q after a value is code, which is not evaluated", c)
 	case d.isSeparator(d.pos):
-		return d.fault("syntax", d.pos, "unexpected %q after an item of an array", c)
+		return d.failAt("syntax", d.pos, "unexpected %q after an item of an array", c)
 	}
-	return d.fault("ambiguous", d.pos, "it is not clear whether a new item starts here; add the missing comma")
+	return d.failAt("ambiguous", d.pos, "it is not clear whether a new item starts here; add the missing comma")
 }

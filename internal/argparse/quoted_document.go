@@ -4,19 +4,19 @@ import "strings"
 
 // quotedWhole reads a text that is one string in quotes which JSON does not know, or that
 // holds quotes nobody marked: '{"p": 10}'.
-func (d *descent) quotedWhole(start, end int) (n node, done, ok bool) {
+func (d *parser) quotedWhole(start, end int) (n node, done, ok bool) {
 	q := d.quoteAt(start)
 	if q == nil || d.has(start, "```") || d.has(start, "'''") || d.has(start, `"""`) {
 		return n, false, false
 	}
 	body := start + len(q.open)
-	first := d.blanks(body)
+	first := d.skipSpaces(body)
 	if c := d.byteAt(first); c != '{' && c != '[' && c != '\\' && c != '"' {
 		return n, false, false
 	}
-	size := len(q.shut)
-	if end-size < body || d.shuts(q, end-size) == 0 || d.text[end-size-1] == '\\' {
-		return n, true, d.cutOff()
+	size := len(q.close)
+	if end-size < body || d.closesAt(q, end-size) == 0 || d.text[end-size-1] == '\\' {
+		return n, true, d.truncated()
 	}
 	raw := d.text[body : end-size]
 	n = node{kind: quoted, off: d.at(start), text: raw, exact: len(q.open) == 1}
@@ -29,16 +29,16 @@ func (d *descent) quotedWhole(start, end int) (n node, done, ok bool) {
 
 // escapedWhole decides whether backslashes in a quoted text are its own or those of what
 // stands in it.
-func (d *descent) escapedWhole(n node, q *quotes, body, end int) (node, bool, bool) {
+func (d *parser) escapedWhole(n node, q *quotes, body, end int) (node, bool, bool) {
 	asIs, _, code, plain := readJSON(source{text: n.text}, 0)
 	text, ok := d.unescape(q, body, end)
 	if code != "" || !ok {
-		return n, true, ok && d.fault("ambiguous", body, "the text in quotes has no single reading")
+		return n, true, ok && d.failAt("ambiguous", body, "the text in quotes has no single reading")
 	}
 	inside, rest, _, decoded := readJSON(source{text: text}, 0)
 	decoded = decoded && isSpaces(text[rest:])
-	if plain && decoded && !equal(looks(&asIs), looks(&inside)) || !plain && !decoded {
-		return n, true, d.fault("ambiguous", body, "it is not clear what the backslashes in the quoted text mean")
+	if plain && decoded && !equal(shape(&asIs), shape(&inside)) || !plain && !decoded {
+		return n, true, d.failAt("ambiguous", body, "it is not clear what the backslashes in the quoted text mean")
 	}
 	if decoded {
 		n.text, n.exact = text, false

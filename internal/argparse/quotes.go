@@ -8,34 +8,34 @@ import (
 
 // quotes are a pair of them, and whose escapes stand between.
 type quotes struct {
-	open, shut string
-	other      string // a second sign that closes it
-	python     bool
-	yaml       bool // a doubled quote in it is one
+	open, close string
+	other       string // a second sign that closes it
+	python      bool
+	yaml        bool // a doubled quote in it is one
 }
 
 var allQuotes = []quotes{
-	{open: `"`, shut: `"`},
-	{open: `'`, shut: `'`, python: true},
-	{open: "`", shut: "`", other: "´"},
-	{open: "“", shut: "”"},
-	{open: "”", shut: "”"},
-	{open: "‘", shut: "’"},
-	{open: "’", shut: "’"},
-	{open: "„", shut: "“", other: "”"},
-	{open: "«", shut: "»"},
-	{open: "＂", shut: "＂"},
-	{open: gemmaQuote, shut: gemmaQuote},
+	{open: `"`, close: `"`},
+	{open: `'`, close: `'`, python: true},
+	{open: "`", close: "`", other: "´"},
+	{open: "“", close: "”"},
+	{open: "”", close: "”"},
+	{open: "‘", close: "’"},
+	{open: "’", close: "’"},
+	{open: "„", close: "“", other: "”"},
+	{open: "«", close: "»"},
+	{open: "＂", close: "＂"},
+	{open: gemmaQuote, close: gemmaQuote},
 }
 
 // yamlQuotes are single quotes in lines, where a doubled one stands for one.
-var yamlQuotes = quotes{open: "'", shut: "'", python: true, yaml: true}
+var yamlQuotes = quotes{open: "'", close: "'", python: true, yaml: true}
 
 // gemmaQuote is the token that Gemma writes around texts.
 const gemmaQuote = `<|"|>`
 
 // quoteAt are the quotes that open at i, nil for none.
-func (d *descent) quoteAt(i int) *quotes {
+func (d *parser) quoteAt(i int) *quotes {
 	switch d.byteAt(i) {
 	case '"':
 		return &allQuotes[0]
@@ -58,27 +58,27 @@ func (d *descent) quoteAt(i int) *quotes {
 }
 
 // shuts is the length of the closing quote at i, 0 for none.
-func (d *descent) shuts(q *quotes, i int) int {
+func (d *parser) closesAt(q *quotes, i int) int {
 	switch {
-	case d.text[i] != q.shut[0] && (q.other == "" || d.text[i] != q.other[0]):
+	case d.text[i] != q.close[0] && (q.other == "" || d.text[i] != q.other[0]):
 		return 0
-	case d.has(i, q.shut):
-		return len(q.shut)
+	case d.has(i, q.close):
+		return len(q.close)
 	case q.other != "" && d.has(i, q.other):
 		return len(q.other)
 	}
 	return 0
 }
 
-// nextShut is the first closing quote from i that no backslash stands before, and its
+// nextClose is the first closing quote from i that no backslash stands before, and its
 // length; the end of the text and 0 for none.
-func (d *descent) nextShut(q *quotes, i int) (at, size int) {
+func (d *parser) nextClose(q *quotes, i int) (at, size int) {
 	for i < len(d.text) {
 		if d.text[i] == '\\' {
 			i += 2
 			continue
 		}
-		if n := d.shuts(q, i); n > 0 {
+		if n := d.closesAt(q, i); n > 0 {
 			if q.yaml && d.byteAt(i+1) == '\'' {
 				i += 2
 				continue
@@ -91,23 +91,23 @@ func (d *descent) nextShut(q *quotes, i int) (at, size int) {
 }
 
 // quotedKey reads a name in quotes, which must be followed by a separator.
-func (d *descent) quotedKey(q *quotes) (string, bool) {
+func (d *parser) quotedKey(q *quotes) (string, bool) {
 	start := d.pos
 	body := start + len(q.open)
-	end, size := d.nextShut(q, body)
+	end, size := d.nextClose(q, body)
 	if size == 0 {
-		return "", d.cutOff()
+		return "", d.truncated()
 	}
 	after := d.skip(end + size)
 	switch {
 	case after >= len(d.text):
-		return "", d.cutOff()
+		return "", d.truncated()
 	case !d.isSeparator(after) && !d.colonLost(d.text[body:end], after):
 		code, what := "syntax", "the name %s is not followed by a colon and a value"
 		if d.top().closer == ')' {
 			code, what = "positional", "the value %s has no name; write name=value"
 		}
-		return "", d.fault(code, start, what, quote(d.text[body:end]))
+		return "", d.failAt(code, start, what, quote(d.text[body:end]))
 	}
 	name, ok := d.unescape(q, body, end)
 	if q.open != `"` {
@@ -120,31 +120,31 @@ func (d *descent) quotedKey(q *quotes) (string, bool) {
 // quotedText reads a text in quotes. It closes with the first partner of its quote after
 // which the call goes on; where that is not the first partner at all, the quotes before it
 // are the text's own, and there must be no other way to read them (inner.go).
-func (d *descent) quotedText(s *Schema, q *quotes) (node, bool) {
+func (d *parser) quotedText(s *Schema, q *quotes) (node, bool) {
 	start := d.pos
 	n := node{kind: quoted, off: d.at(start)}
 	body := start + len(q.open)
 	if q.open == "'" && len(d.open) > 0 && d.top().closer == '\n' && d.byteAt(body) != '\'' {
 		q = &yamlQuotes
 	}
-	end, size := d.nextShut(q, body)
-	if at, mixed := d.mixedShut(q, body, end, size); mixed > 0 {
+	end, size := d.nextClose(q, body)
+	if at, mixed := d.mixedClose(q, body, end, size); mixed > 0 {
 		end, size = at, mixed
 	}
 	if size == 0 {
-		return n, d.cutOff()
+		return n, d.truncated()
 	}
 	if end == body && len(q.open) == 1 && d.has(end+size, q.open) {
 		if q.open != "`" && !d.has(end+size+1, q.open) {
 			return d.tripleQuoted(q)
 		}
-		return n, d.fault("ambiguous", start, "%s: two quotes in a row may be an empty text or start one; write one quote", d.here())
+		return n, d.failAt("ambiguous", start, "%s: two quotes in a row may be an empty text or start one; write one quote", d.here())
 	}
-	if !d.goesOn(end + size) {
+	if !d.continues(end + size) {
 		if d.encoded(s, body) {
 			return d.encodedValue(s, q)
 		}
-		if at, nested := d.nestedShut(q, body); nested > 0 && d.goesOn(at+nested) {
+		if at, nested := d.nestedClose(q, body); nested > 0 && d.continues(at+nested) {
 			end, size = at, nested
 		} else if end, size = d.inner(s, q, body, end, size); size == 0 {
 			return n, false
@@ -152,7 +152,7 @@ func (d *descent) quotedText(s *Schema, q *quotes) (node, bool) {
 		d.fix("unescaped-quote", start)
 	}
 	if q.open == "`" && strings.Contains(d.text[body:end], "${") {
-		return n, d.fault("code", start, "%s: ${...} in a template text is code, which is not evaluated", d.here())
+		return n, d.failAt("code", start, "%s: ${...} in a template text is code, which is not evaluated", d.here())
 	}
 	text, ok := d.unescape(q, body, end)
 	if q.yaml {
@@ -168,23 +168,23 @@ func (d *descent) quotedText(s *Schema, q *quotes) (node, bool) {
 
 // goesOn tells whether the call goes on after a value that ends at i: with a comma and what
 // may follow it, with a closer, or with the next name.
-func (d *descent) goesOn(i int) bool {
+func (d *parser) continues(i int) bool {
 	if len(d.open) == 0 {
 		return true
 	}
 	f := d.top()
 	if f.closer == '\n' {
-		return d.lineGoesOn(i)
+		return d.lineContinues(i)
 	}
 	k := d.skip(i)
-	if b := d.blanks(i); b < k && strings.IndexByte(d.text[b:k], d.text[i-1]) >= 0 {
+	if b := d.skipSpaces(i); b < k && strings.IndexByte(d.text[b:k], d.text[i-1]) >= 0 {
 		return false // a comment with such a quote in it: it may be the text that goes on
 	}
 	if k >= len(d.text) || d.text[k] == f.closer {
 		return true
 	}
 	if f.list {
-		return d.itemGoesOn(i, k)
+		return d.itemContinues(i, k)
 	}
 	if n := d.commaAt(k); n > 0 {
 		k = d.skip(k + n)
@@ -201,19 +201,19 @@ func (d *descent) goesOn(i int) bool {
 }
 
 // cutKey tells whether the text ends in or right behind the name that begins at i.
-func (d *descent) cutKey(i int) bool {
+func (d *parser) cutKey(i int) bool {
 	if len(d.text)-i > maxKey {
 		return false
 	}
 	end := d.bareKey(i)
 	if q := d.quoteAt(i); q != nil {
-		at, size := d.nextShut(q, i+len(q.open))
+		at, size := d.nextClose(q, i+len(q.open))
 		end = at + size
 	}
-	return end > i && d.blanks(end) >= len(d.text)
+	return end > i && d.skipSpaces(end) >= len(d.text)
 }
 
-func (d *descent) itemGoesOn(i, k int) bool {
+func (d *parser) itemContinues(i, k int) bool {
 	f := d.top()
 	if d.text[k] == ',' {
 		k = d.skip(k + 1)
@@ -226,7 +226,7 @@ func (d *descent) itemGoesOn(i, k int) bool {
 // the first ends at i and the second begins at k, so that a comma is lost between them:
 // "red" "dark-green". Texts with other signs may be one text with quotes in it, and Python
 // joins texts in single quotes.
-func (d *descent) plainItem(i, k int) bool {
+func (d *parser) plainItem(i, k int) bool {
 	if d.text[i-1] != '"' || d.text[k] != '"' {
 		return false
 	}
@@ -242,20 +242,20 @@ func (d *descent) plainItem(i, k int) bool {
 	if from == i-2 || to == k+1 || from < 0 || d.text[from] != '"' || d.byteAt(to) != '"' {
 		return false
 	}
-	next := d.blanks(to + 1)
+	next := d.skipSpaces(to + 1)
 	return d.byteAt(next) == ',' || d.byteAt(next) == ']' || next > to+1 && d.byteAt(next) == '"'
 }
 
 func isPlainByte(c byte) bool { return isWordByte(c) || c == '-' || c == '.' || c == '/' }
 
 // isKey tells whether a name and a separator stand at i.
-func (d *descent) isKey(i int) bool {
+func (d *parser) isKey(i int) bool {
 	_, ok := d.keyAt(i)
 	return ok
 }
 
 // keyAt is the name with a separator that stands at i.
-func (d *descent) keyAt(i int) (string, bool) {
+func (d *parser) keyAt(i int) (string, bool) {
 	if d.budget < 0 || i >= len(d.text) {
 		return "", false
 	}
@@ -269,7 +269,7 @@ func (d *descent) keyAt(i int) (string, bool) {
 		end = body
 		size := 0
 		for end < len(d.text) && end-body < maxKey && d.text[end] != '\n' && d.text[end] != '\\' && size == 0 {
-			if size = d.shuts(q, end); size == 0 {
+			if size = d.closesAt(q, end); size == 0 {
 				end++
 			}
 		}
@@ -286,7 +286,7 @@ func (d *descent) keyAt(i int) (string, bool) {
 		}
 		after = end
 	}
-	if k := d.blanks(after); d.isSeparator(k) || body > i && d.colonLost(d.text[body:end], k) {
+	if k := d.skipSpaces(after); d.isSeparator(k) || body > i && d.colonLost(d.text[body:end], k) {
 		return d.text[body:end], true
 	}
 	if name, _, ok := d.looseKey(i); ok {
@@ -296,7 +296,7 @@ func (d *descent) keyAt(i int) (string, bool) {
 }
 
 // apostrophe tells whether the quote at i stands between two letters.
-func (d *descent) apostrophe(i, size int) bool {
+func (d *parser) apostrophe(i, size int) bool {
 	before, _ := utf8.DecodeLastRuneInString(d.text[:i])
 	after, _ := utf8.DecodeRuneInString(d.text[i+size:])
 	return unicode.IsLetter(before) && unicode.IsLetter(after)

@@ -57,16 +57,16 @@ func readProperty(n *node) (Property, error) {
 		}
 		p.Required = v.text == "true"
 	}
-	plain := newReading(nil, "", 0)
+	plain := newState(nil, "", 0)
 	if v := n.kid("default"); v != nil && v.kind != null {
 		p.HasDefault = true
-		p.Default, _ = plain.natural(v)
+		p.Default, _ = plain.untyped(v)
 	}
 	if v := n.kid("example"); v != nil {
-		p.Example, _ = plain.natural(v)
+		p.Example, _ = plain.untyped(v)
 	}
 	if v := n.kid("examples"); v != nil && v.kind == array && len(v.kids) > 0 && p.Example == nil {
-		p.Example, _ = plain.natural(&v.kids[0])
+		p.Example, _ = plain.untyped(&v.kids[0])
 	}
 	return p, nil
 }

@@ -62,11 +62,11 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		Repairs   []Repair       `json:"repairs"`
 		Coercions []Repair       `json:"coercions"`
 		Defaults  []string       `json:"defaults_applied"`
-	}{r.Value, r.Repaired, some(r.Repairs), some(r.Coercions), some(r.Defaults)})
+	}{r.Value, r.Repaired, nonNil(r.Repairs), nonNil(r.Coercions), nonNil(r.Defaults)})
 }
 
 // some writes no list as an empty one.
-func some[T any](list []T) []T {
+func nonNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}
 	}

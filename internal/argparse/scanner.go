@@ -14,28 +14,28 @@ type candidate struct {
 
 // scan looks through a text for candidates, from left to right. What is inside a candidate
 // is never looked at.
-type scan struct {
-	*descent
-	first  int // the place of the first character that is no blank
-	found  []candidate
-	marked int // how many fences and tags are open
-	thinks bool
-	loose  bool // a declared name with a value stands outside of all candidates
-	within bool // and within a fence or tag
-	fenced bool // a fence is open
-	sloppy bool // an object was no plain JSON
+type scanner struct {
+	*parser
+	first       int // the place of the first character that is no blank
+	found       []candidate
+	marked      int // how many fences and tags are open
+	sawThinking bool
+	loose       bool // a declared name with a value stands outside of all candidates
+	within      bool // and within a fence or tag
+	fenced      bool // a fence is open
+	sloppy      bool // an object was no plain JSON
 }
 
 // call reads a text with a call in it, or none. level counts the strings around it.
-func (r *reading) call(src source, level int) (node, bool) {
+func (r *state) call(src source, level int) (node, bool) {
 	if n, done, ok := r.json(src); done {
 		return n, ok
 	}
 	d := r.descend(src)
-	start := d.blanks(0)
+	start := d.skipSpaces(0)
 	end := len(strings.TrimRightFunc(src.text, invisible))
 	if start >= end || src.text[start:end] == "None" {
-		r.mend("empty", src.at(start))
+		r.addRepair("empty", src.at(start))
 		return node{kind: object, off: src.at(start)}, true
 	}
 	if n, done, ok := d.escapedObject(start, end); done {
@@ -44,7 +44,7 @@ func (r *reading) call(src source, level int) (node, bool) {
 	if n, done, ok := d.quotedWhole(start, end); done {
 		return n, ok
 	}
-	s := &scan{descent: d, first: start}
+	s := &scanner{parser: d, first: start}
 	if !s.thoughts(start) {
 		return node{}, false
 	}
@@ -75,20 +75,20 @@ func isSpaces(s string) bool { return strings.Trim(s, " \t\r\n") == "" }
 
 // inputName tells whether a name at the beginning of a text makes it lines of names and
 // values.
-func (d *descent) inputName(name string) bool {
+func (d *parser) inputName(name string) bool {
 	p, _ := d.property(d.root, name)
 	return p >= 0
 }
 
 // run goes through the text. It is false where the text is refused.
-func (s *scan) run() bool {
+func (s *scanner) run() bool {
 	for s.pos < len(s.text) {
 		if !s.spend(0, s.pos) {
 			return false
 		}
 		if s.quoteAt(s.pos) != nil && !s.within {
 			name, ok := s.keyAt(s.pos)
-			s.stands(ok && s.inputName(name))
+			s.noteLoose(ok && s.inputName(name))
 		}
 		ok := true
 		switch c := s.text[s.pos]; {
@@ -122,9 +122,9 @@ func (s *scan) run() bool {
 }
 
 // isQuotedCall reports whether an object in quotes begins what a fence or a tag holds.
-func (s *scan) isQuotedCall() bool {
+func (s *scanner) isQuotedCall() bool {
 	c := s.text[s.pos]
-	if c != '"' && c != '\'' || s.marked == 0 || len(s.found) > 0 || s.byteAt(s.blanks(s.pos+1)) != '{' {
+	if c != '"' && c != '\'' || s.marked == 0 || len(s.found) > 0 || s.byteAt(s.skipSpaces(s.pos+1)) != '{' {
 		return false
 	}
 	before := s.byteAt(s.back(s.pos))
@@ -132,32 +132,32 @@ func (s *scan) isQuotedCall() bool {
 }
 
 // quotedCall reads such an object. The fence or the tag must end behind it.
-func (s *scan) quotedCall() bool {
+func (s *scanner) quotedCall() bool {
 	start := s.pos
 	n, ok := s.quotedText(textSchema, s.quoteAt(start))
 	if !ok {
 		return false
 	}
-	if c := s.byteAt(s.blanks(s.pos)); c != '`' && c != '<' && c != '~' {
-		return s.fault("ambiguous", start, "this object is inside quotes: it may be the text of another value")
+	if c := s.byteAt(s.skipSpaces(s.pos)); c != '`' && c != '<' && c != '~' {
+		return s.failAt("ambiguous", start, "this object is inside quotes: it may be the text of another value")
 	}
 	s.add(n, start, "")
 	return true
 }
 
 // stands keeps that a name with a value stands outside of all candidates.
-func (s *scan) stands(is bool) {
+func (s *scanner) noteLoose(is bool) {
 	s.loose = s.loose || is
 	s.within = s.within || is && s.marked > 0
 }
 
 // add keeps a candidate.
-func (s *scan) add(n node, start int, kind string) {
+func (s *scanner) add(n node, start int, kind string) {
 	if kind != "" {
 		s.fix(kind, start)
 	}
 	c := candidate{n, start, s.pos, s.marked > 0}
-	if last := len(s.found) - 1; last >= 0 && s.found[last].marked == c.marked && equal(looks(&s.found[last].node), looks(&n)) {
+	if last := len(s.found) - 1; last >= 0 && s.found[last].marked == c.marked && equal(shape(&s.found[last].node), shape(&n)) {
 		s.found[last].end = c.end
 		s.fix("repeated", start)
 		return
@@ -166,26 +166,26 @@ func (s *scan) add(n node, start int, kind string) {
 }
 
 // choose takes the one candidate that is left, when equal ones are one.
-func (s *scan) choose(level int) (node, bool) {
+func (s *scanner) choose(level int) (node, bool) {
 	if len(s.found) == 0 {
 		return node{}, s.nothingFound()
 	}
 	if s.fenced && s.sloppy {
-		return node{}, s.cutOff() // the fence, and perhaps a text whose quotes are not marked
+		return node{}, s.truncated() // the fence, and perhaps a text whose quotes are not marked
 	}
 	if s.loose && (s.within || !s.found[0].marked) {
-		return node{}, s.fault("ambiguous", s.found[0].start, "a parameter with a value is outside of the object: it may be part of it")
+		return node{}, s.failAt("ambiguous", s.found[0].start, "a parameter with a value is outside of the object: it may be part of it")
 	}
 	if last := s.found[len(s.found)-1].end; s.brokenQuotes(last) {
-		return node{}, s.fault("ambiguous", last, "an unmatched quote follows the object: its last text may extend to it")
+		return node{}, s.failAt("ambiguous", last, "an unmatched quote follows the object: its last text may extend to it")
 	}
 	if slices.ContainsFunc(s.found, func(c candidate) bool { return c.marked }) {
-		s.found = slices.DeleteFunc(s.found, func(c candidate) bool { return !c.marked && !s.fitsNames(&c.node) })
+		s.found = slices.DeleteFunc(s.found, func(c candidate) bool { return !c.marked && !s.hasKnownName(&c.node) })
 	}
 	var first node
 	for i := range s.found {
 		c := &s.found[i]
-		told := len(s.repairs)
+		kept := len(s.repairs)
 		n, ok := s.argumentsOf(c.node, level)
 		if !ok {
 			return n, false
@@ -194,9 +194,9 @@ func (s *scan) choose(level int) (node, bool) {
 			first = n
 			continue
 		}
-		s.repairs = s.repairs[:told]
-		if !equal(looks(&first), looks(&n)) {
-			return n, s.fault("several-calls", c.start, "the text contains %d different objects, and it is not clear which one is the call", len(s.found))
+		s.repairs = s.repairs[:kept]
+		if !equal(shape(&first), shape(&n)) {
+			return n, s.failAt("several-calls", c.start, "the text contains %d different objects, and it is not clear which one is the call", len(s.found))
 		}
 		s.fix("repeated", c.start)
 	}
@@ -204,8 +204,8 @@ func (s *scan) choose(level int) (node, bool) {
 	return first, true
 }
 
-// fitsNames tells whether an object has a name that the call may have.
-func (s *scan) fitsNames(n *node) bool {
+// hasKnownName tells whether an object has a name that the call may have.
+func (s *scanner) hasKnownName(n *node) bool {
 	if n.kind != object {
 		return true
 	}
@@ -218,7 +218,7 @@ func (s *scan) fitsNames(n *node) bool {
 	return false
 }
 
-func (s *scan) proseAround() {
+func (s *scanner) proseAround() {
 	if len(s.found) == 0 {
 		return
 	}
@@ -230,9 +230,9 @@ func (s *scan) proseAround() {
 	}
 }
 
-func (s *scan) nothingFound() bool {
+func (s *scanner) nothingFound() bool {
 	if s.has(s.first, "...") {
-		return s.fault("ellipsis", s.first, "the text contains ... in place of omitted content; send the whole call")
+		return s.failAt("ellipsis", s.first, "the text contains ... in place of omitted content; send the whole call")
 	}
-	return s.fault("not-arguments", s.first, "the text contains no call: expected an object with the arguments")
+	return s.failAt("not-arguments", s.first, "the text contains no call: expected an object with the arguments")
 }

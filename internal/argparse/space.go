@@ -16,12 +16,12 @@ func invisible(c rune) bool {
 }
 
 // blanks is the first place from i that is no blank.
-func (d *descent) blanks(i int) int { return d.skipBlanks(i, false) }
+func (d *parser) skipSpaces(i int) int { return d.spacesEnd(i, false) }
 
 // lineBlanks stays in the line.
-func (d *descent) lineBlanks(i int) int { return d.skipBlanks(i, true) }
+func (d *parser) skipLineSpaces(i int) int { return d.spacesEnd(i, true) }
 
-func (d *descent) skipBlanks(i int, line bool) int {
+func (d *parser) spacesEnd(i int, line bool) int {
 	start := i
 	for i < len(d.text) {
 		c, size := rune(d.text[i]), 1
@@ -38,7 +38,7 @@ func (d *descent) skipBlanks(i int, line bool) int {
 }
 
 // comment is the end of the comment that begins at i; i for none.
-func (d *descent) comment(i int) int {
+func (d *parser) comment(i int) int {
 	switch {
 	case d.has(i, "/*"):
 		if n := strings.Index(d.text[i+2:], "*/"); n >= 0 {
@@ -59,9 +59,9 @@ func (d *descent) comment(i int) int {
 }
 
 // skip is the first place from i that is neither blank nor comment.
-func (d *descent) skip(i int) int {
+func (d *parser) skip(i int) int {
 	for {
-		i = d.blanks(i)
+		i = d.skipSpaces(i)
 		j := d.comment(i)
 		if j == i || d.budget < 0 {
 			return i
@@ -72,9 +72,9 @@ func (d *descent) skip(i int) int {
 
 // space goes over blanks and comments between tokens. It refuses a comment with a single
 // quote in it, which is perhaps the rest of a text.
-func (d *descent) space() bool {
+func (d *parser) space() bool {
 	for {
-		d.pos = d.blanks(d.pos)
+		d.pos = d.skipSpaces(d.pos)
 		if j := d.escapedSpace(d.pos); j > d.pos {
 			d.fix("escape", d.pos)
 			d.pos = j
@@ -85,7 +85,7 @@ func (d *descent) space() bool {
 			return true
 		}
 		if d.oddQuotes(d.pos, j) {
-			return d.fault("ambiguous", d.pos, "it is not clear whether this is a comment or the rest of a text")
+			return d.failAt("ambiguous", d.pos, "it is not clear whether this is a comment or the rest of a text")
 		}
 		d.fix("comment", d.pos)
 		d.pos = j
@@ -93,8 +93,8 @@ func (d *descent) space() bool {
 }
 
 // unlike tells of a text that is no JSON for its blanks alone.
-func (d *descent) unlike() {
-	if !d.mended {
+func (d *parser) unlike() {
+	if !d.repaired {
 		d.fix("blank", 0)
 	}
 }
@@ -102,10 +102,10 @@ func (d *descent) unlike() {
 // escapedSpace is the end of the escapes of spaces from i on, which a model wrote between
 // tokens, as in {\n"p": 1}. It is i for none, and where something follows that such a space
 // cannot stand before.
-func (d *descent) escapedSpace(i int) int {
+func (d *parser) escapedSpace(i int) int {
 	end := i
 	for d.byteAt(end) == '\\' && (d.byteAt(end+1) == 'n' || d.byteAt(end+1) == 't' || d.byteAt(end+1) == 'r') {
-		end = d.blanks(end + 2)
+		end = d.skipSpaces(end + 2)
 	}
 	if c := d.byteAt(end); end == i || c != '\\' && c != '"' && c != '\'' && c != ',' && c != '{' && c != '[' && !d.isCloser(end) && (c < '0' || c > '9') {
 		return i
@@ -114,7 +114,7 @@ func (d *descent) escapedSpace(i int) int {
 }
 
 // oddQuotes tells whether quotes in a part of the text are no pairs.
-func (d *descent) oddQuotes(i, end int) bool {
+func (d *parser) oddQuotes(i, end int) bool {
 	double, single := 0, 0
 	for ; i < end; i++ {
 		switch {
@@ -129,11 +129,11 @@ func (d *descent) oddQuotes(i, end int) bool {
 
 // valueSpace goes over what stands between separator and value. What looks like a comment
 // there may be the text itself.
-func (d *descent) valueSpace(s *Schema) bool {
+func (d *parser) valueSpace(s *Schema) bool {
 	if d.top().closer == '\n' {
-		d.pos = d.lineBlanks(d.pos)
+		d.pos = d.skipLineSpaces(d.pos)
 	} else {
-		d.pos = d.blanks(d.pos)
+		d.pos = d.skipSpaces(d.pos)
 	}
 	if j := d.escapedSpace(d.pos); j > d.pos && (!s.allows("string") || d.quoteAt(j) != nil) {
 		d.fix("escape", d.pos)
@@ -143,10 +143,10 @@ func (d *descent) valueSpace(s *Schema) bool {
 		return d.spend(0, d.pos)
 	}
 	if s.allows("string") {
-		return d.fault("ambiguous", d.pos, "%s may be text or a comment; put the text in quotes", d.here())
+		return d.failAt("ambiguous", d.pos, "%s may be text or a comment; put the text in quotes", d.here())
 	}
 	if d.top().closer == '\n' {
-		return d.fault("syntax", d.pos, "%s has no value", d.here())
+		return d.failAt("syntax", d.pos, "%s has no value", d.here())
 	}
 	return d.space()
 }

@@ -7,16 +7,16 @@ import (
 )
 
 // reading is one call of Parse: what was found on the way, and what it may still cost.
-type reading struct {
+type state struct {
 	root    *Schema
 	tool    string
 	indexes map[*Schema]*index
 
-	shelf     *shelf
+	shelf     *nodeStack
 	path      []step
 	repairs   []Repair
 	coercions []Repair
-	mended    bool // the text was no plain JSON object of the parameters
+	repaired  bool // the text was no plain JSON object of the parameters
 	bad       *Refusal
 
 	// budget is how many characters may still be looked at more than once. It makes every
@@ -36,12 +36,12 @@ const (
 	maxString  = 3   // JSON in a string in a string in a string
 )
 
-func newReading(s *Schema, tool string, size int) *reading {
-	return &reading{root: s, tool: tool, shelf: new(shelf), budget: 32*size + 4096}
+func newState(s *Schema, tool string, size int) *state {
+	return &state{root: s, tool: tool, shelf: new(nodeStack), budget: 32*size + 4096}
 }
 
 // fail refuses the text, once: what follows from it is not told. It answers false.
-func (r *reading) fail(code string, off int, format string, args ...any) bool {
+func (r *state) fail(code string, off int, format string, args ...any) bool {
 	if r.bad == nil {
 		r.bad = &Refusal{Code: code, Offset: off, Message: fmt.Sprintf(format, args...)}
 	}
@@ -49,17 +49,17 @@ func (r *reading) fail(code string, off int, format string, args ...any) bool {
 }
 
 // spend takes n from the budget, and refuses the text where there is not so much left.
-func (r *reading) spend(n int, off int) bool {
+func (r *state) spend(n int, off int) bool {
 	r.budget -= n
 	return r.budget >= 0 || r.fail("ambiguous", off, "the text has too many possible readings")
 }
 
-func (r *reading) enter(name string) { r.path = append(r.path, step{name, -1}) }
-func (r *reading) enterItem(i int)   { r.path = append(r.path, step{"", i}) }
-func (r *reading) leave()            { r.path = r.path[:len(r.path)-1] }
+func (r *state) enter(name string) { r.path = append(r.path, step{name, -1}) }
+func (r *state) enterItem(i int)   { r.path = append(r.path, step{"", i}) }
+func (r *state) leave()            { r.path = r.path[:len(r.path)-1] }
 
 // where is the path of the value that is read.
-func (r *reading) where() string {
+func (r *state) where() string {
 	var b []byte
 	for _, s := range r.path {
 		if s.item >= 0 {
@@ -78,7 +78,7 @@ func (r *reading) where() string {
 }
 
 // here is where in a sentence.
-func (r *reading) here() string {
+func (r *state) here() string {
 	if p := r.where(); p != "" {
 		return p
 	}
@@ -86,15 +86,15 @@ func (r *reading) here() string {
 }
 
 // mend tells of a repair of the text.
-func (r *reading) mend(kind string, off int32) {
-	r.mended = true
+func (r *state) addRepair(kind string, off int32) {
+	r.repaired = true
 	if len(r.repairs) < maxRepairs {
 		r.repairs = append(r.repairs, Repair{kind, r.where(), int(off)})
 	}
 }
 
 // coerced tells of a value that was given as another type, or by another name.
-func (r *reading) coerced(kind string, off int32) bool {
+func (r *state) coerced(kind string, off int32) bool {
 	if len(r.coercions) < maxRepairs {
 		r.coercions = append(r.coercions, Repair{kind, r.where(), int(off)})
 	}

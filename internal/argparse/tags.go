@@ -12,10 +12,10 @@ var (
 )
 
 // thoughts goes over what a text begins with that is no part of the call.
-func (s *scan) thoughts(start int) bool {
+func (s *scanner) thoughts(start int) bool {
 	s.pos = start
 	for {
-		s.pos = s.blanks(s.pos)
+		s.pos = s.skipSpaces(s.pos)
 		name, rest, end := s.tagAt(s.pos)
 		if end == 0 || rest != "" || !slices.Contains(thinkingTags, strings.ToLower(name)) || s.byteAt(s.pos+1) == '/' {
 			return true
@@ -28,7 +28,7 @@ func (s *scan) thoughts(start int) bool {
 
 // tagAt is the name of the tag at i, what stands behind the name, and where it ends; 0 for
 // none.
-func (d *descent) tagAt(i int) (name, rest string, end int) {
+func (d *parser) tagAt(i int) (name, rest string, end int) {
 	if d.byteAt(i) != '<' {
 		return "", "", 0
 	}
@@ -49,7 +49,7 @@ func (d *descent) tagAt(i int) (name, rest string, end int) {
 }
 
 // tag goes over a tag, or reads what it holds.
-func (s *scan) tag() bool {
+func (s *scanner) tag() bool {
 	start := s.pos
 	name, rest, end := s.tagAt(start)
 	shut := s.byteAt(start+1) == '/'
@@ -73,7 +73,7 @@ func (s *scan) tag() bool {
 	case name == "arg_key" && s.marked > 0 && rest == "":
 		return s.argPairs()
 	case name == "parameter" || name == "param" || name == "arg_key" || name == "arg_value":
-		return s.fault("ambiguous", start, "the tag <%s> is outside of a call", name)
+		return s.failAt("ambiguous", start, "the tag <%s> is outside of a call", name)
 	case isToolWord(name) && name != "function" && s.marked > 0 && name != "tool":
 		callee, _, _ := strings.Cut(s.text[end:min(len(s.text), end+maxKey)], "<")
 		s.pos = end
@@ -94,7 +94,7 @@ func (s *scan) tag() bool {
 }
 
 // sign goes over a < that begins no tag. A tag that the end of the text cuts off is one.
-func (s *scan) sign(start int) bool {
+func (s *scanner) sign(start int) bool {
 	s.pos++
 	i := s.pos
 	if s.byteAt(i) == '/' {
@@ -104,14 +104,14 @@ func (s *scan) sign(start int) bool {
 	name := strings.ToLower(s.text[i:end])
 	known := name == "parameter" || name == "function" || name == "invoke" || slices.Contains(callTags, name)
 	if end > i && (end == len(s.text) || known && len(s.text)-end < maxKey && !strings.Contains(s.text[end:], ">")) {
-		return s.cutOff()
+		return s.truncated()
 	}
 	return true
 }
 
 // inKnownTag refuses an object right behind a tag that is none of a call: it is a value of
 // something else.
-func (s *scan) inKnownTag(start, shut int) bool {
+func (s *scanner) inKnownTag(start, shut int) bool {
 	from := max(0, shut-300)
 	open := strings.LastIndexByte(s.text[from:shut], '<')
 	if open < 0 {
@@ -122,7 +122,7 @@ func (s *scan) inKnownTag(start, shut int) bool {
 	if end != shut+1 || slices.Contains(thinkingTags, name) || slices.Contains(callTags, name) || name == "function" || name == "invoke" || s.isToolTag(name) || s.byteAt(from+open+1) == '/' {
 		return true
 	}
-	return s.fault("ambiguous", start, "this object is inside the tag <%s>, which is not part of a call", name)
+	return s.failAt("ambiguous", start, "this object is inside the tag <%s>, which is not part of a call", name)
 }
 
 // attribute is the name that a tag carries: =NAME or name="NAME".
@@ -133,47 +133,47 @@ func attribute(rest string) string {
 }
 
 // thinking drops thoughts. A single end of them drops what stands before it.
-func (s *scan) thinking(name string, end int, shut bool) bool {
+func (s *scanner) thinking(name string, end int, shut bool) bool {
 	s.fix("thinking", s.pos)
 	if shut {
-		if s.thinks {
-			return s.fault("ambiguous", s.pos, "the thinking section is closed twice")
+		if s.sawThinking {
+			return s.failAt("ambiguous", s.pos, "the thinking section is closed twice")
 		}
 		if s.loose {
-			return s.fault("ambiguous", s.pos, "this tag may end the thinking section or be part of the value before it")
+			return s.failAt("ambiguous", s.pos, "this tag may end the thinking section or be part of the value before it")
 		}
-		s.found, s.marked, s.thinks = nil, 0, true
+		s.found, s.marked, s.sawThinking = nil, 0, true
 		s.pos = end
 		return true
 	}
-	s.thinks = true
+	s.sawThinking = true
 	i := strings.Index(s.text[end:], "</"+name+">")
 	if i < 0 {
-		return s.fault("truncated", len(s.text), "the thinking section is not closed, so the call was truncated")
+		return s.failAt("truncated", len(s.text), "the thinking section is not closed, so the call was truncated")
 	}
 	s.pos = end + i + len(name) + 3
 	return true
 }
 
 // taggedLines reads lines of names and values up to the closing tag.
-func (s *scan) taggedLines(name string) bool {
-	k, ok := s.linesAt(s.blanks(s.pos))
+func (s *scanner) taggedLines(name string) bool {
+	k, ok := s.linesAt(s.skipSpaces(s.pos))
 	if !ok {
 		return true
 	}
 	end := strings.Index(s.text[k:], "</"+name+">")
 	if end < 0 {
-		return s.cutOff()
+		return s.truncated()
 	}
 	return s.region(k, k+end)
 }
 
 // taggedCall reads <function=NAME> with an object or with a tag for each parameter.
-func (s *scan) taggedCall(tag, callee string, start, end int) bool {
+func (s *scanner) taggedCall(tag, callee string, start, end int) bool {
 	if !s.calls(callee, int(s.at(start))) {
 		return false
 	}
-	s.pos = s.blanks(end)
+	s.pos = s.skipSpaces(end)
 	s.marked++
 	if s.byteAt(s.pos) == '{' {
 		s.fix("tag", start)
@@ -185,20 +185,20 @@ func (s *scan) taggedCall(tag, callee string, start, end int) bool {
 	}
 	n := node{kind: object, off: s.at(start)}
 	for {
-		s.pos = s.blanks(s.pos)
+		s.pos = s.skipSpaces(s.pos)
 		name, rest, end := s.tagAt(s.pos)
 		switch {
 		case s.pos >= len(s.text):
-			return s.cutOff()
+			return s.truncated()
 		case end > 0 && s.byteAt(s.pos+1) == '/' && name == tag:
 			s.pos = end
 			s.add(n, start, "tag")
 			s.marked--
 			return true
 		case end == 0 && !strings.Contains(s.text[s.pos:], ">"):
-			return s.cutOff()
+			return s.truncated()
 		case end == 0 || s.byteAt(s.pos+1) == '/' || s.parameterTag(name, rest) == "":
-			return s.fault("syntax", s.pos, "expected <parameter=NAME> or </%s>", tag)
+			return s.failAt("syntax", s.pos, "expected <parameter=NAME> or </%s>", tag)
 		}
 		k, ok := s.taggedValue(name, s.parameterTag(name, rest), end, func(next string) bool {
 			return next == name || next == "function" || next == "invoke" || s.inputName(name) && s.inputName(next)
@@ -212,7 +212,7 @@ func (s *scan) taggedCall(tag, callee string, start, end int) bool {
 
 // taggedValue reads the text of one parameter, whose tag ends at end. mayFollow says which
 // tags may follow it.
-func (s *scan) taggedValue(tag, name string, end int, mayFollow func(string) bool) (node, bool) {
+func (s *scanner) taggedValue(tag, name string, end int, mayFollow func(string) bool) (node, bool) {
 	start := s.pos
 	n := node{name: name, nameOff: s.at(start), off: s.at(end)}
 	shut := "</" + tag + ">"
@@ -223,19 +223,19 @@ func (s *scan) taggedValue(tag, name string, end int, mayFollow func(string) boo
 	}
 	i := strings.Index(s.text[end+skip:], shut)
 	if i < 0 {
-		return n, s.cutOff()
+		return n, s.truncated()
 	}
 	i += skip
 	if !cdata {
 		text = s.text[end : end+i]
 	} else if !isSpaces(s.text[end+skip+len("]]>") : end+i]) {
-		return n, s.fault("ambiguous", end+skip, "%s: unexpected text after ]]>", quote(name))
+		return n, s.failAt("ambiguous", end+skip, "%s: unexpected text after ]]>", quote(name))
 	}
 	s.pos = end + i + len(shut)
-	k := s.blanks(s.pos)
+	k := s.skipSpaces(s.pos)
 	next, _, nextEnd := s.tagAt(k)
 	if k < len(s.text) && (s.text[k] != '<' || nextEnd > 0 && !mayFollow(next)) || strings.Contains(text, "<"+tag+"=") || strings.Contains(text, "<"+tag+" name=") {
-		return n, s.fault("ambiguous", s.pos, "%s: it is not clear where the value ends: it contains a tag, or a closing tag is missing", quote(name))
+		return n, s.failAt("ambiguous", s.pos, "%s: it is not clear where the value ends: it contains a tag, or a closing tag is missing", quote(name))
 	}
 	if cdata {
 		n.kind, n.text = quoted, text
@@ -243,7 +243,7 @@ func (s *scan) taggedValue(tag, name string, end int, mayFollow func(string) boo
 	}
 	if !strings.HasPrefix(strings.TrimSpace(text), "<") || s.schemaOf(name).allows("string") {
 		text, ok := s.unindented(text, start)
-		return s.rawValue(n, text), ok || s.fault("ambiguous", end, "%s: it is not clear whether the indentation is part of the text; send JSON", quote(name))
+		return s.rawValue(n, text), ok || s.failAt("ambiguous", end, "%s: it is not clear whether the indentation is part of the text; send JSON", quote(name))
 	}
 	return s.childTags(n, end, text)
 }
@@ -251,7 +251,7 @@ func (s *scan) taggedValue(tag, name string, end int, mayFollow func(string) boo
 // unindented takes the indentation off a text in one line between tags that have lines of
 // their own and are indented themselves, the first of them at start. In several lines it may
 // be a part of the text: ok is false.
-func (s *scan) unindented(text string, start int) (_ string, ok bool) {
+func (s *scanner) unindented(text string, start int) (_ string, ok bool) {
 	line, broken := strings.CutPrefix(text, "\n")
 	i := strings.LastIndexByte(line, '\n')
 	if !broken || i < 0 {
@@ -265,7 +265,7 @@ func (s *scan) unindented(text string, start int) (_ string, ok bool) {
 }
 
 // schemaOf is the schema of a parameter, nil for none.
-func (s *scan) schemaOf(name string) *Schema {
+func (s *scanner) schemaOf(name string) *Schema {
 	if p, _ := s.property(s.root, name); p >= 0 {
 		return s.root.Properties[p].Schema
 	}
@@ -274,7 +274,7 @@ func (s *scan) schemaOf(name string) *Schema {
 
 // childTags reads a value of tags: the items of an array in tags of one name, or the members
 // of an object. from is where the text is.
-func (s *scan) childTags(n node, from int, text string) (node, bool) {
+func (s *scanner) childTags(n node, from int, text string) (node, bool) {
 	inner := s.schemaOf(n.name)
 	n.kind = array
 	if inner.allows("object") {
@@ -284,7 +284,7 @@ func (s *scan) childTags(n node, from int, text string) (node, bool) {
 		name, after, ok := strings.Cut(strings.TrimPrefix(rest, "<"), ">")
 		value, next, closed := strings.Cut(after, "</"+name+">")
 		if !ok || !closed || rest[0] != '<' || strings.ContainsAny(name, " /<=") || strings.Contains(value, "<") || n.kind == array && len(n.kids) > 0 && name != n.kids[0].name {
-			return n, s.fault("ambiguous", from, "%s: it is not clear what the tags inside the value mean; send JSON", quote(n.name))
+			return n, s.failAt("ambiguous", from, "%s: it is not clear what the tags inside the value mean; send JSON", quote(n.name))
 		}
 		s.budget -= len(rest)
 		n.kids = append(n.kids, node{kind: bare, name: name, nameOff: n.off, off: n.off, text: strings.TrimSpace(value)})
@@ -295,7 +295,7 @@ func (s *scan) childTags(n node, from int, text string) (node, bool) {
 
 // rawValue makes the node of a parameter of the text between its tags: a text as it is, but
 // for one line break at either end, and what is to be read for other types.
-func (s *scan) rawValue(n node, text string) node {
+func (s *scanner) rawValue(n node, text string) node {
 	if s.schemaOf(n.name).allows("string") {
 		if rest, windows := strings.CutPrefix(text, "\r\n"); windows {
 			text = strings.TrimSuffix(strings.TrimSuffix(rest, "\n"), "\r")
@@ -311,8 +311,8 @@ func (s *scan) rawValue(n node, text string) node {
 }
 
 // cdata is the text of the CDATA section that begins at i, with spaces before it.
-func (s *scan) cdata(i int) (string, bool) {
-	rest, ok := strings.CutPrefix(s.text[s.blanks(i):], "<![CDATA[")
+func (s *scanner) cdata(i int) (string, bool) {
+	rest, ok := strings.CutPrefix(s.text[s.skipSpaces(i):], "<![CDATA[")
 	if !ok {
 		return "", false
 	}

@@ -6,19 +6,19 @@ import (
 )
 
 // isToolTag reports whether a tag is named after the tool that is called.
-func (s *scan) isToolTag(name string) bool {
+func (s *scanner) isToolTag(name string) bool {
 	return s.tool != "" && sameTool(name, s.tool)
 }
 
 // toolTag reads a tag that is named after the tool, <search>, with a tag for each parameter
 // or with their values as attributes.
-func (s *scan) toolTag(start int) bool {
+func (s *scanner) toolTag(start int) bool {
 	s.pos = start + 1
 	for s.pos < len(s.text) && (isWordByte(s.text[s.pos]) || s.text[s.pos] == '-' || s.text[s.pos] == ':') {
 		s.pos++
 	}
 	tag := s.text[start+1 : s.pos]
-	if k := s.blanks(s.pos); s.byteAt(k) != '>' && !s.has(k, "/>") && !s.isKey(k) {
+	if k := s.skipSpaces(s.pos); s.byteAt(k) != '>' && !s.has(k, "/>") && !s.isKey(k) {
 		return true // prose
 	}
 	n := node{kind: object, off: s.at(start)}
@@ -27,7 +27,7 @@ func (s *scan) toolTag(start int) bool {
 		return false
 	}
 	if !closed && !s.parameterTags(&n, tag, start) {
-		if _, lines := s.linesAt(s.blanks(s.pos)); lines && s.bad == nil && len(n.kids) == 0 {
+		if _, lines := s.linesAt(s.skipSpaces(s.pos)); lines && s.bad == nil && len(n.kids) == 0 {
 			s.marked++
 			s.fix("tag", start)
 			return s.taggedLines(tag)
@@ -39,12 +39,12 @@ func (s *scan) toolTag(start int) bool {
 }
 
 // attributes reads the attributes of a tag, to its end. closed means that it ends with />.
-func (s *scan) attributes(n *node) (closed, ok bool) {
+func (s *scanner) attributes(n *node) (closed, ok bool) {
 	for {
-		s.pos = s.blanks(s.pos)
+		s.pos = s.skipSpaces(s.pos)
 		switch {
 		case s.pos >= len(s.text):
-			return false, s.cutOff()
+			return false, s.truncated()
 		case s.text[s.pos] == '>':
 			s.pos++
 			return false, true
@@ -60,15 +60,15 @@ func (s *scan) attributes(n *node) (closed, ok bool) {
 			continue
 		}
 		if end == at || s.byteAt(end) != '=' || q != '"' && q != '\'' {
-			return false, s.fault("syntax", at, "expected NAME=\"VALUE\" in the tag")
+			return false, s.failAt("syntax", at, "expected NAME=\"VALUE\" in the tag")
 		}
 		value, _, found := strings.Cut(s.text[end+2:], string(q))
 		if !found {
-			return false, s.cutOff()
+			return false, s.truncated()
 		}
 		name := s.text[at:end]
 		if strings.Contains(value, "&") && strings.Contains(value, ";") {
-			return false, s.fault("ambiguous", end+2, "%s: & may begin an entity or be text; send JSON", quote(name))
+			return false, s.failAt("ambiguous", end+2, "%s: & may begin an entity or be text; send JSON", quote(name))
 		}
 		s.pos = end + 2 + len(value) + 1
 		n.kids = append(n.kids, s.rawValue(node{name: name, nameOff: s.at(at), off: s.at(end + 2)}, value))
@@ -77,15 +77,15 @@ func (s *scan) attributes(n *node) (closed, ok bool) {
 
 // parameterTags reads the tags in a tag that is named after the tool, and its end. It is false
 // where something else stands in it: an object, which run reads, or prose.
-func (s *scan) parameterTags(n *node, tag string, start int) bool {
+func (s *scanner) parameterTags(n *node, tag string, start int) bool {
 	body := s.pos
-	if s.pos = s.blanks(body); s.byteAt(s.pos) == '{' {
+	if s.pos = s.skipSpaces(body); s.byteAt(s.pos) == '{' {
 		s.marked++
 		s.fix("tag", start)
 		return false
 	}
 	for {
-		s.pos = s.blanks(s.pos)
+		s.pos = s.skipSpaces(s.pos)
 		name, rest, end := s.tagAt(s.pos)
 		shut := s.byteAt(s.pos+1) == '/'
 		switch {
@@ -97,9 +97,9 @@ func (s *scan) parameterTags(n *node, tag string, start int) bool {
 			s.pos = body
 			return false
 		case s.pos >= len(s.text) || end == 0 && !strings.Contains(s.text[s.pos:], ">"):
-			return s.cutOff()
+			return s.truncated()
 		default:
-			return s.fault("syntax", s.pos, "expected <PARAMETER> or </%s>", tag)
+			return s.failAt("syntax", s.pos, "expected <PARAMETER> or </%s>", tag)
 		}
 		at := end
 		k, ok := s.taggedValue(name, s.parameterTag(name, rest), end, func(next string) bool {
@@ -109,7 +109,7 @@ func (s *scan) parameterTags(n *node, tag string, start int) bool {
 			return false
 		}
 		if text := s.text[at:s.pos]; slices.ContainsFunc(s.root.Properties, func(p Property) bool { return strings.Contains(text, "<"+p.Name+">") }) {
-			return s.fault("ambiguous", at, "%s: it is not clear where the value ends: it contains the tag of a parameter", quote(name))
+			return s.failAt("ambiguous", at, "%s: it is not clear where the value ends: it contains the tag of a parameter", quote(name))
 		}
 		n.kids = append(n.kids, k)
 	}
@@ -117,7 +117,7 @@ func (s *scan) parameterTags(n *node, tag string, start int) bool {
 
 // parameterTag is the parameter that a tag names: its own name, or that in its attribute. It
 // is "" for none.
-func (s *scan) parameterTag(name, rest string) string {
+func (s *scanner) parameterTag(name, rest string) string {
 	switch {
 	case name == "parameter" || name == "param" || name == "arg":
 		return attribute(rest)
@@ -129,14 +129,14 @@ func (s *scan) parameterTag(name, rest string) string {
 
 // holdsParameters reports whether a tag of a call that ends at end holds a tag for each
 // parameter.
-func (s *scan) holdsParameters(end int) bool {
-	k := s.blanks(end)
+func (s *scanner) holdsParameters(end int) bool {
+	k := s.skipSpaces(end)
 	name, rest, inner := s.tagAt(k)
 	return inner > 0 && s.byteAt(k+1) != '/' && s.parameterTag(name, rest) != ""
 }
 
 // heldParameters reads them, and the end of the tag.
-func (s *scan) heldParameters(tag, rest string, start, end int) bool {
+func (s *scanner) heldParameters(tag, rest string, start, end int) bool {
 	if callee := attribute(rest); strings.Contains(rest, "name=") && !s.calls(callee, int(s.at(start))) {
 		return false
 	}
@@ -151,7 +151,7 @@ func (s *scan) heldParameters(tag, rest string, start, end int) bool {
 
 // argPairs reads <arg_key>NAME</arg_key><arg_value>VALUE</arg_value>, as GLM writes them
 // behind the name of the tool. The tag that opens the value may be lost.
-func (s *scan) argPairs() bool {
+func (s *scanner) argPairs() bool {
 	start := s.pos
 	before := s.text[max(0, start-maxKey):start]
 	callee := strings.TrimSpace(before[strings.LastIndexByte(before, '>')+1:])
@@ -163,28 +163,28 @@ func (s *scan) argPairs() bool {
 		at := s.pos + len("<arg_key>")
 		name, _, closed := strings.Cut(s.text[at:], "</arg_key>")
 		if !closed {
-			return s.cutOff()
+			return s.truncated()
 		}
-		s.pos = s.blanks(at + len(name) + len("</arg_key>"))
+		s.pos = s.skipSpaces(at + len(name) + len("</arg_key>"))
 		if s.has(s.pos, "<arg_value>") {
 			s.pos += len("<arg_value>")
 		}
 		value, _, closed := strings.Cut(s.text[s.pos:], "</arg_value>")
 		switch {
 		case !closed:
-			return s.cutOff()
+			return s.truncated()
 		case strings.Contains(value, "<arg_") || strings.Contains(value, "</tool_call>"):
-			return s.fault("ambiguous", s.pos, "%s: it is not clear where the value ends: it contains a tag, or a closing tag is missing", quote(name))
+			return s.failAt("ambiguous", s.pos, "%s: it is not clear where the value ends: it contains a tag, or a closing tag is missing", quote(name))
 		}
 		k := node{name: strings.TrimSpace(name), nameOff: s.at(at), off: s.at(s.pos)}
 		n.kids = append(n.kids, s.rawValue(k, value))
-		s.pos = s.blanks(s.pos + len(value) + len("</arg_value>"))
+		s.pos = s.skipSpaces(s.pos + len(value) + len("</arg_value>"))
 	}
 	switch {
 	case s.pos >= len(s.text):
-		return s.cutOff()
+		return s.truncated()
 	case !s.has(s.pos, "</tool_call"):
-		return s.fault("ambiguous", s.pos, "expected <arg_key> or </tool_call>")
+		return s.failAt("ambiguous", s.pos, "expected <arg_key> or </tool_call>")
 	}
 	s.add(n, start, "tag")
 	return true

@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// mixedShut finds the end of a text whose quotes are of two kinds: "text” or “text". It is
+// mixedClose finds the end of a text whose quotes are of two kinds: "text” or “text". It is
 // the first sign of the other kind after which the next member or the end of the object
 // follows, and counts only where the own sign closes nothing. size is 0 for none.
-func (d *descent) mixedShut(q *quotes, body, end, size int) (at, n int) {
+func (d *parser) mixedClose(q *quotes, body, end, size int) (at, n int) {
 	other := ""
 	switch {
 	case q.open == `"`:
@@ -19,7 +19,7 @@ func (d *descent) mixedShut(q *quotes, body, end, size int) (at, n int) {
 	default:
 		return 0, 0
 	}
-	if len(d.open) == 0 || d.top().closer == '\n' || size > 0 && d.goesOn(end+size) {
+	if len(d.open) == 0 || d.top().closer == '\n' || size > 0 && d.continues(end+size) {
 		return 0, 0
 	}
 	d.budget -= end - body
@@ -28,14 +28,14 @@ func (d *descent) mixedShut(q *quotes, body, end, size int) (at, n int) {
 	if !found || strings.Contains(text, "“") || strings.Contains(text, "„") || !unicode.IsLetter(last) && !unicode.IsDigit(last) {
 		return 0, 0
 	}
-	if at = body + len(text); d.goesOnAsMember(at + len(other)) {
+	if at = body + len(text); d.memberFollows(at + len(other)) {
 		return at, len(other)
 	}
 	return 0, 0
 }
 
 // curlyName reports whether the name whose value begins at i is in typographic quotes.
-func (d *descent) curlyName(i int) bool {
+func (d *parser) curlyName(i int) bool {
 	sep := d.back(i)
 	before := strings.TrimRight(d.text[max(0, sep-maxKey):sep], " ")
 	if !d.isSeparator(sep) || strings.HasSuffix(before, "”") {
@@ -47,7 +47,7 @@ func (d *descent) curlyName(i int) bool {
 }
 
 // mixedKey reads a declared name whose quotes are of two kinds, “name" or "name”.
-func (d *descent) mixedKey(i int) (name string, end int, ok bool) {
+func (d *parser) mixedKey(i int) (name string, end int, ok bool) {
 	open := d.has(i, "“")
 	start, shut := i+1, "”"
 	switch {
@@ -58,31 +58,31 @@ func (d *descent) mixedKey(i int) (name string, end int, ok bool) {
 	}
 	word := d.bareKey(start)
 	end = word + len(shut)
-	if word == start || !d.has(word, shut) || !d.isSeparator(d.blanks(end)) || !d.declaredHere(d.text[start:word]) {
+	if word == start || !d.has(word, shut) || !d.isSeparator(d.skipSpaces(end)) || !d.declaredHere(d.text[start:word]) {
 		return "", 0, false
 	}
 	return d.text[start:word], end, true
 }
 
-// goesOnAsMember reports whether a declared name follows the value that ends at i.
-func (d *descent) goesOnAsMember(i int) bool {
-	k := d.blanks(i)
+// memberFollows reports whether a declared name follows the value that ends at i.
+func (d *parser) memberFollows(i int) bool {
+	k := d.skipSpaces(i)
 	if n := d.commaAt(k); n > 0 && !d.top().list {
-		name, ok := d.keyAt(d.blanks(k + n))
+		name, ok := d.keyAt(d.skipSpaces(k + n))
 		return ok && d.declaredHere(name)
 	}
 	return false
 }
 
-// nestedShut finds the end of a text in typographic quotes that holds pairs of them: the
+// nestedClose finds the end of a text in typographic quotes that holds pairs of them: the
 // closing sign that balances the first one.
-func (d *descent) nestedShut(q *quotes, body int) (at, size int) {
-	if q.open == q.shut || len(q.open) == 1 {
+func (d *parser) nestedClose(q *quotes, body int) (at, size int) {
+	if q.open == q.close || len(q.open) == 1 {
 		return 0, 0
 	}
 	depth := 1
 	for i := body; i < len(d.text); {
-		switch n := d.shuts(q, i); {
+		switch n := d.closesAt(q, i); {
 		case n > 0:
 			if depth--; depth == 0 {
 				d.budget -= i - body

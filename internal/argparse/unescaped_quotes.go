@@ -14,17 +14,17 @@ import (
 //   - an odd number of quotes in it (apostrophes and inches do not count), or one that
 //     should open a pair and looks like the end of a text;
 //   - a later quote that could close it as well.
-func (d *descent) inner(s *Schema, q *quotes, body, end, size int) (int, int) {
+func (d *parser) inner(s *Schema, q *quotes, body, end, size int) (int, int) {
 	first := end
 	if code, why := d.notInner(s, end+size); code != "" {
-		d.fault(code, first, "%s: %s", d.here(), why)
+		d.failAt(code, first, "%s: %s", d.here(), why)
 		return 0, 0
 	}
 	count, previous := 0, body
 	for size > 0 && d.spend(end-previous+1, body) {
 		switch d.after(end + size) {
 		case lostName:
-			if d.matters(d.text[previous:end]) {
+			if d.mayBeName(d.text[previous:end]) {
 				return d.doubtful(first)
 			}
 		case doubt:
@@ -47,23 +47,23 @@ func (d *descent) inner(s *Schema, q *quotes, body, end, size int) (int, int) {
 			count++
 		}
 		previous = end + size
-		end, size = d.nextShut(q, previous)
+		end, size = d.nextClose(q, previous)
 	}
 	if d.bad == nil && !strings.ContainsAny(d.text[d.back(len(d.text)):], "}])>`") {
-		d.cutOff()
+		d.truncated()
 	}
 	return d.doubtful(first)
 }
 
-func (d *descent) doubtful(i int) (int, int) {
-	d.fault("ambiguous", i, `%s: it is not clear where the text ends; write quotes inside it as \"`, d.here())
+func (d *parser) doubtful(i int) (int, int) {
+	d.failAt("ambiguous", i, `%s: it is not clear where the text ends; write quotes inside it as \"`, d.here())
 	return 0, 0
 }
 
 // notInner says what the characters after a text make of it other than a text with quotes
 // in it.
-func (d *descent) notInner(s *Schema, i int) (code, why string) {
-	k := d.blanks(i)
+func (d *parser) notInner(s *Schema, i int) (code, why string) {
+	k := d.skipSpaces(i)
 	c := d.byteAt(k)
 	closer := c == '}' || c == ']' || c == ')'
 	switch {
@@ -93,12 +93,12 @@ const (
 	doubt                  // too many things
 )
 
-func (d *descent) after(i int) follow {
+func (d *parser) after(i int) follow {
 	f := d.top()
 	if f.closer == '\n' {
 		return d.afterInLine(i)
 	}
-	k := d.blanks(i)
+	k := d.skipSpaces(i)
 	switch c := d.byteAt(k); {
 	case k >= len(d.text):
 		return nothing
@@ -109,14 +109,14 @@ func (d *descent) after(i int) follow {
 	case d.isSeparator(k):
 		return lostName
 	case c == ',':
-		return d.afterComma(d.blanks(k + 1))
+		return d.afterComma(d.skipSpaces(k + 1))
 	}
-	if name, ok := d.keyAt(k); ok && d.matters(name) || d.twoTexts(k) {
+	if name, ok := d.keyAt(k); ok && d.mayBeName(name) || d.twoTexts(k) {
 		return doubt
 	}
 	if word := d.bareKey(k); word > k {
-		next := d.blanks(word)
-		if c := d.byteAt(next); (c == '{' || c == '[' || d.quoteAt(next) != nil) && d.matters(d.text[k:word]) {
+		next := d.skipSpaces(word)
+		if c := d.byteAt(next); (c == '{' || c == '[' || d.quoteAt(next) != nil) && d.mayBeName(d.text[k:word]) {
 			return doubt
 		}
 	}
@@ -124,27 +124,27 @@ func (d *descent) after(i int) follow {
 }
 
 // twoTexts tells whether a quote at k, behind another, may open a text of its own.
-func (d *descent) twoTexts(k int) bool {
+func (d *parser) twoTexts(k int) bool {
 	q := d.quoteAt(k)
-	return q != nil && !d.goesOn(k+len(q.open))
+	return q != nil && !d.continues(k+len(q.open))
 }
 
 // startsMember tells whether a name of the call stands at k, also one that lost its
 // separator.
-func (d *descent) startsMember(k int) bool {
+func (d *parser) startsMember(k int) bool {
 	if name, ok := d.keyAt(k); ok {
-		return d.matters(name)
+		return d.mayBeName(name)
 	}
 	if q := d.quoteAt(k); q != nil {
-		end, size := d.nextShut(q, k+len(q.open))
-		return size > 0 && d.spend(end-k, k) && d.matters(d.text[k+len(q.open):end])
+		end, size := d.nextClose(q, k+len(q.open))
+		return size > 0 && d.spend(end-k, k) && d.mayBeName(d.text[k+len(q.open):end])
 	}
 	word := d.bareKey(k)
-	return word > k && d.matters(d.text[k:word])
+	return word > k && d.mayBeName(d.text[k:word])
 }
 
 // afterComma is what follows a quote and a comma.
-func (d *descent) afterComma(k int) follow {
+func (d *parser) afterComma(k int) follow {
 	if d.comment(k) > k {
 		return doubt
 	}
@@ -167,7 +167,7 @@ func (d *descent) afterComma(k int) follow {
 	return doubt
 }
 
-func (d *descent) schemaHere() *Schema {
+func (d *parser) schemaHere() *Schema {
 	if s := d.top().schema; s != nil {
 		return s
 	}
@@ -176,7 +176,7 @@ func (d *descent) schemaHere() *Schema {
 
 // closesWell tells whether the closers from k on match what is open, and the text goes on
 // as it may after them.
-func (d *descent) closesWell(k int) follow {
+func (d *parser) closesWell(k int) follow {
 	for level := len(d.open) - 1; level >= 0; level-- {
 		c := d.byteAt(k)
 		if c != d.open[level].closer {
@@ -185,7 +185,7 @@ func (d *descent) closesWell(k int) follow {
 			}
 			return doubt
 		}
-		k = d.blanks(k + 1)
+		k = d.skipSpaces(k + 1)
 	}
 	if d.lastQuote >= k && d.lastCloser >= k {
 		return nothing
@@ -194,9 +194,9 @@ func (d *descent) closesWell(k int) follow {
 }
 
 // later tells whether a quote behind i could close the text as well.
-func (d *descent) later(q *quotes, i int) bool {
+func (d *parser) later(q *quotes, i int) bool {
 	for {
-		end, size := d.nextShut(q, i)
+		end, size := d.nextClose(q, i)
 		if !d.spend(end-i+1, i) {
 			return true
 		}
@@ -215,7 +215,7 @@ func (d *descent) later(q *quotes, i int) bool {
 
 // matters tells whether a name that stands in a text may be one of the call: a declared one
 // among the arguments, and any in an object that may have others.
-func (d *descent) matters(name string) bool {
+func (d *parser) mayBeName(name string) bool {
 	for i := len(d.open) - 1; i >= 0; i-- {
 		f := d.open[i]
 		if f.list {
@@ -232,21 +232,21 @@ func (d *descent) matters(name string) bool {
 }
 
 // opens tells whether the quote at i looks like the first of a pair.
-func (d *descent) opens(i, size int) bool {
+func (d *parser) opens(i, size int) bool {
 	before, _ := utf8.DecodeLastRuneInString(d.text[:i])
 	after, _ := utf8.DecodeRuneInString(d.text[i+size:])
 	return !unicode.IsLetter(before) && !unicode.IsDigit(before) && !invisible(after) && !strings.ContainsRune(",;.:=}])", after)
 }
 
 // ends tells whether the quote at i looks like the second of a pair.
-func (d *descent) ends(i, size int) bool {
+func (d *parser) ends(i, size int) bool {
 	before, _ := utf8.DecodeLastRuneInString(d.text[:i])
 	after, _ := utf8.DecodeRuneInString(d.text[i+size:])
 	return !invisible(before) && !strings.ContainsRune(",([{:=", before) && !unicode.IsLetter(after) && !unicode.IsDigit(after)
 }
 
 // inch tells whether the quote at i is the sign after a number, as in 5" wide.
-func (d *descent) inch(i, size int) bool {
+func (d *parser) inch(i, size int) bool {
 	after, _ := utf8.DecodeRuneInString(d.text[min(i+size+1, len(d.text)):])
 	return i > 0 && d.text[i-1] >= '0' && d.text[i-1] <= '9' && d.byteAt(i+size) == ' ' && unicode.IsLetter(after)
 }

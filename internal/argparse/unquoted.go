@@ -7,10 +7,10 @@ import (
 
 // bareValue reads a value without quotes. Where text is declared it goes on to what ends it
 // without doubt; otherwise it is one word, whose meaning the schema decides (fit.go).
-func (d *descent) bareValue(s *Schema) (node, bool) {
+func (d *parser) bareValue(s *Schema) (node, bool) {
 	start := d.pos
 	if word := d.bareKey(start); word > start && word-start < 3 && digits(d.text[start:word]) == 0 && d.quoteAt(word) != nil && !d.apostrophe(word, len(d.quoteAt(word).open)) {
-		return node{}, d.fault("code", start, "%s: the prefix %s before a quote is code, which is not evaluated; write the plain text", d.here(), quote(d.text[start:word]))
+		return node{}, d.failAt("code", start, "%s: the prefix %s before a quote is code, which is not evaluated; write the plain text", d.here(), quote(d.text[start:word]))
 	}
 	var end int
 	var ok bool
@@ -33,13 +33,13 @@ func (d *descent) bareValue(s *Schema) (node, bool) {
 		return n, d.noValue(start)
 	}
 	if ellipsis(text) {
-		return n, d.fault("ellipsis", start, "%s: the value contains ... in place of omitted content; write the whole value", d.here())
+		return n, d.failAt("ellipsis", start, "%s: the value contains ... in place of omitted content; write the whole value", d.here())
 	}
 	if d.top().list && strings.Contains(text, " for ") && strings.Contains(text, " in ") {
-		return n, d.fault("code", start, "%s: this is code, which is not evaluated; write the items", d.here())
+		return n, d.failAt("code", start, "%s: this is code, which is not evaluated; write the items", d.here())
 	}
 	if text == "undefined" {
-		return n, d.fault("code", start, "%s: undefined is not a value; omit the name", d.here())
+		return n, d.failAt("code", start, "%s: undefined is not a value; omit the name", d.here())
 	}
 	if lit := n.literal(); lit.kind == bare || lit.kind != null && !s.free() && s.allows("string") && !s.allows(lit.typeName()) {
 		d.fix("bare-text", start)
@@ -55,43 +55,43 @@ func ellipsis(s string) bool {
 	return strings.HasPrefix(s, "...") || strings.HasSuffix(s, "...") || strings.Contains(s, "…")
 }
 
-func (d *descent) noValue(i int) bool {
+func (d *parser) noValue(i int) bool {
 	switch c := d.byteAt(i); {
 	case i >= len(d.text):
-		return d.cutOff()
+		return d.truncated()
 	case c == ',' || d.isCloser(i):
 		if d.top().closer != c && c != ',' {
-			return d.fault("syntax", i, "unexpected %q: it does not match the open bracket", c)
+			return d.failAt("syntax", i, "unexpected %q: it does not match the open bracket", c)
 		}
-		return d.fault("syntax", i, "%s has no value", d.here())
+		return d.failAt("syntax", i, "%s has no value", d.here())
 	}
 	c, _ := utf8.DecodeRuneInString(d.text[i:])
-	return d.fault("syntax", i, "%s: a value cannot start with %q", d.here(), c)
+	return d.failAt("syntax", i, "%s: a value cannot start with %q", d.here(), c)
 }
 
-func (d *descent) isCloser(i int) bool {
+func (d *parser) isCloser(i int) bool {
 	c := d.byteAt(i)
 	return c == '}' || c == ']' || c == ')'
 }
 
 // bareWord is the end of a value that is no text: one word, or several that the schema will
 // not take.
-func (d *descent) bareWord(i int) (int, bool) {
+func (d *parser) bareWord(i int) (int, bool) {
 	for i < len(d.text) {
 		switch c := d.text[i]; {
 		case c == ',' || c == '\n' || d.isCloser(i):
 			return i, true
 		case c == '(' || c == '{' || c == '[':
-			return i, d.fault("code", i, "%s: this is code, which is not evaluated; write its value", d.here())
+			return i, d.failAt("code", i, "%s: this is code, which is not evaluated; write its value", d.here())
 		case d.quoteAt(i) != nil:
 			if c == '"' || c == '\'' {
 				if d.isKey(i) {
 					return i, true
 				}
 			}
-			return i, d.fault("ambiguous", i, "%s: an unquoted value contains a quote", d.here())
+			return i, d.failAt("ambiguous", i, "%s: an unquoted value contains a quote", d.here())
 		case c == ' ' || c == '\t' || c == '\r':
-			k := d.blanks(i)
+			k := d.skipSpaces(i)
 			if d.comment(k) > k || d.isKey(k) || d.byteAt(k) == ',' || d.isCloser(k) || d.inItems(k) {
 				return i, true
 			}
@@ -102,10 +102,10 @@ func (d *descent) bareWord(i int) (int, bool) {
 		case c == '\\' && d.escapedSpace(i) > i, d.commaAt(i) == 3:
 			return i, true
 		case c == ';':
-			if k := d.blanks(i + 1); !d.top().list && (k >= len(d.text) || d.isKey(k) || d.byteAt(k) == d.top().closer || d.byteAt(k) == '\n') {
+			if k := d.skipSpaces(i + 1); !d.top().list && (k >= len(d.text) || d.isKey(k) || d.byteAt(k) == d.top().closer || d.byteAt(k) == '\n') {
 				return i, true
 			}
-			return i, d.fault("syntax", i, "%s: values are separated by commas, not by semicolons", d.here())
+			return i, d.failAt("syntax", i, "%s: values are separated by commas, not by semicolons", d.here())
 		}
 		i++
 	}
@@ -113,17 +113,17 @@ func (d *descent) bareWord(i int) (int, bool) {
 }
 
 // inItems tells whether another item may begin at k, without a comma.
-func (d *descent) inItems(k int) bool {
+func (d *parser) inItems(k int) bool {
 	c := d.byteAt(k)
 	return d.top().list && (c >= '0' && c <= '9' || c == '"' || c == '{' || c == '[')
 }
 
 // bareText is the end of a text without quotes: a comma that a name follows, the closing
 // bracket, or the end of the line. What could be read in another way is refused.
-func (d *descent) bareText(i int) (int, bool) {
+func (d *parser) bareText(i int) (int, bool) {
 	f := d.top()
 	doubt := func(i int, why string) (int, bool) {
-		return i, d.fault("ambiguous", i, "%s: it is not clear where the unquoted text ends, because it contains %s; put the text in quotes", d.here(), why)
+		return i, d.failAt("ambiguous", i, "%s: it is not clear where the unquoted text ends, because it contains %s; put the text in quotes", d.here(), why)
 	}
 	if name, ok := d.keyAt(i); ok && d.declared(name) {
 		return doubt(i, "the name "+quote(name))
@@ -151,9 +151,9 @@ func (d *descent) bareText(i int) (int, bool) {
 		case c == '\n' && f.closer == '\n':
 			return i, true
 		case d.isCloser(i):
-			return i, d.fault("syntax", i, "unexpected %q: it does not match the open bracket", c)
+			return i, d.failAt("syntax", i, "unexpected %q: it does not match the open bracket", c)
 		case c == '(' && d.bareKey(max(i-1, 0)) > i-1, c == '{' && d.byteAt(i-1) == '$':
-			return i, d.fault("code", i, "%s: this may be code, which is not evaluated; put the text in quotes", d.here())
+			return i, d.failAt("code", i, "%s: this may be code, which is not evaluated; put the text in quotes", d.here())
 		case c == '{' || c == '[' || c == '(':
 			return doubt(i, "a bracket")
 		case d.quoteAt(i) != nil:
@@ -170,9 +170,9 @@ func (d *descent) bareText(i int) (int, bool) {
 			i += size
 			continue
 		case c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ';':
-			k := d.blanks(i)
+			k := d.skipSpaces(i)
 			if c == ';' {
-				if k = d.blanks(i + 1); f.closer == '\n' && d.lineEnd(d.lineBlanks(i+1)) {
+				if k = d.skipSpaces(i + 1); f.closer == '\n' && d.lineEnd(d.skipLineSpaces(i+1)) {
 					return doubt(i, "a semicolon")
 				}
 			}
@@ -194,7 +194,7 @@ func (d *descent) bareText(i int) (int, bool) {
 // openingLost reports whether the quote at i closes a text whose first quote at start is lost:
 // the name before the text is in such quotes, there is no other quote in it, and after it the
 // next declared name or the end of the object follows. The sign of inches is not a quote.
-func (d *descent) openingLost(start, i int) bool {
+func (d *parser) openingLost(start, i int) bool {
 	if d.top().list {
 		return d.itemOpeningLost(start, i)
 	}
@@ -208,15 +208,15 @@ func (d *descent) openingLost(start, i int) bool {
 	if c := d.byteAt(sep); c != ':' || d.byteAt(d.back(sep)) != '"' || strings.IndexByte(d.text[start:i], '\\') >= 0 {
 		return false
 	}
-	if d.goesOnAsMember(i + 1) {
+	if d.memberFollows(i + 1) {
 		return true
 	}
-	k := d.blanks(i + 1)
+	k := d.skipSpaces(i + 1)
 	return d.byteAt(k) == '}' && len(d.open) == 1 && d.lastQuote <= i
 }
 
 // itemOpeningLost is openingLost for an item of an array.
-func (d *descent) itemOpeningLost(start, i int) bool {
+func (d *parser) itemOpeningLost(start, i int) bool {
 	if d.text[i] != '"' || d.text[i-1] >= '0' && d.text[i-1] <= '9' || invisible(rune(d.text[i-1])) || strings.IndexByte(d.text[start:i], '\\') >= 0 {
 		return false
 	}
@@ -224,23 +224,23 @@ func (d *descent) itemOpeningLost(start, i int) bool {
 	if gap := d.text[before+1 : start]; gap != "" && !strings.Contains(gap, "\n") && (gap != " " || !d.spacedColons()) {
 		return false
 	}
-	k := d.blanks(i + 1)
+	k := d.skipSpaces(i + 1)
 	if d.byteAt(k) == ',' {
-		return d.byteAt(d.blanks(k+1)) == '"' && d.byteAt(before) == '['
+		return d.byteAt(d.skipSpaces(k+1)) == '"' && d.byteAt(before) == '['
 	}
 	return d.byteAt(k) == ']' && d.byteAt(before) == ',' && d.byteAt(d.back(before)) == '"'
 }
 
 // spacedColons reports whether one space follows every colon behind a name, of which there
 // are several.
-func (d *descent) spacedColons() bool {
+func (d *parser) spacedColons() bool {
 	d.budget -= len(d.text)
 	all := strings.Count(d.text, `":`)
 	return all > 1 && all == strings.Count(d.text, `": `)
 }
 
 // pairsInLine tells whether the quotes in the rest of a line are pairs.
-func (d *descent) pairsInLine(i int) bool {
+func (d *parser) pairsInLine(i int) bool {
 	end := i
 	for !d.lineEnd(end) {
 		end++
@@ -249,9 +249,9 @@ func (d *descent) pairsInLine(i int) bool {
 }
 
 // comma tells whether a text without quotes ends at the comma at i.
-func (d *descent) comma(i int) (end, ok bool) {
+func (d *parser) comma(i int) (end, ok bool) {
 	f := d.top()
-	k := d.blanks(i + 1)
+	k := d.skipSpaces(i + 1)
 	switch {
 	case k >= len(d.text), d.byteAt(k) == f.closer, d.byteAt(k) == ',', d.isKey(k):
 		return true, true
@@ -261,16 +261,16 @@ func (d *descent) comma(i int) (end, ok bool) {
 		return true, true
 	}
 	if word := d.bareKey(k); word > k && f.schema != nil {
-		next := d.byteAt(d.blanks(word))
+		next := d.byteAt(d.skipSpaces(word))
 		if p, _ := d.property(f.schema, d.text[k:word]); p >= 0 && (next == ',' || next == f.closer) {
-			return false, d.fault("ambiguous", k, "%s: %s may be text or a name without a value; put the text in quotes", d.here(), quote(d.text[k:word]))
+			return false, d.failAt("ambiguous", k, "%s: %s may be text or a name without a value; put the text in quotes", d.here(), quote(d.text[k:word]))
 		}
 	}
 	return false, d.spend(0, i)
 }
 
 // gap tells whether a text without quotes ends at the blanks from i to k.
-func (d *descent) gap(i, k int, broken bool) (end, ok bool) {
+func (d *parser) gap(i, k int, broken bool) (end, ok bool) {
 	f := d.top()
 	c := d.byteAt(k)
 	if broken && f.closer == '\n' {
@@ -283,19 +283,19 @@ func (d *descent) gap(i, k int, broken bool) (end, ok bool) {
 	name, key := d.keyAt(k)
 	switch {
 	case d.comment(k) > k:
-		return false, d.fault("ambiguous", k, "%s: it is not clear whether this is a comment or part of the text; put the text in quotes", d.here())
+		return false, d.failAt("ambiguous", k, "%s: it is not clear whether this is a comment or part of the text; put the text in quotes", d.here())
 	case key && broken:
 		return true, true
 	case key && d.declared(name):
-		return false, d.fault("ambiguous", k, "%s: %s may be text or the next name; add the missing comma", d.here(), quote(name))
+		return false, d.failAt("ambiguous", k, "%s: %s may be text or the next name; add the missing comma", d.here(), quote(name))
 	case broken:
-		return false, d.fault("ambiguous", k, "%s: it is not clear where the unquoted text ends, because it contains a line break; put the text in quotes", d.here())
+		return false, d.failAt("ambiguous", k, "%s: it is not clear where the unquoted text ends, because it contains a line break; put the text in quotes", d.here())
 	}
 	return false, d.spend(0, k)
 }
 
 // declared tells whether a name is one of the object that is open, or of the call.
-func (d *descent) declared(name string) bool {
+func (d *parser) declared(name string) bool {
 	if s := d.top().schema; s != nil && !d.top().list {
 		if p, _ := d.property(s, name); p >= 0 {
 			return true

@@ -7,8 +7,8 @@ import (
 
 // linesAt reports whether lines of names and values begin at i, and where the first of them
 // is: behind --- of YAML, and perhaps an envelope.
-func (d *descent) linesAt(i int) (int, bool) {
-	if d.has(i, "---") && d.lineEnd(d.lineBlanks(i+3)) {
+func (d *parser) linesAt(i int) (int, bool) {
+	if d.has(i, "---") && d.lineEnd(d.skipLineSpaces(i+3)) {
 		d.document = true
 		i = d.skip(i + 3)
 	}
@@ -27,29 +27,29 @@ func (d *descent) linesAt(i int) (int, bool) {
 
 // linesAfterProse finds lines of names and values behind a sentence that ends with a colon,
 // and an empty line or none.
-func (d *descent) linesAfterProse(i int) (int, bool) {
+func (d *parser) linesAfterProse(i int) (int, bool) {
 	colon := strings.Index(d.text[i:], ":\n")
 	if colon < 0 || strings.ContainsAny(d.text[i:i+colon], "{}[]()<>=`\n\"") {
 		return i, false
 	}
 	d.budget -= colon
-	below := d.blanks(i + colon + 1)
+	below := d.skipSpaces(i + colon + 1)
 	name, ok := d.keyAt(below)
 	return below, ok && d.column(below) == 0 && d.inputName(name) && d.quoteAt(below) == nil && d.byteAt(d.bareKey(below)) == ':'
 }
 
 // listOfOne reports whether a dash and a declared name begin the text: a list with one
 // object, in lines.
-func (d *descent) listOfOne(i int) bool {
+func (d *parser) listOfOne(i int) bool {
 	if !d.has(i, "- ") {
 		return false
 	}
-	name, ok := d.keyAt(d.lineBlanks(i + 1))
+	name, ok := d.keyAt(d.skipLineSpaces(i + 1))
 	return ok && d.inputName(name)
 }
 
 // oneInList reads such a list, which must be the whole text.
-func (d *descent) oneInList() (node, bool) {
+func (d *parser) oneInList() (node, bool) {
 	d.fix("lines", d.pos)
 	if !d.push('\n', d.root, true) {
 		return node{}, false
@@ -57,22 +57,22 @@ func (d *descent) oneInList() (node, bool) {
 	defer d.pop()
 	n, ok := d.dashes(&Schema{Types: arrayType, Items: d.root})
 	if k := d.skip(d.pos); ok && k < len(d.text) {
-		return n, d.fault("syntax", k, "unexpected text after the list")
+		return n, d.failAt("syntax", k, "unexpected text after the list")
 	}
 	return n, ok
 }
 
 // linesEnvelope reports whether a name begins an envelope in lines: the tool, or a word for
 // arguments, with indented names below it; or a word for the tool with such a word below.
-func (d *descent) linesEnvelope(i int, name string) bool {
-	after := d.blanks(d.bareKey(i))
-	value := d.lineBlanks(after + 1)
+func (d *parser) linesEnvelope(i int, name string) bool {
+	after := d.skipSpaces(d.bareKey(i))
+	value := d.skipLineSpaces(after + 1)
 	end := value
 	for !d.lineEnd(end) {
 		end++
 	}
 	d.budget -= end - i
-	below := d.blanks(end)
+	below := d.skipSpaces(end)
 	next, ok := d.keyAt(below)
 	switch {
 	case !ok || d.byteAt(after) != ':' || d.quoteAt(below) != nil:
@@ -86,7 +86,7 @@ func (d *descent) linesEnvelope(i int, name string) bool {
 }
 
 // column is the distance of i from the beginning of its line.
-func (d *descent) column(i int) int {
+func (d *parser) column(i int) int {
 	column := i - (strings.LastIndexByte(d.text[:i], '\n') + 1)
 	d.budget -= column
 	return column
@@ -94,7 +94,7 @@ func (d *descent) column(i int) int {
 
 // linesEnd reports whether lines end before the one at pos: those of an indented object where
 // the indentation ends, and a document of YAML at its three dots.
-func (d *descent) linesEnd(indent int, more bool) (done, ok bool) {
+func (d *parser) linesEnd(indent int, more bool) (done, ok bool) {
 	if d.document && d.has(d.pos, "...") && d.skip(d.pos+3) >= len(d.text) {
 		d.pos = len(d.text)
 		return true, true
@@ -106,13 +106,13 @@ func (d *descent) linesEnd(indent int, more bool) (done, ok bool) {
 	case column < indent:
 		return true, true
 	case column > indent:
-		return false, d.fault("ambiguous", d.pos, "%s: expected one name and value on each line, with the same indentation", d.here())
+		return false, d.failAt("ambiguous", d.pos, "%s: expected one name and value on each line, with the same indentation", d.here())
 	}
 	return false, true
 }
 
 // below reads the value of a name that ends its line: a list, or an indented object.
-func (d *descent) below(s *Schema) (node, bool) {
+func (d *parser) below(s *Schema) (node, bool) {
 	k := d.skip(d.pos)
 	if k >= len(d.text) || d.byteAt(k) == '-' || !s.allows("object") || !d.isKey(k) {
 		return d.dashes(s)
@@ -120,7 +120,7 @@ func (d *descent) below(s *Schema) (node, bool) {
 	parent := d.top().indent
 	if parent == 0 {
 		line := d.pos - d.column(d.pos)
-		parent = d.column(d.lineBlanks(line))
+		parent = d.column(d.skipLineSpaces(line))
 	}
 	indent := d.column(k)
 	if indent <= parent {
@@ -129,13 +129,13 @@ func (d *descent) below(s *Schema) (node, bool) {
 	d.pos = k
 	n, ok := d.indented(s, indent)
 	if ok && d.pos < len(d.text) && d.column(d.pos) > parent {
-		return n, d.fault("ambiguous", d.pos, "%s: the indentation of this line matches no line above", d.here())
+		return n, d.failAt("ambiguous", d.pos, "%s: the indentation of this line matches no line above", d.here())
 	}
 	return n, ok
 }
 
 // indented reads the lines of an object, the first of which begins at pos.
-func (d *descent) indented(s *Schema, indent int) (node, bool) {
+func (d *parser) indented(s *Schema, indent int) (node, bool) {
 	n := node{kind: object, off: d.at(d.pos)}
 	if !d.push('\n', s, false) {
 		return n, false
@@ -149,7 +149,7 @@ func (d *descent) indented(s *Schema, indent int) (node, bool) {
 
 // block reads the text below a name: | keeps its line breaks, > joins its lines. One line
 // break at the end stays, none with |-, all with |+.
-func (d *descent) block(s *Schema) (node, bool) {
+func (d *parser) block(s *Schema) (node, bool) {
 	n := node{kind: quoted, off: d.at(d.pos)}
 	folded := d.text[d.pos] == '>'
 	d.pos++
@@ -157,15 +157,15 @@ func (d *descent) block(s *Schema) (node, bool) {
 	if chomp == '-' || chomp == '+' {
 		d.pos++
 	}
-	if d.pos = d.lineBlanks(d.pos); !d.lineEnd(d.pos) || !s.allows("string") {
-		return n, d.fault("ambiguous", d.pos, "%s: | and > may be text or start a block; put the text in quotes", d.here())
+	if d.pos = d.skipLineSpaces(d.pos); !d.lineEnd(d.pos) || !s.allows("string") {
+		return n, d.failAt("ambiguous", d.pos, "%s: | and > may be text or start a block; put the text in quotes", d.here())
 	}
 	lines, used, ok := d.blockLines(d.top().indent + 1)
 	switch {
 	case !ok:
-		return n, d.fault("syntax", d.pos, "%s has no value", d.here())
+		return n, d.failAt("syntax", d.pos, "%s has no value", d.here())
 	case folded && slices.ContainsFunc(lines, func(line string) bool { return line[0] == ' ' || line[0] == '\t' }):
-		return n, d.fault("ambiguous", d.pos, "%s: indented lines in folded text (>) are not supported; put the text in quotes", d.here())
+		return n, d.failAt("ambiguous", d.pos, "%s: indented lines in folded text (>) are not supported; put the text in quotes", d.here())
 	}
 	text := strings.Join(lines, "")
 	end := strings.TrimRight(text, "\n")
@@ -186,7 +186,7 @@ func (d *descent) block(s *Schema) (node, bool) {
 
 // blockLines are the lines below pos that are indented at least so far, without their
 // indentation, and how many bytes they take.
-func (d *descent) blockLines(least int) (lines []string, used int, ok bool) {
+func (d *parser) blockLines(least int) (lines []string, used int, ok bool) {
 	rest := d.text[d.pos:]
 	rest = rest[min(len(rest), 1):]
 	indent := -1

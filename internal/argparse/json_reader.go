@@ -11,26 +11,26 @@ const maxDepth = 200
 
 // strict reads JSON and nothing else, in one pass. Objects keep all their members, in order
 // and twice where they are given twice.
-type strict struct {
+type jsonReader struct {
 	source
 	pos   int
 	depth int
-	shelf *shelf
+	shelf *nodeStack
 	code  string // why it is not even sloppy JSON, "" where it may be
 }
 
 // readJSON reads the JSON value at the beginning of src.text[pos:], and tells where it ends.
 // code is not empty where nobody can read it in another way.
 func readJSON(src source, pos int) (n node, end int, code string, ok bool) {
-	sh := shelves.Get().(*shelf)
+	sh := nodeStacks.Get().(*nodeStack)
 	defer sh.put()
-	s := strict{source: src, pos: pos, shelf: sh}
+	s := jsonReader{source: src, pos: pos, shelf: sh}
 	s.space()
 	n, ok = s.value()
 	return n, s.pos, s.code, ok
 }
 
-func (s *strict) space() {
+func (s *jsonReader) space() {
 	for s.pos < len(s.text) {
 		switch s.text[s.pos] {
 		case ' ', '\t', '\n', '\r':
@@ -42,7 +42,7 @@ func (s *strict) space() {
 }
 
 // next eats the character c after blanks.
-func (s *strict) next(c byte) bool {
+func (s *jsonReader) next(c byte) bool {
 	s.space()
 	if s.pos < len(s.text) && s.text[s.pos] == c {
 		s.pos++
@@ -51,7 +51,7 @@ func (s *strict) next(c byte) bool {
 	return false
 }
 
-func (s *strict) value() (node, bool) {
+func (s *jsonReader) value() (node, bool) {
 	if s.pos >= len(s.text) {
 		return node{}, false
 	}
@@ -84,7 +84,7 @@ func (s *strict) value() (node, bool) {
 }
 
 // group reads an array or an object.
-func (s *strict) group(open byte) (node, bool) {
+func (s *jsonReader) group(open byte) (node, bool) {
 	n := node{kind: array, off: s.at(s.pos)}
 	closer := byte(']')
 	if open == '{' {
@@ -111,7 +111,7 @@ func (s *strict) group(open byte) (node, bool) {
 }
 
 // entry reads a member or an item onto the stack.
-func (s *strict) entry(of kind) bool {
+func (s *jsonReader) entry(of kind) bool {
 	var name string
 	var nameOff int32
 	if of == object {
@@ -133,7 +133,7 @@ func (s *strict) entry(of kind) bool {
 }
 
 // quoted reads a string, from its first quote past its last.
-func (s *strict) quoted() (string, bool) {
+func (s *jsonReader) quoted() (string, bool) {
 	start := s.pos + 1
 	for i := start; i < len(s.text); i++ {
 		switch c := s.text[i]; {
@@ -150,7 +150,7 @@ func (s *strict) quoted() (string, bool) {
 }
 
 // escaped reads a string whose first backslash stands at i.
-func (s *strict) escaped(start, i int) (string, bool) {
+func (s *jsonReader) escaped(start, i int) (string, bool) {
 	b := make([]byte, 0, i-start+32)
 	for {
 		b = append(b, s.text[start:i]...)
