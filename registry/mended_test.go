@@ -26,6 +26,8 @@ func TestWhatIsMended(t *testing.T) {
 		"quotes":          `{'CITY': 'Rome'}`,
 		"literal":         `{"CITY": "Rome", "UNIT": None}`,
 		"bare-text":       `{"CITY": Rome}`,
+		"missing-colon":   `{"CITY" "Rome"}`,
+		"bracket":         `{{"CITY": "Rome"}}`,
 		"comma":           `{"CITY": "Rome",}`,
 		"missing-comma":   `{"CITY": "Rome" "DAYS": 3}`,
 		"comment":         `{"CITY": "Rome" /* there */}`,

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// bind makes the arguments of the call from an object: names, values, defaults. What is
-// wrong with names and values is told all at once.
+// bind converts the members of an object to the arguments of the call: it resolves their
+// names, fits their values, and adds defaults. It reports all wrong names and values in one
+// refusal.
 func (r *state) bind(n *node) (*Result, bool) {
 	s := r.root
 	value := make(map[string]any, max(len(n.kids), len(s.Properties)))
@@ -78,14 +79,14 @@ func (r *state) bind(n *node) (*Result, bool) {
 	return &Result{Value: value, Repaired: r.repaired, Repairs: r.repairs, Coercions: r.coercions, Defaults: defaults}, true
 }
 
-// aboutValue tells whether a refusal is about one value, so that there may be more to tell
-// of the others.
+// aboutValue reports whether a refusal is about a single value, so that the other values can
+// still be checked.
 func (r *Refusal) aboutValue() bool {
 	return slices.Contains([]string{"type", "number", "enum", "code", "ellipsis", "ambiguous"}, r.Code)
 }
 
-// also adds what is wrong with values to what is wrong with names, if anything is. It tells
-// whether something is wrong.
+// also adds the problems of values to the problem of names, if there is one. It reports
+// whether there is any problem.
 func (r *state) also(wrong []*Refusal) bool {
 	for _, w := range wrong {
 		if r.bad == nil {
@@ -97,10 +98,10 @@ func (r *state) also(wrong []*Refusal) bool {
 	return r.bad != nil
 }
 
-// maxReported is how many values are told of in one refusal.
+// maxReported is the number of values that one refusal reports.
 const maxReported = 8
 
-// clone makes a default the caller's own.
+// clone returns a copy of a default, so that callers cannot change the schema.
 func clone(v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -119,7 +120,7 @@ func clone(v any) any {
 	return v
 }
 
-// argument reads the value of a declared parameter.
+// argument fits the value of a declared parameter.
 func (r *state) argument(value map[string]any, given []*node, p int, exact bool, k *node) bool {
 	prop := &r.root.Properties[p]
 	if prev := given[p]; prev != nil && prev.name != k.name {
@@ -143,7 +144,8 @@ func (r *state) argument(value map[string]any, given []*node, p int, exact bool,
 	return ok
 }
 
-// again reads a parameter that was given before by the same name.
+// again handles a parameter that appears a second time under the same name. Both values must
+// be equal.
 func (r *state) again(value map[string]any, prop *Property, k *node) bool {
 	old, had := value[prop.Name]
 	absent := isAbsent(k) && !prop.Schema.allows("null")
@@ -158,12 +160,12 @@ func (r *state) twice(k *node) bool {
 	return r.fail("duplicate-key", int(k.nameOff), "%s appears twice, with different values", r.here())
 }
 
-// none tells whether a value is the absence of one.
+// isAbsent reports whether a value is null, in JSON or Python.
 func isAbsent(n *node) bool {
 	return n.kind == null || n.kind == bare && (n.text == "null" || n.text == "None")
 }
 
-// misnamed refuses a call for its names, all of them at once.
+// misnamed refuses a call because of unknown and missing parameters. It reports all of them.
 func (r *state) misnamed(unknown, missing []string, off, callOff int) bool {
 	var said []string
 	if len(unknown) > 0 {
@@ -191,7 +193,7 @@ func (r *state) misnamed(unknown, missing []string, off, callOff int) bool {
 
 func quote(s string) string { return strconv.Quote(clip(s, 60)) }
 
-// parameters names parameters in a sentence.
+// parameters formats the names of parameters for a message.
 func parameters(names []string) string {
 	if len(names) == 1 {
 		return "parameter " + list(names)
@@ -199,7 +201,7 @@ func parameters(names []string) string {
 	return "parameters " + list(names)
 }
 
-// list quotes names for a sentence, at most eight of them.
+// list quotes names for a message, at most eight of them.
 func list(names []string) string {
 	var b strings.Builder
 	for i, n := range names {

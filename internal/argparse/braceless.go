@@ -2,9 +2,9 @@ package argparse
 
 import "strings"
 
-// hasBracelessObject reports whether the text from i on is an object that lost its first
-// brace: a declared name in quotes begins it, and it has one closing brace more than opening
-// ones, at its end.
+// hasBracelessObject reports whether the text from i on is an object without its opening
+// brace: it starts with a declared name in quotes, ends with a closing brace, and has one
+// closing brace too many.
 func (d *parser) hasBracelessObject(i, end int) bool {
 	if d.quoteAt(i) == nil || d.text[end-1] != '}' {
 		return false
@@ -14,7 +14,7 @@ func (d *parser) hasBracelessObject(i, end int) bool {
 	return ok && d.inputName(name) && strings.Count(d.text, "}") == strings.Count(d.text, "{")+1
 }
 
-// bracelessObject reads such an object, which must be the whole text.
+// bracelessObject reads such an object. It must be the whole text.
 func (d *parser) bracelessObject(end int) (node, bool) {
 	if !d.space() {
 		return node{}, false

@@ -2,8 +2,8 @@ package argparse
 
 import "strings"
 
-// brace reads an object that stands in a text. Braces around a word or two of prose are
-// none.
+// brace reads an object inside other text. Braces around a few words, such as {name}, are
+// prose.
 func (s *scanner) brace() bool {
 	start := s.pos
 	if end := s.placeholder(start); end > 0 {
@@ -21,7 +21,7 @@ func (s *scanner) brace() bool {
 	return s.checkAfterObject(start)
 }
 
-// doubledObject reads an object, also one whose braces are doubled as in a template.
+// doubledObject reads an object. Its braces may be doubled, as in a template.
 func (s *scanner) doubledObject() (node, bool) {
 	inner := s.skipSpaces(s.pos + 1)
 	if s.byteAt(inner) != '{' || !s.isKey(s.skipSpaces(inner+1)) {
@@ -42,7 +42,7 @@ func (s *scanner) doubledObject() (node, bool) {
 	return n, ok
 }
 
-// exactOr reads JSON at pos, or else what the tolerant grammar makes of it.
+// exactOr reads JSON at pos. If that fails, it calls tolerant.
 func (s *scanner) exactOr(tolerant func() (node, bool)) (node, bool) {
 	n, end, code, ok := readJSON(s.source, s.pos)
 	if code == "too-deep" {
@@ -56,7 +56,7 @@ func (s *scanner) exactOr(tolerant func() (node, bool)) (node, bool) {
 	return tolerant()
 }
 
-// placeholder is the end of braces around prose, as in {name} or {{x}}, 0 for none.
+// placeholder returns the end of braces around prose, as in {name} or {{x}}, or 0.
 func (s *scanner) placeholder(i int) int {
 	if i == s.first {
 		return 0
@@ -77,7 +77,7 @@ func (s *scanner) placeholder(i int) int {
 	return end + braces
 }
 
-// bracket reads an array with one call in it; other brackets are prose.
+// bracket reads an array that contains one call. Other brackets are prose.
 func (s *scanner) bracket() bool {
 	start := s.pos
 	if k := s.skipSpaces(start + 1); s.byteAt(k) != '{' && !s.nestedList(k) {
@@ -94,13 +94,13 @@ func (s *scanner) bracket() bool {
 	return ok
 }
 
-// nestedList reports whether a list that begins at k holds one object: [[{...}]].
+// nestedList reports whether the list at k contains one object: [[{...}]].
 func (s *scanner) nestedList(k int) bool {
 	return s.byteAt(k) == '[' && s.byteAt(s.skipSpaces(k+1)) == '{'
 }
 
-// marker is the end of a marker of models in capitals, such as [TOOL_CALLS] or [/TOOL_REQUEST],
-// and the place behind the bracket at i where there is none.
+// marker returns the end of a marker such as [TOOL_CALLS] or [/TOOL_REQUEST] at i. Without a
+// marker, it returns the position after the bracket.
 func (s *scanner) marker(i int) int {
 	end := i + 1
 	for end < len(s.text) && end-i < 40 && (s.text[end] >= 'A' && s.text[end] <= 'Z' || s.text[end] == '_' || s.text[end] == '/') {
@@ -112,7 +112,8 @@ func (s *scanner) marker(i int) int {
 	return i + 1
 }
 
-// unnamed refuses a value that a declared name stands before: what was around them is lost.
+// unnamed refuses an object or array after a declared name or a quote: it may be the value of
+// an outer object that was not recognized.
 func (s *scanner) unnamed(start int) bool {
 	i := s.back(start)
 	switch c := s.byteAt(i); {
@@ -133,7 +134,7 @@ func (s *scanner) unnamed(start int) bool {
 	return s.failAt("ambiguous", start, "the name %s is before the object: it is not clear whether the object is its value", quote(word))
 }
 
-// goesOnLike refuses what follows a candidate and looks like more of it.
+// checkAfterObject refuses text after an object that may be part of it.
 func (s *scanner) checkAfterObject(start int) bool {
 	k := s.skipLineSpaces(s.pos)
 	if c := s.byteAt(k); c == '"' || c == '\'' {
@@ -151,7 +152,7 @@ func (s *scanner) checkAfterObject(start int) bool {
 	return true
 }
 
-// stray refuses a closing bracket behind a candidate: perhaps that went on to it.
+// stray refuses an unmatched closing bracket after an object: the object may extend to it.
 func (s *scanner) stray() bool {
 	if len(s.found) == 0 {
 		return true
@@ -165,7 +166,7 @@ func (s *scanner) stray() bool {
 	return s.failAt("ambiguous", s.pos, "unexpected closing bracket: a quote or an opening bracket is missing before it")
 }
 
-// brokenQuotes tells whether quotes behind i are no pairs, as they are in prose.
+// brokenQuotes reports whether the quotes after i are unpaired, unlike quotes in prose.
 func (s *scanner) brokenQuotes(i int) bool {
 	for _, q := range []byte{'"', '\''} {
 		count := 0

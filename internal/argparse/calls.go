@@ -5,13 +5,14 @@ import (
 	"strings"
 )
 
-// dispatchers are functions that models call with the name of a tool.
+// dispatchers are the functions that models call with the name of a tool.
 var dispatchers = []string{"execute_tool", "call_tool", "callTool", "use_tool", "run_tool", "invoke_tool", "tool_call", "tool", "execute"}
 
-// wrappers are functions of languages that a model writes around the arguments.
+// wrappers are the language functions that models write around arguments.
 var wrappers = []string{"dict", "print", "json.dumps", "json.loads", "JSON.stringify", "JSON.parse"}
 
-// isCallOf reports whether a name is that of a tool, or of the method that calls it.
+// isCallOf reports whether a function name refers to a tool: its own name, or a method such as
+// TOOL.run.
 func isCallOf(name, tool string) bool {
 	if tool == "" {
 		return false
@@ -28,7 +29,7 @@ func cutLast(name string) (before, after string, ok bool) {
 	return name[:i], name[i+1:], true
 }
 
-// word goes over a word of prose, or reads the call that it begins: search(query="x").
+// word skips a word of prose, or reads the call that starts with it: search(query="x").
 func (s *scanner) word() bool {
 	start := s.pos
 	end := s.bareKey(start)
@@ -76,8 +77,8 @@ func (s *scanner) word() bool {
 	return true
 }
 
-// wrapped is where the list or the print begins that holds the call from start to pos and
-// nothing else, [call()] or print(call()). It is start for none.
+// wrapped returns the start of the list or print around the call from start to pos, as in
+// [call()] and print(call()). It returns start if there is none.
 func (s *scanner) wrapped(start int) int {
 	before := s.text[:start]
 	switch s.byteAt(s.pos) {
@@ -114,8 +115,8 @@ func (s *scanner) pairs(closer byte) bool {
 	return ok
 }
 
-// isPairs reports whether a bracket at the beginning of the text, or of what is marked, is
-// followed by a declared name and an equals sign.
+// isPairs reports whether the bracket at pos contains names and values. It must be at the
+// start of the text, or of the fence or tag.
 func (s *scanner) isPairs() bool {
 	if s.pos != s.first && (s.marked == 0 || len(s.found) > 0) {
 		return false
@@ -134,8 +135,8 @@ func (s *scanner) isPairs() bool {
 	return s.byteAt(after) == '=' || s.definite(s.skipLineSpaces(after+s.separatorAt(after)))
 }
 
-// spacedPairs reports whether the name of the tool begins the text, and names with values
-// follow it: search query="cats" limit=5.
+// spacedPairs reports whether the text starts with the name of the tool and names with values
+// follow: search query="cats" limit=5.
 func (s *scanner) spacedPairs(name string, start, after int) (int, bool) {
 	if start != s.first || s.tool == "" || !sameTool(name, s.tool) || s.byteAt(after) == '(' {
 		return 0, false
@@ -147,7 +148,7 @@ func (s *scanner) spacedPairs(name string, start, after int) (int, bool) {
 	return after, ok && s.inputName(k) && s.quoteAt(after) == nil && s.isSeparator(s.bareKey(after))
 }
 
-// alone refuses a call that is a part of code.
+// alone refuses a call that is part of a larger expression.
 func (s *scanner) alone(start int) bool {
 	before, after := byte(0), s.byteAt(s.pos)
 	if start > 0 {
@@ -159,8 +160,8 @@ func (s *scanner) alone(start int) bool {
 	return true
 }
 
-// arguments tells whether what stands in parentheses looks like arguments.
-// In prose only an object and declared names do.
+// arguments reports whether the content of parentheses looks like arguments. In prose, only an
+// object and declared names do.
 func (s *scanner) arguments(open int, atStart bool) bool {
 	k := s.skipSpaces(open + 1)
 	c := s.byteAt(k)
@@ -171,7 +172,7 @@ func (s *scanner) arguments(open int, atStart bool) bool {
 	return c == ')' || c == '{' || c == '*' || s.quoteAt(k) != nil || s.isKey(k)
 }
 
-// assigned tells whether a declared name that ends at end has a value behind it.
+// assigned reports whether a value follows the declared name that ends at end.
 func (s *scanner) assigned(name string, end int) bool {
 	if c := s.byteAt(end); c != ':' && c != '=' && c != ' ' || !s.inputName(name) {
 		return false
@@ -185,7 +186,7 @@ func (s *scanner) assigned(name string, end int) bool {
 	return s.quoteAt(i) != nil || c >= '0' && c <= '9' || c == '[' || s.has(i, "true") || s.has(i, "false")
 }
 
-// addressed refuses words that name another tool: Action: NAME, and to=functions.NAME.
+// addressed refuses prose that names another tool: "Action: NAME" and "to=functions.NAME".
 func (s *scanner) addressed(start, end int) bool {
 	i := end + 1
 	switch word := s.text[start:end]; {
@@ -199,7 +200,7 @@ func (s *scanner) addressed(start, end int) bool {
 	return name == "" || s.calls(name, int(s.at(i)))
 }
 
-// parenthesis reads the arguments of a call: name=value, or the one object.
+// parenthesis reads the arguments of a call: name=value pairs, or one object.
 func (s *scanner) parenthesis(door bool) (node, bool) {
 	n := node{kind: object, off: s.at(s.pos)}
 	s.pos++
@@ -236,7 +237,7 @@ func (s *scanner) parenthesis(door bool) (node, bool) {
 	return n, ok
 }
 
-// callee reads the name of the tool that is the first value of a call.
+// callee reads the tool name that is the first argument of a dispatcher.
 func (s *scanner) callee() bool {
 	off := s.at(s.pos)
 	if !s.push(')', textSchema, true) {
@@ -250,7 +251,7 @@ func (s *scanner) callee() bool {
 	return s.optionalComma()
 }
 
-// single reads the one value of a call, and its closing parenthesis.
+// single reads the only argument of a call, and the closing parenthesis.
 func (s *scanner) single(read func() (node, bool)) (node, bool) {
 	if !s.push(')', s.root, true) {
 		return node{}, false
@@ -270,7 +271,7 @@ func (s *scanner) single(read func() (node, bool)) (node, bool) {
 	return n, true
 }
 
-// optionalComma goes over the comma behind a value of a call.
+// optionalComma skips the comma after an argument of a call, if there is one.
 func (s *scanner) optionalComma() bool {
 	if !s.space() {
 		return false

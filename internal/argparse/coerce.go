@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// convert turns a scalar into a value of another, declared type. Exactly one of the declared
-// types must be able to take it.
+// convert converts a scalar to a declared type. If more than one declared type can represent
+// it, the value is ambiguous.
 func (r *state) convert(s *Schema, n *node) (any, bool) {
 	var found []any
 	kind := ""
@@ -29,7 +29,7 @@ func (r *state) convert(s *Schema, n *node) (any, bool) {
 	return r.compose(s, n)
 }
 
-// stringInString is the text in a text that is a string of JSON again: "\"5\"".
+// stringInString decodes a text that is itself a JSON string: "\"5\"".
 func stringInString(n *node) (node, bool) {
 	text := strings.TrimSpace(n.text)
 	if n.kind != quoted && n.kind != bare || len(text) < 2 || text[0] != '"' {
@@ -40,10 +40,10 @@ func stringInString(n *node) (node, bool) {
 	return inner, ok && end == len(text)
 }
 
-// conversions are the kinds of coercions by the type they arrive at.
+// conversions are the kinds of coercions, by their target type.
 var conversions = map[string]string{"string": "text", "number": "number", "integer": "number", "boolean": "boolean"}
 
-// as reads the characters of a scalar as one type.
+// as converts the characters of a scalar to one type.
 func as(t string, n *node) (any, bool) {
 	switch t {
 	case "string":
@@ -72,7 +72,7 @@ func asBoolean(s string) (any, bool) {
 	return nil, false
 }
 
-// compose reads a scalar where an array or object is declared.
+// compose converts a scalar to a declared array or object.
 func (r *state) compose(s *Schema, n *node) (any, bool) {
 	text := strings.TrimSpace(n.text)
 	written := n.kind == quoted || n.kind == bare
@@ -86,7 +86,7 @@ func (r *state) compose(s *Schema, n *node) (any, bool) {
 	return nil, r.wrongType(s, n)
 }
 
-// fitList makes an array of a list with commas, or of one value.
+// fitList converts a comma-separated list, or a single value, to an array.
 func (r *state) fitList(s *Schema, n *node, text string, written bool) (any, bool) {
 	items := s.items()
 	doubt := func() (any, bool) {
@@ -94,7 +94,7 @@ func (r *state) fitList(s *Schema, n *node, text string, written bool) (any, boo
 	}
 	switch {
 	case len(r.path) > 0 && r.path[len(r.path)-1].item >= 0:
-		return nil, r.wrongType(s, n) // no row of a table is made of one cell
+		return nil, r.wrongType(s, n) // a single cell is not a row
 	case written && (text == "" || strings.ContainsAny(text, "\n\r")):
 		return doubt()
 	case !written || !strings.Contains(text, ","):
@@ -129,14 +129,14 @@ func (r *state) fitList(s *Schema, n *node, text string, written bool) (any, boo
 	return list, true
 }
 
-// otherwise tells whether a word could be meant as a value that is no text.
+// looksTyped reports whether a word may be meant as a number, boolean or null.
 func looksTyped(word string) bool {
 	_, isNumber := asNumber(word)
 	low := strings.ToLower(word)
 	return isNumber || low == "true" || low == "false" || low == "null" || low == "none"
 }
 
-// unpack reads the array or object that stands in a text.
+// unpack reads the array or object that a text contains.
 func (r *state) unpack(s *Schema, n *node) (any, bool) {
 	inner, ok := r.whole(n.inner(), s)
 	if !ok {

@@ -2,9 +2,9 @@ package argparse
 
 import "strings"
 
-// looseKey reads a declared name whose quotes are lost or doubled: name":, "name:, ""name"":
-// and "name"":. It returns the name and where the separator is expected. Names with one quote
-// on each side, or none at all, are not its business.
+// looseKey reads a declared name with missing or doubled quotes: name":, "name:, ""name"":,
+// "name"":. It returns the name and the position after it. It does not accept a name with one
+// quote on each side, or without any.
 func (d *parser) looseKey(i int) (name string, end int, ok bool) {
 	if name, end, ok = d.mixedKey(i); ok {
 		return name, end, true
@@ -26,7 +26,7 @@ func (d *parser) looseKey(i int) (name string, end int, ok bool) {
 	switch {
 	case size == 0:
 		return "", 0, false
-	case after == 0: // the closing quote is lost: what follows must be the quote of a text
+	case after == 0: // without a closing quote: a quoted text must follow
 		v := d.skipLineSpaces(k + size)
 		c := d.byteAt(v + 1)
 		if d.byteAt(v) != d.text[i] || c == 0 || strings.IndexByte(",}]):\n", c) >= 0 {
@@ -38,7 +38,8 @@ func (d *parser) looseKey(i int) (name string, end int, ok bool) {
 	return d.text[start:word], end, true
 }
 
-// strayQuotes counts the quotes from i on, at most two of one kind, and returns where they end.
+// strayQuotes returns the number of equal quotes at i, at most two, and the position after
+// them.
 func (d *parser) strayQuotes(i int) (end, count int) {
 	c := d.byteAt(i)
 	if c != '"' && c != '\'' && c != '`' {
@@ -50,13 +51,13 @@ func (d *parser) strayQuotes(i int) (end, count int) {
 	return i + 1, 1
 }
 
-// colonLost reports whether a name in quotes that no separator follows is a declared one,
-// with its value at i.
+// colonLost reports whether a quoted name without a separator is declared and followed by a
+// value at i.
 func (d *parser) colonLost(name string, i int) bool {
 	return len(d.open) > 0 && d.top().closer == '}' && d.declaredHere(name) && d.definite(i)
 }
 
-// declaredHere reports whether a name is declared for the object that is open.
+// declaredHere reports whether the innermost open object declares exactly this name.
 func (d *parser) declaredHere(name string) bool {
 	if len(d.open) == 0 {
 		p, exact := d.property(d.root, name)
@@ -70,7 +71,7 @@ func (d *parser) declaredHere(name string) bool {
 	return p >= 0 && exact
 }
 
-// symbol skips the colon of a symbol in Ruby, :name =>.
+// symbol skips the colon of a Ruby symbol at i, as in :name =>.
 func (d *parser) symbol(i int) int {
 	if d.byteAt(i) != ':' {
 		return i
@@ -82,8 +83,8 @@ func (d *parser) symbol(i int) int {
 	return i
 }
 
-// doubledQuotes are the quotes of a text at i that are written twice, as those of the name
-// before it: ""name"": ""text"". It is nil for none, and for an empty text.
+// doubledQuotes returns the doubled quotes of a text at i, as in ""name"": ""text"". The name
+// before it must have them too. It returns nil for an empty text.
 func (d *parser) doubledQuotes(i int) *quotes {
 	if d.doubled == "" || !d.has(i, d.doubled) {
 		return nil
@@ -98,9 +99,9 @@ func (d *parser) doubledQuotes(i int) *quotes {
 	return &quotes{open: d.doubled, close: shut}
 }
 
-// nameLost reads a declared name that lost its closing quote before a value without quotes:
-// "limit: 5. All that follows must be plain JSON to the end of the text, so that no quote in
-// it can be the one that closes the name. It returns where the separator is.
+// nameLost reads a declared name without its closing quote, before a value that has no quotes:
+// "limit: 5. It returns the position of the separator. Everything after the name must be plain
+// JSON to the end of the text, so that no later quote can close the name.
 func (d *parser) nameLost(i int) (name string, end int, ok bool) {
 	if d.byteAt(i) != '"' || len(d.open) != 1 {
 		return "", 0, false
@@ -114,7 +115,7 @@ func (d *parser) nameLost(i int) (name string, end int, ok bool) {
 	return name, end, true
 }
 
-// plainRest reports whether the text from i on is JSON to its end, when it begins with head.
+// plainRest reports whether head and the text from i on are JSON together.
 func (d *parser) plainRest(head string, i int) bool {
 	if d.budget -= 4 * (len(d.text) - i); d.budget < 0 {
 		return false

@@ -1,59 +1,62 @@
-// Package argparse reads the arguments that a language model wrote for a tool, however
-// sloppily, and refuses what has no single meaning (specification 003).
+// Package argparse parses the arguments that language models write for tools.
 //
-// A wrong call that runs is the worst that can happen; a refusal costs one more message. So
-// a text has exactly one valid reading under the declared parameters, or it is refused.
-// Nothing is rewritten and read again, and nothing inside a text is replaced.
+// Models often write almost-JSON. A refused call costs one more message, but a wrong call may
+// do harm. A text is therefore accepted only if it has exactly one reading under the declared
+// parameters. Values are never rewritten.
 //
-// The way of a text through the package:
+// A text is parsed in these steps:
 //
-//   - JSON is read in one pass (strict.go) and stands as it is, digit by digit.
-//   - What is around a call is taken off (unwrap.go): prose (braces.go), code fences
-//     (fence.go), thoughts and tags (tags.go), the parentheses of a call (calls.go), quotes
-//     around it all (quoted_whole.go). What is left must be one object; equal ones are one.
-//   - It is read by one descent over a grammar above JSON (descent.go): names (keys.go), other
-//     quotes (quotes.go) and texts with quotes of their own (inner.go), escapes (escape.go), text
-//     without quotes (bare.go), comments (space.go), lines of names and values (lines.go).
-//     The declared names and types say where a value ends.
-//   - Envelopes are opened (envelope.go): {"name": ..., "arguments": ...}, [one call], and
-//     JSON in strings, up to three of them. None of it where a parameter has such a name.
-//   - Names find their parameters and defaults are filled in (bind.go, names.go), values are
-//     fitted to their types (fit.go, coerce.go) from the characters they were written with.
+//   - Strict JSON is read in one pass (json_reader.go). Numbers keep their digits.
+//   - Otherwise the call is found in the text (scanner.go). Around it there may be prose
+//     (braces.go), code fences (fence.go), tags and thinking sections (tags.go, tool_tags.go),
+//     a function call (calls.go), or quotes (quoted_document.go, escaped_document.go). Equal
+//     objects count as one; different objects are refused.
+//   - A recursive descent parser for a superset of JSON reads it (parser.go): names (keys.go,
+//     damaged_key.go), quotes (quotes.go, typographic.go, unescaped_quotes.go), Python strings
+//     (literals.go), escapes (escape.go), unquoted values (unquoted.go), spaces and comments
+//     (space.go), and lines as in YAML (lines.go, yaml.go). The declared names and types
+//     determine where a value ends.
+//   - Envelopes are removed (envelope.go): {"name": ..., "arguments": ...}, [one call], and up
+//     to three levels of JSON in strings. A key that is a declared parameter is never part of
+//     an envelope.
+//   - Names are resolved, defaults are added (bind.go, names.go), and values are converted to
+//     the declared types (fit.go, coerce.go).
 //
-// What may be looked at more than once is counted (reading.budget), so that the cost is
-// linear in the length of the text, whatever stands in it.
+// Lookahead is limited by state.budget, so the cost is linear in the length of the text.
 //
 // # Kinds of repairs
 //
-// Of the text: empty (nothing or null, for no arguments), prose, fence, thinking, tag, call,
-// envelope, json-text (a string with JSON in it), repeated (the same object again), lines
-// (no braces), quotes (others than "), bare-key, bare-text, separator (= or => for :),
-// literal (True, False, None), comma (one too many), missing-comma, comment, tuple,
-// raw-newline (or tab), escape (that JSON has not), unescaped-quote, blank (others than
-// JSON's).
+// In the text: empty (nothing, or null), prose, fence, thinking, tag, call, envelope,
+// json-text (JSON in a string), repeated (the same object again), lines (no braces), bracket
+// (missing, doubled or of another kind), quotes (missing, doubled, or not "), bare-key,
+// bare-text, separator (=, =>, :: or := instead of a colon), missing-colon, literal (True,
+// False, None), comma (one too many, or a semicolon), missing-comma, comment, tuple,
+// raw-newline (or tab), escape (not valid in JSON), unescaped-quote, blank (spaces that are
+// not valid in JSON).
 //
-// Of values (Coercions): number, boolean and text (from one another, by their characters),
-// array (one value for a list), list (a, b, c), json-text, enum and name (by their one fold
-// of case, -, _, blanks and camelCase).
+// In values (Coercions): number, boolean and text (converted from another scalar), array (from
+// a single value), list (from a, b, c), json-text, enum and name (another spelling: case, -,
+// _, spaces, camelCase).
 //
 // # Codes of refusals
 //
-//	too-large      more than 1 MiB
-//	too-deep       more than 200 levels
+//	too-large      larger than 1 MiB
+//	too-deep       nested more than 200 levels deep
 //	encoding       not UTF-8, or half of a surrogate pair
-//	truncated      something is still open at the end
-//	not-arguments  there is no object in the text
-//	syntax         it cannot be read
-//	ambiguous      it can be read in several ways
-//	several-calls  there are several different objects
-//	wrong-tool     it calls another tool
-//	duplicate-key  a name is given twice, with different values
-//	undeclared     there is no such parameter
-//	missing        a required parameter is not given
-//	type           a value is of another type
-//	enum           a value is none of the declared ones
-//	number         units, thousands, decimal commas, NaN, other bases
-//	code           something would have to be evaluated
-//	ellipsis       ... stands for what was left out
-//	positional     a value without its name
+//	truncated      ends inside an open value
+//	not-arguments  contains no object
+//	syntax         is malformed
+//	ambiguous      has more than one reading
+//	several-calls  contains different objects
+//	wrong-tool     calls another tool
+//	duplicate-key  has a name twice, with different values
+//	undeclared     has an unknown name
+//	missing        lacks a required parameter
+//	type           has a value of another type
+//	enum           has a value that is not in the enum
+//	number         has a number with a unit, thousands separators or a decimal comma, NaN, or
+//	               a number in another base
+//	code           contains an expression
+//	ellipsis       omits content with ...
+//	positional     has a value without a name
 package argparse

@@ -1,7 +1,7 @@
 package argparse
 
-// encoded reports whether a text that begins at body is JSON in a string whose quotes are not
-// escaped, where an array or an object is declared: "["a", "b"]".
+// encoded reports whether the text at body is JSON in a string with unescaped quotes, where
+// the schema declares an array or object: "["a", "b"]".
 func (d *parser) encoded(s *Schema, body int) bool {
 	if s.free() || s.allows("string") {
 		return false
@@ -15,7 +15,7 @@ func (d *parser) encoded(s *Schema, body int) bool {
 	return false
 }
 
-// encodedValue reads such a text, from its first quote.
+// encodedValue reads such a text, starting at its opening quote.
 func (d *parser) encodedValue(s *Schema, q *quotes) (node, bool) {
 	d.fix("json-text", d.pos)
 	d.pos = d.skipSpaces(d.pos + len(q.open))

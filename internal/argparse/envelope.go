@@ -6,12 +6,12 @@ import (
 )
 
 // An envelope is an object around the arguments: {"name": "search", "arguments": {...}}.
-// Its words are those that no declared parameter has, or it is none.
+// These are its keys. A key that is a declared parameter is never part of an envelope.
 var (
 	toolWords = []string{"name", "tool", "tool_name", "toolName", "function_name", "function", "action", "recipient_name"}
 	argsWords = []string{"arguments", "parameters", "args", "input", "params", "kwargs", "tool_input", "action_input", "toolInput", "function_args", "tool_args", "tool_arguments", "tool_parameters"}
 	sideWords = []string{"id", "type", "index", "call_id", "tool_call_id", "tool_use_id", "jsonrpc", "method", "thought", "thoughts", "reasoning", "reason", "confidence", "role", "content"}
-	// callWords are the names of one call in an object of its own.
+	// callWords are the keys of an object with one call.
 	callWords = []string{"function", "function_call", "functionCall", "tool_call", "toolCall"}
 	callsWord = "tool_calls"
 )
@@ -21,8 +21,8 @@ const maxEnvelopes = 6
 func isArgsWord(s string) bool { return slices.Contains(argsWords, s) }
 func isToolWord(s string) bool { return slices.Contains(toolWords, s) }
 
-// argumentsOf takes the envelopes off a value, until the object of the arguments is left.
-// level counts the strings that it stands in.
+// argumentsOf removes envelopes until only the object with the arguments is left. level counts
+// the strings around it.
 func (r *state) argumentsOf(n node, level int) (node, bool) {
 	for range maxEnvelopes {
 		inner, kind, ok := r.opened(&n, level)
@@ -41,7 +41,7 @@ func (r *state) argumentsOf(n node, level int) (node, bool) {
 	return n, r.fail("ambiguous", int(n.off), "the call is wrapped in too many envelopes")
 }
 
-// opened answers what is in an envelope, and which kind of one it is, "" for none.
+// opened returns the content of an envelope and its kind, "" if n is not an envelope.
 func (r *state) opened(n *node, level int) (inner node, kind string, ok bool) {
 	switch n.kind {
 	case array:
@@ -73,6 +73,7 @@ func (r *state) opened(n *node, level int) (inner node, kind string, ok bool) {
 	return *n, "", true
 }
 
+// envelope returns the arguments in an object such as {"name": "search", "arguments": {...}}.
 func (r *state) envelope(n *node) (inner node, is, ok bool) {
 	if rest, is := r.namedBeside(n); is {
 		return rest, true, true
@@ -119,8 +120,8 @@ func (r *state) envelope(n *node) (inner node, is, ok bool) {
 	return inner, true, true
 }
 
-// namedBeside takes the name of the called tool out of an object that has its arguments
-// beside it: {"tool": "search", "query": "cats"}.
+// namedBeside removes the name of the tool from an object with the arguments next to it:
+// {"tool": "search", "query": "cats"}.
 func (r *state) namedBeside(n *node) (node, bool) {
 	if r.tool == "" || r.root.open() || len(n.kids) < 2 {
 		return *n, false
@@ -144,12 +145,12 @@ func (r *state) namedBeside(n *node) (node, bool) {
 	return rest, true
 }
 
-// sameTwice refuses a word of an envelope that is given twice.
+// sameTwice refuses an envelope key that appears twice.
 func (r *state) sameTwice(a, b *node) bool {
 	return a.name != b.name || r.fail("duplicate-key", int(b.nameOff), "%s appears twice", quote(b.name))
 }
 
-// calls tells whether a name is that of the called tool, and refuses the text otherwise.
+// calls reports whether a name is that of the called tool. Otherwise it refuses the text.
 func (r *state) calls(name string, off int) bool {
 	if r.tool == "" || sameTool(name, r.tool) {
 		return true

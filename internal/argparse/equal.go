@@ -1,6 +1,6 @@
 package argparse
 
-// looks is what a value looks like, to be held against another.
+// shape returns what a node looks like, for comparison with another.
 func shape(n *node) any {
 	switch n.kind {
 	case quoted:
@@ -17,7 +17,7 @@ func shape(n *node) any {
 			m[n.kids[i].name] = shape(&n.kids[i])
 		}
 		if len(m) < len(n.kids) {
-			return n // names given twice: like nothing else
+			return n // repeated names: not equal to anything else
 		}
 		return m
 	}
@@ -25,8 +25,8 @@ func shape(n *node) any {
 	return [2]string{n.text, string('0' + rune(lit.kind))}
 }
 
-// equal tells whether two values of Result are the same; numbers are when they are written
-// with the same characters.
+// equal reports whether two values of a Result are equal. Numbers must be written with the
+// same characters.
 func equal(a, b any) bool {
 	switch a := a.(type) {
 	case []any:

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// unescape makes the text between two quotes. Where no backslash in it begins an escape,
-// backslashes are what they look like; where some do and some do not, nobody knows.
+// unescape decodes the text between two quotes. If no backslash starts a known escape, all of
+// them are kept. If only some do, the text is ambiguous.
 func (d *parser) unescape(q *quotes, start, end int) (string, bool) {
 	raw := d.text[start:end]
 	if !d.controls(raw, start) {
@@ -45,7 +45,7 @@ func (d *parser) unescape(q *quotes, start, end int) (string, bool) {
 	return d.decoded(raw, start, q.python), true
 }
 
-// decoded is a text of which every backslash begins an escape.
+// decoded decodes a text in which every backslash starts an escape.
 func (d *parser) decoded(raw string, start int, python bool) string {
 	b := make([]byte, 0, len(raw))
 	foreign := -1
@@ -68,7 +68,8 @@ func (d *parser) decoded(raw string, start int, python bool) string {
 	return string(b)
 }
 
-// controls tells of raw line breaks and tabs in a text. Other control characters are none.
+// controls accepts raw line breaks and tabs in a text, as a repair. It refuses other control
+// characters.
 func (d *parser) controls(raw string, start int) bool {
 	reported := false
 	for i := range len(raw) {
@@ -86,8 +87,8 @@ func (d *parser) controls(raw string, start int) bool {
 	return true
 }
 
-// escape reads the escape at the beginning of s, in the text of a JSON or a Python string:
-// what it means and its length, 0 where it is none. In doubt it is one in another language.
+// escape decodes the escape at the start of s, in a JSON or Python string. size is 0 if it is
+// not an escape; doubt means that it is one in another language.
 func escape(s string, python bool) (c rune, size int, doubt bool) {
 	if c, size = jsonEscape(s); size > 0 {
 		return c, size, python && s[1] == '/'
@@ -99,7 +100,7 @@ func escape(s string, python bool) (c rune, size int, doubt bool) {
 	case '\'':
 		return '\'', 2, false
 	case '\n', '\r':
-		return 0, 0, true // both languages join the lines, and the text itself breaks them
+		return 0, 0, true // languages join the lines, but the text contains a line break
 	case 'x', 'U':
 		n := 2
 		if e == 'U' {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// escapedObject reads an object whose quotes are all escaped although no string is around it,
-// {\"p\": 10}, or are the entities of HTML, {&quot;p&quot;: 10}.
+// escapedObject reads an object with escaped quotes but no string around it, {\"p\": 10}, or
+// with HTML entities as quotes, {&quot;p&quot;: 10}.
 func (d *parser) escapedObject(start, end int) (n node, done, ok bool) {
 	raw := d.text[start:end]
 	if raw[0] != '{' && raw[0] != '[' {
@@ -32,7 +32,7 @@ func (d *parser) escapedObject(start, end int) (n node, done, ok bool) {
 	return n, false, false
 }
 
-// quoteEntity reports whether a text begins with an entity of HTML that is a quote.
+// quoteEntity reports whether a text starts with an HTML entity for a quote.
 func quoteEntity(s string) bool {
 	for _, entity := range []string{"&quot;", "&#34;", "&#x22;", "&apos;", "&#39;", "&#x27;"} {
 		if strings.HasPrefix(s, entity) {
@@ -42,7 +42,7 @@ func quoteEntity(s string) bool {
 	return false
 }
 
-// unescapedQuote reports whether a double quote in s has no backslash before it.
+// unescapedQuote reports whether s contains a double quote without a backslash before it.
 func unescapedQuote(s string) bool {
 	for i := 0; i < len(s); i++ {
 		switch s[i] {

@@ -6,12 +6,11 @@ import (
 	"strings"
 )
 
-// Example is a call as it should be, as a JSON object: what a refusal shows as the expected
-// format.
+// Example returns a valid call as a JSON object, which refusals show as the expected format.
 func Example(s *Schema) string { return example(s) }
 
-// example is a call as it should be, as a JSON object: all parameters where they fit into a
-// refusal, the required ones otherwise, or as many of them as there is room for.
+// example returns a valid call as a JSON object. It has all parameters if they fit into a
+// refusal, otherwise the required ones, or as many of these as fit.
 func example(s *Schema) string {
 	all := exampleOf(s, func(*Property) bool { return true })
 	if small(all) {
@@ -39,7 +38,7 @@ func example(s *Schema) string {
 	return "{}"
 }
 
-// exampleOf writes the chosen parameters, in declared order.
+// exampleOf formats the selected parameters in declared order.
 func exampleOf(s *Schema, with func(*Property) bool) string {
 	var b strings.Builder
 	b.WriteByte('{')
@@ -82,7 +81,7 @@ func (p *Property) example(depth int) any {
 	return p.Schema.example(depth)
 }
 
-// example is a value that may stand there; depth bounds how far it is told.
+// example returns a valid value, with at most depth levels of objects and arrays.
 func (s *Schema) example(depth int) any {
 	if s != nil && len(s.Enum) > 0 {
 		return s.Enum[0]

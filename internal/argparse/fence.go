@@ -2,8 +2,9 @@ package argparse
 
 import "strings"
 
-// fence goes over the line of a code fence. What follows the first of a pair is marked; it
-// ends with what is read from it, and not at the next backticks, which may stand in a text.
+// fence reads the line of a code fence. After an opening fence, candidates are marked. The
+// fence ends with the candidate that is read, not at the next backticks: these may be part of
+// a text.
 func (s *scanner) fence() bool {
 	mark := s.text[s.pos]
 	start := s.pos
@@ -17,7 +18,7 @@ func (s *scanner) fence() bool {
 	}
 	s.marked++
 	s.fenced = true
-	// the tag of the fence: json, tool_call, python
+	// the language of the fence: json, tool_call, python
 	end := s.pos
 	for end < len(s.text) && end-s.pos < 40 && (isWordByte(s.text[end]) || s.text[end] == '+' || s.text[end] == '-') {
 		end++
@@ -49,7 +50,7 @@ func (s *scanner) fencedLines(mark byte) bool {
 	return s.region(k, k+end)
 }
 
-// region reads lines that end at a mark.
+// region reads lines of names and values from start to end.
 func (s *scanner) region(start, end int) bool {
 	part := source{text: s.text[start:end], base: s.base + start, shift: s.shift}
 	if s.shift {

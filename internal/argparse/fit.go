@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// fit makes of a node the value that a schema asks for. What is of another type than the
-// declared is turned into it where that has one meaning, from the characters it was
-// written with, and refused otherwise.
+// fit converts a node to the type that its schema declares. It uses the characters of the
+// input, and refuses values with more than one meaning.
 func (r *state) fit(s *Schema, n *node) (any, bool) {
 	if s.free() {
 		return r.untyped(n)
@@ -23,7 +22,7 @@ func (r *state) fit(s *Schema, n *node) (any, bool) {
 		}
 		return r.convert(s, n)
 	case null:
-		return nil, true // as it stands: whether it may be one, the caller's rules say
+		return nil, true // the rules of the caller decide whether null is allowed
 	}
 	if s.allows(n.typeName()) {
 		return r.checkEnum(s, n, scalar(n))
@@ -31,8 +30,8 @@ func (r *state) fit(s *Schema, n *node) (any, bool) {
 	return r.convert(s, n)
 }
 
-// meant is what bare characters are under a schema: text where nothing but text is
-// declared, a number or literal where they look like one that may stand there.
+// literalFor interprets an unquoted value under a schema: as text if only text is declared,
+// otherwise as the number or literal that it looks like.
 func (r *state) literalFor(s *Schema, n *node) node {
 	lit := n.literal()
 	if !s.allows("string") {
@@ -48,7 +47,7 @@ func (r *state) literalFor(s *Schema, n *node) node {
 	return lit
 }
 
-// typeName is the narrowest type that a scalar has by its looks.
+// typeName returns the narrowest JSON Schema type of a scalar.
 func (n *node) typeName() string {
 	switch n.kind {
 	case number:
@@ -99,7 +98,8 @@ func scalar(n *node) any {
 	return n.text
 }
 
-// chosen holds a scalar against the enum of its schema: exact, or by the one fold there is.
+// checkEnum compares a scalar with the enum of its schema, ignoring case and word separators
+// if only one value matches.
 func (r *state) checkEnum(s *Schema, n *node, v any) (any, bool) {
 	if len(s.Enum) == 0 {
 		return v, true
@@ -138,7 +138,7 @@ func (r *state) checkEnum(s *Schema, n *node, v any) (any, bool) {
 	return nil, r.fail("ambiguous", int(n.off), "%s: %s could be %s", r.here(), quote(given), list(folded))
 }
 
-// values names the values of an enum in a sentence.
+// values formats the values of an enum for a message.
 func (r *state) values(enum []any) string {
 	var all []string
 	for _, e := range enum[:min(len(enum), 12)] {
@@ -151,7 +151,7 @@ func (r *state) values(enum []any) string {
 	return strings.Join(all, ", ")
 }
 
-// fitObject fits the members of an object. Names that are not declared stay.
+// fitObject fits the members of an object. Undeclared members are kept.
 func (r *state) fitObject(s *Schema, n *node) (any, bool) {
 	if !s.allows("object") {
 		if s.allows("array") && (s.Items.free() || s.Items.allows("object")) && r.path[len(r.path)-1].item < 0 {
@@ -163,7 +163,7 @@ func (r *state) fitObject(s *Schema, n *node) (any, bool) {
 		return r.untyped(n)
 	}
 	m := make(map[string]any, len(n.kids))
-	from := make(map[string]string, len(n.kids)) // declared name -> as it was given
+	from := make(map[string]string, len(n.kids)) // declared name to the name in the text
 	for i := range n.kids {
 		if !r.member(s, m, from, &n.kids[i]) {
 			return nil, false
@@ -209,7 +209,7 @@ func (r *state) fitArray(s *Schema, n *node) (any, bool) {
 	return list, true
 }
 
-// wrapped makes an array of one value.
+// wrapped converts a single value to an array.
 func (r *state) wrapped(s *Schema, n *node) (any, bool) {
 	r.coerced("array", n.off)
 	r.enterItem(0)

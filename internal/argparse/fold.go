@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// fold makes one word of the ways in which a name is written: fileName, file_name,
-// File-Name and FILE NAME.
+// fold returns the same word for all spellings of a name: fileName, file_name, File-Name, FILE
+// NAME.
 func fold(s string) string {
 	plain := true
 	for i := 0; i < len(s); i++ {
@@ -26,8 +26,8 @@ func fold(s string) string {
 	}, s)
 }
 
-// sameTool tells whether a text names the tool that is called. Of a dotted name the last
-// part is enough.
+// sameTool reports whether two names refer to the same tool. The last part of a dotted name is
+// sufficient.
 func sameTool(given, tool string) bool {
 	g, t := fold(given), fold(tool)
 	return g == t || lastPart(g) == t || g == lastPart(t)

@@ -6,21 +6,21 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth bounds how deep values stand in one another.
+// maxDepth is the maximum nesting depth.
 const maxDepth = 200
 
-// strict reads JSON and nothing else, in one pass. Objects keep all their members, in order
-// and twice where they are given twice.
+// jsonReader reads strict JSON in one pass. It keeps all members of objects in order,
+// including repeated names.
 type jsonReader struct {
 	source
 	pos   int
 	depth int
 	shelf *nodeStack
-	code  string // why it is not even sloppy JSON, "" where it may be
+	code  string // the refusal if no other reading is possible either
 }
 
-// readJSON reads the JSON value at the beginning of src.text[pos:], and tells where it ends.
-// code is not empty where nobody can read it in another way.
+// readJSON reads the JSON value at src.text[pos:] and returns the position after it. code is
+// set if no other reading is possible either.
 func readJSON(src source, pos int) (n node, end int, code string, ok bool) {
 	sh := nodeStacks.Get().(*nodeStack)
 	defer sh.put()
@@ -41,7 +41,7 @@ func (s *jsonReader) space() {
 	}
 }
 
-// next eats the character c after blanks.
+// next skips spaces and consumes c, if it is the next character.
 func (s *jsonReader) next(c byte) bool {
 	s.space()
 	if s.pos < len(s.text) && s.text[s.pos] == c {
@@ -83,7 +83,7 @@ func (s *jsonReader) value() (node, bool) {
 	return n, true
 }
 
-// group reads an array or an object.
+// group reads an array or object.
 func (s *jsonReader) group(open byte) (node, bool) {
 	n := node{kind: array, off: s.at(s.pos)}
 	closer := byte(']')
@@ -110,7 +110,7 @@ func (s *jsonReader) group(open byte) (node, bool) {
 	return n, true
 }
 
-// entry reads a member or an item onto the stack.
+// entry reads a member or item onto the stack.
 func (s *jsonReader) entry(of kind) bool {
 	var name string
 	var nameOff int32
@@ -132,7 +132,7 @@ func (s *jsonReader) entry(of kind) bool {
 	return ok
 }
 
-// quoted reads a string, from its first quote past its last.
+// quoted reads a string including its quotes.
 func (s *jsonReader) quoted() (string, bool) {
 	start := s.pos + 1
 	for i := start; i < len(s.text); i++ {
@@ -149,7 +149,7 @@ func (s *jsonReader) quoted() (string, bool) {
 	return "", false
 }
 
-// escaped reads a string whose first backslash stands at i.
+// escaped reads a string whose first backslash is at i.
 func (s *jsonReader) escaped(start, i int) (string, bool) {
 	b := make([]byte, 0, i-start+32)
 	for {
@@ -176,8 +176,8 @@ func (s *jsonReader) escaped(start, i int) (string, bool) {
 	}
 }
 
-// jsonEscape reads the escape at the beginning of s: the character it means, negative for
-// half of a surrogate pair, and its length, 0 where it is none of JSON.
+// jsonEscape decodes the JSON escape at the start of s. The character is negative for half of
+// a surrogate pair; the length is 0 if it is not a JSON escape.
 func jsonEscape(s string) (rune, int) {
 	if len(s) < 2 {
 		return 0, 0
@@ -215,7 +215,7 @@ func jsonEscape(s string) (rune, int) {
 	return 0, 0
 }
 
-// hex reads n hexadecimal digits at the beginning of s.
+// hex parses n hexadecimal digits at the start of s.
 func hex(s string, n int) (c rune, ok bool) {
 	if len(s) < n {
 		return 0, false

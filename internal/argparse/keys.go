@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// key reads a name, in quotes or bare.
+// key reads a name, with or without quotes.
 func (d *parser) key(more bool) (string, bool) {
 	i := d.pos
 	if d.has(i, "...") || d.has(i, "…") {
@@ -50,7 +50,7 @@ func (d *parser) key(more bool) (string, bool) {
 	return d.text[i:end], true
 }
 
-// noKey refuses a text for what stands in the place of a name.
+// noKey refuses text in place of a name, with a reason.
 func (d *parser) noKey(i int, more bool) bool {
 	c, _ := utf8.DecodeRuneInString(d.text[i:])
 	switch {
@@ -66,7 +66,7 @@ func (d *parser) noKey(i int, more bool) bool {
 	return d.failAt("syntax", i, "expected a name, found %q", c)
 }
 
-// back is the place of the last character before i that is no blank.
+// back returns the position of the last character before i that is not a space.
 func (d *parser) back(i int) int {
 	for i--; i > 0 && (d.text[i] == ' ' || d.text[i] == '\n' || d.text[i] == '\t' || d.text[i] == '\r'); i-- {
 		d.budget--
@@ -74,6 +74,7 @@ func (d *parser) back(i int) int {
 	return max(i, 0)
 }
 
+// noSeparator refuses a name without a separator, with a reason.
 func (d *parser) noSeparator(i, end, j int, more bool) bool {
 	word := d.text[i:end]
 	switch c := d.byteAt(j); {
@@ -93,7 +94,7 @@ func (d *parser) noSeparator(i, end, j int, more bool) bool {
 	return d.failAt("syntax", j, "the name %s is not followed by a colon and a value", quote(word))
 }
 
-// bareKey is the end of the name without quotes that begins at i; i for none.
+// bareKey returns the end of the unquoted name at i, or i.
 func (d *parser) bareKey(i int) int {
 	end := i
 	for end < len(d.text) && end-i < maxKey {
@@ -107,15 +108,15 @@ func (d *parser) bareKey(i int) int {
 	return end
 }
 
-// maxKey bounds names that are looked for ahead, in bytes.
+// maxKey limits the length of names in lookahead, in bytes.
 const maxKey = 256
 
-// isSeparator reports whether a separator between a name and its value is at i. The colon
-// of a URL and the operators of code are not separators.
+// isSeparator reports whether a separator between a name and its value is at i. The colon of a
+// URL and the operators of code are not separators.
 func (d *parser) isSeparator(i int) bool { return d.separatorAt(i) > 0 }
 
-// separatorAt returns the length of the separator at i, 0 for none. A doubled one (::, := or
-// ": :") counts only before a value that cannot be read as bare text.
+// separatorAt returns the length of the separator at i, or 0. A doubled separator (::, := or
+// ": :") requires a value that cannot be unquoted text.
 func (d *parser) separatorAt(i int) int {
 	switch c := d.byteAt(i); c {
 	case ':':
@@ -149,8 +150,8 @@ func (d *parser) separatorAt(i int) int {
 	return 0
 }
 
-// definite reports whether the value at i can be nothing but a value: it starts with a quote,
-// a bracket or a digit, or it is a literal.
+// definite reports whether a value that cannot be unquoted text starts at i: a quote, a
+// bracket, a digit or a literal.
 func (d *parser) definite(i int) bool {
 	switch c := d.byteAt(i); {
 	case c == '{' || c == '[' || c >= '0' && c <= '9' || c == '-' && digits(d.text[i+1:]) > 0:

@@ -2,8 +2,8 @@ package argparse
 
 import "strings"
 
-// lines reads names and values without brackets: p=10, d=100 in one line, or name: value in
-// lines of their own.
+// lines reads names and values without brackets: p=10, d=100 on one line, or name: value on
+// separate lines.
 func (d *parser) lines() (node, bool) {
 	n := node{kind: object, off: d.at(d.pos)}
 	d.fix("lines", d.pos)
@@ -16,7 +16,7 @@ func (d *parser) lines() (node, bool) {
 	return n, ok
 }
 
-// lineValue reads what stands behind the separator in a line, or the block below it.
+// lineValue reads the value after a separator, on the same line or below it.
 func (d *parser) lineValue(s *Schema) (node, bool) {
 	switch {
 	case d.lineEnd(d.pos):
@@ -41,7 +41,7 @@ func (d *parser) lineEnd(i int) bool {
 	return i >= len(d.text) || d.text[i] == '\n' || d.text[i] == '\r'
 }
 
-// lineContinues tells whether lines go on after a value that ends at i.
+// lineContinues reports whether a line may continue after the value that ends at i.
 func (d *parser) lineContinues(i int) bool {
 	k := d.skipLineSpaces(i)
 	if d.lineEnd(k) || d.byteAt(k) == '#' && k > i {
@@ -54,6 +54,7 @@ func (d *parser) lineContinues(i int) bool {
 	return k > i && d.isKey(k)
 }
 
+// afterInLine classifies the text after a quote, as after does, inside a line.
 func (d *parser) afterInLine(i int) follow {
 	k := d.skipLineSpaces(i)
 	switch {
@@ -77,7 +78,7 @@ func (d *parser) afterInLine(i int) follow {
 	return nothing
 }
 
-// dashes reads a list whose items stand below their name, each behind a dash.
+// dashes reads a list whose items are below its name, each after a dash.
 func (d *parser) dashes(s *Schema) (node, bool) {
 	n := node{kind: array, off: d.at(d.pos)}
 	indent := -1
@@ -101,7 +102,8 @@ func (d *parser) dashes(s *Schema) (node, bool) {
 	return n, d.spend(0, d.pos)
 }
 
-// item reads the value behind a dash, which is the rest of its line.
+// item reads the value after a dash: the rest of the line, or an object on the lines below.
+// dash is the column of the dash.
 func (d *parser) item(s *Schema, i, dash int) (node, bool) {
 	d.enterItem(i)
 	defer d.leave()

@@ -2,8 +2,8 @@ package argparse
 
 import "strings"
 
-// prefixAt is the letter before the quote of a Python string at i: r"\d", u"x", f"x". It is
-// 0 for none. Bytes (b"x") are not text, so their prefix is code.
+// prefixAt returns the prefix of a Python string at i: r"\d", u"x", f"x". It returns 0 for
+// none. Bytes (b"x") are not text.
 func (d *parser) prefixAt(i int) byte {
 	c := d.byteAt(i) | 0x20
 	if q := d.byteAt(i + 1); (c == 'r' || c == 'u' || c == 'f') && (q == '"' || q == '\'') {
@@ -12,8 +12,8 @@ func (d *parser) prefixAt(i int) byte {
 	return 0
 }
 
-// prefixed reads a Python string with a prefix. done is false where the text is something
-// else, such as r'est without quotes.
+// prefixed reads a Python string with a prefix. done is false if the text is not one, as in
+// r'est.
 func (d *parser) prefixed(s *Schema) (n node, done, ok bool) {
 	prefix, start := d.prefixAt(d.pos), d.pos
 	if prefix == 0 {
@@ -42,8 +42,8 @@ func (d *parser) prefixed(s *Schema) (n node, done, ok bool) {
 	return n, true, ok
 }
 
-// tripleQuoted reads a Python text in three quotes on each side, from the first of them. It
-// ends at the next three, after which the call must go on.
+// tripleQuoted reads a Python string in triple quotes. It ends at the first closing triple
+// quotes, which the rest of the call must follow.
 func (d *parser) tripleQuoted(q *quotes) (node, bool) {
 	start := d.pos
 	n := node{kind: quoted, off: d.at(start)}

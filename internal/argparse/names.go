@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// index finds the properties of one schema by how they may be written.
+// index finds the properties of a schema by their exact and folded names.
 type index struct {
 	exact  map[string]int
-	folded map[string]int // -1 where several names fold to it
+	folded map[string]int // -1 if several names fold to it
 }
 
-// few is how many properties are looked through without an index.
+// maxUnindexed is the number of properties that are searched without an index.
 const maxUnindexed = 12
 
-// property is the place of the property that a key names, exact or by the one fold there
-// is; -1 for none.
+// property returns the index of the property that a name refers to, exactly or as its only
+// folded match, or -1.
 func (r *state) property(s *Schema, key string) (i int, exact bool) {
 	if len(s.Properties) <= maxUnindexed {
 		for i := range s.Properties {
@@ -48,7 +48,7 @@ func (r *state) property(s *Schema, key string) (i int, exact bool) {
 	return -1, false
 }
 
-// maxFoldedName bounds the keys that are folded.
+// maxFoldedName limits the length of names that are folded.
 const maxFoldedName = 1 << 10
 
 func newIndex(s *Schema) *index {
@@ -65,7 +65,7 @@ func newIndex(s *Schema) *index {
 	return x
 }
 
-// suggest names what was probably meant by a word, the nearest first.
+// suggest returns the names that were probably meant, most similar first.
 func suggest(word string, known []string) []string {
 	type near struct {
 		name string
@@ -101,7 +101,7 @@ func suggest(word string, known []string) []string {
 	return names
 }
 
-// distance is how many letters must be changed, added, taken away or swapped.
+// distance returns the number of letters to change, add, remove or swap.
 func distance(a, b string) int {
 	row, last, prior := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {

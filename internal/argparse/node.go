@@ -5,24 +5,24 @@ import (
 	"strings"
 )
 
-// kind is what a value looks like in the text; what it is, the schema says (fit.go).
+// kind is the kind of a value in the text. fit.go decides what it means under the schema.
 type kind uint8
 
 const (
 	quoted kind = iota // text in quotes
-	bare               // text without quotes, of the tolerant grammar alone
-	number             // as JSON writes it
+	bare               // text without quotes
+	number             // a JSON number
 	truth              // true, false
 	null
 	array
 	object
 )
 
-// node is a value as it was read. Numbers and literals keep the characters they were
-// written with, and everything knows where it stands in the input.
+// node is a value as it was read. It keeps the characters of numbers and literals, and all
+// offsets in the input.
 type node struct {
 	kind    kind
-	exact   bool  // quoted: text is the very characters from off+1
+	exact   bool  // a quoted text with the same characters as the input from off+1
 	off     int32 // in the input
 	nameOff int32
 	name    string // its key, in an object
@@ -30,15 +30,15 @@ type node struct {
 	kids    []node
 }
 
-// source is a text that is read, and where its characters are in the input: the text of a
-// JSON string is a source of its own, whose places are those of the string where escapes
-// shift them.
+// source is a text with its position in the input. If the text was unescaped, offsets inside
+// it are unknown, and shift is set: all of them are the offset of the string.
 type source struct {
 	text  string
 	base  int
 	shift bool
 }
 
+// at returns the offset of i in the input.
 func (s *source) at(i int) int32 {
 	if s.shift {
 		return int32(s.base)
@@ -46,7 +46,7 @@ func (s *source) at(i int) int32 {
 	return int32(s.base + i)
 }
 
-// inner is the source that a quoted text is.
+// inner returns the content of a text as a source.
 func (n *node) inner() source {
 	if n.kind == bare {
 		return source{text: n.text, base: int(n.off)}
@@ -57,7 +57,7 @@ func (n *node) inner() source {
 	return source{text: n.text, base: int(n.off), shift: true}
 }
 
-// literal turns bare words that JSON or Python know into what they mean.
+// literal interprets an unquoted word as a JSON or Python literal or a number.
 func (n *node) literal() node {
 	out := *n
 	switch n.text {
@@ -75,7 +75,7 @@ func (n *node) literal() node {
 	return out
 }
 
-// natural is the value of a node by its looks alone.
+// untyped converts a node without a schema.
 func (r *state) untyped(n *node) (any, bool) {
 	switch n.kind {
 	case quoted:
@@ -117,10 +117,10 @@ func (r *state) untyped(n *node) (any, bool) {
 		}
 		return m, true
 	}
-	return r.word(n)
+	return r.untypedWord(n)
 }
 
-// twins tells whether a name may be given twice: in many members it is not looked for.
+// mayRepeat reports whether a name may appear twice. It does not search long lists.
 func mayRepeat(kids []node) bool {
 	if len(kids) > 8 {
 		return true
@@ -135,7 +135,7 @@ func mayRepeat(kids []node) bool {
 	return false
 }
 
-// put sets a name of an object, which may be given twice with one value alone.
+// put sets a member. The same name may appear twice with the same value.
 func (r *state) put(m map[string]any, name string, v any, k *node) bool {
 	if old, again := m[name]; again {
 		return equal(old, v) || r.fail("duplicate-key", int(k.nameOff), "%s appears twice, with different values", r.here())
@@ -144,8 +144,8 @@ func (r *state) put(m map[string]any, name string, v any, k *node) bool {
 	return true
 }
 
-// word is the value of a bare word of which no schema says what it is.
-func (r *state) word(n *node) (any, bool) {
+// untypedWord converts an unquoted word without a schema.
+func (r *state) untypedWord(n *node) (any, bool) {
 	lit := n.literal()
 	if lit.kind != bare {
 		return r.untyped(&lit)
@@ -159,8 +159,7 @@ func (r *state) word(n *node) (any, bool) {
 	return n.text, true
 }
 
-// plainWord tells whether a bare text of no declared type can only be a text: words of
-// letters, none of which begins like a literal that lost its comma.
+// plainWord reports whether an unquoted word without a declared type can only be text.
 func plainWord(s string) bool {
 	for _, lit := range []string{"true", "false", "null", "True", "False", "None"} {
 		if strings.HasPrefix(s, lit) {

@@ -2,16 +2,15 @@ package argparse
 
 import "sync"
 
-// shelf is where the members and items of what is still open are kept while they are read,
-// and taken from when it closes. It is used again by later readings.
+// nodeStack holds the members and items of open objects and arrays. It is pooled.
 type nodeStack struct{ nodes []node }
 
 var nodeStacks = sync.Pool{New: func() any { return new(nodeStack) }}
 
-// maxKeptNodes bounds a shelf that is kept, in nodes.
+// maxKeptNodes limits the size of a stack that is returned to the pool.
 const maxKeptNodes = 1 << 19
 
-// put clears a shelf for the next reading.
+// put clears the stack and returns it to the pool.
 func (s *nodeStack) put() {
 	if cap(s.nodes) <= maxKeptNodes {
 		clear(s.nodes)
@@ -20,7 +19,7 @@ func (s *nodeStack) put() {
 	}
 }
 
-// take takes the nodes from first on.
+// take removes the nodes from first on and returns a copy of them.
 func (s *nodeStack) take(first int) []node {
 	kids := s.nodes[first:]
 	if len(kids) == 0 {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// numberLength is the length of the JSON number at the beginning of s, 0 for none.
+// numberLength returns the length of the JSON number at the start of s, or 0.
 func numberLength(s string) int {
 	i := 0
 	if i < len(s) && s[i] == '-' {
@@ -50,8 +50,8 @@ func digits(s string) int {
 
 func isNumber(s string) bool { return s != "" && numberLength(s) == len(s) }
 
-// asNumber reads a text as a number and answers it as JSON writes it, with the very digits:
-// blanks around, a plus sign and a missing 0 before the point are no doubt.
+// asNumber converts a text to a JSON number with the same digits. It accepts surrounding
+// spaces, a plus sign, underscores between digits, and a point without digits on one side.
 func asNumber(s string) (string, bool) {
 	s = strings.TrimSpace(s)
 	sign := ""
@@ -76,7 +76,7 @@ func asNumber(s string) (string, bool) {
 }
 
 // withoutUnderscores removes the underscores between the digits of a number, as in 1_000. A
-// text with an underscore in another place is returned as it is.
+// text with an underscore elsewhere is returned unchanged.
 func withoutUnderscores(s string) string {
 	if strings.IndexByte(s, '_') < 0 {
 		return s
@@ -89,7 +89,7 @@ func withoutUnderscores(s string) string {
 	return strings.ReplaceAll(s, "_", "")
 }
 
-// integral tells whether a JSON number is a whole one, like 10, 10.0 and 1e3.
+// integral reports whether a JSON number is whole, such as 10, 10.0 and 1e3.
 func integral(s string) bool {
 	s = strings.TrimPrefix(s, "-")
 	mantissa, exp := s, 0
@@ -109,7 +109,7 @@ func integral(s string) bool {
 	return fraction == "" && (strings.Trim(whole, "0") == "" || zeros >= -exp)
 }
 
-// sameNumber tells whether two JSON numbers are the same but for how they are written.
+// sameNumber reports whether two JSON numbers have the same value.
 func sameNumber(a, b string) bool {
 	if a == b {
 		return true
@@ -119,7 +119,8 @@ func sameNumber(a, b string) bool {
 	return am == bm && ae == be
 }
 
-// decimal is a number as its digits, without zeros at either end, times ten to exp.
+// decimal returns a number as its digits without leading and trailing zeros, and an exponent
+// of ten.
 func decimal(s string) (mantissa string, exp int) {
 	sign := ""
 	if rest, minus := strings.CutPrefix(s, "-"); minus {
@@ -140,8 +141,8 @@ func decimal(s string) (mantissa string, exp int) {
 	return sign + short, exp
 }
 
-// oddity says of a bare or quoted text that should be a value of another type what it is
-// instead: code, a number that people or other languages write, something left out.
+// notPlain explains why a text is not a value of another type: it is code, a number with a
+// unit, or an ellipsis. code is "" if it has no explanation.
 func notPlain(s string) (code, why string) {
 	s = strings.TrimSpace(s)
 	low := strings.ToLower(strings.TrimLeft(s, "+-"))

@@ -5,31 +5,31 @@ import (
 	"unicode/utf8"
 )
 
-// Repair is one thing that was not as it should have been: in the text (Result.Repairs),
-// or in the type of a value (Result.Coercions).
+// Repair is one deviation from JSON (Result.Repairs), or from the declared type of a value
+// (Result.Coercions).
 type Repair struct {
 	Kind   string `json:"kind"`
-	Path   string `json:"path"`   // opts[0].name; "" for the whole
-	Offset int    `json:"offset"` // where in the input it begins, in bytes
+	Path   string `json:"path"`   // opts[0].name; "" for the whole text
+	Offset int    `json:"offset"` // of its start in the input, in bytes
 }
 
-// Result are the arguments of a call. Values are string, bool, nil, json.Number with the
-// digits that were written, []any and map[string]any.
+// Result is the arguments of a call. Values are string, bool, nil, json.Number with the digits
+// of the input, []any and map[string]any.
 type Result struct {
 	Value     map[string]any
-	Repaired  bool     // the text was no plain JSON object of the parameters
-	Repairs   []Repair // of the text; at most 100 are told
-	Coercions []Repair // of values: "10" for a number, a name in another case
-	Defaults  []string // names of parameters that took their default, as they are declared
+	Repaired  bool     // the text was not a JSON object with the parameters
+	Repairs   []Repair // of the text, at most 100
+	Coercions []Repair // of values, such as "10" for a number
+	Defaults  []string // parameters that got their default, in declared order
 }
 
-// maxInput bounds the input, in bytes.
+// maxInput limits the input, in bytes.
 const maxInput = 1 << 20
 
-// Parse reads what a model wrote as the arguments of a tool. tool is the name of the tool
-// that is called, "" where it is not known. It answers either a Result or a Refusal; a nil
-// Schema takes any object. Parse may be called concurrently; it changes nothing it is given,
-// and a default in the Result is a copy.
+// Parse reads the arguments that a language model wrote for a tool. tool is the name of the
+// called tool, "" if it is not known. It returns either a Result or a Refusal. A nil Schema
+// accepts any object. Parse is safe for concurrent use. It does not modify its arguments, and
+// defaults in the Result are copies.
 func Parse(s *Schema, tool string, input []byte) (*Result, *Refusal) {
 	if s == nil {
 		s = &Schema{}
@@ -71,8 +71,8 @@ func badByte(b []byte) int {
 	return 0
 }
 
-// json reads a text that is JSON and nothing else. done tells whether the reading is over,
-// because the text is JSON or because it can be nothing else.
+// json reads a text that is only JSON. done reports whether the result is final, because the
+// text is JSON or cannot be anything else.
 func (r *state) json(src source) (n node, done, ok bool) {
 	n, end, code, ok := readJSON(src, 0)
 	switch {
@@ -86,7 +86,7 @@ func (r *state) json(src source) (n node, done, ok bool) {
 	return n, false, false
 }
 
-// whole reads a text that is one value of a schema, and nothing beside.
+// whole reads a text that contains one value and nothing else.
 func (r *state) whole(src source, s *Schema) (node, bool) {
 	if n, done, ok := r.json(src); done {
 		return n, ok

@@ -5,29 +5,29 @@ import (
 	"strings"
 )
 
-// descent reads values of the tolerant grammar, once, from left to right. Where JSON leaves
-// no doubt the schema decides: the declared names and types say where a value ends and
-// whether digits are text. It never goes back, and it looks ahead only as far as its
-// reading's budget goes.
+// parser is a recursive descent parser for a superset of JSON. It reads from left to right
+// without backtracking. Where JSON would be unambiguous but the text is not JSON, the schema
+// decides: the declared names and types determine where a value ends and whether digits are
+// text. Lookahead is limited by the budget of the state.
 type parser struct {
 	*state
 	source
 	pos  int
 	open []frame
 
-	lastQuote, lastCloser int // in text, -1 for none
+	lastQuote, lastCloser int // their last position in the text, -1 for none
 
-	document bool // --- begins the lines, so that ... may end them
+	document bool // the lines start with ---, so ... may end them
 
-	doubled string // the quotes of the last name, where they are written twice
+	doubled string // the doubled quotes of the last name, "" for none
 }
 
-// frame is an object, an array or a call that is still open.
+// frame is an open object, array or call.
 type frame struct {
-	closer byte    // } ] ), or '\n' for lines of key and value
-	schema *Schema // of the object, or of the items
+	closer byte    // } ] ), or '\n' for lines of names and values
+	schema *Schema // of the object, or of the items of the array
 	list   bool
-	indent int // of the lines of an indented object; 0 where lines may begin anywhere
+	indent int // column of the lines of an indented object; 0 for any column
 }
 
 func (r *state) descend(src source) *parser {
@@ -42,7 +42,7 @@ func (d *parser) fix(kind string, i int) { d.addRepair(kind, d.at(i)) }
 
 func (d *parser) top() *frame { return &d.open[len(d.open)-1] }
 
-// byteAt is the byte at i, 0 behind the end.
+// byteAt returns the byte at i, or 0 after the end.
 func (d *parser) byteAt(i int) byte {
 	if i < len(d.text) {
 		return d.text[i]
@@ -65,12 +65,12 @@ func (d *parser) push(closer byte, s *Schema, list bool) bool {
 
 func (d *parser) pop() { d.open = d.open[:len(d.open)-1] }
 
-// cutOff refuses a text that ends while something is open.
+// truncated refuses a text that ends inside an open value.
 func (d *parser) truncated() bool {
 	return d.failAt("truncated", len(d.text), "%s is truncated: the text ends before it is complete", d.here())
 }
 
-// value reads one value, whose first character is at pos.
+// value reads the value at pos.
 func (d *parser) value(s *Schema) (node, bool) {
 	if d.pos >= len(d.text) {
 		return node{}, d.truncated()
@@ -120,7 +120,7 @@ func (d *parser) inParentheses(s *Schema) (node, bool) {
 	return n, true
 }
 
-// object reads members until its closer, from the bracket at pos.
+// object reads the members of an object, starting at its opening bracket.
 func (d *parser) object(s *Schema, closer byte) (node, bool) {
 	n := node{kind: object, off: d.at(d.pos)}
 	d.pos++
@@ -133,7 +133,7 @@ func (d *parser) object(s *Schema, closer byte) (node, bool) {
 	return n, ok
 }
 
-// members reads what stands in the innermost frame, and its closer.
+// members reads the members of the innermost frame, and its closing bracket.
 func (d *parser) members() ([]node, bool) {
 	first := len(d.shelf.nodes)
 	ok := d.readMembers(first)
@@ -142,7 +142,7 @@ func (d *parser) members() ([]node, bool) {
 
 func (d *parser) readMembers(first int) bool {
 	f := *d.top()
-	comma := true // one before the next member
+	comma := true // before the next member
 	for {
 		if !d.space() {
 			return false
@@ -186,8 +186,8 @@ func (d *parser) readMembers(first int) bool {
 	}
 }
 
-// doubledBracket reports whether the bracket at pos closes once more the array that ends right
-// before it, whose items are declared and are not arrays.
+// doubledBracket reports whether the bracket at pos is a second closing bracket of the array
+// before it. The schema must not allow nested arrays.
 func (d *parser) doubledBracket(first int) bool {
 	nodes := d.shelf.nodes
 	if len(nodes) == first || nodes[len(nodes)-1].kind != array || d.text[d.back(d.pos)] != ']' {
@@ -197,7 +197,7 @@ func (d *parser) doubledBracket(first int) bool {
 	return !s.items().free() && !s.items().allows("array")
 }
 
-// member reads a key, what separates it, and its value.
+// member reads a name, a separator and a value.
 func (d *parser) member(s *Schema, more bool) (node, bool) {
 	start := d.pos
 	name, ok := d.key(more)
@@ -223,8 +223,8 @@ func (d *parser) member(s *Schema, more bool) (node, bool) {
 	return v, ok
 }
 
-// under is the schema of a member. In an object of the arguments the words of an envelope
-// have theirs: what it wraps is an object of the arguments, too.
+// under returns the schema of a member. The keys of envelopes have schemas too, because they
+// contain an object of arguments.
 func (d *parser) under(s *Schema, name string) *Schema {
 	if s == nil {
 		return nil
@@ -304,8 +304,8 @@ func (d *parser) readItems(s *Schema, closer byte, first int) bool {
 	}
 }
 
-// commaAt returns the length of the sign between two members at i, 0 for none: a comma, that
-// of a Chinese keyboard, or a semicolon.
+// commaAt returns the length of the separator between members at i, or 0: a comma, a fullwidth
+// comma or a semicolon.
 func (d *parser) commaAt(i int) int {
 	switch c := d.byteAt(i); {
 	case c == ',' || c == ';':
@@ -316,7 +316,7 @@ func (d *parser) commaAt(i int) int {
 	return 0
 }
 
-// mayFollow tells whether an item may begin at pos after another without a comma.
+// mayFollow reports whether an item may start at pos without a comma after the item before it.
 func (d *parser) mayFollow(last *node) bool {
 	c := d.text[d.pos]
 	blank := d.pos > 0 && (d.text[d.pos-1] == ' ' || d.text[d.pos-1] == '\n' || d.text[d.pos-1] == '\t')

@@ -2,8 +2,8 @@ package argparse
 
 import "strings"
 
-// quotedWhole reads a text that is one string in quotes which JSON does not know, or that
-// holds quotes nobody marked: '{"p": 10}'.
+// quotedWhole reads a text that is one string with quotes that JSON does not have, or with
+// unescaped quotes inside: '{"p": 10}'.
 func (d *parser) quotedWhole(start, end int) (n node, done, ok bool) {
 	q := d.quoteAt(start)
 	if q == nil || d.has(start, "```") || d.has(start, "'''") || d.has(start, `"""`) {
@@ -27,8 +27,8 @@ func (d *parser) quotedWhole(start, end int) (n node, done, ok bool) {
 	return d.escapedWhole(n, q, body, end-size)
 }
 
-// escapedWhole decides whether backslashes in a quoted text are its own or those of what
-// stands in it.
+// escapedWhole decides whether the backslashes in a quoted document escape its quotes or are
+// part of its content.
 func (d *parser) escapedWhole(n node, q *quotes, body, end int) (node, bool, bool) {
 	asIs, _, code, plain := readJSON(source{text: n.text}, 0)
 	text, ok := d.unescape(q, body, end)

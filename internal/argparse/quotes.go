@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// quotes are a pair of them, and whose escapes stand between.
+// quotes is a pair of quotes, and the language whose escapes are used between them.
 type quotes struct {
 	open, close string
-	other       string // a second sign that closes it
+	other       string // another closing quote
 	python      bool
-	yaml        bool // a doubled quote in it is one
+	yaml        bool // a doubled quote stands for one
 }
 
 var allQuotes = []quotes{
@@ -28,13 +28,13 @@ var allQuotes = []quotes{
 	{open: gemmaQuote, close: gemmaQuote},
 }
 
-// yamlQuotes are single quotes in lines, where a doubled one stands for one.
+// yamlQuotes are single quotes in lines, where a doubled quote stands for a single one.
 var yamlQuotes = quotes{open: "'", close: "'", python: true, yaml: true}
 
 // gemmaQuote is the token that Gemma writes around texts.
 const gemmaQuote = `<|"|>`
 
-// quoteAt are the quotes that open at i, nil for none.
+// quoteAt returns the quotes that open at i, or nil.
 func (d *parser) quoteAt(i int) *quotes {
 	switch d.byteAt(i) {
 	case '"':
@@ -57,7 +57,7 @@ func (d *parser) quoteAt(i int) *quotes {
 	return nil
 }
 
-// shuts is the length of the closing quote at i, 0 for none.
+// closesAt returns the length of the closing quote at i, or 0.
 func (d *parser) closesAt(q *quotes, i int) int {
 	switch {
 	case d.text[i] != q.close[0] && (q.other == "" || d.text[i] != q.other[0]):
@@ -70,8 +70,8 @@ func (d *parser) closesAt(q *quotes, i int) int {
 	return 0
 }
 
-// nextClose is the first closing quote from i that no backslash stands before, and its
-// length; the end of the text and 0 for none.
+// nextClose returns the position and length of the first closing quote from i on that is not
+// escaped. The length is 0 if there is none.
 func (d *parser) nextClose(q *quotes, i int) (at, size int) {
 	for i < len(d.text) {
 		if d.text[i] == '\\' {
@@ -90,7 +90,7 @@ func (d *parser) nextClose(q *quotes, i int) (at, size int) {
 	return len(d.text), 0
 }
 
-// quotedKey reads a name in quotes, which must be followed by a separator.
+// quotedKey reads a name in quotes. A separator must follow.
 func (d *parser) quotedKey(q *quotes) (string, bool) {
 	start := d.pos
 	body := start + len(q.open)
@@ -117,9 +117,9 @@ func (d *parser) quotedKey(q *quotes) (string, bool) {
 	return name, ok
 }
 
-// quotedText reads a text in quotes. It closes with the first partner of its quote after
-// which the call goes on; where that is not the first partner at all, the quotes before it
-// are the text's own, and there must be no other way to read them (inner.go).
+// quotedText reads a text in quotes. It ends at the first closing quote after which the call
+// can continue. If this is not the first closing quote, the earlier ones are part of the text,
+// which must have no other reading (unescaped_quotes.go).
 func (d *parser) quotedText(s *Schema, q *quotes) (node, bool) {
 	start := d.pos
 	n := node{kind: quoted, off: d.at(start)}
@@ -166,8 +166,8 @@ func (d *parser) quotedText(s *Schema, q *quotes) (node, bool) {
 	return n, ok && d.spend(0, start)
 }
 
-// goesOn tells whether the call goes on after a value that ends at i: with a comma and what
-// may follow it, with a closer, or with the next name.
+// continues reports whether the call can continue after a value that ends at i: with a comma
+// and a member, a closing bracket, or the next name.
 func (d *parser) continues(i int) bool {
 	if len(d.open) == 0 {
 		return true
@@ -178,7 +178,7 @@ func (d *parser) continues(i int) bool {
 	}
 	k := d.skip(i)
 	if b := d.skipSpaces(i); b < k && strings.IndexByte(d.text[b:k], d.text[i-1]) >= 0 {
-		return false // a comment with such a quote in it: it may be the text that goes on
+		return false // a comment with such a quote may be part of the text
 	}
 	if k >= len(d.text) || d.text[k] == f.closer {
 		return true
@@ -200,7 +200,7 @@ func (d *parser) continues(i int) bool {
 	return (k > i || d.quoteAt(k) != nil) && d.isKey(k)
 }
 
-// cutKey tells whether the text ends in or right behind the name that begins at i.
+// cutKey reports whether the text ends inside or right after the name at i.
 func (d *parser) cutKey(i int) bool {
 	if len(d.text)-i > maxKey {
 		return false
@@ -213,19 +213,20 @@ func (d *parser) cutKey(i int) bool {
 	return end > i && d.skipSpaces(end) >= len(d.text)
 }
 
+// itemContinues reports whether an array can continue after an item that ends at i. k is the
+// position after spaces and comments.
 func (d *parser) itemContinues(i, k int) bool {
 	f := d.top()
 	if d.text[k] == ',' {
 		k = d.skip(k + 1)
 		return k >= len(d.text) || !strings.ContainsRune("}])", rune(d.text[k])) || d.text[k] == f.closer
 	}
-	return k > i && (d.text[k] == '{' || d.text[k] == '[' || d.plainItem(i, k)) // but two texts may be one
+	return k > i && (d.text[k] == '{' || d.text[k] == '[' || d.plainItem(i, k)) // two texts may be one text with quotes
 }
 
-// plainItem reports whether two words in double quotes stand next to one another, of which
-// the first ends at i and the second begins at k, so that a comma is lost between them:
-// "red" "dark-green". Texts with other signs may be one text with quotes in it, and Python
-// joins texts in single quotes.
+// plainItem reports whether the comma between two simple words in double quotes is missing:
+// "red" "dark-green". The first ends at i and the second starts at k. Other texts may be one
+// text with quotes in it; in single quotes, Python would join them.
 func (d *parser) plainItem(i, k int) bool {
 	if d.text[i-1] != '"' || d.text[k] != '"' {
 		return false
@@ -248,13 +249,13 @@ func (d *parser) plainItem(i, k int) bool {
 
 func isPlainByte(c byte) bool { return isWordByte(c) || c == '-' || c == '.' || c == '/' }
 
-// isKey tells whether a name and a separator stand at i.
+// isKey reports whether a name and a separator are at i.
 func (d *parser) isKey(i int) bool {
 	_, ok := d.keyAt(i)
 	return ok
 }
 
-// keyAt is the name with a separator that stands at i.
+// keyAt returns the name at i if a separator follows it.
 func (d *parser) keyAt(i int) (string, bool) {
 	if d.budget < 0 || i >= len(d.text) {
 		return "", false
@@ -295,7 +296,7 @@ func (d *parser) keyAt(i int) (string, bool) {
 	return d.text[body:end], false
 }
 
-// apostrophe tells whether the quote at i stands between two letters.
+// apostrophe reports whether the quote at i is between two letters.
 func (d *parser) apostrophe(i, size int) bool {
 	before, _ := utf8.DecodeLastRuneInString(d.text[:i])
 	after, _ := utf8.DecodeRuneInString(d.text[i+size:])

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// ReadParameters reads the declaration of a tool's parameters as `flowrun repair` takes it:
-// {NAME: {"type", "required", "default", "example", "validation": {"enum"}}}, in the order
-// it is written. type is string (the default), number, integer, boolean, array, object,
-// null, any, or a list of them; properties, items and enum are as in JSON Schema. Other
-// words, such as description and the bounds of validation, are the caller's.
+// ReadParameters reads the parameter declarations of `flowrun repair`:
+// {NAME: {"type", "required", "default", "example", "validation": {"enum"}}}. They keep their
+// order. type is string (the default), number, integer, boolean, array, object, null, any, or
+// a list of these; properties, items and enum are as in JSON Schema. It ignores other keys,
+// such as description and the limits in validation, which the caller must check.
 func ReadParameters(doc []byte) (*Schema, error) {
 	n, err := readDeclaration(doc)
 	if err != nil {
@@ -71,7 +71,7 @@ func readProperty(n *node) (Property, error) {
 	return p, nil
 }
 
-// kid is a member of an object, nil for none; of several the last.
+// kid returns the last member of an object with this name, or nil.
 func (n *node) kid(name string) *node {
 	for i := len(n.kids) - 1; i >= 0; i-- {
 		if n.kids[i].name == name {

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// The parts of a refusal are cut so that its JSON form has at most 2 KB, also where the
-// characters <, > and & are written as escapes.
+// The parts of a refusal are shortened so that its JSON form has at most 2 KB, even if <, >
+// and & are escaped.
 const (
 	maxMessage    = 640
 	maxHint       = 240
@@ -17,13 +17,13 @@ const (
 	maxSuggested  = 4
 )
 
-// Refusal says why a text is no call. Its JSON form has at most 2 KB.
+// Refusal explains why a text is not a call. Its JSON form has at most 2 KB.
 type Refusal struct {
 	Code           string
 	Message        string   // what is wrong, and where
-	Offset         int      // where in the input, in bytes
-	ExpectedFormat string   // an example call, as a JSON object; "" where even a small one is too large
-	Hint           string   // one way out
+	Offset         int      // in the input, in bytes
+	ExpectedFormat string   // an example call as a JSON object; "" if it would be too large
+	Hint           string   // how to fix the call
 	Suggestions    []string // names that were probably meant
 }
 
@@ -49,7 +49,7 @@ func (r *Refusal) MarshalJSON() ([]byte, error) {
 	return plainJSON(doc)
 }
 
-// small tells whether an example fits into a refusal.
+// small reports whether an example fits into a refusal.
 func small(example string) bool {
 	return example != "" && written(example) <= maxExpected && json.Valid([]byte(example))
 }
@@ -65,7 +65,7 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 	}{r.Value, r.Repaired, nonNil(r.Repairs), nonNil(r.Coercions), nonNil(r.Defaults)})
 }
 
-// some writes no list as an empty one.
+// nonNil returns an empty list for nil, so that JSON has [] and not null.
 func nonNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}
@@ -73,7 +73,7 @@ func nonNil[T any](list []T) []T {
 	return list
 }
 
-// plainJSON writes <, > and & as they are.
+// plainJSON encodes JSON without escaping <, > and &.
 func plainJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -84,14 +84,14 @@ func plainJSON(v any) ([]byte, error) {
 	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
 
-// suggest adds a name.
+// suggest adds a suggestion.
 func (r *Refusal) suggest(name string) {
 	if len(r.Suggestions) < maxSuggested && !slices.Contains(r.Suggestions, name) {
 		r.Suggestions = append(r.Suggestions, cut(name, maxSuggestion))
 	}
 }
 
-// finish makes the refusal of a reading ready to be told.
+// finish completes the refusal with an example and a hint.
 func (r *Refusal) finish(s *Schema) *Refusal {
 	r.Message, r.ExpectedFormat = cut(r.Message, maxMessage), example(s)
 	if r.Hint == "" {
@@ -114,7 +114,7 @@ func cut(s string, n int) string {
 	return s
 }
 
-// written is how many bytes the text of a JSON string takes at most.
+// written returns the maximum length of a text as a JSON string.
 func written(s string) int {
 	size := 0
 	for _, c := range s {
@@ -133,7 +133,7 @@ func cost(c rune) int {
 	return utf8.RuneLen(c)
 }
 
-// hints are the ways out, by code.
+// hints are the ways to fix a call, by code.
 var hints = map[string]string{
 	"too-large":     "Send less than 1 MiB; pass large content as a file.",
 	"too-deep":      "Nest objects and arrays at most 200 levels deep.",

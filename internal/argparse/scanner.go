@@ -9,24 +9,23 @@ import (
 type candidate struct {
 	node
 	start, end int
-	marked     bool // a fence or a tag says that this is it
+	marked     bool // inside a fence or tag
 }
 
-// scan looks through a text for candidates, from left to right. What is inside a candidate
-// is never looked at.
+// scanner finds candidates in a text, from left to right. It does not look inside a candidate.
 type scanner struct {
 	*parser
-	first       int // the place of the first character that is no blank
+	first       int // position of the first character that is not a space
 	found       []candidate
-	marked      int // how many fences and tags are open
+	marked      int // number of open fences and tags
 	sawThinking bool
-	loose       bool // a declared name with a value stands outside of all candidates
-	within      bool // and within a fence or tag
+	loose       bool // a parameter with a value is outside of all candidates
+	within      bool // and inside a fence or tag
 	fenced      bool // a fence is open
-	sloppy      bool // an object was no plain JSON
+	sloppy      bool // an object was not strict JSON
 }
 
-// call reads a text with a call in it, or none. level counts the strings around it.
+// call reads a text that contains one call, or none. level counts the strings around it.
 func (r *state) call(src source, level int) (node, bool) {
 	if n, done, ok := r.json(src); done {
 		return n, ok
@@ -73,14 +72,13 @@ func (r *state) call(src source, level int) (node, bool) {
 
 func isSpaces(s string) bool { return strings.Trim(s, " \t\r\n") == "" }
 
-// inputName tells whether a name at the beginning of a text makes it lines of names and
-// values.
+// inputName reports whether a name is that of a parameter.
 func (d *parser) inputName(name string) bool {
 	p, _ := d.property(d.root, name)
 	return p >= 0
 }
 
-// run goes through the text. It is false where the text is refused.
+// run scans the text. It returns false if the text is refused.
 func (s *scanner) run() bool {
 	for s.pos < len(s.text) {
 		if !s.spend(0, s.pos) {
@@ -121,7 +119,7 @@ func (s *scanner) run() bool {
 	return true
 }
 
-// isQuotedCall reports whether an object in quotes begins what a fence or a tag holds.
+// isQuotedCall reports whether a fence or tag contains an object in quotes at pos.
 func (s *scanner) isQuotedCall() bool {
 	c := s.text[s.pos]
 	if c != '"' && c != '\'' || s.marked == 0 || len(s.found) > 0 || s.byteAt(s.skipSpaces(s.pos+1)) != '{' {
@@ -131,7 +129,7 @@ func (s *scanner) isQuotedCall() bool {
 	return before == '>' || before == '`' || s.text[s.back(s.pos)+1:s.pos] != "" && strings.Contains(s.text[s.back(s.pos)+1:s.pos], "\n")
 }
 
-// quotedCall reads such an object. The fence or the tag must end behind it.
+// quotedCall reads such an object. The end of the fence or tag must follow.
 func (s *scanner) quotedCall() bool {
 	start := s.pos
 	n, ok := s.quotedText(textSchema, s.quoteAt(start))
@@ -145,13 +143,13 @@ func (s *scanner) quotedCall() bool {
 	return true
 }
 
-// stands keeps that a name with a value stands outside of all candidates.
+// noteLoose records that a parameter with a value is outside of all candidates.
 func (s *scanner) noteLoose(is bool) {
 	s.loose = s.loose || is
 	s.within = s.within || is && s.marked > 0
 }
 
-// add keeps a candidate.
+// add adds a candidate. An equal candidate is a repetition.
 func (s *scanner) add(n node, start int, kind string) {
 	if kind != "" {
 		s.fix(kind, start)
@@ -165,13 +163,13 @@ func (s *scanner) add(n node, start int, kind string) {
 	s.found = append(s.found, c)
 }
 
-// choose takes the one candidate that is left, when equal ones are one.
+// choose returns the only candidate that is left after removing repetitions.
 func (s *scanner) choose(level int) (node, bool) {
 	if len(s.found) == 0 {
 		return node{}, s.nothingFound()
 	}
 	if s.fenced && s.sloppy {
-		return node{}, s.truncated() // the fence, and perhaps a text whose quotes are not marked
+		return node{}, s.truncated() // the fence, and perhaps a text with unescaped quotes
 	}
 	if s.loose && (s.within || !s.found[0].marked) {
 		return node{}, s.failAt("ambiguous", s.found[0].start, "a parameter with a value is outside of the object: it may be part of it")
@@ -204,7 +202,7 @@ func (s *scanner) choose(level int) (node, bool) {
 	return first, true
 }
 
-// hasKnownName tells whether an object has a name that the call may have.
+// hasKnownName reports whether an object has a key that a call can have.
 func (s *scanner) hasKnownName(n *node) bool {
 	if n.kind != object {
 		return true
@@ -218,6 +216,7 @@ func (s *scanner) hasKnownName(n *node) bool {
 	return false
 }
 
+// proseAround reports the text around the candidates as a repair.
 func (s *scanner) proseAround() {
 	if len(s.found) == 0 {
 		return

@@ -2,33 +2,33 @@ package argparse
 
 import "slices"
 
-// Schema is what a value may be. The zero Schema takes anything. That of the parameters of
-// a tool is an object of them: a tool without any has the Types ["object"] alone.
+// Schema describes a value. The zero Schema accepts any value. The schema of a tool's
+// parameters is an object; a tool without parameters has only the Types ["object"].
 type Schema struct {
-	Types      []string   // string, number, integer, boolean, array, object, null; none: any
+	Types      []string   // string, number, integer, boolean, array, object, null; empty for any type
 	Properties []Property // of an object, in declared order
-	Open       bool       // an object may have other names too; the objects inside always may
-	Items      *Schema    // of an array; nil: any
+	Open       bool       // allows undeclared names; nested objects always allow them
+	Items      *Schema    // of an array; nil for any type
 	Enum       []any      // scalars: string, bool, nil, json.Number
 }
 
-// Property is a name in an object. Required and Default are of the parameters of a tool; of
-// objects inside they say nothing here.
+// Property is a member of an object. Required and Default apply only to the parameters of a
+// tool, not to nested objects.
 type Property struct {
 	Name       string
 	Schema     *Schema
 	Required   bool
 	Default    any
 	HasDefault bool
-	Example    any // shown where a call is refused; nil: none
+	Example    any // shown in refusals; nil for none
 }
 
-// free tells whether a value may be anything.
+// free reports whether the schema accepts any value.
 func (s *Schema) free() bool {
 	return s == nil || len(s.Types) == 0 && len(s.Properties) == 0 && s.Items == nil && len(s.Enum) == 0
 }
 
-// open tells whether a call may have other names than the declared.
+// open reports whether a call may have undeclared names.
 func (s *Schema) open() bool { return s.Open || s.free() }
 
 var (
@@ -36,8 +36,8 @@ var (
 	arrayType  = []string{"array"}
 )
 
-// types are the declared types, or those that the other words of the schema speak of;
-// empty: any.
+// types returns the declared types, or those implied by the other keywords. It is empty for
+// any type.
 func (s *Schema) types() []string {
 	switch {
 	case s == nil:
@@ -77,7 +77,7 @@ func (s *Schema) allows(name string) bool {
 	return false
 }
 
-// items is what the items of an array may be.
+// items returns the schema of the items of an array.
 func (s *Schema) items() *Schema {
 	if s == nil {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// invisible tells whether a character is a blank or nothing at all between values.
+// invisible reports whether a character is a space or has no width.
 func invisible(c rune) bool {
 	switch c {
 	case ' ', '\t', '\n', '\r', '\v', '\f', 0xfeff, 0x200b, 0x200c, 0x200d, 0x2060:
@@ -15,10 +15,10 @@ func invisible(c rune) bool {
 	return c >= 0x80 && unicode.IsSpace(c)
 }
 
-// blanks is the first place from i that is no blank.
+// skipSpaces returns the first position from i on that is not a space.
 func (d *parser) skipSpaces(i int) int { return d.spacesEnd(i, false) }
 
-// lineBlanks stays in the line.
+// skipLineSpaces is like skipSpaces, but stops at the end of the line.
 func (d *parser) skipLineSpaces(i int) int { return d.spacesEnd(i, true) }
 
 func (d *parser) spacesEnd(i int, line bool) int {
@@ -37,7 +37,7 @@ func (d *parser) spacesEnd(i int, line bool) int {
 	return i
 }
 
-// comment is the end of the comment that begins at i; i for none.
+// comment returns the end of the comment at i, or i.
 func (d *parser) comment(i int) int {
 	switch {
 	case d.has(i, "/*"):
@@ -58,7 +58,7 @@ func (d *parser) comment(i int) int {
 	return i
 }
 
-// skip is the first place from i that is neither blank nor comment.
+// skip returns the first position from i on that is neither a space nor in a comment.
 func (d *parser) skip(i int) int {
 	for {
 		i = d.skipSpaces(i)
@@ -70,8 +70,8 @@ func (d *parser) skip(i int) int {
 	}
 }
 
-// space goes over blanks and comments between tokens. It refuses a comment with a single
-// quote in it, which is perhaps the rest of a text.
+// space skips spaces and comments between tokens. It refuses a comment with an unpaired quote,
+// which may be the rest of a text.
 func (d *parser) space() bool {
 	for {
 		d.pos = d.skipSpaces(d.pos)
@@ -92,16 +92,15 @@ func (d *parser) space() bool {
 	}
 }
 
-// unlike tells of a text that is no JSON for its blanks alone.
+// unlike records a repair if only spaces differ from JSON.
 func (d *parser) unlike() {
 	if !d.repaired {
 		d.fix("blank", 0)
 	}
 }
 
-// escapedSpace is the end of the escapes of spaces from i on, which a model wrote between
-// tokens, as in {\n"p": 1}. It is i for none, and where something follows that such a space
-// cannot stand before.
+// escapedSpace returns the end of escaped spaces from i on that are written between tokens, as
+// in {\n"p": 1}. It returns i if there are none, or if what follows cannot be a token.
 func (d *parser) escapedSpace(i int) int {
 	end := i
 	for d.byteAt(end) == '\\' && (d.byteAt(end+1) == 'n' || d.byteAt(end+1) == 't' || d.byteAt(end+1) == 'r') {
@@ -113,7 +112,7 @@ func (d *parser) escapedSpace(i int) int {
 	return end
 }
 
-// oddQuotes tells whether quotes in a part of the text are no pairs.
+// oddQuotes reports whether a part of the text has unpaired quotes.
 func (d *parser) oddQuotes(i, end int) bool {
 	double, single := 0, 0
 	for ; i < end; i++ {
@@ -127,8 +126,7 @@ func (d *parser) oddQuotes(i, end int) bool {
 	return double%2+single%2 > 0
 }
 
-// valueSpace goes over what stands between separator and value. What looks like a comment
-// there may be the text itself.
+// valueSpace skips spaces between a separator and its value. A comment there may also be text.
 func (d *parser) valueSpace(s *Schema) bool {
 	if d.top().closer == '\n' {
 		d.pos = d.skipLineSpaces(d.pos)

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// reading is one call of Parse: what was found on the way, and what it may still cost.
+// state is the state of one call of Parse.
 type state struct {
 	root    *Schema
 	tool    string
@@ -16,31 +16,31 @@ type state struct {
 	path      []step
 	repairs   []Repair
 	coercions []Repair
-	repaired  bool // the text was no plain JSON object of the parameters
+	repaired  bool // the text was not a JSON object with the parameters
 	bad       *Refusal
 
-	// budget is how many characters may still be looked at more than once. It makes every
-	// reading linear in the input, however the searches in it are nested.
+	// budget is the number of characters that lookahead may still visit. It keeps the cost
+	// linear in the length of the input, however searches are nested.
 	budget int
 }
 
 // step is one part of a path.
 type step struct {
 	name string
-	item int // -1: a name
+	item int // -1 for a name
 }
 
 const (
-	maxRepairs = 100 // that are told; a text with more of them is repaired all the same
+	maxRepairs = 100 // that are reported; a text with more of them is repaired too
 	maxPath    = 120 // bytes of a path
-	maxString  = 3   // JSON in a string in a string in a string
+	maxString  = 3   // levels of JSON in a string
 )
 
 func newState(s *Schema, tool string, size int) *state {
 	return &state{root: s, tool: tool, shelf: new(nodeStack), budget: 32*size + 4096}
 }
 
-// fail refuses the text, once: what follows from it is not told. It answers false.
+// fail refuses the text. Only the first refusal counts. It returns false.
 func (r *state) fail(code string, off int, format string, args ...any) bool {
 	if r.bad == nil {
 		r.bad = &Refusal{Code: code, Offset: off, Message: fmt.Sprintf(format, args...)}
@@ -48,7 +48,7 @@ func (r *state) fail(code string, off int, format string, args ...any) bool {
 	return false
 }
 
-// spend takes n from the budget, and refuses the text where there is not so much left.
+// spend subtracts n from the budget, and refuses the text if the budget is exhausted.
 func (r *state) spend(n int, off int) bool {
 	r.budget -= n
 	return r.budget >= 0 || r.fail("ambiguous", off, "the text has too many possible readings")
@@ -58,7 +58,7 @@ func (r *state) enter(name string) { r.path = append(r.path, step{name, -1}) }
 func (r *state) enterItem(i int)   { r.path = append(r.path, step{"", i}) }
 func (r *state) leave()            { r.path = r.path[:len(r.path)-1] }
 
-// where is the path of the value that is read.
+// where returns the path of the current value.
 func (r *state) where() string {
 	var b []byte
 	for _, s := range r.path {
@@ -77,7 +77,7 @@ func (r *state) where() string {
 	return clip(string(b), maxPath)
 }
 
-// here is where in a sentence.
+// here returns the path of the current value for a message.
 func (r *state) here() string {
 	if p := r.where(); p != "" {
 		return p
@@ -85,7 +85,7 @@ func (r *state) here() string {
 	return "the call"
 }
 
-// mend tells of a repair of the text.
+// addRepair records a repair of the text.
 func (r *state) addRepair(kind string, off int32) {
 	r.repaired = true
 	if len(r.repairs) < maxRepairs {
@@ -93,7 +93,7 @@ func (r *state) addRepair(kind string, off int32) {
 	}
 }
 
-// coerced tells of a value that was given as another type, or by another name.
+// coerced records that a value had another type, or a name another spelling.
 func (r *state) coerced(kind string, off int32) bool {
 	if len(r.coercions) < maxRepairs {
 		r.coercions = append(r.coercions, Repair{kind, r.where(), int(off)})
@@ -101,7 +101,7 @@ func (r *state) coerced(kind string, off int32) bool {
 	return true
 }
 
-// clip cuts a text to at most n bytes, on a character.
+// clip shortens a text to at most n bytes, at a character boundary.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s

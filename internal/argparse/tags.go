@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Tags that models put around their thoughts and their calls.
+// These tags surround thinking sections and calls.
 var (
 	thinkingTags = []string{"think", "thinking", "reasoning", "thought", "reflection", "analysis"}
 	callTags     = []string{"tool_call", "tool_calls", "tool_use", "tool", "function_call", "function_calls", "arguments", "parameters", "args", "input", "json", "call"}
 )
 
-// thoughts goes over what a text begins with that is no part of the call.
+// thoughts skips the thinking sections at the start of a text.
 func (s *scanner) thoughts(start int) bool {
 	s.pos = start
 	for {
@@ -26,8 +26,8 @@ func (s *scanner) thoughts(start int) bool {
 	}
 }
 
-// tagAt is the name of the tag at i, what stands behind the name, and where it ends; 0 for
-// none.
+// tagAt returns the name of the tag at i, the text after the name, and the end of the tag, 0
+// if there is no tag.
 func (d *parser) tagAt(i int) (name, rest string, end int) {
 	if d.byteAt(i) != '<' {
 		return "", "", 0
@@ -48,7 +48,7 @@ func (d *parser) tagAt(i int) (name, rest string, end int) {
 	return d.text[j:k], d.text[k : k+shut], k + shut + 1
 }
 
-// tag goes over a tag, or reads what it holds.
+// tag skips a tag, or reads its content.
 func (s *scanner) tag() bool {
 	start := s.pos
 	name, rest, end := s.tagAt(start)
@@ -93,7 +93,8 @@ func (s *scanner) tag() bool {
 	return true
 }
 
-// sign goes over a < that begins no tag. A tag that the end of the text cuts off is one.
+// sign skips a < that does not start a tag. A tag that is truncated at the end of the text is
+// an error.
 func (s *scanner) sign(start int) bool {
 	s.pos++
 	i := s.pos
@@ -109,7 +110,7 @@ func (s *scanner) sign(start int) bool {
 	return true
 }
 
-// inKnownTag refuses an object right behind a tag that is none of a call: it is a value of
+// inKnownTag refuses an object inside a tag that is not part of a call: it may be the value of
 // something else.
 func (s *scanner) inKnownTag(start, shut int) bool {
 	from := max(0, shut-300)
@@ -125,14 +126,15 @@ func (s *scanner) inKnownTag(start, shut int) bool {
 	return s.failAt("ambiguous", start, "this object is inside the tag <%s>, which is not part of a call", name)
 }
 
-// attribute is the name that a tag carries: =NAME or name="NAME".
+// attribute returns the name in a tag: =NAME or name="NAME".
 func attribute(rest string) string {
 	_, v, _ := strings.Cut(rest, "=")
 	v, _, _ = strings.Cut(strings.TrimSpace(v), " ")
 	return strings.Trim(v, `"'/ `)
 }
 
-// thinking drops thoughts. A single end of them drops what stands before it.
+// thinking skips a thinking section. A closing tag without an opening one discards everything
+// before it.
 func (s *scanner) thinking(name string, end int, shut bool) bool {
 	s.fix("thinking", s.pos)
 	if shut {
@@ -168,7 +170,7 @@ func (s *scanner) taggedLines(name string) bool {
 	return s.region(k, k+end)
 }
 
-// taggedCall reads <function=NAME> with an object or with a tag for each parameter.
+// taggedCall reads <function=NAME> with an object, lines, or a tag for each parameter.
 func (s *scanner) taggedCall(tag, callee string, start, end int) bool {
 	if !s.calls(callee, int(s.at(start))) {
 		return false
@@ -177,7 +179,7 @@ func (s *scanner) taggedCall(tag, callee string, start, end int) bool {
 	s.marked++
 	if s.byteAt(s.pos) == '{' {
 		s.fix("tag", start)
-		return true // run reads it
+		return true // read by run
 	}
 	if _, lines := s.linesAt(s.pos); lines {
 		s.fix("tag", start)
@@ -210,8 +212,8 @@ func (s *scanner) taggedCall(tag, callee string, start, end int) bool {
 	}
 }
 
-// taggedValue reads the text of one parameter, whose tag ends at end. mayFollow says which
-// tags may follow it.
+// taggedValue reads the value of a parameter whose opening tag ends at end. mayFollow reports
+// which tags may follow it.
 func (s *scanner) taggedValue(tag, name string, end int, mayFollow func(string) bool) (node, bool) {
 	start := s.pos
 	n := node{name: name, nameOff: s.at(start), off: s.at(end)}
@@ -248,9 +250,9 @@ func (s *scanner) taggedValue(tag, name string, end int, mayFollow func(string) 
 	return s.childTags(n, end, text)
 }
 
-// unindented takes the indentation off a text in one line between tags that have lines of
-// their own and are indented themselves, the first of them at start. In several lines it may
-// be a part of the text: ok is false.
+// unindented removes the indentation of a one-line text between tags that are indented on
+// lines of their own. start is the position of the opening tag. ok is false for several lines,
+// where the indentation may be part of the text.
 func (s *scanner) unindented(text string, start int) (_ string, ok bool) {
 	line, broken := strings.CutPrefix(text, "\n")
 	i := strings.LastIndexByte(line, '\n')
@@ -264,7 +266,7 @@ func (s *scanner) unindented(text string, start int) (_ string, ok bool) {
 	return strings.TrimSpace(line), !strings.Contains(line[:i], "\n")
 }
 
-// schemaOf is the schema of a parameter, nil for none.
+// schemaOf returns the schema of a parameter, or nil.
 func (s *scanner) schemaOf(name string) *Schema {
 	if p, _ := s.property(s.root, name); p >= 0 {
 		return s.root.Properties[p].Schema
@@ -272,8 +274,8 @@ func (s *scanner) schemaOf(name string) *Schema {
 	return nil
 }
 
-// childTags reads a value of tags: the items of an array in tags of one name, or the members
-// of an object. from is where the text is.
+// childTags reads a value written as tags: the items of an array in tags with the same name,
+// or the members of an object. from is the position of the text.
 func (s *scanner) childTags(n node, from int, text string) (node, bool) {
 	inner := s.schemaOf(n.name)
 	n.kind = array
@@ -293,8 +295,8 @@ func (s *scanner) childTags(n node, from int, text string) (node, bool) {
 	return n, s.spend(0, from)
 }
 
-// rawValue makes the node of a parameter of the text between its tags: a text as it is, but
-// for one line break at either end, and what is to be read for other types.
+// rawValue returns the node for the raw text between the tags of a parameter. A text loses one
+// line break at each end; other types are parsed later.
 func (s *scanner) rawValue(n node, text string) node {
 	if s.schemaOf(n.name).allows("string") {
 		if rest, windows := strings.CutPrefix(text, "\r\n"); windows {
@@ -310,7 +312,7 @@ func (s *scanner) rawValue(n node, text string) node {
 	return n
 }
 
-// cdata is the text of the CDATA section that begins at i, with spaces before it.
+// cdata returns the content of the CDATA section at i.
 func (s *scanner) cdata(i int) (string, bool) {
 	rest, ok := strings.CutPrefix(s.text[s.skipSpaces(i):], "<![CDATA[")
 	if !ok {

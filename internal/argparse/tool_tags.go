@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// isToolTag reports whether a tag is named after the tool that is called.
+// isToolTag reports whether a tag is named after the called tool.
 func (s *scanner) isToolTag(name string) bool {
 	return s.tool != "" && sameTool(name, s.tool)
 }
 
-// toolTag reads a tag that is named after the tool, <search>, with a tag for each parameter
-// or with their values as attributes.
+// toolTag reads a tag named after the tool, <search>, with a tag or an attribute for each
+// parameter.
 func (s *scanner) toolTag(start int) bool {
 	s.pos = start + 1
 	for s.pos < len(s.text) && (isWordByte(s.text[s.pos]) || s.text[s.pos] == '-' || s.text[s.pos] == ':') {
@@ -38,7 +38,8 @@ func (s *scanner) toolTag(start int) bool {
 	return true
 }
 
-// attributes reads the attributes of a tag, to its end. closed means that it ends with />.
+// attributes reads the attributes of a tag up to its end. closed reports whether it ends with
+// />.
 func (s *scanner) attributes(n *node) (closed, ok bool) {
 	for {
 		s.pos = s.skipSpaces(s.pos)
@@ -75,8 +76,8 @@ func (s *scanner) attributes(n *node) (closed, ok bool) {
 	}
 }
 
-// parameterTags reads the tags in a tag that is named after the tool, and its end. It is false
-// where something else stands in it: an object, which run reads, or prose.
+// parameterTags reads the parameter tags inside a tag, and its closing tag. It returns false
+// if the tag contains an object or prose.
 func (s *scanner) parameterTags(n *node, tag string, start int) bool {
 	body := s.pos
 	if s.pos = s.skipSpaces(body); s.byteAt(s.pos) == '{' {
@@ -115,8 +116,8 @@ func (s *scanner) parameterTags(n *node, tag string, start int) bool {
 	}
 }
 
-// parameterTag is the parameter that a tag names: its own name, or that in its attribute. It
-// is "" for none.
+// parameterTag returns the parameter that a tag stands for, by its own name or its attribute,
+// or "".
 func (s *scanner) parameterTag(name, rest string) string {
 	switch {
 	case name == "parameter" || name == "param" || name == "arg":
@@ -127,15 +128,14 @@ func (s *scanner) parameterTag(name, rest string) string {
 	return ""
 }
 
-// holdsParameters reports whether a tag of a call that ends at end holds a tag for each
-// parameter.
+// holdsParameters reports whether the tag that ends at end contains parameter tags.
 func (s *scanner) holdsParameters(end int) bool {
 	k := s.skipSpaces(end)
 	name, rest, inner := s.tagAt(k)
 	return inner > 0 && s.byteAt(k+1) != '/' && s.parameterTag(name, rest) != ""
 }
 
-// heldParameters reads them, and the end of the tag.
+// heldParameters reads these parameter tags and the closing tag.
 func (s *scanner) heldParameters(tag, rest string, start, end int) bool {
 	if callee := attribute(rest); strings.Contains(rest, "name=") && !s.calls(callee, int(s.at(start))) {
 		return false
@@ -149,8 +149,8 @@ func (s *scanner) heldParameters(tag, rest string, start, end int) bool {
 	return true
 }
 
-// argPairs reads <arg_key>NAME</arg_key><arg_value>VALUE</arg_value>, as GLM writes them
-// behind the name of the tool. The tag that opens the value may be lost.
+// argPairs reads <arg_key>NAME</arg_key><arg_value>VALUE</arg_value> after the name of the
+// tool, as GLM writes them. The opening <arg_value> may be missing.
 func (s *scanner) argPairs() bool {
 	start := s.pos
 	before := s.text[max(0, start-maxKey):start]

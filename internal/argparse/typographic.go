@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// mixedClose finds the end of a text whose quotes are of two kinds: "text” or “text". It is
-// the first sign of the other kind after which the next member or the end of the object
-// follows, and counts only where the own sign closes nothing. size is 0 for none.
+// mixedClose finds the end of a text with two kinds of quotes: "text” or “text". It is the
+// first quote of the other kind, if the next member follows and the text has no closing quote
+// of its own kind. n is 0 for none.
 func (d *parser) mixedClose(q *quotes, body, end, size int) (at, n int) {
 	other := ""
 	switch {
 	case q.open == `"`:
 		other = "”"
-	case q.open == "“" && d.curlyName(body-len(q.open)): // or the plain quote before it is lost
+	case q.open == "“" && d.curlyName(body-len(q.open)): // otherwise a plain quote may be missing before it
 		other = `"`
 	default:
 		return 0, 0
@@ -34,7 +34,7 @@ func (d *parser) mixedClose(q *quotes, body, end, size int) (at, n int) {
 	return 0, 0
 }
 
-// curlyName reports whether the name whose value begins at i is in typographic quotes.
+// curlyName reports whether the name before the value at i has typographic quotes.
 func (d *parser) curlyName(i int) bool {
 	sep := d.back(i)
 	before := strings.TrimRight(d.text[max(0, sep-maxKey):sep], " ")
@@ -46,7 +46,7 @@ func (d *parser) curlyName(i int) bool {
 	return plain && open >= 0 && !strings.ContainsAny(name[open:], " \",")
 }
 
-// mixedKey reads a declared name whose quotes are of two kinds, “name" or "name”.
+// mixedKey reads a declared name with two kinds of quotes, “name" or "name”.
 func (d *parser) mixedKey(i int) (name string, end int, ok bool) {
 	open := d.has(i, "“")
 	start, shut := i+1, "”"
@@ -74,8 +74,8 @@ func (d *parser) memberFollows(i int) bool {
 	return false
 }
 
-// nestedClose finds the end of a text in typographic quotes that holds pairs of them: the
-// closing sign that balances the first one.
+// nestedClose returns the closing quote that balances the opening one, in a text with nested
+// typographic quotes.
 func (d *parser) nestedClose(q *quotes, body int) (at, size int) {
 	if q.open == q.close || len(q.open) == 1 {
 		return 0, 0
@@ -100,7 +100,7 @@ func (d *parser) nestedClose(q *quotes, body int) (at, size int) {
 	return 0, 0
 }
 
-// openTypographic reports whether a text ends inside a typographic quote, as in: Das „Haus.
+// openTypographic reports whether a text ends inside a typographic quote: Das „Haus.
 func openTypographic(s string) bool {
 	open := max(strings.LastIndex(s, "„"), strings.LastIndex(s, "“"))
 	return open >= 0 && open > strings.LastIndex(s, "”")

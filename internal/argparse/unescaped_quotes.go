@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// inner finds the end of a text that has quotes of its own which nothing marks: the first
-// at end is one of them. The closing quote is the one after which a declared name follows,
-// or the end of what is open. Everything that could be read in a second way is refused:
+// inner finds the end of a text that contains unescaped quotes. The first of them is at end.
+// The closing quote is the one before a declared name or the end of the open object. Texts
+// with a second reading are refused:
 //
-//   - a name with its separator in the text: perhaps a quote was lost before it;
-//   - an odd number of quotes in it (apostrophes and inches do not count), or one that
-//     should open a pair and looks like the end of a text;
-//   - a later quote that could close it as well.
+//   - the text contains a name with a separator: a quote may be missing before it;
+//   - it contains an odd number of quotes, apart from apostrophes and inch signs, or a quote
+//     that should open a pair but looks like a closing one;
+//   - a later quote could close it as well.
 func (d *parser) inner(s *Schema, q *quotes, body, end, size int) (int, int) {
 	first := end
 	if code, why := d.notInner(s, end+size); code != "" {
@@ -55,13 +55,13 @@ func (d *parser) inner(s *Schema, q *quotes, body, end, size int) (int, int) {
 	return d.doubtful(first)
 }
 
+// doubtful refuses a text whose end is not clear.
 func (d *parser) doubtful(i int) (int, int) {
 	d.failAt("ambiguous", i, `%s: it is not clear where the text ends; write quotes inside it as \"`, d.here())
 	return 0, 0
 }
 
-// notInner says what the characters after a text make of it other than a text with quotes
-// in it.
+// notInner returns the error for text after a closing quote that rules out unescaped quotes.
 func (d *parser) notInner(s *Schema, i int) (code, why string) {
 	k := d.skipSpaces(i)
 	c := d.byteAt(k)
@@ -82,17 +82,18 @@ func (d *parser) notInner(s *Schema, i int) (code, why string) {
 	return "", ""
 }
 
-// What follows a quote that may be the text's own or its end.
+// follow classifies what follows a quote inside or at the end of a text.
 type follow int
 
 const (
-	nothing  follow = iota // the quote is the text's own
-	closes                 // the end of what is open
+	nothing  follow = iota // the quote is part of the text
+	closes                 // the end of the open object or array
 	nextName               // a comma and a declared name
-	lostName               // a separator: what stands before it may be a name
-	doubt                  // too many things
+	lostName               // a separator: the text before it may be a name
+	doubt                  // more than one of these
 )
 
+// after classifies the text after a quote at i.
 func (d *parser) after(i int) follow {
 	f := d.top()
 	if f.closer == '\n' {
@@ -123,14 +124,13 @@ func (d *parser) after(i int) follow {
 	return nothing
 }
 
-// twoTexts tells whether a quote at k, behind another, may open a text of its own.
+// twoTexts reports whether a quote at k, after another one, may open a text of its own.
 func (d *parser) twoTexts(k int) bool {
 	q := d.quoteAt(k)
 	return q != nil && !d.continues(k+len(q.open))
 }
 
-// startsMember tells whether a name of the call stands at k, also one that lost its
-// separator.
+// startsMember reports whether a name of the call is at k, with or without its separator.
 func (d *parser) startsMember(k int) bool {
 	if name, ok := d.keyAt(k); ok {
 		return d.mayBeName(name)
@@ -143,7 +143,7 @@ func (d *parser) startsMember(k int) bool {
 	return word > k && d.mayBeName(d.text[k:word])
 }
 
-// afterComma is what follows a quote and a comma.
+// afterComma classifies the text after a quote and a comma.
 func (d *parser) afterComma(k int) follow {
 	if d.comment(k) > k {
 		return doubt
@@ -174,8 +174,8 @@ func (d *parser) schemaHere() *Schema {
 	return &Schema{}
 }
 
-// closesWell tells whether the closers from k on match what is open, and the text goes on
-// as it may after them.
+// closesWell reports whether the closing brackets at k match the open ones, and the text can
+// continue after them.
 func (d *parser) closesWell(k int) follow {
 	for level := len(d.open) - 1; level >= 0; level-- {
 		c := d.byteAt(k)
@@ -193,7 +193,7 @@ func (d *parser) closesWell(k int) follow {
 	return closes
 }
 
-// later tells whether a quote behind i could close the text as well.
+// later reports whether a quote after i could close the text as well.
 func (d *parser) later(q *quotes, i int) bool {
 	for {
 		end, size := d.nextClose(q, i)
@@ -213,8 +213,8 @@ func (d *parser) later(q *quotes, i int) bool {
 	}
 }
 
-// matters tells whether a name that stands in a text may be one of the call: a declared one
-// among the arguments, and any in an object that may have others.
+// mayBeName reports whether a name inside a text may be one of the call: a declared parameter,
+// or any name in an open object.
 func (d *parser) mayBeName(name string) bool {
 	for i := len(d.open) - 1; i >= 0; i-- {
 		f := d.open[i]
@@ -231,21 +231,21 @@ func (d *parser) mayBeName(name string) bool {
 	return false
 }
 
-// opens tells whether the quote at i looks like the first of a pair.
+// opens reports whether the quote at i looks like the first of a pair.
 func (d *parser) opens(i, size int) bool {
 	before, _ := utf8.DecodeLastRuneInString(d.text[:i])
 	after, _ := utf8.DecodeRuneInString(d.text[i+size:])
 	return !unicode.IsLetter(before) && !unicode.IsDigit(before) && !invisible(after) && !strings.ContainsRune(",;.:=}])", after)
 }
 
-// ends tells whether the quote at i looks like the second of a pair.
+// ends reports whether the quote at i looks like the second of a pair.
 func (d *parser) ends(i, size int) bool {
 	before, _ := utf8.DecodeLastRuneInString(d.text[:i])
 	after, _ := utf8.DecodeRuneInString(d.text[i+size:])
 	return !invisible(before) && !strings.ContainsRune(",([{:=", before) && !unicode.IsLetter(after) && !unicode.IsDigit(after)
 }
 
-// inch tells whether the quote at i is the sign after a number, as in 5" wide.
+// inch reports whether the quote at i is an inch sign, as in 5" wide.
 func (d *parser) inch(i, size int) bool {
 	after, _ := utf8.DecodeRuneInString(d.text[min(i+size+1, len(d.text)):])
 	return i > 0 && d.text[i-1] >= '0' && d.text[i-1] <= '9' && d.byteAt(i+size) == ' ' && unicode.IsLetter(after)

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// bareValue reads a value without quotes. Where text is declared it goes on to what ends it
-// without doubt; otherwise it is one word, whose meaning the schema decides (fit.go).
+// bareValue reads a value without quotes. If the schema allows text, it extends to an
+// unambiguous end; otherwise it is one word, which fit.go interprets.
 func (d *parser) bareValue(s *Schema) (node, bool) {
 	start := d.pos
 	if word := d.bareKey(start); word > start && word-start < 3 && digits(d.text[start:word]) == 0 && d.quoteAt(word) != nil && !d.apostrophe(word, len(d.quoteAt(word).open)) {
@@ -50,11 +50,12 @@ func (d *parser) bareValue(s *Schema) (node, bool) {
 	return n, true
 }
 
-// ellipsis tells whether dots stand for something that is not there.
+// ellipsis reports whether dots replace omitted content.
 func ellipsis(s string) bool {
 	return strings.HasPrefix(s, "...") || strings.HasSuffix(s, "...") || strings.Contains(s, "…")
 }
 
+// noValue refuses a missing value, with a reason.
 func (d *parser) noValue(i int) bool {
 	switch c := d.byteAt(i); {
 	case i >= len(d.text):
@@ -74,8 +75,7 @@ func (d *parser) isCloser(i int) bool {
 	return c == '}' || c == ']' || c == ')'
 }
 
-// bareWord is the end of a value that is no text: one word, or several that the schema will
-// not take.
+// bareWord returns the end of a value that is not text.
 func (d *parser) bareWord(i int) (int, bool) {
 	for i < len(d.text) {
 		switch c := d.text[i]; {
@@ -112,14 +112,14 @@ func (d *parser) bareWord(i int) (int, bool) {
 	return i, true
 }
 
-// inItems tells whether another item may begin at k, without a comma.
+// inItems reports whether another item may start at k without a comma.
 func (d *parser) inItems(k int) bool {
 	c := d.byteAt(k)
 	return d.top().list && (c >= '0' && c <= '9' || c == '"' || c == '{' || c == '[')
 }
 
-// bareText is the end of a text without quotes: a comma that a name follows, the closing
-// bracket, or the end of the line. What could be read in another way is refused.
+// bareText returns the end of an unquoted text: a comma before a name, the closing bracket, or
+// the end of the line. It refuses a text with more than one possible end.
 func (d *parser) bareText(i int) (int, bool) {
 	f := d.top()
 	doubt := func(i int, why string) (int, bool) {
@@ -191,9 +191,10 @@ func (d *parser) bareText(i int) (int, bool) {
 	return i, true
 }
 
-// openingLost reports whether the quote at i closes a text whose first quote at start is lost:
-// the name before the text is in such quotes, there is no other quote in it, and after it the
-// next declared name or the end of the object follows. The sign of inches is not a quote.
+// openingLost reports whether the quote at i closes a text whose opening quote is missing.
+// start is the start of the text. The name before it must have such quotes, the text must not
+// contain others, and the next declared name or the end of the object must follow. A quote
+// after a digit may be an inch sign.
 func (d *parser) openingLost(start, i int) bool {
 	if d.top().list {
 		return d.itemOpeningLost(start, i)
@@ -203,7 +204,7 @@ func (d *parser) openingLost(start, i int) bool {
 	}
 	sep := d.back(start)
 	if gap := d.text[sep+1 : start]; gap != "" && (gap != " " || !d.spacedColons()) {
-		return false // the space may be the first of the text
+		return false // the space may be part of the text
 	}
 	if c := d.byteAt(sep); c != ':' || d.byteAt(d.back(sep)) != '"' || strings.IndexByte(d.text[start:i], '\\') >= 0 {
 		return false
@@ -231,15 +232,15 @@ func (d *parser) itemOpeningLost(start, i int) bool {
 	return d.byteAt(k) == ']' && d.byteAt(before) == ',' && d.byteAt(d.back(before)) == '"'
 }
 
-// spacedColons reports whether one space follows every colon behind a name, of which there
-// are several.
+// spacedColons reports whether one space follows every colon after a name, and there are at
+// least two.
 func (d *parser) spacedColons() bool {
 	d.budget -= len(d.text)
 	all := strings.Count(d.text, `":`)
 	return all > 1 && all == strings.Count(d.text, `": `)
 }
 
-// pairsInLine tells whether the quotes in the rest of a line are pairs.
+// pairsInLine reports whether the quotes in the rest of a line are paired.
 func (d *parser) pairsInLine(i int) bool {
 	end := i
 	for !d.lineEnd(end) {
@@ -248,7 +249,7 @@ func (d *parser) pairsInLine(i int) bool {
 	return d.spend(end-i, i) && !d.oddQuotes(i, end)
 }
 
-// comma tells whether a text without quotes ends at the comma at i.
+// comma reports whether an unquoted text ends at the comma at i.
 func (d *parser) comma(i int) (end, ok bool) {
 	f := d.top()
 	k := d.skipSpaces(i + 1)
@@ -269,12 +270,12 @@ func (d *parser) comma(i int) (end, ok bool) {
 	return false, d.spend(0, i)
 }
 
-// gap tells whether a text without quotes ends at the blanks from i to k.
+// gap reports whether an unquoted text ends at the spaces from i to k.
 func (d *parser) gap(i, k int, broken bool) (end, ok bool) {
 	f := d.top()
 	c := d.byteAt(k)
 	if broken && f.closer == '\n' {
-		// lines end at their break, which stands in these blanks
+		// these spaces contain the end of the line
 		return true, true
 	}
 	if k >= len(d.text) || c == f.closer || c == ',' {
@@ -294,7 +295,7 @@ func (d *parser) gap(i, k int, broken bool) (end, ok bool) {
 	return false, d.spend(0, k)
 }
 
-// declared tells whether a name is one of the object that is open, or of the call.
+// declared reports whether a name is declared by the open object or the tool.
 func (d *parser) declared(name string) bool {
 	if s := d.top().schema; s != nil && !d.top().list {
 		if p, _ := d.property(s, name); p >= 0 {

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// linesAt reports whether lines of names and values begin at i, and where the first of them
-// is: behind --- of YAML, and perhaps an envelope.
+// linesAt reports whether lines of names and values start at i, and returns the position of
+// the first one. They may follow a --- line or the name of the tool, and may be inside an
+// envelope.
 func (d *parser) linesAt(i int) (int, bool) {
 	if d.has(i, "---") && d.lineEnd(d.skipLineSpaces(i+3)) {
 		d.document = true
@@ -15,7 +16,7 @@ func (d *parser) linesAt(i int) (int, bool) {
 	if word := d.bareKey(i); d.tool != "" && d.lineEnd(word) && sameTool(d.text[i:word], d.tool) {
 		below := d.skip(word)
 		if name, ok := d.keyAt(below); ok && d.inputName(name) && d.quoteAt(below) == nil {
-			return below, true // below the name of the tool
+			return below, true // after the name of the tool
 		}
 	}
 	name, ok := d.keyAt(i)
@@ -25,8 +26,8 @@ func (d *parser) linesAt(i int) (int, bool) {
 	return i, d.inputName(name) || d.quoteAt(i) == nil && d.linesEnvelope(i, name)
 }
 
-// linesAfterProse finds lines of names and values behind a sentence that ends with a colon,
-// and an empty line or none.
+// linesAfterProse returns the position of lines of names and values after a sentence that ends
+// with a colon.
 func (d *parser) linesAfterProse(i int) (int, bool) {
 	colon := strings.Index(d.text[i:], ":\n")
 	if colon < 0 || strings.ContainsAny(d.text[i:i+colon], "{}[]()<>=`\n\"") {
@@ -38,8 +39,8 @@ func (d *parser) linesAfterProse(i int) (int, bool) {
 	return below, ok && d.column(below) == 0 && d.inputName(name) && d.quoteAt(below) == nil && d.byteAt(d.bareKey(below)) == ':'
 }
 
-// listOfOne reports whether a dash and a declared name begin the text: a list with one
-// object, in lines.
+// listOfOne reports whether the text starts with a dash and a declared name: a list with one
+// object.
 func (d *parser) listOfOne(i int) bool {
 	if !d.has(i, "- ") {
 		return false
@@ -48,7 +49,7 @@ func (d *parser) listOfOne(i int) bool {
 	return ok && d.inputName(name)
 }
 
-// oneInList reads such a list, which must be the whole text.
+// oneInList reads such a list. It must be the whole text.
 func (d *parser) oneInList() (node, bool) {
 	d.fix("lines", d.pos)
 	if !d.push('\n', d.root, true) {
@@ -62,8 +63,8 @@ func (d *parser) oneInList() (node, bool) {
 	return n, ok
 }
 
-// linesEnvelope reports whether a name begins an envelope in lines: the tool, or a word for
-// arguments, with indented names below it; or a word for the tool with such a word below.
+// linesEnvelope reports whether the name at i starts an envelope: the tool or a key for
+// arguments with indented parameters below, or a key for the tool followed by such a key.
 func (d *parser) linesEnvelope(i int, name string) bool {
 	after := d.skipSpaces(d.bareKey(i))
 	value := d.skipLineSpaces(after + 1)
@@ -85,15 +86,15 @@ func (d *parser) linesEnvelope(i int, name string) bool {
 	return false
 }
 
-// column is the distance of i from the beginning of its line.
+// column returns the distance of i from the start of its line.
 func (d *parser) column(i int) int {
 	column := i - (strings.LastIndexByte(d.text[:i], '\n') + 1)
 	d.budget -= column
 	return column
 }
 
-// linesEnd reports whether lines end before the one at pos: those of an indented object where
-// the indentation ends, and a document of YAML at its three dots.
+// linesEnd reports whether the lines of a frame end before the line at pos: because its
+// indentation is smaller, or at the ... that ends a YAML document.
 func (d *parser) linesEnd(indent int, more bool) (done, ok bool) {
 	if d.document && d.has(d.pos, "...") && d.skip(d.pos+3) >= len(d.text) {
 		d.pos = len(d.text)
@@ -111,7 +112,7 @@ func (d *parser) linesEnd(indent int, more bool) (done, ok bool) {
 	return false, true
 }
 
-// below reads the value of a name that ends its line: a list, or an indented object.
+// below reads the value below a name: a list or an indented object.
 func (d *parser) below(s *Schema) (node, bool) {
 	k := d.skip(d.pos)
 	if k >= len(d.text) || d.byteAt(k) == '-' || !s.allows("object") || !d.isKey(k) {
@@ -134,7 +135,7 @@ func (d *parser) below(s *Schema) (node, bool) {
 	return n, ok
 }
 
-// indented reads the lines of an object, the first of which begins at pos.
+// indented reads the lines of an object, starting at pos.
 func (d *parser) indented(s *Schema, indent int) (node, bool) {
 	n := node{kind: object, off: d.at(d.pos)}
 	if !d.push('\n', s, false) {
@@ -147,8 +148,8 @@ func (d *parser) indented(s *Schema, indent int) (node, bool) {
 	return n, ok
 }
 
-// block reads the text below a name: | keeps its line breaks, > joins its lines. One line
-// break at the end stays, none with |-, all with |+.
+// block reads the text below a name: | keeps line breaks, > joins lines. The last line break
+// is kept, all of them with |+, none with |-.
 func (d *parser) block(s *Schema) (node, bool) {
 	n := node{kind: quoted, off: d.at(d.pos)}
 	folded := d.text[d.pos] == '>'
@@ -184,8 +185,8 @@ func (d *parser) block(s *Schema) (node, bool) {
 	return n, true
 }
 
-// blockLines are the lines below pos that are indented at least so far, without their
-// indentation, and how many bytes they take.
+// blockLines returns the lines below pos with at least this indentation, without the
+// indentation, and the number of bytes used.
 func (d *parser) blockLines(least int) (lines []string, used int, ok bool) {
 	rest := d.text[d.pos:]
 	rest = rest[min(len(rest), 1):]
@@ -211,8 +212,8 @@ func (d *parser) blockLines(least int) (lines []string, used int, ok bool) {
 	return lines, used, indent >= 0
 }
 
-// joinLines joins the lines of folded text: one line break is a space, of several one is
-// left out.
+// joinLines joins the lines of folded text: a single line break becomes a space, and of
+// several, one is removed.
 func joinLines(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); {
