@@ -140,6 +140,9 @@ func (d *parser) valueSpace(s *Schema) bool {
 	if d.comment(d.pos) == d.pos {
 		return d.spend(0, d.pos)
 	}
+	if j := d.comment(d.pos); d.has(d.pos, "/*") && d.has(j-2, "*/") && d.quoteAt(d.skipSpaces(j)) != nil && d.top().closer != '\n' {
+		return d.space()
+	}
 	if s.allows("string") {
 		return d.failAt("ambiguous", d.pos, "%s may be text or a comment; put the text in quotes", d.here())
 	}
