@@ -156,7 +156,7 @@ func (w *sloppyWriter) strict(v any) string {
 	return string(form)
 }
 
-// plainLine reports whether a text may stand bare on a line: what begins or ends like
+// plainLine reports whether a text can be unquoted on a line: what begins or ends like
 // something else, or holds an escape, is none of a writer's plain lines.
 func plainLine(text string) bool {
 	return text == strings.Trim(strings.TrimSpace(text), "\u200b\u00a0") && !strings.ContainsAny(text, "\n\t\\") && strings.IndexAny(text, "\"'`“”’‘[{(|>-#=:&*!%@…") != 0 &&

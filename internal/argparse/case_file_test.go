@@ -20,16 +20,16 @@ type sample struct {
 	tool   string
 	input  string
 
-	want     []string // values, one of them; none: only a refusal will do
-	refused  []string // codes, one of them; "any"
-	may      bool     // a refusal will do as well as a value
-	repaired *bool    // nil: either
-	defaults []string // names, where the case tells them
+	want     []string // possible values; none if the text must be refused
+	refused  []string // possible codes, or "any"
+	may      bool     // a refusal is right too
+	repaired *bool    // nil for either
+	defaults []string // names, if the case has them
 	suggests []string // names that a refusal must suggest
-	offset   int      // of a refusal; -1 where the case does not tell it
+	offset   int      // of a refusal; -1 if the case has none
 }
 
-// accepted reports whether the text has a value for certain.
+// accepted reports whether the text must have a value.
 func (s *sample) accepted() bool { return len(s.want) > 0 && !s.may }
 
 // readCorpus reads the cases of testdata/corpus, class by class.
@@ -99,9 +99,9 @@ func readSchemas(t testing.TB, file string) map[string]*argparse.Schema {
 type caseReader struct {
 	class   string
 	lines   []string
-	at      int // the line that is read next
+	at      int // index of the next line
 	schemas map[string]*argparse.Schema
-	schema  string // of the cases that name none
+	schema  string // of cases without their own
 	tool    string
 	why     string
 	cases   []*sample
@@ -131,7 +131,7 @@ func (r *caseReader) read() error {
 	return r.keep(now)
 }
 
-// keep takes a case that is read to its end.
+// keep adds a complete case.
 func (r *caseReader) keep(s *sample) error {
 	switch {
 	case s == nil:
@@ -153,7 +153,7 @@ func (r *caseReader) keep(s *sample) error {
 }
 
 func (r *caseReader) field(s *sample, key, value string) error {
-	if s == nil { // the head of the file
+	if s == nil { // the top of the file
 		switch key {
 		case "for":
 			r.schema = value
@@ -216,7 +216,7 @@ func (r *caseReader) field(s *sample, key, value string) error {
 	return nil
 }
 
-// block reads the lines up to one that is >>.
+// block reads the lines up to >>.
 func (r *caseReader) block(s *sample) error {
 	from := r.at
 	for r.at < len(r.lines) {

@@ -11,8 +11,8 @@ import (
 	"github.com/flowrun/flowrun/internal/argparse"
 )
 
-// TestCorpus holds the parser against cases that were written from the specification,
-// without a look at the code.
+// TestCorpus checks the parser with cases that were written from the specification, not from
+// the code.
 func TestCorpus(t *testing.T) {
 	cases := readCorpus(t)
 	if len(cases) < 500 {
@@ -61,8 +61,8 @@ func checkValue(t *testing.T, c *sample, got *argparse.Result) {
 	}
 }
 
-// conforms reports whether a value has the declared type, at any depth. null may stand
-// inside of values, and enums are the caller's.
+// conforms reports whether a value has the declared type, at any depth. null is
+// allowed inside values, and enums are the responsibility of the caller.
 func conforms(s *argparse.Schema, v any) bool {
 	if s == nil || len(s.Types) == 0 {
 		return true
@@ -87,8 +87,8 @@ func conforms(s *argparse.Schema, v any) bool {
 	})
 }
 
-// isInteger reports whether the fraction is one of zeros. What an exponent makes of a
-// number is left to the cases.
+// isInteger reports whether the fraction is zero. Numbers with an exponent are left to the
+// cases.
 func isInteger(digits string) bool {
 	_, fraction, _ := strings.Cut(digits, ".")
 	return strings.ContainsAny(digits, "eE") || strings.Trim(fraction, "0") == ""
@@ -123,7 +123,7 @@ func checkRefusal(t *testing.T, c *sample, got *argparse.Refusal) {
 	}
 }
 
-// TestCorpusAgain: the value of a call, written as JSON, is the same call, and needs no repair.
+// TestCorpusAgain checks that the value of a call, written as JSON, needs no repair.
 func TestCorpusAgain(t *testing.T) {
 	for _, c := range readCorpus(t) {
 		if !c.accepted() {
@@ -141,7 +141,7 @@ func TestCorpusAgain(t *testing.T) {
 	}
 }
 
-// TestCorpusCutOff: a call in braces that is cut off anywhere is the same call or none.
+// TestCorpusCutOff checks that a truncated call in braces is refused or is the same call.
 func TestCorpusCutOff(t *testing.T) {
 	for _, c := range readCorpus(t) {
 		if len(c.want) == 0 || !strings.HasPrefix(strings.TrimSpace(c.input), "{") || len(c.input) > 5000 {
@@ -160,7 +160,7 @@ func TestCorpusCutOff(t *testing.T) {
 	}
 }
 
-// parse tells of a panic, so that the other cases are run as well.
+// parse reports a panic as an error, so that the other cases run too.
 func parse(t *testing.T, s *argparse.Schema, tool, text string) (got *argparse.Result, refusal *argparse.Refusal) {
 	t.Helper()
 	defer func() {
@@ -172,7 +172,7 @@ func parse(t *testing.T, s *argparse.Schema, tool, text string) (got *argparse.R
 	return argparse.Parse(s, tool, []byte(text))
 }
 
-// isOneOf compares with the very digits.
+// isOneOf compares numbers by their digits.
 func isOneOf(t *testing.T, got map[string]any, wants []string) bool {
 	t.Helper()
 	for _, want := range wants {

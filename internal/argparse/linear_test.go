@@ -10,8 +10,7 @@ import (
 	"github.com/flowrun/flowrun/internal/argparse"
 )
 
-// hostileShapes are shapes of text that make careless readers slow: what stands before, what is
-// repeated, what stands behind.
+// hostileShapes are texts that make careless parsers slow: a start, a repeated part, an end.
 var hostileShapes = map[string][3]string{
 	"brackets":           {"", "[", ""},
 	"braces":             {"", "{", ""},
@@ -126,7 +125,7 @@ func usual(tries int) float64 {
 	}, func(size int) string { return "[" + strings.Repeat(`{"p":1},`, size/8) + "0]" }, tries)
 }
 
-// The cost of a text grows as its length does, whatever stands in it.
+// TestLinear checks that the cost of a text grows linearly with its length.
 func TestLinear(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it measures")

@@ -128,7 +128,7 @@ func (m maker) members(s *argparse.Schema, depth int) map[string]any {
 	return o
 }
 
-// mark stands before the characters that hold a text together, until unmark takes it away.
+// mark precedes the characters that are syntax, until unmark removes it.
 const mark = "\ue000"
 
 func unmark(s string) string { return strings.ReplaceAll(s, mark, "") }
@@ -336,7 +336,7 @@ func newCase(seed uint64) (maker, property, style) {
 	return m, property{schema: s, value: v}, m.style()
 }
 
-// check tells what a case came to: "same", or the code of the refusal.
+// check returns the result of a case: "same", or the code of the refusal.
 func (p property) check(t *testing.T) string {
 	t.Helper()
 	res, ref := argparse.Parse(p.schema, "search", []byte(p.text))
@@ -351,7 +351,7 @@ func (p property) check(t *testing.T) string {
 	return "same"
 }
 
-// Sloppy writings of arguments are read as them, or refused.
+// TestWritten checks that malformed arguments are read correctly or refused.
 func TestWritten(t *testing.T) {
 	seen := map[string]int{}
 	n := seeds(20_000)
@@ -376,7 +376,8 @@ func TestWritten(t *testing.T) {
 	}
 }
 
-// What lost one character is read as what was meant, or refused: never a third thing.
+// TestDamaged checks that a text without one of its characters is read as the original or
+// refused.
 func TestDamaged(t *testing.T) {
 	seen := map[string]int{}
 	for seed := range seeds(50_000) {
@@ -398,7 +399,7 @@ func TestDamaged(t *testing.T) {
 	t.Log(seen)
 }
 
-// strictly tells whether a text is JSON, which says what it says.
+// strictly reports whether a text is JSON, which has only one meaning.
 func strictly(text string) bool {
 	var s string
 	if json.Unmarshal([]byte(text), &s) == nil {

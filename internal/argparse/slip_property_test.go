@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestOneSlip: valid JSON with one sign of its syntax left out or one too many is the
-// same call or a refusal.
+// TestOneSlip checks that JSON with one missing or additional syntax character is the same
+// call or refused.
 func TestOneSlip(t *testing.T) {
 	schema := letter(t)
 	accepted := 0
@@ -29,7 +29,7 @@ func TestOneSlip(t *testing.T) {
 	t.Logf("%d of %d were read", accepted, rounds)
 }
 
-// slip leaves one sign of the syntax out, or puts one in where a token may stand.
+// slip removes one character of the syntax, or inserts one where a token is allowed.
 func (w *sloppyWriter) slip(text string) string {
 	signs := syntax(text)
 	at := signs[w.Intn(len(signs))]

@@ -12,7 +12,7 @@ import (
 	"github.com/flowrun/flowrun/internal/argparse"
 )
 
-// letter are the parameters of the calls that are written sloppily here.
+// letter returns the parameters of the malformed calls in this file.
 func letter(t *testing.T) *argparse.Schema {
 	t.Helper()
 	s, err := argparse.ReadParameters([]byte(`{"to":{"type":"string"},"body":{"type":"string"},"copies":{"type":"integer"},
@@ -77,8 +77,8 @@ func TestSloppyCutOff(t *testing.T) {
 	}
 }
 
-// TestTruncatedCode: what is cut off in valid JSON is told to be, so that the model sends
-// it again, whole.
+// TestTruncatedCode checks that truncated JSON has the code truncated, so that the model
+// sends the whole call again.
 func TestTruncatedCode(t *testing.T) {
 	schema := letter(t)
 	for seed := range int64(5_000) {
