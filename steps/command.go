@@ -197,11 +197,11 @@ func (t *attempt) run(ctx context.Context) (dag.Result, error) {
 // threads and gain nothing.
 func (t *attempt) startLimited(ctx context.Context) (p proc.Process, err error) {
 	select {
-	case t.session.starting <- struct{}{}:
+	case t.session.startSlots <- struct{}{}:
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	defer func() { <-t.session.starting }()
+	defer func() { <-t.session.startSlots }()
 	err = t.session.retryShortage(ctx, t.call.Path, func() (err error) {
 		if err = t.prepare(); err == nil {
 			p, err = t.start()
@@ -258,7 +258,7 @@ func (t *attempt) prepare() (err error) {
 	if err := t.terminal(); err != nil {
 		return err
 	}
-	viaPipe := !t.session.mask.Empty() || reopens(t.launch.argv)
+	viaPipe := !t.session.mask.Empty() || opensOwnStreams(t.launch.argv)
 	for i, which := range [2]Streams{Stdout, Stderr} {
 		if t.streams[i], err = t.openStream(which, viaPipe); err != nil {
 			if t.tty != nil && i == 0 {
@@ -493,7 +493,7 @@ func (t *attempt) interpreterLaunch(r resolvedCommand, bySource bool) (launch, e
 // if the values do not fit into the environment.
 func (t *attempt) start() (proc.Process, error) {
 	path := lookup(t.env, "PATH")
-	for again := 0; ; again++ {
+	for retry := 0; ; retry++ {
 		file, argv, env, err := t.invocation(path)
 		if err != nil {
 			return nil, err
@@ -508,7 +508,7 @@ func (t *attempt) start() (proc.Process, error) {
 		if err == nil || shortage(err) {
 			return p, err
 		}
-		if again > 0 {
+		if retry > 0 {
 			return nil, t.explainStart(file, err)
 		}
 		switch {
@@ -605,7 +605,7 @@ func (t *attempt) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 				Message: "a background process keeps the output of the step open; from now on, its output is only in the log"})
 		}
 		t.streams[i] = nil // output releases it
-		out, err := st.output(t.session, t.outputLimits(st.which), private)
+		out, err := st.output(t.session, t.outputLimits(st.kind), private)
 		if err != nil {
 			return r, err
 		}

@@ -21,20 +21,20 @@ import (
 // container is the container of one attempt. A program such as podman starts it, and its first
 // process is the command of the step.
 type container struct {
-	program string // path of podman or docker
-	name    string
-	image   string
-	tty     bool
-	network bool
-	memory  int64    // bytes; 0: no limit
-	user    string   // UID:GID; "": the user of the image
-	dir     string   // working directory
-	mounts  []string // folders and files that are writable and have the same path inside and outside
-	files   []string // the same, read-only
-	env     []string // names of variables whose values are in the environment of the program
-	envFile string   // file with the variables that the program would use itself; "": none
-	run     string
-	step    string
+	program  string // path of podman or docker
+	name     string
+	image    string
+	tty      bool
+	network  bool
+	memory   int64    // bytes; 0: no limit
+	user     string   // UID:GID; "": the user of the image
+	dir      string   // working directory
+	writable []string // folders and files that are writable and have the same path inside and outside
+	readOnly []string // the same, read-only
+	env      []string // names of variables whose values are in the environment of the program
+	envFile  string   // file with the variables that the program would use itself; "": none
+	run      string
+	step     string
 }
 
 // Programs that can start containers. podman comes first: if it is installed, it works, while
@@ -74,10 +74,10 @@ func (c *container) argv(command []string) []string {
 	add(c.memory > 0, "--memory", fmt.Sprint(c.memory), "--memory-swap", fmt.Sprint(c.memory))
 	add(c.user != "", "--user", c.user)
 	add(podman && c.user != "" && !strings.HasPrefix(c.user, "0:"), "--userns", "keep-id") // otherwise the user is another one outside
-	for _, path := range c.mounts {
+	for _, path := range c.writable {
 		add(true, "--mount", mountOption(path))
 	}
-	for _, path := range c.files {
+	for _, path := range c.readOnly {
 		add(true, "--mount", mountOption(path, "readonly"))
 	}
 	add(c.dir != "", "--workdir", c.dir)
@@ -121,7 +121,7 @@ func (t *attempt) containerInvocation() (file string, argv, env []string, err er
 		}
 	}
 	c := t.container
-	c.files = t.launch.files
+	c.readOnly = t.launch.files
 	var clientVars []string
 	c.env = nil
 	for _, kv := range slices.Concat(t.env, t.launch.env) {
@@ -152,13 +152,13 @@ func (t *attempt) newContainer() (*container, error) {
 	}
 	for _, dir := range []string{t.frame.Resolve("."), t.dir, t.frame.Temp()} {
 		switch {
-		case dir == "" || slices.ContainsFunc(c.mounts, func(up string) bool { return within(dir, up) }):
+		case dir == "" || slices.ContainsFunc(c.writable, func(up string) bool { return within(dir, up) }):
 		case dir == string(filepath.Separator):
 			return nil, startError{126, "cannot start the step: / cannot be the workspace or working directory of a container; run it in another folder"}
 		case !isFolder(dir):
 			return nil, startError{127, fmt.Sprintf("cannot start the step: its directory %q does not exist; create it, or change working-directory", dir)}
 		default:
-			c.mounts = append(c.mounts, dir)
+			c.writable = append(c.writable, dir)
 		}
 	}
 	return c, nil

@@ -18,7 +18,7 @@ func TestContainerArgv(t *testing.T) {
 	}{
 		{"least", container{program: "/usr/bin/docker"}, "/usr/bin/docker " + always + "--pids-limit 2048 --network none --env HOME=/tmp " + end},
 		{"most", container{program: "/usr/bin/docker", tty: true, network: true, memory: 1000, user: "1000:100", dir: "/work",
-			mounts: []string{"/work", "/other,place"}, files: []string{"/tmp/script"}, env: []string{"A", "HOME"}, envFile: "/tmp/env"},
+			writable: []string{"/work", "/other,place"}, readOnly: []string{"/tmp/script"}, env: []string{"A", "HOME"}, envFile: "/tmp/env"},
 			"/usr/bin/docker " + always + "--pids-limit 2048 --tty --memory 1000 --memory-swap 1000 --user 1000:100 " +
 				`--mount type=bind,source=/work,target=/work --mount type=bind,"source=/other,place","target=/other,place" ` +
 				"--mount type=bind,source=/tmp/script,target=/tmp/script,readonly --workdir /work --env A --env HOME --env-file /tmp/env " + end},

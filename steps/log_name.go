@@ -26,7 +26,7 @@ func LogFolder(stateDir, run string) string {
 // first. firstFree may add a number. No two streams have the same name, because paths never contain
 // '~'.
 func logName(path dag.ID, attempt int, s Streams) string {
-	name := stem(string(path))
+	name := fileNamePart(string(path))
 	if attempt > 1 {
 		name += "~try" + strconv.Itoa(attempt)
 	}
@@ -41,9 +41,9 @@ func (s Streams) ext() string {
 	return ".out"
 }
 
-// stem returns text as a part of a file name. Every byte that may have a meaning for a file system
+// fileNamePart returns text as a part of a file name. Every byte that may have a meaning for a file system
 // or a terminal is written as %XX. The end of a long text is replaced by a digest.
-func stem(text string) string {
+func fileNamePart(text string) string {
 	const safe = "-_.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 	const limit = 180 // bytes; file systems allow 255
 	var b strings.Builder
@@ -93,7 +93,7 @@ type Logs map[string][]LogFile
 
 // Of returns the log files of a step, ordered by attempt, then by creation, stdout first. There are
 // several files of one attempt if the step had a fallback or was executed again in a resumed run.
-func (l Logs) Of(path dag.ID) []LogFile { return l[stem(string(path))] }
+func (l Logs) Of(path dag.ID) []LogFile { return l[fileNamePart(string(path))] }
 
 // ReadLogs lists the log files in dir, a LogFolder. It includes files of running steps from about
 // 200 ms after their start, once they contain something. If the folder does not exist, the list is
@@ -118,9 +118,9 @@ func ReadLogs(dir string) (Logs, error) {
 	return logs, nil
 }
 
-// logNames matches the names that logName and firstFree make: the stem of the step, the attempt,
+// logNames matches the names that logName and firstFree make: the fileNamePart of the path, the attempt,
 // the number of earlier files with that name, and the stream. The lengths of the numbers are
-// limited so that the digest of a long stem is not read as one.
+// limited so that the digest of a long name is not read as one.
 var logNames = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(.+?)(?:~try([1-9]\d{0,8}))?(?:~([1-9]\d{0,4}))?(\.out|\.err)$`)
 })

@@ -87,8 +87,8 @@ func (l *Poller) await(ctx context.Context, s *Session, check func(context.Conte
 // poll calls check once. A Session runs at most maxPolls checks at the same time.
 func (s *Session) poll(ctx context.Context, check func(context.Context) error) error {
 	select {
-	case s.polling <- struct{}{}:
-		defer func() { <-s.polling }()
+	case s.pollSlots <- struct{}{}:
+		defer func() { <-s.pollSlots }()
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}

@@ -128,7 +128,7 @@ type lines struct {
 func (l *lines) Write(b []byte) (int, error) {
 	whole := bytes.LastIndexByte(b, '\n') + 1
 	if whole > 0 {
-		l.pass(append(l.partial, b[:whole]...))
+		l.deliver(append(l.partial, b[:whole]...))
 		l.partial = l.partial[:0]
 	}
 	l.partial = append(l.partial, b[whole:]...)
@@ -140,12 +140,12 @@ func (l *lines) Write(b []byte) (int, error) {
 
 func (l *lines) flush() {
 	if len(l.partial) > 0 {
-		l.pass(l.partial)
+		l.deliver(l.partial)
 		l.partial = l.partial[:0]
 	}
 }
 
-func (l *lines) pass(b []byte) {
+func (l *lines) deliver(b []byte) {
 	if l.err == nil {
 		l.err = l.to(b)
 	}
@@ -209,12 +209,12 @@ func (s *Session) waitForListeners(ctx context.Context) []Notice {
 		close(all)
 	}()
 	for {
-		told := s.delivered.Load()
+		before := s.delivered.Load()
 		select {
 		case <-all:
 			return nil
 		case <-time.After(listenerTimeout):
-			if s.delivered.Load() > told {
+			if s.delivered.Load() > before {
 				continue
 			}
 		case <-ctx.Done():

@@ -103,9 +103,9 @@ type Session struct {
 	shells       environ // for shells: without the variables that name files to source
 	programs     programs
 	null         *os.File
-	starting     chan struct{} // slots for attempts that are starting
+	startSlots   chan struct{} // slots for attempts that are starting
 	terminalLock chan struct{} // held by the attempt that has the terminal
-	polling      chan struct{} // slots for polls of Pollers
+	pollSlots    chan struct{} // slots for polls of Pollers
 
 	mu          sync.Mutex
 	private     string     // private folder; "" until it is needed
@@ -151,7 +151,7 @@ func Open(o Options) (*Session, error) {
 			return nil, fmt.Errorf("cannot create the log folder %q: %w", o.LogDir, err)
 		}
 	}
-	s := &Session{options: o, host: o.Host, null: null, starting: make(chan struct{}, maxStarting), terminalLock: make(chan struct{}, 1), polling: make(chan struct{}, maxPolls), pipes: map[*pipe]struct{}{}, streamed: map[string]bool{}}
+	s := &Session{options: o, host: o.Host, null: null, startSlots: make(chan struct{}, maxStarting), terminalLock: make(chan struct{}, 1), pollSlots: make(chan struct{}, maxPolls), pipes: map[*pipe]struct{}{}, streamed: map[string]bool{}}
 	if s.host == nil {
 		s.host = proc.Open(procid.Mark(o.Run, o.Epoch))
 	}
@@ -194,12 +194,12 @@ const minCloseGrace = time.Second
 func (s *Session) closeGrace() time.Duration {
 	grace := s.options.Grace
 	s.mu.Lock()
-	told, stopped := time.Since(s.stopStarted), time.Since(s.stopEnded) // very long if no step was stopped
+	sinceStart, sinceEnd := time.Since(s.stopStarted), time.Since(s.stopEnded) // very long if no step was stopped
 	s.mu.Unlock()
-	if told > grace+proc.MaxKillTime && stopped > proc.MaxKillTime { // stopping takes longer on a busy machine
+	if sinceStart > grace+proc.MaxKillTime && sinceEnd > proc.MaxKillTime { // stopping takes longer on a busy machine
 		return grace
 	}
-	return min(grace, max(grace-told, minCloseGrace))
+	return min(grace, max(grace-sinceStart, minCloseGrace))
 }
 
 // endProcesses closes the host. Force ends the grace period here, too.

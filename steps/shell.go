@@ -89,9 +89,9 @@ func quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// reopens reports whether a command may open its own streams by name. That would truncate a file,
+// opensOwnStreams reports whether a command may open its own streams by name. That would truncate a file,
 // so such a command prints into a pipe.
-func reopens(argv []string) bool {
+func opensOwnStreams(argv []string) bool {
 	for _, a := range argv {
 		if strings.Contains(a, "/dev/std") || strings.Contains(a, "/dev/fd/") || strings.Contains(a, "/self/fd/") {
 			return true

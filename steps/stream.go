@@ -14,7 +14,7 @@ import (
 // stream is one output stream of one attempt.
 type stream struct {
 	session *Session
-	which   Streams
+	kind    Streams
 	file    *logFile
 	end     *os.File  // what the process gets; nil for a terminal
 	pipe    *pipe     // nil: the process writes into the file
@@ -45,7 +45,7 @@ func (t *attempt) openStream(which Streams, viaPipe bool) (*stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	st := &stream{session: s, which: which, file: file}
+	st := &stream{session: s, kind: which, file: file}
 	var to io.Writer
 	if s.options.Follow != nil {
 		to = s.options.Follow(t.call.Path, which)

@@ -10,14 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openPty opens a pseudo-terminal. watched means that a person uses it.
-func openPty(watched bool) (master, slave *os.File, err error) {
+// openPty opens a pseudo-terminal. hasPerson means that a person uses it.
+func openPty(hasPerson bool) (master, slave *os.File, err error) {
 	first, slave, err := pty.Open()
 	if err != nil {
 		return nil, nil, err
 	}
 	defer first.Close()
-	if err = setModes(slave, watched); err == nil {
+	if err = setModes(slave, hasPerson); err == nil {
 		master, err = polled(first)
 	}
 	if err != nil {
@@ -27,14 +27,14 @@ func openPty(watched bool) (master, slave *os.File, err error) {
 	return master, slave, nil
 }
 
-func setModes(slave *os.File, watched bool) error {
+func setModes(slave *os.File, hasPerson bool) error {
 	fd := int(slave.Fd()) // also makes it blocking, as programs expect of a terminal
 	modes, err := unix.IoctlGetTermios(fd, getModes)
 	if err != nil {
 		return os.NewSyscallError("tcgetattr", err)
 	}
 	modes.Iflag |= unix.IUTF8
-	if !watched {
+	if !hasPerson {
 		modes.Lflag &^= unix.ECHO | unix.ECHONL
 		modes.Oflag &^= unix.ONLCR
 	}
@@ -76,8 +76,8 @@ func (p *tty) unread() (waits bool) {
 		return true // closed: the step cannot be waiting for input
 	}
 	conn.Control(func(fd uintptr) {
-		ask := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-		n, err := unix.Poll(ask, 0)
+		poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		n, err := unix.Poll(poll, 0)
 		waits = err == nil && n > 0
 	})
 	return waits

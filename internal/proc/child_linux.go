@@ -58,7 +58,7 @@ func (c *child) watch() {
 
 func (c *child) PID() int { return c.pid }
 
-var longAgo = time.Unix(1, 0)
+var pastDeadline = time.Unix(1, 0)
 
 // Wait waits in the poller. When ctx is done, the read deadline is set to the past, which ends the
 // read.
@@ -71,7 +71,7 @@ func (c *child) Wait(ctx context.Context) (Exit, error) {
 			return Exit{}, context.Cause(ctx)
 		}
 	}
-	stop := context.AfterFunc(ctx, func() { c.fd.SetReadDeadline(longAgo) })
+	stop := context.AfterFunc(ctx, func() { c.fd.SetReadDeadline(pastDeadline) })
 	defer stop()
 	done := false
 	err := c.conn.Read(func(uintptr) bool {

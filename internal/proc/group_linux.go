@@ -21,7 +21,7 @@ type Group struct {
 	leafBelongs func(name string) bool // reports whether the processes in a leaf of this name belong to the group; set only if foreign
 	foreign     bool                   // the processes were started by another process
 	since       uint64                 // when the Group was opened, in clock ticks since boot; older processes do not belong to it
-	noLeaf      bool                   // do not make a leaf; for tests
+	withoutLeaf bool                   // do not make a leaf; for tests
 	setUpOnce   sync.Once
 
 	mu             sync.Mutex
@@ -93,7 +93,7 @@ const reapInterval = time.Second
 // setUp makes the leaf and starts the timer that reaps orphans. It runs before the first process
 // starts.
 func (g *Group) setUp() {
-	if !g.noLeaf {
+	if !g.withoutLeaf {
 		g.leaf = cgroup.NewLeaf(g.mark)
 	}
 	if !IsReaper() {

@@ -121,7 +121,7 @@ func TestBackground(t *testing.T) {
 	tag := fmt.Sprintf("8%d", os.Getpid())
 	for _, noLeaf := range []bool{false, true} {
 		g := Open("bg" + tag)
-		g.noLeaf = noLeaf
+		g.withoutLeaf = noLeaf
 		p := start(t, g, "bg"+tag, "s", "sleep 300."+tag+" & (setsid sleep 300."+tag+" &)")
 		if e, err := p.Wait(context.Background()); err != nil || e.Code != 0 {
 			t.Fatal(e, err)

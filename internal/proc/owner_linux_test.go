@@ -39,7 +39,7 @@ func TestOwners(t *testing.T) {
 		run := fmt.Sprintf("owners%d-%d", os.Getpid(), i)
 		first, second := fmt.Sprintf("81%d%d", i, os.Getpid()), fmt.Sprintf("82%d%d", i, os.Getpid())
 		g1, g2 := Open(procid.Mark(run, 1)), Open(procid.Mark(run, 2))
-		g1.noLeaf, g2.noLeaf = noLeaf, noLeaf
+		g1.withoutLeaf, g2.withoutLeaf = noLeaf, noLeaf
 		leave(t, g1, procid.Mark(run, 1), "s", first)
 		leave(t, g2, procid.Mark(run, 2), "s", second)
 		if _, err := g1.Close(context.Background(), time.Second); err != nil {
@@ -67,7 +67,7 @@ func TestRecover(t *testing.T) {
 	} {
 		tags[i] = fmt.Sprintf("83%d%d", i, os.Getpid())
 		g := Open(c.mark)
-		g.noLeaf = true
+		g.withoutLeaf = true
 		leave(t, g, c.mark, c.step, tags[i])
 		open = append(open, g)
 	}
@@ -186,7 +186,7 @@ func TestSlowLooks(t *testing.T) {
 func TestNoMark(t *testing.T) {
 	tag := fmt.Sprintf("84%d", os.Getpid())
 	g := Open("")
-	g.noLeaf = true
+	g.withoutLeaf = true
 	null := devNull(t)
 	p, err := g.Start(Spec{Path: "/bin/sleep", Args: []string{"sleep", "300." + tag}, Detach: true,
 		Env: os.Environ(), Files: [3]*os.File{null, null, null}})

@@ -169,17 +169,17 @@ func (c *child) addTo(t *processSet, table procid.Table) {
 
 // endRun ends what is left of the run.
 func (g *Group) endRun(ctx context.Context, grace time.Duration) Report {
-	set, loose := g.processSets()
+	set, detached := g.processSets()
 	t := &termination{leaves: g.ownLeaves(), killLeaves: true}
 	t.find = func() []procid.Entry {
-		list := g.findAll(set, loose)
+		list := g.findAll(set, detached)
 		if g.foreign {
 			t.leaves = g.foundLeaves()
 		}
 		return list
 	}
 	found, survivors := t.run(grace, ctx.Done())
-	return Report{Ended: infos(without(found, survivors)), Escaped: infos(append(survivors, g.unattributed(set, loose)...))}
+	return Report{Ended: infos(without(found, survivors)), Escaped: infos(append(survivors, g.unattributed(set, detached)...))}
 }
 
 // ownLeaves returns the leaf of this Group, if there is one.
@@ -194,57 +194,57 @@ func (g *Group) ownLeaves() []*cgroup.Leaf {
 
 // processSets returns what is known of the run, and of its detached steps, before the process table
 // is read.
-func (g *Group) processSets() (run, loose *processSet) {
+func (g *Group) processSets() (run, detached *processSet) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	run, loose = newProcessSet(g.markBelongs, ""), newProcessSet(nil, "")
+	run, detached = newProcessSet(g.markBelongs, ""), newProcessSet(nil, "")
 	for pid := range g.leftGroups {
 		run.leaders[pid] = noStartTime
 	}
 	for pid := range g.detachedGroups {
-		loose.leaders[pid] = noStartTime
+		detached.leaders[pid] = noStartTime
 	}
-	return run, loose
+	return run, detached
 }
 
 // findAll returns all living processes of the run, except what detached steps left.
-func (g *Group) findAll(run, loose *processSet) []procid.Entry {
+func (g *Group) findAll(run, detached *processSet) []procid.Entry {
 	table := g.snapshots.take(g.since)
 	var above map[int]bool
 	if g.foreign {
 		table, above = g.awaitExec(run, table)
 	}
 	g.mu.Lock()
-	var inside map[int]bool
+	var inLeaf map[int]bool
 	if g.leaf != nil {
-		inside = g.leaf.PIDs()
+		inLeaf = g.leaf.PIDs()
 	}
-	free := len(g.detachedSteps) > 0
+	hasDetached := len(g.detachedSteps) > 0
 	for i := range table {
 		if _, ok := g.detachedSteps[table[i].Step]; ok && g.markBelongs(table[i].Mark) {
-			loose.add(&table[i])
+			detached.add(&table[i])
 		}
 	}
 	for c := range g.live {
 		if !c.detach {
 			c.addTo(run, table)
 		} else {
-			c.addTo(loose, table)
+			c.addTo(detached, table)
 		}
 	}
 	g.mu.Unlock()
-	loose.update(table, isExempt)
+	detached.update(table, isExempt)
 	// If there is a detached step, an orphan without a mark may belong to it. Only the leaf, which
 	// contains no detached steps, could tell.
-	claim := !g.foreign && onlyGroup() && !free
+	takeOrphans := !g.foreign && onlyGroup() && !hasDetached
 	for i := range table {
 		e := &table[i]
-		if inside[e.PID] || claim && e.Parent == os.Getpid() && !isExempt(e) {
+		if inLeaf[e.PID] || takeOrphans && e.Parent == os.Getpid() && !isExempt(e) {
 			run.add(e)
 		}
 	}
 	return run.update(table, func(e *procid.Entry) bool {
-		_, kept := loose.seen[e.PID]
+		_, kept := detached.seen[e.PID]
 		return kept || isExempt(e) || above[e.PID]
 	})
 }
@@ -252,7 +252,7 @@ func (g *Group) findAll(run, loose *processSet) []procid.Entry {
 // unattributed returns processes that may belong to the run but carry no mark: orphans of this user
 // that started during the run. It looks for them only if a step was stopped and there is neither a
 // leaf nor a reaper that could tell. They are reported, not killed.
-func (g *Group) unattributed(run, loose *processSet) []procid.Entry {
+func (g *Group) unattributed(run, detached *processSet) []procid.Entry {
 	g.mu.Lock()
 	ask := g.stepStopped && g.leaf == nil
 	g.mu.Unlock()
@@ -269,7 +269,7 @@ func (g *Group) unattributed(run, loose *processSet) []procid.Entry {
 	}
 	return orphans.update(table, func(e *procid.Entry) bool {
 		_, known := run.seen[e.PID]
-		_, kept := loose.seen[e.PID]
+		_, kept := detached.seen[e.PID]
 		return known || kept || e.Start < g.since || isExempt(e)
 	})
 }
@@ -339,9 +339,9 @@ next:
 // snapshots lets concurrent callers share one read of the process table: hundreds of steps may be
 // stopped together, and a read takes milliseconds.
 type snapshots struct {
-	mu    sync.Mutex
-	begun time.Time // when the last read began
-	last  procid.Table
+	mu        sync.Mutex
+	lastStart time.Time // when the last read began
+	last      procid.Table
 }
 
 // take returns a process table whose read began after the call. Callers that wait during a read
@@ -350,10 +350,10 @@ func (l *snapshots) take(since uint64) procid.Table {
 	asked := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.begun.After(asked) {
+	if l.lastStart.After(asked) {
 		return l.last
 	}
-	l.begun = time.Now()
+	l.lastStart = time.Now()
 	l.last, _ = procid.ReadTable(since)
 	return l.last
 }

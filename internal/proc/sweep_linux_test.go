@@ -29,7 +29,7 @@ func beOwner(words string) {
 		panic(err)
 	}
 	g := Open(procid.Mark("swept", 1))
-	g.noLeaf = noLeaf
+	g.withoutLeaf = noLeaf
 	null, _ := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	script := "(env -i setsid sh -c 'sleep " + seconds + " & exec sleep " + seconds + "' &)"
 	if _, err := g.Start(Spec{Path: "/bin/sh", Args: []string{"sh", "-c", script}, Env: []string{"PATH=" + os.Getenv("PATH")},

@@ -140,7 +140,7 @@ func testTrees(t *testing.T, noLeaf bool) {
 	for round := range rounds {
 		run := fmt.Sprintf("run-%d-%d", os.Getpid(), round)
 		g := Open(run)
-		g.noLeaf = noLeaf
+		g.withoutLeaf = noLeaf
 		tag := fmt.Sprintf("%d%04d", os.Getpid(), round)
 		var wg sync.WaitGroup
 		for i := range width {
