@@ -40,7 +40,7 @@ const psWayOut = `pass it through environment: {variables: {NAME: "{X}"}}, and r
 type psStatement struct {
 	parent         *psStatement
 	evaluatedBy    string // the command that reads text as code; "" if there is none
-	inArguments    bool // what was read so far is a command with arguments
+	inArguments    bool   // what was read so far is a command with arguments
 	expectsCommand bool   // a command may begin here
 	afterDashes    bool   // after --
 }

@@ -155,7 +155,7 @@ func (q QueuePosition) Equal(o QueuePosition) bool {
 	})
 }
 
-// Reason returns the kind of the first thing that the run waits for, "" if it is for
+// Reason returns the kind of the first thing that the run waits for, "" if it is no
 // longer waiting.
 func (q QueuePosition) Reason() string {
 	if len(q.Obstacles) == 0 {

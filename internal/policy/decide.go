@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// EntryPoint is the interface through which a call arrives.
+// EntryPoint is the way a call came in.
 type EntryPoint string
 
-// The entry points. Run is used by a person uses Run; Serve is a schedule, or a client with the token of the service. Call and
+// The entry points. Run is used by a person. Serve is a schedule, or a client with the token of the service. Call and
 // MCP are used by programs and models.
 const (
 	Run   EntryPoint = "run"
@@ -19,7 +19,7 @@ const (
 	Serve EntryPoint = "serve"
 )
 
-// approvesByNaming reports whether a call at this entry point point approves a tool by naming it. The caller is a person
+// approvesByNaming reports whether a call at this entry point approves a tool by naming it. The caller is a person
 // there, or acts for one.
 func (e EntryPoint) approvesByNaming() bool { return e == Run || e == Serve }
 

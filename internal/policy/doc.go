@@ -1,5 +1,4 @@
-// Package policy decides whether a call of a tool may run. All entry points use engine
-// for every entry point of calls.
+// Package policy decides whether a call of a tool may run. All entry points use it.
 //
 // # The model
 //
@@ -12,8 +11,8 @@
 //
 //  1. Deny. If a pattern denies the tool, or a tool that it uses, the call is refused, no matter who calls.
 //  2. Elevated. For a tool that needs rights its caller does not have, a person is always asked. No
-//     pattern and no entry point point replaces that person.
-//  3. Named. At the entry points of a person names a tool (Run), or a client with the token does (Serve), that approves the tool
+//     pattern and no entry point replaces that person.
+//  3. Named. If a person names a tool (Run), or a client with the token does (Serve), that approves the tool
 //     and the tools that it uses. A tool that a script calls was not named by anyone; the permissions
 //     of the script have to name it (Request.Declared).
 //  4. Allow by name, by a tag of your own, or by *.

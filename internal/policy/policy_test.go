@@ -24,7 +24,7 @@ func patterns(t testing.TB, list ...string) (ps []policy.Pattern) {
 	return ps
 }
 
-// TestMatrix is the approval matrix: what a tool says of itself, the rules of the caller, the entry entry point, and whether a
+// TestMatrix is the approval matrix: what a tool says of itself, the rules of the caller, the entry point, and whether a
 // person can be asked. A cell is "terminal/none": a allow, r refuse, ? ask.
 func TestMatrix(t *testing.T) {
 	tools := map[string]policy.Tool{

@@ -43,7 +43,7 @@ func TestSettings(t *testing.T) {
 		"no matter what is off":     {variables: []string{"EXPORTER_OTLP_PROTOCOL=grpc"}},
 		"another exporter":          {variables: []string{on, "TRACES_EXPORTER=zipkin"}, problems: []string{`OTEL_TRACES_EXPORTER is "zipkin": only otlp and none are supported`}},
 		"another protocol":          {variables: []string{on, "EXPORTER_OTLP_PROTOCOL=grpc"}, problems: []string{`OTEL_EXPORTER_OTLP_PROTOCOL is "grpc": only http/protobuf is supported`}},
-		"not a valid URL":                    {variables: []string{"EXPORTER_OTLP_ENDPOINT=hidden:4317"}, problems: []string{"OTEL_EXPORTER_OTLP_ENDPOINT is not a valid URL"}},
+		"not a valid URL":           {variables: []string{"EXPORTER_OTLP_ENDPOINT=hidden:4317"}, problems: []string{"OTEL_EXPORTER_OTLP_ENDPOINT is not a valid URL"}},
 		"no URL for traces":         {variables: []string{on, "EXPORTER_OTLP_TRACES_ENDPOINT=hidden"}, problems: []string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is not a valid URL"}},
 		"headers that are none":     {variables: []string{on, "EXPORTER_OTLP_HEADERS=a=1,hidden,b c=2,d=x%0ahidden"}, problems: []string{"OTEL_EXPORTER_OTLP_HEADERS: entry 2 is not of the form", `"b c" or its value`, `"d" or its value`}},
 		"attributes that are none":  {variables: []string{on, "RESOURCE_ATTRIBUTES=a=%zz"}, problems: []string{"OTEL_RESOURCE_ATTRIBUTES: entry 1 is not"}},
