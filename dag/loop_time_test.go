@@ -343,9 +343,9 @@ func interrupted(t *testing.T, first, then *dag.Graph, lost map[dag.ID]bool) *da
 	return runs(t, then, dag.Options{ID: "run", Carry: state, Opening: opening})
 }
 
-// TestLoopOverOthers: a loop that has other items than when the run began does not go
+// TestLoopOtherItems: a loop that has other items than when the run began does not go
 // on with them.
-func TestLoopOverOthers(t *testing.T) {
+func TestLoopOtherItems(t *testing.T) {
 	over := func(keys ...string) *dag.Graph {
 		return graph(t, dag.Settings{}, loopOver("l", dag.Each{Items: items(keys...), Item: dag.Node{Runner: sleeps(time.Minute)}}))
 	}
@@ -396,9 +396,9 @@ func TestLoopFailFastAfterResume(t *testing.T) {
 	})
 }
 
-// TestLoopKeeps: what items print is there for Gather up to a bound, and nothing else
+// TestLoopKeepsOutput: what items print is there for Gather up to a bound, and nothing else
 // of it stays; what is cut is marked.
-func TestLoopKeeps(t *testing.T) {
+func TestLoopKeepsOutput(t *testing.T) {
 	inner := graph(t, dag.Settings{}, dag.Node{ID: "x", Runner: prints("12345", 0)}, dag.Node{ID: "y", After: []dag.ID{"x"}, Runner: prints("67890", 0)})
 	for name, item := range map[string]dag.Node{"leaf": {Runner: prints("67890", 0)}, "graph": {Graph: inner}} {
 		t.Run(name, func(t *testing.T) {

@@ -123,8 +123,8 @@ func TestOutcomeAfterResume(t *testing.T) {
 	})
 }
 
-// TestSilent: a silent step's failure is the run's, its output is not.
-func TestSilent(t *testing.T) {
+// TestNoOutput: a silent step's failure is the run's, its output is not.
+func TestNoOutput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inner := graph(t, dag.Settings{}, dag.Node{ID: "x", Runner: prints("inner", 0)})
 		for _, tc := range []struct {

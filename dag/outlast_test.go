@@ -8,11 +8,11 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// TestCancelSparesWhatCleansUp: a cancel, a time limit and a failure that stops the
+// TestCancelOutlastedByCleanup: a cancel, a time limit and a failure that stops the
 // rest do not cut what cleans up in half: it has the time there is for that. A node
 // that waits for a cancel, as always(), is treated alike whether it began before or
 // after one; by force both are stopped.
-func TestCancelSparesWhatCleansUp(t *testing.T) {
+func TestCancelOutlastedByCleanup(t *testing.T) {
 	always := &dag.When{Uses: dag.UsesCancel, Eval: func(dag.View) (bool, error) { return true, nil }}
 	unlessCancelled := &dag.When{Uses: dag.UsesCancel, Eval: func(v dag.View) (bool, error) { return !v.Stopped(), nil }}
 	inner := graph(t, dag.Settings{}, dag.Node{ID: "x", Runner: sleeps(2 * time.Second)}, dag.Node{ID: "y", After: []dag.ID{"x"}, Runner: sleeps(2 * time.Second)})

@@ -161,9 +161,9 @@ func checkPaths(t *rapid.T, s *State) {
 	})
 }
 
-// TestCarryOn: a State that was read back from any beginning of a journal can go on
+// TestContinueAnywhere: a State that was read back from any beginning of a journal can go on
 // in place of the one that wrote it.
-func TestCarryOn(t *testing.T) {
+func TestContinueAnywhere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		steps := scriptGen().Draw(t, "script")
 		want, _ := oracle(steps, "", false)

@@ -532,9 +532,9 @@ func TestGoexit(t *testing.T) {
 	}
 }
 
-// TestAsideOutlivesCancel: what cleans up has begun when the cancel comes, and ends
+// TestCleanupOutlivesCancel: what cleans up has begun when the cancel comes, and ends
 // by itself; force ends it all the same.
-func TestAsideOutlivesCancel(t *testing.T) {
+func TestCleanupOutlivesCancel(t *testing.T) {
 	for _, forced := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			tidied := make(chan error, 1)
@@ -564,8 +564,8 @@ func TestAsideOutlivesCancel(t *testing.T) {
 	}
 }
 
-// TestAside: a step of no account fails, and the run is as if it were not there.
-func TestAside(t *testing.T) {
+// TestCleanup: a step of no account fails, and the run is as if it were not there.
+func TestCleanup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := graph(t, dag.Settings{},
 			dag.Node{ID: "a", Runner: answers(dag.Result{Stdout: &dag.Output{Raw: "a"}})},

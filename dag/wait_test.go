@@ -242,9 +242,9 @@ func waitOf(log []dag.Event, path dag.ID) (n uint64) {
 	return n
 }
 
-// TestRest: a run rests when all that is left waits for answers, goes on when it is
+// TestOnlyAnswersLeft: a run rests when all that is left waits for answers, goes on when it is
 // taken up with one, and rests again.
-func TestRest(t *testing.T) {
+func TestOnlyAnswersLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := graph(t, dag.Settings{Timeout: time.Hour},
 			dag.Node{ID: "one", Runner: asks(0)},
@@ -337,8 +337,8 @@ func TestAttended(t *testing.T) {
 	})
 }
 
-// TestRestIsDurable: who learns that a run rests can count on it.
-func TestRestIsDurable(t *testing.T) {
+// TestOnlyAnswersLeftIsDurable: who learns that a run rests can count on it.
+func TestOnlyAnswersLeftIsDurable(t *testing.T) {
 	g := graph(t, dag.Settings{}, dag.Node{ID: "a", Runner: asks(0)})
 	j := &dying{lives: 100}
 	if _, err := dag.Run(t.Context(), g, nil, dag.Options{Journal: j}); err != nil {

@@ -71,7 +71,7 @@ func (t *tree) fit(room int) *choice {
 // tails is how many lines of output those that run have.
 func (t *tree) tails(c *choice) (n int) {
 	for _, leaf := range c.leaves {
-		n += len(leaf.Own.tail.lines)
+		n += len(leaf.Data.tail.lines)
 	}
 	return n
 }
@@ -79,20 +79,20 @@ func (t *tree) tails(c *choice) (n int) {
 // pick takes a step and what is around it where there is room for them.
 func (c *choice) pick(n *node) bool {
 	need := 0
-	for m := n; m.Up != nil && !c.has(m); m = m.Up {
+	for m := n; m.Parent != nil && !c.has(m); m = m.Parent {
 		need++
 	}
 	if c.nodes+need > c.room {
 		return false
 	}
-	for m := n; m.Up != nil && !c.has(m); m = m.Up {
-		c.shown[m.Up] = append(c.shown[m.Up], m)
+	for m := n; m.Parent != nil && !c.has(m); m = m.Parent {
+		c.shown[m.Parent] = append(c.shown[m.Parent], m)
 		c.nodes++
 	}
 	return true
 }
 
-func (c *choice) has(n *node) bool { return slices.Contains(c.shown[n.Up], n) }
+func (c *choice) has(n *node) bool { return slices.Contains(c.shown[n.Parent], n) }
 
 // chooseFailed picks the steps that failed last, those inside them first.
 func (t *tree) chooseFailed(n *node, c *choice, most int) int {
@@ -239,7 +239,7 @@ func (t *tree) leftOut(ch *choice) string {
 			done += b.Done.Len
 		}
 		for _, s := range ch.shown[n] {
-			switch s.On {
+			switch s.List {
 			case &b.Active:
 				running--
 			case &b.Failed:
@@ -384,7 +384,7 @@ func (d *drawing) took(n *node) string {
 // note is what is said of a step beside its name.
 func (d *drawing) note(n *node) string {
 	var parts []string
-	if n.Loops() {
+	if n.IsLoop() {
 		parts = append(parts, d.bar(n.Inside, n.Status.Settled()))
 	}
 	switch r := n.Result; n.Status {
@@ -432,7 +432,7 @@ func (d *drawing) waiting(n *node) string {
 	switch {
 	case len(ups) == 0 && d.stopped != "":
 		return "stopping"
-	case len(ups) == 0 && n.Up.Status == dag.Running:
+	case len(ups) == 0 && n.Parent.Status == dag.Running:
 		return "waits: a slot"
 	case len(ups) == 0:
 		return ""
@@ -478,7 +478,7 @@ func (d *drawing) output(n *node, indent string) (lines []string) {
 	if !slices.Contains(d.leaves, n) {
 		return nil
 	}
-	show := n.Own.tail.lines
+	show := n.Data.tail.lines
 	most := d.share
 	if more := min(len(show)-most, d.extra, tailLines-most); more > 0 {
 		most, d.extra = most+more, d.extra-more

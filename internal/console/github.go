@@ -58,7 +58,7 @@ func (g *GitHub) Emit(e dag.Event) {
 		return
 	}
 	r, holds := e.Result, s.Inside != nil || g.scene.Steps != nil && len(g.scene.Steps(string(e.Node))) > 0
-	if s.Blamed && s.Failures == 1 { // else something inside it is annotated
+	if s.FailedItself && s.Failures == 1 { // else something inside it is annotated
 		g.annotate(e)
 	}
 	if !holds && r.Status.Executed() && (around(s) == nil || bad(r)) {

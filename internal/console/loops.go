@@ -28,8 +28,8 @@ func (p *Plain) Recall(past []dag.Event) {
 		if s == nil || past[i].Kind != dag.StepFinished {
 			continue
 		}
-		if in := s.Up.Inside; in.Items > 0 {
-			s.Up.Own.tenths = 10 * min(in.Ended.Good, in.Items) / in.Items
+		if in := s.Parent.Inside; in.Items > 0 {
+			s.Parent.Data.tenths = 10 * min(in.Ended.Good, in.Items) / in.Items
 		}
 	}
 }
@@ -37,7 +37,7 @@ func (p *Plain) Recall(past []dag.Event) {
 // around is the outermost loop over many items that a step runs in, nil for none.
 func around(s *fold.Step[reported]) (loop *fold.Step[reported]) {
 	for s != nil {
-		if s = s.Up; s != nil && s.Inside.Items > maxItems {
+		if s = s.Parent; s != nil && s.Inside.Items > maxItems {
 			loop = s
 		}
 	}
@@ -63,17 +63,17 @@ func progress(in *fold.Inside[reported]) string {
 // there are few, and each tenth of the items.
 func (p *Plain) inLoop(l, s *fold.Step[reported], e dag.Event, quiet bool) {
 	if e.Kind == dag.StepWaiting && e.Result.Wait.Asks && !quiet { // somebody is to do something about it
-		if l.Own.asked++; l.Own.asked <= maxFailures {
+		if l.Data.asked++; l.Data.asked <= maxFailures {
 			p.line(e, yellow, "waits for "+Awaited(e.Result.Wait, e.Time))
 		}
-		if l.Own.asked == maxFailures+1 {
+		if l.Data.asked == maxFailures+1 {
 			p.line(dag.Event{Node: l.Path, Time: e.Time}, yellow, "more items are waiting")
 		}
 	}
 	if e.Kind != dag.StepFinished {
 		return
 	}
-	in, item := l.Inside, s.Up == l
+	in, item := l.Inside, s.Parent == l
 	bad := in.Ended.Failed + in.Ended.Tolerated // with this one
 	before := bad
 	if item && failed(e.Result) {
@@ -88,8 +88,8 @@ func (p *Plain) inLoop(l, s *fold.Step[reported], e dag.Event, quiet bool) {
 	if failed(e.Result) && bad == maxFailures {
 		p.line(dag.Event{Node: l.Path, Time: e.Time}, red, "further failures are only counted")
 	}
-	if tenth := 10 * min(in.Ended.All(), in.Items) / in.Items; tenth > l.Own.tenths && !quiet {
-		l.Own.tenths = tenth
+	if tenth := 10 * min(in.Ended.All(), in.Items) / in.Items; tenth > l.Data.tenths && !quiet {
+		l.Data.tenths = tenth
 		p.line(dag.Event{Node: l.Path, Time: e.Time}, dim, progress(in))
 	}
 }

@@ -134,7 +134,7 @@ func (p *Plain) finished(s *fold.Step[reported], e dag.Event) {
 	default:
 		p.line(e, red, outcome(r))
 		d := reporter{w: p.w, noLogs: p.NoLogs, scene: p.scene}
-		d.details(e.Node, r, s != nil && s.Loops())
+		d.details(e.Node, r, s != nil && s.IsLoop())
 	}
 }
 

@@ -66,7 +66,7 @@ func (t *tree) apply(e dag.Event) {
 		t.stopped = ""
 		for _, path := range e.Reset {
 			if n := t.Find(path); n != nil {
-				n.Own.waits, n.Own.asked = nil, false
+				n.Data.waits, n.Data.asked = nil, false
 			}
 		}
 	case e.Kind == dag.RunCancelling && e.Node == "":
@@ -76,8 +76,8 @@ func (t *tree) apply(e dag.Event) {
 
 // nameOf is what a step is called in the step that holds it: its name, or its [KEY].
 func nameOf(n *node) string {
-	if n.Up.Inside.Loop {
-		return Clean(string(n.Path[len(n.Up.Path):]))
+	if n.Parent.Inside.Loop {
+		return Clean(string(n.Path[len(n.Parent.Path):]))
 	}
 	return Clean(strings.TrimPrefix(string(n.Path.Base()), "@")) // @cleanup
 }
@@ -98,30 +98,30 @@ func stoppable[T any](s *fold.Step[T], lasting func(path string) bool) (n int) {
 // waitsFor is what keeps a pending step from starting: the steps that have not
 // settled. None says that it waits for a slot.
 func (t *tree) waitsFor(n *node) []string {
-	if !n.Own.asked {
-		n.Own.asked = true
+	if !n.Data.asked {
+		n.Data.asked = true
 		if t.scene.Upstream != nil {
-			n.Own.waits = slices.Clone(t.scene.Upstream(string(n.Path)))
+			n.Data.waits = slices.Clone(t.scene.Upstream(string(n.Path)))
 		}
 	}
-	left := n.Own.waits[:0]
-	for _, up := range n.Own.waits {
+	left := n.Data.waits[:0]
+	for _, up := range n.Data.waits {
 		if m := t.Find(dag.ID(up)); m != nil && !m.Status.Settled() {
 			left = append(left, up)
 		}
 	}
-	n.Own.waits = left
+	n.Data.waits = left
 	return left
 }
 
 // shownAbove says whether what a step prints goes above the region: it streams, or it is
 // the last step of the plan, whose output is the run's.
 func (t *tree) shownAbove(n *node) bool {
-	if n.Own.streams || !t.echoed {
-		return n.Own.streams
+	if n.Data.streams || !t.echoed {
+		return n.Data.streams
 	}
-	for ; n != t.Root; n = n.Up {
-		for _, c := range []*fold.List[mark]{&n.Up.Inside.Pending, &n.Up.Inside.Active, &n.Up.Inside.Failed, &n.Up.Inside.Done} {
+	for ; n != t.Root; n = n.Parent {
+		for _, c := range []*fold.List[mark]{&n.Parent.Inside.Pending, &n.Parent.Inside.Active, &n.Parent.Inside.Failed, &n.Parent.Inside.Done} {
 			if c.Last != nil && c.Last.Order > n.Order {
 				return false
 			}

@@ -151,7 +151,7 @@ func (v *View) draw() {
 	}
 	v.mu.Lock()
 	for _, l := range looked {
-		l.node.Own.tail = l.tail
+		l.node.Data.tail = l.tail
 	}
 	above := v.above
 	v.above = nil
@@ -176,7 +176,7 @@ func (v *View) lookAt(ch *choice) []glance {
 	}
 	for _, n := range ch.leaves {
 		run, path, attempt := v.tree.ID, string(n.Path), n.Attempt
-		list = append(list, glance{n, n.Own.tail, func() []string { return v.tree.scene.Logs(run, path, attempt) }, path, attempt})
+		list = append(list, glance{n, n.Data.tail, func() []string { return v.tree.scene.Logs(run, path, attempt) }, path, attempt})
 	}
 	return list
 }
@@ -302,7 +302,7 @@ func (v *View) Streams(step dag.ID) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if n := v.tree.Find(step); n != nil {
-		n.Own.streams = true
+		n.Data.streams = true
 	}
 }
 

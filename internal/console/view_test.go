@@ -96,7 +96,7 @@ func TestFrames(t *testing.T) {
 			for _, e := range story(at) {
 				tr.apply(e)
 			}
-			tr.Find("build").Own.tail.lines = lastLines("linking\nld: \x1b[1mwarning\x1b[0m 10%\rld: warning 90%\n\n", false)
+			tr.Find("build").Data.tail.lines = lastLines("linking\nld: \x1b[1mwarning\x1b[0m 10%\rld: warning 90%\n\n", false)
 			c := canvas{cols: size.cols, rows: size.rows, ascii: ascii, now: at(12_400)}
 			lines := tr.frame(c, tr.choose(c.height()-1))
 			for _, l := range lines {

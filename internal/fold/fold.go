@@ -5,7 +5,7 @@
 //
 // Apply takes one event after the other, live or from the journal; both give the same Run.
 // The result is the state of the run, with its steps as a tree. A Step has its status,
-// attempt, times and last result, the step that holds it (Up), and the steps that it holds
+// attempt, times and last result, the step that holds it (Parent), and the steps that it holds
 // (Inside) in four lists: pending, active, failed, done. A step that no event has named yet
 // is in the tree only if a Plan lists it. Apply returns the step of the event; its field
 // Own belongs to the reader.
@@ -48,7 +48,7 @@ type Plan struct {
 	Handler func(path string) bool
 }
 
-// Run is the state of a run. Readers may change only Step.Own.
+// Run is the state of a run. Readers may change only Step.Data.
 type Run[T any] struct {
 	ID      string
 	Status  dag.Status // Pending until it starts, then Running until it ends
@@ -70,24 +70,24 @@ type Run[T any] struct {
 
 // Step is one step, or one item of a loop.
 type Step[T any] struct {
-	Path     dag.ID   // as in events, with the attempts of the steps around it
-	Up       *Step[T] // the step that holds it; nil for the Root
-	Order    int      // in the plan; in a loop, of starting
-	Status   dag.Status
-	Attempt  int
-	Began    time.Time   // of the first attempt
-	Since    time.Time   // of the current attempt, or the last
-	Due      time.Time   // when the next attempt starts
-	Result   *dag.Result // of the last attempt
-	Inside   *Inside[T]  // nil for a step that holds none, as far as is known
-	Failures int         // number of failed steps in it, or 1 for its own failure; not both
-	Blamed   bool        // it failed, and no step directly inside it did
-	Own      T           // for the reader
+	Path         dag.ID   // as in events, with the attempts of the steps around it
+	Parent       *Step[T] // the step that holds it; nil for the Root
+	Order        int      // in the plan; in a loop, of starting
+	Status       dag.Status
+	Attempt      int
+	Began        time.Time   // of the first attempt
+	Since        time.Time   // of the current attempt, or the last
+	Due          time.Time   // when the next attempt starts
+	Result       *dag.Result // of the last attempt
+	Inside       *Inside[T]  // nil for a step that holds none, as far as is known
+	Failures     int         // number of failed steps in it, or 1 for its own failure; not both
+	FailedItself bool        // it failed, and no step directly inside it did
+	Data         T           // for the reader
 
 	handler        bool
 	countedRunning bool     // counted in Run.Running
-	Prev, Next     *Step[T] // neighbours in the list On
-	On             *List[T]
+	Prev, Next     *Step[T] // neighbours in List
+	List           *List[T]
 }
 
 // Inside are the steps that a step holds.
@@ -138,8 +138,8 @@ func New[T any](p Plan) *Run[T] {
 // Find returns the step with that path, nil if it is not known or was dropped.
 func (r *Run[T]) Find(path dag.ID) *Step[T] { return r.steps[path.WithoutAttempts()] }
 
-// Loops reports whether the step is known to be a loop.
-func (s *Step[T]) Loops() bool { return s.Inside != nil && s.Inside.Loop }
+// IsLoop reports whether the step is known to be a loop.
+func (s *Step[T]) IsLoop() bool { return s.Inside != nil && s.Inside.Loop }
 
 // Leaves iterates over the running steps inside a step that hold no others. Steps of the
 // same holder come in the order in which they started.
@@ -159,9 +159,9 @@ func (s *Step[T]) leaves(yield func(*Step[T]) bool) bool {
 	return true
 }
 
-// Worked returns how long something in the run took, without the time in which the run had
+// ActiveTime returns how long something in the run took, without the time in which the run had
 // no owner.
-func (r *Run[T]) Worked(from, to time.Time) time.Duration {
+func (r *Run[T]) ActiveTime(from, to time.Time) time.Duration {
 	d := to.Sub(from)
 	for _, p := range r.pauses {
 		if !p[0].Before(from) && !p[1].After(to) {
@@ -227,7 +227,7 @@ func (r *Run[T]) start(s *Step[T], e *dag.Event) {
 	if e.Attempt == 1 || s.Began.IsZero() {
 		s.Began = e.Time
 	}
-	r.moveTo(&s.Up.Inside.Active, s)
+	r.moveTo(&s.Parent.Inside.Active, s)
 	r.dropInside(s)
 	r.addPlanned(s)
 	r.countRunning(s, s.Inside == nil)
@@ -235,9 +235,9 @@ func (r *Run[T]) start(s *Step[T], e *dag.Event) {
 
 // moveTo moves a step to a list. A handler counts in Total unless it is set aside.
 func (r *Run[T]) moveTo(l *List[T], s *Step[T]) {
-	if aside := &s.Up.Inside.setAside; s.handler && s.Up == r.Root && s.On != l {
+	if aside := &s.Parent.Inside.setAside; s.handler && s.Parent == r.Root && s.List != l {
 		switch aside {
-		case s.On:
+		case s.List:
 			r.Total++
 		case l:
 			r.Total--
@@ -250,7 +250,7 @@ func (r *Run[T]) moveTo(l *List[T], s *Step[T]) {
 func (r *Run[T]) park(s *Step[T], status dag.Status, result *dag.Result) {
 	s.Status, s.Result = status, result
 	r.countRunning(s, false)
-	r.moveTo(&s.Up.Inside.Active, s)
+	r.moveTo(&s.Parent.Inside.Active, s)
 }
 
 // countRunning sets whether a step counts in Run.Running.
@@ -265,18 +265,18 @@ func (r *Run[T]) countRunning(s *Step[T], runs bool) {
 }
 
 func (r *Run[T]) finish(s *Step[T], result *dag.Result) {
-	in := s.Up.Inside
-	uncalled := s.handler && s.On == &in.setAside && result.Status == dag.Skipped
+	in := s.Parent.Inside
+	uncalled := s.handler && s.List == &in.setAside && result.Status == dag.Skipped
 	r.countRunning(s, false)
 	s.Status, s.Result = result.Status, result
 	n := in.Ended.counter(result)
 	*n++
 	failed := n == &in.Ended.Failed
-	if s.Blamed = failed && (s.Inside == nil || s.Inside.Ended.Failed == 0); s.Blamed {
+	if s.FailedItself = failed && (s.Inside == nil || s.Inside.Ended.Failed == 0); s.FailedItself {
 		s.addFailures(1)
 	}
 	r.dropSucceeded(s)
-	if s.Up == r.Root && !uncalled {
+	if s.Parent == r.Root && !uncalled {
 		r.Settled++
 	}
 	switch {
@@ -292,7 +292,7 @@ func (r *Run[T]) finish(s *Step[T], result *dag.Result) {
 
 // addFailures adds n to the failures of a step and of all steps that hold it.
 func (s *Step[T]) addFailures(n int) {
-	for ; s != nil && n != 0; s = s.Up {
+	for ; s != nil && n != 0; s = s.Parent {
 		s.Failures += n
 	}
 }
@@ -344,7 +344,7 @@ func (r *Run[T]) findHolder(path dag.ID) *Step[T] {
 func (r *Run[T]) markRunning(s *Step[T]) {
 	if s.Status == dag.Pending {
 		s.Status = dag.Running
-		r.moveTo(&s.Up.Inside.Active, s)
+		r.moveTo(&s.Parent.Inside.Active, s)
 	}
 }
 
@@ -359,7 +359,7 @@ func holderPath(path dag.ID) dag.ID {
 }
 
 func (r *Run[T]) add(up *Step[T], path dag.ID, order int) *Step[T] {
-	s := &Step[T]{Path: path, Up: up, Order: order, handler: r.plan.Handler != nil && r.plan.Handler(string(path))}
+	s := &Step[T]{Path: path, Parent: up, Order: order, handler: r.plan.Handler != nil && r.plan.Handler(string(path))}
 	r.steps[path.WithoutAttempts()] = s
 	if s.handler {
 		up.Inside.setAside.append(s)

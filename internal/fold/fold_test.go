@@ -7,8 +7,8 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// TestWorked: the time between the end of one owner and a resume does not count as work.
-func TestWorked(t *testing.T) {
+// TestActiveTime: the time between the end of one owner and a resume does not count as work.
+func TestActiveTime(t *testing.T) {
 	at := func(s int) time.Time { return time.Unix(int64(s), 0) }
 	r := New[struct{}](Plan{})
 	end := &dag.Result{Status: dag.Failed}
@@ -17,7 +17,7 @@ func TestWorked(t *testing.T) {
 		r.Apply(&e)
 	}
 	for _, c := range []struct{ from, to, want int }{{0, 10, 10}, {0, 105, 15}, {5, 210, 15}, {100, 104, 4}, {101, 206, 5}, {205, 206, 1}} {
-		if got := r.Worked(at(c.from), at(c.to)); got != time.Duration(c.want)*time.Second {
+		if got := r.ActiveTime(at(c.from), at(c.to)); got != time.Duration(c.want)*time.Second {
 			t.Errorf("from %d to %d: %v, want %d s", c.from, c.to, got, c.want)
 		}
 	}

@@ -24,7 +24,7 @@ func (l *List[T]) insertAfter(before, s *Step[T]) {
 		return
 	}
 	s.unlink()
-	s.On, s.Prev = l, before
+	s.List, s.Prev = l, before
 	next := &l.First
 	if before != nil {
 		next = &before.Next
@@ -38,7 +38,7 @@ func (l *List[T]) insertAfter(before, s *Step[T]) {
 }
 
 func (s *Step[T]) unlink() {
-	l := s.On
+	l := s.List
 	if l == nil {
 		return
 	}
@@ -53,5 +53,5 @@ func (s *Step[T]) unlink() {
 		l.Last = s.Prev
 	}
 	l.Len--
-	s.On, s.Prev, s.Next = nil, nil, nil
+	s.List, s.Prev, s.Next = nil, nil, nil
 }

@@ -119,7 +119,7 @@ func compare(t *rapid.T, e *dag.Event, r *fold.Run[struct{}], s *dag.State) {
 	}
 	s.All(func(path dag.ID, n *dag.Node, _ dag.Status, _ *dag.Result) {
 		step, loop := r.Find(path), s.Expanded(path)
-		if step == nil || loop == nil || !step.Loops() || step.Inside.Items == 0 {
+		if step == nil || loop == nil || !step.IsLoop() || step.Inside.Items == 0 {
 			return
 		}
 		if want := ended[path.WithoutAttempts()]; step.Inside.Ended != want || step.Inside.Items != loop.Items {
@@ -141,7 +141,7 @@ func bounded(t *rapid.T, s *fold.Step[struct{}]) {
 	failures := 0
 	for _, l := range []*fold.List[struct{}]{&in.Pending, &in.Active, &in.Failed, &in.Done} {
 		for c := l.First; c != nil; c = c.Next {
-			if c.Up != s || c.On != l {
+			if c.Parent != s || c.List != l {
 				t.Fatalf("%s is on a list that is not its own", c.Path)
 			}
 			failures += c.Failures
@@ -167,7 +167,7 @@ func picture(r *fold.Run[struct{}]) (lines []string) {
 				if c.Inside != nil {
 					in = c.Inside.Ended
 				}
-				lines = append(lines, fmt.Sprint(strings.Repeat("  ", depth), i, c.Path, c.Status, c.Attempt, c.Began, c.Since, c.Due, c.Failures, c.Blamed, in))
+				lines = append(lines, fmt.Sprint(strings.Repeat("  ", depth), i, c.Path, c.Status, c.Attempt, c.Began, c.Since, c.Due, c.Failures, c.FailedItself, in))
 				visit(c, depth+1)
 			}
 		}

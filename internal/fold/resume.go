@@ -30,7 +30,7 @@ func (r *Run[T]) reopen(path dag.ID) {
 	}
 	r.unsettle(s)
 	s.Status, s.Result = dag.Running, nil
-	r.moveTo(&s.Up.Inside.Active, s)
+	r.moveTo(&s.Parent.Inside.Active, s)
 	if s.Inside == nil {
 		s.Inside = &Inside[T]{}
 	}
@@ -46,7 +46,7 @@ func (r *Run[T]) reset(path dag.ID) {
 	r.countRunning(s, false)
 	r.dropInside(s)
 	s.Status, s.Result, s.Attempt = dag.Pending, nil, 0
-	switch in := s.Up.Inside; {
+	switch in := s.Parent.Inside; {
 	case s.handler, in.Loop:
 		r.moveTo(&in.setAside, s)
 	default:
@@ -61,7 +61,7 @@ func (r *Run[T]) findOrRestore(path dag.ID) (s *Step[T], fresh bool) {
 		return s, false
 	}
 	if s = r.findOrAdd(path); s != nil {
-		s.Up.uncount(s.Up.Inside.droppedCount())
+		s.Parent.uncount(s.Parent.Inside.droppedCount())
 	}
 	return s, true
 }
@@ -88,15 +88,15 @@ func (r *Run[T]) unsettle(s *Step[T]) {
 	if !s.Status.Settled() {
 		return
 	}
-	if s.Blamed {
-		s.Blamed = false
+	if s.FailedItself {
+		s.FailedItself = false
 		s.addFailures(-1)
 	}
-	in := s.Up.Inside
-	if s.Up == r.Root && s.On != &in.setAside {
+	in := s.Parent.Inside
+	if s.Parent == r.Root && s.List != &in.setAside {
 		r.Settled--
 	}
-	s.Up.uncount(in.Ended.counter(s.Result))
+	s.Parent.uncount(in.Ended.counter(s.Result))
 }
 
 // uncount subtracts one from a count of how the steps inside have ended. When no failed
@@ -115,7 +115,7 @@ func (s *Step[T]) uncount(n *int) {
 			left += c.Failures
 		}
 	}
-	if s.Blamed {
+	if s.FailedItself {
 		left++
 	}
 	s.addFailures(left - s.Failures)

@@ -63,9 +63,9 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
-// TestBook: a slot is dealt with once, by whoever comes first, and the cursor never goes
+// TestFiringStore: a slot is dealt with once, by whoever comes first, and the cursor never goes
 // back.
-func TestBook(t *testing.T) {
+func TestFiringStore(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
 	a, b := openTest(t, dir).FiringStore(), openTest(t, dir).FiringStore()

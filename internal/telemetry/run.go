@@ -74,14 +74,14 @@ func (r *run) emit(e *dag.Event) {
 func (r *run) at(path dag.ID) Context {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	root := &r.steps.Root.Own
+	root := &r.steps.Root.Data
 	if r.out == nil || root.start.IsZero() {
 		return r.parent
 	}
 	c := r.trace
 	c.Span = root.try.id
-	if s := r.steps.Find(path); s != nil && s.Own.try != (try{}) {
-		c.Span = s.Own.try.id
+	if s := r.steps.Find(path); s != nil && s.Data.try != (try{}) {
+		c.Span = s.Data.try.id
 	}
 	return c
 }
@@ -99,11 +99,11 @@ func (r *run) fold(e *dag.Event, tell bool) {
 	case e.Kind == dag.RunStarted:
 		r.begin(e)
 	case e.Kind == dag.RunFinished:
-		if tell && !ended && !r.steps.Root.Own.start.IsZero() {
+		if tell && !ended && !r.steps.Root.Data.start.IsZero() {
 			r.send(r.ran(e.Time, outcomeOf(e.Result)))
 		}
 	case e.Kind == dag.RunCancelling && e.Node == "":
-		r.steps.Root.Own.note(e, "cancelling")
+		r.steps.Root.Data.note(e, "cancelling")
 	case s != nil:
 		r.step(s, e, tell)
 	}
@@ -112,31 +112,31 @@ func (r *run) fold(e *dag.Event, tell bool) {
 func (r *run) step(s *step, e *dag.Event, tell bool) {
 	switch e.Kind {
 	case dag.RunCancelling:
-		s.Own.note(e, "cancelling")
+		s.Data.note(e, "cancelling")
 	case dag.StepStarted: // the first of a step, with the step
-		if s.Own.start.IsZero() {
+		if s.Data.start.IsZero() {
 			r.enter(s, e.Time)
 		}
-		s.Own.try = r.newTry(s, e.Attempt, e.Time)
-		s.Own.try.queued = e.Queued
+		s.Data.try = r.newTry(s, e.Attempt, e.Time)
+		s.Data.try.queued = e.Queued
 	case dag.StepWaiting:
-		s.Own.note(e, "waiting")
+		s.Data.note(e, "waiting")
 	case dag.StepRetrying:
 		r.endTry(s, e, tell)
 	case dag.StepFallback:
 		r.endTry(s, e, tell)
-		s.Own.try = try{id: spanID(r.id, s.Path, fallback, s.Own.resumed), attempt: e.Attempt, word: fallback, start: e.Time}
+		s.Data.try = try{id: spanID(r.id, s.Path, fallback, s.Data.resumed), attempt: e.Attempt, word: fallback, start: e.Time}
 	case dag.StepFinished:
-		if s.Own.start.IsZero() { // it never started: it was skipped, cancelled or taken over
+		if s.Data.start.IsZero() { // it never started: it was skipped, cancelled or taken over
 			r.enter(s, e.Time)
-			s.Own.try = try{id: spanID(r.id, s.Path, "1", s.Own.resumed), start: e.Time}
+			s.Data.try = try{id: spanID(r.id, s.Path, "1", s.Data.resumed), start: e.Time}
 		}
 		r.end(s, e.Time, outcomeOf(e.Result), tell)
 	}
 }
 
 func (r *run) begin(e *dag.Event) {
-	r.steps.Root.Own = span{parent: r.parent.Span, start: e.Time, try: try{id: r.trace.Span, attempt: 1, word: "1", start: e.Time}}
+	r.steps.Root.Data = span{parent: r.parent.Span, start: e.Time, try: try{id: r.trace.Span, attempt: 1, word: "1", start: e.Time}}
 }
 
 func (s *span) note(e *dag.Event, what string) {
@@ -147,35 +147,35 @@ func (s *span) note(e *dag.Event, what string) {
 
 // enter begins a step, below the try under way of what holds it.
 func (r *run) enter(s *step, now time.Time) {
-	s.Own = span{parent: s.Up.Own.try.id, start: now, resumed: r.steps.Resumed}
+	s.Data = span{parent: s.Parent.Data.try.id, start: now, resumed: r.steps.Resumed}
 }
 
 func (r *run) newTry(s *step, attempt int, now time.Time) try {
 	word := strconv.Itoa(max(attempt, 1))
-	return try{id: spanID(r.id, s.Path, word, s.Own.resumed), attempt: max(attempt, 1), word: word, start: now}
+	return try{id: spanID(r.id, s.Path, word, s.Data.resumed), attempt: max(attempt, 1), word: word, start: now}
 }
 
 // endTry ends a try that is not the step's last.
 func (r *run) endTry(s *step, e *dag.Event, tell bool) {
-	if s.Own.try == (try{}) {
+	if s.Data.try == (try{}) {
 		return
 	}
 	if tell {
 		r.send(r.tried(s, e.Time, outcomeOf(e.Result)))
 	}
-	s.Own.tries++
-	s.Own.try = try{}
+	s.Data.tries++
+	s.Data.try = try{}
 }
 
 // end ends a step, and its last try where it has more than one.
 func (r *run) end(s *step, now time.Time, o outcome, tell bool) {
-	if tell && s.Own.tries > 0 && s.Own.try != (try{}) {
+	if tell && s.Data.tries > 0 && s.Data.try != (try{}) {
 		r.send(r.tried(s, now, o))
 	}
 	if tell {
 		r.send(r.stepped(s, now, o))
 	}
-	s.Own = span{}
+	s.Data = span{}
 }
 
 // resume goes on with a run. What ran when its process died has ended, nobody knows
@@ -183,7 +183,7 @@ func (r *run) end(s *step, now time.Time, o outcome, tell bool) {
 // that had ended has a span that cannot be changed any more: what follows is a span
 // below that.
 func (r *run) resume(e *dag.Event, tell bool) {
-	root := &r.steps.Root.Own
+	root := &r.steps.Root.Data
 	if root.start.IsZero() {
 		r.begin(e)
 	}
@@ -201,9 +201,9 @@ func (r *run) resume(e *dag.Event, tell bool) {
 	}
 	for _, path := range e.Reset {
 		for _, outer := range path.Ancestors() {
-			if s := r.steps.Find(outer); s != nil && s.Own.start.IsZero() { // it had ended, and has not any more
+			if s := r.steps.Find(outer); s != nil && s.Data.start.IsZero() { // it had ended, and has not any more
 				r.enter(s, e.Time)
-				s.Own.try = r.newTry(s, 1, e.Time)
+				s.Data.try = r.newTry(s, 1, e.Time)
 			}
 		}
 	}
@@ -216,7 +216,7 @@ func (r *run) interrupt(s *step, tell bool) {
 			r.interrupt(inner, tell)
 		}
 	}
-	if !s.Own.start.IsZero() {
+	if !s.Data.start.IsZero() {
 		r.end(s, r.steps.Last, outcome{status: dag.Interrupted, reason: dag.ReasonInterrupted}, tell)
 	}
 }

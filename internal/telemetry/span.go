@@ -72,7 +72,7 @@ func (o outcome) attributes() []*commonpb.KeyValue {
 
 // ran is the span of the run.
 func (r *run) ran(end time.Time, o outcome) *tracepb.Span {
-	root := &r.steps.Root.Own
+	root := &r.steps.Root.Data
 	s := r.make(root.try.id, root.parent, r.about.Tool, root.start, end, o)
 	if root.parent == r.parent.Span && r.parent.Span != [8]byte{} {
 		s.Flags |= uint32(tracepb.SpanFlags_SPAN_FLAGS_CONTEXT_IS_REMOTE_MASK)
@@ -88,12 +88,12 @@ func (r *run) ran(end time.Time, o outcome) *tracepb.Span {
 
 // stepped is the span of a step.
 func (r *run) stepped(s *step, end time.Time, o outcome) *tracepb.Span {
-	id := s.Own.try.id
-	if s.Own.tries > 0 {
+	id := s.Data.try.id
+	if s.Data.tries > 0 {
 		id = wholeID(r.id, s)
 	}
-	p := r.make(id, s.Own.parent, spanName(s.Path), s.Own.start, end, o)
-	p.Events = events(s.Own.notes)
+	p := r.make(id, s.Data.parent, spanName(s.Path), s.Data.start, end, o)
+	p.Events = events(s.Data.notes)
 	p.Attributes = append(p.Attributes, stepAttributes(s.Path)...)
 	if s.Inside != nil && s.Inside.Items > 0 {
 		p.Attributes = append(p.Attributes, number("flowrun.items", s.Inside.Items))
@@ -105,26 +105,26 @@ func (r *run) stepped(s *step, end time.Time, o outcome) *tracepb.Span {
 		p.Attributes = append(p.Attributes, truth("flowrun.tolerated"))
 	}
 	switch {
-	case s.Own.tries > 0:
-		p.Attributes = append(p.Attributes, number("flowrun.attempts", max(o.attempts, s.Own.tries)))
-	case s.Own.try.attempt > 0:
-		p.Attributes = append(p.Attributes, s.Own.try.attributes()...)
+	case s.Data.tries > 0:
+		p.Attributes = append(p.Attributes, number("flowrun.attempts", max(o.attempts, s.Data.tries)))
+	case s.Data.try.attempt > 0:
+		p.Attributes = append(p.Attributes, s.Data.try.attributes()...)
 	}
 	return p
 }
 
 // wholeID is the id of a step that has had more than one try.
-func wholeID(run string, s *step) [8]byte { return spanID(run, s.Path, whole, s.Own.resumed) }
+func wholeID(run string, s *step) [8]byte { return spanID(run, s.Path, whole, s.Data.resumed) }
 
 // tried is the span of a try, or the fallback, in that of its step.
 func (r *run) tried(s *step, end time.Time, o outcome) *tracepb.Span {
-	name := fmt.Sprintf("%s (attempt %s)", spanName(s.Path), s.Own.try.word)
-	if s.Own.try.word == fallback {
+	name := fmt.Sprintf("%s (attempt %s)", spanName(s.Path), s.Data.try.word)
+	if s.Data.try.word == fallback {
 		name = spanName(s.Path) + " (fallback)"
 	}
-	p := r.make(s.Own.try.id, wholeID(r.id, s), name, s.Own.try.start, end, o)
-	p.Attributes = append(append(p.Attributes, stepAttributes(s.Path)...), s.Own.try.attributes()...)
-	if s.Own.try.word == fallback {
+	p := r.make(s.Data.try.id, wholeID(r.id, s), name, s.Data.try.start, end, o)
+	p.Attributes = append(append(p.Attributes, stepAttributes(s.Path)...), s.Data.try.attributes()...)
+	if s.Data.try.word == fallback {
 		p.Attributes = append(p.Attributes, truth("flowrun.fallback"))
 	}
 	return p

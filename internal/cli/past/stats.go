@@ -123,14 +123,14 @@ func stats(ctx context.Context, env *ui.Env, s flowrun.Store, q flowrun.Query, o
 			case e.Kind == dag.StepStarted && byName[name] == nil:
 				byName[name] = &tally{Name: name}
 				doc.Steps = append(doc.Steps, byName[name])
-			case e.Kind == dag.StepFinished && byName[name] != nil && s != nil && !s.Loops() && counts(s.Status): // for a loop, only its items count
-				byName[name].add(e.Result.Status, run.Worked(e.Result.Started, e.Result.Ended))
+			case e.Kind == dag.StepFinished && byName[name] != nil && s != nil && !s.IsLoop() && counts(s.Status): // for a loop, only its items count
+				byName[name].add(e.Result.Status, run.ActiveTime(e.Result.Started, e.Result.Ended))
 			}
 			return nil
 		}); err != nil {
 			return err
 		}
-		doc.Total.add(r.Status, run.Worked(r.Started, r.Ended))
+		doc.Total.add(r.Status, run.ActiveTime(r.Started, r.Ended))
 	}
 	doc.Steps = slices.DeleteFunc(doc.Steps, func(t *tally) bool { return t.Runs == 0 })
 	doc.Total.sum()

@@ -146,9 +146,9 @@ func TestRemainder(t *testing.T) {
 	}
 }
 
-// TestSure: no try of a Sure node begins, and no run ends, before the journal is
+// TestDurableStart: no try of a Sure node begins, and no run ends, before the journal is
 // durable.
-func TestSure(t *testing.T) {
+func TestDurableStart(t *testing.T) {
 	j := &dying{lives: 1000}
 	var begun []int
 	pay := dag.Node{ID: "pay", DurableStart: true, After: []dag.ID{"a"}, Policy: dag.Policy{Attempts: 1}, Runner: runner(func(_ context.Context, c *dag.Call) (dag.Result, error) {

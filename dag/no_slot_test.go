@@ -11,9 +11,9 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// TestIdleHoldsNoSlot: what waits for something outside begins at once, though others
+// TestNoSlotHoldsNoSlot: what waits for something outside begins at once, though others
 // before it wait for a slot, and holds none; its fallback is work like any other.
-func TestIdleHoldsNoSlot(t *testing.T) {
+func TestNoSlotHoldsNoSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := graph(t, dag.Settings{},
 			dag.Node{ID: "a", Runner: sleeps(10 * time.Second)},
@@ -41,9 +41,9 @@ func TestIdleHoldsNoSlot(t *testing.T) {
 	})
 }
 
-// TestIdleFallbackIsCancelled: a fallback that still waits for its slot ends with a
+// TestNoSlotFallbackIsCancelled: a fallback that still waits for its slot ends with a
 // cancel, and never runs.
-func TestIdleFallbackIsCancelled(t *testing.T) {
+func TestNoSlotFallbackIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inner := graph(t, dag.Settings{Timeout: 5 * time.Second},
 			dag.Node{ID: "w", NoSlot: true, Runner: answers(fail), Policy: dag.Policy{Fallback: answers(ok)}})
@@ -65,9 +65,9 @@ func TestIdleFallbackIsCancelled(t *testing.T) {
 	})
 }
 
-// TestManyIdle: ten thousand such steps are under way at once where one slot is all
+// TestManyNoSlot: ten thousand such steps are under way at once where one slot is all
 // there is.
-func TestManyIdle(t *testing.T) {
+func TestManyNoSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const many = 10_000
 		var at, most atomic.Int32
