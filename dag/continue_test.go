@@ -47,8 +47,9 @@ func (j *dying) carry(t *testing.T, g *dag.Graph, rules dag.Rules) (*dag.State, 
 	return s, s.Remainder(rules)
 }
 
-// TestRetrySurvives: a step that waited for its next try when the engine died waits
-// until the time it was due, in a nested graph too, and has the tries left it had.
+// TestRetrySurvives: a step that waited for its next attempt when flowrun was killed still
+// waits until that attempt was due, in a nested graph too, and has the same number of
+// attempts left.
 func TestRetrySurvives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		flaky := dag.Node{ID: "flaky", Runner: tryBy(fail, fail, ok), Policy: dag.Policy{Attempts: 2, Backoff: dag.Backoff{Delay: time.Hour}}}
@@ -86,7 +87,8 @@ func tryBy(rs ...dag.Result) dag.Runner {
 	return runner(func(_ context.Context, c *dag.Call) (dag.Result, error) { return rs[c.Attempt-1], nil })
 }
 
-// TestRemainder: what stands and what runs again, for every way a run can stop.
+// TestRemainder: which results are kept and which steps run again, for every way in which a
+// run can stop.
 func TestRemainder(t *testing.T) {
 	needs := func(id string, r dag.Runner, after ...dag.ID) dag.Node {
 		return dag.Node{ID: dag.ID(id), Runner: r, After: after}
@@ -146,8 +148,8 @@ func TestRemainder(t *testing.T) {
 	}
 }
 
-// TestDurableStart: no try of a Sure node begins, and no run ends, before the journal is
-// durable.
+// TestDurableStart: no attempt of a node with DurableStart starts, and no run ends, before
+// the journal is durable.
 func TestDurableStart(t *testing.T) {
 	j := &dying{lives: 1000}
 	var begun []int
@@ -173,8 +175,8 @@ func TestDurableStart(t *testing.T) {
 	}
 }
 
-// TestRemainderOfResumed: an engine that died right after it took a run up has changed
-// nothing of what is left.
+// TestRemainderOfResumed: if flowrun is killed directly after it resumed a run, the same
+// steps are left to do.
 func TestRemainderOfResumed(t *testing.T) {
 	g := graph(t, dag.Settings{}, dag.Node{ID: "provision", Runner: answers(ok)},
 		dag.Node{ID: "test", Runner: answers(fail), After: []dag.ID{"provision"}},

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestAppendJSON: AppendJSON says what json.Marshal says, whatever the fields hold.
-// Fields are drawn by reflection, so that a new one cannot be forgotten.
+// TestAppendJSON: AppendJSON writes what json.Marshal writes, for random values of all
+// fields. The fields are found by reflection, so that a new one cannot be forgotten.
 func TestAppendJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var e Event

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzApply: whatever a journal says, the state takes it without a panic, can be
-// carried on from there, and comes to an end.
+// FuzzApply: the state applies any journal without a panic, can be continued from there,
+// and ends.
 func FuzzApply(f *testing.F) {
 	steps := []step{
 		{id: "a", tries: []string{"fail", "ok"}, retries: 1},

@@ -36,8 +36,8 @@ func byItem(rs ...dag.Runner) dag.Runner {
 	})
 }
 
-// TestLoopRetryHoldsPlace: where a loop says how many items may be under way, one that
-// waits for its next try is one of them.
+// TestLoopRetryHoldsPlace: if a loop has Parallel, an item that waits for its next attempt
+// counts.
 func TestLoopRetryHoldsPlace(t *testing.T) {
 	flaky := dag.Node{Runner: byItem(tryBy(fail, ok), sleeps(time.Second), sleeps(time.Second)),
 		Policy: dag.Policy{Attempts: 1, Backoff: dag.Backoff{Delay: time.Minute}}}
@@ -61,8 +61,8 @@ func TestLoopRetryHoldsPlace(t *testing.T) {
 	})
 }
 
-// TestLoopRetryFreesPlace: where only slots bound a loop, others run while an item
-// waits for its next try.
+// TestLoopRetryFreesPlace: if only slots limit a loop, others run while an item waits for
+// its next attempt.
 func TestLoopRetryFreesPlace(t *testing.T) {
 	flaky := dag.Node{Runner: byItem(tryBy(fail, ok), sleeps(time.Second), sleeps(time.Second)),
 		Policy: dag.Policy{Attempts: 1, Backoff: dag.Backoff{Delay: time.Minute}}}
@@ -86,7 +86,7 @@ func TestLoopRetryFreesPlace(t *testing.T) {
 	})
 }
 
-// TestLoopStartsInOrder: items begin in their order, beside other steps too.
+// TestLoopStartsInOrder: items start in order, also beside other steps.
 func TestLoopStartsInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var started []string
@@ -111,8 +111,8 @@ func TestLoopStartsInOrder(t *testing.T) {
 	})
 }
 
-// TestItemTimeout: a time limit of the item's is for each item; one of the loop's is for
-// all of it.
+// TestItemTimeout: a time limit of Item applies to each item; one of the loop applies to
+// all of them together.
 func TestItemTimeout(t *testing.T) {
 	item := dag.Node{Runner: byItem(sleeps(time.Second), sleeps(time.Hour), sleeps(time.Second)), Policy: dag.Policy{Timeout: time.Minute}}
 	synctest.Test(t, func(t *testing.T) {
@@ -153,8 +153,8 @@ func TestItemTimeout(t *testing.T) {
 	})
 }
 
-// TestLoopTimersSurvive: an item that waited for its next try when the engine died
-// waits until the time it was due; one that had ended well does not run again.
+// TestLoopTimersSurvive: an item that waited for its next attempt when flowrun was killed
+// still waits until that attempt was due; one that had succeeded does not run again.
 func TestLoopTimersSurvive(t *testing.T) {
 	for _, parallel := range []int{0, 2} {
 		synctest.Test(t, func(t *testing.T) {
@@ -196,8 +196,8 @@ func (j *mortal) Append(ctx context.Context, events []dag.Event) error {
 	return j.dying.Append(ctx, events)
 }
 
-// TestLoopCancelled: what has not begun is cancelled, however much it is, and no turn
-// records more than a batch of it.
+// TestLoopCancelled: a cancel ends the items that have not started, however many, and no
+// turn records more than a batch of them.
 func TestLoopCancelled(t *testing.T) {
 	const many = 20_000
 	nested := dag.Node{Graph: graph(t, dag.Settings{}, dag.Node{ID: "x", Runner: sleeps(time.Hour)})}
@@ -256,8 +256,8 @@ func (j *sizes) Append(_ context.Context, events []dag.Event) error {
 	return nil
 }
 
-// TestLoopFailFast: once too many items have failed for the loop to succeed, those
-// under way are stopped and the rest never begin. Others go on.
+// TestLoopFailFast: when too many items have failed for the loop to succeed, the active
+// ones are stopped and the rest never start. Other steps continue.
 func TestLoopFailFast(t *testing.T) {
 	after := func(d time.Duration, r dag.Result) dag.Runner {
 		return runner(func(context.Context, *dag.Call) (dag.Result, error) { time.Sleep(d); return r, nil })
@@ -308,8 +308,8 @@ func TestLoopFailFast(t *testing.T) {
 	}
 }
 
-// TestLoopStoppedByOthers: a loop whose items were stopped because another step
-// failed did not do what it was for.
+// TestLoopStoppedByOthers: a loop whose items were stopped because another step failed is
+// cancelled, not succeeded.
 func TestLoopStoppedByOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := runner(func(context.Context, *dag.Call) (dag.Result, error) { time.Sleep(time.Second); return fail, nil })
@@ -343,8 +343,7 @@ func interrupted(t *testing.T, first, then *dag.Graph, lost map[dag.ID]bool) *da
 	return runs(t, then, dag.Options{ID: "run", Carry: state, Opening: opening})
 }
 
-// TestLoopOtherItems: a loop that has other items than when the run began does not go
-// on with them.
+// TestLoopOtherItems: a resumed loop with items other than the recorded ones is an error.
 func TestLoopOtherItems(t *testing.T) {
 	over := func(keys ...string) *dag.Graph {
 		return graph(t, dag.Settings{}, loopOver("l", dag.Each{Items: items(keys...), Item: dag.Node{Runner: sleeps(time.Minute)}}))
@@ -383,8 +382,8 @@ func TestLoopOtherItems(t *testing.T) {
 	}
 }
 
-// TestLoopFailFastAfterResume: what was interrupted, and does not run again, is one of
-// those that failed.
+// TestLoopFailFastAfterResume: an item that was interrupted and does not run again counts
+// as failed.
 func TestLoopFailFastAfterResume(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		item := dag.Node{Runner: byItem(sleeps(time.Minute), answers(fail), answers(ok))}
@@ -396,8 +395,8 @@ func TestLoopFailFastAfterResume(t *testing.T) {
 	})
 }
 
-// TestLoopKeepsOutput: what items print is there for Gather up to a bound, and nothing else
-// of it stays; what is cut is marked.
+// TestLoopKeepsOutput: Gather gets the output of items up to Keep, and nothing else of it
+// stays in memory; output that is cut is marked.
 func TestLoopKeepsOutput(t *testing.T) {
 	inner := graph(t, dag.Settings{}, dag.Node{ID: "x", Runner: prints("12345", 0)}, dag.Node{ID: "y", After: []dag.ID{"x"}, Runner: prints("67890", 0)})
 	for name, item := range map[string]dag.Node{"leaf": {Runner: prints("67890", 0)}, "graph": {Graph: inner}} {

@@ -11,8 +11,8 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// TestNoSlotHoldsNoSlot: what waits for something outside begins at once, though others
-// before it wait for a slot, and holds none; its fallback is work like any other.
+// TestNoSlotHoldsNoSlot: a node with NoSlot starts although nodes before it wait for a
+// slot, and holds none; its fallback needs a slot.
 func TestNoSlotHoldsNoSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := graph(t, dag.Settings{},
@@ -41,8 +41,8 @@ func TestNoSlotHoldsNoSlot(t *testing.T) {
 	})
 }
 
-// TestNoSlotFallbackIsCancelled: a fallback that still waits for its slot ends with a
-// cancel, and never runs.
+// TestNoSlotFallbackIsCancelled: a fallback that waits for its slot ends with a cancel, and
+// never runs.
 func TestNoSlotFallbackIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inner := graph(t, dag.Settings{Timeout: 5 * time.Second},
@@ -65,8 +65,7 @@ func TestNoSlotFallbackIsCancelled(t *testing.T) {
 	})
 }
 
-// TestManyNoSlot: ten thousand such steps are under way at once where one slot is all
-// there is.
+// TestManyNoSlot: ten thousand nodes with NoSlot run at the same time with one slot.
 func TestManyNoSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const many = 10_000
@@ -102,8 +101,8 @@ func (j *slowOnce) Append(_ context.Context, events []dag.Event) error {
 
 func (*slowOnce) Sync(context.Context) error { return nil }
 
-// TestManyReports: more steps than a turn records have ended when the loop looks: it
-// does not forget to decide what follows.
+// TestManyReports: if more steps have ended than a turn records, the loop still decides
+// what follows.
 func TestManyReports(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const many = 10_000

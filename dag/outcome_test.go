@@ -32,8 +32,8 @@ func printed(r *dag.Result) string {
 	return r.Stdout.Raw
 }
 
-// TestOutcome: what waits for a join that sums up sees how the graph stands, however
-// that came to be, and runs where a step that failed would have kept it from running.
+// TestOutcome: a node that waits for a join with Summarizes sees the result of the graph so
+// far, whatever it is, and runs even if a failed step would have tainted it.
 func TestOutcome(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
@@ -91,8 +91,8 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// TestOutcomeAfterResume: a handler that had not ended when the engine died sees, when
-// the run goes on, what it would have seen then.
+// TestOutcomeAfterResume: a handler that had not ended when flowrun was killed sees after a
+// resume what it would have seen before.
 func TestOutcomeAfterResume(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var saw []string
@@ -123,7 +123,7 @@ func TestOutcomeAfterResume(t *testing.T) {
 	})
 }
 
-// TestNoOutput: a silent step's failure is the run's, its output is not.
+// TestNoOutput: the failure of a node with NoOutput is that of the run, its output is not.
 func TestNoOutput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inner := graph(t, dag.Settings{}, dag.Node{ID: "x", Runner: prints("inner", 0)})

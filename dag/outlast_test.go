@@ -8,10 +8,9 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// TestCancelOutlastedByCleanup: a cancel, a time limit and a failure that stops the
-// rest do not cut what cleans up in half: it has the time there is for that. A node
-// that waits for a cancel, as always(), is treated alike whether it began before or
-// after one; by force both are stopped.
+// TestCancelOutlastedByCleanup: a cancel, a time limit and a fail-fast do not stop cleanup
+// steps that are running; they have the whole cleanup time. A node with always() is treated
+// the same whether it started before or after the cancel. A forced stop ends both.
 func TestCancelOutlastedByCleanup(t *testing.T) {
 	always := &dag.When{Uses: dag.UsesCancel, Eval: func(dag.View) (bool, error) { return true, nil }}
 	unlessCancelled := &dag.When{Uses: dag.UsesCancel, Eval: func(v dag.View) (bool, error) { return !v.Stopped(), nil }}

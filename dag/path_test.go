@@ -51,7 +51,7 @@ type pathPart struct {
 	try  int
 }
 
-// TestPathParts: what a path was made of comes out again, whatever the keys hold.
+// TestPathParts: the parts of a path can be read back, whatever the keys contain.
 func TestPathParts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name, key := rapid.StringMatching(`[A-Za-z_][A-Za-z0-9_.-]*`), rapid.StringMatching(`[^\[\]]*`)
@@ -117,8 +117,8 @@ func written(parts []pathPart, tries bool, keep func(pathPart) bool) ID {
 	return ID(b.String())
 }
 
-// FuzzPath: whatever a text is, it can be taken for a path: nothing hangs, what is
-// rebuilt stays as it is, and a State finds nothing that is not there.
+// FuzzPath: any text can be used as a path: no function hangs, rebuild keeps what is
+// invalid, and a State finds only what exists.
 func FuzzPath(f *testing.F) {
 	for _, s := range []string{"", "/", "#", "[", "]", "[]", "a", "a/b", "a#2/b", "a[", "a[]", "a]", "a[b#1/c]#2/d", "a[1][2]", "a#", "a#2", "a//b", "a/[1]", "[1]/a", "a[1]b", "l[0]/x", "l[+0]", "l[00]", "l/x"} {
 		f.Add(s)

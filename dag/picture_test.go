@@ -17,8 +17,8 @@ import (
 
 var update = flag.Bool("update", false, "write the pictures and tables anew")
 
-// TestPictures draws where every step stands after every turn. A picture is a txtar
-// file: the graph in a few words, then the table, which -update writes.
+// TestPictures draws the status of every step after every turn. A picture is a txtar file:
+// the graph in a short form, then the table, which -update writes.
 func TestPictures(t *testing.T) {
 	files, _ := filepath.Glob("testdata/*.txtar")
 	if len(files) == 0 {

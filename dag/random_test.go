@@ -130,8 +130,8 @@ func anyOrder(t *rapid.T) func(int) int {
 	return func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "reports next") }
 }
 
-// TestEveryInterleaving: whatever the order of reports and however few the slots, a
-// run ends as the rules say; the driver holds every start against the rules.
+// TestEveryInterleaving: with any order of reports and any number of slots, a run ends as
+// the rules say; the driver checks every start against the rules.
 func TestEveryInterleaving(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		steps := scriptGen().Draw(t, "script")
@@ -161,8 +161,8 @@ func checkPaths(t *rapid.T, s *State) {
 	})
 }
 
-// TestContinueAnywhere: a State that was read back from any beginning of a journal can go on
-// in place of the one that wrote it.
+// TestContinueAnywhere: a State that was read back from any prefix of a journal can
+// continue in place of the one that wrote it.
 func TestContinueAnywhere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		steps := scriptGen().Draw(t, "script")
@@ -183,8 +183,8 @@ func TestContinueAnywhere(t *testing.T) {
 	})
 }
 
-// TestCancelAnywhere: a run that is cancelled at any moment ends, with every step
-// settled, and replays to the same states.
+// TestCancelAnywhere: a run that is cancelled at any moment ends with every step settled,
+// and replays to the same states.
 func TestCancelAnywhere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		steps := hastyGen().Draw(t, "script")
@@ -209,8 +209,8 @@ func TestCancelAnywhere(t *testing.T) {
 	})
 }
 
-// TestRunAnyGraph: Run comes to the same end with real workers, never uses more
-// slots than there are, and its events tell the whole story.
+// TestRunAnyGraph: with real workers Run gives the same result, never uses more slots than
+// there are, and its events are complete.
 func TestRunAnyGraph(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		steps := scriptGen().Draw(t, "script")

@@ -11,7 +11,7 @@ import (
 )
 
 // TestNextOnlyReads: a decision is a function of the state, the time and the free slots.
-// Asked twice Next gives one answer, and nothing that the state reaches has changed.
+// Two calls of Next return the same, and nothing that the state refers to has changed.
 func TestNextOnlyReads(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		steps := hastyGen().Draw(t, "script")

@@ -13,8 +13,8 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// TestRelease lets runs go in different places, and carries them on an hour later: what
-// was done stands, what was stopped is still to be judged, and nothing was cancelled.
+// TestRelease releases runs at different points and continues them an hour later: results
+// are kept, stopped steps are decided by the next owner, and nothing was cancelled.
 func TestRelease(t *testing.T) {
 	bind := func(context.Context, *dag.Call) (dag.Args, error) { return "inner", nil }
 	work := func(id dag.ID, d time.Duration, after ...dag.ID) dag.Node {

@@ -49,8 +49,8 @@ func (d *driver) rebind(f *frame) {
 	}
 }
 
-// TestResumeAnywhere: a run whose engine died in any turn, and was taken up again,
-// ends as if nothing had happened, and runs nothing again that had settled.
+// TestResumeAnywhere: a run whose owner was killed in any turn, and which was resumed, ends
+// as if nothing had happened, and runs nothing again that had settled.
 func TestResumeAnywhere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		steps := scriptGen().Draw(t, "script")
@@ -109,8 +109,8 @@ func neverAgain(t *rapid.T, kept []ID, log []Event) {
 	}
 }
 
-// TestResumeAfterCancel: a run that was cancelled at any moment and taken up again
-// ends as if it had not been, but for steps that look at the cancel.
+// TestResumeAfterCancel: a run that was cancelled at any moment and resumed ends as if it
+// had not been cancelled, except for steps whose condition looks at the cancel.
 func TestResumeAfterCancel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		steps := scriptGen().Filter(blind).Draw(t, "script")

@@ -140,7 +140,7 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
-// TestJitter: every wait is a part of what it would be without jitter, and they differ.
+// TestJitter: every wait is a part of the wait without jitter, and they differ.
 func TestJitter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var waits []time.Duration
@@ -182,8 +182,8 @@ func TestTimeoutRetryFallback(t *testing.T) {
 	})
 }
 
-// TestNestedFallback: the fallback of a nested graph is a leaf: it runs, and it
-// waits for a slot like any other.
+// TestNestedFallback: the fallback of a nested graph is a leaf: it runs, and waits for a
+// slot like any other.
 func TestNestedFallback(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inner := graph(t, dag.Settings{}, dag.Node{ID: "x", Runner: answers(fail)})
@@ -215,8 +215,8 @@ func TestNestedFallback(t *testing.T) {
 	})
 }
 
-// TestTimeout: the graph's time limit stops what runs; always() steps still run, and
-// have no longer than Options.Cleanup.
+// TestTimeout: the time limit of the graph stops running nodes; always() steps still run,
+// at most for Options.Cleanup.
 func TestTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := graph(t, dag.Settings{Timeout: time.Minute},
@@ -243,8 +243,8 @@ func TestTimeout(t *testing.T) {
 	})
 }
 
-// TestCleanupBoundsNested: what cleans up may be a nested graph that retries; all of
-// it has ended when the time is over.
+// TestCleanupBoundsNested: a cleanup step may be a nested graph with retries; all of it has
+// ended when the cleanup time is over.
 func TestCleanupBoundsNested(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inner := graph(t, dag.Settings{},
@@ -271,8 +271,8 @@ func TestCleanupBoundsNested(t *testing.T) {
 	})
 }
 
-// TestNestedTimeout: a nested graph that took too long timed out, and may be tried
-// again; one that was stopped because the run took too long was cancelled.
+// TestNestedTimeout: a nested graph that took too long is timed out and can be retried; one
+// that was stopped because the run took too long is cancelled.
 func TestNestedTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inner := graph(t, dag.Settings{Timeout: 10 * time.Second}, dag.Node{ID: "x", Runner: sleeps(time.Hour)})
@@ -323,7 +323,7 @@ func TestCancelCause(t *testing.T) {
 	})
 }
 
-// TestForce: the second stop also ends what cleans up, and whatever waits in there.
+// TestForce: the second stop also ends the cleanup, and whatever waits in it.
 func TestForce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inner := graph(t, dag.Settings{},
@@ -378,8 +378,8 @@ func (j *journal) Append(ctx context.Context, events []dag.Event) error {
 	return ctx.Err()
 }
 
-// TestFailFast: the first failure stops what runs and starts nothing more, not even
-// in the slot that it gave back.
+// TestFailFast: the first failure stops running nodes and starts no others, not even in the
+// slot that it returned.
 func TestFailFast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		failsAfter := func(d time.Duration) dag.Runner {
@@ -418,7 +418,8 @@ func TestFailFast(t *testing.T) {
 	})
 }
 
-// TestBackoffHoldsNoSlot: with one slot, another step runs while one waits.
+// TestBackoffHoldsNoSlot: with one slot, another step runs while one waits for its next
+// attempt.
 func TestBackoffHoldsNoSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := graph(t, dag.Settings{},
@@ -437,8 +438,8 @@ func TestBackoffHoldsNoSlot(t *testing.T) {
 	})
 }
 
-// TestCancelDuringBackoff: a step that waits for its next try ends at once, with
-// what its last try left.
+// TestCancelDuringBackoff: a step that waits for its next attempt ends immediately, with
+// the output of its last attempt.
 func TestCancelDuringBackoff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -461,7 +462,7 @@ func TestCancelDuringBackoff(t *testing.T) {
 	})
 }
 
-// TestCancelBeforeStart: nothing starts in a run that was cancelled before it began.
+// TestCancelBeforeStart: nothing starts in a run that was cancelled before it started.
 func TestCancelBeforeStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -513,7 +514,7 @@ func TestConditionError(t *testing.T) {
 	})
 }
 
-// TestGoexit: a runner that ends its goroutine fails its node; the others go on.
+// TestGoexit: a runner that ends its goroutine fails its node; the others continue.
 func TestGoexit(t *testing.T) {
 	exits := dag.RunnerFunc(func(context.Context, *dag.Call) (dag.Result, error) { runtime.Goexit(); panic("not reached") })
 	g := graph(t, dag.Settings{},
@@ -532,8 +533,8 @@ func TestGoexit(t *testing.T) {
 	}
 }
 
-// TestCleanupOutlivesCancel: what cleans up has begun when the cancel comes, and ends
-// by itself; force ends it all the same.
+// TestCleanupOutlivesCancel: a cancel does not stop a running node with Cleanup; a forced
+// stop does.
 func TestCleanupOutlivesCancel(t *testing.T) {
 	for _, forced := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -564,7 +565,8 @@ func TestCleanupOutlivesCancel(t *testing.T) {
 	}
 }
 
-// TestCleanup: a step of no account fails, and the run is as if it were not there.
+// TestCleanup: the failure and the output of a node with Cleanup do not become those of the
+// run.
 func TestCleanup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := graph(t, dag.Settings{},
@@ -580,7 +582,7 @@ func TestCleanup(t *testing.T) {
 	})
 }
 
-// TestPanic: a panic is a failed step, wherever it happens in one.
+// TestPanic: a panic fails the step, in whichever of its functions it happens.
 func TestPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		boom := runner(func(context.Context, *dag.Call) (dag.Result, error) { panic("boom") })
@@ -610,7 +612,7 @@ func runs(t *testing.T, g *dag.Graph, o dag.Options) *dag.State {
 	return s
 }
 
-// TestAnswers: what a runner may answer, and what is made of it.
+// TestAnswers: the results a runner may return, and the statuses they become.
 func TestAnswers(t *testing.T) {
 	for _, c := range []struct {
 		result dag.Result
@@ -634,8 +636,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestRunnerError: an error ends the run, but not before what others reported has
-// been recorded, and not before everything has been stopped.
+// TestRunnerError: an error ends the run, but only after the reports of others have been
+// recorded and everything has been stopped.
 func TestRunnerError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gone := errors.New("no more processes")
@@ -662,8 +664,8 @@ func TestRunnerError(t *testing.T) {
 	})
 }
 
-// TestJournalFails: nothing is started that could not be recorded; what runs is
-// stopped; no goroutine is left (the bubble would not end).
+// TestJournalFails: nothing starts that could not be recorded; running nodes are stopped;
+// no goroutine is left (the bubble would not end).
 func TestJournalFails(t *testing.T) {
 	for at := 1; at <= 4; at++ {
 		synctest.Test(t, func(t *testing.T) {
@@ -690,7 +692,7 @@ func TestJournalFails(t *testing.T) {
 	}
 }
 
-// TestSlotsInTurn: a narrow run gets its turn beside a wide one that came first.
+// TestSlotsInTurn: a run with few steps gets slots beside one with many that came first.
 func TestSlotsInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slots := dag.NewSlots(2)
@@ -718,8 +720,8 @@ func TestSlotsInTurn(t *testing.T) {
 	})
 }
 
-// TestNoSlotIsLost: a run that queued for a slot and then wanted none (it was
-// cancelled) does not keep the one it is granted.
+// TestNoSlotIsLost: a run that queued for a slot and no longer wants it (it was cancelled)
+// returns the one that it is granted.
 func TestNoSlotIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slots := dag.NewSlots(2)
@@ -770,7 +772,7 @@ func TestFallbackKeepsSlot(t *testing.T) {
 }
 
 // TestCancelledDoNotQueue: a step that was cancelled while it waited for a slot ends
-// at once, whoever stands before it in the queue.
+// immediately, at any place in the queue.
 func TestCancelledDoNotQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		patient := graph(t, dag.Settings{}, dag.Node{ID: "x", Runner: answers(ok)})
@@ -796,8 +798,8 @@ func TestCancelledDoNotQueue(t *testing.T) {
 	})
 }
 
-// TestCancelBeforeBind: what cleans up in a nested graph never runs without the
-// graph's arguments.
+// TestCancelBeforeBind: a cleanup step in a nested graph never runs without the arguments
+// of the graph.
 func TestCancelBeforeBind(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	inner := graph(t, dag.Settings{}, dag.Node{ID: "tidy", When: always, Runner: runner(func(_ context.Context, c *dag.Call) (dag.Result, error) {
@@ -818,8 +820,8 @@ func TestCancelBeforeBind(t *testing.T) {
 	}
 }
 
-// TestSlowFinish: completing the result of a graph is work for a worker: it delays no
-// other step, and what waits for the graph waits for it.
+// TestSlowFinish: a worker completes the result of a graph: other steps are not delayed,
+// and what waits for the graph waits for that.
 func TestSlowFinish(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inner := graph(t, dag.Settings{Finish: func(_ dag.View, r *dag.Result) {

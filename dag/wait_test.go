@@ -86,8 +86,8 @@ func TestAnswer(t *testing.T) {
 	})
 }
 
-// TestEndOfWaitStands: neither another try nor a fallback follows a no, or a time that
-// is over.
+// TestEndOfWaitStands: neither another attempt nor a fallback follows a rejection or a
+// timeout of a wait.
 func TestEndOfWaitStands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		policy := dag.Policy{Attempts: 3, Fallback: answers(ok)}
@@ -119,8 +119,8 @@ func TestEndOfWaitStands(t *testing.T) {
 	})
 }
 
-// TestWaitWithoutEnd: a wait that nothing could end, and one inside another's end, are
-// none.
+// TestWaitWithoutEnd: a wait that nothing could end fails, and so does a wait as the result
+// of a wait.
 func TestWaitWithoutEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		endless := dag.Result{Status: dag.Waiting, Wait: &dag.Wait{Kind: "nothing"}}
@@ -143,8 +143,8 @@ func TestWaitWithoutEnd(t *testing.T) {
 	})
 }
 
-// TestCancelWhileWaiting: what waits is cancelled; what would run after a cancel as well
-// goes on, unless it asks, for as long as there is time to clean up.
+// TestCancelWhileWaiting: a cancel ends waiting nodes. One that would also start after a
+// cancel keeps waiting until the cleanup time ends, unless it asks a person.
 func TestCancelWhileWaiting(t *testing.T) {
 	for name, c := range map[string]struct {
 		settings dag.Settings
@@ -242,8 +242,8 @@ func waitOf(log []dag.Event, path dag.ID) (n uint64) {
 	return n
 }
 
-// TestOnlyAnswersLeft: a run rests when all that is left waits for answers, goes on when it is
-// taken up with one, and rests again.
+// TestOnlyAnswersLeft: Run returns when everything left waits for answers, continues when
+// it is resumed with one, and returns again.
 func TestOnlyAnswersLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := graph(t, dag.Settings{Timeout: time.Hour},
@@ -316,8 +316,8 @@ func TestOnlyAnswersLeft(t *testing.T) {
 	})
 }
 
-// TestAttended: the run stays while somebody is asked, and rests when all is left to
-// others, or nobody is there any more.
+// TestAttended: the run continues while somebody is asked, and returns when every question
+// is left to others or nobody is there any more.
 func TestAttended(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := graph(t, dag.Settings{}, dag.Node{ID: "a", Runner: asks(0)}, dag.Node{ID: "b", Runner: asks(0)})
@@ -337,7 +337,7 @@ func TestAttended(t *testing.T) {
 	})
 }
 
-// TestOnlyAnswersLeftIsDurable: who learns that a run rests can count on it.
+// TestOnlyAnswersLeftIsDurable: when Run returns because of answers, everything is durable.
 func TestOnlyAnswersLeftIsDurable(t *testing.T) {
 	g := graph(t, dag.Settings{}, dag.Node{ID: "a", Runner: asks(0)})
 	j := &dying{lives: 100}
@@ -358,8 +358,7 @@ type unsynced struct{ err error }
 func (unsynced) Append(context.Context, []dag.Event) error { return nil }
 func (u unsynced) Sync(context.Context) error              { return u.err }
 
-// TestLoopOfWaits: where a loop says how many items may be under way, those that wait
-// are among them; where it does not, they make room.
+// TestLoopOfWaits: in a loop with Parallel waiting items count; without it they do not.
 func TestLoopOfWaits(t *testing.T) {
 	for parallel, want := range map[int]int{0: 20, 3: 3} {
 		synctest.Test(t, func(t *testing.T) {

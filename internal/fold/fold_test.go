@@ -7,7 +7,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// TestActiveTime: the time between the end of one owner and a resume does not count as work.
+// TestActiveTime: the time between the end of one owner and a resume does not count.
 func TestActiveTime(t *testing.T) {
 	at := func(s int) time.Time { return time.Unix(int64(s), 0) }
 	r := New[struct{}](Plan{})

@@ -17,9 +17,9 @@ import (
 	"github.com/flowrun/flowrun/internal/fold"
 )
 
-// TestSameAsState runs random graphs, in several lives: each is resumed from a part of its
-// events, as after a crash. After each event the fold says of every step what the State
-// says, and in the end folding the recorded events gives what folding the live ones gave.
+// TestSameAsState runs random graphs, each resumed several times from a prefix of its
+// events, as after a crash. After each event the fold agrees with the State about every
+// step, and in the end folding the recorded events gives the same as folding the live ones.
 func TestSameAsState(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := &drawing{T: t, left: 25}
@@ -268,7 +268,7 @@ func (n items) Keys() []string    { return nil }
 func (n items) Digest() string    { return "" }
 func (n items) Args(int) dag.Args { return nil }
 
-// A loop over many items keeps those under way and costs little for each, however many
+// A loop over many items keeps only the active ones and costs little for each, however many
 // failed.
 func TestManyItems(t *testing.T) {
 	const n = 50_000

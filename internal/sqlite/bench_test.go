@@ -10,10 +10,10 @@ import (
 	"github.com/flowrun/flowrun/history"
 )
 
-// A turn with one event is what a run of steps one after the other makes.
+// Turns with one event, as in a run of steps one after the other.
 func BenchmarkAppend1(b *testing.B) { benchmarkAppend(b, 1) }
 
-// One operation is a turn of 100 events: 50 steps that start and end at once.
+// One operation is a turn of 100 events: 50 steps that start and end immediately.
 func BenchmarkAppend100(b *testing.B) { benchmarkAppend(b, 100) }
 
 func benchmarkAppend(b *testing.B, n int) {
@@ -44,8 +44,8 @@ func benchmarkAppend(b *testing.B, n int) {
 	b.ReportMetric(float64(s.wal.syncs.Load())*100/float64(b.N*n), "syncs/100events")
 }
 
-// One operation is a run without steps: begun, admitted and closed. A plain one needs
-// nothing, and pays nothing for those that do.
+// One operation is a run without steps: started, admitted and closed. A run without demands
+// must not pay for those that have some.
 func BenchmarkRunPlain(b *testing.B) { benchmarkRun(b, nil) }
 func BenchmarkRunLocked(b *testing.B) {
 	benchmarkRun(b, []history.LockDemand{{Kind: history.DemandLock, Name: "db", Slots: 1}})

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestCheck: a history in order has no problems, one with a page of something else does,
-// also where opening it sees nothing of that.
+// TestCheck: an intact history has no problems. One with a foreign page has, even if
+// opening it succeeds.
 func TestCheck(t *testing.T) {
 	ctx := context.Background()
 	dir := filled(t)
@@ -41,7 +41,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestCheckNothing: where there is no history there is nothing wrong with it.
+// TestCheckNothing: a missing history has no problems.
 func TestCheckNothing(t *testing.T) {
 	s, err := OpenReadOnly(context.Background(), t.TempDir())
 	if err != nil {

@@ -53,8 +53,8 @@ func readAll(s *Store) error {
 	return nil
 }
 
-// What is wrong with the file is said when it is opened, both ways, and nothing is
-// made of it.
+// What is wrong with the file is reported by Open and OpenReadOnly, and neither creates
+// anything.
 func TestDamaged(t *testing.T) {
 	master := filled(t)
 	for _, c := range []struct {
@@ -135,8 +135,8 @@ func TestCorruptPage(t *testing.T) {
 	isError(t, readAll(s), Corrupt)
 }
 
-// Where the WAL file was removed after a kill, what had been moved to the main file
-// is there and the history goes on.
+// If the WAL file was removed after a kill, everything in the main file is there and the
+// history can be used.
 func TestNoWAL(t *testing.T) {
 	dir := filled(t)
 	p := start(t, "append", dir, "later")
@@ -156,7 +156,7 @@ func TestNoWAL(t *testing.T) {
 	beginTest(t, s, "again")
 }
 
-// Where there is no history yet, reading finds none and makes nothing.
+// If there is no history yet, OpenReadOnly finds none and creates nothing.
 func TestReadNothing(t *testing.T) {
 	ctx := context.Background()
 	dir := filepath.Join(t.TempDir(), "state")
@@ -183,7 +183,7 @@ func TestReadNothing(t *testing.T) {
 	}
 }
 
-// The files are for this user alone, and what a killed opening leaves is taken up.
+// Only this user can read the files, and the next Open completes what a killed one left.
 func TestFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a b?#%41", "state")
 	must(t, os.MkdirAll(dir, 0o700))

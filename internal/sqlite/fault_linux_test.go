@@ -44,7 +44,7 @@ func childOpen(args []string) error {
 	return nil
 }
 
-// Several processes that begin a history at once all get it.
+// Several processes that create a history at the same time all get it.
 func TestOpenedAtOnce(t *testing.T) {
 	const processes = 3
 	for range long(100, 10) {
@@ -155,8 +155,8 @@ func childOwn(args []string) error {
 	return s.Close()
 }
 
-// An owner that is stopped for longer than its lease can be replaced, and writes
-// nothing when it wakes.
+// An owner that is stopped for longer than its lease can be replaced, and writes nothing
+// when it continues.
 func TestStoppedOwner(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
@@ -298,7 +298,7 @@ func mount(t *testing.T, size string) (dir string) {
 	return dir
 }
 
-// TestReserve: on a full disk the end of a run is recorded all the same.
+// TestReserve: on a full disk the end of a run is still recorded.
 func TestReserve(t *testing.T) {
 	ctx := context.Background()
 	dir := mount(t, "2m")
@@ -319,8 +319,8 @@ func TestReserve(t *testing.T) {
 	}
 }
 
-// A full disk stops a run with a clear error, loses nothing, and is over when there
-// is room again.
+// A full disk stops a run with a clear error and loses nothing; when there is space again,
+// everything works.
 func TestFullDisk(t *testing.T) {
 	ctx := context.Background()
 	dir := mount(t, "2m")
@@ -413,7 +413,7 @@ func TestReadOnly(t *testing.T) {
 	remount(0)
 }
 
-// A reader beside a writer sees what it writes.
+// A reader sees what a writer writes at the same time.
 func TestReadBesideWriter(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()

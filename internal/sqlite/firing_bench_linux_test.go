@@ -16,8 +16,8 @@ func cpu() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkThousandDue is what a second costs the history in which a thousand schedules
-// are due.
+// BenchmarkThousandDue measures what the history needs for one second in which a thousand
+// schedules are due.
 func BenchmarkThousandDue(b *testing.B) {
 	s := openTest(b, b.TempDir())
 	book := s.FiringStore()

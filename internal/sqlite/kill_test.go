@@ -36,8 +36,8 @@ func childAppend(args []string) error {
 	}
 }
 
-// Whatever was acknowledged before kill -9 is there, without gaps, and nobody owns
-// the run any more.
+// Whatever was acknowledged before kill -9 is there, without gaps, and the run has no owner
+// any more.
 func TestKilled(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
@@ -114,7 +114,7 @@ func childMigrate(args []string) error {
 	return s.Close()
 }
 
-// A migration that kill -9 interrupts is done wholly or not at all.
+// A migration that kill -9 interrupts is applied completely or not at all.
 func TestMigrationKilled(t *testing.T) {
 	ctx := context.Background()
 	master := t.TempDir()
@@ -159,8 +159,8 @@ func TestMigrationKilled(t *testing.T) {
 	t.Log(before, "were killed before the commit,", after, "after")
 }
 
-// All migrations that a file lacks are one step: where a later one is not done, no earlier
-// one is, and a file that is new has no version between none and this one.
+// All migrations that a file lacks are one step: if a later one fails, no earlier one is
+// applied, and a new file never has a version in between.
 func TestMigrationsAtOnce(t *testing.T) {
 	ctx := context.Background()
 	old := migrations

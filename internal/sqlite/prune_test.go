@@ -145,7 +145,7 @@ func TestPruneSize(t *testing.T) {
 	}
 }
 
-// A prune that was interrupted between its transactions is ended by the next.
+// If a prune is interrupted between its transactions, the next one completes it.
 func TestPruneInterrupted(t *testing.T) {
 	ctx := context.Background()
 	s := openTest(t, t.TempDir())
@@ -173,7 +173,7 @@ func TestPruneInterrupted(t *testing.T) {
 	}
 }
 
-// Prune does not stand in the way of runs under way.
+// Prune does not block active runs.
 func TestPruneBesideRun(t *testing.T) {
 	ctx := context.Background()
 	s := openTest(t, t.TempDir())
@@ -229,8 +229,8 @@ func fileSize(t *testing.T, dir string) (size int64) {
 	return size
 }
 
-// TestDue: a look tells whether there is anything to prune, and a standing order leaves
-// no line in the audit list.
+// TestDue: Due reports whether there is anything to prune, and a Routine prune adds nothing
+// to the audit list.
 func TestDue(t *testing.T) {
 	ctx := context.Background()
 	s, err := Open(ctx, t.TempDir())

@@ -14,7 +14,8 @@ import (
 
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
-// TestSchedules: what was added is there, a name is taken once, and every change counts.
+// TestSchedules: schedules that were added are listed, a name is accepted once, and every
+// change is counted.
 func TestSchedules(t *testing.T) {
 	ctx := context.Background()
 	s := openTest(t, t.TempDir())
@@ -63,8 +64,8 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
-// TestFiringStore: a slot is dealt with once, by whoever comes first, and the cursor never goes
-// back.
+// TestFiringStore: a scheduled time is claimed or skipped once, by the first caller, and
+// the cursor never goes back.
 func TestFiringStore(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
@@ -105,8 +106,8 @@ func TestFiringStore(t *testing.T) {
 	}
 }
 
-// TestOpenFirings: a firing is open until its run begins, in the same commit, or is
-// given up.
+// TestOpenFirings: a firing is open until the commit that starts its run, or until it is
+// abandoned.
 func TestOpenFirings(t *testing.T) {
 	ctx := context.Background()
 	s := openTest(t, t.TempDir())
@@ -136,8 +137,8 @@ func TestOpenFirings(t *testing.T) {
 	}
 }
 
-// TestPruneFirings: old slots go with old runs, but none whose run is still to begin,
-// and the cursor stays.
+// TestPruneFirings: old firings are removed with old runs, except those whose run has not
+// started; the cursor is kept.
 func TestPruneFirings(t *testing.T) {
 	ctx := context.Background()
 	s := openTest(t, t.TempDir())

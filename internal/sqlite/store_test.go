@@ -19,7 +19,7 @@ import (
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
-// Commits are on the disk soon without being asked for, and many share one sync.
+// Commits are synced soon without a call of Sync, and many share one sync.
 func TestSyncs(t *testing.T) {
 	ctx := context.Background()
 	s := openTest(t, t.TempDir())
@@ -44,7 +44,7 @@ func TestSyncs(t *testing.T) {
 	waittest.Until(t, "sync", func() bool { return s.wal.synced.Load() >= s.wal.commits.Load() })
 }
 
-// Many that wait for the disk at once share syncs.
+// Concurrent calls of Sync share syncs.
 func TestSyncShared(t *testing.T) {
 	const waiting = 50
 	ctx := context.Background()
@@ -120,8 +120,8 @@ func TestOwner(t *testing.T) {
 	}
 }
 
-// A Store that is closed gives its runs up, leaves nothing running and no other
-// file than the history; calls on it fail.
+// A closed Store has given up its runs, leaves no goroutines and no files except those of
+// the history, and calls on it fail.
 func TestClose(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	ctx := context.Background()
@@ -154,7 +154,7 @@ func TestClose(t *testing.T) {
 	must(t, s.Close())
 }
 
-// Turns that cannot be are refused.
+// Impossible turns are rejected.
 func TestOddTurns(t *testing.T) {
 	ctx := context.Background()
 	s := openTest(t, t.TempDir())
@@ -174,7 +174,7 @@ func TestOddTurns(t *testing.T) {
 	}
 }
 
-// Another process's cancel is heard.
+// A cancel by another process is received.
 func TestCancelFromOutside(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
@@ -220,7 +220,7 @@ func TestAudit(t *testing.T) {
 	}
 }
 
-// Every point of a run is passed, in order.
+// A run passes every failpoint, in order.
 func TestFailpoints(t *testing.T) {
 	defer func() { failpoint = nil }()
 	var mu sync.Mutex
@@ -255,8 +255,8 @@ func TestFailpoints(t *testing.T) {
 	}
 }
 
-// 20 of 100,000 runs are found without reading or sorting the rest, whatever is asked
-// for. How long it takes is told, and is no verdict.
+// 20 of 100,000 runs are found without reading or sorting the rest, for every kind of
+// query. The time is logged and not checked.
 func TestManyRuns(t *testing.T) {
 	ctx := context.Background()
 	s := openTest(t, t.TempDir())
