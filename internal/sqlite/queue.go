@@ -147,16 +147,16 @@ func (s *Store) pollQueue() {
 		if !s.queue.empty() {
 			tick = time.After(t.interval())
 		}
-		stirred := false
+		notified := false
 		select {
 		case <-s.stop:
 			return
 		case <-s.queue.changed:
-			stirred = true
+			notified = true
 		case <-tick:
 		}
 		if !s.queue.empty() {
-			t.poll(stirred) // if it fails, the next poll tries again
+			t.poll(notified) // if it fails, the next poll tries again
 		}
 	}
 }
@@ -178,14 +178,14 @@ func (t *queuePoller) interval() time.Duration {
 	return queuePollEvery * time.Duration(min(1+t.ahead, maxPollFactor))
 }
 
-func (t *queuePoller) poll(stirred bool) {
+func (t *queuePoller) poll(notified bool) {
 	ctx := context.Background()
 	version, err := t.store.changes()
 	if err != nil {
 		return
 	}
-	changed := stirred
-	if version != t.dataVersion && !stirred {
+	changed := notified
+	if version != t.dataVersion && !notified {
 		now, err := t.store.queueFingerprint(ctx)
 		if err != nil {
 			return
@@ -225,7 +225,7 @@ func (t *queuePoller) reportPositions(ctx context.Context) error {
 		return err
 	}
 	waiting := queueOf(list).Waiting()
-	standing := map[int64]bool{}
+	inQueue := map[int64]bool{}
 	owners := map[string]owner{}
 	t.watchedOwners, t.ahead = map[owner]bool{}, maxPollFactor
 	for i := range list {
@@ -234,7 +234,7 @@ func (t *queuePoller) reportPositions(ctx context.Context) error {
 		if w == nil {
 			continue
 		}
-		standing[list[i].run] = true
+		inQueue[list[i].run] = true
 		if list[i].Held {
 			w.report(history.QueuePosition{Run: list[i].Run})
 			continue
@@ -245,7 +245,7 @@ func (t *queuePoller) reportPositions(ctx context.Context) error {
 		}
 	}
 	for run, w := range q.waiters {
-		if !standing[run] && !w.leftClosed {
+		if !inQueue[run] && !w.leftClosed {
 			w.leftClosed = true
 			close(w.left)
 		}

@@ -69,19 +69,19 @@ func (s *Store) AddSchedule(ctx context.Context, r Schedule, replace bool) error
 }
 
 // RemoveSchedule removes a schedule and reports whether it existed.
-func (s *Store) RemoveSchedule(ctx context.Context, id string) (there bool, err error) {
+func (s *Store) RemoveSchedule(ctx context.Context, id string) (existed bool, err error) {
 	err = s.write(ctx, "remove schedule "+id, func(ctx context.Context, c *sql.Conn) error {
-		if there, err = deleteSchedule(ctx, c, id); err != nil || !there {
+		if existed, err = deleteSchedule(ctx, c, id); err != nil || !existed {
 			return err
 		}
 		return s.noteScheduleChange(ctx, c, "schedule", id+" removed")
 	})
-	return there, err
+	return existed, err
 }
 
 // deleteSchedule deletes a schedule with its cursor and pause. Its firings are kept: they
 // tell which scheduled times had a run.
-func deleteSchedule(ctx context.Context, c *sql.Conn, id string) (there bool, err error) {
+func deleteSchedule(ctx context.Context, c *sql.Conn, id string) (existed bool, err error) {
 	res, err := c.ExecContext(ctx, "DELETE FROM schedules WHERE id = ?", id)
 	if err != nil {
 		return false, err
@@ -114,8 +114,8 @@ func (s *Store) ScheduleChanges(ctx context.Context) (n int64, err error) {
 }
 
 // PauseSchedule stops a schedule from firing until ResumeSchedule, whether it was added or
-// is part of a definition. news is false if it was paused already.
-func (s *Store) PauseSchedule(ctx context.Context, id string) (news bool, err error) {
+// is part of a definition. changed is false if it was paused already.
+func (s *Store) PauseSchedule(ctx context.Context, id string) (changed bool, err error) {
 	err = s.write(ctx, "pause schedule "+id, func(ctx context.Context, c *sql.Conn) error {
 		res, err := c.ExecContext(ctx, "INSERT INTO pauses (schedule, by, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", id, userName(), time.Now().UnixNano())
 		if err != nil {
@@ -124,15 +124,15 @@ func (s *Store) PauseSchedule(ctx context.Context, id string) (news bool, err er
 		if n, err := res.RowsAffected(); err != nil || n == 0 {
 			return err
 		}
-		news = true
+		changed = true
 		return s.noteScheduleChange(ctx, c, "schedule", id+" paused")
 	})
-	return news, err
+	return changed, err
 }
 
 // ResumeSchedule ends a pause and reports whether there was one. Scheduled times during the
 // pause are skipped, because the pause was intended.
-func (s *Store) ResumeSchedule(ctx context.Context, id string) (news bool, err error) {
+func (s *Store) ResumeSchedule(ctx context.Context, id string) (changed bool, err error) {
 	err = s.write(ctx, "resume schedule "+id, func(ctx context.Context, c *sql.Conn) error {
 		res, err := c.ExecContext(ctx, "DELETE FROM pauses WHERE schedule = ?", id)
 		if err != nil {
@@ -141,13 +141,13 @@ func (s *Store) ResumeSchedule(ctx context.Context, id string) (news bool, err e
 		if n, err := res.RowsAffected(); err != nil || n == 0 {
 			return err
 		}
-		news = true
+		changed = true
 		if _, err := c.ExecContext(ctx, "UPDATE cursors SET last = max(last, ?) WHERE schedule = ?", time.Now().UnixNano(), id); err != nil {
 			return err
 		}
 		return s.noteScheduleChange(ctx, c, "schedule", id+" resumed")
 	})
-	return news, err
+	return changed, err
 }
 
 // Pauses returns since when the paused schedules have been paused, by id.
