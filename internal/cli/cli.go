@@ -40,23 +40,23 @@ type Process struct {
 
 // Main runs one command line and returns its exit code.
 func Main(p Process) int {
-	out := &ui.Delivery{To: p.Stdout}
+	out := &ui.CheckedWriter{To: p.Stdout}
 	env := &ui.Env{Stdin: p.Stdin, Stdout: out, Stderr: p.Stderr, Completing: len(p.Args) > 0 && (p.Args[0] == cobra.ShellCompRequestCmd || p.Args[0] == cobra.ShellCompNoDescRequestCmd)}
 	defer env.EndScripts()
 	ownership.Use(ownership.Guard{
 		Report: func(message string) { env.Notef("warning: %s", message) },
 		Trusts: func(folder string, uid int) bool { return config.Vouched(flowrun.DefaultStateDir(), folder, uid) },
 	})
-	root := root(env, p.Web)
+	root := rootCommand(env, p.Web)
 	root.SetArgs(p.Args)
 	root.SetIn(p.Stdin)
 	root.SetOut(out)
 	root.SetErr(p.Stderr)
 	err := root.Execute()
 	if err != nil {
-		err = unknownWord(env, root, err)
+		err = explainUnknownCommand(env, root, err)
 	}
-	if lost := out.Failed(); lost != nil {
+	if lost := out.Err(); lost != nil {
 		err = lost
 	}
 	if err != nil {
@@ -65,7 +65,7 @@ func Main(p Process) int {
 	return 0
 }
 
-func root(env *ui.Env, web serve.Web) *cobra.Command {
+func rootCommand(env *ui.Env, web serve.Web) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "flowrun",
 		Short: "Define a tool once, run it anywhere",
@@ -76,18 +76,18 @@ func root(env *ui.Env, web serve.Web) *cobra.Command {
   flowrun show latest                   show the status of the last run
   flowrun resume latest                 continue it where it stopped
   flowrun validate                      check all definitions`,
-		RunE:               func(*cobra.Command, []string) error { return brief(env) },
+		RunE:               func(*cobra.Command, []string) error { return printBrief(env) },
 		PersistentPreRunE:  ui.CheckState,
 		SilenceErrors:      true,
 		SilenceUsage:       true,
-		DisableSuggestions: true, // unknownWord suggests commands instead
+		DisableSuggestions: true, // explainUnknownCommand suggests commands instead
 	}
 	root.SetHelpFunc(help)
 	root.SetHelpCommand(helpCommand(env))
 	root.SetHelpCommandGroupID(ui.GroupSelf)
 	root.SetFlagErrorFunc(ui.WrongFlag)
 	env.ColorFlag(root)
-	root.AddGroup(&cobra.Group{ID: ui.GroupRun, Title: "Run:"}, &cobra.Group{ID: ui.GroupLook, Title: "Inspect runs:"}, &cobra.Group{ID: ui.GroupAuthor, Title: "Write tools:"}, &cobra.Group{ID: ui.GroupSelf, Title: "flowrun itself:"})
+	root.AddGroup(&cobra.Group{ID: ui.GroupRun, Title: "Run:"}, &cobra.Group{ID: ui.GroupInspect, Title: "Inspect runs:"}, &cobra.Group{ID: ui.GroupAuthor, Title: "Write tools:"}, &cobra.Group{ID: ui.GroupSelf, Title: "flowrun itself:"})
 	for _, family := range [][]*cobra.Command{
 		runs.Commands(env), models.Commands(env), schedules.Commands(env), serve.Commands(env, web),
 		past.Commands(env), author.Commands(env), tools.Commands(env), settings.Commands(env), doctor.Commands(env),

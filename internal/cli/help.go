@@ -37,7 +37,7 @@ const briefText = `flowrun runs tools: commands or multi-step workflows, defined
 flowrun --help lists all commands and topics. flowrun COMMAND --help explains a command.
 `
 
-func brief(env *ui.Env) error {
+func printBrief(env *ui.Env) error {
 	_, err := fmt.Fprint(env.Stdout, briefText)
 	return err
 }
@@ -53,7 +53,7 @@ argument, list all commands and topics.`,
   flowrun help tool test
   flowrun help exit-codes`,
 		RunE: func(c *cobra.Command, args []string) error {
-			at, rest := descend(c.Root(), args)
+			at, rest := findCommand(c.Root(), args)
 			if len(rest) > 0 {
 				return ui.UnknownCommand(at, rest[0])
 			}
@@ -61,14 +61,14 @@ argument, list all commands and topics.`,
 			return at.Help()
 		},
 		ValidArgsFunction: func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			at, rest := descend(c.Root(), args)
+			at, rest := findCommand(c.Root(), args)
 			if len(rest) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
 			var words []string
 			for _, sub := range at.Commands() {
 				if sub.IsAvailableCommand() || sub.IsAdditionalHelpTopicCommand() {
-					words = append(words, ui.Described(sub.Name(), sub.Short))
+					words = append(words, ui.WithDescription(sub.Name(), sub.Short))
 				}
 			}
 			return words, cobra.ShellCompDirectiveNoFileComp
@@ -76,9 +76,9 @@ argument, list all commands and topics.`,
 	}
 }
 
-// descend follows words to a subcommand. It returns the command that it reached and the words that
+// findCommand follows words to a subcommand. It returns the command that it reached and the words that
 // do not name a command.
-func descend(at *cobra.Command, words []string) (*cobra.Command, []string) {
+func findCommand(at *cobra.Command, words []string) (*cobra.Command, []string) {
 	for len(words) > 0 {
 		i := slices.IndexFunc(at.Commands(), func(sub *cobra.Command) bool { return sub.Name() == words[0] || sub.HasAlias(words[0]) })
 		if i < 0 {
@@ -89,9 +89,9 @@ func descend(at *cobra.Command, words []string) (*cobra.Command, []string) {
 	return at, words
 }
 
-// unknownWord replaces cobra's error for an unknown command. If the word is the name of a tool or a
+// explainUnknownCommand replaces cobra's error for an unknown command. If the word is the name of a tool or a
 // file, the user probably wants to run it, and the error says how.
-func unknownWord(env *ui.Env, root *cobra.Command, err error) error {
+func explainUnknownCommand(env *ui.Env, root *cobra.Command, err error) error {
 	var word, of string
 	if n, _ := fmt.Sscanf(err.Error(), "unknown command %q for %q", &word, &of); n != 2 {
 		return err
@@ -99,6 +99,6 @@ func unknownWord(env *ui.Env, root *cobra.Command, err error) error {
 	if _, _, missing := env.Library().Lookup(word, nil); missing == nil {
 		return ui.Usage(fmt.Errorf("%s is a tool, not a command; to run it: flowrun run %s", word, word), nil)
 	}
-	at, _ := descend(root, strings.Fields(of)[1:])
+	at, _ := findCommand(root, strings.Fields(of)[1:])
 	return ui.UnknownCommand(at, word)
 }

@@ -40,7 +40,7 @@ func TestExitCodesPage(t *testing.T) {
 // has a line in help environment; and every line is of such a variable.
 func TestEnvironmentPage(t *testing.T) {
 	told := map[string]bool{}
-	for _, e := range slices.Concat(variablesRead, variablesOfTraces, variablesSet, variablesTold) {
+	for _, e := range slices.Concat(variablesRead, variablesOfTraces, variablesSet, variablesOfNotify) {
 		told[e.word] = true
 	}
 	found := map[string]bool{"LC_ALL": true, "LC_CTYPE": true, "LANG": true, "TMPDIR": true} // a loop over names; the library's
@@ -158,7 +158,7 @@ func TestPagesAreNarrow(t *testing.T) {
 func TestManPages(t *testing.T) {
 	needtest.Programs(t, "groff")
 	env := &ui.Env{}
-	for _, c := range documented(root(env, nil)) {
+	for _, c := range allCommands(rootCommand(env, nil)) {
 		var page, out, complaints bytes.Buffer
 		if err := manPage(&page, c); err != nil {
 			t.Fatal(err)
@@ -176,7 +176,7 @@ func TestManPages(t *testing.T) {
 
 // TestHelpIsItsOwn: the help of every command is of that command, not of the one above it.
 func TestHelpIsItsOwn(t *testing.T) {
-	for _, c := range documented(root((&ui.Env{}), nil)) {
+	for _, c := range allCommands(rootCommand((&ui.Env{}), nil)) {
 		if c.IsAdditionalHelpTopicCommand() {
 			continue
 		}

@@ -53,7 +53,7 @@ func writeManPages(env *ui.Env, root *cobra.Command, dir string) error {
 		return fmt.Errorf("cannot write manual pages: %w", err)
 	}
 	n := 0
-	for _, c := range documented(root) {
+	for _, c := range allCommands(root) {
 		var b bytes.Buffer
 		if err := manPage(&b, c); err != nil {
 			return err
@@ -67,12 +67,12 @@ func writeManPages(env *ui.Env, root *cobra.Command, dir string) error {
 	return nil
 }
 
-// documented returns a command with all its subcommands and topics.
-func documented(c *cobra.Command) []*cobra.Command {
+// allCommands returns a command with all its subcommands and topics.
+func allCommands(c *cobra.Command) []*cobra.Command {
 	list := []*cobra.Command{c}
 	for _, sub := range c.Commands() {
 		if !sub.Hidden {
-			list = append(list, documented(sub)...)
+			list = append(list, allCommands(sub)...)
 		}
 	}
 	return list
@@ -84,12 +84,12 @@ func manName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(
 func manPage(w io.Writer, c *cobra.Command) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, ".TH %q 1 \"\" %q \"flowrun\"\n", strings.ToUpper(manName(c)), "flowrun "+ui.ThisBuild().Version)
-	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(manName(c)), roff(c.Short))
+	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", escapeRoff(manName(c)), escapeRoff(c.Short))
 	switch {
 	case c.HasAvailableSubCommands():
-		fmt.Fprintf(&b, ".SH SYNOPSIS\n%s\n", roff(c.CommandPath()+" COMMAND"))
+		fmt.Fprintf(&b, ".SH SYNOPSIS\n%s\n", escapeRoff(c.CommandPath()+" COMMAND"))
 	case c.Runnable():
-		fmt.Fprintf(&b, ".SH SYNOPSIS\n%s\n", roff(c.UseLine()))
+		fmt.Fprintf(&b, ".SH SYNOPSIS\n%s\n", escapeRoff(c.UseLine()))
 	}
 	b.WriteString(".SH DESCRIPTION\n")
 	manText(&b, cmp.Or(c.Long, c.Short))
@@ -102,7 +102,7 @@ func manPage(w io.Writer, c *cobra.Command) error {
 		b.WriteString(".SH EXAMPLES\n")
 		manText(&b, c.Example)
 	}
-	manSee(&b, c)
+	manSeeAlso(&b, c)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -118,10 +118,10 @@ func manCommands(b *strings.Builder, c *cobra.Command) {
 				continue
 			}
 			if title != "" {
-				fmt.Fprintf(b, ".SH %s\n", roff(strings.ToUpper(title)))
+				fmt.Fprintf(b, ".SH %s\n", escapeRoff(strings.ToUpper(title)))
 				title = ""
 			}
-			fmt.Fprintf(b, ".TP 16\n.B %s\n%s\n", roff(sub.Name()), roff(sub.Short))
+			fmt.Fprintf(b, ".TP 16\n.B %s\n%s\n", escapeRoff(sub.Name()), escapeRoff(sub.Short))
 		}
 	}
 	for _, g := range c.Groups() {
@@ -131,8 +131,8 @@ func manCommands(b *strings.Builder, c *cobra.Command) {
 	list("Topics", func(sub *cobra.Command) bool { return sub.IsAdditionalHelpTopicCommand() })
 }
 
-// manSee lists the related pages.
-func manSee(b *strings.Builder, c *cobra.Command) {
+// manSeeAlso lists the related pages.
+func manSeeAlso(b *strings.Builder, c *cobra.Command) {
 	var pages []string
 	if c.HasParent() {
 		pages = append(pages, manName(c.Parent()))
@@ -148,7 +148,7 @@ func manSee(b *strings.Builder, c *cobra.Command) {
 		if i == len(pages)-1 {
 			comma = ""
 		}
-		fmt.Fprintf(b, ".BR %s (1)%s\n", roff(p), comma)
+		fmt.Fprintf(b, ".BR %s (1)%s\n", escapeRoff(p), comma)
 	}
 }
 
@@ -169,20 +169,20 @@ func manText(b *strings.Builder, text string) {
 			fixed = indented
 			b.WriteString(map[bool]string{true: ".nf\n", false: ".fi\n"}[fixed])
 		}
-		b.WriteString(roff(line) + "\n")
+		b.WriteString(escapeRoff(line) + "\n")
 	}
 	if fixed {
 		b.WriteString(".fi\n")
 	}
 }
 
-// roff escapes characters that are special in troff.
-func roff(text string) string {
-	text = roffSigns.Replace(text)
+// escapeRoff escapes characters that are special in troff.
+func escapeRoff(text string) string {
+	text = roffEscapes.Replace(text)
 	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") || strings.HasPrefix(text, `\(aq`) {
 		return `\&` + text
 	}
 	return text
 }
 
-var roffSigns = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`, "…", "...")
+var roffEscapes = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`, "…", "...")

@@ -34,11 +34,11 @@ func topicCommands() []*cobra.Command {
 	return list
 }
 
-// entry is a line of a table in a page: a word and its meaning.
-type entry struct{ word, meaning string }
+// tableRow is a line of a table in a page: a word and its meaning.
+type tableRow struct{ word, meaning string }
 
-// aligned formats entries in two columns.
-func aligned(list []entry) string {
+// twoColumns formats entries in two columns.
+func twoColumns(list []tableRow) string {
 	width := 0
 	for _, e := range list {
 		width = max(width, len(e.word))
@@ -51,7 +51,7 @@ func aligned(list []entry) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-var exitCodes = []entry{
+var exitCodes = []tableRow{
 	{"0", "success; if failures were tolerated, the status contains their number"},
 	{"1", "the run or a test failed, or there was another error, which is printed"},
 	{"2", "usage error: an invalid flag or argument, an unknown command, an ambiguous run"},
@@ -70,13 +70,13 @@ var exitCodes = []entry{
 
 func exitCodesPage() string {
 	return "flowrun exits with one of these codes. They do not change between releases.\n\n" +
-		aligned(exitCodes) + "\n\n" +
+		twoColumns(exitCodes) + "\n\n" +
 		"With -x (--exit-code), the commands run, resume and retry exit with the code of the step\n" +
 		"that failed, instead of 1."
 }
 
 // variablesRead are the variables that change what flowrun does.
-var variablesRead = []entry{
+var variablesRead = []tableRow{
 	{"FLOWRUN_STATE_DIR", "the folder of history, logs and cache\n(default: $XDG_STATE_HOME/flowrun, else\n~/.local/state/flowrun; on Windows in %LOCALAPPDATA%)"},
 	{"FLOWRUN_GLOBAL_TOOLS", "the folder of the machine's tools (default: /etc/flowrun/tools)"},
 	{"HOME", "your home directory (default: from the user database)"},
@@ -112,7 +112,7 @@ var variablesRead = []entry{
 }
 
 // variablesOfTraces are the variables of OpenTelemetry that flowrun supports.
-var variablesOfTraces = []entry{
+var variablesOfTraces = []tableRow{
 	{"OTEL_EXPORTER_OTLP_ENDPOINT", "the collector, such as http://HOST:4318; no traces\nif neither this nor the next is set"},
 	{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "the full URL for spans; overrides the above"},
 	{"OTEL_EXPORTER_OTLP_HEADERS", "headers to send: NAME=VALUE,NAME=VALUE"},
@@ -126,7 +126,7 @@ var variablesOfTraces = []entry{
 }
 
 // variablesSet are the variables that flowrun sets for steps.
-var variablesSet = []entry{
+var variablesSet = []tableRow{
 	{"FLOWRUN_RUN", "the run's id"},
 	{"FLOWRUN_STEP", "the path of the step, such as setup/clone or test[3]"},
 	{"FLOWRUN_ATTEMPT", "1 in the first attempt, 2 in the second, ..."},
@@ -137,8 +137,8 @@ var variablesSet = []entry{
 	{"FLOWRUN_OWNER", "identifies the processes of the run; do not change it"},
 }
 
-// variablesTold are the variables that flowrun sets for notification commands.
-var variablesTold = []entry{
+// variablesOfNotify are the variables that flowrun sets for notification commands.
+var variablesOfNotify = []tableRow{
 	{"FLOWRUN_EVENT", "failure, recovery, success, waiting or cancelled"},
 	{"FLOWRUN_MESSAGE", "a description in one line"},
 	{"FLOWRUN_RUN_ID", "the id of the run"},
@@ -148,10 +148,10 @@ var variablesTold = []entry{
 }
 
 func environmentPage() string {
-	return "Variables that flowrun reads:\n\n" + aligned(variablesRead) +
-		"\n\nVariables that send traces of runs to an OpenTelemetry collector:\n\n" + aligned(variablesOfTraces) +
-		"\n\nVariables that flowrun sets for steps, in addition to its own environment and that of\nthe definition (environment, env-files):\n\n" + aligned(variablesSet) +
-		"\n\nVariables that flowrun sets for commands of notify:\n\n" + aligned(variablesTold)
+	return "Variables that flowrun reads:\n\n" + twoColumns(variablesRead) +
+		"\n\nVariables that send traces of runs to an OpenTelemetry collector:\n\n" + twoColumns(variablesOfTraces) +
+		"\n\nVariables that flowrun sets for steps, in addition to its own environment and that of\nthe definition (environment, env-files):\n\n" + twoColumns(variablesSet) +
+		"\n\nVariables that flowrun sets for commands of notify:\n\n" + twoColumns(variablesOfNotify)
 }
 
 const formattingPage = `Results go to stdout and everything else goes to stderr, so a pipe receives only the
@@ -184,7 +184,7 @@ Colour never carries information of its own. flowrun help environment lists the
 variables that turn it on and off. If the locale is not UTF-8, drawings use ASCII.`
 
 // functionsHelp describes the functions that a condition can call.
-var functionsHelp = []entry{
+var functionsHelp = []tableRow{
 	{"success()", "no upstream step failed"},
 	{"failure()", "an upstream step failed"},
 	{"cancelled()", "the run was cancelled"},
@@ -234,7 +234,7 @@ success() && (...): the step is skipped if an upstream step failed.
 
 Functions:
 
-` + aligned(functionsHelp) + `
+` + twoColumns(functionsHelp) + `
 
 A condition cannot use the time or random numbers, so a resumed run decides as before.
 flowrun run --dry-run shows the result of each condition, and the reason.`

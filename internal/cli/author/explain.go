@@ -87,7 +87,7 @@ func listPages(env *ui.Env, pages []explain.Page) error {
 				rows = append(rows, []string{p.Code, p.Title})
 			}
 		}
-		if err := console.Table(env.Stdout, []string{"CODE", "MEANING"}, rows, console.TableOptions{Width: env.Width()}); err != nil {
+		if err := console.Table(env.Stdout, []string{"CODE", "MEANING"}, rows, console.TableOptions{Width: env.StdoutWidth()}); err != nil {
 			return err
 		}
 	}
@@ -141,7 +141,7 @@ func completeCode(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.
 	var words []string
 	for _, p := range explain.Pages() {
 		if strings.HasPrefix(p.Code, prefix) {
-			words = append(words, ui.Described(p.Code, cmp.Or(p.Title, string(p.Kind))))
+			words = append(words, ui.WithDescription(p.Code, cmp.Or(p.Title, string(p.Kind))))
 		}
 	}
 	return words, cobra.ShellCompDirectiveNoFileComp

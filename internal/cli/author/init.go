@@ -20,7 +20,7 @@ func initCommand(env *ui.Env) *cobra.Command {
 	var names, words []string
 	for _, t := range scaffold.Templates() {
 		names = append(names, t.Name)
-		words = append(words, ui.Described(t.Name, t.About))
+		words = append(words, ui.WithDescription(t.Name, t.About))
 	}
 	c := &cobra.Command{
 		Use:   "init [DIR]",
@@ -47,7 +47,7 @@ Templates:
 			if len(args) == 1 {
 				dir = args[0]
 			}
-			return begin(env, dir, template)
+			return writeTemplate(env, dir, template)
 		},
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
@@ -69,9 +69,9 @@ func templateList() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// begin writes a template into dir. It prints what happened to each file, and which commands to run
+// writeTemplate writes a template into dir. It prints what happened to each file, and which commands to run
 // next.
-func begin(env *ui.Env, dir, template string) error {
+func writeTemplate(env *ui.Env, dir, template string) error {
 	schema, err := flowrun.Schema("tool")
 	if err != nil {
 		return err

@@ -28,9 +28,9 @@ type finding struct {
 
 // Statuses of findings.
 const (
-	healthy  = "ok"
-	doubtful = "warn"
-	broken   = "fail"
+	statusOK   = "ok"
+	statusWarn = "warn"
+	statusFail = "fail"
 )
 
 // checks returns all checks, in the order in which they run.
@@ -86,7 +86,7 @@ func doctor(env *ui.Env, output string, fix bool) error {
 	} else {
 		printFindings(env, all)
 	}
-	if slices.ContainsFunc(all, func(f finding) bool { return f.Status == broken }) {
+	if slices.ContainsFunc(all, func(f finding) bool { return f.Status == statusFail }) {
 		return ui.CodeError(outcome.ExitFailed)
 	}
 	return nil
@@ -95,10 +95,10 @@ func doctor(env *ui.Env, output string, fix bool) error {
 // runFix runs the fix of the finding and updates its status.
 func (f *finding) runFix() {
 	if err := f.fix(); err != nil {
-		f.Status, f.Hint = broken, fmt.Sprintf("could not be fixed: %v", err)
+		f.Status, f.Hint = statusFail, fmt.Sprintf("could not be fixed: %v", err)
 		return
 	}
-	f.Status, f.Hint, f.Fixed = healthy, "", true
+	f.Status, f.Hint, f.Fixed = statusOK, "", true
 }
 
 func printFindings(env *ui.Env, all []finding) {
@@ -118,25 +118,25 @@ func printFindings(env *ui.Env, all []finding) {
 			fmt.Fprintf(env.Stdout, "%s-> %s\n", indent, console.Clean(f.Hint))
 		}
 	}
-	fmt.Fprintf(env.Stdout, "\n%d ok, %d warn, %d fail\n", count[healthy], count[doubtful], count[broken])
+	fmt.Fprintf(env.Stdout, "\n%d ok, %d warn, %d fail\n", count[statusOK], count[statusWarn], count[statusFail])
 }
 
-// good returns a finding with the status ok; doubt and bad return warnings and failures.
-func good(check, format string, args ...any) finding {
-	return finding{Check: check, Status: healthy, Message: fmt.Sprintf(format, args...)}
+// passed returns a finding with the status ok; warning and failed return warnings and failures.
+func passed(check, format string, args ...any) finding {
+	return finding{Check: check, Status: statusOK, Message: fmt.Sprintf(format, args...)}
 }
 
-func doubt(check, hint, format string, args ...any) finding {
-	return finding{Check: check, Status: doubtful, Hint: hint, Message: fmt.Sprintf(format, args...)}
+func warning(check, hint, format string, args ...any) finding {
+	return finding{Check: check, Status: statusWarn, Hint: hint, Message: fmt.Sprintf(format, args...)}
 }
 
-func bad(check, hint, format string, args ...any) finding {
-	return finding{Check: check, Status: broken, Hint: hint, Message: fmt.Sprintf(format, args...)}
+func failed(check, hint, format string, args ...any) finding {
+	return finding{Check: check, Status: statusFail, Hint: hint, Message: fmt.Sprintf(format, args...)}
 }
 
-// private returns a finding with a fix if other users can access any of the files, and nil
+// checkPrivate returns a finding with a fix if other users can access any of the files, and nil
 // otherwise.
-func private(check string, files []string) []finding {
+func checkPrivate(check string, files []string) []finding {
 	if runtime.GOOS == "windows" { // file modes do not describe access there
 		return nil
 	}
@@ -149,10 +149,10 @@ func private(check string, files []string) []finding {
 	if len(open) == 0 {
 		return nil
 	}
-	f := bad(check, "flowrun doctor --fix removes their access (chmod go-rwx)", "other users can access %s", strings.Join(open, ", "))
+	f := failed(check, "flowrun doctor --fix removes their access (chmod go-rwx)", "other users can access %s", strings.Join(open, ", "))
 	f.fix = func() error {
 		for _, file := range open {
-			if err := closeToOthers(file); err != nil {
+			if err := removeOtherAccess(file); err != nil {
 				return err
 			}
 		}
@@ -161,9 +161,9 @@ func private(check string, files []string) []finding {
 	return []finding{f}
 }
 
-// closeToOthers removes the access of group and others from a file. It does not follow symbolic
+// removeOtherAccess removes the access of group and others from a file. It does not follow symbolic
 // links, because their targets may belong to somebody else.
-func closeToOthers(file string) error {
+func removeOtherAccess(file string) error {
 	info, err := os.Lstat(file)
 	if err != nil {
 		return err

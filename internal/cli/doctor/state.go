@@ -31,16 +31,16 @@ func checkSettings(env *ui.Env) []finding {
 	var list []finding
 	switch {
 	case errors.As(err, &found) && found.Err() != nil:
-		list = append(list, bad("settings", "for their locations: flowrun config list", "%s: %s", ui.Count(len(found), "problem"), found[0]))
+		list = append(list, failed("settings", "for their locations: flowrun config list", "%s: %s", ui.Count(len(found), "problem"), found[0]))
 	case err != nil:
-		list = append(list, bad("settings", "", "%v", err))
+		list = append(list, failed("settings", "", "%v", err))
 	case len(files) == 0:
-		list = append(list, good("settings", "no settings files; the defaults apply"))
+		list = append(list, passed("settings", "no settings files; the defaults apply"))
 	default:
-		list = append(list, good("settings", "%s", strings.Join(files, ", ")))
+		list = append(list, passed("settings", "%s", strings.Join(files, ", ")))
 	}
 	if keys := c.Trust.Ignored(); len(keys) > 0 {
-		list = append(list, doubt("settings", "to trust the project: flowrun trust", "%s of %s are ignored: the project is not trusted", strings.Join(keys, ", "), c.Trust.Folder))
+		list = append(list, warning("settings", "to trust the project: flowrun trust", "%s of %s are ignored: the project is not trusted", strings.Join(keys, ", "), c.Trust.Folder))
 	}
 	return list
 }
@@ -49,33 +49,33 @@ func checkSettings(env *ui.Env) []finding {
 func checkState(env *ui.Env) []finding {
 	dir, err := ui.StateDir()
 	if dir == "" {
-		return []finding{bad("state", "set HOME or FLOWRUN_STATE_DIR", "%v", err)}
+		return []finding{failed("state", "set HOME or FLOWRUN_STATE_DIR", "%v", err)}
 	}
 	refused := err
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return []finding{unmade(dir)}
+		return []finding{missingStateDir(dir)}
 	case err != nil:
-		return []finding{bad("state", "fix this, or set FLOWRUN_STATE_DIR", "%v", err)}
+		return []finding{failed("state", "fix this, or set FLOWRUN_STATE_DIR", "%v", err)}
 	case !info.IsDir():
-		return []finding{bad("state", "move it away, or set FLOWRUN_STATE_DIR", "%s is not a folder", dir)}
+		return []finding{failed("state", "move it away, or set FLOWRUN_STATE_DIR", "%s is not a folder", dir)}
 	}
-	list := []finding{good("state", "%s", dir)}
+	list := []finding{passed("state", "%s", dir)}
 	if refused != nil {
-		list[0] = bad("state", "", "%v", refused)
-	} else if err := tryWriting(dir); err != nil {
-		list[0] = bad("state", "change its owner or permissions, or set FLOWRUN_STATE_DIR", "cannot write to %s: %v", dir, err)
+		list[0] = failed("state", "", "%v", refused)
+	} else if err := probeWrite(dir); err != nil {
+		list[0] = failed("state", "change its owner or permissions, or set FLOWRUN_STATE_DIR", "cannot write to %s: %v", dir, err)
 	}
 	files := []string{dir, filepath.Join(dir, "runs")}
 	for _, name := range []string{"history.db", "history.db-wal", "history.db-shm", "history.id", "history.lock"} {
 		files = append(files, filepath.Join(dir, name))
 	}
-	return append(list, private("rights", files)...)
+	return append(list, checkPrivate("rights", files)...)
 }
 
-// unmade returns the finding for a state directory that does not exist yet.
-func unmade(dir string) finding {
+// missingStateDir returns the finding for a state directory that does not exist yet.
+func missingStateDir(dir string) finding {
 	parent := filepath.Dir(dir)
 	for parent != filepath.Dir(parent) {
 		if _, err := os.Stat(parent); err == nil {
@@ -83,10 +83,10 @@ func unmade(dir string) finding {
 		}
 		parent = filepath.Dir(parent)
 	}
-	if err := tryWriting(parent); err != nil {
-		return bad("state", "set FLOWRUN_STATE_DIR to a folder that you can write to", "%s does not exist and cannot be created: %v", dir, err)
+	if err := probeWrite(parent); err != nil {
+		return failed("state", "set FLOWRUN_STATE_DIR to a folder that you can write to", "%s does not exist and cannot be created: %v", dir, err)
 	}
-	f := good("state", "%s does not exist yet; the first run creates it", dir)
+	f := passed("state", "%s does not exist yet; the first run creates it", dir)
 	f.fix = func() error { return os.MkdirAll(dir, 0o700) }
 	return f
 }
@@ -103,23 +103,23 @@ func checkHistory(env *ui.Env) (list []finding) {
 		case err != nil:
 			return err
 		case h.Version == 0:
-			list = append(list, good("history", "no run is recorded yet"))
+			list = append(list, passed("history", "no run is recorded yet"))
 		case len(h.Problems) > 0:
-			list = append(list, bad("history", "stop all flowrun processes, then recover what is readable: sqlite3 history.db .recover", "history.db is damaged: %s", strings.Join(h.Problems, "; ")))
+			list = append(list, failed("history", "stop all flowrun processes, then recover what is readable: sqlite3 history.db .recover", "history.db is damaged: %s", strings.Join(h.Problems, "; ")))
 		default:
-			list = append(list, good("history", "ok; version %d, %s", h.Version, ui.FormatBytes(h.Size)))
+			list = append(list, passed("history", "ok; version %d, %s", h.Version, ui.FormatBytes(h.Size)))
 		}
 		if h.WAL > maxWAL {
-			list = append(list, doubt("history", "stop the oldest flowrun process that reads the history; then flowrun history prune reduces it", "the write-ahead log has grown to %s", ui.FormatBytes(h.WAL)))
+			list = append(list, warning("history", "stop the oldest flowrun process that reads the history; then flowrun history prune reduces it", "the write-ahead log has grown to %s", ui.FormatBytes(h.WAL)))
 		}
 		newest, err := s.Runs(ctx, flowrun.Query{Limit: 1})
 		if err == nil && len(newest) > 0 && time.Until(newest[0].Started) > time.Minute {
-			list = append(list, doubt("clock", "set the clock", "run %s started in the future, at %s: the clock was set back", newest[0].ID, newest[0].Started.Format(time.RFC3339)))
+			list = append(list, warning("clock", "set the clock", "run %s started in the future, at %s: the clock was set back", newest[0].ID, newest[0].Started.Format(time.RFC3339)))
 		}
 		return err
 	})
 	if err != nil {
-		list = append(list, bad("history", "", "%v", err))
+		list = append(list, failed("history", "", "%v", err))
 	}
 	return list
 }
@@ -136,18 +136,18 @@ func checkRuns(env *ui.Env) (list []finding) {
 			ids = append(ids, r.ID)
 		}
 		if len(ids) == 0 {
-			list = append(list, good("runs", "no interrupted runs"))
+			list = append(list, passed("runs", "no interrupted runs"))
 			return nil
 		}
-		list = append(list, doubt("runs", "to continue one: flowrun resume RUN; to remove old ones: flowrun history prune", "interrupted: %s", ui.Listed(ids)))
+		list = append(list, warning("runs", "to continue one: flowrun resume RUN; to remove old ones: flowrun history prune", "interrupted: %s", ui.Listed(ids)))
 		left, err := proc.StillRunning(ids)
 		if err == nil && len(left) > 0 {
-			list = append(list, doubt("processes", "flowrun resume stops them before it continues their runs", "interrupted runs left processes running: %s", proc.Names(left)))
+			list = append(list, warning("processes", "flowrun resume stops them before it continues their runs", "interrupted runs left processes running: %s", proc.Names(left)))
 		}
 		return nil
 	})
 	if n := orphanLogs(env); n > 0 {
-		list = append(list, doubt("logs", "flowrun history prune --older-than 30d removes them, along with runs of that age", "%d log folders do not belong to a run in the history", n))
+		list = append(list, warning("logs", "flowrun history prune --older-than 30d removes them, along with runs of that age", "%d log folders do not belong to a run in the history", n))
 	}
 	return list
 }
@@ -182,11 +182,11 @@ func checkScheduler(env *ui.Env) (list []finding) {
 		case err != nil:
 			return err
 		case len(t.Entries) == 0:
-			list = append(list, good("scheduler", "no schedules"))
+			list = append(list, passed("scheduler", "no schedules"))
 		case !timetable.SchedulerRunning():
-			list = append(list, doubt("scheduler", timetable.StartScheduler, "no scheduler is running: %d schedules will not fire", len(t.Entries)))
+			list = append(list, warning("scheduler", timetable.StartHint, "no scheduler is running: %d schedules will not fire", len(t.Entries)))
 		default:
-			list = append(list, good("scheduler", "running"))
+			list = append(list, passed("scheduler", "running"))
 		}
 		return nil
 	})

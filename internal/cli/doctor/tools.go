@@ -25,11 +25,11 @@ func checkDiscovery(env *ui.Env) []finding {
 	}
 	t := env.Discover(c)
 	if t.Err != nil {
-		return []finding{doubt("discovery", "fix the command; it must print a JSON array of declarations", "%v", t.Err)}
+		return []finding{warning("discovery", "fix the command; it must print a JSON array of declarations", "%v", t.Err)}
 	}
-	list := []finding{good("discovery", "%s in %v", ui.Count(len(t.Tools), "tool"), t.Elapsed.Round(time.Millisecond))}
+	list := []finding{passed("discovery", "%s in %v", ui.Count(len(t.Tools), "tool"), t.Elapsed.Round(time.Millisecond))}
 	for _, w := range t.Warnings {
-		list = append(list, doubt("discovery", "", "%s", w))
+		list = append(list, warning("discovery", "", "%s", w))
 	}
 	return list
 }
@@ -49,16 +49,16 @@ func checkScopes(env *ui.Env) []finding {
 		case errors.Is(err, fs.ErrNotExist):
 			missing = append(missing, fmt.Sprintf("%s (%s)", f.Path, f.Scope))
 		case err != nil:
-			list = append(list, bad("tools", "make it readable", "cannot read the folder of %s tools: %v", f.Scope, err))
+			list = append(list, failed("tools", "make it readable", "cannot read the folder of %s tools: %v", f.Scope, err))
 		default:
-			list = append(list, good("tools", "%s: %s in %s", f.Scope, ui.Count(count[f.Path], "definition"), f.Path))
+			list = append(list, passed("tools", "%s: %s in %s", f.Scope, ui.Count(count[f.Path], "definition"), f.Path))
 		}
 	}
 	for _, message := range ownership.Ignored() {
-		list = append(list, doubt("owners", "flowrun trust --help explains when this is safe", "%s", message))
+		list = append(list, warning("owners", "flowrun trust --help explains when this is safe", "%s", message))
 	}
 	if len(list) == 0 {
-		list = append(list, doubt("tools", "flowrun init creates examples", "found no tools in %s", strings.Join(missing, ", ")))
+		list = append(list, warning("tools", "flowrun init creates examples", "found no tools in %s", strings.Join(missing, ", ")))
 	}
 	return list
 }
@@ -82,16 +82,16 @@ func checkDefinitions(env *ui.Env) []finding {
 	}
 	var list []finding
 	if len(wrong) > 0 {
-		list = append(list, bad("definitions", "for the errors: flowrun validate", "invalid: %s", ui.Listed(wrong)))
+		list = append(list, failed("definitions", "for the errors: flowrun validate", "invalid: %s", ui.Listed(wrong)))
 	}
 	if len(warned) > 0 {
-		list = append(list, doubt("definitions", "for the warnings: flowrun validate", "have warnings: %s", ui.Listed(warned)))
+		list = append(list, warning("definitions", "for the warnings: flowrun validate", "have warnings: %s", ui.Listed(warned)))
 	}
 	if len(shadowed) > 0 {
-		list = append(list, doubt("definitions", "rename one of the two, or run the file by its path", "shadowed by another tool with the same name: %s", ui.Listed(shadowed)))
+		list = append(list, warning("definitions", "rename one of the two, or run the file by its path", "shadowed by another tool with the same name: %s", ui.Listed(shadowed)))
 	}
 	if len(list) == 0 && n > 0 {
-		list = append(list, good("definitions", "all valid"))
+		list = append(list, passed("definitions", "all valid"))
 	}
 	return list
 }
@@ -103,9 +103,9 @@ const modeline = "# yaml-language-server: $schema="
 func checkSchemas(env *ui.Env) []finding {
 	fresh, err := flowrun.Schema("tool")
 	if err != nil {
-		return []finding{bad("schema", "", "%v", err)}
+		return []finding{failed("schema", "", "%v", err)}
 	}
-	var lost, old []string
+	var missing, outdated []string
 	for _, e := range env.Tools(env.Library()) {
 		file := schemaOf(e)
 		if file == "" {
@@ -113,18 +113,18 @@ func checkSchemas(env *ui.Env) []finding {
 		}
 		switch text, err := os.ReadFile(file); {
 		case err != nil:
-			lost = append(lost, e.Path)
+			missing = append(missing, e.Path)
 		case !bytes.Equal(text, fresh):
-			old = append(old, file)
+			outdated = append(outdated, file)
 		}
 	}
 	var list []finding
-	if len(lost) > 0 {
-		list = append(list, doubt("schema", "create it: flowrun schema tool > FILE", "these definitions refer to a schema file that does not exist: %s", ui.Listed(lost)))
+	if len(missing) > 0 {
+		list = append(list, warning("schema", "create it: flowrun schema tool > FILE", "these definitions refer to a schema file that does not exist: %s", ui.Listed(missing)))
 	}
-	slices.Sort(old)
-	if old = slices.Compact(old); len(old) > 0 {
-		list = append(list, doubt("schema", "update it: flowrun schema tool > FILE", "differs from the schema of this version: %s", ui.Listed(old)))
+	slices.Sort(outdated)
+	if outdated = slices.Compact(outdated); len(outdated) > 0 {
+		list = append(list, warning("schema", "update it: flowrun schema tool > FILE", "differs from the schema of this version: %s", ui.Listed(outdated)))
 	}
 	return list
 }
@@ -144,13 +144,13 @@ func schemaOf(e tool.Listed) string {
 			if strings.Contains(to, "://") || to == "" {
 				return ""
 			}
-			return resolved(filepath.Dir(e.Path), filepath.FromSlash(to))
+			return resolvePath(filepath.Dir(e.Path), filepath.FromSlash(to))
 		}
 	}
 	return ""
 }
 
-func resolved(dir, path string) string {
+func resolvePath(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}

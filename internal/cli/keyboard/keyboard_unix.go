@@ -26,19 +26,19 @@ import (
 // While a step has it, the step gets every key, including Ctrl-C, which the step's own terminal
 // turns into a signal. Ctrl-C pressed three times within a second stops the run.
 //
-// Screen, SetView and Release may be called on a nil Keyboard.
+// TerminalWriter, SetView and Release may be called on a nil Keyboard.
 type Keyboard struct {
-	in      *os.File      // stdin
-	fd      int           // descriptor of in
-	lock    chan struct{} // full while a step or a question reads from the terminal
-	display io.Writer
-	stdout  bool // stdout is a terminal
-	taken   atomic.Bool
+	in             *os.File      // stdin
+	fd             int           // descriptor of in
+	lock           chan struct{} // full while a step or a question reads from the terminal
+	display        io.Writer
+	stdoutTerminal bool // stdout is a terminal
+	raw            atomic.Bool
 
-	mu    sync.Mutex
-	modes *term.State   // modes to restore; nil while no step has the terminal
-	view  *console.View // suspended while a step or a question has the terminal; may be nil
-	ended bool          // the last output of the step ended a line
+	mu          sync.Mutex
+	savedModes  *term.State   // modes to restore; nil while no step has the terminal
+	view        *console.View // suspended while a step or a question has the terminal; may be nil
+	atLineStart bool          // the last output of the step ended a line
 }
 
 // SetView sets the live view that is suspended while a step or a question has the terminal.
@@ -58,11 +58,11 @@ func Open(env *ui.Env, noInput bool) *Keyboard {
 	if noInput || !ok || !ui.IsTerminal(in) {
 		return nil
 	}
-	k := &Keyboard{in: in, fd: int(in.Fd()), lock: make(chan struct{}, 1), stdout: ui.IsTerminal(env.Stdout)}
+	k := &Keyboard{in: in, fd: int(in.Fd()), lock: make(chan struct{}, 1), stdoutTerminal: ui.IsTerminal(env.Stdout)}
 	switch {
 	case ui.IsTerminal(env.Stderr):
 		k.display = env.Stderr
-	case k.stdout:
+	case k.stdoutTerminal:
 		k.display = env.Stdout
 	default:
 		return nil
@@ -70,17 +70,17 @@ func Open(env *ui.Env, noInput bool) *Keyboard {
 	return k
 }
 
-// Screen returns a writer for everything that the step does not print. While a step has the
+// TerminalWriter returns a writer for everything that the step does not print. While a step has the
 // terminal in raw mode, the writer completes line ends.
-func (k *Keyboard) Screen(w io.Writer) io.Writer {
+func (k *Keyboard) TerminalWriter(w io.Writer) io.Writer {
 	if k == nil || !ui.IsTerminal(w) {
 		return w
 	}
-	return &ui.Screen{To: w, Taken: &k.taken}
+	return &ui.TerminalWriter{To: w, Raw: &k.raw}
 }
 
 // Stdout reports whether stdout is a terminal too.
-func (k *Keyboard) Stdout() bool { return k.stdout }
+func (k *Keyboard) Stdout() bool { return k.stdoutTerminal }
 
 // inForeground returns an error if flowrun may not read from the terminal because it runs in the
 // background.
@@ -107,10 +107,10 @@ func (k *Keyboard) Attach(dag.ID) (flowrun.Attachment, error) {
 		waker.Close()
 		return nil, fmt.Errorf("cannot take over the terminal: %w", err)
 	}
-	h := &attachment{Keyboard: k, wake: wake, waker: waker, sizes: make(chan flowrun.TerminalSize, 1), changed: make(chan os.Signal, 1)}
-	signal.Notify(h.changed, syscall.SIGWINCH)
+	h := &attachment{Keyboard: k, wake: wake, waker: waker, sizes: make(chan flowrun.TerminalSize, 1), resized: make(chan os.Signal, 1)}
+	signal.Notify(h.resized, syscall.SIGWINCH)
 	h.sizes <- k.size()
-	h.watching.Go(h.watch)
+	h.watcher.Go(h.watchSize)
 	return h, nil
 }
 
@@ -128,8 +128,8 @@ func (k *Keyboard) enterRawMode() error {
 		}
 		return err
 	}
-	k.modes, k.ended = modes, true
-	k.taken.Store(true)
+	k.savedModes, k.atLineStart = modes, true
+	k.raw.Store(true)
 	return nil
 }
 
@@ -141,12 +141,12 @@ func (k *Keyboard) Release() {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.modes != nil {
-		term.Restore(k.fd, k.modes)
-		k.modes = nil
-		k.taken.Store(false)
+	if k.savedModes != nil {
+		term.Restore(k.fd, k.savedModes)
+		k.savedModes = nil
+		k.raw.Store(false)
 		if k.view != nil {
-			if !k.ended {
+			if !k.atLineStart {
 				io.WriteString(k.display, "\n")
 			}
 			k.view.Resume()
@@ -167,16 +167,16 @@ type attachment struct {
 	*Keyboard
 	wake, waker *os.File // closing waker ends Read
 	sizes       chan flowrun.TerminalSize
-	changed     chan os.Signal
-	watching    sync.WaitGroup
+	resized     chan os.Signal
+	watcher     sync.WaitGroup
 
-	ctrlC int
-	since time.Time // time of the first Ctrl-C in a row
+	ctrlC      int
+	firstCtrlC time.Time // time of the first Ctrl-C in a row
 }
 
-// watch sends new sizes. A size that has not been received yet is replaced.
-func (h *attachment) watch() {
-	for range h.changed {
+// watchSize sends new sizes. A size that has not been received yet is replaced.
+func (h *attachment) watchSize() {
+	for range h.resized {
 		select {
 		case <-h.sizes:
 		default:
@@ -191,15 +191,15 @@ func (h *attachment) Size() <-chan flowrun.TerminalSize { return h.sizes }
 // Read waits for a key, or for Close. It polls, because the descriptor is shared with the program
 // that started flowrun and so must not be made non-blocking.
 func (h *attachment) Read(b []byte) (int, error) {
-	n, err := h.keys(h.wake, b)
+	n, err := h.readKeys(h.wake, b)
 	if err == nil {
 		h.stopOnCtrlC(b[:n])
 	}
 	return n, err
 }
 
-// keys waits for input, or for wake to become readable or closed; then it returns os.ErrClosed.
-func (k *Keyboard) keys(wake *os.File, b []byte) (int, error) {
+// readKeys waits for input, or for wake to become readable or closed; then it returns os.ErrClosed.
+func (k *Keyboard) readKeys(wake *os.File, b []byte) (int, error) {
 	for {
 		ask := []unix.PollFd{{Fd: int32(k.fd), Events: unix.POLLIN}, {Fd: int32(wake.Fd()), Events: unix.POLLIN}}
 		switch _, err := unix.Poll(ask, -1); {
@@ -223,19 +223,19 @@ func (k *Keyboard) keys(wake *os.File, b []byte) (int, error) {
 	}
 }
 
-// manyCtrlC is how many times Ctrl-C must be pressed within a second to stop the run.
-const manyCtrlC = 3
+// stopCount is how many times Ctrl-C must be pressed within a second to stop the run.
+const stopCount = 3
 
-// stopOnCtrlC counts Ctrl-C and stops the run after manyCtrlC of them.
+// stopOnCtrlC counts Ctrl-C and stops the run after stopCount of them.
 func (h *attachment) stopOnCtrlC(keys []byte) {
 	for _, key := range keys {
-		if key != 3 || time.Since(h.since) > time.Second {
-			h.ctrlC, h.since = 0, time.Now()
+		if key != 3 || time.Since(h.firstCtrlC) > time.Second {
+			h.ctrlC, h.firstCtrlC = 0, time.Now()
 		}
 		if key != 3 {
 			continue
 		}
-		if h.ctrlC++; h.ctrlC == manyCtrlC {
+		if h.ctrlC++; h.ctrlC == stopCount {
 			h.ctrlC = 0
 			syscall.Kill(os.Getpid(), syscall.SIGINT) // as the terminal would in normal mode
 		}
@@ -246,7 +246,7 @@ func (h *attachment) stopOnCtrlC(keys []byte) {
 func (h *attachment) Write(b []byte) (int, error) {
 	if len(b) > 0 {
 		h.mu.Lock()
-		h.ended = b[len(b)-1] == '\n'
+		h.atLineStart = b[len(b)-1] == '\n'
 		h.mu.Unlock()
 	}
 	return h.display.Write(b)
@@ -256,8 +256,8 @@ func (h *attachment) Write(b []byte) (int, error) {
 func (h *attachment) Close() error {
 	h.Release()
 	<-h.lock
-	signal.Stop(h.changed)
-	close(h.changed)
-	h.watching.Wait()
+	signal.Stop(h.resized)
+	close(h.resized)
+	h.watcher.Wait()
 	return h.waker.Close() // wakes Read; the garbage collector closes wake after Read has returned
 }

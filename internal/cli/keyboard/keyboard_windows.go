@@ -17,7 +17,7 @@ type Keyboard struct{}
 
 func Open(env *ui.Env, _ bool) *Keyboard { return nil }
 
-func (*Keyboard) Screen(w io.Writer) io.Writer { return w }
+func (*Keyboard) TerminalWriter(w io.Writer) io.Writer { return w }
 
 func (*Keyboard) SetView(*console.View) {}
 

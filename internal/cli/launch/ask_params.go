@@ -14,28 +14,28 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// AskMissing asks a person for the required parameters that are missing, one by one, and validates
-// each. wrong is the error of Bind for params. AskMissing asks nothing if any other problem exists,
+// AskMissingParams asks a person for the required parameters that are missing, one by one, and validates
+// each. wrong is the error of Bind for params. AskMissingParams asks nothing if any other problem exists,
 // or if no person can be asked. asked reports whether it has added values to params.
-func AskMissing(env *ui.Env, p *flowrun.Plan, w flowrun.RunEnv, params map[string]any, wrong error, f ui.Asking) (asked bool, err error) {
-	missing := problemsIn(wrong)
+func AskMissingParams(env *ui.Env, p *flowrun.Plan, w flowrun.RunEnv, params map[string]any, wrong error, f ui.InteractionFlags) (asked bool, err error) {
+	missing := problemsOf(wrong)
 	if len(missing.Problems) == 0 || !env.CanAsk(f) ||
 		slices.ContainsFunc(missing.Problems, func(m flowrun.ParamProblem) bool { return m.Code != "missing" }) {
 		return false, nil
 	}
-	q := env.Questions()
-	defer q.Over()
-	place := func(m flowrun.ParamProblem) int {
+	q := env.Prompter()
+	defer q.Close()
+	index := func(m flowrun.ParamProblem) int {
 		return slices.IndexFunc(p.Definition.Parameters, func(d *tool.Parameter) bool { return d.Name == m.Name })
 	}
-	slices.SortFunc(missing.Problems, func(m, n flowrun.ParamProblem) int { return cmp.Compare(place(m), place(n)) })
+	slices.SortFunc(missing.Problems, func(m, n flowrun.ParamProblem) int { return cmp.Compare(index(m), index(n)) })
 	for i, m := range missing.Problems {
-		d := p.Definition.Parameters[place(m)]
+		d := p.Definition.Parameters[index(m)]
 		if err := askUntilValid(q, p, w, params, d); err != nil {
 			fmt.Fprintln(env.Stderr)
 			missing.Problems = missing.Problems[i:]
 			code := ui.CodeError(env.ReportError(missing))
-			if sig, ok := errors.AsType[ui.Interrupted](err); ok {
+			if sig, ok := errors.AsType[ui.SignalError](err); ok {
 				code = sig.Code()
 			}
 			return true, code
@@ -44,15 +44,15 @@ func AskMissing(env *ui.Env, p *flowrun.Plan, w flowrun.RunEnv, params map[strin
 	return true, nil
 }
 
-// Problems returns the problems that Bind finds with parameters. It returns none if Bind fails for
+// BindProblems returns the problems that Bind finds with parameters. It returns none if Bind fails for
 // another reason; that error is reported when the plan runs.
-func Problems(p *flowrun.Plan, w flowrun.RunEnv, params map[string]any) *flowrun.ParamsError {
+func BindProblems(p *flowrun.Plan, w flowrun.RunEnv, params map[string]any) *flowrun.ParamsError {
 	_, err := p.Bind(w, params)
-	return problemsIn(err)
+	return problemsOf(err)
 }
 
-// problemsIn returns the parameter problems in an error of Bind, or none for another error.
-func problemsIn(err error) *flowrun.ParamsError {
+// problemsOf returns the parameter problems in an error of Bind, or none for another error.
+func problemsOf(err error) *flowrun.ParamsError {
 	if bad, ok := errors.AsType[*flowrun.ParamsError](err); ok {
 		return bad
 	}
@@ -60,19 +60,19 @@ func problemsIn(err error) *flowrun.ParamsError {
 }
 
 // askUntilValid asks for one parameter until the answer is valid, and stores it in params.
-func askUntilValid(q *ui.Questions, p *flowrun.Plan, w flowrun.RunEnv, params map[string]any, d *tool.Parameter) error {
-	introduce(q, d)
+func askUntilValid(q *ui.Prompter, p *flowrun.Plan, w flowrun.RunEnv, params map[string]any, d *tool.Parameter) error {
+	describeParam(q, d)
 	for {
 		fmt.Fprintf(q.Env.Stderr, "%s: ", d.Name)
-		text, err := q.Answer(p.Secret(d.Name))
+		text, err := q.ReadAnswer(p.Secret(d.Name))
 		if err != nil {
 			return err
 		}
 		if text == "" {
 			continue
 		}
-		params[d.Name] = meant(d, text)
-		bad := Problems(p, w, params)
+		params[d.Name] = answerValue(d, text)
+		bad := BindProblems(p, w, params)
 		i := slices.IndexFunc(bad.Problems, func(m flowrun.ParamProblem) bool { return m.Parameter() == d.Name })
 		if i < 0 {
 			return nil
@@ -82,8 +82,8 @@ func askUntilValid(q *ui.Questions, p *flowrun.Plan, w flowrun.RunEnv, params ma
 	}
 }
 
-// introduce prints what is asked for: type, description, choices, an example.
-func introduce(q *ui.Questions, d *tool.Parameter) {
+// describeParam prints what is asked for: type, description, choices, an example.
+func describeParam(q *ui.Prompter, d *tool.Parameter) {
 	kind := d.Type
 	if kind == "" {
 		kind = "string"
@@ -105,9 +105,9 @@ func introduce(q *ui.Questions, d *tool.Parameter) {
 	}
 }
 
-// meant converts an answer to the value of the parameter. One of several choices may be given by
+// answerValue converts an answer to the value of the parameter. One of several choices may be given by
 // its number, unless that number is a choice itself. Yes and no are booleans.
-func meant(d *tool.Parameter, text string) any {
+func answerValue(d *tool.Parameter, text string) any {
 	enum := d.Validation.Enum
 	if slices.ContainsFunc(enum, func(v tool.Value) bool { return ui.ValueText(v) == text }) {
 		return text

@@ -23,7 +23,7 @@ import (
 
 // ConsentFlags are the flags about approval, shared by all commands that call tools.
 type ConsentFlags struct {
-	ui.Asking
+	ui.InteractionFlags
 	approve, deny []string
 
 	Settings   *config.Config
@@ -96,16 +96,16 @@ type Subject struct {
 // Facts returns what the policy needs to know about the tools.
 func (s Subject) Facts() (list []policy.Tool) {
 	for _, u := range s.Tools {
-		list = append(list, factsOf(u, func(*tool.Definition) (file, why string) { return "", "" }))
+		list = append(list, describeTool(u, func(*tool.Definition) (file, why string) { return "", "" }))
 	}
 	return list
 }
 
-// factsOf describes one tool for the policy. known returns the path of a definition, and the
+// describeTool describes one tool for the policy. known returns the path of a definition, and the
 // reason, if only its path identifies the definition. It returns "" if name and tags count too.
-func factsOf(u flowrun.UsedTool, known func(*tool.Definition) (file, why string)) policy.Tool {
+func describeTool(u flowrun.UsedTool, known func(*tool.Definition) (file, why string)) policy.Tool {
 	var t *policy.Tool
-	for _, d := range slices.Backward(madeOf(u.Definition)) {
+	for _, d := range slices.Backward(sourcesOf(u.Definition)) {
 		one := &policy.Tool{Name: d.Name, Tags: d.Tags, Base: t, Place: placeOf(d)}
 		one.File, one.Why = known(d)
 		if d.Alias && len(d.Tags) == 0 { // an alias without tags has the tags of its base tool
@@ -117,9 +117,9 @@ func factsOf(u flowrun.UsedTool, known func(*tool.Definition) (file, why string)
 	return *t
 }
 
-// madeOf returns the definitions that a compiled definition was made of, its own first. Only an
+// sourcesOf returns the definitions that a compiled definition was made of, its own first. Only an
 // alias has more than one.
-func madeOf(d *tool.Definition) []*tool.Definition {
+func sourcesOf(d *tool.Definition) []*tool.Definition {
 	if len(d.MadeOf) > 0 {
 		return d.MadeOf // an alias and its base tools
 	}
@@ -137,27 +137,27 @@ func placeOf(d *tool.Definition) policy.Place {
 	return policy.Anywhere
 }
 
-// at returns the entry point of the calls.
-func (f *ConsentFlags) at() policy.EntryPoint { return cmp.Or(f.EntryPoint, policy.Run) }
+// entryPoint returns the entry point of the calls.
+func (f *ConsentFlags) entryPoint() policy.EntryPoint { return cmp.Or(f.EntryPoint, policy.Run) }
 
-// judge returns the decision of the policy about what. A person can be asked if there is one at the
+// decideNow returns the decision of the policy about what. A person can be asked if there is one at the
 // terminal.
-func judge(env *ui.Env, what Subject, f ConsentFlags) policy.Decision {
-	return f.judge(what, env.CanAsk(f.Asking))
+func decideNow(env *ui.Env, what Subject, f ConsentFlags) policy.Decision {
+	return f.decide(what, env.CanAsk(f.InteractionFlags))
 }
 
-// judge returns the decision of the policy. canAsk says whether a person can be asked.
-func (f *ConsentFlags) judge(what Subject, canAsk bool) policy.Decision {
+// decide returns the decision of the policy. canAsk says whether a person can be asked.
+func (f *ConsentFlags) decide(what Subject, canAsk bool) policy.Decision {
 	return f.Decide(what.Tools, "", canAsk)
 }
 
 // Decide returns the decision of the policy about tools, the first of which is called. written is
 // how the caller named that tool, or "" if by its name.
 func (f *ConsentFlags) Decide(tools []flowrun.UsedTool, written string, canAsk bool) policy.Decision {
-	if f.at() == policy.Call {
-		return f.modelVerdict(tools, written, canAsk)
+	if f.entryPoint() == policy.Call {
+		return f.decideModelCall(tools, written, canAsk)
 	}
-	return policy.Decide(policy.Request{EntryPoint: f.at(), Tools: Subject{Tools: tools}.Facts(), Rules: f.Rules(), CanAsk: canAsk})
+	return policy.Decide(policy.Request{EntryPoint: f.entryPoint(), Tools: Subject{Tools: tools}.Facts(), Rules: f.Rules(), CanAsk: canAsk})
 }
 
 // DecideTests sets Refused in the test cases whose tools may not run. It never asks. It returns the
@@ -182,10 +182,10 @@ func DecideTests(env *ui.Env, cases []tooltest.Case) (*ConsentFlags, error) {
 // not count as named by the user.
 func (f *ConsentFlags) MayCall(tools []flowrun.UsedTool) error {
 	var v policy.Decision
-	if f.at() == policy.Call {
-		v = f.modelVerdict(tools, "", false)
+	if f.entryPoint() == policy.Call {
+		v = f.decideModelCall(tools, "", false)
 	} else {
-		v = policy.Decide(policy.Request{EntryPoint: f.at(), Declared: true, Tools: Subject{Tools: tools}.Facts(), Rules: f.Rules()})
+		v = policy.Decide(policy.Request{EntryPoint: f.entryPoint(), Declared: true, Tools: Subject{Tools: tools}.Facts(), Rules: f.Rules()})
 	}
 	if v.Action != policy.Allow {
 		return &ui.RefusedError{Reason: v.Reason}
@@ -195,7 +195,7 @@ func (f *ConsentFlags) MayCall(tools []flowrun.UsedTool) error {
 
 // PreviewDecision reports in a dry run whether the call would be allowed.
 func PreviewDecision(env *ui.Env, what Subject, f ConsentFlags) {
-	switch v := judge(env, what, f); v.Action {
+	switch v := decideNow(env, what, f); v.Action {
 	case policy.Refuse:
 		env.Notef("this would be refused: %s", console.Visible(v.Reason))
 	case policy.Ask:
@@ -208,7 +208,7 @@ func PreviewDecision(env *ui.Env, what Subject, f ConsentFlags) {
 // audit log first; if that fails, the call is not allowed. s is the history if it is already open,
 // or nil. id is the id that a new run must have because the audit log names it, or "".
 func Consent(env *ui.Env, s *sqlite.Store, what Subject, f ConsentFlags) (id string, err error) {
-	v := judge(env, what, f)
+	v := decideNow(env, what, f)
 	if v.Action == policy.Allow {
 		return "", nil
 	}
@@ -222,7 +222,7 @@ func Consent(env *ui.Env, s *sqlite.Store, what Subject, f ConsentFlags) (id str
 	}
 	d.Describe(preview)
 	if v.Action == policy.Ask {
-		yes, err := inquire(env, v, preview)
+		yes, err := askConsent(env, v, preview)
 		if err != nil {
 			return "", err
 		}
@@ -241,7 +241,7 @@ func Consent(env *ui.Env, s *sqlite.Store, what Subject, f ConsentFlags) (id str
 		if d.By == "terminal" {
 			v.Reason += ", and the answer was no"
 		}
-		return "", &ui.RefusedError{Reason: v.Reason, Permissions: d.Permissions, Askable: d.By == "policy" && f.judge(what, true).Action == policy.Ask}
+		return "", &ui.RefusedError{Reason: v.Reason, Permissions: d.Permissions, Askable: d.By == "policy" && f.decide(what, true).Action == policy.Ask}
 	}
 	if what.Run != "" {
 		id = "" // a resumed run keeps its id
@@ -264,20 +264,20 @@ func RecordDecision(env *ui.Env, s *sqlite.Store, run string, d Decision) error 
 	return env.WriteHistory(note)
 }
 
-// inquire shows a person what would run, and asks. Ctrl-C counts as no.
-func inquire(env *ui.Env, v policy.Decision, p *flowrun.Preview) (bool, error) {
+// askConsent shows a person what would run, and asks. Ctrl-C counts as no.
+func askConsent(env *ui.Env, v policy.Decision, p *flowrun.Preview) (bool, error) {
 	yes, err := AskApproval(env, v, p)
-	if errors.As(err, new(ui.Interrupted)) {
+	if errors.As(err, new(ui.SignalError)) {
 		return false, nil
 	}
 	return yes, err
 }
 
-// AskApproval shows a person what would run, and asks. It returns a ui.Interrupted error for
+// AskApproval shows a person what would run, and asks. It returns a ui.SignalError for
 // Ctrl-C.
 func AskApproval(env *ui.Env, v policy.Decision, p *flowrun.Preview) (bool, error) {
-	card := approval(v, p)
-	width := cmp.Or(env.ErrWidth(), 80)
+	card := approvalCard(v, p)
+	width := cmp.Or(env.StderrWidth(), 80)
 	cut, err := card.Write(env.Stderr, width, false)
 	if err != nil {
 		return false, err
@@ -286,18 +286,18 @@ func AskApproval(env *ui.Env, v policy.Decision, p *flowrun.Preview) (bool, erro
 	if cut {
 		question += " (d shows the full details)"
 	}
-	return env.Confirm(ui.Inquiry{Text: question + " ", DiscardTyped: true, Details: func() error {
+	return env.Confirm(ui.YesNoQuestion{Text: question + " ", DiscardTyped: true, Details: func() error {
 		_, err := card.Write(env.Stderr, width, true)
 		return err
 	}})
 }
 
-// approval returns what a person sees before the question.
-func approval(v policy.Decision, p *flowrun.Preview) console.Approval {
+// approvalCard returns what a person sees before the question.
+func approvalCard(v policy.Decision, p *flowrun.Preview) console.Approval {
 	card := console.Approval{Why: v.Reason}
 	for _, t := range p.Tools {
 		one := console.ApprovalTool{Step: t.Step, Name: t.Name, File: t.File, Scope: string(t.Scope), Tags: t.Tags, Privilege: t.Privilege,
-			Justification: t.Justification, Secrets: t.Sources, Cleanup: t.Cleanup, Notify: t.Notify, Around: around(t.Surroundings)}
+			Justification: t.Justification, Secrets: t.Sources, Cleanup: t.Cleanup, Notify: t.Notify, Around: surroundingsCard(t.Surroundings)}
 		for _, n := range t.Permissions {
 			one.Permissions = append(one.Permissions, console.ApprovalPermission{Resolved: n.Resolved, Written: n.Written})
 		}
@@ -307,13 +307,13 @@ func approval(v policy.Decision, p *flowrun.Preview) console.Approval {
 		card.Params = append(card.Params, console.ApprovalParam{Name: name, Value: ui.ParamText(p.Params[name])})
 	}
 	for _, s := range p.Steps {
-		card.Steps = append(card.Steps, console.ApprovalStep{ID: s.ID, Kind: s.Kind, Command: s.Command, Condition: s.Condition, Fallback: s.Fallback, Around: around(s.Surroundings)})
+		card.Steps = append(card.Steps, console.ApprovalStep{ID: s.ID, Kind: s.Kind, Command: s.Command, Condition: s.Condition, Fallback: s.Fallback, Around: surroundingsCard(s.Surroundings)})
 	}
 	return card
 }
 
-// around converts surroundings to the form in which a person sees them.
-func around(s flowrun.Surroundings) console.ApprovalAround {
+// surroundingsCard converts surroundings to the form in which a person sees them.
+func surroundingsCard(s flowrun.Surroundings) console.ApprovalAround {
 	a := console.ApprovalAround{EnvFiles: s.EnvFiles, Input: s.Input, Runtime: s.Runtime}
 	for _, v := range s.Environment {
 		a.Environment = append(a.Environment, console.ApprovalVariable(v))
@@ -330,12 +330,12 @@ func (d *Decision) Describe(p *flowrun.Preview) {
 	d.Params = map[string]string{}
 	for name, v := range p.Params {
 		text := ui.ParamText(v)
-		if r := []rune(text); len(r) > maxAudited {
-			text = fmt.Sprintf("%s... (%d characters)", string(r[:maxAudited]), len(r))
+		if r := []rune(text); len(r) > maxAuditedParam {
+			text = fmt.Sprintf("%s... (%d characters)", string(r[:maxAuditedParam]), len(r))
 		}
 		d.Params[name] = text
 	}
 }
 
-// maxAudited is how many characters of a parameter value the audit log keeps.
-const maxAudited = 200
+// maxAuditedParam is how many characters of a parameter value the audit log keeps.
+const maxAuditedParam = 200

@@ -11,9 +11,9 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// modelVerdict returns the decision of the policy about a call of a model. written is how the model
+// decideModelCall returns the decision of the policy about a call of a model. written is how the model
 // named the tool, or "" if by its name.
-func (f *ConsentFlags) modelVerdict(tools []flowrun.UsedTool, written string, canAsk bool) policy.Decision {
+func (f *ConsentFlags) decideModelCall(tools []flowrun.UsedTool, written string, canAsk bool) policy.Decision {
 	r := policy.Request{EntryPoint: policy.Call, Rules: f.Rules(), CanAsk: canAsk, Tools: f.ModelFacts(tools, written)}
 	for i, p := range r.Rules.Allow {
 		tagged := func(t policy.Tool) bool { return t.File == "" && slices.Contains(t.Tags, p.Tag()) }
@@ -27,8 +27,8 @@ func (f *ConsentFlags) modelVerdict(tools []flowrun.UsedTool, written string, ca
 // ModelFacts returns what the policy needs to know about the tools that a model calls.
 func (f *ConsentFlags) ModelFacts(tools []flowrun.UsedTool, written string) (list []policy.Tool) {
 	for i, u := range tools {
-		t := factsOf(u, f.knownBy)
-		if i == 0 && written != "" && madeOf(u.Definition)[0].Scope == tool.ScopeFile {
+		t := describeTool(u, f.pathOnly)
+		if i == 0 && written != "" && sourcesOf(u.Definition)[0].Scope == tool.ScopeFile {
 			t.Written = written
 		}
 		list = append(list, t)
@@ -36,11 +36,11 @@ func (f *ConsentFlags) ModelFacts(tools []flowrun.UsedTool, written string) (lis
 	return list
 }
 
-// knownBy returns the path of a tool, with the reason, if only its path identifies it. Name and
+// pathOnly returns the path of a tool, with the reason, if only its path identifies it. Name and
 // tags of a tool do not count if the tool was called by its path, because the caller may have
 // written the file; if the project of the tool is not trusted; or if a project's tool has the name
 // of a built-in tool, because a person who approved that name did not mean the project's tool.
-func (f *ConsentFlags) knownBy(def *tool.Definition) (file, why string) {
+func (f *ConsentFlags) pathOnly(def *tool.Definition) (file, why string) {
 	switch {
 	case def.Scope == tool.ScopeFile:
 		return def.File, "it is called by its path"

@@ -12,9 +12,9 @@ import (
 )
 
 // EngineConfig configures an engine from flags and settings. s is the history; nil means that the
-// run is not recorded. parallel is --max-parallel; 0 means the setting limits.max-parallel. tidy
+// run is not recorded. parallel is --max-parallel; 0 means the setting limits.max-parallel. cleanup
 // removes the temporary folder of a run that is not recorded; call it after the run.
-func EngineConfig(s *sqlite.Store, f ConsentFlags, parallel int) (config flowrun.Config, tidy func(), err error) {
+func EngineConfig(s *sqlite.Store, f ConsentFlags, parallel int) (config flowrun.Config, cleanup func(), err error) {
 	config = flowrun.Config{Parallel: parallel, StateDir: flowrun.DefaultStateDir(),
 		Grace: f.Settings.Duration("grace"), Cleanup: f.Settings.Duration("limits.cleanup")}
 	if config.Parallel == 0 {
@@ -26,7 +26,7 @@ func EngineConfig(s *sqlite.Store, f ConsentFlags, parallel int) (config flowrun
 		config.Store = s
 		return config, func() {}, nil
 	}
-	dir, err := os.MkdirTemp("", "flowrun-") // the result is printed from the logs in this folder before tidy removes it
+	dir, err := os.MkdirTemp("", "flowrun-") // the result is printed from the logs in this folder before cleanup removes it
 	if err != nil {
 		return config, nil, fmt.Errorf("cannot create a temporary folder: %w; set TMPDIR to a folder you can write to", err)
 	}

@@ -22,16 +22,16 @@ import (
 	"github.com/flowrun/flowrun/metrics"
 )
 
-// rewrite is how often --metrics-file is written during a run.
-const rewrite = 3 * time.Second
+// metricsInterval is how often --metrics-file is written during a run.
+const metricsInterval = 3 * time.Second
 
-// meter exports the metrics of one run to Prometheus.
-type meter struct {
+// metricsExporter exports the metrics of one run to Prometheus.
+type metricsExporter struct {
 	program *metrics.Program
-	begun   atomic.Bool // the run has started, so there are metrics to show
+	started atomic.Bool // the run has started, so there are metrics to show
 	file    string      // --metrics-file, or ""
 	server  *http.Server
-	over    chan struct{}
+	done    chan struct{}
 	work    sync.WaitGroup
 }
 
@@ -50,28 +50,28 @@ func NewEngine(env *ui.Env, config flowrun.Config, plan *flowrun.Plan, f Metrics
 	if err != nil {
 		return nil, nil, err
 	}
-	m := &meter{program: program, file: f.File, over: make(chan struct{})}
+	m := &metricsExporter{program: program, file: f.File, done: make(chan struct{})}
 	run := program.Run(plan.Name())
-	config.Sinks = append(config.Sinks, run, dag.SinkFunc(func(dag.Event) { m.begun.Store(true) }))
+	config.Sinks = append(config.Sinks, run, dag.SinkFunc(func(dag.Event) { m.started.Store(true) }))
 	config.Journal = program.Journal
 	engine = flowrun.New(config)
-	if err := writable(m.file); err != nil {
+	if err := checkWritable(m.file); err != nil {
 		return nil, nil, ui.Usage(fmt.Errorf("--metrics-file %s: %w", m.file, err), nil)
 	}
-	if err := serve(env, m, f.Addr); err != nil {
+	if err := serveMetrics(env, m, f.Addr); err != nil {
 		return nil, nil, ui.Usage(fmt.Errorf("--metrics-addr %s: %w", f.Addr, err), nil)
 	}
-	m.work.Go(m.keepWriting)
+	m.work.Go(m.writePeriodically)
 	return engine, func() {
 		run.Close()
-		if err := m.end(); err != nil {
+		if err := m.close(); err != nil {
 			env.Notef("%v", err)
 		}
 	}, nil
 }
 
-// writable checks whether a file can be created or replaced.
-func writable(file string) error {
+// checkWritable checks whether a file can be created or replaced.
+func checkWritable(file string) error {
 	if file == "" {
 		return nil
 	}
@@ -89,9 +89,9 @@ func writable(file string) error {
 	return errors.Join(try.Close(), os.Remove(try.Name()))
 }
 
-// serve serves the metrics over HTTP until the run has ended. Without a host in addr, it listens on
+// serveMetrics serves the metrics over HTTP until the run has ended. Without a host in addr, it listens on
 // the loopback address only.
-func serve(env *ui.Env, m *meter, addr string) error {
+func serveMetrics(env *ui.Env, m *metricsExporter, addr string) error {
 	if addr == "" {
 		return nil
 	}
@@ -114,14 +114,14 @@ func serve(env *ui.Env, m *meter, addr string) error {
 	return nil
 }
 
-// keepWriting writes the file at intervals. It ignores errors, because end writes the file again
+// writePeriodically writes the file at intervals. It ignores errors, because close writes the file again
 // and reports them.
-func (m *meter) keepWriting() {
-	tick := time.NewTicker(rewrite)
+func (m *metricsExporter) writePeriodically() {
+	tick := time.NewTicker(metricsInterval)
 	defer tick.Stop()
 	for {
 		select {
-		case <-m.over:
+		case <-m.done:
 			return
 		case <-tick.C:
 			_ = m.write()
@@ -130,16 +130,16 @@ func (m *meter) keepWriting() {
 }
 
 // write writes the file. If the run has not started, the file of the previous run is kept.
-func (m *meter) write() error {
-	if m.file == "" || !m.begun.Load() {
+func (m *metricsExporter) write() error {
+	if m.file == "" || !m.started.Load() {
 		return nil
 	}
 	return m.program.WriteFile(m.file)
 }
 
-// end writes the file for the last time, and gives requests in progress one second to finish.
-func (m *meter) end() error {
-	close(m.over)
+// close writes the file for the last time, and gives requests in progress one second to finish.
+func (m *metricsExporter) close() error {
+	close(m.done)
 	if m.server != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()

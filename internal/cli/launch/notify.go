@@ -16,8 +16,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// auditNotify is the action in the audit log for a notification that could not be sent.
-const auditNotify = "notify"
+// auditNotifyFailed is the action in the audit log for a notification that could not be sent.
+const auditNotifyFailed = "notify"
 
 // RunEnd describes a run that has ended, or is waiting or interrupted, for notifications.
 type RunEnd struct {
@@ -27,14 +27,14 @@ type RunEnd struct {
 	Err     error                // why the engine could not finish the run, or nil
 }
 
-// RulesOf returns the notifications of the plan's tool and of the settings in force. p may be nil.
+// NotificationRules returns the notifications of the plan's tool and of the settings in force. p may be nil.
 // Notifications of nested tools do not count.
-func RulesOf(p *flowrun.Plan, c *config.Config) (list []notify.Rule) {
+func NotificationRules(p *flowrun.Plan, c *config.Config) (list []notify.Rule) {
 	if p != nil {
 		security := p.Definition.Security
 		for _, n := range p.Definition.Notify {
-			list = append(list, notify.Rule{On: events(n.On), Command: written(n.Command), Webhook: written(n.Webhook),
-				SecretEnv: written(n.SecretEnv), SecretFile: written(n.SecretFile),
+			list = append(list, notify.Rule{On: events(n.On), Command: textOf(n.Command), Webhook: textOf(n.Webhook),
+				SecretEnv: textOf(n.SecretEnv), SecretFile: textOf(n.SecretFile),
 				Reduced: security.ExecutionPrivilege == "reduced", Contained: security.Isolation == "container"})
 		}
 	}
@@ -53,7 +53,7 @@ func events(words []string) (list []notify.Event) {
 	return list
 }
 
-func written(t *tool.Text) string {
+func textOf(t *tool.Text) string {
 	if t == nil {
 		return ""
 	}
@@ -72,7 +72,7 @@ type Notifier struct {
 // Notify sends the notifications of a run that has ended. Errors do not change the result of the
 // run, and an interrupt ends the sending. Relative paths in rules start at dir.
 func Notify(ctx context.Context, env *ui.Env, sig *ui.Signals, s *sqlite.Store, e RunEnd, f ConsentFlags, dir string) {
-	ctx, stop := sig.UntilSecond(ctx)
+	ctx, stop := sig.ContextAfterRun(ctx)
 	defer stop()
 	n := Notifier{Store: s, Settings: f.Settings, Dir: dir, Report: func(string) {}}
 	if ui.Verbose(f.Progress) || f.Progress == "quiet" {
@@ -83,36 +83,36 @@ func Notify(ctx context.Context, env *ui.Env, sig *ui.Signals, s *sqlite.Store, 
 
 // Notify sends the notifications that the rules demand for the end of a run.
 func (n Notifier) Notify(ctx context.Context, e RunEnd) {
-	rules := RulesOf(e.Plan, n.Settings)
+	rules := NotificationRules(e.Plan, n.Settings)
 	if len(rules) == 0 {
 		return
 	}
-	o := notify.Outcome{Event: notify.Of(e.Result.Status, e.before(n.Store)), Result: e.Result}
-	if e.brokeOff() {
+	o := notify.Outcome{Event: notify.Of(e.Result.Status, e.previousStatus(n.Store)), Result: e.Result}
+	if e.engineFailed() {
 		o.Event = notify.Failure
 		res := *e.Result
 		res.Message = e.Err.Error()
 		o.Result = &res
 	}
-	for _, t := range notify.Send(ctx, n.how(), rules, o) {
+	for _, t := range notify.Send(ctx, n.settings(), rules, o) {
 		trouble := console.Visible(t.Error())
 		n.Report(trouble)
 		if n.Store == nil {
 			continue
 		}
-		if err := n.Store.Audit(context.WithoutCancel(ctx), auditNotify, e.Result.ID, trouble); err != nil {
+		if err := n.Store.Audit(context.WithoutCancel(ctx), auditNotifyFailed, e.Result.ID, trouble); err != nil {
 			n.Report(err.Error())
 		}
 	}
 }
 
-// brokeOff reports whether the engine could not continue, for example because the disk was full. It
+// engineFailed reports whether the engine could not continue, for example because the disk was full. It
 // returns false if another engine has taken over the run and continues it.
-func (e RunEnd) brokeOff() bool {
+func (e RunEnd) engineFailed() bool {
 	return e.Err != nil && e.Result.Status == dag.Interrupted && !errors.Is(e.Err, flowrun.ErrFenced) && !errors.Is(e.Err, dag.ErrReleased)
 }
 
-func (n Notifier) how() notify.Settings {
+func (n Notifier) settings() notify.Settings {
 	s := notify.Settings{Env: os.Environ(), Dir: n.Dir}
 	if s.Dir == "" {
 		s.Dir, _ = os.Getwd() // on failure, relative paths fail where they are used
@@ -121,9 +121,9 @@ func (n Notifier) how() notify.Settings {
 	return s
 }
 
-// before returns how the previous run of the tool ended. For a resumed run, an earlier failure of
+// previousStatus returns how the previous run of the tool ended. For a resumed run, an earlier failure of
 // the same run counts.
-func (e RunEnd) before(s *sqlite.Store) dag.Status {
+func (e RunEnd) previousStatus(s *sqlite.Store) dag.Status {
 	if e.Resumed != nil {
 		if st := e.Resumed.Result().Status; st == dag.Failed || st == dag.TimedOut {
 			return st
@@ -144,16 +144,16 @@ func (e RunEnd) before(s *sqlite.Store) dag.Status {
 	return dag.Pending
 }
 
-// NoticeJSON is a notification in the JSON document of a dry run.
-type NoticeJSON struct {
+// NotificationJSON is a notification in the JSON document of a dry run.
+type NotificationJSON struct {
 	By string         `json:"by"`
 	On []notify.Event `json:"on"`
 }
 
-// NoticesJSON converts rules for the JSON document of a dry run.
-func NoticesJSON(rules []notify.Rule) (list []NoticeJSON) {
+// NotificationsJSON converts rules for the JSON document of a dry run.
+func NotificationsJSON(rules []notify.Rule) (list []NotificationJSON) {
 	for _, r := range rules {
-		list = append(list, NoticeJSON{r.String(), r.Events()})
+		list = append(list, NotificationJSON{r.String(), r.Events()})
 	}
 	return list
 }

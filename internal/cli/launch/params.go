@@ -22,8 +22,8 @@ type assignment struct {
 	json       bool
 }
 
-// Assignments parses the arguments after the tool's name. An argument without = is a usage error.
-func Assignments(c *cobra.Command, words []string) ([]assignment, error) {
+// ParseAssignments parses the arguments after the tool's name. An argument without = is a usage error.
+func ParseAssignments(c *cobra.Command, words []string) ([]assignment, error) {
 	var list []assignment
 	for _, w := range words {
 		name, text, ok := strings.Cut(w, "=")
@@ -39,11 +39,11 @@ func Assignments(c *cobra.Command, words []string) ([]assignment, error) {
 	return list, nil
 }
 
-// Params combines --params and the assignments, which take precedence. All problems with values,
+// CollectParams combines --params and the assignments, which take precedence. All problems with values,
 // including those that Bind finds, are returned together as a *flowrun.ParamsError.
-func Params(env *ui.Env, p *flowrun.Plan, w flowrun.RunEnv, document string, list []assignment) (map[string]any, error) {
+func CollectParams(env *ui.Env, p *flowrun.Plan, w flowrun.RunEnv, document string, list []assignment) (map[string]any, error) {
 	bad := &flowrun.ParamsError{Tool: p.Name()}
-	raw, noDocument := Document(env, document)
+	raw, noDocument := ReadDocument(env, document)
 	if noDocument != nil {
 		bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: "--params", Code: "document", Message: noDocument.Error(),
 			Hint: `give a file with one JSON object, as in {"NAME": "value"}, or - for stdin`})
@@ -53,7 +53,7 @@ func Params(env *ui.Env, p *flowrun.Plan, w flowrun.RunEnv, document string, lis
 	for _, as := range list {
 		v, err := as.value(p)
 		if err != nil {
-			bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: as.Name, Code: "type", Message: err.Error(), Hint: as.WayOut()})
+			bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: as.Name, Code: "type", Message: err.Error(), Hint: as.Hint()})
 			continue
 		}
 		given[as.Name] = append(given[as.Name], v)
@@ -85,20 +85,20 @@ func addProblems(bad *flowrun.ParamsError, p *flowrun.Plan, w flowrun.RunEnv, ra
 	if _, err := p.Bind(w, raw); !errors.As(err, &found) {
 		return
 	}
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	for _, problem := range bad.Problems {
-		told[problem.Name] = true
+		reported[problem.Name] = true
 	}
 	for _, problem := range found.Problems {
-		if !told[problem.Name] {
+		if !reported[problem.Name] {
 			bad.Problems = append(bad.Problems, problem)
 		}
 	}
 }
 
-// Document reads the --params file, which must hold one JSON object. "-" means stdin, and "" an
+// ReadDocument reads the --params file, which must hold one JSON object. "-" means stdin, and "" an
 // empty object.
-func Document(env *ui.Env, name string) (map[string]any, error) {
+func ReadDocument(env *ui.Env, name string) (map[string]any, error) {
 	if name == "" {
 		return map[string]any{}, nil
 	}
@@ -122,8 +122,8 @@ func Document(env *ui.Env, name string) (map[string]any, error) {
 	return m, nil
 }
 
-// WayOut returns a hint how to write what was probably meant.
-func (as assignment) WayOut() string {
+// Hint returns a hint how to write what was probably meant.
+func (as assignment) Hint() string {
 	if as.json {
 		return fmt.Sprintf("write plain text as %s=...", as.Name)
 	}

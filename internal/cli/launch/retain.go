@@ -23,7 +23,7 @@ func ApplyRetention(ctx context.Context, env *ui.Env, s *sqlite.Store, c *config
 	if err != nil || p.Keep == 0 && p.OlderThan == 0 && p.MaxSize == 0 {
 		return
 	}
-	if p.MaxSize > 0 && !measure(filepath.Join(dir, "history.measured")) {
+	if p.MaxSize > 0 && !measureDue(filepath.Join(dir, "history.measured")) {
 		p.MaxSize = 0
 	}
 	if due, err := s.Due(ctx, p); err != nil || !due {
@@ -43,14 +43,14 @@ func ApplyRetention(ctx context.Context, env *ui.Env, s *sqlite.Store, c *config
 	}
 }
 
-// measureEvery is how often the size of the history is measured. Measuring reads the size of every
+// measureInterval is how often the size of the history is measured. Measuring reads the size of every
 // log file.
-const measureEvery = 10 * time.Minute
+const measureInterval = 10 * time.Minute
 
-// measure reports whether it is time to measure again. If so, it updates the modification time of
+// measureDue reports whether it is time to measure again. If so, it updates the modification time of
 // the stamp file.
-func measure(stamp string) bool {
-	if st, err := os.Stat(stamp); err == nil && time.Since(st.ModTime()) < measureEvery && time.Since(st.ModTime()) >= 0 {
+func measureDue(stamp string) bool {
+	if st, err := os.Stat(stamp); err == nil && time.Since(st.ModTime()) < measureInterval && time.Since(st.ModTime()) >= 0 {
 		return false
 	}
 	return os.WriteFile(stamp, nil, 0o600) == nil && os.Chtimes(stamp, time.Now(), time.Now()) == nil

@@ -13,22 +13,22 @@ import (
 	"github.com/flowrun/flowrun/internal/telemetry"
 )
 
-// flushTime limits how long sending the last spans of a run may take.
-const flushTime = 5 * time.Second
+// flushTimeout limits how long sending the last spans of a run may take.
+const flushTimeout = 5 * time.Second
 
 // Traces traces the runs of one engine with OpenTelemetry. All methods may be called on a nil
 // Traces, which means that nothing is traced.
 type Traces struct {
 	tracer *telemetry.Tracer
 
-	mu   sync.Mutex
-	lost error
-	runs map[string]telemetry.About // runs in progress of a service, by id
+	mu      sync.Mutex
+	lastErr error
+	runs    map[string]telemetry.About // runs in progress of a service, by id
 }
 
 // StartTraces makes the engine trace its run, which about describes. end sends the remaining spans;
 // it ends early if force is closed. If progress is shown, errors of sending are printed.
-func StartTraces(env *ui.Env, c *flowrun.Config, f ui.Asking, about func() telemetry.About) (end func(ctx context.Context, force <-chan struct{})) {
+func StartTraces(env *ui.Env, c *flowrun.Config, f ui.InteractionFlags, about func() telemetry.About) (end func(ctx context.Context, force <-chan struct{})) {
 	report := func(what string, err error) {
 		if err != nil && ui.Verbose(f.Progress) {
 			env.Notef("%s: %v", what, err)
@@ -36,7 +36,7 @@ func StartTraces(env *ui.Env, c *flowrun.Config, f ui.Asking, about func() telem
 	}
 	t, err := newTraces(func(string) telemetry.About { return about() })
 	report("traces are not sent", err)
-	t.Join(c)
+	t.AddTo(c)
 	return func(ctx context.Context, force <-chan struct{}) {
 		report("the trace is not complete", t.End(ctx, force))
 	}
@@ -47,21 +47,21 @@ func StartTraces(env *ui.Env, c *flowrun.Config, f ui.Asking, about func() telem
 // settings often apply to a whole machine.
 func newTraces(about func(run string) telemetry.About) (*Traces, error) {
 	settings, err := telemetry.Read()
-	if settings == nil && Inherited() == (flowrun.TraceContext{}) {
+	if settings == nil && InheritedTrace() == (flowrun.TraceContext{}) {
 		return nil, err
 	}
 	t := &Traces{}
 	t.tracer = telemetry.New(settings, telemetry.Options{Version: ui.ThisBuild().Version, About: about, Warn: func(err error) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		t.lost = err
+		t.lastErr = err
 	}})
 	return t, err
 }
 
-// Inherited returns the trace that this process is part of, from TRACEPARENT and TRACESTATE. It is
+// InheritedTrace returns the trace that this process is part of, from TRACEPARENT and TRACESTATE. It is
 // empty if there is none or if it is invalid.
-func Inherited() flowrun.TraceContext {
+func InheritedTrace() flowrun.TraceContext {
 	c := flowrun.TraceContext{Parent: os.Getenv("TRACEPARENT"), State: os.Getenv("TRACESTATE")}
 	if _, ok := telemetry.Parse(c.Parent, c.State); !ok {
 		return flowrun.TraceContext{}
@@ -69,8 +69,8 @@ func Inherited() flowrun.TraceContext {
 	return c
 }
 
-// Join makes the engine with this configuration trace its runs.
-func (t *Traces) Join(c *flowrun.Config) {
+// AddTo makes the engine with this configuration trace its runs.
+func (t *Traces) AddTo(c *flowrun.Config) {
 	if t != nil {
 		c.Sinks = append(c.Sinks, t.tracer)
 		c.Trace = t.tracer.Trace
@@ -83,7 +83,7 @@ func (t *Traces) End(ctx context.Context, force <-chan struct{}) error {
 	if t == nil {
 		return nil
 	}
-	flush, stop := context.WithTimeout(context.Background(), flushTime)
+	flush, stop := context.WithTimeout(context.Background(), flushTimeout)
 	defer stop()
 	if ctx.Err() == nil {
 		defer context.AfterFunc(ctx, stop)()
@@ -98,7 +98,7 @@ func (t *Traces) End(ctx context.Context, force <-chan struct{}) error {
 	t.tracer.Close(flush)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.lost
+	return t.lastErr
 }
 
 // NewServiceTraces returns the traces of a service. Errors of sending spans are logged.
@@ -118,14 +118,14 @@ func NewServiceTraces(log *slog.Logger) *Traces {
 	return t
 }
 
-// Follow makes a run of a service known to the tracer. Call done when the run has ended. If the
+// TraceRun makes a run of a service known to the tracer. Call done when the run has ended. If the
 // caller has no trace, the run is part of the service's trace.
-func (t *Traces) Follow(b service.Started) (done func()) {
+func (t *Traces) TraceRun(b service.Started) (done func()) {
 	if t == nil {
 		return func() {}
 	}
 	if b.Trace == (flowrun.TraceContext{}) {
-		b.Trace = Inherited()
+		b.Trace = InheritedTrace()
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -144,14 +144,14 @@ func AboutRun(plan *flowrun.Plan, past, retries *flowrun.RecordedRun, now flowru
 	about := telemetry.About{Tool: plan.Name(), Parent: now.Parent, State: now.State}
 	switch {
 	case past != nil:
-		was := past.Record.Trace
-		about.Parent, about.State, about.Past = was.Parent, was.State, past.Events
-		if c, ok := telemetry.Parse(now.Parent, now.State); ok && now != was {
+		trace := past.Record.Trace
+		about.Parent, about.State, about.Past = trace.Parent, trace.State, past.Events
+		if c, ok := telemetry.Parse(now.Parent, now.State); ok && now != trace {
 			about.Links = append(about.Links, c)
 		}
 	case retries != nil:
-		was := retries.Record.Trace
-		about.Links = append(about.Links, telemetry.Root(retries.Record.ID, was.Parent, was.State))
+		trace := retries.Record.Trace
+		about.Links = append(about.Links, telemetry.Root(retries.Record.ID, trace.Parent, trace.State))
 	}
 	return about
 }

@@ -68,7 +68,7 @@ func completeCall(env *ui.Env) cobra.CompletionFunc {
 		for _, d := range env.BuiltIn() {
 			inFile := slices.ContainsFunc(words, func(w string) bool { return w == d.Name || strings.HasPrefix(w, d.Name+"\t") })
 			if strings.HasPrefix(d.Name, prefix) && !inFile {
-				words = append(words, ui.Described(d.Name, d.Description))
+				words = append(words, ui.WithDescription(d.Name, d.Description))
 			}
 		}
 		return words, cobra.ShellCompDirectiveNoFileComp
@@ -91,12 +91,12 @@ func call(env *ui.Env, c *cobra.Command, args []string, f callFlags) error {
 	if err := f.check(c, args); err != nil {
 		return reportUsage(env, err)
 	}
-	if err := ui.OwnState(); err != nil {
+	if err := ui.CheckStateOwner(); err != nil {
 		return reportUsage(env, err)
 	}
 	if f.Progress = "none"; ui.IsTerminal(env.Stderr) { // if stderr is not a terminal, only the document is printed
 		f.Progress = "auto"
-		if err := env.ResolveProgress(c, &f.Asking); err != nil {
+		if err := env.ResolveProgress(c, &f.InteractionFlags); err != nil {
 			return reportUsage(env, err)
 		}
 	}
@@ -106,9 +106,9 @@ func call(env *ui.Env, c *cobra.Command, args []string, f callFlags) error {
 	defer sig.Stop()
 	text, err := argumentsText(ctx, env, args[1:])
 	if err != nil {
-		return answer(ctx, env, sig, notCalled(ctx, err))
+		return printAnswer(ctx, env, sig, notCalledAnswer(ctx, err))
 	}
-	return answer(ctx, env, sig, answerTo(ctx, env, sig, registry.Request{Tool: args[0], Arguments: text}, f))
+	return printAnswer(ctx, env, sig, callWithHistory(ctx, env, sig, registry.Request{Tool: args[0], Arguments: text}, f))
 }
 
 // maxArguments is how many bytes of standard input are read. It is one more than package registry
@@ -143,11 +143,11 @@ func argumentsText(ctx context.Context, env *ui.Env, words []string) (string, er
 	}
 }
 
-// answerTo loads the settings, opens the history and calls the tool.
-func answerTo(ctx context.Context, env *ui.Env, sig *ui.Signals, q registry.Request, f callFlags) (answer *registry.Answer) {
+// callWithHistory loads the settings, opens the history and calls the tool.
+func callWithHistory(ctx context.Context, env *ui.Env, sig *ui.Signals, q registry.Request, f callFlags) (answer *registry.Answer) {
 	var err error
-	if f.Settings, err = ui.Settings(env, f.Asking); err != nil {
-		return notCalled(ctx, err)
+	if f.Settings, err = ui.RunSettings(env, f.InteractionFlags); err != nil {
+		return notCalledAnswer(ctx, err)
 	}
 	if f.timeout == 0 {
 		f.timeout = f.Settings.Duration("limits.call-timeout")
@@ -155,29 +155,29 @@ func answerTo(ctx context.Context, env *ui.Env, sig *ui.Signals, q registry.Requ
 	f.Library = env.Library
 	err = env.WriteHistory(func(_ context.Context, s *sqlite.Store) error {
 		defer launch.ApplyRetention(context.WithoutCancel(ctx), env, s, f.Settings)
-		answer = callWith(ctx, env, sig, s, q, f)
+		answer = callTool(ctx, env, sig, s, q, f)
 		return nil
 	})
 	if answer == nil {
-		return notCalled(ctx, err)
+		return notCalledAnswer(ctx, err)
 	}
 	return answer
 }
 
-// callWith calls the tool with the history open.
-func callWith(ctx context.Context, env *ui.Env, sig *ui.Signals, s *sqlite.Store, q registry.Request, f callFlags) *registry.Answer {
+// callTool calls the tool with the history open.
+func callTool(ctx context.Context, env *ui.Env, sig *ui.Signals, s *sqlite.Store, q registry.Request, f callFlags) *registry.Answer {
 	config, tidy, err := launch.EngineConfig(s, f.ConsentFlags, 0)
 	if err != nil {
-		return notCalled(ctx, err)
+		return notCalledAnswer(ctx, err)
 	}
 	defer tidy()
 	config.JavaScript = env.JavaScript()
 	d := &approver{env: env, flags: f, store: s, request: q, narrator: &runview.Narrator{End: func() {}}}
-	endTraces := launch.StartTraces(env, &config, f.Asking, func() telemetry.About { return launch.AboutRun(d.plan, nil, nil, launch.Inherited()) })
+	endTraces := launch.StartTraces(env, &config, f.InteractionFlags, func() telemetry.About { return launch.AboutRun(d.plan, nil, nil, launch.InheritedTrace()) })
 	o := registry.Options{Engine: flowrun.New(config), World: flowrun.RunEnv{JavaScript: env.JavaScript()}.Until(ctx), Files: true, Timeout: f.timeout,
-		Decide: d.judge, Confirm: d.confirm, Run: func(i *registry.Invocation) []flowrun.RunOption {
+		Decide: d.decide, Confirm: d.confirm, Run: func(i *registry.Invocation) []flowrun.RunOption {
 			d.narrator = runview.Narrate(env, runview.Narration{Mode: f.Progress, Plan: i.Tool.Plan(), Recorded: true, StateDir: config.StateDir})
-			return append(d.narrator.Options, flowrun.WithForce(sig.Force), flowrun.WithTrace(launch.Inherited()), flowrun.WithOrigin(flowrun.OriginCall), flowrun.WithQueue(d.narrator.Queued))
+			return append(d.narrator.Options, flowrun.WithForce(sig.Force), flowrun.WithTrace(launch.InheritedTrace()), flowrun.WithOrigin(flowrun.OriginCall), flowrun.WithQueue(d.narrator.Queued))
 		}}
 	answer := registry.New(env.Library(), o).Call(ctx, q)
 	d.narrator.End()
@@ -188,8 +188,8 @@ func callWith(ctx context.Context, env *ui.Env, sig *ui.Signals, s *sqlite.Store
 	return answer
 }
 
-// notCalled returns the answer for a call that did not reach the registry.
-func notCalled(ctx context.Context, err error) *registry.Answer {
+// notCalledAnswer returns the answer for a call that did not reach the registry.
+func notCalledAnswer(ctx context.Context, err error) *registry.Answer {
 	answer := &registry.Answer{Err: err, Error: &registry.Error{Code: registry.CodeNotRun, Message: err.Error()}}
 	switch {
 	case ctx.Err() != nil:
@@ -205,14 +205,14 @@ func notCalled(ctx context.Context, err error) *registry.Answer {
 // reportUsage reports a usage error, both on stderr and in the document.
 func reportUsage(env *ui.Env, err error) error {
 	code := env.ReportError(err)
-	if err := ui.WriteJSON(env, notCalled(context.Background(), err)); err != nil {
+	if err := ui.WriteJSON(env, notCalledAnswer(context.Background(), err)); err != nil {
 		return err
 	}
 	return ui.CodeError(code)
 }
 
-// answer prints the document and returns the exit code as an error.
-func answer(ctx context.Context, env *ui.Env, sig *ui.Signals, answer *registry.Answer) error {
+// printAnswer prints the document and returns the exit code as an error.
+func printAnswer(ctx context.Context, env *ui.Env, sig *ui.Signals, answer *registry.Answer) error {
 	if err := ui.WriteJSON(env, answer); err != nil {
 		return err
 	}

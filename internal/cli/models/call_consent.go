@@ -28,35 +28,35 @@ type approver struct {
 	request registry.Request
 
 	plan     *flowrun.Plan   // the called tool; nil until it is known
-	verdict  policy.Decision // the decision of the policy
+	decision policy.Decision // the decision of the policy
 	narrator *runview.Narrator
 }
 
-// judge implements registry.Options.Decide.
-func (d *approver) judge(i *registry.Invocation) registry.Decision {
+// decide implements registry.Options.Decide.
+func (d *approver) decide(i *registry.Invocation) registry.Decision {
 	d.plan = i.Tool.Plan()
-	d.verdict = d.decide(d.env.CanAsk(d.flags.Asking))
-	switch d.verdict.Action {
+	d.decision = d.policyDecision(d.env.CanAsk(d.flags.InteractionFlags))
+	switch d.decision.Action {
 	case policy.Allow:
 		return registry.Decision{Action: registry.Proceed}
 	case policy.Ask:
 		return registry.Decision{Action: registry.Ask}
 	}
-	j := registry.Decision{Action: registry.Refuse, Reason: d.verdict.Reason, Advice: d.advice()}
+	j := registry.Decision{Action: registry.Refuse, Reason: d.decision.Reason, Advice: d.advice()}
 	if err := d.record(i, "policy", false); err != nil && ui.Verbose(d.flags.Progress) {
 		d.env.Notef("cannot record the refusal: %v", err)
 	}
 	return j
 }
 
-// decide returns the decision of the policy. canAsk says whether a person can be asked.
-func (d *approver) decide(canAsk bool) policy.Decision {
+// policyDecision returns the decision of the policy. canAsk says whether a person can be asked.
+func (d *approver) policyDecision(canAsk bool) policy.Decision {
 	return d.flags.Decide(d.plan.Tools(), d.request.Tool, canAsk)
 }
 
 // advice returns a hint for a person how a refused call could be allowed, or "" if it cannot be.
 func (d *approver) advice() string {
-	if d.decide(true).Action != policy.Ask {
+	if d.policyDecision(true).Action != policy.Ask {
 		return ""
 	}
 	facts := d.flags.ModelFacts(d.plan.Tools(), d.request.Tool)
@@ -75,14 +75,14 @@ func (d *approver) advice() string {
 
 // confirm implements registry.Options.Confirm: it asks the person at the terminal.
 func (d *approver) confirm(ctx context.Context, i *registry.Invocation, shown *flowrun.Confirmation) (registry.Decision, error) {
-	no := registry.Decision{Action: registry.Refuse, Reason: d.verdict.Reason + ", and the answer was no"}
+	no := registry.Decision{Action: registry.Refuse, Reason: d.decision.Reason + ", and the answer was no"}
 	preview, err := i.Preview()
 	if err != nil {
 		return no, err
 	}
 	d.show(shown)
-	yes, err := launch.AskApproval(d.env, d.verdict, preview)
-	if errors.As(err, new(ui.Interrupted)) || ctx.Err() != nil {
+	yes, err := launch.AskApproval(d.env, d.decision, preview)
+	if errors.As(err, new(ui.SignalError)) || ctx.Err() != nil {
 		return registry.Decision{Action: registry.Cancel}, nil
 	}
 	if err != nil {
@@ -99,7 +99,7 @@ func (d *approver) confirm(ctx context.Context, i *registry.Invocation, shown *f
 
 // record writes the decision to the audit log.
 func (d *approver) record(i *registry.Invocation, by string, approved bool) error {
-	doc := launch.Decision{Tool: d.plan.Name(), EntryPoint: string(policy.Call), Action: "refused", By: by, Reason: d.verdict.Reason}
+	doc := launch.Decision{Tool: d.plan.Name(), EntryPoint: string(policy.Call), Action: "refused", By: by, Reason: d.decision.Reason}
 	if src := d.plan.Definition.Source; src != nil {
 		doc.Definition = tool.DigestOf(src)
 	}
@@ -117,7 +117,7 @@ func (d *approver) record(i *registry.Invocation, by string, approved bool) erro
 func (d *approver) show(c *flowrun.Confirmation) {
 	fmt.Fprintf(d.env.Stderr, "A model calls a tool: %s\n", console.Visible(c.Title))
 	if c.Text != "" {
-		fmt.Fprintln(d.env.Stderr, inBlock(c.Text))
+		fmt.Fprintln(d.env.Stderr, indentedBlock(c.Text))
 	}
 	if c.Diff != nil {
 		fmt.Fprint(d.env.Stderr, d.diff(c.Diff))
@@ -125,18 +125,18 @@ func (d *approver) show(c *flowrun.Confirmation) {
 	fmt.Fprintln(d.env.Stderr)
 }
 
-// inBlock returns text as an indented block with invisible characters made visible.
-func inBlock(text string) string {
+// indentedBlock returns text as an indented block with invisible characters made visible.
+func indentedBlock(text string) string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	for i, line := range lines {
-		lines[i] = "  " + asShown(line)
+		lines[i] = "  " + visibleLine(line)
 	}
 	return strings.Join(lines, "\n")
 }
 
-// asShown returns a line with invisible characters made visible. Tabs, which indent much of what is
+// visibleLine returns a line with invisible characters made visible. Tabs, which indent much of what is
 // edited, become arrows.
-func asShown(line string) string {
+func visibleLine(line string) string {
 	cells := strings.Split(line, "\t")
 	for i := range cells {
 		cells[i] = console.Visible(cells[i])
@@ -150,7 +150,7 @@ func (d *approver) diff(f *flowrun.FileDiff) string {
 	var b strings.Builder
 	color := d.env.Colored(d.env.Stderr)
 	for line := range strings.Lines(f.FileDiff) {
-		line = asShown(strings.TrimSuffix(line, "\n"))
+		line = visibleLine(strings.TrimSuffix(line, "\n"))
 		if code := map[bool]string{true: diffColor(line)}[color]; code != "" {
 			line = "\x1b[" + code + "m" + line + "\x1b[0m"
 		}

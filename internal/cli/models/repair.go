@@ -65,10 +65,10 @@ const maxRepairLine = 16 << 20
 
 // repairLines writes one line of output for each line of input.
 func repairLines(env *ui.Env, in io.Reader) error {
-	m := &mender{}
+	m := &repairer{}
 	r := bufio.NewReaderSize(in, 64<<10)
 	for first := true; ; first = false {
-		line, tooLong, err := oneOfLines(r)
+		line, tooLong, err := readLine(r)
 		if first { // shells on Windows write a byte order mark first
 			line = bytes.TrimPrefix(line, []byte("\ufeff"))
 		}
@@ -90,9 +90,9 @@ func repairLines(env *ui.Env, in io.Reader) error {
 	}
 }
 
-// oneOfLines reads a line. For a line that is too long, it reads to the end of the line and returns
+// readLine reads a line. For a line that is too long, it reads to the end of the line and returns
 // only tooLong.
-func oneOfLines(r *bufio.Reader) (line []byte, tooLong bool, err error) {
+func readLine(r *bufio.Reader) (line []byte, tooLong bool, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
 		if tooLong = tooLong || len(line)+len(part) > maxRepairLine; tooLong {
@@ -125,8 +125,8 @@ type repairAnswer struct {
 	Error     any               `json:"error"`
 }
 
-// badLine is the error for a line that is not a valid request.
-type badLine struct {
+// lineError is the error for a line that is not a valid request.
+type lineError struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
@@ -134,17 +134,17 @@ type badLine struct {
 // codeBadLine is the error code for a line that is not a valid request.
 const codeBadLine = "bad-line"
 
-// mender answers lines. It keeps the rules of the last declaration, because most lines of a file
+// repairer answers lines. It keeps the rules of the last declaration, because most lines of a file
 // have the same one.
-type mender struct {
-	declared []byte
-	rules    *argumentRules
+type repairer struct {
+	parameters []byte
+	rules      *argumentRules
 }
 
-func (m *mender) answer(line []byte, tooLong bool) repairAnswer {
+func (m *repairer) answer(line []byte, tooLong bool) repairAnswer {
 	a := repairAnswer{ID: json.RawMessage("null"), Repairs: []argparse.Repair{}, Coercions: []argparse.Repair{}, Defaults: []string{}}
 	fail := func(format string, args ...any) repairAnswer {
-		a.Error = badLine{codeBadLine, fmt.Sprintf(format, args...)}
+		a.Error = lineError{codeBadLine, fmt.Sprintf(format, args...)}
 		return a
 	}
 	var l repairLine
@@ -170,27 +170,27 @@ func (m *mender) answer(line []byte, tooLong bool) repairAnswer {
 	case l.Input == nil:
 		return fail("input is missing")
 	}
-	if err := m.declare(l.Parameters); err != nil {
+	if err := m.setParameters(l.Parameters); err != nil {
 		return fail("tool_parameters: %v", err)
 	}
-	m.read(&a, inputText(l.Input))
+	m.parse(&a, inputText(l.Input))
 	return a
 }
 
-// declare sets the parameters that apply to the line.
-func (m *mender) declare(doc []byte) (err error) {
-	if m.rules != nil && bytes.Equal(doc, m.declared) {
+// setParameters sets the parameters that apply to the line.
+func (m *repairer) setParameters(doc []byte) (err error) {
+	if m.rules != nil && bytes.Equal(doc, m.parameters) {
 		return nil
 	}
 	m.rules = nil
 	if m.rules, err = readRules(doc); err == nil {
-		m.declared = bytes.Clone(doc)
+		m.parameters = bytes.Clone(doc)
 	}
 	return err
 }
 
-// read parses the text of the model and fills in the answer.
-func (m *mender) read(a *repairAnswer, text []byte) {
+// parse parses the text of the model and fills in the answer.
+func (m *repairer) parse(a *repairAnswer, text []byte) {
 	res, refused := argparse.Parse(m.rules.schema, "", text)
 	if refused != nil {
 		a.Error = refused

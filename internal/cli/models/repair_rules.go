@@ -23,8 +23,8 @@ type argumentRules struct {
 	tool   *registry.Tool
 }
 
-// ruled is the name of that tool, which is never called.
-const ruled = "arguments"
+// argumentsTool is the name of that tool, which is never called.
+const argumentsTool = "arguments"
 
 func readRules(doc []byte) (*argumentRules, error) {
 	schema, err := argparse.ReadParameters(doc)
@@ -50,24 +50,24 @@ func readRules(doc []byte) (*argumentRules, error) {
 		return nil, err
 	}
 	lib := tool.NewLibrary(tool.Config{})
-	def := flowrun.GoTool{Name: ruled, Schema: own, Run: func(context.Context, *flowrun.StepInput) (any, error) { return nil, nil }}.Definition()
+	def := flowrun.GoTool{Name: argumentsTool, Schema: own, Run: func(context.Context, *flowrun.StepInput) (any, error) { return nil, nil }}.Definition()
 	if err := lib.Add(def); err != nil {
 		return nil, err
 	}
-	t, err := registry.New(lib, registry.Options{}).Get(ruled)
+	t, err := registry.New(lib, registry.Options{}).Get(argumentsTool)
 	return &argumentRules{schema, t}, err
 }
 
-// bounds are the validation rules that have the same names as in JSON Schema. Types and choices are
+// validationKeywords are the validation rules that have the same names as in JSON Schema. Types and choices are
 // checked during parsing.
-var bounds = []string{"minLength", "maxLength", "pattern", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
+var validationKeywords = []string{"minLength", "maxLength", "pattern", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
 	"multipleOf", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"}
 
 // valueRules converts the rules of a value to JSON Schema. The validation of an array applies to
 // its elements, as in a definition.
 func valueRules(p map[string]any) (map[string]any, error) {
 	s := map[string]any{}
-	for _, key := range bounds {
+	for _, key := range validationKeywords {
 		if v, ok := p[key]; ok {
 			s[key] = v
 		}
@@ -77,8 +77,8 @@ func valueRules(p map[string]any) (map[string]any, error) {
 	for _, key := range slices.Sorted(maps.Keys(more)) {
 		switch {
 		case key == "enum":
-		case !slices.Contains(bounds, key):
-			return nil, fmt.Errorf("unknown validation rule %q%s", key, ui.Nearest(key, append(slices.Clone(bounds), "enum")))
+		case !slices.Contains(validationKeywords, key):
+			return nil, fmt.Errorf("unknown validation rule %q%s", key, ui.Nearest(key, append(slices.Clone(validationKeywords), "enum")))
 		case p["type"] == "array" && !strings.HasSuffix(key, "Items"):
 			elements[key] = more[key]
 		default:

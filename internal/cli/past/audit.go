@@ -23,8 +23,8 @@ type auditJSON struct {
 	Decision *launch.Decision `json:"decision,omitempty"`
 }
 
-// audited converts an entry, and decodes its decision if it has one.
-func audited(e sqlite.Entry) auditJSON {
+// auditEntry converts an entry, and decodes its decision if it has one.
+func auditEntry(e sqlite.Entry) auditJSON {
 	j := auditJSON{At: e.At.UTC(), Who: e.Who, Action: e.Action, Run: e.Run, Detail: e.Detail}
 	if e.Action == launch.AuditApprove || e.Action == launch.AuditRefuse {
 		var d launch.Decision
@@ -75,13 +75,13 @@ func audit(env *ui.Env, list []sqlite.Entry, output string) error {
 			Entries []auditJSON `json:"entries"`
 		}{"flowrun/audit.v1", []auditJSON{}}
 		for _, e := range list {
-			doc.Entries = append(doc.Entries, audited(e))
+			doc.Entries = append(doc.Entries, auditEntry(e))
 		}
 		return ui.WriteJSON(env, doc)
 	}
 	var rows [][]string
 	for _, e := range list {
-		rows = append(rows, []string{e.At.Local().Format(time.DateTime), e.Who, e.Action, e.Run, audited(e).Detail})
+		rows = append(rows, []string{e.At.Local().Format(time.DateTime), e.Who, e.Action, e.Run, auditEntry(e).Detail})
 	}
-	return console.Table(env.Stdout, []string{"AT", "WHO", "ACTION", "RUN", "DETAIL"}, rows, console.TableOptions{Width: env.Width()})
+	return console.Table(env.Stdout, []string{"AT", "WHO", "ACTION", "RUN", "DETAIL"}, rows, console.TableOptions{Width: env.StdoutWidth()})
 }

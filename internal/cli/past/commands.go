@@ -13,5 +13,5 @@ import (
 
 // Commands returns the commands of this package.
 func Commands(env *ui.Env) []*cobra.Command {
-	return ui.InGroup(ui.GroupLook, psCommand(env), runsCommand(env), showCommand(env), logsCommand(env), timelineCommand(env), eventsCommand(env), statsCommand(env), historyCommand(env))
+	return ui.InGroup(ui.GroupInspect, psCommand(env), runsCommand(env), showCommand(env), logsCommand(env), timelineCommand(env), eventsCommand(env), statsCommand(env), historyCommand(env))
 }

@@ -61,8 +61,8 @@ type logs struct {
 	run    *flowrun.RecordedRun
 	reader *runlog.Reader
 	out    [2]*console.Prefixer
-	bare   [2]io.Writer
-	say    func(format string, args ...any)
+	plain  [2]io.Writer
+	notef  func(format string, args ...any)
 }
 
 func newLogs(ctx context.Context, env *ui.Env, s flowrun.Store, id string, step []string) (*logs, error) {
@@ -75,7 +75,7 @@ func newLogs(ctx context.Context, env *ui.Env, s flowrun.Store, id string, step 
 		return nil, err
 	}
 	wanted := strings.Join(step, "")
-	l := &logs{store: s, run: run, reader: runlog.New(steps.LogFolder(state, id), run.Plan, wanted), bare: [2]io.Writer{ui.OnScreen(env.Stdout), ui.OnScreen(env.Stderr)}, say: env.Notef}
+	l := &logs{store: s, run: run, reader: runlog.New(steps.LogFolder(state, id), run.Plan, wanted), plain: [2]io.Writer{ui.CleanWriter(env.Stdout), ui.CleanWriter(env.Stderr)}, notef: env.Notef}
 	var names []string
 	found := wanted == ""
 	for _, s := range run.Result().Steps {
@@ -91,44 +91,44 @@ func newLogs(ctx context.Context, env *ui.Env, s flowrun.Store, id string, step 
 	return l, nil
 }
 
-// followEvery is how often --follow checks an active run for new output.
-const followEvery = 100 * time.Millisecond
+// followInterval is how often --follow checks an active run for new output.
+const followInterval = 100 * time.Millisecond
 
 func (l *logs) print(ctx context.Context, follow bool) error {
 	for {
 		live := l.run.Info.Live()
-		if err := l.reader.Copy(l.run.Events, l.to); err != nil {
+		if err := l.reader.Copy(l.run.Events, l.writerFor); err != nil {
 			return err
 		}
 		if !follow || !live {
-			err := errors.Join(l.out[0].Flush(), l.out[1].Flush(), ui.Flush(l.bare[0]), ui.Flush(l.bare[1]))
-			l.tellCut()
+			err := errors.Join(l.out[0].Flush(), l.out[1].Flush(), ui.Flush(l.plain[0]), ui.Flush(l.plain[1]))
+			l.reportTruncated()
 			return err
 		}
-		time.Sleep(followEvery)
+		time.Sleep(followInterval)
 		if err := l.run.Refresh(ctx, l.store); err != nil {
 			return err
 		}
 	}
 }
 
-// tellCut reports the steps whose output other steps saw only in part.
-func (l *logs) tellCut() {
+// reportTruncated reports the steps whose output other steps saw only in part.
+func (l *logs) reportTruncated() {
 	for _, s := range l.run.Result().Steps {
 		if s.Truncated && l.reader.Wants(s.ID) {
-			l.say("the output of step %s exceeds its buffer-limit, so references to it are truncated; the log is complete", s.ID)
+			l.notef("the output of step %s exceeds its buffer-limit, so references to it are truncated; the log is complete", s.ID)
 		}
 	}
 }
 
-// to returns the writer for a stream of a step.
-func (l *logs) to(stream steps.Streams, path dag.ID) io.Writer {
+// writerFor returns the writer for a stream of a step.
+func (l *logs) writerFor(stream steps.Streams, path dag.ID) io.Writer {
 	i := 0
 	if stream == steps.Stderr {
 		i = 1
 	}
 	if l.reader.Exactly(path) {
-		return l.bare[i]
+		return l.plain[i]
 	}
 	return l.out[i].Step(string(path))
 }

@@ -84,7 +84,7 @@ func prune(env *ui.Env, p sqlite.Policy) error {
 				err = errors.Join(err, os.RemoveAll(folder(id)))
 			}
 			if err == nil {
-				err = orphans(ctx, s, filepath.Dir(folder("x")))
+				err = removeOrphanLogs(ctx, s, filepath.Dir(folder("x")))
 			}
 		}
 		verb := "removed"
@@ -103,10 +103,10 @@ func runCount(n int) string {
 	return fmt.Sprintf("%d runs", n)
 }
 
-// orphans removes the log folders of runs that are not in the history, left by a prune that was
+// removeOrphanLogs removes the log folders of runs that are not in the history, left by a prune that was
 // interrupted. It keeps folders younger than a day, because they may belong to a run that is just
 // starting.
-func orphans(ctx context.Context, s *sqlite.Store, dir string) error {
+func removeOrphanLogs(ctx context.Context, s *sqlite.Store, dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -38,7 +38,7 @@ that wait for them, in order. It also lists tools that set max-active-runs.`,
 }
 
 func ps(ctx context.Context, env *ui.Env, s flowrun.Store, output string) error {
-	line, err := s.Queue(ctx)
+	queue, err := s.Queue(ctx)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func ps(ctx context.Context, env *ui.Env, s flowrun.Store, output string) error 
 	if err != nil {
 		return err
 	}
-	doc := rundocs.PsOf(line, runs)
+	doc := rundocs.PsOf(queue, runs)
 	if output == "json" {
 		return ui.WriteJSON(env, doc)
 	}
@@ -68,7 +68,7 @@ func psTable(env *ui.Env, doc rundocs.Ps) error {
 		rows[i] = []string{r.ID, r.Tool, r.Status.String(), console.Age(now.Sub(r.Started)) + " ago", pid, r.Message}
 	}
 	err := console.Table(env.Stdout, []string{"RUN", "TOOL", "STATUS", "STARTED", "PID", "NOTE"}, rows,
-		console.TableOptions{Width: env.Width(), Color: statusColors(env, 2)})
+		console.TableOptions{Width: env.StdoutWidth(), Color: statusColors(env, 2)})
 	if err != nil || len(doc.Locks)+len(doc.Limits) == 0 {
 		return err
 	}
@@ -83,5 +83,5 @@ func psTable(env *ui.Env, doc rundocs.Ps) error {
 		add("runs of ", l)
 	}
 	fmt.Fprintln(env.Stdout)
-	return console.Table(env.Stdout, []string{"IN USE", "SLOTS", "HELD BY", "WAITING"}, rows, console.TableOptions{Width: env.Width()})
+	return console.Table(env.Stdout, []string{"IN USE", "SLOTS", "HELD BY", "WAITING"}, rows, console.TableOptions{Width: env.StdoutWidth()})
 }

@@ -102,7 +102,7 @@ func runs(ctx context.Context, env *ui.Env, s flowrun.Store, q flowrun.Query, ou
 		rows[i] = []string{r.ID, r.Tool, r.Status.With(r.Notes...), console.Age(now.Sub(r.Started)) + " ago", runview.Elapsed(r.Started, r.Ended, r.Status, now), r.Message}
 	}
 	return console.Table(env.Stdout, []string{"RUN", "TOOL", "STATUS", "STARTED", "TOOK", "NOTE"}, rows,
-		console.TableOptions{Width: env.Width(), Color: statusColors(env, 2)})
+		console.TableOptions{Width: env.StdoutWidth(), Color: statusColors(env, 2)})
 }
 
 // statusColors returns a function that colours the column of states, or nil without colours.

@@ -84,7 +84,7 @@ func show(env *ui.Env, p *flowrun.RecordedRun) error {
 		}
 		rows = append(rows, []string{s.ID, s.Status.String(), runview.Elapsed(s.Started, s.Ended, s.Status, now), note})
 	}
-	err := console.Table(env.Stdout, []string{"STEP", "STATUS", "TOOK", "NOTE"}, rows, console.TableOptions{Width: env.Width(), Color: statusColors(env, 1)})
+	err := console.Table(env.Stdout, []string{"STEP", "STATUS", "TOOK", "NOTE"}, rows, console.TableOptions{Width: env.StdoutWidth(), Color: statusColors(env, 1)})
 	if err == nil && len(shown) < len(r.Steps) {
 		env.Notef("%d more steps, which are items of loops, are not listed; -o json lists all", len(r.Steps)-len(shown))
 	}

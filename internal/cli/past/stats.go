@@ -45,7 +45,7 @@ the p50 and p95 of the duration of the whole run and of each step.`,
 			}
 			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
 				if q.Tool == args[0] { // args[0] is a name; a file has just been read
-					if err := everSeen(ctx, env, s, q.Tool); err != nil {
+					if err := checkKnown(ctx, env, s, q.Tool); err != nil {
 						return err
 					}
 				}
@@ -69,9 +69,9 @@ type tally struct {
 	Rate      float64 `json:"success_rate"`
 	P50       int64   `json:"p50_ms"`
 	P95       int64   `json:"p95_ms"`
-	Longest   int64   `json:"max_ms"`
+	Max       int64   `json:"max_ms"`
 
-	took []time.Duration
+	durations []time.Duration
 }
 
 func (t *tally) add(st dag.Status, took time.Duration) {
@@ -79,24 +79,24 @@ func (t *tally) add(st dag.Status, took time.Duration) {
 	if st == dag.Succeeded {
 		t.Succeeded++
 	}
-	t.took = append(t.took, took)
+	t.durations = append(t.durations, took)
 }
 
-// counts reports whether a step with this final state has done its work, successfully or not.
-func counts(st dag.Status) bool { return st.Executed() && st != dag.Reused }
+// countsAsRun reports whether a step with this final state has done its work, successfully or not.
+func countsAsRun(st dag.Status) bool { return st.Executed() && st != dag.Reused }
 
-func (t *tally) sum() {
+func (t *tally) compute() {
 	if t.Runs == 0 {
 		return
 	}
 	t.Rate = float64(t.Succeeded) / float64(t.Runs)
-	slices.Sort(t.took)
-	t.P50, t.P95, t.Longest = t.within(50), t.within(95), t.within(100)
+	slices.Sort(t.durations)
+	t.P50, t.P95, t.Max = t.percentile(50), t.percentile(95), t.percentile(100)
 }
 
-// within returns a percentile of the durations in milliseconds (nearest rank).
-func (t *tally) within(percent int) int64 {
-	return t.took[(len(t.took)*percent+99)/100-1].Milliseconds()
+// percentile returns a percentile of the durations in milliseconds (nearest rank).
+func (t *tally) percentile(percent int) int64 {
+	return t.durations[(len(t.durations)*percent+99)/100-1].Milliseconds()
 }
 
 // statsJSON is the document of stats -o json (flowrun/stats.v1).
@@ -123,7 +123,7 @@ func stats(ctx context.Context, env *ui.Env, s flowrun.Store, q flowrun.Query, o
 			case e.Kind == dag.StepStarted && byName[name] == nil:
 				byName[name] = &tally{Name: name}
 				doc.Steps = append(doc.Steps, byName[name])
-			case e.Kind == dag.StepFinished && byName[name] != nil && s != nil && !s.IsLoop() && counts(s.Status): // for a loop, only its items count
+			case e.Kind == dag.StepFinished && byName[name] != nil && s != nil && !s.IsLoop() && countsAsRun(s.Status): // for a loop, only its items count
 				byName[name].add(e.Result.Status, run.ActiveTime(e.Result.Started, e.Result.Ended))
 			}
 			return nil
@@ -133,9 +133,9 @@ func stats(ctx context.Context, env *ui.Env, s flowrun.Store, q flowrun.Query, o
 		doc.Total.add(r.Status, run.ActiveTime(r.Started, r.Ended))
 	}
 	doc.Steps = slices.DeleteFunc(doc.Steps, func(t *tally) bool { return t.Runs == 0 })
-	doc.Total.sum()
+	doc.Total.compute()
 	for _, t := range doc.Steps {
-		t.sum()
+		t.compute()
 	}
 	if output == "json" {
 		return ui.WriteJSON(env, doc)
@@ -147,13 +147,13 @@ func stats(ctx context.Context, env *ui.Env, s flowrun.Store, q flowrun.Query, o
 	doc.Total.Name = "(whole run)"
 	var rows [][]string
 	for _, t := range append([]*tally{doc.Total}, doc.Steps...) {
-		rows = append(rows, []string{fmt.Sprint(t.Runs), fmt.Sprintf("%.1f %%", 100*t.Rate), short(t.P50), short(t.P95), short(t.Longest), t.Name})
+		rows = append(rows, []string{fmt.Sprint(t.Runs), fmt.Sprintf("%.1f %%", 100*t.Rate), short(t.P50), short(t.P95), short(t.Max), t.Name})
 	}
-	return console.Table(env.Stdout, []string{"RUNS", "SUCCESS", "P50", "P95", "MAX", "STEP"}, rows, console.TableOptions{Width: env.Width()})
+	return console.Table(env.Stdout, []string{"RUNS", "SUCCESS", "P50", "P95", "MAX", "STEP"}, rows, console.TableOptions{Width: env.StdoutWidth()})
 }
 
-// everSeen returns an error for a tool that is neither recorded nor available.
-func everSeen(ctx context.Context, env *ui.Env, s flowrun.Store, name string) error {
+// checkKnown returns an error for a tool that is neither recorded nor available.
+func checkKnown(ctx context.Context, env *ui.Env, s flowrun.Store, name string) error {
 	runs, err := s.Runs(ctx, flowrun.Query{Tool: name, Limit: 1})
 	if err != nil || len(runs) > 0 {
 		return err

@@ -35,7 +35,7 @@ steps that determined the duration of the run.`,
 }
 
 func timelineOptions(env *ui.Env, p *flowrun.RecordedRun) console.TimelineOptions {
-	o := console.TimelineOptions{Width: env.Width(), Color: env.Colored(env.Stdout), ASCII: ui.PlainLocale()}
+	o := console.TimelineOptions{Width: env.StdoutWidth(), Color: env.Colored(env.Stdout), ASCII: ui.ASCIILocale()}
 	if p.Info.Live() {
 		o.Now = time.Now()
 	}

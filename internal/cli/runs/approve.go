@@ -20,15 +20,15 @@ import (
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
-// reply is the answer that a person gives on the command line.
-type reply struct {
+// answerFlags are the answer that a person gives on the command line.
+type answerFlags struct {
 	approve bool
 	comment string
 	params  string // file with the values of the form
 }
 
 func approveCommand(env *ui.Env) *cobra.Command {
-	r := reply{approve: true}
+	r := answerFlags{approve: true}
 	var f runFlags
 	c := &cobra.Command{
 		Use:   "approve RUN [STEP] [FIELD=value ...]",
@@ -54,12 +54,12 @@ with flowrun resume.`,
 	}
 	r.flags(c)
 	c.Flags().StringVar(&r.params, "params", "", "read the fields of the form from this JSON `file`; - is stdin")
-	runningFlags(env, c, &f)
+	addRunFlags(env, c, &f)
 	return c
 }
 
 func rejectCommand(env *ui.Env) *cobra.Command {
-	var r reply
+	var r answerFlags
 	var f runFlags
 	c := &cobra.Command{
 		Use:   "reject RUN [STEP]",
@@ -73,16 +73,16 @@ service, continues it. The command exits with 0 even though the step fails.`,
 		ValidArgsFunction: completeQuestion(env),
 	}
 	r.flags(c)
-	runningFlags(env, c, &f)
+	addRunFlags(env, c, &f)
 	return c
 }
 
-func (r *reply) flags(c *cobra.Command) {
+func (r *answerFlags) flags(c *cobra.Command) {
 	c.Flags().StringVar(&r.comment, "comment", "", "a `text` to record with the answer")
 }
 
 // answerQuestion answers a question of a run, and continues the run if nobody else does.
-func answerQuestion(env *ui.Env, c *cobra.Command, args []string, r reply, f runFlags) error {
+func answerQuestion(env *ui.Env, c *cobra.Command, args []string, r answerFlags, f runFlags) error {
 	if err := f.check(env, c); err != nil {
 		return err
 	}
@@ -91,31 +91,31 @@ func answerQuestion(env *ui.Env, c *cobra.Command, args []string, r reply, f run
 		if err != nil {
 			return err
 		}
-		q, words, err := pick(past, args[1:])
+		q, words, err := findQuestion(past, args[1:])
 		if err != nil {
 			return err
 		}
-		params, words := withheld(past, q, words)
+		params, words := splitSecrets(past, q, words)
 		answer := flowrun.Answer{Step: q.Step, Wait: q.Wait, Approve: r.approve, Comment: r.comment, By: env.UserAndTerminal(), At: time.Now()}
 		if answer.Values, err = formValues(env, c, q, words, r); err != nil {
 			return err
 		}
 		if f.dryRun {
-			env.Notef("step %s of run %s would be %s", q.Step, past.Record.ID, verb(r.approve))
+			env.Notef("step %s of run %s would be %s", q.Step, past.Record.ID, answerVerb(r.approve))
 			return nil
 		}
 		if err := s.Answer(ctx, past.Record.ID, answer); err != nil {
-			return standing(past, err)
+			return addResumeHint(past, err)
 		}
 		if ui.Verbose(f.Progress) {
-			env.Notef("%s step %s of run %s", verb(r.approve), q.Step, past.Record.ID)
+			env.Notef("%s step %s of run %s", answerVerb(r.approve), q.Step, past.Record.ID)
 		}
 		e, err := continuedElsewhere(ctx, env, s, past, q, ui.Verbose(f.Progress))
 		if err != nil || e {
 			return err
 		}
 		err = continueRun(ctx, env, c, s, past, q, params, f)
-		for until := time.Now().Add(patience); lostRace(err) && time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
+		for until := time.Now().Add(continueTimeout); lostRace(err) && time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
 			if elsewhere, more := continuedElsewhere(ctx, env, s, past, q, ui.Verbose(f.Progress)); more != nil || elsewhere {
 				return more
 			}
@@ -134,41 +134,41 @@ func lostRace(err error) bool {
 	return errors.Is(err, flowrun.ErrLive) || errors.Is(err, flowrun.ErrChanged)
 }
 
-func verb(approve bool) string {
+func answerVerb(approve bool) string {
 	if approve {
 		return "approved"
 	}
 	return "rejected"
 }
 
-// standing adds a hint to the error of a question that has already been answered.
-func standing(p *flowrun.RecordedRun, err error) error {
+// addResumeHint adds a hint to the error of a question that has already been answered.
+func addResumeHint(p *flowrun.RecordedRun, err error) error {
 	if errors.Is(err, flowrun.ErrAnswered) && p.Info.Status != dag.Running {
 		return fmt.Errorf("%w; to continue the run: flowrun resume %s", err, p.Record.ID)
 	}
 	return err
 }
 
-// pick returns the question that the arguments after the run name, and its field values.
-func pick(p *flowrun.RecordedRun, words []string) (q flowrun.Question, values []string, err error) {
+// findQuestion returns the question that the arguments after the run name, and its field values.
+func findQuestion(p *flowrun.RecordedRun, words []string) (q flowrun.Question, values []string, err error) {
 	step := ""
 	if len(words) > 0 && !strings.Contains(words[0], "=") {
 		step, words = words[0], words[1:]
 	}
 	open := p.Questions()
-	var meant []flowrun.Question
+	var matching []flowrun.Question
 	for _, q := range open {
 		if step == "" || q.Step == step || dag.ID(q.Step).WithoutAttempts() == dag.ID(step) || dag.ID(step).Names(dag.ID(q.Step).WithoutAttempts()) {
-			meant = append(meant, q)
+			matching = append(matching, q)
 		}
 	}
 	switch {
-	case len(meant) == 0:
+	case len(matching) == 0:
 		return q, nil, noQuestion(p, step, open)
-	case len(meant) > 1:
-		return q, nil, ui.Usage(fmt.Errorf("%d steps are waiting for an answer; name one of them: %s", len(meant), ui.Listed(stepsOf(meant))), nil)
+	case len(matching) > 1:
+		return q, nil, ui.Usage(fmt.Errorf("%d steps are waiting for an answer; name one of them: %s", len(matching), ui.Listed(stepsOf(matching))), nil)
 	}
-	q = meant[0]
+	q = matching[0]
 	if q.Over(time.Now()) {
 		err = fmt.Errorf("too late: step %s waited for an answer until %s; to continue the run: flowrun resume %s", q.Step, q.Until.Local().Format(time.DateTime), p.Record.ID)
 	}
@@ -210,8 +210,8 @@ func noQuestion(p *flowrun.RecordedRun, step string, open []flowrun.Question) er
 }
 
 // formValues returns the validated values of the question's form.
-func formValues(env *ui.Env, c *cobra.Command, q flowrun.Question, words []string, r reply) (map[string]any, error) {
-	list, err := launch.Assignments(c, words)
+func formValues(env *ui.Env, c *cobra.Command, q flowrun.Question, words []string, r answerFlags) (map[string]any, error) {
+	list, err := launch.ParseAssignments(c, words)
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +222,7 @@ func formValues(env *ui.Env, c *cobra.Command, q flowrun.Question, words []strin
 		return nil, nil
 	}
 	bad := &flowrun.ParamsError{Tool: q.Tool}
-	values, err := launch.Document(env, r.params)
+	values, err := launch.ReadDocument(env, r.params)
 	if err != nil {
 		bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: "--params", Code: "document", Message: err.Error(), Hint: `give a file with one JSON object, as in {"FIELD": "value"}, or - for stdin`})
 		values = map[string]any{}
@@ -231,7 +231,7 @@ func formValues(env *ui.Env, c *cobra.Command, q flowrun.Question, words []strin
 	for _, as := range list {
 		v, err := as.FieldValue(q)
 		if err != nil {
-			bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: as.Name, Code: "type", Message: err.Error(), Hint: as.WayOut()})
+			bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: as.Name, Code: "type", Message: err.Error(), Hint: as.Hint()})
 			continue
 		}
 		given[as.Name] = append(given[as.Name], v)
@@ -259,8 +259,8 @@ func formValues(env *ui.Env, c *cobra.Command, q flowrun.Question, words []strin
 	return nil, ui.CodeError(outcome.ExitParams)
 }
 
-// patience is how long approve waits for another process to continue the run.
-const patience = 5 * time.Second
+// continueTimeout is how long approve waits for another process to continue the run.
+const continueTimeout = 5 * time.Second
 
 // continuedElsewhere reports whether another process, the owner of the run or the service,
 // continues a run that has been answered. An owner that was about to release the run may have
@@ -277,9 +277,9 @@ func continuedElsewhere(ctx context.Context, env *ui.Env, s *sqlite.Store, p *fl
 	if err := p.Refresh(ctx, s); err != nil {
 		return false, err
 	}
-	for until := time.Now().Add(patience); p.Info.Status == dag.Running || p.Info.Status == dag.Pending; {
-		heard := !slices.ContainsFunc(p.Questions(), func(x flowrun.Question) bool { return x.Wait == q.Wait })
-		if heard || time.Now().After(until) {
+	for until := time.Now().Add(continueTimeout); p.Info.Status == dag.Running || p.Info.Status == dag.Pending; {
+		answered := !slices.ContainsFunc(p.Questions(), func(x flowrun.Question) bool { return x.Wait == q.Wait })
+		if answered || time.Now().After(until) {
 			return say("process %[2]d continues run %[1]s; to see how it ends: flowrun show %[1]s", id, p.Info.PID)
 		}
 		time.Sleep(50 * time.Millisecond)
@@ -300,9 +300,9 @@ func continuedElsewhere(ctx context.Context, env *ui.Env, s *sqlite.Store, p *fl
 	return false, nil
 }
 
-// withheld separates the arguments that give secret parameters again, which the run needs to
+// splitSecrets separates the arguments that give secret parameters again, which the run needs to
 // continue, from the fields of the form.
-func withheld(p *flowrun.RecordedRun, q flowrun.Question, words []string) (secrets, fields []string) {
+func splitSecrets(p *flowrun.RecordedRun, q flowrun.Question, words []string) (secrets, fields []string) {
 	for _, w := range words {
 		name := strings.TrimSuffix(w[:max(strings.IndexByte(w, '='), 0)], ":")
 		if slices.Contains(p.Record.Withheld, name) && (q.Form == nil || q.Form.Field(name) == nil) {
@@ -316,14 +316,14 @@ func withheld(p *flowrun.RecordedRun, q flowrun.Question, words []string) (secre
 
 // continueRun resumes a run that has been answered.
 func continueRun(ctx context.Context, env *ui.Env, c *cobra.Command, s *sqlite.Store, past *flowrun.RecordedRun, q flowrun.Question, secrets []string, f runFlags) (err error) {
-	if f.Settings, err = ui.Settings(env, f.Asking); err != nil {
+	if f.Settings, err = ui.RunSettings(env, f.InteractionFlags); err != nil {
 		return err
 	}
-	list, err := launch.Assignments(c, secrets)
+	list, err := launch.ParseAssignments(c, secrets)
 	if err != nil {
 		return err
 	}
-	params, err := launch.Params(env, past.Plan, flowrun.RunEnv{}, "", list)
+	params, err := launch.CollectParams(env, past.Plan, flowrun.RunEnv{}, "", list)
 	if err != nil {
 		return err
 	}
@@ -353,11 +353,11 @@ func completeQuestion(env *ui.Env) cobra.CompletionFunc {
 			if len(args) == 1 {
 				for _, q := range open {
 					if strings.HasPrefix(q.Step, prefix) {
-						words = append(words, ui.Described(q.Step, q.Prompt))
+						words = append(words, ui.WithDescription(q.Step, q.Prompt))
 					}
 				}
 			}
-			if q, _, err := pick(p, args[1:]); err == nil && c.Name() == "approve" {
+			if q, _, err := findQuestion(p, args[1:]); err == nil && c.Name() == "approve" {
 				words = append(words, fieldWords(q, prefix)...)
 			}
 			return nil
@@ -376,7 +376,7 @@ func fieldWords(q flowrun.Question, prefix string) (words []string) {
 	}
 	for _, f := range q.Form.Fields {
 		if word := f.Name + "="; strings.HasPrefix(word, prefix) {
-			words = append(words, ui.Described(word, f.Description))
+			words = append(words, ui.WithDescription(word, f.Description))
 			continue
 		}
 		for _, v := range choicesOf(f) {

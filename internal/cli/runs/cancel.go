@@ -82,10 +82,10 @@ func cancelWaiting(ctx context.Context, env *ui.Env, s *sqlite.Store, info flowr
 	}
 	f := runFlags{output: "text", dir: past.Record.RunEnv.Workspace}
 	f.Progress, f.NoInput = "plain", true
-	if f.Settings, err = ui.Settings(env, f.Asking); err != nil {
+	if f.Settings, err = ui.RunSettings(env, f.InteractionFlags); err != nil {
 		return err
 	}
-	x := &execution{env: env, flags: f, plan: past.Plan, past: past, store: s, start: func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
+	x := &execution{env: env, flags: f, plan: past.Plan, resumed: past, store: s, start: func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		return e.Continue(ctx, g, append(o, flowrun.WithOnRecorded(func() { cancel(errCancelledBy) }))...)

@@ -53,7 +53,7 @@ func demo(env *ui.Env, f runFlags, fail bool) error {
 		return errors.New("cannot run the demo: its steps need sh, which is not on PATH; install it (on Windows, it comes with Git), or start with flowrun init")
 	}
 	if fail {
-		return brokenDemo(env, f)
+		return failingDemo(env, f)
 	}
 	dir, err := os.MkdirTemp("", "flowrun-demo-")
 	if err != nil {
@@ -67,9 +67,9 @@ func demo(env *ui.Env, f runFlags, fail bool) error {
 	return afterDemo(env, plan, res)
 }
 
-// brokenDemo runs the demo with a step that fails. Its definition is kept in the state
+// failingDemo runs the demo with a step that fails. Its definition is kept in the state
 // directory, so that the locations in messages exist.
-func brokenDemo(env *ui.Env, f runFlags) error {
+func failingDemo(env *ui.Env, f runFlags) error {
 	return env.WriteHistory(func(_ context.Context, s *sqlite.Store) error {
 		plan, res, err := runDemo(env, flowrun.DefaultStateDir(), s, f, true)
 		if res != nil && res.Status == dag.Failed && ui.Verbose(f.Progress) {
@@ -88,7 +88,7 @@ func runDemo(env *ui.Env, dir string, s *sqlite.Store, f runFlags, fail bool) (p
 	if p, err = ui.Compile(env, file); err != nil {
 		return nil, nil, err
 	}
-	if f.Settings, err = ui.Settings(env, f.Asking); err != nil {
+	if f.Settings, err = ui.RunSettings(env, f.InteractionFlags); err != nil {
 		return nil, nil, err
 	}
 	x := &execution{env: env, flags: f, plan: p, store: s, start: func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {

@@ -13,14 +13,14 @@ import (
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
-// notDetached are the flags of run that apply to the executing process, and so cannot be combined
+// notWithDetach are the flags of run that apply to the executing process, and so cannot be combined
 // with --detach.
-var notDetached = []string{"until", "allow-dash", "no-history", "watch", "watch-path", "max-parallel", "force", "summary", "exit-code", "metrics-file", "metrics-addr", "auto-approve"}
+var notWithDetach = []string{"until", "allow-dash", "no-history", "watch", "watch-path", "max-parallel", "force", "summary", "exit-code", "metrics-file", "metrics-addr", "auto-approve"}
 
 // detach sends a run to the service, which executes it, and prints its id. The parameters are
 // validated here first, so that problems are reported as usual.
 func detach(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
-	for _, name := range notDetached {
+	for _, name := range notWithDetach {
 		if c.Flags().Changed(name) {
 			return ui.Usagef(c, "--%[1]s cannot be combined with --detach: the service executes the run, and --%[1]s applies to runs that this command executes", name)
 		}
@@ -35,29 +35,29 @@ func detach(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	if bad, ok := errors.AsType[*flowrun.ParamsError](r.wrong); ok {
+	if bad, ok := errors.AsType[*flowrun.ParamsError](r.bindErr); ok {
 		return bad
 	}
-	var begun struct {
+	var started struct {
 		ID string `json:"id"`
 	}
-	if err := ui.CallService("POST", "/api/v1/runs", map[string]any{"tool": r.plan.Name(), "params": r.params, "detach": true}, &begun); err != nil {
+	if err := ui.CallService("POST", "/api/v1/runs", map[string]any{"tool": r.plan.Name(), "params": r.params, "detach": true}, &started); err != nil {
 		return err
 	}
 	if ui.Verbose(f.Progress) {
-		noteOther(env, r.plan, begun.ID)
-		env.Notef("the service executes the run; to follow it: flowrun logs -f %s; to stop it: flowrun cancel %s", begun.ID, begun.ID)
+		noteDifferentDefinition(env, r.plan, started.ID)
+		env.Notef("the service executes the run; to follow it: flowrun logs -f %s; to stop it: flowrun cancel %s", started.ID, started.ID)
 	}
 	if f.output == "json" {
-		return ui.WriteJSON(env, begun)
+		return ui.WriteJSON(env, started)
 	}
-	_, err = fmt.Fprintln(env.Stdout, begun.ID)
+	_, err = fmt.Fprintln(env.Stdout, started.ID)
 	return err
 }
 
-// noteOther prints a note if the service runs a different tool of the same name, because it was
+// noteDifferentDefinition prints a note if the service runs a different tool of the same name, because it was
 // started in another folder.
-func noteOther(env *ui.Env, plan *flowrun.Plan, id string) {
+func noteDifferentDefinition(env *ui.Env, plan *flowrun.Plan, id string) {
 	_ = env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
 		r, err := s.Record(ctx, id)
 		if err == nil && len(r.Sources) > 0 && r.Sources[0].File != plan.Definition.File {

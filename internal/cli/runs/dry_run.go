@@ -20,15 +20,15 @@ func dryRun(env *ui.Env, r *request, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	rules := launch.RulesOf(r.plan, f.Settings)
+	rules := launch.NotificationRules(r.plan, f.Settings)
 	if f.output == "json" {
 		enc := json.NewEncoder(env.Stdout)
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", "  ")
 		return enc.Encode(struct {
 			*flowrun.Preview
-			Notify []launch.NoticeJSON `json:"notify,omitempty"`
-		}{v, launch.NoticesJSON(rules)})
+			Notify []launch.NotificationJSON `json:"notify,omitempty"`
+		}{v, launch.NotificationsJSON(rules)})
 	}
 	fmt.Fprintf(env.Stdout, "%s would run:\n", v.Tool)
 	for _, name := range ui.SortedKeys(v.Params) {
@@ -52,7 +52,7 @@ func dryRun(env *ui.Env, r *request, f runFlags) error {
 		for _, s := range t.Sources {
 			fmt.Fprintf(env.Stdout, "  %s uses the secret %s\n", who, console.Visible(s))
 		}
-		showAround(env.Stdout, "  "+who+" ", t.Surroundings)
+		showSurroundings(env.Stdout, "  "+who+" ", t.Surroundings)
 		for _, c := range t.Cleanup {
 			fmt.Fprintf(env.Stdout, "  %s runs at the end: %s\n", who, console.Visible(c))
 		}
@@ -101,7 +101,7 @@ func showPreview(w io.Writer, all []flowrun.PreviewStep, prefix string) {
 		if s.Condition != "" {
 			fmt.Fprintf(w, "%s    if %s\n%s       %s: %s\n", indent, console.Visible(s.Condition), indent, s.Verdict, console.Visible(s.Why))
 		}
-		showAround(w, indent+"    ", s.Surroundings)
+		showSurroundings(w, indent+"    ", s.Surroundings)
 		for _, line := range strings.Split(strings.TrimRight(s.Command, "\n"), "\n") {
 			fmt.Fprintf(w, "%s    | %s\n", indent, console.Clean(line))
 		}
@@ -112,9 +112,9 @@ func showPreview(w io.Writer, all []flowrun.PreviewStep, prefix string) {
 	}
 }
 
-// showAround prints the runtime, environment and input of programs, one per line. Each line begins
+// showSurroundings prints the runtime, environment and input of programs, one per line. Each line begins
 // with begin.
-func showAround(w io.Writer, begin string, s flowrun.Surroundings) {
+func showSurroundings(w io.Writer, begin string, s flowrun.Surroundings) {
 	if s.Runtime != "" {
 		fmt.Fprintf(w, "%sruns with %s, outside the sandbox\n", begin, console.Visible(s.Runtime))
 	}

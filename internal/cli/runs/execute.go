@@ -17,8 +17,8 @@ import (
 // withHistory executes a request. It opens the history, unless the run is not recorded.
 func withHistory(env *ui.Env, r *request, f runFlags) error {
 	x := &execution{env: env, flags: f, plan: r.plan, start: func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
-		if r.wrong != nil {
-			return nil, r.wrong
+		if r.bindErr != nil {
+			return nil, r.bindErr
 		}
 		return e.RunBound(ctx, r.args, o...)
 	}}
@@ -34,12 +34,12 @@ func withHistory(env *ui.Env, r *request, f runFlags) error {
 
 // execution is one run, new or continued, in this process.
 type execution struct {
-	env   *ui.Env
-	flags runFlags
-	plan  *flowrun.Plan
-	past  *flowrun.RecordedRun // the run that is resumed; nil for a new run
-	store *sqlite.Store        // nil if the run is not recorded
-	start func(context.Context, *flowrun.Engine, ...flowrun.RunOption) (*flowrun.Result, error)
+	env     *ui.Env
+	flags   runFlags
+	plan    *flowrun.Plan
+	resumed *flowrun.RecordedRun // the run that is resumed; nil for a new run
+	store   *sqlite.Store        // nil if the run is not recorded
+	start   func(context.Context, *flowrun.Engine, ...flowrun.RunOption) (*flowrun.Result, error)
 
 	ctx     context.Context
 	stop    context.CancelCauseFunc
@@ -61,11 +61,11 @@ func (x *execution) run() error {
 	}
 	defer tidy()
 	config.JavaScript = x.env.JavaScript()
-	endTraces := launch.StartTraces(x.env, &config, x.flags.Asking, x.trace)
+	endTraces := launch.StartTraces(x.env, &config, x.flags.InteractionFlags, x.trace)
 	defer func() { endTraces(x.ctx, x.signals.Force) }()
 	x.setOptions()
-	keys, giveBack := x.takeTerminal()
-	defer giveBack()
+	keys, restore := x.takeTerminal()
+	defer restore()
 	narrator := x.narrate(keys, config.StateDir)
 	defer narrator.End()
 	engine, done, err := launch.NewEngine(x.env, config, x.plan, x.flags.metrics)
@@ -87,11 +87,11 @@ func (x *execution) run() error {
 
 // trace describes the run for its trace.
 func (x *execution) trace() telemetry.About {
-	return launch.AboutRun(x.plan, x.past, x.flags.retries, launch.Inherited())
+	return launch.AboutRun(x.plan, x.resumed, x.flags.retries, launch.InheritedTrace())
 }
 
 func (x *execution) setOptions() {
-	x.options = []flowrun.RunOption{flowrun.WithForce(x.signals.Force), flowrun.WithTrace(launch.Inherited())}
+	x.options = []flowrun.RunOption{flowrun.WithForce(x.signals.Force), flowrun.WithTrace(launch.InheritedTrace())}
 	if x.flags.ID != "" {
 		x.options = append(x.options, flowrun.WithID(x.flags.ID))
 	}
@@ -101,18 +101,18 @@ func (x *execution) setOptions() {
 }
 
 // takeTerminal lends the terminal to interactive steps and to questions, if there is a person.
-// giveBack restores the terminal, even if a step did not.
-func (x *execution) takeTerminal() (keys *keyboard.Keyboard, giveBack func()) {
+// restore restores the terminal, even if a step did not.
+func (x *execution) takeTerminal() (keys *keyboard.Keyboard, restore func()) {
 	keys = keyboard.Open(x.env, x.flags.NoInput)
 	if keys == nil {
 		return nil, func() {}
 	}
 	x.options = append(x.options, flowrun.WithTerminal(keys))
-	if ask := promptAtTerminal(x.env, keys, x.flags.Asking); ask != nil {
+	if ask := promptAtTerminal(x.env, keys, x.flags.InteractionFlags); ask != nil {
 		x.options = append(x.options, flowrun.WithApproval(ask))
 	}
 	stderr := x.env.Stderr
-	x.env.Stderr = keys.Screen(stderr)
+	x.env.Stderr = keys.TerminalWriter(stderr)
 	return keys, func() {
 		x.env.Stderr = stderr
 		keys.Release()
@@ -121,7 +121,7 @@ func (x *execution) takeTerminal() (keys *keyboard.Keyboard, giveBack func()) {
 
 // narrate starts to print the progress and the output of the run.
 func (x *execution) narrate(keys *keyboard.Keyboard, stateDir string) *runview.Narrator {
-	n := runview.Narrate(x.env, runview.Narration{Mode: x.flags.Progress, Plan: x.plan, Resumed: x.past, Keys: keys, Recorded: x.store != nil, StateDir: stateDir})
+	n := runview.Narrate(x.env, runview.Narration{Mode: x.flags.Progress, Plan: x.plan, Resumed: x.resumed, Keys: keys, Recorded: x.store != nil, StateDir: stateDir})
 	x.options = append(x.options, n.Options...)
 	x.options = append(x.options, flowrun.WithQueue(n.Queued))
 	x.out = &runOutput{w: n.Stdout, stop: x.stop}
@@ -147,7 +147,7 @@ func (x *execution) notStarted(err error) error {
 // person is watching.
 func (x *execution) notify(res *flowrun.Result, err error) {
 	if !x.flags.watch {
-		launch.Notify(x.ctx, x.env, x.signals, x.store, launch.RunEnd{Result: res, Plan: x.plan, Resumed: x.past, Err: err}, x.flags.ConsentFlags, x.flags.dir)
+		launch.Notify(x.ctx, x.env, x.signals, x.store, launch.RunEnd{Result: res, Plan: x.plan, Resumed: x.resumed, Err: err}, x.flags.ConsentFlags, x.flags.dir)
 	}
 }
 
@@ -159,7 +159,7 @@ func (x *execution) finish(res *flowrun.Result, err error) error {
 		}
 		return err
 	}
-	if err := conclude(x.env, res, x.plan, x.flags, x.store != nil); err != nil {
+	if err := reportEnd(x.env, res, x.plan, x.flags, x.store != nil); err != nil {
 		return err
 	}
 	if code := x.signals.Code(); code != 0 && res.Status == dag.Cancelled {

@@ -33,7 +33,7 @@ The exit code is 0 if the result would be reused, and 1 if not.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			list, err := launch.Assignments(c, args[2:])
+			list, err := launch.ParseAssignments(c, args[2:])
 			if err != nil {
 				return err
 			}
@@ -41,13 +41,13 @@ The exit code is 0 if the result would be reused, and 1 if not.`,
 			if err != nil {
 				return err
 			}
-			world := flowrun.RunEnv{AllowDash: allowDash, JavaScript: env.JavaScript()}
-			given, err := launch.Params(env, plan, world, params, list)
+			runEnv := flowrun.RunEnv{AllowDash: allowDash, JavaScript: env.JavaScript()}
+			given, err := launch.CollectParams(env, plan, runEnv, params, list)
 			if err != nil {
 				return err
 			}
 			e := flowrun.New(flowrun.Config{StateDir: flowrun.DefaultStateDir()})
-			x, err := e.ExplainCache(context.Background(), plan, args[1], given, world)
+			x, err := e.ExplainCache(context.Background(), plan, args[1], given, runEnv)
 			if err != nil {
 				return err
 			}

@@ -14,10 +14,10 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
-// conclude reports how a run ended, in the forms that the flags demand.
-func conclude(env *ui.Env, res *flowrun.Result, plan *flowrun.Plan, f runFlags, recorded bool) error {
+// reportEnd reports how a run ended, in the forms that the flags demand.
+func reportEnd(env *ui.Env, res *flowrun.Result, plan *flowrun.Plan, f runFlags, recorded bool) error {
 	if ui.Verbose(f.Progress) || f.Progress == "quiet" && res.Status != dag.Succeeded {
-		closing(env, res, recorded)
+		printOutcome(env, res, recorded)
 	}
 	if f.Progress == "github" {
 		if err := runview.WriteJobSummary(env, res, plan); err != nil {
@@ -39,9 +39,9 @@ func printResult(env *ui.Env, res *flowrun.Result, form string) error {
 		enc.SetIndent("", "  ")
 		return enc.Encode(res)
 	case "combined":
-		out := ui.OnScreen(env.Stdout)
+		out := ui.CleanWriter(env.Stdout)
 		for i := range res.Steps {
-			if err := combined(out, &res.Steps[i]); err != nil {
+			if err := printStepOutput(out, &res.Steps[i]); err != nil {
 				return err
 			}
 		}
@@ -50,8 +50,8 @@ func printResult(env *ui.Env, res *flowrun.Result, form string) error {
 	return nil
 }
 
-// combined writes the section of one step in -o combined.
-func combined(w io.Writer, s *flowrun.StepResult) error {
+// printStepOutput writes the section of one step in -o combined.
+func printStepOutput(w io.Writer, s *flowrun.StepResult) error {
 	if !s.Status.Executed() {
 		return nil
 	}
@@ -78,9 +78,9 @@ func combined(w io.Writer, s *flowrun.StepResult) error {
 	return nil
 }
 
-// closing prints one line about how the run ended. It prints nothing if the run succeeded without
+// printOutcome prints one line about how the run ended. It prints nothing if the run succeeded without
 // notes.
-func closing(env *ui.Env, res *flowrun.Result, recorded bool) {
+func printOutcome(env *ui.Env, res *flowrun.Result, recorded bool) {
 	for _, n := range res.Notices {
 		env.Notef("%s", n.Message)
 	}

@@ -47,7 +47,7 @@ parameters are not recorded, so give them again.`,
 	}
 	c.Flags().BoolVar(&o.RerunInterrupted, "rerun-interrupted", false, "run all interrupted steps again, regardless of on-interrupt")
 	c.Flags().BoolVar(&o.Latest, "latest", false, "use the current definitions instead of the recorded ones")
-	runningFlags(env, c, &f)
+	addRunFlags(env, c, &f)
 	return c
 }
 
@@ -90,7 +90,7 @@ command shows which steps will run.`,
 	c.RegisterFlagCompletionFunc("from", steps)
 	c.RegisterFlagCompletionFunc("only", steps)
 	c.RegisterFlagCompletionFunc("with", env.CompleteWith)
-	runningFlags(env, c, &f)
+	addRunFlags(env, c, &f)
 	return c
 }
 
@@ -111,11 +111,11 @@ func continueOrRetry(env *ui.Env, c *cobra.Command, args []string, f runFlags, p
 	if err := f.check(env, c); err != nil {
 		return err
 	}
-	list, err := launch.Assignments(c, args[1:])
+	list, err := launch.ParseAssignments(c, args[1:])
 	if err != nil {
 		return err
 	}
-	if f.Settings, err = ui.Settings(env, f.Asking); err != nil {
+	if f.Settings, err = ui.RunSettings(env, f.InteractionFlags); err != nil {
 		return err
 	}
 	return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
@@ -123,7 +123,7 @@ func continueOrRetry(env *ui.Env, c *cobra.Command, args []string, f runFlags, p
 		if err != nil {
 			return err
 		}
-		params, err := launch.Params(env, past.Plan, flowrun.RunEnv{}, "", list)
+		params, err := launch.CollectParams(env, past.Plan, flowrun.RunEnv{}, "", list)
 		if err != nil {
 			return err
 		}
@@ -135,7 +135,7 @@ func continueOrRetry(env *ui.Env, c *cobra.Command, args []string, f runFlags, p
 func continueRecorded(ctx context.Context, env *ui.Env, s *sqlite.Store, past *flowrun.RecordedRun, params map[string]any, f runFlags, plan planner) error {
 	g, err := plan(past, params, false)
 	if err != nil {
-		return beyond(past, err)
+		return addLimitNote(past, err)
 	}
 	if g.Nothing() {
 		reportLimit(env, past)
@@ -169,11 +169,11 @@ func continueRecorded(ctx context.Context, env *ui.Env, s *sqlite.Store, past *f
 	}
 	defer launch.ApplyRetention(ctx, env, s, f.Settings)
 	f.dir = past.Record.RunEnv.Workspace
-	told := past
+	resumed := past
 	if g.Retry {
-		told, f.retries = nil, past // a retry is a new run and reports the reused results itself
+		resumed, f.retries = nil, past // a retry is a new run and reports the reused results itself
 	}
-	x := &execution{env: env, flags: f, plan: past.Plan, past: told, store: s, start: func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
+	x := &execution{env: env, flags: f, plan: past.Plan, resumed: resumed, store: s, start: func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
 		return e.Continue(ctx, g, o...)
 	}}
 	return x.run()
@@ -220,9 +220,9 @@ func describePlan(env *ui.Env, g *flowrun.Continuation, p *flowrun.RecordedRun, 
 	warnOfCleaned(env, g)
 }
 
-// limit describes which steps a run was limited to, and the command that runs the others. Both are
+// limitOf describes which steps a run was limited to, and the command that runs the others. Both are
 // "" if the run was not limited.
-func limit(p *flowrun.RecordedRun) (to, rest string) {
+func limitOf(p *flowrun.RecordedRun) (to, rest string) {
 	switch r := p.Record; {
 	case r.WithoutUpstream && r.RetryOf != "":
 		return r.Only + " alone", "flowrun retry " + r.RetryOf
@@ -237,16 +237,16 @@ func limit(p *flowrun.RecordedRun) (to, rest string) {
 // reportLimit prints that the run was limited, because a resume or retry is limited in the same
 // way.
 func reportLimit(env *ui.Env, p *flowrun.RecordedRun) {
-	if to, rest := limit(p); to != "" {
+	if to, rest := limitOf(p); to != "" {
 		env.Notef("  limited to %s, like run %s; to run the other steps: %s", to, p.Record.ID, rest)
 	}
 }
 
-// beyond extends the error for an unknown step: the step may be missing because the run was
+// addLimitNote extends the error for an unknown step: the step may be missing because the run was
 // limited.
-func beyond(p *flowrun.RecordedRun, err error) error {
+func addLimitNote(p *flowrun.RecordedRun, err error) error {
 	var step *flowrun.StepError
-	if to, rest := limit(p); to != "" && errors.As(err, &step) {
+	if to, rest := limitOf(p); to != "" && errors.As(err, &step) {
 		return fmt.Errorf("%w; run %s was limited to %s; to run the other steps: %s", err, p.Record.ID, to, rest)
 	}
 	return err
@@ -257,11 +257,11 @@ func beyond(p *flowrun.RecordedRun, err error) error {
 func warnOfCleaned(env *ui.Env, g *flowrun.Continuation) {
 	for rest := g.Cleaned; len(rest) > 0; {
 		by := rest[0].By
-		var stand []dag.ID
+		var kept []dag.ID
 		for len(rest) > 0 && rest[0].By == by {
-			stand, rest = append(stand, rest[0].Step), rest[1:]
+			kept, rest = append(kept, rest[0].Step), rest[1:]
 		}
-		env.Notef("  note: %s has run after %s; if that undid their work, use flowrun retry --from instead", by, ui.Listed(stand))
+		env.Notef("  note: %s has run after %s; if that undid their work, use flowrun retry --from instead", by, ui.Listed(kept))
 	}
 }
 

@@ -78,12 +78,12 @@ or with --no-input, the step gets its default response.`,
 	fl.BoolVarP(&f.watch, "watch", "w", false, "run again when a definition, or a file that a cache depends on, changes")
 	fl.StringArrayVar(&f.watchPaths, "watch-path", nil, "with --watch, also watch the files that match this `pattern`, such as src/**/*.go")
 	c.RegisterFlagCompletionFunc("until", env.CompleteStep)
-	runningFlags(env, c, &f)
+	addRunFlags(env, c, &f)
 	return c
 }
 
-// runningFlags declares the flags shared by all commands that run something.
-func runningFlags(env *ui.Env, c *cobra.Command, f *runFlags) {
+// addRunFlags declares the flags shared by all commands that run something.
+func addRunFlags(env *ui.Env, c *cobra.Command, f *runFlags) {
 	fl := c.Flags()
 	fl.IntVar(&f.maxParallel, "max-parallel", 0, "run at most `n` steps at once (default: 2 for each CPU, at least 4)")
 	fl.BoolVar(&f.force, "force", false, "run steps even if the cache has their results; new results are stored")
@@ -102,7 +102,7 @@ func runningFlags(env *ui.Env, c *cobra.Command, f *runFlags) {
 
 // check validates the flags and fills in defaults.
 func (f *runFlags) check(env *ui.Env, c *cobra.Command) error {
-	if err := env.ResolveProgress(c, &f.Asking); err != nil {
+	if err := env.ResolveProgress(c, &f.InteractionFlags); err != nil {
 		return err
 	}
 	env.TrustOnce(f.TrustProject)
@@ -132,14 +132,14 @@ func run(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 	}
 	r, err := parse(env, c, args, f, nil)
 	if err != nil {
-		return notRun(env, args[0], f, err)
+		return reportNotRun(env, args[0], f, err)
 	}
-	return notRun(env, args[0], f, authorize(env, r, f))
+	return reportNotRun(env, args[0], f, authorize(env, r, f))
 }
 
-// notRun returns the error why a tool was not run. If the tool is a Markdown tool and -o json is
+// reportNotRun returns the error why a tool was not run. If the tool is a Markdown tool and -o json is
 // set, it also prints a document with the reason.
-func notRun(env *ui.Env, name string, f runFlags, why error) error {
+func reportNotRun(env *ui.Env, name string, f runFlags, why error) error {
 	if why == nil || f.output != "json" {
 		return why
 	}
@@ -156,18 +156,18 @@ func notRun(env *ui.Env, name string, f runFlags, why error) error {
 // request is a run that the user wants. Its parameters are bound only once, so that what the
 // policy, a dry run and a person see is exactly what runs.
 type request struct {
-	plan   *flowrun.Plan
-	world  flowrun.RunEnv
-	params map[string]any // as the user gave them
-	args   *flowrun.Args  // bound parameters; nil if the parameters are invalid
-	wrong  error          // why the parameters are invalid, or nil
+	plan    *flowrun.Plan
+	runEnv  flowrun.RunEnv
+	params  map[string]any // as the user gave them
+	args    *flowrun.Args  // bound parameters; nil if the parameters are invalid
+	bindErr error          // why the parameters are invalid, or nil
 }
 
-func (r *request) bind() { r.args, r.wrong = r.plan.Bind(r.world, r.params) }
+func (r *request) bind() { r.args, r.bindErr = r.plan.Bind(r.runEnv, r.params) }
 
 func (r *request) preview() (*flowrun.Preview, error) {
-	if r.wrong != nil {
-		return nil, r.wrong
+	if r.bindErr != nil {
+		return nil, r.bindErr
 	}
 	return r.args.Preview()
 }
@@ -175,13 +175,13 @@ func (r *request) preview() (*flowrun.Preview, error) {
 // parse converts the command line to a request. answers are values of parameters that the person
 // has already given.
 func parse(env *ui.Env, c *cobra.Command, args []string, f runFlags, answers map[string]any) (*request, error) {
-	r := &request{world: flowrun.RunEnv{AllowDash: f.allowDash, JavaScript: env.JavaScript()}}
-	list, err := launch.Assignments(c, args[1:])
+	r := &request{runEnv: flowrun.RunEnv{AllowDash: f.allowDash, JavaScript: env.JavaScript()}}
+	list, err := launch.ParseAssignments(c, args[1:])
 	if err != nil {
 		return nil, err
 	}
 	plan, err := ui.Compile(env, args[0])
-	if env.AskToTrust(err, f.Asking) {
+	if env.AskToTrust(err, f.InteractionFlags) {
 		plan, err = ui.Compile(env, args[0])
 	}
 	if err != nil {
@@ -193,30 +193,30 @@ func parse(env *ui.Env, c *cobra.Command, args []string, f runFlags, answers map
 		}
 	}
 	r.plan = plan
-	if r.params, err = launch.Params(env, plan, r.world, f.params, list); err != nil {
+	if r.params, err = launch.CollectParams(env, plan, r.runEnv, f.params, list); err != nil {
 		return nil, err
 	}
 	r.bind()
-	if r.answer(answers) {
+	if r.fillMissing(answers) {
 		r.bind()
 	}
 	if ui.Verbose(f.Progress) {
-		warn(env, plan, r.params)
+		printWarnings(env, plan, r.params)
 	}
 	if f.params == "-" { // stdin has been read to its end, so it cannot be used for questions
 		return r, nil
 	}
-	asked, err := launch.AskMissing(env, plan, r.world, r.params, r.wrong, f.Asking)
+	asked, err := launch.AskMissingParams(env, plan, r.runEnv, r.params, r.bindErr, f.InteractionFlags)
 	if asked {
 		r.bind()
 	}
 	return r, err
 }
 
-// answer fills in missing parameters with the values that the person gave before. It reports
+// fillMissing fills in missing parameters with the values that the person gave before. It reports
 // whether there were any.
-func (r *request) answer(answers map[string]any) (some bool) {
-	bad, _ := errors.AsType[*flowrun.ParamsError](r.wrong)
+func (r *request) fillMissing(answers map[string]any) (some bool) {
+	bad, _ := errors.AsType[*flowrun.ParamsError](r.bindErr)
 	if bad == nil {
 		return false
 	}
@@ -231,7 +231,7 @@ func (r *request) answer(answers map[string]any) (some bool) {
 // authorize asks the policy, and possibly a person, whether the run is allowed, and executes it.
 // For a dry run, it prints the preview instead.
 func authorize(env *ui.Env, r *request, f runFlags) (err error) {
-	if f.Settings, err = ui.Settings(env, f.Asking); err != nil {
+	if f.Settings, err = ui.RunSettings(env, f.InteractionFlags); err != nil {
 		return err
 	}
 	what := launch.Subject{Tools: r.plan.Tools(), Preview: r.preview}
@@ -240,7 +240,7 @@ func authorize(env *ui.Env, r *request, f runFlags) (err error) {
 		return dryRun(env, r, f)
 	}
 	if !f.noHistory {
-		f.noHistory = env.HistoryUnavailable(f.Asking)
+		f.noHistory = env.HistoryUnavailable(f.InteractionFlags)
 	}
 	what.Unrecorded = f.noHistory
 	if f.ID, err = launch.Consent(env, nil, what, f.ConsentFlags); err != nil {
@@ -249,8 +249,8 @@ func authorize(env *ui.Env, r *request, f runFlags) (err error) {
 	return withHistory(env, r, f)
 }
 
-// warn prints warnings, including those about deprecated tools and parameters.
-func warn(env *ui.Env, p *flowrun.Plan, params map[string]any) {
+// printWarnings prints warnings, including those about deprecated tools and parameters.
+func printWarnings(env *ui.Env, p *flowrun.Plan, params map[string]any) {
 	if len(p.Warnings) > 0 {
 		env.Diagnose(p.Warnings)
 	}

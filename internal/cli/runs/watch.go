@@ -36,9 +36,9 @@ func watchRun(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 		known := set.Take() // a change while the definition is being read counts as a change
 		r, err := parse(env, c, args, f, answers)
 		if err == nil {
-			set, answers = watched(r.plan, r.params, f.watchPaths), r.params
+			set, answers = watchSet(r.plan, r.params, f.watchPaths), r.params
 		} else {
-			set.Files = append(set.Files, namedIn(err)...)
+			set.Files = append(set.Files, filesInError(err)...)
 		}
 		before := set.Take()
 		for path, stamp := range known {
@@ -73,15 +73,15 @@ func watchRun(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 	}
 }
 
-// watched returns the files and patterns to watch: the definitions of the plan, the files that the
+// watchSet returns the files and patterns to watch: the definitions of the plan, the files that the
 // caches of its steps depend on, and the patterns of --watch-path.
-func watched(p *flowrun.Plan, params map[string]any, more []string) *watch.Set {
+func watchSet(p *flowrun.Plan, params map[string]any, more []string) *watch.Set {
 	s := &watch.Set{Patterns: slices.Clone(more), SkipFolders: []string{flowrun.DefaultStateDir()}}
-	add(s, p, params)
+	addPlan(s, p, params)
 	return s
 }
 
-func add(s *watch.Set, p *flowrun.Plan, params map[string]any) {
+func addPlan(s *watch.Set, p *flowrun.Plan, params map[string]any) {
 	if file := p.Definition.File; file != "" && !slices.Contains(s.Files, ui.AbsPath(file)) {
 		s.Files = append(s.Files, ui.AbsPath(file))
 	}
@@ -90,13 +90,13 @@ func add(s *watch.Set, p *flowrun.Plan, params map[string]any) {
 		if c := step.Cache; c != nil {
 			dir := ""
 			if step.WorkingDirectory != nil {
-				dir = filled(step.WorkingDirectory.S, params)
+				dir = substitute(step.WorkingDirectory.S, params)
 			}
 			s.Patterns = append(s.Patterns, patterns(dir, c.Inputs, params)...)
 			s.Exclude = append(s.Exclude, patterns(dir, c.Outputs, params)...)
 		}
 		if inner := p.Nested(name); inner != nil {
-			add(s, inner, nil)
+			addPlan(s, inner, nil)
 		}
 	}
 }
@@ -104,7 +104,7 @@ func add(s *watch.Set, p *flowrun.Plan, params map[string]any) {
 // patterns returns the patterns of a cache as paths, relative to the working directory.
 func patterns(dir string, texts []tool.Text, params map[string]any) (list []string) {
 	for _, t := range texts {
-		p := filled(t.S, params)
+		p := substitute(t.S, params)
 		if !filepath.IsAbs(p) {
 			p = filepath.Join(dir, p)
 		}
@@ -113,12 +113,12 @@ func patterns(dir string, texts []tool.Text, params map[string]any) (list []stri
 	return list
 }
 
-var hole = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{[A-Za-z_][A-Za-z0-9_.-]*\}`) })
+var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{[A-Za-z_][A-Za-z0-9_.-]*\}`) })
 
-// filled replaces the placeholders in a pattern by the values of parameters. Placeholders whose
+// substitute replaces the placeholders in a pattern by the values of parameters. Placeholders whose
 // values are known only during the run become *.
-func filled(text string, params map[string]any) string {
-	return hole().ReplaceAllStringFunc(text, func(h string) string {
+func substitute(text string, params map[string]any) string {
+	return placeholder().ReplaceAllStringFunc(text, func(h string) string {
 		if v, ok := params[h[1:len(h)-1]].(string); ok {
 			return v
 		}
@@ -126,8 +126,8 @@ func filled(text string, params map[string]any) string {
 	})
 }
 
-// namedIn returns the files that an error refers to.
-func namedIn(err error) (list []string) {
+// filesInError returns the files that an error refers to.
+func filesInError(err error) (list []string) {
 	var diags tool.Diagnostics
 	errors.As(err, &diags)
 	for _, d := range diags {

@@ -36,12 +36,12 @@ func RunIDs(env *ui.Env, q flowrun.Query) (words []string) {
 				return err
 			}
 			if len(newest) > 0 && (q.Tool == "" || q.Tool == newest[0].Tool) {
-				words = append(words, ui.Described(flowrun.Latest, "the newest run"))
+				words = append(words, ui.WithDescription(flowrun.Latest, "the newest run"))
 			}
 		}
 		list, err := s.Runs(ctx, q)
 		for _, r := range list {
-			words = append(words, ui.Described(r.ID, r.Tool+" "+r.Status.With(r.Notes...)+" "+console.Age(time.Since(r.Started))+" ago"))
+			words = append(words, ui.WithDescription(r.ID, r.Tool+" "+r.Status.With(r.Notes...)+" "+console.Age(time.Since(r.Started))+" ago"))
 		}
 		return err
 	})
@@ -74,7 +74,7 @@ func RunSteps(env *ui.Env, run, prefix string) (words []string) {
 		}
 		for _, st := range steps {
 			if strings.HasPrefix(st.ID, prefix) && len(words) < MaxOffered {
-				words = append(words, ui.Described(st.ID, st.Status.String()))
+				words = append(words, ui.WithDescription(st.ID, st.Status.String()))
 			}
 		}
 		return nil

@@ -16,7 +16,7 @@ func Boxes(p *flowrun.Plan, prefix string) []console.Box {
 	for _, name := range p.Steps() {
 		s := p.Step(name)
 		b := console.Box{ID: prefix + name, Name: name, Kind: string(s.Kind())}
-		b.Note = role(p, name)
+		b.Note = stepRole(p, name)
 		if s.RunCondition != nil {
 			b.Condition = s.RunCondition.S
 		}
@@ -34,8 +34,8 @@ func Boxes(p *flowrun.Plan, prefix string) []console.Box {
 	return boxes
 }
 
-// role describes when a step runs (as a handler) and how often (as a loop).
-func role(p *flowrun.Plan, step string) string {
+// stepRole describes when a step runs (as a handler) and how often (as a loop).
+func stepRole(p *flowrun.Plan, step string) string {
 	var words []string
 	switch key, of := p.Handler(step); {
 	case of != "":
@@ -57,13 +57,13 @@ func role(p *flowrun.Plan, step string) string {
 func StepStates(r *flowrun.Result) map[string]flowrun.StepResult {
 	m := make(map[string]flowrun.StepResult, len(r.Steps))
 	for _, s := range r.Steps {
-		m[withoutTries(s.ID)] = s
+		m[withoutAttempts(s.ID)] = s
 	}
 	return m
 }
 
-// withoutTries returns a path without the numbers of attempts.
-func withoutTries(path string) string { return string(dag.ID(path).WithoutAttempts()) }
+// withoutAttempts returns a path without the numbers of attempts.
+func withoutAttempts(path string) string { return string(dag.ID(path).WithoutAttempts()) }
 
 // MarkSteps adds the states and durations of a run to a drawing.
 func MarkSteps(boxes []console.Box, states map[string]flowrun.StepResult, now time.Time) {

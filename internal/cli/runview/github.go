@@ -14,9 +14,9 @@ import (
 	"github.com/flowrun/flowrun/internal/console"
 )
 
-// github prints progress for the log of GitHub Actions.
-func github(env *ui.Env, n Narration, t *Narrator) {
-	s := scene(n)
+// narrateGitHub prints progress for the log of GitHub Actions.
+func narrateGitHub(env *ui.Env, n Narration, t *Narrator) {
+	s := planInfo(n)
 	pos := s.Pos
 	s.Pos = func(path string) (string, int, int) {
 		file, line, col := pos(path)
@@ -30,7 +30,7 @@ func github(env *ui.Env, n Narration, t *Narrator) {
 	g.NoLogs = !n.Recorded
 	env.Stderr = g.Writer()
 	t.addSink(g)
-	t.Queued = func(q flowrun.QueuePosition) { g.Waits(waitsFor(q)) }
+	t.Queued = func(q flowrun.QueuePosition) { g.Waits(waitReason(q)) }
 	t.End = sync.OnceFunc(func() {
 		g.Close()
 		env.Stderr = stderr
@@ -65,7 +65,7 @@ func WriteJobSummary(env *ui.Env, r *flowrun.Result, p *flowrun.Plan) error {
 		return nil
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "### %s: %s, %s\n\n", cell(r.Tool), r.Status.With(r.Notes...), console.Short(r.Duration()))
+	fmt.Fprintf(&b, "### %s: %s, %s\n\n", markdownCell(r.Tool), r.Status.With(r.Notes...), console.Short(r.Duration()))
 	b.WriteString("| Step | State | Took | Note |\n|---|---|---|---|\n")
 	shown, notes := ShownSteps(r.Steps, MaxItems)
 	for i, s := range shown {
@@ -77,9 +77,9 @@ func WriteJobSummary(env *ui.Env, r *flowrun.Result, p *flowrun.Plan) error {
 		if note == "" {
 			note = StepNote(&s)
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", cell(s.ID), s.Status, Elapsed(s.Started, s.Ended, s.Status, time.Now()), cell(note))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", markdownCell(s.ID), s.Status, Elapsed(s.Started, s.Ended, s.Status, time.Now()), markdownCell(note))
 	}
-	if boxes := Boxes(p, ""); boxCount(boxes) <= maxBoxes {
+	if boxes := Boxes(p, ""); countBoxes(boxes) <= maxBoxes {
 		MarkSteps(boxes, StepStates(r), time.Now())
 		MarkLoops(boxes, CountByStep(p, r.Steps))
 		b.WriteString("\n```mermaid\n")
@@ -100,16 +100,16 @@ func WriteJobSummary(env *ui.Env, r *flowrun.Result, p *flowrun.Plan) error {
 	return err
 }
 
-func boxCount(boxes []console.Box) int {
+func countBoxes(boxes []console.Box) int {
 	n := len(boxes)
 	for _, b := range boxes {
-		n += boxCount(b.Inside)
+		n += countBoxes(b.Inside)
 	}
 	return n
 }
 
-// cell escapes text for a cell of a Markdown table.
-func cell(s string) string {
+// markdownCell escapes text for a cell of a Markdown table.
+func markdownCell(s string) string {
 	s = console.Sanitize(strings.ReplaceAll(s, "\n", " "))
 	var b strings.Builder
 	for _, r := range s {

@@ -13,11 +13,11 @@ import (
 // that did not succeed are listed, up to this number.
 const MaxItems = 20
 
-// states counts steps by status.
-type states map[dag.Status]int
+// statusCounts counts steps by status.
+type statusCounts map[dag.Status]int
 
 // String returns the counts in words, in the order of statuses: "3 succeeded, 1 failed".
-func (s states) String() string {
+func (s statusCounts) String() string {
 	var words []string
 	for st := dag.Pending; st <= dag.Interrupted; st++ {
 		if n := s[st]; n > 0 {
@@ -27,15 +27,15 @@ func (s states) String() string {
 	return strings.Join(words, ", ")
 }
 
-func (s states) total() (n int) {
+func (s statusCounts) total() (n int) {
 	for _, k := range s {
 		n += k
 	}
 	return n
 }
 
-// itemOf returns the path of the loop if path is an item of a loop, and "" otherwise.
-func itemOf(path string) string {
+// loopOf returns the path of the loop if path is an item of a loop, and "" otherwise.
+func loopOf(path string) string {
 	if !strings.HasSuffix(path, "]") {
 		return ""
 	}
@@ -46,13 +46,13 @@ func itemOf(path string) string {
 	return string(holders[len(holders)-1])
 }
 
-// loopStates counts the statuses of the items of each loop.
-func loopStates(steps []flowrun.StepResult) map[string]states {
-	loops := map[string]states{}
+// countItems counts the statuses of the items of each loop.
+func countItems(steps []flowrun.StepResult) map[string]statusCounts {
+	loops := map[string]statusCounts{}
 	for _, s := range steps {
-		if loop := itemOf(s.ID); loop != "" {
+		if loop := loopOf(s.ID); loop != "" {
 			if loops[loop] == nil {
-				loops[loop] = states{}
+				loops[loop] = statusCounts{}
 			}
 			loops[loop][s.Status]++
 		}
@@ -63,8 +63,8 @@ func loopStates(steps []flowrun.StepResult) map[string]states {
 // ShownSteps returns the steps to display. For a loop with more than MaxItems items, it shows only
 // items that did not succeed, at most most of them; notes then has a summary of the statuses of all
 // items.
-func ShownSteps(steps []flowrun.StepResult, most int) (shown []flowrun.StepResult, notes map[string]string) {
-	loops, listed := loopStates(steps), map[string]int{}
+func ShownSteps(steps []flowrun.StepResult, limit int) (shown []flowrun.StepResult, notes map[string]string) {
+	loops, listed := countItems(steps), map[string]int{}
 	notes = map[string]string{}
 	for loop, st := range loops {
 		if n := st.total(); n > MaxItems {
@@ -73,12 +73,12 @@ func ShownSteps(steps []flowrun.StepResult, most int) (shown []flowrun.StepResul
 	}
 	hidden := ""
 	for _, s := range steps {
-		if hidden != "" && under(s.ID, hidden) {
+		if hidden != "" && hasPathPrefix(s.ID, hidden) {
 			continue
 		}
 		hidden = ""
-		if loop := itemOf(s.ID); notes[loop] != "" {
-			if listed[loop] == most || wentWell(s.Status) {
+		if loop := loopOf(s.ID); notes[loop] != "" {
+			if listed[loop] == limit || isUnremarkable(s.Status) {
 				hidden = s.ID
 				continue
 			}
@@ -89,21 +89,21 @@ func ShownSteps(steps []flowrun.StepResult, most int) (shown []flowrun.StepResul
 	return shown, notes
 }
 
-func wentWell(st dag.Status) bool {
+func isUnremarkable(st dag.Status) bool {
 	return st == dag.Succeeded || st == dag.Reused || st == dag.Skipped || st == dag.Pending
 }
 
-// fates counts the statuses of a step that runs more than once because of loops.
-type fates struct {
-	counted states // of the step's runs; for a loop, of its items
-	seen    states // also counts loops without items
+// repeatedCounts counts the statuses of a step that runs more than once because of loops.
+type repeatedCounts struct {
+	counted statusCounts // of the step's runs; for a loop, of its items
+	seen    statusCounts // also counts loops without items
 }
 
 // CountByStep counts the states of steps that loops run more than once, by the name of the
 // step: the items of a loop, and the steps inside them. A loop inside a loop is not counted
 // in addition to its items.
-func CountByStep(p *flowrun.Plan, steps []flowrun.StepResult) map[string]fates {
-	all := map[string]fates{}
+func CountByStep(p *flowrun.Plan, steps []flowrun.StepResult) map[string]repeatedCounts {
+	all := map[string]repeatedCounts{}
 	for _, s := range steps {
 		if !strings.Contains(s.ID, "[") {
 			continue
@@ -111,30 +111,30 @@ func CountByStep(p *flowrun.Plan, steps []flowrun.StepResult) map[string]fates {
 		name := string(dag.ID(s.ID).WithoutKeys())
 		t, known := all[name]
 		if !known {
-			t = fates{states{}, states{}}
+			t = repeatedCounts{statusCounts{}, statusCounts{}}
 			all[name] = t
 		}
 		t.seen[s.Status]++
-		if def := p.Step(name); itemOf(s.ID) != "" || def == nil || def.Loop == nil {
+		if def := p.Step(name); loopOf(s.ID) != "" || def == nil || def.Loop == nil {
 			t.counted[s.Status]++
 		}
 	}
 	return all
 }
 
-// gravest lists statuses from the most to the least important. A box that represents several steps
+// statusPriority lists statuses from the most to the least important. A box that represents several steps
 // shows the first of these statuses that occurs.
-var gravest = []dag.Status{dag.Failed, dag.TimedOut, dag.Interrupted, dag.Running, dag.Retrying, dag.Waiting, dag.Cancelled, dag.Succeeded, dag.Reused, dag.Skipped}
+var statusPriority = []dag.Status{dag.Failed, dag.TimedOut, dag.Interrupted, dag.Running, dag.Retrying, dag.Waiting, dag.Cancelled, dag.Succeeded, dag.Reused, dag.Skipped}
 
 // MarkLoops adds the states of loop items to a drawing.
-func MarkLoops(boxes []console.Box, all map[string]fates) {
+func MarkLoops(boxes []console.Box, all map[string]repeatedCounts) {
 	for i := range boxes {
 		b := &boxes[i]
 		t := all[b.ID]
 		if len(t.counted) > 0 {
 			b.Note = strings.TrimPrefix(b.Note+": "+t.counted.String(), ": ")
 		}
-		for _, s := range gravest {
+		for _, s := range statusPriority {
 			if b.Status == dag.Pending && t.seen[s] > 0 {
 				b.Status = s
 			}

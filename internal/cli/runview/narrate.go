@@ -16,9 +16,9 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// streamed returns a function that writes the output of steps to the console, with the name of the
+// streamWriter returns a function that writes the output of steps to the console, with the name of the
 // step before each line.
-func streamed(p *console.Prefixer) func(flowrun.StreamChunk) {
+func streamWriter(p *console.Prefixer) func(flowrun.StreamChunk) {
 	return func(c flowrun.StreamChunk) {
 		text := c.Text
 		if !bytes.HasSuffix(text, []byte("\n")) {
@@ -48,7 +48,7 @@ type Narrator struct {
 
 // Narrate starts to print the progress of a run. Call End when the run has ended.
 func Narrate(env *ui.Env, n Narration) *Narrator {
-	t := &Narrator{Stdout: n.Keys.Screen(env.Stdout), Queued: func(flowrun.QueuePosition) {}, End: func() {}}
+	t := &Narrator{Stdout: n.Keys.TerminalWriter(env.Stdout), Queued: func(flowrun.QueuePosition) {}, End: func() {}}
 	if ui.IsTerminal(env.Stdout) {
 		clean := console.NewCleaner(t.Stdout)
 		t.Stdout = clean
@@ -65,20 +65,20 @@ func Narrate(env *ui.Env, n Narration) *Narrator {
 	case "none":
 		t.onStream(streamingSteps(n.Plan, prefixer(env, env.Stderr, n.Plan)))
 	case "tty":
-		view(env, n, t)
+		narrateView(env, n, t)
 	case "github":
-		github(env, n, t)
+		narrateGitHub(env, n, t)
 	case "quiet":
-		t.onStream(streamingSteps(n.Plan, prefixer(env, lines(env, n, t), n.Plan)))
+		t.onStream(streamingSteps(n.Plan, prefixer(env, narrateLines(env, n, t), n.Plan)))
 	default:
-		t.onStream(prefixer(env, lines(env, n, t), n.Plan))
+		t.onStream(prefixer(env, narrateLines(env, n, t), n.Plan))
 	}
 	return t
 }
 
 // prefixer writes the output of steps to w, which is stderr or a writer above it.
 func prefixer(env *ui.Env, w io.Writer, p *flowrun.Plan) func(flowrun.StreamChunk) {
-	return streamed(console.NewPrefixer(w, ui.Paths(p, ""), console.PrefixOptions{Color: env.Colored(env.Stderr), Terminal: ui.IsTerminal(env.Stderr)}))
+	return streamWriter(console.NewPrefixer(w, ui.Paths(p, ""), console.PrefixOptions{Color: env.Colored(env.Stderr), Terminal: ui.IsTerminal(env.Stderr)}))
 }
 
 // streamingSteps passes on the output of steps with output.mode stream. It drops the output of all
@@ -97,10 +97,10 @@ func (t *Narrator) onStream(f func(flowrun.StreamChunk)) {
 
 func (t *Narrator) addSink(s dag.Sink) { t.Options = append(t.Options, flowrun.WithSink(s)) }
 
-// lines prints progress as lines. It returns the writer for the output of steps.
-func lines(env *ui.Env, n Narration, t *Narrator) io.Writer {
+// narrateLines prints progress as lines. It returns the writer for the output of steps.
+func narrateLines(env *ui.Env, n Narration, t *Narrator) io.Writer {
 	w := console.NewActivityWriter(env.Stderr)
-	plain := console.NewPlain(w, env.Colored(env.Stderr), ui.Paths(n.Plan, ""), scene(n))
+	plain := console.NewPlain(w, env.Colored(env.Stderr), ui.Paths(n.Plan, ""), planInfo(n))
 	plain.NoLogs = !n.Recorded
 	if n.Resumed != nil {
 		plain.Recall(n.Resumed.Events)
@@ -110,46 +110,46 @@ func lines(env *ui.Env, n Narration, t *Narrator) io.Writer {
 		return w
 	}
 	t.addSink(plain)
-	t.Queued = func(q flowrun.QueuePosition) { plain.Waits(waitsFor(q)) }
+	t.Queued = func(q flowrun.QueuePosition) { plain.Waits(waitReason(q)) }
 	t.End = sync.OnceFunc(plain.Heartbeat(w, console.HeartbeatInterval))
 	return w
 }
 
-// view shows a live view on a terminal. Until it ends, text written to stderr, and to stdout if
+// narrateView shows a live view on a terminal. Until it ends, text written to stderr, and to stdout if
 // that is the same terminal, scrolls above the view.
-func view(env *ui.Env, n Narration, t *Narrator) {
+func narrateView(env *ui.Env, n Narration, t *Narrator) {
 	var past []dag.Event
 	if n.Resumed != nil {
 		past = n.Resumed.Events
 	}
 	stderr := env.Stderr
-	v := console.NewView(stderr, scene(n), past, console.ViewOptions{Color: env.Colored(stderr), ASCII: ui.PlainLocale(), NoLogs: !n.Recorded,
-		Size: func() (int, int) { return ui.SizeOf(stderr) }})
+	v := console.NewView(stderr, planInfo(n), past, console.ViewOptions{Color: env.Colored(stderr), ASCII: ui.ASCIILocale(), NoLogs: !n.Recorded,
+		Size: func() (int, int) { return ui.TerminalSize(stderr) }})
 	t.addSink(v)
-	t.Queued = func(q flowrun.QueuePosition) { v.Waits(waitsFor(q)) }
+	t.Queued = func(q flowrun.QueuePosition) { v.Waits(waitReason(q)) }
 	n.Keys.SetView(v)
-	heedless := continued(v.Redraw)
-	env.Stderr = &ui.Screen{To: v.Above(), Taken: new(atomic.Bool)}
+	stopRedraw := onContinue(v.Redraw)
+	env.Stderr = &ui.TerminalWriter{To: v.Above(), Raw: new(atomic.Bool)}
 	write := prefixer(env, env.Stderr, n.Plan)
 	t.onStream(func(c flowrun.StreamChunk) {
 		v.Streams(c.Step)
 		write(c)
 	})
 	if ui.SameTerminal(env.Stdout, stderr) {
-		t.Stdout = &ui.Screen{To: v.Output(), Taken: new(atomic.Bool)}
+		t.Stdout = &ui.TerminalWriter{To: v.Output(), Raw: new(atomic.Bool)}
 	} else if ui.IsPipe(env.Stdout) {
 		t.Stdout = v.Yield(t.Stdout)
 	}
 	t.End = sync.OnceFunc(func() {
-		heedless()
+		stopRedraw()
 		n.Keys.SetView(nil)
 		v.Close()
 		env.Stderr = stderr
 	})
 }
 
-// scene returns what the console needs to know about the plan.
-func scene(n Narration) console.PlanInfo {
+// planInfo returns what the console needs to know about the plan.
+func planInfo(n Narration) console.PlanInfo {
 	p := n.Plan
 	return console.PlanInfo{
 		Tool: p.Name(),
@@ -164,7 +164,7 @@ func scene(n Narration) console.PlanInfo {
 		},
 		Upstream: p.Upstream,
 		Handler:  func(path string) bool { key, _ := p.Handler(path); return key != "" },
-		Lasting:  func(path string) bool { return lasting(p, path) },
+		Lasting:  func(path string) bool { return survivesCancel(p, path) },
 		Pos: func(path string) (string, int, int) {
 			pos := p.Place(path)
 			return pos.File, pos.Line, pos.Col
@@ -176,9 +176,9 @@ func scene(n Narration) console.PlanInfo {
 	}
 }
 
-// lasting reports whether a step continues after a cancel, because the step or one that contains it
+// survivesCancel reports whether a step continues after a cancel, because the step or one that contains it
 // cleans up.
-func lasting(p *flowrun.Plan, path string) bool {
+func survivesCancel(p *flowrun.Plan, path string) bool {
 	for id := dag.ID(path); id != ""; {
 		name, _, rest := id.Split()
 		n, ok := p.Graph().Node(dag.ID(name))

@@ -7,8 +7,8 @@ import (
 	"github.com/flowrun/flowrun/internal/rundocs"
 )
 
-// waitsFor describes what a queued run waits for. It returns "" if the run no longer waits.
-func waitsFor(q flowrun.QueuePosition) string {
+// waitReason describes what a queued run waits for. It returns "" if the run no longer waits.
+func waitReason(q flowrun.QueuePosition) string {
 	if len(q.Obstacles) == 0 {
 		return ""
 	}

@@ -9,7 +9,7 @@ import (
 
 // Summarize draws on stderr when each step of a run ran.
 func Summarize(env *ui.Env, r *flowrun.Result, p *flowrun.Plan) error {
-	return console.Timeline(env.Stderr, Bars(p, r.Steps), console.TimelineOptions{Width: env.ErrWidth(), Color: env.Colored(env.Stderr), ASCII: ui.PlainLocale()})
+	return console.Timeline(env.Stderr, Bars(p, r.Steps), console.TimelineOptions{Width: env.StderrWidth(), Color: env.Colored(env.Stderr), ASCII: ui.ASCIILocale()})
 }
 
 // Bars returns the steps of a run with their times. Reused results have no times, because their

@@ -21,7 +21,7 @@ import (
 )
 
 func scheduleAddCommand(env *ui.Env) *cobra.Command {
-	var p timetable.AddedPlan
+	var p timetable.AddedSchedule
 	var name string
 	var params []string
 	var replace bool
@@ -69,15 +69,15 @@ tool fetch them with environment.secrets.`,
 	return c
 }
 
-func addSchedule(env *ui.Env, c *cobra.Command, word, name string, words []string, p timetable.AddedPlan, replace bool) error {
-	if err := check(&p, c); err != nil {
+func addSchedule(env *ui.Env, c *cobra.Command, word, name string, words []string, p timetable.AddedSchedule, replace bool) error {
+	if err := checkFlags(&p, c); err != nil {
 		return err
 	}
 	when, err := scheduleFlags(env, c, p)
 	if err != nil {
 		return err
 	}
-	list, err := launch.Assignments(c, words)
+	list, err := launch.ParseAssignments(c, words)
 	if err != nil {
 		return err
 	}
@@ -93,10 +93,10 @@ func addSchedule(env *ui.Env, c *cobra.Command, word, name string, words []strin
 	if err != nil {
 		return err
 	}
-	if p.Params, err = launch.Params(env, plan, flowrun.RunEnv{}, "", list); err != nil {
+	if p.Params, err = launch.CollectParams(env, plan, flowrun.RunEnv{}, "", list); err != nil {
 		return err
 	}
-	if err := scheduledParams(plan, p.Params); err != nil {
+	if err := checkParams(plan, p.Params); err != nil {
 		return err
 	}
 	r := sqlite.Schedule{Name: name, Tool: def.Name, Plan: p.String()}
@@ -111,11 +111,11 @@ func addSchedule(env *ui.Env, c *cobra.Command, word, name string, words []strin
 	}
 	r.ID = timetable.ScheduleID(r.Name, r.Project)
 	return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
-		if err := keepSchedule(ctx, env, s, lib, r, replace); err != nil {
+		if err := saveSchedule(ctx, env, s, lib, r, replace); err != nil {
 			return err
 		}
 		fmt.Fprintf(env.Stdout, "added %s\n", r.Name)
-		if err := slotTable(env, &when, time.Now(), 3); err != nil {
+		if err := printTimes(env, &when, time.Now(), 3); err != nil {
 			return err
 		}
 		reportNoService(env, r.Project)
@@ -123,8 +123,8 @@ func addSchedule(env *ui.Env, c *cobra.Command, word, name string, words []strin
 	})
 }
 
-// keepSchedule adds the schedule unless a definition has its name.
-func keepSchedule(ctx context.Context, env *ui.Env, s *sqlite.Store, lib *tool.Library, r sqlite.Schedule, replace bool) error {
+// saveSchedule adds the schedule unless a definition has its name.
+func saveSchedule(ctx context.Context, env *ui.Env, s *sqlite.Store, lib *tool.Library, r sqlite.Schedule, replace bool) error {
 	t, err := timetable.Read(ctx, env, s, lib)
 	if err != nil {
 		return err
@@ -141,10 +141,10 @@ func keepSchedule(ctx context.Context, env *ui.Env, s *sqlite.Store, lib *tool.L
 	return err
 }
 
-// scheduledParams validates the parameters of a schedule. It rejects secret ones, because schedules
+// checkParams validates the parameters of a schedule. It rejects secret ones, because schedules
 // are stored and displayed in plain text.
-func scheduledParams(plan *flowrun.Plan, params map[string]any) error {
-	bad := launch.Problems(plan, flowrun.RunEnv{}, params)
+func checkParams(plan *flowrun.Plan, params map[string]any) error {
+	bad := launch.BindProblems(plan, flowrun.RunEnv{}, params)
 	for name := range params {
 		if plan.Secret(name) {
 			bad.Tool = plan.Name()
@@ -158,8 +158,8 @@ func scheduledParams(plan *flowrun.Plan, params map[string]any) error {
 	return nil
 }
 
-// check validates all flags but the cron expression. It rewrites durations in Go's notation.
-func check(p *timetable.AddedPlan, c *cobra.Command) error {
+// checkFlags validates all flags but the cron expression. It rewrites durations in Go's notation.
+func checkFlags(p *timetable.AddedSchedule, c *cobra.Command) error {
 	if (p.Cron == "") == (p.Every == "") {
 		return ui.Usagef(c, "give either --cron or --every")
 	}
@@ -196,15 +196,15 @@ func check(p *timetable.AddedPlan, c *cobra.Command) error {
 }
 
 // scheduleFlags returns the schedule that the flags describe. Start and interval count from now.
-func scheduleFlags(env *ui.Env, c *cobra.Command, p timetable.AddedPlan) (schedule.Schedule, error) {
+func scheduleFlags(env *ui.Env, c *cobra.Command, p timetable.AddedSchedule) (schedule.Schedule, error) {
 	if p.Timezone != "" {
 		if _, err := cron.LoadZone(p.Timezone); err != nil {
 			return schedule.Schedule{}, ui.Usagef(c, "--timezone: %v", err)
 		}
 	}
-	t, err := timetable.Scheduled(p.Rule())
+	t, err := timetable.FromRule(p.Rule())
 	if bad, ok := errors.AsType[*cron.Error](err); ok {
-		return t, badCron(env, c, bad)
+		return t, cronUsageError(env, c, bad)
 	}
 	t.Spec = t.Spec.From(time.Now())
 	if !t.Start.IsZero() {

@@ -102,7 +102,7 @@ func installationOf(env *ui.Env, f installFlags) (installation, error) {
 }
 
 // folders returns the projects of the schedules.
-func folders(list []timetable.Planned) (dirs []string) {
+func folders(list []timetable.Entry) (dirs []string) {
 	for _, e := range list {
 		dirs = append(dirs, e.Project)
 	}
@@ -133,7 +133,7 @@ func (in installation) systemctl() string {
 func (in installation) serveUnit(project string) unit {
 	name, dir, about := "flowrun", in.home, "flowrun serve"
 	if project != "" {
-		name, dir, about = "flowrun-serve-"+unitSafe(filepath.Base(project)), project, "flowrun serve for "+project
+		name, dir, about = "flowrun-serve-"+unitNamePart(filepath.Base(project)), project, "flowrun serve for "+project
 	}
 	wanted := "default.target"
 	if in.system {
@@ -143,8 +143,8 @@ func (in installation) serveUnit(project string) unit {
 	return unit{name + ".service", id, in.serviceUnit(id, about, dir, "exec", wanted, []string{in.program, "serve"})}
 }
 
-// unitSafe replaces all characters that are not allowed in names of units.
-func unitSafe(s string) string {
+// unitNamePart replaces all characters that are not allowed in names of units.
+func unitNamePart(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_.-", r) {
 			return r
@@ -155,7 +155,7 @@ func unitSafe(s string) string {
 
 // installTimers writes a timer and a service for each schedule. It returns an error for a schedule
 // that systemd cannot express.
-func installTimers(env *ui.Env, in installation, list []timetable.Planned, f installFlags) error {
+func installTimers(env *ui.Env, in installation, list []timetable.Entry, f installFlags) error {
 	var units []unit
 	for _, e := range list {
 		calendar, err := onCalendar(e.Spec)
@@ -163,18 +163,18 @@ func installTimers(env *ui.Env, in installation, list []timetable.Planned, f ins
 			return fmt.Errorf("cannot write a timer for schedule %s: %w; to install flowrun serve, which can run it: flowrun schedule install, without a name", e.Title, err)
 		}
 		units = append(units, unit{unitName(e) + ".timer", e.Name, timerUnit(e, calendar)},
-			unit{unitName(e) + ".service", e.Name, in.serviceUnit(e.Name, "flowrun schedule "+e.Title+": tool "+e.Tool, in.dir(e), "oneshot", "", in.runWords(e))})
+			unit{unitName(e) + ".service", e.Name, in.serviceUnit(e.Name, "flowrun schedule "+e.Title+": tool "+e.Tool, in.dir(e), "oneshot", "", in.runCommand(e))})
 		if !f.remove {
-			reportLost(env, e, false)
+			reportUnsupported(env, e, false)
 		}
 	}
 	return installUnits(env, in, f, units)
 }
 
-// reportLost lists the features of a schedule that only flowrun serve supports.
-func reportLost(env *ui.Env, e timetable.Planned, cron bool) {
+// reportUnsupported lists the features of a schedule that only flowrun serve supports.
+func reportUnsupported(env *ui.Env, e timetable.Entry, cron bool) {
 	env.Notef("schedule %s behaves differently when it runs this way:", e.Title)
-	for _, text := range lost(e, cron) {
+	for _, text := range unsupportedFeatures(e, cron) {
 		fmt.Fprintf(env.Stderr, "  - %s\n", text)
 	}
 	if !e.Paused {
@@ -246,14 +246,14 @@ func installUnits(env *ui.Env, in installation, f installFlags, units []unit) er
 }
 
 // installCrontab adds a line for each schedule to the user's crontab, or removes these lines.
-func installCrontab(env *ui.Env, in installation, list []timetable.Planned, f installFlags) error {
-	was, err := crontab()
+func installCrontab(env *ui.Env, in installation, list []timetable.Entry, f installFlags) error {
+	before, err := readCrontab()
 	if err != nil && !f.dryRun {
 		return err
 	}
-	text := was
+	text := before
 	for _, e := range list {
-		text = withoutLine(text, e.Name)
+		text = removeCrontabEntry(text, e.Name)
 		if f.remove {
 			continue
 		}
@@ -265,34 +265,34 @@ func installCrontab(env *ui.Env, in installation, list []timetable.Planned, f in
 			text += "\n"
 		}
 		text += marker(e.Name) + line + "\n"
-		reportLost(env, e, true)
+		reportUnsupported(env, e, true)
 		if f.dryRun {
 			fmt.Fprint(env.Stdout, marker(e.Name)+line+"\n")
 		}
 	}
 	switch {
 	case f.dryRun && f.remove:
-		fmt.Fprintf(env.Stdout, "would change %s of the crontab\n", ui.Count(strings.Count(was, "\n")-strings.Count(text, "\n"), "line"))
+		fmt.Fprintf(env.Stdout, "would change %s of the crontab\n", ui.Count(strings.Count(before, "\n")-strings.Count(text, "\n"), "line"))
 		return nil
 	case f.dryRun:
 		return nil
-	case text == was:
+	case text == before:
 		env.Notef("nothing to change in the crontab")
 		return nil
 	}
 	cmd := exec.Command("crontab", "-")
 	cmd.Stdin = strings.NewReader(text)
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
 	if err := proc.Run(cmd); err != nil {
-		return fmt.Errorf("cannot change the crontab: %w: %s", err, bytes.TrimSpace(said.Bytes()))
+		return fmt.Errorf("cannot change the crontab: %w: %s", err, bytes.TrimSpace(output.Bytes()))
 	}
 	fmt.Fprintln(env.Stdout, "changed the crontab; to see it: crontab -l")
 	return nil
 }
 
-// crontab returns the user's crontab, or "" if there is none.
-func crontab() (string, error) {
+// readCrontab returns the user's crontab, or "" if there is none.
+func readCrontab() (string, error) {
 	cmd := exec.Command("crontab", "-l")
 	var out, bad bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &bad
@@ -308,8 +308,8 @@ func crontab() (string, error) {
 	return "", fmt.Errorf("cannot read the crontab: %w: %s", err, bytes.TrimSpace(bad.Bytes()))
 }
 
-// withoutLine returns a crontab without the lines that were written for a schedule.
-func withoutLine(text, id string) string {
+// removeCrontabEntry returns a crontab without the lines that were written for a schedule.
+func removeCrontabEntry(text, id string) string {
 	before, after, found := strings.Cut("\n"+text, "\n"+marker(id))
 	if !found {
 		return text

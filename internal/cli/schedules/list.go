@@ -84,19 +84,19 @@ func listSchedules(ctx context.Context, env *ui.Env, s *sqlite.Store, output str
 	}
 	rows := make([][]string, len(list))
 	for i, j := range list {
-		rows[i] = []string{j.Name, j.Tool, timetable.When(t.Entries[i].Spec), j.nextWord(now), j.lastWord(), j.Source}
+		rows[i] = []string{j.Name, j.Tool, timetable.When(t.Entries[i].Spec), j.nextText(now), j.lastText(), j.Source}
 	}
-	err = console.Table(env.Stdout, []string{"NAME", "TOOL", "WHEN", "NEXT", "LAST", "SOURCE"}, rows, console.TableOptions{Width: env.Width()})
+	err = console.Table(env.Stdout, []string{"NAME", "TOOL", "WHEN", "NEXT", "LAST", "SOURCE"}, rows, console.TableOptions{Width: env.StdoutWidth()})
 	if err == nil {
-		timetable.ReportIdle(env)
+		timetable.WarnIfIdle(env)
 	}
 	return err
 }
 
-func describeEntry(ctx context.Context, s *sqlite.Store, e timetable.Planned, now time.Time) (scheduleJSON, error) {
+func describeEntry(ctx context.Context, s *sqlite.Store, e timetable.Entry, now time.Time) (scheduleJSON, error) {
 	j := scheduleJSON{Name: e.Title, Tool: e.Tool, Cron: e.Spec.Text(), Timezone: timetable.ZoneName(e.Spec.Zone()), Paused: e.Paused,
 		Source: e.Source, Project: e.Project, Params: e.Params}
-	from, err := timetable.ScheduleSince(ctx, s, e)
+	from, err := timetable.WithAnchor(ctx, s, e)
 	if err != nil {
 		return j, err
 	}
@@ -124,7 +124,7 @@ func describeEntry(ctx context.Context, s *sqlite.Store, e timetable.Planned, no
 	return j, nil
 }
 
-func (j scheduleJSON) nextWord(now time.Time) string {
+func (j scheduleJSON) nextText(now time.Time) string {
 	switch {
 	case j.Paused:
 		return "paused"
@@ -134,7 +134,7 @@ func (j scheduleJSON) nextWord(now time.Time) string {
 	return fmt.Sprintf("%s (in %s)", j.Next.Format("2006-01-02 15:04:05"), console.Age(j.Next.Sub(now)))
 }
 
-func (j scheduleJSON) lastWord() string {
+func (j scheduleJSON) lastText() string {
 	switch {
 	case j.Last == nil:
 		return ""

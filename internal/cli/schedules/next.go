@@ -18,8 +18,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// maxSlots is how many times schedule next shows at most.
-const maxSlots = 1000
+// maxTimes is how many times schedule next shows at most.
+const maxTimes = 1000
 
 func scheduleNextCommand(env *ui.Env) *cobra.Command {
 	var from, zone, output string
@@ -45,10 +45,10 @@ and put it in quotes so that it is one argument.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if count < 1 || count > maxSlots {
-				return ui.Usagef(c, "--count must be from 1 to %d", maxSlots)
+			if count < 1 || count > maxTimes {
+				return ui.Usagef(c, "--count must be from 1 to %d", maxTimes)
 			}
-			s, err := askedSchedule(env, c, args[0], zone)
+			s, err := findSchedule(env, c, args[0], zone)
 			if err != nil {
 				return err
 			}
@@ -61,12 +61,12 @@ and put it in quotes so that it is one argument.`,
 			if s.Name == "" {
 				s.Spec = s.Spec.From(begin)
 			} else {
-				timetable.ReportIdle(env)
+				timetable.WarnIfIdle(env)
 			}
 			if output == "json" {
 				return ui.WriteJSON(env, upcoming(&s, begin, count))
 			}
-			return slotTable(env, &s, begin, count)
+			return printTimes(env, &s, begin, count)
 		},
 		ValidArgsFunction: completeSchedules(env),
 	}
@@ -78,9 +78,9 @@ and put it in quotes so that it is one argument.`,
 	return c
 }
 
-// askedSchedule returns the schedule that an argument means: a schedule by its name, the first
+// findSchedule returns the schedule that an argument means: a schedule by its name, the first
 // schedule of a tool, or a cron expression. The schedule of a cron expression has no name.
-func askedSchedule(env *ui.Env, c *cobra.Command, word, zone string) (s schedule.Schedule, err error) {
+func findSchedule(env *ui.Env, c *cobra.Command, word, zone string) (s schedule.Schedule, err error) {
 	if strings.ContainsAny(word, " \t*=") || word == "" || word[0] == '@' {
 		s.Spec, err = cronArgument(env, c, word, zone)
 		return s, err
@@ -94,7 +94,7 @@ func askedSchedule(env *ui.Env, c *cobra.Command, word, zone string) (s schedule
 			return err
 		}
 		e, err := t.Find(word)
-		if i := slices.IndexFunc(t.Entries, func(e timetable.Planned) bool { return e.Tool == word }); err != nil && i >= 0 {
+		if i := slices.IndexFunc(t.Entries, func(e timetable.Entry) bool { return e.Tool == word }); err != nil && i >= 0 {
 			e, err = t.Entries[i], nil
 		}
 		if err != nil {
@@ -103,7 +103,7 @@ func askedSchedule(env *ui.Env, c *cobra.Command, word, zone string) (s schedule
 		if e.Paused {
 			env.Notef("schedule %s is paused: it does not run at these times", e.Title)
 		}
-		s, err = timetable.ScheduleSince(ctx, store, e)
+		s, err = timetable.WithAnchor(ctx, store, e)
 		return err
 	})
 	return s, err
@@ -120,7 +120,7 @@ func cronArgument(env *ui.Env, c *cobra.Command, text, zone string) (cron.Spec, 
 	}
 	spec, err := cron.Parse(text, o)
 	if bad, ok := errors.AsType[*cron.Error](err); ok {
-		return spec, badCron(env, c, bad)
+		return spec, cronUsageError(env, c, bad)
 	}
 	if zone != "" && spec.Zoned() {
 		return spec, ui.Usagef(c, "both the cron expression and --timezone give a time zone; use only one of them")
@@ -128,26 +128,26 @@ func cronArgument(env *ui.Env, c *cobra.Command, text, zone string) (cron.Spec, 
 	return spec, err
 }
 
-// slotJSON is one scheduled time.
-type slotJSON struct {
+// timeJSON is one scheduled time.
+type timeJSON struct {
 	At   time.Time `json:"at"`
 	Note string    `json:"note"` // why it differs from the pattern, for example because of daylight saving; else ""
 }
 
 // upcoming returns the next n scheduled times after a time, or fewer if the schedule ends.
-func upcoming(s *schedule.Schedule, after time.Time, n int) []slotJSON {
-	list := []slotJSON{}
+func upcoming(s *schedule.Schedule, after time.Time, n int) []timeJSON {
+	list := []timeJSON{}
 	for range n {
 		if after = s.Next(after); after.IsZero() {
 			break
 		}
-		list = append(list, slotJSON{after, s.Spec.Note(after)})
+		list = append(list, timeJSON{after, s.Spec.Note(after)})
 	}
 	return list
 }
 
-// slotTable prints a description of a schedule and its next n times.
-func slotTable(env *ui.Env, s *schedule.Schedule, after time.Time, n int) error {
+// printTimes prints a description of a schedule and its next n times.
+func printTimes(env *ui.Env, s *schedule.Schedule, after time.Time, n int) error {
 	now := time.Now()
 	list := upcoming(s, after, n)
 	if len(list) == 0 {
@@ -156,14 +156,14 @@ func slotTable(env *ui.Env, s *schedule.Schedule, after time.Time, n int) error 
 	}
 	rows := make([][]string, len(list))
 	for i, slot := range list {
-		rows[i] = []string{slot.At.Format("Mon 2006-01-02 15:04:05 -07:00"), slot.At.UTC().Format("2006-01-02 15:04:05"), away(slot.At.Sub(now)), slot.Note}
+		rows[i] = []string{slot.At.Format("Mon 2006-01-02 15:04:05 -07:00"), slot.At.UTC().Format("2006-01-02 15:04:05"), relativeTime(slot.At.Sub(now)), slot.Note}
 	}
 	env.Notef("%s", s.Spec.Describe())
-	return console.Table(env.Stdout, []string{"TIME", "UTC", "IN", "NOTE"}, rows, console.TableOptions{Width: env.Width()})
+	return console.Table(env.Stdout, []string{"TIME", "UTC", "IN", "NOTE"}, rows, console.TableOptions{Width: env.StdoutWidth()})
 }
 
-// away formats the time until something, or since it.
-func away(d time.Duration) string {
+// relativeTime formats the time until something, or since it.
+func relativeTime(d time.Duration) string {
 	if d < 0 {
 		return console.Age(-d) + " ago"
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 func schedulePauseCommand(env *ui.Env) *cobra.Command {
-	return switchCommand(env, &cobra.Command{
+	return toggleCommand(env, &cobra.Command{
 		Use:   "pause NAME ... | --all",
 		Short: "Pause schedules",
 		Long: `Stop schedules from starting runs until flowrun schedule resume. This works for added
@@ -24,7 +24,7 @@ schedules and for those in definitions. Active runs continue.`,
 }
 
 func scheduleResumeCommand(env *ui.Env) *cobra.Command {
-	return switchCommand(env, &cobra.Command{
+	return toggleCommand(env, &cobra.Command{
 		Use:   "resume NAME ... | --all",
 		Short: "Resume paused schedules",
 		Long: `Let paused schedules start runs again. Times that passed while they were paused are
@@ -34,9 +34,9 @@ skipped, regardless of catch-up.`,
 	}, "resumed", (*sqlite.Store).ResumeSchedule)
 }
 
-// switchCommand completes the commands pause and resume. done is the word for the result, and do
+// toggleCommand completes the commands pause and resume. done is the word for the result, and do
 // changes one schedule and reports whether it was different before.
-func switchCommand(env *ui.Env, c *cobra.Command, done string, do func(*sqlite.Store, context.Context, string) (bool, error)) *cobra.Command {
+func toggleCommand(env *ui.Env, c *cobra.Command, done string, do func(*sqlite.Store, context.Context, string) (bool, error)) *cobra.Command {
 	var all bool
 	c.Args = func(c *cobra.Command, args []string) error {
 		if all == (len(args) > 0) {
@@ -51,11 +51,11 @@ func switchCommand(env *ui.Env, c *cobra.Command, done string, do func(*sqlite.S
 				return err
 			}
 			for _, e := range list {
-				news, err := do(s, ctx, e.Name)
+				changed, err := do(s, ctx, e.Name)
 				switch {
 				case err != nil:
 					return err
-				case news:
+				case changed:
 					fmt.Fprintf(env.Stdout, "%s %s\n", done, e.Title)
 				case !all:
 					env.Notef("schedule %s is unchanged: it was already %s", e.Title, map[string]string{"paused": "paused", "resumed": "not paused"}[done])
@@ -108,12 +108,12 @@ history keeps earlier runs.`,
 
 // namedSchedules returns the schedules that the arguments name, each by name or id; with all, every
 // schedule.
-func namedSchedules(ctx context.Context, env *ui.Env, s *sqlite.Store, words []string, all bool) ([]timetable.Planned, error) {
+func namedSchedules(ctx context.Context, env *ui.Env, s *sqlite.Store, words []string, all bool) ([]timetable.Entry, error) {
 	t, err := timetable.Read(ctx, env, s, env.Library())
 	if err != nil || all {
 		return t.All(), err
 	}
-	var list []timetable.Planned
+	var list []timetable.Entry
 	for _, w := range words {
 		e, err := t.Find(w)
 		if err != nil {
@@ -131,7 +131,7 @@ func completeSchedules(env *ui.Env) cobra.CompletionFunc {
 			t, err := timetable.Read(ctx, env, s, env.Library())
 			for _, e := range t.All() {
 				if strings.HasPrefix(e.Title, prefix) {
-					words = append(words, ui.Described(e.Title, e.Tool+", "+timetable.When(e.Spec)))
+					words = append(words, ui.WithDescription(e.Title, e.Tool+", "+timetable.When(e.Spec)))
 				}
 			}
 			return err

@@ -30,9 +30,9 @@ runs the tool later.`,
 	return c
 }
 
-// badCron returns a usage error for an invalid cron expression, which marks each problem at its
+// cronUsageError returns a usage error for an invalid cron expression, which marks each problem at its
 // location.
-func badCron(env *ui.Env, c *cobra.Command, e *cron.Error) error {
+func cronUsageError(env *ui.Env, c *cobra.Command, e *cron.Error) error {
 	var b strings.Builder
 	b.WriteString("invalid cron expression")
 	for _, p := range e.Problems {

@@ -23,8 +23,8 @@ type installation struct {
 	system  bool   // units of the machine instead of the user
 }
 
-// runWords returns the command that runs the schedule's tool.
-func (in installation) runWords(e timetable.Planned) []string {
+// runCommand returns the command that runs the schedule's tool.
+func (in installation) runCommand(e timetable.Entry) []string {
 	words := []string{in.program, "run", "--no-input", e.Tool}
 	names := make([]string, 0, len(e.Params))
 	for name := range e.Params {
@@ -32,15 +32,15 @@ func (in installation) runWords(e timetable.Planned) []string {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		words = append(words, parameterWord(name, e.Params[name]))
+		words = append(words, parameterArgument(name, e.Params[name]))
 	}
 	return words
 }
 
-// parameterWord returns the argument for a parameter. Anything but simple text is written as JSON
+// parameterArgument returns the argument for a parameter. Anything but simple text is written as JSON
 // in ASCII, which every kind of file can contain. % is escaped too, because it is special both in
 // units and in crontabs.
-func parameterWord(name string, v any) string {
+func parameterArgument(name string, v any) string {
 	if s, ok := v.(string); ok && !strings.HasPrefix(s, "@") &&
 		strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' || r == '%' || r == '\\' }) < 0 {
 		return name + "=" + s
@@ -61,13 +61,13 @@ func parameterWord(name string, v any) string {
 	return name + ":=" + ascii.String()
 }
 
-// unitWord quotes a word for ExecStart and similar keys of systemd.
-func unitWord(s string) string {
+// quoteForUnit quotes a word for ExecStart and similar keys of systemd.
+func quoteForUnit(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `%`, `%%`, `$`, `$$`, "\n", `\n`).Replace(s) + `"`
 }
 
-// unitPath escapes a path for WorkingDirectory, where systemd does not support quotes.
-func unitPath(s string) string { return strings.NewReplacer(`\`, `\\`, `%`, `%%`).Replace(s) }
+// escapeUnitPath escapes a path for WorkingDirectory, where systemd does not support quotes.
+func escapeUnitPath(s string) string { return strings.NewReplacer(`\`, `\\`, `%`, `%%`).Replace(s) }
 
 // marker returns the first line of every file and entry that flowrun writes here. It contains the
 // id of the schedule.
@@ -75,14 +75,14 @@ func marker(id string) string { return "# flowrun schedule install: " + id + "\n
 
 // unitName returns the name of a schedule's units without extension. Unit names must not contain #,
 // so it becomes a colon, which occurs in no name of a schedule.
-func unitName(e timetable.Planned) string { return "flowrun-" + strings.ReplaceAll(e.Title, "#", ":") }
+func unitName(e timetable.Entry) string { return "flowrun-" + strings.ReplaceAll(e.Title, "#", ":") }
 
 // serviceUnit returns a service unit that runs a command of flowrun. wanted is the target that
 // starts it, or "" for the service of a timer.
 func (in installation) serviceUnit(id, about, dir, kind, wanted string, words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
-		quoted[i] = unitWord(w)
+		quoted[i] = quoteForUnit(w)
 	}
 	var b strings.Builder
 	b.WriteString(marker(id))
@@ -90,11 +90,11 @@ func (in installation) serviceUnit(id, about, dir, kind, wanted string, words []
 	if in.system {
 		b.WriteString("After=network-online.target\nWants=network-online.target\n")
 	}
-	fmt.Fprintf(&b, "\n[Service]\nType=%s\nWorkingDirectory=%s\n", kind, unitPath(dir))
+	fmt.Fprintf(&b, "\n[Service]\nType=%s\nWorkingDirectory=%s\n", kind, escapeUnitPath(dir))
 	// The user's secrets and settings, which must not be part of the unit; %E is ~/.config or /etc.
 	b.WriteString("EnvironmentFile=-%E/flowrun/environment\n")
 	if in.state != "" {
-		fmt.Fprintf(&b, "Environment=%s\n", unitWord("FLOWRUN_STATE_DIR="+in.state))
+		fmt.Fprintf(&b, "Environment=%s\n", quoteForUnit("FLOWRUN_STATE_DIR="+in.state))
 	}
 	fmt.Fprintf(&b, "ExecStart=%s\nKillMode=mixed\nTimeoutStopSec=90\n", strings.Join(quoted, " "))
 	if wanted != "" {
@@ -104,7 +104,7 @@ func (in installation) serviceUnit(id, about, dir, kind, wanted string, words []
 }
 
 // timerUnit returns the timer that starts the service unit of the same name.
-func timerUnit(e timetable.Planned, calendar string) string {
+func timerUnit(e timetable.Entry, calendar string) string {
 	var b strings.Builder
 	b.WriteString(marker(e.Name))
 	fmt.Fprintf(&b, "[Unit]\nDescription=flowrun schedule %s: %s\n\n[Timer]\nOnCalendar=%s\nAccuracySec=1s\n", e.Title, e.Spec.Describe(), calendar)
@@ -119,21 +119,21 @@ func timerUnit(e timetable.Planned, calendar string) string {
 }
 
 // crontabLine returns the line that runs the tool from cron.
-func (in installation) crontabLine(e timetable.Planned) (string, error) {
+func (in installation) crontabLine(e timetable.Entry) (string, error) {
 	when, err := crontabTime(e.Spec)
 	if err != nil {
 		return "", err
 	}
 	dir := in.dir(e)
-	words := in.runWords(e)
+	words := in.runCommand(e)
 	if in.state != "" {
 		words = append([]string{"FLOWRUN_STATE_DIR=" + in.state}, words...)
 		words = append([]string{"env"}, words...)
 	}
 	for i, w := range words {
-		words[i] = shellWord(w)
+		words[i] = quoteForShell(w)
 	}
-	line := when + " cd " + shellWord(dir) + " && " + strings.Join(words, " ")
+	line := when + " cd " + quoteForShell(dir) + " && " + strings.Join(words, " ")
 	if strings.ContainsAny(line, "%\n\r") {
 		return "", errors.New("a path contains % or a line break, which cannot be escaped safely in a crontab")
 	}
@@ -141,25 +141,25 @@ func (in installation) crontabLine(e timetable.Planned) (string, error) {
 }
 
 // dir returns the folder in which flowrun finds the schedule's tool.
-func (in installation) dir(e timetable.Planned) string {
+func (in installation) dir(e timetable.Entry) string {
 	if e.Project != "" {
 		return e.Project
 	}
 	return in.home
 }
 
-// shellWord quotes a word for the shell, if necessary.
-func shellWord(s string) string {
+// quoteForShell quotes a word for the shell, if necessary.
+func quoteForShell(s string) string {
 	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@+,-") == "" {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'"'"'`) + "'"
 }
 
-// lost returns the features of a schedule that systemd, or cron, does not support.
-func lost(e timetable.Planned, cron bool) []string {
+// unsupportedFeatures returns the features of a schedule that systemd, or cron, does not support.
+func unsupportedFeatures(e timetable.Entry, cron bool) []string {
 	var list []string
-	say := func(condition bool, text string) {
+	add := func(condition bool, text string) {
 		if condition {
 			list = append(list, text)
 		}
@@ -168,14 +168,14 @@ func lost(e timetable.Planned, cron bool) []string {
 	if cron {
 		other = "cron"
 	}
-	say(cron && e.CatchUp != schedule.CatchUpNone, "times that pass while the machine is off are lost")
-	say(!cron && e.CatchUp == schedule.CatchUpAll, "of the times that pass while the machine is off, only one runs")
-	say(!cron && e.Window > 0 && e.CatchUp != schedule.CatchUpNone, "the catch-up window has no effect")
-	say(cron && e.Overlap != schedule.OverlapAllow, "the tool also starts while the previous run is active")
-	say(!cron && e.Overlap != "" && e.Overlap != schedule.OverlapSkip, "a scheduled time is skipped while the previous run is active")
-	say(cron && e.Jitter > 0, "jitter has no effect")
-	say(e.SkipIfSuccessful, "skip-if-successful has no effect")
-	say(!e.Start.IsZero() || !e.End.IsZero(), "start and end have no effect")
-	say(true, other+" decides about times that daylight saving skips or repeats, and flowrun schedule pause has no effect")
+	add(cron && e.CatchUp != schedule.CatchUpNone, "times that pass while the machine is off are lost")
+	add(!cron && e.CatchUp == schedule.CatchUpAll, "of the times that pass while the machine is off, only one runs")
+	add(!cron && e.Window > 0 && e.CatchUp != schedule.CatchUpNone, "the catch-up window has no effect")
+	add(cron && e.Overlap != schedule.OverlapAllow, "the tool also starts while the previous run is active")
+	add(!cron && e.Overlap != "" && e.Overlap != schedule.OverlapSkip, "a scheduled time is skipped while the previous run is active")
+	add(cron && e.Jitter > 0, "jitter has no effect")
+	add(e.SkipIfSuccessful, "skip-if-successful has no effect")
+	add(!e.Start.IsZero() || !e.End.IsZero(), "start and end have no effect")
+	add(true, other+" decides about times that daylight saving skips or repeats, and flowrun schedule pause has no effect")
 	return list
 }

@@ -18,13 +18,13 @@ const (
 	// maxConnections is how many TCP connections a service has open at the same time, even if the
 	// limits of the process allow more.
 	maxConnections = 1024
-	// strangerIdle is how long an unauthenticated connection may be idle.
-	strangerIdle = 3 * time.Second
+	// anonymousIdle is how long an unauthenticated connection may be idle.
+	anonymousIdle = 3 * time.Second
 	// arrivalTime protects a connection on which a request is arriving from being closed for a new
 	// connection. It is enough for a TLS handshake and a small request from the same machine. If
-	// there are only such connections, they are checked every arrivalPoll.
-	arrivalTime = 50 * time.Millisecond
-	arrivalPoll = 5 * time.Millisecond
+	// there are only such connections, they are checked every arrivalInterval.
+	arrivalTime     = 50 * time.Millisecond
+	arrivalInterval = 5 * time.Millisecond
 )
 
 // connLimit limits the number of connections over all TCP listeners of a service. When the limit is
@@ -34,17 +34,17 @@ const (
 // connect, and clients with a token are served no matter how many silent connections there are.
 // Safe for concurrent use.
 type connLimit struct {
-	max   int
-	mu    sync.Mutex
-	open  []*limitedConn       // oldest first
-	from  map[netip.Prefix]int // number of unauthenticated connections, by address
-	freed chan struct{}        // receives a value after a connection was closed
+	max       int
+	mu        sync.Mutex
+	open      []*limitedConn       // oldest first
+	anonymous map[netip.Prefix]int // number of unauthenticated connections, by address
+	freed     chan struct{}        // receives a value after a connection was closed
 }
 
 // newConnLimit returns a limit of a quarter of the file descriptors that the process may have, at
 // most maxConnections.
 func newConnLimit() *connLimit {
-	return &connLimit{max: max(min(proc.MaxFiles()/4, maxConnections), 4), from: map[netip.Prefix]int{}, freed: make(chan struct{}, 1)}
+	return &connLimit{max: max(min(proc.MaxFiles()/4, maxConnections), 4), anonymous: map[netip.Prefix]int{}, freed: make(chan struct{}, 1)}
 }
 
 // limitedListener is a listener whose connections are limited.
@@ -70,31 +70,31 @@ func (l limitedListener) Accept() (net.Conn, error) {
 // limitedConn is a connection that counts towards the limit.
 type limitedConn struct {
 	net.Conn
-	limit  *connLimit
-	from   netip.Prefix
-	since  time.Time
-	read   atomic.Bool // its goroutine has started to read
-	heard  atomic.Bool // something was received
-	trusty bool        // a token was sent on it
-	idle   *time.Timer // closes the connection; nil while a request is in progress
-	closed bool
+	limit         *connLimit
+	from          netip.Prefix
+	since         time.Time
+	reading       atomic.Bool // its goroutine has started to read
+	received      atomic.Bool // something was received
+	authenticated bool        // a token was sent on it
+	idle          *time.Timer // closes the connection; nil while a request is in progress
+	closed        bool
 }
 
 // Read reads, and notes whether anything was received.
 func (c *limitedConn) Read(b []byte) (int, error) {
-	if !c.read.Load() {
-		c.read.Store(true)
+	if !c.reading.Load() {
+		c.reading.Store(true)
 	}
 	n, err := c.Conn.Read(b)
-	if n > 0 && !c.heard.Load() {
-		c.heard.Store(true)
+	if n > 0 && !c.received.Load() {
+		c.received.Store(true)
 	}
 	return n, err
 }
 
 // Close closes the connection and removes it from the limit.
 func (c *limitedConn) Close() error {
-	c.limit.forget(c)
+	c.limit.remove(c)
 	return c.Conn.Close()
 }
 
@@ -105,7 +105,7 @@ func (l *connLimit) admit(c net.Conn) *limitedConn {
 		if len(l.open) < l.max {
 			lc := &limitedConn{Conn: c, limit: l, from: sourceOf(c), since: time.Now()}
 			l.open = append(l.open, lc)
-			l.from[lc.from]++
+			l.anonymous[lc.from]++
 			l.mu.Unlock()
 			return lc
 		}
@@ -117,7 +117,7 @@ func (l *connLimit) admit(c net.Conn) *limitedConn {
 		case wait > 0:
 			select {
 			case <-l.freed:
-			case <-time.After(min(wait, arrivalPoll)):
+			case <-time.After(min(wait, arrivalInterval)):
 			}
 		default:
 			victim.Close()
@@ -129,22 +129,22 @@ func (l *connLimit) admit(c net.Conn) *limitedConn {
 // returns nil if all connections are in use by clients with a token.
 func (l *connLimit) victim(now time.Time) (_ *limitedConn, wait time.Duration) {
 	most := 0
-	for _, n := range l.from {
+	for _, n := range l.anonymous {
 		most = max(most, n)
 	}
 	var found *limitedConn
 	for _, c := range l.open {
-		if !c.trusty && l.from[c.from] < most {
+		if !c.authenticated && l.anonymous[c.from] < most {
 			continue
 		}
-		if found == nil || c.use() < found.use() {
+		if found == nil || c.usage() < found.usage() {
 			found = c
 		}
 	}
 	switch {
-	case found == nil || found.use() == inUse:
+	case found == nil || found.usage() == authenticatedActive:
 		return nil, 0
-	case found.use() == arriving:
+	case found.usage() == anonymousActive:
 		wait = arrivalTime - now.Sub(found.since)
 	}
 	return found, max(wait, 0)
@@ -152,28 +152,28 @@ func (l *connLimit) victim(now time.Time) (_ *limitedConn, wait time.Duration) {
 
 // Uses of a connection. Connections with lower values are closed first.
 const (
-	answered = iota // unauthenticated, between two requests
-	silent          // unauthenticated, nothing received yet
-	arriving        // unauthenticated, with a request or handshake in progress or not yet read
-	resting         // authenticated, between two requests
-	inUse           // authenticated, with a request in progress
+	anonymousIdling     = iota // unauthenticated, between two requests
+	anonymousSilent            // unauthenticated, nothing received yet
+	anonymousActive            // unauthenticated, with a request or handshake in progress or not yet read
+	authenticatedIdling        // authenticated, between two requests
+	authenticatedActive        // authenticated, with a request in progress
 )
 
-func (c *limitedConn) use() int {
+func (c *limitedConn) usage() int {
 	switch {
-	case c.trusty && c.idle == nil:
-		return inUse
-	case c.trusty:
-		return resting
+	case c.authenticated && c.idle == nil:
+		return authenticatedActive
+	case c.authenticated:
+		return authenticatedIdling
 	case c.idle != nil:
-		return answered
-	case c.read.Load() && !c.heard.Load():
-		return silent
+		return anonymousIdling
+	case c.reading.Load() && !c.received.Load():
+		return anonymousSilent
 	}
-	return arriving
+	return anonymousActive
 }
 
-func (l *connLimit) forget(c *limitedConn) {
+func (l *connLimit) remove(c *limitedConn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if c.closed {
@@ -182,21 +182,21 @@ func (l *connLimit) forget(c *limitedConn) {
 	c.closed = true
 	l.setIdle(c, 0)
 	l.open = slices.DeleteFunc(l.open, func(other *limitedConn) bool { return other == c })
-	l.leaveStrangers(c)
+	l.removeAnonymous(c)
 	select {
 	case l.freed <- struct{}{}:
 	default:
 	}
 }
 
-// leaveStrangers removes the connection from the count of unauthenticated connections of its
+// removeAnonymous removes the connection from the count of unauthenticated connections of its
 // address.
-func (l *connLimit) leaveStrangers(c *limitedConn) {
-	if c.trusty {
+func (l *connLimit) removeAnonymous(c *limitedConn) {
+	if c.authenticated {
 		return
 	}
-	if l.from[c.from]--; l.from[c.from] == 0 {
-		delete(l.from, c.from)
+	if l.anonymous[c.from]--; l.anonymous[c.from] == 0 {
+		delete(l.anonymous, c.from)
 	}
 }
 
@@ -211,8 +211,8 @@ func (l *connLimit) setIdle(c *limitedConn, after time.Duration) {
 	}
 }
 
-// state implements http.Server.ConnState.
-func (l *connLimit) state(conn net.Conn, s http.ConnState) {
+// connState implements http.Server.ConnState.
+func (l *connLimit) connState(conn net.Conn, s http.ConnState) {
 	c := limitedOf(conn)
 	if c == nil {
 		return
@@ -221,10 +221,10 @@ func (l *connLimit) state(conn net.Conn, s http.ConnState) {
 	defer l.mu.Unlock()
 	switch {
 	case c.closed:
-	case s == http.StateIdle && c.trusty:
-		l.setIdle(c, trustedIdle)
+	case s == http.StateIdle && c.authenticated:
+		l.setIdle(c, authenticatedIdle)
 	case s == http.StateIdle:
-		l.setIdle(c, strangerIdle)
+		l.setIdle(c, anonymousIdle)
 	default:
 		l.setIdle(c, 0)
 	}
@@ -233,22 +233,22 @@ func (l *connLimit) state(conn net.Conn, s http.ConnState) {
 // connKey is the key of a request's connection in its context.
 type connKey struct{}
 
-// context implements http.Server.ConnContext.
-func (l *connLimit) context(ctx context.Context, conn net.Conn) context.Context {
+// connContext implements http.Server.ConnContext.
+func (l *connLimit) connContext(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, limitedOf(conn))
 }
 
-// trust notes that a request on the connection has sent a valid token.
-func (l *connLimit) trust(ctx context.Context) {
+// markAuthenticated notes that a request on the connection has sent a valid token.
+func (l *connLimit) markAuthenticated(ctx context.Context) {
 	c, _ := ctx.Value(connKey{}).(*limitedConn)
 	if c == nil {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !c.trusty && !c.closed {
-		l.leaveStrangers(c)
-		c.trusty = true
+	if !c.authenticated && !c.closed {
+		l.removeAnonymous(c)
+		c.authenticated = true
 	}
 }
 

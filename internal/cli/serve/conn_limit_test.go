@@ -51,10 +51,10 @@ func TestConnLimit(t *testing.T) {
 				conns = append(conns, f)
 				lc := l.admit(f)
 				lc.since = time.Now().Add(-time.Minute)
-				lc.read.Store(true)
-				lc.heard.Store(m.state != "silent")
+				lc.reading.Store(true)
+				lc.received.Store(m.state != "silent")
 				if m.state == "used" || m.state == "resting" {
-					l.trust(l.context(t.Context(), lc))
+					l.markAuthenticated(l.connContext(t.Context(), lc))
 				}
 				if m.state == "answered" || m.state == "resting" {
 					l.setIdle(lc, time.Hour)
@@ -72,8 +72,8 @@ func TestConnLimit(t *testing.T) {
 			for _, lc := range append([]*limitedConn(nil), l.open...) {
 				lc.Close()
 			}
-			if len(l.open)+len(l.from) != 0 {
-				t.Errorf("left: %v, %v", l.open, l.from)
+			if len(l.open)+len(l.anonymous) != 0 {
+				t.Errorf("left: %v, %v", l.open, l.anonymous)
 			}
 		})
 	}

@@ -25,24 +25,24 @@ const defaultListen = "127.0.0.1:7878"
 
 // listeners are the addresses on which a service listens.
 type listeners struct {
-	all     []net.Listener // TCP, and the Unix sockets that flags name
-	sockets []socketFile   // files of these Unix sockets
-	urls    []string
-	tokens  []service.Token
-	made    bool // the token was generated
-	socket  *ownSocket
-	tls     *tls.Config
-	hosts   []string
-	server  *http.Server
-	failed  chan error
-	work    sync.WaitGroup
+	all            []net.Listener // TCP, and the Unix sockets that flags name
+	sockets        []socketFile   // files of these Unix sockets
+	urls           []string
+	tokens         []service.Token
+	generatedToken bool // the token was generated
+	socket         *stateSocket
+	tls            *tls.Config
+	hosts          []string
+	server         *http.Server
+	failed         chan error
+	work           sync.WaitGroup
 }
 
-// trustedIdle is how long an authenticated connection may be idle.
-const trustedIdle = 2 * time.Minute
+// authenticatedIdle is how long an authenticated connection may be idle.
+const authenticatedIdle = 2 * time.Minute
 
 // listen opens all addresses; connections are accepted later, in serve. An invalid address is a
-// usage error. If another program uses the address, the error is that of ui.NoService.
+// usage error. If another program uses the address, the error is that of ui.ServiceErrorf.
 func listen(c *cobra.Command, f serveFlags) (ls *listeners, err error) {
 	ls = &listeners{failed: make(chan error, 8)}
 	defer func() {
@@ -50,7 +50,7 @@ func listen(c *cobra.Command, f serveFlags) (ls *listeners, err error) {
 			ls.close()
 		}
 	}()
-	if ls.tokens, err = givenTokens(c, f.tokenFile); err != nil {
+	if ls.tokens, err = loadTokens(c, f.tokenFile); err != nil {
 		return ls, err
 	}
 	if ls.tls, err = certificate(c, f); err != nil {
@@ -61,7 +61,7 @@ func listen(c *cobra.Command, f serveFlags) (ls *listeners, err error) {
 		addresses = []string{defaultListen}
 	}
 	for _, at := range addresses { // check all addresses before any is opened
-		if err := ls.mayListen(c, at); err != nil {
+		if err := ls.checkAddress(c, at); err != nil {
 			return ls, err
 		}
 	}
@@ -71,7 +71,7 @@ func listen(c *cobra.Command, f serveFlags) (ls *listeners, err error) {
 		}
 	}
 	if len(ls.tokens) == 0 {
-		ls.tokens, ls.made = []service.Token{{Text: rand.Text()}}, true
+		ls.tokens, ls.generatedToken = []service.Token{{Text: rand.Text()}}, true
 	}
 	return ls, nil
 }
@@ -92,9 +92,9 @@ func certificate(c *cobra.Command, f serveFlags) (*tls.Config, error) {
 	return &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}}, nil
 }
 
-// mayListen validates an address. An address that other machines can reach requires TLS and a
+// checkAddress validates an address. An address that other machines can reach requires TLS and a
 // token.
-func (ls *listeners) mayListen(c *cobra.Command, at string) error {
+func (ls *listeners) checkAddress(c *cobra.Command, at string) error {
 	if path, ok := strings.CutPrefix(at, "unix:"); ok {
 		if path == "" {
 			return ui.Usagef(c, "--listen unix: needs a path, as in unix:/run/flowrun.sock")
@@ -124,12 +124,12 @@ func (ls *listeners) mayListen(c *cobra.Command, at string) error {
 // open starts to listen at an address.
 func (ls *listeners) open(at string) error {
 	if path, ok := strings.CutPrefix(at, "unix:"); ok {
-		if answers(path) {
-			return ui.NoService("cannot listen on %s: another service already does", at)
+		if isListening(path) {
+			return ui.ServiceErrorf("cannot listen on %s: another service already does", at)
 		}
 		l, err := listenUnix(path)
 		if err != nil {
-			return ui.NoService("cannot listen on %s: %w", at, err)
+			return ui.ServiceErrorf("cannot listen on %s: %w", at, err)
 		}
 		ls.add(l, at)
 		ls.sockets = append(ls.sockets, socketFileOf(path))
@@ -138,10 +138,10 @@ func (ls *listeners) open(at string) error {
 	host, port, _ := net.SplitHostPort(at)
 	l, err := net.Listen("tcp", net.JoinHostPort(cmp.Or(host, "127.0.0.1"), port))
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return ui.NoService("cannot listen on %s: the address is in use, perhaps by another flowrun serve; give another address, or use any free port with --listen 127.0.0.1:0", at)
+		return ui.ServiceErrorf("cannot listen on %s: the address is in use, perhaps by another flowrun serve; give another address, or use any free port with --listen 127.0.0.1:0", at)
 	}
 	if err != nil {
-		return ui.NoService("cannot listen on %s: %w; to use another address: --listen", at, err)
+		return ui.ServiceErrorf("cannot listen on %s: %w; to use another address: --listen", at, err)
 	}
 	if host != "" && net.ParseIP(host) == nil {
 		ls.hosts = append(ls.hosts, host)
@@ -158,28 +158,28 @@ func (ls *listeners) add(l net.Listener, url string) {
 	ls.all, ls.urls = append(ls.all, l), append(ls.urls, url)
 }
 
-// serve accepts connections and serves requests in the background, until shut is called.
+// serve accepts connections and serves requests in the background, until shutdown is called.
 func (ls *listeners) serve(sv *service.Service, web Web, o WebOptions, log *slog.Logger) error {
 	limit := newConnLimit()
-	o.Tokens, o.Hosts, o.Trust = ls.tokens, ls.hosts, limit.trust
+	o.Tokens, o.Hosts, o.Trust = ls.tokens, ls.hosts, limit.markAuthenticated
 	handler, err := web(sv, o)
 	if err != nil {
 		return err
 	}
-	ls.server = &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: trustedIdle, MaxHeaderBytes: 32 << 10,
-		TLSConfig: ls.tls, ErrorLog: quiet(), ConnState: limit.state, ConnContext: limit.context}
+	ls.server = &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: authenticatedIdle, MaxHeaderBytes: 32 << 10,
+		TLSConfig: ls.tls, ErrorLog: discardLogger(), ConnState: limit.connState, ConnContext: limit.connContext}
 	for _, l := range ls.all {
 		if _, unix := l.(*net.UnixListener); !unix {
 			l = limitedListener{l, limit}
 		}
-		ls.answer(l)
+		ls.serveListener(l)
 	}
-	ls.socket = newOwnSocket(ui.SocketOf(o.StateDir), log, ls.answer)
+	ls.socket = newStateSocket(ui.SocketPath(o.StateDir), log, ls.serveListener)
 	return nil
 }
 
-// answer serves a listener until it is closed.
-func (ls *listeners) answer(l net.Listener) {
+// serveListener serves a listener until it is closed.
+func (ls *listeners) serveListener(l net.Listener) {
 	ls.work.Go(func() {
 		var err error
 		if _, unix := l.(*net.UnixListener); ls.tls != nil && !unix {
@@ -188,7 +188,7 @@ func (ls *listeners) answer(l net.Listener) {
 			err = ls.server.Serve(l)
 		}
 		if err != nil && !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
-			ls.failed <- ui.NoService("cannot accept connections: %w", err)
+			ls.failed <- ui.ServiceErrorf("cannot accept connections: %w", err)
 		}
 	})
 }
@@ -198,13 +198,13 @@ func (ls *listeners) announce(env *ui.Env) {
 	for _, url := range ls.urls {
 		env.Notef("listening on %s", url)
 	}
-	if ls.made {
+	if ls.generatedToken {
 		env.Notef("token: %s (valid until the service stops; for a permanent token, use FLOWRUN_TOKEN or --token-file)", ls.tokens[0].Text)
 	}
 }
 
-// shut stops accepting connections, and gives requests in progress one second to finish.
-func (ls *listeners) shut() {
+// shutdown stops accepting connections, and gives requests in progress one second to finish.
+func (ls *listeners) shutdown() {
 	if ls.socket != nil {
 		ls.socket.close()
 	}

@@ -127,11 +127,11 @@ func runService(env *ui.Env, c *cobra.Command, web Web, f serveFlags) error {
 		return err
 	}
 	defer at.close()
-	if f.Settings, err = ui.Settings(env, f.Asking); err != nil {
+	if f.Settings, err = ui.RunSettings(env, f.InteractionFlags); err != nil {
 		return err
 	}
 	return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
-		return (&server{env: env, flags: f, store: s, at: at, log: logger(env, f.logFormat)}).serve(ctx, web)
+		return (&server{env: env, flags: f, store: s, listeners: at, log: logger(env, f.logFormat)}).serve(ctx, web)
 	})
 }
 
@@ -183,5 +183,5 @@ func (o *stopSignals) end() {
 	o.work.Wait()
 }
 
-// quiet returns a logger that drops the messages of net/http about clients.
-func quiet() *log.Logger { return slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) }
+// discardLogger returns a logger that drops the messages of net/http about clients.
+func discardLogger() *log.Logger { return slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) }

@@ -23,24 +23,24 @@ import (
 // server is a running service and its parts: an engine with metrics and traces, the history, and
 // the listeners.
 type server struct {
-	env   *ui.Env
-	flags serveFlags
-	store *sqlite.Store
-	at    *listeners
-	log   *slog.Logger
+	env       *ui.Env
+	flags     serveFlags
+	store     *sqlite.Store
+	listeners *listeners
+	log       *slog.Logger
 
-	webhooks []config.Webhook
-	config   flowrun.Config // configuration of the engine
-	program  *metrics.Program
-	traces   *launch.Traces
-	engine   *flowrun.Engine
-	service  *service.Service
-	measured *metrics.Service
+	webhooks       []config.Webhook
+	config         flowrun.Config // configuration of the engine
+	metrics        *metrics.Program
+	traces         *launch.Traces
+	engine         *flowrun.Engine
+	service        *service.Service
+	serviceMetrics *metrics.Service
 }
 
 // serve sets the service up, serves requests until a signal arrives, and shuts everything down.
 func (s *server) serve(ctx context.Context, web Web) error {
-	if err := s.takeSecrets(); err != nil {
+	if err := s.loadWebhooks(); err != nil {
 		return err
 	}
 	if err := s.makeEngine(ctx); err != nil {
@@ -49,20 +49,20 @@ func (s *server) serve(ctx context.Context, web Web) error {
 	if err := s.makeService(ctx); err != nil {
 		return err
 	}
-	s.recallSuccesses(ctx)
+	s.restoreLastSuccesses(ctx)
 	schedules, stopSchedules := s.fireSchedules(ctx)
 	defer stopSchedules()
 	stop := notifyStop()
 	defer stop.end()
-	err := s.at.serve(s.service, web, WebOptions{StateDir: s.config.StateDir, Metrics: s.program.Handler(), Webhooks: s.webhooks,
+	err := s.listeners.serve(s.service, web, WebOptions{StateDir: s.config.StateDir, Metrics: s.metrics.Handler(), Webhooks: s.webhooks,
 		Version: ui.ThisBuild().Version, Log: s.log, Stopping: stop.first, Schedules: schedules.ForService()}, s.log)
 	if err == nil {
-		defer s.keepHistory(ctx)()
+		defer s.pruneHistory(ctx)()
 		err = s.wait(stop)
 	}
 	stopSchedules() // before draining: claimed scheduled times have started by then, or are left to the next service
 	left := s.service.Drain(s.flags.drain, stop.second)
-	s.at.shut()
+	s.listeners.shutdown()
 	if err := s.traces.End(ctx, stop.second); err != nil {
 		s.log.Warn("traces are not complete", "error", err.Error())
 	}
@@ -70,19 +70,19 @@ func (s *server) serve(ctx context.Context, web Web) error {
 	return err
 }
 
-// takeSecrets loads the webhooks with their secrets, and removes the secrets from the environment
+// loadWebhooks loads the webhooks with their secrets, and removes the secrets from the environment
 // so that steps cannot read them.
-func (s *server) takeSecrets() (err error) {
-	var held []string // names of the variables
+func (s *server) loadWebhooks() (err error) {
+	var names []string // names of the variables
 	s.webhooks, err = s.flags.Settings.Webhooks(func(name string) string {
-		held = append(held, name)
+		names = append(names, name)
 		return os.Getenv(name)
 	})
 	if err != nil {
-		return ui.NoService("%w", err)
+		return ui.ServiceErrorf("%w", err)
 	}
-	if err := confine.ForgetEnv(held...); err != nil && len(held) > 0 {
-		return ui.NoService("steps could read the secrets of webhooks: %w", err)
+	if err := confine.ForgetEnv(names...); err != nil && len(names) > 0 {
+		return ui.ServiceErrorf("steps could read the secrets of webhooks: %w", err)
 	}
 	return nil
 }
@@ -94,12 +94,12 @@ func (s *server) makeEngine(ctx context.Context) (err error) {
 		return err
 	}
 	load := func() (int, int) { return s.engine.Load() } // called only after the engine exists
-	if s.program, err = metrics.NewProgram(metrics.Options{Version: ui.ThisBuild().Version, Load: load}); err != nil {
+	if s.metrics, err = metrics.NewProgram(metrics.Options{Version: ui.ThisBuild().Version, Load: load}); err != nil {
 		return err
 	}
-	s.config.Journal, s.config.JavaScript = s.program.Journal, s.env.JavaScript()
+	s.config.Journal, s.config.JavaScript = s.metrics.Journal, s.env.JavaScript()
 	s.traces = launch.NewServiceTraces(s.log)
-	s.traces.Join(&s.config)
+	s.traces.AddTo(&s.config)
 	s.engine = flowrun.New(s.config)
 	_, err = proc.Sweep(ctx, time.Second)
 	return err
@@ -107,25 +107,25 @@ func (s *server) makeEngine(ctx context.Context) (err error) {
 
 // makeService creates the service with the engine and the history.
 func (s *server) makeService(ctx context.Context) (err error) {
-	standing := func() (int, int) { return s.service.OpenRuns() } // called only after the service exists
-	if s.measured, err = s.program.Service(standing); err != nil {
+	openRuns := func() (int, int) { return s.service.OpenRuns() } // called only after the service exists
+	if s.serviceMetrics, err = s.metrics.Service(openRuns); err != nil {
 		return err
 	}
 	served := s.flags.Settings.Served()
 	for _, p := range served {
 		if err := service.CheckPattern(p); err != nil {
-			return ui.NoService("setting serve.tools: %q is not a valid pattern for tool names: %w", p, err)
+			return ui.ServiceErrorf("setting serve.tools: %q is not a valid pattern for tool names: %w", p, err)
 		}
 	}
 	s.service, err = service.New(ctx, service.Config{Served: served, Engine: s.engine, Store: s.store, Library: s.env.Library, Log: s.log,
-		Changes: s.store.Changes, Answered: s.store.Answered, Writable: s.store.Writable, Waited: s.measured.Waited,
-		Decide: s.flags.decide, IsTransient: timetable.Passes, Observe: s.observe, Ended: s.ended, NotStarted: s.notBegun})
+		Changes: s.store.Changes, Answered: s.store.Answered, Writable: s.store.Writable, Waited: s.serviceMetrics.Waited,
+		Decide: s.flags.decide, IsTransient: timetable.IsTemporary, Observe: s.observe, Ended: s.ended, NotStarted: s.notStarted})
 	return err
 }
 
 // observe adds metrics and traces to a run of the service. Call done when the run has ended.
 func (s *server) observe(b service.Started) (sink dag.Sink, done func()) {
-	run, traced := s.program.Run(b.Plan.Name()), s.traces.Follow(b)
+	run, traced := s.metrics.Run(b.Plan.Name()), s.traces.TraceRun(b)
 	return run, func() {
 		traced()
 		run.Close()
@@ -137,9 +137,9 @@ func (s *server) ended(ctx context.Context, e service.Ended) {
 	s.notifier(e.Workspace, e.Result.ID).Notify(ctx, launch.RunEnd{Result: e.Result, Plan: e.Plan, Resumed: e.Resumed, Err: e.Err})
 }
 
-// notBegun records the metrics and sends the notifications of a run that could not start.
-func (s *server) notBegun(ctx context.Context, u service.NotStarted) {
-	run := s.program.Run(u.Result.Tool)
+// notStarted records the metrics and sends the notifications of a run that could not start.
+func (s *server) notStarted(ctx context.Context, u service.NotStarted) {
+	run := s.metrics.Run(u.Result.Tool)
 	for _, e := range u.Events {
 		run.Emit(e)
 	}
@@ -150,14 +150,14 @@ func (s *server) notifier(workspace, run string) launch.Notifier {
 	return launch.Notifier{Store: s.store, Settings: s.flags.Settings, Dir: workspace, Report: func(trouble string) { s.log.Warn(trouble, "run", run) }}
 }
 
-// recallSuccesses initializes the metric of the last success of each tool from the history. It
+// restoreLastSuccesses initializes the metric of the last success of each tool from the history. It
 // ignores errors; the metric is then missing.
-func (s *server) recallSuccesses(ctx context.Context) {
+func (s *server) restoreLastSuccesses(ctx context.Context) {
 	tools, _ := s.service.Tools(ctx)
 	for _, t := range tools {
 		found, err := s.store.Runs(ctx, flowrun.Query{Tool: t.Name, Status: []dag.Status{dag.Succeeded}, Limit: 1})
 		if err == nil && len(found) > 0 {
-			s.program.Succeeded(t.Name, found[0].Ended)
+			s.metrics.Succeeded(t.Name, found[0].Ended)
 		}
 	}
 }
@@ -168,30 +168,30 @@ func (s *server) fireSchedules(ctx context.Context) (fired *timetable.Scheduler,
 	if s.flags.noSchedules {
 		return nil, func() {}
 	}
-	return timetable.Start(ctx, s.env, s.store, s.service, s.log, timetable.CountSlots(s.measured))
+	return timetable.Start(ctx, s.env, s.store, s.service, s.log, timetable.CountFirings(s.serviceMetrics))
 }
 
 // wait prints the addresses of the service, and returns when the service must stop.
 func (s *server) wait(stop *stopSignals) error {
-	s.at.announce(s.env)
+	s.listeners.announce(s.env)
 	select {
 	case <-stop.first:
 		return nil
-	case err := <-s.at.failed:
+	case err := <-s.listeners.failed:
 		s.log.Error("listener failed", "error", err.Error())
 		return err
 	}
 }
 
-// tidyEvery is how often a service prunes the history.
-const tidyEvery = 10 * time.Minute
+// pruneInterval is how often a service prunes the history.
+const pruneInterval = 10 * time.Minute
 
-// keepHistory prunes the history periodically according to the settings, until stop is called.
-func (s *server) keepHistory(ctx context.Context) (stop func()) {
+// pruneHistory prunes the history periodically according to the settings, until stop is called.
+func (s *server) pruneHistory(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var work sync.WaitGroup
 	work.Go(func() {
-		tick := time.NewTicker(tidyEvery)
+		tick := time.NewTicker(pruneInterval)
 		defer tick.Stop()
 		for {
 			select {

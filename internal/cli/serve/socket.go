@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// ownSocket is the Unix socket in a state directory, through which flowrun's commands reach the
+// stateSocket is the Unix socket in a state directory, through which flowrun's commands reach the
 // service. Only one service uses it; a second service waits until the first has stopped.
-type ownSocket struct {
+type stateSocket struct {
 	path     string
 	log      *slog.Logger
 	serve    func(net.Listener)
@@ -24,22 +24,22 @@ type ownSocket struct {
 	work     sync.WaitGroup
 }
 
-// socketEvery is how often a service checks the socket.
-const socketEvery = 2 * time.Second
+// socketInterval is how often a service checks the socket.
+const socketInterval = 2 * time.Second
 
-func newOwnSocket(path string, log *slog.Logger, serve func(net.Listener)) *ownSocket {
-	s := &ownSocket{path: path, log: log, serve: serve, quit: make(chan struct{})}
-	if answers(path) {
+func newStateSocket(path string, log *slog.Logger, serve func(net.Listener)) *stateSocket {
+	s := &stateSocket{path: path, log: log, serve: serve, quit: make(chan struct{})}
+	if isListening(path) {
 		log.Warn("another service uses the socket of this state directory; this service waits until it stops", "socket", path)
 	} else {
-		s.take()
+		s.open()
 	}
-	s.work.Go(s.see)
+	s.work.Go(s.maintain)
 	return s
 }
 
-// take creates the socket. It replaces a socket that a killed service left.
-func (s *ownSocket) take() {
+// open creates the socket. It replaces a socket that a killed service left.
+func (s *stateSocket) open() {
 	l, err := listenUnix(s.path)
 	if err != nil {
 		s.log.Warn("cannot listen on the socket of the state directory; commands cannot reach this service", "socket", s.path, "error", err.Error())
@@ -49,10 +49,10 @@ func (s *ownSocket) take() {
 	s.serve(l)
 }
 
-// see takes the socket over when it becomes free, and closes the listener if another service has
+// maintain takes the socket over when it becomes free, and closes the listener if another service has
 // replaced the file.
-func (s *ownSocket) see() {
-	tick := time.NewTicker(socketEvery)
+func (s *stateSocket) maintain() {
+	tick := time.NewTicker(socketInterval)
 	defer tick.Stop()
 	for {
 		select {
@@ -61,18 +61,18 @@ func (s *ownSocket) see() {
 		case <-tick.C:
 		}
 		switch {
-		case s.listener != nil && !s.file.stands():
+		case s.listener != nil && !s.file.isCurrent():
 			s.listener.Close()
 			s.listener = nil
-		case s.listener == nil && !answers(s.path):
-			if s.take(); s.listener != nil {
+		case s.listener == nil && !isListening(s.path):
+			if s.open(); s.listener != nil {
 				s.log.Info("this service now uses the socket of the state directory", "socket", s.path)
 			}
 		}
 	}
 }
 
-func (s *ownSocket) close() {
+func (s *stateSocket) close() {
 	close(s.quit)
 	s.work.Wait()
 	if s.listener == nil {
@@ -93,21 +93,21 @@ func socketFileOf(path string) socketFile {
 	return socketFile{path, info}
 }
 
-// stands reports whether the file is still that socket, and not one that another service created.
-func (f socketFile) stands() bool {
+// isCurrent reports whether the file is still that socket, and not one that another service created.
+func (f socketFile) isCurrent() bool {
 	now, err := os.Lstat(f.path)
 	return err == nil && f.info != nil && os.SameFile(now, f.info)
 }
 
 // remove removes the socket. Otherwise it would look like the socket of a service that crashed.
 func (f socketFile) remove() {
-	if f.stands() {
+	if f.isCurrent() {
 		os.Remove(f.path)
 	}
 }
 
-// answers reports whether a process listens on a socket.
-func answers(path string) bool {
+// isListening reports whether a process listens on a socket.
+func isListening(path string) bool {
 	c, err := net.DialTimeout("unix", path, time.Second)
 	if err == nil {
 		c.Close()
@@ -115,15 +115,15 @@ func answers(path string) bool {
 	return err == nil || errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// longestSocket is how many bytes the path of a socket may have on every supported system.
-const longestSocket = 103
+// maxSocketPath is how many bytes the path of a socket may have on every supported system.
+const maxSocketPath = 103
 
 // listenUnix listens on a socket that only this user can access. It creates the socket in a private
 // folder and then renames it, so that other users can never access it, and a socket that a killed
 // service left is replaced.
 func listenUnix(path string) (net.Listener, error) {
-	if len(path) > longestSocket {
-		return nil, fmt.Errorf("the path has %d bytes, but the path of a socket can have at most %d; choose a shorter one", len(path), longestSocket)
+	if len(path) > maxSocketPath {
+		return nil, fmt.Errorf("the path has %d bytes, but the path of a socket can have at most %d; choose a shorter one", len(path), maxSocketPath)
 	}
 	if there, err := os.Lstat(path); err == nil && there.Mode().Type() != os.ModeSocket {
 		return nil, &os.PathError{Op: "listen", Path: path, Err: syscall.EEXIST}

@@ -16,35 +16,35 @@ import (
 	"github.com/flowrun/flowrun/internal/service"
 )
 
-// shortestToken is the minimum length of a token in characters. A random token of this length
+// minTokenLength is the minimum length of a token in characters. A random token of this length
 // cannot be guessed.
-const shortestToken = 16
+const minTokenLength = 16
 
-// makeToken is the hint for users who need a token.
-const makeToken = "create one: openssl rand -hex 32"
+// tokenHint is the hint for users who need a token.
+const tokenHint = "create one: openssl rand -hex 32"
 
-// givenTokens returns the token from FLOWRUN_TOKEN, or those of the file. It removes FLOWRUN_TOKEN
+// loadTokens returns the token from FLOWRUN_TOKEN, or those of the file. It removes FLOWRUN_TOKEN
 // from the environment, so that steps cannot read it. It returns nil if neither is given.
-func givenTokens(c *cobra.Command, file string) ([]service.Token, error) {
+func loadTokens(c *cobra.Command, file string) ([]service.Token, error) {
 	text, given := os.LookupEnv("FLOWRUN_TOKEN")
 	if err := confine.ForgetEnv("FLOWRUN_TOKEN"); err != nil && text != "" {
-		return nil, ui.NoService("steps could read FLOWRUN_TOKEN: %w; use --token-file instead", err)
+		return nil, ui.ServiceErrorf("steps could read FLOWRUN_TOKEN: %w; use --token-file instead", err)
 	}
 	if file != "" {
-		return tokensOf(c, file)
+		return readTokenFile(c, file)
 	}
 	if !given || text == "" {
 		return nil, nil
 	}
-	if why := badToken(text); why != "" {
+	if why := tokenProblem(text); why != "" {
 		return nil, ui.Usagef(c, "the token in FLOWRUN_TOKEN %s", why)
 	}
 	return []service.Token{{Text: text}}, nil
 }
 
-// tokensOf reads a token file. Each line has a token, optionally followed by patterns of the tools
+// readTokenFile reads a token file. Each line has a token, optionally followed by patterns of the tools
 // that it may call. Empty lines and lines that begin with # are ignored.
-func tokensOf(c *cobra.Command, file string) (list []service.Token, err error) {
+func readTokenFile(c *cobra.Command, file string) (list []service.Token, err error) {
 	text, err := readPrivate(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -57,7 +57,7 @@ func tokensOf(c *cobra.Command, file string) (list []service.Token, err error) {
 		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
 			continue
 		}
-		if why := badToken(words[0]); why != "" {
+		if why := tokenProblem(words[0]); why != "" {
 			return nil, ui.Usagef(c, "--token-file %s:%d: the token %s", file, n+1, why)
 		}
 		t := service.Token{Text: words[0]}
@@ -75,14 +75,14 @@ func tokensOf(c *cobra.Command, file string) (list []service.Token, err error) {
 	return list, nil
 }
 
-// badToken returns why a text cannot be a token, or "" if it can. The reason does not contain the
+// tokenProblem returns why a text cannot be a token, or "" if it can. The reason does not contain the
 // text.
-func badToken(text string) string {
+func tokenProblem(text string) string {
 	switch {
 	case strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }):
 		return "cannot be sent in a header: use only ASCII letters, digits and punctuation, without spaces"
-	case len(text) < shortestToken:
-		return fmt.Sprintf("has %d characters and could be guessed: use at least %d; %s", len(text), shortestToken, makeToken)
+	case len(text) < minTokenLength:
+		return fmt.Sprintf("has %d characters and could be guessed: use at least %d; %s", len(text), minTokenLength, tokenHint)
 	}
 	return ""
 }

@@ -80,7 +80,7 @@ func listConfig(env *ui.Env, c *config.Config, origin bool) error {
 		}
 		rows = append(rows, row)
 	}
-	return console.Table(env.Stdout, head, rows, console.TableOptions{Width: env.Width()})
+	return console.Table(env.Stdout, head, rows, console.TableOptions{Width: env.StdoutWidth()})
 }
 
 type configValueJSON struct {
@@ -129,8 +129,8 @@ func configGetCommand(env *ui.Env) *cobra.Command {
 				return err
 			}
 			list := conf.Get(args[0])
-			if len(list) == 0 && !known(args[0]) {
-				return ui.Missing(fmt.Errorf("unknown setting %q%s", args[0], nearOr(args[0])))
+			if len(list) == 0 && !isKey(args[0]) {
+				return ui.Missing(fmt.Errorf("unknown setting %q%s", args[0], suggestKey(args[0])))
 			}
 			for _, v := range list {
 				if v.Key == args[0] {
@@ -145,12 +145,12 @@ func configGetCommand(env *ui.Env) *cobra.Command {
 	}
 }
 
-// known reports whether a word is a key, or a section of keys.
-func known(key string) bool {
+// isKey reports whether a word is a key, or a section of keys.
+func isKey(key string) bool {
 	return slices.ContainsFunc(config.Keys(), func(k string) bool { return k == key || strings.HasPrefix(k, key+".") })
 }
 
-func nearOr(key string) string {
+func suggestKey(key string) string {
 	return cmp.Or(ui.NearestAs("%s", key, config.Keys()), "; the settings are "+strings.Join(config.Keys(), ", "))
 }
 

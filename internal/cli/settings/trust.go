@@ -59,7 +59,7 @@ of another user, and on file systems without owners.`,
 				folder = args[0]
 			}
 			if remove {
-				return forget(env, dir, folder)
+				return withdrawTrust(env, dir, folder)
 			}
 			return trust(env, dir, folder)
 		},
@@ -90,7 +90,7 @@ func trust(env *ui.Env, stateDir, folder string) error {
 	case t.Folder == "":
 		return ui.Missing(fmt.Errorf("cannot find a project: neither %s nor a folder above it contains .flowrun or .cycod/tools", folder))
 	case len(t.Needed) > 0:
-		ui.ShowNeeded(env, t)
+		ui.PrintProjectSettings(env, t)
 	}
 	if err := c.Decide(stateDir, true); err != nil {
 		return err
@@ -137,10 +137,10 @@ func listTrust(env *ui.Env, stateDir string) error {
 		env.Notef("no trusted or declined projects")
 		return nil
 	}
-	return console.Table(env.Stdout, []string{"PROJECT", "STATE", "SINCE"}, rows, console.TableOptions{Width: env.Width()})
+	return console.Table(env.Stdout, []string{"PROJECT", "STATE", "SINCE"}, rows, console.TableOptions{Width: env.StdoutWidth()})
 }
 
-func forget(env *ui.Env, stateDir, folder string) error {
+func withdrawTrust(env *ui.Env, stateDir, folder string) error {
 	abs, err := filepath.Abs(folder)
 	if err != nil {
 		return err

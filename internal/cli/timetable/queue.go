@@ -14,36 +14,36 @@ import (
 // before it could start them.
 
 const (
-	// lineEvery is how often the queue is checked while it contains runs of this service, idleEvery
+	// queueInterval is how often the queue is checked while it contains runs of this service, idleInterval
 	// how often otherwise.
-	lineEvery = 100 * time.Millisecond
-	idleEvery = time.Second
-	// takeOver is the age at which a claim of another service counts as abandoned. It is far longer
+	queueInterval = 100 * time.Millisecond
+	idleInterval  = time.Second
+	// abandonedAfter is the age at which a claim of another service counts as abandoned. It is far longer
 	// than starting a run takes.
-	takeOver = 10 * time.Second
+	abandonedAfter = 10 * time.Second
 )
 
-func isScheduled(who string) bool { return strings.HasPrefix(who, origin("")) }
+func isScheduleOrigin(who string) bool { return strings.HasPrefix(who, origin("")) }
 
-// queue notes that this service has queued a run.
-func (s *Scheduler) queue(run string) {
+// markQueued notes that this service has queued a run.
+func (s *Scheduler) markQueued(run string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.line[run] = true
+	s.queued[run] = true
 }
 
 // advanceQueue starts queued runs when earlier runs have ended. Claims of other services are
-// considered immediately when this service starts, and later only after takeOver.
+// considered immediately when this service starts, and later only after abandonedAfter.
 func (s *Scheduler) advanceQueue(ctx context.Context) {
 	for first := true; ; {
-		pause, looked := idleEvery, s.looked()
-		waits, err := s.beginQueued(ctx, first)
+		pause, looked := idleInterval, s.loaded()
+		waits, err := s.startQueued(ctx, first)
 		first = first && !looked
 		if err != nil && ctx.Err() == nil {
 			s.log.Error("cannot read the queue of scheduled runs", "error", err.Error())
 		}
 		if waits {
-			pause = lineEvery
+			pause = queueInterval
 		}
 		select {
 		case <-ctx.Done():
@@ -53,36 +53,36 @@ func (s *Scheduler) advanceQueue(ctx context.Context) {
 	}
 }
 
-// beginQueued starts the runs that can start, the oldest of each schedule first. With all, it also
+// startQueued starts the runs that can start, the oldest of each schedule first. With all, it also
 // starts recent claims of other services. waits reports whether runs of this service still wait.
-func (s *Scheduler) beginQueued(ctx context.Context, all bool) (waits bool, err error) {
-	if !s.looked() {
+func (s *Scheduler) startQueued(ctx context.Context, all bool) (waits bool, err error) {
+	if !s.loaded() {
 		return true, nil // the set of schedules is not known yet
 	}
-	open, err := s.book.Open(ctx)
+	open, err := s.firings.Open(ctx)
 	if err != nil {
 		return false, err
 	}
 	s.forgetEnded(open)
 	before := map[string]bool{}
 	for _, f := range open {
-		p, known := s.plan(f.Schedule)
+		p, known := s.entry(f.Schedule)
 		if !known {
-			if err := s.orphan(ctx, f, all); err != nil {
+			if err := s.abandonOrphan(ctx, f, all); err != nil {
 				return waits, err
 			}
 			continue
 		}
 		mine := s.isQueued(f.Run)
-		turn, err := s.turn(ctx, p, before[f.Schedule])
+		turn, err := s.mayStart(ctx, p, before[f.Schedule])
 		if err != nil {
 			return waits, err
 		}
 		before[f.Schedule] = true
 		switch {
 		case p.Paused:
-		case turn && (all || mine || time.Since(f.At) > takeOver):
-			if err := s.begin(ctx, p.Schedule, f.Run); err != nil {
+		case turn && (all || mine || time.Since(f.At) > abandonedAfter):
+			if err := s.startRun(ctx, p.Schedule, f.Run); err != nil {
 				s.report(schedule.Report{Kind: schedule.Failed, Schedule: f.Schedule, Scheduled: f.Scheduled, Run: f.Run, Err: err})
 			}
 		case mine:
@@ -92,71 +92,71 @@ func (s *Scheduler) beginQueued(ctx context.Context, all bool) (waits bool, err 
 	return waits, nil
 }
 
-// turn reports whether a run of the schedule may start. behind means that an earlier run of the
+// mayStart reports whether a run of the schedule may start. earlierQueued means that an earlier run of the
 // schedule is queued.
-func (s *Scheduler) turn(ctx context.Context, p Planned, behind bool) (bool, error) {
+func (s *Scheduler) mayStart(ctx context.Context, p Entry, earlierQueued bool) (bool, error) {
 	if p.Overlap == schedule.OverlapAllow {
 		return true, nil
 	}
-	if behind {
+	if earlierQueued {
 		return false, nil
 	}
 	list, _, err := s.active(ctx, p.Name)
 	return len(list) == 0, err
 }
 
-// orphan abandons the claim of a schedule that no longer exists. Claims of other projects are left
+// abandonOrphan abandons the claim of a schedule that no longer exists. Claims of other projects are left
 // to the services of those projects.
-func (s *Scheduler) orphan(ctx context.Context, f sqlite.Firing, all bool) error {
+func (s *Scheduler) abandonOrphan(ctx context.Context, f sqlite.Firing, all bool) error {
 	_, project, _ := strings.Cut(f.Schedule, "@")
-	if project != "" && project != s.here || !all && time.Since(f.At) < takeOver || s.half() {
+	if project != "" && project != s.project || !all && time.Since(f.At) < abandonedAfter || s.isIncomplete() {
 		return nil
 	}
-	return s.book.Abandon(ctx, f.Run, "the schedule was removed")
+	return s.firings.Abandon(ctx, f.Run, "the schedule was removed")
 }
 
-func (s *Scheduler) plan(id string) (Planned, bool) {
+func (s *Scheduler) entry(id string) (Entry, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p, known := s.plans[id]
+	p, known := s.entries[id]
 	return p, known
 }
 
-// looked reports whether the schedules have been read.
-func (s *Scheduler) looked() bool {
+// loaded reports whether the schedules have been read.
+func (s *Scheduler) loaded() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.plans != nil
+	return s.entries != nil
 }
 
-// half reports whether some definitions could not be read. An unknown schedule may be part of one
+// isIncomplete reports whether some definitions could not be read. An unknown schedule may be part of one
 // of them, so its claims are kept until the definition is fixed.
-func (s *Scheduler) half() bool {
+func (s *Scheduler) isIncomplete() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.blind
+	return s.incomplete
 }
 
 func (s *Scheduler) isQueued(run string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.line[run]
+	return s.queued[run]
 }
 
 // forgetEnded removes runs that are no longer queued.
 func (s *Scheduler) forgetEnded(open []sqlite.Firing) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.line) == 0 {
+	if len(s.queued) == 0 {
 		return
 	}
 	there := map[string]bool{}
 	for _, f := range open {
 		there[f.Run] = true
 	}
-	for run := range s.line {
+	for run := range s.queued {
 		if !there[run] {
-			delete(s.line, run)
+			delete(s.queued, run)
 		}
 	}
 }

@@ -25,12 +25,12 @@ func SchedulerRunning() bool {
 	return false
 }
 
-// StartScheduler is the hint for users if nothing fires schedules.
-const StartScheduler = "start one with flowrun serve, or install one with flowrun schedule install"
+// StartHint is the hint for users if nothing fires schedules.
+const StartHint = "start one with flowrun serve, or install one with flowrun schedule install"
 
-// ReportIdle prints a warning if nothing fires schedules.
-func ReportIdle(env *ui.Env) {
+// WarnIfIdle prints a warning if nothing fires schedules.
+func WarnIfIdle(env *ui.Env) {
 	if !SchedulerRunning() {
-		env.Notef("no scheduler is running, so none of these schedules will run; %s", StartScheduler)
+		env.Notef("no scheduler is running, so none of these schedules will run; %s", StartHint)
 	}
 }

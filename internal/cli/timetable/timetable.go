@@ -25,9 +25,9 @@ func OverlapWords() []string { return []string{"skip", "queue", "cancel-running"
 // CatchUpWords returns what a schedule may do about missed times.
 func CatchUpWords() []string { return []string{"none", "once", "all"} }
 
-// ScheduleSince returns the schedule of e. The times of an interval count from when a service first
+// WithAnchor returns the schedule of e. The times of an interval count from when a service first
 // saw the schedule, or from now if none has.
-func ScheduleSince(ctx context.Context, s *sqlite.Store, e Planned) (schedule.Schedule, error) {
+func WithAnchor(ctx context.Context, s *sqlite.Store, e Entry) (schedule.Schedule, error) {
 	if e.Spec.Interval() == 0 || !e.Start.IsZero() {
 		return e.Schedule, nil
 	}
@@ -55,10 +55,10 @@ func ZoneName(z *time.Location) string {
 	return z.String()
 }
 
-// Planned is a schedule from a definition or from schedule add. Its Name is its id in the history.
+// Entry is a schedule from a definition or from schedule add. Its Name is its id in the history.
 // The id of a project's schedule contains the project, so that tools with the same name in two
 // projects have separate schedules in one history.
-type Planned struct {
+type Entry struct {
 	schedule.Schedule
 	Title   string // name for people
 	Project string // folder of the project; "" for user and global tools
@@ -66,9 +66,9 @@ type Planned struct {
 	By      string // who added it; "" if it is in a definition, at place
 }
 
-// Scheduled converts a rule to a schedule. A rule in a valid definition causes no error, unless the
+// FromRule converts a rule to a schedule. A rule in a valid definition causes no error, unless the
 // time zones of the machine have changed.
-func Scheduled(r *tool.Schedule) (s schedule.Schedule, err error) {
+func FromRule(r *tool.Schedule) (s schedule.Schedule, err error) {
 	zone := time.Local
 	if r.Timezone != nil {
 		if zone, err = cron.LoadZone(r.Timezone.S); err != nil {
@@ -102,7 +102,7 @@ func Scheduled(r *tool.Schedule) (s schedule.Schedule, err error) {
 }
 
 // source describes where a schedule comes from.
-func (e Planned) source() string {
+func (e Entry) source() string {
 	switch {
 	case e.By == "":
 		return fmt.Sprintf("%s:%d", ui.ShortPath(e.place.File), e.place.Line)
@@ -123,11 +123,11 @@ func When(spec cron.Spec) string {
 // Timetable has all schedules, sorted by name. Problems describes the schedules that are missing,
 // and why.
 type Timetable struct {
-	Entries  []Planned
+	Entries  []Entry
 	Problems []string
-	// kept are tools that had schedules before. If the file of one is invalid now, the previous
+	// hadSchedules are tools that had schedules before. If the file of one is invalid now, the previous
 	// version still applies, with its schedules.
-	kept map[string]bool
+	hadSchedules map[string]bool
 }
 
 // Read reads the schedules of the available definitions and all schedules that were added, for
@@ -148,11 +148,11 @@ func (t *Timetable) read(ctx context.Context, s *sqlite.Store, tools []tool.List
 		return err
 	}
 	for _, r := range added {
-		t.added(r)
+		t.addStored(r)
 	}
 	for _, e := range tools {
-		if e.ShadowedBy == "" && (e.Scheduled || t.kept[e.Name]) {
-			t.defined(e, plan)
+		if e.ShadowedBy == "" && (e.Scheduled || t.hadSchedules[e.Name]) {
+			t.addDefined(e, plan)
 		}
 	}
 	for i := range t.Entries {
@@ -162,36 +162,36 @@ func (t *Timetable) read(ctx context.Context, s *sqlite.Store, tools []tool.List
 	return nil
 }
 
-func byName(x, y Planned) int {
+func byName(x, y Entry) int {
 	return cmp.Or(cmp.Compare(x.Title, y.Title), cmp.Compare(x.Name, y.Name))
 }
 
-// added adds a schedule that was added by schedule add.
-func (t *Timetable) added(r sqlite.Schedule) {
-	var p AddedPlan
-	e := Planned{Title: r.Name, Project: r.Project, By: r.By}
+// addStored adds a schedule that was added by schedule add.
+func (t *Timetable) addStored(r sqlite.Schedule) {
+	var p AddedSchedule
+	e := Entry{Title: r.Name, Project: r.Project, By: r.By}
 	err := ui.DecodeJSON([]byte(r.Plan), &p)
 	if err == nil {
-		e.Schedule, err = Scheduled(p.Rule())
+		e.Schedule, err = FromRule(p.Rule())
 	}
 	if err != nil {
 		t.Problems = append(t.Problems, fmt.Sprintf("schedule %s is invalid: %v; add it again with --override", r.Name, err))
 		return
 	}
 	e.Name, e.Tool, e.Params, e.Source = r.ID, r.Tool, p.Params, e.source()
-	t.take(e)
+	t.addEntry(e)
 }
 
-// defined adds the schedules of a definition.
-func (t *Timetable) defined(l tool.Listed, plan func(name string) (*flowrun.Plan, error)) {
+// addDefined adds the schedules of a definition.
+func (t *Timetable) addDefined(l tool.Listed, plan func(name string) (*flowrun.Plan, error)) {
 	p, err := plan(l.Name)
 	if err != nil {
 		t.Problems = append(t.Problems, fmt.Sprintf("the schedules of tool %s cannot run; for the reason: flowrun validate %s", l.Name, l.Name))
 		return
 	}
 	for i, rule := range p.Definition.Schedules {
-		e := Planned{Title: p.Definition.Title(i), place: rule.Pos}
-		if e.Schedule, err = Scheduled(rule); err != nil { // for example because the time zones of this machine have changed
+		e := Entry{Title: p.Definition.Title(i), place: rule.Pos}
+		if e.Schedule, err = FromRule(rule); err != nil { // for example because the time zones of this machine have changed
 			t.Problems = append(t.Problems, fmt.Sprintf("schedule %s is invalid: %v", e.Title, err))
 			continue
 		}
@@ -200,13 +200,13 @@ func (t *Timetable) defined(l tool.Listed, plan func(name string) (*flowrun.Plan
 			e.Project = ProjectOf(l.Path)
 		}
 		e.Name, e.Tool, e.Params, e.Source = ScheduleID(e.Title, e.Project), l.Name, p.Given(rule.Params), e.source()
-		t.take(e)
+		t.addEntry(e)
 	}
 }
 
-// take adds an entry, or a problem if there already is an entry with the same id.
-func (t *Timetable) take(e Planned) {
-	if i := slices.IndexFunc(t.Entries, func(o Planned) bool { return o.Name == e.Name }); i >= 0 {
+// addEntry adds an entry, or a problem if there already is an entry with the same id.
+func (t *Timetable) addEntry(e Entry) {
+	if i := slices.IndexFunc(t.Entries, func(o Entry) bool { return o.Name == e.Name }); i >= 0 {
 		t.Problems = append(t.Problems, fmt.Sprintf("schedule %s (%s) is ignored: another schedule has the same name (%s); rename one of them", e.Title, e.Source, t.Entries[i].Source))
 		return
 	}
@@ -247,8 +247,8 @@ func canonical(dir string) string {
 	return dir
 }
 
-// AddedPlan is what schedule add stores, in the notation of definitions.
-type AddedPlan struct {
+// AddedSchedule is what schedule add stores, in the notation of definitions.
+type AddedSchedule struct {
 	Cron             string         `json:"cron,omitempty"`
 	Every            string         `json:"every,omitempty"`
 	Timezone         string         `json:"timezone,omitempty"`
@@ -265,7 +265,7 @@ type AddedPlan struct {
 
 // Rule converts the plan to a rule of a definition. Durations must be valid; schedule add has
 // validated them.
-func (p AddedPlan) Rule() *tool.Schedule {
+func (p AddedSchedule) Rule() *tool.Schedule {
 	text := func(s string) *tool.Text {
 		if s == "" {
 			return nil
@@ -280,13 +280,13 @@ func (p AddedPlan) Rule() *tool.Schedule {
 }
 
 // String returns the plan as it is stored.
-func (p AddedPlan) String() string {
+func (p AddedSchedule) String() string {
 	b, _ := json.Marshal(p) // cannot fail: only text, and parameters from JSON or the command line
 	return string(b)
 }
 
 // All returns the schedules by name. t may be nil.
-func (t *Timetable) All() []Planned {
+func (t *Timetable) All() []Entry {
 	if t == nil {
 		return nil
 	}
@@ -295,9 +295,9 @@ func (t *Timetable) All() []Planned {
 
 // Find returns the schedule that a word means: by its id, otherwise by its name. If several have
 // the name, the one of the current project takes precedence, then the one without a project.
-func (t *Timetable) Find(word string) (Planned, error) {
+func (t *Timetable) Find(word string) (Entry, error) {
 	var ids, names []string
-	var found []Planned
+	var found []Entry
 	for _, e := range t.Entries {
 		names = append(names, e.Title)
 		switch {
@@ -317,9 +317,9 @@ func (t *Timetable) Find(word string) (Planned, error) {
 	}
 	switch len(found) {
 	case 0:
-		return Planned{}, ui.Missing(fmt.Errorf("cannot find schedule %q%s", word, ui.AddHint(ui.Nearest(word, names), "to list all schedules: flowrun schedule list")))
+		return Entry{}, ui.Missing(fmt.Errorf("cannot find schedule %q%s", word, ui.AddHint(ui.Nearest(word, names), "to list all schedules: flowrun schedule list")))
 	case 1:
 		return found[0], nil
 	}
-	return Planned{}, ui.Usage(fmt.Errorf("%q matches several schedules; use %s", word, strings.Join(ids, " or ")), nil)
+	return Entry{}, ui.Usage(fmt.Errorf("%q matches several schedules; use %s", word, strings.Join(ids, " or ")), nil)
 }

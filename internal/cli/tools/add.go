@@ -56,8 +56,8 @@ func toolAddCommand(env *ui.Env) *cobra.Command {
 			{Title: "Create a tool from a YAML file", Text: "flowrun tool add --from-file my-tool-definition.yaml"},
 			{Title: "Create a tool with interactive editing", Text: "flowrun tool add my-new-tool --editor"},
 		},
-		See: []string{"flowrun help tool", "flowrun help tools"},
-	}.On(c)
+		SeeAlso: []string{"flowrun help tool", "flowrun help tools"},
+	}.Apply(c)
 }
 
 // addGroups returns the options for the help page. Options that belong to a step, a parameter or a
@@ -104,17 +104,17 @@ func checkAddition(add *addition.Addition) string {
 	case err != nil:
 		problem("%v", err)
 	case scope == ui.AnyScope:
-		problem("%v", page.ErrNoAny)
+		problem("%v", page.ErrAnyScope)
 	}
 	switch {
-	case add.Name == "" && !add.WantsFile:
+	case add.Name == "" && !add.HasFile:
 		problem("missing argument: give the tool a name: flowrun tool add TOOL_NAME ...")
 	case tool.Extension(add.Name) != "":
 		problem("%[1]q is the path of a file, not a tool name: choose a name without the extension, or use --from-file %[1]s", add.Name)
 	case add.Name != "" && !tool.ValidName(add.Name):
 		problem("invalid tool name %q: use up to 128 letters, digits, '_', '-' and '.', beginning with a letter, a digit or '_'; names of Windows devices (con, nul) are reserved", add.Name)
 	}
-	if add.WantsFile && len(add.Tool) > 0 {
+	if add.HasFile && len(add.Tool) > 0 {
 		var keys []string
 		for _, e := range add.Tool {
 			keys = append(keys, e.Key)
@@ -140,17 +140,17 @@ parameters:
 tags: [read]   # read, write or run: what the tool may do
 `
 
-// addText sets the text of the definition: from a file, from a template for the editor, or from the
+// setText sets the text of the definition: from a file, from a template for the editor, or from the
 // options.
-func (p *putting) addText(env *ui.Env, add *addition.Addition) (err error) {
+func (p *toolWriter) setText(env *ui.Env, add *addition.Addition) (err error) {
 	p.extension = ".yaml"
 	switch {
-	case add.WantsFile:
+	case add.HasFile:
 		var def *tool.Definition
 		if def, _, err = definitionIn(env, p.lib, add.FromFile); err != nil {
 			return err
 		}
-		p.extension = kept(def.File, def.Source)
+		p.extension = storedExtension(def.File, def.Source)
 		p.text, err = tool.Portable(def, add.Name)
 	case len(add.Tool) == 0 && add.Editor:
 		p.text = fmt.Appendf(nil, emptyTool, add.Name)
@@ -162,11 +162,11 @@ func (p *putting) addText(env *ui.Env, add *addition.Addition) (err error) {
 }
 
 func add(env *ui.Env, c *cobra.Command, add *addition.Addition, scope tool.Scope) error {
-	p := &putting{lib: env.Library(), scope: scope, override: add.Override || add.DryRun}
-	if err := p.addText(env, add); err != nil {
+	p := &toolWriter{lib: env.Library(), scope: scope, override: add.Override || add.DryRun}
+	if err := p.setText(env, add); err != nil {
 		return err
 	}
-	if err := p.nameIt(add.Name); err != nil {
+	if err := p.resolveName(add.Name); err != nil {
 		return err
 	}
 	if add.Editor {
@@ -184,7 +184,7 @@ func add(env *ui.Env, c *cobra.Command, add *addition.Addition, scope tool.Scope
 		env.Stderr.Write(p.text)
 		fmt.Fprintln(env.Stderr)
 	}
-	shownAs(env, found, p.path, p.text)
+	renderText(env, found, p.path, p.text)
 	switch {
 	case found.Err() != nil:
 		return ui.CodeError(outcome.ExitInvalid)
@@ -194,12 +194,12 @@ func add(env *ui.Env, c *cobra.Command, add *addition.Addition, scope tool.Scope
 	if err := p.write(); err != nil {
 		return err
 	}
-	said(env, p, "added")
+	reportWritten(env, p, "added")
 	return nil
 }
 
-// nameIt determines the name of the tool and where it is stored.
-func (p *putting) nameIt(name string) error {
+// resolveName determines the name of the tool and where it is stored.
+func (p *toolWriter) resolveName(name string) error {
 	if name == "" {
 		def, found := p.lib.Read("-"+p.extension, p.scope, p.text)
 		if !tool.ValidName(def.Name) {
@@ -208,18 +208,18 @@ func (p *putting) nameIt(name string) error {
 		name = def.Name
 	}
 	p.name = name
-	return p.place()
+	return p.resolvePath()
 }
 
 // editAdded opens the definition in an editor. If the user leaves it unchanged, it is still added,
 // unless it is only the template.
-func editAdded(env *ui.Env, c *cobra.Command, p *putting) error {
+func editAdded(env *ui.Env, c *cobra.Command, p *toolWriter) error {
 	words, err := editorWords(env, c, "")
 	if err != nil {
 		return err
 	}
-	e := &edition{name: p.name, extension: p.extension, text: p.text, editor: words, check: func(text []byte) (tool.Diagnostics, string) {
-		_, found := toolfiles.Check(p.lib, p.path, p.scope, text, p.alone)
+	e := &editSession{name: p.name, extension: p.extension, text: p.text, editor: words, check: func(text []byte) (tool.Diagnostics, string) {
+		_, found := toolfiles.Check(p.lib, p.path, p.scope, text, p.skipUsedTools)
 		return found, p.path
 	}}
 	if err := edit(env, e); err != nil {
@@ -232,7 +232,7 @@ func editAdded(env *ui.Env, c *cobra.Command, p *putting) error {
 	p.text = e.text
 	if def.Name != p.name { // the user has renamed it in the editor
 		p.name = def.Name
-		return p.place()
+		return p.resolvePath()
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func toolEditCommand(env *ui.Env) *cobra.Command {
 				return err
 			}
 			if def.Source == nil {
-				return ui.Unwritten(def, "edited")
+				return ui.NoFileError(def, "edited")
 			}
 			words, err := editorWords(env, c, editor)
 			if err != nil {
@@ -53,15 +53,15 @@ func toolEditCommand(env *ui.Env) *cobra.Command {
 		Options: []page.Group{
 			scopes.Options("Edit the tool from %s", "Edit the tool from the first scope it's found in", ui.AnyScope),
 			{Title: "EDITOR OPTIONS", Lines: []page.Line{
-				{Left: "--editor EDITOR", Right: "Editor to use (default: $VISUAL, $EDITOR, else the system's)", To: &editor, Words: []string{"nano", "vim", "emacs", "code"}},
+				{Left: "--editor EDITOR", Right: "Editor to use (default: $VISUAL, $EDITOR, else the system's)", Target: &editor, Words: []string{"nano", "vim", "emacs", "code"}},
 			}},
 		},
 		Examples: []page.Example{
 			{Title: "Edit a tool using the default editor", Text: "flowrun tool edit weather-lookup"},
 			{Title: "Edit a tool using a specific editor", Text: "flowrun tool edit weather-lookup --editor code"},
 		},
-		See: []string{"flowrun help tool", "flowrun help tools"},
-	}.On(c)
+		SeeAlso: []string{"flowrun help tool", "flowrun help tools"},
+	}.Apply(c)
 }
 
 func editTool(env *ui.Env, lib *tool.Library, def *tool.Definition, editor []string) error {
@@ -69,7 +69,7 @@ func editTool(env *ui.Env, lib *tool.Library, def *tool.Definition, editor []str
 	if err != nil {
 		return err
 	}
-	e := &edition{name: def.Name, extension: kept(def.File, def.Source), text: def.Source, editor: editor, check: func(text []byte) (tool.Diagnostics, string) {
+	e := &editSession{name: def.Name, extension: storedExtension(def.File, def.Source), text: def.Source, editor: editor, check: func(text []byte) (tool.Diagnostics, string) {
 		_, found := toolfiles.Check(lib, path, def.Scope, text, false)
 		return found, path
 	}}
@@ -84,7 +84,7 @@ func editTool(env *ui.Env, lib *tool.Library, def *tool.Definition, editor []str
 		return nil
 	}
 	if err := atomicfile.Replace(path, def.Source, e.text); err != nil {
-		keepAttempt(env, e)
+		saveRejected(env, e)
 		var changed *atomicfile.ChangedError
 		if errors.As(err, &changed) {
 			return err

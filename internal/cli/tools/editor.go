@@ -21,8 +21,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// edition is a text that is being edited, for edit and add --editor.
-type edition struct {
+// editSession is a text that is being edited, for edit and add --editor.
+type editSession struct {
 	name      string // of the tool, for names of files
 	extension string // of these files
 	text      []byte // current text
@@ -33,10 +33,10 @@ type edition struct {
 
 // edit opens the text in an editor until it is valid, unchanged, or the user gives up. An invalid
 // text is saved in the state directory, and the error is exit code 3.
-func edit(env *ui.Env, e *edition) error {
+func edit(env *ui.Env, e *editSession) error {
 	original := e.text
 	for {
-		text, err := inEditor(env, e.editor, e.name+e.extension, e.text)
+		text, err := runEditor(env, e.editor, e.name+e.extension, e.text)
 		if err != nil {
 			return err
 		}
@@ -45,20 +45,20 @@ func edit(env *ui.Env, e *edition) error {
 			return nil
 		}
 		found, path := e.check(text)
-		shownAs(env, found, path, text)
+		renderText(env, found, path, text)
 		if found.Err() == nil {
 			return nil
 		}
 		if env.HasPerson() && env.AskYesNo("edit it again?", true) {
 			continue
 		}
-		keepAttempt(env, e)
+		saveRejected(env, e)
 		return ui.CodeError(outcome.ExitInvalid)
 	}
 }
 
-// keepAttempt saves an edited text that could not be used.
-func keepAttempt(env *ui.Env, e *edition) {
+// saveRejected saves an edited text that could not be used.
+func saveRejected(env *ui.Env, e *editSession) {
 	dir, err := ui.StateDir()
 	if err == nil {
 		file := filepath.Join(dir, e.name+e.extension+".rej")
@@ -72,8 +72,8 @@ func keepAttempt(env *ui.Env, e *edition) {
 	env.Stderr.Write(e.text)
 }
 
-// inEditor returns text after editing it in an editor. If the editor fails, nothing changes.
-func inEditor(env *ui.Env, editor []string, name string, text []byte) ([]byte, error) {
+// runEditor returns text after editing it in an editor. If the editor fails, nothing changes.
+func runEditor(env *ui.Env, editor []string, name string, text []byte) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "flowrun-edit-")
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func inEditor(env *ui.Env, editor []string, name string, text []byte) ([]byte, e
 	}
 	cmd := exec.Command(editor[0], append(editor[1:], file)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, env.Stdout, env.Stderr
-	if d, ok := env.Stdout.(*ui.Delivery); ok {
+	if d, ok := env.Stdout.(*ui.CheckedWriter); ok {
 		cmd.Stdout = d.To // an editor needs the terminal itself
 	}
 	interrupt := make(chan os.Signal, 1) // Ctrl-C is for the editor
@@ -110,7 +110,7 @@ func editorWords(env *ui.Env, c *cobra.Command, given string) ([]string, error) 
 		return nil, ui.Usagef(c, "cannot parse the editor command %q: %w", line, err)
 	}
 	if len(words) > 0 {
-		return waiting(words), nil
+		return addWaitFlag(words), nil
 	}
 	if !env.HasPerson() {
 		return nil, ui.Usagef(c, "no terminal is available for an editor; set VISUAL or EDITOR to a program that does not need a terminal, or use --editor")
@@ -127,9 +127,9 @@ func editorWords(env *ui.Env, c *cobra.Command, given string) ([]string, error) 
 	return nil, ui.Usagef(c, "no editor found: set VISUAL or EDITOR, or use --editor")
 }
 
-// waiting adds the flag that makes a graphical editor wait until the file is closed. Without it,
+// addWaitFlag adds the flag that makes a graphical editor wait until the file is closed. Without it,
 // flowrun would read the file before it is edited.
-func waiting(words []string) []string {
+func addWaitFlag(words []string) []string {
 	base := strings.TrimSuffix(filepath.Base(words[0]), ".exe")
 	if slices.Contains([]string{"code", "code-insiders", "codium", "cursor", "windsurf", "zed", "subl"}, base) &&
 		!slices.Contains(words, "--wait") && !slices.Contains(words, "-w") {
@@ -144,29 +144,29 @@ func splitWords(line string) ([]string, error) {
 	var words []string
 	var word strings.Builder
 	var quote rune
-	begun, escaped := false, false
+	started, escaped := false, false
 	for _, r := range line {
 		switch {
 		case escaped:
 			word.WriteRune(r)
 			escaped = false
 		case r == '\\' && quote != '\'' && runtime.GOOS != "windows":
-			begun, escaped = true, true
+			started, escaped = true, true
 		case quote != 0 && r == quote:
 			quote = 0
 		case quote != 0:
 			word.WriteRune(r)
 		case r == '\'' || r == '"':
-			begun, quote = true, r
+			started, quote = true, r
 		case r == ' ' || r == '\t' || r == '\n':
-			if begun {
+			if started {
 				words = append(words, word.String())
 			}
 			word.Reset()
-			begun = false
+			started = false
 		default:
 			word.WriteRune(r)
-			begun = true
+			started = true
 		}
 	}
 	if quote != 0 {
@@ -175,7 +175,7 @@ func splitWords(line string) ([]string, error) {
 	if escaped {
 		return nil, errors.New("it ends with a backslash")
 	}
-	if begun {
+	if started {
 		words = append(words, word.String())
 	}
 	return words, nil

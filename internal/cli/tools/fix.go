@@ -51,7 +51,7 @@ func (v *validation) fix(t target) (bool, error) {
 	v.texts[file], v.texts[ui.ShortPath(file)] = r.Text, r.Text
 	left, found := check(r.Text)
 	v.found = append(v.found, found...)
-	v.judge(left, found.Err() == nil)
+	v.lintDefinition(left, found.Err() == nil)
 	return true, nil
 }
 

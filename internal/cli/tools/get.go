@@ -31,7 +31,7 @@ func toolGetCommand(env *ui.Env) *cobra.Command {
 		Args:              page.OneTool,
 		ValidArgsFunction: page.CompleteName(env),
 		RunE: func(c *cobra.Command, args []string) error {
-			def, err := shown(env, c, args[0], &scopes, format)
+			def, err := findForOutput(env, c, args[0], &scopes, format)
 			if err != nil {
 				return err
 			}
@@ -48,8 +48,8 @@ func toolGetCommand(env *ui.Env) *cobra.Command {
 		Options: []page.Group{
 			scopes.Options("Look for the tool in %s", "Look for the tool in any scope", ui.AnyScope),
 			{Title: "OUTPUT OPTIONS", Lines: []page.Line{
-				{Left: "--format yaml|json", Right: "Output format (default: yaml)", To: &format, Words: definitionFormats},
-				{Left: "--detail", Right: "Show detailed information", To: &detail},
+				{Left: "--format yaml|json", Right: "Output format (default: yaml)", Target: &format, Words: definitionFormats},
+				{Left: "--detail", Right: "Show detailed information", Target: &detail},
 			}},
 		},
 		Examples: []page.Example{
@@ -58,12 +58,12 @@ func toolGetCommand(env *ui.Env) *cobra.Command {
 			{Title: "Get a tool in JSON format", Text: "flowrun tool get weather-lookup --format json"},
 			{Title: "Copy a tool to user scope", Text: "flowrun tool get weather-lookup --format yaml | flowrun tool import - --user"},
 		},
-		See: []string{"flowrun help tool", "flowrun help tools"},
-	}.On(c)
+		SeeAlso: []string{"flowrun help tool", "flowrun help tools"},
+	}.Apply(c)
 }
 
-// shown finds a tool whose definition is to be printed, and reports its problems.
-func shown(env *ui.Env, c *cobra.Command, name string, scopes *page.Scope, format string) (*tool.Definition, error) {
+// findForOutput finds a tool whose definition is to be printed, and reports its problems.
+func findForOutput(env *ui.Env, c *cobra.Command, name string, scopes *page.Scope, format string) (*tool.Definition, error) {
 	if err := ui.OneOf(c, "format", format, definitionFormats); err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func shown(env *ui.Env, c *cobra.Command, name string, scopes *page.Scope, forma
 		return nil, err
 	}
 	if def.Source == nil {
-		return nil, ui.Unwritten(def, "shown")
+		return nil, ui.NoFileError(def, "shown")
 	}
 	if found.Err() != nil {
 		env.Diagnose(found)
@@ -93,7 +93,7 @@ func definitionText(def *tool.Definition, format string) ([]byte, error) {
 	if format == "json" {
 		text, err := tool.NormalJSON(def)
 		var ds tool.Diagnostics
-		if errors.As(err, &ds) { // shown has reported them
+		if errors.As(err, &ds) { // findForOutput has reported them
 			err = ui.CodeError(outcome.ExitInvalid)
 		}
 		return text, err
@@ -119,7 +119,7 @@ type detailJSON struct {
 // getDetail prints a definition with details about the tool. In YAML the details are comments, so
 // that the output can still be imported.
 func getDetail(env *ui.Env, def *tool.Definition, format string) error {
-	d := detail(env, def)
+	d := toolDetail(env, def)
 	text, err := definitionText(def, format)
 	if err != nil {
 		return err
@@ -143,7 +143,7 @@ func withComments(f tool.Format, text []byte, lines []string) []byte {
 	}
 	var b strings.Builder
 	for _, line := range lines {
-		b.WriteString(before + console.Clean(oneComment(line)) + "\n")
+		b.WriteString(before + console.Clean(commentLine(line)) + "\n")
 	}
 	if f != tool.Markdown {
 		return append([]byte(b.String()), text...)
@@ -151,9 +151,9 @@ func withComments(f tool.Format, text []byte, lines []string) []byte {
 	return append(text, "\n<!--\n"+strings.ReplaceAll(b.String(), "--", "- -")+"-->\n"...)
 }
 
-// detail returns where a tool was found, which tools it shadows or is shadowed by, and its
+// toolDetail returns where a tool was found, which tools it shadows or is shadowed by, and its
 // problems.
-func detail(env *ui.Env, def *tool.Definition) detailJSON {
+func toolDetail(env *ui.Env, def *tool.Definition) detailJSON {
 	d := detailJSON{Name: def.Name, Scope: def.Scope, Path: def.File, Shadows: []string{}, Problems: []string{}}
 	for _, e := range env.Tools(env.Library()) {
 		switch {
@@ -163,7 +163,7 @@ func detail(env *ui.Env, def *tool.Definition) detailJSON {
 			d.Shadows = append(d.Shadows, e.Path)
 		}
 	}
-	plan, err := ui.Compile(env, explicit(def.File))
+	plan, err := ui.Compile(env, explicitPath(def.File))
 	var ds tool.Diagnostics
 	switch {
 	case err == nil:
@@ -234,9 +234,9 @@ func parameterLine(p *tool.Parameter) string {
 	return line
 }
 
-// oneComment replaces line breaks and control characters, so that the text stays within one comment
+// commentLine replaces line breaks and control characters, so that the text stays within one comment
 // line.
-func oneComment(s string) string {
+func commentLine(s string) string {
 	return strings.Join(slices.Collect(strings.FieldsFuncSeq(s, func(r rune) bool {
 		return r < ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029
 	})), " ")

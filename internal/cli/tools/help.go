@@ -24,9 +24,9 @@ func toolPage(commands []*cobra.Command) page.Page {
 	for _, sub := range commands {
 		p.Usage = append(p.Usage, usageOf(sub))
 		p.Commands = append(p.Commands, page.Line{Left: sub.Name(), Right: sub.Short})
-		p.See = append(p.See, "flowrun help tool "+sub.Name())
+		p.SeeAlso = append(p.SeeAlso, "flowrun help tool "+sub.Name())
 	}
-	p.See = append(p.See, "flowrun help tools")
+	p.SeeAlso = append(p.SeeAlso, "flowrun help tools")
 	return p
 }
 
@@ -74,6 +74,6 @@ flowrun run hello NAME=Ada
 flowrun tool edit hello
 flowrun validate hello`,
 		},
-		See: []string{"flowrun help tool", "flowrun help tool add", "flowrun help run", "flowrun help validate"},
-	}.On(&cobra.Command{Use: "tools", Short: "What tools are, and where flowrun finds them"})
+		SeeAlso: []string{"flowrun help tool", "flowrun help tool add", "flowrun help run", "flowrun help validate"},
+	}.Apply(&cobra.Command{Use: "tools", Short: "What tools are, and where flowrun finds them"})
 }

@@ -27,14 +27,14 @@ func toolImportCommand(env *ui.Env) *cobra.Command {
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			scope, err := scopes.Chosen(c, string(tool.ScopeLocal))
+			scope, err := scopes.Choose(c, string(tool.ScopeLocal))
 			if err != nil {
 				return err
 			}
 			if scope == ui.AnyScope {
-				return ui.Usage(page.ErrNoAny, c)
+				return ui.Usage(page.ErrAnyScope, c)
 			}
-			return importTool(env, args[0], putting{lib: env.Library(), scope: tool.Scope(scope), override: override, alone: !validate})
+			return importTool(env, args[0], toolWriter{lib: env.Library(), scope: tool.Scope(scope), override: override, skipUsedTools: !validate})
 		},
 	}
 	return page.Page{
@@ -49,25 +49,25 @@ func toolImportCommand(env *ui.Env) *cobra.Command {
 		Options: []page.Group{
 			scopes.Options("Import the tool to %s", "", string(tool.ScopeLocal)),
 			{Title: "IMPORT OPTIONS", Lines: []page.Line{
-				{Left: "--override", Right: "Override existing tool if it already exists", To: &override},
-				{Left: "--validate", Right: "Also validate the tools that it uses; without this, only its own text is checked", To: &validate},
+				{Left: "--override", Right: "Override existing tool if it already exists", Target: &override},
+				{Left: "--validate", Right: "Also validate the tools that it uses; without this, only its own text is checked", Target: &validate},
 			}},
 		},
 		Examples: []page.Example{
 			{Title: "Import a tool to local scope", Text: "flowrun tool import weather-lookup.yaml"},
 			{Title: "Import a tool to user scope, overriding any existing definition", Text: "flowrun tool import weather-lookup.yaml --user --override"},
 		},
-		See: []string{"flowrun help tool", "flowrun help tool export", "flowrun help tools"},
-	}.On(c)
+		SeeAlso: []string{"flowrun help tool", "flowrun help tool export", "flowrun help tools"},
+	}.Apply(c)
 }
 
-func importTool(env *ui.Env, file string, p putting) error {
+func importTool(env *ui.Env, file string, p toolWriter) error {
 	def, found, err := definitionIn(env, p.lib, file)
 	if err != nil {
 		return err
 	}
 	if found.Err() != nil {
-		shownAs(env, found, def.File, def.Source)
+		renderText(env, found, def.File, def.Source)
 		return ui.CodeError(outcome.ExitInvalid)
 	}
 	for _, d := range found {
@@ -75,22 +75,22 @@ func importTool(env *ui.Env, file string, p putting) error {
 			env.Notef("note: %s:%d is not valid YAML, so it was quoted in the tool", file, d.Pos.Line)
 		}
 	}
-	p.name, p.extension = def.Name, kept(def.File, def.Source)
+	p.name, p.extension = def.Name, storedExtension(def.File, def.Source)
 	if p.text, err = tool.Portable(def, ""); err != nil {
 		return err
 	}
-	if err := p.place(); err != nil {
+	if err := p.resolvePath(); err != nil {
 		return err
 	}
 	_, found = p.check()
-	shownAs(env, found, p.path, p.text)
+	renderText(env, found, p.path, p.text)
 	if found.Err() != nil {
 		return ui.CodeError(outcome.ExitInvalid)
 	}
 	if err := p.write(); err != nil {
 		return err
 	}
-	said(env, &p, "imported")
+	reportWritten(env, &p, "imported")
 	return nil
 }
 
@@ -120,9 +120,9 @@ func standardInput(text []byte) string {
 	return "-"
 }
 
-// kept returns the extension under which a definition is stored in a scope. JSON is converted to
+// storedExtension returns the extension under which a definition is stored in a scope. JSON is converted to
 // YAML; other formats are kept.
-func kept(file string, text []byte) string {
+func storedExtension(file string, text []byte) string {
 	switch ext := cmp.Or(tool.Extension(file), tool.Sniff(text)); ext {
 	case ".yml", ".json":
 		return ".yaml"

@@ -33,7 +33,7 @@ func toolListCommand(env *ui.Env) *cobra.Command {
 		Args:              ui.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(c *cobra.Command, _ []string) error {
-			scope, err := scopes.Chosen(c, ui.AnyScope)
+			scope, err := scopes.Choose(c, ui.AnyScope)
 			if err != nil {
 				return err
 			}
@@ -56,7 +56,7 @@ func toolListCommand(env *ui.Env) *cobra.Command {
 			if all && (dir != "" || f.Scope != "") {
 				return ui.Usagef(c, "--all-sources cannot be combined with --dir or a scope")
 			}
-			list, err := listed(env, dir, all)
+			list, err := listTools(env, dir, all)
 			if err != nil {
 				return err
 			}
@@ -73,16 +73,16 @@ func toolListCommand(env *ui.Env) *cobra.Command {
 		Options: []page.Group{
 			scopes.Options("List only tools from %s", "List tools from all scopes", ui.AnyScope),
 			{Title: "FILTER OPTIONS", Lines: []page.Line{
-				{Left: "--tag TAG", Right: "Filter by tag; repeat it to require several tags", To: &f.Tags},
-				{Left: "--category CATEGORY", Right: "Filter by category", To: &f.Category},
-				{Left: "--search TEXT", Right: "Search in name, description, and keywords", To: &f.Search},
-				{Left: "--platform PLATFORM", Right: "Filter by platform support (windows|linux|macos)", To: &f.Platform, Words: addition.Platforms()},
-				{Left: "--dir DIR", Right: "List the definitions in a folder instead of the scopes", To: &dir},
-				{Left: "--all-sources", Right: "Also list built-in tools and tools from tools.discoveryCommand", To: &all},
+				{Left: "--tag TAG", Right: "Filter by tag; repeat it to require several tags", Target: &f.Tags},
+				{Left: "--category CATEGORY", Right: "Filter by category", Target: &f.Category},
+				{Left: "--search TEXT", Right: "Search in name, description, and keywords", Target: &f.Search},
+				{Left: "--platform PLATFORM", Right: "Filter by platform support (windows|linux|macos)", Target: &f.Platform, Words: addition.Platforms()},
+				{Left: "--dir DIR", Right: "List the definitions in a folder instead of the scopes", Target: &dir},
+				{Left: "--all-sources", Right: "Also list built-in tools and tools from tools.discoveryCommand", Target: &all},
 			}},
 			{Title: "OUTPUT OPTIONS", Lines: []page.Line{
-				{Left: "--format simple|table|json|yaml", Right: "Output format (default: table)", To: &format, Words: listFormats},
-				{Left: "--sort name|category|scope", Right: "Sort order (default: name)", To: &sort, Words: listOrders},
+				{Left: "--format simple|table|json|yaml", Right: "Output format (default: table)", Target: &format, Words: listFormats},
+				{Left: "--sort name|category|scope", Right: "Sort order (default: name)", Target: &sort, Words: listOrders},
 			}},
 		},
 		Examples: []page.Example{
@@ -91,17 +91,17 @@ func toolListCommand(env *ui.Env) *cobra.Command {
 			{Title: "List tools matching a tag", Text: "flowrun tool list --tag git"},
 			{Title: "List tools in JSON format", Text: "flowrun tool list --format json"},
 		},
-		See: []string{"flowrun help tool", "flowrun help tools"},
-	}.On(c)
+		SeeAlso: []string{"flowrun help tool", "flowrun help tools"},
+	}.Apply(c)
 	c.RegisterFlagCompletionFunc("tag", completeListed(env, func(e tool.Listed) []string { return append(e.SearchTags, e.Tags...) }))
 	c.RegisterFlagCompletionFunc("category", completeListed(env, func(e tool.Listed) []string { return []string{e.Category} }))
 	c.MarkFlagDirname("dir")
 	return c
 }
 
-// listed returns all available tools, or the definitions in a folder. With all, it includes tools
+// listTools returns all available tools, or the definitions in a folder. With all, it includes tools
 // that are in no file.
-func listed(env *ui.Env, dir string, all bool) ([]tool.Listed, error) {
+func listTools(env *ui.Env, dir string, all bool) ([]tool.Listed, error) {
 	lib := env.Library()
 	if dir == "" {
 		env.Diagnose(lib.Unreadable(""))
@@ -156,7 +156,7 @@ func printList(env *ui.Env, list []tool.Listed, format string) error {
 	for i, d := range docs {
 		rows[i] = []string{d.Name, string(d.Scope), strings.Join(d.Tags, ","), d.note()}
 	}
-	return console.Table(env.Stdout, []string{"NAME", "SCOPE", "TAGS", "DESCRIPTION"}, rows, console.TableOptions{Width: env.Width()})
+	return console.Table(env.Stdout, []string{"NAME", "SCOPE", "TAGS", "DESCRIPTION"}, rows, console.TableOptions{Width: env.StdoutWidth()})
 }
 
 // note returns the description, preceded by notes about shadowing and errors.

@@ -86,10 +86,10 @@ func TestSplitWords(t *testing.T) {
 			t.Errorf("%q: %q, %v", c.line, got, err)
 		}
 	}
-	if got := waiting([]string{"/usr/bin/code"}); !slices.Equal(got, []string{"/usr/bin/code", "--wait"}) {
+	if got := addWaitFlag([]string{"/usr/bin/code"}); !slices.Equal(got, []string{"/usr/bin/code", "--wait"}) {
 		t.Errorf("an editor with windows is not waited for: %q", got)
 	}
-	if got := waiting([]string{"code", "-w"}); len(got) != 2 {
+	if got := addWaitFlag([]string{"code", "-w"}); len(got) != 2 {
 		t.Errorf("told twice to wait: %q", got)
 	}
 }
@@ -103,8 +103,8 @@ func FuzzParseAdd(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line string) {
 		add := addition.Parse(strings.Split(line, "\n"))
 		checkAddition(add)
-		if len(add.Problems) == 0 && !add.WantsFile {
-			if err := (&putting{}).addText(&ui.Env{}, add); err != nil {
+		if len(add.Problems) == 0 && !add.HasFile {
+			if err := (&toolWriter{}).setText(&ui.Env{}, add); err != nil {
 				t.Errorf("%q: %v", line, err)
 			}
 		}

@@ -31,7 +31,7 @@ func toolRemoveCommand(env *ui.Env) *cobra.Command {
 			case def.Scope == tool.ScopeFile:
 				return ui.Usagef(c, "%s is a file, not the name of a tool; delete the file instead", args[0])
 			case def.File == "":
-				return ui.Unwritten(def, "removed")
+				return ui.NoFileError(def, "removed")
 			case !force && !env.HasPerson():
 				return ui.Usagef(c, "cannot ask before removing %s, because no terminal is available; use --force", ui.ShortPath(def.File))
 			case !force && !env.AskYesNo(fmt.Sprintf("remove %s (%s), %s?", console.Clean(def.Name), def.Scope, ui.ShortPath(def.File)), false):
@@ -47,15 +47,15 @@ func toolRemoveCommand(env *ui.Env) *cobra.Command {
 		Usage: []string{"flowrun tool remove TOOL_NAME [--scope] [options]"},
 		Options: []page.Group{
 			scopes.Options("Delete the tool from %s", "Delete the tool from the first scope it's found in", ui.AnyScope),
-			{Title: "ADDITIONAL OPTIONS", Lines: []page.Line{{Left: "--force", Right: "Skip confirmation prompt", To: &force}}},
+			{Title: "ADDITIONAL OPTIONS", Lines: []page.Line{{Left: "--force", Right: "Skip confirmation prompt", Target: &force}}},
 		},
 		Examples: []page.Example{
 			{Title: "Delete a tool from any scope", Text: "flowrun tool remove weather-lookup"},
 			{Title: "Delete a tool from user scope", Text: "flowrun tool remove weather-lookup --user"},
 			{Title: "Delete a tool without confirmation", Text: "flowrun tool remove weather-lookup --force"},
 		},
-		See: []string{"flowrun help tool", "flowrun help tools"},
-	}.On(c)
+		SeeAlso: []string{"flowrun help tool", "flowrun help tools"},
+	}.Apply(c)
 }
 
 func remove(env *ui.Env, lib *tool.Library, def *tool.Definition, name string) error {

@@ -45,11 +45,11 @@ func toolSchemaCommand(env *ui.Env) *cobra.Command {
 		Usage: []string{"flowrun tool schema TOOL_NAME|PATH [options]", "flowrun tool schema --all|--all-sources [options]"},
 		Options: []page.Group{
 			{Title: "CHOICE OPTIONS", Lines: []page.Line{
-				{Left: "--all", Right: "Print a list of all available tools that run on this platform", To: &all},
-				{Left: "--all-sources", Right: "The same, with built-in tools and tools from tools.discoveryCommand", To: &sources},
+				{Left: "--all", Right: "Print a list of all available tools that run on this platform", Target: &all},
+				{Left: "--all-sources", Right: "The same, with built-in tools and tools from tools.discoveryCommand", Target: &sources},
 			}},
 			{Title: "OUTPUT OPTIONS", Lines: []page.Line{
-				{Left: "--format FORM", Right: "Form: " + strings.Join(funcschema.Formats(), "|") + " (default: " + format + ")", To: &format, Words: funcschema.Formats()},
+				{Left: "--format FORM", Right: "Form: " + strings.Join(funcschema.Formats(), "|") + " (default: " + format + ")", Target: &format, Words: funcschema.Formats()},
 			}},
 		},
 		Examples: []page.Example{
@@ -58,8 +58,8 @@ func toolSchemaCommand(env *ui.Env) *cobra.Command {
 			{Title: "Write the schemas of all tools to a file", Text: "flowrun tool schema --all --format openai > tools.json"},
 			{Title: "Print all functions that a model can call", Text: "flowrun tool schema --all-sources --format anthropic"},
 		},
-		See: []string{"flowrun help tool", "flowrun help tools"},
-	}.On(c)
+		SeeAlso: []string{"flowrun help tool", "flowrun help tools"},
+	}.Apply(c)
 }
 
 func toolSchema(env *ui.Env, name string, f funcschema.Format) error {

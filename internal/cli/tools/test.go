@@ -42,7 +42,7 @@ func completeTest(env *ui.Env) cobra.CompletionFunc {
 			}
 			for _, test := range def.Tests {
 				if strings.HasPrefix(test.Name, prefix) {
-					words = append(words, ui.Described(test.Name, def.Name))
+					words = append(words, ui.WithDescription(test.Name, def.Name))
 				}
 			}
 		}
@@ -89,13 +89,13 @@ func toolTestCommand(env *ui.Env) *cobra.Command {
 		Options: []page.Group{
 			f.scopes.Options("Test the tool from %s", "Test the tool from the first scope it's found in", ui.AnyScope),
 			{Title: "TEST OPTIONS", Lines: []page.Line{
-				{Left: "--test TEST_NAME", Right: "Name of specific test to run (if omitted, runs all tests); can be repeated", To: &f.tests},
-				{Left: "--verbose", Right: "Show detailed output, including that of successful tests", To: &f.verbose},
-				{Left: "--stop-on-failure", Right: "Stop testing after the first failure", To: &f.stopOnFailure},
-				{Left: "--jobs N", Right: "Run N tests at once (default: 4; 1 with --in-place)", To: &f.jobs},
-				{Left: "--in-place", Right: "Run in the working directory instead of a new folder", To: &f.inPlace},
-				{Left: "--offline", Right: "Skip tests of tools that have permission to use the network", To: &f.offline},
-				{Left: "--report FORM=FILE", Right: "Write a report, junit=FILE or json=FILE; can be repeated", To: &f.reports},
+				{Left: "--test TEST_NAME", Right: "Name of specific test to run (if omitted, runs all tests); can be repeated", Target: &f.tests},
+				{Left: "--verbose", Right: "Show detailed output, including that of successful tests", Target: &f.verbose},
+				{Left: "--stop-on-failure", Right: "Stop testing after the first failure", Target: &f.stopOnFailure},
+				{Left: "--jobs N", Right: "Run N tests at once (default: 4; 1 with --in-place)", Target: &f.jobs},
+				{Left: "--in-place", Right: "Run in the working directory instead of a new folder", Target: &f.inPlace},
+				{Left: "--offline", Right: "Skip tests of tools that have permission to use the network", Target: &f.offline},
+				{Left: "--report FORM=FILE", Right: "Write a report, junit=FILE or json=FILE; can be repeated", Target: &f.reports},
 			}},
 		},
 		Examples: []page.Example{
@@ -103,15 +103,15 @@ func toolTestCommand(env *ui.Env) *cobra.Command {
 			{Title: "Run a specific test with verbose output", Text: "flowrun tool test weather-lookup --test basic-test --verbose"},
 			{Title: "Run the tests of a folder, with a report", Text: "flowrun tool test ./tools --jobs 8 --report junit=tests.xml"},
 		},
-		See: []string{"flowrun help tool", "flowrun help tools"},
-	}.On(c)
+		SeeAlso: []string{"flowrun help tool", "flowrun help tools"},
+	}.Apply(c)
 	c.RegisterFlagCompletionFunc("test", completeTest(env))
 	return c
 }
 
 func (f *testFlags) check(c *cobra.Command) error {
 	var err error
-	if f.scope, err = f.scopes.Chosen(c, ui.AnyScope); err != nil {
+	if f.scope, err = f.scopes.Choose(c, ui.AnyScope); err != nil {
 		return err
 	}
 	if f.jobs < 0 || c.Flags().Changed("jobs") && f.jobs == 0 {
@@ -143,7 +143,7 @@ func toolTest(env *ui.Env, c *cobra.Command, args []string, f testFlags) error {
 	if len(broken) > 0 {
 		env.Diagnose(broken.Sorted())
 	}
-	if cases, err = chosen(cases, f.tests); err != nil {
+	if cases, err = filterCases(cases, f.tests); err != nil {
 		return err
 	}
 	rules, err := launch.DecideTests(env, cases)
@@ -151,7 +151,7 @@ func toolTest(env *ui.Env, c *cobra.Command, args []string, f testFlags) error {
 		return err
 	}
 	if len(cases) == 0 && len(broken) == 0 {
-		env.Notef("%s", theTests(nil))
+		env.Notef("%s", availableTests(nil))
 	}
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
@@ -186,11 +186,11 @@ func toolTest(env *ui.Env, c *cobra.Command, args []string, f testFlags) error {
 // found in a folder and not named by the user: one invalid file must not hide the results of the
 // others.
 func cases(env *ui.Env, lib *tool.Library, args []string, f testFlags) (cases []tooltest.Case, broken tool.Diagnostics, err error) {
-	targets, err := tested(env, lib, args, f.scope)
+	targets, err := testTargets(env, lib, args, f.scope)
 	if err != nil {
 		return nil, nil, err
 	}
-	broken = closed(lib, args, f.scope)
+	broken = unreadableFolders(lib, args, f.scope)
 	for _, t := range targets {
 		def, _, err := lib.Lookup(t.name, nil)
 		if err != nil && t.found {
@@ -219,10 +219,10 @@ func cases(env *ui.Env, lib *tool.Library, args []string, f testFlags) (cases []
 	return cases, broken, nil
 }
 
-// tested returns the tools to test.
-func tested(env *ui.Env, lib *tool.Library, args []string, scope string) ([]target, error) {
+// testTargets returns the tools to test.
+func testTargets(env *ui.Env, lib *tool.Library, args []string, scope string) ([]target, error) {
 	if len(args) > 0 {
-		return scoped(env, args, scope)
+		return targetsInScope(env, args, scope)
 	}
 	var list []target
 	for _, e := range env.Tools(lib) {
@@ -233,9 +233,9 @@ func tested(env *ui.Env, lib *tool.Library, args []string, scope string) ([]targ
 	return list, nil
 }
 
-// chosen returns the cases with the given names, or all cases if names is empty. An unknown name is
+// filterCases returns the cases with the given names, or all cases if names is empty. An unknown name is
 // an error.
-func chosen(cases []tooltest.Case, names []string) ([]tooltest.Case, error) {
+func filterCases(cases []tooltest.Case, names []string) ([]tooltest.Case, error) {
 	if len(names) == 0 {
 		return cases, nil
 	}
@@ -245,14 +245,14 @@ func chosen(cases []tooltest.Case, names []string) ([]tooltest.Case, error) {
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return nil, ui.Missing(fmt.Errorf("unknown test %q%s", name, cmp.Or(ui.Nearest(name, known), "; "+theTests(known))))
+			return nil, ui.Missing(fmt.Errorf("unknown test %q%s", name, cmp.Or(ui.Nearest(name, known), "; "+availableTests(known))))
 		}
 	}
 	return slices.DeleteFunc(cases, func(c tooltest.Case) bool { return !slices.Contains(names, c.Test.Name) }), nil
 }
 
-// theTests lists the names of the available tests.
-func theTests(names []string) string {
+// availableTests lists the names of the available tests.
+func availableTests(names []string) string {
 	if len(names) == 0 {
 		return "no tests found; write tests under the key tests of a definition"
 	}

@@ -13,5 +13,5 @@ func toolCommand(env *ui.Env) *cobra.Command {
 	commands := []*cobra.Command{toolListCommand(env), toolGetCommand(env), toolAddCommand(env), toolRemoveCommand(env),
 		toolTestCommand(env), toolValidateCommand(env), toolEditCommand(env), toolExportCommand(env), toolImportCommand(env), toolSchemaCommand(env), npm.Command(env)}
 	c.AddCommand(commands...)
-	return toolPage(commands).On(c)
+	return toolPage(commands).Apply(c)
 }

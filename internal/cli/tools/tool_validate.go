@@ -21,18 +21,18 @@ func toolValidateCommand(env *ui.Env) *cobra.Command {
 			if err := f.check(c); err != nil {
 				return err
 			}
-			scope, err := scopes.Chosen(c, ui.AnyScope)
+			scope, err := scopes.Choose(c, ui.AnyScope)
 			if err != nil {
 				return err
 			}
 			if (len(args) == 0) != every {
 				return ui.Usagef(c, "missing argument: give the names of tools, or --all for all tools in the scope")
 			}
-			targets, err := scoped(env, args, scope)
+			targets, err := targetsInScope(env, args, scope)
 			if err != nil {
 				return err
 			}
-			return validate(env, targets, closed(env.Library(), args, scope), f)
+			return validate(env, targets, unreadableFolders(env.Library(), args, scope), f)
 		},
 	}
 	return page.Page{
@@ -42,28 +42,28 @@ func toolValidateCommand(env *ui.Env) *cobra.Command {
 		Options: []page.Group{
 			scopes.Options("Validate the tool from %s", "Validate the tool from the first scope it's found in", ui.AnyScope),
 			{Title: "VALIDATION OPTIONS", Lines: []page.Line{
-				{Left: "--fix", Right: "Fix validation issues if possible; never changes what a tool means", To: &f.fix},
-				{Left: "--dry-run", Right: "With --fix: show the changes as a diff, and write nothing", Depth: 1, To: &f.dryRun},
-				{Left: "--detailed", Right: "Show detailed validation results: best-practice notes", To: &f.detailed},
-				{Left: "--strict", Right: "Count warnings as errors", To: &f.strict},
-				{Left: "--against PATH", Right: "Report changes that break callers of the older definitions at PATH", To: &f.against},
-				{Left: "--all", Right: "Validate all tools in the scope", To: &every},
+				{Left: "--fix", Right: "Fix validation issues if possible; never changes what a tool means", Target: &f.fix},
+				{Left: "--dry-run", Right: "With --fix: show the changes as a diff, and write nothing", Depth: 1, Target: &f.dryRun},
+				{Left: "--detailed", Right: "Show detailed validation results: best-practice notes", Target: &f.detailed},
+				{Left: "--strict", Right: "Count warnings as errors", Target: &f.strict},
+				{Left: "--against PATH", Right: "Report changes that break callers of the older definitions at PATH", Target: &f.against},
+				{Left: "--all", Right: "Validate all tools in the scope", Target: &every},
 			}},
 			{Title: "OUTPUT OPTIONS", Lines: []page.Line{
-				{Left: "--output, -o FORM", Right: "Form of the results: text|json|github|sarif (default: text)", To: &f.output, Words: diagnosticForms},
-				{Left: "--limit N", Right: "Show at most N problems as text; 0 shows all (default: 20)", To: &f.limit},
+				{Left: "--output, -o FORM", Right: "Form of the results: text|json|github|sarif (default: text)", Target: &f.output, Words: diagnosticForms},
+				{Left: "--limit N", Right: "Show at most N problems as text; 0 shows all (default: 20)", Target: &f.limit},
 			}},
 		},
 		Examples: []page.Example{
 			{Title: "Validate a tool", Text: "flowrun tool validate weather-lookup"},
 			{Title: "Validate and automatically fix issues", Text: "flowrun tool validate weather-lookup --fix"},
 		},
-		See: []string{"flowrun help tool", "flowrun help tools", "flowrun help explain"},
-	}.On(c)
+		SeeAlso: []string{"flowrun help tool", "flowrun help tools", "flowrun help explain"},
+	}.Apply(c)
 }
 
-// scoped returns the tools of a scope that args name, or all its tools if args is empty.
-func scoped(env *ui.Env, args []string, scope string) ([]target, error) {
+// targetsInScope returns the tools of a scope that args name, or all its tools if args is empty.
+func targetsInScope(env *ui.Env, args []string, scope string) ([]target, error) {
 	lib := env.Library()
 	if scope == ui.AnyScope {
 		return targets(env, lib, args), nil

@@ -32,12 +32,12 @@ func printDiagnostics(env *ui.Env, ds tool.Diagnostics, targets int, f validateF
 		_, err = fmt.Fprintf(env.Stdout, "%s\n", b)
 		return err
 	case "github":
-		return findings.GitHub(env.Stdout, ui.Relative(ds))
+		return findings.GitHub(env.Stdout, ui.RelativePaths(ds))
 	case "sarif":
-		return findings.SARIF(env.Stdout, ui.Relative(ds), buildinfo.Stamped().Version, source)
+		return findings.SARIF(env.Stdout, ui.RelativePaths(ds), buildinfo.Stamped().Version, source)
 	}
-	shown, left := ui.Capped(ds, f.limit)
-	tool.Render(env.Stdout, ui.Relative(shown), source, env.Style(env.Stdout))
+	shown, left := ui.LimitDiagnostics(ds, f.limit)
+	tool.Render(env.Stdout, ui.RelativePaths(shown), source, env.Style(env.Stdout))
 	if left > 0 {
 		fmt.Fprintf(env.Stdout, "\n+%d more; to show all: --limit 0\n", left)
 	}
@@ -68,7 +68,7 @@ func summary(ds tool.Diagnostics, targets int) string {
 			fixable++
 		}
 	}
-	words := count(targets)
+	words := validCount(targets)
 	if ds.Err() != nil {
 		words = ui.Count(targets, "definition") + " checked"
 	}
@@ -81,7 +81,7 @@ func summary(ds tool.Diagnostics, targets int) string {
 	return words
 }
 
-func count(n int) string {
+func validCount(n int) string {
 	switch n {
 	case 0:
 		return "no definitions found"
@@ -102,7 +102,7 @@ type validateFlags struct {
 	against  string
 }
 
-func newValidateFlags() validateFlags { return validateFlags{output: "text", limit: ui.MaxShown} }
+func newValidateFlags() validateFlags { return validateFlags{output: "text", limit: ui.MaxDiagnostics} }
 
 var diagnosticForms = []string{"text", "json", "github", "sarif"}
 
@@ -131,7 +131,7 @@ The command exits with 3 if a definition has an error.`,
 				return err
 			}
 			lib := env.Library()
-			return validate(env, targets(env, lib, args), closed(lib, args, ui.AnyScope), f)
+			return validate(env, targets(env, lib, args), unreadableFolders(lib, args, ui.AnyScope), f)
 		},
 		ValidArgsFunction: env.CompleteTools,
 	}
@@ -163,7 +163,7 @@ func (f *validateFlags) check(c *cobra.Command) error {
 // validate validates the targets, fixes them if --fix is given, and prints their problems together
 // with found, which are known already.
 func validate(env *ui.Env, targets []target, found tool.Diagnostics, f validateFlags) error {
-	v := &validation{env: env, flags: f, lib: env.Library(), found: found, ids: idsInFolders{}, texts: map[string][]byte{}}
+	v := &validation{env: env, flags: f, lib: env.Library(), found: found, ids: namesInFolders{}, texts: map[string][]byte{}}
 	if f.against != "" {
 		var err error
 		if v.older, err = olderDefinitions(env.Library(), f.against); err != nil {
@@ -172,31 +172,31 @@ func validate(env *ui.Env, targets []target, found tool.Diagnostics, f validateF
 	}
 	var failed []error
 	for _, t := range targets {
-		if err := v.one(t); err != nil { // continue, to report the problems of the other targets too
+		if err := v.validateTarget(t); err != nil { // continue, to report the problems of the other targets too
 			failed = append(failed, err)
 		}
 	}
 	if len(failed) > 0 && len(failed) == len(targets) {
-		return lastOf(env, failed)
+		return reportAllButLast(env, failed)
 	}
 	all := sortedByFile(v.found)
 	if f.strict {
-		all = strict(all)
+		all = warningsAsErrors(all)
 	}
 	if err := printDiagnostics(env, all, len(targets)-len(failed), f, v.source); err != nil {
 		return err
 	}
 	switch {
 	case len(failed) > 0:
-		return lastOf(env, failed)
+		return reportAllButLast(env, failed)
 	case all.Err() != nil:
 		return ui.CodeError(outcome.ExitInvalid)
 	}
 	return nil
 }
 
-// lastOf prints all errors except the last, which it returns.
-func lastOf(env *ui.Env, failed []error) error {
+// reportAllButLast prints all errors except the last, which it returns.
+func reportAllButLast(env *ui.Env, failed []error) error {
 	last := len(failed) - 1
 	for _, err := range failed[:last] {
 		env.Notef("%v", err)
@@ -218,8 +218,8 @@ func sortedByFile(ds tool.Diagnostics) tool.Diagnostics {
 	return all
 }
 
-// strict returns the diagnostics with warnings turned into errors.
-func strict(ds tool.Diagnostics) tool.Diagnostics {
+// warningsAsErrors returns the diagnostics with warnings turned into errors.
+func warningsAsErrors(ds tool.Diagnostics) tool.Diagnostics {
 	ds = slices.Clone(ds)
 	for i := range ds {
 		if ds[i].Severity == tool.Warning {
@@ -236,11 +236,11 @@ type validation struct {
 	lib   *tool.Library
 	older map[string]*tool.Definition // by name
 	found tool.Diagnostics
-	ids   idsInFolders
+	ids   namesInFolders
 	texts map[string][]byte // fixed texts that were not written, by file
 }
 
-func (v *validation) one(t target) error {
+func (v *validation) validateTarget(t target) error {
 	if v.flags.fix {
 		done, err := v.fix(t)
 		if done || err != nil {
@@ -261,14 +261,14 @@ func (v *validation) one(t target) error {
 		v.found = append(v.found, p.Warnings...)
 	}
 	if def, found, err := v.lib.Lookup(t.name, nil); err == nil {
-		v.oneID(def, found)
-		v.judge(def, ds.Err() == nil)
+		v.checkDuplicate(def, found)
+		v.lintDefinition(def, ds.Err() == nil)
 	}
 	return nil
 }
 
-// judge adds notes and breaking changes, if the flags demand them.
-func (v *validation) judge(def *tool.Definition, sound bool) {
+// lintDefinition adds notes and breaking changes, if the flags demand them.
+func (v *validation) lintDefinition(def *tool.Definition, sound bool) {
 	if v.flags.detailed && sound {
 		v.found = append(v.found, lint.Of(def)...)
 	}
@@ -320,7 +320,7 @@ func targets(env *ui.Env, lib *tool.Library, args []string) []target {
 		case err == nil && st.IsDir():
 			list = append(list, definitionsIn(arg)...)
 		case err == nil:
-			list = append(list, target{explicit(arg), false})
+			list = append(list, target{explicitPath(arg), false})
 		default:
 			list = append(list, target{arg, false}) // the name of a tool, or not found
 		}
@@ -328,9 +328,9 @@ func targets(env *ui.Env, lib *tool.Library, args []string) []target {
 	return list
 }
 
-// closed returns diagnostics for the folders of the scopes that cannot be read. It returns none if
+// unreadableFolders returns diagnostics for the folders of the scopes that cannot be read. It returns none if
 // args name the tools.
-func closed(lib *tool.Library, args []string, scope string) tool.Diagnostics {
+func unreadableFolders(lib *tool.Library, args []string, scope string) tool.Diagnostics {
 	switch {
 	case len(args) > 0:
 		return nil
@@ -340,8 +340,8 @@ func closed(lib *tool.Library, args []string, scope string) tool.Diagnostics {
 	return lib.Unreadable(tool.Scope(scope))
 }
 
-// explicit returns a path that cannot be mistaken for the name of a tool.
-func explicit(path string) string {
+// explicitPath returns a path that cannot be mistaken for the name of a tool.
+func explicitPath(path string) string {
 	if filepath.Base(path) == path {
 		return "." + string(filepath.Separator) + path
 	}
@@ -372,7 +372,7 @@ func definitionsIn(dir string) []target {
 	var list []target
 	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() && isDefinition(path) {
-			list = append(list, target{explicit(path), true})
+			list = append(list, target{explicitPath(path), true})
 		}
 		return nil
 	})

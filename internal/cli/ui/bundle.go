@@ -10,9 +10,9 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// bundled combines the file of a tool and everything it imports into one module. Packages are taken
+// bundleTool combines the file of a tool and everything it imports into one module. Packages are taken
 // from node_modules next to the tool, then from the folder that tool deps has filled.
-func bundled(r hooks.BundleRequest) (*tool.Module, tool.Diagnostics) {
+func bundleTool(r hooks.BundleRequest) (*tool.Module, tool.Diagnostics) {
 	file, err := filepath.Abs(r.File)
 	if err != nil {
 		file = r.File

@@ -14,21 +14,21 @@ var colorModes = []string{"auto", "always", "never"}
 
 // ColorFlag adds --color, which all commands have.
 func (env *Env) ColorFlag(root *cobra.Command) {
-	root.PersistentFlags().Var(&choice{&env.color, colorModes}, "color", "`when` to use colour, for stdout and stderr separately: auto|always|never")
+	root.PersistentFlags().Var(&choiceFlag{&env.color, colorModes}, "color", "`when` to use colour, for stdout and stderr separately: auto|always|never")
 	root.RegisterFlagCompletionFunc("color", cobra.FixedCompletions(colorModes, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// choice is a flag that takes one of several words.
-type choice struct {
+// choiceFlag is a flag that takes one of several words.
+type choiceFlag struct {
 	to    *string
 	words []string
 }
 
-func (c *choice) String() string { return *c.to }
+func (c *choiceFlag) String() string { return *c.to }
 
-func (c *choice) Type() string { return "when" }
+func (c *choiceFlag) Type() string { return "when" }
 
-func (c *choice) Set(word string) error {
+func (c *choiceFlag) Set(word string) error {
 	if !slices.Contains(c.words, word) {
 		return fmt.Errorf("it is not one of %s", strings.Join(c.words, ", "))
 	}
@@ -49,7 +49,7 @@ func (env *Env) Colored(w io.Writer) bool {
 		return true
 	case mode == "never", os.Getenv("NO_COLOR") != "":
 		return false
-	case forced(os.Getenv("FORCE_COLOR")), forced(os.Getenv("CLICOLOR_FORCE")):
+	case forcesColor(os.Getenv("FORCE_COLOR")), forcesColor(os.Getenv("CLICOLOR_FORCE")):
 		return true
 	case os.Getenv("TERM") == "dumb", os.Getenv("CLICOLOR") == "0":
 		return false
@@ -57,7 +57,7 @@ func (env *Env) Colored(w io.Writer) bool {
 	return IsTerminal(w)
 }
 
-// forced reports whether a variable with that value forces colour.
-func forced(v string) bool {
+// forcesColor reports whether a variable with that value forces colour.
+func forcesColor(v string) bool {
 	return v != "" && v != "0" && v != "false"
 }

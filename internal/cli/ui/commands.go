@@ -10,10 +10,10 @@ import (
 
 // Groups of commands in the help of flowrun.
 const (
-	GroupRun    = "run"
-	GroupLook   = "look"
-	GroupAuthor = "author"
-	GroupSelf   = "self"
+	GroupRun     = "run"
+	GroupInspect = "look"
+	GroupAuthor  = "author"
+	GroupSelf    = "self"
 )
 
 // InGroup puts commands into a group of the help.

@@ -32,7 +32,7 @@ func (env *Env) CompleteTools(_ *cobra.Command, args []string, prefix string) ([
 	var words []string
 	for _, e := range env.Tools(env.Library()) {
 		if strings.HasPrefix(e.Name, prefix) && e.ShadowedBy == "" && !slices.Contains(args, e.Name) {
-			words = append(words, Described(e.Name, e.Description))
+			words = append(words, WithDescription(e.Name, e.Description))
 		}
 	}
 	return words, cobra.ShellCompDirectiveDefault
@@ -66,7 +66,7 @@ func completeParams(p *flowrun.Plan, given []string, prefix string) ([]string, c
 		if d.Required && d.Default == nil {
 			about = "(required) " + about
 		}
-		words = append(words, Described(d.Name+"=", about))
+		words = append(words, WithDescription(d.Name+"=", about))
 	}
 	return words, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
 }
@@ -198,8 +198,8 @@ func Candidates(p *tool.Parameter) []string {
 	return words
 }
 
-// Described returns a completion with a description in one line, in the form that shells expect.
-func Described(word, text string) string {
+// WithDescription returns a completion with a description in one line, in the form that shells expect.
+func WithDescription(word, text string) string {
 	text, _, _ = strings.Cut(text, "\n")
 	text = console.Sanitize(text)
 	if text == "" {

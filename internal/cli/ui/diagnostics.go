@@ -7,12 +7,12 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// MaxShown is how many problems are shown by default: one or two screens.
-const MaxShown = 20
+// MaxDiagnostics is how many problems are shown by default: one or two screens.
+const MaxDiagnostics = 20
 
-// Capped returns at most limit diagnostics (0 means all), and how many it has left out. Errors come
+// LimitDiagnostics returns at most limit diagnostics (0 means all), and how many it has left out. Errors come
 // before warnings and notes, because they must be fixed first.
-func Capped(ds tool.Diagnostics, limit int) (tool.Diagnostics, int) {
+func LimitDiagnostics(ds tool.Diagnostics, limit int) (tool.Diagnostics, int) {
 	if limit == 0 || len(ds) <= limit {
 		return ds, 0
 	}
@@ -30,8 +30,8 @@ func Count(n int, word string) string {
 	return fmt.Sprintf("%d %ss", n, word)
 }
 
-// Relative returns diagnostics in which paths below the working directory are relative to it.
-func Relative(ds tool.Diagnostics) tool.Diagnostics {
+// RelativePaths returns diagnostics in which paths below the working directory are relative to it.
+func RelativePaths(ds tool.Diagnostics) tool.Diagnostics {
 	ds = slices.Clone(ds)
 	for i := range ds {
 		ds[i].Pos.File = ShortPath(ds[i].Pos.File)

@@ -12,11 +12,11 @@ type Env struct {
 
 	Completing bool // the shell has called the program to complete a command line
 
-	color    string // --color; "" means auto
-	inJSON   bool   // --progress json: errors are JSON too
-	settings settings
-	scripts  scripts
-	found    discoveries
+	color     string // --color; "" means auto
+	inJSON    bool   // --progress json: errors are JSON too
+	settings  settings
+	scripts   scripts
+	discovery discoveryResult
 
 	handlesSignals atomic.Bool // set if the command handles signals; see Signals
 }

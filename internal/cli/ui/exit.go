@@ -17,9 +17,9 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// ownError is an error of the command line itself, and so not in the table of errors. It
+// cliError is an error of the command line itself, and so not in the table of errors. It
 // prints err, which wraps it, and returns the exit code.
-type ownError interface {
+type cliError interface {
 	error
 	report(env *Env, err error) int
 }
@@ -49,16 +49,16 @@ func Usagef(c *cobra.Command, format string, args ...any) error {
 	return Usage(fmt.Errorf(format, args...), c)
 }
 
-// missingError is a file named on the command line that does not exist.
-type missingError struct{ error }
+// notFoundError is a file named on the command line that does not exist.
+type notFoundError struct{ error }
 
-func (e *missingError) report(env *Env, err error) int {
+func (e *notFoundError) report(env *Env, err error) int {
 	env.Notef("%v", err)
 	return outcome.ExitNotFound
 }
 
 // Missing marks an error about something that the caller named and that does not exist.
-func Missing(err error) error { return &missingError{err} }
+func Missing(err error) error { return &notFoundError{err} }
 
 // MarkMissing marks an error about a definition that the caller named.
 func MarkMissing(err error) error {
@@ -98,18 +98,20 @@ func (e *RefusedError) report(env *Env, err error) int {
 	return outcome.ExitRefused
 }
 
-// serverError reports that the service cannot start, or cannot be reached.
-type serverError struct{ error }
+// serviceError reports that the service cannot start, or cannot be reached.
+type serviceError struct{ error }
 
-func (e *serverError) Unwrap() error { return e.error }
+func (e *serviceError) Unwrap() error { return e.error }
 
-func (e *serverError) report(env *Env, err error) int {
+func (e *serviceError) report(env *Env, err error) int {
 	env.Notef("%v", err)
 	return outcome.ExitServer
 }
 
-// NoService returns a formatted serverError.
-func NoService(format string, args ...any) error { return &serverError{fmt.Errorf(format, args...)} }
+// ServiceErrorf returns a formatted serviceError.
+func ServiceErrorf(format string, args ...any) error {
+	return &serviceError{fmt.Errorf(format, args...)}
+}
 
 // ReportError prints an error and returns its exit code.
 func (env *Env) ReportError(err error) int {
@@ -119,7 +121,7 @@ func (env *Env) ReportError(err error) int {
 	if errors.Is(err, syscall.EPIPE) { // the reader has closed the pipe
 		return outcome.ExitPipe
 	}
-	if own, ok := errors.AsType[ownError](err); ok {
+	if own, ok := errors.AsType[cliError](err); ok {
 		return own.report(env, err)
 	}
 	o := outcome.Of(err)
@@ -156,8 +158,8 @@ func (env *Env) Notef(format string, args ...any) {
 
 // Diagnose prints diagnostics on stderr, with the lines that they refer to.
 func (env *Env) Diagnose(ds tool.Diagnostics) {
-	shown, left := Capped(ds, MaxShown)
-	tool.Render(env.Stderr, Relative(shown), ReadSource, env.Style(env.Stderr))
+	shown, left := LimitDiagnostics(ds, MaxDiagnostics)
+	tool.Render(env.Stderr, RelativePaths(shown), ReadSource, env.Style(env.Stderr))
 	if left > 0 {
 		env.Notef("+%d more; flowrun validate --limit 0 shows every one", left)
 	}

@@ -17,7 +17,7 @@ import (
 // StateDir returns the state directory. It is an error if there is none.
 func StateDir() (string, error) {
 	if dir := flowrun.DefaultStateDir(); dir != "" {
-		return dir, OwnState()
+		return dir, CheckStateOwner()
 	}
 	return "", errors.New("cannot store the history: this user has no home directory; set FLOWRUN_STATE_DIR to a folder you can write to")
 }
@@ -25,7 +25,7 @@ func StateDir() (string, error) {
 // HistoryUnavailable reports whether runs cannot be recorded because no variable names a state
 // directory and the default cannot be used, for example for a system user without a home directory.
 // It prints a warning, and the run goes unrecorded.
-func (env *Env) HistoryUnavailable(f Asking) bool {
+func (env *Env) HistoryUnavailable(f InteractionFlags) bool {
 	dir, err := StateDir()
 	switch {
 	case err != nil:
@@ -56,9 +56,9 @@ func canWrite(dir string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// OwnState rejects a state directory that other users can write: they could add runs, trust
+// CheckStateOwner rejects a state directory that other users can write: they could add runs, trust
 // decisions and a service.
-func OwnState() error {
+func CheckStateOwner() error {
 	dir := flowrun.DefaultStateDir()
 	if dir == "" {
 		return nil
@@ -72,14 +72,14 @@ func OwnState() error {
 // stateless are the commands that do not need a state directory.
 var stateless = []string{"completion", "doctor", "explain", "help", "version", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}
 
-// CheckState runs OwnState before a command. The command call reports the error in its own form.
+// CheckState runs CheckStateOwner before a command. The command call reports the error in its own form.
 func CheckState(c *cobra.Command, _ []string) error {
 	for at := c; at != nil; at = at.Parent() {
 		if slices.Contains(stateless, at.Name()) || at.Name() == "call" {
 			return nil
 		}
 	}
-	return OwnState()
+	return CheckStateOwner()
 }
 
 // ReadHistory opens the history for reading and calls f.

@@ -24,7 +24,7 @@ func (env *Env) Library() *tool.Library {
 	}
 	lib := tool.NewLibrary(c)
 	env.readScripts(lib)
-	env.provide(lib)
+	env.addBuiltInAndDiscovered(lib)
 	return lib
 }
 

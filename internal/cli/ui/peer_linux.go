@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// peer returns the user of the process that listens at the other end of a socket.
-func peer(c *net.UnixConn) (uid int, known bool, err error) {
+// peerUID returns the user of the process that listens at the other end of a socket.
+func peerUID(c *net.UnixConn) (uid int, known bool, err error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return 0, false, err

@@ -4,6 +4,6 @@ package ui
 
 import "net"
 
-// peer is not supported on this system, where only the permissions of the folder protect the
+// peerUID is not supported on this system, where only the permissions of the folder protect the
 // socket.
-func peer(*net.UnixConn) (uid int, known bool, err error) { return 0, false, nil }
+func peerUID(*net.UnixConn) (uid int, known bool, err error) { return 0, false, nil }

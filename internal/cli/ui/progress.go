@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// leastColumns is the minimum width of a terminal for the live view.
-const leastColumns = 20
+// minColumns is the minimum width of a terminal for the live view.
+const minColumns = 20
 
 // ProgressModes returns the values of --progress.
 func ProgressModes() []string {
@@ -20,7 +20,7 @@ func ProgressModes() []string {
 
 // ResolveProgress determines how progress is shown: from --progress, otherwise from
 // FLOWRUN_PROGRESS, otherwise from the type of stderr.
-func (env *Env) ResolveProgress(c *cobra.Command, f *Asking) error {
+func (env *Env) ResolveProgress(c *cobra.Command, f *InteractionFlags) error {
 	if err := OneOf(c, "progress", f.Progress, ProgressModes()); err != nil {
 		return err
 	}
@@ -29,43 +29,43 @@ func (env *Env) ResolveProgress(c *cobra.Command, f *Asking) error {
 		if !slices.Contains(ProgressModes(), word) {
 			return Usagef(c, "FLOWRUN_PROGRESS=%q is not one of %s", word, strings.Join(ProgressModes(), ", "))
 		}
-		if f.Progress = word; word == "tty" && !drawable(env.Stderr) {
+		if f.Progress = word; word == "tty" && !canDrawView(env.Stderr) {
 			f.Progress = "plain" // the variable is only a preference, so it causes no error
 		}
 	}
-	if asked == "tty" && !drawable(env.Stderr) {
+	if asked == "tty" && !canDrawView(env.Stderr) {
 		return Usagef(c, "--progress tty needs a terminal on standard error; use --progress plain instead")
 	}
 	if f.Progress == "auto" {
-		f.Progress = env.automatic()
+		f.Progress = env.autoProgress()
 	}
 	env.inJSON = f.Progress == "json"
 	return nil
 }
 
-// automatic returns the progress mode that suits stderr.
-func (env *Env) automatic() string {
+// autoProgress returns the progress mode that suits stderr.
+func (env *Env) autoProgress() string {
 	switch {
 	case os.Getenv("GITHUB_ACTIONS") == "true":
 		return "github"
-	case !drawable(env.Stderr), os.Getenv("CI") != "", accessible(), os.Getenv("TERM") == "", os.Getenv("TERM") == "dumb":
+	case !canDrawView(env.Stderr), os.Getenv("CI") != "", noAnimations(), os.Getenv("TERM") == "", os.Getenv("TERM") == "dumb":
 		return "plain"
 	}
-	if cols, _ := SizeOf(env.Stderr); cols < leastColumns {
+	if cols, _ := TerminalSize(env.Stderr); cols < minColumns {
 		return "plain"
 	}
 	return "tty"
 }
 
-// accessible reports whether the user has turned off animations.
-func accessible() bool {
+// noAnimations reports whether the user has turned off animations.
+func noAnimations() bool {
 	v := os.Getenv("FLOWRUN_ACCESSIBLE")
 	return v != "" && v != "0"
 }
 
-// drawable reports whether a live view can be drawn on w. The console of Windows is not supported
+// canDrawView reports whether a live view can be drawn on w. The console of Windows is not supported
 // yet.
-func drawable(w io.Writer) bool { return IsTerminal(w) && runtime.GOOS != "windows" }
+func canDrawView(w io.Writer) bool { return IsTerminal(w) && runtime.GOOS != "windows" }
 
 // Verbose reports whether a progress mode allows messages on stderr.
 func Verbose(mode string) bool { return mode == "tty" || mode == "plain" || mode == "github" }

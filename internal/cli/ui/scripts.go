@@ -52,7 +52,7 @@ func (env *Env) readScripts(lib *tool.Library) {
 // scriptLoader returns the loader for all libraries of a command, so that a file that fails to load
 // is executed only once.
 func (env *Env) scriptLoader() tool.Loader {
-	c := hooks.LoaderConfig{Runtime: env.JavaScript(), Ahead: env.Completing, Bundle: bundled, Context: env.scripts.loading.context()}
+	c := hooks.LoaderConfig{Runtime: env.JavaScript(), Ahead: env.Completing, Bundle: bundleTool, Context: env.scripts.loading.context()}
 	if dir := flowrun.DefaultStateDir(); dir != "" {
 		c.Cache = filepath.Join(dir, "descriptions")
 	}

@@ -18,15 +18,15 @@ import (
 	"github.com/flowrun/flowrun/internal/outcome"
 )
 
-// SocketOf returns the path of the socket on which the service of a state directory listens.
-func SocketOf(dir string) string { return filepath.Join(dir, "service.sock") }
+// SocketPath returns the path of the socket on which the service of a state directory listens.
+func SocketPath(dir string) string { return filepath.Join(dir, "service.sock") }
 
 // ServiceRunning reports whether a service that commands can reach uses the state directory. Such a
 // service continues runs that have an origin, so commands need not.
 func ServiceRunning(dir string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	c, err := dialService(ctx, SocketOf(dir))
+	c, err := dialService(ctx, SocketPath(dir))
 	if err == nil {
 		c.Close()
 	}
@@ -40,7 +40,7 @@ func dialService(ctx context.Context, path string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	uid, known, err := peer(c.(*net.UnixConn))
+	uid, known, err := peerUID(c.(*net.UnixConn))
 	if err == nil && known && uid != 0 && uid != os.Geteuid() {
 		err = fmt.Errorf("the process that listens at %s belongs to user %d, not to you; remove the socket, or set FLOWRUN_STATE_DIR to a folder of your own", path, uid)
 	}
@@ -70,28 +70,28 @@ func CallService(method, path string, body, into any) error {
 	req.Header.Set("Content-Type", "application/json")
 	client := http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return dialService(ctx, SocketOf(dir))
+			return dialService(ctx, SocketPath(dir))
 		}}}
 	res, err := client.Do(req)
 	switch {
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
-		return NoService("no service is running for the state directory %s; start one: flowrun serve", dir)
+		return ServiceErrorf("no service is running for the state directory %s; start one: flowrun serve", dir)
 	case err != nil:
-		return NoService("cannot reach the service: %w", err)
+		return ServiceErrorf("cannot reach the service: %w", err)
 	}
 	defer res.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(res.Body, 16<<20))
 	if err != nil {
-		return NoService("cannot read the response of the service: %w", err)
+		return ServiceErrorf("cannot read the response of the service: %w", err)
 	}
 	if res.StatusCode >= 300 {
-		return refusal(res.StatusCode, answer)
+		return responseError(res.StatusCode, answer)
 	}
 	return json.Unmarshal(answer, into)
 }
 
-// refusal returns the error in a response.
-func refusal(status int, answer []byte) error {
+// responseError returns the error in a response.
+func responseError(status int, answer []byte) error {
 	var doc struct {
 		Error struct {
 			Code     string
@@ -101,17 +101,17 @@ func refusal(status int, answer []byte) error {
 		}
 	}
 	if err := json.Unmarshal(answer, &doc); err != nil || doc.Error.Message == "" {
-		return NoService("the service responded with status %d", status)
+		return ServiceErrorf("the service responded with status %d", status)
 	}
 	e := doc.Error
-	said := fmt.Errorf("the service reports: %s%s", e.Message, HintSuffix(e.Hint))
+	message := fmt.Errorf("the service reports: %s%s", e.Message, HintSuffix(e.Hint))
 	switch {
 	case e.Code == outcome.CodeParams:
 		return &flowrun.ParamsError{Problems: e.Problems}
 	case status == http.StatusNotFound:
-		return Missing(said)
+		return Missing(message)
 	case status == http.StatusForbidden, status == http.StatusConflict:
-		return &RefusedError{Reason: said.Error()}
+		return &RefusedError{Reason: message.Error()}
 	}
-	return &serverError{said}
+	return &serviceError{message}
 }

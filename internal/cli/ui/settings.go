@@ -17,7 +17,7 @@ import (
 // settings are the settings that a command has loaded.
 type settings struct {
 	trustOnce bool           // --trust-project
-	inForce   *config.Config // of a command that runs something
+	loaded    *config.Config // of a command that runs something
 	once      sync.Once
 	limits    *config.Config // see Env.limits
 }
@@ -32,7 +32,7 @@ func LoadSettings(trusted bool) (*config.Config, error) {
 	if err != nil {
 		found, _ = err.(tool.Diagnostics)
 	}
-	found = append(found, badCommands(c)...)
+	found = append(found, invalidCommands(c)...)
 	for _, v := range c.Values {
 		if v.Key != "approvals.allow" && v.Key != "approvals.deny" {
 			continue
@@ -48,21 +48,21 @@ func LoadSettings(trusted bool) (*config.Config, error) {
 	return c, found.Sorted().Err()
 }
 
-// ShowNeeded prints the settings of a project that require trust. Control characters are made
+// PrintProjectSettings prints the settings of a project that require trust. Control characters are made
 // visible, because the values may be hostile.
-func ShowNeeded(env *Env, t config.Trust) {
+func PrintProjectSettings(env *Env, t config.Trust) {
 	env.Notef("the project %s sets:", console.Quote(t.Folder))
 	for _, v := range t.Needed {
 		fmt.Fprintf(env.Stderr, "  %s = %s   (%s)\n", console.Visible(v.Key), console.Quote(v.Shown()), console.Visible(filepath.Base(v.Origin.String())))
 	}
 }
 
-// Settings loads the settings for a command that runs something. If the project is not trusted and
+// RunSettings loads the settings for a command that runs something. If the project is not trusted and
 // there is a person, the person is asked; the answer is stored and applies until the settings
 // change.
-func Settings(env *Env, f Asking) (*config.Config, error) {
+func RunSettings(env *Env, f InteractionFlags) (*config.Config, error) {
 	c, err := LoadSettings(f.TrustProject)
-	env.settings.inForce = c
+	env.settings.loaded = c
 	if err != nil || len(c.Trust.Ignored()) == 0 {
 		return c, err
 	}
@@ -70,10 +70,10 @@ func Settings(env *Env, f Asking) (*config.Config, error) {
 		if s == config.Changed {
 			env.Notef("the settings of the project have changed since your last decision")
 		}
-		ShowNeeded(env, c.Trust)
+		PrintProjectSettings(env, c.Trust)
 		env.Notef("if you trust the project, patterns that allow tools also match its tools")
-		yes, err := env.Confirm(Inquiry{Text: "Trust this project? [y/N] ", DiscardTyped: true})
-		if sig, ok := errors.AsType[Interrupted](err); ok {
+		yes, err := env.Confirm(YesNoQuestion{Text: "Trust this project? [y/N] ", DiscardTyped: true})
+		if sig, ok := errors.AsType[SignalError](err); ok {
 			return nil, sig.Code()
 		}
 		if err != nil {

@@ -82,14 +82,14 @@ func (s *Signals) Code() int {
 	return signalCode(s.first)
 }
 
-// UntilSecond returns a context for work after the end of a run. It ends with the next interrupt;
+// ContextAfterRun returns a context for work after the end of a run. It ends with the next interrupt;
 // that is the second one if the first has stopped the run.
-func (s *Signals) UntilSecond(run context.Context) (context.Context, context.CancelFunc) {
+func (s *Signals) ContextAfterRun(run context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(run))
 	interrupted := func() { cancel(errors.New("interrupted")) }
-	takeBack := func() bool { return true }
+	unregister := func() bool { return true }
 	if run.Err() == nil {
-		takeBack = context.AfterFunc(run, interrupted)
+		unregister = context.AfterFunc(run, interrupted)
 	}
 	go func() {
 		select {
@@ -99,7 +99,7 @@ func (s *Signals) UntilSecond(run context.Context) (context.Context, context.Can
 		}
 	}()
 	return ctx, func() {
-		takeBack()
+		unregister()
 		cancel(nil)
 	}
 }

@@ -16,9 +16,9 @@ import (
 // IsTerminal reports whether w is a terminal.
 func IsTerminal(w io.Writer) bool {
 	switch d := w.(type) {
-	case *Delivery:
+	case *CheckedWriter:
 		w = d.To
-	case *Screen:
+	case *TerminalWriter:
 		return true
 	}
 	f, ok := w.(*os.File)
@@ -56,16 +56,16 @@ func (env *Env) UserAndTerminal() string {
 	return sqlite.UserName()
 }
 
-// OnScreen returns a writer for the output of programs. For a terminal, it removes control
+// CleanWriter returns a writer for the output of programs. For a terminal, it removes control
 // sequences; everything else is written byte for byte.
-func OnScreen(w io.Writer) io.Writer {
+func CleanWriter(w io.Writer) io.Writer {
 	if IsTerminal(w) {
 		return console.NewCleaner(w)
 	}
 	return w
 }
 
-// Flush writes what a writer of OnScreen has buffered.
+// Flush writes what a writer of CleanWriter has buffered.
 func Flush(w io.Writer) error {
 	if c, ok := w.(*console.Cleaner); ok {
 		return c.Flush()
@@ -75,7 +75,7 @@ func Flush(w io.Writer) error {
 
 // IsPipe reports whether w is a pipe or socket, so that another program reads the output.
 func IsPipe(w io.Writer) bool {
-	if d, ok := w.(*Delivery); ok {
+	if d, ok := w.(*CheckedWriter); ok {
 		w = d.To
 	}
 	f, ok := w.(*os.File)
@@ -89,9 +89,9 @@ func IsPipe(w io.Writer) bool {
 // terminalOf returns the file behind a writer if it is a terminal, and nil otherwise.
 func terminalOf(w io.Writer) *os.File {
 	switch d := w.(type) {
-	case *Delivery:
+	case *CheckedWriter:
 		return terminalOf(d.To)
-	case *Screen:
+	case *TerminalWriter:
 		return terminalOf(d.To)
 	case *os.File:
 		if IsTerminal(d) {
@@ -101,8 +101,8 @@ func terminalOf(w io.Writer) *os.File {
 	return nil
 }
 
-// SizeOf returns the size of a terminal, or zeros if w is not a terminal.
-func SizeOf(w io.Writer) (cols, rows int) {
+// TerminalSize returns the size of a terminal, or zeros if w is not a terminal.
+func TerminalSize(w io.Writer) (cols, rows int) {
 	f := terminalOf(w)
 	if f == nil {
 		return 0, 0
@@ -130,21 +130,21 @@ func (env *Env) Style(w io.Writer) tool.Style {
 	return tool.Style{Color: env.Colored(w), Links: IsTerminal(w) && os.Getenv("TERM") != "dumb"}
 }
 
-// Width returns the number of columns of stdout, or 0 if it is not a terminal.
-func (env *Env) Width() int {
-	cols, _ := SizeOf(env.Stdout)
+// StdoutWidth returns the number of columns of stdout, or 0 if it is not a terminal.
+func (env *Env) StdoutWidth() int {
+	cols, _ := TerminalSize(env.Stdout)
 	return cols
 }
 
-// ErrWidth returns the number of columns of stderr, or 0 if it is not a terminal.
-func (env *Env) ErrWidth() int {
-	cols, _ := SizeOf(env.Stderr)
+// StderrWidth returns the number of columns of stderr, or 0 if it is not a terminal.
+func (env *Env) StderrWidth() int {
+	cols, _ := TerminalSize(env.Stderr)
 	return cols
 }
 
-// PlainLocale reports whether the terminal may be unable to show anything but ASCII, because the
+// ASCIILocale reports whether the terminal may be unable to show anything but ASCII, because the
 // locale is not UTF-8.
-func PlainLocale() bool {
+func ASCIILocale() bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := os.Getenv(name); v != "" {
 			v = strings.ToLower(v)

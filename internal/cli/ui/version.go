@@ -29,13 +29,13 @@ func ThisBuild() build {
 	b := build{Version: stamp.Version, Commit: stamp.Commit, Date: stamp.Date, Compatibility: flowrun.CompatibilityLevel,
 		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok && stamp.Version == "" {
-		b.learn(info)
+		b.addBuildInfo(info)
 	}
 	b.Version = cmp.Or(b.Version, "development")
 	return b
 }
 
-func (b *build) learn(info *debug.BuildInfo) {
+func (b *build) addBuildInfo(info *debug.BuildInfo) {
 	if info.Main.Version != "(devel)" {
 		b.Version = strings.TrimPrefix(info.Main.Version, "v")
 	}

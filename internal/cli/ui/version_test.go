@@ -25,7 +25,7 @@ func TestBuildsOfTheGoCommand(t *testing.T) {
 			"flowrun  (commit 0123456789ab+dirty, go1.26, linux/amd64)"},
 	} {
 		var got build
-		got.learn(&debug.BuildInfo{Main: debug.Module{Version: c.version}, Settings: c.extra})
+		got.addBuildInfo(&debug.BuildInfo{Main: debug.Module{Version: c.version}, Settings: c.extra})
 		if got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.how, got, c.want)
 		}

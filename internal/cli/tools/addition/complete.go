@@ -24,9 +24,9 @@ func Complete(_ *cobra.Command, args []string, prefix string) ([]string, cobra.S
 	case o.Name == "working-directory":
 		return nil, cobra.ShellCompDirectiveFilterDirs
 	case o.form == booleanForm:
-		return beginning([]string{"true", "false"}, prefix), none
+		return withPrefix([]string{"true", "false"}, prefix), none
 	}
-	return beginning(o.words, prefix), none
+	return withPrefix(o.words, prefix), none
 }
 
 // lastOption returns the last option on the line, and how many of its values are given.
@@ -52,7 +52,7 @@ func completeOptions(args []string, prefix string) []string {
 			continue
 		}
 		if w := "--" + o.Name; strings.HasPrefix(w, prefix) {
-			words = append(words, ui.Described(w, o.Help))
+			words = append(words, ui.WithDescription(w, o.Help))
 		}
 	}
 	return words
@@ -65,7 +65,7 @@ func completeParameter(prefix string) ([]string, cobra.ShellCompDirective) {
 		if o.form == booleanForm {
 			words = []string{"true", "false"}
 		}
-		words = beginning(words, value)
+		words = withPrefix(words, value)
 		for i, w := range words {
 			words[i] = key + "=" + w
 		}
@@ -74,12 +74,12 @@ func completeParameter(prefix string) ([]string, cobra.ShellCompDirective) {
 	var words []string
 	for _, o := range parameterOptions {
 		if strings.HasPrefix(o.Name, prefix) {
-			words = append(words, ui.Described(o.Name+"=", o.Help))
+			words = append(words, ui.WithDescription(o.Name+"=", o.Help))
 		}
 	}
 	return words, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
 }
 
-func beginning(words []string, prefix string) []string {
+func withPrefix(words []string, prefix string) []string {
 	return slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !strings.HasPrefix(w, prefix) })
 }

@@ -12,18 +12,18 @@ import (
 
 // Addition is a parsed command line of tool add.
 type Addition struct {
-	Name      string
-	Scopes    []string
-	FromFile  string
-	Editor    bool
-	Override  bool
-	DryRun    bool
-	Help      bool
-	Tool      toolfiles.Draft
-	steps     []*part
-	tests     []*part
-	params    []*parameterWords
-	WantsFile bool // --from-file was given
+	Name     string
+	Scopes   []string
+	FromFile string
+	Editor   bool
+	Override bool
+	DryRun   bool
+	Help     bool
+	Tool     toolfiles.Draft
+	steps    []*part
+	tests    []*part
+	params   []*parameterWords
+	HasFile  bool // --from-file was given
 
 	Problems []string
 }
@@ -54,10 +54,10 @@ type addParser struct {
 func Parse(words []string) *Addition {
 	p := &addParser{Addition: &Addition{}, words: words, seen: map[string]bool{}}
 	for p.at < len(p.words) {
-		p.next()
+		p.parseNext()
 	}
 	p.parameters()
-	p.put()
+	p.addParts()
 	return p.Addition
 }
 
@@ -65,8 +65,8 @@ func (p *addParser) problem(format string, args ...any) {
 	p.Problems = append(p.Problems, fmt.Sprintf(format, args...))
 }
 
-// next parses one option with its values, or the name of the tool.
-func (p *addParser) next() {
+// parseNext parses one option with its values, or the name of the tool.
+func (p *addParser) parseNext() {
 	word := p.words[p.at]
 	p.at++
 	if word == "--" {
@@ -147,7 +147,7 @@ func startsOption(word string) bool {
 
 // apply stores the values of an option in the definition, step or test that it belongs to.
 func (p *addParser) apply(o *addOption, values []string) {
-	if o.form == actForm {
+	if o.form == parserForm {
 		p.act(o, values)
 		return
 	}
@@ -182,7 +182,7 @@ func (p *addParser) act(o *addOption, values []string) {
 		p.test(values[0], values[1])
 	case "from-file":
 		p.once("--from-file")
-		p.FromFile, p.WantsFile = values[0], true
+		p.FromFile, p.HasFile = values[0], true
 	case "scope":
 		p.Scopes = append(p.Scopes, values[0])
 	case "editor":
@@ -274,8 +274,8 @@ func (p *addParser) parameter(name, description string) {
 	p.params = append(p.params, param)
 }
 
-// put combines the parts into one definition.
-func (p *addParser) put() {
+// addParts combines the parts into one definition.
+func (p *addParser) addParts() {
 	if len(p.steps) > 0 {
 		p.Tool.Set("steps", tool.Value{List: drafts(p.steps)})
 	}

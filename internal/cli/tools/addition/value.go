@@ -15,7 +15,7 @@ import (
 // set sets the key of an option. what describes the option in messages. kind is the type of the
 // parameter that the option belongs to.
 func (p *addParser) set(draft *toolfiles.Draft, o *addOption, what, value, kind string) {
-	repeats := slices.Contains([]form{listForm, fewForm, choicesForm, typedList, pairForm}, o.form)
+	repeats := slices.Contains([]form{listForm, textOrListForm, choicesForm, typedList, pairForm}, o.form)
 	if !repeats && !p.once(what) {
 		return
 	}
@@ -25,8 +25,8 @@ func (p *addParser) set(draft *toolfiles.Draft, o *addOption, what, value, kind 
 		draft.Set(o.key, TextValue(value))
 	case listForm:
 		draft.Add(o.key, TextValue(value))
-	case fewForm:
-		few(draft, o.key, TextValue(value))
+	case textOrListForm:
+		addTextOrList(draft, o.key, TextValue(value))
 	case commaForm:
 		draft.Set(o.key, tool.Value{List: []tool.Value{}})
 		for _, word := range splitCommas(value) {
@@ -60,7 +60,7 @@ func (p *addParser) set(draft *toolfiles.Draft, o *addOption, what, value, kind 
 		}
 	case trueForm:
 		draft.Set(o.key, tool.Value{Scalar: true})
-	case spanForm:
+	case durationForm:
 		if v, ok := integerValue(value); ok {
 			draft.Set(o.key, v)
 		} else {
@@ -145,8 +145,8 @@ func (p *addParser) typeParameters(test *toolfiles.Draft) {
 	}
 }
 
-// few sets a key to a text, which becomes a list when there is a second one.
-func few(draft *toolfiles.Draft, key string, v tool.Value) {
+// addTextOrList sets a key to a text, which becomes a list when there is a second one.
+func addTextOrList(draft *toolfiles.Draft, key string, v tool.Value) {
 	old, ok := draft.Get(key)
 	switch {
 	case !ok:

@@ -48,10 +48,10 @@ func Command(env *ui.Env) *cobra.Command {
 			}
 			d := dependenciesOf(def)
 			if !only {
-				if err := fill(c.Context(), env, &d); err != nil {
+				if err := fetchMissing(c.Context(), env, &d); err != nil {
 					return err
 				}
-				if err := d.noteUser(); err != nil {
+				if err := d.recordUser(); err != nil {
 					return err
 				}
 			}
@@ -70,10 +70,10 @@ func Command(env *ui.Env) *cobra.Command {
 		Options: []page.Group{
 			scopes.Options("Look for the tool in %s", "Look for the tool in all scopes", ui.AnyScope),
 			{Title: "ADDITIONAL OPTIONS", Lines: []page.Line{
-				{Left: "--list", Right: "Show the packages, without fetching anything", To: &only},
-				{Left: "--json", Right: "Show the packages as JSON", To: &asJSON},
-				{Left: "--prune", Right: "Remove fetched packages that no tool or run needs", To: &prune},
-				{Left: "--dry-run", Right: "With --prune: show what would be removed, without removing it", To: &dry},
+				{Left: "--list", Right: "Show the packages, without fetching anything", Target: &only},
+				{Left: "--json", Right: "Show the packages as JSON", Target: &asJSON},
+				{Left: "--prune", Right: "Remove fetched packages that no tool or run needs", Target: &prune},
+				{Left: "--dry-run", Right: "With --prune: show what would be removed, without removing it", Target: &dry},
 			}},
 		},
 		Examples: []page.Example{
@@ -81,8 +81,8 @@ func Command(env *ui.Env) *cobra.Command {
 			{Title: "See what is missing", Text: "flowrun tool deps resize --list"},
 			{Title: "See which packages are no longer needed", Text: "flowrun tool deps --prune --dry-run"},
 		},
-		See: []string{"flowrun help tool"},
-	}.On(c)
+		SeeAlso: []string{"flowrun help tool"},
+	}.Apply(c)
 }
 
 // dependencies are the packages of a tool, as in tool deps --json.

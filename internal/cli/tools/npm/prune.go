@@ -18,20 +18,20 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// usersName is the name of a file in each folder of packages. It lists the files of the tools for
+// usersFile is the name of a file in each folder of packages. It lists the files of the tools for
 // which the packages were fetched, one path per line.
-const usersName = "tools"
+const usersFile = "tools"
 
-// noteUser records in a folder of packages that a tool uses it. Concurrent processes may add a path
+// recordUser records in a folder of packages that a tool uses it. Concurrent processes may add a path
 // twice, which is harmless.
 //
 // The record must exist before prune can see the folder, so it is written before the folder gets
 // its final name.
-func noteUser(folder, file string) error {
-	if slices.Contains(users(folder), file) || strings.ContainsAny(file, "\r\n") {
+func recordUser(folder, file string) error {
+	if slices.Contains(recordedUsers(folder), file) || strings.ContainsAny(file, "\r\n") {
 		return nil
 	}
-	f, err := os.OpenFile(filepath.Join(folder, usersName), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(filepath.Join(folder, usersFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
@@ -39,17 +39,17 @@ func noteUser(folder, file string) error {
 	return errors.Join(err, f.Close())
 }
 
-// noteUser records the tool in its folder if it uses packages from there.
-func (d dependencies) noteUser() error {
+// recordUser records the tool in its folder if it uses packages from there.
+func (d dependencies) recordUser() error {
 	if !slices.ContainsFunc(d.Entries, func(e dependency) bool { return e.Found == "cache" }) {
 		return nil
 	}
-	return noteUser(d.Folder, d.file)
+	return recordUser(d.Folder, d.file)
 }
 
-// users returns the files of the tools that are recorded in a folder of packages.
-func users(folder string) []string {
-	text, _ := os.ReadFile(filepath.Join(folder, usersName))
+// recordedUsers returns the files of the tools that are recorded in a folder of packages.
+func recordedUsers(folder string) []string {
+	text, _ := os.ReadFile(filepath.Join(folder, usersFile))
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 }
 
@@ -119,7 +119,7 @@ func unusedByTools(env *ui.Env, root string, entries []os.DirEntry) map[string]b
 		switch {
 		case err != nil || !e.IsDir() || needed[folder]:
 		case strings.HasPrefix(e.Name(), ".") && time.Since(info.ModTime()) < 24*time.Hour: // npm may still be writing it
-		case slices.ContainsFunc(users(folder), func(file string) bool { return wants(lib, file, folder) }):
+		case slices.ContainsFunc(recordedUsers(folder), func(file string) bool { return needsFolder(lib, file, folder) }):
 		default:
 			left[folder] = true
 		}
@@ -127,9 +127,9 @@ func unusedByTools(env *ui.Env, root string, entries []os.DirEntry) map[string]b
 	return left
 }
 
-// wants reports whether the tool in a file needs a folder, or may need it because the tool cannot
+// needsFolder reports whether the tool in a file needs a folder, or may need it because the tool cannot
 // be read.
-func wants(lib *tool.Library, file, folder string) bool {
+func needsFolder(lib *tool.Library, file, folder string) bool {
 	if _, err := os.Stat(file); file == "" || errors.Is(err, fs.ErrNotExist) {
 		return false
 	}

@@ -19,7 +19,7 @@ type Page struct {
 	Commands []Line
 	Text     []string // of topics: paragraphs, each with a heading as its first line
 	Examples []Example
-	See      []string
+	SeeAlso  []string
 }
 
 // Group is a group of options under a heading.
@@ -28,22 +28,22 @@ type Group struct {
 	Lines []Line
 }
 
-// Line is one option: its syntax and its description. If To is set, it declares a flag of the
+// Line is one option: its syntax and its description. If Target is set, it declares a flag of the
 // command.
 type Line struct {
 	Left, Right string
 	Depth       int  // indents an option that belongs to the line above
 	hidden      bool // not shown on the page
 
-	To    any      // a *bool, *int, *string or *[]string, which holds the default
-	Words []string // offered by completion
+	Target any      // a *bool, *int, *string or *[]string, which holds the default
+	Words  []string // offered by completion
 }
 
 // Example is a command line and its purpose.
 type Example struct{ Title, Text string }
 
-// On makes the page the help of a command, and declares its options as flags.
-func (p Page) On(c *cobra.Command) *cobra.Command {
+// Apply makes the page the help of a command, and declares its options as flags.
+func (p Page) Apply(c *cobra.Command) *cobra.Command {
 	for _, g := range p.Options {
 		for _, l := range g.Lines {
 			if !c.DisableFlagParsing {
@@ -77,7 +77,7 @@ func (l Line) declare(c *cobra.Command) {
 	if len(words) > 1 && strings.HasPrefix(words[1], "-") {
 		short = words[1][1:]
 	}
-	switch fl := c.Flags(); to := l.To.(type) {
+	switch fl := c.Flags(); to := l.Target.(type) {
 	case *bool:
 		fl.BoolVarP(to, name, short, *to, l.Right)
 	case *int:
@@ -123,10 +123,10 @@ func (p Page) print(w io.Writer) {
 	for i, e := range p.Examples {
 		fmt.Fprintf(&b, "\n  EXAMPLE %d: %s\n\n%s\n", i+1, e.Title, indented(e.Text, "    "))
 	}
-	if len(p.See) > 0 {
+	if len(p.SeeAlso) > 0 {
 		b.WriteString("\nSEE ALSO\n\n")
 	}
-	for _, s := range p.See {
+	for _, s := range p.SeeAlso {
 		fmt.Fprintf(&b, "  %s\n", s)
 	}
 	io.WriteString(w, b.String())
@@ -139,13 +139,13 @@ func (p Page) writeOptions(b *strings.Builder) {
 	}
 }
 
-// widestLeft is the maximum width of the column of options. Wider options extend beyond it.
-const widestLeft = 40
+// maxLeftWidth is the maximum width of the column of options. Wider options extend beyond it.
+const maxLeftWidth = 40
 
 func writeLines(b *strings.Builder, lines []Line) {
 	width := 0
 	for _, l := range lines {
-		if n := utf8.RuneCountInString(l.Left) + 2*l.Depth; n <= widestLeft {
+		if n := utf8.RuneCountInString(l.Left) + 2*l.Depth; n <= maxLeftWidth {
 			width = max(width, n)
 		}
 	}

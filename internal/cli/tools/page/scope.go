@@ -25,7 +25,7 @@ type Scope struct {
 // with an explanation.
 func (f *Scope) Options(what, any, usual string) Group {
 	line := func(scope, where string, to *bool) Line {
-		l := Line{Left: fmt.Sprintf("--%s, -%s", scope, scope[:1]), Right: fmt.Sprintf(what, where), To: to}
+		l := Line{Left: fmt.Sprintf("--%s, -%s", scope, scope[:1]), Right: fmt.Sprintf(what, where), Target: to}
 		if scope == ui.AnyScope {
 			l.Right, l.hidden = cmp.Or(any, "the same as --scope any"), any == ""
 		}
@@ -43,12 +43,12 @@ func (f *Scope) Options(what, any, usual string) Group {
 		line("user", "user scope (current user)", &f.user),
 		line("local", "local scope (current directory)", &f.local),
 		line(ui.AnyScope, "", &f.any),
-		{Left: "--scope SCOPE", Right: "Choose the scope by name: " + strings.Join(words, "|"), To: &f.word, Words: ui.ScopeWords()},
+		{Left: "--scope SCOPE", Right: "Choose the scope by name: " + strings.Join(words, "|"), Target: &f.word, Words: ui.ScopeWords()},
 	}}
 }
 
-// Chosen returns the scope that the flags choose, or usual.
-func (f *Scope) Chosen(c *cobra.Command, usual string) (string, error) {
+// Choose returns the scope that the flags choose, or usual.
+func (f *Scope) Choose(c *cobra.Command, usual string) (string, error) {
 	var given []string
 	if f.word != "" {
 		given = append(given, f.word)
@@ -83,12 +83,12 @@ func OneScope(given []string, usual string) (string, error) {
 	return given[0], nil
 }
 
-// ErrNoAny is the error of commands that write to one scope.
-var ErrNoAny = errors.New("a tool is stored in one scope: use --local, --user or --global instead of any")
+// ErrAnyScope is the error of commands that write to one scope.
+var ErrAnyScope = errors.New("a tool is stored in one scope: use --local, --user or --global instead of any")
 
 // Find finds a tool in the scope that the flags choose, or in any scope.
 func (f *Scope) Find(c *cobra.Command, lib *tool.Library, name string) (*tool.Definition, tool.Diagnostics, error) {
-	scope, err := f.Chosen(c, ui.AnyScope)
+	scope, err := f.Choose(c, ui.AnyScope)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -128,7 +128,7 @@ func CompleteName(env *ui.Env) cobra.CompletionFunc {
 		var words []string
 		for _, e := range env.Tools(env.Library()) {
 			if strings.HasPrefix(e.Name, prefix) && (scope == ui.AnyScope && e.ShadowedBy == "" || scope == string(e.Scope)) {
-				words = append(words, ui.Described(e.Name, e.Description))
+				words = append(words, ui.WithDescription(e.Name, e.Description))
 			}
 		}
 		return words, cobra.ShellCompDirectiveNoFileComp

@@ -9,8 +9,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// badCommands returns a diagnostic for each setting with a command that cannot be split into words.
-func badCommands(c *config.Config) (found tool.Diagnostics) {
+// invalidCommands returns a diagnostic for each setting with a command that cannot be split into words.
+func invalidCommands(c *config.Config) (found tool.Diagnostics) {
 	for _, v := range c.Values {
 		if v.Text() == "" || !slices.Contains([]string{"tools.discoveryCommand", "tools.callCommand"}, v.Key) {
 			continue // an empty value removes the one of a file with lower precedence

@@ -6,8 +6,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Unwritten returns the error of commands that need the file of a tool that is in no file.
-func Unwritten(def *tool.Definition, done string) error {
+// NoFileError returns the error of commands that need the file of a tool that is in no file.
+func NoFileError(def *tool.Definition, done string) error {
 	from := ""
 	switch def.Scope {
 	case tool.ScopeBuiltin:

@@ -35,7 +35,7 @@ func plainFields(s cron.Spec) ([]string, error) {
 		fields = append([]string{"0"}, fields...)
 	}
 	for i, f := range fields {
-		fields[i] = numbered(i, f)
+		fields[i] = fieldNumbers(i, f)
 		if strings.Trim(fields[i], "0123456789*,-/") != "" {
 			return nil, fmt.Errorf("only flowrun serve supports %q", f)
 		}
@@ -46,8 +46,8 @@ func plainFields(s cron.Spec) ([]string, error) {
 	return fields, nil
 }
 
-// numbered replaces the names of months and days in a field by numbers.
-func numbered(field int, f string) string {
+// fieldNumbers replaces the names of months and days in a field by numbers.
+func fieldNumbers(field int, f string) string {
 	var names []string
 	switch field {
 	case 4:

@@ -15,8 +15,8 @@ import (
 // Prompt is the terminal while a person is asked. The person types lines, which the terminal edits.
 // Until Close, the live view is suspended and no step gets keys.
 type Prompt struct {
-	keys *Keyboard
-	Out  io.Writer
+	keyboard *Keyboard
+	Out      io.Writer
 }
 
 // Prompt waits until the terminal is free and takes it. The error is that of ctx, or says that
@@ -41,16 +41,16 @@ func (k *Keyboard) Prompt(ctx context.Context) (*Prompt, error) {
 
 // Close gives the terminal back to the live view and to steps.
 func (s *Prompt) Close() {
-	s.keys.mu.Lock()
-	if s.keys.view != nil {
-		s.keys.view.Resume()
+	s.keyboard.mu.Lock()
+	if s.keyboard.view != nil {
+		s.keyboard.view.Resume()
 	}
-	s.keys.mu.Unlock()
-	<-s.keys.lock
+	s.keyboard.mu.Unlock()
+	<-s.keyboard.lock
 }
 
 // DiscardInput discards what was typed before the question.
-func (s *Prompt) DiscardInput() { ui.DiscardTyped(s.keys.in) }
+func (s *Prompt) DiscardInput() { ui.DiscardTyped(s.keyboard.in) }
 
 // ReadLine returns the next line that is typed. The error is io.EOF at the end of the input, or
 // that of ctx.
@@ -69,7 +69,7 @@ func (s *Prompt) ReadLine(ctx context.Context) (string, error) {
 	var line []byte
 	b := make([]byte, 1)
 	for {
-		_, err := s.keys.keys(wake, b)
+		_, err := s.keyboard.readKeys(wake, b)
 		switch {
 		case errors.Is(err, os.ErrClosed):
 			fmt.Fprintln(s.Out)

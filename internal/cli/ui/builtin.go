@@ -8,12 +8,12 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// provide adds the tools that are in no file. They are created only when a name is not found in
+// addBuiltInAndDiscovered adds the tools that are in no file. They are created only when a name is not found in
 // files.
-func (env *Env) provide(lib *tool.Library) {
+func (env *Env) addBuiltInAndDiscovered(lib *tool.Library) {
 	lib.Provide(tool.ScopeBuiltin, env.BuiltIn)
 	lib.Provide(tool.ScopeDiscovered, env.discovered)
-	lib.Missed(env.whyUndiscovered)
+	lib.Missed(env.undiscoveredNote)
 }
 
 // BuiltIn returns the built-in tools.

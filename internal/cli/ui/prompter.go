@@ -17,8 +17,8 @@ func (env *Env) HasPerson() bool {
 	return ok && os.Getenv("CI") == "" && IsTerminal(in) && IsTerminal(env.Stderr)
 }
 
-// Asking are the flags that determine what a person sees, and is asked, during a run.
-type Asking struct {
+// InteractionFlags are the flags that determine what a person sees, and is asked, during a run.
+type InteractionFlags struct {
 	Progress     string // mode of --progress
 	NoInput      bool
 	TrustProject bool // --trust-project
@@ -26,38 +26,40 @@ type Asking struct {
 
 // CanAsk reports whether a command that runs something may ask questions: a person is at the
 // terminal, and the flags allow it.
-func (env *Env) CanAsk(f Asking) bool { return !f.NoInput && Verbose(f.Progress) && env.HasPerson() }
+func (env *Env) CanAsk(f InteractionFlags) bool {
+	return !f.NoInput && Verbose(f.Progress) && env.HasPerson()
+}
 
-// AskYesNo asks a yes-or-no question. An empty line means usual; any other text except y and
+// AskYesNo asks a yes-or-no question. An empty line means byDefault; any other text except y and
 // yes means no. Call it only if HasPerson is true.
-func (env *Env) AskYesNo(question string, usual bool) bool {
+func (env *Env) AskYesNo(question string, byDefault bool) bool {
 	choices := "[y/N]"
-	if usual {
+	if byDefault {
 		choices = "[Y/n]"
 	}
-	yes, err := env.Confirm(Inquiry{Text: fmt.Sprintf("flowrun: %s %s ", question, choices), usual: usual})
+	yes, err := env.Confirm(YesNoQuestion{Text: fmt.Sprintf("flowrun: %s %s ", question, choices), byDefault: byDefault})
 	return yes && err == nil
 }
 
-// Inquiry is a yes-or-no question.
-type Inquiry struct {
+// YesNoQuestion is a yes-or-no question.
+type YesNoQuestion struct {
 	Text         string
-	usual        bool         // meaning of an empty line
+	byDefault    bool         // meaning of an empty line
 	DiscardTyped bool         // discard input from before the question
 	Details      func() error // shows more if the answer is d; may be nil
 }
 
-// Confirm asks a question. The end of the input means no. The error is an Interrupted for Ctrl-C
+// Confirm asks a question. The end of the input means no. The error is a SignalError for Ctrl-C
 // and other signals.
-func (env *Env) Confirm(i Inquiry) (bool, error) {
-	q := env.Questions()
-	defer q.Over()
+func (env *Env) Confirm(i YesNoQuestion) (bool, error) {
+	q := env.Prompter()
+	defer q.Close()
 	for {
 		if i.DiscardTyped {
 			DiscardTyped(q.in)
 		}
 		fmt.Fprint(env.Stderr, i.Text)
-		switch word, err := q.Answer(false); {
+		switch word, err := q.ReadAnswer(false); {
 		case errors.Is(err, io.EOF):
 			fmt.Fprintln(env.Stderr)
 			return false, nil
@@ -65,7 +67,7 @@ func (env *Env) Confirm(i Inquiry) (bool, error) {
 			fmt.Fprintln(env.Stderr)
 			return false, err
 		case word == "":
-			return i.usual, nil
+			return i.byDefault, nil
 		case i.Details != nil && strings.EqualFold(word, "d"):
 			if err := i.Details(); err != nil {
 				return false, err
@@ -76,35 +78,35 @@ func (env *Env) Confirm(i Inquiry) (bool, error) {
 	}
 }
 
-// Questions asks a person at a terminal.
-type Questions struct {
-	Env         *Env
-	in          *os.File
-	interrupted chan os.Signal
+// Prompter asks a person at a terminal.
+type Prompter struct {
+	Env     *Env
+	in      *os.File
+	signals chan os.Signal
 }
 
-// Questions catches Ctrl-C and the other signals that end a command, until Over is called. Without
+// Prompter catches Ctrl-C and the other signals that end a command, until Close is called. Without
 // this, a signal during a secret answer would leave the terminal without echo.
-func (env *Env) Questions() *Questions {
-	q := &Questions{Env: env, in: env.Stdin.(*os.File), interrupted: make(chan os.Signal, 1)}
-	signal.Notify(q.interrupted, TerminationSignals()...)
+func (env *Env) Prompter() *Prompter {
+	q := &Prompter{Env: env, in: env.Stdin.(*os.File), signals: make(chan os.Signal, 1)}
+	signal.Notify(q.signals, TerminationSignals()...)
 	return q
 }
 
-// Over restores the default handling of the signals.
-func (q *Questions) Over() { signal.Stop(q.interrupted) }
+// Close restores the default handling of the signals.
+func (q *Prompter) Close() { signal.Stop(q.signals) }
 
-// Interrupted is the error for a signal that arrived instead of an answer.
-type Interrupted struct{ sig os.Signal }
+// SignalError is the error for a signal that arrived instead of an answer.
+type SignalError struct{ sig os.Signal }
 
-func (e Interrupted) Error() string { return fmt.Sprintf("received %v", e.sig) }
+func (e SignalError) Error() string { return fmt.Sprintf("received %v", e.sig) }
 
 // Code returns the exit code for the signal.
-func (e Interrupted) Code() CodeError { return CodeError(signalCode(e.sig)) }
+func (e SignalError) Code() CodeError { return CodeError(signalCode(e.sig)) }
 
-// Answer reads a line, without echo if it is secret. The error is io.EOF or an Interrupted; the
+// ReadAnswer reads a line, without echo if it is secret. The error is io.EOF or a SignalError; the
 // modes of the terminal are restored.
-func (q *Questions) Answer(secret bool) (string, error) {
+func (q *Prompter) ReadAnswer(secret bool) (string, error) {
 	type line struct {
 		text string
 		err  error
@@ -131,9 +133,9 @@ func (q *Questions) Answer(secret bool) (string, error) {
 			fmt.Fprintln(q.Env.Stderr)
 		}
 		return strings.TrimSpace(l.text), l.err
-	case sig := <-q.interrupted:
+	case sig := <-q.signals:
 		term.Restore(int(q.in.Fd()), before)
-		return "", Interrupted{sig}
+		return "", SignalError{sig}
 	}
 }
 

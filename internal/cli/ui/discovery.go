@@ -16,11 +16,11 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// discoveries are the tools that the discovery command reports. The command runs at most once, when
+// discoveryResult are the tools that the discovery command reports. The command runs at most once, when
 // a tool is needed that is in no file, and only if its project is trusted.
-type discoveries struct {
+type discoveryResult struct {
 	mu       sync.Mutex
-	asked    bool
+	ran      bool
 	Tools    []*tool.Definition
 	Warnings []string
 	Err      error // why the command failed, or nil
@@ -30,17 +30,17 @@ type discoveries struct {
 // discovered returns the tools that the discovery command reports. Its problems are printed once as
 // warnings, and do not affect other tools.
 func (env *Env) discovered() []*tool.Definition {
-	t := &env.found
+	t := &env.discovery
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.asked {
+	if t.ran {
 		return t.Tools
 	}
 	c, err := env.currentSettings()
 	if err != nil || c.Word("tools.discoveryCommand") == "" {
 		return nil // invalid settings are reported where they are used
 	}
-	t.asked = true
+	t.ran = true
 	env.discover(t, c)
 	if env.inJSON {
 		return t.Tools
@@ -55,12 +55,12 @@ func (env *Env) discovered() []*tool.Definition {
 }
 
 // Discover runs the discovery command of the settings, unless it has already run.
-func (env *Env) Discover(c *config.Config) *discoveries {
-	t := &env.found
+func (env *Env) Discover(c *config.Config) *discoveryResult {
+	t := &env.discovery
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.asked {
-		t.asked = true
+	if !t.ran {
+		t.ran = true
 		env.discover(t, c)
 	}
 	return t
@@ -68,17 +68,17 @@ func (env *Env) Discover(c *config.Config) *discoveries {
 
 // discover runs the discovery command. A signal stops the command with all its child processes, and
 // then this program.
-func (env *Env) discover(t *discoveries, c *config.Config) {
+func (env *Env) discover(t *discoveryResult, c *config.Config) {
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
-	heard := make(chan os.Signal, 1)
-	signal.Notify(heard, TerminationSignals()...)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, TerminationSignals()...)
 	var sig os.Signal
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		select {
-		case sig = <-heard:
+		case sig = <-signals:
 			stop(fmt.Errorf("received %v", sig))
 		case <-ctx.Done():
 		}
@@ -91,7 +91,7 @@ func (env *Env) discover(t *discoveries, c *config.Config) {
 	t.Elapsed = time.Since(began)
 	stop(nil)
 	<-done
-	signal.Stop(heard)
+	signal.Stop(signals)
 	if sig != nil && !env.handlesSignals.Load() { // no other handler will end the program
 		env.EndScripts()
 		os.Exit(signalCode(sig))
@@ -100,8 +100,8 @@ func (env *Env) discover(t *discoveries, c *config.Config) {
 
 // currentSettings returns the settings that the command has loaded, or loads them.
 func (env *Env) currentSettings() (*config.Config, error) {
-	if env.settings.inForce != nil {
-		return env.settings.inForce, nil
+	if env.settings.loaded != nil {
+		return env.settings.loaded, nil
 	}
 	return LoadSettings(env.settings.trustOnce)
 }
@@ -115,9 +115,9 @@ func (env *Env) projectDir(c *config.Config) string {
 	return dir
 }
 
-// whyUndiscovered returns why a name may be unknown although the discovery command might report it,
+// undiscoveredNote returns why a name may be unknown although the discovery command might report it,
 // or "".
-func (env *Env) whyUndiscovered() string {
+func (env *Env) undiscoveredNote() string {
 	c, err := env.currentSettings()
 	if err != nil {
 		return "tools.discoveryCommand may provide it, but does not run while the settings are invalid; for details: flowrun config list"
@@ -126,9 +126,9 @@ func (env *Env) whyUndiscovered() string {
 		return fmt.Sprintf("tools.discoveryCommand of %s may provide it, but does not run because the project is not trusted; to trust it: flowrun trust",
 			console.Quote(c.Trust.Folder))
 	}
-	env.found.mu.Lock()
-	defer env.found.mu.Unlock()
-	if env.found.Err != nil {
+	env.discovery.mu.Lock()
+	defer env.discovery.mu.Unlock()
+	if env.discovery.Err != nil {
 		return "tools.discoveryCommand may provide it, but failed; for details: flowrun doctor"
 	}
 	return ""
@@ -142,7 +142,7 @@ func ignoresDiscovery(c *config.Config) bool {
 
 // AskToTrust asks whether to trust the project if err says that a tool may be missing because the
 // project is not trusted. It reports whether looking the tool up again may succeed.
-func (env *Env) AskToTrust(err error, f Asking) bool {
+func (env *Env) AskToTrust(err error, f InteractionFlags) bool {
 	missing, ok := errors.AsType[*tool.NotFoundError](err)
 	if !ok || missing.Note == "" || !env.CanAsk(f) {
 		return false
@@ -151,6 +151,6 @@ func (env *Env) AskToTrust(err error, f Asking) bool {
 	if err != nil || !ignoresDiscovery(c) || c.Trust.State == config.Declined {
 		return false
 	}
-	c, err = Settings(env, f)
+	c, err = RunSettings(env, f)
 	return err == nil && !ignoresDiscovery(c)
 }

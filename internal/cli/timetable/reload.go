@@ -13,9 +13,9 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// follow passes a new set of schedules to the loop whenever definitions have changed, or a command
+// watchChanges passes a new set of schedules to the loop whenever definitions have changed, or a command
 // has added, removed, paused or resumed a schedule.
-func (s *Scheduler) follow(ctx context.Context) {
+func (s *Scheduler) watchChanges(ctx context.Context) {
 	definitions, changes := s.service.Definitions(), int64(-1)
 	for {
 		select {
@@ -25,41 +25,41 @@ func (s *Scheduler) follow(ctx context.Context) {
 		}
 		d := s.service.Definitions()
 		n, err := s.store.ScheduleChanges(ctx)
-		if err == nil && (d != definitions || n != changes) && s.look(ctx) == nil {
+		if err == nil && (d != definitions || n != changes) && s.reload(ctx) == nil {
 			definitions, changes = d, n
 		}
 	}
 }
 
-// look reads the schedules. After an error, follow calls it again.
-func (s *Scheduler) look(ctx context.Context) error {
-	t := &Timetable{kept: s.tools}
+// reload reads the schedules. After an error, watchChanges calls it again.
+func (s *Scheduler) reload(ctx context.Context) error {
+	t := &Timetable{hadSchedules: s.tools}
 	tools := s.env.Tools(s.env.Library())
 	err := t.read(ctx, s.store, tools, func(name string) (*flowrun.Plan, error) { return s.service.AnyPlan(ctx, name) })
 	if err != nil {
 		return err
 	}
 	s.tools = map[string]bool{}
-	plans := map[string]Planned{}
+	plans := map[string]Entry{}
 	var set []schedule.Schedule
 	for _, p := range t.Entries {
 		if p.By == "" {
 			s.tools[p.Tool] = true
 		}
-		if p.Project == "" || p.Project == s.here {
+		if p.Project == "" || p.Project == s.project {
 			plans[p.Name] = p
 			set = append(set, p.Schedule)
 		}
 	}
 	for _, text := range t.Problems {
-		if !s.told[text] {
+		if !s.reported[text] {
 			s.log.Warn(text)
 		}
-		s.told[text] = true
+		s.reported[text] = true
 	}
 	s.mu.Lock()
-	s.plans = plans
-	s.blind = len(t.Problems) > 0 || slices.ContainsFunc(tools, func(l tool.Listed) bool { return l.Broken() != "" })
+	s.entries = plans
+	s.incomplete = len(t.Problems) > 0 || slices.ContainsFunc(tools, func(l tool.Listed) bool { return l.Broken() != "" })
 	s.mu.Unlock()
 	s.loop.Set(set)
 	return nil
@@ -69,8 +69,8 @@ func (s *Scheduler) look(ctx context.Context) error {
 func (s *Scheduler) Schedules(ctx context.Context) ([]service.Schedule, error) {
 	now := time.Now()
 	var list []service.Schedule
-	for _, p := range s.planned() {
-		from, err := ScheduleSince(ctx, s.store, p)
+	for _, p := range s.sortedEntries() {
+		from, err := WithAnchor(ctx, s.store, p)
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +85,7 @@ func (s *Scheduler) Schedules(ctx context.Context) ([]service.Schedule, error) {
 
 // Pause implements service.Schedules.
 func (s *Scheduler) Pause(ctx context.Context, name string, paused bool) error {
-	t := Timetable{Entries: s.planned()}
+	t := Timetable{Entries: s.sortedEntries()}
 	p, err := t.Find(name)
 	if err != nil {
 		return fmt.Errorf("%w: %w", service.ErrNoSchedule, err)
@@ -98,11 +98,11 @@ func (s *Scheduler) Pause(ctx context.Context, name string, paused bool) error {
 	return err
 }
 
-// planned returns the schedules that this service fires, by name.
-func (s *Scheduler) planned() []Planned {
+// sortedEntries returns the schedules that this service fires, by name.
+func (s *Scheduler) sortedEntries() []Entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.SortedFunc(maps.Values(s.plans), byName)
+	return slices.SortedFunc(maps.Values(s.entries), byName)
 }
 
 // ForService returns the schedules for an entry point. It returns nil, not an interface with a nil

@@ -50,13 +50,13 @@ func StepNote(s *flowrun.StepResult) string {
 	return strings.Join(words, ", ")
 }
 
-// within reports whether path is step or a step inside it, regardless of attempts.
-func within(path, step string) bool {
-	return under(withoutTries(path), withoutTries(step))
+// isStepOrInside reports whether path is step or a step inside it, regardless of attempts.
+func isStepOrInside(path, step string) bool {
+	return hasPathPrefix(withoutAttempts(path), withoutAttempts(step))
 }
 
-// under reports whether path is step or a path below it.
-func under(path, step string) bool {
+// hasPathPrefix reports whether path is step or a path below it.
+func hasPathPrefix(path, step string) bool {
 	rest, ok := strings.CutPrefix(path, step)
 	return ok && (rest == "" || rest[0] == '/' || rest[0] == '[')
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// idsInFolders finds files in one folder that define tools with the same name. Only one of them can
+// namesInFolders finds files in one folder that define tools with the same name. Only one of them can
 // be found by that name. It maps folder and name to the file that was seen first.
-type idsInFolders map[[2]string]string
+type namesInFolders map[[2]string]string
 
 // other returns a file in the same folder that defines a tool of the same name, or "".
-func (ids idsInFolders) other(file, name string) string {
+func (ids namesInFolders) other(file, name string) string {
 	key := [2]string{filepath.Dir(file), name}
 	first, seen := ids[key]
 	if !seen {
@@ -27,8 +27,8 @@ func (ids idsInFolders) other(file, name string) string {
 	return first
 }
 
-// oneID adds a problem if another file in the folder defines a tool of the same name.
-func (v *validation) oneID(def *tool.Definition, found tool.Diagnostics) {
+// checkDuplicate adds a problem if another file in the folder defines a tool of the same name.
+func (v *validation) checkDuplicate(def *tool.Definition, found tool.Diagnostics) {
 	if def.Name == "" || slices.ContainsFunc(found, func(d tool.Diagnostic) bool { return d.Code == "not-a-tool" }) {
 		return
 	}
@@ -48,7 +48,7 @@ func (v *validation) oneID(def *tool.Definition, found tool.Diagnostics) {
 // warnDuplicates warns of tools that are defined in two files of one folder. In list, the file that
 // is used must precede the others.
 func warnDuplicates(env *ui.Env, list []tool.Listed) {
-	ids := idsInFolders{}
+	ids := namesInFolders{}
 	for _, e := range list {
 		if e.Path == "" {
 			continue

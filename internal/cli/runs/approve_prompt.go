@@ -20,13 +20,13 @@ import (
 
 // prompter asks the person at the terminal the questions of a run, one at a time.
 type prompter struct {
-	env  *ui.Env
-	keys *keyboard.Keyboard
+	env      *ui.Env
+	keyboard *keyboard.Keyboard
 }
 
 // promptAtTerminal returns the function that answers the questions of a run at the terminal, or nil
 // if no person can be asked.
-func promptAtTerminal(env *ui.Env, keys *keyboard.Keyboard, f ui.Asking) func(context.Context, flowrun.Question) (flowrun.Answer, error) {
+func promptAtTerminal(env *ui.Env, keys *keyboard.Keyboard, f ui.InteractionFlags) func(context.Context, flowrun.Question) (flowrun.Answer, error) {
 	if keys == nil || !env.CanAsk(f) {
 		return nil
 	}
@@ -37,29 +37,29 @@ func promptAtTerminal(env *ui.Env, keys *keyboard.Keyboard, f ui.Asking) func(co
 // flowrun.ErrNoApprover if the person leaves the question for later.
 func (k *prompter) ask(ctx context.Context, q flowrun.Question) (flowrun.Answer, error) {
 	answer := flowrun.Answer{By: k.env.UserAndTerminal()}
-	seat, err := k.keys.Prompt(ctx)
+	prompt, err := k.keyboard.Prompt(ctx)
 	if err != nil {
 		return answer, cmp.Or(ctx.Err(), err)
 	}
-	defer seat.Close()
-	width, _ := ui.SizeOf(seat.Out)
-	if err := card(q).Write(seat.Out, cmp.Or(width, 80)); err != nil {
+	defer prompt.Close()
+	width, _ := ui.TerminalSize(prompt.Out)
+	if err := questionCard(q).Write(prompt.Out, cmp.Or(width, 80)); err != nil {
 		return answer, err
 	}
-	f := &formInput{Prompt: seat, ctx: ctx, question: q, values: map[string]any{}}
-	seat.DiscardInput() // input from before the question is not an answer
+	f := &formInput{Prompt: prompt, ctx: ctx, question: q, values: map[string]any{}}
+	prompt.DiscardInput() // input from before the question is not an answer
 	for {
-		switch word, err := f.line("[a]pprove, [r]eject, [l]ater? "); {
+		switch word, err := f.readAnswer("[a]pprove, [r]eject, [l]ater? "); {
 		case err != nil:
 			return answer, err
 		case slices.Contains([]string{"a", "approve", "y", "yes"}, word):
-			if err := f.fill(); err != nil {
+			if err := f.askFields(); err != nil {
 				return answer, err
 			}
 			answer.Approve, answer.Values = true, f.values
 			return answer, nil
 		case slices.Contains([]string{"r", "reject", "n", "no"}, word):
-			answer.Comment, err = f.line("reason (optional): ")
+			answer.Comment, err = f.readAnswer("reason (optional): ")
 			if errors.Is(err, flowrun.ErrNoApprover) {
 				err = nil
 			}
@@ -70,8 +70,8 @@ func (k *prompter) ask(ctx context.Context, q flowrun.Question) (flowrun.Answer,
 	}
 }
 
-// card converts a question to the form in which a person sees it.
-func card(q flowrun.Question) console.Question {
+// questionCard converts a question to the form in which a person sees it.
+func questionCard(q flowrun.Question) console.Question {
 	c := console.Question{Step: q.Step, Tool: q.Tool, Run: q.Run, Prompt: q.Prompt}
 	if !q.Until.IsZero() {
 		c.Until = fmt.Sprintf("%s (%s from now)", q.Until.Local().Format(time.DateTime), time.Until(q.Until).Round(time.Second))
@@ -87,9 +87,9 @@ type formInput struct {
 	values   map[string]any
 }
 
-// line prints a prompt and reads a line. At the end of the input it returns flowrun.ErrNoApprover,
+// readAnswer prints a prompt and reads a line. At the end of the input it returns flowrun.ErrNoApprover,
 // which leaves the question for later.
-func (f *formInput) line(prompt string) (string, error) {
+func (f *formInput) readAnswer(prompt string) (string, error) {
 	fmt.Fprint(f.Out, prompt)
 	text, err := f.ReadLine(f.ctx)
 	if errors.Is(err, io.EOF) {
@@ -99,13 +99,13 @@ func (f *formInput) line(prompt string) (string, error) {
 	return strings.TrimSpace(text), err
 }
 
-// fill asks for the fields one by one and validates each, then the form as a whole.
-func (f *formInput) fill() error {
+// askFields asks for the fields one by one and validates each, then the form as a whole.
+func (f *formInput) askFields() error {
 	if f.question.Form == nil {
 		return nil
 	}
 	for i := range f.question.Form.Fields {
-		if err := f.field(&f.question.Form.Fields[i]); err != nil {
+		if err := f.askField(&f.question.Form.Fields[i]); err != nil {
 			return err
 		}
 	}
@@ -123,7 +123,7 @@ func (f *formInput) fill() error {
 			if slices.ContainsFunc(bad, func(p flowrun.ParamProblem) bool { return insideField(p.Name, x.Name) }) {
 				delete(f.values, x.Name)
 				again = true
-				if err := f.field(x); err != nil {
+				if err := f.askField(x); err != nil {
 					return err
 				}
 			}
@@ -148,16 +148,16 @@ func (f *formInput) problems() []flowrun.ParamProblem {
 	return nil
 }
 
-// field asks for the value of a field until it is valid. An empty line stands for the default, or
+// askField asks for the value of a field until it is valid. An empty line stands for the default, or
 // leaves an optional field out.
-func (f *formInput) field(x *tool.FormField) error {
-	introduceField(f.Out, x)
+func (f *formInput) askField(x *tool.FormField) error {
+	describeField(f.Out, x)
 	prompt := console.Clean(x.Name)
 	if x.Default != nil {
 		prompt += " [" + console.Clean(ui.ParamText(x.Default)) + "]"
 	}
 	for {
-		text, err := f.line(prompt + ": ")
+		text, err := f.readAnswer(prompt + ": ")
 		if err != nil {
 			return err
 		}
@@ -167,19 +167,19 @@ func (f *formInput) field(x *tool.FormField) error {
 			}
 			return nil
 		}
-		f.values[x.Name] = meantBy(x, text)
+		f.values[x.Name] = fieldValue(x, text)
 		i := slices.IndexFunc(f.problems(), func(p flowrun.ParamProblem) bool { return insideField(p.Name, x.Name) })
 		if i < 0 {
 			return nil
 		}
 		delete(f.values, x.Name)
-		fmt.Fprintf(f.Out, "  %s\n", console.Clean(f.wrong(x, text)))
+		fmt.Fprintf(f.Out, "  %s\n", console.Clean(f.fieldProblem(x, text)))
 	}
 }
 
-// wrong returns the reason why a value of a field is invalid.
-func (f *formInput) wrong(x *tool.FormField, text string) string {
-	with := &formInput{question: f.question, values: map[string]any{x.Name: meantBy(x, text)}}
+// fieldProblem returns the reason why a value of a field is invalid.
+func (f *formInput) fieldProblem(x *tool.FormField, text string) string {
+	with := &formInput{question: f.question, values: map[string]any{x.Name: fieldValue(x, text)}}
 	for _, p := range with.problems() {
 		if insideField(p.Name, x.Name) {
 			return p.Message
@@ -188,8 +188,8 @@ func (f *formInput) wrong(x *tool.FormField, text string) string {
 	return "this value is not allowed"
 }
 
-// introduceField prints the type, description and choices of a field.
-func introduceField(out io.Writer, x *tool.FormField) {
+// describeField prints the type, description and choices of a field.
+func describeField(out io.Writer, x *tool.FormField) {
 	kind := map[string]string{"string": "text", "integer": "a whole number", "number": "a number", "boolean": "yes or no", "array": "a list: one value, or JSON", "object": "JSON"}[x.Type]
 	if kind == "" {
 		kind = "text"
@@ -219,9 +219,9 @@ func choicesOf(x tool.FormField) []string {
 	return list
 }
 
-// meantBy converts an answer to the value of the field. One of several choices may be given by its
+// fieldValue converts an answer to the value of the field. One of several choices may be given by its
 // number, unless that number is a choice itself.
-func meantBy(x *tool.FormField, text string) any {
+func fieldValue(x *tool.FormField, text string) any {
 	choices := choicesOf(*x)
 	if slices.Contains(choices, text) || x.Type == "boolean" || len(choices) == 0 {
 		return text

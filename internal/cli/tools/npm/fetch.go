@@ -22,27 +22,27 @@ import (
 	"github.com/flowrun/flowrun/internal/proc"
 )
 
-// vendored is the alternative to npm in hints.
-const vendored = "or put the packages into node_modules next to the tool, where flowrun finds them without npm"
+// vendorHint is the alternative to npm in hints.
+const vendorHint = "or put the packages into node_modules next to the tool, where flowrun finds them without npm"
 
-// fromRegistry matches a version range, or a tag, of a package in the registry. Everything else
+// registryRange matches a version range, or a tag, of a package in the registry. Everything else
 // that npm accepts (folders, repositories, URLs) is code that no version identifies.
-var fromRegistry = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9A-Za-z.*^~<>=|+ -]+$`) })
+var registryRange = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9A-Za-z.*^~<>=|+ -]+$`) })
 
-// fill lets npm fetch the packages of a tool if at least one is missing.
-func fill(ctx context.Context, env *ui.Env, d *dependencies) error {
+// fetchMissing lets npm fetch the packages of a tool if at least one is missing.
+func fetchMissing(ctx context.Context, env *ui.Env, d *dependencies) error {
 	missing := d.missing()
 	if len(missing) == 0 {
 		return nil
 	}
 	for _, one := range d.list {
-		if !fromRegistry().MatchString(one.Range) {
-			return fmt.Errorf("%s@%s is not a version of the npm registry; write a range such as ^4.17.21, %s", console.Clean(one.Name), console.Clean(one.Range), vendored)
+		if !registryRange().MatchString(one.Range) {
+			return fmt.Errorf("%s@%s is not a version of the npm registry; write a range such as ^4.17.21, %s", console.Clean(one.Name), console.Clean(one.Range), vendorHint)
 		}
 	}
 	npm, err := exec.LookPath("npm")
 	if err != nil {
-		return fmt.Errorf("cannot fetch packages for %s (%s): npm is not on PATH; install Node.js, %s", console.Clean(d.Tool), strings.Join(missing, ", "), vendored)
+		return fmt.Errorf("cannot fetch packages for %s (%s): npm is not on PATH; install Node.js, %s", console.Clean(d.Tool), strings.Join(missing, ", "), vendorHint)
 	}
 	env.Notef("fetching %s with npm", console.Clean(strings.Join(missing, ", ")))
 	if err := fetchPackages(ctx, env, npm, d); err != nil {
@@ -84,7 +84,7 @@ func fetchPackages(ctx context.Context, env *ui.Env, n string, d *dependencies) 
 	if err := npm(ctx, env, n, work); err != nil {
 		return err
 	}
-	if err := noteUser(work, d.file); err != nil {
+	if err := recordUser(work, d.file); err != nil {
 		return err
 	}
 	if err := os.Rename(work, folder); err != nil {
@@ -115,7 +115,7 @@ func npm(ctx context.Context, env *ui.Env, program, dir string) error {
 		env.Notef("stopped; nothing was fetched")
 		return ui.CodeError(outcome.ExitInterrupted)
 	case err != nil:
-		return fmt.Errorf("npm could not fetch the packages (%w); fix the error that it printed above, %s", err, vendored)
+		return fmt.Errorf("npm could not fetch the packages (%w); fix the error that it printed above, %s", err, vendorHint)
 	}
 	return nil
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
-// wayToAnswer shows the commands that answer the questions of a waiting run.
-func wayToAnswer(env *ui.Env, r *flowrun.Result) {
+// suggestAnswers shows the commands that answer the questions of a waiting run.
+func suggestAnswers(env *ui.Env, r *flowrun.Result) {
 	const most = 5
 	asked := 0
 	for _, s := range r.Steps {
@@ -29,7 +29,7 @@ func SuggestNext(env *ui.Env, r *flowrun.Result) {
 	switch r.Status {
 	case dag.Failed, dag.TimedOut, dag.Cancelled, dag.Interrupted:
 	case dag.Waiting:
-		wayToAnswer(env, r)
+		suggestAnswers(env, r)
 		return
 	default:
 		return
@@ -47,20 +47,20 @@ func SuggestNext(env *ui.Env, r *flowrun.Result) {
 // firstFailed returns the innermost step that failed first, or "" if no step failed. Steps whose
 // failure was tolerated do not count.
 func firstFailed(r *flowrun.Result) string {
-	fine := map[dag.ID]bool{} // steps that count as successful although a step inside them failed
+	succeeded := map[dag.ID]bool{} // steps that count as successful although a step inside them failed
 	for _, t := range r.Tolerated {
-		fine[dag.ID(t)] = true
+		succeeded[dag.ID(t)] = true
 	}
 	found := ""
 	for _, s := range r.Steps {
 		if s.Status == dag.Succeeded {
-			fine[dag.ID(s.ID)] = true
+			succeeded[dag.ID(s.ID)] = true
 		}
 		failed := s.Status == dag.Failed || s.Status == dag.TimedOut
-		if !failed || found != "" && !within(s.ID, found) || fine[dag.ID(s.ID)] {
+		if !failed || found != "" && !isStepOrInside(s.ID, found) || succeeded[dag.ID(s.ID)] {
 			continue
 		}
-		if !slices.ContainsFunc(dag.ID(s.ID).Ancestors(), func(outer dag.ID) bool { return fine[outer] }) {
+		if !slices.ContainsFunc(dag.ID(s.ID).Ancestors(), func(outer dag.ID) bool { return succeeded[outer] }) {
 			found = s.ID
 		}
 	}

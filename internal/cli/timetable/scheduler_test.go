@@ -269,7 +269,7 @@ func TestOverlap(t *testing.T) {
 		}
 		stop() // and another service takes over
 		f, _ := s.serve()
-		if _, err := f.beginQueued(t.Context(), true); err != nil {
+		if _, err := f.startQueued(t.Context(), true); err != nil {
 			t.Fatal(err)
 		}
 		if len(s.running()) != 1 {
@@ -335,7 +335,7 @@ func TestGoneOrBroken(t *testing.T) {
 	s.refusing(nil)
 	s.write("name: t\nbash: [\n")
 	f, _ := s.serve()
-	if _, err := f.beginQueued(t.Context(), true); err != nil {
+	if _, err := f.startQueued(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
 	if now, err := s.store.FiringStore().Open(t.Context()); err != nil || !slices.ContainsFunc(now, func(f sqlite.Firing) bool { return f.Run == open[0].Run }) {
@@ -352,7 +352,7 @@ func TestSetChanges(t *testing.T) {
 	add := func(name, project string) {
 		t.Helper()
 		err := s.store.AddSchedule(t.Context(), sqlite.Schedule{ID: ScheduleID(name, project), Name: name, Tool: "t", Project: project,
-			Plan: AddedPlan{Every: "1s", Params: map[string]any{"A": name}, Overlap: "allow"}.String()}, false)
+			Plan: AddedSchedule{Every: "1s", Params: map[string]any{"A": name}, Overlap: "allow"}.String()}, false)
 		if err != nil {
 			t.Fatal(err)
 		}

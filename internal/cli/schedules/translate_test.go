@@ -64,14 +64,14 @@ func TestParameterWords(t *testing.T) {
 		{int64(5), "A:=5", `"A:=5"`, "A:=5"},
 		{[]any{"a", true}, `A:=["a",true]`, `"A:=[\"a\",true]"`, `'A:=["a",true]'`},
 	} {
-		e := timetable.Planned{Schedule: schedule.Schedule{Tool: "t", Params: map[string]any{"A": c.value}}}
-		words := in.runWords(e)
+		e := timetable.Entry{Schedule: schedule.Schedule{Tool: "t", Params: map[string]any{"A": c.value}}}
+		words := in.runCommand(e)
 		word := words[len(words)-1]
-		if word != c.word || unitWord(word) != c.unit {
-			t.Errorf("%#v: %s, in a unit %s; want %s and %s", c.value, word, unitWord(word), c.word, c.unit)
+		if word != c.word || quoteForUnit(word) != c.unit {
+			t.Errorf("%#v: %s, in a unit %s; want %s and %s", c.value, word, quoteForUnit(word), c.word, c.unit)
 		}
-		if c.crontabs != "" && shellWord(word) != c.crontabs {
-			t.Errorf("%#v: in a crontab %s, want %s", c.value, shellWord(word), c.crontabs)
+		if c.crontabs != "" && quoteForShell(word) != c.crontabs {
+			t.Errorf("%#v: in a crontab %s, want %s", c.value, quoteForShell(word), c.crontabs)
 		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// putting is a tool that is being written to a scope, for add and import.
-type putting struct {
+// toolWriter is a tool that is being written to a scope, for add and import.
+type toolWriter struct {
 	lib      *tool.Library
 	scope    tool.Scope
 	name     string
@@ -21,16 +21,16 @@ type putting struct {
 	override bool
 	// extension is the extension of the new file. JSON is converted to YAML; other formats are
 	// kept.
-	extension string
-	alone     bool // do not check the tools that it uses
+	extension     string
+	skipUsedTools bool // do not check the tools that it uses
 
 	path string // path of the new file
 	old  *tool.Definition
 }
 
-// place determines the path of the tool, and finds an existing tool of that name. If one exists,
+// resolvePath determines the path of the tool, and finds an existing tool of that name. If one exists,
 // that is an error unless override is set.
-func (p *putting) place() error {
+func (p *toolWriter) resolvePath() error {
 	if tool.Extension(p.name) != "" {
 		return tool.Diagnostics{{Code: "bad-name", Severity: tool.Error, Message: fmt.Sprintf("%q is the path of a file, not a tool name", p.name),
 			Hint: "choose a name without the extension"}}
@@ -48,7 +48,7 @@ func (p *putting) place() error {
 	case err != nil:
 		return err
 	case !p.override:
-		return p.taken(old.File)
+		return p.existsError(old.File)
 	}
 	p.old = old
 	ext := tool.Extension(old.File)
@@ -58,13 +58,13 @@ func (p *putting) place() error {
 	return nil
 }
 
-func (p *putting) taken(path string) error {
+func (p *toolWriter) existsError(path string) error {
 	return fmt.Errorf("tool %q already exists in the %s scope: %s; to replace it: --override", p.name, p.scope, ui.ShortPath(path))
 }
 
 // check validates the text. A definition with an error is not written.
-func (p *putting) check() (*tool.Definition, tool.Diagnostics) {
-	def, found := toolfiles.Check(p.lib, p.path, p.scope, p.text, p.alone)
+func (p *toolWriter) check() (*tool.Definition, tool.Diagnostics) {
+	def, found := toolfiles.Check(p.lib, p.path, p.scope, p.text, p.skipUsedTools)
 	if def.Name != p.name && found.Err() == nil { // in JavaScript, code determines the name
 		found = append(found, tool.Diagnostic{Code: "bad-name", Severity: tool.Error, Pos: def.Pos, Message: fmt.Sprintf("the definition names the tool %q, not %q", def.Name, p.name),
 			Hint: fmt.Sprintf("add it as %s, or change the definition", def.Name)})
@@ -73,7 +73,7 @@ func (p *putting) check() (*tool.Definition, tool.Diagnostics) {
 }
 
 // write writes the tool. If it fails, nothing has changed.
-func (p *putting) write() error {
+func (p *toolWriter) write() error {
 	var err error
 	switch {
 	case p.old != nil && p.old.File == p.path:
@@ -84,7 +84,7 @@ func (p *putting) write() error {
 	var exists *atomicfile.ExistsError
 	switch {
 	case errors.As(err, &exists):
-		return p.taken(exists.Path)
+		return p.existsError(exists.Path)
 	case err != nil:
 		return fmt.Errorf("cannot write %s to the %s scope: %w", p.name, p.scope, err)
 	case p.old != nil && p.old.File != p.path: // the old file has another format
@@ -93,8 +93,8 @@ func (p *putting) write() error {
 	return nil
 }
 
-// said reports where the tool was written, whether it is shadowed, and how to run it.
-func said(env *ui.Env, p *putting, verb string) {
+// reportWritten reports where the tool was written, whether it is shadowed, and how to run it.
+func reportWritten(env *ui.Env, p *toolWriter, verb string) {
 	fmt.Fprintf(env.Stdout, "%s %s (%s): %s\n", verb, p.name, p.scope, ui.ShortPath(p.path))
 	now, _, err := env.Library().Lookup(p.name, nil) // a new library, because the folder of the scope may not have existed before
 	if err != nil {
@@ -104,22 +104,22 @@ func said(env *ui.Env, p *putting, verb string) {
 		env.Notef("note: %s is shadowed by the one in the %s scope, %s", p.name, now.Scope, ui.ShortPath(now.File))
 		return
 	}
-	env.Notef("Try: flowrun run %s", tryLine(now))
+	env.Notef("Try: flowrun run %s", exampleCommand(now))
 }
 
-// tryLine returns a command line that runs a tool, with its required parameters.
-func tryLine(def *tool.Definition) string {
+// exampleCommand returns a command line that runs a tool, with its required parameters.
+func exampleCommand(def *tool.Definition) string {
 	words := []string{def.Name}
 	for _, p := range def.Parameters {
 		if p.Required && p.Default == nil {
-			words = append(words, p.Name+"="+sample(p))
+			words = append(words, p.Name+"="+sampleValue(p))
 		}
 	}
 	return strings.Join(words, " ")
 }
 
-// sample returns an example value that needs no quoting in a shell, or "...".
-func sample(p *tool.Parameter) string {
+// sampleValue returns an example value that needs no quoting in a shell, or "...".
+func sampleValue(p *tool.Parameter) string {
 	for _, v := range ui.Candidates(p) {
 		if v != "" && !strings.ContainsFunc(v, func(r rune) bool {
 			return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,@+", r)
@@ -130,8 +130,8 @@ func sample(p *tool.Parameter) string {
 	return "..."
 }
 
-// shownAs prints diagnostics. text is the content of path, which may not exist as a file.
-func shownAs(env *ui.Env, ds tool.Diagnostics, path string, text []byte) {
+// renderText prints diagnostics. text is the content of path, which may not exist as a file.
+func renderText(env *ui.Env, ds tool.Diagnostics, path string, text []byte) {
 	tool.Render(env.Stderr, ds, func(file string) []byte {
 		if file == path {
 			return text

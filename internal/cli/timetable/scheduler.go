@@ -17,8 +17,8 @@ import (
 	"github.com/flowrun/flowrun/metrics"
 )
 
-// launcher is what the scheduler needs of a service.
-type launcher interface {
+// runService is what the scheduler needs of a service.
+type runService interface {
 	Start(ctx context.Context, r service.Request) (string, error)
 	Cancel(ctx context.Context, id, reason string) error
 	AnyPlan(ctx context.Context, name string) (*flowrun.Plan, error)
@@ -28,50 +28,50 @@ type launcher interface {
 
 // Scheduler fires the schedules of a service. The loop of package schedule decides which scheduled
 // times are due. Scheduler tells it about runs (schedule.Runs) and about the set of schedules
-// (follow.go), and starts queued runs when earlier ones have ended (queue.go). All of this state
+// (reload.go), and starts queued runs when earlier ones have ended (queue.go). All of this state
 // can be lost at any moment, because the history has every time that was claimed.
 type Scheduler struct {
 	env     *ui.Env
 	store   *sqlite.Store
-	book    sqlite.FiringStore
-	service launcher
+	firings sqlite.FiringStore
+	service runService
 	log     *slog.Logger
-	here    string // project of the service, or ""
+	project string // project of the service, or ""
 	loop    *schedule.Loop
 
-	stirred chan struct{} // receives a value when claims has grown
-	begins  sync.WaitGroup
+	wake     chan struct{} // receives a value when claims has grown
+	starting sync.WaitGroup
 
-	mu     sync.Mutex
-	claims []schedule.Firing  // claimed times whose runs have not started yet
-	plans  map[string]Planned // schedules that this service fires, by id; nil until they have been read
-	blind  bool               // some definitions could not be read, so their schedules are unknown
-	tools  map[string]bool    // tools that have schedules
-	told   map[string]bool    // problems that have been logged
-	line   map[string]bool    // runs that this service has queued
+	mu         sync.Mutex
+	claims     []schedule.Firing // claimed times whose runs have not started yet
+	entries    map[string]Entry  // schedules that this service fires, by id; nil until they have been read
+	incomplete bool              // some definitions could not be read, so their schedules are unknown
+	tools      map[string]bool   // tools that have schedules
+	reported   map[string]bool   // problems that have been logged
+	queued     map[string]bool   // runs that this service has queued
 }
 
 var _ schedule.Runs = (*Scheduler)(nil)
 
 // Start starts to fire schedules. stop waits until all runs that are being started have started.
-func Start(ctx context.Context, env *ui.Env, store *sqlite.Store, sv launcher, log *slog.Logger, observe func(schedule.Report)) (s *Scheduler, stop func()) {
-	s = &Scheduler{env: env, store: store, book: store.FiringStore(), service: sv, log: log, here: ProjectHere(),
-		tools: map[string]bool{}, told: map[string]bool{}, line: map[string]bool{}, stirred: make(chan struct{}, 1)}
-	s.loop = schedule.New(schedule.Config{Store: s.book, Runs: s, Observe: func(r schedule.Report) {
+func Start(ctx context.Context, env *ui.Env, store *sqlite.Store, sv runService, log *slog.Logger, observe func(schedule.Report)) (s *Scheduler, stop func()) {
+	s = &Scheduler{env: env, store: store, firings: store.FiringStore(), service: sv, log: log, project: ProjectHere(),
+		tools: map[string]bool{}, reported: map[string]bool{}, queued: map[string]bool{}, wake: make(chan struct{}, 1)}
+	s.loop = schedule.New(schedule.Config{Store: s.firings, Runs: s, Observe: func(r schedule.Report) {
 		s.report(r)
 		observe(r)
 	}})
 	ctx, cancel := context.WithCancel(ctx)
 	var work sync.WaitGroup
-	s.look(ctx) // before queued runs are checked, which requires the set of schedules
-	work.Go(func() { s.follow(ctx) })
+	s.reload(ctx) // before queued runs are checked, which requires the set of schedules
+	work.Go(func() { s.watchChanges(ctx) })
 	work.Go(func() { s.advanceQueue(ctx) })
 	work.Go(func() { s.loop.Run(ctx) })
-	work.Go(func() { s.launch(ctx) })
+	work.Go(func() { s.startClaimed(ctx) })
 	return s, func() {
 		cancel()
 		work.Wait()
-		s.begins.Wait()
+		s.starting.Wait()
 	}
 }
 
@@ -81,7 +81,7 @@ func origin(id string) string { return "schedule:" + id }
 // active returns the schedule's active runs, and how many of its runs are queued. An interrupted
 // run counts as active, because the service resumes it, unless it needs a person.
 func (s *Scheduler) active(ctx context.Context, id string) (runs []flowrun.RunInfo, queued int, err error) {
-	now, err := s.book.CountRuns(ctx, id, origin(id))
+	now, err := s.firings.CountRuns(ctx, id, origin(id))
 	for _, r := range now.Runs {
 		if r.Status != dag.Interrupted || !s.service.NeedsPerson(r.ID) {
 			runs = append(runs, r)
@@ -101,7 +101,7 @@ func (s *Scheduler) Active(ctx context.Context, p *schedule.Schedule) (running, 
 func (s *Scheduler) LastSuccess(ctx context.Context, p *schedule.Schedule) (time.Time, error) {
 	list, err := s.store.Runs(ctx, flowrun.Query{Tool: p.Tool, Status: []dag.Status{dag.Succeeded}, Limit: 100})
 	for _, r := range list {
-		if !isScheduled(r.Origin) {
+		if !isScheduleOrigin(r.Origin) {
 			return r.Started, nil
 		}
 	}
@@ -115,17 +115,17 @@ func (s *Scheduler) NewID() string { return flowrun.NewID(time.Now()) }
 func (s *Scheduler) Start(ctx context.Context, f schedule.Firing) error {
 	switch f.Action {
 	case schedule.Replace:
-		s.queue(f.Run)
+		s.markQueued(f.Run)
 		return s.cancelAll(ctx, f.Schedule.Name)
 	case schedule.Queue:
-		s.queue(f.Run)
+		s.markQueued(f.Run)
 		return nil
 	}
 	s.mu.Lock()
 	s.claims = append(s.claims, f)
 	s.mu.Unlock()
 	select {
-	case s.stirred <- struct{}{}:
+	case s.wake <- struct{}{}:
 	default:
 	}
 	return nil
@@ -133,27 +133,27 @@ func (s *Scheduler) Start(ctx context.Context, f schedule.Firing) error {
 
 const (
 	// Starting a run takes a hundred times as long as claiming a time, and many times are due at
-	// the same moment. So runs start when no time has been claimed for settling, or after
-	// longestSettling at the latest.
-	settling        = 25 * time.Millisecond
-	longestSettling = 250 * time.Millisecond
-	// atATime is how many runs are started concurrently.
-	atATime = 16
+	// the same moment. So runs start when no time has been claimed for settleTime, or after
+	// maxSettleTime at the latest.
+	settleTime    = 25 * time.Millisecond
+	maxSettleTime = 250 * time.Millisecond
+	// maxStarting is how many runs are started concurrently.
+	maxStarting = 16
 )
 
-// launch starts the runs of times that were claimed.
-func (s *Scheduler) launch(ctx context.Context) {
-	room := make(chan struct{}, atATime)
+// startClaimed starts the runs of times that were claimed.
+func (s *Scheduler) startClaimed(ctx context.Context) {
+	room := make(chan struct{}, maxStarting)
 	for {
-		for _, f := range s.claimed(ctx) {
+		for _, f := range s.collectClaims(ctx) {
 			select {
 			case room <- struct{}{}:
 			case <-ctx.Done():
 				return
 			}
-			s.begins.Go(func() {
+			s.starting.Go(func() {
 				defer func() { <-room }()
-				if err := s.begin(ctx, f.Schedule, f.Run); err != nil && ctx.Err() == nil {
+				if err := s.startRun(ctx, f.Schedule, f.Run); err != nil && ctx.Err() == nil {
 					s.report(schedule.Report{Kind: schedule.Failed, Schedule: f.Schedule.Name, Scheduled: f.Scheduled.At, Run: f.Run, Err: err})
 				}
 			})
@@ -164,17 +164,17 @@ func (s *Scheduler) launch(ctx context.Context) {
 	}
 }
 
-// claimed collects claimed times until no more arrive. Times whose runs are not started because ctx
+// collectClaims collects claimed times until no more arrive. Times whose runs are not started because ctx
 // ends remain claimed in the history.
-func (s *Scheduler) claimed(ctx context.Context) []schedule.Firing {
+func (s *Scheduler) collectClaims(ctx context.Context) []schedule.Firing {
 	var quiet, longest <-chan time.Time
 	for done := false; !done; {
 		select {
-		case <-s.stirred:
+		case <-s.wake:
 			if longest == nil {
-				longest = time.After(longestSettling)
+				longest = time.After(maxSettleTime)
 			}
-			quiet = time.After(settling)
+			quiet = time.After(settleTime)
 		case <-quiet:
 			done = true
 		case <-longest:
@@ -190,21 +190,21 @@ func (s *Scheduler) claimed(ctx context.Context) []schedule.Firing {
 	return list
 }
 
-// begin starts the run of a claimed time. If the run can never start, it is recorded as failed or
+// startRun starts the run of a claimed time. If the run can never start, it is recorded as failed or
 // the claim is abandoned, and the error says why. For a temporary error, the claim is kept and
 // tried again later.
-func (s *Scheduler) begin(ctx context.Context, p schedule.Schedule, run string) error {
+func (s *Scheduler) startRun(ctx context.Context, p schedule.Schedule, run string) error {
 	_, err := s.service.Start(ctx, service.Request{Tool: p.Tool, Params: p.Params, Origin: origin(p.Name), ID: run, Claimed: true, Unlisted: true})
-	if err == nil || Passes(err) {
+	if err == nil || IsTemporary(err) {
 		return err
 	}
 	reason := "the run cannot start: " + err.Error()
-	return errors.Join(err, s.book.Abandon(context.WithoutCancel(ctx), run, reason))
+	return errors.Join(err, s.firings.Abandon(context.WithoutCancel(ctx), run, reason))
 }
 
-// Passes reports whether the error that prevented a run from starting is temporary and not caused
+// IsTemporary reports whether the error that prevented a run from starting is temporary and not caused
 // by the run itself.
-func Passes(err error) bool {
+func IsTemporary(err error) bool {
 	_, history := errors.AsType[*sqlite.Error](err)
 	return history || errors.Is(err, service.ErrDraining) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
@@ -240,8 +240,8 @@ func (s *Scheduler) report(r schedule.Report) {
 	}
 }
 
-// CountSlots returns an observer that counts the reports of the loop as metrics.
-func CountSlots(m *metrics.Service) func(schedule.Report) {
+// CountFirings returns an observer that counts the reports of the loop as metrics.
+func CountFirings(m *metrics.Service) func(schedule.Report) {
 	return func(r schedule.Report) {
 		switch r.Kind {
 		case schedule.Fired:

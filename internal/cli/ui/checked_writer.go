@@ -6,16 +6,16 @@ import (
 	"sync"
 )
 
-// Delivery is stdout. It remembers the first write that failed, so that a command whose result
+// CheckedWriter is stdout. It remembers the first write that failed, so that a command whose result
 // could not be written fails, for example because of a full disk or a closed pipe. Safe for
 // concurrent use as far as To is.
-type Delivery struct {
+type CheckedWriter struct {
 	To  io.Writer
 	mu  sync.Mutex // a step with streamed output writes from its own goroutine
 	err error
 }
 
-func (d *Delivery) Write(p []byte) (int, error) {
+func (d *CheckedWriter) Write(p []byte) (int, error) {
 	n, err := d.To.Write(p)
 	if err != nil {
 		d.mu.Lock()
@@ -27,8 +27,8 @@ func (d *Delivery) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Failed returns the error of the first write that failed, or nil.
-func (d *Delivery) Failed() error {
+// Err returns the error of the first write that failed, or nil.
+func (d *CheckedWriter) Err() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.err

@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// continued calls f whenever the process continues after it was stopped with Ctrl-Z. Call stop to
+// onContinue calls f whenever the process continues after it was stopped with Ctrl-Z. Call stop to
 // end this.
-func continued(f func()) (stop func()) {
+func onContinue(f func()) (stop func()) {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, syscall.SIGCONT)
 	go func() {
