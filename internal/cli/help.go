@@ -76,8 +76,8 @@ argument, list all commands and topics.`,
 	}
 }
 
-// findCommand follows words to a subcommand. It returns the command that it reached and the words that
-// do not name a command.
+// findCommand follows words to a subcommand. It returns the command that it reached and the words
+// that do not name a command.
 func findCommand(at *cobra.Command, words []string) (*cobra.Command, []string) {
 	for len(words) > 0 {
 		i := slices.IndexFunc(at.Commands(), func(sub *cobra.Command) bool { return sub.Name() == words[0] || sub.HasAlias(words[0]) })
@@ -89,8 +89,8 @@ func findCommand(at *cobra.Command, words []string) (*cobra.Command, []string) {
 	return at, words
 }
 
-// explainUnknownCommand replaces cobra's error for an unknown command. If the word is the name of a tool or a
-// file, the user probably wants to run it, and the error says how.
+// explainUnknownCommand replaces cobra's error for an unknown command. If the word is the name of a
+// tool or a file, the user probably wants to run it, and the error says how.
 func explainUnknownCommand(env *ui.Env, root *cobra.Command, err error) error {
 	var word, of string
 	if n, _ := fmt.Sscanf(err.Error(), "unknown command %q for %q", &word, &of); n != 2 {

@@ -69,8 +69,8 @@ func templateList() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// writeTemplate writes a template into dir. It prints what happened to each file, and which commands to run
-// next.
+// writeTemplate writes a template into dir. It prints what happened to each file, and which
+// commands to run next.
 func writeTemplate(env *ui.Env, dir, template string) error {
 	schema, err := flowrun.Schema("tool")
 	if err != nil {

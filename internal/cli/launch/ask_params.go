@@ -14,9 +14,10 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// AskMissingParams asks a person for the required parameters that are missing, one by one, and validates
-// each. wrong is the error of Bind for params. AskMissingParams asks nothing if any other problem exists,
-// or if no person can be asked. asked reports whether it has added values to params.
+// AskMissingParams asks a person for the required parameters that are missing, one by one, and
+// validates each. wrong is the error of Bind for params. AskMissingParams asks nothing if any other
+// problem exists, or if no person can be asked. asked reports whether it has added values to
+// params.
 func AskMissingParams(env *ui.Env, p *flowrun.Plan, w flowrun.RunEnv, params map[string]any, wrong error, f ui.InteractionFlags) (asked bool, err error) {
 	missing := problemsOf(wrong)
 	if len(missing.Problems) == 0 || !env.CanAsk(f) ||
@@ -44,8 +45,8 @@ func AskMissingParams(env *ui.Env, p *flowrun.Plan, w flowrun.RunEnv, params map
 	return true, nil
 }
 
-// BindProblems returns the problems that Bind finds with parameters. It returns none if Bind fails for
-// another reason; that error is reported when the plan runs.
+// BindProblems returns the problems that Bind finds with parameters. It returns none if Bind fails
+// for another reason; that error is reported when the plan runs.
 func BindProblems(p *flowrun.Plan, w flowrun.RunEnv, params map[string]any) *flowrun.ParamsError {
 	_, err := p.Bind(w, params)
 	return problemsOf(err)
@@ -105,8 +106,8 @@ func describeParam(q *ui.Prompter, d *tool.Parameter) {
 	}
 }
 
-// answerValue converts an answer to the value of the parameter. One of several choices may be given by
-// its number, unless that number is a choice itself. Yes and no are booleans.
+// answerValue converts an answer to the value of the parameter. One of several choices may be given
+// by its number, unless that number is a choice itself. Yes and no are booleans.
 func answerValue(d *tool.Parameter, text string) any {
 	enum := d.Validation.Enum
 	if slices.ContainsFunc(enum, func(v tool.Value) bool { return ui.ValueText(v) == text }) {

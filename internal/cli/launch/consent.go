@@ -140,8 +140,8 @@ func placeOf(d *tool.Definition) policy.Place {
 // entryPoint returns the entry point of the calls.
 func (f *ConsentFlags) entryPoint() policy.EntryPoint { return cmp.Or(f.EntryPoint, policy.Run) }
 
-// decideNow returns the decision of the policy about what. A person can be asked if there is one at the
-// terminal.
+// decideNow returns the decision of the policy about what. A person can be asked if there is one at
+// the terminal.
 func decideNow(env *ui.Env, what Subject, f ConsentFlags) policy.Decision {
 	return f.decide(what, env.CanAsk(f.InteractionFlags))
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// decideModelCall returns the decision of the policy about a call of a model. written is how the model
-// named the tool, or "" if by its name.
+// decideModelCall returns the decision of the policy about a call of a model. written is how the
+// model named the tool, or "" if by its name.
 func (f *ConsentFlags) decideModelCall(tools []flowrun.UsedTool, written string, canAsk bool) policy.Decision {
 	r := policy.Request{EntryPoint: policy.Call, Rules: f.Rules(), CanAsk: canAsk, Tools: f.ModelFacts(tools, written)}
 	for i, p := range r.Rules.Allow {

@@ -89,8 +89,8 @@ func checkWritable(file string) error {
 	return errors.Join(try.Close(), os.Remove(try.Name()))
 }
 
-// serveMetrics serves the metrics over HTTP until the run has ended. Without a host in addr, it listens on
-// the loopback address only.
+// serveMetrics serves the metrics over HTTP until the run has ended. Without a host in addr, it
+// listens on the loopback address only.
 func serveMetrics(env *ui.Env, m *metricsExporter, addr string) error {
 	if addr == "" {
 		return nil
@@ -114,8 +114,8 @@ func serveMetrics(env *ui.Env, m *metricsExporter, addr string) error {
 	return nil
 }
 
-// writePeriodically writes the file at intervals. It ignores errors, because close writes the file again
-// and reports them.
+// writePeriodically writes the file at intervals. It ignores errors, because close writes the file
+// again and reports them.
 func (m *metricsExporter) writePeriodically() {
 	tick := time.NewTicker(metricsInterval)
 	defer tick.Stop()

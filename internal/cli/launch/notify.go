@@ -27,8 +27,8 @@ type RunEnd struct {
 	Err     error                // why the engine could not finish the run, or nil
 }
 
-// NotificationRules returns the notifications of the plan's tool and of the settings in force. p may be nil.
-// Notifications of nested tools do not count.
+// NotificationRules returns the notifications of the plan's tool and of the settings in force. p
+// may be nil. Notifications of nested tools do not count.
 func NotificationRules(p *flowrun.Plan, c *config.Config) (list []notify.Rule) {
 	if p != nil {
 		security := p.Definition.Security
@@ -106,8 +106,8 @@ func (n Notifier) Notify(ctx context.Context, e RunEnd) {
 	}
 }
 
-// engineFailed reports whether the engine could not continue, for example because the disk was full. It
-// returns false if another engine has taken over the run and continues it.
+// engineFailed reports whether the engine could not continue, for example because the disk was
+// full. It returns false if another engine has taken over the run and continues it.
 func (e RunEnd) engineFailed() bool {
 	return e.Err != nil && e.Result.Status == dag.Interrupted && !errors.Is(e.Err, flowrun.ErrFenced) && !errors.Is(e.Err, dag.ErrReleased)
 }
@@ -121,8 +121,8 @@ func (n Notifier) settings() notify.Settings {
 	return s
 }
 
-// previousStatus returns how the previous run of the tool ended. For a resumed run, an earlier failure of
-// the same run counts.
+// previousStatus returns how the previous run of the tool ended. For a resumed run, an earlier
+// failure of the same run counts.
 func (e RunEnd) previousStatus(s *sqlite.Store) dag.Status {
 	if e.Resumed != nil {
 		if st := e.Resumed.Result().Status; st == dag.Failed || st == dag.TimedOut {

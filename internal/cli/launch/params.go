@@ -22,7 +22,8 @@ type assignment struct {
 	json       bool
 }
 
-// ParseAssignments parses the arguments after the tool's name. An argument without = is a usage error.
+// ParseAssignments parses the arguments after the tool's name. An argument without = is a usage
+// error.
 func ParseAssignments(c *cobra.Command, words []string) ([]assignment, error) {
 	var list []assignment
 	for _, w := range words {
@@ -39,8 +40,8 @@ func ParseAssignments(c *cobra.Command, words []string) ([]assignment, error) {
 	return list, nil
 }
 
-// CollectParams combines --params and the assignments, which take precedence. All problems with values,
-// including those that Bind finds, are returned together as a *flowrun.ParamsError.
+// CollectParams combines --params and the assignments, which take precedence. All problems with
+// values, including those that Bind finds, are returned together as a *flowrun.ParamsError.
 func CollectParams(env *ui.Env, p *flowrun.Plan, w flowrun.RunEnv, document string, list []assignment) (map[string]any, error) {
 	bad := &flowrun.ParamsError{Tool: p.Name()}
 	raw, noDocument := ReadDocument(env, document)

@@ -59,8 +59,8 @@ func newTraces(about func(run string) telemetry.About) (*Traces, error) {
 	return t, err
 }
 
-// InheritedTrace returns the trace that this process is part of, from TRACEPARENT and TRACESTATE. It is
-// empty if there is none or if it is invalid.
+// InheritedTrace returns the trace that this process is part of, from TRACEPARENT and TRACESTATE.
+// It is empty if there is none or if it is invalid.
 func InheritedTrace() flowrun.TraceContext {
 	c := flowrun.TraceContext{Parent: os.Getenv("TRACEPARENT"), State: os.Getenv("TRACESTATE")}
 	if _, ok := telemetry.Parse(c.Parent, c.State); !ok {

@@ -134,8 +134,8 @@ func indentedBlock(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// visibleLine returns a line with invisible characters made visible. Tabs, which indent much of what is
-// edited, become arrows.
+// visibleLine returns a line with invisible characters made visible. Tabs, which indent much of
+// what is edited, become arrows.
 func visibleLine(line string) string {
 	cells := strings.Split(line, "\t")
 	for i := range cells {

@@ -58,8 +58,8 @@ func readRules(doc []byte) (*argumentRules, error) {
 	return &argumentRules{schema, t}, err
 }
 
-// validationKeywords are the validation rules that have the same names as in JSON Schema. Types and choices are
-// checked during parsing.
+// validationKeywords are the validation rules that have the same names as in JSON Schema. Types and
+// choices are checked during parsing.
 var validationKeywords = []string{"minLength", "maxLength", "pattern", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
 	"multipleOf", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"}
 

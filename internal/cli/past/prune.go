@@ -103,9 +103,9 @@ func runCount(n int) string {
 	return fmt.Sprintf("%d runs", n)
 }
 
-// removeOrphanLogs removes the log folders of runs that are not in the history, left by a prune that was
-// interrupted. It keeps folders younger than a day, because they may belong to a run that is just
-// starting.
+// removeOrphanLogs removes the log folders of runs that are not in the history, left by a prune
+// that was interrupted. It keeps folders younger than a day, because they may belong to a run that
+// is just starting.
 func removeOrphanLogs(ctx context.Context, s *sqlite.Store, dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

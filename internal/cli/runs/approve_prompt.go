@@ -87,8 +87,8 @@ type formInput struct {
 	values   map[string]any
 }
 
-// readAnswer prints a prompt and reads a line. At the end of the input it returns flowrun.ErrNoApprover,
-// which leaves the question for later.
+// readAnswer prints a prompt and reads a line. At the end of the input it returns
+// flowrun.ErrNoApprover, which leaves the question for later.
 func (f *formInput) readAnswer(prompt string) (string, error) {
 	fmt.Fprint(f.Out, prompt)
 	text, err := f.ReadLine(f.ctx)

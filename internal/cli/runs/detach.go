@@ -55,8 +55,8 @@ func detach(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 	return err
 }
 
-// noteDifferentDefinition prints a note if the service runs a different tool of the same name, because it was
-// started in another folder.
+// noteDifferentDefinition prints a note if the service runs a different tool of the same name,
+// because it was started in another folder.
 func noteDifferentDefinition(env *ui.Env, plan *flowrun.Plan, id string) {
 	_ = env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
 		r, err := s.Record(ctx, id)

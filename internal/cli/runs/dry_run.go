@@ -112,8 +112,8 @@ func showPreview(w io.Writer, all []flowrun.PreviewStep, prefix string) {
 	}
 }
 
-// showSurroundings prints the runtime, environment and input of programs, one per line. Each line begins
-// with begin.
+// showSurroundings prints the runtime, environment and input of programs, one per line. Each line
+// begins with begin.
 func showSurroundings(w io.Writer, begin string, s flowrun.Surroundings) {
 	if s.Runtime != "" {
 		fmt.Fprintf(w, "%sruns with %s, outside the sandbox\n", begin, console.Visible(s.Runtime))

@@ -78,8 +78,8 @@ func printStepOutput(w io.Writer, s *flowrun.StepResult) error {
 	return nil
 }
 
-// printOutcome prints one line about how the run ended. It prints nothing if the run succeeded without
-// notes.
+// printOutcome prints one line about how the run ended. It prints nothing if the run succeeded
+// without notes.
 func printOutcome(env *ui.Env, res *flowrun.Result, recorded bool) {
 	for _, n := range res.Notices {
 		env.Notef("%s", n.Message)

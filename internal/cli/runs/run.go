@@ -137,8 +137,8 @@ func run(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 	return reportNotRun(env, args[0], f, authorize(env, r, f))
 }
 
-// reportNotRun returns the error why a tool was not run. If the tool is a Markdown tool and -o json is
-// set, it also prints a document with the reason.
+// reportNotRun returns the error why a tool was not run. If the tool is a Markdown tool and -o json
+// is set, it also prints a document with the reason.
 func reportNotRun(env *ui.Env, name string, f runFlags, why error) error {
 	if why == nil || f.output != "json" {
 		return why

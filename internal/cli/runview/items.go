@@ -122,8 +122,8 @@ func CountByStep(p *flowrun.Plan, steps []flowrun.StepResult) map[string]repeate
 	return all
 }
 
-// statusPriority lists statuses from the most to the least important. A box that represents several steps
-// shows the first of these statuses that occurs.
+// statusPriority lists statuses from the most to the least important. A box that represents several
+// steps shows the first of these statuses that occurs.
 var statusPriority = []dag.Status{dag.Failed, dag.TimedOut, dag.Interrupted, dag.Running, dag.Retrying, dag.Waiting, dag.Cancelled, dag.Succeeded, dag.Reused, dag.Skipped}
 
 // MarkLoops adds the states of loop items to a drawing.

@@ -16,8 +16,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// streamWriter returns a function that writes the output of steps to the console, with the name of the
-// step before each line.
+// streamWriter returns a function that writes the output of steps to the console, with the name of
+// the step before each line.
 func streamWriter(p *console.Prefixer) func(flowrun.StreamChunk) {
 	return func(c flowrun.StreamChunk) {
 		text := c.Text
@@ -115,8 +115,8 @@ func narrateLines(env *ui.Env, n Narration, t *Narrator) io.Writer {
 	return w
 }
 
-// narrateView shows a live view on a terminal. Until it ends, text written to stderr, and to stdout if
-// that is the same terminal, scrolls above the view.
+// narrateView shows a live view on a terminal. Until it ends, text written to stderr, and to stdout
+// if that is the same terminal, scrolls above the view.
 func narrateView(env *ui.Env, n Narration, t *Narrator) {
 	var past []dag.Event
 	if n.Resumed != nil {
@@ -176,8 +176,8 @@ func planInfo(n Narration) console.PlanInfo {
 	}
 }
 
-// survivesCancel reports whether a step continues after a cancel, because the step or one that contains it
-// cleans up.
+// survivesCancel reports whether a step continues after a cancel, because the step or one that
+// contains it cleans up.
 func survivesCancel(p *flowrun.Plan, path string) bool {
 	for id := dag.ID(path); id != ""; {
 		name, _, rest := id.Split()

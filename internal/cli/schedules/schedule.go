@@ -30,8 +30,8 @@ runs the tool later.`,
 	return c
 }
 
-// cronUsageError returns a usage error for an invalid cron expression, which marks each problem at its
-// location.
+// cronUsageError returns a usage error for an invalid cron expression, which marks each problem at
+// its location.
 func cronUsageError(env *ui.Env, c *cobra.Command, e *cron.Error) error {
 	var b strings.Builder
 	b.WriteString("invalid cron expression")

@@ -42,8 +42,8 @@ func loadTokens(c *cobra.Command, file string) ([]service.Token, error) {
 	return []service.Token{{Text: text}}, nil
 }
 
-// readTokenFile reads a token file. Each line has a token, optionally followed by patterns of the tools
-// that it may call. Empty lines and lines that begin with # are ignored.
+// readTokenFile reads a token file. Each line has a token, optionally followed by patterns of the
+// tools that it may call. Empty lines and lines that begin with # are ignored.
 func readTokenFile(c *cobra.Command, file string) (list []service.Token, err error) {
 	text, err := readPrivate(file)
 	switch {

@@ -14,12 +14,12 @@ import (
 // before it could start them.
 
 const (
-	// queueInterval is how often the queue is checked while it contains runs of this service, idleInterval
-	// how often otherwise.
+	// queueInterval is how often the queue is checked while it contains runs of this service,
+	// idleInterval how often otherwise.
 	queueInterval = 100 * time.Millisecond
 	idleInterval  = time.Second
-	// abandonedAfter is the age at which a claim of another service counts as abandoned. It is far longer
-	// than starting a run takes.
+	// abandonedAfter is the age at which a claim of another service counts as abandoned. It is far
+	// longer than starting a run takes.
 	abandonedAfter = 10 * time.Second
 )
 
@@ -92,8 +92,8 @@ func (s *Scheduler) startQueued(ctx context.Context, all bool) (waits bool, err 
 	return waits, nil
 }
 
-// mayStart reports whether a run of the schedule may start. earlierQueued means that an earlier run of the
-// schedule is queued.
+// mayStart reports whether a run of the schedule may start. earlierQueued means that an earlier run
+// of the schedule is queued.
 func (s *Scheduler) mayStart(ctx context.Context, p Entry, earlierQueued bool) (bool, error) {
 	if p.Overlap == schedule.OverlapAllow {
 		return true, nil
@@ -105,8 +105,8 @@ func (s *Scheduler) mayStart(ctx context.Context, p Entry, earlierQueued bool) (
 	return len(list) == 0, err
 }
 
-// abandonOrphan abandons the claim of a schedule that no longer exists. Claims of other projects are left
-// to the services of those projects.
+// abandonOrphan abandons the claim of a schedule that no longer exists. Claims of other projects
+// are left to the services of those projects.
 func (s *Scheduler) abandonOrphan(ctx context.Context, f sqlite.Firing, all bool) error {
 	_, project, _ := strings.Cut(f.Schedule, "@")
 	if project != "" && project != s.project || !all && time.Since(f.At) < abandonedAfter || s.isIncomplete() {
@@ -129,8 +129,8 @@ func (s *Scheduler) loaded() bool {
 	return s.entries != nil
 }
 
-// isIncomplete reports whether some definitions could not be read. An unknown schedule may be part of one
-// of them, so its claims are kept until the definition is fixed.
+// isIncomplete reports whether some definitions could not be read. An unknown schedule may be part
+// of one of them, so its claims are kept until the definition is fixed.
 func (s *Scheduler) isIncomplete() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

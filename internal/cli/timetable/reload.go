@@ -13,8 +13,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// watchChanges passes a new set of schedules to the loop whenever definitions have changed, or a command
-// has added, removed, paused or resumed a schedule.
+// watchChanges passes a new set of schedules to the loop whenever definitions have changed, or a
+// command has added, removed, paused or resumed a schedule.
 func (s *Scheduler) watchChanges(ctx context.Context) {
 	definitions, changes := s.service.Definitions(), int64(-1)
 	for {

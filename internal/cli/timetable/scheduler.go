@@ -164,8 +164,8 @@ func (s *Scheduler) startClaimed(ctx context.Context) {
 	}
 }
 
-// collectClaims collects claimed times until no more arrive. Times whose runs are not started because ctx
-// ends remain claimed in the history.
+// collectClaims collects claimed times until no more arrive. Times whose runs are not started
+// because ctx ends remain claimed in the history.
 func (s *Scheduler) collectClaims(ctx context.Context) []schedule.Firing {
 	var quiet, longest <-chan time.Time
 	for done := false; !done; {
@@ -202,8 +202,8 @@ func (s *Scheduler) startRun(ctx context.Context, p schedule.Schedule, run strin
 	return errors.Join(err, s.firings.Abandon(context.WithoutCancel(ctx), run, reason))
 }
 
-// IsTemporary reports whether the error that prevented a run from starting is temporary and not caused
-// by the run itself.
+// IsTemporary reports whether the error that prevented a run from starting is temporary and not
+// caused by the run itself.
 func IsTemporary(err error) bool {
 	_, history := errors.AsType[*sqlite.Error](err)
 	return history || errors.Is(err, service.ErrDraining) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)

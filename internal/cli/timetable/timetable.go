@@ -125,8 +125,8 @@ func When(spec cron.Spec) string {
 type Timetable struct {
 	Entries  []Entry
 	Problems []string
-	// hadSchedules are tools that had schedules before. If the file of one is invalid now, the previous
-	// version still applies, with its schedules.
+	// hadSchedules are tools that had schedules before. If the file of one is invalid now, the
+	// previous version still applies, with its schedules.
 	hadSchedules map[string]bool
 }
 

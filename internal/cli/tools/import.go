@@ -120,8 +120,8 @@ func standardInput(text []byte) string {
 	return "-"
 }
 
-// storedExtension returns the extension under which a definition is stored in a scope. JSON is converted to
-// YAML; other formats are kept.
+// storedExtension returns the extension under which a definition is stored in a scope. JSON is
+// converted to YAML; other formats are kept.
 func storedExtension(file string, text []byte) string {
 	switch ext := cmp.Or(tool.Extension(file), tool.Sniff(text)); ext {
 	case ".yml", ".json":

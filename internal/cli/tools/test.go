@@ -233,8 +233,8 @@ func testTargets(env *ui.Env, lib *tool.Library, args []string, scope string) ([
 	return list, nil
 }
 
-// filterCases returns the cases with the given names, or all cases if names is empty. An unknown name is
-// an error.
+// filterCases returns the cases with the given names, or all cases if names is empty. An unknown
+// name is an error.
 func filterCases(cases []tooltest.Case, names []string) ([]tooltest.Case, error) {
 	if len(names) == 0 {
 		return cases, nil

@@ -328,8 +328,8 @@ func targets(env *ui.Env, lib *tool.Library, args []string) []target {
 	return list
 }
 
-// unreadableFolders returns diagnostics for the folders of the scopes that cannot be read. It returns none if
-// args name the tools.
+// unreadableFolders returns diagnostics for the folders of the scopes that cannot be read. It
+// returns none if args name the tools.
 func unreadableFolders(lib *tool.Library, args []string, scope string) tool.Diagnostics {
 	switch {
 	case len(args) > 0:

@@ -28,8 +28,8 @@ type toolWriter struct {
 	old  *tool.Definition
 }
 
-// resolvePath determines the path of the tool, and finds an existing tool of that name. If one exists,
-// that is an error unless override is set.
+// resolvePath determines the path of the tool, and finds an existing tool of that name. If one
+// exists, that is an error unless override is set.
 func (p *toolWriter) resolvePath() error {
 	if tool.Extension(p.name) != "" {
 		return tool.Diagnostics{{Code: "bad-name", Severity: tool.Error, Message: fmt.Sprintf("%q is the path of a file, not a tool name", p.name),

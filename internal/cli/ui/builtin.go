@@ -8,8 +8,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// addBuiltInAndDiscovered adds the tools that are in no file. They are created only when a name is not found in
-// files.
+// addBuiltInAndDiscovered adds the tools that are in no file. They are created only when a name is
+// not found in files.
 func (env *Env) addBuiltInAndDiscovered(lib *tool.Library) {
 	lib.Provide(tool.ScopeBuiltin, env.BuiltIn)
 	lib.Provide(tool.ScopeDiscovered, env.discovered)

@@ -10,8 +10,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// bundleTool combines the file of a tool and everything it imports into one module. Packages are taken
-// from node_modules next to the tool, then from the folder that tool deps has filled.
+// bundleTool combines the file of a tool and everything it imports into one module. Packages are
+// taken from node_modules next to the tool, then from the folder that tool deps has filled.
 func bundleTool(r hooks.BundleRequest) (*tool.Module, tool.Diagnostics) {
 	file, err := filepath.Abs(r.File)
 	if err != nil {

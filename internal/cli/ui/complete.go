@@ -198,7 +198,8 @@ func Candidates(p *tool.Parameter) []string {
 	return words
 }
 
-// WithDescription returns a completion with a description in one line, in the form that shells expect.
+// WithDescription returns a completion with a description in one line, in the form that shells
+// expect.
 func WithDescription(word, text string) string {
 	text, _, _ = strings.Cut(text, "\n")
 	text = console.Sanitize(text)

@@ -10,8 +10,8 @@ import (
 // MaxDiagnostics is how many problems are shown by default: one or two screens.
 const MaxDiagnostics = 20
 
-// LimitDiagnostics returns at most limit diagnostics (0 means all), and how many it has left out. Errors come
-// before warnings and notes, because they must be fixed first.
+// LimitDiagnostics returns at most limit diagnostics (0 means all), and how many it has left out.
+// Errors come before warnings and notes, because they must be fixed first.
 func LimitDiagnostics(ds tool.Diagnostics, limit int) (tool.Diagnostics, int) {
 	if limit == 0 || len(ds) <= limit {
 		return ds, 0

@@ -16,8 +16,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// discoveryResult are the tools that the discovery command reports. The command runs at most once, when
-// a tool is needed that is in no file, and only if its project is trusted.
+// discoveryResult are the tools that the discovery command reports. The command runs at most once,
+// when a tool is needed that is in no file, and only if its project is trusted.
 type discoveryResult struct {
 	mu       sync.Mutex
 	ran      bool

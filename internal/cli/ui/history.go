@@ -72,7 +72,8 @@ func CheckStateOwner() error {
 // stateless are the commands that do not need a state directory.
 var stateless = []string{"completion", "doctor", "explain", "help", "version", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}
 
-// CheckState runs CheckStateOwner before a command. The command call reports the error in its own form.
+// CheckState runs CheckStateOwner before a command. The command call reports the error in its own
+// form.
 func CheckState(c *cobra.Command, _ []string) error {
 	for at := c; at != nil; at = at.Parent() {
 		if slices.Contains(stateless, at.Name()) || at.Name() == "call" {

@@ -48,8 +48,8 @@ func LoadSettings(trusted bool) (*config.Config, error) {
 	return c, found.Sorted().Err()
 }
 
-// PrintProjectSettings prints the settings of a project that require trust. Control characters are made
-// visible, because the values may be hostile.
+// PrintProjectSettings prints the settings of a project that require trust. Control characters are
+// made visible, because the values may be hostile.
 func PrintProjectSettings(env *Env, t config.Trust) {
 	env.Notef("the project %s sets:", console.Quote(t.Folder))
 	for _, v := range t.Needed {

@@ -9,7 +9,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// invalidCommands returns a diagnostic for each setting with a command that cannot be split into words.
+// invalidCommands returns a diagnostic for each setting with a command that cannot be split into
+// words.
 func invalidCommands(c *config.Config) (found tool.Diagnostics) {
 	for _, v := range c.Values {
 		if v.Text() == "" || !slices.Contains([]string{"tools.discoveryCommand", "tools.callCommand"}, v.Key) {

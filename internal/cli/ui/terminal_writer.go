@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// TerminalWriter is a writer to the terminal that also works while an interactive step has the terminal in
-// raw mode: it then writes complete line ends (CR LF).
+// TerminalWriter is a writer to the terminal that also works while an interactive step has the
+// terminal in raw mode: it then writes complete line ends (CR LF).
 type TerminalWriter struct {
 	To  io.Writer
 	Raw *atomic.Bool // set while an interactive step has the terminal

@@ -127,8 +127,8 @@ func unusedByTools(env *ui.Env, root string, entries []os.DirEntry) map[string]b
 	return left
 }
 
-// needsFolder reports whether the tool in a file needs a folder, or may need it because the tool cannot
-// be read.
+// needsFolder reports whether the tool in a file needs a folder, or may need it because the tool
+// cannot be read.
 func needsFolder(lib *tool.Library, file, folder string) bool {
 	if _, err := os.Stat(file); file == "" || errors.Is(err, fs.ErrNotExist) {
 		return false
