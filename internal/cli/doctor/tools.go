@@ -66,7 +66,7 @@ func checkScopes(env *ui.Env) []finding {
 // checkDefinitions reports invalid definitions, warnings and shadowed tools.
 func checkDefinitions(env *ui.Env) []finding {
 	lib := env.Library()
-	var wrong, warned, shadowed []string
+	var invalid, warned, shadowed []string
 	n := 0
 	for _, e := range env.Tools(lib) {
 		n++
@@ -75,14 +75,14 @@ func checkDefinitions(env *ui.Env) []finding {
 		}
 		switch p, err := flowrun.Compile(lib, e.Path); {
 		case err != nil:
-			wrong = append(wrong, e.Path)
+			invalid = append(invalid, e.Path)
 		case len(p.Warnings) > 0:
 			warned = append(warned, e.Path)
 		}
 	}
 	var list []finding
-	if len(wrong) > 0 {
-		list = append(list, failed("definitions", "for the errors: flowrun validate", "invalid: %s", ui.Listed(wrong)))
+	if len(invalid) > 0 {
+		list = append(list, failed("definitions", "for the errors: flowrun validate", "invalid: %s", ui.Listed(invalid)))
 	}
 	if len(warned) > 0 {
 		list = append(list, warning("definitions", "for the warnings: flowrun validate", "have warnings: %s", ui.Listed(warned)))

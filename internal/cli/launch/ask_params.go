@@ -15,11 +15,11 @@ import (
 )
 
 // AskMissingParams asks a person for the required parameters that are missing, one by one, and
-// validates each. wrong is the error of Bind for params. AskMissingParams asks nothing if any other
+// validates each. bindErr is the error of Bind for params. AskMissingParams asks nothing if any other
 // problem exists, or if no person can be asked. asked reports whether it has added values to
 // params.
-func AskMissingParams(env *ui.Env, p *flowrun.Plan, w flowrun.RunEnv, params map[string]any, wrong error, f ui.InteractionFlags) (asked bool, err error) {
-	missing := problemsOf(wrong)
+func AskMissingParams(env *ui.Env, p *flowrun.Plan, w flowrun.RunEnv, params map[string]any, bindErr error, f ui.InteractionFlags) (asked bool, err error) {
+	missing := problemsOf(bindErr)
 	if len(missing.Problems) == 0 || !env.CanAsk(f) ||
 		slices.ContainsFunc(missing.Problems, func(m flowrun.ParamProblem) bool { return m.Code != "missing" }) {
 		return false, nil

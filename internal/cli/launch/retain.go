@@ -34,8 +34,8 @@ func ApplyRetention(ctx context.Context, env *ui.Env, s *sqlite.Store, c *config
 	}
 	folder := func(id string) string { return filepath.Dir(steps.LogFolder(dir, id)) }
 	p.LogSize = func(id string) int64 { return ui.FolderSize(folder(id)) }
-	gone, err := s.Prune(ctx, p)
-	for _, id := range gone.IDs {
+	removed, err := s.Prune(ctx, p)
+	for _, id := range removed.IDs {
 		err = errors.Join(err, os.RemoveAll(folder(id)))
 	}
 	if err != nil {

@@ -138,20 +138,20 @@ func (t *Traces) TraceRun(b service.Started) (done func()) {
 	}
 }
 
-// AboutRun describes a run for its trace. past is the recorded run that is resumed, retries the one
+// AboutRun describes a run for its trace. resumed is the recorded run that is resumed, retries the one
 // that is retried; both are nil for a new run. now is the trace of the caller.
-func AboutRun(plan *flowrun.Plan, past, retries *flowrun.RecordedRun, now flowrun.TraceContext) telemetry.About {
+func AboutRun(plan *flowrun.Plan, resumed, retried *flowrun.RecordedRun, now flowrun.TraceContext) telemetry.About {
 	about := telemetry.About{Tool: plan.Name(), Parent: now.Parent, State: now.State}
 	switch {
-	case past != nil:
-		trace := past.Record.Trace
-		about.Parent, about.State, about.Past = trace.Parent, trace.State, past.Events
+	case resumed != nil:
+		trace := resumed.Record.Trace
+		about.Parent, about.State, about.Past = trace.Parent, trace.State, resumed.Events
 		if c, ok := telemetry.Parse(now.Parent, now.State); ok && now != trace {
 			about.Links = append(about.Links, c)
 		}
-	case retries != nil:
-		trace := retries.Record.Trace
-		about.Links = append(about.Links, telemetry.Root(retries.Record.ID, trace.Parent, trace.State))
+	case retried != nil:
+		trace := retried.Record.Trace
+		about.Links = append(about.Links, telemetry.Root(retried.Record.ID, trace.Parent, trace.State))
 	}
 	return about
 }

@@ -78,9 +78,9 @@ func prune(env *ui.Env, p sqlite.Policy) error {
 	folder := func(id string) string { return filepath.Dir(steps.LogFolder(dir, id)) }
 	p.LogSize = func(id string) int64 { return ui.FolderSize(folder(id)) }
 	return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
-		gone, err := s.Prune(ctx, p)
+		removed, err := s.Prune(ctx, p)
 		if !p.DryRun {
-			for _, id := range gone.IDs {
+			for _, id := range removed.IDs {
 				err = errors.Join(err, os.RemoveAll(folder(id)))
 			}
 			if err == nil {
@@ -91,7 +91,7 @@ func prune(env *ui.Env, p sqlite.Policy) error {
 		if p.DryRun {
 			verb = "would remove"
 		}
-		fmt.Fprintf(env.Stdout, "%s %s, about %s\n", verb, runCount(len(gone.IDs)), ui.FormatBytes(gone.Bytes))
+		fmt.Fprintf(env.Stdout, "%s %s, about %s\n", verb, runCount(len(removed.IDs)), ui.FormatBytes(removed.Bytes))
 		return err
 	})
 }

@@ -87,39 +87,39 @@ func answerQuestion(env *ui.Env, c *cobra.Command, args []string, r answerFlags,
 		return err
 	}
 	return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
-		past, err := env.LoadRun(ctx, s, args[0])
+		recorded, err := env.LoadRun(ctx, s, args[0])
 		if err != nil {
 			return err
 		}
-		q, words, err := findQuestion(past, args[1:])
+		q, words, err := findQuestion(recorded, args[1:])
 		if err != nil {
 			return err
 		}
-		params, words := splitSecrets(past, q, words)
+		params, words := splitSecrets(recorded, q, words)
 		answer := flowrun.Answer{Step: q.Step, Wait: q.Wait, Approve: r.approve, Comment: r.comment, By: env.UserAndTerminal(), At: time.Now()}
 		if answer.Values, err = formValues(env, c, q, words, r); err != nil {
 			return err
 		}
 		if f.dryRun {
-			env.Notef("step %s of run %s would be %s", q.Step, past.Record.ID, answerVerb(r.approve))
+			env.Notef("step %s of run %s would be %s", q.Step, recorded.Record.ID, answerVerb(r.approve))
 			return nil
 		}
-		if err := s.Answer(ctx, past.Record.ID, answer); err != nil {
-			return addResumeHint(past, err)
+		if err := s.Answer(ctx, recorded.Record.ID, answer); err != nil {
+			return addResumeHint(recorded, err)
 		}
 		if ui.Verbose(f.Progress) {
-			env.Notef("%s step %s of run %s", answerVerb(r.approve), q.Step, past.Record.ID)
+			env.Notef("%s step %s of run %s", answerVerb(r.approve), q.Step, recorded.Record.ID)
 		}
-		e, err := continuedElsewhere(ctx, env, s, past, q, ui.Verbose(f.Progress))
+		e, err := continuedElsewhere(ctx, env, s, recorded, q, ui.Verbose(f.Progress))
 		if err != nil || e {
 			return err
 		}
-		err = continueRun(ctx, env, c, s, past, q, params, f)
+		err = continueRun(ctx, env, c, s, recorded, q, params, f)
 		for until := time.Now().Add(continueTimeout); lostRace(err) && time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
-			if elsewhere, more := continuedElsewhere(ctx, env, s, past, q, ui.Verbose(f.Progress)); more != nil || elsewhere {
+			if elsewhere, more := continuedElsewhere(ctx, env, s, recorded, q, ui.Verbose(f.Progress)); more != nil || elsewhere {
 				return more
 			}
-			err = continueRun(ctx, env, c, s, past, q, params, f)
+			err = continueRun(ctx, env, c, s, recorded, q, params, f)
 		}
 		if code := ui.CodeError(0); !r.approve && errors.As(err, &code) && code == outcome.ExitFailed {
 			return nil // the run failed because of the rejection, which is the intended result
@@ -268,7 +268,7 @@ const continueTimeout = 5 * time.Second
 // again. If tell is set, the result is also printed.
 func continuedElsewhere(ctx context.Context, env *ui.Env, s *sqlite.Store, p *flowrun.RecordedRun, q flowrun.Question, tell bool) (bool, error) {
 	id := p.Record.ID
-	say := func(format string, args ...any) (bool, error) {
+	reportElsewhere := func(format string, args ...any) (bool, error) {
 		if tell {
 			env.Notef(format, args...)
 		}
@@ -280,7 +280,7 @@ func continuedElsewhere(ctx context.Context, env *ui.Env, s *sqlite.Store, p *fl
 	for until := time.Now().Add(continueTimeout); p.Info.Status == dag.Running || p.Info.Status == dag.Pending; {
 		answered := !slices.ContainsFunc(p.Questions(), func(x flowrun.Question) bool { return x.Wait == q.Wait })
 		if answered || time.Now().After(until) {
-			return say("process %[2]d continues run %[1]s; to see how it ends: flowrun show %[1]s", id, p.Info.PID)
+			return reportElsewhere("process %[2]d continues run %[1]s; to see how it ends: flowrun show %[1]s", id, p.Info.PID)
 		}
 		time.Sleep(50 * time.Millisecond)
 		if err := p.Refresh(ctx, s); err != nil {
@@ -288,14 +288,14 @@ func continuedElsewhere(ctx context.Context, env *ui.Env, s *sqlite.Store, p *fl
 		}
 	}
 	if p.Info.Status.Settled() && p.Info.Status != dag.Interrupted {
-		return say("run %s has ended in the meantime; its status %s; for details: flowrun show %s", id, statusText(p.Info.Status), id)
+		return reportElsewhere("run %s has ended in the meantime; its status %s; for details: flowrun show %s", id, statusText(p.Info.Status), id)
 	}
 	dir, err := ui.StateDir()
 	if err != nil {
 		return false, err
 	}
 	if p.Record.Origin != "" && ui.ServiceRunning(dir) {
-		return say("the service continues run %s; to see how it ends: flowrun show %s", id, id)
+		return reportElsewhere("the service continues run %s; to see how it ends: flowrun show %s", id, id)
 	}
 	return false, nil
 }
@@ -315,7 +315,7 @@ func splitSecrets(p *flowrun.RecordedRun, q flowrun.Question, words []string) (s
 }
 
 // continueRun resumes a run that has been answered.
-func continueRun(ctx context.Context, env *ui.Env, c *cobra.Command, s *sqlite.Store, past *flowrun.RecordedRun, q flowrun.Question, secrets []string, f runFlags) (err error) {
+func continueRun(ctx context.Context, env *ui.Env, c *cobra.Command, s *sqlite.Store, recorded *flowrun.RecordedRun, q flowrun.Question, secrets []string, f runFlags) (err error) {
 	if f.Settings, err = ui.RunSettings(env, f.InteractionFlags); err != nil {
 		return err
 	}
@@ -323,13 +323,13 @@ func continueRun(ctx context.Context, env *ui.Env, c *cobra.Command, s *sqlite.S
 	if err != nil {
 		return err
 	}
-	params, err := launch.CollectParams(env, past.Plan, flowrun.RunEnv{}, "", list)
+	params, err := launch.CollectParams(env, recorded.Plan, flowrun.RunEnv{}, "", list)
 	if err != nil {
 		return err
 	}
 	f.answered = dag.ID(q.Step)
 	var o flowrun.ResumeOptions
-	return continueRecorded(ctx, env, s, past, params, f, func(p *flowrun.RecordedRun, params map[string]any, yes bool) (*flowrun.Continuation, error) {
+	return continueRecorded(ctx, env, s, recorded, params, f, func(p *flowrun.RecordedRun, params map[string]any, yes bool) (*flowrun.Continuation, error) {
 		o.Params, o.RerunAsked = params, yes
 		return p.Resume(env.Library(), o)
 	})

@@ -119,38 +119,38 @@ func continueOrRetry(env *ui.Env, c *cobra.Command, args []string, f runFlags, p
 		return err
 	}
 	return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
-		past, err := env.LoadRun(ctx, s, args[0])
+		recorded, err := env.LoadRun(ctx, s, args[0])
 		if err != nil {
 			return err
 		}
-		params, err := launch.CollectParams(env, past.Plan, flowrun.RunEnv{}, "", list)
+		params, err := launch.CollectParams(env, recorded.Plan, flowrun.RunEnv{}, "", list)
 		if err != nil {
 			return err
 		}
-		return continueRecorded(ctx, env, s, past, params, f, plan)
+		return continueRecorded(ctx, env, s, recorded, params, f, plan)
 	})
 }
 
 // continueRecorded resumes or retries a run that has been loaded.
-func continueRecorded(ctx context.Context, env *ui.Env, s *sqlite.Store, past *flowrun.RecordedRun, params map[string]any, f runFlags, plan planner) error {
-	g, err := plan(past, params, false)
+func continueRecorded(ctx context.Context, env *ui.Env, s *sqlite.Store, recorded *flowrun.RecordedRun, params map[string]any, f runFlags, plan planner) error {
+	g, err := plan(recorded, params, false)
 	if err != nil {
-		return addLimitNote(past, err)
+		return addLimitNote(recorded, err)
 	}
 	if g.Nothing() {
-		reportLimit(env, past)
-		if err := nothingToDo(env, past.Result(), f.output); err != nil || f.dryRun || g.Retry {
+		reportLimit(env, recorded)
+		if err := nothingToDo(env, recorded.Result(), f.output); err != nil || f.dryRun || g.Retry {
 			return err
 		}
 		_, err := flowrun.New(flowrun.Config{Store: s}).Continue(ctx, g)
 		return err
 	}
 	if ui.Verbose(f.Progress) || f.dryRun {
-		describePlan(env, g, past, f.answered)
+		describePlan(env, g, recorded, f.answered)
 	}
 	what := launch.Subject{Tools: g.Tools(), Preview: g.Preview}
 	if !g.Retry {
-		what.Run = past.Record.ID
+		what.Run = recorded.Record.ID
 	}
 	if f.dryRun {
 		launch.PreviewDecision(env, what, f.ConsentFlags)
@@ -158,9 +158,9 @@ func continueRecorded(ctx context.Context, env *ui.Env, s *sqlite.Store, past *f
 	}
 	if len(g.Asks) > 0 {
 		if !ui.Verbose(f.Progress) || f.NoInput || !confirm(env, g) {
-			return &flowrun.InterruptedError{Run: past.Record.ID, Steps: g.Asks}
+			return &flowrun.InterruptedError{Run: recorded.Record.ID, Steps: g.Asks}
 		}
-		if g, err = plan(past, params, true); err != nil {
+		if g, err = plan(recorded, params, true); err != nil {
 			return err
 		}
 	}
@@ -168,12 +168,12 @@ func continueRecorded(ctx context.Context, env *ui.Env, s *sqlite.Store, past *f
 		return err
 	}
 	defer launch.ApplyRetention(ctx, env, s, f.Settings)
-	f.dir = past.Record.RunEnv.Workspace
-	resumed := past
+	f.dir = recorded.Record.RunEnv.Workspace
+	resumed := recorded
 	if g.Retry {
-		resumed, f.retries = nil, past // a retry is a new run and reports the reused results itself
+		resumed, f.retries = nil, recorded // a retry is a new run and reports the reused results itself
 	}
-	x := &execution{env: env, flags: f, plan: past.Plan, resumed: resumed, store: s, start: func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
+	x := &execution{env: env, flags: f, plan: recorded.Plan, resumed: resumed, store: s, start: func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
 		return e.Continue(ctx, g, o...)
 	}}
 	return x.run()

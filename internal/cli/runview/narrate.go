@@ -118,12 +118,12 @@ func narrateLines(env *ui.Env, n Narration, t *Narrator) io.Writer {
 // narrateView shows a live view on a terminal. Until it ends, text written to stderr, and to stdout
 // if that is the same terminal, scrolls above the view.
 func narrateView(env *ui.Env, n Narration, t *Narrator) {
-	var past []dag.Event
+	var recorded []dag.Event
 	if n.Resumed != nil {
-		past = n.Resumed.Events
+		recorded = n.Resumed.Events
 	}
 	stderr := env.Stderr
-	v := console.NewView(stderr, planInfo(n), past, console.ViewOptions{Color: env.Colored(stderr), ASCII: ui.ASCIILocale(), NoLogs: !n.Recorded,
+	v := console.NewView(stderr, planInfo(n), recorded, console.ViewOptions{Color: env.Colored(stderr), ASCII: ui.ASCIILocale(), NoLogs: !n.Recorded,
 		Size: func() (int, int) { return ui.TerminalSize(stderr) }})
 	t.addSink(v)
 	t.Queued = func(q flowrun.QueuePosition) { v.Waits(waitReason(q)) }

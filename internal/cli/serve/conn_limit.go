@@ -128,13 +128,13 @@ func (l *connLimit) admit(c net.Conn) *limitedConn {
 // victim returns the connection to close for a new one, and how long to wait before that. It
 // returns nil if all connections are in use by clients with a token.
 func (l *connLimit) victim(now time.Time) (_ *limitedConn, wait time.Duration) {
-	most := 0
+	maxOfAddress := 0
 	for _, n := range l.anonymous {
-		most = max(most, n)
+		maxOfAddress = max(maxOfAddress, n)
 	}
 	var found *limitedConn
 	for _, c := range l.open {
-		if !c.authenticated && l.anonymous[c.from] < most {
+		if !c.authenticated && l.anonymous[c.from] < maxOfAddress {
 			continue
 		}
 		if found == nil || c.usage() < found.usage() {

@@ -115,11 +115,11 @@ func editorWords(env *ui.Env, c *cobra.Command, given string) ([]string, error) 
 	if !env.HasPerson() {
 		return nil, ui.Usagef(c, "no terminal is available for an editor; set VISUAL or EDITOR to a program that does not need a terminal, or use --editor")
 	}
-	usual := []string{"sensible-editor", "nano", "vim", "vi"}
+	candidates := []string{"sensible-editor", "nano", "vim", "vi"}
 	if runtime.GOOS == "windows" {
-		usual = []string{"notepad"}
+		candidates = []string{"notepad"}
 	}
-	for _, name := range usual {
+	for _, name := range candidates {
 		if _, err := exec.LookPath(name); err == nil {
 			return []string{name}, nil
 		}

@@ -49,9 +49,9 @@ func (v *validation) fix(t target) (bool, error) {
 		v.env.Notef("%s: %s could be fixed", ui.ShortPath(file), ui.Count(len(r.Fixed), "problem"))
 	}
 	v.texts[file], v.texts[ui.ShortPath(file)] = r.Text, r.Text
-	left, found := check(r.Text)
+	fixed, found := check(r.Text)
 	v.found = append(v.found, found...)
-	v.lintDefinition(left, found.Err() == nil)
+	v.lintDefinition(fixed, found.Err() == nil)
 	return true, nil
 }
 

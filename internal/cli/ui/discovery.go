@@ -83,12 +83,12 @@ func (env *Env) discover(t *discoveryResult, c *config.Config) {
 		case <-ctx.Done():
 		}
 	}()
-	began := time.Now()
+	start := time.Now()
 	t.Tools, t.Warnings, t.Err = discovery.Discover(ctx, discovery.Config{
 		DiscoveryCommand: c.Word("tools.discoveryCommand"), CallCommand: c.Word("tools.callCommand"),
 		Dir: env.projectDir(c), StderrFails: c.Word("tools.callStderr") == "fail",
 	})
-	t.Elapsed = time.Since(began)
+	t.Elapsed = time.Since(start)
 	stop(nil)
 	<-done
 	signal.Stop(signals)

@@ -46,11 +46,11 @@ func SortedKeys(m map[string]any) []string {
 }
 
 // AddHint appends a hint to a message, which may end with a question mark.
-func AddHint(wrong, out string) string {
-	if strings.HasSuffix(wrong, "?") {
-		return wrong + " " + out
+func AddHint(message, hint string) string {
+	if strings.HasSuffix(message, "?") {
+		return message + " " + hint
 	}
-	return wrong + "; " + out
+	return message + "; " + hint
 }
 
 // Nearest returns a did-you-mean suggestion, or "" if no name is similar.

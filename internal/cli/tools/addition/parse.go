@@ -227,9 +227,9 @@ func (p *addParser) stepCommand(o *addOption, name, command string) {
 		s.draft.Set("name", TextValue(name))
 		p.steps = append(p.steps, s)
 	}
-	if usual, ok := s.draft.Get("bash"); ok {
+	if defaultCommand, ok := s.draft.Get("bash"); ok {
 		s.draft.Delete("bash")
-		s.draft.Set("commands.default", usual)
+		s.draft.Set("commands.default", defaultCommand)
 	}
 	if _, ok := s.draft.Get(o.key); ok {
 		p.problem("the step %q has a command for %s twice", name, strings.TrimPrefix(o.Name, "step-command-"))

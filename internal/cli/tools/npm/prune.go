@@ -69,9 +69,9 @@ func pruneDependencies(env *ui.Env, dry bool) error {
 	case err != nil:
 		return err
 	}
-	left := unusedByTools(env, root, entries)
-	if len(left) > 0 {
-		if err := env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error { return unusedByRuns(ctx, s, left) }); err != nil {
+	unused := unusedByTools(env, root, entries)
+	if len(unused) > 0 {
+		if err := env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error { return unusedByRuns(ctx, s, unused) }); err != nil {
 			return fmt.Errorf("nothing was removed, because the history cannot be read to find out which runs need packages: %w", err)
 		}
 	}
@@ -80,7 +80,7 @@ func pruneDependencies(env *ui.Env, dry bool) error {
 		verb = "would remove"
 	}
 	var bytes int64
-	for _, folder := range sortedFolders(left) {
+	for _, folder := range sortedFolders(unused) {
 		size := ui.FolderSize(folder)
 		if !dry {
 			if err := os.RemoveAll(folder); err != nil {
@@ -90,7 +90,7 @@ func pruneDependencies(env *ui.Env, dry bool) error {
 		bytes += size
 		fmt.Fprintf(env.Stdout, "%s %s, about %s\n", verb, folder, ui.FormatBytes(size))
 	}
-	fmt.Fprintf(env.Stdout, "%s %d folders of npm packages, about %s\n", verb, len(left), ui.FormatBytes(bytes))
+	fmt.Fprintf(env.Stdout, "%s %d folders of npm packages, about %s\n", verb, len(unused), ui.FormatBytes(bytes))
 	return nil
 }
 
@@ -112,7 +112,7 @@ func unusedByTools(env *ui.Env, root string, entries []os.DirEntry) map[string]b
 			needed[dependenciesOf(def).Folder] = true
 		}
 	}
-	left := map[string]bool{}
+	unused := map[string]bool{}
 	for _, e := range entries {
 		folder := filepath.Join(root, e.Name())
 		info, err := e.Info()
@@ -121,10 +121,10 @@ func unusedByTools(env *ui.Env, root string, entries []os.DirEntry) map[string]b
 		case strings.HasPrefix(e.Name(), ".") && time.Since(info.ModTime()) < 24*time.Hour: // npm may still be writing it
 		case slices.ContainsFunc(recordedUsers(folder), func(file string) bool { return needsFolder(lib, file, folder) }):
 		default:
-			left[folder] = true
+			unused[folder] = true
 		}
 	}
-	return left
+	return unused
 }
 
 // needsFolder reports whether the tool in a file needs a folder, or may need it because the tool

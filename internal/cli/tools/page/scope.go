@@ -20,16 +20,16 @@ type Scope struct {
 }
 
 // Options returns the group SCOPE OPTIONS and declares its flags. what says what the command does
-// with a scope, with %s for the scope, and any what it does with --any. usual is the default.
+// with a scope, with %s for the scope, and any what it does with --any. byDefault is the default.
 // Commands that write have no --any; for them any is "", and the flag exists only to be rejected
 // with an explanation.
-func (f *Scope) Options(what, any, usual string) Group {
+func (f *Scope) Options(what, any, byDefault string) Group {
 	line := func(scope, where string, to *bool) Line {
 		l := Line{Left: fmt.Sprintf("--%s, -%s", scope, scope[:1]), Right: fmt.Sprintf(what, where), Target: to}
 		if scope == ui.AnyScope {
 			l.Right, l.hidden = cmp.Or(any, "the same as --scope any"), any == ""
 		}
-		if scope == usual {
+		if scope == byDefault {
 			l.Right += " (default)"
 		}
 		return l
@@ -47,8 +47,8 @@ func (f *Scope) Options(what, any, usual string) Group {
 	}}
 }
 
-// Choose returns the scope that the flags choose, or usual.
-func (f *Scope) Choose(c *cobra.Command, usual string) (string, error) {
+// Choose returns the scope that the flags choose, or byDefault.
+func (f *Scope) Choose(c *cobra.Command, byDefault string) (string, error) {
 	var given []string
 	if f.word != "" {
 		given = append(given, f.word)
@@ -58,16 +58,16 @@ func (f *Scope) Choose(c *cobra.Command, usual string) (string, error) {
 			given = append(given, ui.ScopeWords()[i])
 		}
 	}
-	s, err := OneScope(given, usual)
+	s, err := OneScope(given, byDefault)
 	if err != nil {
 		return "", ui.Usage(err, c)
 	}
 	return s, nil
 }
 
-// OneScope returns the scope in given, or usual if given is empty. Two different scopes are an
+// OneScope returns the scope in given, or byDefault if given is empty. Two different scopes are an
 // error.
-func OneScope(given []string, usual string) (string, error) {
+func OneScope(given []string, byDefault string) (string, error) {
 	for _, w := range given {
 		if !slices.Contains(ui.ScopeWords(), w) {
 			return "", fmt.Errorf("--scope %q is not one of %s%s", w, strings.Join(ui.ScopeWords(), ", "), ui.Nearest(w, ui.ScopeWords()))
@@ -78,7 +78,7 @@ func OneScope(given []string, usual string) (string, error) {
 		return "", fmt.Errorf("the scopes %s cannot be combined; give only one", strings.Join(given, " and "))
 	}
 	if len(given) == 0 {
-		return usual, nil
+		return byDefault, nil
 	}
 	return given[0], nil
 }
