@@ -53,10 +53,14 @@ func (q *localQueue) add(run int64) *waiter {
 	return w
 }
 
-func (q *localQueue) remove(run int64) {
+// remove removes w, but not a later waiter for the same run: another ledger of this process
+// may have claimed the run and joined the queue before the former Admit returns.
+func (q *localQueue) remove(run int64, w *waiter) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	delete(q.waiters, run)
+	if q.waiters[run] == w {
+		delete(q.waiters, run)
+	}
 }
 
 func (q *localQueue) empty() bool {
@@ -79,7 +83,7 @@ func (l *ledger) Admit(ctx context.Context, d history.Admission) error {
 		return err
 	}
 	w := l.store.queue.add(l.run)
-	defer l.store.queue.remove(l.run)
+	defer l.store.queue.remove(l.run, w)
 	l.store.queue.notifyChanged()
 	for {
 		select {
