@@ -10,7 +10,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// BenchmarkForkExec is the limit: the least a system asks for one process.
+// BenchmarkForkExec is the lower bound: starting one process without flowrun.
 func BenchmarkForkExec(b *testing.B) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
@@ -31,7 +31,7 @@ func BenchmarkTrue(b *testing.B)         { benchmarkTrue(b, 1, "") }
 func BenchmarkTrueParallel(b *testing.B) { benchmarkTrue(b, 2, "") }
 func BenchmarkTrueLogged(b *testing.B)   { benchmarkTrue(b, 1, b.TempDir()) }
 
-// benchmarkTrue runs graphs of independent steps; the time is that of one step.
+// benchmarkTrue runs graphs of independent steps and reports the time per step.
 func benchmarkTrue(b *testing.B, parallel int, logDir string) {
 	run := open(b, Options{LogDir: logDir}, nil)
 	defer run.close(b)

@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
-// TestCapture: a program answers, or its failure is told without what it printed.
+// Capture returns the output of a program; errors do not contain it.
 func TestCapture(t *testing.T) {
 	b := open(t, Options{}, nil)
 	defer b.close(t)
@@ -46,7 +46,7 @@ func TestCapture(t *testing.T) {
 	}
 }
 
-// TestCaptureEnds: one that takes too long is ended with what it started, soon.
+// A program that takes too long is ended soon, with everything that it started.
 func TestCaptureEnds(t *testing.T) {
 	b := open(t, Options{}, nil)
 	defer b.close(t)

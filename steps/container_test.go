@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestContainerArgv is what a container is started with.
+// The command line of a container.
 func TestContainerArgv(t *testing.T) {
 	const always = "run --rm --interactive --name flowrun-x --label flowrun.run=r --label flowrun.step=s --log-driver none " +
 		"--read-only --tmpfs /tmp:rw,exec,mode=1777 --cap-drop ALL --security-opt no-new-privileges "
@@ -70,7 +70,7 @@ func TestSizeText(t *testing.T) {
 	}
 }
 
-// TestForClient: what a container program reads itself does not reach it from a step.
+// Variables that a container program reads itself do not reach it from a step.
 func TestForClient(t *testing.T) {
 	for _, name := range []string{"PATH", "DOCKER_HOST", "CONTAINERS_CONF", "CONTAINER_HOST", "LD_PRELOAD", "XDG_RUNTIME_DIR", "GODEBUG", "https_proxy"} {
 		if !isClientVariable(name) {

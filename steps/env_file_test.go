@@ -9,8 +9,8 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// TestEnvFiles: files stand between what is inherited and the step's own variables,
-// the later over the earlier; a missing one fails the step unless it may be missing.
+// Variables of files override inherited ones, and variables of the step override both. Later files
+// override earlier ones. A missing file fails the step unless it is optional.
 func TestEnvFiles(t *testing.T) {
 	var notices []Notice
 	b := open(t, Options{Env: append(os.Environ(), "BASE=base", "A=base"), Notify: func(n Notice) { notices = append(notices, n) }},

@@ -17,8 +17,8 @@ import (
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
-// desk is a person's terminal for tests: what is shown can be waited for, and what
-// is typed goes to the step that has it.
+// desk is the terminal of a person in tests. Tests can wait for what is shown, and what they type
+// reaches the step that has the terminal.
 type desk struct {
 	mu     sync.Mutex
 	screen bytes.Buffer
@@ -77,7 +77,7 @@ func (c *chair) Close() error {
 	return nil
 }
 
-// shows waits until the screen holds a text.
+// shows waits until the screen contains a text.
 func (d *desk) shows(t testing.TB, text string) {
 	t.Helper()
 	shown := func() string {
@@ -97,8 +97,8 @@ func (b *bench) asking(t testing.TB, c *Command, answer ...string) *Command {
 	return c
 }
 
-// Where nobody is, the default response answers every question, and the output reads
-// as if it had come from a pipe.
+// Without a person, the default response answers every question, and the output looks as if it had
+// been printed into a pipe.
 func TestDefaultResponse(t *testing.T) {
 	t.Parallel()
 	needtest.Programs(t, "python3")
@@ -133,8 +133,8 @@ func numbers(n int) string {
 	return s.String()
 }
 
-// Without a default response a question gets the end of input, and a step that goes
-// on asking is stopped. One that asks nothing is left alone.
+// Without a default response, a question gets the end of input, and a step that keeps asking is
+// stopped. A step that asks nothing is not disturbed.
 func TestNobodyAnswers(t *testing.T) {
 	t.Parallel()
 	b := open(t, Options{Grace: time.Second}, nil)
@@ -169,7 +169,8 @@ func TestNobodyAnswers(t *testing.T) {
 	}
 }
 
-// What a terminal would act upon is no answer, wherever it comes from.
+// A default response must not contain characters that a terminal interprets, wherever it comes
+// from.
 func TestControlCharacterInAnswer(t *testing.T) {
 	t.Parallel()
 	b := open(t, Options{}, map[string]any{"A": "x\x03y"})
@@ -179,8 +180,7 @@ func TestControlCharacterInAnswer(t *testing.T) {
 	}
 }
 
-// A person answers, sees everything at once, and what is typed without an echo is in
-// no log.
+// A person answers and sees all output immediately. What is typed without echo is in no log.
 func TestPersonAnswers(t *testing.T) {
 	t.Parallel()
 	d := newDesk()
@@ -218,8 +218,8 @@ func TestPersonAnswers(t *testing.T) {
 	}
 }
 
-// A person who does not answer in time is told that the default response was taken;
-// one who goes away is not waited for.
+// If a person does not answer in time, the default response is used and the person sees a notice.
+// The step does not wait for a person who has left.
 func TestPersonIsSilent(t *testing.T) {
 	t.Parallel()
 	var notices []string
@@ -242,7 +242,7 @@ func TestPersonIsSilent(t *testing.T) {
 	}
 }
 
-// A terminal that cannot be had is no terminal.
+// If the terminal cannot be attached, the step runs as without one.
 func TestTerminalRefused(t *testing.T) {
 	t.Parallel()
 	d := newDesk()
@@ -255,7 +255,8 @@ func TestTerminalRefused(t *testing.T) {
 	}
 }
 
-// One step at a time has the terminal. Without one they do not wait.
+// Only one step at a time has the terminal. Without a terminal the steps do not wait for each
+// other.
 func TestManyAsk(t *testing.T) {
 	t.Parallel()
 	for _, d := range []*desk{nil, newDesk()} {
@@ -294,7 +295,7 @@ func TestManyAsk(t *testing.T) {
 	}
 }
 
-// A timeout and a cancel end a step that waits for an answer, or for its turn.
+// A timeout and a cancellation end a step that waits for an answer or for the terminal.
 func TestAskingStopped(t *testing.T) {
 	t.Parallel()
 	d := newDesk()
@@ -317,8 +318,7 @@ func TestAskingStopped(t *testing.T) {
 	}
 }
 
-// A person's terminal that takes no more output does not keep a step from being
-// stopped.
+// A person's terminal that accepts no more output does not prevent the step from being stopped.
 func TestStalledTerminal(t *testing.T) {
 	t.Parallel()
 	b := open(t, Options{Terminal: stalled{newDesk()}, Grace: 100 * time.Millisecond}, nil)

@@ -43,8 +43,7 @@ func TestPython(t *testing.T) {
 	}
 }
 
-// TestPowerShellStart looks at how PowerShell is started with a program in its
-// place, which prints its arguments, the script and the variables.
+// Runs a program in place of PowerShell that prints its arguments, the script and the variables.
 func TestPowerShellStart(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the program in its place is a shell script")

@@ -18,8 +18,8 @@ import (
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
-// asEngine in the environment makes the test program one that runs a step until it
-// is killed; the value is its state folder.
+// asEngine in the environment makes the test program run a step until it is killed; the value is
+// its state folder.
 const asEngine = "STEPS_TEST_ENGINE"
 
 const killedRun = "killed"
@@ -40,8 +40,8 @@ func runUntilKilled(state string) {
 	os.Exit(1)
 }
 
-// When the engine is killed, what its running steps printed is there, and the next
-// owner of the run finds and ends what was left.
+// After flowrun was killed, the output of its running steps is available, and the next owner of the
+// run finds and ends what was left.
 func TestEngineKilled(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("processes are found again on Linux only")
@@ -94,7 +94,7 @@ func whenShown(t *testing.T, dir string, path dag.ID, n int) []LogFile {
 	return files
 }
 
-// Only folders that are certainly a run's private ones are swept.
+// SweepPrivate removes only folders that certainly are private folders of the run.
 func TestSweepPrivate(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
@@ -138,8 +138,8 @@ func TestSweepPrivate(t *testing.T) {
 	}
 }
 
-// What a process that is gone has left is swept whatever run it was of; what one that
-// lives, or that nothing is known of, has made is not.
+// SweepAbandoned removes the folders of killed processes, whatever run they belong to. It keeps
+// those of living and of unknown processes.
 func TestSweepAbandoned(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)

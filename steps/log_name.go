@@ -41,8 +41,8 @@ func (s Streams) ext() string {
 	return ".out"
 }
 
-// fileNamePart returns text as a part of a file name. Every byte that may have a meaning for a file system
-// or a terminal is written as %XX. The end of a long text is replaced by a digest.
+// fileNamePart returns text as a part of a file name. Every byte that may have a meaning for a file
+// system or a terminal is written as %XX. The end of a long text is replaced by a digest.
 func fileNamePart(text string) string {
 	const safe = "-_.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 	const limit = 180 // bytes; file systems allow 255
@@ -118,9 +118,9 @@ func ReadLogs(dir string) (Logs, error) {
 	return logs, nil
 }
 
-// logNames matches the names that logName and firstFree make: the fileNamePart of the path, the attempt,
-// the number of earlier files with that name, and the stream. The lengths of the numbers are
-// limited so that the digest of a long name is not read as one.
+// logNames matches the names that logName and firstFree make: the fileNamePart of the path, the
+// attempt, the number of earlier files with that name, and the stream. The lengths of the numbers
+// are limited so that the digest of a long name is not read as one.
 var logNames = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(.+?)(?:~try([1-9]\d{0,8}))?(?:~([1-9]\d{0,4}))?(\.out|\.err)$`)
 })

@@ -16,7 +16,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// waits walks a graph of one step that waits.
+// waits runs a graph of one step that waits.
 func (b *bench) waits(t *testing.T, ctx context.Context, l *Poller, limit time.Duration) dag.Result {
 	t.Helper()
 	g, err := dag.New([]dag.Node{{ID: "w", NoSlot: true, Runner: l, Policy: dag.Policy{Timeout: limit}}}, dag.Settings{})
@@ -32,15 +32,15 @@ func (b *bench) waits(t *testing.T, ctx context.Context, l *Poller, limit time.D
 	return r
 }
 
-// httpBench is a bench whose addresses answer what asked says.
+// httpBench is a bench whose URLs respond with what asked returns.
 func httpBench(t *testing.T, params map[string]any, asked func(ctx context.Context, url string) (int, error)) *bench {
 	b := open(t, Options{HTTP: asked}, params)
 	t.Cleanup(func() { b.close(t) })
 	return b
 }
 
-// TestLookoutWaitsForFile: looks come quickly at first, then at the interval; the step
-// ends with the first that finds the file.
+// The first polls follow each other quickly, later ones at the interval. The step ends with the
+// first poll that finds the file.
 func TestLookoutWaitsForFile(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -60,8 +60,8 @@ func TestLookoutWaitsForFile(t *testing.T) {
 	})
 }
 
-// TestLookoutTells: what was wrong at the last look stands in the message of a step
-// that ran out of time; no name, password or query of an address does.
+// The message of a step that ran out of time contains the error of the last poll, and no name,
+// password or query of a URL.
 func TestLookoutTells(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, c := range []struct {
@@ -108,7 +108,7 @@ func TestLookoutTakesTheStatusItWants(t *testing.T) {
 	})
 }
 
-// TestLookoutIsCancelled: a cancel ends the step at once, in the midst of a look.
+// A cancellation ends the step immediately, even during a poll.
 func TestLookoutIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := httpBench(t, nil, func(ctx context.Context, _ string) (int, error) {
@@ -124,7 +124,7 @@ func TestLookoutIsCancelled(t *testing.T) {
 	})
 }
 
-// TestLookoutBoundsLooks: however many steps look, only so many hold a socket.
+// However many steps poll, only maxPolls hold a socket.
 func TestLookoutBoundsLooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var at, most atomic.Int32
@@ -171,7 +171,7 @@ func TestLookoutWaitsForPort(t *testing.T) {
 	}
 }
 
-// TestLookoutRefuses: what can never be there is told at once, and not tried again.
+// Targets that can never be available fail immediately and permanently.
 func TestLookoutRefuses(t *testing.T) {
 	b := httpBench(t, nil, func(context.Context, string) (int, error) { return 200, nil })
 	deaf := open(t, Options{}, nil)

@@ -31,8 +31,8 @@ func (e *ears) hear(c Chunk) {
 	e.text[c.Stream] += string(c.Text)
 }
 
-// Lines are told while the step runs, whole, in order and masked; the result is what
-// it is without.
+// Lines are delivered while the step runs, complete, in order and masked. The Result is the same as
+// without streaming.
 func TestStream(t *testing.T) {
 	for _, masked := range []bool{false, true} {
 		var e ears
@@ -43,7 +43,7 @@ func TestStream(t *testing.T) {
 		}
 		gate := filepath.Join(t.TempDir(), "gate")
 		go func() {
-			<-first // heard before the step has ended, or it never does
+			<-first // delivered before the step has ended, or this hangs
 			os.WriteFile(gate, nil, 0o600)
 		}()
 		c := b.bash(t, "echo one; echo err >&2; until [ -e "+gate+" ]; do sleep 0.01; done; printf 'tw'; sleep 0.1; echo o; printf 'a known-'; sleep 0.2; echo secret; printf end")
@@ -68,8 +68,8 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// A listener that is slow holds no step up and hears everything; steps are told of
-// line by line, however many run at once.
+// A slow listener delays no step and gets everything. Steps that run at the same time are delivered
+// line by line.
 func TestStreamSlowly(t *testing.T) {
 	var e ears
 	release := make(chan bool)
@@ -108,7 +108,7 @@ func TestStreamSlowly(t *testing.T) {
 	}
 }
 
-// A listener that never returns does not keep the run when it is stopped by force.
+// A listener that never returns does not delay a run that is stopped by force.
 func TestStreamDeaf(t *testing.T) {
 	force, release := make(chan struct{}), make(chan bool)
 	b := open(t, Options{Force: force, Function: func(Chunk) { <-release }}, nil)
@@ -124,7 +124,8 @@ func TestStreamDeaf(t *testing.T) {
 	close(release)
 }
 
-// A run that is forced to end misses nothing where nothing was streamed, or all was heard.
+// A run that is forced to end reports no missing output if nothing was streamed, or if everything
+// was delivered.
 func TestStreamForced(t *testing.T) {
 	for range 30 {
 		force := make(chan struct{})
@@ -157,8 +158,8 @@ func TestStreamForced(t *testing.T) {
 	}
 }
 
-// The file is emptied by the first try and added to by the others, holds both streams,
-// masked, is this user's only, and is whole when the step has ended.
+// The first attempt truncates the file, later ones append to it. It contains both streams, masked,
+// is readable by this user only, and is complete when the step has ended.
 func TestStreamToFile(t *testing.T) {
 	dir := t.TempDir()
 	b := open(t, Options{}, map[string]any{"NAME": "build"})

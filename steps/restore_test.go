@@ -12,7 +12,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// What references read of a step is what they read after a detour by the journal.
+// References read the same output before and after it went through a journal.
 func TestRestore(t *testing.T) {
 	for _, masked := range []bool{false, true} {
 		b := open(t, Options{LogDir: t.TempDir()}, nil)
@@ -67,7 +67,7 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// journaled is an Output as it is read back from a journal.
+// journaled returns an Output as it is read back from a journal.
 func journaled(t *testing.T, o *dag.Output) *dag.Output {
 	t.Helper()
 	text, err := json.Marshal(o)
@@ -128,7 +128,7 @@ func TestRestoreFails(t *testing.T) {
 	}
 }
 
-// The digest of a text with a secret would let the secret be guessed.
+// A digest of a text with a secret would allow the secret to be guessed.
 func TestNoDigestOfSecrets(t *testing.T) {
 	b := open(t, Options{LogDir: t.TempDir()}, nil)
 	defer b.close(t)

@@ -10,8 +10,8 @@ import (
 	"github.com/flowrun/flowrun/expr"
 )
 
-// A process that a step left behind must not print into the log of a later step,
-// although files that nothing was printed into are used again.
+// A process that a step left behind must not print into the log of a later step, although unused
+// log files are reused.
 func TestLatePrinter(t *testing.T) {
 	b := open(t, Options{LogDir: t.TempDir(), Grace: time.Second}, nil)
 	defer b.close(t)

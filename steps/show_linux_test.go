@@ -11,8 +11,8 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// The log of a running step can be read, also when it begins to print late, and
-// is the same file when the step has ended.
+// The log of a running step can be read, even if the step starts to print late. It is the same file
+// after the step has ended.
 func TestLogShowsWhileRunning(t *testing.T) {
 	for _, secret := range []string{"", "hunter2"} {
 		dir, gate := t.TempDir(), t.TempDir()
@@ -55,7 +55,7 @@ func TestLogShowsWhileRunning(t *testing.T) {
 	}
 }
 
-// A file that was shown and ends empty loses its name, and is not used again.
+// A file that was shown and is empty at the end loses its name, and is not reused.
 func TestShownAndEmptied(t *testing.T) {
 	dir, seen := t.TempDir(), filepath.Join(t.TempDir(), "seen")
 	b := open(t, Options{LogDir: dir}, nil)
@@ -80,7 +80,7 @@ func TestShownAndEmptied(t *testing.T) {
 	}
 }
 
-// Looking at a file and deciding about it meet at any moment.
+// show may run at any moment while the end of the step decides about the name.
 func TestShowAndSettle(t *testing.T) {
 	dir := t.TempDir()
 	s, err := Open(Options{Run: "races", LogDir: dir})

@@ -19,7 +19,8 @@ import (
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
-// A timeout and a cancel end the whole tree and give the Result its status.
+// A timeout and a cancellation end all processes of the step and determine the status of its
+// Result.
 func TestStopped(t *testing.T) {
 	tag := fmt.Sprint("300.3", os.Getpid())
 	for _, masked := range []bool{false, true} {
@@ -71,8 +72,8 @@ func TestForce(t *testing.T) {
 	b.close(t)
 }
 
-// A background process that holds the output does not hold the step. It lives
-// until the run's end, prints into the log, and is then ended with a notice.
+// A background process that holds the output open does not delay the step. It lives until the run
+// ends, prints into the log, and is then ended with a notice.
 func TestBackground(t *testing.T) {
 	tag := fmt.Sprint("300.4", os.Getpid())
 	for _, masked := range []bool{false, true} {
@@ -149,7 +150,7 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// A followed step is seen while it runs, and whole.
+// A follower sees output while the step runs, and all of it in the end.
 func TestFollow(t *testing.T) {
 	var got lockedBuffer
 	b := open(t, Options{Follow: func(path dag.ID, s Streams) io.Writer {
@@ -171,7 +172,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// However much a step prints, memory stays small and all of it is kept.
+// However much a step prints, little memory is used and all output is kept.
 func TestMuchOutput(t *testing.T) {
 	size := int64(1 << 30)
 	if testing.Short() {
@@ -209,7 +210,7 @@ func TestMuchOutput(t *testing.T) {
 	}
 }
 
-// Many steps that run at once hold few threads.
+// Many steps that run at the same time use few threads.
 func TestThreads(t *testing.T) {
 	b := open(t, Options{Grace: time.Second}, nil)
 	defer b.close(t)
@@ -271,7 +272,7 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// alive counts processes that sleep for exactly so long.
+// alive counts the processes that sleep for exactly this long.
 func alive(tag string) (n int) {
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, f := range files {

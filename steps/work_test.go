@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/expr"
 )
 
-// work is a Runner that does something itself.
+// work is a Runner that uses Command.Do.
 type work struct {
 	hands *Command
 	do    func(*Work) (dag.Result, error)
@@ -38,8 +38,8 @@ func (b *bench) work(t *testing.T, c *Command, do func(*Work) (dag.Result, error
 	return r
 }
 
-// TestDo: work of this program has a command's environment, and what it prints is kept,
-// masked and bounded like a command's.
+// Work has the environment of a command, and its output is kept, masked and limited like that of a
+// command.
 func TestDo(t *testing.T) {
 	t.Parallel()
 	for name, folder := range map[string]string{"no log folder": "", "a log folder": t.TempDir()} {
@@ -73,8 +73,8 @@ func TestDo(t *testing.T) {
 	}
 }
 
-// TestDoTooMuch: output that may not be cut fails the work, and output is not lost when
-// many print at once.
+// Output over the limit fails the work if it may not be truncated. No output is lost when many
+// goroutines print at the same time.
 func TestDoTooMuch(t *testing.T) {
 	t.Parallel()
 	b := open(t, Options{}, nil)
@@ -92,7 +92,7 @@ func TestDoTooMuch(t *testing.T) {
 	}
 }
 
-// TestDoBreaks: an error of the work stops the run, and leaves nothing open.
+// An error of the work stops the run and leaves nothing open.
 func TestDoBreaks(t *testing.T) {
 	t.Parallel()
 	b := open(t, Options{}, nil)

@@ -21,7 +21,7 @@ func read(t *testing.T, path string) string {
 	return string(b)
 }
 
-// only holds that a folder has these files and nothing that was left behind.
+// only checks that a directory contains these files and no leftovers.
 func only(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -37,8 +37,8 @@ func only(t *testing.T, dir string, names ...string) {
 	}
 }
 
-// TestCreate: of many that want one name at once, one gets it, and the file is that
-// one's from its first byte to its last.
+// If many callers create the same file, one succeeds, and the file is complete from its first to
+// its last byte.
 func TestCreate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tools", "a.yaml")
 	const many = 20
@@ -90,8 +90,8 @@ func TestReplace(t *testing.T) {
 	only(t, dir, "a.yaml")
 }
 
-// TestFailedWrite: whatever fails once the temporary file is there, the file is as it
-// was, nothing is left behind, and the error names the file that was meant.
+// Whatever fails after the temporary file was created, the file is unchanged, nothing is left
+// behind, and the error names the file that the caller wanted.
 func TestFailedWrite(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.yaml")
@@ -131,7 +131,7 @@ func TestFailedWrite(t *testing.T) {
 	only(t, dir, "a.yaml")
 }
 
-// TestRoot: inside an os.Root all ways to write a file work, and none leaves it.
+// Inside an os.Root all ways to write a file work, and none can leave it.
 func TestRoot(t *testing.T) {
 	dir := t.TempDir()
 	root, err := os.OpenRoot(dir)
@@ -174,7 +174,7 @@ func TestRoot(t *testing.T) {
 	only(t, filepath.Join(dir, "sub"), "a", "link")
 }
 
-// TestCache: what is kept is this user's alone, and the oldest goes where there is too much.
+// Cached files are readable by this user only, and Prune removes the oldest ones.
 func TestCache(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cache")
 	for i, name := range []string{"e", "d", "c", "b", "a"} {

@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/internal/atomicfile"
 )
 
-// TestUpdate: of many changes at once none is lost, and one that fails changes nothing.
+// No concurrent update is lost, and one that fails changes nothing.
 func TestUpdate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "folder", "count")
 	add := func(was []byte) ([]byte, error) {

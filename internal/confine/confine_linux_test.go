@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cgroup"
 )
 
-// startConfined runs a program confined and answers what it printed and its exit code.
+// startConfined runs a program confined and returns its output and its exit code.
 func startConfined(t *testing.T, c Confinement, file string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	path, argv := c.Wrap(file, append([]string{file}, args...))
@@ -26,7 +26,7 @@ func startConfined(t *testing.T, c Confinement, file string, args ...string) (st
 	return out.String(), problems.String(), cmd.ProcessState.ExitCode()
 }
 
-// status is a line of /proc/PID/status.
+// status returns a line of /proc/PID/status.
 func status(text, key string) string {
 	for line := range strings.Lines(text) {
 		if rest, ok := strings.CutPrefix(line, key+":"); ok {
@@ -55,7 +55,7 @@ func TestReduced(t *testing.T) {
 	}
 }
 
-// TestReducedSetuid: a setuid program gives its owner's rights to nobody.
+// A setuid program does not get the rights of its owner.
 func TestReducedSetuid(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can make a program that belongs to root")
@@ -95,7 +95,7 @@ func TestAddressSpace(t *testing.T) {
 	}
 }
 
-// TestConfinedStart: what cannot be started says why, with a shell's exit code.
+// A program that cannot be started prints why, and exits with the code that shells use.
 func TestConfinedStart(t *testing.T) {
 	dir := t.TempDir()
 	junk := filepath.Join(dir, "junk")
@@ -120,7 +120,7 @@ func TestConfinedStart(t *testing.T) {
 	}
 }
 
-// limit is a memory limit, or skips the test where this user can make none.
+// limit returns a memory limit. It skips the test if this user cannot make one.
 func limit(t *testing.T, bytes int64) *cgroup.MemoryLimit {
 	t.Helper()
 	m, err := cgroup.NewMemoryLimit("", bytes)
@@ -132,7 +132,7 @@ func limit(t *testing.T, bytes int64) *cgroup.MemoryLimit {
 }
 
 func TestMemoryLimit(t *testing.T) {
-	// dd fills a buffer of that size and ends.
+	// dd allocates a buffer of this size and exits.
 	for _, c := range []struct {
 		size     string
 		exceeded bool
@@ -145,8 +145,7 @@ func TestMemoryLimit(t *testing.T) {
 	}
 }
 
-// TestMemoryLimitGoes: it can be taken away when nothing is in it, and what is in it is
-// found.
+// A memory limit can be removed when it is empty, and processes in it are found.
 func TestMemoryLimitGoes(t *testing.T) {
 	m := limit(t, 50<<20)
 	path, argv := Confinement{Join: []string{m.JoinFile()}}.Wrap("/bin/cat", []string{"cat"})

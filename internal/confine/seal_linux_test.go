@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// asSealed in the environment makes the test program one that forgets variables and
-// prints its environment as /proc shows it, and as it knows it.
+// asSealed in the environment makes the test program forget variables and print its environment, as
+// /proc shows it and as it knows it.
 const asSealed = "PROC_TEST_SEALED"
 
 func TestMain(m *testing.M) {
@@ -46,7 +46,7 @@ func TestForgetEnv(t *testing.T) {
 	}
 }
 
-// TestWithholdFiles: a descriptor that was inherited goes no further.
+// Inherited descriptors are not passed on.
 func TestWithholdFiles(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -57,7 +57,7 @@ func TestWithholdFiles(t *testing.T) {
 	path, args := Confinement{}.Wrap("/bin/ls", []string{"ls", "/proc/self/fd"})
 	c := &exec.Cmd{Path: path, Args: args, ExtraFiles: []*os.File{w, w}}
 	out, err := c.Output()
-	if got := strings.Fields(string(out)); err != nil || strings.Join(got, " ") != "0 1 2 3" { // 3: the folder itself
+	if got := strings.Fields(string(out)); err != nil || strings.Join(got, " ") != "0 1 2 3" { // 3 is the directory itself
 		t.Errorf("%v %v", got, err)
 	}
 }

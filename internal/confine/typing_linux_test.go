@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// run is what the kernel answers for a system call.
+// run returns the kernel's answer to a system call.
 func run(f []instruction, data [64]byte) uint32 {
 	var word uint32
 	for at := 0; ; at++ {
@@ -24,8 +24,7 @@ func run(f []instruction, data [64]byte) uint32 {
 	}
 }
 
-// TestTypingFilter: exactly the two requests of exactly the ioctl calls are refused,
-// whatever stands in the upper half of the request.
+// The filter refuses only the two requests of ioctl, whatever the upper half of the request is.
 func TestTypingFilter(t *testing.T) {
 	calls := []ioctlCall{{0xc000003e, 16}, {0xc000003e, 0x40000202}, {0x40000003, 54}}
 	f := typingFilter(calls)

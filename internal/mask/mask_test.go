@@ -47,7 +47,7 @@ func TestMask(t *testing.T) {
 	}
 }
 
-// A secret is found in base64 wherever in the encoded text it stands.
+// A secret is found in base64 at any offset of the encoded text.
 func TestMaskBase64(t *testing.T) {
 	const secret = "hunter2-hunter2"
 	var m Mask
@@ -67,8 +67,8 @@ func TestMaskBase64(t *testing.T) {
 	}
 }
 
-// Programs wrap base64: base64 at 76 columns, openssl and PEM at 64, some with CRLF.
-// A secret in it is found wherever the line ends fall.
+// Programs wrap base64 at different widths: base64 at 76 columns, openssl and PEM at 64, some with
+// CRLF. A secret is found wherever the lines end.
 func TestMaskWrappedBase64(t *testing.T) {
 	secret := "a-canary-of-more-than-fifty-seven-bytes-0123456789-abcdefghijklmnopqrstuvwxyz"
 	for _, secret := range []string{secret, "hunter2-hunter2"} {
@@ -109,7 +109,7 @@ func TestMaskWrappedBase64(t *testing.T) {
 	}
 }
 
-// Shells and languages quote a secret each in its own way.
+// Every shell and language quotes a secret in its own way.
 func TestMaskQuoted(t *testing.T) {
 	const secret = "can'ary $x `y` \"z\" \\ a,b=~c;é\U0001F511!"
 	var m Mask
@@ -130,7 +130,7 @@ func TestMaskQuoted(t *testing.T) {
 	}
 }
 
-// JavaScript escapes a secret in URLs with other signs left alone than Go.
+// JavaScript escapes URLs with a different set of characters than Go.
 func TestMaskEscapedByJavaScript(t *testing.T) {
 	var m Mask
 	if err := m.Add("a b!'()*~;,/?:@&=+$#é%"); err != nil {
@@ -147,7 +147,7 @@ func TestMaskEscapedByJavaScript(t *testing.T) {
 	}
 }
 
-// The quoted forms are the ones that the shell at hand writes.
+// The quoted forms are those that an installed shell writes.
 func TestMaskQuotedByShell(t *testing.T) {
 	bash := needtest.Program(t, "bash")
 	for _, secret := range []string{"plain-canary", "can'ary", `a$b"c\d` + "`e", "sp ace\ttab", "~/x:~y=~z #h", "{a,b}[c]*?^!|&;<>()", "two\nlines'\x01"} {
@@ -169,8 +169,7 @@ func TestMaskQuotedByShell(t *testing.T) {
 	}
 }
 
-// However a stream is split, it is masked as if it came whole, and no secret is
-// left in any of its forms.
+// A stream is masked the same however it is split, and contains no form of a secret.
 func FuzzMask(f *testing.F) {
 	f.Add("the password is overlapdog!", "overlap", "lapdog", []byte{3, 9, 1})
 	f.Add("aaaaaaaabaaaa", "aaaa", "aaab", []byte{1, 1, 1})
@@ -218,7 +217,7 @@ func BenchmarkMask(b *testing.B) {
 	}
 }
 
-// BenchmarkMaskLong has a secret that is longer than what is written at once.
+// BenchmarkMaskLong has a secret that is longer than one write.
 func BenchmarkMaskLong(b *testing.B) {
 	var m Mask
 	secret := []byte(strings.Repeat("0123456789abcdef", 1<<12))
@@ -236,7 +235,7 @@ type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
-// A secret of several lines is hidden line by line; short lines are not.
+// A secret with several lines is hidden line by line, except short lines.
 func TestMaskLines(t *testing.T) {
 	var m Mask
 	key := "-----BEGIN KEY-----\r\n  MIIEowIBAAKCAQEA\nshort\nq83vEjRWeJC=\n-----END KEY-----\n"
@@ -255,7 +254,7 @@ func TestMaskLines(t *testing.T) {
 	}
 }
 
-// TestMaskEscapedForHTML: templates escape for HTML, and logs put JSON into JSON.
+// Templates escape for HTML, and logs contain JSON inside JSON.
 func TestMaskEscapedForHTML(t *testing.T) {
 	const secret = `p<a>&"q'\w=ü/x`
 	inner, _ := json.Marshal(map[string]string{"k": secret})

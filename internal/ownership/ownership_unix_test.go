@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestCounts: modes decide for files of this user; owners only root can try.
+// Files of this user are checked by their mode. Only root can test other owners.
 func TestCounts(t *testing.T) {
 	for _, c := range []struct {
 		about         string
@@ -59,7 +59,7 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestPrivate: systems with an umask of 002 give every user a group of its own.
+// Systems with an umask of 002 give every user a private group.
 func TestPrivate(t *testing.T) {
 	for _, c := range []struct {
 		uid, gid int
@@ -74,7 +74,7 @@ func TestPrivate(t *testing.T) {
 	}
 }
 
-// TestCheck: the folder of state is this user's alone.
+// The state directory must belong to this user alone.
 func TestCheck(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.Chmod(dir, 0o700))

@@ -47,7 +47,7 @@ func TestStartFails(t *testing.T) {
 	}
 }
 
-// Waiting without a pidfd and stopping without one work alike.
+// Waiting and stopping work the same without a pidfd.
 func TestWithoutPidfd(t *testing.T) {
 	g := Open("nopidfd")
 	defer g.Close(context.Background(), 0)
@@ -78,7 +78,7 @@ func TestWithoutPidfd(t *testing.T) {
 	}
 }
 
-// The grace period is over as soon as everything has gone, and force ends it.
+// The grace period is over as soon as everything has ended, and force ends it early.
 func TestGrace(t *testing.T) {
 	g := Open("grace")
 	defer g.Close(context.Background(), 0)
@@ -116,7 +116,7 @@ func TestGrace(t *testing.T) {
 	}
 }
 
-// What a successful step leaves in the background lives until the run's end.
+// What a successful step leaves in the background lives until the run ends.
 func TestBackground(t *testing.T) {
 	tag := fmt.Sprintf("8%d", os.Getpid())
 	for _, noLeaf := range []bool{false, true} {
@@ -140,7 +140,7 @@ func TestBackground(t *testing.T) {
 	}
 }
 
-// What a detached step leaves stays.
+// What a detached step leaves in the background outlives the run.
 func TestDetached(t *testing.T) {
 	tag := fmt.Sprintf("9%d", os.Getpid())
 	g := Open("detached" + tag)
@@ -171,7 +171,7 @@ func TestDetached(t *testing.T) {
 	}
 }
 
-// Many waiting children hold no threads.
+// Many waiting children use no threads.
 func TestThreads(t *testing.T) {
 	g := Open("threads")
 	var ps []Process
@@ -243,8 +243,7 @@ func TestParseMarks(t *testing.T) {
 	}
 }
 
-// A trail follows descent, groups and markers, and is not misled by numbers that
-// were given to another process.
+// A process set follows descent, groups and marks, and is not confused by reused pids.
 func TestTrail(t *testing.T) {
 	none := func(*procid.Entry) bool { return false }
 	at := func(pid, ppid, pgid, sid int, start uint64) procid.Entry {
@@ -265,7 +264,7 @@ func TestTrail(t *testing.T) {
 	if d := cmp.Diff([]int{12, 11, 10, 13, 50}, pids(trail.update(first, none))); d != "" {
 		t.Error(d)
 	}
-	// 12 died and its session lives on; 11 is somebody else now.
+	// 12 has ended and its session still exists; pid 11 was reused.
 	second := procid.Table{at(14, 1, 12, 12, 8), at(11, 3, 11, 11, 99), at(15, 11, 11, 11, 100)}
 	if d := cmp.Diff([]int{14}, pids(trail.update(second, none))); d != "" {
 		t.Error(d)

@@ -36,7 +36,7 @@ func TestState(t *testing.T) {
 	}
 }
 
-// identify is the identity of a child of this process.
+// identify returns the Identity of a child of this process.
 func identify(t *testing.T, pid int) procid.Identity {
 	t.Helper()
 	var buf [1024]byte
@@ -49,7 +49,7 @@ func identify(t *testing.T, pid int) procid.Identity {
 	return id
 }
 
-// becomes waits until the process is in that state of /proc.
+// becomes waits until the process has this state in /proc.
 func becomes(t *testing.T, pid int, state byte) {
 	t.Helper()
 	var buf [1024]byte
@@ -83,7 +83,7 @@ func TestStateOfProcesses(t *testing.T) {
 	expect("reaped", procid.Dead)
 }
 
-// Start times are on the clock that Uptime shows.
+// Start times and Uptime use the same clock.
 func TestStartIsUptime(t *testing.T) {
 	before := procid.Now()
 	cmd := exec.Command("true")

@@ -12,8 +12,8 @@ import (
 	"github.com/flowrun/flowrun/internal/procid"
 )
 
-// leave starts a step that leaves two processes behind, one of which only its
-// mark gives away, and waits until both are there.
+// leave starts a step that leaves two processes behind and waits until both are running. One of
+// them can be found only by its mark.
 func leave(t *testing.T, g *Group, mark, step, tag string) {
 	t.Helper()
 	p := start(t, g, mark, step, "sleep 300."+tag+" & (setsid sleep 300."+tag+" &)")
@@ -32,8 +32,7 @@ func expectLiving(t *testing.T, want map[string]int) {
 	}
 }
 
-// An owner that has lost its run ends what it started, and nothing of the next
-// owner's.
+// An owner that has lost its run ends what it started, and nothing of the next owner.
 func TestOwners(t *testing.T) {
 	for i, noLeaf := range []bool{false, true} {
 		run := fmt.Sprintf("owners%d-%d", os.Getpid(), i)
@@ -53,8 +52,7 @@ func TestOwners(t *testing.T) {
 	}
 }
 
-// A new owner ends what every owner before it left, but what detached steps did,
-// and what is of another run.
+// A new owner ends what every owner before it left, but nothing of detached steps or of other runs.
 func TestRecover(t *testing.T) {
 	run := fmt.Sprintf("recover%d", os.Getpid())
 	tags := make([]string, 4)
@@ -93,8 +91,8 @@ func TestRecover(t *testing.T) {
 	}
 }
 
-// A fork of a dead engine is waited for until its program begins: it has no mark
-// before. Other programs may stay forks for good.
+// Recover waits until a process that a killed owner forked has executed its program, because it has
+// no mark before. Forks of other programs may never execute anything.
 func TestUnborn(t *testing.T) {
 	self := procid.Entry{Info: procid.Info{PID: os.Getpid(), Name: "flowrun"}, Parent: 50, State: 'R'}
 	shell := procid.Entry{Info: procid.Info{PID: 50, Name: "bash"}, Parent: 1, State: 'S'}
@@ -119,8 +117,7 @@ func TestUnborn(t *testing.T) {
 	}
 }
 
-// What was forked just before its parent was told to end is told as well, when it has
-// lost that parent.
+// A process that was forked just before its parent got TERM gets TERM too, if the parent has ended.
 func TestToldLate(t *testing.T) {
 	null := devNull(t)
 	var pids [3]int
@@ -143,7 +140,7 @@ func TestToldLate(t *testing.T) {
 			if i > 0 && looks == 1 || !ok || e.Dead() {
 				continue
 			}
-			if i == 2 { // said to be a child of the second
+			if i == 2 { // reported as a child of the second
 				e.Parent = pids[1]
 			}
 			list = append(list, e)
@@ -164,8 +161,8 @@ func TestToldLate(t *testing.T) {
 	}
 }
 
-// On a machine so busy that a look takes as long as ending may, what has just been
-// killed is looked at again before it counts as a survivor.
+// On a machine so busy that one read of the process table takes as long as ending may take, a
+// process that was just killed is checked again before it counts as a survivor.
 func TestSlowLooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		looks := 0
@@ -174,7 +171,7 @@ func TestSlowLooks(t *testing.T) {
 			if looks++; looks > 3 {
 				return nil
 			}
-			return []procid.Entry{{Info: procid.Info{PID: 1 << 30}, State: 'R'}} // nobody's number
+			return []procid.Entry{{Info: procid.Info{PID: 1 << 30}, State: 'R'}} // a pid that nobody has
 		}}
 		if _, survivors := h.run(0, nil); len(survivors) > 0 {
 			t.Errorf("%v survive after %d looks", survivors, looks)
@@ -182,7 +179,7 @@ func TestSlowLooks(t *testing.T) {
 	})
 }
 
-// Without a mark nothing is taken for a run's.
+// Without a mark, no process counts as one of a run.
 func TestNoMark(t *testing.T) {
 	tag := fmt.Sprintf("84%d", os.Getpid())
 	g := Open("")

@@ -14,8 +14,8 @@ import (
 	"github.com/flowrun/flowrun/internal/procid"
 )
 
-// asOwner in the environment makes the test program one that starts processes until it is
-// killed: "PLACE NOLEAF DETACH SECONDS".
+// asOwner in the environment makes the test program start processes until it is killed: "PLACE
+// NOLEAF DETACH SECONDS".
 const asOwner = "PROC_TEST_OWNER"
 
 func beOwner(words string) {
@@ -40,7 +40,7 @@ func beOwner(words string) {
 	select {}
 }
 
-// own starts an owner, waits until what it starts is there, and answers how to kill it.
+// own starts an owner, waits until its processes are running, and returns a function that kills it.
 func own(t *testing.T, dir string, noLeaf, detach bool, tag string) (kill func()) {
 	t.Helper()
 	c := exec.Command(os.Args[0])
@@ -71,9 +71,8 @@ func own(t *testing.T, dir string, noLeaf, detach bool, tag string) (kill func()
 	return kill
 }
 
-// What a killed owner left is ended: it has shed its environment, its session and its
-// parent, and still shows whose it is. What belongs to a living owner, to a detached step
-// or to another place stays.
+// Sweep ends what a killed owner left, even without its environment, its session and its parent. It
+// does not touch processes of a living owner, of a detached step, or of another place.
 func TestSweep(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	procid.ForgetPlace()
@@ -109,7 +108,7 @@ func TestSweep(t *testing.T) {
 		if c.left == 0 && abandonedLeaf() {
 			t.Errorf("%s: its leaf is still there", c.what)
 		}
-		if c.dir != dir { // the run's next owner ends it all the same, where it can know
+		if c.dir != dir { // the next owner of the run still ends it, if it can find it
 			Recover("swept", nil).Close(context.Background(), time.Second)
 			if n := len(living("300." + tag)); !c.noLeaf && cgroup.OwnCgroup() != "" && n > 0 {
 				t.Errorf("%s: %d live when the run was taken over", c.what, n)
@@ -118,7 +117,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// A tag says whose something is, and is not mistaken for another.
+// A Tag identifies its process, and other texts are not tags.
 func TestTag(t *testing.T) {
 	procid.ForgetPlace()
 	if procid.Abandoned(procid.Tag()) {
@@ -129,7 +128,7 @@ func TestTag(t *testing.T) {
 	at := procid.Tag()[strings.LastIndexByte(procid.Tag(), '.')+1:]
 	for tag, want := range map[string]bool{
 		procid.Tag():             false,
-		"1.1." + at:              true, // the number was used again
+		"1.1." + at:              true, // the pid was reused
 		"4194304.5." + at:        true,
 		"4194304.5.0":            false,
 		"4194304.5.fffffff":      false,
@@ -145,7 +144,7 @@ func TestTag(t *testing.T) {
 	}
 }
 
-// The name of a leaf says of which run and of which process it is.
+// The name of a leaf contains its run and its process.
 func TestLeafName(t *testing.T) {
 	for _, run := range []string{"1m80x8swekrvj", "a-b.c", "x/../y", strings.Repeat("long", 100)} {
 		name := cgroup.LeafName(procid.Mark(run, 3))
@@ -173,7 +172,7 @@ func TestLeafName(t *testing.T) {
 	}
 }
 
-// A birthmark tells a living owner from one that is gone, and from everything else.
+// A birthmark distinguishes a living owner from one that has ended, and from any other limit.
 func TestBirthmark(t *testing.T) {
 	procid.ForgetPlace()
 	if procid.Birthmark() != 0 || procid.Orphaned(1) {
@@ -204,7 +203,7 @@ func TestBirthmark(t *testing.T) {
 	}
 }
 
-// Children have fewer processes than their user may have in all.
+// Children may have fewer processes than their user may have in total.
 func TestStepProcesses(t *testing.T) {
 	for limit, want := range map[uint64]uint64{1<<64 - 1: 1<<64 - 1, 96365: 96317, 200: 152, 60: 45, 3: 3, 0: 0} {
 		if got := procid.MaxStepProcesses(limit); got != want {

@@ -22,8 +22,8 @@ import (
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
-// asReaper in the environment makes the test program a subreaper: the tests run
-// it again for that, so that the one that was started stays a plain program.
+// asReaper in the environment makes the test program a subreaper. The tests run it again with it,
+// so that the first process stays an ordinary one.
 const asReaper = "PROC_TEST_REAPER"
 
 func TestMain(m *testing.M) {
@@ -40,9 +40,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// tree writes a script whose processes sleep for long, in all the ways processes
-// have to get out of sight. tag is the fraction of the seconds slept, by which
-// they are found again.
+// tree writes a script whose processes sleep for a long time and try to escape in all known ways.
+// tag is the fraction of the seconds that they sleep, by which the test finds them.
 func tree(r *rand.Rand, tag string, depth int) string {
 	sleep := "sleep 300." + tag
 	branches := []string{
@@ -83,7 +82,7 @@ func living(tag string) map[int]string {
 	return found
 }
 
-// asleep counts the processes that sleep for exactly so long: their program has begun.
+// asleep counts the processes that sleep for exactly this long: they have executed their program.
 func asleep(seconds string) (n int) {
 	for _, cmd := range living(seconds) {
 		if cmd == "sleep "+seconds+" " {
@@ -93,7 +92,7 @@ func asleep(seconds string) (n int) {
 	return n
 }
 
-// awaitAsleep waits until n processes sleep for exactly so long.
+// awaitAsleep waits until n processes sleep for exactly this long.
 func awaitAsleep(t *testing.T, seconds string, n int) {
 	t.Helper()
 	waittest.Until(t, fmt.Sprintf("%d that sleep", n), func() bool { return asleep(seconds) == n }, func() any { return living(seconds) })
@@ -123,8 +122,8 @@ func start(t testing.TB, h Host, mark, step, script string) Process {
 	return p
 }
 
-// Trees of processes that try to get away are stopped; nothing survives, or what
-// does is reported where neither a leaf nor a reaper can tell.
+// Stop ends all processes that try to escape. If neither a leaf nor a reaper exists, survivors are
+// at least reported.
 func TestTrees(t *testing.T) {
 	for _, noLeaf := range []bool{false, true} {
 		t.Run(fmt.Sprintf("noLeaf=%t,reaper=%t", noLeaf, IsReaper()), func(t *testing.T) { testTrees(t, noLeaf) })
@@ -155,13 +154,13 @@ func testTrees(t *testing.T, noLeaf bool) {
 				ctx, cancel := context.WithTimeout(context.Background(), wait)
 				defer cancel()
 				if _, err := p.Wait(ctx); err == nil {
-					return // a tree without a trunk
+					return // a tree without its first process
 				}
 				began := time.Now()
 				if _, survivors := p.Stop(grace, nil); len(survivors) > 0 {
 					t.Errorf("survivors %v of\n%s", survivors, script)
 				}
-				if took := time.Since(began); took > waittest.Limit { // what it waits for sleeps for 300 s
+				if took := time.Since(began); took > waittest.Limit { // the processes sleep for 300 s
 					t.Errorf("stopping took %v:\n%s", took, script)
 				}
 			})
@@ -225,7 +224,7 @@ func TestOrphansAreReaped(t *testing.T) {
 	}
 }
 
-// A fork bomb whose processes leave every group cannot outrun the kill loop.
+// A fork bomb whose processes leave every group cannot fork faster than kill ends them.
 func TestForkBomb(t *testing.T) {
 	tag := fmt.Sprintf("7%d", os.Getpid())
 	run := "bomb" + tag

@@ -24,8 +24,8 @@ import (
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
-// asEngine in the environment makes the test program one that runs steps through
-// a helper until it is killed; the value tags its processes.
+// asEngine in the environment makes the test program run steps through a supervisor until it is
+// killed; the value tags its processes.
 const asEngine = "HELPER_TEST_ENGINE"
 
 func TestMain(m *testing.M) {
@@ -86,7 +86,7 @@ func living(tag string) map[int]string {
 	return found
 }
 
-// asleep counts the processes that sleep for exactly so long: their program has begun.
+// asleep counts the processes that sleep for exactly this long: they have executed their program.
 func asleep(seconds string) (n int) {
 	for _, cmd := range living(seconds) {
 		if cmd == "sleep "+seconds+" " {
@@ -96,7 +96,7 @@ func asleep(seconds string) (n int) {
 	return n
 }
 
-// gone waits until nothing carries the tag.
+// gone waits until no process has the tag.
 func gone(t *testing.T, tag string) {
 	t.Helper()
 	waittest.Holds(waittest.Limit, func() bool { return len(living(tag)) == 0 })
@@ -142,7 +142,7 @@ func TestNothingStarted(t *testing.T) {
 	}
 }
 
-// Stopped trees leave nothing, whatever their processes do.
+// Stop ends all processes of a step, whatever they do.
 func TestTrees(t *testing.T) {
 	rounds := 6
 	if testing.Short() {
@@ -169,7 +169,7 @@ func TestTrees(t *testing.T) {
 				if _, left := p.Stop(grace, nil); len(left) > 0 {
 					t.Errorf("left %v: %s", left, script)
 				}
-				if took := time.Since(began); took > waittest.Limit { // what it waits for sleeps for 300 s
+				if took := time.Since(began); took > waittest.Limit { // the processes sleep for 300 s
 					t.Errorf("stopping took %v: %s", took, script)
 				}
 			})
@@ -204,8 +204,8 @@ func TestForce(t *testing.T) {
 	c.Close(context.Background(), 0)
 }
 
-// A background process is ended with the run and named; a detached one stays. A
-// done context ends the grace period.
+// Close ends background processes and reports them. Those of detached steps stay. When ctx is done,
+// the grace period ends.
 func TestCloseEndsBackground(t *testing.T) {
 	tag := fmt.Sprintf("5%d", os.Getpid())
 	c := New("bg"+tag, "")
@@ -234,7 +234,7 @@ func TestCloseEndsBackground(t *testing.T) {
 	}
 }
 
-// When the program is killed nothing it started survives.
+// When the program is killed, nothing that it started survives.
 func TestEngineKilled(t *testing.T) {
 	tag := fmt.Sprintf("6%d", os.Getpid())
 	cmd := exec.Command(os.Args[0])
@@ -251,15 +251,15 @@ func TestEngineKilled(t *testing.T) {
 	if string(line[:n]) != "ready\n" {
 		t.Fatalf("engine said %q", line[:n])
 	}
-	n = len(escapes(tag)) - 1 // one has stopped itself
+	n = len(escapes(tag)) - 1 // one process has stopped itself
 	waittest.Until(t, fmt.Sprintf("%d scripts", n), func() bool { return asleep("300."+tag) >= n }, func() any { return living("300." + tag) })
 	cmd.Process.Kill()
 	cmd.Wait()
 	gone(t, "300."+tag)
 }
 
-// When the helper is killed, steps report it and Close ends what carries the
-// run's marker.
+// When the supervisor is killed, steps report it, and Close ends everything that carries the mark
+// of the run.
 func TestHelperKilled(t *testing.T) {
 	tag := fmt.Sprintf("7%d", os.Getpid())
 	c := New("hk"+tag, "")

@@ -27,7 +27,7 @@ func TestUnified(t *testing.T) {
 	}
 }
 
-// TestUnifiedPatches: patch makes one text of the other with what Unified says.
+// patch makes one text from the other with the output of Unified.
 func TestUnifiedPatches(t *testing.T) {
 	patch := needtest.Program(t, "patch")
 	dir := t.TempDir()
@@ -57,7 +57,7 @@ func TestUnifiedPatches(t *testing.T) {
 			t.Fatalf("%v: %s\n%s", err, out, shown)
 		}
 		got, err := os.ReadFile(file)
-		if err != nil && after != "" { // patch removes what becomes empty
+		if err != nil && after != "" { // patch removes files that become empty
 			t.Fatal(err)
 		}
 		if string(got) != after {

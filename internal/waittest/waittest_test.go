@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// record is a test that notes its failure and goes on.
+// record is a test that records its failure and continues.
 type record struct {
 	testing.TB
 	failed string

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestWait changes files and holds which of it counts.
+// Changes files and checks which changes Wait reports.
 func TestWait(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -21,7 +21,7 @@ func TestWait(t *testing.T) {
 		{"a named file", func(t *testing.T) { write(t, "tool.yaml", "it changed") }, "tool.yaml"},
 		{"a file an editor replaces", func(t *testing.T) {
 			os.Rename("tool.yaml", "tool.yaml~")
-			time.Sleep(350 * time.Millisecond) // it is gone when it is looked for
+			time.Sleep(350 * time.Millisecond) // it no longer exists at the next poll
 			write(t, "tool.yaml.new", "name: other")
 			os.Rename("tool.yaml.new", "tool.yaml")
 		}, "tool.yaml"},
