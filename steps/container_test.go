@@ -71,7 +71,7 @@ func TestSizeText(t *testing.T) {
 }
 
 // Variables that a container program reads itself do not reach it from a step.
-func TestForClient(t *testing.T) {
+func TestIsClientVariable(t *testing.T) {
 	for _, name := range []string{"PATH", "DOCKER_HOST", "CONTAINERS_CONF", "CONTAINER_HOST", "LD_PRELOAD", "XDG_RUNTIME_DIR", "GODEBUG", "https_proxy"} {
 		if !isClientVariable(name) {
 			t.Error(name)

@@ -17,9 +17,9 @@ import (
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
-// desk is the terminal of a person in tests. Tests can wait for what is shown, and what they type
+// testTerminal is the terminal of a person in tests. Tests can wait for what is shown, and what they type
 // reaches the step that has the terminal.
-type desk struct {
+type testTerminal struct {
 	mu     sync.Mutex
 	screen bytes.Buffer
 	keys   chan string
@@ -30,9 +30,11 @@ type desk struct {
 	broken error
 }
 
-func newDesk() *desk { return &desk{keys: make(chan string, 16), sizes: make(chan Size, 4)} }
+func newDesk() *testTerminal {
+	return &testTerminal{keys: make(chan string, 16), sizes: make(chan Size, 4)}
+}
 
-func (d *desk) Attach(dag.ID) (Attachment, error) {
+func (d *testTerminal) Attach(dag.ID) (Attachment, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.broken != nil {
@@ -41,11 +43,11 @@ func (d *desk) Attach(dag.ID) (Attachment, error) {
 	d.taken++
 	d.now++
 	d.most = max(d.most, d.now)
-	return &chair{desk: d, gone: make(chan struct{})}, nil
+	return &chair{testTerminal: d, gone: make(chan struct{})}, nil
 }
 
 type chair struct {
-	*desk
+	*testTerminal
 	gone chan struct{}
 }
 
@@ -78,7 +80,7 @@ func (c *chair) Close() error {
 }
 
 // shows waits until the screen contains a text.
-func (d *desk) shows(t testing.TB, text string) {
+func (d *testTerminal) shows(t testing.TB, text string) {
 	t.Helper()
 	shown := func() string {
 		d.mu.Lock()
@@ -259,7 +261,7 @@ func TestTerminalRefused(t *testing.T) {
 // other.
 func TestManyAsk(t *testing.T) {
 	t.Parallel()
-	for _, d := range []*desk{nil, newDesk()} {
+	for _, d := range []*testTerminal{nil, newDesk()} {
 		o := Options{Grace: time.Second}
 		if d != nil {
 			o.Terminal = d
@@ -330,10 +332,10 @@ func TestStalledTerminal(t *testing.T) {
 	b.close(t)
 }
 
-type stalled struct{ *desk }
+type stalled struct{ *testTerminal }
 
 func (s stalled) Attach(step dag.ID) (Attachment, error) {
-	a, err := s.desk.Attach(step)
+	a, err := s.testTerminal.Attach(step)
 	return stuck{a.(*chair)}, err
 }
 

@@ -41,7 +41,7 @@ func httpBench(t *testing.T, params map[string]any, asked func(ctx context.Conte
 
 // The first polls follow each other quickly, later ones at the interval. The step ends with the
 // first poll that finds the file.
-func TestLookoutWaitsForFile(t *testing.T) {
+func TestPollerWaitsForFile(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		b := open(t, Options{}, map[string]any{"NAME": "it is $(here)"})
@@ -62,7 +62,7 @@ func TestLookoutWaitsForFile(t *testing.T) {
 
 // The message of a step that ran out of time contains the error of the last poll, and no name,
 // password or query of a URL.
-func TestLookoutTells(t *testing.T) {
+func TestPollerMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, c := range []struct {
 			url    string
@@ -95,7 +95,7 @@ func TestLookoutTells(t *testing.T) {
 	})
 }
 
-func TestLookoutTakesTheStatusItWants(t *testing.T) {
+func TestPollerStatus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answers := 0
 		b := httpBench(t, nil, func(context.Context, string) (int, error) {
@@ -109,7 +109,7 @@ func TestLookoutTakesTheStatusItWants(t *testing.T) {
 }
 
 // A cancellation ends the step immediately, even during a poll.
-func TestLookoutIsCancelled(t *testing.T) {
+func TestPollerCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := httpBench(t, nil, func(ctx context.Context, _ string) (int, error) {
 			<-ctx.Done()
@@ -125,7 +125,7 @@ func TestLookoutIsCancelled(t *testing.T) {
 }
 
 // However many steps poll, only maxPolls hold a socket.
-func TestLookoutBoundsLooks(t *testing.T) {
+func TestPollerLimitsPolls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var at, most atomic.Int32
 		b := httpBench(t, nil, func(context.Context, string) (int, error) {
@@ -149,7 +149,7 @@ func TestLookoutBoundsLooks(t *testing.T) {
 	})
 }
 
-func TestLookoutWaitsForPort(t *testing.T) {
+func TestPollerWaitsForPort(t *testing.T) {
 	ear, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -172,7 +172,7 @@ func TestLookoutWaitsForPort(t *testing.T) {
 }
 
 // Targets that can never be available fail immediately and permanently.
-func TestLookoutRefuses(t *testing.T) {
+func TestPollerRefuses(t *testing.T) {
 	b := httpBench(t, nil, func(context.Context, string) (int, error) { return 200, nil })
 	deaf := open(t, Options{}, nil)
 	defer deaf.close(t)

@@ -13,14 +13,14 @@ import (
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
-// ears collect what is streamed.
-type ears struct {
+// chunkRecorder collect what is streamed.
+type chunkRecorder struct {
 	mu   sync.Mutex
 	text map[Streams]string
 	all  []Chunk
 }
 
-func (e *ears) hear(c Chunk) {
+func (e *chunkRecorder) hear(c Chunk) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	c.Text = []byte(string(c.Text))
@@ -35,7 +35,7 @@ func (e *ears) hear(c Chunk) {
 // without streaming.
 func TestStream(t *testing.T) {
 	for _, masked := range []bool{false, true} {
-		var e ears
+		var e chunkRecorder
 		first := make(chan bool, 100)
 		b := open(t, Options{Console: func(c Chunk) { e.hear(c); first <- true }}, nil)
 		if masked {
@@ -71,7 +71,7 @@ func TestStream(t *testing.T) {
 // A slow listener delays no step and gets everything. Steps that run at the same time are delivered
 // line by line.
 func TestStreamSlowly(t *testing.T) {
-	var e ears
+	var e chunkRecorder
 	release := make(chan bool)
 	b := open(t, Options{LogDir: t.TempDir(), Function: func(c Chunk) { <-release; e.hear(c) }}, nil)
 	c := b.bash(t, `for i in {1..20000}; do echo "$FLOWRUN_STEP line $i"; done`)
@@ -109,7 +109,7 @@ func TestStreamSlowly(t *testing.T) {
 }
 
 // A listener that never returns does not delay a run that is stopped by force.
-func TestStreamDeaf(t *testing.T) {
+func TestStreamListenerHangs(t *testing.T) {
 	force, release := make(chan struct{}), make(chan bool)
 	b := open(t, Options{Force: force, Function: func(Chunk) { <-release }}, nil)
 	c := b.sh(t, "echo one")
@@ -140,7 +140,7 @@ func TestStreamForced(t *testing.T) {
 		}
 	}
 	force := make(chan struct{})
-	var e ears
+	var e chunkRecorder
 	b := open(t, Options{Force: force, Function: e.hear}, nil)
 	c := b.sh(t, "echo heard")
 	c.Stream = &Stream{To: StreamToFunction}

@@ -81,7 +81,7 @@ func TestShownAndEmptied(t *testing.T) {
 }
 
 // show may run at any moment while the end of the step decides about the name.
-func TestShowAndSettle(t *testing.T) {
+func TestShowAndDecide(t *testing.T) {
 	dir := t.TempDir()
 	s, err := Open(Options{Run: "races", LogDir: dir})
 	if err != nil {

@@ -47,7 +47,7 @@ func TestForgetEnv(t *testing.T) {
 }
 
 // Inherited descriptors are not passed on.
-func TestWithholdFiles(t *testing.T) {
+func TestCloseFilesOnExec(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

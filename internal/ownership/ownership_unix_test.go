@@ -60,7 +60,7 @@ func TestCounts(t *testing.T) {
 }
 
 // Systems with an umask of 002 give every user a private group.
-func TestPrivate(t *testing.T) {
+func TestPrivateGroup(t *testing.T) {
 	for _, c := range []struct {
 		uid, gid int
 		want     bool

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestAddress(t *testing.T) {
+func TestIsPrivateAddress(t *testing.T) {
 	for _, near := range []string{"127.0.0.1", "127.255.255.254", "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "169.254.169.254", "0.0.0.0", "0.1.2.3",
 		"100.64.0.1", "100.100.100.200", "192.0.0.192", "198.18.0.1", "224.0.0.1", "239.255.255.255", "255.255.255.255", "240.0.0.1", "168.63.129.16",
 		"::1", "::", "fe80::1", "fe80::1%eth0", "fc00::1", "fd00:ec2::254", "ff02::1", "fec0::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::127.0.0.1",
@@ -22,7 +22,7 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-func TestHost(t *testing.T) {
+func TestIsPrivateHost(t *testing.T) {
 	for _, c := range []struct {
 		host string
 		near bool

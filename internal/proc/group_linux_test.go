@@ -244,7 +244,7 @@ func TestParseMarks(t *testing.T) {
 }
 
 // A process set follows descent, groups and marks, and is not confused by reused pids.
-func TestTrail(t *testing.T) {
+func TestProcessSet(t *testing.T) {
 	none := func(*procid.Entry) bool { return false }
 	at := func(pid, ppid, pgid, sid int, start uint64) procid.Entry {
 		return procid.Entry{Info: procid.Info{PID: pid}, Parent: ppid, Group: pgid, Session: sid, Start: start, State: 'S'}

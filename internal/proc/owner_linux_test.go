@@ -93,7 +93,7 @@ func TestRecover(t *testing.T) {
 
 // Recover waits until a process that a killed owner forked has executed its program, because it has
 // no mark before. Forks of other programs may never execute anything.
-func TestUnborn(t *testing.T) {
+func TestAwaitExec(t *testing.T) {
 	self := procid.Entry{Info: procid.Info{PID: os.Getpid(), Name: "flowrun"}, Parent: 50, State: 'R'}
 	shell := procid.Entry{Info: procid.Info{PID: 50, Name: "bash"}, Parent: 1, State: 'S'}
 	for _, c := range []struct {
@@ -118,7 +118,7 @@ func TestUnborn(t *testing.T) {
 }
 
 // A process that was forked just before its parent got TERM gets TERM too, if the parent has ended.
-func TestToldLate(t *testing.T) {
+func TestTermLate(t *testing.T) {
 	null := devNull(t)
 	var pids [3]int
 	for i := range pids {
@@ -163,7 +163,7 @@ func TestToldLate(t *testing.T) {
 
 // On a machine so busy that one read of the process table takes as long as ending may take, a
 // process that was just killed is checked again before it counts as a survivor.
-func TestSlowLooks(t *testing.T) {
+func TestSlowSnapshots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		looks := 0
 		h := &termination{find: func() []procid.Entry {

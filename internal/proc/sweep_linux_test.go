@@ -204,7 +204,7 @@ func TestBirthmark(t *testing.T) {
 }
 
 // Children may have fewer processes than their user may have in total.
-func TestStepProcesses(t *testing.T) {
+func TestMaxStepProcesses(t *testing.T) {
 	for limit, want := range map[uint64]uint64{1<<64 - 1: 1<<64 - 1, 96365: 96317, 200: 152, 60: 45, 3: 3, 0: 0} {
 		if got := procid.MaxStepProcesses(limit); got != want {
 			t.Errorf("%d: %d, want %d", limit, got, want)

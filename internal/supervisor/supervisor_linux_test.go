@@ -235,7 +235,7 @@ func TestCloseEndsBackground(t *testing.T) {
 }
 
 // When the program is killed, nothing that it started survives.
-func TestEngineKilled(t *testing.T) {
+func TestProgramKilled(t *testing.T) {
 	tag := fmt.Sprintf("6%d", os.Getpid())
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), asEngine+"="+tag)
@@ -260,7 +260,7 @@ func TestEngineKilled(t *testing.T) {
 
 // When the supervisor is killed, steps report it, and Close ends everything that carries the mark
 // of the run.
-func TestHelperKilled(t *testing.T) {
+func TestSupervisorKilled(t *testing.T) {
 	tag := fmt.Sprintf("7%d", os.Getpid())
 	c := New("hk"+tag, "")
 	p, err := startIn(c, "hk"+tag, "s", "sleep 300."+tag+" & setsid sleep 300."+tag, false)
