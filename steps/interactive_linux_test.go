@@ -17,8 +17,8 @@ import (
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
-// testTerminal is the terminal of a person in tests. Tests can wait for what is shown, and what they type
-// reaches the step that has the terminal.
+// testTerminal is the terminal of a person in tests. Tests can wait for what is shown, and what
+// they type reaches the step that has the terminal.
 type testTerminal struct {
 	mu     sync.Mutex
 	screen bytes.Buffer

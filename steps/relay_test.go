@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
-// chunkRecorder collect what is streamed.
+// chunkRecorder collects what is streamed.
 type chunkRecorder struct {
 	mu   sync.Mutex
 	text map[Streams]string
