@@ -11,24 +11,6 @@ var dispatchers = []string{"execute_tool", "call_tool", "callTool", "use_tool", 
 // wrappers are the language functions that models write around arguments.
 var wrappers = []string{"dict", "print", "json.dumps", "json.loads", "JSON.stringify", "JSON.parse"}
 
-// isCallOf reports whether a function name refers to a tool: its own name, or a method such as
-// TOOL.run.
-func isCallOf(name, tool string) bool {
-	if tool == "" {
-		return false
-	}
-	object, method, ok := cutLast(name)
-	return sameTool(name, tool) || ok && sameTool(object, tool) && slices.Contains([]string{"run", "call", "invoke", "execute"}, method)
-}
-
-func cutLast(name string) (before, after string, ok bool) {
-	i := strings.LastIndexByte(name, '.')
-	if i < 0 {
-		return name, "", false
-	}
-	return name[:i], name[i+1:], true
-}
-
 // word skips a word of prose, or reads the call that starts with it: search(query="x").
 func (s *scanner) word() bool {
 	start := s.pos
@@ -52,7 +34,7 @@ func (s *scanner) word() bool {
 		return s.addressed(start, end)
 	}
 	door := slices.Contains(dispatchers, lastPart(name)) && (s.tool == "" || !sameTool(name, s.tool))
-	ours := isCallOf(name, s.tool) || slices.Contains(wrappers, name) && s.arguments(open, atStart)
+	ours := s.tool != "" && sameTool(name, s.tool) || slices.Contains(wrappers, name) && s.arguments(open, atStart)
 	s.pos = open
 	if !ours && !door {
 		if !s.arguments(open, atStart) {

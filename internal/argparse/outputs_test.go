@@ -1,6 +1,7 @@
 package argparse_test
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"maps"
@@ -48,4 +49,21 @@ func TestOutputs(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d are right", total, len(cases))
+}
+
+// TestOutputsCutOff checks that a truncated text in brackets or tags is refused, or is the
+// same call.
+func TestOutputsCutOff(t *testing.T) {
+	for _, c := range readCases(t, "testdata/outputs") {
+		text := strings.TrimSpace(c.input)
+		if len(c.want) == 0 || text == "" || strings.IndexByte(`{[(<`, text[0]) < 0 && !strings.HasPrefix(text, c.tool+"(") {
+			continue
+		}
+		for i := 1; i < len(text); i++ {
+			if got, refusal := parse(t, c.schema, c.tool, text[:i]); refusal == nil && !isOneOf(t, got.Value, c.want) && !json.Valid([]byte(text[:i])) {
+				t.Errorf("%s/%s: %s became %s", c.class, c.name, cut(text[:i]), cut(encode(t, got.Value)))
+				break
+			}
+		}
+	}
 }
