@@ -250,12 +250,12 @@ func TestCacheNotices(t *testing.T) {
 	b.file("in.txt", "1")
 	b.file("a-file", "")
 	for text, want := range map[string]string{
-		"bash: echo 2 >> in.txt\ncache: {inputs: [in.txt]}\n":                               "inputs changed while the step ran (input in.txt changed); what it makes itself",
-		"bash: ':'\ncache: {outputs: [made, 'other/*']}\n":                                  "nothing matches made, other/*",
+		"bash: echo 2 >> in.txt\ncache: {inputs: [in.txt]}\n":                               "inputs changed while the step ran (input in.txt changed); list the files that the step creates",
+		"bash: ':'\ncache: {outputs: [made, 'other/*']}\n":                                  "no file matches made, other/*",
 		"bash: head -c 9000 /dev/zero\noutput: ''\ncache: {}\n":                             "",
 		"steps: [{name: a, bash: 'echo 12345', output: {buffer-limit: 3}, cache: {}}]\n":    "longer than the step's buffer-limit",
-		"bash: ln -s /etc out-link\ncache: {outputs: [out-link]}\n":                         "leads out",
-		"bash: mkfifo pipe\ncache: {outputs: [pipe]}\n":                                     "neither file, folder nor link",
+		"bash: ln -s /etc out-link\ncache: {outputs: [out-link]}\n":                         "outside the step",
+		"bash: mkfifo pipe\ncache: {outputs: [pipe]}\n":                                     "is not a file, folder or link",
 		"environment: {secrets: [NAMED]}\nbash: echo $NAMED\ncache: {}\n":                   "it contains a secret",
 		"environment: {secrets: [NAMED]}\nbash: 'touch $NAMED'\ncache: {outputs: [can*]}\n": "it contains a secret",
 	} {
@@ -290,9 +290,9 @@ func TestCacheNotices(t *testing.T) {
 func TestCacheRefused(t *testing.T) {
 	b := cacheBed(t)
 	for text, want := range map[string]string{
-		"parameters: {P: {description: d, default: ../x}}\nbash: touch ran\ncache: {outputs: ['{P}']}\n": "it lies outside",
-		"parameters: {P: {description: d, default: /etc}}\nbash: touch ran\ncache: {outputs: ['{P}']}\n": "it lies outside",
-		"parameters: {P: {description: d, default: '['}}\nbash: touch ran\ncache: {inputs: ['{P}']}\n":   "it is no pattern",
+		"parameters: {P: {description: d, default: ../x}}\nbash: touch ran\ncache: {outputs: ['{P}']}\n": "it is outside",
+		"parameters: {P: {description: d, default: /etc}}\nbash: touch ran\ncache: {outputs: ['{P}']}\n": "it is outside",
+		"parameters: {P: {description: d, default: '['}}\nbash: touch ran\ncache: {inputs: ['{P}']}\n":   "a bracket or brace is not closed",
 	} {
 		res := b.run(context.Background(), text, nil)
 		b.becomes(res, "under-test", "failed input")

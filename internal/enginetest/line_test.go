@@ -96,7 +96,7 @@ func TestQueuedText(t *testing.T) {
 	}
 	turn := flowrun.LockDemand{Kind: flowrun.DemandActiveRun, Name: "deploy", File: "/w/deploy.yaml", Slots: 1}
 	for want, q := range map[string]flowrun.QueuePosition{
-		"waits no more": {},
+		"is no longer waiting":                                {},
 		"waits for lock db, held by run h0 (pid 40, since T)": {Obstacles: []flowrun.Obstacle{{LockDemand: lock(1), Holders: holders[:1]}}},
 		"waits for lock db, behind run x":                     {Obstacles: []flowrun.Obstacle{{LockDemand: lock(2), Holders: holders[:1], Ahead: 1, Behind: "x"}}},
 		"waits for a slot of deploy (max-active-runs: 1), held by run h0 (pid 40, since T); and for lock db, behind 3 other runs": {Obstacles: []flowrun.Obstacle{
@@ -128,9 +128,9 @@ func TestPlanNeeds(t *testing.T) {
 		}
 		return strings.Join(words, ", ")
 	}
-	const base = "one of 2 concurrent concurrent runs of base (max-active-runs), lock db (3 slots), lock disk"
+	const base = "one of 2 concurrent runs of base (max-active-runs), lock db (3 slots), lock disk"
 	for file, want := range map[string]string{"base.yaml": base, "other.yaml": base,
-		"inner.yaml": "one of 5 concurrent concurrent runs of inner (max-active-runs), lock db (3 slots), lock disk"} {
+		"inner.yaml": "one of 5 concurrent runs of inner (max-active-runs), lock db (3 slots), lock disk"} {
 		if got := titles(file); got != want {
 			t.Errorf("%s: %q, want %q", file, got, want)
 		}
