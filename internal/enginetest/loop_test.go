@@ -114,7 +114,7 @@ func TestForEachRefused(t *testing.T) {
 		"two of one key":    {`{items: [{n: a}, {n: b}, {n: a}], key: "{item.n}"}`, nil, `items 0 and 2 have the same key "a"`},
 		"no such field":     {`{items: [{n: a}], key: "{item.m}"}`, nil, "cannot compute the key of item 0: {item.m}: the item does not have this field: it is"},
 		"too many":          {`{items: "1..{N}"}`, map[string]any{"N": 1000001}, "the maximum is 1000000"},
-		"a range to a word": {`{items: "1..{W}"}`, map[string]any{"W": "many"}, "cannot count from or to 'many': a range needs whole numbers"},
+		"a range to a word": {`{items: "1..{W}"}`, map[string]any{"W": "many"}, "cannot make a range from or to 'many': both ends must be whole numbers"},
 		"no such field of":  {`{items: "{O.list}"}`, map[string]any{"O": map[string]any{}}, "cannot read the items: "},
 	} {
 		t.Run(name, func(t *testing.T) {

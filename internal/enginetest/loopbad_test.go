@@ -21,8 +21,8 @@ func TestBadLoops(t *testing.T) {
 		says string   // in the first message or its hint
 	}{
 		"run outside of handlers": {"steps:\n  - {name: a, run: \"echo {run.status}\"}", []string{"4:26 expr-undeclared"}, "only available in handlers"},
-		"no braces":               {"steps:\n  - {name: a, run: echo}\n  - {name: b, run: echo, run-condition: \"a.exit-code == 0\"}", []string{"5:42 expr-unknown"}, "write {a.exit-code} for its value"},
-		"no braces, a near name":  {"steps:\n  - {name: abc, run: echo}\n  - {name: abd, run: echo}\n  - {name: b, run: echo, run-condition: \"abc.exit-code == 0\"}", []string{"6:42 expr-unknown"}, "write {abc.exit-code} for its value"},
+		"no braces":               {"steps:\n  - {name: a, run: echo}\n  - {name: b, run: echo, run-condition: \"a.exit-code == 0\"}", []string{"5:42 expr-unknown"}, "write {a.exit-code} to use its value"},
+		"no braces, a near name":  {"steps:\n  - {name: abc, run: echo}\n  - {name: abd, run: echo}\n  - {name: b, run: echo, run-condition: \"abc.exit-code == 0\"}", []string{"6:42 expr-unknown"}, "write {abc.exit-code} to use its value"},
 		"no braces, out of reach": {"steps:\n  - {name: g, steps: [{name: inn, run: echo}]}\n  - {name: b, run: echo, run-condition: \"inn.exit-code == 0\"}", []string{"5:42 expr-unknown"}, "in another list"},
 		"a misspelt function":     {"steps:\n  - {name: a, run: echo, run-condition: \"sucess()\"}", []string{"4:42 expr-unknown"}, "unknown function sucess(); did you mean success()?"},
 		"a function not called":   {"steps:\n  - {name: a, run: echo, run-condition: always}", []string{"4:41 expr-syntax"}, "write always()"},
@@ -46,7 +46,7 @@ func TestBadLoops(t *testing.T) {
 		"items are nothing":       {"steps:\n  - {name: a, for-each: {items: \"{NOPE}\"}, run: echo}", []string{"4:34 expr-unknown"}, "unknown reference {NOPE}"},
 		"axis is nothing":         {"steps:\n  - {name: a, matrix: {os: \"{NOPE}\"}, run: echo}", []string{"4:29 expr-unknown"}, "unknown reference {NOPE}"},
 		"unknown in expression":   {"steps:\n  - {name: a, for-each: {items: \"1..{NOPE}\"}, run: echo}", []string{"4:37 expr-unknown"}, "{NOPE}"},
-		"status in expression":    {"steps:\n  - {name: a, for-each: {items: \"[success()]\"}, run: echo}", []string{"4:34 expr-syntax"}, "for conditions"},
+		"status in expression":    {"steps:\n  - {name: a, for-each: {items: \"[success()]\"}, run: echo}", []string{"4:34 expr-syntax"}, "in conditions only"},
 		"a constant":              {"steps:\n  - {name: a, for-each: {items: 1 + 2}, run: echo}", []string{"4:33 wrong-type"}, "expected a list"},
 		"a word":                  {"steps:\n  - {name: a, for-each: {items: build}, run: echo}", []string{"4:33 expr-unknown"}, "build"},
 		"items of itself":         {"steps:\n  - {name: a, for-each: {items: \"{a.output}\"}, run: echo}", []string{"4:34 cycle"}, "wait for each other"},

@@ -230,7 +230,7 @@ func TestPageProblems(t *testing.T) {
 	want := []string{
 		"14:13 error[expr-unknown] there is no previous step; write input.NAME for a parameter of the tool",
 		`17:16 error[expr-field] parameter "url" is a string and has no parts; write {{url}}; only arrays and objects have parts`,
-		`17:26 error[expr-unknown] "sya" is not known here; did you mean "say"?`,
+		`17:26 error[expr-unknown] unknown name "sya"; did you mean "say"?`,
 		"17:36 error[expr-unknown] the page has no pre-processing; write input.NAME for a parameter of the tool",
 		`18:7 error[unknown-parameter] tool say has no parameter "nothing"; known parameters: text`,
 		`20:25 error[expr-unknown] output is only available in post-processing; write prev_step.output; if it is meant as text, add !literal before it`,
