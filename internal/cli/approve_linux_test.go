@@ -24,8 +24,8 @@ steps:
     bash: echo released {gate.json.REGION} {gate.json.PERCENT} {gate.json.LOUD}
 `
 
-// A person at the terminal is asked, field by field, and again until it will do; in the
-// live view as well.
+// TestApproveAtTerminal: a person at the terminal is asked field by field, and again until the
+// value is valid, also in the live view.
 func TestApproveAtTerminal(t *testing.T) {
 	for _, mode := range []string{"plain", "tty"} {
 		t.Run(mode, func(t *testing.T) {
@@ -56,7 +56,8 @@ func TestApproveAtTerminal(t *testing.T) {
 	}
 }
 
-// Who says no says why; who leaves it for later, or the terminal, leaves the run at rest.
+// TestRejectAtTerminal: a person who rejects gives a reason. If the person answers "later", or the
+// terminal closes, the run stays waiting.
 func TestRejectAtTerminal(t *testing.T) {
 	s := sit(t, gated, nil, "--progress", "plain")
 	s.shows("[l]ater? ")

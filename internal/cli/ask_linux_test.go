@@ -22,7 +22,7 @@ steps:
     bash: echo {CITY} {UNIT} {PORT} {LOUD} {GIVEN} {NOTE}; test {TOKEN} = tiger && echo right
 `
 
-// A person is asked for what is missing, and asked again until it will do.
+// TestAsked: a person is asked for missing parameters, and asked again until the value is valid.
 func TestAsked(t *testing.T) {
 	s := sit(t, asking, nil, "GIVEN=x", "--color", "never")
 	for _, step := range [][2]string{
@@ -49,7 +49,8 @@ func TestAsked(t *testing.T) {
 	}
 }
 
-// Who does not answer is told everything that is missing; so is who cannot be asked.
+// TestNotAnswered: all missing parameters are reported if the person does not answer, or if nobody
+// can be asked.
 func TestNotAnswered(t *testing.T) {
 	without := func(t *testing.T, screen string, asked bool) {
 		t.Helper()

@@ -14,7 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
-// calling makes what sit starts a call of the tool.
+// calling turns the command of sit into a call of the tool.
 func calling(c *exec.Cmd) { c.Args[1] = "call" }
 
 // document is the one JSON document on the screen, after everything else.
@@ -69,7 +69,7 @@ func TestCallAsksAPerson(t *testing.T) {
 	}
 }
 
-// TestCallShowsAChange: what would change in a file is seen before anything does.
+// TestCallShowsAChange: the change of a file is shown before it is made.
 func TestCallShowsAChange(t *testing.T) {
 	var file string
 	s := sit(t, asksFor, func(c *exec.Cmd) {

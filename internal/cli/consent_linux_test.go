@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
-// elevated is a tool that a person has to approve; what it would do is seen by a file.
+// elevated is a tool that a person has to approve. It creates a file when it runs.
 const elevated = `
 tags: [write]
 parameters:
@@ -30,7 +30,7 @@ bash: |
   echo "in {DIR} with {TOKEN}"
 `
 
-// asked waits until the question was asked n times. What was typed before is dropped.
+// asked waits until the question was asked n times. Input from before the question is discarded.
 func (s *seat) asked(n int) {
 	s.Helper()
 	waittest.Until(s, fmt.Sprintf("question number %d", n), func() bool { return strings.Count(s.seen(), "\r\nAllow this? [y/N/d] ") >= n }, func() any { return s.seen() })
@@ -41,7 +41,7 @@ func (s *seat) ran() bool {
 	return err == nil
 }
 
-// audit is what the audit list says.
+// audit returns the audit log.
 func (s *seat) audit() string {
 	s.Helper()
 	cmd := exec.Command("flowrun", "history", "audit", "-o", "json")

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestInterruptedDiscovery: Ctrl-C while a command tells of tools ends it, with what it has
-// started, and flowrun.
+// TestInterruptedDiscovery: Ctrl-C during the discovery command stops the command with its child
+// processes, and flowrun.
 func TestInterruptedDiscovery(t *testing.T) {
 	s := begin(t, "steps: [{name: x, use-tool: nowhere}]\n", func(c *exec.Cmd) {
 		settings := "tools: {callCommand: x, discoveryCommand: \"sh -c 'sleep 600 & echo $! > new; mv new alive; touch ready; wait'\"}\n"

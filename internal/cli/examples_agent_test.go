@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestAgentExample calls the example for models as examples/README.md says: with the
-// arguments written as a call in Python, which are mended, and again with what no tool
-// should guess at.
+// TestAgentExample calls the example for models as examples/README.md describes: with arguments
+// written as a Python call, which are repaired, and with arguments that are ambiguous and so
+// rejected.
 func TestAgentExample(t *testing.T) {
 	source, err := filepath.Abs("../../examples")
 	if err != nil {

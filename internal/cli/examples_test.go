@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestScriptedExamples runs the examples that are no YAML, or have steps of JavaScript, the
-// way examples/README.md says, and the tests in them; TestExampleFiles looks at the others.
+// TestScriptedExamples runs the examples that are not YAML, or have JavaScript steps, as
+// examples/README.md describes, and their tests. TestExampleFiles checks the other examples.
 func TestScriptedExamples(t *testing.T) {
 	readme, err := os.ReadFile("../../examples/README.md")
 	if err != nil {

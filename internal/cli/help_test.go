@@ -21,7 +21,7 @@ import (
 	"github.com/flowrun/flowrun/internal/outcome"
 )
 
-// TestExitCodesPage: every exit code there is has a line, and no other.
+// TestExitCodesPage: the page lists all exit codes, and no others.
 func TestExitCodesPage(t *testing.T) {
 	var told []int
 	for _, e := range exitCodes {
@@ -36,8 +36,8 @@ func TestExitCodesPage(t *testing.T) {
 	}
 }
 
-// TestEnvironmentPage: every variable that the code reads, and every one of flowrun's own,
-// has a line in help environment; and every line is of such a variable.
+// TestEnvironmentPage: help environment lists all variables that the code reads and all of
+// flowrun's own, and no others.
 func TestEnvironmentPage(t *testing.T) {
 	told := map[string]bool{}
 	for _, e := range slices.Concat(variablesRead, variablesOfTraces, variablesSet, variablesOfNotify) {
@@ -116,7 +116,7 @@ func parse(t *testing.T, file string) *ast.File {
 	return f
 }
 
-// TestExpressionsPage: every function that a condition can call is spoken of, and no other.
+// TestExpressionsPage: the page describes all functions that a condition can call, and no others.
 func TestExpressionsPage(t *testing.T) {
 	told := map[string]bool{}
 	for _, e := range functionsHelp {

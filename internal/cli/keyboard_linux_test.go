@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// seat is a flowrun command on a terminal of its own, and somebody who types there.
+// seat is a flowrun command on a terminal of its own, and the person who types there.
 type seat struct {
 	*testing.T
 	dir         string
@@ -98,7 +98,8 @@ func (s *seat) shows(text string) {
 
 func (s *seat) types(keys string) { io.WriteString(s.master, keys) }
 
-// ends waits for the command, holds its exit code, and that the terminal is as it was.
+// ends waits for the command, and checks its exit code and that the modes of the terminal are
+// restored.
 func (s *seat) ends(code int) string {
 	s.Helper()
 	var exit *exec.ExitError
@@ -137,7 +138,7 @@ steps:
     bash: read -p 'sure? ' a; echo "said $a"
 `
 
-// A person answers. Each thing is shown once, whole lines between, and the password
+// TestKeyboard: a person answers. All output is shown once, in whole lines, and the password
 // nowhere.
 func TestKeyboard(t *testing.T) {
 	s := sit(t, questions, nil)
@@ -166,7 +167,7 @@ func TestKeyboard(t *testing.T) {
 	}
 }
 
-// The run's output goes where stdout goes, and is shown as well.
+// TestKeyboardAndFile: the output of the run goes to stdout, and is also shown on the terminal.
 func TestKeyboardAndFile(t *testing.T) {
 	var out *os.File
 	s := sit(t, "interactive: true\nbash: read -p 'sure? ' a; echo \"said $a\"\n", func(c *exec.Cmd) {
@@ -185,7 +186,7 @@ func TestKeyboardAndFile(t *testing.T) {
 	}
 }
 
-// Ctrl-C is the step's, until there are three of them.
+// TestKeyboardCtrlC: the step gets Ctrl-C, until it is pressed three times.
 func TestKeyboardCtrlC(t *testing.T) {
 	s := sit(t, "interactive: true\nbash: trap 'echo not yet' INT; echo ready; while :; do sleep 0.02; done\n", nil)
 	s.shows("ready")
@@ -196,8 +197,8 @@ func TestKeyboardCtrlC(t *testing.T) {
 	s.ends(130)
 }
 
-// killed has an engine run the definition of a seat and die when the file "started" is
-// there; the seat's own command takes the run up.
+// killed lets an engine run the definition of a seat and die when the file "started" exists. The
+// command of the seat resumes the run.
 func killed(t *testing.T) func(*exec.Cmd) {
 	return func(c *exec.Cmd) {
 		engine := exec.Command(c.Path, c.Args[1:]...)
@@ -216,8 +217,8 @@ func killed(t *testing.T) func(*exec.Cmd) {
 	}
 }
 
-// Whether a step that was running when the engine died may run again is asked after the
-// plan was shown.
+// TestKeyboardResume: flowrun shows the plan, and then asks whether a step that was running when
+// flowrun was killed may run again.
 func TestKeyboardResume(t *testing.T) {
 	for keys, code := range map[string]int{"n\r": 7, "\r": 7, "y\r": 0} {
 		t.Run(keys, func(t *testing.T) {
@@ -240,7 +241,7 @@ func TestKeyboardResume(t *testing.T) {
 	}
 }
 
-// A signal to flowrun gives the terminal back.
+// TestKeyboardTerminated: a signal to flowrun restores the terminal.
 func TestKeyboardTerminated(t *testing.T) {
 	s := sit(t, "interactive: true\nbash: read -p 'sure? ' a\n", nil)
 	s.shows("sure? ")
@@ -248,7 +249,7 @@ func TestKeyboardTerminated(t *testing.T) {
 	s.ends(143)
 }
 
-// Nobody is asked where nobody wants to be, or where the timeout passes.
+// TestKeyboardLeftAlone: no person is asked with --no-input or in the background, or waited for after the timeout.
 func TestKeyboardLeftAlone(t *testing.T) {
 	const asks = "interactive: true\nbash: read -p 'sure? ' a; echo \"said $a\"\n"
 	t.Run("no-input", func(t *testing.T) {
@@ -286,8 +287,8 @@ func TestKeyboardLeftAlone(t *testing.T) {
 	})
 }
 
-// A result whose last line is open, as a value alone is, has it ended on a terminal, and
-// nowhere else.
+// TestLastLineOnTerminal: an unfinished last line of the output is ended on a terminal, and nowhere
+// else.
 func TestLastLineOnTerminal(t *testing.T) {
 	for name, c := range map[string]struct{ body, want string }{
 		"open":   {"js: 'return {a: 1}'\n", "{\"a\":1}\r\n"},

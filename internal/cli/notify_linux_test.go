@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestNoticeIsInterrupted: Ctrl-C ends a notice that takes its time, and changes nothing
-// of the run that it is about.
+// TestNoticeIsInterrupted: Ctrl-C stops a slow notification, and does not change the run.
 func TestNoticeIsInterrupted(t *testing.T) {
 	s := begin(t, `
 bash: echo done
@@ -20,8 +19,8 @@ notify: [{command: "sh -c 'touch ready; sleep 300 & wait'", on: success}]
 	}
 }
 
-// TestNoticeOfInterrupt: a run that Ctrl-C has stopped is told of all the same; the second
-// Ctrl-C ends that too.
+// TestNoticeOfInterrupt: notifications are also sent for a run that Ctrl-C has stopped; a second
+// Ctrl-C stops them.
 func TestNoticeOfInterrupt(t *testing.T) {
 	s := begin(t, `
 bash: touch ready; sleep 300

@@ -61,8 +61,8 @@ func TestRepairAnswersOneByOne(t *testing.T) {
 	}
 }
 
-// TestRepairKeepsWhatIsWritten: ids of every type of JSON, digits, characters and the ends of
-// lines are for other programs as they wrote them.
+// TestRepairKeepsWhatIsWritten: ids of every JSON type, digits, characters and line ends are
+// returned unchanged.
 func TestRepairKeepsWhatIsWritten(t *testing.T) {
 	t.Parallel()
 	const parameters = `"tool_parameters":{"p":{"type":"number"},"n":{"type":"integer"},"s":{},"x":{"type":"any"}}`
@@ -87,7 +87,7 @@ func TestRepairKeepsWhatIsWritten(t *testing.T) {
 	}
 }
 
-// TestRepairTakesAMebibyte: a text of 1 MiB is read, and one byte more is refused.
+// TestRepairTakesAMebibyte: a text of 1 MiB is accepted, and one more byte is rejected.
 func TestRepairTakesAMebibyte(t *testing.T) {
 	t.Parallel()
 	for _, frame := range [][2]string{{`{"s": "`, `"}`}, {`{s='`, `'}`}} {

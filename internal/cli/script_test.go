@@ -94,7 +94,7 @@ func receiver(dir string) http.Handler {
 	})
 }
 
-// exits runs a command line and holds its exit code: exits 3 flowrun validate x.
+// exits runs a command line and checks its exit code: exits 3 flowrun validate x.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE COMMAND...")
@@ -149,8 +149,8 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// valid holds a file against one of flowrun's schemas: valid run stdout. A file of
-// events has one on each line.
+// valid validates a file by one of flowrun's schemas: valid run stdout. A file of events has one
+// document on each line.
 func valid(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: valid SCHEMA FILE")
@@ -175,11 +175,11 @@ func collector(ts *testscript.TestScript, neg bool, args []string) {
 	collectors.Store(ts, c)
 }
 
-// collectors are those of the scripts that run.
+// collectors are the collectors of the scripts that are running.
 var collectors sync.Map
 
-// spans draws what the collector has into a file: spans FILE [SPAN]. SPAN is the id of
-// one that is known without having arrived.
+// spans writes the spans that the collector has received to a file: spans FILE [SPAN]. SPAN is the
+// id of a span that is known without having arrived.
 func spans(ts *testscript.TestScript, neg bool, args []string) {
 	c, ok := collectors.Load(ts)
 	if neg || len(args) < 1 || !ok {

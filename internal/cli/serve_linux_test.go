@@ -78,7 +78,7 @@ func (s *served) start(body string) int {
 	return res.StatusCode
 }
 
-// ends waits for the end of the process and answers its exit code.
+// ends waits for the end of the process and returns its exit code.
 func (s *served) ends() int {
 	s.t.Helper()
 	done := make(chan int, 1)
@@ -95,8 +95,8 @@ func (s *served) ends() int {
 	return -1
 }
 
-// TestServeSignals: the first TERM lets steps end and starts nothing more, the second
-// does not wait; both end in 0.
+// TestServeSignals: after the first TERM, running steps finish and no more start; after the second,
+// the service does not wait. Both end with exit code 0.
 func TestServeSignals(t *testing.T) {
 	dir := t.TempDir()
 	tools := filepath.Join(dir, ".flowrun", "tools")

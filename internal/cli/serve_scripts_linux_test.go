@@ -14,9 +14,9 @@ import (
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
-// TestServeScripts: fifty runs at once of a Markdown chain with a script and a .tool.js
-// whose first try fails leave no more processes behind than stay for the next runs, and
-// none is left of a service that is killed amid scripts.
+// TestServeScripts: fifty concurrent runs of a Markdown chain with a script, and of a .tool.js
+// whose first attempt fails, leave no more processes than are kept for the next runs. A service
+// that is killed while scripts run leaves none.
 func TestServeScripts(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

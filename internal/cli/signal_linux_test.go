@@ -25,15 +25,15 @@ type session struct {
 	stderr bytes.Buffer
 }
 
-// hangups are those that this program is told of.
+// hangups receives the SIGHUP that this program gets.
 var hangups = make(chan os.Signal, 1)
 
-// hearHangups has this program listen for SIGHUP. One that was started under nohup is
-// deaf to it, and so is whatever it starts, unless it listens.
+// hearHangups makes this program handle SIGHUP. Under nohup the signal is ignored, also in all
+// child processes, unless the program handles it.
 func hearHangups() { signal.Notify(hangups, syscall.SIGHUP) }
 
-// config has steps that are asked to end wait for longer than any test does: what ends
-// sooner was not left to the grace period.
+// config sets a grace period that is longer than any test, so that a test that ends has not waited
+// for it.
 const config = "grace: 10m\n"
 
 // begin starts flowrun run on a definition and waits until its file "ready" is
@@ -74,7 +74,7 @@ func (s *session) await(name string) {
 	}
 }
 
-// ends waits for the command and holds its exit code.
+// ends waits for the command and checks its exit code.
 func (s *session) ends(code int) {
 	s.Helper()
 	var exit *exec.ExitError
@@ -103,8 +103,8 @@ steps:
     run-condition: always()
 `
 
-// The first signal stops the run gently: steps are asked to end, always() steps
-// and cleanup run, and the exit code says which signal it was.
+// TestOneSignal: the first signal stops the run gently: steps are asked to end, always() steps and
+// cleanup run, and the exit code says which signal it was.
 func TestOneSignal(t *testing.T) {
 	hearHangups()
 	for sig, code := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143, syscall.SIGHUP: 129, syscall.SIGQUIT: 131} {
@@ -120,8 +120,8 @@ func TestOneSignal(t *testing.T) {
 	}
 }
 
-// A terminal that is closed says so twice, through the kernel and through the
-// shell; under nohup it does not matter at all.
+// TestHangup: the kernel and the shell both report a closed terminal, which counts as one signal.
+// Under nohup it has no effect.
 func TestHangup(t *testing.T) {
 	hearHangups()
 	s := begin(t, interrupted, nil)
@@ -145,8 +145,8 @@ func TestHangup(t *testing.T) {
 	s.ends(0)
 }
 
-// Ctrl-C at a terminal reaches the whole foreground process group; steps hear of
-// it from flowrun alone.
+// TestTerminalInterrupt: Ctrl-C at a terminal reaches the whole foreground process group, but steps
+// get it only from flowrun.
 func TestTerminalInterrupt(t *testing.T) {
 	own := func(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 	s := begin(t, strings.Replace(interrupted, "trap '", "trap 'touch hit' INT; trap '", 1), own)
@@ -157,7 +157,7 @@ func TestTerminalInterrupt(t *testing.T) {
 	}
 }
 
-// The second signal ends what the first one let go on, without grace: steps that
+// TestSecondSignal: the second signal stops at once what the first one let continue: steps that
 // ignore TERM, always() steps, background processes.
 func TestSecondSignal(t *testing.T) {
 	for name, definition := range map[string]string{
@@ -181,8 +181,8 @@ func TestSecondSignal(t *testing.T) {
 	}
 }
 
-// A signal that comes when the run has failed by itself changes nothing; one that
-// a step sends itself is the step's failure.
+// TestSignalOfAStep: a signal after the run has failed changes nothing. A signal that a step sends
+// itself is a failure of the step.
 func TestSignalOfAStep(t *testing.T) {
 	s := begin(t, "bash: touch ready; kill -INT $$\n", nil, "-x")
 	s.ends(130)
@@ -191,7 +191,7 @@ func TestSignalOfAStep(t *testing.T) {
 	}
 }
 
-// A reader that goes away ends the run as it would end any command in a pipe.
+// TestReaderGoesAway: when the reader closes the pipe, the run ends as any command in a pipe would.
 func TestReaderGoesAway(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -206,7 +206,7 @@ func TestReaderGoesAway(t *testing.T) {
 	s.ends(128 + int(syscall.SIGPIPE))
 }
 
-// Output that cannot be written is a failure, also when the run has none.
+// TestOutputIsLost: output that cannot be written is a failure, even if the run succeeded.
 func TestOutputIsLost(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {

@@ -26,7 +26,7 @@ func sitAt(t *testing.T, editor string, words ...string) (s *seat, file string) 
 	return s, file
 }
 
-// TestRemoveAsks: on a terminal nothing is removed without a yes.
+// TestRemoveAsks: on a terminal, nothing is removed unless the answer is yes.
 func TestRemoveAsks(t *testing.T) {
 	for _, c := range []struct {
 		answer string
@@ -45,14 +45,14 @@ func TestRemoveAsks(t *testing.T) {
 	}
 }
 
-// TestEditAgain: on a terminal a definition that came out wrong can be edited again,
-// from where the editor left it.
+// TestEditAgain: on a terminal, an invalid definition can be edited again, starting with the edited
+// text.
 func TestEditAgain(t *testing.T) {
 	t.Run("yes", editAgain)
 	t.Run("no", editNoMore)
 }
 
-// breaks is an editor that breaks a key, and mends it when it finds it broken.
+// breaks is an editor that breaks a key, and fixes it if it is broken.
 const breaks = `sh -c 'if grep -q rum: "$1"; then sed -i s/rum:/bash:/ "$1"; else sed -i s/run:/rum:/ "$1"; fi' x`
 
 func editAgain(t *testing.T) {

@@ -59,8 +59,8 @@ func definitions(t *testing.T) map[string]string {
 	return all
 }
 
-// TestGetImport: what get prints, import takes, and the tool is the same, from the
-// specification's definitions and from the examples.
+// TestGetImport: the output of get can be imported and gives the same tool, for the definitions of
+// the specification and the examples.
 func TestGetImport(t *testing.T) {
 	all := definitions(t)
 	if len(all) < 60 {

@@ -12,8 +12,7 @@ import (
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
-// seeing is a seat at a terminal of some size, whose screen is looked at as a person
-// would.
+// seeing is a seat at a terminal of a given size, whose screen can be read.
 type seeing struct {
 	*seat
 	shown *screentest.Screen
@@ -53,7 +52,7 @@ func (s *seeing) waits(text string) {
 	}
 }
 
-// leaves waits for the end, and answers what is left on the screen.
+// leaves waits for the end of the command, and returns what is left on the screen.
 func (s *seeing) leaves(code int) string {
 	s.Helper()
 	s.ends(code)
@@ -67,7 +66,7 @@ func (s *seeing) leaves(code int) string {
 	return text
 }
 
-// living goes on until it is told to: gate is made by the test.
+// living is a definition that runs until the test creates the file gate.
 const living = `
 steps:
   - name: first
@@ -115,7 +114,7 @@ func TestViewOnTerminal(t *testing.T) {
 	}
 }
 
-// The window's size changes while the run goes on.
+// TestViewResizedOnTerminal: the size of the window changes during the run.
 func TestViewResizedOnTerminal(t *testing.T) {
 	s := watch(t, 40, 10, living)
 	s.waits("0/3")
@@ -127,7 +126,7 @@ func TestViewResizedOnTerminal(t *testing.T) {
 	s.leaves(1)
 }
 
-// A retry is another run: what failed in the old one is not told of again.
+// TestViewOfRetry: a retry is a new run, so failures of the old run are not shown again.
 func TestViewOfRetry(t *testing.T) {
 	s := &seeing{shown: screentest.New(80, 24)}
 	s.seat = sit(t, `
@@ -161,8 +160,8 @@ steps:
 	}
 }
 
-// The run's output and what steps stream scroll above the view. What has no end gets
-// one.
+// TestViewWithOutput: the output of the run and streamed output scroll above the view. An
+// unfinished line is ended.
 func TestViewWithOutput(t *testing.T) {
 	s := watch(t, 80, 24, `
 steps:
@@ -180,8 +179,8 @@ steps:
 	}
 }
 
-// What reads the run's output from a pipe may write to the same terminal: nothing is
-// drawn over it.
+// TestViewBesideReader: a program that reads the output from a pipe may write to the same terminal,
+// and the view does not overwrite it.
 func TestViewBesideReader(t *testing.T) {
 	s := &seeing{shown: screentest.New(80, 24)}
 	s.seat = sit(t, `
@@ -232,7 +231,8 @@ steps:
 	}
 }
 
-// Ctrl-C says at once what it stops and what a second one does.
+// TestViewCtrlC: after Ctrl-C, the view shows immediately what is being stopped, and what a second
+// Ctrl-C does.
 func TestViewCtrlC(t *testing.T) {
 	const stops = `
 resources: {cleanup: [{final-command: 'touch cleaning; until test -e gate; do sleep 0.02; done'}]}

@@ -24,9 +24,10 @@ func (s *seat) puts(name, text string) {
 	}
 }
 
-// A watched tool runs again when its definition changes, one it uses, a file its cache
-// depends on or one that was named; a broken definition is told and watched on; a
-// parameter is asked for once; Ctrl-C ends with the last run's code.
+// TestWatched: a watched tool runs again when its definition changes, a definition that it uses, a
+// file that its cache depends on, or a file of --watch-path. Errors in a definition are reported,
+// and watching continues. Parameters are asked for only once. Ctrl-C exits with the code of the
+// last run.
 func TestWatched(t *testing.T) {
 	s := sit(t, `
 parameters: {WHO: {type: string, description: whom, required: true}}

@@ -138,7 +138,7 @@ func (t *Traces) TraceRun(b service.Started) (done func()) {
 	}
 }
 
-// AboutRun describes a run for its trace. resumed is the recorded run that is resumed, retries the one
+// AboutRun describes a run for its trace. resumed is the recorded run that is resumed, retried the one
 // that is retried; both are nil for a new run. now is the trace of the caller.
 func AboutRun(plan *flowrun.Plan, resumed, retried *flowrun.RecordedRun, now flowrun.TraceContext) telemetry.About {
 	about := telemetry.About{Tool: plan.Name(), Parent: now.Parent, State: now.State}

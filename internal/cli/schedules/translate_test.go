@@ -9,8 +9,8 @@ import (
 	"github.com/flowrun/flowrun/internal/schedule"
 )
 
-// TestOtherClocks: what systemd and cron are told means what flowrun does, and what they
-// cannot be told is refused. The forms were read back by systemd-analyze calendar.
+// TestOtherClocks: the translation for systemd and cron means the same as the schedule, or is an
+// error if that is impossible. The OnCalendar forms were checked with systemd-analyze calendar.
 func TestOtherClocks(t *testing.T) {
 	t.Setenv("TZ", "Europe/Zurich")
 	defer func(z *time.Location) { time.Local = z }(time.Local)
@@ -47,7 +47,7 @@ func TestOtherClocks(t *testing.T) {
 	}
 }
 
-// TestParameterWords: whatever a parameter holds is one word in a unit and in a crontab.
+// TestParameterWords: any value of a parameter is one word in a unit and in a crontab.
 func TestParameterWords(t *testing.T) {
 	in := installation{program: "/opt/flow run/flowrun", home: "/home/ada"}
 	for _, c := range []struct {

@@ -27,8 +27,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// stage is a project with tools, and a history; its service only notes what it is asked,
-// and runs end when the test says so.
+// stage is a project with tools and a history. Its service only records requests, and runs end when
+// the test says so.
 type stage struct {
 	*testing.T
 	store *sqlite.Store
@@ -83,7 +83,7 @@ func (s *stage) write(text string) {
 	s.definitions++
 }
 
-// serve begins to fire, until stop.
+// serve starts to fire schedules, until stop is called.
 func (s *stage) serve() (f *Scheduler, stop func()) {
 	env := &ui.Env{Stdout: io.Discard, Stderr: io.Discard}
 	f, stop = Start(s.Context(), env, s.store, s, slog.New(slog.NewTextHandler(&lockedWriter{w: &s.log}, nil)), func(schedule.Report) {})
@@ -191,7 +191,7 @@ func (s *stage) id(name string) string { return ScheduleID(name, ProjectHere()) 
 
 const everyHour = "name: t\ndescription: d\nbash: echo {A}\nparameters:\n  A: {description: a, default: x}\nschedule:\n"
 
-// TestAfterAnOutage: a service that was away for three slots does what catch-up says.
+// TestAfterAnOutage: a service that missed three scheduled times does what catch-up says.
 func TestAfterAnOutage(t *testing.T) {
 	s := newStage(t, everyHour+`  - {cron: "0 * * * *", timezone: UTC, name: none, params: {A: none}, catch-up: none}
   - {cron: "0 * * * *", timezone: UTC, name: once, params: {A: once}}
@@ -232,7 +232,7 @@ func TestAfterAnOutage(t *testing.T) {
 
 const everySecond = everyHour
 
-// TestOverlap: what becomes of a slot while a run is under way.
+// TestOverlap: what happens to a scheduled time while the previous run is active.
 func TestOverlap(t *testing.T) {
 	t.Run("skip", func(t *testing.T) {
 		s := newStage(t, everySecond+"  - {every: 1s}\n")
@@ -280,8 +280,8 @@ func TestOverlap(t *testing.T) {
 	})
 }
 
-// TestCannotBegin: a slot whose run can never begin is left out with the reason; one that
-// could not begin for another one's fault is begun later, under the same id.
+// TestCannotBegin: the claim of a run that can never start is abandoned with the reason. After a
+// temporary error, the run starts later with the same id.
 func TestCannotBegin(t *testing.T) {
 	s := newStage(t, everySecond+"  - {every: 1s}\n")
 	s.refusing(fmt.Errorf("%w: it wants elevated rights", service.ErrRefused))
@@ -300,8 +300,7 @@ func TestCannotBegin(t *testing.T) {
 	waittest.Until(s, "its run begins", func() bool { return slices.Contains(s.running(), open[0].Run) })
 }
 
-// TestGone: a claim whose schedule is gone is left out, that of another project is left
-// alone.
+// TestGone: the claim of a removed schedule is abandoned; claims of another project are kept.
 func TestGone(t *testing.T) {
 	s := newStage(t)
 	for i, id := range []string{s.id("gone"), "also-gone", "t@/somewhere/else"} {
@@ -319,8 +318,8 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// TestGoneOrBroken: while a definition cannot be read, a claim stays whose schedule may be
-// in it, and its run begins when that is mended.
+// TestGoneOrBroken: while a definition cannot be read, claims of schedules that may be in it are
+// kept. Their runs start when the definition is fixed.
 func TestGoneOrBroken(t *testing.T) {
 	s := newStage(t, everySecond+"  - {every: 1s}\n")
 	s.refusing(service.ErrDraining)
@@ -345,8 +344,8 @@ func TestGoneOrBroken(t *testing.T) {
 	waittest.Until(s, "its run begins", func() bool { return slices.Contains(s.running(), open[0].Run) })
 }
 
-// TestSetChanges: definitions and commands change what is fired, a broken definition
-// does not, and other projects' schedules are none of this service's.
+// TestSetChanges: definitions and commands change the set of schedules. A broken definition does
+// not, and schedules of other projects do not belong to it.
 func TestSetChanges(t *testing.T) {
 	s := newStage(t, everySecond+"  - {cron: '0 0 1 1 *', params: {A: defined}}\n")
 	add := func(name, project string) {
@@ -399,8 +398,8 @@ func TestSetChanges(t *testing.T) {
 	}
 }
 
-// TestSkipIfSuccessful: what a person has done since the slot before need not be done
-// again; the schedule's own runs do not count.
+// TestSkipIfSuccessful: a scheduled time is skipped if a person has run the tool successfully since
+// the previous one. Runs of the schedule itself do not count.
 func TestSkipIfSuccessful(t *testing.T) {
 	s := newStage(t, everySecond+"  - {every: 1s, skip-if-successful: true}\n")
 	s.serve()

@@ -12,8 +12,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
-// TestPages holds the help pages of tool commands against the flags that the commands
-// have: none is missing, none is made up.
+// TestPages compares the help pages of tool commands with the flags of the commands.
 func TestPages(t *testing.T) {
 	env := &ui.Env{}
 	for _, c := range toolCommand(env).Commands() {
@@ -94,8 +93,8 @@ func TestSplitWords(t *testing.T) {
 	}
 }
 
-// FuzzParseAdd: any command line is taken or told about, never a panic; what it was
-// taken for can be written.
+// FuzzParseAdd: any command line is parsed or rejected with problems, without a panic, and a parsed
+// definition can be written.
 func FuzzParseAdd(f *testing.F) {
 	f.Add("x\n--bash\necho {A}\n--parameter\nA\nan A\ntype=number\ndefault=1")
 	f.Add("--step\na\nb\n--parallel\n--step-command-linux\na\nc\n--wait-for\na,,b\n--test\nt\n\n--test-param\nA=1")

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestBuildsOfTheGoCommand: what a program knows of itself that no release stamped.
+// TestBuildsOfTheGoCommand: what a program without a release stamp knows about itself.
 func TestBuildsOfTheGoCommand(t *testing.T) {
 	checkout := []debug.BuildSetting{{Key: "vcs", Value: "git"}, {Key: "vcs.revision", Value: "0123456789abcdef0123456789abcdef01234567"}, {Key: "vcs.time", Value: "2026-11-22T01:02:03Z"}}
 	for _, c := range []struct {
