@@ -237,7 +237,7 @@ func TestOverlap(t *testing.T) {
 	t.Run("skip", func(t *testing.T) {
 		s := newStage(t, everySecond+"  - {every: 1s}\n")
 		s.serve()
-		waittest.Until(s, "a slot is left out", func() bool { return strings.Contains(s.last(s.id("t")).Reason, "overlap") })
+		waittest.Until(s, "a scheduled time is skipped", func() bool { return strings.Contains(s.last(s.id("t")).Reason, "overlap") })
 		if list := s.running(); len(list) != 1 {
 			t.Error("under way:", list)
 		}
@@ -262,7 +262,7 @@ func TestOverlap(t *testing.T) {
 	t.Run("queue", func(t *testing.T) {
 		s := newStage(t, everySecond+"  - {every: 1s, overlap: queue}\n")
 		_, stop := s.serve()
-		waittest.Until(s, "one waits and another is left out", func() bool { return strings.Contains(s.last(s.id("t")).Reason, "waits for its turn") })
+		waittest.Until(s, "one run waits and another time is skipped", func() bool { return strings.Contains(s.last(s.id("t")).Reason, "already waiting") })
 		open, err := s.store.FiringStore().Open(t.Context())
 		if err != nil || len(open) != 1 || len(s.running()) != 1 {
 			t.Fatalf("%+v %v, under way %v", open, err, s.running())
@@ -432,7 +432,7 @@ func TestSkipIfSuccessful(t *testing.T) {
 			s.end(id, dag.Succeeded)
 		}
 	})
-	waittest.Until(s, "a slot is left out", func() bool { return strings.Contains(s.last(s.id("t")).Reason, "succeeded") })
+	waittest.Until(s, "a scheduled time is skipped", func() bool { return strings.Contains(s.last(s.id("t")).Reason, "succeeded") })
 	close(stop)
 	work.Wait()
 }
