@@ -201,7 +201,7 @@ func noQuestion(p *flowrun.RecordedRun, step string, open []flowrun.Question) er
 		if s.Message != "" {
 			said = " (" + s.Message + ")"
 		}
-		return fmt.Errorf("step %s of run %s is not waiting for an answer; its status %s%s%s", step, id, statusText(s.Status), said, waiting)
+		return fmt.Errorf("step %s of run %s is not waiting for an answer; it %s%s%s", step, id, statusText(s.Status), said, waiting)
 	}
 	if p.Plan.Step(step) == nil {
 		return p.NoStep(step)
@@ -288,7 +288,7 @@ func continuedElsewhere(ctx context.Context, env *ui.Env, s *sqlite.Store, p *fl
 		}
 	}
 	if p.Info.Status.Settled() && p.Info.Status != dag.Interrupted {
-		return reportElsewhere("run %s has ended in the meantime; its status %s; for details: flowrun show %s", id, statusText(p.Info.Status), id)
+		return reportElsewhere("run %s has ended in the meantime; it %s; for details: flowrun show %s", id, statusText(p.Info.Status), id)
 	}
 	dir, err := ui.StateDir()
 	if err != nil {

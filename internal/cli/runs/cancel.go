@@ -50,7 +50,7 @@ cleanup itself, unless a service started the run.`,
 				case dag.Waiting:
 					return cancelWaiting(ctx, env, s, info)
 				default:
-					env.Notef("run %s has already ended; its status %s", id, statusText(info.Status, info.Notes...))
+					env.Notef("run %s has already ended; it %s", id, statusText(info.Status, info.Notes...))
 				}
 				return nil
 			})

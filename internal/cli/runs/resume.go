@@ -185,7 +185,7 @@ func nothingToDo(env *ui.Env, r *flowrun.Result, form string) error {
 	if slices.ContainsFunc(r.Steps, func(s flowrun.StepResult) bool { return s.Status == dag.Interrupted }) {
 		hint = "; to run its interrupted steps again, add --rerun-interrupted"
 	}
-	env.Notef("run %s has no steps left to run; its status %s%s", r.ID, statusText(r.Status, r.Notes...), hint)
+	env.Notef("run %s has no steps left to run; it %s%s", r.ID, statusText(r.Status, r.Notes...), hint)
 	if form == "json" {
 		return ui.WriteJSON(env, r)
 	}
