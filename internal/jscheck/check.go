@@ -11,18 +11,21 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// checker looks for what is wrong with a script that the language allows.
+// checker collects the diagnostics of one script: code that the language allows and that is most
+// likely a mistake.
 type checker struct {
 	text    tool.Text
 	form    Form
 	tree    *Tree
 	vars    []string
-	globals []string // names that the script's world has
+	globals []string // the built-in names of the script's world
 	found   tool.Diagnostics
 }
 
-// Check looks for what is wrong with a script, whose text stands in a definition, in which
-// the names vars are known beside the globals of its world.
+// Check reports code that parses but is most likely a mistake: a body that returns nothing,
+// names that are unavailable or not declared, and endless loops. text is the script as it is
+// written in the definition and gives the positions. vars are the variables that the call passes
+// to the script, and globals are the built-in names of its world.
 func (t *Tree) Check(text tool.Text, vars, globals []string) tool.Diagnostics {
 	c := &checker{text: text, form: t.Source.Form, tree: t, vars: vars, globals: globals}
 	c.returns()
@@ -36,7 +39,8 @@ func (c *checker) lint(severity tool.Severity, code string, n ast.Node, length i
 	c.found = append(c.found, tool.Diagnostic{Code: code, Severity: severity, Pos: c.text.At(off), Len: length, Message: message, Hint: hint})
 }
 
-// returns demands that a Body can return something, or can do nothing but throw.
+// returns reports a Body that cannot reach a return statement. A Body that always throws is
+// allowed.
 func (c *checker) returns() {
 	if c.form != Body {
 		return
@@ -50,7 +54,7 @@ func (c *checker) returns() {
 		Hint:    "end it with return and the value for the next step, as in: return result;"})
 }
 
-// gone are the names that people look for in vain, and what to use in their place.
+// gone maps names that scripts often use and do not have to what they can use instead.
 var gone = map[string]string{
 	"require":  "a script cannot load modules; write a .tool.js if you need them",
 	"process":  "a script cannot access the process; pass what it needs as a parameter",
@@ -60,7 +64,7 @@ var gone = map[string]string{
 	"Function": "scripts cannot run text as code; write the function itself",
 }
 
-// names looks at the names that the script does not declare.
+// names reports the names that the script uses and does not declare.
 func (c *checker) names() {
 	known, called := c.declared(), called(c.tree.body)
 	visit(c.tree.body.Body, func(n ast.Node) bool {
@@ -92,9 +96,10 @@ func (c *checker) unknown(id *ast.Identifier, name string) {
 	c.lint(tool.Warning, "js-undeclared", id, len(name), strconv.Quote(name)+" is not declared", hint)
 }
 
-// declared are all names that the script declares or assigns anywhere, those that the
-// call gives it, and those it probes for with typeof. That a name is declared in one
-// function and used in another is not looked at: what is doubtful is not reported.
+// declared returns all names that the script declares or assigns anywhere, the variables of the
+// call, and the names that the script probes with typeof. It ignores scopes: a name that is
+// declared in one function and used in another counts as declared, so that only certain mistakes
+// are reported.
 func (c *checker) declared() map[string]bool {
 	known := map[string]bool{"arguments": true, "undefined": true}
 	for _, name := range c.vars {
@@ -106,7 +111,7 @@ func (c *checker) declared() map[string]bool {
 	return known
 }
 
-// loops warns of loops that nothing ends.
+// loops warns about loops that never end.
 func (c *checker) loops() {
 	looked := 0
 	visit(c.tree.body.Body, func(n ast.Node) bool {
@@ -136,10 +141,12 @@ func (c *checker) loops() {
 	})
 }
 
-// maxLoops is how many endless loops are looked into: each look is at all of a loop.
+// maxLoops limits how many endless loops of a script are checked, because each check visits the
+// whole body of the loop.
 const maxLoops = 100
 
-// ends says whether something in a loop's body can end the loop, or lets others run.
+// ends reports whether a loop's body contains a statement that can end the loop, or an await or
+// yield, which lets other code run.
 func ends(body ast.Statement) (found bool) {
 	visit(body, func(n ast.Node) bool {
 		switch n := n.(type) {

@@ -1,10 +1,9 @@
-// Package jscheck reads scripts without running them. A [Source] goes in, which is the
-// author's text and how it is read; [Source.Parse] makes a [Tree] of it, or says what the
-// syntax error is and where. A Tree answers what is wrong with a script that the language
-// allows (names that nothing declares, loops without an end, a body that returns nothing),
-// which members of a variable it reads, and what is to be compiled. [Outline] finds the
-// places of a tool's methods and of what they return.
+// Package jscheck parses and checks scripts without running them. A [Source] is the author's
+// text together with its form. [Source.Parse] returns a [Tree], or the syntax error and its
+// offset. A Tree reports likely mistakes (undeclared names, endless loops, a body that returns
+// nothing), lists the members of a variable that the script reads, and gives the program to
+// compile. [Outline] finds the positions of a tool's methods and of the values they return.
 //
-// Offsets and places are those of the author's file. The package does not know what runs a
-// script: the names of the globals are given to it.
+// All offsets and positions refer to the author's file. The package does not depend on what runs
+// the script: the caller passes in the names of the globals.
 package jscheck

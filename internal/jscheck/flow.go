@@ -5,15 +5,15 @@ import (
 	"github.com/dop251/goja/token"
 )
 
-// flow follows a function's statements from its beginning, each once. It says whether a
-// return can be reached, as far as that can be told without running anything.
+// flow follows the statements of a function and finds out whether a return can be reached. It
+// visits each statement once and evaluates no conditions except literal ones.
 type flow struct {
 	returns bool
-	breaks  int // those that were reached, whatever they leave
-	goesOn  int // continue
+	breaks  int // break statements that can be reached, whichever statement they leave
+	goesOn  int // continue statements that can be reached
 }
 
-// list says whether the end of the statements can be reached.
+// list reports whether the end of the statements can be reached.
 func (f *flow) list(statements []ast.Statement) bool {
 	for _, s := range statements {
 		if !f.statement(s) {
@@ -23,7 +23,7 @@ func (f *flow) list(statements []ast.Statement) bool {
 	return true
 }
 
-// statement says whether what follows the statement can be reached.
+// statement reports whether the code after the statement can be reached.
 func (f *flow) statement(s ast.Statement) bool {
 	switch s := s.(type) {
 	case *ast.ReturnStatement:
@@ -68,8 +68,8 @@ func (f *flow) statement(s ast.Statement) bool {
 	return true
 }
 
-// left says whether a break in a loop's body may lead out of the loop. One that leaves an
-// inner loop counts too: nothing is refused for it.
+// left reports whether a break in a loop's body may leave the loop. A break that leaves an inner
+// loop counts too, which only means that one mistake fewer is reported.
 func (f *flow) left(body ast.Statement) bool {
 	breaks := f.breaks
 	f.statement(body)
@@ -92,7 +92,7 @@ func (f *flow) try(s *ast.TryStatement) bool {
 	return (s.Finally == nil || f.list(s.Finally.List)) && end
 }
 
-// always says whether a condition is written as one that holds always.
+// always reports whether a condition is a literal that is always true.
 func always(test ast.Expression) bool {
 	switch t := test.(type) {
 	case *ast.BooleanLiteral:

@@ -8,17 +8,17 @@ import (
 	"github.com/dop251/goja/file"
 )
 
-// Mention is a member of a variable that a script names: steps.build.
+// Mention is a use of a member of a variable, such as steps.build.
 type Mention struct {
 	Name string
-	Path []string // what is read of it, as far as it is written with names: output, or json and url
-	Off  int      // in the script's text
-	Len  int      // of the variable and the member's name together
+	Path []string // what is read of the member, as far as it is written as names: output, or json and url
+	Off  int      // offset in the script's text
+	Len  int      // length of the variable, the dot and the member's name
 }
 
-// mentionsOf are the members that the script reads of one of its variables. whole says
-// that the script uses the variable otherwise, as in steps[x], so that nobody can tell
-// which; at is an offset where it does.
+// Mentions returns the members of a variable that the script reads, in the order of the text.
+// whole reports that the script also uses the variable in another way, such as steps[x], so that
+// the members it reads cannot be known; at is the offset of the first such use.
 func (t *Tree) Mentions(variable string) (list []Mention, whole bool, at int) {
 	m := &mentions{source: t.Source, variable: variable}
 	if m.redeclared(t.body.Body) {
@@ -29,7 +29,7 @@ func (t *Tree) Mentions(variable string) (list []Mention, whole bool, at int) {
 	return m.list, m.whole, m.at
 }
 
-// mentions looks for the members of a variable.
+// mentions collects the uses of the members of a variable.
 type mentions struct {
 	source   Source
 	variable string
@@ -40,7 +40,7 @@ type mentions struct {
 
 func (m *mentions) visit(n ast.Node) { visit(n, m.node) }
 
-// node looks at a node, and says whether to look below it.
+// node handles one node and reports whether the nodes below it still have to be visited.
 func (m *mentions) node(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.FunctionLiteral, *ast.ArrowFunctionLiteral:
@@ -57,7 +57,8 @@ func (m *mentions) node(n ast.Node) bool {
 	return true
 }
 
-// redeclared says whether the script, outside of its functions, has a variable of that name.
+// redeclared reports whether the script declares a variable of that name outside of its
+// functions.
 func (m *mentions) redeclared(body ast.Node) (found bool) {
 	visit(body, func(n ast.Node) bool {
 		declares(n, func(name string) { found = found || name == m.variable })
@@ -66,7 +67,8 @@ func (m *mentions) redeclared(body ast.Node) (found bool) {
 	return found
 }
 
-// hidden says whether a function gives the variable's name to something of its own.
+// hidden reports whether a function declares or assigns the variable's name itself, so that the
+// name means something else in it.
 func (m *mentions) hidden(f ast.Node) (found bool) {
 	visit(f, func(n ast.Node) bool {
 		declares(n, func(name string) { found = found || name == m.variable })
@@ -75,14 +77,14 @@ func (m *mentions) hidden(f ast.Node) (found bool) {
 	return found
 }
 
-// member is one link of a chain: a property with its name, "" where that is not written.
+// member is one link of a chain: a property with its name, or "" if the name is not a literal.
 type member struct {
 	name    string
 	end     file.Idx
-	dynamic ast.Expression // of [x]
+	dynamic ast.Expression // x in [x]
 }
 
-// links are the properties after the first expression of a chain, in order.
+// links splits a chain into its first expression and the properties after it, in order.
 func links(e ast.Expression) (base ast.Expression, list []member) {
 	for {
 		switch n := e.(type) {
@@ -107,8 +109,8 @@ func links(e ast.Expression) (base ast.Expression, list []member) {
 	}
 }
 
-// chain takes an expression that begins with the variable, and says whether it does.
-// The last link of what is called is a method.
+// chain handles an expression that begins with the variable, and reports whether it is one. If
+// the expression is called, its last link is a method and not part of the path.
 func (m *mentions) chain(e ast.Expression, called bool, args []ast.Expression) bool {
 	base, list := links(e)
 	id, ok := base.(*ast.Identifier)
@@ -146,7 +148,8 @@ func (m *mentions) otherwise(n ast.Node) {
 	}
 }
 
-// pattern takes const {build, test: t} = steps, and says whether it is one.
+// pattern handles a destructuring of the variable, such as const {build, test: t} = steps, and
+// reports whether it is one.
 func (m *mentions) pattern(target, value ast.Expression) bool {
 	id, ok := value.(*ast.Identifier)
 	pattern, object := target.(*ast.ObjectPattern)

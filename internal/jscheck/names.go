@@ -5,7 +5,7 @@ import (
 	"github.com/dop251/goja/token"
 )
 
-// names calls add with every name that something below n declares or assigns.
+// names calls add with every name that n or a node below it declares or assigns.
 func names(n ast.Node, add func(string)) {
 	visit(n, func(n ast.Node) bool {
 		declares(n, add)
@@ -41,7 +41,7 @@ func nameOf(id *ast.Identifier, add func(string)) {
 	}
 }
 
-// targets are the names in a pattern.
+// targets calls add with the names in a pattern.
 func targets(n ast.Expression, add func(string)) {
 	switch n := n.(type) {
 	case *ast.Identifier:
@@ -61,14 +61,14 @@ func targets(n ast.Expression, add func(string)) {
 			}
 		}
 		targets(n.Rest, add)
-	case *ast.AssignExpression: // with a default
+	case *ast.AssignExpression: // a target with a default
 		targets(n.Left, add)
 	case *ast.Binding:
 		targets(n.Target, add)
 	}
 }
 
-// probed calls add with the names that are looked for with typeof.
+// probed calls add with the names that are operands of typeof.
 func probed(n ast.Node, add func(string)) {
 	visit(n, func(n ast.Node) bool {
 		if u, ok := n.(*ast.UnaryExpression); ok && u.Operator == token.TYPEOF {
@@ -78,7 +78,7 @@ func probed(n ast.Node, add func(string)) {
 	})
 }
 
-// called are the names that are called, or made with new.
+// called returns the identifiers that are called, or constructed with new.
 func called(n ast.Node) map[*ast.Identifier]bool {
 	found := map[*ast.Identifier]bool{}
 	visit(n, func(n ast.Node) bool {

@@ -10,20 +10,20 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Outline knows where the methods of a tool stand in its file, for what is wrong with
-// what they answer.
+// Outline holds the positions of a tool's methods in its file. It locates mistakes in the values
+// that they return.
 type Outline struct {
 	source  Source
 	methods map[string]method
 }
 
-// method is one method of the tool: where its name stands, and its body.
+// method is one method of the tool: the position of its name, and its body.
 type method struct {
 	at   file.Idx
 	body ast.Node
 }
 
-// OutlineOf reads the syntax tree of a module; of one that cannot be read it knows nothing.
+// OutlineOf parses a module. The outline of a module that cannot be parsed is empty.
 func OutlineOf(m *tool.Module) Outline {
 	o := Outline{source: SourceOf(m), methods: map[string]method{}}
 	t, bad := o.source.Parse()
@@ -46,12 +46,12 @@ func OutlineOf(m *tool.Module) Outline {
 	return o
 }
 
-// SourceOf is a module as it is parsed.
+// SourceOf returns the source of a module.
 func SourceOf(m *tool.Module) Source {
 	return Source{Form: Module, Text: string(m.Code), Map: m.Map, File: m.File}
 }
 
-// toolMethods are the methods that a tool may have.
+// toolMethods are the names of the methods that a tool may have.
 var toolMethods = []string{"getMetadata", "getSchema", "execute", "getDependencies", "getBusinessErrors", "init", "cleanup", "getBridges", "getMockArgs", "getBridgeErrors"}
 
 func methodsOf(list []ast.Property) map[string]method {
@@ -60,7 +60,7 @@ func methodsOf(list []ast.Property) map[string]method {
 		switch p := p.(type) {
 		case *ast.PropertyKeyed:
 			add(found, p.Key, p.Value)
-		case *ast.PropertyShort: // { execute }, of a function that stands elsewhere
+		case *ast.PropertyShort: // { execute }: the function is defined elsewhere
 			add(found, &p.Name, &p.Name)
 		}
 	}
@@ -85,7 +85,7 @@ func add(found map[string]method, key ast.Expression, body ast.Node) {
 	}
 }
 
-// keyName is the name of a property, "" for one that is computed.
+// keyName returns the name of a property, or "" if it is computed.
 func keyName(key ast.Expression) string {
 	switch k := key.(type) {
 	case *ast.StringLiteral:
@@ -96,9 +96,9 @@ func keyName(key ast.Expression) string {
 	return ""
 }
 
-// Place is where a method stands, or what it answers at a path such as
-// parameters.properties.NAME or [2].match, as far as that is written out there; the
-// beginning of the file for a method that it does not have.
+// Place returns the position of a method, or of what it returns at a path such as
+// parameters.properties.NAME or [2].match, as far as the path can be followed in a literal. For
+// a method that the tool does not have it returns the beginning of the file.
 func (o Outline) Place(name, path string) tool.Pos {
 	m, ok := o.methods[name]
 	if !ok {
@@ -113,7 +113,8 @@ func (o Outline) Place(name, path string) tool.Pos {
 	return o.source.Pos(o.source.offset(at))
 }
 
-// answers are the literals that a function returns itself.
+// answers returns the expressions that a function itself returns; functions inside it are left
+// out.
 func answers(body ast.Node) (list []ast.Expression) {
 	switch f := body.(type) {
 	case *ast.ArrowFunctionLiteral:
@@ -135,8 +136,8 @@ func answers(body ast.Node) (list []ast.Expression) {
 	return list
 }
 
-// inside is the place in a literal to which a path leads, as far as it can be followed; 0
-// where it cannot be followed at all.
+// inside returns the position that a path leads to in a literal, as far as the path can be
+// followed, or 0 if it cannot be followed at all.
 func inside(e ast.Expression, path []string) (at file.Idx) {
 	for _, part := range path {
 		next := ast.Expression(nil)
@@ -159,7 +160,7 @@ func inside(e ast.Expression, path []string) (at file.Idx) {
 	return at
 }
 
-// splitPath takes a path apart: list[0].name is list, 0 and name.
+// splitPath splits a path into its parts: list[0].name becomes list, 0 and name.
 func splitPath(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' })
 }

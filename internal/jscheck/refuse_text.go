@@ -6,11 +6,13 @@ import (
 	"github.com/dop251/goja/parser"
 )
 
-// RefuseText is an option of the parser that calls throw, which must panic. All that makes
-// code of text while a script runs parses it with the options of its world: eval, Function
-// and the hidden constructors beside it, whichever way a script gets hold of them. Programs
-// of the host are parsed before there is a world. The option's own parameter has no name
-// outside of its package, so that the function has to be made.
+// RefuseText returns a parser option that calls throw, which must panic. A world parses with its
+// options whatever a script turns from text into code at run time, whether with eval, Function
+// or the hidden constructors of async functions and generators, so none of them works. Programs
+// of flowrun itself are parsed before there is a world and are not affected.
+//
+// The type of the option's parameter is not exported by the parser package, so the function is
+// made by reflection.
 func RefuseText(throw func()) parser.Option {
 	option := func([]reflect.Value) []reflect.Value {
 		throw()

@@ -18,12 +18,13 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Form is what a script is in terms of the language, and with that in what world it runs.
+// Form is the part of a program that a script is in terms of the language. It also decides which
+// world the script runs in.
 type Form int
 
-// The forms. The world of a Body and of an Expression has the language and nothing else;
-// that of a Step and of a Module has console, timers, the modules of Shim and
-// means to ask as well.
+// The forms. The world of a Body and of an Expression has only the language. The world of a Step
+// and of a Module also has console, timers, the built-in modules of jsworld.Shim, and host
+// calls.
 const (
 	Body       Form = iota // statements of a function, which returns
 	Expression             // one expression: a transform
@@ -31,30 +32,31 @@ const (
 	Step                   // statements of a js: step, which may return
 )
 
-// Wide says whether the world of the form has more than the language.
+// Wide reports whether the world of the form has more than the language.
 func Wide(f Form) bool { return f == Module || f == Step }
 
-// Source is a script as it travels to the process that runs it.
+// Source is a script in the form in which it is sent to the process that runs it.
 type Source struct {
 	Form Form   `json:"form"`
 	Text string `json:"text"`
-	Map  []byte `json:"map,omitempty"`  // of a Module
-	File string `json:"file,omitempty"` // of a Module
+	Map  []byte `json:"map,omitempty"`  // source map; only of a Module
+	File string `json:"file,omitempty"` // only of a Module
 }
 
-// Digest names the source: what is equal is compiled once.
+// Digest returns a hash of the source. Equal sources have equal digests, so they are compiled
+// once.
 func (s Source) Digest() string {
-	b, _ := json.Marshal(s) // strings and numbers alone
+	b, _ := json.Marshal(s) // cannot fail: only strings and numbers
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
 }
 
-// ScriptName stands for the author's script in goja's places.
+// ScriptName is the file name of the author's script in goja's positions.
 const ScriptName = "script"
 
-// around is what is written around the author's text, on its first line and below its
-// last. Everything but a module is read as an async function, so that await always is the
-// keyword; see parse.
+// around returns the code that is put before the author's text, on the same first line, and
+// after its last line. Everything except a module is parsed as an async function, so that await
+// is always a keyword; see Parse.
 func (f Form) around() (before, after string) {
 	switch f {
 	case Expression:
@@ -65,39 +67,40 @@ func (f Form) around() (before, after string) {
 	return "(async function () {", "\n})"
 }
 
-// MaxScript is how long a script may be that is no Module, in bytes. A longer one is a
-// program, and belongs into a .tool.js.
+// MaxScript is the maximum length in bytes of a script that is not a Module. Longer code belongs
+// in a .tool.js.
 const MaxScript = 64 << 10
 
-// maxNesting is how many brackets may be open at once: goja's parser is recursive, and
-// a Go program whose stack is full dies.
+// maxNesting limits how many brackets may be open at once: goja's parser is recursive, and a Go
+// program whose stack overflows cannot recover.
 const maxNesting = 1000
 
-// labels are more of them in a row than there are loops to leave; goja's parser takes a
-// time for them that grows with their number's cube.
+// labels matches 50 consecutive labels, more than there are loops to leave. The time that goja's
+// parser takes for labels grows with the cube of their number.
 var labels = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:[\pL\w$]+\s*:\s*){50}`) })
 
 // Tree is a source that has been parsed.
 type Tree struct {
 	Source  Source
 	program *ast.Program
-	body    *ast.FunctionLiteral // around the author's text
+	body    *ast.FunctionLiteral // the function around the author's text
 }
 
-// Complete is the tree as it is compiled, which happens once.
+// Complete returns the program to compile. It changes the tree and must be called only once.
 func (t *Tree) Complete() *ast.Program {
 	t.properties()
 	return t.program
 }
 
-// Parse reads the source. A Module is read by whoever runs it.
+// Parse parses the source and returns its tree, or the first problem. The caller reads the file
+// of a Module.
 func (s Source) Parse() (t *Tree, p *Problem) {
 	defer RecoverTo(&p)
 	if p := s.bounds(); p != nil {
 		return nil, p
 	}
 	before, after := s.Form.around()
-	// A source map named in a comment would be read from the disk.
+	// Without the option, goja would read from the disk a source map that a comment names.
 	program, err := parser.ParseFile(nil, ScriptName, before+s.Text+after, 0, parser.WithDisableSourceMaps)
 	if err != nil {
 		return nil, s.syntax(err)
@@ -114,7 +117,7 @@ func (s Source) Parse() (t *Tree, p *Problem) {
 	return t, nil
 }
 
-// bounds refuses what is too much for the parser.
+// bounds rejects sources that would take the parser too much time or stack.
 func (s Source) bounds() *Problem {
 	if s.Form != Module && len(s.Text) > MaxScript {
 		return &Problem{Off: MaxScript, Message: fmt.Sprintf("the script is longer than %d KiB", MaxScript>>10)}
@@ -137,7 +140,7 @@ func (s Source) bounds() *Problem {
 	return nil
 }
 
-// function is the one function that the program consists of.
+// function returns the one function that the program consists of, or nil if it is anything else.
 func function(p *ast.Program) *ast.FunctionLiteral {
 	if len(p.Body) != 1 {
 		return nil
@@ -150,7 +153,7 @@ func function(p *ast.Program) *ast.FunctionLiteral {
 	return f
 }
 
-// firstClose is where a text leaves the function that stands around it.
+// firstClose returns the offset at which the author's text closes the function around it.
 func (s Source) firstClose(p *ast.Program) (off int) {
 	visit(p, func(n ast.Node) bool {
 		f, ok := n.(*ast.FunctionLiteral)
@@ -162,7 +165,8 @@ func (s Source) firstClose(p *ast.Program) (off int) {
 	return off
 }
 
-// returnValue makes `_=expression` the function's result.
+// returnValue turns `_=expression` into a return statement. It reports whether the text is a
+// single expression.
 func (t *Tree) returnValue() bool {
 	if len(t.body.Body.List) != 1 {
 		return false
@@ -184,7 +188,7 @@ func (t *Tree) returnValue() bool {
 	return true
 }
 
-// awaits says whether the script itself, and not a function in it, waits for promises.
+// awaits reports whether the script itself, and not only a function in it, uses await.
 func (t *Tree) awaits() (found bool) {
 	visit(t.body.Body, func(n ast.Node) bool {
 		_, await := n.(*ast.AwaitExpression)
@@ -194,14 +198,14 @@ func (t *Tree) awaits() (found bool) {
 	return found
 }
 
-// offset is where in the author's text something is that goja read.
+// offset converts a position of goja to an offset in the author's text.
 func (s Source) offset(at file.Idx) int {
 	before, _ := s.Form.around()
 	return min(max(int(at)-1-len(before), 0), len(s.Text))
 }
 
-// OffsetOf is where in the author's text a line and column are, as goja counts them:
-// columns in bytes, lines by every line terminator of the language.
+// OffsetOf converts a line and column to an offset in the author's text. They are counted as
+// goja counts them: columns in bytes, lines by every line terminator of the language.
 func (s Source) OffsetOf(line, col int) int {
 	before, _ := s.Form.around()
 	if line <= 1 {
@@ -214,7 +218,7 @@ func (s Source) OffsetOf(line, col int) int {
 	return min(at+col-1, len(s.Text))
 }
 
-// nextLine is how far away the next line begins.
+// nextLine returns the number of bytes until the beginning of the next line.
 func nextLine(s string) int {
 	i := strings.IndexAny(s, "\r\n\u2028\u2029")
 	if i < 0 {
@@ -227,32 +231,33 @@ func nextLine(s string) int {
 	return i + n
 }
 
-// ProblemAt is a problem at an offset of what the compiler read, which is the author's text
-// with what is written around it.
+// ProblemAt returns a problem at an offset of the compiled text, which includes the code around
+// the author's text.
 func (s Source) ProblemAt(off int, message string) *Problem {
 	return &Problem{Off: s.offset(file.Idx(off + 1)), Message: message}
 }
 
-// Problem is what keeps a source from being run.
+// Problem is the reason why a source cannot be run.
 type Problem struct {
 	Off     int
 	Message string
 }
 
-// recovered makes a panic of the parser or compiler a problem. It must be deferred itself.
+// RecoverTo turns a panic of the parser or compiler into a problem. It must be deferred
+// directly, or it recovers nothing.
 func RecoverTo(p **Problem) {
 	if x := recover(); x != nil {
 		*p = &Problem{Message: fmt.Sprint("cannot parse it: ", x)}
 	}
 }
 
-// syntax is what the parser has against the source.
+// syntax turns an error of the parser into a problem.
 func (s Source) syntax(err error) *Problem {
 	var list parser.ErrorList
-	if errors.As(err, &list) && len(list) > 0 { // what follows the first is guesswork
+	if errors.As(err, &list) && len(list) > 0 { // errors after the first are usually consequences of it
 		at := list[0].Position
 		off, message := s.OffsetOf(at.Line, at.Column), list[0].Message
-		if off >= len(s.Text) { // in what is written around the author's text
+		if off >= len(s.Text) { // in the code after the author's text
 			off = len(strings.TrimRight(s.Text, " \t\r\n"))
 			if s.Form == Expression || message == "Unexpected token )" {
 				message = "Unexpected end of input"

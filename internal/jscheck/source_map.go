@@ -8,10 +8,11 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// SourceMap says where the author wrote what a bundle holds; nil knows nothing.
+// SourceMap maps positions in a bundle to positions in the author's files. A nil SourceMap maps
+// nothing.
 type SourceMap struct{ consumer *sourcemap.Consumer }
 
-// ReadMap is the source's map, nil where there is none that can be read.
+// ReadMap returns the source map of the source, or nil if there is none or it cannot be parsed.
 func (s Source) ReadMap() *SourceMap {
 	if len(s.Map) == 0 {
 		return nil
@@ -23,8 +24,8 @@ func (s Source) ReadMap() *SourceMap {
 	return &SourceMap{m}
 }
 
-// Original is where the author wrote what stands at a line and column of the bundle. The
-// file is named as the map names it.
+// Original returns the author's position for a line and column of the bundle, both counted from
+// 1. The file has the name that the map gives it.
 func (m *SourceMap) Original(line, col int) (p tool.Pos, ok bool) {
 	if m == nil {
 		return p, false
@@ -33,8 +34,8 @@ func (m *SourceMap) Original(line, col int) (p tool.Pos, ok bool) {
 	return tool.Pos{File: file, Line: line, Col: col + 1}, ok
 }
 
-// Pos is the place of an offset of a module in the author's file, which a source map may
-// name; the beginning of the file where the map does not.
+// Pos converts an offset in a module to a position in the author's file, using the source map if
+// there is one. If the map does not cover the offset, Pos returns the beginning of the file.
 func (s Source) Pos(off int) tool.Pos {
 	p := tool.Text{S: s.Text, Pos: tool.Pos{File: s.File, Line: 1, Col: 1}}.At(off)
 	if s.Map == nil {

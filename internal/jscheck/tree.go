@@ -6,9 +6,9 @@ import (
 	"github.com/dop251/goja/ast"
 )
 
-// visit calls f for the node and everything below it, from the left to the right, and
-// goes below a node only where f says so. What is a name and no reference (a property
-// after a dot, a label, a key) is left out.
+// visit calls f for n and all nodes below it, in the order of the text, and visits the nodes
+// below a node only if f returns true. It skips names that are not references: properties after
+// a dot, labels, and keys.
 func visit(n ast.Node, f func(ast.Node) bool) {
 	v := reflect.ValueOf(n)
 	if n == nil || v.Kind() == reflect.Pointer && v.IsNil() || !f(n) {
@@ -33,7 +33,7 @@ func visitField(v reflect.Value, f func(ast.Node) bool) {
 		for i := range v.Len() {
 			visitField(v.Index(i), f)
 		}
-	case reflect.Struct: // a node that another holds by value
+	case reflect.Struct: // a node that is stored by value in another one
 		if n, ok := v.Addr().Interface().(ast.Node); ok {
 			visit(n, f)
 		}
@@ -47,7 +47,8 @@ func visitField(v reflect.Value, f func(ast.Node) bool) {
 	}
 }
 
-// named says whether a field of a node holds names, or nodes that hang elsewhere as well.
+// named reports whether a field of a node holds a name, or nodes that are also reachable through
+// another field.
 func named(node reflect.Value, field string) bool {
 	switch field {
 	case "DeclarationList", "File", "Label", "Meta", "Property":
@@ -62,7 +63,8 @@ func named(node reflect.Value, field string) bool {
 	return false
 }
 
-// isFunction says whether n has a body of its own, whose returns are not those around it.
+// isFunction reports whether n is a function, whose return statements do not belong to the code
+// around it.
 func isFunction(n ast.Node) bool {
 	switch n.(type) {
 	case *ast.FunctionLiteral, *ast.ArrowFunctionLiteral:

@@ -9,13 +9,13 @@ import (
 	"github.com/dop251/goja/unistring"
 )
 
-// Of goja's two engines for regular expressions only the one that looks ahead knows
-// properties of Unicode (\p{L}); the other takes them for plain letters and matches
-// nothing. An empty look ahead chooses the right one, and changes no match. It stands in
-// the tree and not in the text, so that places stay where they are.
+// goja has two engines for regular expressions. Only the one that supports lookahead knows
+// Unicode properties (\p{L}); the other one reads them as plain letters and matches nothing. An
+// empty lookahead selects the right engine and changes no match. It is added to the tree and not
+// to the text, so positions stay the same.
 
-// properties has every regular expression that names properties of Unicode, written as a
-// literal or as two texts for RegExp, read by the engine that knows them.
+// properties makes goja use the engine that knows Unicode properties for every regular
+// expression that contains one, written as a literal or as two strings for RegExp.
 func (t *Tree) properties() {
 	visit(t.body.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -30,7 +30,7 @@ func (t *Tree) properties() {
 	})
 }
 
-// madeOfTexts is properties for RegExp("...", "u").
+// madeOfTexts does what properties does for RegExp("...", "u").
 func madeOfTexts(callee ast.Expression, args []ast.Expression) {
 	name, ok := callee.(*ast.Identifier)
 	if !ok || name.Name != "RegExp" || len(args) != 2 {
@@ -43,7 +43,8 @@ func madeOfTexts(callee ast.Expression, args []ast.Expression) {
 	}
 }
 
-// keyed are properties in their long form, which the engine knows by their values alone.
+// keyed matches properties in the long form. The engine knows only their values, so the key is
+// removed.
 var keyed = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(\\[pP]\{)(?:Script|sc|Script_Extensions|scx|General_Category|gc)=`)
 })
