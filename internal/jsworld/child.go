@@ -12,25 +12,26 @@ import (
 	"github.com/flowrun/flowrun/internal/jscheck"
 )
 
-// ChildName is what a child is called: its first argument, by which Main knows it. The
-// second is its memory limit in bytes.
+// ChildName is the first argument of a child process, by which Main recognizes it. The second
+// argument is its memory limit in bytes.
 const ChildName = "flowrun-js"
 
-// Exit codes by which a child says why it ended itself.
+// Exit codes of a child that ended itself.
 const (
 	ExitTimeout = 90 // the script could not be interrupted
-	ExitMemory  = 91 // the script held more memory than it may
+	ExitMemory  = 91 // the script exceeded its memory limit
 )
 
-// ready says that this program calls Main: without that, starting it again gives a second
-// program and no child.
+// ready is set when this program has called Main. If it never does, starting the program again
+// gives a second program instead of a child.
 var ready atomic.Bool
 
-// Restartable says whether this program calls Main, so that starting it again gives a child.
+// Restartable reports whether this program has called Main, so that it can be started again as a
+// child.
 func Restartable() bool { return ready.Load() }
 
-// Main is where a child goes to work; see flowrun.HelperMain. In the program itself it
-// returns at once.
+// Main runs the child and does not return in it; see flowrun.HelperMain. In the program itself
+// it returns at once.
 func Main() {
 	if len(os.Args) != 2 || os.Args[0] != ChildName {
 		ready.Store(true)
@@ -43,33 +44,33 @@ func Main() {
 	signal.Ignore(others...)
 	leaveTerminal()
 	hideMemory()
-	runtime.GOMAXPROCS(2) // the script, and who watches it
+	runtime.GOMAXPROCS(2) // one thread for the script, one for the guard
 	c := &child{wire: NewWire(os.Stdin, os.Stdout), guard: newGuard(memory), programs: map[string]compiled{}, heard: make(chan *Frame)}
 	c.wire.trusts = true
 	go c.guard.watch(c.listen)
 	c.serve()
 }
 
-// compiled is a program, or why it is none.
+// compiled is a program, or the reason why it could not be compiled.
 type compiled struct {
 	program *Program
 	failure *Failure
 }
 
-// child runs one call at a time.
+// child runs one call at a time in its own process.
 type child struct {
 	wire     *Wire
 	guard    *guard
 	programs map[string]compiled // by digest
-	spare    *World              // a wide world for the next call; nil: there is none
-	heard    chan *Frame         // what came after the call in which listen began
+	spare    *World              // a world with the host API that is ready for the next call; may be nil
+	heard    chan *Frame         // the first frame that is not an answer, read by the goroutine of listen
 
 	mu      sync.Mutex
-	current *World // the one of the call under way; nil: there is none
+	current *World // the world of the running call, or nil
 	listens bool
 }
 
-// serve works until stdin ends, which ends the process.
+// serve handles frames until stdin is closed, which ends the process.
 func (c *child) serve() {
 	if c.wire.Send(&Frame{Kind: frameReady}) != nil {
 		os.Exit(0)
@@ -79,7 +80,8 @@ func (c *child) serve() {
 	}
 }
 
-// next is the next frame between two calls.
+// next returns the next frame between two calls. While the goroutine of listen reads the wire,
+// the frame comes from it.
 func (c *child) next() *Frame {
 	c.mu.Lock()
 	listens := c.listens
@@ -102,9 +104,9 @@ func (c *child) receive() *Frame {
 	return f
 }
 
-// listen has the wire read beside the call that is under way: for answers, and for the
-// end of the program, which ends this process amid a script too. A call that is short and
-// asks for nothing is spared a second thread.
+// listen starts a goroutine that reads the wire during the running call. It delivers answers,
+// and it ends this process, even inside a script, when the program is gone. A short call without
+// host calls does without this second thread.
 func (c *child) listen() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -133,14 +135,14 @@ func (c *child) answer(a Answer) {
 	}
 }
 
-// runs says in which world a call is under way.
+// runs sets the world of the running call; nil means that none is running.
 func (c *child) runs(w *World) {
 	c.mu.Lock()
 	c.current = w
 	c.mu.Unlock()
 }
 
-// do does what a frame asks for.
+// do handles one frame.
 func (c *child) do(f *Frame) {
 	switch {
 	case f.Kind == FrameProgram && f.Source != nil:
@@ -149,14 +151,15 @@ func (c *child) do(f *Frame) {
 	case f.Kind == FrameCall:
 		value, failure := c.call(f)
 		if c.wire.Send(&Frame{Kind: FrameResult, Body: value, Rare: Rare{Error: failure}}) != nil {
-			os.Exit(0) // nobody listens any more
+			os.Exit(0) // the program is gone
 		}
 		c.guard.tidy()
 		c.prepare(f)
 	}
 }
 
-// prepare makes a world for a next call like this one, while nobody waits for it.
+// prepare creates a world for another call like this one. It runs after the result was sent, so
+// no caller waits for it.
 func (c *child) prepare(f *Frame) {
 	p := c.programs[f.Digest].program
 	if p == nil || !jscheck.Wide(p.source.Form) || c.spare != nil {
@@ -167,7 +170,7 @@ func (c *child) prepare(f *Frame) {
 	}
 }
 
-// World is a world in which nothing has run yet.
+// world returns a world in which nothing has run yet: the spare one if it fits, or a new one.
 func (c *child) world(p *Program) *World {
 	if w := c.spare; w != nil && jscheck.Wide(p.source.Form) {
 		c.spare = nil
@@ -176,7 +179,7 @@ func (c *child) world(p *Program) *World {
 	return NewWorld()
 }
 
-// call runs a call.
+// call runs one call and returns its result.
 func (c *child) call(f *Frame) (json.RawMessage, *Failure) {
 	known := c.programs[f.Digest]
 	switch {

@@ -1,10 +1,10 @@
-// Package jsworld runs scripts. A [World] is the language, made anew for one call, with what
-// the form of the script brings: nothing for a body or an expression, built-in modules and
-// the means to ask for a step or a module. A [Task] goes in; out comes a value as JSON or a
-// [Failure] with its place.
+// Package jsworld runs scripts. A [World] is a fresh JavaScript environment for one call. For a
+// body or an expression it has only the language; for a step or a module it also has built-in
+// modules and host calls, which let the script ask flowrun for something. [World.Run] runs a
+// [Task] and returns a value as JSON, or a [Failure] with its position.
 //
-// [Main] does this in a process of its own: it reads calls from a [Wire] and writes results
-// and questions to it, ends itself when a script takes more time or memory than it may, and
-// runs one call at a time. The package does not know who answers questions, which
-// permissions there are, or how many processes run.
+// [Main] does this in a child process: it reads calls from a [Wire], writes results and host
+// calls to it, and ends the process when a script exceeds its limits of time or memory. A child
+// runs one call at a time. The package does not depend on how host calls are answered, which
+// permissions exist, or how many children there are.
 package jsworld

@@ -8,31 +8,31 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Kind of an Error.
+// Kind classifies a Failure.
 type Kind string
 
 // The kinds.
 const (
 	KindThrown  Kind = "script"  // the script threw something
-	KindTimeout Kind = "timeout" // it ran longer than it may
-	KindMemory  Kind = "memory"  // it took more memory than it may
-	KindResult  Kind = "result"  // what it returned is no JSON
+	KindTimeout Kind = "timeout" // it exceeded its time limit
+	KindMemory  Kind = "memory"  // it exceeded its memory limit
+	KindResult  Kind = "result"  // its result cannot be written as JSON
 	KindLost    Kind = "lost"    // the child died for another reason
 )
 
-// What a script may hand back at most, in bytes.
+// Limits for what a script returns, in bytes.
 const (
 	MaxResult  = 16 << 20
 	MaxMessage = 4 << 10
 )
 
-// Failure is an Error as it travels between processes: the author's text, by which an
-// offset becomes a place, stays at home.
+// Failure is an error of a script as it is sent between processes. It holds an offset and not a
+// position, because the definition that the script is part of stays in the program.
 type Failure struct {
 	Kind    Kind   `json:"kind"`
 	Name    string `json:"name,omitempty"`
 	Message string `json:"message"`
-	// Off is an offset in the author's text; of a Module there is Pos instead.
+	// Off is an offset in the author's text. A failure of a Module has Pos instead.
 	Off *int      `json:"off,omitempty"`
 	Pos *tool.Pos `json:"pos,omitempty"`
 }
@@ -41,7 +41,8 @@ func Failed(kind Kind, format string, args ...any) *Failure {
 	return &Failure{Kind: kind, Message: Shorten(fmt.Sprintf(format, args...))}
 }
 
-// Shorten cuts a message at MaxMessage, on a border between characters.
+// Shorten cuts a message to at most MaxMessage bytes without splitting a character, and replaces
+// invalid UTF-8.
 func Shorten(s string) string {
 	const more = "…"
 	if len(s) > MaxMessage {

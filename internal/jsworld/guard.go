@@ -8,37 +8,37 @@ import (
 	"time"
 )
 
-// guard ends a child that holds more memory than it may. What is held is asked for every
-// few milliseconds; a single allocation that is far too large fails before that, by a
-// limit of the system where there is one.
+// guard ends the child when a call exceeds its memory limit. It samples the memory in use every
+// few milliseconds. A single allocation that is far too large fails earlier, on systems where
+// limitData sets a limit.
 type guard struct {
 	limit uint64        // bytes
-	base  atomic.Uint64 // what the child held before the call
+	base  atomic.Uint64 // memory in use before the call
 
-	calls atomic.Uint64 // that have begun or ended: odd while one is under way
-	rests atomic.Bool   // watch waits for wake
+	calls atomic.Uint64 // number of calls that began plus those that ended: odd during a call
+	rests atomic.Bool   // watch has paused and waits for wake
 	wake  chan struct{}
 }
 
 const (
 	watchEvery = 4 * time.Millisecond
-	// restAfter is for how many looks nothing may happen before the watching stops.
+	// restAfter is after how many ticks without a call the watching pauses.
 	restAfter = 25
-	// tidyOver is how much a call may leave to the collector, in bytes.
+	// tidyOver is how many bytes of garbage a call may leave to the normal garbage collection.
 	tidyOver = 32 << 20
 )
 
 func newGuard(limit int64) *guard {
 	g := &guard{limit: uint64(limit), wake: make(chan struct{}, 1)}
-	// Collecting becomes the more diligent the nearer the limit is.
+	// The collector works harder the closer the memory in use is to the limit.
 	debug.SetMemoryLimit(int64(held()) + limit)
 	debug.SetGCPercent(200)
 	limitData(limit)
 	return g
 }
 
-// held is the memory of objects, dead ones that were not collected yet included, and of
-// stacks, in bytes.
+// held returns the bytes used by objects, including garbage that was not collected yet, and by
+// stacks.
 func held() (sum uint64) {
 	samples := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
 	metrics.Read(samples)
@@ -48,7 +48,7 @@ func held() (sum uint64) {
 	return sum
 }
 
-// begin says that a call begins.
+// begin marks the beginning of a call and resumes the watching.
 func (g *guard) begin() {
 	g.calls.Add(1)
 	if g.rests.CompareAndSwap(true, false) {
@@ -56,11 +56,13 @@ func (g *guard) begin() {
 	}
 }
 
-// end says that the call has ended.
+// end marks the end of a call.
 func (g *guard) end() { g.calls.Add(1) }
 
-// watch looks at the memory of calls again and again, and tells of those that last. It
-// goes on for a while when there are none: to begin and to end costs more than a call.
+// watch samples the memory during calls and ends the process when a call exceeds the limit. It
+// calls lasts on every tick for a call that was already running at the tick before. Between
+// calls it continues for restAfter ticks, because stopping and starting the ticker costs more
+// than a short call.
 func (g *guard) watch(lasts func()) {
 	tick := time.NewTicker(watchEvery)
 	last, same := g.calls.Load(), 0
@@ -68,7 +70,7 @@ func (g *guard) watch(lasts func()) {
 		now := g.calls.Load()
 		if now != last {
 			last, same = now, 0
-			continue // begun since the last look
+			continue // a call began or ended since the last tick
 		}
 		if now%2 == 1 {
 			if held() > g.base.Load()+g.limit {
@@ -90,10 +92,10 @@ func (g *guard) watch(lasts func()) {
 	}
 }
 
-// tidy gives back what a large call has left.
+// tidy returns memory to the system after a large call.
 func (g *guard) tidy() {
 	if held() > g.base.Load()+tidyOver {
 		debug.FreeOSMemory()
-		g.base.Store(held()) // programs that are kept
+		g.base.Store(held()) // compiled programs stay in memory
 	}
 }

@@ -13,14 +13,14 @@ import (
 //go:embed wide.js
 var wideCode string
 
-// wideProgram gives a world require.
+// wideProgram is the compiled code that defines require in a world.
 var wideProgram = sync.OnceValue(func() *goja.Program { return goja.MustCompile("flowrun:wide.js", wideCode, true) })
 
-// maxLog is how much of one line that a script prints is passed on, in bytes.
+// maxLog is how many bytes of one line that a script logs are passed on.
 const maxLog = 64 << 10
 
-// widen gives the world what a Step and a Module have beside the language, where it has not
-// got it yet.
+// widen adds the host API to the world: what a Step and a Module have in addition to the
+// language. It does nothing if the world has it already.
 func (w *World) widen() error {
 	if w.require != nil {
 		return nil
@@ -44,17 +44,18 @@ func (w *World) widen() error {
 	return w.late()
 }
 
-// hide makes a global that for..in does not show.
+// hide defines a global that for..in does not list.
 func (w *World) hide(name string, v goja.Value) error {
 	return w.vm.GlobalObject().DefineDataProperty(name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 
-// own is __lent(): what the modules of the world's own console and timers are made of.
+// own implements __lent(): the functions that the built-in modules of console and timers use.
 func (w *World) own(goja.FunctionCall) goja.Value {
 	return w.vm.ToValue(map[string]any{"log": w.log, "setTimer": w.setTimer, "clearTimer": w.loop.clearTimer})
 }
 
-// late makes the globals that live in a module, which cost little until they are used.
+// late defines the globals that are implemented in built-in modules as accessors, so that a
+// module is loaded only when one of its globals is first used.
 func (w *World) late() error {
 	global := w.vm.GlobalObject()
 	for name, module := range shimGlobals {
@@ -67,7 +68,7 @@ func (w *World) late() error {
 	return nil
 }
 
-// arrive makes a late global an ordinary one.
+// arrive loads the module of a global and turns the accessor into an ordinary property.
 func (w *World) arrive(name, module string) goja.Value {
 	require, _ := goja.AssertFunction(w.require)
 	exports, err := require(goja.Undefined(), w.vm.ToValue(module))
@@ -84,7 +85,7 @@ func (w *World) replace(name string, v goja.Value) goja.Value {
 	return v
 }
 
-// ask is __ask(op, args): a promise of the answer.
+// ask implements __ask(op, args): it returns a promise of the answer.
 func (w *World) ask(call goja.FunctionCall) goja.Value {
 	op, args := w.question(call)
 	promise, resolve, reject := w.vm.NewPromise()
@@ -97,14 +98,14 @@ func (w *World) ask(call goja.FunctionCall) goja.Value {
 	return w.vm.ToValue(promise)
 }
 
-// askNow is __askNow(op, args): the answer itself, for which the script waits.
+// askNow implements __askNow(op, args): it blocks until the answer arrives and returns it.
 func (w *World) askNow(call goja.FunctionCall) goja.Value {
 	op, args := w.question(call)
 	id := w.send(op, args, nil)
 	defer delete(w.loop.asks, id)
 	a, _, why := w.loop.await(id, nil)
 	if why != nil {
-		return nil // the interrupt comes with the next instruction
+		return nil // goja stops the script at its next instruction
 	}
 	if a.Error != nil {
 		panic(w.errorValue(a.Error))
@@ -112,18 +113,18 @@ func (w *World) askNow(call goja.FunctionCall) goja.Value {
 	return valueOf(w.vm, a.Value)
 }
 
-// question is what a script asks.
+// question reads the arguments of a host call.
 func (w *World) question(call goja.FunctionCall) (op string, args json.RawMessage) {
 	const whole = "the argument"
 	op = call.Argument(0).String()
 	args, refused := jsonOf(w.vm, call.Argument(1), whole)
-	if refused != nil { // value.key[2] is a function, and no JSON
+	if refused != nil { // an argument that JSON does not support, such as a function at key[2]
 		panic(w.vm.NewTypeError(op + ": " + strings.TrimPrefix(refused.Message, whole+".")))
 	}
 	return op, args
 }
 
-// send sends a question.
+// send sends a host call and returns its id. then is called with the answer.
 func (w *World) send(op string, args json.RawMessage, then func(Answer) error) uint64 {
 	id := w.loop.ask(then)
 	if w.asker == nil {
@@ -134,7 +135,7 @@ func (w *World) send(op string, args json.RawMessage, then func(Answer) error) u
 	return id
 }
 
-// log passes on a line that the script prints.
+// log sends a line that the script logs. Without host calls the line is dropped.
 func (w *World) log(level, message string) {
 	if w.asker == nil {
 		return
@@ -142,17 +143,17 @@ func (w *World) log(level, message string) {
 	if len(message) > maxLog {
 		message = strings.ToValidUTF8(message[:maxLog], "") + "…"
 	}
-	args, _ := json.Marshal(map[string]string{"level": level, "message": message}) // text alone
+	args, _ := json.Marshal(map[string]string{"level": level, "message": message}) // cannot fail: only strings
 	w.asker(0, "log", args)
 }
 
-// setTimer calls a function after some milliseconds.
+// setTimer calls a function after ms milliseconds, at most 24 hours.
 func (w *World) setTimer(f goja.Callable, ms float64, repeat bool) int64 {
 	const longest = float64(24 * time.Hour / time.Millisecond)
 	return w.loop.setTimer(f, time.Duration(min(ms, longest)*float64(time.Millisecond)), repeat)
 }
 
-// errorValue is the Error that a script sees for a failure.
+// errorValue returns the Error that a script gets for a failure.
 func (w *World) errorValue(f *Failure) goja.Value {
 	o, err := w.vm.New(w.vm.Get("Error"), w.vm.ToValue(f.Message))
 	if err != nil {
@@ -164,11 +165,11 @@ func (w *World) errorValue(f *Failure) goja.Value {
 	return o
 }
 
-// shims are the built-in modules that have been compiled, by name.
+// shims holds the compiled built-in modules by name, for all worlds of the process.
 var shims sync.Map
 
-// shim is the function around a built-in module, or around what stands for one that is
-// not there.
+// shim returns the function that evaluates a built-in module. For a module that does not exist
+// it returns one that gives a placeholder.
 func (w *World) shim(call goja.FunctionCall) goja.Value {
 	name := call.Argument(0).String()
 	p, ok := shims.Load(name)
@@ -192,5 +193,5 @@ func compileShim(name, code string) *goja.Program {
 	return goja.MustCompile("flowrun:"+name, "(function (exports, require, module, __ask, __askNow, __lent) {"+code+"\n})", false)
 }
 
-// AddShim gives the worlds of this process one more built-in module. Tests ask with it.
+// AddShim adds a built-in module to all worlds of this process. For tests.
 func AddShim(name, code string) { shims.Store(name, compileShim(name, code)) }

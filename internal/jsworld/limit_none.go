@@ -2,6 +2,6 @@
 
 package jsworld
 
-// limitData does nothing: other systems do not bound what Go takes, and the race detector
-// takes a multiple of it.
+// limitData does nothing here: other systems cannot limit the memory that Go reserves, and the
+// race detector needs a multiple of it.
 func limitData(int64) {}

@@ -9,31 +9,31 @@ import (
 	"github.com/dop251/goja"
 )
 
-// Answer is what came back to a question that a script asked.
+// Answer is the reply to a host call.
 type Answer struct {
 	ID    uint64
 	Value json.RawMessage
 	Error *Failure
 }
 
-// loop is what a world waits for: answers, and timers. All but answer and abort belongs
-// to the world's goroutine.
+// loop is the event loop of a world: it waits for answers and timers. Its methods must be called
+// from the goroutine of the world, except answer and abort, which are safe for concurrent use.
 type loop struct {
 	vm     *goja.Runtime
 	clock  *Clock
-	asks   map[uint64]func(Answer) error // what is done with an answer
+	asks   map[uint64]func(Answer) error // by id: called with the answer; nil for a synchronous call
 	asked  uint64
-	timers []*timer // by time, and in the order in which they were set
+	timers []*timer // sorted by time; timers of equal time in the order in which they were set
 	set    int64
 
 	mu      sync.Mutex
 	answers []Answer
 	aborted *Failure
-	wake    chan struct{} // holds a token when there is an answer to look at
+	wake    chan struct{} // holds a token when answers are available
 	stop    chan struct{} // closed when the call is aborted
 }
 
-// timer is a function that is called later.
+// timer is a function to be called at a time.
 type timer struct {
 	id    int64
 	at    time.Time
@@ -45,7 +45,7 @@ func newLoop(vm *goja.Runtime) *loop {
 	return &loop{vm: vm, asks: map[uint64]func(Answer) error{}, wake: make(chan struct{}, 1), stop: make(chan struct{})}
 }
 
-// answer brings an answer.
+// answer queues an answer and wakes the loop.
 func (l *loop) answer(a Answer) {
 	l.mu.Lock()
 	l.answers = append(l.answers, a)
@@ -56,7 +56,7 @@ func (l *loop) answer(a Answer) {
 	}
 }
 
-// abort ends the call for the reason why, whatever it is doing; the first reason stands.
+// abort ends the call because of why, whatever it is doing. Only the first reason counts.
 func (l *loop) abort(why *Failure) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -67,7 +67,7 @@ func (l *loop) abort(why *Failure) {
 	}
 }
 
-// revive makes an aborted loop work again, without what it waited for.
+// revive makes an aborted loop usable again. Pending host calls and timers are dropped.
 func (l *loop) revive() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -76,7 +76,8 @@ func (l *loop) revive() {
 	l.vm.ClearInterrupt()
 }
 
-// take is the answer to question id, 0 for any, if it has come; or why there will be none.
+// take removes and returns the answer to host call id, or any answer if id is 0. found is false
+// if it has not arrived; why is set if the call was aborted.
 func (l *loop) take(id uint64) (a Answer, found bool, why *Failure) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -89,8 +90,8 @@ func (l *loop) take(id uint64) (a Answer, found bool, why *Failure) {
 	return a, true, nil
 }
 
-// await waits for the answer to question id, 0 for any, or until the time; there is no
-// answer then. The clock stands where the script waits for somebody else.
+// await waits for the answer to host call id, or any answer if id is 0. It returns without an
+// answer when until fires. The clock is paused while host calls are pending.
 func (l *loop) await(id uint64, until <-chan time.Time) (a Answer, found bool, why *Failure) {
 	for {
 		if a, found, why = l.take(id); found || why != nil {
@@ -116,15 +117,15 @@ func (l *loop) await(id uint64, until <-chan time.Time) (a Answer, found bool, w
 	}
 }
 
-// ask notes a question, and what is done with its answer.
+// ask registers a host call and what is done with its answer, and returns its id.
 func (l *loop) ask(then func(Answer) error) (id uint64) {
 	l.asked++
 	l.asks[l.asked] = then
 	return l.asked
 }
 
-// run lets timers and answers come until done holds. An error is what the script threw
-// meanwhile; a failure, why nothing more can come.
+// run processes timers and answers until done returns true. thrown is what the script threw
+// meanwhile; why is set if done can never become true.
 func (l *loop) run(done func() bool) (why *Failure, thrown error) {
 	for !done() {
 		now := time.Now()
@@ -170,7 +171,7 @@ func (l *loop) settle(a Answer) error {
 	return then(a)
 }
 
-// setTimer calls a function later, and again and again where it repeats.
+// setTimer calls a function after a delay, and repeatedly if repeat is set.
 func (l *loop) setTimer(call goja.Callable, after time.Duration, repeat bool) int64 {
 	l.set++
 	t := &timer{id: l.set, at: time.Now().Add(after), call: call}
@@ -195,7 +196,7 @@ func (l *loop) clearTimer(id int64) {
 	l.timers = slices.DeleteFunc(l.timers, func(t *timer) bool { return t.id == id })
 }
 
-// fire calls the first timer's function.
+// fire calls the function of the first timer.
 func (l *loop) fire() error {
 	t := l.timers[0]
 	l.timers = l.timers[1:]

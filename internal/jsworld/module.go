@@ -6,23 +6,23 @@ import (
 	"github.com/dop251/goja"
 )
 
-// moduleProgram is what is done with a Module. It is the body of an async function with
-// these in its scope, and returns the result:
+// moduleProgram runs a Module. It is the body of an async function that returns the result and
+// has these names in scope:
 //
-//	entry, args     what of the module is called, and with what
-//	__load()        evaluates the module; its module.exports, or its default export
-//	__require(name) a built-in module
+//	entry, args     the method of the module to call, and its arguments
+//	__load()        evaluates the module and returns its module.exports or its default export
+//	__require(name) returns a built-in module
 //	__require.packages  after __load: a function for each package that the tool depends on,
-//	                which answers a promise of it
-//	__ask(op, args), __askNow(op, args)
-//	__atEnd(f)      f is called when the module ends amid its work, and has
-//	                endLimit; what it waits for may not come any more
-//	__where(error)  "file:line:col" in the author's file where it was thrown, or ""
+//	                which returns a promise of the package
+//	__ask(op, args), __askNow(op, args)  host calls, asynchronous and synchronous
+//	__atEnd(f)      calls f if the module is stopped before it has ended; f has endLimit
+//	                to clean up, and answers that it waits for may never arrive
+//	__where(error)  "file:line:col" in the author's file where error was thrown, or ""
 var moduleProgram = sync.OnceValue(func() *goja.Program {
 	return goja.MustCompile("flowrun:module.js", "(async function (entry, args, __load, __require, __ask, __askNow, __where, __atEnd) {"+Prelude()+"\n})", false)
 })
 
-// beginModule calls an entry of a module.
+// beginModule calls a method of a module.
 func (w *World) beginModule(t *Task) (goja.Value, error) {
 	args := valueOf(w.vm, t.Vars)
 	f, err := w.function(moduleProgram())
@@ -40,14 +40,14 @@ func (w *World) beginModule(t *Task) (goja.Value, error) {
 		w.vm.ToValue(w.ask), w.vm.ToValue(w.askNow), w.vm.ToValue(where), w.vm.ToValue(atEnd))
 }
 
-// load evaluates the module.
+// load evaluates the module and returns its module.exports, or its default export.
 func (w *World) load(p *Program) goja.Value {
 	f, err := w.function(p.main)
 	if err != nil {
 		panic(err)
 	}
 	module, exports := w.vm.NewObject(), w.vm.NewObject()
-	module.Set("exports", exports) // a plain object
+	module.Set("exports", exports) // cannot fail on a plain object
 	if _, err := f(exports, exports, w.require, module); err != nil {
 		panic(err)
 	}
@@ -65,7 +65,8 @@ func (w *World) load(p *Program) goja.Value {
 	return v
 }
 
-// where is the place of an Error in the author's file.
+// where returns the position in the author's file at which an Error was thrown, or "" if it is
+// not known.
 func (w *World) where(v goja.Value, p *Program) string {
 	f := &Failure{}
 	p.describe(w.vm, f, v)

@@ -4,10 +4,11 @@ import _ "embed"
 
 var (
 	//go:embed api.js
-	apiCode string // this.api of a tool
+	apiCode string // implements this.api of a tool
 	//go:embed module.js
 	moduleCode string
 )
 
-// Prelude is the JavaScript around a tool, in a world and under Node.js alike.
+// Prelude returns the JavaScript code that runs a tool. It is the same in a world and under
+// Node.js.
 func Prelude() string { return apiCode + moduleCode }

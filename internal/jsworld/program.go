@@ -11,10 +11,10 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Program is a source that is ready to run in any number of worlds.
+// Program is a compiled source. It can run in any number of worlds.
 type Program struct {
 	source jscheck.Source
-	main   *goja.Program // its value is the function around the author's text
+	main   *goja.Program // evaluates to the function around the author's text
 	maps   func() *jscheck.SourceMap
 }
 
@@ -35,7 +35,7 @@ func NewProgram(s jscheck.Source) (*Program, *Failure) {
 	return p, nil
 }
 
-// compileTree makes a tree ready to run. It must be called once.
+// Compile compiles a tree. It changes the tree and must be called only once for it.
 func Compile(t *jscheck.Tree) (p *Program, wrong *jscheck.Problem) {
 	defer jscheck.RecoverTo(&wrong)
 	main, err := goja.CompileAST(t.Complete(), false)
@@ -49,7 +49,7 @@ func Compile(t *jscheck.Tree) (p *Program, wrong *jscheck.Problem) {
 	return &Program{source: t.Source, main: main, maps: sync.OnceValue(t.Source.ReadMap)}, nil
 }
 
-// at gives a failure the place of an offset in the source.
+// at sets the position of a failure from an offset in the source.
 func (p *Program) at(f *Failure, off int) {
 	if p.source.Form != jscheck.Module {
 		f.Off = &off
@@ -59,10 +59,11 @@ func (p *Program) at(f *Failure, off int) {
 	f.Pos = &pos
 }
 
-// mapped is where the author wrote what stands at pos.
+// mapped returns the position in the author's files for a position in the bundle, or pos itself
+// if the source map does not cover it.
 func (p *Program) mapped(pos tool.Pos) tool.Pos {
 	at, ok := p.maps().Original(pos.Line, pos.Col)
-	if !ok { // the map knows nothing so far to the right
+	if !ok { // the map may have no column this far to the right
 		at, ok = p.maps().Original(pos.Line, 1)
 	}
 	if !ok {

@@ -8,9 +8,10 @@ import (
 	"github.com/dop251/goja"
 )
 
-// reader makes a script's values of JSON, which must be valid: it comes from
-// encoding/json, here or at the other end of a wire. Members keep their order. Numbers
-// become the language's: exact up to 2^53, beyond that the nearest of 64 bits.
+// reader converts JSON to values of a script. The JSON must be valid: it comes from
+// encoding/json, in this process or at the other end of a wire. Members keep their order.
+// Numbers become those of the language: exact up to 2^53, rounded to the nearest 64-bit float
+// beyond that.
 //
 // goja's own JSON.parse takes three times as long, which is a third of a whole call.
 type reader struct {
@@ -19,7 +20,7 @@ type reader struct {
 	at   int
 }
 
-// valueOf brings JSON into a world; none is undefined.
+// valueOf converts JSON to a value of a script. Empty JSON becomes undefined.
 func valueOf(vm *goja.Runtime, raw json.RawMessage) goja.Value {
 	if len(raw) == 0 {
 		return goja.Undefined()
@@ -49,26 +50,27 @@ func (r *reader) value() goja.Value {
 	case "true", "false":
 		return r.vm.ToValue(word == "true")
 	default:
-		f, _ := strconv.ParseFloat(word, 64) // of a number too large: infinity, as in JSON.parse
+		f, _ := strconv.ParseFloat(word, 64) // a number that is too large becomes infinity, as in JSON.parse
 		return r.vm.ToValue(f)
 	}
 }
 
-// skip goes over blanks.
+// skip moves past spaces.
 func (r *reader) skip() {
 	for r.at < len(r.text) && strings.IndexByte(" \t\r\n", r.text[r.at]) >= 0 {
 		r.at++
 	}
 }
 
-// next goes over blanks and one character, and says which.
+// next moves past spaces and one character, and returns the character.
 func (r *reader) next() byte {
 	r.skip()
 	r.at++
 	return r.text[r.at-1]
 }
 
-// empty goes over an opening bracket, and over the closing one where it follows.
+// empty moves past an opening bracket. It reports whether the closing bracket follows, and then
+// moves past that too.
 func (r *reader) empty(end byte) bool {
 	r.at++
 	r.skip()
@@ -89,7 +91,7 @@ func (r *reader) object() goja.Value {
 		key := r.string()
 		r.next() // the colon
 		v := r.value()
-		if key == "__proto__" { // an ordinary member, and no prototype
+		if key == "__proto__" { // Set would change the prototype
 			o.DefineDataProperty(key, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
 		} else {
 			o.Set(key, v)
@@ -113,7 +115,7 @@ func (r *reader) array() goja.Value {
 	}
 }
 
-// string reads a string, at whose first quote the reader is.
+// string reads a string; the reader is at its first quote.
 func (r *reader) string() string {
 	begin := r.at
 	r.at++

@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/internal/jscheck"
 )
 
-// Task is one call of a script, in the process that runs it.
+// Task is one call of a script.
 type Task struct {
 	Program *Program
 	Entry   string
@@ -20,14 +20,14 @@ type Task struct {
 	Ask     Asker
 }
 
-// Asker sends a question out; the answer comes to the world's loop. Question 0 wants none.
+// Asker sends a host call; World.Answer delivers the answer. A call with id 0 has no answer.
 type Asker func(id uint64, op string, args json.RawMessage)
 
-// endLimit is how long a script that did not come to its end may take to clean up.
+// endLimit is how long a script that was stopped early may take to clean up.
 const endLimit = 100 * time.Millisecond
 
-// Run runs the task in the world, which is of no use afterwards. late is called when the
-// script cannot be interrupted; nil: there is nothing to be done about it.
+// Run runs the task. A world runs only one task. late is called if the script cannot be
+// interrupted; if late is nil, Run then waits for the script.
 func (w *World) Run(t *Task, late func()) (json.RawMessage, *Failure) {
 	result, f := w.within(t.Limit, late, t.Program, func() (goja.Value, error) { return w.begin(t) })
 	if f != nil && w.atEnd != nil {
@@ -37,7 +37,7 @@ func (w *World) Run(t *Task, late func()) (json.RawMessage, *Failure) {
 	return result, f
 }
 
-// within runs a function of the script, and all that follows from it, for a limited time.
+// within runs a function of the script and everything it starts, for at most limit.
 func (w *World) within(limit time.Duration, late func(), p *Program, begin func() (goja.Value, error)) (result json.RawMessage, f *Failure) {
 	stop := func() { w.loop.abort(Failed(KindTimeout, "the script ran longer than %v", limit)) }
 	w.loop.clock = NewClock(limit, stop, late)
@@ -54,7 +54,7 @@ func (w *World) within(limit time.Duration, late func(), p *Program, begin func(
 	return w.finish(v, p)
 }
 
-// begin calls the script; what it answers may be a promise yet.
+// begin calls the script. The value it returns may be a promise.
 func (w *World) begin(t *Task) (goja.Value, error) {
 	if jscheck.Wide(t.Program.source.Form) {
 		if err := w.widen(); err != nil {
@@ -80,13 +80,13 @@ func (w *World) begin(t *Task) (goja.Value, error) {
 	if err != nil || t.Program.source.Form != jscheck.Expression || len(names) != 1 {
 		return v, err
 	}
-	if f, ok := goja.AssertFunction(v); ok { // Math.floor: what is meant is Math.floor(value)
+	if f, ok := goja.AssertFunction(v); ok { // the expression Math.floor is short for Math.floor(value)
 		return f(goja.Undefined(), vars.Get(names[0]))
 	}
 	return v, nil
 }
 
-// function is the function that a program evaluates to.
+// function evaluates a program whose value is a function.
 func (w *World) function(p *goja.Program) (goja.Callable, error) {
 	v, err := w.vm.RunProgram(p)
 	if err != nil {
@@ -99,13 +99,14 @@ func (w *World) function(p *goja.Program) (goja.Callable, error) {
 	return f, nil
 }
 
-// finish waits for what the script still does, and reads its result.
+// finish waits until the script has ended and converts its result to JSON.
 func (w *World) finish(v goja.Value, p *Program) (json.RawMessage, *Failure) {
 	v, f := w.settled(v, p)
 	if f != nil {
 		return nil, f
 	}
-	// What was asked is seen through, awaited or not: a value that a script stored is stored.
+	// Host calls are completed even if the script does not await them, so that a value that it
+	// stores is really stored.
 	if f := w.wait(func() bool { return len(w.loop.asks) == 0 }, p); f != nil {
 		return nil, f
 	}
@@ -119,7 +120,7 @@ func (w *World) finish(v goja.Value, p *Program) (json.RawMessage, *Failure) {
 	return raw, f
 }
 
-// settled is the value itself, or what its promise comes to.
+// settled returns the value itself, or the result of the promise or thenable that it is.
 func (w *World) settled(v goja.Value, p *Program) (goja.Value, *Failure) {
 	o, ok := v.(*goja.Object)
 	if !ok {

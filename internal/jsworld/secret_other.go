@@ -2,5 +2,5 @@
 
 package jsworld
 
-// hideMemory does nothing: only Linux leaves this to the process.
+// hideMemory does nothing here: only on Linux can a process protect its own memory.
 func hideMemory() {}

@@ -10,7 +10,7 @@ import (
 //go:embed shims
 var shimFiles embed.FS
 
-// shimParts are the modules that are a member of another.
+// shimParts maps modules that are a member of another module to the code that returns it.
 var shimParts = map[string]string{
 	"assert/strict":   `require("assert").strict`,
 	"fs/promises":     `require("fs").promises`,
@@ -19,8 +19,8 @@ var shimParts = map[string]string{
 	"util/types":      `require("util").types`,
 }
 
-// shimGlobals are the globals that come from a shim, which is read when one of them is
-// used first.
+// shimGlobals maps globals to the built-in module that implements them. The module is loaded
+// when one of its globals is first used.
 var shimGlobals = map[string]string{
 	"AbortController": "internal/dom", "AbortSignal": "internal/dom", "DOMException": "internal/dom", "structuredClone": "internal/dom",
 	"Buffer": "buffer", "TextDecoder": "buffer", "TextEncoder": "buffer", "atob": "buffer", "btoa": "buffer",
@@ -33,8 +33,8 @@ var shimGlobals = map[string]string{
 	"queueMicrotask": "internal/timers",
 }
 
-// Shim is the text of a module that a world has without Node.js (issue 7, part 4): the
-// body of a CommonJS module, which may require other shims.
+// Shim returns the code of a built-in module, which replaces a module of Node.js. The code is
+// the body of a CommonJS module and may require other built-in modules.
 func Shim(name string) (code string, ok bool) {
 	name = strings.TrimPrefix(name, "node:")
 	if part, ok := shimParts[name]; ok {
@@ -44,9 +44,9 @@ func Shim(name string) (code string, ok bool) {
 	return string(text), err == nil
 }
 
-// lacking is the text of a module that is neither a shim nor in the bundle. It fails when
-// it is used, or, of Node.js's modules, when a member of it is; while a tool only says what
-// it is, nothing comes of it.
+// lacking returns the code of a module that is neither built in nor in the bundle. Using the
+// module throws; of a module of Node.js, only using one of its members throws. While a tool only
+// describes itself, nothing throws.
 func lacking(name string, describing bool) string {
 	name = strings.TrimPrefix(name, "node:")
 	first, _, _ := strings.Cut(name, "/")
@@ -60,8 +60,8 @@ func lacking(name string, describing bool) string {
 	return `module.exports = require("internal/absent").` + how
 }
 
-// absentModules are those of Node.js that no world has; require of one gives a stand-in
-// that throws when it is used.
+// absentModules are the modules of Node.js that no world has. Requiring one succeeds; using a
+// member of it throws.
 var absentModules = strings.Fields(`async_hooks child_process cluster console constants crypto dgram
 	diagnostics_channel dns domain http http2 https inspector module net perf_hooks process punycode readline
 	repl stream string_decoder sys tls trace_events tty v8 vm wasi worker_threads zlib`)

@@ -1,4 +1,4 @@
 package jsworld
 
-// leaveTerminal has nothing to give up: scripts have no console on Windows.
+// leaveTerminal does nothing: children have no console on Windows.
 func leaveTerminal() {}

@@ -12,7 +12,7 @@ import (
 	"github.com/flowrun/flowrun/internal/jscheck"
 )
 
-// fail is what an error of goja means.
+// fail converts an error of goja to a failure.
 func (p *Program) fail(vm *goja.Runtime, err error) *Failure {
 	var stopped *goja.InterruptedError
 	var deep *goja.StackOverflowError
@@ -31,7 +31,7 @@ func (p *Program) fail(vm *goja.Runtime, err error) *Failure {
 	return Failed(KindThrown, "%v", err)
 }
 
-// stopped is why the script was stopped, with the place where it was.
+// stopped returns the reason why the script was stopped, with the position at which it was.
 func (p *Program) stopped(e *goja.InterruptedError) *Failure {
 	f := Failed(KindLost, "the script was stopped")
 	if why, ok := e.Value().(*Failure); ok {
@@ -41,8 +41,8 @@ func (p *Program) stopped(e *goja.InterruptedError) *Failure {
 	return f
 }
 
-// recovered is what a panic means: a script's error on its way through Go, or a mistake
-// of the engine, which must not end the process.
+// recovered converts a panic to a failure. The panic is an error of the script that passed
+// through Go code, or a bug in the JavaScript engine, which must not end the process.
 func (p *Program) recovered(vm *goja.Runtime, x any) *Failure {
 	if err, ok := x.(error); ok {
 		var stopped *goja.InterruptedError
@@ -55,17 +55,18 @@ func (p *Program) recovered(vm *goja.Runtime, x any) *Failure {
 	return Failed(KindLost, "the JavaScript engine failed: %s", fmt.Sprint(x))
 }
 
-// thrown is a value that the script threw, or that a promise was rejected with.
+// thrown returns the failure for a value that the script threw or that a promise was rejected
+// with.
 func (p *Program) thrown(vm *goja.Runtime, v goja.Value, stack []goja.StackFrame) (f *Failure) {
 	f = Failed(KindThrown, "the script threw a value that cannot be shown")
-	vm.Try(func() { p.describe(vm, f, v) }) // what it throws in turn does not matter
+	vm.Try(func() { p.describe(vm, f, v) }) // errors of the value's getters are ignored
 	if f.Off == nil && f.Pos == nil {
 		p.place(f, stack)
 	}
 	return f
 }
 
-// describe reads the thrown value, which runs code of the script where it has getters.
+// describe reads the thrown value into f. This runs code of the script if the value has getters.
 func (p *Program) describe(vm *goja.Runtime, f *Failure, v goja.Value) {
 	o, ok := v.(*goja.Object)
 	if !ok {
@@ -86,12 +87,12 @@ func (p *Program) describe(vm *goja.Runtime, f *Failure, v goja.Value) {
 		f.Name = Shorten(name.String())
 	}
 	if stack := o.Get("stack"); stack != nil && goja.IsString(stack) {
-		text := stack.String() // which begins with the message
+		text := stack.String() // begins with the message
 		p.placeIn(f, text[min(len(said), len(text)):])
 	}
 }
 
-// place gives a failure the place of the innermost call in the author's text.
+// place sets the position of a failure to the innermost call in the author's text.
 func (p *Program) place(f *Failure, stack []goja.StackFrame) {
 	for _, call := range stack {
 		if call.SrcName() == jscheck.ScriptName {
@@ -102,10 +103,10 @@ func (p *Program) place(f *Failure, stack []goja.StackFrame) {
 	}
 }
 
-// placeInStack is a place in the text of an Error's stack.
+// placeInStack matches a position in the text of an Error's stack.
 var placeInStack = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b` + jscheck.ScriptName + `:(\d+):(\d+)\(\d+\)`) })
 
-// placeIn does the same for the stack of an Error as text.
+// placeIn sets the position of a failure from the text of an Error's stack.
 func (p *Program) placeIn(f *Failure, stack string) {
 	m := placeInStack().FindStringSubmatch(stack)
 	if m == nil {

@@ -13,30 +13,31 @@ import (
 	"github.com/flowrun/flowrun/internal/jscheck"
 )
 
-// frameKind is what a frame is for.
+// frameKind is the purpose of a frame.
 type frameKind byte
 
-// Kinds of frames. A child first gets the program, where it has not got it yet, and then
-// the call; it says once that it is ready, and then sends asks, each of which is
-// answered, and one result.
+// Kinds of frames. A child first sends FrameReady once. For each call it receives the program,
+// if it does not have it yet, and then the call. It sends any number of host calls (FrameAsk),
+// each of which is answered, and then one result.
 const (
 	FrameProgram frameKind = iota + 1 // to the child: Source, by Digest
 	FrameCall                         // to the child: Digest, Entry, Limit, Asks; Body: the variables
 	FrameAnswer                       // to the child: ID; Body or Error
-	FrameAsk                          // from the child: ID (0: wants no answer), Op; Body: the arguments
+	FrameAsk                          // from the child: ID (0: needs no answer), Op; Body: the arguments
 	FrameResult                       // from the child: Body or Error
-	frameReady                        // from the child, once: it works
+	frameReady                        // from the child, once: it is ready for frames
 )
 
-// Frame is a message between a program and its child. On the wire stand, numbers with
-// their highest byte first: in 4 bytes how long the rest is, Kind, Asks, ID in 8 bytes,
-// Limit in 8, then Digest, Entry, Op and the rare ones as JSON, each behind its length in
-// 4 bytes, and the Body, JSON as it is. So a value is not encoded again on its way, and
-// nothing of a common call is JSON but its values: reading a head as JSON took longer
-// than the way itself.
+// Frame is a message between a program and its child.
+//
+// On the wire it consists of these parts, with numbers in big-endian order: the length of the
+// rest in 4 bytes, Kind and Asks in 1 byte each, ID and Limit in 8 bytes each, then Digest,
+// Entry, Op, and Rare as JSON, each preceded by its length in 4 bytes, and Body, which is JSON,
+// as it is. So values are not encoded a second time, and a common call contains no JSON except
+// its values: parsing a header as JSON took longer than the transfer.
 type Frame struct {
 	Kind   frameKind
-	Asks   bool // there is somebody to ask
+	Asks   bool // host calls are possible
 	ID     uint64
 	Limit  time.Duration
 	Digest string
@@ -46,22 +47,21 @@ type Frame struct {
 	Body json.RawMessage
 }
 
-// Rare is what few frames have.
+// Rare holds the members that few frames have.
 type Rare struct {
 	Source *jscheck.Source `json:"source,omitempty"`
 	Error  *Failure        `json:"error,omitempty"`
 }
 
-// MaxFrame is how long a frame may be. What does not fit into one cannot be handed to a
-// script either.
+// MaxFrame is the maximum length of a frame in bytes. A longer value cannot be passed to a
+// script.
 const MaxFrame = 64 << 20
 
-// Wire is one end of the two pipes between a program and its child. Any goroutine may
-// send, one receives.
+// Wire is one end of the two pipes between a program and its child. Any number of goroutines may
+// send; only one may receive.
 type Wire struct {
-	// trusts says that what comes over the wire is what its other end meant to send: the
-	// child believes its program that values are JSON. The program does not believe the
-	// child, in which anybody's script runs.
+	// trusts is set if received values need no check. The child trusts its program to send valid
+	// JSON. The program does not trust the child, which runs untrusted scripts.
 	trusts bool
 	in     *bufio.Reader
 	mu     sync.Mutex
@@ -81,7 +81,7 @@ func (w *Wire) Send(f *Frame) error {
 	return err
 }
 
-// bytes is the frame as it travels.
+// bytes encodes the frame.
 func (f *Frame) bytes() ([]byte, error) {
 	var more []byte
 	if f.Rare != (Rare{}) {
@@ -110,7 +110,7 @@ func (f *Frame) bytes() ([]byte, error) {
 	return b, nil
 }
 
-// part appends a text behind its length.
+// part appends the length of a text and the text.
 func part[T string | []byte](b []byte, text T) []byte {
 	return append(binary.BigEndian.AppendUint32(b, uint32(len(text))), text...)
 }
@@ -135,7 +135,7 @@ func (w *Wire) Receive() (*Frame, error) {
 	return f, nil
 }
 
-// readFrame reads what stands behind a frame's length.
+// readFrame decodes a frame without its leading length.
 func readFrame(b []byte) (f *Frame, ok bool) {
 	const fixed = 1 + 1 + 8 + 8
 	if len(b) < fixed || b[1] > 1 {
@@ -164,10 +164,11 @@ func readFrame(b []byte) (f *Frame, ok bool) {
 	return f, true
 }
 
-// errNoFrame is the error of what is not made as a frame is.
+// errNoFrame is returned for data that is not a valid frame.
 var errNoFrame = errors.New("invalid frame")
 
-// TooLong is the length of a frame over maxFrame.
+// TooLong is the error for a frame that is longer than MaxFrame; its value is the length in
+// bytes.
 type TooLong int
 
 func (n TooLong) Error() string {

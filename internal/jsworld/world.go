@@ -9,23 +9,24 @@ import (
 	"github.com/flowrun/flowrun/internal/jscheck"
 )
 
-// maxDepth is how many calls of functions a script may nest.
+// maxDepth is how deep function calls of a script may be nested.
 const maxDepth = 4_000
 
-// World is where one call runs: the language, made anew, without what makes code of
-// text. It belongs to one goroutine.
+// World is the JavaScript environment of one call. It is created for that call and cannot turn
+// text into code. Only one goroutine may use it, except for Answer and Abort.
 type World struct {
 	vm       *goja.Runtime
-	rejected []*goja.Promise // with nobody to handle it
+	rejected []*goja.Promise // rejected promises without a handler
 	loop     *loop
-	asker    Asker         // of a wide world; nil: there are no answers
-	require  goja.Value    // of a wide world
-	atEnd    goja.Callable // cleans up after a script that did not come to its end; nil: nothing does
+	asker    Asker         // only with the host API; nil: host calls fail
+	require  goja.Value    // only with the host API
+	atEnd    goja.Callable // cleans up if the script was stopped early; may be nil
 
-	describing bool // a module only says what it is: what it lacks is no error
+	describing bool // the module only describes itself, so missing modules are not errors
 }
 
-// NewWorld makes a world. Most of the language is made when it is first used.
+// NewWorld returns a new world. goja creates most of the language when it is first used, so this
+// is cheap.
 func NewWorld() *World {
 	w := &World{vm: goja.New()}
 	w.vm.SetMaxCallStackSize(maxDepth)
@@ -37,13 +38,13 @@ func NewWorld() *World {
 	return w
 }
 
-// Answer brings the answer to a question into the world. Safe for concurrent use.
+// Answer delivers the answer to a host call. Safe for concurrent use.
 func (w *World) Answer(a Answer) { w.loop.answer(a) }
 
 // Abort stops the script, which fails with f. Safe for concurrent use.
 func (w *World) Abort(f *Failure) { w.loop.abort(f) }
 
-// track keeps the rejected promises that nobody has handled.
+// track maintains the list of rejected promises without a handler.
 func (w *World) track(p *goja.Promise, op goja.PromiseRejectionOperation) {
 	if op == goja.PromiseRejectionReject {
 		w.rejected = append(w.rejected, p)
@@ -52,7 +53,7 @@ func (w *World) track(p *goja.Promise, op goja.PromiseRejectionOperation) {
 	w.rejected = slices.DeleteFunc(w.rejected, func(known *goja.Promise) bool { return known == p })
 }
 
-// GlobalsOf are the names of the globals in the world of a form.
+// GlobalsOf returns the names of the globals in the world of a form.
 func GlobalsOf(f jscheck.Form) []string {
 	if jscheck.Wide(f) {
 		return wideNames()
@@ -69,7 +70,7 @@ func globals(wide bool) []string {
 	w := NewWorld()
 	if wide {
 		if err := w.widen(); err != nil {
-			panic(err) // its code is a part of this program
+			panic(err) // a bug: the code is part of this program
 		}
 	}
 	return w.vm.GlobalObject().GetOwnPropertyNames()

@@ -12,18 +12,19 @@ import (
 	"github.com/dop251/goja"
 )
 
-// maxValueDepth is how deep a result may be nested, as encoding/json reads it.
+// maxValueDepth is how deep a result may be nested. encoding/json reads no deeper.
 const maxValueDepth = 10_000
 
-// usual is how many bytes most results have at most; room for them is made at once.
+// usual is the initial size of the buffer in bytes, which is enough for most results.
 const usual = 2 << 10
 
-// writer writes a value of a script as JSON, like JSON.stringify, but says what it cannot
-// write and where that is, in place of leaving it out: functions, symbols, BigInts,
-// promises, Maps and Sets, and what contains itself. NaN and the infinities become null,
-// and undefined in an object is left out, as ever.
+// writer writes a value of a script as JSON, like JSON.stringify. Where JSON.stringify leaves
+// something out, writer returns a failure with its path: functions, symbols, BigInts, promises,
+// Maps and Sets, and values that contain themselves. As in JSON.stringify, NaN and the
+// infinities become null, and undefined members of an object are left out.
 //
-// Numbers are the language's: exact up to 2^53, beyond that the nearest of 64 bits.
+// Numbers are those of the language: exact up to 2^53, rounded to the nearest 64-bit float
+// beyond that.
 type writer struct {
 	vm   *goja.Runtime
 	out  bytes.Buffer
@@ -32,8 +33,9 @@ type writer struct {
 	text *json.Encoder
 }
 
-// jsonOf writes a value that came from a script; nil is undefined. It throws what the
-// script's own getters throw, and so must run within goja's Try.
+// jsonOf converts a value of a script to JSON; nil stands for undefined. what names the value in
+// failures. It panics with what the script's own getters throw, so it must run inside goja's
+// Try.
 func jsonOf(vm *goja.Runtime, v goja.Value, what string) (json.RawMessage, *Failure) {
 	if v == nil || goja.IsUndefined(v) {
 		return nil, nil
@@ -56,7 +58,7 @@ func (w *writer) refuse(format string, args ...any) *Failure {
 	return Failed(KindResult, "%s %s", strings.Join(w.path, ""), fmt.Sprintf(format, args...))
 }
 
-// value writes one value; key is its key in what holds it.
+// value writes one value. key is its key in the value that contains it.
 func (w *writer) value(v goja.Value, key string) *Failure {
 	if w.out.Len() > MaxResult {
 		return w.tooLarge()
@@ -115,12 +117,12 @@ func (w *writer) string(s string) *Failure {
 		w.out.WriteByte('"')
 		return nil
 	}
-	w.text.Encode(s)                // into memory
-	w.out.Truncate(w.out.Len() - 1) // its newline
+	w.text.Encode(s)                // cannot fail: writes to memory
+	w.out.Truncate(w.out.Len() - 1) // removes the newline that Encode adds
 	return nil
 }
 
-// plain says whether a string stands in JSON as it is.
+// plain reports whether a string needs no escaping in JSON.
 func plain(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x80 {
@@ -135,12 +137,12 @@ func (w *writer) tooLarge() *Failure {
 	return w.refuse("is larger than %d MiB", MaxResult>>20)
 }
 
-// object writes what is no primitive value.
+// object writes a value that is not primitive.
 func (w *writer) object(o *goja.Object, key string) *Failure {
 	if call, ok := goja.AssertFunction(o.Get("toJSON")); ok {
 		v, err := call(o, w.vm.ToValue(key))
 		if err != nil {
-			panic(err) // for Try
+			panic(err) // caught by Try
 		}
 		if inner, ok := v.(*goja.Object); !ok {
 			return w.value(v, key)
