@@ -7,34 +7,34 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// BundleRequest is a file of which one module is to be made.
+// BundleRequest is a file to be bundled into one module.
 type BundleRequest struct {
 	File   string
 	Source []byte
 	About
 }
 
-// About is what a bundle has to know of a tool beside its text. It is zero while the tool
-// has not said yet what it is.
+// About is what a bundler needs to know of a tool in addition to its text. It is zero for a tool
+// that has not been described yet.
 type About struct {
 	Name         string
 	Dependencies []tool.Dependency
-	Node         bool // it runs under Node.js
+	Node         bool // the tool runs under Node.js
 }
 
 func (a About) equal(b About) bool {
 	return a.Name == b.Name && a.Node == b.Node && slices.Equal(a.Dependencies, b.Dependencies)
 }
 
-// about is what a description says that matters to a bundle.
+// about returns the part of a description that affects the bundle.
 func (d *description) about(file, name string) About {
 	m := &tool.Module{File: file}
 	def, _ := d.read(m, name)
 	return About{Name: def.Name, Dependencies: m.Dependencies, Node: m.Node}
 }
 
-// bundles says whether a bundle is made of a file. A tool for Node.js in Node's own form is
-// left as it is: Node finds what it needs.
+// bundles reports whether a file must be bundled. A CommonJS tool for Node.js without
+// dependencies is left as it is, because Node resolves what it requires.
 func (l *loader) bundles(file string, src []byte, a About) bool {
 	if a.Node {
 		return len(a.Dependencies) > 0 && l.Bundle != nil || strings.HasSuffix(strings.ToLower(file), ".ts") || esModule().Match(src)
@@ -42,7 +42,8 @@ func (l *loader) bundles(file string, src []byte, a About) bool {
 	return len(a.Dependencies) > 0 && l.Bundle != nil || needsBundle(file, src)
 }
 
-// module is what is run of a file: the file itself where it is whole, else a bundle.
+// module returns the module to run for a file: the file itself if it is whole or needs no
+// bundle, or else a bundle.
 func (l *loader) module(file string, src []byte, a About, whole bool) (*tool.Module, tool.Diagnostics) {
 	if whole || !l.bundles(file, src, a) {
 		return &tool.Module{File: file, Code: src}, nil
@@ -54,8 +55,9 @@ func (l *loader) module(file string, src []byte, a About, whole bool) (*tool.Mod
 	return l.Bundle(BundleRequest{file, src, a})
 }
 
-// asked describes a file. What it depends on is known only when it has said so: then it is
-// bundled with that and asked again, as its answers may need it.
+// asked describes a file. Its dependencies are known only from the description. If they require
+// another bundle, the file is bundled with them and described a second time, because its methods
+// may use the dependencies.
 func (l *loader) asked(file, name string, src []byte, m *tool.Module, about About, bad tool.Diagnostics) (described, *tool.Module, tool.Diagnostics) {
 	for {
 		answer, problem := l.describe(m, name)
@@ -69,7 +71,7 @@ func (l *loader) asked(file, name string, src []byte, m *tool.Module, about Abou
 				return described{}, nil, bad
 			}
 		}
-		if !again || next.Node || about.Name != "" { // described with what it depends on, or by Node alone
+		if !again || next.Node || about.Name != "" { // described with its dependencies, or Node will find them
 			return described{Bundled: string(m.Code) != string(src), Code: tool.DigestOf(m.Code), Answer: *answer, About: next}, m, bad
 		}
 		about = next

@@ -12,35 +12,36 @@ import (
 	"github.com/flowrun/flowrun/internal/jsworld"
 )
 
-// turn is one call on its way through a child.
+// turn is the execution of one call in a child.
 type turn struct {
 	pool  *pool
 	call  *call
 	child *child
 
-	expired atomic.Bool    // the child was killed for its time
-	clock   *jsworld.Clock // kills the child when it does not keep its time
+	expired atomic.Bool    // the child was killed because of the time limit
+	clock   *jsworld.Clock // kills the child when it exceeds the time limit
 
 	mu      sync.Mutex
-	pending int  // questions that wait for an answer
-	held    bool // the pool's slot
+	pending int  // host calls that wait for an answer
+	held    bool // the call has a slot of the pool
 }
 
-// end gives the slot back.
+// end releases the slot.
 func (t *turn) end() {
 	if t.held {
 		t.pool.leave()
 	}
 }
 
-// run runs the call in the child.
+// run runs the call in the child. It returns after all host calls of the script have been
+// answered.
 func (t *turn) run(ctx context.Context, k *child) (json.RawMessage, error) {
 	t.child = k
 	ctx, done := t.call.bounded(ctx)
 	var asks sync.WaitGroup
-	defer asks.Wait() // before the child has its next call
+	defer asks.Wait() // before the child gets its next call
 	defer done()
-	k.broken = true // until there is a result
+	k.broken = true // until the result has arrived
 	defer context.AfterFunc(ctx, k.kill)()
 	if err := t.begin(); err != nil {
 		return nil, cmp.Or(context.Cause(ctx), err)
@@ -51,7 +52,7 @@ func (t *turn) run(ctx context.Context, k *child) (json.RawMessage, error) {
 		f, err := k.wire.Receive()
 		switch {
 		case err != nil:
-			k.kill() // also where it talks nonsense
+			k.kill() // also after an invalid frame
 			<-k.done
 			return nil, t.lost(ctx)
 		case f.Kind == jsworld.FrameAsk && f.ID == 0:
@@ -66,10 +67,11 @@ func (t *turn) run(ctx context.Context, k *child) (json.RawMessage, error) {
 	}
 }
 
-// begin sends the call, and its program where the child has not got it.
+// begin waits until the child is ready and sends the call, after its program if the child does
+// not have it.
 func (t *turn) begin() error {
 	s, k := t.call.Script, t.child
-	if !k.ready { // its first call: a slow start is not the script's
+	if !k.ready { // first call of the child: its start does not count as time of the script
 		if _, err := k.wire.Receive(); err != nil {
 			k.kill()
 			<-k.done
@@ -91,7 +93,8 @@ func (t *turn) begin() error {
 		Limit: t.call.limit, Asks: t.call.Ask != nil}))
 }
 
-// unsent is what a failed sending means.
+// unsent classifies an error of Send: errors other than jsworld.TooLong mean that the child has
+// ended.
 func unsent(err error) error {
 	if _, ours := err.(jsworld.TooLong); ours || err == nil {
 		return err
@@ -99,7 +102,7 @@ func unsent(err error) error {
 	return fmt.Errorf("%w: %w", errStale, err)
 }
 
-// ask notes that a question waits. The first lets another call have the slot.
+// ask registers a pending host call. The first one releases the slot for another call.
 func (t *turn) ask() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -110,7 +113,8 @@ func (t *turn) ask() {
 	}
 }
 
-// answer answers a question. With the last one the script goes on, and takes its slot again.
+// answer answers a host call. After the last pending one the script continues, and the call
+// takes a slot again.
 func (t *turn) answer(ctx context.Context, f *jsworld.Frame) {
 	a := t.call.answer(ctx, f.ID, f.Op, f.Body)
 	t.mu.Lock()
@@ -126,7 +130,7 @@ func (t *turn) answer(ctx context.Context, f *jsworld.Frame) {
 	}
 }
 
-// lost is why the child died.
+// lost returns the error for a child that has ended during the call.
 func (t *turn) lost(ctx context.Context) error {
 	k := t.child
 	code, said := k.state.ExitCode(), k.stderr.Bytes()
@@ -149,8 +153,8 @@ func (t *turn) lost(ctx context.Context) error {
 	return &Error{Kind: why, Message: jsworld.Shorten(message), Pos: t.call.Script.text.Pos}
 }
 
-// starved says whether Go died of getting no memory from the system. Where it is in the
-// middle of collecting then, it stumbles over what it has not got.
+// starved reports whether the Go runtime failed because the system refused it memory. If that
+// happens during a garbage collection, the runtime crashes with a segmentation violation.
 func starved(said []byte) bool {
 	for _, sign := range []string{"out of memory", "cannot allocate memory", "pthread_create failed", "SIGSEGV: segmentation violation"} {
 		if bytes.Contains(said, []byte(sign)) {

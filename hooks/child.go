@@ -12,32 +12,32 @@ import (
 	"github.com/flowrun/flowrun/internal/jsworld"
 )
 
-// What a child may keep of programs; then another takes its place.
+// Limits for the programs that a child stores. A child that reaches one of them is replaced.
 const (
 	maxPrograms     = 256
 	maxProgramBytes = 32 << 20
 )
 
-// errStale says that a child did not take a call: it had died before.
+// errStale is returned when a child did not receive the call because it had already ended.
 var errStale = errors.New("the JavaScript process has ended")
 
-// child is a child as its program sees it.
+// child is the program's handle of a child process.
 type child struct {
 	wire    *jsworld.Wire
 	stdin   *os.File
 	stdout  *os.File
 	process *os.Process
-	known   map[string]bool // digests of the programs that it keeps
-	kept    int             // bytes of them
-	ready   bool            // it has begun to work
-	broken  bool            // it is in the middle of something, or dead
+	known   map[string]bool // digests of the programs that it stores
+	kept    int             // size of these programs in bytes
+	ready   bool            // it has sent its ready frame
+	broken  bool            // it must not get another call: one is unfinished, or it has ended
 
-	done   chan struct{} // closed when it has ended; then:
+	done   chan struct{} // closed when the process has ended; state and stderr are valid then
 	state  *os.ProcessState
-	stderr bytes.Buffer // the beginning of what Go said when it died
+	stderr bytes.Buffer // the beginning of its error output, for crashes of the Go runtime
 }
 
-// startChild starts a child.
+// startChild starts a child process. It does not wait until it is ready.
 func startChild(c Config) (k *child, err error) {
 	program := c.Helper
 	if program == "" {
@@ -80,7 +80,8 @@ func closeAll(files [3]*os.File) {
 	}
 }
 
-// self is this program. On Linux it is so even after the file was replaced or removed.
+// self returns the path of this program. On Linux it works even if the file was replaced or
+// removed.
 func self() (string, error) {
 	if runtime.GOOS == "linux" {
 		if _, err := os.Stat("/proc/self/exe"); err == nil {
@@ -90,7 +91,7 @@ func self() (string, error) {
 	return os.Executable()
 }
 
-// childEnv is what a child knows of the environment: the time zone, and what Windows needs.
+// childEnv returns the environment of a child: the time zone, and what Windows needs.
 func childEnv() []string {
 	env := []string{"GOTRACEBACK=none"}
 	for _, name := range []string{"TZ", "SystemRoot"} {
@@ -101,7 +102,7 @@ func childEnv() []string {
 	return env
 }
 
-// attend waits for the child's end, and keeps the beginning of what it said.
+// attend waits until the child has ended and stores the beginning of its error output.
 func (k *child) attend(stderr *os.File) {
 	io.Copy(&k.stderr, io.LimitReader(stderr, MaxMessage))
 	io.Copy(io.Discard, stderr)
@@ -110,15 +111,15 @@ func (k *child) attend(stderr *os.File) {
 	close(k.done)
 }
 
-// fit says whether the child can run another call.
+// fit reports whether the child can run another call.
 func (k *child) fit() bool {
 	return !k.broken && len(k.known) < maxPrograms && k.kept < maxProgramBytes
 }
 
-// kill ends the child at once.
+// kill kills the child without waiting for its end.
 func (k *child) kill() { k.process.Kill() }
 
-// end ends the child and waits until it is gone.
+// end kills the child and waits until it has ended.
 func (k *child) end() {
 	k.kill()
 	<-k.done

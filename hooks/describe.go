@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// description is what module.js answers for describe.
+// description is the result of module.js for "describe".
 type description struct {
 	Metadata     json.RawMessage
 	Schema       json.RawMessage
@@ -22,10 +22,10 @@ type description struct {
 	Problems     []complaint
 }
 
-// complaint is what module.js found wrong while it described a tool.
+// complaint is a problem that module.js found while it described a tool.
 type complaint struct{ Code, Method, Path, Message, Where string }
 
-// metadata are the keys of getMetadata that mean something.
+// metadata holds the keys of getMetadata that flowrun uses.
 type metadata struct {
 	ID, Name, Description, Version, Author string
 	Category, Subcategory                  string
@@ -33,23 +33,22 @@ type metadata struct {
 	Runtime                                string
 }
 
-// reading makes a Definition of a description, and tells what is wrong with it.
+// reading builds a Definition from a description and collects the diagnostics.
 type reading struct {
 	def    *tool.Definition
 	module *tool.Module
 	d      *description
-	tree   *jscheck.Outline // nil until a place is asked for
+	tree   *jscheck.Outline // nil until a position is needed
 	found  tool.Diagnostics
 }
 
-// read is the definition that a description tells of. name is the tool's where it gives
-// itself none.
+// read returns the definition for a description. name is the tool's name if it does not set one.
 func (d *description) read(m *tool.Module, name string) (*tool.Definition, tool.Diagnostics) {
 	step := &tool.Step{Name: name, Body: &tool.JSCode{Role: tool.RoleTool, Module: m}}
 	r := &reading{module: m, d: d, def: &tool.Definition{Name: name, File: m.File, Pos: tool.Pos{File: m.File, Line: 1, Col: 1},
 		Format: tool.JavaScript, Single: true, Steps: []*tool.Step{step}}}
 	r.problems()
-	unread := func(p complaint) bool { return p.Method == "" } // the rest follows from that
+	unread := func(p complaint) bool { return p.Method == "" } // then further diagnostics would only be consequences
 	if !slices.ContainsFunc(d.Problems, unread) {
 		r.execute()
 		r.metadata()
@@ -61,7 +60,8 @@ func (d *description) read(m *tool.Module, name string) (*tool.Definition, tool.
 	return r.def, r.found.Sorted()
 }
 
-// report tells of a problem with what a method answers at a path; "" is the method itself.
+// report adds a diagnostic about the value that a method returns, at a path in it; an empty path
+// means the method itself.
 func (r *reading) report(code string, severity tool.Severity, method, path, message, hint string) {
 	if r.tree == nil {
 		o := jscheck.OutlineOf(r.module)
@@ -74,14 +74,14 @@ func (r *reading) report(code string, severity tool.Severity, method, path, mess
 	r.found = append(r.found, tool.Diagnostic{Code: code, Severity: severity, Pos: r.tree.Place(method, path), Path: where, Message: message, Hint: hint})
 }
 
-// problemHints are the ways out of what module.js finds.
+// problemHints are hints for the problems that module.js finds.
 var problemHints = map[string]string{
 	"no-tool":            "write module.exports = { async execute(params) { ... } }, or export default",
 	"tool-threw":         "fix the error; flowrun must be able to read the description without environment, files and network",
 	"bad-business-error": "write { code: 'API_RATE_LIMIT', match: /rate limit/i, solution: 'wait', retryable: true }",
 }
 
-// answerHints say what a method has to answer.
+// answerHints are hints with an example of what each method returns.
 var answerHints = map[string]string{
 	"getMetadata":       "write getMetadata() { return { id: 'my-tool', description: '...' } }",
 	"getSchema":         "write getSchema() { return { parameters: { type: 'object', properties: { ... } } } }",
@@ -110,12 +110,12 @@ func (r *reading) execute() {
 	}
 }
 
-// metadata takes what getMetadata answers; what is missing is not wrong.
+// metadata reads the result of getMetadata. All keys are optional.
 func (r *reading) metadata() {
 	var m metadata
 	keys := map[string]json.RawMessage{}
 	if len(r.d.Metadata) > 0 {
-		json.Unmarshal(r.d.Metadata, &keys) // it is an object: module.js looked
+		json.Unmarshal(r.d.Metadata, &keys) // module.js has checked that it is an object
 	}
 	for key, into := range map[string]any{"id": &m.ID, "name": &m.Name, "description": &m.Description, "version": &m.Version, "author": &m.Author,
 		"category": &m.Category, "subcategory": &m.Subcategory, "tags": &m.Tags, "keywords": &m.Keywords, "runtime": &m.Runtime} {
@@ -157,7 +157,7 @@ func jsonKind(v json.RawMessage) string {
 	return "a number"
 }
 
-// name is the tool's id.
+// name checks the tool's id and sets the name of the definition.
 func (r *reading) name(id string) {
 	switch {
 	case id == "" && !tool.ValidName(r.def.Name):
@@ -184,8 +184,8 @@ func (r *reading) runtime(word string) {
 	}
 }
 
-// schemas takes both forms of what getSchema answers: the two schemas by name, or that of
-// the parameters alone.
+// schemas reads the result of getSchema in both forms: an object with the schemas of the
+// parameters and of the environment, or the schema of the parameters alone.
 func (r *reading) schemas() {
 	if len(r.d.Schema) == 0 || string(r.d.Schema) == "null" {
 		return
@@ -204,8 +204,7 @@ func (r *reading) schemas() {
 	r.module.Environment = r.schema(both.Environment, "environment")
 }
 
-// schema reads one JSON Schema of an object; path is where it stands in what getSchema
-// answers.
+// schema reads one JSON Schema of an object. path is its path in the result of getSchema.
 func (r *reading) schema(source json.RawMessage, path string) *tool.JSONSchema {
 	if len(source) == 0 || string(source) == "null" {
 		return nil
@@ -221,8 +220,8 @@ func (r *reading) schema(source json.RawMessage, path string) *tool.JSONSchema {
 	return nil
 }
 
-// dependencies takes both forms of getDependencies: an object, and the older list of
-// name@range.
+// dependencies reads the result of getDependencies in both forms: an object, or the older list
+// of name@range.
 func (r *reading) dependencies() {
 	if len(r.d.Dependencies) == 0 || string(r.d.Dependencies) == "null" {
 		return
@@ -244,7 +243,7 @@ func (r *reading) dependencies() {
 	}
 }
 
-// splitDependency takes name@range apart; a name may begin with @ itself.
+// splitDependency splits name@range. The name itself may begin with @.
 func splitDependency(s string) (name, versions string) {
 	if at := strings.LastIndexByte(s, '@'); at > 0 {
 		return s[:at], s[at+1:]

@@ -12,32 +12,32 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// described is what is kept of a file: what the tool said of itself, and of which code.
+// described is the cached description of a file, with the digest of the code that was described.
 type described struct {
-	Bundled bool   // the file is part of what was described
-	Code    string // digest of what was described
+	Bundled bool   // the described code is a bundle of which the file is a part
+	Code    string // digest of the described code
 	Answer  description
 	About   About
 }
 
 const (
-	maxDescribed      = 4096    // files in a cache; those that were written longest ago give way
+	maxDescribed      = 4096    // files in a cache; the oldest are removed
 	largestDescribed  = 1 << 20 // bytes
 	descriptionFormat = "flowrun description 2\n"
 )
 
-// glueDigest tells one version of the program that asks from another, which may ask
-// differently.
+// glueDigest identifies the version of the code that describes tools. Another version may
+// describe them differently.
 var glueDigest = sync.OnceValue(func() string { return tool.DigestOf([]byte(descriptionFormat + jsworld.Prelude())) })
 
-// descriptionKey names what is kept of a file by everything it depends on but what is
-// bundled with it: its text, its name, and who asks.
+// descriptionKey returns the cache key for a file. It covers everything that the description
+// depends on except bundled files: the text of the file, its name, and glueDigest.
 func descriptionKey(file string, src []byte) string {
 	return tool.DigestOf([]byte(glueDigest() + "\n" + toolStem(file) + "\n" + string(src)))[len("sha256:"):][:40]
 }
 
-// recall is what was kept under a key. A file that cannot be read, or is damaged, is as one
-// that is not there.
+// recall reads the cached description for a key. A file that cannot be read, or is damaged,
+// counts as missing.
 func (l *loader) recall(key string) (d described, ok bool) {
 	if l.Cache == "" {
 		return d, false
@@ -53,8 +53,8 @@ func (l *loader) recall(key string) (d described, ok bool) {
 	return d, true
 }
 
-// keep writes what a tool said of itself. Where that fails it is asked again next time, so
-// nobody need be told; a file that a power cut tore is known by its sum.
+// keep stores a description in the cache. Errors are ignored: the tool is described again next
+// time. The checksum detects a file that was only partly written because of a power failure.
 func (l *loader) keep(key string, d described) {
 	if body, err := json.Marshal(d); err == nil {
 		l.write(key, []byte(tool.DigestOf(body)+"\n"+string(body)))
@@ -65,7 +65,7 @@ func (l *loader) write(key string, text []byte) {
 	if l.Cache == "" || len(text) > largestDescribed || atomicfile.Cache(filepath.Join(l.Cache, key), text) != nil {
 		return
 	}
-	if strings.HasPrefix(key, "00") { // now and then is enough
+	if strings.HasPrefix(key, "00") { // one write in 256 is enough
 		atomicfile.Prune(l.Cache, maxDescribed)
 	}
 }

@@ -1,16 +1,16 @@
-// Package hooks runs the JavaScript that definitions bring with them: scripts before and
-// after a step, js: steps, transforms of parameters, and whole tools written as .tool.js.
+// Package hooks runs the JavaScript of definitions: scripts before and after a step, js: steps,
+// transforms of parameters, and tools written as .tool.js files.
 //
 // # The model
 //
-// A [Script] is checked and made ready once, by [Compile]; what is wrong with it is told
-// with its place in the author's file. A [Runtime] runs scripts: each [Call] gets a fresh
-// world, in which there is the language, what the call puts there, and nothing else: no
-// files, no network, no process, no clock that could be set. Values go in and come out
-// as JSON, so a script cannot change what belongs to its caller.
+// A [Script] is checked and compiled once, by [Compile], which reports mistakes with their
+// position in the author's file. A [Runtime] runs scripts. Each [Call] gets a new JavaScript
+// environment that contains the language and the variables of the call. It has no access to
+// files, network or processes, and cannot set the clock. Values are passed in and out as JSON,
+// so a script cannot change data of its caller.
 //
-// Scripts run in child processes, which are this program started again ([Main]): each
-// runs one call at a time, is used again for the next, and is killed when a call exceeds
-// its time or memory and cannot be stopped otherwise. What a script may ask of the world
-// outside goes through [Call].Ask, one question at a time and answered by the caller.
+// Scripts run in child processes, which are this program started again (see [Main]). A child
+// runs one call at a time and is reused for the next one. It is killed when a call exceeds its
+// limit of time or memory and cannot be stopped otherwise. A script reaches the outside only by
+// host calls through [Call].Ask, which the caller answers.
 package hooks

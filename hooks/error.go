@@ -5,30 +5,30 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Kind of an Error.
+// Kind classifies an Error.
 type Kind = jsworld.Kind
 
 // The kinds.
 const (
 	KindThrown  = jsworld.KindThrown  // the script threw something
-	KindTimeout = jsworld.KindTimeout // it ran longer than it may
-	KindMemory  = jsworld.KindMemory  // it took more memory than it may
-	KindResult  = jsworld.KindResult  // what it returned is no JSON
-	KindLost    = jsworld.KindLost    // the child died for another reason
+	KindTimeout = jsworld.KindTimeout // it exceeded its time limit
+	KindMemory  = jsworld.KindMemory  // it exceeded its memory limit
+	KindResult  = jsworld.KindResult  // its result cannot be written as JSON
+	KindLost    = jsworld.KindLost    // the child process ended for another reason
 )
 
-// What a script may hand back at most, in bytes.
+// Limits for what a script returns, in bytes.
 const (
 	MaxResult  = jsworld.MaxResult
 	MaxMessage = jsworld.MaxMessage
 )
 
-// Error is what a script did wrong. It holds texts of the script, which may be secret.
+// Error is an error of a script. It contains text from the script, which may include secrets.
 type Error struct {
 	Kind     Kind
-	Name     string   // of what was thrown: TypeError; "" where it was no Error
+	Name     string   // name of the thrown Error, such as TypeError; "" if another value was thrown
 	Message  string   // at most MaxMessage bytes
-	Pos      tool.Pos // in the author's file; zero where it is not known
+	Pos      tool.Pos // in the author's file; zero if not known
 	Business *tool.BusinessError
 }
 
@@ -39,7 +39,7 @@ func (e *Error) Error() string {
 	return e.Message
 }
 
-// error is the failure with its place in the author's file.
+// error converts a failure to an Error with a position in the author's file.
 func (s *Script) error(f *jsworld.Failure) *Error {
 	e := &Error{Kind: f.Kind, Name: f.Name, Message: f.Message}
 	switch {

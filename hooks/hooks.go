@@ -12,50 +12,49 @@ import (
 	"github.com/flowrun/flowrun/internal/jsworld"
 )
 
-// Limits of a call that says nothing else.
+// Default limits of a call.
 const (
 	DefaultTimeout = 5 * time.Second
 	DefaultMemory  = 128 << 20 // bytes
 )
 
-// Main is where a child goes to work; see flowrun.HelperMain. In the program itself it
-// returns at once.
+// Main runs a child process; see flowrun.HelperMain. In a child it does not return. In the
+// program itself it returns at once.
 func Main() { jsworld.Main() }
 
-// Config is how a Runtime runs scripts. The zero Config works where this program calls
-// Main.
+// Config configures a Runtime. The zero Config works in a program that calls Main.
 type Config struct {
-	// InProcess runs scripts in this process: there is no bound on memory then, and a
-	// script that is deep in one operation (a regular expression, one huge array) cannot
-	// be stopped.
+	// InProcess runs scripts in this process. Their memory is not limited then, and a script
+	// that is inside one long operation (a regular expression, one huge array) cannot be
+	// stopped.
 	InProcess bool
-	Helper    string        // program that becomes the child and calls Main; "": this one
-	Timeout   time.Duration // of a call; 0: DefaultTimeout
-	Memory    int64         // of a child, in bytes; 0: DefaultMemory
+	Helper    string        // path of a program that calls Main, started as the child; "": this program
+	Timeout   time.Duration // time limit of a call; 0: DefaultTimeout
+	Memory    int64         // memory limit of a child, in bytes; 0: DefaultMemory
 }
 
 // Call is one call of a script.
 type Call struct {
 	Script *Script
-	// Entry is what of a Module is called: "describe" or "execute"; "" for the others.
+	// Entry is the method of a Module to call, "describe" or "execute", and "" for other forms.
 	Entry string
-	// Vars stand in the script's scope under their names, as copies. Those of a Module are
-	// its entry's arguments.
+	// Vars are copied into the script's scope under their names. For a Module they are the
+	// arguments of its method.
 	Vars map[string]any
-	// Timeout bounds the call beside the Runtime's own limit; 0 is none.
+	// Timeout limits the call in addition to the Runtime's own limit; 0 means no further limit.
 	Timeout time.Duration
-	// Ask answers what the script asks of the world outside (log, env, fetch ...); nil:
-	// the script has nobody to ask. It is called from several goroutines at once.
+	// Ask answers the script's host calls (log, env, fetch ...). If it is nil, host calls fail.
+	// It must be safe for concurrent use.
 	Ask func(ctx context.Context, op string, args json.RawMessage) (any, error)
 }
 
-// Runtime runs scripts. It is safe for concurrent use; Close ends its children.
+// Runtime runs scripts. It is safe for concurrent use. Close ends its child processes.
 type Runtime struct {
 	config Config
 	pool   *pool
 }
 
-// New makes a Runtime. Nothing is started before the first call.
+// New returns a Runtime. It starts no process before the first call.
 func New(c Config) *Runtime {
 	if c.Timeout == 0 {
 		c.Timeout = DefaultTimeout
@@ -66,14 +65,14 @@ func New(c Config) *Runtime {
 	return &Runtime{config: c, pool: newPool(c)}
 }
 
-// Close ends the children. Calls under way fail.
+// Close ends the child processes. Running calls fail.
 func (r *Runtime) Close() error {
 	r.pool.close()
 	return nil
 }
 
-// Call runs a script in a world of its own and answers what it returned as JSON, nil for
-// undefined. The error is an *Error, ctx's cause, or what kept the Runtime from working.
+// Call runs a script in a new environment and returns its result as JSON, nil for undefined. The
+// error is an *Error, the cause of ctx, or the reason why the Runtime could not run the script.
 func (r *Runtime) Call(ctx context.Context, c Call) (json.RawMessage, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -100,15 +99,15 @@ func (r *Runtime) run(ctx context.Context, c *call) (json.RawMessage, error) {
 	return r.pool.run(ctx, c)
 }
 
-// call is a Call with its values as they travel.
+// call is a Call with its variables encoded.
 type call struct {
 	Call
 	vars  json.RawMessage // an object
 	limit time.Duration
-	open  open // questions of the script
+	open  open // pending host calls
 }
 
-// encode makes one object of the variables, in the order of their names.
+// encode returns the variables as one JSON object, sorted by name.
 func encode(vars map[string]any) (json.RawMessage, error) {
 	b := bytes.NewBuffer(append(make([]byte, 0, 1<<10), '{'))
 	text := json.NewEncoder(b)
@@ -117,7 +116,7 @@ func encode(vars map[string]any) (json.RawMessage, error) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		text.Encode(name) // into memory
+		text.Encode(name) // cannot fail: writes to memory
 		b.WriteByte(':')
 		if err := text.Encode(vars[name]); err != nil {
 			return nil, fmt.Errorf("cannot pass %q to a script: %w", name, err)

@@ -36,8 +36,8 @@ func (c *call) here(ctx context.Context) (json.RawMessage, error) {
 	return c.result(ctx, result, f)
 }
 
-// bounded is ctx with the call's own time limit, which holds for what the script asks
-// for as well. At that time the script has been interrupted already, where it could be.
+// bounded returns ctx with the call's own time limit, which applies to its host calls too. When
+// this limit is reached, a script that can be interrupted has been interrupted already.
 func (c *call) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	if c.Timeout == 0 {
 		return context.WithCancel(ctx)
@@ -46,18 +46,18 @@ func (c *call) bounded(ctx context.Context) (context.Context, context.CancelFunc
 	return context.WithTimeoutCause(ctx, c.Timeout+jsworld.Grace, late)
 }
 
-// result is what a call comes to.
+// result converts what a script returned into the result of its call.
 func (c *call) result(ctx context.Context, raw json.RawMessage, f *jsworld.Failure) (json.RawMessage, error) {
 	if f == nil {
 		return raw, nil
 	}
-	if (f.Kind == KindLost || f.Kind == KindThrown) && ctx.Err() != nil { // also what Ask made of it
+	if (f.Kind == KindLost || f.Kind == KindThrown) && ctx.Err() != nil { // a failed host call may have the same cause
 		return nil, context.Cause(ctx)
 	}
 	return nil, c.Script.error(f)
 }
 
-// answer asks the caller.
+// answer calls Ask and returns its answer. It refuses the host call if too many are pending.
 func (c *call) answer(ctx context.Context, id uint64, op string, args json.RawMessage) jsworld.Answer {
 	a := jsworld.Answer{ID: id}
 	if !c.open.take(len(args)) {
@@ -79,7 +79,7 @@ func (c *call) answer(ctx context.Context, id uint64, op string, args json.RawMe
 	return a
 }
 
-// tell passes on what wants no answer.
+// tell passes on a host call that needs no answer.
 func (c *call) tell(ctx context.Context, op string, args json.RawMessage) {
 	if c.Ask != nil {
 		c.Ask(ctx, op, args)

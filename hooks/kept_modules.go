@@ -8,18 +8,19 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// keptHead begins what a run keeps of a tool that was bundled. The files it was made of
-// change and go; the run, and whoever looks at it later, needs it as it was.
+// keptHead is the beginning of the text that a run stores for a bundled tool. The files that
+// were bundled may change or disappear; a resume, and anyone who inspects the run later, needs
+// the tool as it was.
 const keptHead = "// flowrun bundle 1 "
 
-// keptTool is the rest of that line: what is known of the code below it.
+// keptTool is the rest of that line: the description of the code below it.
 type keptTool struct {
 	Answer   description
 	Packages string          `json:",omitempty"`
 	Map      json.RawMessage `json:",omitempty"`
 }
 
-// keptForm is the text of a bundle with what its tool said of itself.
+// keptForm returns the text to store: the bundle with the description of its tool.
 func keptForm(m *tool.Module, answer description) []byte {
 	head, err := json.Marshal(keptTool{answer, m.Packages, m.Map})
 	if err != nil {
@@ -28,8 +29,8 @@ func keptForm(m *tool.Module, answer description) []byte {
 	return append([]byte(keptHead+string(head)+"\n"), m.Code...)
 }
 
-// restored is the definition that a run has kept; nil where src is something else. The text
-// is its Source, so that whoever is shown it sees what runs.
+// restored returns the definition for a text that a run has stored, or nil if src is not such a
+// text. The text is the Source of the definition, so that people see the code that runs.
 func restored(file string, src []byte) (*tool.Definition, tool.Diagnostics) {
 	head, code, ok := bytes.Cut(src, []byte("\n"))
 	about, is := strings.CutPrefix(string(head), keptHead)
@@ -43,9 +44,9 @@ func restored(file string, src []byte) (*tool.Definition, tool.Diagnostics) {
 	return def, found
 }
 
-// KeptModules is the node_modules folder that a tool needs to run again which a run has kept
-// as this text; "" where it needs none: only a tool for Node.js does, the code of others
-// has their packages in it.
+// KeptModules returns the node_modules folder that the tool in this stored text needs to run
+// again, or "" if it needs none. Only tools for Node.js need one; the code of others contains
+// their packages.
 func KeptModules(text []byte) string {
 	def, _ := restored("", text)
 	if def == nil || !def.Steps[0].Script().Module.Node {

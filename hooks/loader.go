@@ -13,36 +13,35 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// LoaderConfig is how .tool.js files are read. The zero LoaderConfig works where this
-// program calls Main.
+// LoaderConfig configures how .tool.js files are read. The zero LoaderConfig works in a program
+// that calls Main.
 type LoaderConfig struct {
-	// Runtime describes tools; whoever gives it closes it. nil: each reading has one of its
-	// own.
+	// Runtime runs the code that describes tools. The caller closes it. nil: each file is
+	// described by a Runtime of its own.
 	Runtime *Runtime
-	// Cache is a folder, made when it is needed, for what tools said of themselves, so that
-	// a file is asked once; "" for none.
+	// Cache is a folder for descriptions, so that each file is described only once. It is
+	// created when it is needed. "": no cache.
 	Cache string
-	// Ahead has no JavaScript run: of a file that is not in the Cache no more is known than
-	// its name. For completion.
+	// Ahead runs no JavaScript: only the name is known of a file that is not in the Cache. For
+	// completion.
 	Ahead bool
-	// Context ends the reading of files: once it is done no tool is asked. nil:
+	// Context ends the reading of files: once it is done, no further tool is described. nil:
 	// context.Background().
 	Context context.Context
-	// Bundle makes one module of a file that consists of several: ES modules, TypeScript,
-	// what needs packages. nil: such files are refused. It is called from several
-	// goroutines at once.
+	// Bundle makes one module of a file that consists of several: ES modules, TypeScript, or a
+	// file that needs packages. nil: such files are refused. It must be safe for concurrent use.
 	Bundle func(BundleRequest) (*tool.Module, tool.Diagnostics)
 }
 
-// Extensions are what files of tools in JavaScript end in.
+// Extensions returns the extensions of files with JavaScript tools.
 func Extensions() []string { return []string{".tool.js", ".tool.ts"} }
 
-// describeTimeout bounds how long a tool takes to say what it is, which is far from work.
+// describeTimeout limits how long a tool may take to describe itself, which needs no real work.
 const describeTimeout = 2 * time.Second
 
-// Loader reads .tool.js and .tool.ts files: it asks the tool what it is, and
-// makes a Definition of the answer or tells everything that is wrong with it. To have a
-// Library read them:
+// Loader returns a loader of .tool.js and .tool.ts files. It runs the methods that describe the
+// tool and makes a Definition of the results, or reports everything that is wrong with them. To
+// make a Library use it:
 //
 //	lib.Handle(".tool.js", hooks.Loader(hooks.LoaderConfig{}))
 //
@@ -103,7 +102,7 @@ func (l *loader) definition(file string, src []byte) (*tool.Definition, tool.Dia
 	return def, append(bad, found...).Sorted()
 }
 
-// unread is a file of which nothing but what is wrong with it is known.
+// unread returns the definition of a file that could not be read, with its diagnostics.
 func unread(file, name string, bad ...tool.Diagnostic) (*tool.Definition, tool.Diagnostics) {
 	for i := range bad {
 		if bad[i].Severity == "" {
@@ -116,7 +115,7 @@ func unread(file, name string, bad ...tool.Diagnostic) (*tool.Definition, tool.D
 	return &tool.Definition{Name: name, File: file, Pos: tool.Pos{File: file, Line: 1, Col: 1}, Format: tool.JavaScript}, tool.Diagnostics(bad).Sorted()
 }
 
-// toolStem is a file's name without what says that it is a tool.
+// toolStem returns a file's name without the extension of a tool.
 func toolStem(file string) string {
 	base := filepath.Base(file)
 	for _, e := range Extensions() {
@@ -127,7 +126,7 @@ func toolStem(file string) string {
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
-// describe asks a tool what it is.
+// describe runs the methods that describe a tool.
 func (l *loader) describe(m *tool.Module, name string) (*description, *tool.Diagnostic) {
 	key := l.failureKey(m, name)
 	if d := l.failed(key, m); d != nil {
@@ -158,7 +157,7 @@ func (l *loader) describe(m *tool.Module, name string) (*description, *tool.Diag
 	return d, nil
 }
 
-// notDescribed is why a tool could not say what it is.
+// notDescribed returns the diagnostic for a tool that could not be described.
 func notDescribed(m *tool.Module, err error) *tool.Diagnostic {
 	var e *Error
 	if !errors.As(err, &e) {
@@ -184,8 +183,8 @@ func notDescribed(m *tool.Module, err error) *tool.Diagnostic {
 	return d
 }
 
-// syntax tells of code that cannot be parsed: of the file itself, or of text that it has
-// evaluated.
+// syntax turns d into a syntax error with its position if the file itself cannot be parsed. If
+// the file is valid, the SyntaxError comes from text that it evaluated, and d stays as it is.
 func syntax(m *tool.Module, d *tool.Diagnostic) {
 	s := jscheck.SourceOf(m)
 	_, bad := s.Parse()

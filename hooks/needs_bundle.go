@@ -8,9 +8,10 @@ import (
 	"github.com/flowrun/flowrun/internal/jsworld"
 )
 
-// Texts alone tell whether a file is run as it is: that is asked of every file of a
-// listing, and of hostile ones in this process, which has no bound on what their syntax
-// trees take. Where a comment looks like an import, the file is bundled and means the same.
+// The text of a file decides whether it is run as it is; the file is not parsed for that. The
+// question is asked for every file of a listing, including hostile ones, in this process, which
+// does not limit the memory of their syntax trees. If a comment looks like an import, the file
+// is bundled and means the same.
 var (
 	esModule = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?m)^[ \t]*(import|export)[ \t]*[\s{*'"]|^[ \t]*export[ \t]+default\b|\bimport[ \t]*\(`)
@@ -20,8 +21,8 @@ var (
 	})
 )
 
-// needsBundle says whether a file cannot be run as it is: TypeScript, an ES module, or one
-// that requires what is not built in.
+// needsBundle reports whether a file cannot be run as it is: TypeScript, an ES module, or a file
+// that requires a module that is not built in.
 func needsBundle(file string, src []byte) bool {
 	if strings.HasSuffix(strings.ToLower(file), ".ts") || esModule().Match(src) {
 		return true

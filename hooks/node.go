@@ -23,9 +23,9 @@ import (
 //go:embed node/driver.cjs
 var nodeDriver []byte
 
-// Node is one call of a Module that runs under Node.js (runtime: node). Whoever makes it
-// starts node with Args and Env, as a process under its own rules, and asks for the Answer
-// when that has ended. What the tool asks is answered by Call.Ask meanwhile.
+// Node is one call of a Module that runs under Node.js (runtime: node). The caller starts node
+// with Args and Env, as a process under its own rules, and calls Answer after the process has
+// ended. While it runs, Call.Ask answers the tool's host calls.
 type Node struct {
 	call     Call
 	script   *Script
@@ -41,14 +41,15 @@ type Node struct {
 	err    error // an *Error
 }
 
-// StartNode readies a call; dir is a folder that nobody else may read.
+// StartNode prepares a call and begins to listen for the process. dir is a folder that only the
+// current user can read.
 func StartNode(ctx context.Context, dir string, c Call) (*Node, error) {
 	n := &Node{call: c, driver: filepath.Join(dir, "flowrun-node.cjs"), token: rand.Text(), open: map[net.Conn]bool{}}
 	if err := os.WriteFile(n.driver, nodeDriver, 0o600); err != nil {
 		return nil, err
 	}
 	network, address := "unix", filepath.Join(dir, "call")
-	if runtime.GOOS == "windows" { // where Node has no sockets in files
+	if runtime.GOOS == "windows" { // Node does not support Unix sockets there
 		network, address = "tcp", "127.0.0.1:0"
 	}
 	var err error
@@ -60,20 +61,20 @@ func StartNode(ctx context.Context, dir string, c Call) (*Node, error) {
 	return n, nil
 }
 
-// Args are those of node.
+// Args returns the arguments of node.
 func (n *Node) Args() []string { return []string{n.driver} }
 
-// Env are the variables of the process, beside its own.
+// Env returns the variables to add to the environment of the process.
 func (n *Node) Env() map[string]string {
 	at := map[string]any{"path": n.listener.Addr().String()}
 	if a, ok := n.listener.Addr().(*net.TCPAddr); ok {
 		at = map[string]any{"host": "127.0.0.1", "port": a.Port}
 	}
-	text, _ := json.Marshal(map[string]any{"at": at, "token": n.token}) // texts and a number
+	text, _ := json.Marshal(map[string]any{"at": at, "token": n.token}) // cannot fail: only strings and a number
 	return map[string]string{"FLOWRUN_CALL": string(text)}
 }
 
-// Close ends what Node has open, and waits for the answers under way.
+// Close closes all connections and waits for the host calls that are being answered.
 func (n *Node) Close() {
 	n.cancel()
 	n.listener.Close()
@@ -85,8 +86,8 @@ func (n *Node) Close() {
 	n.conns.Wait()
 }
 
-// Answer is what the tool returned, as that of Runtime.Call, once the process has ended.
-// done is false where it ended without an answer.
+// Answer returns what the tool returned, like Runtime.Call. Call it after the process has ended.
+// done is false if the process ended without an answer.
 func (n *Node) Answer() (answer json.RawMessage, err error, done bool) {
 	n.drain()
 	n.mu.Lock()
@@ -98,12 +99,12 @@ func (n *Node) Answer() (answer json.RawMessage, err error, done bool) {
 	return answer, err, true
 }
 
-// drain reads what the process said before it ended, and gives up what it still asked.
+// drain reads what the process sent before it ended, and cancels pending host calls.
 func (n *Node) drain() {
 	n.cancel()
 	n.listener.Close()
 	n.mu.Lock()
-	for conn := range n.open { // the other end is gone, unless somebody else has got hold of it
+	for conn := range n.open { // the other end is closed, unless another process has inherited it
 		conn.SetReadDeadline(time.Now().Add(10 * time.Second))
 	}
 	n.mu.Unlock()
@@ -130,7 +131,7 @@ func (n *Node) accept(ctx context.Context) {
 	}
 }
 
-// nodeMessage is what the driver says.
+// nodeMessage is a message of the driver.
 type nodeMessage struct {
 	Token  string
 	ID     uint64
@@ -140,8 +141,8 @@ type nodeMessage struct {
 	Failed *struct{ Name, Message, Where string }
 }
 
-// serve speaks with the driver on one connection: on the first it gets the call; what its
-// second thread asks comes on another.
+// serve handles one connection of the driver. The first connection gets the call. The second
+// thread of the driver uses another connection for its synchronous host calls.
 func (n *Node) serve(ctx context.Context, conn net.Conn) {
 	lines := bufio.NewScanner(conn)
 	lines.Buffer(nil, jsworld.MaxFrame)
@@ -169,10 +170,10 @@ func (n *Node) serve(ctx context.Context, conn net.Conn) {
 			n.mu.Unlock()
 		case m.Failed != nil:
 			n.fail(KindThrown, m.Failed.Name, m.Failed.Message, m.Failed.Where)
-		case m.ID == 0: // in order, and without an answer
+		case m.ID == 0: // needs no answer; handled in order
 			n.ask(ctx, m)
 		default:
-			n.conns.Go(func() { out.say(n.ask(ctx, m)) }) // a connection that is gone wants no answer
+			n.conns.Go(func() { out.say(n.ask(ctx, m)) }) // an error means that the connection is closed
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
@@ -180,7 +181,7 @@ func (n *Node) serve(ctx context.Context, conn net.Conn) {
 	}
 }
 
-// first says whether the call has not been handed out yet.
+// first reports whether this is the first connection, which gets the call.
 func (n *Node) first() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -199,7 +200,7 @@ func (n *Node) fail(kind Kind, name, message, where string) {
 	}
 }
 
-// order is what the driver is to do.
+// order returns the call as the driver expects it.
 func (n *Node) order() map[string]any {
 	s := n.script.source
 	code := s.Text
@@ -213,7 +214,7 @@ func (n *Node) order() map[string]any {
 	return map[string]any{"file": file, "code": code, "glue": jsworld.Prelude(), "args": n.call.Vars}
 }
 
-// ask answers what the tool asks.
+// ask answers one host call of the tool.
 func (n *Node) ask(ctx context.Context, m nodeMessage) map[string]any {
 	answer := map[string]any{"id": m.ID}
 	v, err := any(nil), fmt.Errorf("%s is not available here", m.Op)
@@ -233,7 +234,7 @@ func (n *Node) ask(ctx context.Context, m nodeMessage) map[string]any {
 	return answer
 }
 
-// lineWriter writes JSON, a value on a line. Any goroutine may use it.
+// lineWriter writes one JSON value per line. Safe for concurrent use.
 type lineWriter struct {
 	mu   sync.Mutex
 	conn net.Conn

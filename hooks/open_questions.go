@@ -6,17 +6,17 @@ import (
 	"github.com/flowrun/flowrun/internal/jsworld"
 )
 
-// maxOpen is how many questions of one call may wait for an answer at once. Each may be a
-// process, and all that it carries is held by the program and not by the child.
+// maxOpen limits how many host calls of one call may be pending at once. Each may be a process,
+// and their data is held in the memory of the program, not of the child.
 const maxOpen = 1000
 
-// open counts the questions of a call that wait for an answer, and their bytes.
+// open counts the pending host calls of a call and their bytes. Safe for concurrent use.
 type open struct {
 	mu           sync.Mutex
 	count, bytes int
 }
 
-// take counts one more; false where that would be too many.
+// take counts one more host call. It returns false if a limit would be exceeded.
 func (o *open) take(bytes int) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// outcome is what module.js answers for execute: the value, or what was thrown.
+// outcome is the result of module.js for "execute": the value, or what was thrown.
 type outcome struct {
 	Value json.RawMessage
 	Error *struct {
@@ -21,14 +21,14 @@ type outcome struct {
 	}
 }
 
-// CodeReported is the code of a failure that a tool told of by {success: false} without a
-// code of its own.
+// CodeReported is the code of a failure that a tool reports by returning {success: false}
+// without a code of its own.
 const CodeReported = "tool_reported_failure"
 
-// opened is what a tool's execute returned, or an *Error with what it threw.
+// opened returns what a tool's execute returned, or an *Error with what it threw.
 func opened(answer json.RawMessage, err error) (json.RawMessage, error) {
 	var bad *Error
-	if errors.As(err, &bad) && bad.Kind == KindResult { // which speaks of the outcome
+	if errors.As(err, &bad) && bad.Kind == KindResult { // its message names the member of outcome
 		bad.Message = strings.Replace(bad.Message, "the result.value", "the result", 1)
 	}
 	if err != nil {
@@ -48,7 +48,7 @@ func opened(answer json.RawMessage, err error) (json.RawMessage, error) {
 	return nil, e
 }
 
-// placeOf reads file:line:col, zero where it is none.
+// placeOf parses file:line:col. It returns the zero Pos for any other text.
 func placeOf(s string) tool.Pos {
 	rest, col, ok := cutLast(s)
 	file, line, ok2 := cutLast(rest)

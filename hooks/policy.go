@@ -12,8 +12,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// policyKeys are the keys of getMetadata that YAML tools have as well, by what they are
-// called there. They are read by the table of those, so that they mean the same.
+// policyKeys maps keys of getMetadata to the keys that YAML tools have for the same settings.
+// They are decoded by the same code, so that they mean the same.
 var policyKeys = map[string]string{
 	"retry":       "error-handling.retry",
 	"timeout":     "timeout",
@@ -22,10 +22,11 @@ var policyKeys = map[string]string{
 	"deprecated":  "deprecated",
 }
 
-// otherKeys are further keys of getMetadata, those that other programs read among them.
+// otherKeys are the other known keys of getMetadata, including some that only other programs
+// use.
 var otherKeys = []string{"id", "name", "description", "version", "author", "category", "subcategory", "tags", "keywords", "runtime", "scenarios", "limitations", "manual"}
 
-// policy takes retry, timeout, permissions, platforms and deprecated.
+// policy reads retry, timeout, permissions, platforms and deprecated.
 func (r *reading) policy(keys map[string]json.RawMessage) {
 	doc := map[string]any{}
 	for key, path := range policyKeys {
@@ -46,7 +47,7 @@ func (r *reading) policy(keys map[string]json.RawMessage) {
 	doc["name"], doc["description"], doc["run"] = r.def.Name, "-", "true"
 	text, err := json.Marshal(doc)
 	if err != nil {
-		return // what is JSON can be written
+		return // cannot happen: the values are JSON
 	}
 	def, found := tool.Decode("", text)
 	for _, d := range found {
@@ -67,7 +68,7 @@ func (r *reading) policy(keys map[string]json.RawMessage) {
 	}
 }
 
-// kebab writes the keys of retry as YAML tools have them: maxDelay is max-delay.
+// kebab renames the keys of retry to those of YAML tools: maxDelay becomes max-delay.
 func kebab(key string, v json.RawMessage) json.RawMessage {
 	var inner map[string]json.RawMessage
 	if key != "retry" || json.Unmarshal(v, &inner) != nil {
@@ -84,8 +85,8 @@ func kebab(key string, v json.RawMessage) json.RawMessage {
 	return text
 }
 
-// misspelt warns of keys of getMetadata that look like ones that mean something; others
-// are the author's own.
+// misspelt warns about unknown keys of getMetadata that are similar to known ones. Other unknown
+// keys are allowed.
 func (r *reading) misspelt(keys map[string]json.RawMessage) {
 	known := slices.Concat(otherKeys, slices.Sorted(maps.Keys(policyKeys)))
 	for _, key := range slices.Sorted(maps.Keys(keys)) {

@@ -12,30 +12,31 @@ import (
 	"github.com/flowrun/flowrun/internal/jsworld"
 )
 
-// Errors of a Runtime that runs nothing.
+// Errors of a Runtime that cannot run scripts.
 var (
 	errClosed = errors.New("the JavaScript runtime is closed")
-	// ErrNoHelper is the answer of a program that cannot start itself as a child.
+	// ErrNoHelper is returned by a program that cannot start itself as a child.
 	ErrNoHelper = errors.New("this program cannot run JavaScript in a separate process: call flowrun.HelperMain at the start of main, " +
 		"set hooks.Config.Helper to a program that does, or run JavaScript in this process with hooks.Config.InProcess")
 )
 
-// pool keeps the children of a Runtime. As many calls run at once as there are
-// processors, two at least; the others wait. A call that waits for an answer from
-// outside does not count: what it waits for may be a call itself. As many children as
-// calls may run stay for the next calls; more are ended.
+// pool manages the children of a Runtime. As many calls run at once as there are processors, at
+// least two; others wait for a slot. A call that waits for a host call gives up its slot,
+// because the host call may itself run a script and would otherwise wait forever. As many idle
+// children as there are slots are kept for later calls; further ones are ended. Safe for
+// concurrent use.
 type pool struct {
 	config Config
-	// restartable says whether this program started again is a child.
+	// restartable reports whether this program can be started as a child. Tests replace it.
 	restartable func() bool
-	slots       chan struct{} // holds one for each call that runs
+	slots       chan struct{} // one element for each running call
 	gone        chan struct{} // closed by close
 
 	mu      sync.Mutex
 	closed  bool
 	idle    []*child
 	all     map[*child]struct{}
-	started int // children, ever
+	started int // number of children started so far
 }
 
 func newPool(c Config) *pool {
@@ -43,7 +44,7 @@ func newPool(c Config) *pool {
 	return &pool{config: c, restartable: jsworld.Restartable, slots: make(chan struct{}, n), gone: make(chan struct{}), all: map[*child]struct{}{}}
 }
 
-// enter waits until one more call may run.
+// enter waits for a slot.
 func (p *pool) enter(ctx context.Context) error {
 	select {
 	case p.slots <- struct{}{}:
@@ -75,20 +76,21 @@ func (p *pool) run(ctx context.Context, c *call) (json.RawMessage, error) {
 		result, err := t.run(ctx, k)
 		p.put(k)
 		if errors.Is(err, errStale) && used {
-			continue // it has died since its last call
+			continue // it has ended since its last call
 		}
 		return result, err
 	}
 }
 
-// How long a call waits for a child where the system is short of descriptors, processes or
-// memory, and how often it looks.
+// How long a call waits for a child when the system is short of file descriptors, processes or
+// memory, and the interval between two attempts.
 const (
 	shortagePatience = 10 * time.Second
 	shortagePause    = 100 * time.Millisecond
 )
 
-// patiently is take, which waits out what others may end.
+// patiently calls take, and repeats it while the system is short of resources that others may
+// release.
 func (p *pool) patiently(ctx context.Context) (k *child, used bool, err error) {
 	for end := time.Now().Add(shortagePatience); ; {
 		k, used, err = p.take()
@@ -106,7 +108,7 @@ func (p *pool) patiently(ctx context.Context) (k *child, used bool, err error) {
 	}
 }
 
-// take is a child for a call; used says that it has run others.
+// take returns a child for a call. used reports that it has already run calls.
 func (p *pool) take() (k *child, used bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -125,7 +127,7 @@ func (p *pool) take() (k *child, used bool, err error) {
 	return k, false, nil
 }
 
-// put takes a child back, for the next call or to end it.
+// put returns a child to the pool, which keeps it for a later call or ends it.
 func (p *pool) put(k *child) {
 	p.mu.Lock()
 	if k.fit() && !p.closed && len(p.idle) < cap(p.slots) {
@@ -140,7 +142,7 @@ func (p *pool) put(k *child) {
 	p.mu.Unlock()
 }
 
-// close ends all children; calls under way lose theirs.
+// close ends all children. Running calls fail.
 func (p *pool) close() {
 	p.mu.Lock()
 	if !p.closed {

@@ -8,12 +8,12 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Form is what a script is in terms of the language, and with that in what world it runs.
+// Form is the part of a program that a script is in terms of the language. It also decides which
+// environment the script runs in.
 type Form = jscheck.Form
 
-// The forms. The world of a Body and of an Expression has the language and nothing else;
-// that of a Step and of a Module has console, timers, the modules of Shim and
-// means to ask as well.
+// The forms. The environment of a Body and of an Expression has only the language. That of a
+// Step and of a Module also has console, timers, built-in modules, and host calls.
 const (
 	Body       = jscheck.Body       // statements of a function, which returns
 	Expression = jscheck.Expression // one expression: a transform
@@ -21,27 +21,26 @@ const (
 	Step       = jscheck.Step       // statements of a js: step, which may return
 )
 
-// MaxScript is how long a script may be that is no Module, in bytes. A longer one is a
-// program, and belongs into a .tool.js.
+// MaxScript is the maximum length in bytes of a script that is not a Module. Longer code belongs
+// in a .tool.js.
 const MaxScript = jscheck.MaxScript
 
-// Mention is a member of a variable that a script names: steps.build.
+// Mention is a use of a member of a variable, such as steps.build.
 type Mention = jscheck.Mention
 
-// Script is JavaScript that has been checked. It does not change, and is safe for
-// concurrent use.
+// Script is a checked script. It is immutable and safe for concurrent use.
 type Script struct {
 	text   tool.Text
 	source jscheck.Source
 	digest string
-	tree   *jscheck.Tree                               // of a Module: nil
-	ready  func() (*jsworld.Program, *jsworld.Failure) // compiled, for this process
+	tree   *jscheck.Tree                               // nil for a Module
+	ready  func() (*jsworld.Program, *jsworld.Failure) // compiles it for this process
 }
 
-// Compile checks a Body, an Expression or a Step in which the names vars are known. The
-// Script is nil where the diagnostics hold an error. What is looked for: what the language
-// does not allow, a Body that returns nothing, what no script has, names
-// that nobody knows, and loops without an end.
+// Compile checks and compiles a Body, an Expression or a Step. vars are the names of the
+// variables that the calls pass. It reports syntax errors, a Body that returns nothing, names
+// that are unavailable or not declared, and endless loops. The Script is nil if the diagnostics
+// contain an error.
 func Compile(text tool.Text, form Form, vars ...string) (*Script, tool.Diagnostics) {
 	s := jscheck.Source{Form: form, Text: text.S}
 	t, problem := s.Parse()
@@ -59,17 +58,17 @@ func Compile(text tool.Text, form Form, vars ...string) (*Script, tool.Diagnosti
 	return &Script{text: text, source: s, digest: s.Digest(), tree: t, ready: func() (*jsworld.Program, *jsworld.Failure) { return p, nil }}, found.Sorted()
 }
 
-// CompileModule makes a module ready. What is wrong with it is told when it is run: only
-// then it is read, and where it is run.
+// CompileModule returns the script of a module. The module is parsed when it is first run, in
+// the process that runs it; problems are reported then.
 func CompileModule(m *tool.Module) *Script {
 	s := jscheck.SourceOf(m)
 	return &Script{source: s, digest: s.Digest(), text: tool.Text{Pos: tool.Pos{File: m.File, Line: 1, Col: 1}},
 		ready: sync.OnceValues(func() (*jsworld.Program, *jsworld.Failure) { return jsworld.NewProgram(s) })}
 }
 
-// Mentions are the members that the script reads of one of its variables. whole says
-// that the script uses the variable otherwise, as in steps[x], so that nobody can tell
-// which; at is an offset where it does.
+// Mentions returns the members that the script reads of one of its variables. whole reports that
+// the script also uses the variable in another way, such as steps[x], so that the members it
+// reads cannot be known; at is the offset of the first such use. A Module has no mentions.
 func (s *Script) Mentions(variable string) (list []Mention, whole bool, at int) {
 	if s.tree == nil {
 		return nil, false, 0

@@ -13,35 +13,36 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// A file that runs out of time or memory before it has said what it is costs seconds, and
-// is met again by every command that looks through its folder. So the failure is remembered
-// as an answer is, and what one folder can cost is bounded.
+// A file that exceeds its limits of time or memory before it is described costs seconds, and
+// every command that reads its folder meets it again. So such failures are cached like
+// descriptions, and the time that they cost is limited.
 const (
-	// unloadableFor is how long such a failure is remembered. It ends, because a busy
-	// machine may have been the reason.
+	// unloadableFor is how long such a failure is remembered. It expires, because a busy machine
+	// may have been the reason.
 	unloadableFor = 10 * time.Minute
-	// maxSpent bounds the time that failures take within spentWindow. After that, files
-	// are not asked.
+	// maxSpent limits the time that failures may take within spentWindow. After that, further
+	// files are not described.
 	maxSpent    = 3 * describeTimeout
 	spentWindow = time.Minute
 )
 
-// unloadable is a failure as it is kept.
+// unloadable is a failure as it is stored.
 type unloadable struct {
 	Problem   tool.Diagnostic
 	Line, Col int
 	At        time.Time
 }
 
-// failures are those of one loader.
+// failures holds the failures of one loader. mu guards all fields.
 type failures struct {
 	mu    sync.Mutex
 	known map[string]unloadable
 	spent time.Duration
-	since time.Time // when spent began to count
+	since time.Time // beginning of the window of spent
 }
 
-// failureKey names a failure by all that it depends on, the bounds included.
+// failureKey returns the cache key of a failure. It covers everything that the failure depends
+// on, including the limits.
 func (l *loader) failureKey(m *tool.Module, name string) string {
 	memory := int64(0)
 	if l.Runtime != nil {
@@ -51,7 +52,7 @@ func (l *loader) failureKey(m *tool.Module, name string) string {
 	return tool.DigestOf([]byte("unloadable\n" + text))[len("sha256:"):][:40]
 }
 
-// failed is what is remembered of a file that could not say what it is, nil for nothing.
+// failed returns the remembered failure of a file, or nil.
 func (l *loader) failed(key string, m *tool.Module) *tool.Diagnostic {
 	l.failures.mu.Lock()
 	u, ok := l.failures.known[key]
@@ -70,7 +71,7 @@ func (l *loader) failed(key string, m *tool.Module) *tool.Diagnostic {
 	return &d
 }
 
-// remember keeps a failure for others.
+// remember stores a failure in memory and in the cache.
 func (l *loader) remember(key string, d *tool.Diagnostic, took time.Duration) {
 	u := unloadable{*d, d.Pos.Line, d.Pos.Col, time.Now()}
 	f := &l.failures
@@ -89,7 +90,7 @@ func (l *loader) remember(key string, d *tool.Diagnostic, took time.Duration) {
 	}
 }
 
-// exhausted says why no file is asked any more, nil while files are.
+// exhausted returns why no further file is described, or nil.
 func (l *loader) exhausted(ctx context.Context) *tool.Diagnostic {
 	f := &l.failures
 	f.mu.Lock()
@@ -104,7 +105,7 @@ func (l *loader) exhausted(ctx context.Context) *tool.Diagnostic {
 	return nil
 }
 
-// worthRemembering says whether a failure took what the bounds allow.
+// worthRemembering reports whether a failure exceeded a limit. Other failures cost little time.
 func worthRemembering(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && (e.Kind == KindTimeout || e.Kind == KindMemory)
