@@ -8,67 +8,66 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// Approval is what a person is shown who decides about a call. Nothing in it can be
-// relied on: names, texts and commands come from definitions and callers that may be
-// hostile. Write puts every one of them in its place, to the right of flowrun's own
-// words, and writes out what could deceive (see Visible).
+// Approval is what a person sees who decides about a call. None of its content can be trusted:
+// names, texts and commands come from definitions and callers that may be hostile. Write puts
+// all of it in a column to the right of flowrun's own labels and writes out characters that
+// could deceive (see Visible).
 type Approval struct {
-	Why    string // there is a question: the policy's reason
+	Why    string // the reason of the policy for asking
 	Tools  []ApprovalTool
 	Params []ApprovalParam
 	Steps  []ApprovalStep
 }
 
-// ApprovalTool is the tool that is called, or one that it uses.
+// ApprovalTool is the called tool, or a tool that it uses.
 type ApprovalTool struct {
-	Step          string // that uses it; "" for the tool itself
+	Step          string // the step that uses it; "" for the called tool
 	Name          string
 	File, Scope   string
 	Tags          []string
-	Privilege     string // "" for the ordinary one
+	Privilege     string // "" for the normal privilege
 	Permissions   []ApprovalPermission
 	Justification string
-	Secrets       []string // where secrets are taken from
+	Secrets       []string // where the values of secrets come from
 	Cleanup       []string // commands that run at the end
-	Notify        []string // commands and addresses that are told of the run's end
+	Notify        []string // commands and addresses that are notified of the run's end
 	Around        ApprovalAround
 }
 
-// ApprovalAround is what a tool or a step gives to the programs it starts.
+// ApprovalAround is what a tool or a step passes to the programs it starts.
 type ApprovalAround struct {
 	Environment    []ApprovalVariable
 	EnvFiles       []string
 	Input, Runtime string
 }
 
-// ApprovalVariable is a variable of the environment; RunsCode says that it makes programs
-// run code.
+// ApprovalVariable is an environment variable. RunsCode reports that it makes programs run code.
 type ApprovalVariable struct {
 	Name, Value string
 	RunsCode    bool
 }
 
-// ApprovalPermission is a permission as it is asked for, and as its author wrote it.
+// ApprovalPermission is a permission with its resolved text and as its author wrote it.
 type ApprovalPermission struct{ Resolved, Written string }
 
-// ApprovalParam is a parameter with its value, which is not secret.
+// ApprovalParam is a parameter with its value. The value is not secret.
 type ApprovalParam struct{ Name, Value string }
 
-// ApprovalStep is what a step does. Condition and Fallback may be empty.
+// ApprovalStep describes what a step does. Condition and Fallback may be empty.
 type ApprovalStep struct {
 	ID, Kind, Command, Condition, Fallback string
 	Around                                 ApprovalAround
 }
 
-// Bounds of what is shown at once. What is left out is counted, and shown on demand.
+// Limits of what is shown at first. What is left out is counted and is shown on request.
 const (
-	commandLines = 12  // of a command
-	valueChars   = 600 // of a value
-	listItems    = 30  // tools, parameters, steps
+	commandLines = 12  // lines of a command
+	valueChars   = 600 // characters of a value
+	listItems    = 30  // items of a list: tools, parameters, steps
 )
 
-// Write prints the approval for a terminal of that many columns, and says whether it
-// left something out; whole leaves nothing out.
+// Write prints the approval for a terminal with width columns. It reports whether it left
+// something out; with whole it leaves nothing out.
 func (a Approval) Write(out io.Writer, width int, whole bool) (cut bool, err error) {
 	w := &approvalWriter{width: max(width, 40), whole: whole}
 	w.line("Approve?", a.Why)
@@ -101,10 +100,12 @@ type approvalWriter struct {
 	cut   bool
 }
 
-// labelColumns is how far to the right everything stands that is not flowrun's own.
+// labelColumns is the width of the column for flowrun's own labels. All other text is to the
+// right of it.
 const labelColumns = 14
 
-// over says whether the rest of a list is left out, and then tells so.
+// over reports whether the rest of a list is left out. If so, it writes how many items are
+// missing.
 func (w *approvalWriter) over(i, n int, what string) bool {
 	if w.whole || i < listItems {
 		return false
@@ -114,8 +115,8 @@ func (w *approvalWriter) over(i, n int, what string) bool {
 	return true
 }
 
-// line writes a label and a text beside it, on as many lines as it takes; those that go
-// on with the text begin with a +, so that no text can pass for a line of its own.
+// line writes a label and a text beside it, on as many lines as needed. Continuation lines begin
+// with a +, so that no text can look like a line of its own.
 func (w *approvalWriter) line(label, text string) {
 	rest := Visible(text)
 	for mark := ""; ; mark = "+ " {
@@ -127,8 +128,7 @@ func (w *approvalWriter) line(label, text string) {
 	}
 }
 
-// fits is how much of a text fits into so many columns, to the end of a word where one
-// ends near enough.
+// fits returns how many bytes of a text fit into room columns. It prefers to end after a word.
 func (w *approvalWriter) fits(text string, room int) int {
 	n, used := 0, 0
 	for g := displaywidth.StringGraphemes(text); g.Next(); n += len(g.Value()) {
@@ -142,7 +142,7 @@ func (w *approvalWriter) fits(text string, room int) int {
 	return n
 }
 
-// quoted writes a value in quotes, after a word that may stand before it.
+// quoted writes a value in quotes, after word if it is not empty. note follows the value.
 func (w *approvalWriter) quoted(label, note, word, value string) {
 	more := ""
 	if r := []rune(value); !w.whole && len(r) > valueChars {
@@ -204,7 +204,7 @@ func (w *approvalWriter) tool(t ApprovalTool) {
 	}
 }
 
-// around writes what programs are given. Variables that make them run code come first, so
+// around writes what the started programs get. Variables that make them run code come first, so
 // that a long list does not hide them.
 func (w *approvalWriter) around(a ApprovalAround) {
 	if a.Runtime != "" {
@@ -234,7 +234,7 @@ func (w *approvalWriter) around(a ApprovalAround) {
 	}
 }
 
-// odd points out characters that may look like others.
+// odd warns about characters in a name that may look like others.
 func (w *approvalWriter) odd(what, name string) {
 	if list := strange(name); list != "" {
 		w.line("  ! note", what+" contains non-ASCII characters that may look like others: "+list)
@@ -254,7 +254,7 @@ func (w *approvalWriter) step(s ApprovalStep) {
 	}
 }
 
-// command writes a command line by line behind a rule.
+// command writes a command, each line after a vertical bar.
 func (w *approvalWriter) command(label, text string) {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	for i, l := range lines {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// scale says where a time stands in a chart.
+// scale converts a time to a position in a chart.
 type scale struct {
 	from  time.Time
 	span  time.Duration
@@ -29,7 +29,7 @@ func newScale(bars []Bar, end func(Bar) time.Time, width int) scale {
 	return s
 }
 
-// at is the place of a time in eighths of a column.
+// at returns the position of a time, in eighths of a column.
 func (s scale) at(t time.Time) int {
 	if s.span <= 0 {
 		return 0
@@ -38,7 +38,7 @@ func (s scale) at(t time.Time) int {
 	return int(part*float64(8*s.width) + 0.5)
 }
 
-// axisSteps are the distances between two marks of an axis.
+// axisSteps are the possible distances between two marks of the axis.
 var axisSteps = []time.Duration{
 	time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond,
 	100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond,
@@ -47,11 +47,11 @@ var axisSteps = []time.Duration{
 	time.Hour, 2 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour,
 }
 
-// markWidth is how many columns are between two marks at least.
+// markWidth is the minimum distance of two marks in columns.
 const markWidth = 8
 
-// step is the distance between two marks: round, and far enough apart. A chart of
-// years has marks at as many days as it takes.
+// step returns the distance between two marks: a round time that leaves enough space. For a
+// chart of years it is a number of days.
 func (s scale) step() time.Duration {
 	fits := func(d time.Duration) bool {
 		return float64(d)*float64(s.width) >= markWidth*float64(s.span)
@@ -68,16 +68,16 @@ func (s scale) step() time.Duration {
 	return d
 }
 
-// axis writes the line of round times below the bars.
+// axis writes the line with round times below the bars.
 func (t *timeline) axis(out *strings.Builder) {
 	start := t.o.Width - t.scale.width
 	line := ""
-	for at := time.Duration(0); 0 <= at && at <= t.scale.span; at += t.scale.step() { // not past the greatest Duration
+	for at := time.Duration(0); 0 <= at && at <= t.scale.span; at += t.scale.step() { // at becomes negative if it exceeds the maximum Duration
 		column := start + t.scale.at(t.scale.from.Add(at))/8
 		mark := "|" + roundTime(at)
 		switch {
 		case column+len(mark) > t.o.Width:
-		case line != "" && column <= len(line): // years have long marks
+		case line != "" && column <= len(line): // marks of years are long and may overlap
 		default:
 			line = pad(line, column) + mark
 		}
@@ -85,7 +85,7 @@ func (t *timeline) axis(out *strings.Builder) {
 	out.WriteString(line + "\n")
 }
 
-// roundTime is a time on the axis: 0, 500ms, 5s, 1m30s, 2h.
+// roundTime formats a time on the axis: 0, 500ms, 5s, 1m30s, 2h.
 func roundTime(d time.Duration) string {
 	if d == 0 {
 		return "0"

@@ -7,23 +7,23 @@ import (
 	"unicode/utf8"
 )
 
-// Cleaner passes on to a terminal what a program printed: text and colours, without
-// anything that moves the cursor, sets a title, writes to the clipboard or reorders
-// text. A carriage return begins a new line, so that nothing is written over. Lines need
-// not be whole; what could be the beginning of an escape sequence is held back until its
-// end comes. It is not safe for concurrent use.
+// Cleaner is a writer that makes the output of a program safe for a terminal. It passes on text
+// and colors, and removes what moves the cursor, sets a title, writes to the clipboard or
+// reorders text. A carriage return begins a new line, so that nothing is overwritten. Writes may
+// end anywhere: what could be the beginning of an escape sequence is held back until its end is
+// written. Not safe for concurrent use.
 type Cleaner struct {
 	w    io.Writer
 	held []byte
 }
 
-// NewCleaner makes a Cleaner that writes to w.
+// NewCleaner returns a Cleaner that writes to w.
 func NewCleaner(w io.Writer) *Cleaner { return &Cleaner{w: w} }
 
-// longestSequence is how long an escape sequence may be. What is longer is text.
+// longestSequence is the maximum length of an escape sequence. A longer one is treated as text.
 const longestSequence = 4 << 10
 
-// Write passes on what is complete.
+// Write cleans and writes what is complete.
 func (c *Cleaner) Write(p []byte) (int, error) {
 	c.held = append(c.held, p...)
 	end := complete(c.held)
@@ -32,7 +32,7 @@ func (c *Cleaner) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-// Flush passes on what is held back, cleaned.
+// Flush cleans and writes what was held back.
 func (c *Cleaner) Flush() error {
 	err := c.pass(c.held)
 	c.held = nil
@@ -57,11 +57,11 @@ func (c *Cleaner) pass(text []byte) error {
 	return err
 }
 
-// complete is the length of the beginning of b that ends in no unfinished escape
-// sequence, line end or character.
+// complete returns the length of the longest beginning of b that does not end inside an escape
+// sequence, a line end or a character.
 func complete(b []byte) int {
 	if at := bytes.LastIndexByte(b, '\x1b'); at >= 0 && len(b)-at < longestSequence {
-		if bytes.HasPrefix(b[at:], []byte("\x1b\\")) { // the end of a string: where that begins counts
+		if bytes.HasPrefix(b[at:], []byte("\x1b\\")) { // the end of a string sequence: continue at its beginning
 			if open := bytes.LastIndexByte(b[:at], '\x1b'); open >= 0 {
 				at = open
 			}
@@ -84,7 +84,7 @@ func complete(b []byte) int {
 	return len(b)
 }
 
-// unfinished reports whether a sequence is a string (OSC and its like) without its end.
+// unfinished reports whether a sequence is a string sequence (OSC and similar) without its end.
 func unfinished(s []byte) bool {
 	return len(s) > 1 && bytes.IndexByte([]byte("]PX^_"), s[1]) >= 0 && s[len(s)-1] != '\a' && !bytes.HasSuffix(s, []byte("\x1b\\"))
 }

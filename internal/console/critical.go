@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// criticalPath is the chain of steps that determined the end, first step first, as
-// indices of bars; nil when nothing ran. It begins at the step that ended last and
-// goes back, each time to the step that ended last of those waited for.
+// criticalPath returns the chain of steps that determined the end of the run, first step first,
+// as indices of bars, or nil if no step ran. It starts at the step that ended last and follows,
+// from each step, the upstream step that ended last.
 func criticalPath(bars []Bar, end func(Bar) time.Time) []int {
 	w := newWalk(bars, end)
 	var path []int
@@ -26,15 +26,14 @@ func criticalPath(bars []Bar, end func(Bar) time.Time) []int {
 	return path
 }
 
-// walk knows what the way back along the critical path needs. Bars name what they
-// wait for, and that stands above them; what does not is not looked at, so that no
-// input sends the walk in circles.
+// walk holds the data for following the critical path backwards. Only upstream steps that are
+// above a bar count, so that invalid input cannot make the walk loop.
 type walk struct {
 	bars    []Bar
 	index   map[string]int
 	parents []int
-	settled []time.Time // when each settled; a skipped step with the last it waited for
-	holds   []bool      // something ran inside of it
+	settled []time.Time // when each bar settled; for a skipped step, when its last upstream step did
+	holds   []bool      // another bar is nested in it and ran
 }
 
 func newWalk(bars []Bar, end func(Bar) time.Time) *walk {
@@ -54,7 +53,7 @@ func newWalk(bars []Bar, end func(Bar) time.Time) *walk {
 	return w
 }
 
-// parentsOf is for each bar the index of the step it is nested in, -1 for none.
+// parentsOf returns for each bar the index of the step it is nested in, or -1.
 func parentsOf(bars []Bar) []int {
 	parents := make([]int, len(bars))
 	for i, b := range bars {
@@ -67,8 +66,7 @@ func parentsOf(bars []Bar) []int {
 	return parents
 }
 
-// lastOf is the one that settled last of the steps that bar i waited for, -1 when
-// none did.
+// lastOf returns the upstream step of bar i that settled last, or -1.
 func (w *walk) lastOf(i int) int {
 	last := -1
 	for _, id := range w.bars[i].After {
@@ -83,7 +81,8 @@ func (w *walk) lastOf(i int) int {
 	return last
 }
 
-// before is the step that bar i, or else a step it is nested in, waited for last.
+// before returns the upstream step that settled last of bar i, or of the closest enclosing step
+// that has one, or -1.
 func (w *walk) before(i int) int {
 	for ; i >= 0; i = w.parents[i] {
 		if up := w.lastOf(i); up >= 0 {
@@ -93,8 +92,7 @@ func (w *walk) before(i int) int {
 	return -1
 }
 
-// into is the step that ended last inside of bar i, the bar itself where it has
-// none.
+// into returns the step that ended last inside bar i, or i if nothing ran inside it.
 func (w *walk) into(i int) int {
 	if i < 0 {
 		return i
@@ -109,8 +107,8 @@ func (w *walk) into(i int) int {
 	return i
 }
 
-// lastLeaf is the bar that ended last of those from one index up to another, the
-// ones that have others inside of them left out; -1 when none ran.
+// lastLeaf returns the bar in [from, to) that ended last and has no others inside, or -1 if none
+// ran.
 func (w *walk) lastLeaf(from, to int) int {
 	last := -1
 	for i := from; i < to; i++ {
@@ -124,12 +122,11 @@ func (w *walk) lastLeaf(from, to int) int {
 	return last
 }
 
-// maxNamed is how many steps of the critical path are named; of more, the first
-// and the last are.
+// maxNamed limits how many steps of the critical path are named. In a longer path, steps in the
+// middle are left out.
 const maxNamed = 12
 
-// summary writes what the critical path is and how much of the whole it takes, on
-// as many lines as the width asks for.
+// summary writes the critical path and its share of the whole time, wrapped to the width.
 func (t *timeline) summary(out *strings.Builder) {
 	var busy time.Duration
 	var words []string

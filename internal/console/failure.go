@@ -8,20 +8,20 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// reporter writes what is to be known of a step that failed: where it is written, what
-// it ran, what it said last.
+// reporter writes the details of a failed step: where it is defined, what it ran, and the end of
+// its output.
 type reporter struct {
 	w      io.Writer
 	color  bool
-	noLogs bool // log files go with the run
+	noLogs bool // log files are removed with the run: do not name them
 	scene  PlanInfo
 }
 
-// shownLines is how much of a failed step's output is repeated.
+// shownLines is how many lines of a failed step's output are repeated.
 const shownLines = 10
 
-// details are the lines below a failure. What a loop printed is that of its items, told
-// already.
+// details writes the lines below a failure. For a loop it leaves out the output, because it is
+// that of its items and was already reported.
 func (r *reporter) details(step dag.ID, res *dag.Result, loop bool) {
 	o := res.Stderr
 	if o == nil {
@@ -32,7 +32,7 @@ func (r *reporter) details(step dag.ID, res *dag.Result, loop bool) {
 			fmt.Fprintf(r.w, "        at %s:%d\n", file, line)
 		}
 	}
-	if p := res.Problem; p != nil && p.Solution != "" && res.Culprit == "" { // else it is that of a step inside
+	if p := res.Problem; p != nil && p.Solution != "" && res.Culprit == "" { // otherwise the hint belongs to a nested step
 		fmt.Fprintf(r.w, "        hint: %s\n", Clean(p.Solution))
 	}
 	if o == nil || loop {
@@ -51,7 +51,7 @@ func (r *reporter) details(step dag.ID, res *dag.Result, loop bool) {
 	}
 }
 
-// command is what the step runs, in one line.
+// command writes what the step runs, in one line.
 func (r *reporter) command(step dag.ID) {
 	if r.scene.Command == nil {
 		return
@@ -67,11 +67,11 @@ func (r *reporter) command(step dag.ID) {
 	fmt.Fprintf(r.w, "        $ %s\n", Clean(first))
 }
 
-// maxReported is how many failed steps are told of one by one.
+// maxReported limits how many failed steps are reported one by one.
 const maxReported = 10
 
-// failures reports the steps that failed, in plan order; of one that holds others
-// those inside it.
+// failures reports the failed steps in plan order. For a failed step that contains failed steps,
+// it reports those.
 func (t *tree) failures(r *reporter) {
 	told, more := 0, 0
 	var visit func(n *node)

@@ -8,28 +8,27 @@ import (
 	"unicode/utf8"
 )
 
-// longestLine is how many bytes of a line without end are held back before they
-// are written as a line of their own.
+// longestLine is how many bytes of an unfinished line are held back before they are written as a
+// line of their own.
 const longestLine = 64 << 10
 
-// widestPrefix bounds the width to which step names are padded. Longer names
-// stand as they are.
+// widestPrefix limits the width to which step names are padded. Longer names are not cut.
 const widestPrefix = 30
 
-// stepColors are given to steps in turn.
+// stepColors are the colors of prefixes, used in turn.
 var stepColors = []string{cyan, yellow, green, "\x1b[35m", "\x1b[34m", red}
 
-// PrefixOptions say how a Prefixer writes. The zero PrefixOptions suit a pipe.
+// PrefixOptions configure a Prefixer. The zero PrefixOptions are right for a pipe.
 type PrefixOptions struct {
-	// Color gives each step's prefix a colour.
+	// Color colors the prefix of each step.
 	Color bool
-	// Terminal says that people look at the lines: control sequences in them are
-	// made harmless. Otherwise lines pass as the raw bytes they are.
+	// Terminal removes control sequences from the lines, because people read them on a terminal.
+	// Otherwise lines are written unchanged.
 	Terminal bool
 }
 
-// Prefixer joins the output of several steps to one stream of whole lines, each
-// behind the name of its step: "build | compiling". It is safe for concurrent use.
+// Prefixer joins the output of several steps into one stream of whole lines, each with the name
+// of its step as prefix: "build | compiling". Safe for concurrent use.
 type Prefixer struct {
 	o PrefixOptions
 
@@ -37,8 +36,8 @@ type Prefixer struct {
 	w     io.Writer
 	width int
 	steps map[string]*prefixed
-	order []*prefixed // in which they came up
-	err   error       // the writer's first
+	order []*prefixed // in the order of the first call of Step
+	err   error       // the first error of the writer
 }
 
 // prefixed is the stream of one step.
@@ -46,13 +45,13 @@ type prefixed struct {
 	p       *Prefixer
 	name    string
 	color   string
-	prefix  []byte // as it was last written, for names of width columns
+	prefix  []byte // cached for names of width columns
 	width   int
-	partial []byte // the line that has no end yet
+	partial []byte // the unfinished line
 }
 
-// NewPrefixer makes a Prefixer that writes to w. names are steps that are going to
-// write, so that prefixes have one width from the start; others may come up later.
+// NewPrefixer returns a Prefixer that writes to w. names are the steps that are expected to
+// write, so that all prefixes have the same width from the start. Other steps may write too.
 func NewPrefixer(w io.Writer, names []string, o PrefixOptions) *Prefixer {
 	p := &Prefixer{o: o, w: w, steps: map[string]*prefixed{}}
 	for _, name := range names {
@@ -67,9 +66,9 @@ func (p *Prefixer) widen(name string) {
 	}
 }
 
-// Step is a writer for the output of one step; asked again, the same one. A line
-// is passed on when it is complete. Once the underlying writer has failed, Write
-// returns its error and passes on nothing.
+// Step returns the writer for the output of one step; it is the same one for every call. A line
+// is written when it is complete. After the underlying writer has failed, Write returns its
+// error and writes nothing.
 func (p *Prefixer) Step(name string) io.Writer {
 	name = Clean(name)
 	p.mu.Lock()
@@ -86,8 +85,8 @@ func (p *Prefixer) Step(name string) io.Writer {
 	return s
 }
 
-// Flush writes the lines that have no end yet, each with one. The error is the
-// first of the underlying writer.
+// Flush ends and writes the unfinished lines. It returns the first error of the underlying
+// writer.
 func (p *Prefixer) Flush() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -99,7 +98,7 @@ func (p *Prefixer) Flush() error {
 	return p.err
 }
 
-// write keeps the first error and returns it every time.
+// write writes out. It keeps the first error and returns it for every later call.
 func (p *Prefixer) write(out []byte) error {
 	if p.err == nil && len(out) > 0 {
 		_, p.err = p.w.Write(out)
@@ -107,7 +106,7 @@ func (p *Prefixer) write(out []byte) error {
 	return p.err
 }
 
-// Write passes on the lines that b completes.
+// Write writes the lines that b completes.
 func (s *prefixed) Write(b []byte) (int, error) {
 	s.p.mu.Lock()
 	defer s.p.mu.Unlock()
@@ -138,14 +137,14 @@ func (s *prefixed) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// take makes a line of the first n bytes held back.
+// take moves the first n bytes that were held back to out as a line.
 func (s *prefixed) take(out []byte, n int) []byte {
 	out = s.line(out, s.partial[:n])
 	s.partial = append(s.partial[:0], s.partial[n:]...)
 	return out
 }
 
-// wholeRunes is how many bytes of b end where a character does.
+// wholeRunes returns the length of b without an incomplete character at its end.
 func wholeRunes(b []byte) int {
 	for n := len(b) - 1; n >= 0 && n >= len(b)-utf8.UTFMax; n-- {
 		if utf8.RuneStart(b[n]) && !utf8.FullRune(b[n:]) {
@@ -155,10 +154,10 @@ func wholeRunes(b []byte) int {
 	return len(b)
 }
 
-// colorSequences are the escape sequences that only colour text.
+// colorSequences matches escape sequences that only set colors and styles.
 var colorSequences = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1b\\[[0-9;:]*m") })
 
-// line adds one line with its prefix.
+// line appends one line with its prefix.
 func (s *prefixed) line(out, text []byte) []byte {
 	if s.prefix == nil || s.width != s.p.width {
 		s.prefix, s.width = s.newPrefix(), s.p.width

@@ -10,47 +10,48 @@ import (
 	"github.com/flowrun/flowrun/internal/fold"
 )
 
-// canvas says how a tree is drawn.
+// canvas holds the size of the terminal and how a tree is drawn on it.
 type canvas struct {
 	cols, rows   int
 	color, ascii bool
 	now          time.Time
 }
 
-// The least and the usual share of a terminal's height that a frame may take.
+// The minimum number of rows of a frame, and the share of the terminal's height that it may
+// take.
 const (
 	leastRows  = 3
 	rowPercent = 60
 )
 
-// height is how many lines a frame may have.
+// height returns the maximum number of lines of a frame.
 func (c canvas) height() int { return max(min(c.rows*rowPercent/100, c.rows-1), leastRows) }
 
-// choice is what a frame shows: as many steps as there is room for, with the steps
-// around them.
+// choice is the set of steps that a frame shows: as many as fit, each with the steps that
+// contain it.
 type choice struct {
 	room   int
 	nodes  int
-	shown  map[*node][]*node // by the step around them, in the order they were chosen
-	leaves []*node           // that run
+	shown  map[*node][]*node // by the step that contains them, in the order they were chosen
+	leaves []*node           // the running ones
 }
 
-// The most steps that have failed, and that come next, when others want the room.
+// How many failed steps and next steps are shown if other steps need the space.
 const (
 	maxShownFailures = 3
 	maxShownNext     = 3
 )
 
-// choose picks what a frame of so many lines below its header shows.
+// choose returns what a frame with room lines below its header shows.
 func (t *tree) choose(room int) *choice {
 	c := t.fit(room)
 	if t.leftOut(c) != "" {
-		return t.fit(room - 1) // one line says what is left out
+		return t.fit(room - 1) // one line is needed to say what is left out
 	}
 	return c
 }
 
-// fit picks what failed, what runs, what comes next, and what has ended last.
+// fit chooses failed steps, running steps, next steps, and steps that ended last, in this order.
 func (t *tree) fit(room int) *choice {
 	c := &choice{room: room, shown: map[*node][]*node{}}
 	t.chooseFailed(t.Root, c, maxShownFailures)
@@ -68,7 +69,7 @@ func (t *tree) fit(room int) *choice {
 	return c
 }
 
-// tails is how many lines of output those that run have.
+// tails returns how many lines of output the running steps have.
 func (t *tree) tails(c *choice) (n int) {
 	for _, leaf := range c.leaves {
 		n += len(leaf.Data.tail.lines)
@@ -76,7 +77,7 @@ func (t *tree) tails(c *choice) (n int) {
 	return n
 }
 
-// pick takes a step and what is around it where there is room for them.
+// pick adds a step and the steps that contain it, if they fit.
 func (c *choice) pick(n *node) bool {
 	need := 0
 	for m := n; m.Parent != nil && !c.has(m); m = m.Parent {
@@ -94,7 +95,8 @@ func (c *choice) pick(n *node) bool {
 
 func (c *choice) has(n *node) bool { return slices.Contains(c.shown[n.Parent], n) }
 
-// chooseFailed picks the steps that failed last, those inside them first.
+// chooseFailed chooses the steps that failed last. It prefers the failed steps inside a step to
+// the step itself.
 func (t *tree) chooseFailed(n *node, c *choice, most int) int {
 	if most == 0 || n.Inside == nil {
 		return most
@@ -118,7 +120,8 @@ func (t *tree) chooseFailed(n *node, c *choice, most int) int {
 	return most
 }
 
-// chooseActive picks what runs, in the order it began. It says whether there was room.
+// chooseActive chooses the running steps in the order in which they started. It reports whether
+// all of them fit.
 func (t *tree) chooseActive(n *node, c *choice) bool {
 	for a := n.Inside.Active.First; a != nil; a = a.Next {
 		if !c.pick(a) {
@@ -136,7 +139,7 @@ func (t *tree) chooseActive(n *node, c *choice) bool {
 	return true
 }
 
-// chooseNext picks what has not begun, the tool's own steps before those of others.
+// chooseNext chooses steps that have not started, those of the tool itself before nested ones.
 func (t *tree) chooseNext(n *node, c *choice, most int) {
 	for p := n.Inside.Pending.First; p != nil && most > 0; p = p.Next {
 		if !c.has(p) && !c.pick(p) {
@@ -147,7 +150,7 @@ func (t *tree) chooseNext(n *node, c *choice, most int) {
 	t.below(n, c, func(a *node) { t.chooseNext(a, c, most) })
 }
 
-// chooseDone picks what has ended well, the last first.
+// chooseDone chooses steps that ended well, the latest first.
 func (t *tree) chooseDone(n *node, c *choice) {
 	for d := n.Inside.Done.Last; d != nil; d = d.Prev {
 		if !c.pick(d) {
@@ -157,7 +160,7 @@ func (t *tree) chooseDone(n *node, c *choice) {
 	t.below(n, c, func(a *node) { t.chooseDone(a, c) })
 }
 
-// below visits the steps that are shown and hold others.
+// below visits the shown, unfinished steps that contain others.
 func (t *tree) below(n *node, c *choice, visit func(*node)) {
 	for _, a := range slices.Clone(c.shown[n]) {
 		if a.Inside != nil && !a.Status.Settled() {
@@ -166,8 +169,8 @@ func (t *tree) below(n *node, c *choice, visit func(*node)) {
 	}
 }
 
-// frame draws the tree. Every line is at most cols-1 columns wide: one that fills the
-// last column makes some terminals begin another.
+// frame draws the tree. Every line is at most cols-1 columns wide, because some terminals begin
+// a new line after the last column is filled.
 func (t *tree) frame(c canvas, ch *choice) []string {
 	lines := []string{t.header(c)}
 	spare := c.height() - 1 - ch.nodes
@@ -187,8 +190,8 @@ func (t *tree) frame(c canvas, ch *choice) []string {
 	return lines
 }
 
-// header tells of the run as a whole. Of what there is no room for, the id is the
-// least worth.
+// header returns the first line, about the run as a whole. The id is left out first if the space
+// is too small.
 func (t *tree) header(c canvas) string {
 	head, spent := " "+Clean(t.scene.Tool), seconds(t.elapsed(c.now))
 	counts := fmt.Sprintf("%d/%d done, %d running", t.Settled, t.Total, t.Running)
@@ -220,8 +223,8 @@ func (t *tree) header(c canvas) string {
 
 const bold = "\x1b[1m"
 
-// seconds is the time something that goes on has taken, without the fractions that
-// would make every frame differ from the one before.
+// seconds formats the duration of something that is still running. It has no fractions, because
+// they would make every frame differ from the one before.
 func seconds(d time.Duration) string {
 	if d < time.Minute {
 		return fmt.Sprintf("%ds", int(d.Seconds()))
@@ -229,7 +232,7 @@ func seconds(d time.Duration) string {
 	return clock(d.Truncate(time.Second))
 }
 
-// leftOut says what there was no room for.
+// leftOut describes the steps for which there was no space.
 func (t *tree) leftOut(ch *choice) string {
 	var running, failed, pending, done int
 	count := func(n *node, full bool) {
@@ -277,11 +280,11 @@ type drawing struct {
 	*tree
 	canvas
 	*choice
-	share int // lines of output for each step that runs
-	extra int // more of them, for the first that wants some
+	share int // lines of output for each running step
+	extra int // further lines, given to the first steps that need them
 }
 
-// ellipsis stands for what is cut off.
+// ellipsis returns the character that replaces cut text.
 func ellipsis(ascii bool) string {
 	if ascii {
 		return "~"
@@ -296,14 +299,14 @@ func (d *drawing) paint(color, s string) string {
 	return color + s + reset
 }
 
-// guides are what stands before the lines of a step inside another: for the step
-// itself and for what is inside it, the last one apart.
+// guides are the prefixes of a nested step: for its own line and for the lines inside it, first
+// for all but the last step of a branch and then for the last.
 var (
 	guides      = [2][2]string{{"├─", "│ "}, {"└─", "  "}}
 	guidesASCII = [2][2]string{{"|-", "| "}, {"`-", "  "}}
 )
 
-// branch draws what is shown inside a step.
+// branch draws the shown steps inside a step.
 func (d *drawing) branch(n *node, indent string) (lines []string) {
 	list := slices.Clone(d.shown[n])
 	slices.SortStableFunc(list, byOrder)
@@ -327,7 +330,7 @@ func (d *drawing) branch(n *node, indent string) (lines []string) {
 	return lines
 }
 
-// line draws one step: glyph, name and note, and at the right how long it took.
+// line draws one step: glyph, name and note, and its duration at the right.
 func (d *drawing) line(n *node, indent string) string {
 	l := looks[n.Status]
 	glyph := l.glyph
@@ -336,7 +339,7 @@ func (d *drawing) line(n *node, indent string) string {
 	}
 	right := d.took(n)
 	room := d.cols - 1 - 1 - columns(indent) - 2 - columns(right) - 1
-	if room < 8 { // a narrow window: the name is worth more
+	if room < 8 { // a narrow window: the name is more important
 		room, right = room+columns(right)+1, ""
 	}
 	name := cut(nameOf(n), max(room, 1), ellipsis(d.ascii))
@@ -359,7 +362,7 @@ func (d *drawing) line(n *node, indent string) string {
 	return strings.TrimRight(line, " ")
 }
 
-// brief is how a failed try ended, beside other things.
+// brief returns how a failed attempt ended, on one line.
 func brief(r *dag.Result) string { return strings.Join(strings.Fields(outcome(r)), " ") }
 
 func noteColor(n *node) string {
@@ -370,7 +373,7 @@ func noteColor(n *node) string {
 	return dim
 }
 
-// took is how long a step has taken, and for one that goes on how long so far.
+// took returns how long a step took, or has taken so far.
 func (d *drawing) took(n *node) string {
 	switch {
 	case n.Result != nil && n.Status.Settled() && !n.Result.Started.IsZero() && n.Status != dag.Skipped && n.Status != dag.Reused:
@@ -381,7 +384,7 @@ func (d *drawing) took(n *node) string {
 	return ""
 }
 
-// note is what is said of a step beside its name.
+// note returns the text beside the name of a step.
 func (d *drawing) note(n *node) string {
 	var parts []string
 	if n.IsLoop() {
@@ -398,7 +401,7 @@ func (d *drawing) note(n *node) string {
 			parts = append(parts, fmt.Sprintf("attempt %d", n.Attempt))
 		}
 	case dag.Retrying:
-		left := max(n.Due.Sub(d.now)+time.Second-time.Millisecond, 0) // never too little
+		left := max(n.Due.Sub(d.now)+time.Second-time.Millisecond, 0) // rounded up
 		parts = append(parts, fmt.Sprintf("waits: retry in %s (%s)", seconds(left), brief(r)))
 	case dag.Waiting:
 		parts = append(parts, "waits: "+Awaited(r.Wait, d.now))
@@ -426,7 +429,7 @@ func (d *drawing) note(n *node) string {
 	return strings.Join(parts, "  ")
 }
 
-// waiting says what a pending step waits for.
+// waiting describes what a pending step waits for.
 func (d *drawing) waiting(n *node) string {
 	ups := d.waitsFor(n)
 	switch {
@@ -449,10 +452,10 @@ func (d *drawing) waiting(n *node) string {
 	return "waits: " + strings.Join(words, ", ")
 }
 
-// barWidth is how many columns a loop's bar has.
+// barWidth is the width of a loop's progress bar in columns.
 const barWidth = 8
 
-// bar is how far a loop is.
+// bar returns the progress of a loop.
 func (d *drawing) bar(b *fold.Inside[mark], over bool) string {
 	times, full, empty := "×", "▇", "▁"
 	if d.ascii {
@@ -473,7 +476,7 @@ func (d *drawing) bar(b *fold.Inside[mark], over bool) string {
 	return s
 }
 
-// output draws the last lines of a step that runs.
+// output draws the last lines of a running step's output.
 func (d *drawing) output(n *node, indent string) (lines []string) {
 	if !slices.Contains(d.leaves, n) {
 		return nil

@@ -13,30 +13,29 @@ import (
 	"github.com/flowrun/flowrun/internal/findings"
 )
 
-// GitHub narrates for the log of GitHub Actions: Plain's lines, what steps print as they
-// print it, a group with the whole log of each step that has ended, and an annotation
-// for each that failed. Workflow commands are stopped all the time but while one of its
-// own is written, so that what a step prints commands nothing. It is a dag.Sink; Close
-// ends it.
+// GitHub is a dag.Sink for the log of GitHub Actions. It writes the lines of Plain, the output
+// of running steps, a group with the whole log of each ended step, and an annotation for each
+// failed step. Workflow commands are disabled except while it writes one of its own, so that the
+// output of steps cannot contain commands. Close ends it.
 type GitHub struct {
 	*Plain
 	out   *guard
 	names *Prefixer
-	read  map[string]int64 // how far each log has been followed; belongs to follow
+	read  map[string]int64 // by file: the offset up to which it was read; only used by follow
 	quit  chan struct{}
 	over  chan struct{}
 }
 
 const (
-	// followPause is how often the logs of running steps are looked at.
+	// followPause is the interval at which the logs of running steps are read.
 	followPause = time.Second
-	// maxFollowed bounds what is read of a log each time. The rest is in the group.
+	// maxFollowed limits what is read of a log each time. The rest appears in the group.
 	maxFollowed = 64 << 10
-	// maxGrouped bounds what a group repeats of a stream.
+	// maxGrouped limits how many bytes of a stream a group contains.
 	maxGrouped = 1 << 20
 )
 
-// NewGitHub makes a GitHub sink. names are as for NewPlain.
+// NewGitHub returns a GitHub sink that writes to w. names are as for NewPlain.
 func NewGitHub(w io.Writer, names []string, s PlanInfo) *GitHub {
 	out := newGuard(w)
 	g := &GitHub{Plain: NewPlain(out, false, names, s), out: out, names: NewPrefixer(out, names, PrefixOptions{Terminal: true}),
@@ -45,10 +44,10 @@ func NewGitHub(w io.Writer, names []string, s PlanInfo) *GitHub {
 	return g
 }
 
-// Writer is where else may be written meanwhile.
+// Writer returns the writer that other code must use for the same log.
 func (g *GitHub) Writer() io.Writer { return g.out }
 
-// Emit writes the event's lines, and what its kind asks for.
+// Emit writes the event's lines, and its group and annotation.
 func (g *GitHub) Emit(e dag.Event) {
 	g.Plain.Emit(e)
 	g.mu.Lock()
@@ -58,7 +57,7 @@ func (g *GitHub) Emit(e dag.Event) {
 		return
 	}
 	r, holds := e.Result, s.Inside != nil || g.scene.Steps != nil && len(g.scene.Steps(string(e.Node))) > 0
-	if s.FailedItself && s.Failures == 1 { // else something inside it is annotated
+	if s.FailedItself && s.Failures == 1 { // otherwise a step inside it is annotated
 		g.annotate(e)
 	}
 	if !holds && r.Status.Executed() && (around(s) == nil || bad(r)) {
@@ -66,7 +65,7 @@ func (g *GitHub) Emit(e dag.Event) {
 	}
 }
 
-// group repeats the whole log of a step, folded.
+// group writes the whole log of a step as a folded group.
 func (g *GitHub) group(e dag.Event) {
 	if e.Result.Stdout == nil && e.Result.Stderr == nil {
 		return
@@ -95,7 +94,7 @@ func (g *GitHub) copy(o *dag.Output) {
 	}
 }
 
-// harmlessButColor cleans a line for a log that shows colours.
+// harmlessButColor cleans a line for a log that supports colors.
 func harmlessButColor(line string) string {
 	var b strings.Builder
 	for {
@@ -109,7 +108,7 @@ func harmlessButColor(line string) string {
 	return b.String() + Sanitize(line)
 }
 
-// annotate marks the place of a failed step in the definition.
+// annotate adds an annotation at the definition of a failed step.
 func (g *GitHub) annotate(e dag.Event) {
 	var properties []findings.Property
 	if g.scene.Pos != nil {
@@ -121,7 +120,7 @@ func (g *GitHub) annotate(e dag.Event) {
 	g.out.command(findings.WorkflowCommand("error", brief(e.Result), properties...))
 }
 
-// follow passes on what running steps print.
+// follow writes the new output of running steps at regular intervals.
 func (g *GitHub) follow() {
 	defer close(g.over)
 	for {
@@ -147,7 +146,7 @@ func (g *GitHub) follow() {
 	}
 }
 
-// more passes on what is new in a log.
+// more writes the new part of a log.
 func (g *GitHub) more(file, step string) {
 	info, err := os.Lstat(file)
 	if err != nil || !info.Mode().IsRegular() || info.Size() <= g.read[file] {
@@ -166,19 +165,19 @@ func (g *GitHub) more(file, step string) {
 	g.read[file] += n
 }
 
-// Close stops following, and lets commands work again.
+// Close stops following logs and enables workflow commands again.
 func (g *GitHub) Close() {
 	close(g.quit)
 	<-g.over
 	g.out.end()
 }
 
-// guard is a writer to the log that keeps workflow commands from working, but its own.
-// It is safe for concurrent use.
+// guard is a writer to the log that disables all workflow commands except its own. Safe for
+// concurrent use.
 type guard struct {
 	mu    sync.Mutex
 	w     io.Writer
-	token string // that lets commands work again; "" while they do
+	token string // enables commands again
 }
 
 func newGuard(w io.Writer) *guard {
@@ -187,8 +186,8 @@ func newGuard(w io.Writer) *guard {
 	return g
 }
 
-// stop is the command that stops commands. A token is used once: whoever reads the log
-// knows it.
+// stop returns the command that disables commands. Each token is used only once, because
+// everything that can read the log knows the old ones.
 func (g *guard) stop() string {
 	g.token = rand.Text()
 	return "::stop-commands::" + g.token + "\n"

@@ -15,20 +15,19 @@ import (
 type Box struct {
 	ID        string // path
 	Name      string
-	Kind      string // bash, run, ..., or the tool it uses
+	Kind      string // bash, run, ..., or the name of the tool it uses
 	Condition string
-	Note      string   // said beside the name: what it loops over, when it runs
-	After     []string // ids
+	Note      string   // written beside the name: what it loops over, when it runs
+	After     []string // ids of upstream steps
 	Inside    []Box    // a nested tool's steps
 
-	// What a run made of the step. Where all boxes are dag.Pending, no run is drawn.
+	// The result of the step in a run. If all boxes are dag.Pending, no results are drawn.
 	Status   dag.Status
-	Duration time.Duration // 0 where it is not known
+	Duration time.Duration // 0 if not known
 }
 
-// Draw writes the graph as text, dot (Graphviz) or mermaid, with the states and
-// durations of a run where the boxes have some. Arrows that follow from others are
-// left out.
+// Draw writes the graph as text, dot (Graphviz) or mermaid, with the states and durations of a
+// run if the boxes have them. Arrows that follow from others are left out.
 func Draw(w io.Writer, boxes []Box, form string) error {
 	var b strings.Builder
 	run := anyRan(boxes)
@@ -48,7 +47,7 @@ func anyRan(boxes []Box) bool {
 	return slices.ContainsFunc(boxes, func(b Box) bool { return b.Status != dag.Pending || anyRan(b.Inside) })
 }
 
-// outcome is what a run made of a step: "failed 3.1s"; "" where no run is drawn.
+// outcome returns the result of a step, such as "failed 3.1s", or "" if no results are drawn.
 func (b Box) outcome(run bool) string {
 	switch {
 	case !run:
@@ -59,18 +58,18 @@ func (b Box) outcome(run bool) string {
 	return b.Status.String()
 }
 
-// maxReduced bounds the drawing that is freed of superfluous arrows: that takes
-// a set of all upstream steps for each step.
+// maxReduced limits the number of boxes for which superfluous arrows are removed, because that
+// needs the set of all upstream steps for each step.
 const maxReduced = 2000
 
-// reduce leaves out arrows that a longer way implies.
+// reduce removes arrows that follow from a longer path.
 func reduce(boxes []Box) []Box {
 	if len(boxes) > maxReduced {
 		return boxes
 	}
-	above := map[string]map[string]bool{} // all upstream steps of each
+	above := map[string]map[string]bool{} // by id: all direct and indirect upstream steps
 	out := slices.Clone(boxes)
-	for i, b := range out { // in plan order: upstream comes first
+	for i, b := range out { // in plan order, so upstream steps come first
 		all := map[string]bool{}
 		for _, up := range b.After {
 			all[up] = true
@@ -89,7 +88,7 @@ func reduce(boxes []Box) []Box {
 	return out
 }
 
-// drawText lists steps by wave with what they wait for.
+// drawText lists the steps by wave, each with what it waits for.
 func drawText(b *strings.Builder, boxes []Box, indent string, run bool) {
 	boxes = reduce(boxes)
 	waves, width := waves(boxes)
@@ -157,8 +156,7 @@ func dotBoxes(b *strings.Builder, boxes []Box, indent string, run bool) {
 	}
 }
 
-// withOutcome is the label of a box: its name, and below it the note and what became
-// of it.
+// withOutcome returns the label of a box: its name, and below it the note and the result.
 func withOutcome(x Box, run bool, newline string) string {
 	label := x.Name
 	for _, line := range []string{x.Note, x.outcome(run)} {
@@ -169,7 +167,7 @@ func withOutcome(x Box, run bool, newline string) string {
 	return label
 }
 
-// dotStyle is how a box looks: dashed under a condition, filled with the colour of
+// dotStyle returns the style of a box: dashed if it has a condition, filled with the color of
 // its state.
 func dotStyle(x Box, run bool) string {
 	style, more := "rounded", ""
@@ -180,7 +178,7 @@ func dotStyle(x Box, run bool) string {
 		l := looks[x.Status]
 		style, more = style+",filled", more+fmt.Sprintf(", fillcolor=%q, color=%q", l.fill, l.line)
 	}
-	if style == "rounded" { // as all boxes are
+	if style == "rounded" { // the default style
 		return ""
 	}
 	return fmt.Sprintf(", style=%q%s", style, more)
@@ -207,10 +205,11 @@ func statesOf(boxes []Box, found []dag.Status) []dag.Status {
 	return found
 }
 
-// mermaidClass is a state's word without what a class name cannot have.
+// mermaidClass returns the word of a state without the characters that a class name cannot
+// contain.
 func mermaidClass(s dag.Status) string { return strings.ReplaceAll(s.String(), "-", "") }
 
-// mermaidBoxes gives every step a number, since mermaid's ids take few characters.
+// mermaidBoxes numbers the steps, because ids in mermaid allow only few characters.
 func mermaidBoxes(b *strings.Builder, boxes []Box, indent string, ids map[string]string, run bool) {
 	id := func(path string) string {
 		if ids[path] == "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/flowrun/flowrun/internal/fold"
 )
 
-// ActivityWriter is a writer that knows when it was last written to. It is safe for concurrent
+// ActivityWriter is a writer that records when it was last written to. It is safe for concurrent
 // use if its Writer is.
 type ActivityWriter struct {
 	io.Writer
@@ -20,7 +20,7 @@ type ActivityWriter struct {
 	last time.Time
 }
 
-// NewActivityWriter makes an ActivityWriter, as if it had just been written to.
+// NewActivityWriter returns an ActivityWriter whose last write counts as now.
 func NewActivityWriter(w io.Writer) *ActivityWriter {
 	return &ActivityWriter{Writer: w, last: time.Now()}
 }
@@ -38,11 +38,11 @@ func (p *ActivityWriter) silence() time.Duration {
 	return time.Since(p.last)
 }
 
-// HeartbeatInterval is after how long a silent run says that it goes on.
+// HeartbeatInterval is after how much silence a run reports that it is still running.
 const HeartbeatInterval = 30 * time.Second
 
-// Heartbeat has a line written that names what runs whenever nothing was written to w, where
-// the Plain's own lines go too, for that long. It goes on until stop is called.
+// Heartbeat writes a line with the running steps whenever nothing was written to w for the given
+// time. The Plain must write to w too. It runs until stop is called; stop waits for it.
 func (p *Plain) Heartbeat(w *ActivityWriter, every time.Duration) (stop func()) {
 	quit, over := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -64,7 +64,7 @@ func (p *Plain) Heartbeat(w *ActivityWriter, every time.Duration) (stop func()) 
 	}
 }
 
-// maxBeating is how many steps a line names.
+// maxBeating is how many steps a heartbeat line names.
 const maxBeating = 5
 
 func (p *Plain) beat() {

@@ -7,21 +7,21 @@ import (
 	"github.com/flowrun/flowrun/internal/fold"
 )
 
-// maxItems is how many items of a loop have lines of their own. A loop over more has
-// lines about how far it is, and about the first items that failed.
+// maxItems is how many items a loop may have for each to get its own lines. A loop over more has
+// lines about its progress and about its first maxFailures failed items.
 const (
 	maxItems    = 20
 	maxFailures = 10
 )
 
-// reported is what a Plain keeps with a loop.
+// reported is what a Plain stores for each loop.
 type reported struct {
-	tenths int // of the items
-	asked  int // how many wait, or waited, for an answer
+	tenths int // tenths of the items that were reported
+	asked  int // number of items that wait, or have waited, for an answer
 }
 
-// Recall takes in what has happened before a run is taken up: how many items its loops
-// have, and how many of them are done. Nothing is written.
+// Recall applies the events of a run before it is resumed, so that the progress of its loops
+// continues correctly. It writes nothing.
 func (p *Plain) Recall(past []dag.Event) {
 	for i := range past {
 		s := p.run.Apply(&past[i])
@@ -34,7 +34,7 @@ func (p *Plain) Recall(past []dag.Event) {
 	}
 }
 
-// around is the outermost loop over many items that a step runs in, nil for none.
+// around returns the outermost loop over many items that contains a step, or nil.
 func around(s *fold.Step[reported]) (loop *fold.Step[reported]) {
 	for s != nil {
 		if s = s.Parent; s != nil && s.Inside.Items > maxItems {
@@ -46,7 +46,7 @@ func around(s *fold.Step[reported]) (loop *fold.Step[reported]) {
 
 func failed(r *dag.Result) bool { return r.Status == dag.Failed || r.Status == dag.TimedOut }
 
-// progress is how far a loop is.
+// progress describes how far a loop is.
 func progress(in *fold.Inside[reported]) string {
 	c := &in.Ended
 	s := fmt.Sprintf("%d/%d ok", c.Good, in.Items)
@@ -59,10 +59,10 @@ func progress(in *fold.Inside[reported]) string {
 	return s
 }
 
-// inLoop tells of a step in a loop over many items: a failure as any other, as long as
-// there are few, and each tenth of the items.
+// inLoop writes the lines for a step in a loop over many items: its first failures like any
+// other failure, and one line for each tenth of the items.
 func (p *Plain) inLoop(l, s *fold.Step[reported], e dag.Event, quiet bool) {
-	if e.Kind == dag.StepWaiting && e.Result.Wait.Asks && !quiet { // somebody is to do something about it
+	if e.Kind == dag.StepWaiting && e.Result.Wait.Asks && !quiet { // a person must act
 		if l.Data.asked++; l.Data.asked <= maxFailures {
 			p.line(e, yellow, "waits for "+Awaited(e.Result.Wait, e.Time))
 		}
@@ -74,7 +74,7 @@ func (p *Plain) inLoop(l, s *fold.Step[reported], e dag.Event, quiet bool) {
 		return
 	}
 	in, item := l.Inside, s.Parent == l
-	bad := in.Ended.Failed + in.Ended.Tolerated // with this one
+	bad := in.Ended.Failed + in.Ended.Tolerated // including this one
 	before := bad
 	if item && failed(e.Result) {
 		before--

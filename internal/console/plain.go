@@ -13,30 +13,31 @@ import (
 	"github.com/flowrun/flowrun/internal/fold"
 )
 
-// Plain writes one line for each change: time since the start, step, what
-// happened. Where a step failed, the end of its output follows. A loop over many
-// items has a line for each tenth of them, and its first failures.
+// Plain is a dag.Sink that writes one line for each change: the time since the start, the step,
+// and what happened. After the line of a failed step, the end of its output follows. A loop over
+// many items has one line for each tenth of them, and lines for its first failures. Safe for
+// concurrent use.
 type Plain struct {
-	NoLogs bool // do not name log files: they go with the run
+	NoLogs bool // do not name log files, because they are removed with the run
 
 	w     io.Writer
 	color bool
 	scene PlanInfo
 	width int
 
-	mu    sync.Mutex // Beat writes as well
+	mu    sync.Mutex // Heartbeat writes from another goroutine
 	began time.Time
 	run   *fold.Run[reported]
-	last  *fold.Step[reported] // that the last event was about, nil for none
-	waits standing             // before the run begins
+	last  *fold.Step[reported] // step of the last event, or nil
+	waits standing             // only before the run starts
 }
 
-// widestName bounds the column of step names. Longer ones push the rest of their
-// line to the right.
+// widestName limits the width of the column of step names. After a longer name, the rest of the
+// line moves to the right.
 const widestName = 40
 
-// NewPlain makes a Plain sink. names are the steps that may come up, so that the
-// lines are aligned from the start.
+// NewPlain returns a Plain that writes to w. names are the expected steps, so that the lines are
+// aligned from the start.
 func NewPlain(w io.Writer, color bool, names []string, s PlanInfo) *Plain {
 	p := &Plain{w: w, color: color, scene: s, run: fold.New[reported](fold.Plan{})}
 	for _, name := range names {
@@ -54,7 +55,7 @@ func (p *Plain) Emit(e dag.Event) {
 	p.emit(e, false)
 }
 
-// emit writes the event's line; quiet leaves out those that are no news of a failure.
+// emit writes the event's line. With quiet it writes only failures and cancellations.
 func (p *Plain) emit(e dag.Event, quiet bool) {
 	s := p.run.Apply(&e)
 	p.last = s
@@ -99,7 +100,8 @@ func (p *Plain) emit(e dag.Event, quiet bool) {
 	}
 }
 
-// stopping says that a run stops so many steps, and what one can do.
+// stopping describes a cancellation: how many steps are stopped, why, and what the person can
+// do.
 func stopping(e dag.Event, running int) string {
 	what := fmt.Sprintf("Stopping %d steps", running)
 	switch running {
@@ -148,8 +150,7 @@ func word(r *dag.Result) string {
 	return "ok"
 }
 
-// Reason is in words for people why a step was skipped; a reason that has none
-// stays as it is.
+// Reason describes why a step was skipped. An unknown reason is returned as it is.
 func Reason(reason string) string {
 	switch reason {
 	case dag.ReasonCondition:
@@ -160,7 +161,7 @@ func Reason(reason string) string {
 	return reason
 }
 
-// outcome says how a failed try ended.
+// outcome describes how a failed attempt ended.
 func outcome(r *dag.Result) string {
 	s := fmt.Sprintf("FAILED   exit %d", r.ExitCode)
 	if r.Status == dag.TimedOut {
@@ -175,7 +176,7 @@ func outcome(r *dag.Result) string {
 	return s
 }
 
-// tail is the end of a stream.
+// tail returns the end of a stream.
 func tail(o *dag.Output) string {
 	if o.File == "" || o.Size <= int64(len(o.Inline)) {
 		return o.Inline
@@ -207,8 +208,8 @@ const (
 	dim    = "\x1b[2m"
 )
 
-// Short is a duration as people read it: below a second in whole milliseconds, so
-// that 2ms and 40ms differ, then 12.4s, 3m05s, 2h07m.
+// Short formats a duration for people: below a second in whole milliseconds, so that 2ms and
+// 40ms differ, otherwise as 12.4s, 3m05s, 2h07m.
 func Short(d time.Duration) string {
 	if d = d.Round(time.Millisecond); d < time.Second {
 		return fmt.Sprintf("%dms", d.Milliseconds())
@@ -216,13 +217,13 @@ func Short(d time.Duration) string {
 	return clock(d)
 }
 
-// clock is a time since the start of something, told in tenths of a second so that
-// a column of them reads well: 0.0s, 12.4s, 3m05s.
+// clock formats the time since the start of something, in tenths of a second, so that a column
+// of times is easy to read: 0.0s, 12.4s, 3m05s.
 func clock(d time.Duration) string {
 	switch {
 	case d.Round(100*time.Millisecond) < time.Minute:
 		return fmt.Sprintf("%.1fs", d.Seconds())
-	case d < time.Minute: // is 1m00s, rounded
+	case d < time.Minute: // rounds to 1m00s
 		d = time.Minute
 	case d >= time.Hour:
 		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
@@ -230,8 +231,8 @@ func clock(d time.Duration) string {
 	return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
 }
 
-// Clean makes a line safe for a terminal: a step's output must not move the
-// cursor, set a title or reorder text on the screen.
+// Clean makes a line safe for a terminal: a step's output must not move the cursor, set a title
+// or reorder text on the screen.
 func Clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -245,23 +246,23 @@ func Clean(s string) string {
 	}, s)
 }
 
-// JSON writes every event as one line of flowrun/event.v1.
+// JSON is a dag.Sink that writes every event as one line of flowrun/event.v1.
 type JSON struct{ enc *json.Encoder }
 
-// Notice writes a line that is no event: v has a schema of its own.
+// Notice writes a line that is not an event. v has its own schema.
 func (j *JSON) Notice(v any) { _ = j.enc.Encode(v) }
 
-// NewJSON makes a JSON sink.
+// NewJSON returns a JSON sink that writes to w.
 func NewJSON(w io.Writer) *JSON {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return &JSON{enc}
 }
 
-// Emit writes the event. A writer that fails cannot fail the run.
+// Emit writes the event. Errors of the writer are ignored, because they must not fail the run.
 func (j *JSON) Emit(e dag.Event) { _ = j.enc.Encode(e) }
 
-// Failures is a Plain that speaks of failures only.
+// Failures is a Plain that writes only failures.
 type Failures struct{ *Plain }
 
 // Emit writes the line of a failed step.

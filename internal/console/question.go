@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// Question is what a step asks a person at a terminal. Its texts come from definitions
-// and from what steps printed, and are written as in an Approval: each in its place, with
-// everything spelled out that could deceive.
+// Question is what a step asks a person at a terminal. Its texts come from definitions and from
+// the output of steps. They are written as in an Approval: in their own column, and with
+// characters that could deceive written out.
 type Question struct {
 	Step, Tool, Run string
 	Prompt          string
-	Until           string // when it is too late; "" is never
+	Until           string // the deadline; "" means none
 }
 
 // promptLines is how many lines of a prompt are shown.
 const promptLines = 40
 
-// Write prints the question for a terminal of that many columns.
+// Write prints the question for a terminal with width columns.
 func (q Question) Write(out io.Writer, width int) error {
 	w := &approvalWriter{width: max(width, 40), whole: true}
 	w.b.WriteString("\n")

@@ -6,19 +6,19 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// waitPause is the least time between two lines about what a run in line waits for. The
-// line moves up as fast as others end.
+// waitPause is the minimum time between two lines about a run in the queue, because its position
+// may change often.
 const waitPause = 10 * time.Second
 
-// standing is a run that waits for its turn.
+// standing is the state of a run that waits in the queue.
 type standing struct {
-	what  string    // it waits for; "" when it does not
-	since time.Time // that it waits
+	what  string    // what it waits for; "" if it does not wait
+	since time.Time // when it began to wait
 	told  time.Time // when a line was last written about it
 }
 
-// Waits tells that the run stands in line: what is a sentence without a subject, such as
-// "waits for lock db". "" is that its turn has come.
+// Waits reports that the run waits in the queue. what is a sentence without a subject, such as
+// "waits for lock db"; "" means that the run continues.
 func (p *Plain) Waits(what string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -42,7 +42,7 @@ func (p *Plain) Waits(what string) {
 	}
 }
 
-// Waits shows in the header what the run in line waits for; "" that its turn has come.
+// Waits shows in the header what a run in the queue waits for; "" means that the run continues.
 func (v *View) Waits(what string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -2,8 +2,8 @@ package console
 
 import "github.com/flowrun/flowrun/dag"
 
-// look is how a state is shown, beside its word: a glyph of one column, and a
-// colour for terminals and one for drawings. Nothing is told by colour alone.
+// look is how a state is shown beside its word: a glyph of one column, and colors for terminals
+// and drawings. Color is never the only way in which something is shown.
 type look struct {
 	glyph, ascii string
 	color        string // escape sequence
@@ -24,7 +24,7 @@ var looks = map[dag.Status]look{
 	dag.Interrupted: {"↯", "!", red, "#fadbd8", "#b03a2e"},
 }
 
-// StatusColor is the escape sequence that begins a state's colour, for Table.
+// StatusColor returns the escape sequence for the color of a state, for Table.
 func StatusColor(s dag.Status) string { return looks[s].color }
 
 const cyan = "\x1b[36m"

@@ -7,24 +7,24 @@ import (
 	"time"
 )
 
-// TableOptions say how a Table is drawn. The zero TableOptions suit a pipe.
+// TableOptions configure how a Table is drawn. The zero TableOptions are right for a pipe.
 type TableOptions struct {
-	// Width is how many columns a line may take; what is over it is cut off the
-	// last cell and marked by an ellipsis. Where that alone would leave no room for
-	// the last column, the widest one gives way too. 0 cuts nothing.
+	// Width is the maximum width of a line in columns. The last cell is cut to fit and marked
+	// with an ellipsis. If that would leave no space for the last column, the widest other
+	// column is narrowed too. 0 means no limit.
 	Width int
-	// Color is the escape sequence to begin a cell with (see StatusColor), "" for
-	// none. It is asked for every cell of the rows, with the whole cleaned text;
-	// col counts from 0. nil colours nothing.
+	// Color returns the escape sequence for a cell (see StatusColor), or "" for none. It is
+	// called for every cell of the rows with the whole cleaned text; col counts from 0. nil
+	// means no color.
 	Color func(col int, cell string) string
 }
 
-// gap is what stands between two cells of a line.
+// gap is the space between two cells of a line.
 const gap = "  "
 
-// Table writes rows in aligned columns, below the header where it is not nil. Rows
-// may be shorter than others. Cells may hold anything: control characters are
-// made harmless and line breaks become blanks. The error is the writer's.
+// Table writes rows in aligned columns, below the header if it is not nil. Rows may have
+// different lengths. Cells may contain anything: control characters are replaced and line breaks
+// become spaces. It returns the error of the writer.
 func Table(w io.Writer, header []string, rows [][]string, o TableOptions) error {
 	lines := make([][]string, 0, len(rows)+1)
 	if header != nil {
@@ -73,11 +73,11 @@ func columnWidths(lines [][]string) []int {
 }
 
 const (
-	leastNote = 12 // columns that the last cell should have
-	leastCell = 20 // columns that are left of another one that gives way
+	leastNote = 12 // minimum width of the last column
+	leastCell = 20 // minimum width of another column that is narrowed
 )
 
-// fit makes the widest column but the last narrower, as far as the last needs room.
+// fit narrows the widest column except the last, as far as the last one needs space.
 func fit(widths []int, width int) {
 	last := len(widths) - 1
 	if last < 1 {
@@ -95,7 +95,7 @@ func fit(widths []int, width int) {
 	}
 }
 
-// tableLine writes one line. Empty cells at its end leave nothing behind.
+// tableLine writes one line, without spaces for empty cells at its end.
 func tableLine(b *strings.Builder, cells []string, widths []int, width int, color func(int, string) string) {
 	for len(cells) > 0 && cells[len(cells)-1] == "" {
 		cells = cells[:len(cells)-1]
@@ -116,7 +116,7 @@ func tableLine(b *strings.Builder, cells []string, widths []int, width int, colo
 	b.WriteByte('\n')
 }
 
-// painted is a text in the colour of its cell.
+// painted returns a text in the color of its cell.
 func painted(text string, color func(int, string) string, col int, cell string) string {
 	if color == nil || text == "" {
 		return text
@@ -127,8 +127,8 @@ func painted(text string, color func(int, string) string, col int, cell string) 
 	return text
 }
 
-// Age is a time span in one word, rounded down to its largest unit: 12s, 3m, 2h,
-// 5d. A negative one, of a clock that was set back, is 0s.
+// Age formats a time span as one word, rounded down to its largest unit: 12s, 3m, 2h, 5d. A
+// negative span, which a clock that was set back can cause, is 0s.
 func Age(d time.Duration) string {
 	switch {
 	case d < time.Minute:

@@ -9,24 +9,23 @@ import (
 	"sync"
 )
 
-// logTail is the last lines of what a step has printed so far, read from its log files as
-// they grow.
+// logTail holds the last lines that a step has printed so far, read from its growing log files.
 type logTail struct {
-	path    string // the step's, with tries
+	path    string // path of the step
 	attempt int
 	sizes   []int64
 	lines   []string // cleaned, oldest first
 }
 
 const (
-	// tailBytes are read of the end of a log.
+	// tailBytes is how many bytes are read from the end of a log.
 	tailBytes = 4 << 10
-	// tailLines are kept of it.
+	// tailLines is how many lines of them are kept.
 	tailLines = 5
 )
 
-// look reads what is new. Files that are not there yet hold nothing. Of the streams
-// that have grown the last one is shown.
+// look reads new output. Files that do not exist yet are skipped. If several streams have grown,
+// the last one is shown.
 func (t *logTail) look(logs func() []string, path string, attempt int) {
 	if t.path != path || t.attempt != attempt {
 		*t = logTail{path: path, attempt: attempt}
@@ -59,9 +58,8 @@ func readTail(file string, size int64) []string {
 	return lastLines(string(buf[:n]), size > tailBytes)
 }
 
-// lastLines are the last lines of a text that say something, each as a terminal would
-// leave it: what a carriage return sends back to is written over. A first line may
-// have been cut in two.
+// lastLines returns the last non-empty lines of a text, each as a terminal would show it: text
+// before a carriage return is overwritten. broken reports that the first line may be incomplete.
 func lastLines(text string, broken bool) []string {
 	lines := strings.Split(strings.ToValidUTF8(text, "\uFFFD"), "\n")
 	if broken && len(lines) > 1 {
@@ -84,14 +82,14 @@ func lastLines(text string, broken bool) []string {
 	return found
 }
 
-// sequences are escape sequences whole: CSI, the strings of OSC and its like, and
-// those of two characters.
+// sequences matches whole escape sequences: CSI, OSC and other strings, and sequences of two
+// characters.
 var sequences = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("\x1b\\[[0-?]*[ -/]*[@-~]|\x1b[\\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\\\)?|\x1b[ -/]*[0-Z\\\\^-~]")
 })
 
-// Sanitize is a line of a step's output without its escape sequences, and cleaned of
-// what else could do something on a terminal.
+// Sanitize returns a line of a step's output without escape sequences and, like Clean, without
+// other characters that a terminal would act on.
 func Sanitize(s string) string {
 	if strings.IndexByte(s, '\x1b') >= 0 {
 		s = sequences().ReplaceAllString(s, "")

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Size is how many columns and rows a terminal has, 80 and 24 where it does not say.
+// Size returns the width and height of a terminal, or 80 and 24 if they are not known.
 func Size(f *os.File) (cols, rows int) {
 	if cols, rows, err := term.GetSize(int(f.Fd())); err == nil && cols > 0 && rows > 0 {
 		return cols, rows

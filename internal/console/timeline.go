@@ -13,33 +13,31 @@ import (
 type Bar struct {
 	ID       string // path
 	Status   dag.Status
-	Started  time.Time // of the first try; zero where there was none
-	Ended    time.Time // zero while it runs
-	After    []string  // ids of the steps it waited for directly
-	Attempts int       // tries made; more than one is told
-	Depth    int       // 0 for the tool's own steps, 1 for those of a tool it uses, ...
-	Note     string    // said beside the bar where there is room
+	Started  time.Time // start of the first attempt; zero if there was none
+	Ended    time.Time // zero while the step runs
+	After    []string  // ids of its direct upstream steps
+	Attempts int       // number of attempts; shown if there was more than one
+	Depth    int       // 0 for the tool's own steps, 1 for those of a nested tool, ...
+	Note     string    // written beside the bar if there is space
 }
 
-// TimelineOptions say how a Timeline is drawn.
+// TimelineOptions configure how a Timeline is drawn.
 type TimelineOptions struct {
-	// Width is how many columns the drawing takes. 0 is 80; less than 40 is 40.
+	// Width is the width of the drawing in columns. 0 means 80; the minimum is 40.
 	Width int
-	// Color adds the colours of states.
+	// Color adds the colors of states.
 	Color bool
-	// ASCII keeps to characters that every terminal has.
+	// ASCII uses only ASCII characters.
 	ASCII bool
-	// Now is the end of bars that are still open. Zero is the latest time that
-	// the bars know.
+	// Now is the end of the bars of running steps. Zero means the latest time in the bars.
 	Now time.Time
 }
 
-// Timeline draws when each step ran, one line for each in the order of bars (plan
-// order, a nested tool's steps after the step that uses it), with an axis below.
-// The critical path, the chain of steps that determined the end, is marked with a
-// star and summed up in the end. Steps that did not run are listed without a bar.
-// Times may contradict each other, as after the clock was set back. The error is
-// the writer's.
+// Timeline draws when each step ran, one line for each in the order of bars (plan order, the
+// steps of a nested tool after the step that uses it), with an axis below. The critical path,
+// which is the chain of steps that determined the end, is marked with stars and summed up at the
+// end. Steps that did not run are listed without a bar. Times may contradict each other, for
+// example after the clock was set back. Timeline returns the error of the writer.
 func Timeline(w io.Writer, bars []Bar, o TimelineOptions) error {
 	t := newTimeline(bars, o)
 	var b strings.Builder
@@ -54,15 +52,15 @@ func Timeline(w io.Writer, bars []Bar, o TimelineOptions) error {
 	return err
 }
 
-// timeline is a drawing being made.
+// timeline is a drawing in progress.
 type timeline struct {
 	bars   []Bar
 	o      TimelineOptions
 	scale  scale
-	path   []int // the critical path, first step first; nil when nothing ran
+	path   []int // the critical path, first step first; nil if no step ran
 	onPath []bool
 
-	// The columns of text, a cell for each bar, and their widths.
+	// The columns of text, with one cell for each bar, and their widths.
 	names, words, took              []string
 	nameWidth, wordWidth, tookWidth int
 }
@@ -70,8 +68,8 @@ type timeline struct {
 const (
 	usualWidth = 80
 	leastWidth = 40
-	// besides is what a row has beside its name, word, duration and bar: the sign
-	// of the critical path, the glyph and four blanks.
+	// besides is the width of a row without its name, word, duration and bar: the sign of the
+	// critical path, the glyph and four spaces.
 	besides = 6
 )
 
@@ -101,7 +99,7 @@ func newTimeline(bars []Bar, o TimelineOptions) *timeline {
 	return t
 }
 
-// latest is the latest time that bars know.
+// latest returns the latest time in the bars.
 func latest(bars []Bar) time.Time {
 	var last time.Time
 	for _, b := range bars {
@@ -119,13 +117,13 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// ran says whether a step has a bar.
+// ran reports whether a step has a bar.
 func ran(b Bar) bool { return !b.Started.IsZero() && b.Status != dag.Skipped }
 
-// open says whether a bar has no end yet.
+// open reports whether the step of a bar is still running.
 func open(b Bar) bool { return b.Ended.IsZero() && !b.Status.Settled() }
 
-// end is where a bar ends, never before it starts.
+// end returns the end of a bar, which is never before its start.
 func (t *timeline) end(b Bar) time.Time {
 	if open(b) {
 		return later(b.Started, t.o.Now)
@@ -133,11 +131,11 @@ func (t *timeline) end(b Bar) time.Time {
 	return later(b.Started, b.Ended)
 }
 
-// deepest is how many levels of nesting are told apart by indentation.
+// deepest is how many levels of nesting are indented.
 const deepest = 8
 
-// nestedNames are the names of bars, those of nested steps indented and without
-// their parent's.
+// nestedNames returns the names of bars. Names of nested steps are indented and do not repeat
+// their parent's name.
 func nestedNames(bars []Bar) []string {
 	names := make([]string, len(bars))
 	parents := parentsOf(bars)
@@ -155,7 +153,7 @@ func nestedNames(bars []Bar) []string {
 	return names
 }
 
-// word is a bar's state in words, with its tries.
+// word returns a bar's state in words, with the number of attempts.
 func (t *timeline) word(b Bar) string {
 	switch {
 	case b.Attempts < 2:
@@ -166,8 +164,8 @@ func (t *timeline) word(b Bar) string {
 	return fmt.Sprintf("%s ×%d", b.Status, b.Attempts)
 }
 
-// duration is how long a bar is; "" where nobody knows, as of a step whose engine
-// died.
+// duration returns how long a step took, or "" if that is not known, for example because flowrun
+// was killed.
 func (t *timeline) duration(b Bar) string {
 	if !ran(b) || b.Ended.IsZero() && !open(b) {
 		return ""
@@ -201,8 +199,8 @@ func (t *timeline) paint(b Bar, s string) string {
 	return looks[b.Status].color + s + reset
 }
 
-// lane is a bar in its place, with the note right of it, else left of it, where
-// there is room.
+// lane returns a bar at its position, with the note to the right of it, or to the left if there
+// is more space.
 func (t *timeline) lane(b Bar) string {
 	note := Clean(b.Note)
 	if !ran(b) {
@@ -221,7 +219,8 @@ func (t *timeline) lane(b Bar) string {
 	return left + t.paint(b, bar) + right
 }
 
-// bar is how many columns stand before a bar, and the bar: at least one column.
+// bar returns how many columns are in front of a bar, and the bar, which has at least one
+// column.
 func (t *timeline) bar(b Bar) (int, string) {
 	from, to := t.scale.at(b.Started), t.scale.at(t.end(b))
 	from = min(from, 8*t.scale.width-1)
@@ -245,11 +244,12 @@ func (t *timeline) solid() string {
 	return "█"
 }
 
-// fromLeft are the blocks that fill so many eighths of a column from its left.
-// From the right there are blocks for one eighth and for a half only.
+// fromLeft are the blocks that fill 0 to 8 eighths of a column from the left. From the right,
+// Unicode has blocks only for one eighth and a half.
 var fromLeft = []string{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"}
 
-// leftEdge is the first column of a bar that begins in its eighth at and goes on.
+// leftEdge returns the first column of a bar that begins at eighth at and continues to the
+// right.
 func leftEdge(at int) string {
 	switch {
 	case at < 3:
@@ -260,7 +260,7 @@ func leftEdge(at int) string {
 	return "▕"
 }
 
-// sliver is a bar inside one column: so many eighths from the eighth at.
+// sliver returns a bar inside one column that begins at eighth at and is wide eighths long.
 func sliver(at, wide int) string {
 	switch {
 	case at < 3:

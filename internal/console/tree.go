@@ -10,55 +10,55 @@ import (
 	"github.com/flowrun/flowrun/internal/fold"
 )
 
-// PlanInfo is what the narration of a run knows of its plan. Steps are named by paths as
-// they stand in events. Every function may be nil.
+// PlanInfo gives access to the plan of a run. Steps are named by their paths in events. Every
+// function may be nil.
 type PlanInfo struct {
-	// Tool is what runs.
+	// Tool is the name of the tool that runs.
 	Tool string
-	// Steps are the names of the steps inside a step, in plan order, those of the tool
-	// for ""; none for one that runs a command.
+	// Steps returns the names of the steps inside a step, in plan order; "" means the tool. It
+	// returns none for a step that runs a command.
 	Steps func(path string) []string
-	// Upstream are the steps that a step waits for directly.
+	// Upstream returns the direct upstream steps of a step.
 	Upstream func(path string) []string
-	// Handler says whether a step is a handler: that one is not called for is not told.
+	// Handler reports whether a step is a handler. A handler that is not needed is not shown.
 	Handler func(path string) bool
-	// Lasting says whether a cancel leaves a step running: it cleans up.
+	// Lasting reports whether a step continues after a cancellation because it cleans up.
 	Lasting func(path string) bool
-	// Pos is where a step is defined; line is 0 for one that is in no file.
+	// Pos returns where a step is defined; line is 0 if it is not in a file.
 	Pos func(path string) (file string, line, col int)
-	// Command is what a step runs, as its author wrote it.
+	// Command returns what a step runs, as its author wrote it.
 	Command func(path string) string
-	// Logs are the files in which the output of a try that is under way may stand.
+	// Logs returns the files that may contain the output of a running attempt.
 	Logs func(run, path string, attempt int) []string
 }
 
-// tree is what a View shows: the steps of a run, in lists by what is to be told of them, so
-// that a frame costs what it shows and not the number of steps.
+// tree is the state that a View shows. It keeps the steps of a run in lists by their state, so
+// that the cost of a frame depends on what it shows and not on the number of steps.
 type tree struct {
 	*fold.Run[mark]
-	waits   string    // before the run begins: what it stands in line for
-	waiting time.Time // since when
+	waits   string    // before the run starts: what it waits for in the queue
+	waiting time.Time // when it began to wait
 	scene   PlanInfo
-	stopped string // why the run is stopped, in words; "" while it is not
-	echoed  bool   // the run's output goes above the region as it is printed
+	stopped string // the reason in words if the run is being stopped, or ""
+	echoed  bool   // the run's output is shown above the region
 }
 
 // node is one step, or one item of a loop.
 type node = fold.Step[mark]
 
-// mark is what a View keeps with a step.
+// mark is what a View stores for each step.
 type mark struct {
-	streams bool     // what it prints is shown elsewhere
-	waits   []string // for what it waited when last asked
+	streams bool     // its output is shown above the region
+	waits   []string // upstream steps that had not settled when last checked
 	asked   bool
-	tail    logTail // belongs to who draws
+	tail    logTail // only used while drawing, under View.screen
 }
 
 func newTree(s PlanInfo) *tree {
 	return &tree{scene: s, Run: fold.New[mark](fold.Plan{Steps: s.Steps, Handler: s.Handler})}
 }
 
-// apply folds one event.
+// apply applies one event.
 func (t *tree) apply(e dag.Event) {
 	t.Apply(&e)
 	switch {
@@ -74,7 +74,7 @@ func (t *tree) apply(e dag.Event) {
 	}
 }
 
-// nameOf is what a step is called in the step that holds it: its name, or its [KEY].
+// nameOf returns the name of a step inside the step that contains it, or the [KEY] of an item.
 func nameOf(n *node) string {
 	if n.Parent.Inside.Loop {
 		return Clean(string(n.Path[len(n.Parent.Path):]))
@@ -82,10 +82,11 @@ func nameOf(n *node) string {
 	return Clean(strings.TrimPrefix(string(n.Path.Base()), "@")) // @cleanup
 }
 
-// bad says whether a step failed and somebody minds.
+// bad reports whether a step failed and the failure is not tolerated.
 func bad(r *dag.Result) bool { return failed(r) && !r.Tolerated }
 
-// stoppable is how many steps in a step a cancel stops: those that run, but what cleans up.
+// stoppable returns how many running steps inside a step a cancellation stops; steps that clean
+// up are not counted.
 func stoppable[T any](s *fold.Step[T], lasting func(path string) bool) (n int) {
 	for leaf := range s.Leaves() {
 		if lasting == nil || !lasting(string(leaf.Path)) {
@@ -95,8 +96,8 @@ func stoppable[T any](s *fold.Step[T], lasting func(path string) bool) (n int) {
 	return n
 }
 
-// waitsFor is what keeps a pending step from starting: the steps that have not
-// settled. None says that it waits for a slot.
+// waitsFor returns the upstream steps of a pending step that have not settled. If there are
+// none, the step waits for a slot.
 func (t *tree) waitsFor(n *node) []string {
 	if !n.Data.asked {
 		n.Data.asked = true
@@ -114,8 +115,8 @@ func (t *tree) waitsFor(n *node) []string {
 	return left
 }
 
-// shownAbove says whether what a step prints goes above the region: it streams, or it is
-// the last step of the plan, whose output is the run's.
+// shownAbove reports whether a step's output is shown above the region: its output is streamed,
+// or it is the last step of the plan, whose output is that of the run.
 func (t *tree) shownAbove(n *node) bool {
 	if n.Data.streams || !t.echoed {
 		return n.Data.streams
@@ -130,7 +131,7 @@ func (t *tree) shownAbove(n *node) bool {
 	return true
 }
 
-// elapsed is how long the run has taken.
+// elapsed returns how long the run has taken.
 func (t *tree) elapsed(now time.Time) time.Duration {
 	if t.Since.IsZero() {
 		return 0
@@ -141,5 +142,5 @@ func (t *tree) elapsed(now time.Time) time.Duration {
 	return max(now.Sub(t.Since), 0)
 }
 
-// byOrder sorts nodes of one branch as the plan has them.
+// byOrder compares nodes of one branch by plan order.
 func byOrder(a, b *node) int { return cmp.Compare(a.Order, b.Order) }

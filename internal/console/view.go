@@ -12,58 +12,56 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// View shows a run on a terminal while it goes on: a region at the bottom that is drawn
-// again as the run goes on, lines that scroll above it, and in the end a summary that
-// stays. It is a dag.Sink. Emit, the writers, Suspend and Resume are safe for
-// concurrent use; none of them waits for the terminal, but a writer that has written
-// much.
+// View is a dag.Sink that shows a running run on a terminal: a region at the bottom that is
+// redrawn, lines that scroll above it, and at the end a summary that stays. Emit, the writers,
+// Suspend and Resume are safe for concurrent use. They do not wait for the terminal, except a
+// writer that has written more than maxAbove.
 //
-// A frame is one write: back to the first line of the last frame, each line with what
-// was right of it erased, and what was below it erased. The cursor stays below the
-// region, at the beginning of a line, so that a program that dies leaves a terminal
-// that works.
+// A frame is one write: it moves back to the first line of the previous frame, writes each line
+// and erases the rest of it, and erases everything below. The cursor stays below the region, at
+// the beginning of a line, so that the terminal is usable if flowrun is killed.
 type View struct {
 	o ViewOptions
 	w io.Writer
 
 	mu        sync.Mutex
 	tree      *tree
-	above     []byte // whole lines that are to go above the region
+	above     []byte // whole lines to be written above the region
 	writers   []*scroll
 	suspended bool
-	yielded   bool // to what reads the run's output
+	yielded   bool // the region is removed because another program reads the output
 
 	screen sync.Mutex // taken before mu
-	region []string   // the lines that are on the screen
-	cols   int        // of the terminal when they were drawn
+	region []string   // the lines on the screen
+	cols   int        // width of the terminal when they were drawn
 
 	wake, quit chan struct{}
 	over       chan struct{}
 }
 
-// ViewOptions say how a View draws.
+// ViewOptions configure how a View draws.
 type ViewOptions struct {
 	Color bool
 	ASCII bool
-	// Size is how many columns and rows the terminal has now; nil or zeros are 80 and
-	// 24.
+	// Size returns the current width and height of the terminal. If it is nil or returns zeros,
+	// they are 80 and 24.
 	Size func() (cols, rows int)
-	// NoLogs keeps from naming log files: they go with the run.
+	// NoLogs leaves out the names of log files, because the files are removed with the run.
 	NoLogs bool
 }
 
 const (
-	// framePause is the least time between two frames.
+	// framePause is the minimum time between two frames.
 	framePause = 100 * time.Millisecond
-	// lookEvery is how often the logs of running steps and the terminal's size are
-	// looked at.
+	// lookEvery is the interval at which the logs of running steps and the terminal's size are
+	// read.
 	lookEvery = 250 * time.Millisecond
-	// maxAbove is how many bytes wait for the next frame.
+	// maxAbove is how many bytes may wait for the next frame.
 	maxAbove = 64 << 10
 )
 
-// NewView begins to show a run on w. Close ends it. past are the events of a run that
-// is taken up.
+// NewView starts to show a run on w. Close ends it. past are the recorded events of a run that
+// is resumed.
 func NewView(w io.Writer, s PlanInfo, past []dag.Event, o ViewOptions) *View {
 	v := &View{o: o, w: w, tree: newTree(s), wake: make(chan struct{}, 1), quit: make(chan struct{}), over: make(chan struct{})}
 	for _, e := range past {
@@ -73,7 +71,7 @@ func NewView(w io.Writer, s PlanInfo, past []dag.Event, o ViewOptions) *View {
 	return v
 }
 
-// Emit takes in one event.
+// Emit applies one event.
 func (v *View) Emit(e dag.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -84,7 +82,7 @@ func (v *View) Emit(e dag.Event) {
 	v.stir()
 }
 
-// say puts a line above the region.
+// say adds a line above the region.
 func (v *View) say(text string) {
 	if v.o.Color {
 		text = yellow + text + reset
@@ -92,7 +90,7 @@ func (v *View) say(text string) {
 	v.above = append(append(v.above, text...), '\n')
 }
 
-// stir has a frame drawn soon.
+// stir requests a new frame.
 func (v *View) stir() {
 	select {
 	case v.wake <- struct{}{}:
@@ -100,7 +98,7 @@ func (v *View) stir() {
 	}
 }
 
-// watch draws until the view is closed.
+// watch draws frames until the view is closed.
 func (v *View) watch() {
 	defer close(v.over)
 	look := time.NewTicker(lookEvery)
@@ -121,7 +119,7 @@ func (v *View) watch() {
 	}
 }
 
-// canvas is what there is to draw on now.
+// canvas returns the current canvas.
 func (v *View) canvas() canvas {
 	c := canvas{cols: usualWidth, rows: usualHeight, color: v.o.Color, ascii: v.o.ASCII, now: time.Now()}
 	if v.o.Size != nil {
@@ -134,7 +132,7 @@ func (v *View) canvas() canvas {
 
 const usualHeight = 24
 
-// draw makes the next frame and shows it.
+// draw draws the next frame. It reads the logs without holding mu.
 func (v *View) draw() {
 	v.screen.Lock()
 	defer v.screen.Unlock()
@@ -160,7 +158,7 @@ func (v *View) draw() {
 	v.show(above, lines, c.cols)
 }
 
-// glance is the log of a step that runs, looked at while the run goes on.
+// glance is a read of the log of a running step.
 type glance struct {
 	node    *node
 	tail    logTail
@@ -186,8 +184,8 @@ func (l *glance) read() {
 	l.tail.look(l.logs, l.path, l.attempt)
 }
 
-// Synchronized output: a terminal that knows it shows a frame at once, others ignore
-// it.
+// Escape sequences. The first two are synchronized output: terminals that support it show a
+// frame at once, others ignore it.
 const (
 	beginFrame = "\x1b[?2026h"
 	endFrame   = "\x1b[?2026l"
@@ -195,8 +193,8 @@ const (
 	eraseBelow = "\x1b[J"
 )
 
-// show replaces what is on the screen by whole lines above and a new region. The lock
-// of the screen is held.
+// show replaces the region on the screen by the lines above and a new region. The caller holds
+// screen.
 func (v *View) show(above []byte, lines []string, cols int) {
 	if len(above) == 0 && cols == v.cols && slices.Equal(lines, v.region) {
 		return
@@ -213,11 +211,11 @@ func (v *View) show(above []byte, lines []string, cols int) {
 	}
 	b.WriteString(eraseBelow + endFrame)
 	v.region, v.cols = lines, cols
-	v.w.Write(b.Bytes()) // a terminal that is gone is noticed elsewhere
+	v.w.Write(b.Bytes()) // a closed terminal is detected elsewhere
 }
 
-// back goes to where the region begins. Where the terminal has become narrower, each
-// of its lines may have been wrapped.
+// back moves the cursor to the beginning of the region. If the terminal has become narrower,
+// lines of the region may have been wrapped.
 func (v *View) back(b *bytes.Buffer, cols int) {
 	up := 0
 	for _, line := range v.region {
@@ -233,7 +231,7 @@ func (v *View) back(b *bytes.Buffer, cols int) {
 
 func colorless(s string) string { return string(colorSequences().ReplaceAll([]byte(s), nil)) }
 
-// Suspend takes the region off the screen until Resume: somebody else has it.
+// Suspend removes the region from the screen until Resume, so that others can use the terminal.
 func (v *View) Suspend() {
 	v.screen.Lock()
 	defer v.screen.Unlock()
@@ -252,9 +250,9 @@ func (v *View) Resume() {
 	v.stir()
 }
 
-// Yield is w, a pipe, with the region taken off the screen for good before the first
-// byte: what reads the pipe may well write to the same terminal, and the next frame
-// would be drawn over it.
+// Yield returns a writer to w, a pipe, that removes the region from the screen for good before
+// the first byte. The program that reads the pipe may write to the same terminal, and the next
+// frame would overwrite its output.
 func (v *View) Yield(w io.Writer) io.Writer { return &yielding{to: w, view: v} }
 
 type yielding struct {
@@ -273,8 +271,8 @@ func (y *yielding) Write(p []byte) (int, error) {
 	return y.to.Write(p)
 }
 
-// Redraw draws the region anew, below what is on the screen: something else was
-// written there.
+// Redraw draws the region again below what is on the screen, after something else was written
+// there.
 func (v *View) Redraw() {
 	v.screen.Lock()
 	v.region = nil
@@ -282,11 +280,11 @@ func (v *View) Redraw() {
 	v.stir()
 }
 
-// Above is a writer of lines that go above the region, as they are.
+// Above returns a writer of lines that are shown unchanged above the region.
 func (v *View) Above() io.Writer { return v.writer(&scroll{view: v}) }
 
-// Output is a writer for the run's output: its lines go above the region, and nothing
-// in them does anything but show.
+// Output returns a writer for the run's output. Its lines are sanitized and shown above the
+// region.
 func (v *View) Output() io.Writer { return v.writer(&scroll{view: v, harmless: true}) }
 
 func (v *View) writer(s *scroll) *scroll {
@@ -296,8 +294,8 @@ func (v *View) writer(s *scroll) *scroll {
 	return s
 }
 
-// Streams notes that what a step prints goes above the region, so that it is not shown
-// inside it as well.
+// Streams records that a step's output is shown above the region, so that it is not shown in the
+// region as well.
 func (v *View) Streams(step dag.ID) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -306,7 +304,7 @@ func (v *View) Streams(step dag.ID) {
 	}
 }
 
-// scroll writes whole lines above the region.
+// scroll is a writer of whole lines above the region.
 type scroll struct {
 	view     *View
 	harmless bool
@@ -330,7 +328,7 @@ func (s *scroll) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lines are whole lines as they go to the terminal.
+// lines returns whole lines as they are written to the terminal.
 func (s *scroll) lines(text []byte) []byte {
 	if !s.harmless {
 		return bytes.Clone(text)
@@ -344,7 +342,7 @@ func (s *scroll) lines(text []byte) []byte {
 	return out
 }
 
-// flush writes a line that has no end yet.
+// flush ends and writes an unfinished line.
 func (s *scroll) flush() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -354,8 +352,8 @@ func (s *scroll) flush() {
 	}
 }
 
-// scroll takes whole lines. When there are many of them, or the region is not on the
-// screen, they are written at once.
+// scroll queues whole lines for the next frame. If there are many, or the region is not on the
+// screen, it writes them at once.
 func (v *View) scroll(lines []byte, output bool) {
 	v.mu.Lock()
 	v.tree.echoed = v.tree.echoed || output
@@ -377,8 +375,8 @@ func (v *View) scroll(lines []byte, output bool) {
 	}
 }
 
-// Close ends the view: the region is replaced by how the run ended, step by step, and
-// by what failed and why.
+// Close ends the view. It replaces the region by the final state of the steps, followed by the
+// failures and their reasons.
 func (v *View) Close() {
 	close(v.quit)
 	<-v.over
@@ -399,8 +397,7 @@ func (v *View) Close() {
 	v.tree.failures(&reporter{w: v.w, color: v.o.Color, noLogs: v.o.NoLogs, scene: v.tree.scene})
 }
 
-// summary is the last frame: nothing in it goes on. A tool that is one command, and
-// went well, has one line.
+// summary returns the last frame. It is one line if the tool is a single command that succeeded.
 func (t *tree) summary(c canvas) []string {
 	ch := t.choose(c.height() - 1)
 	ch.leaves = nil

@@ -7,25 +7,24 @@ import (
 	"unicode/utf8"
 )
 
-// Visible is a text as a person may rely on it: every character that could move the
-// cursor, reorder the line, stand for another or not be seen at all is written out, as
-// in <U+202E>. What Clean lets through for the sake of reading, such as letters that are
-// written from right to left, is written out too: this is for decisions.
+// Visible returns a text on which a person can rely: every character that could move the cursor,
+// reorder the line, look like another one or be invisible is written out, as in <U+202E>. That
+// includes characters that Clean keeps for readability, such as letters of right-to-left
+// scripts, because people base decisions on this text.
 func Visible(s string) string { return visible(s, "") }
 
-// Quote is Visible in quotes, where a quote, a backslash, a line break and a tab inside
-// are escaped.
+// Quote returns Visible in quotes. It escapes quotes, backslashes, line breaks and tabs.
 func Quote(s string) string { return `"` + visible(s, `"\`) + `"` }
 
-// visible writes characters out; a backslash is put before those in escape, which also
-// turns line breaks and tabs into \n and \t.
+// visible writes out characters. It puts a backslash before those in escape; if escape is not
+// empty, line breaks and tabs become \n and \t.
 func visible(s, escape string) string {
 	var b strings.Builder
-	marks := 0 // on the character before
+	marks := 0 // combining marks on the current character
 	for i, r := range s {
 		if r == utf8.RuneError {
 			if _, size := utf8.DecodeRuneInString(s[i:]); size == 1 {
-				fmt.Fprintf(&b, "<%02X>", s[i]) // no UTF-8
+				fmt.Fprintf(&b, "<%02X>", s[i]) // invalid UTF-8
 				continue
 			}
 		}
@@ -48,20 +47,20 @@ func visible(s, escape string) string {
 	return b.String()
 }
 
-// maxMarks is how many accents a letter may have. More run into other lines.
+// maxMarks is how many accents a letter may have. More of them extend into other lines.
 const maxMarks = 2
 
-// fromTheRight are the scripts that terminals may reorder.
+// fromTheRight are the right-to-left scripts, which terminals may reorder.
 var fromTheRight = []*unicode.RangeTable{unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko,
 	unicode.Samaritan, unicode.Mandaic, unicode.Adlam, unicode.Hanifi_Rohingya, unicode.Mende_Kikakui, unicode.Yezidi,
 	unicode.Imperial_Aramaic, unicode.Phoenician, unicode.Lydian, unicode.Avestan, unicode.Old_Turkic}
 
-// unseen says whether a character cannot be relied on to look like itself.
+// unseen reports whether a character may be invisible or look like another one.
 func unseen(r rune) bool {
 	switch {
 	case r == ' ':
 		return false
-	case !unicode.IsPrint(r), // control, format, unassigned, private; blanks that are not the blank
+	case !unicode.IsPrint(r), // control, format, unassigned, private; all spaces except U+0020
 		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector),
 		r == 0x2800: // a Braille pattern without a dot
 		return true
@@ -69,8 +68,8 @@ func unseen(r rune) bool {
 	return r >= 0x590 && unicode.In(r, fromTheRight...)
 }
 
-// strange are the characters of a name that are not ASCII, each once, with their
-// numbers: they may look like others. "" for none.
+// strange lists the non-ASCII characters of a name with their numbers, each once and at most
+// ten, because they may look like others. It returns "" if there are none.
 func strange(name string) string {
 	var list []string
 	for _, r := range name {

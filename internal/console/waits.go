@@ -7,10 +7,10 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// promptColumns is how much of a prompt stands beside other things.
+// promptColumns is how many characters of a prompt are shown beside other text.
 const promptColumns = 100
 
-// Awaited says what a waiting step waits for, in a few words without control characters.
+// Awaited describes what a waiting step waits for, in a few words without control characters.
 func Awaited(w *dag.Wait, now time.Time) string {
 	var text string
 	switch {

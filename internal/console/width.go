@@ -6,12 +6,11 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// columns is how many columns a cleaned text takes on a terminal. What a person sees as one
-// character counts once: joined emoji, flags, a letter with its accents.
+// columns returns the width of a cleaned text on a terminal. What a person sees as one character
+// counts once: joined emoji, flags, a letter with its accents.
 func columns(s string) int { return displaywidth.String(s) }
 
-// cut is a text of at most width columns. Where it is shortened, end stands for
-// the rest.
+// cut shortens a text to at most width columns. If it is shortened, it ends with end.
 func cut(s string, width int, end string) string { return displaywidth.TruncateString(s, width, end) }
 
 // pad fills a text with spaces to width columns.
