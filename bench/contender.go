@@ -14,16 +14,16 @@ import (
 // contender is a program that can run a workload.
 type contender struct {
 	name  string
-	file  string // what its definition file is called
+	file  string // name of its definition file
 	write func(workload) string
-	// args are its arguments for each action it knows; {file} and {parallel} are
-	// filled in.
+	// args maps each action that the program supports to its arguments; {file} and {parallel}
+	// are replaced.
 	args map[action]string
-	path string // of the program; "" when it is not there
+	path string // of the program; "" if it was not found
 }
 
-// contenders are all of them. The peers are told to say nothing beside their
-// steps; flowrun runs as it does by default and narrates.
+// contenders are all programs. The peers run in their quiet mode; flowrun runs with its defaults
+// and prints its progress.
 var contenders = []contender{
 	{name: "flowrun", file: "bench.yaml", write: flowrunFile, args: map[action]string{
 		run:  "run --max-parallel {parallel} {file}",
@@ -31,7 +31,7 @@ var contenders = []contender{
 		load: "validate {file}",
 		help: "--help",
 	}},
-	{name: "flowrun --no-history", file: "bench.yaml", write: flowrunFile, args: map[action]string{ // what recording costs
+	{name: "flowrun --no-history", file: "bench.yaml", write: flowrunFile, args: map[action]string{ // shows what recording costs
 		run: "run --no-history --max-parallel {parallel} {file}",
 	}},
 	{name: "make", file: "Makefile", write: makeFile, args: map[action]string{
@@ -39,7 +39,7 @@ var contenders = []contender{
 		load: "-n -f {file} all",
 		help: "--help",
 	}},
-	{name: "ninja", file: "build.ninja", write: ninjaFile, args: map[action]string{ // its --help exits with 1
+	{name: "ninja", file: "build.ninja", write: ninjaFile, args: map[action]string{ // no help action: its --help exits with 1
 		run:  "--quiet -j{parallel} -f {file}",
 		load: "-n --quiet -f {file}",
 	}},
@@ -50,8 +50,8 @@ var contenders = []contender{
 	}},
 }
 
-// lineUp are the contenders of a workload: flowrun, and of the peers those that
-// are on the PATH. The others come with the reason why they are not.
+// lineUp returns the contenders of a workload: flowrun, and the peers that are on the PATH. out
+// lists the others, with the reason.
 func lineUp(w workload, flowrun string) (list []contender, out []string) {
 	for _, c := range contenders {
 		c.path = flowrun
@@ -70,7 +70,7 @@ func lineUp(w workload, flowrun string) (list []contender, out []string) {
 	return list, out
 }
 
-// prepare writes the workload's definition into the folder and says how to run it.
+// prepare writes the workload's definition into dir and returns the command that runs it.
 func (c contender) prepare(w workload, dir string) (command, error) {
 	file := filepath.Join(dir, c.file)
 	if err := os.WriteFile(file, []byte(c.write(w)), 0o644); err != nil {

@@ -9,9 +9,9 @@ import (
 
 // The writers: one workload in each contender's format.
 
-// flowrunFile gives every step its wait-for, which replaces the order of the file.
-// Where output is only to be kept, the run's own output is a word: flowrun shows
-// that instead of the step's.
+// flowrunFile gives every step its wait-for, which replaces the order of the file. For the
+// action keep, the run's own output is a constant, because flowrun shows that instead of the
+// output of the step.
 func flowrunFile(w workload) string {
 	var b strings.Builder
 	b.WriteString("name: bench\ndescription: a workload\n")
@@ -39,7 +39,7 @@ func makeFile(w workload) string {
 	return b.String()
 }
 
-// ninjaFile names outputs that no command makes, so every step always runs.
+// ninjaFile uses outputs that no command creates, so that every step always runs.
 func ninjaFile(w workload) string {
 	var b strings.Builder
 	b.WriteString("rule step\n  command = $line\n")
@@ -49,7 +49,7 @@ func ninjaFile(w workload) string {
 	return b.String()
 }
 
-// taskFile says run: once; otherwise a task that two others need runs twice.
+// taskFile sets run: once. Otherwise a task that two others need would run twice.
 func taskFile(w workload) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "version: '3'\nsilent: true\nrun: once\ntasks:\n  default:\n    deps: [%s]\n", strings.Join(names(w), ", "))

@@ -1,22 +1,21 @@
 //go:build unix
 
-// Command bench runs flowrun and the tools people know (make, ninja, go-task) on
-// the same work and prints how long each took beside the least it can take.
+// Command bench runs flowrun and well-known tools (make, ninja, go-task) on the same work, and
+// prints how long each took compared to the minimum.
 //
 // # The model
 //
-// A workload is steps with dependencies; a contender is a program that can run
-// them, with a writer for its format and its command lines. Each workload has a
-// limit: what the machine takes for the same processes when nobody schedules,
-// keeps or reports anything. The limit is measured as a contender is.
+// A workload is a set of steps with dependencies. A contender is a program that can run them,
+// with a writer for its format and its command lines. Each workload has a limit: the time that
+// the machine needs for the same processes without scheduling, recording and reporting. The
+// limit is measured in the same way as a contender.
 //
-// Wall time on a shared machine moves by a factor of two within minutes. So
-// everybody runs once a round, one after the other, and what counts is the median
-// over the rounds of the ratio to the limit of the same round. There are no
-// absolute times to pass.
+// Wall time on a shared machine changes by a factor of two within minutes. So each round runs
+// every contender once, one after the other, and the result is the median over the rounds of the
+// ratio to the limit of the same round. Absolute times are not checked.
 //
-// The program starts itself again in three roles: spawn (spawn.go), produce
-// (produce.go) and measure (measure.go).
+// The program starts itself again in three roles: spawn (spawn.go), produce (produce.go) and
+// measure (measure.go).
 package main
 
 import (
@@ -49,21 +48,21 @@ var roles = map[string]func([]string) error{"spawn": spawn, "produce": produce, 
 
 func main() { os.Exit(start(os.Args[1:])) }
 
-// start plays the role that the first argument names, else compares. It answers
-// with an exit code: 0, 1 failed, 2 usage, 130 interrupted.
+// start runs the role that the first argument names, or else the comparison. It returns an exit
+// code: 0, 1 failed, 2 usage, 130 interrupted.
 func start(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var err error
 	if len(args) > 0 && roles[args[0]] != nil {
-		stop() // measure takes signals itself, the others die of them
+		stop() // measure handles signals itself; the other roles are ended by them
 		err = roles[args[0]](args[1:])
 	} else {
 		var o options
 		if o, err = parse(args); errors.Is(err, flag.ErrHelp) {
 			return 0
 		} else if err != nil {
-			return 2 // package flag has said why
+			return 2 // package flag has printed the reason
 		}
 		err = compare(ctx, o)
 	}
@@ -77,7 +76,7 @@ func start(args []string) int {
 	return 0
 }
 
-// options are the flags.
+// options are the values of the flags.
 type options struct {
 	rounds  int
 	only    []string
@@ -139,7 +138,7 @@ func compare(ctx context.Context, o options) error {
 	return nil
 }
 
-// subject is the absolute path of the flowrun to measure, built where none is named.
+// subject returns the absolute path of the flowrun to measure. It builds one if path is empty.
 func subject(ctx context.Context, path, tmp string) (string, error) {
 	if path == "" {
 		path = filepath.Join(tmp, "flowrun")

@@ -17,30 +17,30 @@ import (
 	"time"
 )
 
-// command is one thing to measure. It runs in its own folder Dir.
+// command is a command to measure. It runs in its own folder Dir.
 type command struct {
 	Argv   []string
 	Dir    string
-	Stdout string // "" throws output away, drained reads it through a pipe, else the name of a file in Dir
+	Stdout string // "" discards the output, drained reads it through a pipe, anything else is a file in Dir
 }
 
 const drained = "|"
 
-// sample is what one command took, the processes it waited for included.
+// sample is what one command used, including the processes that it waited for.
 type sample struct {
 	Wall time.Duration
 	CPU  time.Duration // user and system
 	RSS  int64         // peak of the largest process, in bytes
-	Fail string        // why the command failed; "" when it did not
+	Fail string        // why the command failed; "" if it succeeded
 }
 
 const (
-	longest = 2 * time.Minute  // allowed to one command
-	grace   = 15 * time.Second // to end after TERM; flowrun gives its steps 10 s
+	longest = 2 * time.Minute  // time limit of one command
+	grace   = 15 * time.Second // time to end after TERM; flowrun gives its steps 10 s
 )
 
-// take measures a command through a fresh process of this program, because what
-// wait4 reports as a child's peak memory is at least what its parent had.
+// take measures a command in a new process of this program, because the peak memory that wait4
+// reports for a child is at least that of its parent.
 func take(ctx context.Context, self string, c command) (s sample, err error) {
 	arg, err := json.Marshal(c)
 	if err != nil {
@@ -62,8 +62,8 @@ func take(ctx context.Context, self string, c command) (s sample, err error) {
 	return s, nil
 }
 
-// measure is the role behind take: "measure JSON" runs the command and prints the
-// sample. A signal, or a command that takes too long, ends its process group.
+// measure implements the role that take starts: "measure JSON" runs the command and prints the
+// sample. On a signal, or after the time limit, it ends the command's process group.
 func measure(args []string) error {
 	var c command
 	if err := json.Unmarshal([]byte(strings.Join(args, " ")), &c); err != nil || len(c.Argv) == 0 {
@@ -96,7 +96,7 @@ func (c command) measure(ctx context.Context) (s sample, err error) {
 	switch c.Stdout {
 	case "":
 	case drained:
-		cmd.Stdout = struct{ io.Writer }{io.Discard} // bare, io.Discard would read 8 KiB at a time
+		cmd.Stdout = struct{ io.Writer }{io.Discard} // hides ReadFrom, which reads only 8 KiB at a time
 	default:
 		f, err := os.Create(filepath.Join(c.Dir, c.Stdout))
 		if err != nil {
@@ -117,7 +117,7 @@ func (c command) measure(ctx context.Context) (s sample, err error) {
 	if usage, ok := p.SysUsage().(*syscall.Rusage); ok {
 		s.RSS = int64(usage.Maxrss) << 10
 		if runtime.GOOS == "darwin" {
-			s.RSS = int64(usage.Maxrss) // bytes there, KiB elsewhere
+			s.RSS = int64(usage.Maxrss) // in bytes on macOS, in KiB elsewhere
 		}
 	}
 	if err != nil {

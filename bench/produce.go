@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// produce is the step that prints much: "produce BYTES" prints lines of 64 bytes,
-// 64 KiB in each write, which is what a pipe takes at once.
+// produce implements the step with much output: "produce BYTES" prints lines of 64 bytes. Each
+// write has 64 KiB, the capacity of a pipe.
 func produce(args []string) error {
 	left, err := strconv.Atoi(strings.Join(args, " "))
 	if err != nil {

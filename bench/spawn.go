@@ -13,9 +13,8 @@ import (
 	"syscall"
 )
 
-// spawn is the limit of what runs processes: "spawn N WORKERS COMMAND..." starts
-// the command N times, WORKERS at once, and waits for each. Nothing is captured,
-// named or timed.
+// spawn is the limit of workloads that run processes: "spawn N WORKERS COMMAND..." starts the
+// command N times, WORKERS at once, and waits for each. It captures and records nothing.
 func spawn(args []string) error {
 	var n int64
 	var workers uint16

@@ -16,18 +16,19 @@ import (
 // table collects the samples of one workload and prints them.
 type table struct {
 	workload workload
-	rows     []*row // the limit first
+	rows     []*row // the first is the limit
 	out      []string
 }
 
-// row is the limit or one contender, with a sample a round.
+// row is the limit or one contender, with one sample per round.
 type row struct {
 	name    string
 	prepare func(dir string) (command, error)
-	samples []sample // the first warmed up; a contender's end early where it settled
+	samples []sample // the first is the warm-up; there are fewer if the row has settled
 }
 
-// newTable has a row for flowrun, at that path, and each peer that can take part.
+// newTable returns a table with rows for the limit, the flowrun at that path, and each available
+// peer.
 func newTable(w workload, flowrun string) *table {
 	t := &table{workload: w}
 	t.rows = []*row{{name: "limit", prepare: func(string) (command, error) { return w.limit, nil }}}
@@ -39,8 +40,8 @@ func newTable(w workload, flowrun string) *table {
 	return t
 }
 
-// round measures everybody once, each in dir made anew, so that nobody finds what
-// an earlier run left.
+// round measures each row once, each in an empty dir, so that no files of earlier commands are
+// left.
 func (t *table) round(ctx context.Context, self, dir string) error {
 	for i, r := range t.rows {
 		if i > 0 && r.settled() {
@@ -66,11 +67,11 @@ func (t *table) round(ctx context.Context, self, dir string) error {
 	return nil
 }
 
-// patience is how long a warm-up may take before it is the only figure taken.
+// patience is the longest warm-up after which a contender is measured again.
 const patience = 30 * time.Second
 
-// settled says whether no more is to be learned: it failed, or is slow beyond
-// patience.
+// settled reports whether a row needs no more samples: it failed, or its warm-up took longer
+// than patience.
 func (r *row) settled() bool {
 	n := len(r.samples)
 	return n > 0 && (r.samples[n-1].Fail != "" || n == 1 && r.samples[0].Wall > patience)
@@ -88,8 +89,8 @@ func (t *table) print(w io.Writer) {
 	fmt.Fprintln(w)
 }
 
-// line is the row in Markdown: medians over the rounds that count, of the peaks
-// the highest.
+// line formats the row as Markdown, with the medians over the rounds after the warm-up and the
+// highest peak RSS.
 func (r *row) line(limit []sample) string {
 	samples, name := r.samples, r.name
 	if fail := samples[len(samples)-1].Fail; fail != "" {
@@ -111,10 +112,10 @@ func (r *row) line(limit []sample) string {
 		name, median(wall), median(wallRatio), median(cpuRatio), slices.Max(rss))
 }
 
-// ratio is a to b; a clock too coarse to see b counts as its smallest step.
+// ratio returns a/b. If the clock is too coarse to measure b, b counts as its smallest step.
 func ratio(a, b time.Duration) float64 { return float64(a) / float64(max(b, time.Microsecond)) }
 
-// median is the middle one, or the mean of the two in the middle.
+// median returns the middle value, or the mean of the two middle values.
 func median(list []float64) float64 {
 	list = slices.Sorted(slices.Values(list))
 	n := len(list)

@@ -9,28 +9,28 @@ import (
 	"strings"
 )
 
-// workload is work that every contender is given in its own format.
+// workload is work for all contenders, written in the format of each.
 type workload struct {
 	title    string
-	about    string // its size, and what its limit is
+	about    string // describes its size and its limit
 	action   action
 	parallel int
 	steps    []step
 	limit    command
-	stdout   string // of the contenders, as command.Stdout
+	stdout   string // command.Stdout of the contenders
 }
 
-// action is what a contender is asked to do with the steps.
+// action is what a contender does with the steps.
 type action int
 
 const (
 	run  action = iota // run them
-	keep               // run them, and keep what they print in a file of the contender's own
-	load               // read and check them, start nothing
+	keep               // run them, and keep their output in a file of the contender
+	load               // read and check them without running any
 	help               // ignore them, print its help
 )
 
-// step is one process. With shell set, command is a script for bash.
+// step is one process. If shell is set, command is a script for bash.
 type step struct {
 	name    string
 	command string
@@ -38,7 +38,7 @@ type step struct {
 	after   []string
 }
 
-// line is the step's command for a tool that hands every command to a shell.
+// line returns the step's command for a tool that runs every command in a shell.
 func (s step) line() string {
 	if s.shell {
 		return "bash -c '" + s.command + "'"
@@ -46,12 +46,13 @@ func (s step) line() string {
 	return s.command
 }
 
-// matches says whether the title has one of the words, given in lower case.
+// matches reports whether the title contains one of the words, which are in lower case.
 func (w workload) matches(words []string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(strings.ToLower(w.title), word) })
 }
 
-// workloads are all of them. The limits are self in its roles, or bare commands.
+// workloads returns all workloads. Their limits are this program (self) in one of its roles, or
+// plain commands.
 func workloads(self string, scale float64) []workload {
 	scaled := func(n int) int { return max(2, int(float64(n)*scale)) }
 	many, links, layers, size := scaled(1000), scaled(500), scaled(100), scaled(1<<30)
@@ -102,8 +103,8 @@ func chain(n int) []step {
 	return list
 }
 
-// layered are layers of 100 steps, each waiting for three of the layer above: its
-// neighbours, and one far away so that no column can run ahead.
+// layered returns layers of 100 steps. Each step waits for three steps of the layer above: two
+// neighbors and one far away, so that no column can get ahead.
 func layered(layers int) []step {
 	const width = 100
 	list := independent(layers*width, "/bin/true", false)

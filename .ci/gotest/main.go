@@ -1,6 +1,6 @@
-// Gotest runs go test for the gate. It takes the flags and packages of go test and prints
-// what go test prints; a failure is final. It leaves out the tests that .ci/quarantine
-// names, and says so, and lists at the end which tests were skipped, with their reasons.
+// Gotest runs go test for the gate. It accepts the flags and packages of go test and prints what
+// go test prints. Failed tests are not repeated. It skips the tests that .ci/quarantine names
+// and reports them, and at the end it lists the skipped tests with their reasons.
 //
 // go run ./.ci/gotest [go test flags] packages
 package main
@@ -61,15 +61,15 @@ func run(args []string, w io.Writer) error {
 	return c.Wait()
 }
 
-// entry is a line of the quarantine list.
+// entry is one line of the quarantine list.
 type entry struct {
 	test   string
 	since  time.Time
 	reason string
 }
 
-// parseQuarantine reads lines of the form "TestName[/subtest] 2006-01-02 reason". An entry
-// that is older than maxQuarantined is an error: by then the test is repaired or deleted.
+// parseQuarantine reads lines of the form "TestName[/subtest] 2006-01-02 reason". An entry older
+// than maxQuarantined is an error: the test must be repaired or deleted by then.
 func parseQuarantine(text string, now time.Time) ([]entry, error) {
 	var list []entry
 	for line := range strings.Lines(text) {
@@ -92,7 +92,7 @@ func parseQuarantine(text string, now time.Time) ([]entry, error) {
 	return list, nil
 }
 
-// leaveOut adds the quarantined tests to the -skip flag in the arguments of go test.
+// leaveOut adds the quarantined tests to the -skip flag of go test.
 func leaveOut(args []string, quarantined []entry) []string {
 	var skip []string
 	for _, q := range quarantined {
@@ -109,21 +109,20 @@ func leaveOut(args []string, quarantined []entry) []string {
 	return append([]string{"-skip", strings.Join(skip, "|")}, args...)
 }
 
-// event is what go test -json prints, one a line.
+// event is one line of go test -json.
 type event struct {
 	Action, Package, Test, Output string
 }
 
 type test struct{ pkg, name string }
 
-// skips are the tests that were skipped, by reason.
+// skips maps reasons to the tests that were skipped for them.
 type skips map[string][]string
 
-// report prints what go test prints without -v: the output of tests that fail, and of
-// packages.
+// report prints what go test prints without -v: the output of failed tests and of packages.
 func report(r io.Reader, w io.Writer) (skips, error) {
 	skipped := skips{}
-	outputs := map[test]*bytes.Buffer{} // of the tests that run
+	outputs := map[test]*bytes.Buffer{} // of the running tests
 	lines := bufio.NewReader(r)
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -158,7 +157,7 @@ func handle(e event, w io.Writer, skipped skips, outputs map[test]*bytes.Buffer)
 		}
 		outputs[key].WriteString(e.Output)
 	case e.Test == "" && e.Action == "fail":
-		for key, b := range outputs { // of tests that a panic or a timeout ended
+		for key, b := range outputs { // tests that were ended by a panic or a timeout
 			if key.pkg == e.Package {
 				w.Write(b.Bytes())
 			}
@@ -175,7 +174,7 @@ func handle(e event, w io.Writer, skipped skips, outputs map[test]*bytes.Buffer)
 	}
 }
 
-// noise says whether a line is printed with -v only.
+// noise reports whether a line is printed only with -v.
 func noise(line string) bool {
 	for _, p := range []string{"=== RUN ", "=== PAUSE ", "=== CONT ", "=== NAME "} {
 		if strings.HasPrefix(line, p) {
@@ -187,7 +186,7 @@ func noise(line string) bool {
 
 var place = regexp.MustCompile(`(?m)^\s+\S+\.go:\d+: (.*)`)
 
-// reason is the text that a skipped test gave, the last that it logged.
+// reason returns why a test was skipped, which is the last text that it logged.
 func reason(output string) string {
 	if all := place.FindAllStringSubmatch(output, -1); len(all) > 0 {
 		return all[len(all)-1][1]
