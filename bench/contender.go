@@ -50,9 +50,9 @@ var contenders = []contender{
 	}},
 }
 
-// lineUp returns the contenders of a workload: flowrun, and the peers that are on the PATH. out
+// available returns the contenders of a workload: flowrun, and the peers that are on the PATH. out
 // lists the others, with the reason.
-func lineUp(w workload, flowrun string) (list []contender, out []string) {
+func available(w workload, flowrun string) (list []contender, out []string) {
 	for _, c := range contenders {
 		c.path = flowrun
 		if !strings.HasPrefix(c.name, "flowrun") {

@@ -46,11 +46,11 @@ the end and after Ctrl-C.
 
 var roles = map[string]func([]string) error{"spawn": spawn, "produce": produce, "measure": measure}
 
-func main() { os.Exit(start(os.Args[1:])) }
+func main() { os.Exit(realMain(os.Args[1:])) }
 
-// start runs the role that the first argument names, or else the comparison. It returns an exit
+// realMain runs the role that the first argument names, or else the comparison. It returns an exit
 // code: 0, 1 failed, 2 usage, 130 interrupted.
-func start(args []string) int {
+func realMain(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var err error
@@ -121,7 +121,7 @@ func compare(ctx context.Context, o options) error {
 		return fmt.Errorf("cannot make a temporary folder: %w", err)
 	}
 	defer os.RemoveAll(tmp)
-	flowrun, err := subject(ctx, o.flowrun, tmp)
+	flowrun, err := flowrunProgram(ctx, o.flowrun, tmp)
 	if err != nil {
 		return err
 	}
@@ -138,8 +138,8 @@ func compare(ctx context.Context, o options) error {
 	return nil
 }
 
-// subject returns the absolute path of the flowrun to measure. It builds one if path is empty.
-func subject(ctx context.Context, path, tmp string) (string, error) {
+// flowrunProgram returns the absolute path of the flowrun to measure. It builds one if path is empty.
+func flowrunProgram(ctx context.Context, path, tmp string) (string, error) {
 	if path == "" {
 		path = filepath.Join(tmp, "flowrun")
 		build := exec.CommandContext(ctx, "go", "build", "-o", path, "github.com/flowrun/flowrun/cmd/flowrun")

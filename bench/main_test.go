@@ -19,7 +19,7 @@ const asBench = "FLOWRUN_BENCH_MAIN"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asBench) != "" {
-		os.Exit(start(os.Args[1:]))
+		os.Exit(realMain(os.Args[1:]))
 	}
 	os.Setenv(asBench, "1")
 	os.Setenv("GORACE", "atexit_sleep_ms=0") // else each start of a race-checked binary costs a second
@@ -35,7 +35,7 @@ func TestWorkloads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	flowrun, err := subject(t.Context(), "", t.TempDir())
+	flowrun, err := flowrunProgram(t.Context(), "", t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,11 +101,11 @@ func TestLine(t *testing.T) {
 
 func TestUsage(t *testing.T) {
 	for _, args := range [][]string{{"-n", "0"}, {"-scale", "0"}, {"-scale", "NaN"}, {"-nope"}, {"word"}} {
-		if code := start(args); code != 2 {
+		if code := realMain(args); code != 2 {
 			t.Errorf("%q: exit %d, want 2", args, code)
 		}
 	}
-	if code := start([]string{"-only", "no such title", "-flowrun", "/bin/true"}); code != 1 {
+	if code := realMain([]string{"-only", "no such title", "-flowrun", "/bin/true"}); code != 1 {
 		t.Errorf("no workload: exit %d, want 1", code)
 	}
 }

@@ -35,13 +35,13 @@ type sample struct {
 }
 
 const (
-	longest = 2 * time.Minute  // time limit of one command
-	grace   = 15 * time.Second // time to end after TERM; flowrun gives its steps 10 s
+	maxCommandTime = 2 * time.Minute  // time limit of one command
+	grace          = 15 * time.Second // time to end after TERM; flowrun gives its steps 10 s
 )
 
-// take measures a command in a new process of this program, because the peak memory that wait4
+// takeSample measures a command in a new process of this program, because the peak memory that wait4
 // reports for a child is at least that of its parent.
-func take(ctx context.Context, self string, c command) (s sample, err error) {
+func takeSample(ctx context.Context, self string, c command) (s sample, err error) {
 	arg, err := json.Marshal(c)
 	if err != nil {
 		return s, fmt.Errorf("cannot describe a command: %w", err)
@@ -71,7 +71,7 @@ func measure(args []string) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	ctx, cancel := context.WithTimeoutCause(ctx, longest, fmt.Errorf("took longer than %v", longest))
+	ctx, cancel := context.WithTimeoutCause(ctx, maxCommandTime, fmt.Errorf("took longer than %v", maxCommandTime))
 	defer cancel()
 	s, err := c.measure(ctx)
 	if err != nil {

@@ -32,7 +32,7 @@ type row struct {
 func newTable(w workload, flowrun string) *table {
 	t := &table{workload: w}
 	t.rows = []*row{{name: "limit", prepare: func(string) (command, error) { return w.limit, nil }}}
-	in, out := lineUp(w, flowrun)
+	in, out := available(w, flowrun)
 	t.out = out
 	for _, c := range in {
 		t.rows = append(t.rows, &row{name: c.name, prepare: func(dir string) (command, error) { return c.prepare(w, dir) }})
@@ -44,7 +44,7 @@ func newTable(w workload, flowrun string) *table {
 // left.
 func (t *table) round(ctx context.Context, self, dir string) error {
 	for i, r := range t.rows {
-		if i > 0 && r.settled() {
+		if i > 0 && r.done() {
 			continue
 		}
 		if err := errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o755)); err != nil {
@@ -55,7 +55,7 @@ func (t *table) round(ctx context.Context, self, dir string) error {
 			return err
 		}
 		c.Dir = dir
-		s, err := take(ctx, self, c)
+		s, err := takeSample(ctx, self, c)
 		if err != nil {
 			return err
 		}
@@ -67,14 +67,14 @@ func (t *table) round(ctx context.Context, self, dir string) error {
 	return nil
 }
 
-// patience is the longest warm-up after which a contender is measured again.
-const patience = 30 * time.Second
+// maxWarmUp is the longest warm-up after which a contender is measured again.
+const maxWarmUp = 30 * time.Second
 
-// settled reports whether a row needs no more samples: it failed, or its warm-up took longer
+// done reports whether a row needs no more samples: it failed, or its warm-up took longer
 // than patience.
-func (r *row) settled() bool {
+func (r *row) done() bool {
 	n := len(r.samples)
-	return n > 0 && (r.samples[n-1].Fail != "" || n == 1 && r.samples[0].Wall > patience)
+	return n > 0 && (r.samples[n-1].Fail != "" || n == 1 && r.samples[0].Wall > maxWarmUp)
 }
 
 func (t *table) print(w io.Writer) {

@@ -29,23 +29,23 @@ func (a About) equal(b About) bool {
 // about returns the part of a description that affects the bundle.
 func (d *description) about(file, name string) About {
 	m := &tool.Module{File: file}
-	def, _ := d.read(m, name)
+	def, _ := d.definition(m, name)
 	return About{Name: def.Name, Dependencies: m.Dependencies, Node: m.Node}
 }
 
-// bundles reports whether a file must be bundled. A CommonJS tool for Node.js without
+// mustBundle reports whether a file must be bundled. A CommonJS tool for Node.js without
 // dependencies is left as it is, because Node resolves what it requires.
-func (l *loader) bundles(file string, src []byte, a About) bool {
+func (l *loader) mustBundle(file string, src []byte, a About) bool {
 	if a.Node {
 		return len(a.Dependencies) > 0 && l.Bundle != nil || strings.HasSuffix(strings.ToLower(file), ".ts") || esModule().Match(src)
 	}
 	return len(a.Dependencies) > 0 && l.Bundle != nil || needsBundle(file, src)
 }
 
-// module returns the module to run for a file: the file itself if it is whole or needs no
+// loadModule returns the module to run for a file: the file itself if it is whole or needs no
 // bundle, or else a bundle.
-func (l *loader) module(file string, src []byte, a About, whole bool) (*tool.Module, tool.Diagnostics) {
-	if whole || !l.bundles(file, src, a) {
+func (l *loader) loadModule(file string, src []byte, a About, whole bool) (*tool.Module, tool.Diagnostics) {
+	if whole || !l.mustBundle(file, src, a) {
 		return &tool.Module{File: file, Code: src}, nil
 	}
 	if l.Bundle == nil {
@@ -55,24 +55,24 @@ func (l *loader) module(file string, src []byte, a About, whole bool) (*tool.Mod
 	return l.Bundle(BundleRequest{file, src, a})
 }
 
-// asked describes a file. Its dependencies are known only from the description. If they require
+// describeFile describes a file. Its dependencies are known only from the description. If they require
 // another bundle, the file is bundled with them and described a second time, because its methods
 // may use the dependencies.
-func (l *loader) asked(file, name string, src []byte, m *tool.Module, about About, bad tool.Diagnostics) (described, *tool.Module, tool.Diagnostics) {
+func (l *loader) describeFile(file, name string, src []byte, m *tool.Module, about About, bad tool.Diagnostics) (cachedDescription, *tool.Module, tool.Diagnostics) {
 	for {
 		answer, problem := l.describe(m, name)
 		if problem != nil {
-			return described{}, nil, append(bad, *problem)
+			return cachedDescription{}, nil, append(bad, *problem)
 		}
 		next := answer.about(file, name)
-		again := !next.equal(about) && l.bundles(file, src, next)
+		again := !next.equal(about) && l.mustBundle(file, src, next)
 		if again {
-			if m, bad = l.module(file, src, next, false); m == nil {
-				return described{}, nil, bad
+			if m, bad = l.loadModule(file, src, next, false); m == nil {
+				return cachedDescription{}, nil, bad
 			}
 		}
 		if !again || next.Node || about.Name != "" { // described with its dependencies, or Node will find them
-			return described{Bundled: string(m.Code) != string(src), Code: tool.DigestOf(m.Code), Answer: *answer, About: next}, m, bad
+			return cachedDescription{Bundled: string(m.Code) != string(src), Code: tool.DigestOf(m.Code), Answer: *answer, About: next}, m, bad
 		}
 		about = next
 	}

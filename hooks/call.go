@@ -12,8 +12,8 @@ import (
 	"github.com/flowrun/flowrun/internal/jsworld"
 )
 
-// turn is the execution of one call in a child.
-type turn struct {
+// childCall is the execution of one call in a child.
+type childCall struct {
 	pool  *pool
 	call  *call
 	child *child
@@ -23,27 +23,27 @@ type turn struct {
 
 	mu      sync.Mutex
 	pending int  // host calls that wait for an answer
-	held    bool // the call has a slot of the pool
+	hasSlot bool // the call has a slot of the pool
 }
 
-// end releases the slot.
-func (t *turn) end() {
-	if t.held {
-		t.pool.leave()
+// release releases the slot.
+func (t *childCall) release() {
+	if t.hasSlot {
+		t.pool.releaseSlot()
 	}
 }
 
 // run runs the call in the child. It returns after all host calls of the script have been
 // answered.
-func (t *turn) run(ctx context.Context, k *child) (json.RawMessage, error) {
+func (t *childCall) run(ctx context.Context, k *child) (json.RawMessage, error) {
 	t.child = k
-	ctx, done := t.call.bounded(ctx)
+	ctx, done := t.call.withTimeLimit(ctx)
 	var asks sync.WaitGroup
 	defer asks.Wait() // before the child gets its next call
 	defer done()
-	k.broken = true // until the result has arrived
+	k.unusable = true // until the result has arrived
 	defer context.AfterFunc(ctx, k.kill)()
-	if err := t.begin(); err != nil {
+	if err := t.send(); err != nil {
 		return nil, cmp.Or(context.Cause(ctx), err)
 	}
 	t.clock = jsworld.NewClock(t.call.limit+2*jsworld.Grace, func() { t.expired.Store(true); k.kill() }, nil)
@@ -54,22 +54,22 @@ func (t *turn) run(ctx context.Context, k *child) (json.RawMessage, error) {
 		case err != nil:
 			k.kill() // also after an invalid frame
 			<-k.done
-			return nil, t.lost(ctx)
+			return nil, t.childError(ctx)
 		case f.Kind == jsworld.FrameAsk && f.ID == 0:
-			t.call.tell(ctx, f.Op, f.Body)
+			t.call.notify(ctx, f.Op, f.Body)
 		case f.Kind == jsworld.FrameAsk:
-			t.ask()
-			asks.Go(func() { t.answer(ctx, f) })
+			t.beginHostCall()
+			asks.Go(func() { t.answerHostCall(ctx, f) })
 		case f.Kind == jsworld.FrameResult:
-			k.broken = false
+			k.unusable = false
 			return t.call.result(ctx, f.Body, f.Error)
 		}
 	}
 }
 
-// begin waits until the child is ready and sends the call, after its program if the child does
+// send waits until the child is ready and sends the call, after its program if the child does
 // not have it.
-func (t *turn) begin() error {
+func (t *childCall) send() error {
 	s, k := t.call.Script, t.child
 	if !k.ready { // first call of the child: its start does not count as time of the script
 		if _, err := k.wire.Receive(); err != nil {
@@ -82,45 +82,45 @@ func (t *turn) begin() error {
 		}
 		k.ready = true
 	}
-	if !k.known[s.digest] {
+	if !k.programs[s.digest] {
 		if err := k.wire.Send(&jsworld.Frame{Kind: jsworld.FrameProgram, Digest: s.digest, Rare: jsworld.Rare{Source: &s.source}}); err != nil {
-			return unsent(err)
+			return sendError(err)
 		}
-		k.known[s.digest] = true
-		k.kept += len(s.source.Text) + len(s.source.Map)
+		k.programs[s.digest] = true
+		k.programBytes += len(s.source.Text) + len(s.source.Map)
 	}
-	return unsent(k.wire.Send(&jsworld.Frame{Kind: jsworld.FrameCall, Digest: s.digest, Entry: t.call.Entry, Body: t.call.vars,
+	return sendError(k.wire.Send(&jsworld.Frame{Kind: jsworld.FrameCall, Digest: s.digest, Entry: t.call.Entry, Body: t.call.vars,
 		Limit: t.call.limit, Asks: t.call.Ask != nil}))
 }
 
-// unsent classifies an error of Send: errors other than jsworld.TooLong mean that the child has
+// sendError classifies an error of Send: errors other than jsworld.TooLong mean that the child has
 // ended.
-func unsent(err error) error {
+func sendError(err error) error {
 	if _, ours := err.(jsworld.TooLong); ours || err == nil {
 		return err
 	}
 	return fmt.Errorf("%w: %w", errStale, err)
 }
 
-// ask registers a pending host call. The first one releases the slot for another call.
-func (t *turn) ask() {
+// beginHostCall registers a pending host call. The first one releases the slot for another call.
+func (t *childCall) beginHostCall() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.pending++; t.pending == 1 && t.held {
-		t.held = false
-		t.pool.leave()
+	if t.pending++; t.pending == 1 && t.hasSlot {
+		t.hasSlot = false
+		t.pool.releaseSlot()
 		t.clock.Pause()
 	}
 }
 
-// answer answers a host call. After the last pending one the script continues, and the call
+// answerHostCall answers a host call. After the last pending one the script continues, and the call
 // takes a slot again.
-func (t *turn) answer(ctx context.Context, f *jsworld.Frame) {
+func (t *childCall) answerHostCall(ctx context.Context, f *jsworld.Frame) {
 	a := t.call.answer(ctx, f.ID, f.Op, f.Body)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.pending--; t.pending == 0 && !t.held && t.pool.enter(ctx) == nil {
-		t.held = true
+	if t.pending--; t.pending == 0 && !t.hasSlot && t.pool.acquireSlot(ctx) == nil {
+		t.hasSlot = true
 		t.clock.Resume()
 	}
 	if err := t.child.wire.Send(&jsworld.Frame{Kind: jsworld.FrameAnswer, ID: a.ID, Body: a.Value, Rare: jsworld.Rare{Error: a.Error}}); err != nil {
@@ -130,8 +130,8 @@ func (t *turn) answer(ctx context.Context, f *jsworld.Frame) {
 	}
 }
 
-// lost returns the error for a child that has ended during the call.
-func (t *turn) lost(ctx context.Context) error {
+// childError returns the error for a child that has ended during the call.
+func (t *childCall) childError(ctx context.Context) error {
 	k := t.child
 	code, said := k.state.ExitCode(), k.stderr.Bytes()
 	why := KindLost
@@ -141,7 +141,7 @@ func (t *turn) lost(ctx context.Context) error {
 		return context.Cause(ctx)
 	case t.expired.Load() || code == jsworld.ExitTimeout:
 		why, message = KindTimeout, fmt.Sprintf("the script ran longer than %v", t.call.limit)
-	case code == jsworld.ExitMemory || starved(said):
+	case code == jsworld.ExitMemory || outOfMemory(said):
 		why, message = KindMemory, fmt.Sprintf("the script exceeded its memory limit of %d MiB", t.pool.config.Memory>>20)
 	case bytes.Contains(said, []byte("stack overflow")):
 		why, message = KindMemory, "the script exceeded its stack limit: something is nested too deeply"
@@ -153,9 +153,9 @@ func (t *turn) lost(ctx context.Context) error {
 	return &Error{Kind: why, Message: jsworld.Shorten(message), Pos: t.call.Script.text.Pos}
 }
 
-// starved reports whether the Go runtime failed because the system refused it memory. If that
+// outOfMemory reports whether the Go runtime failed because the system refused it memory. If that
 // happens during a garbage collection, the runtime crashes with a segmentation violation.
-func starved(said []byte) bool {
+func outOfMemory(said []byte) bool {
 	for _, sign := range []string{"out of memory", "cannot allocate memory", "pthread_create failed", "SIGSEGV: segmentation violation"} {
 		if bytes.Contains(said, []byte(sign)) {
 			return true

@@ -23,14 +23,14 @@ var errStale = errors.New("the JavaScript process has ended")
 
 // child is the program's handle of a child process.
 type child struct {
-	wire    *jsworld.Wire
-	stdin   *os.File
-	stdout  *os.File
-	process *os.Process
-	known   map[string]bool // digests of the programs that it stores
-	kept    int             // size of these programs in bytes
-	ready   bool            // it has sent its ready frame
-	broken  bool            // it must not get another call: one is unfinished, or it has ended
+	wire         *jsworld.Wire
+	stdin        *os.File
+	stdout       *os.File
+	process      *os.Process
+	programs     map[string]bool // digests of the programs that it stores
+	programBytes int             // size of these programs in bytes
+	ready        bool            // it has sent its ready frame
+	unusable     bool            // it must not get another call: one is unfinished, or it has ended
 
 	done   chan struct{} // closed when the process has ended; state and stderr are valid then
 	state  *os.ProcessState
@@ -41,7 +41,7 @@ type child struct {
 func startChild(c Config) (k *child, err error) {
 	program := c.Helper
 	if program == "" {
-		if program, err = self(); err != nil {
+		if program, err = ownPath(); err != nil {
 			return nil, fmt.Errorf("cannot start the JavaScript process: cannot find the path of this program: %w", err)
 		}
 	}
@@ -67,8 +67,8 @@ func startChild(c Config) (k *child, err error) {
 		return nil, fmt.Errorf("cannot start the JavaScript process %q: %w", program, err)
 	}
 	k = &child{wire: jsworld.NewWire(ours[1], ours[0]), stdin: ours[0], stdout: ours[1], process: process,
-		known: map[string]bool{}, done: make(chan struct{})}
-	go k.attend(ours[2])
+		programs: map[string]bool{}, done: make(chan struct{})}
+	go k.waitForEnd(ours[2])
 	return k, nil
 }
 
@@ -80,9 +80,9 @@ func closeAll(files [3]*os.File) {
 	}
 }
 
-// self returns the path of this program. On Linux it works even if the file was replaced or
+// ownPath returns the path of this program. On Linux it works even if the file was replaced or
 // removed.
-func self() (string, error) {
+func ownPath() (string, error) {
 	if runtime.GOOS == "linux" {
 		if _, err := os.Stat("/proc/self/exe"); err == nil {
 			return "/proc/self/exe", nil
@@ -102,8 +102,8 @@ func childEnv() []string {
 	return env
 }
 
-// attend waits until the child has ended and stores the beginning of its error output.
-func (k *child) attend(stderr *os.File) {
+// waitForEnd waits until the child has ended and stores the beginning of its error output.
+func (k *child) waitForEnd(stderr *os.File) {
 	io.Copy(&k.stderr, io.LimitReader(stderr, MaxMessage))
 	io.Copy(io.Discard, stderr)
 	stderr.Close()
@@ -111,16 +111,16 @@ func (k *child) attend(stderr *os.File) {
 	close(k.done)
 }
 
-// fit reports whether the child can run another call.
-func (k *child) fit() bool {
-	return !k.broken && len(k.known) < maxPrograms && k.kept < maxProgramBytes
+// reusable reports whether the child can run another call.
+func (k *child) reusable() bool {
+	return !k.unusable && len(k.programs) < maxPrograms && k.programBytes < maxProgramBytes
 }
 
 // kill kills the child without waiting for its end.
 func (k *child) kill() { k.process.Kill() }
 
-// end kills the child and waits until it has ended.
-func (k *child) end() {
+// close kills the child and waits until it has ended.
+func (k *child) close() {
 	k.kill()
 	<-k.done
 	k.stdin.Close()

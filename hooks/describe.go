@@ -19,11 +19,11 @@ type description struct {
 	Errors       []tool.BusinessError
 	Methods      []string
 	Bridges      []string
-	Problems     []complaint
+	Problems     []moduleProblem
 }
 
-// complaint is a problem that module.js found while it described a tool.
-type complaint struct{ Code, Method, Path, Message, Where string }
+// moduleProblem is a problem that module.js found while it described a tool.
+type moduleProblem struct{ Code, Method, Path, Message, Where string }
 
 // metadata holds the keys of getMetadata that flowrun uses.
 type metadata struct {
@@ -33,8 +33,8 @@ type metadata struct {
 	Runtime                                string
 }
 
-// reading builds a Definition from a description and collects the diagnostics.
-type reading struct {
+// descriptionReader builds a Definition from a description and collects the diagnostics.
+type descriptionReader struct {
 	def    *tool.Definition
 	module *tool.Module
 	d      *description
@@ -42,13 +42,13 @@ type reading struct {
 	found  tool.Diagnostics
 }
 
-// read returns the definition for a description. name is the tool's name if it does not set one.
-func (d *description) read(m *tool.Module, name string) (*tool.Definition, tool.Diagnostics) {
+// definition returns the definition for a description. name is the tool's name if it does not set one.
+func (d *description) definition(m *tool.Module, name string) (*tool.Definition, tool.Diagnostics) {
 	step := &tool.Step{Name: name, Body: &tool.JSCode{Role: tool.RoleTool, Module: m}}
-	r := &reading{module: m, d: d, def: &tool.Definition{Name: name, File: m.File, Pos: tool.Pos{File: m.File, Line: 1, Col: 1},
+	r := &descriptionReader{module: m, d: d, def: &tool.Definition{Name: name, File: m.File, Pos: tool.Pos{File: m.File, Line: 1, Col: 1},
 		Format: tool.JavaScript, Single: true, Steps: []*tool.Step{step}}}
 	r.problems()
-	unread := func(p complaint) bool { return p.Method == "" } // then further diagnostics would only be consequences
+	unread := func(p moduleProblem) bool { return p.Method == "" } // then further diagnostics would only be consequences
 	if !slices.ContainsFunc(d.Problems, unread) {
 		r.execute()
 		r.metadata()
@@ -62,7 +62,7 @@ func (d *description) read(m *tool.Module, name string) (*tool.Definition, tool.
 
 // report adds a diagnostic about the value that a method returns, at a path in it; an empty path
 // means the method itself.
-func (r *reading) report(code string, severity tool.Severity, method, path, message, hint string) {
+func (r *descriptionReader) report(code string, severity tool.Severity, method, path, message, hint string) {
 	if r.tree == nil {
 		o := jscheck.OutlineOf(r.module)
 		r.tree = &o
@@ -71,7 +71,7 @@ func (r *reading) report(code string, severity tool.Severity, method, path, mess
 	if path != "" {
 		where += "()." + path
 	}
-	r.found = append(r.found, tool.Diagnostic{Code: code, Severity: severity, Pos: r.tree.Place(method, path), Path: where, Message: message, Hint: hint})
+	r.found = append(r.found, tool.Diagnostic{Code: code, Severity: severity, Pos: r.tree.Position(method, path), Path: where, Message: message, Hint: hint})
 }
 
 // problemHints are hints for the problems that module.js finds.
@@ -91,27 +91,27 @@ var answerHints = map[string]string{
 	"getBridges":        "write getBridges() { return { 'api:call': { real: async (args, api) => ..., mock: async () => ... } } }",
 }
 
-func (r *reading) problems() {
+func (r *descriptionReader) problems() {
 	for _, p := range r.d.Problems {
 		hint := problemHints[p.Code]
 		if p.Code == "bad-answer" {
 			hint = cmp.Or(answerHints[p.Method], "write it as a method: "+p.Method+"() { ... }")
 		}
 		r.report(p.Code, tool.Error, p.Method, p.Path, p.Message, hint)
-		if at := placeOf(p.Where); at.Line > 0 && at.File == r.module.File {
+		if at := parsePosition(p.Where); at.Line > 0 && at.File == r.module.File {
 			r.found[len(r.found)-1].Pos = at
 		}
 	}
 }
 
-func (r *reading) execute() {
+func (r *descriptionReader) execute() {
 	if !slices.Contains(r.d.Methods, "execute") && !slices.ContainsFunc(r.found, func(d tool.Diagnostic) bool { return d.Path == "execute" }) {
 		r.report("no-execute", tool.Error, "execute", "", "the tool has no execute", "add async execute(params) { ... }, which runs the tool")
 	}
 }
 
 // metadata reads the result of getMetadata. All keys are optional.
-func (r *reading) metadata() {
+func (r *descriptionReader) metadata() {
 	var m metadata
 	keys := map[string]json.RawMessage{}
 	if len(r.d.Metadata) > 0 {
@@ -138,7 +138,7 @@ func (r *reading) metadata() {
 		r.report("no-description", tool.Warning, "getMetadata", "", "the tool has no description", "add description to the result of getMetadata, because people and models use it to choose a tool")
 	}
 	r.policy(keys)
-	r.misspelt(keys)
+	r.warnSimilarKeys(keys)
 }
 
 func jsonKind(v json.RawMessage) string {
@@ -158,7 +158,7 @@ func jsonKind(v json.RawMessage) string {
 }
 
 // name checks the tool's id and sets the name of the definition.
-func (r *reading) name(id string) {
+func (r *descriptionReader) name(id string) {
 	switch {
 	case id == "" && !tool.ValidName(r.def.Name):
 		r.report("bad-name", tool.Error, "getMetadata", "", fmt.Sprintf("the name of the file, %q, is not a valid tool name", r.def.Name), "add id to the result of getMetadata")
@@ -174,7 +174,7 @@ func (r *reading) name(id string) {
 	}
 }
 
-func (r *reading) runtime(word string) {
+func (r *descriptionReader) runtime(word string) {
 	switch word {
 	case "", "goja", "builtin":
 	case "node":
@@ -186,7 +186,7 @@ func (r *reading) runtime(word string) {
 
 // schemas reads the result of getSchema in both forms: an object with the schemas of the
 // parameters and of the environment, or the schema of the parameters alone.
-func (r *reading) schemas() {
+func (r *descriptionReader) schemas() {
 	if len(r.d.Schema) == 0 || string(r.d.Schema) == "null" {
 		return
 	}
@@ -205,7 +205,7 @@ func (r *reading) schemas() {
 }
 
 // schema reads one JSON Schema of an object. path is its path in the result of getSchema.
-func (r *reading) schema(source json.RawMessage, path string) *tool.JSONSchema {
+func (r *descriptionReader) schema(source json.RawMessage, path string) *tool.JSONSchema {
 	if len(source) == 0 || string(source) == "null" {
 		return nil
 	}
@@ -222,7 +222,7 @@ func (r *reading) schema(source json.RawMessage, path string) *tool.JSONSchema {
 
 // dependencies reads the result of getDependencies in both forms: an object, or the older list
 // of name@range.
-func (r *reading) dependencies() {
+func (r *descriptionReader) dependencies() {
 	if len(r.d.Dependencies) == 0 || string(r.d.Dependencies) == "null" {
 		return
 	}
@@ -251,7 +251,7 @@ func splitDependency(s string) (name, versions string) {
 	return s, "*"
 }
 
-func (r *reading) dependency(path, name, versions string) {
+func (r *descriptionReader) dependency(path, name, versions string) {
 	if !packageName().MatchString(name) || strings.TrimSpace(versions) == "" || strings.ContainsAny(versions, "\n\x00") {
 		r.report("bad-dependency", tool.Error, "getDependencies", path, fmt.Sprintf("%q is not the name of an npm package with a version range", name), answerHints["getDependencies"])
 		return

@@ -87,14 +87,14 @@ func (r *Runtime) Call(ctx context.Context, c Call) (json.RawMessage, error) {
 	}
 	out, err := r.run(ctx, &call{Call: c, vars: vars, limit: limit})
 	if c.Entry == "execute" {
-		return opened(out, err)
+		return unwrapOutcome(out, err)
 	}
 	return out, err
 }
 
 func (r *Runtime) run(ctx context.Context, c *call) (json.RawMessage, error) {
 	if r.config.InProcess {
-		return c.here(ctx)
+		return c.runInProcess(ctx)
 	}
 	return r.pool.run(ctx, c)
 }
@@ -102,9 +102,9 @@ func (r *Runtime) run(ctx context.Context, c *call) (json.RawMessage, error) {
 // call is a Call with its variables encoded.
 type call struct {
 	Call
-	vars  json.RawMessage // an object
-	limit time.Duration
-	open  open // pending host calls
+	vars    json.RawMessage // an object
+	limit   time.Duration
+	pending pendingCalls // pending host calls
 }
 
 // encode returns the variables as one JSON object, sorted by name.

@@ -10,14 +10,14 @@ import (
 	"github.com/flowrun/flowrun/internal/jsworld"
 )
 
-// here runs the call in this process.
-func (c *call) here(ctx context.Context) (json.RawMessage, error) {
-	p, f := c.Script.ready()
+// runInProcess runs the call in this process.
+func (c *call) runInProcess(ctx context.Context) (json.RawMessage, error) {
+	p, f := c.Script.compiled()
 	if f != nil {
 		return nil, c.Script.error(f)
 	}
 	w := jsworld.NewWorld()
-	ctx, done := c.bounded(ctx)
+	ctx, done := c.withTimeLimit(ctx)
 	var asks sync.WaitGroup
 	defer asks.Wait()
 	defer done()
@@ -26,7 +26,7 @@ func (c *call) here(ctx context.Context) (json.RawMessage, error) {
 	if c.Ask != nil {
 		t.Ask = func(id uint64, op string, args json.RawMessage) {
 			if id == 0 {
-				c.tell(ctx, op, args)
+				c.notify(ctx, op, args)
 				return
 			}
 			asks.Go(func() { w.Answer(c.answer(ctx, id, op, args)) })
@@ -36,9 +36,9 @@ func (c *call) here(ctx context.Context) (json.RawMessage, error) {
 	return c.result(ctx, result, f)
 }
 
-// bounded returns ctx with the call's own time limit, which applies to its host calls too. When
+// withTimeLimit returns ctx with the call's own time limit, which applies to its host calls too. When
 // this limit is reached, a script that can be interrupted has been interrupted already.
-func (c *call) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+func (c *call) withTimeLimit(ctx context.Context) (context.Context, context.CancelFunc) {
 	if c.Timeout == 0 {
 		return context.WithCancel(ctx)
 	}
@@ -60,11 +60,11 @@ func (c *call) result(ctx context.Context, raw json.RawMessage, f *jsworld.Failu
 // answer calls Ask and returns its answer. It refuses the host call if too many are pending.
 func (c *call) answer(ctx context.Context, id uint64, op string, args json.RawMessage) jsworld.Answer {
 	a := jsworld.Answer{ID: id}
-	if !c.open.take(len(args)) {
-		a.Error = jsworld.Failed(KindThrown, "too many pending calls: more than %d, or more than %d MiB; await some of them first", maxOpen, jsworld.MaxFrame>>20)
+	if !c.pending.add(len(args)) {
+		a.Error = jsworld.Failed(KindThrown, "too many pending calls: more than %d, or more than %d MiB; await some of them first", maxPendingCalls, jsworld.MaxFrame>>20)
 		return a
 	}
-	defer c.open.done(len(args))
+	defer c.pending.remove(len(args))
 	v, err := c.Ask(ctx, op, args)
 	if err == nil {
 		a.Value, err = json.Marshal(v)
@@ -79,8 +79,8 @@ func (c *call) answer(ctx context.Context, id uint64, op string, args json.RawMe
 	return a
 }
 
-// tell passes on a host call that needs no answer.
-func (c *call) tell(ctx context.Context, op string, args json.RawMessage) {
+// notify passes on a host call that needs no answer.
+func (c *call) notify(ctx context.Context, op string, args json.RawMessage) {
 	if c.Ask != nil {
 		c.Ask(ctx, op, args)
 	}

@@ -60,7 +60,7 @@ type loader struct {
 }
 
 func (l *loader) load(file string, src []byte) (*tool.Definition, tool.Diagnostics) {
-	if def, found := restored(file, src); def != nil {
+	if def, found := readStoredBundle(file, src); def != nil {
 		return def, found
 	}
 	def, found := l.definition(file, src)
@@ -71,39 +71,39 @@ func (l *loader) load(file string, src []byte) (*tool.Definition, tool.Diagnosti
 func (l *loader) definition(file string, src []byte) (*tool.Definition, tool.Diagnostics) {
 	name := toolStem(file)
 	if len(src) > tool.MaxFileSize {
-		return unread(file, name, tool.Diagnostic{Code: "file-too-large", Message: fmt.Sprintf("the file is larger than %d bytes", tool.MaxFileSize), Hint: "move large data to another file, and read it in execute"})
+		return unreadable(file, name, tool.Diagnostic{Code: "file-too-large", Message: fmt.Sprintf("the file is larger than %d bytes", tool.MaxFileSize), Hint: "move large data to another file, and read it in execute"})
 	}
 	src = []byte(strings.TrimPrefix(string(src), "\ufeff"))
 	key := descriptionKey(file, src)
-	kept, known := l.recall(key)
+	kept, known := l.readDescription(key)
 	if l.Ahead {
 		if !known {
-			kept = described{Answer: description{Methods: []string{"execute"}}}
+			kept = cachedDescription{Answer: description{Methods: []string{"execute"}}}
 		}
-		def, _ := kept.Answer.read(&tool.Module{File: file, Code: src}, name)
+		def, _ := kept.Answer.definition(&tool.Module{File: file, Code: src}, name)
 		return def, nil
 	}
-	m, bad := l.module(file, src, kept.About, known && !kept.Bundled)
+	m, bad := l.loadModule(file, src, kept.About, known && !kept.Bundled)
 	if m == nil {
-		return unread(file, name, bad...)
+		return unreadable(file, name, bad...)
 	}
 	if !known || kept.Bundled && kept.Code != tool.DigestOf(m.Code) {
-		if kept, m, bad = l.asked(file, name, src, m, kept.About, bad); m == nil {
-			return unread(file, name, bad...)
+		if kept, m, bad = l.describeFile(file, name, src, m, kept.About, bad); m == nil {
+			return unreadable(file, name, bad...)
 		}
-		l.keep(key, kept)
+		l.storeDescription(key, kept)
 	}
-	def, found := kept.Answer.read(m, name)
+	def, found := kept.Answer.definition(m, name)
 	if kept.Bundled {
 		def.Files = m.Files
-		def.Kept = keptForm(m, kept.Answer)
+		def.Kept = storedBundle(m, kept.Answer)
 	}
 	def.Whole = !kept.Bundled && !m.Node && len(m.Dependencies) == 0
 	return def, append(bad, found...).Sorted()
 }
 
-// unread returns the definition of a file that could not be read, with its diagnostics.
-func unread(file, name string, bad ...tool.Diagnostic) (*tool.Definition, tool.Diagnostics) {
+// unreadable returns the definition of a file that could not be read, with its diagnostics.
+func unreadable(file, name string, bad ...tool.Diagnostic) (*tool.Definition, tool.Diagnostics) {
 	for i := range bad {
 		if bad[i].Severity == "" {
 			bad[i].Severity = tool.Error
@@ -129,7 +129,7 @@ func toolStem(file string) string {
 // describe runs the methods that describe a tool.
 func (l *loader) describe(m *tool.Module, name string) (*description, *tool.Diagnostic) {
 	key := l.failureKey(m, name)
-	if d := l.failed(key, m); d != nil {
+	if d := l.knownFailure(key, m); d != nil {
 		return nil, d
 	}
 	if d := l.exhausted(l.Context); d != nil {

@@ -32,7 +32,7 @@ func answering(methods ...string) string {
 	return "module.exports = {\n  execute: () => 1,\n  " + strings.Join(methods, ",\n  ") + "\n}\n"
 }
 
-const described = `getMetadata: () => ({ description: 'd' })`
+const cachedDescription = `getMetadata: () => ({ description: 'd' })`
 
 // TestLoaderAnswers: what a tool says of itself becomes its definition, or is refused with a
 // code and a place.
@@ -41,7 +41,7 @@ func TestLoaderAnswers(t *testing.T) {
 	defer rt.Close()
 	load := hooks.Loader(hooks.LoaderConfig{Runtime: rt})
 	for name, c := range map[string]struct{ src, want, place string }{
-		"all well":                     {answering(described), "", ""},
+		"all well":                     {answering(cachedDescription), "", ""},
 		"no description":               {answering(), "warning no-description", ""},
 		"another name than the file's": {answering(`getMetadata: () => ({ description: 'd', id: 'other' })`), "warning name-differs", "3:43"},
 		"a name that cannot be":        {answering(`getMetadata: () => ({ description: 'd', id: 'a b' })`), "error bad-name", "3:43"},
@@ -50,10 +50,10 @@ func TestLoaderAnswers(t *testing.T) {
 		"a runtime that is not there":  {answering(`getMetadata: () => ({ description: 'd', runtime: 'deno' })`), "error bad-choice", ""},
 		"metadata that is a text":      {answering(`getMetadata: () => 'd'`), "error bad-answer, warning no-description", ""},
 		"metadata that throws":         {answering(`getMetadata: () => { throw new Error('x') }`), "error tool-threw, warning no-description", ""},
-		"a schema that is none":        {answering(described, `getSchema: () => ({ parameters: { properties: { a: { type: 'no' } } } })`), "error bad-schema", ""},
-		"a package without a name":     {answering(described, `getDependencies: () => ({ 'A B': '1' })`), "error bad-dependency", ""},
-		"a package of any version":     {answering(described, `getDependencies: () => ({ a: ' ' })`), "error bad-dependency", ""},
-		"nothing to execute":           {"module.exports = { " + described + " }\n", "error no-execute", ""},
+		"a schema that is none":        {answering(cachedDescription, `getSchema: () => ({ parameters: { properties: { a: { type: 'no' } } } })`), "error bad-schema", ""},
+		"a package without a name":     {answering(cachedDescription, `getDependencies: () => ({ 'A B': '1' })`), "error bad-dependency", ""},
+		"a package of any version":     {answering(cachedDescription, `getDependencies: () => ({ a: ' ' })`), "error bad-dependency", ""},
+		"nothing to execute":           {"module.exports = { " + cachedDescription + " }\n", "error no-execute", ""},
 		"no tool":                      {"module.exports = 7\n", "error no-tool", ""},
 		"a file that throws":           {"\nthrow new Error('x')\n", "error tool-threw", "2:7"},
 		"no JavaScript":                {"module.exports = {\n  execute( {\n", "error js-syntax", ""},
@@ -107,7 +107,7 @@ func TestLoaderDefinition(t *testing.T) {
 	if string(def.Source) != "\ufeff"+src {
 		t.Error("the source is not what the file holds")
 	}
-	bare, found := load("bare.tool.js", []byte(answering(described, `getSchema: () => ({ type: 'object', properties: { n: {} } })`)))
+	bare, found := load("bare.tool.js", []byte(answering(cachedDescription, `getSchema: () => ({ type: 'object', properties: { n: {} } })`)))
 	if len(found) > 0 || len(bare.Parameters) != 1 || bare.Parameters[0].Name != "n" {
 		t.Errorf("the schema of the parameters alone: %v, %+v", found, bare.Parameters)
 	}
@@ -119,7 +119,7 @@ func TestLoaderDependencies(t *testing.T) {
 		return &tool.Module{File: r.File, Code: r.Source}, nil
 	}})
 	for _, answer := range []string{`['@scope/a@^1.2', 'b', 'c@2.x || 3']`, `({ '@scope/a': '^1.2', b: '*', c: '2.x || 3' })`} {
-		def, found := load("mine.tool.js", []byte(answering(described, "getDependencies: () => "+answer)))
+		def, found := load("mine.tool.js", []byte(answering(cachedDescription, "getDependencies: () => "+answer)))
 		want := []tool.Dependency{{Name: "@scope/a", Range: "^1.2"}, {Name: "b", Range: "*"}, {Name: "c", Range: "2.x || 3"}}
 		if diff := cmp.Diff(want, def.Steps[0].Script().Module.Dependencies); diff != "" || found.Err() != nil {
 			t.Errorf("%s: %v %s", answer, found, diff)
@@ -144,7 +144,7 @@ func without(t *testing.T) *hooks.Runtime {
 // TestLoaderCache: a tool is asked what it is once. What is kept counts for the same text
 // and name alone, and not when it is damaged.
 func TestLoaderCache(t *testing.T) {
-	src := []byte(answering(described))
+	src := []byte(answering(cachedDescription))
 	dir := filepath.Join(t.TempDir(), "cache")
 	config := hooks.LoaderConfig{Runtime: inProcess(t), Cache: dir}
 	offline := hooks.LoaderConfig{Runtime: without(t), Cache: dir}
@@ -203,7 +203,7 @@ func TestLoaderCacheGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	load := hooks.Loader(hooks.LoaderConfig{Runtime: inProcess(t), Cache: filepath.Join(file, "cache")})
-	if def, found := load("a.tool.js", []byte(answering(described))); def.Description != "d" || len(found) > 0 {
+	if def, found := load("a.tool.js", []byte(answering(cachedDescription))); def.Description != "d" || len(found) > 0 {
 		t.Errorf("%+v, %v", def, found)
 	}
 }
@@ -226,7 +226,7 @@ func TestLoaderForgets(t *testing.T) {
 	if took := time.Since(began); took >= 2*time.Second {
 		t.Errorf("it was asked again, for %v", took)
 	}
-	if _, found := load("a.tool.js", []byte(answering(described))); len(found) > 0 {
+	if _, found := load("a.tool.js", []byte(answering(cachedDescription))); len(found) > 0 {
 		t.Error(found)
 	}
 }
@@ -236,7 +236,7 @@ func TestLoaderStops(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("no longer wanted"))
 	config := hooks.LoaderConfig{Runtime: inProcess(t), Cache: t.TempDir(), Context: ctx}
-	src := []byte(answering(described))
+	src := []byte(answering(cachedDescription))
 	if _, found := hooks.Loader(config)("a.tool.js", src); codes(found) != "error tool-unloadable" || !strings.Contains(found[0].Message, "no longer wanted") {
 		t.Error(found)
 	}

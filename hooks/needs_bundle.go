@@ -16,7 +16,7 @@ var (
 	esModule = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?m)^[ \t]*(import|export)[ \t]*[\s{*'"]|^[ \t]*export[ \t]+default\b|\bimport[ \t]*\(`)
 	})
-	required = sync.OnceValue(func() *regexp.Regexp {
+	requireCalls = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`\b(?:require|importx)\s*\(\s*['"` + "`" + `]([^'"` + "`" + `\n]+)['"` + "`" + `]`)
 	})
 )
@@ -27,7 +27,7 @@ func needsBundle(file string, src []byte) bool {
 	if strings.HasSuffix(strings.ToLower(file), ".ts") || esModule().Match(src) {
 		return true
 	}
-	for _, m := range required().FindAllSubmatch(src, -1) {
+	for _, m := range requireCalls().FindAllSubmatch(src, -1) {
 		if _, builtin := jsworld.Shim(string(m[1])); !builtin {
 			return true
 		}

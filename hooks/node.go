@@ -95,7 +95,7 @@ func (n *Node) Answer() (answer json.RawMessage, err error, done bool) {
 	if n.answer == nil {
 		return nil, n.err, n.err != nil
 	}
-	answer, err = opened(n.answer, nil)
+	answer, err = unwrapOutcome(n.answer, nil)
 	return answer, err, true
 }
 
@@ -151,8 +151,8 @@ func (n *Node) serve(ctx context.Context, conn net.Conn) {
 		return
 	}
 	out := &lineWriter{conn: conn}
-	if n.first() {
-		if err := out.say(map[string]any{"call": n.order()}); err != nil {
+	if n.takeCall() {
+		if err := out.write(map[string]any{"call": n.callMessage()}); err != nil {
 			n.fail(KindLost, "", "cannot pass the call to the tool: "+err.Error(), "")
 			return
 		}
@@ -173,7 +173,7 @@ func (n *Node) serve(ctx context.Context, conn net.Conn) {
 		case m.ID == 0: // needs no answer; handled in order
 			n.ask(ctx, m)
 		default:
-			n.conns.Go(func() { out.say(n.ask(ctx, m)) }) // an error means that the connection is closed
+			n.conns.Go(func() { out.write(n.ask(ctx, m)) }) // an error means that the connection is closed
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
@@ -181,8 +181,8 @@ func (n *Node) serve(ctx context.Context, conn net.Conn) {
 	}
 }
 
-// first reports whether this is the first connection, which gets the call.
-func (n *Node) first() bool {
+// takeCall reports whether this is the first connection, which gets the call.
+func (n *Node) takeCall() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	first := n.call.Script != nil
@@ -196,12 +196,12 @@ func (n *Node) fail(kind Kind, name, message, where string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.err == nil {
-		n.err = &Error{Kind: kind, Name: name, Message: message, Pos: placeOf(where)}
+		n.err = &Error{Kind: kind, Name: name, Message: message, Pos: parsePosition(where)}
 	}
 }
 
-// order returns the call as the driver expects it.
-func (n *Node) order() map[string]any {
+// callMessage returns the call as the driver expects it.
+func (n *Node) callMessage() map[string]any {
 	s := n.script.source
 	code := s.Text
 	if len(s.Map) > 0 {
@@ -240,7 +240,7 @@ type lineWriter struct {
 	conn net.Conn
 }
 
-func (w *lineWriter) say(v any) error {
+func (w *lineWriter) write(v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return err

@@ -25,8 +25,8 @@ type outcome struct {
 // without a code of its own.
 const CodeReported = "tool_reported_failure"
 
-// opened returns what a tool's execute returned, or an *Error with what it threw.
-func opened(answer json.RawMessage, err error) (json.RawMessage, error) {
+// unwrapOutcome returns what a tool's execute returned, or an *Error with what it threw.
+func unwrapOutcome(answer json.RawMessage, err error) (json.RawMessage, error) {
 	var bad *Error
 	if errors.As(err, &bad) && bad.Kind == KindResult { // its message names the member of outcome
 		bad.Message = strings.Replace(bad.Message, "the result.value", "the result", 1)
@@ -41,15 +41,15 @@ func opened(answer json.RawMessage, err error) (json.RawMessage, error) {
 	if o.Error == nil {
 		return o.Value, nil
 	}
-	e := &Error{Kind: KindThrown, Name: o.Error.Name, Message: jsworld.Shorten(o.Error.Message), Pos: placeOf(o.Error.Where), Business: o.Error.Business}
+	e := &Error{Kind: KindThrown, Name: o.Error.Name, Message: jsworld.Shorten(o.Error.Message), Pos: parsePosition(o.Error.Where), Business: o.Error.Business}
 	if o.Error.Reported && e.Business == nil {
 		e.Business = &tool.BusinessError{Code: CodeReported, Retryable: true}
 	}
 	return nil, e
 }
 
-// placeOf parses file:line:col. It returns the zero Pos for any other text.
-func placeOf(s string) tool.Pos {
+// parsePosition parses file:line:col. It returns the zero Pos for any other text.
+func parsePosition(s string) tool.Pos {
 	rest, col, ok := cutLast(s)
 	file, line, ok2 := cutLast(rest)
 	if !ok || !ok2 {

@@ -27,7 +27,7 @@ var policyKeys = map[string]string{
 var otherKeys = []string{"id", "name", "description", "version", "author", "category", "subcategory", "tags", "keywords", "runtime", "scenarios", "limitations", "manual"}
 
 // policy reads retry, timeout, permissions, platforms and deprecated.
-func (r *reading) policy(keys map[string]json.RawMessage) {
+func (r *descriptionReader) policy(keys map[string]json.RawMessage) {
 	doc := map[string]any{}
 	for key, path := range policyKeys {
 		v, given := keys[key]
@@ -39,7 +39,7 @@ func (r *reading) policy(keys map[string]json.RawMessage) {
 			doc[outer] = v
 			continue
 		}
-		doc[outer] = map[string]json.RawMessage{inner: kebab(key, v)}
+		doc[outer] = map[string]json.RawMessage{inner: kebabKeys(key, v)}
 	}
 	if len(doc) == 0 {
 		return
@@ -68,15 +68,15 @@ func (r *reading) policy(keys map[string]json.RawMessage) {
 	}
 }
 
-// kebab renames the keys of retry to those of YAML tools: maxDelay becomes max-delay.
-func kebab(key string, v json.RawMessage) json.RawMessage {
+// kebabKeys renames the keys of retry to those of YAML tools: maxDelay becomes max-delay.
+func kebabKeys(key string, v json.RawMessage) json.RawMessage {
 	var inner map[string]json.RawMessage
 	if key != "retry" || json.Unmarshal(v, &inner) != nil {
 		return v
 	}
 	renamed := map[string]json.RawMessage{}
 	for k, e := range inner {
-		renamed[camel().ReplaceAllStringFunc(k, func(s string) string { return "-" + strings.ToLower(s) })] = e
+		renamed[upperLetter().ReplaceAllStringFunc(k, func(s string) string { return "-" + strings.ToLower(s) })] = e
 	}
 	text, err := json.Marshal(renamed)
 	if err != nil {
@@ -85,9 +85,9 @@ func kebab(key string, v json.RawMessage) json.RawMessage {
 	return text
 }
 
-// misspelt warns about unknown keys of getMetadata that are similar to known ones. Other unknown
+// warnSimilarKeys warns about unknown keys of getMetadata that are similar to known ones. Other unknown
 // keys are allowed.
-func (r *reading) misspelt(keys map[string]json.RawMessage) {
+func (r *descriptionReader) warnSimilarKeys(keys map[string]json.RawMessage) {
 	known := slices.Concat(otherKeys, slices.Sorted(maps.Keys(policyKeys)))
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		if near := tool.Near(key, known); len(near) > 0 && !slices.Contains(known, key) {
@@ -97,7 +97,7 @@ func (r *reading) misspelt(keys map[string]json.RawMessage) {
 }
 
 var (
-	camel       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Z]`) })
+	upperLetter = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Z]`) })
 	packageName = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(@[A-Za-z0-9~-][A-Za-z0-9._~-]*/)?[A-Za-z0-9~-][A-Za-z0-9._~-]{0,213}$`)
 	})

@@ -30,7 +30,7 @@ type pool struct {
 	// restartable reports whether this program can be started as a child. Tests replace it.
 	restartable func() bool
 	slots       chan struct{} // one element for each running call
-	gone        chan struct{} // closed by close
+	closing     chan struct{} // closed by close
 
 	mu      sync.Mutex
 	closed  bool
@@ -41,40 +41,40 @@ type pool struct {
 
 func newPool(c Config) *pool {
 	n := max(2, runtime.GOMAXPROCS(0))
-	return &pool{config: c, restartable: jsworld.Restartable, slots: make(chan struct{}, n), gone: make(chan struct{}), all: map[*child]struct{}{}}
+	return &pool{config: c, restartable: jsworld.Restartable, slots: make(chan struct{}, n), closing: make(chan struct{}), all: map[*child]struct{}{}}
 }
 
-// enter waits for a slot.
-func (p *pool) enter(ctx context.Context) error {
+// acquireSlot waits for a slot.
+func (p *pool) acquireSlot(ctx context.Context) error {
 	select {
 	case p.slots <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-p.gone:
+	case <-p.closing:
 		return errClosed
 	}
 }
 
-func (p *pool) leave() { <-p.slots }
+func (p *pool) releaseSlot() { <-p.slots }
 
 // run runs a call in a child.
 func (p *pool) run(ctx context.Context, c *call) (json.RawMessage, error) {
 	if p.config.Helper == "" && !p.restartable() {
 		return nil, ErrNoHelper
 	}
-	if err := p.enter(ctx); err != nil {
+	if err := p.acquireSlot(ctx); err != nil {
 		return nil, err
 	}
-	t := &turn{pool: p, call: c, held: true}
-	defer t.end()
+	t := &childCall{pool: p, call: c, hasSlot: true}
+	defer t.release()
 	for {
-		k, used, err := p.patiently(ctx)
+		k, used, err := p.takeWithRetry(ctx)
 		if err != nil {
 			return nil, err
 		}
 		result, err := t.run(ctx, k)
-		p.put(k)
+		p.giveBack(k)
 		if errors.Is(err, errStale) && used {
 			continue // it has ended since its last call
 		}
@@ -85,14 +85,14 @@ func (p *pool) run(ctx context.Context, c *call) (json.RawMessage, error) {
 // How long a call waits for a child when the system is short of file descriptors, processes or
 // memory, and the interval between two attempts.
 const (
-	shortagePatience = 10 * time.Second
-	shortagePause    = 100 * time.Millisecond
+	shortageTimeout  = 10 * time.Second
+	shortageInterval = 100 * time.Millisecond
 )
 
-// patiently calls take, and repeats it while the system is short of resources that others may
+// takeWithRetry calls take, and repeats it while the system is short of resources that others may
 // release.
-func (p *pool) patiently(ctx context.Context) (k *child, used bool, err error) {
-	for end := time.Now().Add(shortagePatience); ; {
+func (p *pool) takeWithRetry(ctx context.Context) (k *child, used bool, err error) {
+	for end := time.Now().Add(shortageTimeout); ; {
 		k, used, err = p.take()
 		short := errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.ENOMEM)
 		if !short || time.Now().After(end) {
@@ -101,9 +101,9 @@ func (p *pool) patiently(ctx context.Context) (k *child, used bool, err error) {
 		select {
 		case <-ctx.Done():
 			return nil, false, context.Cause(ctx)
-		case <-p.gone:
+		case <-p.closing:
 			return nil, false, errClosed
-		case <-time.After(shortagePause):
+		case <-time.After(shortageInterval):
 		}
 	}
 }
@@ -127,16 +127,16 @@ func (p *pool) take() (k *child, used bool, err error) {
 	return k, false, nil
 }
 
-// put returns a child to the pool, which keeps it for a later call or ends it.
-func (p *pool) put(k *child) {
+// giveBack returns a child to the pool, which keeps it for a later call or ends it.
+func (p *pool) giveBack(k *child) {
 	p.mu.Lock()
-	if k.fit() && !p.closed && len(p.idle) < cap(p.slots) {
+	if k.reusable() && !p.closed && len(p.idle) < cap(p.slots) {
 		p.idle = append(p.idle, k)
 		p.mu.Unlock()
 		return
 	}
 	p.mu.Unlock()
-	k.end()
+	k.close()
 	p.mu.Lock()
 	delete(p.all, k)
 	p.mu.Unlock()
@@ -147,7 +147,7 @@ func (p *pool) close() {
 	p.mu.Lock()
 	if !p.closed {
 		p.closed = true
-		close(p.gone)
+		close(p.closing)
 	}
 	all := make([]*child, 0, len(p.all))
 	for k := range p.all {
@@ -156,13 +156,13 @@ func (p *pool) close() {
 	p.idle = nil
 	p.mu.Unlock()
 	for _, k := range all {
-		k.end()
+		k.close()
 	}
 }
 
 func (p *pool) isClosed() bool {
 	select {
-	case <-p.gone:
+	case <-p.closing:
 		return true
 	default:
 		return false

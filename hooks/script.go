@@ -30,11 +30,11 @@ type Mention = jscheck.Mention
 
 // Script is a checked script. It is immutable and safe for concurrent use.
 type Script struct {
-	text   tool.Text
-	source jscheck.Source
-	digest string
-	tree   *jscheck.Tree                               // nil for a Module
-	ready  func() (*jsworld.Program, *jsworld.Failure) // compiles it for this process
+	text     tool.Text
+	source   jscheck.Source
+	digest   string
+	tree     *jscheck.Tree                               // nil for a Module
+	compiled func() (*jsworld.Program, *jsworld.Failure) // compiles it for this process
 }
 
 // Compile checks and compiles a Body, an Expression or a Step. vars are the names of the
@@ -55,7 +55,7 @@ func Compile(text tool.Text, form Form, vars ...string) (*Script, tool.Diagnosti
 	if problem != nil {
 		return nil, append(found, problem.Diagnostic(text, form)).Sorted()
 	}
-	return &Script{text: text, source: s, digest: s.Digest(), tree: t, ready: func() (*jsworld.Program, *jsworld.Failure) { return p, nil }}, found.Sorted()
+	return &Script{text: text, source: s, digest: s.Digest(), tree: t, compiled: func() (*jsworld.Program, *jsworld.Failure) { return p, nil }}, found.Sorted()
 }
 
 // CompileModule returns the script of a module. The module is parsed when it is first run, in
@@ -63,7 +63,7 @@ func Compile(text tool.Text, form Form, vars ...string) (*Script, tool.Diagnosti
 func CompileModule(m *tool.Module) *Script {
 	s := jscheck.SourceOf(m)
 	return &Script{source: s, digest: s.Digest(), text: tool.Text{Pos: tool.Pos{File: m.File, Line: 1, Col: 1}},
-		ready: sync.OnceValues(func() (*jsworld.Program, *jsworld.Failure) { return jsworld.NewProgram(s) })}
+		compiled: sync.OnceValues(func() (*jsworld.Program, *jsworld.Failure) { return jsworld.NewProgram(s) })}
 }
 
 // Mentions returns the members that the script reads of one of its variables. whole reports that

@@ -44,7 +44,7 @@ func run(args []string, w io.Writer) error {
 	for _, q := range quarantined {
 		fmt.Fprintf(w, "quarantined since %s: %s: %s\n", q.since.Format(time.DateOnly), q.test, q.reason)
 	}
-	c := exec.Command("go", append([]string{"test", "-json"}, leaveOut(args, quarantined)...)...)
+	c := exec.Command("go", append([]string{"test", "-json"}, addSkipFlag(args, quarantined)...)...)
 	c.Stderr = os.Stderr
 	out, err := c.StdoutPipe()
 	if err != nil {
@@ -92,8 +92,8 @@ func parseQuarantine(text string, now time.Time) ([]entry, error) {
 	return list, nil
 }
 
-// leaveOut adds the quarantined tests to the -skip flag of go test.
-func leaveOut(args []string, quarantined []entry) []string {
+// addSkipFlag adds the quarantined tests to the -skip flag of go test.
+func addSkipFlag(args []string, quarantined []entry) []string {
 	var skip []string
 	for _, q := range quarantined {
 		skip = append(skip, "^"+strings.ReplaceAll(regexp.QuoteMeta(q.test), "/", "$/^")+"$")
@@ -132,7 +132,7 @@ func report(r io.Reader, w io.Writer) (skips, error) {
 				w.Write(line)
 				continue
 			}
-			handle(e, w, skipped, outputs)
+			handleEvent(e, w, skipped, outputs)
 		}
 		if err == io.EOF {
 			return skipped, nil
@@ -142,7 +142,7 @@ func report(r io.Reader, w io.Writer) (skips, error) {
 	}
 }
 
-func handle(e event, w io.Writer, skipped skips, outputs map[test]*bytes.Buffer) {
+func handleEvent(e event, w io.Writer, skipped skips, outputs map[test]*bytes.Buffer) {
 	key := test{e.Package, e.Test}
 	switch {
 	case e.Action == "build-output":
@@ -184,11 +184,11 @@ func noise(line string) bool {
 	return false
 }
 
-var place = regexp.MustCompile(`(?m)^\s+\S+\.go:\d+: (.*)`)
+var logLine = regexp.MustCompile(`(?m)^\s+\S+\.go:\d+: (.*)`)
 
 // reason returns why a test was skipped, which is the last text that it logged.
 func reason(output string) string {
-	if all := place.FindAllStringSubmatch(output, -1); len(all) > 0 {
+	if all := logLine.FindAllStringSubmatch(output, -1); len(all) > 0 {
 		return all[len(all)-1][1]
 	}
 	return "no reason given"

@@ -32,11 +32,11 @@ func TestLeaveOut(t *testing.T) {
 		{[]string{"-v", "./..."}, []string{"-skip", "^TestA$/^b$|^TestC$", "-v", "./..."}},
 		{[]string{"-skip", "x", "./..."}, []string{"-skip", "x|^TestA$/^b$|^TestC$", "./..."}},
 	} {
-		if got := leaveOut(c.args, list); !slices.Equal(got, c.want) {
+		if got := addSkipFlag(c.args, list); !slices.Equal(got, c.want) {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
 	}
-	if got := leaveOut([]string{"./..."}, nil); len(got) != 1 {
+	if got := addSkipFlag([]string{"./..."}, nil); len(got) != 1 {
 		t.Errorf("nothing is quarantined, but got %q", got)
 	}
 }

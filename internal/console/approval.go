@@ -31,11 +31,11 @@ type ApprovalTool struct {
 	Secrets       []string // where the values of secrets come from
 	Cleanup       []string // commands that run at the end
 	Notify        []string // commands and addresses that are notified of the run's end
-	Around        ApprovalAround
+	Inputs        ApprovalInputs
 }
 
-// ApprovalAround is what a tool or a step passes to the programs it starts.
-type ApprovalAround struct {
+// ApprovalInputs is what a tool or a step passes to the programs it starts.
+type ApprovalInputs struct {
 	Environment    []ApprovalVariable
 	EnvFiles       []string
 	Input, Runtime string
@@ -56,7 +56,7 @@ type ApprovalParam struct{ Name, Value string }
 // ApprovalStep describes what a step does. Condition and Fallback may be empty.
 type ApprovalStep struct {
 	ID, Kind, Command, Condition, Fallback string
-	Around                                 ApprovalAround
+	Inputs                                 ApprovalInputs
 }
 
 // Limits of what is shown at first. What is left out is counted and is shown on request.
@@ -72,19 +72,19 @@ func (a Approval) Write(out io.Writer, width int, whole bool) (cut bool, err err
 	w := &approvalWriter{width: max(width, 40), whole: whole}
 	w.line("Approve?", a.Why)
 	for i, t := range a.Tools {
-		if w.over(i, len(a.Tools), "tools") {
+		if w.omitRest(i, len(a.Tools), "tools") {
 			break
 		}
 		w.tool(t)
 	}
 	for i, p := range a.Params {
-		if w.over(i, len(a.Params), "parameters") {
+		if w.omitRest(i, len(a.Params), "parameters") {
 			break
 		}
 		w.quoted("parameter", "", p.Name+" =", p.Value)
 	}
 	for i, s := range a.Steps {
-		if w.over(i, len(a.Steps), "steps") {
+		if w.omitRest(i, len(a.Steps), "steps") {
 			break
 		}
 		w.step(s)
@@ -104,9 +104,9 @@ type approvalWriter struct {
 // right of it.
 const labelColumns = 14
 
-// over reports whether the rest of a list is left out. If so, it writes how many items are
+// omitRest reports whether the rest of a list is left out. If so, it writes how many items are
 // missing.
-func (w *approvalWriter) over(i, n int, what string) bool {
+func (w *approvalWriter) omitRest(i, n int, what string) bool {
 	if w.whole || i < listItems {
 		return false
 	}
@@ -120,7 +120,7 @@ func (w *approvalWriter) over(i, n int, what string) bool {
 func (w *approvalWriter) line(label, text string) {
 	rest := Visible(text)
 	for mark := ""; ; mark = "+ " {
-		n := w.fits(rest, w.width-labelColumns-1-len(mark))
+		n := w.fitLength(rest, w.width-labelColumns-1-len(mark))
 		w.b.WriteString(strings.TrimRight(pad(label, labelColumns)+mark+rest[:n], " ") + "\n")
 		if rest, label = rest[n:], ""; len(rest) == 0 {
 			return
@@ -128,8 +128,8 @@ func (w *approvalWriter) line(label, text string) {
 	}
 }
 
-// fits returns how many bytes of a text fit into room columns. It prefers to end after a word.
-func (w *approvalWriter) fits(text string, room int) int {
+// fitLength returns how many bytes of a text fit into room columns. It prefers to end after a word.
+func (w *approvalWriter) fitLength(text string, room int) int {
 	n, used := 0, 0
 	for g := displaywidth.StringGraphemes(text); g.Next(); n += len(g.Value()) {
 		if used += g.Width(); used > room && n > 0 {
@@ -162,7 +162,7 @@ func (w *approvalWriter) tool(t ApprovalTool) {
 	}
 	w.b.WriteString("\n")
 	w.quoted("tool", "", word, t.Name)
-	w.odd("its name", t.Name)
+	w.warnStrange("its name", t.Name)
 	if t.File != "" {
 		scope := ""
 		if t.Scope != "" {
@@ -180,11 +180,11 @@ func (w *approvalWriter) tool(t ApprovalTool) {
 		w.quoted("  tag", "", "", tag)
 	}
 	for i, p := range t.Permissions {
-		if w.over(i, len(t.Permissions), "permissions") {
+		if w.omitRest(i, len(t.Permissions), "permissions") {
 			break
 		}
 		w.quoted("  needs", "", "", p.Resolved)
-		w.odd("it", p.Resolved)
+		w.warnStrange("it", p.Resolved)
 		if p.Written != p.Resolved {
 			w.quoted("", "", "written", p.Written)
 		}
@@ -195,7 +195,7 @@ func (w *approvalWriter) tool(t ApprovalTool) {
 	for _, c := range t.Secrets {
 		w.command("  secret", c)
 	}
-	w.around(t.Around)
+	w.inputs(t.Inputs)
 	for _, c := range t.Cleanup {
 		w.command("  cleanup", c)
 	}
@@ -204,9 +204,9 @@ func (w *approvalWriter) tool(t ApprovalTool) {
 	}
 }
 
-// around writes what the started programs get. Variables that make them run code come first, so
+// inputs writes what the started programs get. Variables that make them run code come first, so
 // that a long list does not hide them.
-func (w *approvalWriter) around(a ApprovalAround) {
+func (w *approvalWriter) inputs(a ApprovalInputs) {
 	if a.Runtime != "" {
 		w.quoted("  ! runtime", ", outside the sandbox: it can do everything that you can", "", a.Runtime)
 	}
@@ -220,7 +220,7 @@ func (w *approvalWriter) around(a ApprovalAround) {
 		if v.RunsCode {
 			continue
 		}
-		if w.over(n, len(a.Environment), "variables") {
+		if w.omitRest(n, len(a.Environment), "variables") {
 			break
 		}
 		w.quoted("  sets", "", v.Name+" =", v.Value)
@@ -234,9 +234,9 @@ func (w *approvalWriter) around(a ApprovalAround) {
 	}
 }
 
-// odd warns about characters in a name that may look like others.
-func (w *approvalWriter) odd(what, name string) {
-	if list := strange(name); list != "" {
+// warnStrange warns about characters in a name that may look like others.
+func (w *approvalWriter) warnStrange(what, name string) {
+	if list := strangeCharacters(name); list != "" {
 		w.line("  ! note", what+" contains non-ASCII characters that may look like others: "+list)
 	}
 }
@@ -247,7 +247,7 @@ func (w *approvalWriter) step(s ApprovalStep) {
 	if s.Condition != "" {
 		w.quoted("  only if", "", "", s.Condition)
 	}
-	w.around(s.Around)
+	w.inputs(s.Inputs)
 	w.command("  runs", s.Command)
 	if s.Fallback != "" {
 		w.command("  fallback", s.Fallback)

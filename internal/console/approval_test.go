@@ -146,9 +146,9 @@ func FuzzApproval(f *testing.F) {
 		if width < 40 || width > 500 {
 			width = 80
 		}
-		around := ApprovalAround{[]ApprovalVariable{{x, y, true}, {y, x, false}}, []string{x}, y, x}
+		around := ApprovalInputs{[]ApprovalVariable{{x, y, true}, {y, x, false}}, []string{x}, y, x}
 		a := Approval{Why: x, Tools: []ApprovalTool{{Name: x, File: y, Scope: x, Tags: []string{y}, Privilege: x, Justification: y,
-			Secrets: []string{x}, Cleanup: []string{y}, Notify: []string{x}, Around: around, Permissions: []ApprovalPermission{{x, y}}}, {Step: y, Name: x}},
+			Secrets: []string{x}, Cleanup: []string{y}, Notify: []string{x}, Inputs: around, Permissions: []ApprovalPermission{{x, y}}}, {Step: y, Name: x}},
 			Params: []ApprovalParam{{x, y}}, Steps: []ApprovalStep{{x, y, x, y, x, around}}}
 		var b bytes.Buffer
 		if _, err := a.Write(&b, width, false); err != nil {

@@ -29,8 +29,8 @@ func newScale(bars []Bar, end func(Bar) time.Time, width int) scale {
 	return s
 }
 
-// at returns the position of a time, in eighths of a column.
-func (s scale) at(t time.Time) int {
+// position returns the position of a time, in eighths of a column.
+func (s scale) position(t time.Time) int {
 	if s.span <= 0 {
 		return 0
 	}
@@ -47,14 +47,14 @@ var axisSteps = []time.Duration{
 	time.Hour, 2 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour,
 }
 
-// markWidth is the minimum distance of two marks in columns.
-const markWidth = 8
+// minMarkDistance is the minimum distance of two marks in columns.
+const minMarkDistance = 8
 
 // step returns the distance between two marks: a round time that leaves enough space. For a
 // chart of years it is a number of days.
 func (s scale) step() time.Duration {
 	fits := func(d time.Duration) bool {
-		return float64(d)*float64(s.width) >= markWidth*float64(s.span)
+		return float64(d)*float64(s.width) >= minMarkDistance*float64(s.span)
 	}
 	for _, d := range axisSteps {
 		if fits(d) {
@@ -73,7 +73,7 @@ func (t *timeline) axis(out *strings.Builder) {
 	start := t.o.Width - t.scale.width
 	line := ""
 	for at := time.Duration(0); 0 <= at && at <= t.scale.span; at += t.scale.step() { // at becomes negative if it exceeds the maximum Duration
-		column := start + t.scale.at(t.scale.from.Add(at))/8
+		column := start + t.scale.position(t.scale.from.Add(at))/8
 		mark := "|" + roundTime(at)
 		switch {
 		case column+len(mark) > t.o.Width:

@@ -20,35 +20,35 @@ type Cleaner struct {
 // NewCleaner returns a Cleaner that writes to w.
 func NewCleaner(w io.Writer) *Cleaner { return &Cleaner{w: w} }
 
-// longestSequence is the maximum length of an escape sequence. A longer one is treated as text.
-const longestSequence = 4 << 10
+// maxSequence is the maximum length of an escape sequence. A longer one is treated as text.
+const maxSequence = 4 << 10
 
 // Write cleans and writes what is complete.
 func (c *Cleaner) Write(p []byte) (int, error) {
 	c.held = append(c.held, p...)
-	end := complete(c.held)
-	err := c.pass(c.held[:end])
+	end := completeLength(c.held)
+	err := c.writeClean(c.held[:end])
 	c.held = append(c.held[:0], c.held[end:]...)
 	return len(p), err
 }
 
 // Flush cleans and writes what was held back.
 func (c *Cleaner) Flush() error {
-	err := c.pass(c.held)
+	err := c.writeClean(c.held)
 	c.held = nil
 	return err
 }
 
 var newLines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-func (c *Cleaner) pass(text []byte) error {
+func (c *Cleaner) writeClean(text []byte) error {
 	if len(text) == 0 {
 		return nil
 	}
 	var out bytes.Buffer
 	for line := range strings.Lines(newLines.Replace(strings.ToValidUTF8(string(text), "\uFFFD"))) {
 		whole, ended := strings.CutSuffix(line, "\n")
-		out.WriteString(harmlessButColor(whole))
+		out.WriteString(sanitizeKeepingColor(whole))
 		if ended {
 			out.WriteByte('\n')
 		}
@@ -57,10 +57,10 @@ func (c *Cleaner) pass(text []byte) error {
 	return err
 }
 
-// complete returns the length of the longest beginning of b that does not end inside an escape
+// completeLength returns the length of the longest beginning of b that does not end inside an escape
 // sequence, a line end or a character.
-func complete(b []byte) int {
-	if at := bytes.LastIndexByte(b, '\x1b'); at >= 0 && len(b)-at < longestSequence {
+func completeLength(b []byte) int {
+	if at := bytes.LastIndexByte(b, '\x1b'); at >= 0 && len(b)-at < maxSequence {
 		if bytes.HasPrefix(b[at:], []byte("\x1b\\")) { // the end of a string sequence: continue at its beginning
 			if open := bytes.LastIndexByte(b[:at], '\x1b'); open >= 0 {
 				at = open

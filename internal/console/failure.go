@@ -14,11 +14,11 @@ type reporter struct {
 	w      io.Writer
 	color  bool
 	noLogs bool // log files are removed with the run: do not name them
-	scene  PlanInfo
+	plan   PlanInfo
 }
 
-// shownLines is how many lines of a failed step's output are repeated.
-const shownLines = 10
+// maxOutputLines is how many lines of a failed step's output are repeated.
+const maxOutputLines = 10
 
 // details writes the lines below a failure. For a loop it leaves out the output, because it is
 // that of its items and was already reported.
@@ -27,8 +27,8 @@ func (r *reporter) details(step dag.ID, res *dag.Result, loop bool) {
 	if o == nil {
 		o = res.Stdout
 	}
-	if r.scene.Pos != nil {
-		if file, line, _ := r.scene.Pos(string(step)); line > 0 {
+	if r.plan.Pos != nil {
+		if file, line, _ := r.plan.Pos(string(step)); line > 0 {
 			fmt.Fprintf(r.w, "        at %s:%d\n", file, line)
 		}
 	}
@@ -40,23 +40,23 @@ func (r *reporter) details(step dag.ID, res *dag.Result, loop bool) {
 	}
 	text := tail(o)
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
-	if len(lines) > shownLines {
-		lines = lines[len(lines)-shownLines:]
+	if len(lines) > maxOutputLines {
+		lines = lines[len(lines)-maxOutputLines:]
 	}
 	for _, l := range lines {
 		fmt.Fprintf(r.w, "        | %s\n", Sanitize(l))
 	}
-	if o.File != "" && !r.noLogs && (o.Size > int64(len(text)) || len(lines) == shownLines) {
+	if o.File != "" && !r.noLogs && (o.Size > int64(len(text)) || len(lines) == maxOutputLines) {
 		fmt.Fprintf(r.w, "        full output: %s\n", o.File)
 	}
 }
 
 // command writes what the step runs, in one line.
 func (r *reporter) command(step dag.ID) {
-	if r.scene.Command == nil {
+	if r.plan.Command == nil {
 		return
 	}
-	text := strings.TrimSpace(r.scene.Command(string(step)))
+	text := strings.TrimSpace(r.plan.Command(string(step)))
 	if text == "" {
 		return
 	}
@@ -67,13 +67,13 @@ func (r *reporter) command(step dag.ID) {
 	fmt.Fprintf(r.w, "        $ %s\n", Clean(first))
 }
 
-// maxReported limits how many failed steps are reported one by one.
-const maxReported = 10
+// maxReportedFailures limits how many failed steps are reported one by one.
+const maxReportedFailures = 10
 
 // failures reports the failed steps in plan order. For a failed step that contains failed steps,
 // it reports those.
 func (t *tree) failures(r *reporter) {
-	told, more := 0, 0
+	shown, more := 0, 0
 	var visit func(n *node)
 	visit = func(n *node) {
 		for f := n.Inside.Failed.First; f != nil; f = f.Next {
@@ -81,11 +81,11 @@ func (t *tree) failures(r *reporter) {
 			case f.Inside != nil && f.Inside.Failed.Len > 0:
 				visit(f)
 				continue
-			case told == maxReported:
+			case shown == maxReportedFailures:
 				more++
 				continue
 			}
-			told++
+			shown++
 			head := fmt.Sprintf("%s  %s", Clean(string(f.Path)), brief(f.Result))
 			if r.color {
 				head = red + head + reset

@@ -20,12 +20,12 @@ type canvas struct {
 // The minimum number of rows of a frame, and the share of the terminal's height that it may
 // take.
 const (
-	leastRows  = 3
+	minRows    = 3
 	rowPercent = 60
 )
 
 // height returns the maximum number of lines of a frame.
-func (c canvas) height() int { return max(min(c.rows*rowPercent/100, c.rows-1), leastRows) }
+func (c canvas) height() int { return max(min(c.rows*rowPercent/100, c.rows-1), minRows) }
 
 // choice is the set of steps that a frame shows: as many as fit, each with the steps that
 // contain it.
@@ -45,7 +45,7 @@ const (
 // choose returns what a frame with room lines below its header shows.
 func (t *tree) choose(room int) *choice {
 	c := t.fit(room)
-	if t.leftOut(c) != "" {
+	if t.omitted(c) != "" {
 		return t.fit(room - 1) // one line is needed to say what is left out
 	}
 	return c
@@ -57,8 +57,8 @@ func (t *tree) fit(room int) *choice {
 	t.chooseFailed(t.Root, c, maxShownFailures)
 	t.chooseActive(t.Root, c)
 	rest := c.room
-	if told := t.tails(c); told > 0 {
-		c.room -= min(told, max(1, (c.room-c.nodes)/2))
+	if tailCount := t.countTailLines(c); tailCount > 0 {
+		c.room -= min(tailCount, max(1, (c.room-c.nodes)/2))
 	}
 	next := maxShownNext
 	if t.Root.Inside.Len() <= rest {
@@ -69,16 +69,16 @@ func (t *tree) fit(room int) *choice {
 	return c
 }
 
-// tails returns how many lines of output the running steps have.
-func (t *tree) tails(c *choice) (n int) {
+// countTailLines returns how many lines of output the running steps have.
+func (t *tree) countTailLines(c *choice) (n int) {
 	for _, leaf := range c.leaves {
 		n += len(leaf.Data.tail.lines)
 	}
 	return n
 }
 
-// pick adds a step and the steps that contain it, if they fit.
-func (c *choice) pick(n *node) bool {
+// add adds a step and the steps that contain it, if they fit.
+func (c *choice) add(n *node) bool {
 	need := 0
 	for m := n; m.Parent != nil && !c.has(m); m = m.Parent {
 		need++
@@ -107,7 +107,7 @@ func (t *tree) chooseFailed(n *node, c *choice, most int) int {
 				continue
 			}
 		}
-		if !c.pick(f) {
+		if !c.add(f) {
 			return 0
 		}
 		most--
@@ -124,7 +124,7 @@ func (t *tree) chooseFailed(n *node, c *choice, most int) int {
 // all of them fit.
 func (t *tree) chooseActive(n *node, c *choice) bool {
 	for a := n.Inside.Active.First; a != nil; a = a.Next {
-		if !c.pick(a) {
+		if !c.add(a) {
 			return false
 		}
 		switch {
@@ -142,7 +142,7 @@ func (t *tree) chooseActive(n *node, c *choice) bool {
 // chooseNext chooses steps that have not started, those of the tool itself before nested ones.
 func (t *tree) chooseNext(n *node, c *choice, most int) {
 	for p := n.Inside.Pending.First; p != nil && most > 0; p = p.Next {
-		if !c.has(p) && !c.pick(p) {
+		if !c.has(p) && !c.add(p) {
 			return
 		}
 		most--
@@ -153,7 +153,7 @@ func (t *tree) chooseNext(n *node, c *choice, most int) {
 // chooseDone chooses steps that ended well, the latest first.
 func (t *tree) chooseDone(n *node, c *choice) {
 	for d := n.Inside.Done.Last; d != nil; d = d.Prev {
-		if !c.pick(d) {
+		if !c.add(d) {
 			return
 		}
 	}
@@ -174,7 +174,7 @@ func (t *tree) below(n *node, c *choice, visit func(*node)) {
 func (t *tree) frame(c canvas, ch *choice) []string {
 	lines := []string{t.header(c)}
 	spare := c.height() - 1 - ch.nodes
-	left := t.leftOut(ch)
+	left := t.omitted(ch)
 	if left != "" {
 		spare--
 	}
@@ -182,7 +182,7 @@ func (t *tree) frame(c canvas, ch *choice) []string {
 	if n := len(ch.leaves); n > 0 {
 		share = min(max(spare/n, 0), tailLines)
 	}
-	d := &drawing{tree: t, canvas: c, choice: ch, share: share, extra: spare - share*len(ch.leaves)}
+	d := &drawing{tree: t, canvas: c, choice: ch, linesPerLeaf: share, extraLines: spare - share*len(ch.leaves)}
 	lines = append(lines, d.branch(t.Root, "")...)
 	if left != "" {
 		lines = append(lines, d.paint(dim, cut(" "+left, c.cols-1, ellipsis(d.ascii))))
@@ -193,17 +193,17 @@ func (t *tree) frame(c canvas, ch *choice) []string {
 // header returns the first line, about the run as a whole. The id is left out first if the space
 // is too small.
 func (t *tree) header(c canvas) string {
-	head, spent := " "+Clean(t.scene.Tool), seconds(t.elapsed(c.now))
+	head, spent := " "+Clean(t.plan.Tool), seconds(t.elapsed(c.now))
 	counts := fmt.Sprintf("%d/%d done, %d running", t.Settled, t.Total, t.Running)
 	failed := fmt.Sprintf("%d failed", t.Root.Failures)
 	switch {
 	case !t.Ended.IsZero():
 		spent = t.Status.With(t.Result.Notes...) + "  " + Short(t.elapsed(c.now))
 		counts = fmt.Sprintf("%d/%d done", t.Settled, t.Total)
-	case t.stopped != "":
+	case t.stopReason != "":
 		spent += "  stopping"
-	case t.waits != "":
-		spent, counts = seconds(c.now.Sub(t.waiting)), t.waits
+	case t.queueStatus != "":
+		spent, counts = seconds(c.now.Sub(t.queuedSince)), t.queueStatus
 	}
 	if t.Root.Failures > 0 {
 		counts += ", " + failed
@@ -232,8 +232,8 @@ func seconds(d time.Duration) string {
 	return clock(d.Truncate(time.Second))
 }
 
-// leftOut describes the steps for which there was no space.
-func (t *tree) leftOut(ch *choice) string {
+// omitted describes the steps for which there was no space.
+func (t *tree) omitted(ch *choice) string {
 	var running, failed, pending, done int
 	count := func(n *node, full bool) {
 		b := n.Inside
@@ -280,8 +280,8 @@ type drawing struct {
 	*tree
 	canvas
 	*choice
-	share int // lines of output for each running step
-	extra int // further lines, given to the first steps that need them
+	linesPerLeaf int // lines of output for each running step
+	extraLines   int // further lines, given to the first steps that need them
 }
 
 // ellipsis returns the character that replaces cut text.
@@ -332,17 +332,17 @@ func (d *drawing) branch(n *node, indent string) (lines []string) {
 
 // line draws one step: glyph, name and note, and its duration at the right.
 func (d *drawing) line(n *node, indent string) string {
-	l := looks[n.Status]
+	l := statusStyles[n.Status]
 	glyph := l.glyph
 	if d.ascii {
 		glyph = l.ascii
 	}
-	right := d.took(n)
+	right := d.duration(n)
 	room := d.cols - 1 - 1 - columns(indent) - 2 - columns(right) - 1
 	if room < 8 { // a narrow window: the name is more important
 		room, right = room+columns(right)+1, ""
 	}
-	name := cut(nameOf(n), max(room, 1), ellipsis(d.ascii))
+	name := cut(displayName(n), max(room, 1), ellipsis(d.ascii))
 	note := ""
 	if left := room - columns(name) - 2; left > 3 {
 		note = cut(d.note(n), left, ellipsis(d.ascii))
@@ -368,13 +368,13 @@ func brief(r *dag.Result) string { return strings.Join(strings.Fields(outcome(r)
 func noteColor(n *node) string {
 	switch n.Status {
 	case dag.Failed, dag.TimedOut, dag.Retrying, dag.Waiting:
-		return looks[n.Status].color
+		return statusStyles[n.Status].color
 	}
 	return dim
 }
 
-// took returns how long a step took, or has taken so far.
-func (d *drawing) took(n *node) string {
+// duration returns how long a step took, or has taken so far.
+func (d *drawing) duration(n *node) string {
 	switch {
 	case n.Result != nil && n.Status.Settled() && !n.Result.Started.IsZero() && n.Status != dag.Skipped && n.Status != dag.Reused:
 		return Short(n.Result.Ended.Sub(n.Result.Started))
@@ -392,7 +392,7 @@ func (d *drawing) note(n *node) string {
 	}
 	switch r := n.Result; n.Status {
 	case dag.Pending:
-		parts = append(parts, d.waiting(n))
+		parts = append(parts, d.upstreamNote(n))
 	case dag.Running:
 		switch {
 		case r != nil && r.Attempts == n.Attempt:
@@ -429,11 +429,11 @@ func (d *drawing) note(n *node) string {
 	return strings.Join(parts, "  ")
 }
 
-// waiting describes what a pending step waits for.
-func (d *drawing) waiting(n *node) string {
+// upstreamNote describes what a pending step waits for.
+func (d *drawing) upstreamNote(n *node) string {
 	ups := d.waitsFor(n)
 	switch {
-	case len(ups) == 0 && d.stopped != "":
+	case len(ups) == 0 && d.stopReason != "":
 		return "stopping"
 	case len(ups) == 0 && n.Parent.Status == dag.Running:
 		return "waits: a slot"
@@ -456,7 +456,7 @@ func (d *drawing) waiting(n *node) string {
 const barWidth = 8
 
 // bar returns the progress of a loop.
-func (d *drawing) bar(b *fold.Inside[mark], over bool) string {
+func (d *drawing) bar(b *fold.Inside[viewState], over bool) string {
 	times, full, empty := "×", "▇", "▁"
 	if d.ascii {
 		times, full, empty = "x", "#", "."
@@ -482,9 +482,9 @@ func (d *drawing) output(n *node, indent string) (lines []string) {
 		return nil
 	}
 	show := n.Data.tail.lines
-	most := d.share
-	if more := min(len(show)-most, d.extra, tailLines-most); more > 0 {
-		most, d.extra = most+more, d.extra-more
+	most := d.linesPerLeaf
+	if more := min(len(show)-most, d.extraLines, tailLines-most); more > 0 {
+		most, d.extraLines = most+more, d.extraLines-more
 	}
 	show = show[max(0, len(show)-most):]
 	side := "  │ "

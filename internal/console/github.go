@@ -19,16 +19,16 @@ import (
 // output of steps cannot contain commands. Close ends it.
 type GitHub struct {
 	*Plain
-	out   *guard
-	names *Prefixer
-	read  map[string]int64 // by file: the offset up to which it was read; only used by follow
-	quit  chan struct{}
-	over  chan struct{}
+	out      *commandGuard
+	prefixer *Prefixer
+	offsets  map[string]int64 // by file: the offset up to which it was read; only used by follow
+	quit     chan struct{}
+	done     chan struct{}
 }
 
 const (
-	// followPause is the interval at which the logs of running steps are read.
-	followPause = time.Second
+	// followInterval is the interval at which the logs of running steps are read.
+	followInterval = time.Second
 	// maxFollowed limits what is read of a log each time. The rest appears in the group.
 	maxFollowed = 64 << 10
 	// maxGrouped limits how many bytes of a stream a group contains.
@@ -38,8 +38,8 @@ const (
 // NewGitHub returns a GitHub sink that writes to w. names are as for NewPlain.
 func NewGitHub(w io.Writer, names []string, s PlanInfo) *GitHub {
 	out := newGuard(w)
-	g := &GitHub{Plain: NewPlain(out, false, names, s), out: out, names: NewPrefixer(out, names, PrefixOptions{Terminal: true}),
-		read: map[string]int64{}, quit: make(chan struct{}), over: make(chan struct{})}
+	g := &GitHub{Plain: NewPlain(out, false, names, s), out: out, prefixer: NewPrefixer(out, names, PrefixOptions{Terminal: true}),
+		offsets: map[string]int64{}, quit: make(chan struct{}), done: make(chan struct{})}
 	go g.follow()
 	return g
 }
@@ -56,11 +56,11 @@ func (g *GitHub) Emit(e dag.Event) {
 	if e.Kind != dag.StepFinished || s == nil {
 		return
 	}
-	r, holds := e.Result, s.Inside != nil || g.scene.Steps != nil && len(g.scene.Steps(string(e.Node))) > 0
+	r, holds := e.Result, s.Inside != nil || g.plan.Steps != nil && len(g.plan.Steps(string(e.Node))) > 0
 	if s.FailedItself && s.Failures == 1 { // otherwise a step inside it is annotated
 		g.annotate(e)
 	}
-	if !holds && r.Status.Executed() && (around(s) == nil || bad(r)) {
+	if !holds && r.Status.Executed() && (enclosingLoop(s) == nil || countsAsFailed(r)) {
 		g.group(e)
 	}
 }
@@ -70,13 +70,13 @@ func (g *GitHub) group(e dag.Event) {
 	if e.Result.Stdout == nil && e.Result.Stderr == nil {
 		return
 	}
-	g.out.command(findings.WorkflowCommand("group", Clean(string(e.Node))+" printed"))
+	g.out.writeCommand(findings.WorkflowCommand("group", Clean(string(e.Node))+" printed"))
 	for _, o := range []*dag.Output{e.Result.Stdout, e.Result.Stderr} {
 		if o != nil {
 			g.copy(o)
 		}
 	}
-	g.out.command(findings.WorkflowCommand("endgroup", ""))
+	g.out.writeCommand(findings.WorkflowCommand("endgroup", ""))
 }
 
 func (g *GitHub) copy(o *dag.Output) {
@@ -87,15 +87,15 @@ func (g *GitHub) copy(o *dag.Output) {
 		text, size = string(b), int64(len(b))
 	}
 	for line := range strings.Lines(strings.ToValidUTF8(text, "\uFFFD")) {
-		io.WriteString(g.out, harmlessButColor(strings.TrimRight(line, "\r\n"))+"\n")
+		io.WriteString(g.out, sanitizeKeepingColor(strings.TrimRight(line, "\r\n"))+"\n")
 	}
 	if size < o.Size {
 		fmt.Fprintf(g.out, "(%d more bytes)\n", o.Size-size)
 	}
 }
 
-// harmlessButColor cleans a line for a log that supports colors.
-func harmlessButColor(line string) string {
+// sanitizeKeepingColor cleans a line for a log that supports colors.
+func sanitizeKeepingColor(line string) string {
 	var b strings.Builder
 	for {
 		at := colorSequences().FindStringIndex(line)
@@ -111,25 +111,25 @@ func harmlessButColor(line string) string {
 // annotate adds an annotation at the definition of a failed step.
 func (g *GitHub) annotate(e dag.Event) {
 	var properties []findings.Property
-	if g.scene.Pos != nil {
-		if file, line, col := g.scene.Pos(string(e.Node)); line > 0 {
+	if g.plan.Pos != nil {
+		if file, line, col := g.plan.Pos(string(e.Node)); line > 0 {
 			properties = []findings.Property{{Key: "file", Value: file}, {Key: "line", Value: fmt.Sprint(line)}, {Key: "col", Value: fmt.Sprint(col)}}
 		}
 	}
 	properties = append(properties, findings.Property{Key: "title", Value: "step " + Clean(string(e.Node)) + " failed"})
-	g.out.command(findings.WorkflowCommand("error", brief(e.Result), properties...))
+	g.out.writeCommand(findings.WorkflowCommand("error", brief(e.Result), properties...))
 }
 
 // follow writes the new output of running steps at regular intervals.
 func (g *GitHub) follow() {
-	defer close(g.over)
+	defer close(g.done)
 	for {
 		select {
 		case <-g.quit:
 			return
-		case <-time.After(followPause):
+		case <-time.After(followInterval):
 		}
-		if g.scene.Logs == nil {
+		if g.plan.Logs == nil {
 			continue
 		}
 		g.mu.Lock()
@@ -139,17 +139,17 @@ func (g *GitHub) follow() {
 		}
 		g.mu.Unlock()
 		for _, r := range list {
-			for _, file := range g.scene.Logs(run, string(r.Node), r.Attempt) {
-				g.more(file, string(r.Node))
+			for _, file := range g.plan.Logs(run, string(r.Node), r.Attempt) {
+				g.copyNew(file, string(r.Node))
 			}
 		}
 	}
 }
 
-// more writes the new part of a log.
-func (g *GitHub) more(file, step string) {
+// copyNew writes the new part of a log.
+func (g *GitHub) copyNew(file, step string) {
 	info, err := os.Lstat(file)
-	if err != nil || !info.Mode().IsRegular() || info.Size() <= g.read[file] {
+	if err != nil || !info.Mode().IsRegular() || info.Size() <= g.offsets[file] {
 		return
 	}
 	f, err := os.Open(file)
@@ -157,56 +157,56 @@ func (g *GitHub) more(file, step string) {
 		return
 	}
 	defer f.Close()
-	if skipped := info.Size() - g.read[file] - maxFollowed; skipped > 0 {
-		g.read[file] += skipped
-		fmt.Fprintf(g.names.Step(step), "\n(%d bytes omitted)\n", skipped)
+	if skipped := info.Size() - g.offsets[file] - maxFollowed; skipped > 0 {
+		g.offsets[file] += skipped
+		fmt.Fprintf(g.prefixer.Step(step), "\n(%d bytes omitted)\n", skipped)
 	}
-	n, _ := io.Copy(struct{ io.Writer }{g.names.Step(step)}, io.NewSectionReader(f, g.read[file], info.Size()-g.read[file]))
-	g.read[file] += n
+	n, _ := io.Copy(struct{ io.Writer }{g.prefixer.Step(step)}, io.NewSectionReader(f, g.offsets[file], info.Size()-g.offsets[file]))
+	g.offsets[file] += n
 }
 
 // Close stops following logs and enables workflow commands again.
 func (g *GitHub) Close() {
 	close(g.quit)
-	<-g.over
-	g.out.end()
+	<-g.done
+	g.out.enableCommands()
 }
 
-// guard is a writer to the log that disables all workflow commands except its own. Safe for
+// commandGuard is a writer to the log that disables all workflow commands except its own. Safe for
 // concurrent use.
-type guard struct {
+type commandGuard struct {
 	mu    sync.Mutex
 	w     io.Writer
 	token string // enables commands again
 }
 
-func newGuard(w io.Writer) *guard {
-	g := &guard{w: w}
-	io.WriteString(w, g.stop())
+func newGuard(w io.Writer) *commandGuard {
+	g := &commandGuard{w: w}
+	io.WriteString(w, g.stopCommands())
 	return g
 }
 
-// stop returns the command that disables commands. Each token is used only once, because
+// stopCommands returns the command that disables commands. Each token is used only once, because
 // everything that can read the log knows the old ones.
-func (g *guard) stop() string {
+func (g *commandGuard) stopCommands() string {
 	g.token = rand.Text()
 	return "::stop-commands::" + g.token + "\n"
 }
 
-func (g *guard) Write(p []byte) (int, error) {
+func (g *commandGuard) Write(p []byte) (int, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.w.Write(p)
 }
 
-func (g *guard) command(text string) {
+func (g *commandGuard) writeCommand(text string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	text = "::" + g.token + "::\n" + text + "\n"
-	io.WriteString(g.w, text+g.stop())
+	io.WriteString(g.w, text+g.stopCommands())
 }
 
-func (g *guard) end() {
+func (g *commandGuard) enableCommands() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	io.WriteString(g.w, "::"+g.token+"::\n")

@@ -175,7 +175,7 @@ func dotStyle(x Box, run bool) string {
 		style, more = style+",dashed", ", tooltip="+strconv.Quote(x.Condition)
 	}
 	if run {
-		l := looks[x.Status]
+		l := statusStyles[x.Status]
 		style, more = style+",filled", more+fmt.Sprintf(", fillcolor=%q, color=%q", l.fill, l.line)
 	}
 	if style == "rounded" { // the default style
@@ -194,7 +194,7 @@ func drawMermaid(b *strings.Builder, boxes []Box, run bool) {
 	used := statesOf(boxes, nil)
 	slices.Sort(used)
 	for _, s := range slices.Compact(used) {
-		fmt.Fprintf(b, "  classDef %s fill:%s,stroke:%s,color:#000000\n", mermaidClass(s), looks[s].fill, looks[s].line)
+		fmt.Fprintf(b, "  classDef %s fill:%s,stroke:%s,color:#000000\n", mermaidClass(s), statusStyles[s].fill, statusStyles[s].line)
 	}
 }
 

@@ -44,7 +44,7 @@ func TestDraw(t *testing.T) {
 // TestLooks: every state can be shown, each by a word and a glyph.
 func TestLooks(t *testing.T) {
 	for s := dag.Pending; s <= dag.Interrupted; s++ {
-		l := looks[s]
+		l := statusStyles[s]
 		if columns(l.glyph) != 1 || len(l.ascii) != 1 || l.color == "" || l.fill == "" || l.line == "" {
 			t.Errorf("%s: %+v", s, l)
 		}

@@ -54,7 +54,7 @@ func (p *Plain) Heartbeat(w *ActivityWriter, every time.Duration) (stop func()) 
 			case <-time.After(max(every-w.silence(), time.Millisecond)):
 			}
 			if w.silence() >= every {
-				p.beat()
+				p.writeHeartbeat()
 			}
 		}
 	}()
@@ -64,26 +64,26 @@ func (p *Plain) Heartbeat(w *ActivityWriter, every time.Duration) (stop func()) 
 	}
 }
 
-// maxBeating is how many steps a heartbeat line names.
-const maxBeating = 5
+// maxHeartbeatSteps is how many steps a heartbeat line names.
+const maxHeartbeatSteps = 5
 
-func (p *Plain) beat() {
+func (p *Plain) writeHeartbeat() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
 	var words []string
-	running := slices.SortedStableFunc(p.run.Root.Leaves(), func(a, b *fold.Step[reported]) int { return a.Since.Compare(b.Since) })
+	running := slices.SortedStableFunc(p.run.Root.Leaves(), func(a, b *fold.Step[loopProgress]) int { return a.Since.Compare(b.Since) })
 	for i, s := range running {
-		if i == maxBeating {
-			words = append(words, fmt.Sprintf("%d more", len(running)-maxBeating))
+		if i == maxHeartbeatSteps {
+			words = append(words, fmt.Sprintf("%d more", len(running)-maxHeartbeatSteps))
 			break
 		}
 		words = append(words, fmt.Sprintf("%s (%s)", Clean(string(s.Path)), seconds(max(now.Sub(s.Since), 0))))
 	}
 	text := "still running: " + strings.Join(words, ", ")
 	switch {
-	case p.waits.what != "":
-		text = fmt.Sprintf("still %s (%s in the queue)", Clean(p.waits.what), seconds(now.Sub(p.waits.since)))
+	case p.queued.waitsFor != "":
+		text = fmt.Sprintf("still %s (%s in the queue)", Clean(p.queued.waitsFor), seconds(now.Sub(p.queued.since)))
 	case len(words) == 0:
 		text = "still waiting; no step is running"
 	}

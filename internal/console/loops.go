@@ -14,10 +14,10 @@ const (
 	maxFailures = 10
 )
 
-// reported is what a Plain stores for each loop.
-type reported struct {
-	tenths int // tenths of the items that were reported
-	asked  int // number of items that wait, or have waited, for an answer
+// loopProgress is what a Plain stores for each loop.
+type loopProgress struct {
+	reportedTenths int // tenths of the items that were reported
+	waitingItems   int // number of items that wait, or have waited, for an answer
 }
 
 // Recall applies the events of a run before it is resumed, so that the progress of its loops
@@ -29,13 +29,13 @@ func (p *Plain) Recall(past []dag.Event) {
 			continue
 		}
 		if in := s.Parent.Inside; in.Items > 0 {
-			s.Parent.Data.tenths = 10 * min(in.Ended.Good, in.Items) / in.Items
+			s.Parent.Data.reportedTenths = 10 * min(in.Ended.Good, in.Items) / in.Items
 		}
 	}
 }
 
-// around returns the outermost loop over many items that contains a step, or nil.
-func around(s *fold.Step[reported]) (loop *fold.Step[reported]) {
+// enclosingLoop returns the outermost loop over many items that contains a step, or nil.
+func enclosingLoop(s *fold.Step[loopProgress]) (loop *fold.Step[loopProgress]) {
 	for s != nil {
 		if s = s.Parent; s != nil && s.Inside.Items > maxItems {
 			loop = s
@@ -47,7 +47,7 @@ func around(s *fold.Step[reported]) (loop *fold.Step[reported]) {
 func failed(r *dag.Result) bool { return r.Status == dag.Failed || r.Status == dag.TimedOut }
 
 // progress describes how far a loop is.
-func progress(in *fold.Inside[reported]) string {
+func progress(in *fold.Inside[loopProgress]) string {
 	c := &in.Ended
 	s := fmt.Sprintf("%d/%d ok", c.Good, in.Items)
 	if bad := c.Failed + c.Tolerated; bad > 0 {
@@ -61,12 +61,12 @@ func progress(in *fold.Inside[reported]) string {
 
 // inLoop writes the lines for a step in a loop over many items: its first failures like any
 // other failure, and one line for each tenth of the items.
-func (p *Plain) inLoop(l, s *fold.Step[reported], e dag.Event, quiet bool) {
+func (p *Plain) inLoop(l, s *fold.Step[loopProgress], e dag.Event, quiet bool) {
 	if e.Kind == dag.StepWaiting && e.Result.Wait.Asks && !quiet { // a person must act
-		if l.Data.asked++; l.Data.asked <= maxFailures {
+		if l.Data.waitingItems++; l.Data.waitingItems <= maxFailures {
 			p.line(e, yellow, "waits for "+Awaited(e.Result.Wait, e.Time))
 		}
-		if l.Data.asked == maxFailures+1 {
+		if l.Data.waitingItems == maxFailures+1 {
 			p.line(dag.Event{Node: l.Path, Time: e.Time}, yellow, "more items are waiting")
 		}
 	}
@@ -88,8 +88,8 @@ func (p *Plain) inLoop(l, s *fold.Step[reported], e dag.Event, quiet bool) {
 	if failed(e.Result) && bad == maxFailures {
 		p.line(dag.Event{Node: l.Path, Time: e.Time}, red, "further failures are only counted")
 	}
-	if tenth := 10 * min(in.Ended.All(), in.Items) / in.Items; tenth > l.Data.tenths && !quiet {
-		l.Data.tenths = tenth
+	if tenth := 10 * min(in.Ended.All(), in.Items) / in.Items; tenth > l.Data.reportedTenths && !quiet {
+		l.Data.reportedTenths = tenth
 		p.line(dag.Event{Node: l.Path, Time: e.Time}, dim, progress(in))
 	}
 }

@@ -147,7 +147,7 @@ func TestStopping(t *testing.T) {
 		{dag.ReasonForced, 2, "Stopping at once"},
 		{dag.ReasonCancelled, 0, "Stopping, cleanup running... Ctrl-C again"},
 	} {
-		if got := stopping(dag.Event{Reason: c.reason}, c.n); !strings.HasPrefix(got, c.want) {
+		if got := stopMessage(dag.Event{Reason: c.reason}, c.n); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s of %d: %q", c.reason, c.n, got)
 		}
 	}

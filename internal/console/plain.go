@@ -22,31 +22,31 @@ type Plain struct {
 
 	w     io.Writer
 	color bool
-	scene PlanInfo
+	plan  PlanInfo
 	width int
 
-	mu    sync.Mutex // Heartbeat writes from another goroutine
-	began time.Time
-	run   *fold.Run[reported]
-	last  *fold.Step[reported] // step of the last event, or nil
-	waits standing             // only before the run starts
+	mu     sync.Mutex // Heartbeat writes from another goroutine
+	began  time.Time
+	run    *fold.Run[loopProgress]
+	last   *fold.Step[loopProgress] // step of the last event, or nil
+	queued queueState               // only before the run starts
 }
 
-// widestName limits the width of the column of step names. After a longer name, the rest of the
+// maxNameWidth limits the width of the column of step names. After a longer name, the rest of the
 // line moves to the right.
-const widestName = 40
+const maxNameWidth = 40
 
 // NewPlain returns a Plain that writes to w. names are the expected steps, so that the lines are
 // aligned from the start.
 func NewPlain(w io.Writer, color bool, names []string, s PlanInfo) *Plain {
-	p := &Plain{w: w, color: color, scene: s, run: fold.New[reported](fold.Plan{})}
+	p := &Plain{w: w, color: color, plan: s, run: fold.New[loopProgress](fold.Plan{})}
 	for _, name := range names {
 		p.widen(name)
 	}
 	return p
 }
 
-func (p *Plain) widen(name string) { p.width = min(max(p.width, columns(name)), widestName) }
+func (p *Plain) widen(name string) { p.width = min(max(p.width, columns(name)), maxNameWidth) }
 
 // Emit writes the event's line, if it has one.
 func (p *Plain) Emit(e dag.Event) {
@@ -60,9 +60,9 @@ func (p *Plain) emit(e dag.Event, quiet bool) {
 	s := p.run.Apply(&e)
 	p.last = s
 	if e.Kind == dag.RunStarted || e.Kind == dag.RunResumed {
-		p.began, p.waits = e.Time, standing{}
+		p.began, p.queued = e.Time, queueState{}
 	}
-	if l := around(s); l != nil {
+	if l := enclosingLoop(s); l != nil {
 		p.inLoop(l, s, e, quiet)
 		return
 	}
@@ -76,9 +76,9 @@ func (p *Plain) emit(e dag.Event, quiet bool) {
 		}
 		running := 0
 		if s != nil {
-			running = stoppable(s, p.scene.Lasting)
+			running = countStoppable(s, p.plan.Lasting)
 		}
-		p.line(e, yellow, stopping(e, running))
+		p.line(e, yellow, stopMessage(e, running))
 	case dag.StepStarted:
 		if e.Attempt > 1 {
 			p.line(e, dim, fmt.Sprintf("attempt %d started", e.Attempt))
@@ -100,9 +100,9 @@ func (p *Plain) emit(e dag.Event, quiet bool) {
 	}
 }
 
-// stopping describes a cancellation: how many steps are stopped, why, and what the person can
+// stopMessage describes a cancellation: how many steps are stopped, why, and what the person can
 // do.
-func stopping(e dag.Event, running int) string {
+func stopMessage(e dag.Event, running int) string {
 	what := fmt.Sprintf("Stopping %d steps", running)
 	switch running {
 	case 0:
@@ -121,12 +121,12 @@ func stopping(e dag.Event, running int) string {
 	return what + ", cleanup running... Ctrl-C again to force"
 }
 
-func (p *Plain) finished(s *fold.Step[reported], e dag.Event) {
+func (p *Plain) finished(s *fold.Step[loopProgress], e dag.Event) {
 	r := e.Result
 	switch {
 	case r.Status == dag.Succeeded || r.Status == dag.Reused:
-		p.line(e, green, fmt.Sprintf("%-8s %s", word(r), Short(r.Ended.Sub(r.Started))))
-	case r.Status == dag.Skipped && r.Reason == dag.ReasonCondition && p.scene.Handler != nil && p.scene.Handler(string(e.Node)):
+		p.line(e, green, fmt.Sprintf("%-8s %s", statusWord(r), Short(r.Ended.Sub(r.Started))))
+	case r.Status == dag.Skipped && r.Reason == dag.ReasonCondition && p.plan.Handler != nil && p.plan.Handler(string(e.Node)):
 	case r.Status == dag.Skipped:
 		p.line(e, dim, fmt.Sprintf("skipped  %s", Reason(r.Reason)))
 	case r.Status == dag.Cancelled:
@@ -135,12 +135,12 @@ func (p *Plain) finished(s *fold.Step[reported], e dag.Event) {
 		p.line(e, yellow, outcome(r)+" (tolerated)")
 	default:
 		p.line(e, red, outcome(r))
-		d := reporter{w: p.w, noLogs: p.NoLogs, scene: p.scene}
+		d := reporter{w: p.w, noLogs: p.NoLogs, plan: p.plan}
 		d.details(e.Node, r, s != nil && s.IsLoop())
 	}
 }
 
-func word(r *dag.Result) string {
+func statusWord(r *dag.Result) string {
 	if r.Fallback {
 		return "ok (fallback)"
 	}

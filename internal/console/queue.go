@@ -6,15 +6,15 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// waitPause is the minimum time between two lines about a run in the queue, because its position
+// queueLineInterval is the minimum time between two lines about a run in the queue, because its position
 // may change often.
-const waitPause = 10 * time.Second
+const queueLineInterval = 10 * time.Second
 
-// standing is the state of a run that waits in the queue.
-type standing struct {
-	what  string    // what it waits for; "" if it does not wait
-	since time.Time // when it began to wait
-	told  time.Time // when a line was last written about it
+// queueState is the state of a run that waits in the queue.
+type queueState struct {
+	waitsFor string    // what it waits for; "" if it does not wait
+	since    time.Time // when it began to wait
+	reported time.Time // when a line was last written about it
 }
 
 // Waits reports that the run waits in the queue. what is a sentence without a subject, such as
@@ -26,19 +26,19 @@ func (p *Plain) Waits(what string) {
 	if p.began.IsZero() {
 		p.began = now
 	}
-	switch w := &p.waits; {
+	switch w := &p.queued; {
 	case what == "":
 		p.line(dag.Event{Time: now}, dim, "continues after "+Short(now.Sub(w.since))+" in the queue")
-		p.waits = standing{}
-	case w.what == "":
-		p.waits = standing{what, now, now}
+		p.queued = queueState{}
+	case w.waitsFor == "":
+		p.queued = queueState{what, now, now}
 		p.line(dag.Event{Time: now}, yellow, Clean(what))
-	case w.what != what && now.Sub(w.told) >= waitPause:
-		w.told = now
+	case w.waitsFor != what && now.Sub(w.reported) >= queueLineInterval:
+		w.reported = now
 		p.line(dag.Event{Time: now}, dim, Clean(what))
 		fallthrough
 	default:
-		w.what = what
+		w.waitsFor = what
 	}
 }
 
@@ -46,9 +46,9 @@ func (p *Plain) Waits(what string) {
 func (v *View) Waits(what string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.tree.waits == "" {
-		v.tree.waiting = time.Now()
+	if v.tree.queueStatus == "" {
+		v.tree.queuedSince = time.Now()
 	}
-	v.tree.waits = Clean(what)
-	v.stir()
+	v.tree.queueStatus = Clean(what)
+	v.requestFrame()
 }

@@ -35,7 +35,7 @@ func Table(w io.Writer, header []string, rows [][]string, o TableOptions) error 
 	}
 	widths := columnWidths(lines)
 	if o.Width > 0 {
-		fit(widths, o.Width)
+		narrowColumns(widths, o.Width)
 	}
 	var b strings.Builder
 	for i, cells := range lines {
@@ -73,25 +73,25 @@ func columnWidths(lines [][]string) []int {
 }
 
 const (
-	leastNote = 12 // minimum width of the last column
-	leastCell = 20 // minimum width of another column that is narrowed
+	minLastColumn     = 12 // minimum width of the last column
+	minNarrowedColumn = 20 // minimum width of another column that is narrowed
 )
 
-// fit narrows the widest column except the last, as far as the last one needs space.
-func fit(widths []int, width int) {
+// narrowColumns narrows the widest column except the last, as far as the last one needs space.
+func narrowColumns(widths []int, width int) {
 	last := len(widths) - 1
 	if last < 1 {
 		return
 	}
-	over, widest := min(widths[last], leastNote)-width, 0
+	over, widest := min(widths[last], minLastColumn)-width, 0
 	for i, n := range widths[:last] {
 		over += n + len(gap)
 		if n > widths[widest] {
 			widest = i
 		}
 	}
-	if n := widths[widest]; over > 0 && n > leastCell {
-		widths[widest] = max(n-over, leastCell)
+	if n := widths[widest]; over > 0 && n > minNarrowedColumn {
+		widths[widest] = max(n-over, minNarrowedColumn)
 	}
 }
 
@@ -107,7 +107,7 @@ func tableLine(b *strings.Builder, cells []string, widths []int, width int, colo
 			room = max(1, width-at)
 		}
 		text := cut(cell, room, "…")
-		b.WriteString(painted(text, color, i, cell))
+		b.WriteString(colorCell(text, color, i, cell))
 		if i < len(cells)-1 {
 			b.WriteString(strings.Repeat(" ", widths[i]-columns(text)) + gap)
 			at += widths[i] + len(gap)
@@ -116,8 +116,8 @@ func tableLine(b *strings.Builder, cells []string, widths []int, width int, colo
 	b.WriteByte('\n')
 }
 
-// painted returns a text in the color of its cell.
-func painted(text string, color func(int, string) string, col int, cell string) string {
+// colorCell returns a text in the color of its cell.
+func colorCell(text string, color func(int, string) string, col int, cell string) string {
 	if color == nil || text == "" {
 		return text
 	}

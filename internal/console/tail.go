@@ -24,9 +24,9 @@ const (
 	tailLines = 5
 )
 
-// look reads new output. Files that do not exist yet are skipped. If several streams have grown,
+// read reads new output. Files that do not exist yet are skipped. If several streams have grown,
 // the last one is shown.
-func (t *logTail) look(logs func() []string, path string, attempt int) {
+func (t *logTail) read(logs func() []string, path string, attempt int) {
 	if t.path != path || t.attempt != attempt {
 		*t = logTail{path: path, attempt: attempt}
 	}

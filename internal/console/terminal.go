@@ -11,5 +11,5 @@ func Size(f *os.File) (cols, rows int) {
 	if cols, rows, err := term.GetSize(int(f.Fd())); err == nil && cols > 0 && rows > 0 {
 		return cols, rows
 	}
-	return usualWidth, usualHeight
+	return defaultWidth, defaultHeight
 }

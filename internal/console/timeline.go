@@ -66,18 +66,18 @@ type timeline struct {
 }
 
 const (
-	usualWidth = 80
-	leastWidth = 40
-	// besides is the width of a row without its name, word, duration and bar: the sign of the
+	defaultWidth = 80
+	minWidth     = 40
+	// fixedColumns is the width of a row without its name, word, duration and bar: the sign of the
 	// critical path, the glyph and four spaces.
-	besides = 6
+	fixedColumns = 6
 )
 
 func newTimeline(bars []Bar, o TimelineOptions) *timeline {
 	if o.Width == 0 {
-		o.Width = usualWidth
+		o.Width = defaultWidth
 	}
-	o.Width = max(o.Width, leastWidth)
+	o.Width = max(o.Width, minWidth)
 	if o.Now.IsZero() {
 		o.Now = latest(bars)
 	}
@@ -89,7 +89,7 @@ func newTimeline(bars []Bar, o TimelineOptions) *timeline {
 		t.wordWidth = max(t.wordWidth, columns(t.words[i]))
 		t.tookWidth = max(t.tookWidth, columns(t.took[i]))
 	}
-	room := o.Width - besides - t.wordWidth - t.tookWidth
+	room := o.Width - fixedColumns - t.wordWidth - t.tookWidth
 	t.nameWidth = min(t.nameWidth, room/2)
 	t.scale = newScale(bars, t.end, room-t.nameWidth)
 	t.path = criticalPath(bars, t.end)
@@ -120,19 +120,19 @@ func later(a, b time.Time) time.Time {
 // ran reports whether a step has a bar.
 func ran(b Bar) bool { return !b.Started.IsZero() && b.Status != dag.Skipped }
 
-// open reports whether the step of a bar is still running.
-func open(b Bar) bool { return b.Ended.IsZero() && !b.Status.Settled() }
+// isOpen reports whether the step of a bar is still running.
+func isOpen(b Bar) bool { return b.Ended.IsZero() && !b.Status.Settled() }
 
 // end returns the end of a bar, which is never before its start.
 func (t *timeline) end(b Bar) time.Time {
-	if open(b) {
+	if isOpen(b) {
 		return later(b.Started, t.o.Now)
 	}
 	return later(b.Started, b.Ended)
 }
 
-// deepest is how many levels of nesting are indented.
-const deepest = 8
+// maxIndentLevels is how many levels of nesting are indented.
+const maxIndentLevels = 8
 
 // nestedNames returns the names of bars. Names of nested steps are indented and do not repeat
 // their parent's name.
@@ -148,7 +148,7 @@ func nestedNames(bars []Bar) []string {
 				name = string(dag.ID(name).Base())
 			}
 		}
-		names[i] = strings.Repeat("  ", min(max(b.Depth, 0), deepest)) + Clean(name)
+		names[i] = strings.Repeat("  ", min(max(b.Depth, 0), maxIndentLevels)) + Clean(name)
 	}
 	return names
 }
@@ -167,7 +167,7 @@ func (t *timeline) word(b Bar) string {
 // duration returns how long a step took, or "" if that is not known, for example because flowrun
 // was killed.
 func (t *timeline) duration(b Bar) string {
-	if !ran(b) || b.Ended.IsZero() && !open(b) {
+	if !ran(b) || b.Ended.IsZero() && !isOpen(b) {
 		return ""
 	}
 	return Short(t.end(b).Sub(b.Started))
@@ -175,12 +175,12 @@ func (t *timeline) duration(b Bar) string {
 
 func (t *timeline) row(out *strings.Builder, i int) {
 	b := t.bars[i]
-	sign, glyph := " ", looks[b.Status].glyph
+	sign, glyph := " ", statusStyles[b.Status].glyph
 	if t.onPath[i] {
 		sign = "*"
 	}
 	if t.o.ASCII {
-		glyph = looks[b.Status].ascii
+		glyph = statusStyles[b.Status].ascii
 	}
 	cells := []string{
 		sign + t.paint(b, glyph),
@@ -196,7 +196,7 @@ func (t *timeline) paint(b Bar, s string) string {
 	if !t.o.Color {
 		return s
 	}
-	return looks[b.Status].color + s + reset
+	return statusStyles[b.Status].color + s + reset
 }
 
 // lane returns a bar at its position, with the note to the right of it, or to the left if there
@@ -222,12 +222,12 @@ func (t *timeline) lane(b Bar) string {
 // bar returns how many columns are in front of a bar, and the bar, which has at least one
 // column.
 func (t *timeline) bar(b Bar) (int, string) {
-	from, to := t.scale.at(b.Started), t.scale.at(t.end(b))
+	from, to := t.scale.position(b.Started), t.scale.position(t.end(b))
 	from = min(from, 8*t.scale.width-1)
 	to = max(to, from+1)
 	first, last := from/8, (to-1)/8
 	switch {
-	case open(b):
+	case isOpen(b):
 		return first, strings.Repeat(t.solid(), last-first) + ">"
 	case t.o.ASCII:
 		return first, strings.Repeat(t.solid(), last-first+1)

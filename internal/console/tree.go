@@ -35,27 +35,27 @@ type PlanInfo struct {
 // tree is the state that a View shows. It keeps the steps of a run in lists by their state, so
 // that the cost of a frame depends on what it shows and not on the number of steps.
 type tree struct {
-	*fold.Run[mark]
-	waits   string    // before the run starts: what it waits for in the queue
-	waiting time.Time // when it began to wait
-	scene   PlanInfo
-	stopped string // the reason in words if the run is being stopped, or ""
-	echoed  bool   // the run's output is shown above the region
+	*fold.Run[viewState]
+	queueStatus string    // before the run starts: what it waits for in the queue
+	queuedSince time.Time // when it began to wait
+	plan        PlanInfo
+	stopReason  string // the reason in words if the run is being stopped, or ""
+	outputAbove bool   // the run's output is shown above the region
 }
 
 // node is one step, or one item of a loop.
-type node = fold.Step[mark]
+type node = fold.Step[viewState]
 
-// mark is what a View stores for each step.
-type mark struct {
-	streams bool     // its output is shown above the region
-	waits   []string // upstream steps that had not settled when last checked
-	asked   bool
-	tail    logTail // only used while drawing, under View.screen
+// viewState is what a View stores for each step.
+type viewState struct {
+	streamed       bool     // its output is shown above the region
+	unsettled      []string // upstream steps that had not settled when last checked
+	upstreamLoaded bool
+	tail           logTail // only used while drawing, under View.screen
 }
 
 func newTree(s PlanInfo) *tree {
-	return &tree{scene: s, Run: fold.New[mark](fold.Plan{Steps: s.Steps, Handler: s.Handler})}
+	return &tree{plan: s, Run: fold.New[viewState](fold.Plan{Steps: s.Steps, Handler: s.Handler})}
 }
 
 // apply applies one event.
@@ -63,31 +63,31 @@ func (t *tree) apply(e dag.Event) {
 	t.Apply(&e)
 	switch {
 	case e.Kind == dag.RunResumed:
-		t.stopped = ""
+		t.stopReason = ""
 		for _, path := range e.Reset {
 			if n := t.Find(path); n != nil {
-				n.Data.waits, n.Data.asked = nil, false
+				n.Data.unsettled, n.Data.upstreamLoaded = nil, false
 			}
 		}
 	case e.Kind == dag.RunCancelling && e.Node == "":
-		t.stopped = stopping(e, stoppable(t.Root, t.scene.Lasting))
+		t.stopReason = stopMessage(e, countStoppable(t.Root, t.plan.Lasting))
 	}
 }
 
-// nameOf returns the name of a step inside the step that contains it, or the [KEY] of an item.
-func nameOf(n *node) string {
+// displayName returns the name of a step inside the step that contains it, or the [KEY] of an item.
+func displayName(n *node) string {
 	if n.Parent.Inside.Loop {
 		return Clean(string(n.Path[len(n.Parent.Path):]))
 	}
 	return Clean(strings.TrimPrefix(string(n.Path.Base()), "@")) // @cleanup
 }
 
-// bad reports whether a step failed and the failure is not tolerated.
-func bad(r *dag.Result) bool { return failed(r) && !r.Tolerated }
+// countsAsFailed reports whether a step failed and the failure is not tolerated.
+func countsAsFailed(r *dag.Result) bool { return failed(r) && !r.Tolerated }
 
-// stoppable returns how many running steps inside a step a cancellation stops; steps that clean
+// countStoppable returns how many running steps inside a step a cancellation stops; steps that clean
 // up are not counted.
-func stoppable[T any](s *fold.Step[T], lasting func(path string) bool) (n int) {
+func countStoppable[T any](s *fold.Step[T], lasting func(path string) bool) (n int) {
 	for leaf := range s.Leaves() {
 		if lasting == nil || !lasting(string(leaf.Path)) {
 			n++
@@ -99,30 +99,30 @@ func stoppable[T any](s *fold.Step[T], lasting func(path string) bool) (n int) {
 // waitsFor returns the upstream steps of a pending step that have not settled. If there are
 // none, the step waits for a slot.
 func (t *tree) waitsFor(n *node) []string {
-	if !n.Data.asked {
-		n.Data.asked = true
-		if t.scene.Upstream != nil {
-			n.Data.waits = slices.Clone(t.scene.Upstream(string(n.Path)))
+	if !n.Data.upstreamLoaded {
+		n.Data.upstreamLoaded = true
+		if t.plan.Upstream != nil {
+			n.Data.unsettled = slices.Clone(t.plan.Upstream(string(n.Path)))
 		}
 	}
-	left := n.Data.waits[:0]
-	for _, up := range n.Data.waits {
+	left := n.Data.unsettled[:0]
+	for _, up := range n.Data.unsettled {
 		if m := t.Find(dag.ID(up)); m != nil && !m.Status.Settled() {
 			left = append(left, up)
 		}
 	}
-	n.Data.waits = left
+	n.Data.unsettled = left
 	return left
 }
 
 // shownAbove reports whether a step's output is shown above the region: its output is streamed,
 // or it is the last step of the plan, whose output is that of the run.
 func (t *tree) shownAbove(n *node) bool {
-	if n.Data.streams || !t.echoed {
-		return n.Data.streams
+	if n.Data.streamed || !t.outputAbove {
+		return n.Data.streamed
 	}
 	for ; n != t.Root; n = n.Parent {
-		for _, c := range []*fold.List[mark]{&n.Parent.Inside.Pending, &n.Parent.Inside.Active, &n.Parent.Inside.Failed, &n.Parent.Inside.Done} {
+		for _, c := range []*fold.List[viewState]{&n.Parent.Inside.Pending, &n.Parent.Inside.Active, &n.Parent.Inside.Failed, &n.Parent.Inside.Done} {
 			if c.Last != nil && c.Last.Order > n.Order {
 				return false
 			}

@@ -27,7 +27,7 @@ type View struct {
 	mu        sync.Mutex
 	tree      *tree
 	above     []byte // whole lines to be written above the region
-	writers   []*scroll
+	writers   []*aboveWriter
 	suspended bool
 	yielded   bool // the region is removed because another program reads the output
 
@@ -36,7 +36,7 @@ type View struct {
 	cols   int        // width of the terminal when they were drawn
 
 	wake, quit chan struct{}
-	over       chan struct{}
+	done       chan struct{}
 }
 
 // ViewOptions configure how a View draws.
@@ -51,11 +51,11 @@ type ViewOptions struct {
 }
 
 const (
-	// framePause is the minimum time between two frames.
-	framePause = 100 * time.Millisecond
-	// lookEvery is the interval at which the logs of running steps and the terminal's size are
+	// minFrameInterval is the minimum time between two frames.
+	minFrameInterval = 100 * time.Millisecond
+	// refreshInterval is the interval at which the logs of running steps and the terminal's size are
 	// read.
-	lookEvery = 250 * time.Millisecond
+	refreshInterval = 250 * time.Millisecond
 	// maxAbove is how many bytes may wait for the next frame.
 	maxAbove = 64 << 10
 )
@@ -63,11 +63,11 @@ const (
 // NewView starts to show a run on w. Close ends it. past are the recorded events of a run that
 // is resumed.
 func NewView(w io.Writer, s PlanInfo, past []dag.Event, o ViewOptions) *View {
-	v := &View{o: o, w: w, tree: newTree(s), wake: make(chan struct{}, 1), quit: make(chan struct{}), over: make(chan struct{})}
+	v := &View{o: o, w: w, tree: newTree(s), wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{})}
 	for _, e := range past {
 		v.tree.apply(e)
 	}
-	go v.watch()
+	go v.drawLoop()
 	return v
 }
 
@@ -77,31 +77,31 @@ func (v *View) Emit(e dag.Event) {
 	defer v.mu.Unlock()
 	v.tree.apply(e)
 	if e.Kind == dag.RunCancelling && e.Node == "" {
-		v.say(v.tree.stopped)
+		v.addLine(v.tree.stopReason)
 	}
-	v.stir()
+	v.requestFrame()
 }
 
-// say adds a line above the region.
-func (v *View) say(text string) {
+// addLine adds a line above the region.
+func (v *View) addLine(text string) {
 	if v.o.Color {
 		text = yellow + text + reset
 	}
 	v.above = append(append(v.above, text...), '\n')
 }
 
-// stir requests a new frame.
-func (v *View) stir() {
+// requestFrame requests a new frame.
+func (v *View) requestFrame() {
 	select {
 	case v.wake <- struct{}{}:
 	default:
 	}
 }
 
-// watch draws frames until the view is closed.
-func (v *View) watch() {
-	defer close(v.over)
-	look := time.NewTicker(lookEvery)
+// drawLoop draws frames until the view is closed.
+func (v *View) drawLoop() {
+	defer close(v.done)
+	look := time.NewTicker(refreshInterval)
 	defer look.Stop()
 	for {
 		select {
@@ -114,14 +114,14 @@ func (v *View) watch() {
 		select {
 		case <-v.quit:
 			return
-		case <-time.After(framePause):
+		case <-time.After(minFrameInterval):
 		}
 	}
 }
 
 // canvas returns the current canvas.
 func (v *View) canvas() canvas {
-	c := canvas{cols: usualWidth, rows: usualHeight, color: v.o.Color, ascii: v.o.ASCII, now: time.Now()}
+	c := canvas{cols: defaultWidth, rows: defaultHeight, color: v.o.Color, ascii: v.o.ASCII, now: time.Now()}
 	if v.o.Size != nil {
 		if cols, rows := v.o.Size(); cols > 0 && rows > 0 {
 			c.cols, c.rows = cols, rows
@@ -130,7 +130,7 @@ func (v *View) canvas() canvas {
 	return c
 }
 
-const usualHeight = 24
+const defaultHeight = 24
 
 // draw draws the next frame. It reads the logs without holding mu.
 func (v *View) draw() {
@@ -142,7 +142,7 @@ func (v *View) draw() {
 		return
 	}
 	c := v.canvas()
-	looked := v.lookAt(v.tree.choose(c.height() - 1))
+	looked := v.logReads(v.tree.choose(c.height() - 1))
 	v.mu.Unlock()
 	for i := range looked {
 		looked[i].read()
@@ -158,8 +158,8 @@ func (v *View) draw() {
 	v.show(above, lines, c.cols)
 }
 
-// glance is a read of the log of a running step.
-type glance struct {
+// logRead is a read of the log of a running step.
+type logRead struct {
 	node    *node
 	tail    logTail
 	logs    func() []string
@@ -167,21 +167,21 @@ type glance struct {
 	attempt int
 }
 
-func (v *View) lookAt(ch *choice) []glance {
-	list := make([]glance, 0, len(ch.leaves))
-	if v.tree.scene.Logs == nil {
+func (v *View) logReads(ch *choice) []logRead {
+	list := make([]logRead, 0, len(ch.leaves))
+	if v.tree.plan.Logs == nil {
 		return nil
 	}
 	for _, n := range ch.leaves {
 		run, path, attempt := v.tree.ID, string(n.Path), n.Attempt
-		list = append(list, glance{n, n.Data.tail, func() []string { return v.tree.scene.Logs(run, path, attempt) }, path, attempt})
+		list = append(list, logRead{n, n.Data.tail, func() []string { return v.tree.plan.Logs(run, path, attempt) }, path, attempt})
 	}
 	return list
 }
 
-func (l *glance) read() {
+func (l *logRead) read() {
 	l.tail.sizes = slices.Clone(l.tail.sizes)
-	l.tail.look(l.logs, l.path, l.attempt)
+	l.tail.read(l.logs, l.path, l.attempt)
 }
 
 // Escape sequences. The first two are synchronized output: terminals that support it show a
@@ -201,7 +201,7 @@ func (v *View) show(above []byte, lines []string, cols int) {
 	}
 	var b bytes.Buffer
 	b.WriteString(beginFrame)
-	v.back(&b, cols)
+	v.moveToRegion(&b, cols)
 	for line := range bytes.Lines(above) {
 		b.Write(bytes.TrimSuffix(line, []byte{'\n'}))
 		b.WriteString(eraseRight + "\n")
@@ -214,9 +214,9 @@ func (v *View) show(above []byte, lines []string, cols int) {
 	v.w.Write(b.Bytes()) // a closed terminal is detected elsewhere
 }
 
-// back moves the cursor to the beginning of the region. If the terminal has become narrower,
+// moveToRegion moves the cursor to the beginning of the region. If the terminal has become narrower,
 // lines of the region may have been wrapped.
-func (v *View) back(b *bytes.Buffer, cols int) {
+func (v *View) moveToRegion(b *bytes.Buffer, cols int) {
 	up := 0
 	for _, line := range v.region {
 		up++
@@ -247,21 +247,21 @@ func (v *View) Resume() {
 	v.mu.Lock()
 	v.suspended = v.yielded
 	v.mu.Unlock()
-	v.stir()
+	v.requestFrame()
 }
 
 // Yield returns a writer to w, a pipe, that removes the region from the screen for good before
 // the first byte. The program that reads the pipe may write to the same terminal, and the next
 // frame would overwrite its output.
-func (v *View) Yield(w io.Writer) io.Writer { return &yielding{to: w, view: v} }
+func (v *View) Yield(w io.Writer) io.Writer { return &yieldWriter{to: w, view: v} }
 
-type yielding struct {
+type yieldWriter struct {
 	to   io.Writer
 	view *View
 	once sync.Once
 }
 
-func (y *yielding) Write(p []byte) (int, error) {
+func (y *yieldWriter) Write(p []byte) (int, error) {
 	y.once.Do(func() {
 		y.view.mu.Lock()
 		y.view.yielded = true
@@ -277,17 +277,17 @@ func (v *View) Redraw() {
 	v.screen.Lock()
 	v.region = nil
 	v.screen.Unlock()
-	v.stir()
+	v.requestFrame()
 }
 
 // Above returns a writer of lines that are shown unchanged above the region.
-func (v *View) Above() io.Writer { return v.writer(&scroll{view: v}) }
+func (v *View) Above() io.Writer { return v.writer(&aboveWriter{view: v}) }
 
 // Output returns a writer for the run's output. Its lines are sanitized and shown above the
 // region.
-func (v *View) Output() io.Writer { return v.writer(&scroll{view: v, harmless: true}) }
+func (v *View) Output() io.Writer { return v.writer(&aboveWriter{view: v, sanitize: true}) }
 
-func (v *View) writer(s *scroll) *scroll {
+func (v *View) writer(s *aboveWriter) *aboveWriter {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.writers = append(v.writers, s)
@@ -300,37 +300,37 @@ func (v *View) Streams(step dag.ID) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if n := v.tree.Find(step); n != nil {
-		n.Data.streams = true
+		n.Data.streamed = true
 	}
 }
 
-// scroll is a writer of whole lines above the region.
-type scroll struct {
+// aboveWriter is a writer of whole lines above the region.
+type aboveWriter struct {
 	view     *View
-	harmless bool
+	sanitize bool
 	mu       sync.Mutex
 	partial  []byte
 }
 
-func (s *scroll) Write(p []byte) (int, error) {
+func (s *aboveWriter) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.partial = append(s.partial, p...)
 	end := bytes.LastIndexByte(s.partial, '\n') + 1
-	if len(s.partial)-end > longestLine {
+	if len(s.partial)-end > maxLine {
 		end = wholeRunes(s.partial)
 	}
 	if end == 0 {
 		return len(p), nil
 	}
-	s.view.scroll(s.lines(s.partial[:end]), s.harmless)
+	s.view.queueLines(s.lines(s.partial[:end]), s.sanitize)
 	s.partial = append(s.partial[:0], s.partial[end:]...)
 	return len(p), nil
 }
 
 // lines returns whole lines as they are written to the terminal.
-func (s *scroll) lines(text []byte) []byte {
-	if !s.harmless {
+func (s *aboveWriter) lines(text []byte) []byte {
+	if !s.sanitize {
 		return bytes.Clone(text)
 	}
 	var out []byte
@@ -343,25 +343,25 @@ func (s *scroll) lines(text []byte) []byte {
 }
 
 // flush ends and writes an unfinished line.
-func (s *scroll) flush() {
+func (s *aboveWriter) flush() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.partial) > 0 {
-		s.view.scroll(s.lines(append(s.partial, '\n')), s.harmless)
+		s.view.queueLines(s.lines(append(s.partial, '\n')), s.sanitize)
 		s.partial = nil
 	}
 }
 
-// scroll queues whole lines for the next frame. If there are many, or the region is not on the
+// queueLines queues whole lines for the next frame. If there are many, or the region is not on the
 // screen, it writes them at once.
-func (v *View) scroll(lines []byte, output bool) {
+func (v *View) queueLines(lines []byte, output bool) {
 	v.mu.Lock()
-	v.tree.echoed = v.tree.echoed || output
+	v.tree.outputAbove = v.tree.outputAbove || output
 	v.above = append(v.above, lines...)
 	now := len(v.above) > maxAbove || v.suspended
 	v.mu.Unlock()
 	if !now {
-		v.stir()
+		v.requestFrame()
 		return
 	}
 	v.screen.Lock()
@@ -379,7 +379,7 @@ func (v *View) scroll(lines []byte, output bool) {
 // failures and their reasons.
 func (v *View) Close() {
 	close(v.quit)
-	<-v.over
+	<-v.done
 	for _, s := range v.writers {
 		s.flush()
 	}
@@ -394,7 +394,7 @@ func (v *View) Close() {
 	}
 	v.show(v.above, lines, c.cols)
 	v.above, v.region = nil, nil
-	v.tree.failures(&reporter{w: v.w, color: v.o.Color, noLogs: v.o.NoLogs, scene: v.tree.scene})
+	v.tree.failures(&reporter{w: v.w, color: v.o.Color, noLogs: v.o.NoLogs, plan: v.tree.plan})
 }
 
 // summary returns the last frame. It is one line if the tool is a single command that succeeded.

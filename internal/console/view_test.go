@@ -182,8 +182,8 @@ func TestTreeForgets(t *testing.T) {
 		}
 	}
 	tr.apply(dag.Event{Kind: dag.RunResumed, Time: zero, Reset: []dag.ID{"lint", "setup", "setup/warm", "nowhere"}})
-	if tr.Root.Failures != 0 || tr.Settled != 2 || nameOf(tr.Root.Inside.Pending.First) != "lint" {
-		t.Errorf("after the reset: %d failed, %d of %d, next %s", tr.Root.Failures, tr.Settled, tr.Total, nameOf(tr.Root.Inside.Pending.First))
+	if tr.Root.Failures != 0 || tr.Settled != 2 || displayName(tr.Root.Inside.Pending.First) != "lint" {
+		t.Errorf("after the reset: %d failed, %d of %d, next %s", tr.Root.Failures, tr.Settled, tr.Total, displayName(tr.Root.Inside.Pending.First))
 	}
 	end("nowhere/at/all", dag.Failed)
 	end("build[3", dag.Failed)
@@ -374,7 +374,7 @@ func TestViewFlood(t *testing.T) {
 		})
 	}
 	all.Wait()
-	fmt.Fprint(w, strings.Repeat("x", 3*longestLine))
+	fmt.Fprint(w, strings.Repeat("x", 3*maxLine))
 	v.Close()
 	text := s.String()
 	for i := range 4 {
@@ -382,7 +382,7 @@ func TestViewFlood(t *testing.T) {
 			t.Errorf("%d whole lines of %c", n, 'a'+i)
 		}
 	}
-	if n := strings.Count(text, "x"); n != 3*longestLine {
+	if n := strings.Count(text, "x"); n != 3*maxLine {
 		t.Errorf("%d bytes of the line without end", n)
 	}
 }

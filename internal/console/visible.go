@@ -38,7 +38,7 @@ func visible(s, escape string) string {
 			b.WriteString(`\t`)
 		case strings.ContainsRune(escape, r):
 			b.WriteString(`\` + string(r))
-		case unseen(r), marks > maxMarks, marks > 0 && i == 0:
+		case deceptive(r), marks > maxMarks, marks > 0 && i == 0:
 			fmt.Fprintf(&b, "<U+%04X>", r)
 		default:
 			b.WriteRune(r)
@@ -50,13 +50,13 @@ func visible(s, escape string) string {
 // maxMarks is how many accents a letter may have. More of them extend into other lines.
 const maxMarks = 2
 
-// fromTheRight are the right-to-left scripts, which terminals may reorder.
-var fromTheRight = []*unicode.RangeTable{unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko,
+// rightToLeft are the right-to-left scripts, which terminals may reorder.
+var rightToLeft = []*unicode.RangeTable{unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko,
 	unicode.Samaritan, unicode.Mandaic, unicode.Adlam, unicode.Hanifi_Rohingya, unicode.Mende_Kikakui, unicode.Yezidi,
 	unicode.Imperial_Aramaic, unicode.Phoenician, unicode.Lydian, unicode.Avestan, unicode.Old_Turkic}
 
-// unseen reports whether a character may be invisible or look like another one.
-func unseen(r rune) bool {
+// deceptive reports whether a character may be invisible or look like another one.
+func deceptive(r rune) bool {
 	switch {
 	case r == ' ':
 		return false
@@ -65,12 +65,12 @@ func unseen(r rune) bool {
 		r == 0x2800: // a Braille pattern without a dot
 		return true
 	}
-	return r >= 0x590 && unicode.In(r, fromTheRight...)
+	return r >= 0x590 && unicode.In(r, rightToLeft...)
 }
 
-// strange lists the non-ASCII characters of a name with their numbers, each once and at most
+// strangeCharacters lists the non-ASCII characters of a name with their numbers, each once and at most
 // ten, because they may look like others. It returns "" if there are none.
-func strange(name string) string {
+func strangeCharacters(name string) string {
 	var list []string
 	for _, r := range name {
 		if word := fmt.Sprintf("%s U+%04X", Quote(string(r)), r); r >= 0x80 && len(list) < 10 && !strings.Contains(strings.Join(list, " "), word) {

@@ -14,12 +14,12 @@ import (
 // checker collects the diagnostics of one script: code that the language allows and that is most
 // likely a mistake.
 type checker struct {
-	text    tool.Text
-	form    Form
-	tree    *Tree
-	vars    []string
-	globals []string // the built-in names of the script's world
-	found   tool.Diagnostics
+	text        tool.Text
+	form        Form
+	tree        *Tree
+	vars        []string
+	globals     []string // the built-in names of the script's world
+	diagnostics tool.Diagnostics
 }
 
 // Check reports code that parses but is most likely a mistake: a body that returns nothing,
@@ -28,20 +28,20 @@ type checker struct {
 // to the script, and globals are the built-in names of its world.
 func (t *Tree) Check(text tool.Text, vars, globals []string) tool.Diagnostics {
 	c := &checker{text: text, form: t.Source.Form, tree: t, vars: vars, globals: globals}
-	c.returns()
-	c.names()
-	c.loops()
-	return c.found
+	c.checkReturns()
+	c.checkNames()
+	c.checkLoops()
+	return c.diagnostics
 }
 
-func (c *checker) lint(severity tool.Severity, code string, n ast.Node, length int, message, hint string) {
+func (c *checker) report(severity tool.Severity, code string, n ast.Node, length int, message, hint string) {
 	off := c.tree.Source.offset(n.Idx0())
-	c.found = append(c.found, tool.Diagnostic{Code: code, Severity: severity, Pos: c.text.At(off), Len: length, Message: message, Hint: hint})
+	c.diagnostics = append(c.diagnostics, tool.Diagnostic{Code: code, Severity: severity, Pos: c.text.At(off), Len: length, Message: message, Hint: hint})
 }
 
-// returns reports a Body that cannot reach a return statement. A Body that always throws is
+// checkReturns reports a Body that cannot reach a return statement. A Body that always throws is
 // allowed.
-func (c *checker) returns() {
+func (c *checker) checkReturns() {
 	if c.form != Body {
 		return
 	}
@@ -49,13 +49,13 @@ func (c *checker) returns() {
 	if ends := f.list(c.tree.body.Body.List); f.returns || !ends {
 		return
 	}
-	c.found = append(c.found, tool.Diagnostic{Code: "js-no-return", Severity: tool.Error, Pos: c.text.At(len(strings.TrimRight(c.text.S, " \t\r\n"))),
+	c.diagnostics = append(c.diagnostics, tool.Diagnostic{Code: "js-no-return", Severity: tool.Error, Pos: c.text.At(len(strings.TrimRight(c.text.S, " \t\r\n"))),
 		Message: "the script returns nothing",
 		Hint:    "end it with return and the value for the next step, as in: return result;"})
 }
 
-// gone maps names that scripts often use and do not have to what they can use instead.
-var gone = map[string]string{
+// unavailable maps names that scripts often use and do not have to what they can use instead.
+var unavailable = map[string]string{
 	"require":  "a script cannot load modules; write a .tool.js if you need them",
 	"process":  "a script cannot access the process; pass what it needs as a parameter",
 	"global":   "use globalThis, the global object",
@@ -64,28 +64,28 @@ var gone = map[string]string{
 	"Function": "scripts cannot run text as code; write the function itself",
 }
 
-// names reports the names that the script uses and does not declare.
-func (c *checker) names() {
-	known, called := c.declared(), called(c.tree.body)
+// checkNames reports the names that the script uses and does not declare.
+func (c *checker) checkNames() {
+	known, called := c.declaredNames(), calledIdentifiers(c.tree.body)
 	visit(c.tree.body.Body, func(n ast.Node) bool {
 		id, ok := n.(*ast.Identifier)
 		if !ok {
 			return true
 		}
 		name := id.Name.String()
-		advice, none := gone[name]
+		advice, none := unavailable[name]
 		switch {
 		case known[name], name == "Function" && !called[id]:
 		case none && !(c.form == Step && name == "require"):
-			c.lint(tool.Error, "js-forbidden", id, len(name), name+" is not available in scripts", advice)
+			c.report(tool.Error, "js-forbidden", id, len(name), name+" is not available in scripts", advice)
 		case !slices.Contains(c.globals, name):
-			c.unknown(id, name)
+			c.reportUndeclared(id, name)
 		}
 		return true
 	})
 }
 
-func (c *checker) unknown(id *ast.Identifier, name string) {
+func (c *checker) reportUndeclared(id *ast.Identifier, name string) {
 	hint := "declare it with const or let; a script can use the built-in names of JavaScript"
 	if len(c.vars) > 0 {
 		hint += " and " + strings.Join(c.vars, ", ")
@@ -93,48 +93,48 @@ func (c *checker) unknown(id *ast.Identifier, name string) {
 	if near := tool.Near(name, slices.Concat(c.vars, c.globals)); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, ", ") + "?"
 	}
-	c.lint(tool.Warning, "js-undeclared", id, len(name), strconv.Quote(name)+" is not declared", hint)
+	c.report(tool.Warning, "js-undeclared", id, len(name), strconv.Quote(name)+" is not declared", hint)
 }
 
-// declared returns all names that the script declares or assigns anywhere, the variables of the
+// declaredNames returns all names that the script declares or assigns anywhere, the variables of the
 // call, and the names that the script probes with typeof. It ignores scopes: a name that is
 // declared in one function and used in another counts as declared, so that only certain mistakes
 // are reported.
-func (c *checker) declared() map[string]bool {
+func (c *checker) declaredNames() map[string]bool {
 	known := map[string]bool{"arguments": true, "undefined": true}
 	for _, name := range c.vars {
 		known[name] = true
 	}
 	add := func(name string) { known[name] = true }
-	names(c.tree.body.Body, add)
-	probed(c.tree.body.Body, add)
+	addAllDeclared(c.tree.body.Body, add)
+	addTypeofNames(c.tree.body.Body, add)
 	return known
 }
 
-// loops warns about loops that never end.
-func (c *checker) loops() {
+// checkLoops warns about loops that never end.
+func (c *checker) checkLoops() {
 	looked := 0
 	visit(c.tree.body.Body, func(n ast.Node) bool {
 		var body ast.Statement
 		switch n := n.(type) {
 		case *ast.WhileStatement:
-			if always(n.Test) {
+			if alwaysTrue(n.Test) {
 				body = n.Body
 			}
 		case *ast.DoWhileStatement:
-			if always(n.Test) {
+			if alwaysTrue(n.Test) {
 				body = n.Body
 			}
 		case *ast.ForStatement:
-			if n.Test == nil || always(n.Test) {
+			if n.Test == nil || alwaysTrue(n.Test) {
 				body = n.Body
 			}
 		}
 		if body != nil {
 			looked++
 		}
-		if body != nil && looked <= maxLoops && !ends(body) {
-			c.lint(tool.Warning, "js-endless-loop", n, 1, "this loop never ends: it contains no break, return or throw",
+		if body != nil && looked <= maxLoops && !canEnd(body) {
+			c.report(tool.Warning, "js-endless-loop", n, 1, "this loop never ends: it contains no break, return or throw",
 				"give it a condition; otherwise it runs until the time limit, and the step fails")
 		}
 		return true
@@ -145,9 +145,9 @@ func (c *checker) loops() {
 // whole body of the loop.
 const maxLoops = 100
 
-// ends reports whether a loop's body contains a statement that can end the loop, or an await or
+// canEnd reports whether a loop's body contains a statement that can end the loop, or an await or
 // yield, which lets other code run.
-func ends(body ast.Statement) (found bool) {
+func canEnd(body ast.Statement) (found bool) {
 	visit(body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.ReturnStatement, *ast.ThrowStatement, *ast.AwaitExpression, *ast.YieldExpression:

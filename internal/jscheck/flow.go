@@ -8,9 +8,9 @@ import (
 // flow follows the statements of a function and finds out whether a return can be reached. It
 // visits each statement once and evaluates no conditions except literal ones.
 type flow struct {
-	returns bool
-	breaks  int // break statements that can be reached, whichever statement they leave
-	goesOn  int // continue statements that can be reached
+	returns   bool
+	breaks    int // break statements that can be reached, whichever statement they leave
+	continues int // continue statements that can be reached
 }
 
 // list reports whether the end of the statements can be reached.
@@ -35,7 +35,7 @@ func (f *flow) statement(s ast.Statement) bool {
 		if s.Token == token.BREAK {
 			f.breaks++
 		} else {
-			f.goesOn++
+			f.continues++
 		}
 		return false
 	case *ast.BlockStatement:
@@ -44,13 +44,13 @@ func (f *flow) statement(s ast.Statement) bool {
 		then := f.statement(s.Consequent)
 		return s.Alternate == nil || f.statement(s.Alternate) || then
 	case *ast.WhileStatement:
-		return f.left(s.Body) || !always(s.Test)
+		return f.leavesLoop(s.Body) || !alwaysTrue(s.Test)
 	case *ast.DoWhileStatement:
-		breaks, goesOn := f.breaks, f.goesOn
+		breaks, goesOn := f.breaks, f.continues
 		end := f.statement(s.Body)
-		return end && !always(s.Test) || f.breaks > breaks || f.goesOn > goesOn
+		return end && !alwaysTrue(s.Test) || f.breaks > breaks || f.continues > goesOn
 	case *ast.ForStatement:
-		return f.left(s.Body) || s.Test != nil && !always(s.Test)
+		return f.leavesLoop(s.Body) || s.Test != nil && !alwaysTrue(s.Test)
 	case *ast.ForInStatement:
 		f.statement(s.Body)
 	case *ast.ForOfStatement:
@@ -68,9 +68,9 @@ func (f *flow) statement(s ast.Statement) bool {
 	return true
 }
 
-// left reports whether a break in a loop's body may leave the loop. A break that leaves an inner
+// leavesLoop reports whether a break in a loop's body may leave the loop. A break that leaves an inner
 // loop counts too, which only means that one mistake fewer is reported.
-func (f *flow) left(body ast.Statement) bool {
+func (f *flow) leavesLoop(body ast.Statement) bool {
 	breaks := f.breaks
 	f.statement(body)
 	return f.breaks > breaks
@@ -92,8 +92,8 @@ func (f *flow) try(s *ast.TryStatement) bool {
 	return (s.Finally == nil || f.list(s.Finally.List)) && end
 }
 
-// always reports whether a condition is a literal that is always true.
-func always(test ast.Expression) bool {
+// alwaysTrue reports whether a condition is a literal that is always true.
+func alwaysTrue(test ast.Expression) bool {
 	switch t := test.(type) {
 	case *ast.BooleanLiteral:
 		return t.Value

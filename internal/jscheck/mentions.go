@@ -44,11 +44,11 @@ func (m *mentions) visit(n ast.Node) { visit(n, m.node) }
 func (m *mentions) node(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.FunctionLiteral, *ast.ArrowFunctionLiteral:
-		return !m.hidden(n)
+		return !m.shadows(n)
 	case *ast.Binding:
-		return !m.pattern(n.Target, n.Initializer)
+		return !m.destructuring(n.Target, n.Initializer)
 	case *ast.AssignExpression:
-		return !m.pattern(n.Left, n.Right)
+		return !m.destructuring(n.Left, n.Right)
 	case *ast.CallExpression:
 		return !m.chain(n.Callee, true, n.ArgumentList)
 	case ast.Expression:
@@ -61,38 +61,38 @@ func (m *mentions) node(n ast.Node) bool {
 // functions.
 func (m *mentions) redeclared(body ast.Node) (found bool) {
 	visit(body, func(n ast.Node) bool {
-		declares(n, func(name string) { found = found || name == m.variable })
+		addDeclared(n, func(name string) { found = found || name == m.variable })
 		return !isFunction(n)
 	})
 	return found
 }
 
-// hidden reports whether a function declares or assigns the variable's name itself, so that the
+// shadows reports whether a function declares or assigns the variable's name itself, so that the
 // name means something else in it.
-func (m *mentions) hidden(f ast.Node) (found bool) {
+func (m *mentions) shadows(f ast.Node) (found bool) {
 	visit(f, func(n ast.Node) bool {
-		declares(n, func(name string) { found = found || name == m.variable })
+		addDeclared(n, func(name string) { found = found || name == m.variable })
 		return n == f || !isFunction(n)
 	})
 	return found
 }
 
-// member is one link of a chain: a property with its name, or "" if the name is not a literal.
-type member struct {
+// chainLink is one link of a chain: a property with its name, or "" if the name is not a literal.
+type chainLink struct {
 	name    string
 	end     file.Idx
 	dynamic ast.Expression // x in [x]
 }
 
-// links splits a chain into its first expression and the properties after it, in order.
-func links(e ast.Expression) (base ast.Expression, list []member) {
+// chainLinks splits a chain into its first expression and the properties after it, in order.
+func chainLinks(e ast.Expression) (base ast.Expression, list []chainLink) {
 	for {
 		switch n := e.(type) {
 		case *ast.DotExpression:
-			list = append(list, member{name: n.Identifier.Name.String(), end: n.Identifier.Idx1()})
+			list = append(list, chainLink{name: n.Identifier.Name.String(), end: n.Identifier.Idx1()})
 			e = n.Left
 		case *ast.BracketExpression:
-			link := member{end: n.Idx1(), dynamic: n.Member}
+			link := chainLink{end: n.Idx1(), dynamic: n.Member}
 			if s, ok := n.Member.(*ast.StringLiteral); ok {
 				link.name = s.Value.String()
 			}
@@ -112,7 +112,7 @@ func links(e ast.Expression) (base ast.Expression, list []member) {
 // chain handles an expression that begins with the variable, and reports whether it is one. If
 // the expression is called, its last link is a method and not part of the path.
 func (m *mentions) chain(e ast.Expression, called bool, args []ast.Expression) bool {
-	base, list := links(e)
+	base, list := chainLinks(e)
 	id, ok := base.(*ast.Identifier)
 	if !ok || id.Name.String() != m.variable {
 		return false
@@ -124,7 +124,7 @@ func (m *mentions) chain(e ast.Expression, called bool, args []ast.Expression) b
 		m.visit(arg)
 	}
 	if len(list) == 0 || list[0].name == "" || called && len(list) == 1 {
-		m.otherwise(id)
+		m.useWhole(id)
 		return true
 	}
 	found := Mention{Name: list[0].name, Off: m.source.offset(id.Idx)}
@@ -142,22 +142,22 @@ func (m *mentions) chain(e ast.Expression, called bool, args []ast.Expression) b
 	return true
 }
 
-func (m *mentions) otherwise(n ast.Node) {
+func (m *mentions) useWhole(n ast.Node) {
 	if !m.whole {
 		m.whole, m.at = true, m.source.offset(n.Idx0())
 	}
 }
 
-// pattern handles a destructuring of the variable, such as const {build, test: t} = steps, and
+// destructuring handles a destructuring of the variable, such as const {build, test: t} = steps, and
 // reports whether it is one.
-func (m *mentions) pattern(target, value ast.Expression) bool {
+func (m *mentions) destructuring(target, value ast.Expression) bool {
 	id, ok := value.(*ast.Identifier)
 	pattern, object := target.(*ast.ObjectPattern)
 	if !ok || !object || id.Name.String() != m.variable {
 		return false
 	}
 	if pattern.Rest != nil {
-		m.otherwise(id)
+		m.useWhole(id)
 	}
 	for _, p := range pattern.Properties {
 		switch p := p.(type) {
@@ -168,7 +168,7 @@ func (m *mentions) pattern(target, value ast.Expression) bool {
 			if key, ok := p.Key.(*ast.StringLiteral); ok && !p.Computed {
 				m.add(p, key.Value.String())
 			} else {
-				m.otherwise(id)
+				m.useWhole(id)
 			}
 			m.visit(p.Value)
 		}

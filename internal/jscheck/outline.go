@@ -34,9 +34,9 @@ func OutlineOf(m *tool.Module) Outline {
 		var found map[string]method
 		switch n := n.(type) {
 		case *ast.ObjectLiteral:
-			found = methodsOf(n.Value)
+			found = objectMethods(n.Value)
 		case *ast.ClassLiteral:
-			found = methodsOfClass(n.Body)
+			found = classMethods(n.Body)
 		}
 		if found["execute"].body != nil || len(found) > len(o.methods) && o.methods["execute"].body == nil {
 			o.methods = found
@@ -54,30 +54,30 @@ func SourceOf(m *tool.Module) Source {
 // toolMethods are the names of the methods that a tool may have.
 var toolMethods = []string{"getMetadata", "getSchema", "execute", "getDependencies", "getBusinessErrors", "init", "cleanup", "getBridges", "getMockArgs", "getBridgeErrors"}
 
-func methodsOf(list []ast.Property) map[string]method {
+func objectMethods(list []ast.Property) map[string]method {
 	found := map[string]method{}
 	for _, p := range list {
 		switch p := p.(type) {
 		case *ast.PropertyKeyed:
-			add(found, p.Key, p.Value)
+			addMethod(found, p.Key, p.Value)
 		case *ast.PropertyShort: // { execute }: the function is defined elsewhere
-			add(found, &p.Name, &p.Name)
+			addMethod(found, &p.Name, &p.Name)
 		}
 	}
 	return found
 }
 
-func methodsOfClass(list []ast.ClassElement) map[string]method {
+func classMethods(list []ast.ClassElement) map[string]method {
 	found := map[string]method{}
 	for _, e := range list {
 		if m, ok := e.(*ast.MethodDefinition); ok {
-			add(found, m.Key, m.Body)
+			addMethod(found, m.Key, m.Body)
 		}
 	}
 	return found
 }
 
-func add(found map[string]method, key ast.Expression, body ast.Node) {
+func addMethod(found map[string]method, key ast.Expression, body ast.Node) {
 	for _, name := range toolMethods {
 		if keyName(key) == name {
 			found[name] = method{key.Idx0(), body}
@@ -96,26 +96,26 @@ func keyName(key ast.Expression) string {
 	return ""
 }
 
-// Place returns the position of a method, or of what it returns at a path such as
+// Position returns the position of a method, or of what it returns at a path such as
 // parameters.properties.NAME or [2].match, as far as the path can be followed in a literal. For
 // a method that the tool does not have it returns the beginning of the file.
-func (o Outline) Place(name, path string) tool.Pos {
+func (o Outline) Position(name, path string) tool.Pos {
 	m, ok := o.methods[name]
 	if !ok {
 		return tool.Pos{File: o.source.File, Line: 1, Col: 1}
 	}
 	at := m.at
-	for _, answer := range answers(m.body) {
-		if found := inside(answer, splitPath(path)); found != 0 {
+	for _, answer := range returnedExpressions(m.body) {
+		if found := positionInLiteral(answer, splitPath(path)); found != 0 {
 			at = found
 		}
 	}
 	return o.source.Pos(o.source.offset(at))
 }
 
-// answers returns the expressions that a function itself returns; functions inside it are left
+// returnedExpressions returns the expressions that a function itself returns; functions inside it are left
 // out.
-func answers(body ast.Node) (list []ast.Expression) {
+func returnedExpressions(body ast.Node) (list []ast.Expression) {
 	switch f := body.(type) {
 	case *ast.ArrowFunctionLiteral:
 		if e, ok := f.Body.(*ast.ExpressionBody); ok {
@@ -136,9 +136,9 @@ func answers(body ast.Node) (list []ast.Expression) {
 	return list
 }
 
-// inside returns the position that a path leads to in a literal, as far as the path can be
+// positionInLiteral returns the position that a path leads to in a literal, as far as the path can be
 // followed, or 0 if it cannot be followed at all.
-func inside(e ast.Expression, path []string) (at file.Idx) {
+func positionInLiteral(e ast.Expression, path []string) (at file.Idx) {
 	for _, part := range path {
 		next := ast.Expression(nil)
 		switch v := e.(type) {

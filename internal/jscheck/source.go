@@ -32,8 +32,8 @@ const (
 	Step                   // statements of a js: step, which may return
 )
 
-// Wide reports whether the world of the form has more than the language.
-func Wide(f Form) bool { return f == Module || f == Step }
+// HasHostAPI reports whether the world of the form has more than the language.
+func HasHostAPI(f Form) bool { return f == Module || f == Step }
 
 // Source is a script in the form in which it is sent to the process that runs it.
 type Source struct {
@@ -54,10 +54,10 @@ func (s Source) Digest() string {
 // ScriptName is the file name of the author's script in goja's positions.
 const ScriptName = "script"
 
-// around returns the code that is put before the author's text, on the same first line, and
+// wrapper returns the code that is put before the author's text, on the same first line, and
 // after its last line. Everything except a module is parsed as an async function, so that await
 // is always a keyword; see Parse.
-func (f Form) around() (before, after string) {
+func (f Form) wrapper() (before, after string) {
 	switch f {
 	case Expression:
 		return "(async function () {_=", "\n})"
@@ -75,9 +75,9 @@ const MaxScript = 64 << 10
 // program whose stack overflows cannot recover.
 const maxNesting = 1000
 
-// labels matches 50 consecutive labels, more than there are loops to leave. The time that goja's
+// consecutiveLabels matches 50 consecutive labels, more than there are loops to leave. The time that goja's
 // parser takes for labels grows with the cube of their number.
-var labels = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:[\pL\w$]+\s*:\s*){50}`) })
+var consecutiveLabels = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:[\pL\w$]+\s*:\s*){50}`) })
 
 // Tree is a source that has been parsed.
 type Tree struct {
@@ -86,9 +86,9 @@ type Tree struct {
 	body    *ast.FunctionLiteral // the function around the author's text
 }
 
-// Complete returns the program to compile. It changes the tree and must be called only once.
-func (t *Tree) Complete() *ast.Program {
-	t.properties()
+// PreparedProgram returns the program to compile. It changes the tree and must be called only once.
+func (t *Tree) PreparedProgram() *ast.Program {
+	t.useUnicodeEngine()
 	return t.program
 }
 
@@ -96,33 +96,33 @@ func (t *Tree) Complete() *ast.Program {
 // of a Module.
 func (s Source) Parse() (t *Tree, p *Problem) {
 	defer RecoverTo(&p)
-	if p := s.bounds(); p != nil {
+	if p := s.checkLimits(); p != nil {
 		return nil, p
 	}
-	before, after := s.Form.around()
+	before, after := s.Form.wrapper()
 	// Without the option, goja would read from the disk a source map that a comment names.
 	program, err := parser.ParseFile(nil, ScriptName, before+s.Text+after, 0, parser.WithDisableSourceMaps)
 	if err != nil {
-		return nil, s.syntax(err)
+		return nil, s.syntaxProblem(err)
 	}
-	body := function(program)
+	body := wrapperFunction(program)
 	if body == nil || int(body.Body.RightBrace) != len(before)+len(s.Text)+len(after)-1 {
-		return nil, &Problem{Off: s.firstClose(program), Message: "Unexpected token }"}
+		return nil, &Problem{Off: s.wrapperEnd(program), Message: "Unexpected token }"}
 	}
 	t = &Tree{Source: s, program: program, body: body}
-	if s.Form == Expression && !t.returnValue() {
+	if s.Form == Expression && !t.returnExpression() {
 		return nil, &Problem{Message: "this is not a single expression", Off: 0}
 	}
-	body.Async = s.Form != Module && t.awaits()
+	body.Async = s.Form != Module && t.usesAwait()
 	return t, nil
 }
 
-// bounds rejects sources that would take the parser too much time or stack.
-func (s Source) bounds() *Problem {
+// checkLimits rejects sources that would take the parser too much time or stack.
+func (s Source) checkLimits() *Problem {
 	if s.Form != Module && len(s.Text) > MaxScript {
 		return &Problem{Off: MaxScript, Message: fmt.Sprintf("the script is longer than %d KiB", MaxScript>>10)}
 	}
-	if at := labels().FindStringIndex(s.Text); s.Form != Module && at != nil {
+	if at := consecutiveLabels().FindStringIndex(s.Text); s.Form != Module && at != nil {
 		return &Problem{Off: at[0], Message: "there are too many consecutive labels here"}
 	}
 	open := 0
@@ -140,8 +140,8 @@ func (s Source) bounds() *Problem {
 	return nil
 }
 
-// function returns the one function that the program consists of, or nil if it is anything else.
-func function(p *ast.Program) *ast.FunctionLiteral {
+// wrapperFunction returns the one function that the program consists of, or nil if it is anything else.
+func wrapperFunction(p *ast.Program) *ast.FunctionLiteral {
 	if len(p.Body) != 1 {
 		return nil
 	}
@@ -153,8 +153,8 @@ func function(p *ast.Program) *ast.FunctionLiteral {
 	return f
 }
 
-// firstClose returns the offset at which the author's text closes the function around it.
-func (s Source) firstClose(p *ast.Program) (off int) {
+// wrapperEnd returns the offset at which the author's text closes the function around it.
+func (s Source) wrapperEnd(p *ast.Program) (off int) {
 	visit(p, func(n ast.Node) bool {
 		f, ok := n.(*ast.FunctionLiteral)
 		if ok && f.Function == 2 {
@@ -165,9 +165,9 @@ func (s Source) firstClose(p *ast.Program) (off int) {
 	return off
 }
 
-// returnValue turns `_=expression` into a return statement. It reports whether the text is a
+// returnExpression turns `_=expression` into a return statement. It reports whether the text is a
 // single expression.
-func (t *Tree) returnValue() bool {
+func (t *Tree) returnExpression() bool {
 	if len(t.body.Body.List) != 1 {
 		return false
 	}
@@ -188,8 +188,8 @@ func (t *Tree) returnValue() bool {
 	return true
 }
 
-// awaits reports whether the script itself, and not only a function in it, uses await.
-func (t *Tree) awaits() (found bool) {
+// usesAwait reports whether the script itself, and not only a function in it, uses await.
+func (t *Tree) usesAwait() (found bool) {
 	visit(t.body.Body, func(n ast.Node) bool {
 		_, await := n.(*ast.AwaitExpression)
 		found = found || await
@@ -200,14 +200,14 @@ func (t *Tree) awaits() (found bool) {
 
 // offset converts a position of goja to an offset in the author's text.
 func (s Source) offset(at file.Idx) int {
-	before, _ := s.Form.around()
+	before, _ := s.Form.wrapper()
 	return min(max(int(at)-1-len(before), 0), len(s.Text))
 }
 
 // OffsetOf converts a line and column to an offset in the author's text. They are counted as
 // goja counts them: columns in bytes, lines by every line terminator of the language.
 func (s Source) OffsetOf(line, col int) int {
-	before, _ := s.Form.around()
+	before, _ := s.Form.wrapper()
 	if line <= 1 {
 		return min(max(col-1-len(before), 0), len(s.Text))
 	}
@@ -251,8 +251,8 @@ func RecoverTo(p **Problem) {
 	}
 }
 
-// syntax turns an error of the parser into a problem.
-func (s Source) syntax(err error) *Problem {
+// syntaxProblem turns an error of the parser into a problem.
+func (s Source) syntaxProblem(err error) *Problem {
 	var list parser.ErrorList
 	if errors.As(err, &list) && len(list) > 0 { // errors after the first are usually consequences of it
 		at := list[0].Position

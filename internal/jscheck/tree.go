@@ -21,7 +21,7 @@ func visit(n ast.Node, f func(ast.Node) bool) {
 		return
 	}
 	for i := range v.NumField() {
-		if !named(v, v.Type().Field(i).Name) {
+		if !isNameField(v, v.Type().Field(i).Name) {
 			visitField(v.Field(i), f)
 		}
 	}
@@ -47,9 +47,9 @@ func visitField(v reflect.Value, f func(ast.Node) bool) {
 	}
 }
 
-// named reports whether a field of a node holds a name, or nodes that are also reachable through
+// isNameField reports whether a field of a node holds a name, or nodes that are also reachable through
 // another field.
-func named(node reflect.Value, field string) bool {
+func isNameField(node reflect.Value, field string) bool {
 	switch field {
 	case "DeclarationList", "File", "Label", "Meta", "Property":
 		return true

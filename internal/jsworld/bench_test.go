@@ -19,7 +19,7 @@ func BenchmarkParts(b *testing.B) {
 	b.Run("widen", func(b *testing.B) {
 		for b.Loop() {
 			w := NewWorld()
-			if err := w.widen(); err != nil {
+			if err := w.addHostAPI(); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -34,13 +34,13 @@ func BenchmarkParts(b *testing.B) {
 	w := NewWorld()
 	b.Run("value in", func(b *testing.B) {
 		for b.Loop() {
-			valueOf(w.vm, vars)
+			fromJSON(w.vm, vars)
 		}
 	})
-	v := valueOf(w.vm, vars)
+	v := fromJSON(w.vm, vars)
 	b.Run("value out", func(b *testing.B) {
 		for b.Loop() {
-			jsonOf(w.vm, v, "the result")
+			toJSON(w.vm, v, "the result")
 		}
 	})
 	call := &Frame{Kind: FrameCall, Digest: strings.Repeat("d", 64), Body: vars, Limit: 5 * time.Second}
@@ -56,7 +56,7 @@ func BenchmarkParts(b *testing.B) {
 		b.Run(what, func(b *testing.B) {
 			in := bytes.NewReader(nil)
 			w := NewWire(in, nil)
-			w.trusts = trusts
+			w.trusted = trusts
 			for b.Loop() {
 				in.Reset(sent.Bytes())
 				if _, err := w.Receive(); err != nil {

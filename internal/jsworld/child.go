@@ -22,31 +22,31 @@ const (
 	ExitMemory  = 91 // the script exceeded its memory limit
 )
 
-// ready is set when this program has called Main. If it never does, starting the program again
+// mainCalled is set when this program has called Main. If it never does, starting the program again
 // gives a second program instead of a child.
-var ready atomic.Bool
+var mainCalled atomic.Bool
 
 // Restartable reports whether this program has called Main, so that it can be started again as a
 // child.
-func Restartable() bool { return ready.Load() }
+func Restartable() bool { return mainCalled.Load() }
 
 // Main runs the child and does not return in it; see flowrun.HelperMain. In the program itself
 // it returns at once.
 func Main() {
 	if len(os.Args) != 2 || os.Args[0] != ChildName {
-		ready.Store(true)
+		mainCalled.Store(true)
 		return
 	}
 	memory, err := strconv.ParseInt(os.Args[1], 10, 64)
 	if err != nil {
 		os.Exit(1)
 	}
-	signal.Ignore(others...)
+	signal.Ignore(programSignals...)
 	leaveTerminal()
 	hideMemory()
 	runtime.GOMAXPROCS(2) // one thread for the script, one for the guard
-	c := &child{wire: NewWire(os.Stdin, os.Stdout), guard: newGuard(memory), programs: map[string]compiled{}, heard: make(chan *Frame)}
-	c.wire.trusts = true
+	c := &child{wire: NewWire(os.Stdin, os.Stdout), guard: newGuard(memory), programs: map[string]compiled{}, frames: make(chan *Frame)}
+	c.wire.trusted = true
 	go c.guard.watch(c.listen)
 	c.serve()
 }
@@ -59,15 +59,15 @@ type compiled struct {
 
 // child runs one call at a time in its own process.
 type child struct {
-	wire     *Wire
-	guard    *guard
-	programs map[string]compiled // by digest
-	spare    *World              // a world with the host API that is ready for the next call; may be nil
-	heard    chan *Frame         // the first frame that is not an answer, read by the goroutine of listen
+	wire       *Wire
+	guard      *guard
+	programs   map[string]compiled // by digest
+	spareWorld *World              // a world with the host API that is ready for the next call; may be nil
+	frames     chan *Frame         // the first frame that is not an answer, read by the goroutine of listen
 
-	mu      sync.Mutex
-	current *World // the world of the running call, or nil
-	listens bool
+	mu        sync.Mutex
+	current   *World // the world of the running call, or nil
+	listening bool
 }
 
 // serve handles frames until stdin is closed, which ends the process.
@@ -76,7 +76,7 @@ func (c *child) serve() {
 		os.Exit(0)
 	}
 	for {
-		c.do(c.next())
+		c.handle(c.next())
 	}
 }
 
@@ -84,14 +84,14 @@ func (c *child) serve() {
 // the frame comes from it.
 func (c *child) next() *Frame {
 	c.mu.Lock()
-	listens := c.listens
+	listens := c.listening
 	c.mu.Unlock()
 	if !listens {
 		return c.receive()
 	}
-	f := <-c.heard
+	f := <-c.frames
 	c.mu.Lock()
-	c.listens = false
+	c.listening = false
 	c.mu.Unlock()
 	return f
 }
@@ -110,15 +110,15 @@ func (c *child) receive() *Frame {
 func (c *child) listen() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.current == nil || c.listens {
+	if c.current == nil || c.listening {
 		return
 	}
-	c.listens = true
+	c.listening = true
 	go func() {
 		for {
 			f := c.receive()
 			if f.Kind != FrameAnswer {
-				c.heard <- f
+				c.frames <- f
 				return
 			}
 			c.answer(Answer{ID: f.ID, Value: f.Body, Error: f.Error})
@@ -135,15 +135,15 @@ func (c *child) answer(a Answer) {
 	}
 }
 
-// runs sets the world of the running call; nil means that none is running.
-func (c *child) runs(w *World) {
+// setCurrent sets the world of the running call; nil means that none is running.
+func (c *child) setCurrent(w *World) {
 	c.mu.Lock()
 	c.current = w
 	c.mu.Unlock()
 }
 
-// do handles one frame.
-func (c *child) do(f *Frame) {
+// handle handles one frame.
+func (c *child) handle(f *Frame) {
 	switch {
 	case f.Kind == FrameProgram && f.Source != nil:
 		p, failure := NewProgram(*f.Source)
@@ -153,27 +153,27 @@ func (c *child) do(f *Frame) {
 		if c.wire.Send(&Frame{Kind: FrameResult, Body: value, Rare: Rare{Error: failure}}) != nil {
 			os.Exit(0) // the program is gone
 		}
-		c.guard.tidy()
-		c.prepare(f)
+		c.guard.freeMemory()
+		c.prepareWorld(f)
 	}
 }
 
-// prepare creates a world for another call like this one. It runs after the result was sent, so
+// prepareWorld creates a world for another call like this one. It runs after the result was sent, so
 // no caller waits for it.
-func (c *child) prepare(f *Frame) {
+func (c *child) prepareWorld(f *Frame) {
 	p := c.programs[f.Digest].program
-	if p == nil || !jscheck.Wide(p.source.Form) || c.spare != nil {
+	if p == nil || !jscheck.HasHostAPI(p.source.Form) || c.spareWorld != nil {
 		return
 	}
-	if w := NewWorld(); w.widen() == nil {
-		c.spare = w
+	if w := NewWorld(); w.addHostAPI() == nil {
+		c.spareWorld = w
 	}
 }
 
 // world returns a world in which nothing has run yet: the spare one if it fits, or a new one.
 func (c *child) world(p *Program) *World {
-	if w := c.spare; w != nil && jscheck.Wide(p.source.Form) {
-		c.spare = nil
+	if w := c.spareWorld; w != nil && jscheck.HasHostAPI(p.source.Form) {
+		c.spareWorld = nil
 		return w
 	}
 	return NewWorld()
@@ -189,8 +189,8 @@ func (c *child) call(f *Frame) (json.RawMessage, *Failure) {
 		return nil, Failed(KindLost, "the JavaScript process does not have the script")
 	}
 	w := c.world(known.program)
-	c.runs(w)
-	defer c.runs(nil)
+	c.setCurrent(w)
+	defer c.setCurrent(nil)
 	c.guard.begin()
 	defer c.guard.end()
 	t := &Task{Program: known.program, Entry: f.Entry, Vars: f.Body, Limit: f.Limit}

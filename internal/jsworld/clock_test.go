@@ -12,7 +12,7 @@ func TestClockFiresLate(t *testing.T) {
 	c := NewClock(10*time.Millisecond, func() { close(fired) }, nil)
 	defer c.Pause()
 	c.mu.Lock()
-	c.since = time.Now().Add(50 * time.Millisecond)
+	c.startedAt = time.Now().Add(50 * time.Millisecond)
 	c.mu.Unlock()
 	select {
 	case <-fired:

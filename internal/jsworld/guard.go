@@ -12,34 +12,34 @@ import (
 // few milliseconds. A single allocation that is far too large fails earlier, on systems where
 // limitData sets a limit.
 type guard struct {
-	limit uint64        // bytes
-	base  atomic.Uint64 // memory in use before the call
+	limit    uint64        // bytes
+	baseline atomic.Uint64 // memory in use before the call
 
-	calls atomic.Uint64 // number of calls that began plus those that ended: odd during a call
-	rests atomic.Bool   // watch has paused and waits for wake
-	wake  chan struct{}
+	calls  atomic.Uint64 // number of calls that began plus those that ended: odd during a call
+	paused atomic.Bool   // watch has paused and waits for wake
+	wake   chan struct{}
 }
 
 const (
-	watchEvery = 4 * time.Millisecond
-	// restAfter is after how many ticks without a call the watching pauses.
-	restAfter = 25
-	// tidyOver is how many bytes of garbage a call may leave to the normal garbage collection.
-	tidyOver = 32 << 20
+	sampleInterval = 4 * time.Millisecond
+	// pauseAfterTicks is after how many ticks without a call the watching pauses.
+	pauseAfterTicks = 25
+	// freeAbove is how many bytes of garbage a call may leave to the normal garbage collection.
+	freeAbove = 32 << 20
 )
 
 func newGuard(limit int64) *guard {
 	g := &guard{limit: uint64(limit), wake: make(chan struct{}, 1)}
 	// The collector works harder the closer the memory in use is to the limit.
-	debug.SetMemoryLimit(int64(held()) + limit)
+	debug.SetMemoryLimit(int64(memoryInUse()) + limit)
 	debug.SetGCPercent(200)
 	limitData(limit)
 	return g
 }
 
-// held returns the bytes used by objects, including garbage that was not collected yet, and by
+// memoryInUse returns the bytes used by objects, including garbage that was not collected yet, and by
 // stacks.
-func held() (sum uint64) {
+func memoryInUse() (sum uint64) {
 	samples := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
 	metrics.Read(samples)
 	for _, s := range samples {
@@ -51,7 +51,7 @@ func held() (sum uint64) {
 // begin marks the beginning of a call and resumes the watching.
 func (g *guard) begin() {
 	g.calls.Add(1)
-	if g.rests.CompareAndSwap(true, false) {
+	if g.paused.CompareAndSwap(true, false) {
 		g.wake <- struct{}{}
 	}
 }
@@ -61,10 +61,10 @@ func (g *guard) end() { g.calls.Add(1) }
 
 // watch samples the memory during calls and ends the process when a call exceeds the limit. It
 // calls lasts on every tick for a call that was already running at the tick before. Between
-// calls it continues for restAfter ticks, because stopping and starting the ticker costs more
+// calls it continues for pauseAfterTicks ticks, because stopping and starting the ticker costs more
 // than a short call.
 func (g *guard) watch(lasts func()) {
-	tick := time.NewTicker(watchEvery)
+	tick := time.NewTicker(sampleInterval)
 	last, same := g.calls.Load(), 0
 	for range tick.C {
 		now := g.calls.Load()
@@ -73,29 +73,29 @@ func (g *guard) watch(lasts func()) {
 			continue // a call began or ended since the last tick
 		}
 		if now%2 == 1 {
-			if held() > g.base.Load()+g.limit {
+			if memoryInUse() > g.baseline.Load()+g.limit {
 				os.Exit(ExitMemory)
 			}
 			lasts()
 			continue
 		}
-		if same++; same < restAfter {
+		if same++; same < pauseAfterTicks {
 			continue
 		}
 		tick.Stop()
-		g.rests.Store(true)
-		if g.calls.Load() == now || !g.rests.CompareAndSwap(true, false) {
+		g.paused.Store(true)
+		if g.calls.Load() == now || !g.paused.CompareAndSwap(true, false) {
 			<-g.wake
 		}
 		last, same = now, 0
-		tick.Reset(watchEvery)
+		tick.Reset(sampleInterval)
 	}
 }
 
-// tidy returns memory to the system after a large call.
-func (g *guard) tidy() {
-	if held() > g.base.Load()+tidyOver {
+// freeMemory returns memory to the system after a large call.
+func (g *guard) freeMemory() {
+	if memoryInUse() > g.baseline.Load()+freeAbove {
 		debug.FreeOSMemory()
-		g.base.Store(held()) // compiled programs stay in memory
+		g.baseline.Store(memoryInUse()) // compiled programs stay in memory
 	}
 }

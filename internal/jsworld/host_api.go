@@ -10,27 +10,27 @@ import (
 	"github.com/dop251/goja"
 )
 
-//go:embed wide.js
-var wideCode string
+//go:embed host_api.js
+var hostAPICode string
 
-// wideProgram is the compiled code that defines require in a world.
-var wideProgram = sync.OnceValue(func() *goja.Program { return goja.MustCompile("flowrun:wide.js", wideCode, true) })
+// hostAPIProgram is the compiled code that defines require in a world.
+var hostAPIProgram = sync.OnceValue(func() *goja.Program { return goja.MustCompile("flowrun:host_api.js", hostAPICode, true) })
 
 // maxLog is how many bytes of one line that a script logs are passed on.
 const maxLog = 64 << 10
 
-// widen adds the host API to the world: what a Step and a Module have in addition to the
+// addHostAPI adds the host API to the world: what a Step and a Module have in addition to the
 // language. It does nothing if the world has it already.
-func (w *World) widen() error {
+func (w *World) addHostAPI() error {
 	if w.require != nil {
 		return nil
 	}
-	setup, err := w.function(wideProgram())
+	setup, err := w.function(hostAPIProgram())
 	if err != nil {
 		return err
 	}
 	o := w.vm.NewObject()
-	for name, v := range map[string]func(goja.FunctionCall) goja.Value{"ask": w.ask, "askNow": w.askNow, "shim": w.shim, "own": w.own} {
+	for name, v := range map[string]func(goja.FunctionCall) goja.Value{"ask": w.hostCall, "askNow": w.hostCallSync, "shim": w.shim, "own": w.shimInternals} {
 		if err := o.Set(name, v); err != nil {
 			return err
 		}
@@ -38,29 +38,29 @@ func (w *World) widen() error {
 	if w.require, err = setup(goja.Undefined(), o); err != nil {
 		return err
 	}
-	if err := w.hide("require", w.require); err != nil {
+	if err := w.defineHidden("require", w.require); err != nil {
 		return err
 	}
-	return w.late()
+	return w.defineLazyGlobals()
 }
 
-// hide defines a global that for..in does not list.
-func (w *World) hide(name string, v goja.Value) error {
+// defineHidden defines a global that for..in does not list.
+func (w *World) defineHidden(name string, v goja.Value) error {
 	return w.vm.GlobalObject().DefineDataProperty(name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 
-// own implements __lent(): the functions that the built-in modules of console and timers use.
-func (w *World) own(goja.FunctionCall) goja.Value {
+// shimInternals implements __lent(): the functions that the built-in modules of console and timers use.
+func (w *World) shimInternals(goja.FunctionCall) goja.Value {
 	return w.vm.ToValue(map[string]any{"log": w.log, "setTimer": w.setTimer, "clearTimer": w.loop.clearTimer})
 }
 
-// late defines the globals that are implemented in built-in modules as accessors, so that a
+// defineLazyGlobals defines the globals that are implemented in built-in modules as accessors, so that a
 // module is loaded only when one of its globals is first used.
-func (w *World) late() error {
+func (w *World) defineLazyGlobals() error {
 	global := w.vm.GlobalObject()
 	for name, module := range shimGlobals {
-		get := func(goja.FunctionCall) goja.Value { return w.arrive(name, module) }
-		set := func(call goja.FunctionCall) goja.Value { return w.replace(name, call.Argument(0)) }
+		get := func(goja.FunctionCall) goja.Value { return w.loadGlobal(name, module) }
+		set := func(call goja.FunctionCall) goja.Value { return w.setGlobal(name, call.Argument(0)) }
 		if err := global.DefineAccessorProperty(name, w.vm.ToValue(get), w.vm.ToValue(set), goja.FLAG_TRUE, goja.FLAG_FALSE); err != nil {
 			return err
 		}
@@ -68,41 +68,41 @@ func (w *World) late() error {
 	return nil
 }
 
-// arrive loads the module of a global and turns the accessor into an ordinary property.
-func (w *World) arrive(name, module string) goja.Value {
+// loadGlobal loads the module of a global and turns the accessor into an ordinary property.
+func (w *World) loadGlobal(name, module string) goja.Value {
 	require, _ := goja.AssertFunction(w.require)
 	exports, err := require(goja.Undefined(), w.vm.ToValue(module))
 	if err != nil {
 		panic(err)
 	}
-	return w.replace(name, exports.ToObject(w.vm).Get(name))
+	return w.setGlobal(name, exports.ToObject(w.vm).Get(name))
 }
 
-func (w *World) replace(name string, v goja.Value) goja.Value {
-	if err := w.hide(name, v); err != nil {
+func (w *World) setGlobal(name string, v goja.Value) goja.Value {
+	if err := w.defineHidden(name, v); err != nil {
 		panic(err)
 	}
 	return v
 }
 
-// ask implements __ask(op, args): it returns a promise of the answer.
-func (w *World) ask(call goja.FunctionCall) goja.Value {
-	op, args := w.question(call)
+// hostCall implements __ask(op, args): it returns a promise of the answer.
+func (w *World) hostCall(call goja.FunctionCall) goja.Value {
+	op, args := w.hostCallArgs(call)
 	promise, resolve, reject := w.vm.NewPromise()
-	w.send(op, args, func(a Answer) error {
+	w.sendHostCall(op, args, func(a Answer) error {
 		if a.Error != nil {
 			return reject(w.errorValue(a.Error))
 		}
-		return resolve(valueOf(w.vm, a.Value))
+		return resolve(fromJSON(w.vm, a.Value))
 	})
 	return w.vm.ToValue(promise)
 }
 
-// askNow implements __askNow(op, args): it blocks until the answer arrives and returns it.
-func (w *World) askNow(call goja.FunctionCall) goja.Value {
-	op, args := w.question(call)
-	id := w.send(op, args, nil)
-	defer delete(w.loop.asks, id)
+// hostCallSync implements __askNow(op, args): it blocks until the answer arrives and returns it.
+func (w *World) hostCallSync(call goja.FunctionCall) goja.Value {
+	op, args := w.hostCallArgs(call)
+	id := w.sendHostCall(op, args, nil)
+	defer delete(w.loop.pending, id)
 	a, _, why := w.loop.await(id, nil)
 	if why != nil {
 		return nil // goja stops the script at its next instruction
@@ -110,41 +110,41 @@ func (w *World) askNow(call goja.FunctionCall) goja.Value {
 	if a.Error != nil {
 		panic(w.errorValue(a.Error))
 	}
-	return valueOf(w.vm, a.Value)
+	return fromJSON(w.vm, a.Value)
 }
 
-// question reads the arguments of a host call.
-func (w *World) question(call goja.FunctionCall) (op string, args json.RawMessage) {
+// hostCallArgs reads the arguments of a host call.
+func (w *World) hostCallArgs(call goja.FunctionCall) (op string, args json.RawMessage) {
 	const whole = "the argument"
 	op = call.Argument(0).String()
-	args, refused := jsonOf(w.vm, call.Argument(1), whole)
+	args, refused := toJSON(w.vm, call.Argument(1), whole)
 	if refused != nil { // an argument that JSON does not support, such as a function at key[2]
 		panic(w.vm.NewTypeError(op + ": " + strings.TrimPrefix(refused.Message, whole+".")))
 	}
 	return op, args
 }
 
-// send sends a host call and returns its id. then is called with the answer.
-func (w *World) send(op string, args json.RawMessage, then func(Answer) error) uint64 {
-	id := w.loop.ask(then)
-	if w.asker == nil {
+// sendHostCall sends a host call and returns its id. then is called with the answer.
+func (w *World) sendHostCall(op string, args json.RawMessage, then func(Answer) error) uint64 {
+	id := w.loop.addPending(then)
+	if w.hostCaller == nil {
 		w.Answer(Answer{ID: id, Error: Failed(KindThrown, "%s is not available here", op)})
 	} else {
-		w.asker(id, op, args)
+		w.hostCaller(id, op, args)
 	}
 	return id
 }
 
 // log sends a line that the script logs. Without host calls the line is dropped.
 func (w *World) log(level, message string) {
-	if w.asker == nil {
+	if w.hostCaller == nil {
 		return
 	}
 	if len(message) > maxLog {
 		message = strings.ToValidUTF8(message[:maxLog], "") + "…"
 	}
 	args, _ := json.Marshal(map[string]string{"level": level, "message": message}) // cannot fail: only strings
-	w.asker(0, "log", args)
+	w.hostCaller(0, "log", args)
 }
 
 // setTimer calls a function after ms milliseconds, at most 24 hours.
@@ -165,21 +165,21 @@ func (w *World) errorValue(f *Failure) goja.Value {
 	return o
 }
 
-// shims holds the compiled built-in modules by name, for all worlds of the process.
-var shims sync.Map
+// compiledShims holds the compiled built-in modules by name, for all worlds of the process.
+var compiledShims sync.Map
 
 // shim returns the function that evaluates a built-in module. For a module that does not exist
 // it returns one that gives a placeholder.
 func (w *World) shim(call goja.FunctionCall) goja.Value {
 	name := call.Argument(0).String()
-	p, ok := shims.Load(name)
+	p, ok := compiledShims.Load(name)
 	if !ok {
 		code, ok := Shim(name)
 		if !ok {
-			code = lacking(name, w.describing)
+			code = missingModule(name, w.describing)
 		}
 		if p = compileShim(name, code); ok {
-			p, _ = shims.LoadOrStore(name, p)
+			p, _ = compiledShims.LoadOrStore(name, p)
 		}
 	}
 	v, err := w.vm.RunProgram(p.(*goja.Program))
@@ -194,4 +194,4 @@ func compileShim(name, code string) *goja.Program {
 }
 
 // AddShim adds a built-in module to all worlds of this process. For tests.
-func AddShim(name, code string) { shims.Store(name, compileShim(name, code)) }
+func AddShim(name, code string) { compiledShims.Store(name, compileShim(name, code)) }

@@ -19,12 +19,12 @@ type Answer struct {
 // loop is the event loop of a world: it waits for answers and timers. Its methods must be called
 // from the goroutine of the world, except answer and abort, which are safe for concurrent use.
 type loop struct {
-	vm     *goja.Runtime
-	clock  *Clock
-	asks   map[uint64]func(Answer) error // by id: called with the answer; nil for a synchronous call
-	asked  uint64
-	timers []*timer // sorted by time; timers of equal time in the order in which they were set
-	set    int64
+	vm        *goja.Runtime
+	clock     *Clock
+	pending   map[uint64]func(Answer) error // by id: called with the answer; nil for a synchronous call
+	lastCall  uint64
+	timers    []*timer // sorted by time; timers of equal time in the order in which they were set
+	lastTimer int64
 
 	mu      sync.Mutex
 	answers []Answer
@@ -42,7 +42,7 @@ type timer struct {
 }
 
 func newLoop(vm *goja.Runtime) *loop {
-	return &loop{vm: vm, asks: map[uint64]func(Answer) error{}, wake: make(chan struct{}, 1), stop: make(chan struct{})}
+	return &loop{vm: vm, pending: map[uint64]func(Answer) error{}, wake: make(chan struct{}, 1), stop: make(chan struct{})}
 }
 
 // answer queues an answer and wakes the loop.
@@ -72,13 +72,13 @@ func (l *loop) revive() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.aborted, l.answers, l.stop = nil, nil, make(chan struct{})
-	l.asks, l.timers = map[uint64]func(Answer) error{}, nil
+	l.pending, l.timers = map[uint64]func(Answer) error{}, nil
 	l.vm.ClearInterrupt()
 }
 
-// take removes and returns the answer to host call id, or any answer if id is 0. found is false
+// takeAnswer removes and returns the answer to host call id, or any answer if id is 0. found is false
 // if it has not arrived; why is set if the call was aborted.
-func (l *loop) take(id uint64) (a Answer, found bool, why *Failure) {
+func (l *loop) takeAnswer(id uint64) (a Answer, found bool, why *Failure) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	i := slices.IndexFunc(l.answers, func(a Answer) bool { return id == 0 || a.ID == id })
@@ -94,11 +94,11 @@ func (l *loop) take(id uint64) (a Answer, found bool, why *Failure) {
 // answer when until fires. The clock is paused while host calls are pending.
 func (l *loop) await(id uint64, until <-chan time.Time) (a Answer, found bool, why *Failure) {
 	for {
-		if a, found, why = l.take(id); found || why != nil {
+		if a, found, why = l.takeAnswer(id); found || why != nil {
 			return a, found, why
 		}
-		others := len(l.asks) > 0
-		if others {
+		callsPending := len(l.pending) > 0
+		if callsPending {
 			l.clock.Pause()
 		}
 		late := false
@@ -108,7 +108,7 @@ func (l *loop) await(id uint64, until <-chan time.Time) (a Answer, found bool, w
 		case <-until:
 			late = true
 		}
-		if others {
+		if callsPending {
 			l.clock.Resume()
 		}
 		if late {
@@ -117,11 +117,11 @@ func (l *loop) await(id uint64, until <-chan time.Time) (a Answer, found bool, w
 	}
 }
 
-// ask registers a host call and what is done with its answer, and returns its id.
-func (l *loop) ask(then func(Answer) error) (id uint64) {
-	l.asked++
-	l.asks[l.asked] = then
-	return l.asked
+// addPending registers a host call and what is done with its answer, and returns its id.
+func (l *loop) addPending(then func(Answer) error) (id uint64) {
+	l.lastCall++
+	l.pending[l.lastCall] = then
+	return l.lastCall
 }
 
 // run processes timers and answers until done returns true. thrown is what the script threw
@@ -135,7 +135,7 @@ func (l *loop) run(done func() bool) (why *Failure, thrown error) {
 			}
 			continue
 		}
-		if len(l.timers)+len(l.asks) == 0 {
+		if len(l.timers)+len(l.pending) == 0 {
 			return Failed(KindThrown, "the script awaits a promise that is never settled"), nil
 		}
 		a, found, why := l.wait(now)
@@ -163,8 +163,8 @@ func (l *loop) wait(now time.Time) (Answer, bool, *Failure) {
 }
 
 func (l *loop) settle(a Answer) error {
-	then := l.asks[a.ID]
-	delete(l.asks, a.ID)
+	then := l.pending[a.ID]
+	delete(l.pending, a.ID)
 	if then == nil {
 		return nil
 	}
@@ -173,8 +173,8 @@ func (l *loop) settle(a Answer) error {
 
 // setTimer calls a function after a delay, and repeatedly if repeat is set.
 func (l *loop) setTimer(call goja.Callable, after time.Duration, repeat bool) int64 {
-	l.set++
-	t := &timer{id: l.set, at: time.Now().Add(after), call: call}
+	l.lastTimer++
+	t := &timer{id: l.lastTimer, at: time.Now().Add(after), call: call}
 	if repeat {
 		t.every = after
 	}

@@ -15,29 +15,31 @@ import (
 //	__require.packages  after __load: a function for each package that the tool depends on,
 //	                which returns a promise of the package
 //	__ask(op, args), __askNow(op, args)  host calls, asynchronous and synchronous
-//	__atEnd(f)      calls f if the module is stopped before it has ended; f has endLimit
+//	__atEnd(f)      calls f if the module is stopped before it has ended; f has cleanupLimit
 //	                to clean up, and answers that it waits for may never arrive
 //	__where(error)  "file:line:col" in the author's file where error was thrown, or ""
 var moduleProgram = sync.OnceValue(func() *goja.Program {
 	return goja.MustCompile("flowrun:module.js", "(async function (entry, args, __load, __require, __ask, __askNow, __where, __atEnd) {"+Prelude()+"\n})", false)
 })
 
-// beginModule calls a method of a module.
-func (w *World) beginModule(t *Task) (goja.Value, error) {
-	args := valueOf(w.vm, t.Vars)
+// startModule calls a method of a module.
+func (w *World) startModule(t *Task) (goja.Value, error) {
+	args := fromJSON(w.vm, t.Vars)
 	f, err := w.function(moduleProgram())
 	if err != nil {
 		return nil, err
 	}
 	w.describing = t.Entry == "describe"
 	load := func(goja.FunctionCall) goja.Value { return w.load(t.Program) }
-	where := func(call goja.FunctionCall) goja.Value { return w.vm.ToValue(w.where(call.Argument(0), t.Program)) }
+	where := func(call goja.FunctionCall) goja.Value {
+		return w.vm.ToValue(w.errorPosition(call.Argument(0), t.Program))
+	}
 	atEnd := func(call goja.FunctionCall) goja.Value {
 		w.atEnd, _ = goja.AssertFunction(call.Argument(0))
 		return goja.Undefined()
 	}
 	return f(goja.Undefined(), w.vm.ToValue(t.Entry), args, w.vm.ToValue(load), w.require,
-		w.vm.ToValue(w.ask), w.vm.ToValue(w.askNow), w.vm.ToValue(where), w.vm.ToValue(atEnd))
+		w.vm.ToValue(w.hostCall), w.vm.ToValue(w.hostCallSync), w.vm.ToValue(where), w.vm.ToValue(atEnd))
 }
 
 // load evaluates the module and returns its module.exports, or its default export.
@@ -65,11 +67,11 @@ func (w *World) load(p *Program) goja.Value {
 	return v
 }
 
-// where returns the position in the author's file at which an Error was thrown, or "" if it is
+// errorPosition returns the position in the author's file at which an Error was thrown, or "" if it is
 // not known.
-func (w *World) where(v goja.Value, p *Program) string {
+func (w *World) errorPosition(v goja.Value, p *Program) string {
 	f := &Failure{}
-	p.describe(w.vm, f, v)
+	p.readThrown(w.vm, f, v)
 	if f.Pos == nil {
 		return ""
 	}

@@ -29,7 +29,7 @@ func NewProgram(s jscheck.Source) (*Program, *Failure) {
 		p = &Program{source: s, maps: s.ReadMap}
 		f := Failed(KindThrown, "%s", wrong.Message)
 		f.Name = "SyntaxError"
-		p.at(f, wrong.Off)
+		p.setPosition(f, wrong.Off)
 		return nil, f
 	}
 	return p, nil
@@ -38,7 +38,7 @@ func NewProgram(s jscheck.Source) (*Program, *Failure) {
 // Compile compiles a tree. It changes the tree and must be called only once for it.
 func Compile(t *jscheck.Tree) (p *Program, wrong *jscheck.Problem) {
 	defer jscheck.RecoverTo(&wrong)
-	main, err := goja.CompileAST(t.Complete(), false)
+	main, err := goja.CompileAST(t.PreparedProgram(), false)
 	var late *goja.CompilerSyntaxError
 	switch {
 	case errors.As(err, &late):
@@ -49,19 +49,19 @@ func Compile(t *jscheck.Tree) (p *Program, wrong *jscheck.Problem) {
 	return &Program{source: t.Source, main: main, maps: sync.OnceValue(t.Source.ReadMap)}, nil
 }
 
-// at sets the position of a failure from an offset in the source.
-func (p *Program) at(f *Failure, off int) {
+// setPosition sets the position of a failure from an offset in the source.
+func (p *Program) setPosition(f *Failure, off int) {
 	if p.source.Form != jscheck.Module {
 		f.Off = &off
 		return
 	}
-	pos := p.mapped(tool.Text{S: p.source.Text, Pos: tool.Pos{File: p.source.File, Line: 1, Col: 1}}.At(off))
+	pos := p.originalPosition(tool.Text{S: p.source.Text, Pos: tool.Pos{File: p.source.File, Line: 1, Col: 1}}.At(off))
 	f.Pos = &pos
 }
 
-// mapped returns the position in the author's files for a position in the bundle, or pos itself
+// originalPosition returns the position in the author's files for a position in the bundle, or pos itself
 // if the source map does not cover it.
-func (p *Program) mapped(pos tool.Pos) tool.Pos {
+func (p *Program) originalPosition(pos tool.Pos) tool.Pos {
 	at, ok := p.maps().Original(pos.Line, pos.Col)
 	if !ok { // the map may have no column this far to the right
 		at, ok = p.maps().Original(pos.Line, 1)

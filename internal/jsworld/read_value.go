@@ -8,28 +8,28 @@ import (
 	"github.com/dop251/goja"
 )
 
-// reader converts JSON to values of a script. The JSON must be valid: it comes from
+// jsonReader converts JSON to values of a script. The JSON must be valid: it comes from
 // encoding/json, in this process or at the other end of a wire. Members keep their order.
 // Numbers become those of the language: exact up to 2^53, rounded to the nearest 64-bit float
 // beyond that.
 //
 // goja's own JSON.parse takes three times as long, which is a third of a whole call.
-type reader struct {
+type jsonReader struct {
 	vm   *goja.Runtime
 	text string
 	at   int
 }
 
-// valueOf converts JSON to a value of a script. Empty JSON becomes undefined.
-func valueOf(vm *goja.Runtime, raw json.RawMessage) goja.Value {
+// fromJSON converts JSON to a value of a script. Empty JSON becomes undefined.
+func fromJSON(vm *goja.Runtime, raw json.RawMessage) goja.Value {
 	if len(raw) == 0 {
 		return goja.Undefined()
 	}
-	r := &reader{vm: vm, text: string(raw)}
+	r := &jsonReader{vm: vm, text: string(raw)}
 	return r.value()
 }
 
-func (r *reader) value() goja.Value {
+func (r *jsonReader) value() goja.Value {
 	switch r.skip(); r.text[r.at] {
 	case '{':
 		return r.object()
@@ -56,22 +56,22 @@ func (r *reader) value() goja.Value {
 }
 
 // skip moves past spaces.
-func (r *reader) skip() {
+func (r *jsonReader) skip() {
 	for r.at < len(r.text) && strings.IndexByte(" \t\r\n", r.text[r.at]) >= 0 {
 		r.at++
 	}
 }
 
 // next moves past spaces and one character, and returns the character.
-func (r *reader) next() byte {
+func (r *jsonReader) next() byte {
 	r.skip()
 	r.at++
 	return r.text[r.at-1]
 }
 
-// empty moves past an opening bracket. It reports whether the closing bracket follows, and then
+// openBracket moves past an opening bracket. It reports whether the closing bracket follows, and then
 // moves past that too.
-func (r *reader) empty(end byte) bool {
+func (r *jsonReader) openBracket(end byte) bool {
 	r.at++
 	r.skip()
 	if r.text[r.at] == end {
@@ -81,9 +81,9 @@ func (r *reader) empty(end byte) bool {
 	return false
 }
 
-func (r *reader) object() goja.Value {
+func (r *jsonReader) object() goja.Value {
 	o := r.vm.NewObject()
-	if r.empty('}') {
+	if r.openBracket('}') {
 		return o
 	}
 	for {
@@ -102,9 +102,9 @@ func (r *reader) object() goja.Value {
 	}
 }
 
-func (r *reader) array() goja.Value {
+func (r *jsonReader) array() goja.Value {
 	var items []any
-	if r.empty(']') {
+	if r.openBracket(']') {
 		return r.vm.NewArray()
 	}
 	for {
@@ -116,7 +116,7 @@ func (r *reader) array() goja.Value {
 }
 
 // string reads a string; the reader is at its first quote.
-func (r *reader) string() string {
+func (r *jsonReader) string() string {
 	begin := r.at
 	r.at++
 	for plain := true; ; r.at++ {

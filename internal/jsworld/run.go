@@ -17,55 +17,55 @@ type Task struct {
 	Entry   string
 	Vars    json.RawMessage // an object
 	Limit   time.Duration
-	Ask     Asker
+	Ask     HostCaller
 }
 
-// Asker sends a host call; World.Answer delivers the answer. A call with id 0 has no answer.
-type Asker func(id uint64, op string, args json.RawMessage)
+// HostCaller sends a host call; World.Answer delivers the answer. A call with id 0 has no answer.
+type HostCaller func(id uint64, op string, args json.RawMessage)
 
-// endLimit is how long a script that was stopped early may take to clean up.
-const endLimit = 100 * time.Millisecond
+// cleanupLimit is how long a script that was stopped early may take to clean up.
+const cleanupLimit = 100 * time.Millisecond
 
 // Run runs the task. A world runs only one task. late is called if the script cannot be
 // interrupted; if late is nil, Run then waits for the script.
 func (w *World) Run(t *Task, late func()) (json.RawMessage, *Failure) {
-	result, f := w.within(t.Limit, late, t.Program, func() (goja.Value, error) { return w.begin(t) })
+	result, f := w.runLimited(t.Limit, late, t.Program, func() (goja.Value, error) { return w.start(t) })
 	if f != nil && w.atEnd != nil {
 		w.loop.revive()
-		w.within(endLimit, late, t.Program, func() (goja.Value, error) { return w.atEnd(goja.Undefined()) })
+		w.runLimited(cleanupLimit, late, t.Program, func() (goja.Value, error) { return w.atEnd(goja.Undefined()) })
 	}
 	return result, f
 }
 
-// within runs a function of the script and everything it starts, for at most limit.
-func (w *World) within(limit time.Duration, late func(), p *Program, begin func() (goja.Value, error)) (result json.RawMessage, f *Failure) {
+// runLimited runs a function of the script and everything it starts, for at most limit.
+func (w *World) runLimited(limit time.Duration, late func(), p *Program, begin func() (goja.Value, error)) (result json.RawMessage, f *Failure) {
 	stop := func() { w.loop.abort(Failed(KindTimeout, "the script ran longer than %v", limit)) }
 	w.loop.clock = NewClock(limit, stop, late)
 	defer w.loop.clock.Pause()
 	defer func() {
 		if x := recover(); x != nil {
-			f = p.recovered(w.vm, x)
+			f = p.panicFailure(w.vm, x)
 		}
 	}()
 	v, err := begin()
 	if err != nil {
-		return nil, p.fail(w.vm, err)
+		return nil, p.failureOf(w.vm, err)
 	}
 	return w.finish(v, p)
 }
 
-// begin calls the script. The value it returns may be a promise.
-func (w *World) begin(t *Task) (goja.Value, error) {
-	if jscheck.Wide(t.Program.source.Form) {
-		if err := w.widen(); err != nil {
+// start calls the script. The value it returns may be a promise.
+func (w *World) start(t *Task) (goja.Value, error) {
+	if jscheck.HasHostAPI(t.Program.source.Form) {
+		if err := w.addHostAPI(); err != nil {
 			return nil, err
 		}
-		w.asker = t.Ask
+		w.hostCaller = t.Ask
 	}
 	if t.Program.source.Form == jscheck.Module {
-		return w.beginModule(t)
+		return w.startModule(t)
 	}
-	vars := valueOf(w.vm, t.Vars).ToObject(w.vm)
+	vars := fromJSON(w.vm, t.Vars).ToObject(w.vm)
 	names := vars.Keys()
 	for _, name := range names {
 		if err := w.vm.Set(name, vars.Get(name)); err != nil {
@@ -101,27 +101,27 @@ func (w *World) function(p *goja.Program) (goja.Callable, error) {
 
 // finish waits until the script has ended and converts its result to JSON.
 func (w *World) finish(v goja.Value, p *Program) (json.RawMessage, *Failure) {
-	v, f := w.settled(v, p)
+	v, f := w.resolve(v, p)
 	if f != nil {
 		return nil, f
 	}
 	// Host calls are completed even if the script does not await them, so that a value that it
 	// stores is really stored.
-	if f := w.wait(func() bool { return len(w.loop.asks) == 0 }, p); f != nil {
+	if f := w.wait(func() bool { return len(w.loop.pending) == 0 }, p); f != nil {
 		return nil, f
 	}
 	if len(w.rejected) > 0 {
-		return nil, p.thrown(w.vm, w.rejected[0].Result(), nil)
+		return nil, p.thrownFailure(w.vm, w.rejected[0].Result(), nil)
 	}
 	var raw json.RawMessage
-	if ex := w.vm.Try(func() { raw, f = jsonOf(w.vm, v, "the result") }); ex != nil {
-		return nil, p.fail(w.vm, ex)
+	if ex := w.vm.Try(func() { raw, f = toJSON(w.vm, v, "the result") }); ex != nil {
+		return nil, p.failureOf(w.vm, ex)
 	}
 	return raw, f
 }
 
-// settled returns the value itself, or the result of the promise or thenable that it is.
-func (w *World) settled(v goja.Value, p *Program) (goja.Value, *Failure) {
+// resolve returns the value itself, or the result of the promise or thenable that it is.
+func (w *World) resolve(v goja.Value, p *Program) (goja.Value, *Failure) {
 	o, ok := v.(*goja.Object)
 	if !ok {
 		return v, nil
@@ -132,14 +132,14 @@ func (w *World) settled(v goja.Value, p *Program) (goja.Value, *Failure) {
 	} else {
 		thenable := false
 		if ex := w.vm.Try(func() { _, thenable = goja.AssertFunction(o.Get("then")) }); ex != nil {
-			return nil, p.fail(w.vm, ex)
+			return nil, p.failureOf(w.vm, ex)
 		}
 		if !thenable {
 			return v, nil
 		}
 		adopting, resolve, _ := w.vm.NewPromise()
 		if err := resolve(v); err != nil {
-			return nil, p.fail(w.vm, err)
+			return nil, p.failureOf(w.vm, err)
 		}
 		promise = adopting
 	}
@@ -147,7 +147,7 @@ func (w *World) settled(v goja.Value, p *Program) (goja.Value, *Failure) {
 		return nil, f
 	}
 	if promise.State() == goja.PromiseStateRejected {
-		return nil, p.thrown(w.vm, promise.Result(), nil)
+		return nil, p.thrownFailure(w.vm, promise.Result(), nil)
 	}
 	return promise.Result(), nil
 }
@@ -155,7 +155,7 @@ func (w *World) settled(v goja.Value, p *Program) (goja.Value, *Failure) {
 func (w *World) wait(done func() bool, p *Program) *Failure {
 	why, thrown := w.loop.run(done)
 	if thrown != nil {
-		return p.fail(w.vm, thrown)
+		return p.failureOf(w.vm, thrown)
 	}
 	return why
 }

@@ -44,10 +44,10 @@ func Shim(name string) (code string, ok bool) {
 	return string(text), err == nil
 }
 
-// lacking returns the code of a module that is neither built in nor in the bundle. Using the
+// missingModule returns the code of a module that is neither built in nor in the bundle. Using the
 // module throws; of a module of Node.js, only using one of its members throws. While a tool only
 // describes itself, nothing throws.
-func lacking(name string, describing bool) string {
+func missingModule(name string, describing bool) string {
 	name = strings.TrimPrefix(name, "node:")
 	first, _, _ := strings.Cut(name, "/")
 	how := fmt.Sprintf("missing(%q)", name)

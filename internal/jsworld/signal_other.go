@@ -4,5 +4,5 @@ package jsworld
 
 import "os"
 
-// others are the signals that are meant for the program and not for its child.
-var others = []os.Signal{os.Interrupt}
+// programSignals are the signals that are meant for the program and not for its child.
+var programSignals = []os.Signal{os.Interrupt}

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// others are the signals that a terminal, or a kill of the whole process group, sends to the
+// programSignals are the signals that a terminal, or a kill of the whole process group, sends to the
 // program and its children. A child ignores them: it is in the program's group and ends when the
 // program does.
-var others = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU}
+var programSignals = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU}

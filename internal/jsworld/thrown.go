@@ -12,62 +12,62 @@ import (
 	"github.com/flowrun/flowrun/internal/jscheck"
 )
 
-// fail converts an error of goja to a failure.
-func (p *Program) fail(vm *goja.Runtime, err error) *Failure {
+// failureOf converts an error of goja to a failure.
+func (p *Program) failureOf(vm *goja.Runtime, err error) *Failure {
 	var stopped *goja.InterruptedError
 	var deep *goja.StackOverflowError
 	var thrown *goja.Exception
 	switch {
 	case errors.As(err, &stopped):
-		return p.stopped(stopped)
+		return p.stoppedFailure(stopped)
 	case errors.As(err, &deep):
 		f := Failed(KindThrown, "Maximum call stack size exceeded: calls are nested deeper than %d levels", maxDepth)
 		f.Name = "RangeError"
-		p.place(f, deep.Stack())
+		p.setStackPosition(f, deep.Stack())
 		return f
 	case errors.As(err, &thrown):
-		return p.thrown(vm, thrown.Value(), thrown.Stack())
+		return p.thrownFailure(vm, thrown.Value(), thrown.Stack())
 	}
 	return Failed(KindThrown, "%v", err)
 }
 
-// stopped returns the reason why the script was stopped, with the position at which it was.
-func (p *Program) stopped(e *goja.InterruptedError) *Failure {
+// stoppedFailure returns the reason why the script was stopped, with the position at which it was.
+func (p *Program) stoppedFailure(e *goja.InterruptedError) *Failure {
 	f := Failed(KindLost, "the script was stopped")
 	if why, ok := e.Value().(*Failure); ok {
 		f = &Failure{Kind: why.Kind, Name: why.Name, Message: why.Message}
 	}
-	p.place(f, e.Stack())
+	p.setStackPosition(f, e.Stack())
 	return f
 }
 
-// recovered converts a panic to a failure. The panic is an error of the script that passed
+// panicFailure converts a panic to a failure. The panic is an error of the script that passed
 // through Go code, or a bug in the JavaScript engine, which must not end the process.
-func (p *Program) recovered(vm *goja.Runtime, x any) *Failure {
+func (p *Program) panicFailure(vm *goja.Runtime, x any) *Failure {
 	if err, ok := x.(error); ok {
 		var stopped *goja.InterruptedError
 		var deep *goja.StackOverflowError
 		var thrown *goja.Exception
 		if errors.As(err, &stopped) || errors.As(err, &deep) || errors.As(err, &thrown) {
-			return p.fail(vm, err)
+			return p.failureOf(vm, err)
 		}
 	}
 	return Failed(KindLost, "the JavaScript engine failed: %s", fmt.Sprint(x))
 }
 
-// thrown returns the failure for a value that the script threw or that a promise was rejected
+// thrownFailure returns the failure for a value that the script threw or that a promise was rejected
 // with.
-func (p *Program) thrown(vm *goja.Runtime, v goja.Value, stack []goja.StackFrame) (f *Failure) {
+func (p *Program) thrownFailure(vm *goja.Runtime, v goja.Value, stack []goja.StackFrame) (f *Failure) {
 	f = Failed(KindThrown, "the script threw a value that cannot be shown")
-	vm.Try(func() { p.describe(vm, f, v) }) // errors of the value's getters are ignored
+	vm.Try(func() { p.readThrown(vm, f, v) }) // errors of the value's getters are ignored
 	if f.Off == nil && f.Pos == nil {
-		p.place(f, stack)
+		p.setStackPosition(f, stack)
 	}
 	return f
 }
 
-// describe reads the thrown value into f. This runs code of the script if the value has getters.
-func (p *Program) describe(vm *goja.Runtime, f *Failure, v goja.Value) {
+// readThrown reads the thrown value into f. This runs code of the script if the value has getters.
+func (p *Program) readThrown(vm *goja.Runtime, f *Failure, v goja.Value) {
 	o, ok := v.(*goja.Object)
 	if !ok {
 		f.Message = Shorten(fmt.Sprint(v))
@@ -75,7 +75,7 @@ func (p *Program) describe(vm *goja.Runtime, f *Failure, v goja.Value) {
 	}
 	message := o.Get("message")
 	if message == nil || goja.IsUndefined(message) {
-		raw, refused := jsonOf(vm, v, "the thrown value")
+		raw, refused := toJSON(vm, v, "the thrown value")
 		if f.Message = Shorten(string(raw)); refused != nil {
 			f.Message = Shorten(v.String())
 		}
@@ -88,31 +88,31 @@ func (p *Program) describe(vm *goja.Runtime, f *Failure, v goja.Value) {
 	}
 	if stack := o.Get("stack"); stack != nil && goja.IsString(stack) {
 		text := stack.String() // begins with the message
-		p.placeIn(f, text[min(len(said), len(text)):])
+		p.setStackTextPosition(f, text[min(len(said), len(text)):])
 	}
 }
 
-// place sets the position of a failure to the innermost call in the author's text.
-func (p *Program) place(f *Failure, stack []goja.StackFrame) {
+// setStackPosition sets the position of a failure to the innermost call in the author's text.
+func (p *Program) setStackPosition(f *Failure, stack []goja.StackFrame) {
 	for _, call := range stack {
 		if call.SrcName() == jscheck.ScriptName {
 			at := call.Position()
-			p.at(f, p.source.OffsetOf(at.Line, at.Column))
+			p.setPosition(f, p.source.OffsetOf(at.Line, at.Column))
 			return
 		}
 	}
 }
 
-// placeInStack matches a position in the text of an Error's stack.
-var placeInStack = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b` + jscheck.ScriptName + `:(\d+):(\d+)\(\d+\)`) })
+// stackPosition matches a position in the text of an Error's stack.
+var stackPosition = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b` + jscheck.ScriptName + `:(\d+):(\d+)\(\d+\)`) })
 
-// placeIn sets the position of a failure from the text of an Error's stack.
-func (p *Program) placeIn(f *Failure, stack string) {
-	m := placeInStack().FindStringSubmatch(stack)
+// setStackTextPosition sets the position of a failure from the text of an Error's stack.
+func (p *Program) setStackTextPosition(f *Failure, stack string) {
+	m := stackPosition().FindStringSubmatch(stack)
 	if m == nil {
 		return
 	}
 	line, _ := strconv.Atoi(m[1])
 	col, _ := strconv.Atoi(m[2])
-	p.at(f, p.source.OffsetOf(line, col))
+	p.setPosition(f, p.source.OffsetOf(line, col))
 }

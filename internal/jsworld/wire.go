@@ -60,18 +60,18 @@ const MaxFrame = 64 << 20
 // Wire is one end of the two pipes between a program and its child. Any number of goroutines may
 // send; only one may receive.
 type Wire struct {
-	// trusts is set if received values need no check. The child trusts its program to send valid
+	// trusted is set if received values need no check. The child trusts its program to send valid
 	// JSON. The program does not trust the child, which runs untrusted scripts.
-	trusts bool
-	in     *bufio.Reader
-	mu     sync.Mutex
-	out    io.Writer
+	trusted bool
+	in      *bufio.Reader
+	mu      sync.Mutex
+	out     io.Writer
 }
 
 func NewWire(in io.Reader, out io.Writer) *Wire { return &Wire{in: bufio.NewReader(in), out: out} }
 
 func (w *Wire) Send(f *Frame) error {
-	b, err := f.bytes()
+	b, err := f.encode()
 	if err != nil {
 		return err
 	}
@@ -81,8 +81,8 @@ func (w *Wire) Send(f *Frame) error {
 	return err
 }
 
-// bytes encodes the frame.
-func (f *Frame) bytes() ([]byte, error) {
+// encode encodes the frame.
+func (f *Frame) encode() ([]byte, error) {
 	var more []byte
 	if f.Rare != (Rare{}) {
 		var err error
@@ -98,10 +98,10 @@ func (f *Frame) bytes() ([]byte, error) {
 	b = append(b, byte(f.Kind), asks)
 	b = binary.BigEndian.AppendUint64(b, f.ID)
 	b = binary.BigEndian.AppendUint64(b, uint64(f.Limit))
-	b = part(b, f.Digest)
-	b = part(b, f.Entry)
-	b = part(b, f.Op)
-	b = part(b, more)
+	b = appendPart(b, f.Digest)
+	b = appendPart(b, f.Entry)
+	b = appendPart(b, f.Op)
+	b = appendPart(b, more)
 	b = append(b, f.Body...)
 	if len(b)-4 > MaxFrame {
 		return nil, TooLong(len(b) - 4)
@@ -110,8 +110,8 @@ func (f *Frame) bytes() ([]byte, error) {
 	return b, nil
 }
 
-// part appends the length of a text and the text.
-func part[T string | []byte](b []byte, text T) []byte {
+// appendPart appends the length of a text and the text.
+func appendPart[T string | []byte](b []byte, text T) []byte {
 	return append(binary.BigEndian.AppendUint32(b, uint32(len(text))), text...)
 }
 
@@ -128,15 +128,15 @@ func (w *Wire) Receive() (*Frame, error) {
 	if _, err := io.ReadFull(w.in, text); err != nil {
 		return nil, err
 	}
-	f, ok := readFrame(text)
-	if !ok || len(f.Body) > 0 && !w.trusts && !json.Valid(f.Body) {
-		return nil, errNoFrame
+	f, ok := decodeFrame(text)
+	if !ok || len(f.Body) > 0 && !w.trusted && !json.Valid(f.Body) {
+		return nil, errInvalidFrame
 	}
 	return f, nil
 }
 
-// readFrame decodes a frame without its leading length.
-func readFrame(b []byte) (f *Frame, ok bool) {
+// decodeFrame decodes a frame without its leading length.
+func decodeFrame(b []byte) (f *Frame, ok bool) {
 	const fixed = 1 + 1 + 8 + 8
 	if len(b) < fixed || b[1] > 1 {
 		return nil, false
@@ -164,8 +164,8 @@ func readFrame(b []byte) (f *Frame, ok bool) {
 	return f, true
 }
 
-// errNoFrame is returned for data that is not a valid frame.
-var errNoFrame = errors.New("invalid frame")
+// errInvalidFrame is returned for data that is not a valid frame.
+var errInvalidFrame = errors.New("invalid frame")
 
 // TooLong is the error for a frame that is longer than MaxFrame; its value is the length in
 // bytes.

@@ -23,12 +23,12 @@ func TestWireDistrusts(t *testing.T) {
 		{"a part longer than the frame, for the child", true, func(b []byte) []byte { b[22] = 0xff; return b }, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b, err := (&Frame{Kind: FrameResult, Body: json.RawMessage(`{"a":1}`)}).bytes()
+			b, err := (&Frame{Kind: FrameResult, Body: json.RawMessage(`{"a":1}`)}).encode()
 			if err != nil {
 				t.Fatal(err)
 			}
 			w := NewWire(bytes.NewReader(c.frame(b)), nil)
-			w.trusts = c.trusts
+			w.trusted = c.trusts
 			if f, err := w.Receive(); (err != nil) != c.refused {
 				t.Errorf("%+v, %v", f, err)
 			}

@@ -15,12 +15,12 @@ const maxDepth = 4_000
 // World is the JavaScript environment of one call. It is created for that call and cannot turn
 // text into code. Only one goroutine may use it, except for Answer and Abort.
 type World struct {
-	vm       *goja.Runtime
-	rejected []*goja.Promise // rejected promises without a handler
-	loop     *loop
-	asker    Asker         // only with the host API; nil: host calls fail
-	require  goja.Value    // only with the host API
-	atEnd    goja.Callable // cleans up if the script was stopped early; may be nil
+	vm         *goja.Runtime
+	rejected   []*goja.Promise // rejected promises without a handler
+	loop       *loop
+	hostCaller HostCaller    // only with the host API; nil: host calls fail
+	require    goja.Value    // only with the host API
+	atEnd      goja.Callable // cleans up if the script was stopped early; may be nil
 
 	describing bool // the module only describes itself, so missing modules are not errors
 }
@@ -30,10 +30,10 @@ type World struct {
 func NewWorld() *World {
 	w := &World{vm: goja.New()}
 	w.vm.SetMaxCallStackSize(maxDepth)
-	w.vm.SetParserOptions(jscheck.RefuseText(func() {
+	w.vm.SetParserOptions(jscheck.ForbidEval(func() {
 		panic(w.vm.NewTypeError("eval and Function are not available: scripts cannot run text as code"))
 	}))
-	w.vm.SetPromiseRejectionTracker(w.track)
+	w.vm.SetPromiseRejectionTracker(w.trackRejection)
 	w.loop = newLoop(w.vm)
 	return w
 }
@@ -44,8 +44,8 @@ func (w *World) Answer(a Answer) { w.loop.answer(a) }
 // Abort stops the script, which fails with f. Safe for concurrent use.
 func (w *World) Abort(f *Failure) { w.loop.abort(f) }
 
-// track maintains the list of rejected promises without a handler.
-func (w *World) track(p *goja.Promise, op goja.PromiseRejectionOperation) {
+// trackRejection maintains the list of rejected promises without a handler.
+func (w *World) trackRejection(p *goja.Promise, op goja.PromiseRejectionOperation) {
 	if op == goja.PromiseRejectionReject {
 		w.rejected = append(w.rejected, p)
 		return
@@ -55,21 +55,21 @@ func (w *World) track(p *goja.Promise, op goja.PromiseRejectionOperation) {
 
 // GlobalsOf returns the names of the globals in the world of a form.
 func GlobalsOf(f jscheck.Form) []string {
-	if jscheck.Wide(f) {
-		return wideNames()
+	if jscheck.HasHostAPI(f) {
+		return hostAPIGlobals()
 	}
-	return pureNames()
+	return languageGlobals()
 }
 
 var (
-	pureNames = sync.OnceValue(func() []string { return globals(false) })
-	wideNames = sync.OnceValue(func() []string { return globals(true) })
+	languageGlobals = sync.OnceValue(func() []string { return globals(false) })
+	hostAPIGlobals  = sync.OnceValue(func() []string { return globals(true) })
 )
 
-func globals(wide bool) []string {
+func globals(withHostAPI bool) []string {
 	w := NewWorld()
-	if wide {
-		if err := w.widen(); err != nil {
+	if withHostAPI {
+		if err := w.addHostAPI(); err != nil {
 			panic(err) // a bug: the code is part of this program
 		}
 	}

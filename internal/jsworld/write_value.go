@@ -15,17 +15,17 @@ import (
 // maxValueDepth is how deep a result may be nested. encoding/json reads no deeper.
 const maxValueDepth = 10_000
 
-// usual is the initial size of the buffer in bytes, which is enough for most results.
-const usual = 2 << 10
+// initialBuffer is the initial size of the buffer in bytes, which is enough for most results.
+const initialBuffer = 2 << 10
 
-// writer writes a value of a script as JSON, like JSON.stringify. Where JSON.stringify leaves
+// jsonWriter writes a value of a script as JSON, like JSON.stringify. Where JSON.stringify leaves
 // something out, writer returns a failure with its path: functions, symbols, BigInts, promises,
 // Maps and Sets, and values that contain themselves. As in JSON.stringify, NaN and the
 // infinities become null, and undefined members of an object are left out.
 //
 // Numbers are those of the language: exact up to 2^53, rounded to the nearest 64-bit float
 // beyond that.
-type writer struct {
+type jsonWriter struct {
 	vm   *goja.Runtime
 	out  bytes.Buffer
 	path []string // from the result to the value: .items, [2]
@@ -33,15 +33,15 @@ type writer struct {
 	text *json.Encoder
 }
 
-// jsonOf converts a value of a script to JSON; nil stands for undefined. what names the value in
+// toJSON converts a value of a script to JSON; nil stands for undefined. what names the value in
 // failures. It panics with what the script's own getters throw, so it must run inside goja's
 // Try.
-func jsonOf(vm *goja.Runtime, v goja.Value, what string) (json.RawMessage, *Failure) {
+func toJSON(vm *goja.Runtime, v goja.Value, what string) (json.RawMessage, *Failure) {
 	if v == nil || goja.IsUndefined(v) {
 		return nil, nil
 	}
-	o := &writer{vm: vm, path: []string{what}, open: map[*goja.Object]bool{}}
-	o.out.Grow(usual)
+	o := &jsonWriter{vm: vm, path: []string{what}, open: map[*goja.Object]bool{}}
+	o.out.Grow(initialBuffer)
 	o.text = json.NewEncoder(&o.out)
 	o.text.SetEscapeHTML(false)
 	f := o.value(v, "")
@@ -54,12 +54,12 @@ func jsonOf(vm *goja.Runtime, v goja.Value, what string) (json.RawMessage, *Fail
 	return o.out.Bytes(), nil
 }
 
-func (w *writer) refuse(format string, args ...any) *Failure {
+func (w *jsonWriter) refuse(format string, args ...any) *Failure {
 	return Failed(KindResult, "%s %s", strings.Join(w.path, ""), fmt.Sprintf(format, args...))
 }
 
 // value writes one value. key is its key in the value that contains it.
-func (w *writer) value(v goja.Value, key string) *Failure {
+func (w *jsonWriter) value(v goja.Value, key string) *Failure {
 	if w.out.Len() > MaxResult {
 		return w.tooLarge()
 	}
@@ -78,7 +78,7 @@ func (w *writer) value(v goja.Value, key string) *Failure {
 	return nil
 }
 
-func (w *writer) primitive(v goja.Value) *Failure {
+func (w *jsonWriter) primitive(v goja.Value) *Failure {
 	switch {
 	case goja.IsUndefined(v) || goja.IsNull(v):
 		w.out.WriteString("null")
@@ -94,7 +94,7 @@ func (w *writer) primitive(v goja.Value) *Failure {
 	return nil
 }
 
-func (w *writer) number(v goja.Value) {
+func (w *jsonWriter) number(v goja.Value) {
 	f := v.ToFloat()
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		w.out.WriteString("null")
@@ -107,11 +107,11 @@ func (w *writer) number(v goja.Value) {
 	w.out.WriteString(v.String())
 }
 
-func (w *writer) string(s string) *Failure {
+func (w *jsonWriter) string(s string) *Failure {
 	if len(s) > MaxResult {
 		return w.tooLarge()
 	}
-	if plain(s) {
+	if needsNoEscape(s) {
 		w.out.WriteByte('"')
 		w.out.WriteString(s)
 		w.out.WriteByte('"')
@@ -122,8 +122,8 @@ func (w *writer) string(s string) *Failure {
 	return nil
 }
 
-// plain reports whether a string needs no escaping in JSON.
-func plain(s string) bool {
+// needsNoEscape reports whether a string needs no escaping in JSON.
+func needsNoEscape(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x80 {
 			return false
@@ -132,13 +132,13 @@ func plain(s string) bool {
 	return true
 }
 
-func (w *writer) tooLarge() *Failure {
+func (w *jsonWriter) tooLarge() *Failure {
 	w.path = w.path[:1]
 	return w.refuse("is larger than %d MiB", MaxResult>>20)
 }
 
 // object writes a value that is not primitive.
-func (w *writer) object(o *goja.Object, key string) *Failure {
+func (w *jsonWriter) object(o *goja.Object, key string) *Failure {
 	if call, ok := goja.AssertFunction(o.Get("toJSON")); ok {
 		v, err := call(o, w.vm.ToValue(key))
 		if err != nil {
@@ -173,7 +173,7 @@ func (w *writer) object(o *goja.Object, key string) *Failure {
 }
 
 // members writes an array or an object.
-func (w *writer) members(o *goja.Object) *Failure {
+func (w *jsonWriter) members(o *goja.Object) *Failure {
 	if w.open[o] {
 		return w.refuse("contains itself, which JSON does not support")
 	}
@@ -209,14 +209,14 @@ func (w *writer) members(o *goja.Object) *Failure {
 	return nil
 }
 
-func (w *writer) isArray(o *goja.Object) bool {
+func (w *jsonWriter) isArray(o *goja.Object) bool {
 	for o != nil && o.ExportType() == reflect.TypeFor[goja.Proxy]() {
 		o = o.Export().(goja.Proxy).Target()
 	}
 	return o != nil && o.ClassName() == "Array"
 }
 
-func (w *writer) array(o *goja.Object) *Failure {
+func (w *jsonWriter) array(o *goja.Object) *Failure {
 	w.out.WriteByte('[')
 	for i := range o.Get("length").ToInteger() {
 		if i > 0 {
@@ -231,7 +231,7 @@ func (w *writer) array(o *goja.Object) *Failure {
 	return nil
 }
 
-func (w *writer) member(v goja.Value, key, step string) *Failure {
+func (w *jsonWriter) member(v goja.Value, key, step string) *Failure {
 	w.path = append(w.path, step)
 	if f := w.value(v, key); f != nil {
 		return f

@@ -20,7 +20,7 @@ func FuzzValue(f *testing.F) {
 			return
 		}
 		w := NewWorld()
-		raw, refused := jsonOf(w.vm, valueOf(w.vm, json.RawMessage(text)), "the value")
+		raw, refused := toJSON(w.vm, fromJSON(w.vm, json.RawMessage(text)), "the value")
 		if refused != nil {
 			t.Fatal(refused.Message)
 		}

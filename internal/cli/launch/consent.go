@@ -297,7 +297,7 @@ func approvalCard(v policy.Decision, p *flowrun.Preview) console.Approval {
 	card := console.Approval{Why: v.Reason}
 	for _, t := range p.Tools {
 		one := console.ApprovalTool{Step: t.Step, Name: t.Name, File: t.File, Scope: string(t.Scope), Tags: t.Tags, Privilege: t.Privilege,
-			Justification: t.Justification, Secrets: t.Sources, Cleanup: t.Cleanup, Notify: t.Notify, Around: surroundingsCard(t.Surroundings)}
+			Justification: t.Justification, Secrets: t.Sources, Cleanup: t.Cleanup, Notify: t.Notify, Inputs: surroundingsCard(t.Surroundings)}
 		for _, n := range t.Permissions {
 			one.Permissions = append(one.Permissions, console.ApprovalPermission{Resolved: n.Resolved, Written: n.Written})
 		}
@@ -307,14 +307,14 @@ func approvalCard(v policy.Decision, p *flowrun.Preview) console.Approval {
 		card.Params = append(card.Params, console.ApprovalParam{Name: name, Value: ui.ParamText(p.Params[name])})
 	}
 	for _, s := range p.Steps {
-		card.Steps = append(card.Steps, console.ApprovalStep{ID: s.ID, Kind: s.Kind, Command: s.Command, Condition: s.Condition, Fallback: s.Fallback, Around: surroundingsCard(s.Surroundings)})
+		card.Steps = append(card.Steps, console.ApprovalStep{ID: s.ID, Kind: s.Kind, Command: s.Command, Condition: s.Condition, Fallback: s.Fallback, Inputs: surroundingsCard(s.Surroundings)})
 	}
 	return card
 }
 
 // surroundingsCard converts surroundings to the form in which a person sees them.
-func surroundingsCard(s flowrun.Surroundings) console.ApprovalAround {
-	a := console.ApprovalAround{EnvFiles: s.EnvFiles, Input: s.Input, Runtime: s.Runtime}
+func surroundingsCard(s flowrun.Surroundings) console.ApprovalInputs {
+	a := console.ApprovalInputs{EnvFiles: s.EnvFiles, Input: s.Input, Runtime: s.Runtime}
 	for _, v := range s.Environment {
 		a.Environment = append(a.Environment, console.ApprovalVariable(v))
 	}

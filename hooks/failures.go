@@ -26,8 +26,8 @@ const (
 	spentWindow = time.Minute
 )
 
-// unloadable is a failure as it is stored.
-type unloadable struct {
+// rememberedFailure is a failure as it is stored.
+type rememberedFailure struct {
 	Problem   tool.Diagnostic
 	Line, Col int
 	At        time.Time
@@ -35,10 +35,10 @@ type unloadable struct {
 
 // failures holds the failures of one loader. mu guards all fields.
 type failures struct {
-	mu    sync.Mutex
-	known map[string]unloadable
-	spent time.Duration
-	since time.Time // beginning of the window of spent
+	mu          sync.Mutex
+	known       map[string]rememberedFailure
+	spent       time.Duration
+	windowStart time.Time // beginning of the window of spent
 }
 
 // failureKey returns the cache key of a failure. It covers everything that the failure depends
@@ -48,12 +48,12 @@ func (l *loader) failureKey(m *tool.Module, name string) string {
 	if l.Runtime != nil {
 		memory = l.Runtime.config.Memory
 	}
-	text := fmt.Sprintf("%s\n%s\n%s\n%d\n%s", glueDigest(), name, describeTimeout, memory, m.Code)
+	text := fmt.Sprintf("%s\n%s\n%s\n%d\n%s", describerDigest(), name, describeTimeout, memory, m.Code)
 	return tool.DigestOf([]byte("unloadable\n" + text))[len("sha256:"):][:40]
 }
 
-// failed returns the remembered failure of a file, or nil.
-func (l *loader) failed(key string, m *tool.Module) *tool.Diagnostic {
+// knownFailure returns the remembered failure of a file, or nil.
+func (l *loader) knownFailure(key string, m *tool.Module) *tool.Diagnostic {
 	l.failures.mu.Lock()
 	u, ok := l.failures.known[key]
 	l.failures.mu.Unlock()
@@ -73,20 +73,20 @@ func (l *loader) failed(key string, m *tool.Module) *tool.Diagnostic {
 
 // remember stores a failure in memory and in the cache.
 func (l *loader) remember(key string, d *tool.Diagnostic, took time.Duration) {
-	u := unloadable{*d, d.Pos.Line, d.Pos.Col, time.Now()}
+	u := rememberedFailure{*d, d.Pos.Line, d.Pos.Col, time.Now()}
 	f := &l.failures
 	f.mu.Lock()
 	if f.known == nil {
-		f.known = map[string]unloadable{}
+		f.known = map[string]rememberedFailure{}
 	}
-	if time.Since(f.since) > spentWindow {
-		f.since, f.spent = time.Now(), 0
+	if time.Since(f.windowStart) > spentWindow {
+		f.windowStart, f.spent = time.Now(), 0
 	}
 	f.known[key] = u
 	f.spent += took
 	f.mu.Unlock()
 	if text, err := json.Marshal(u); err == nil {
-		l.write(key, text)
+		l.writeCache(key, text)
 	}
 }
 
@@ -98,7 +98,7 @@ func (l *loader) exhausted(ctx context.Context) *tool.Diagnostic {
 	switch {
 	case ctx.Err() != nil:
 		return &tool.Diagnostic{Code: "tool-unloadable", Message: "the description of the tool was not read: " + context.Cause(ctx).Error()}
-	case f.spent >= maxSpent && time.Since(f.since) <= spentWindow:
+	case f.spent >= maxSpent && time.Since(f.windowStart) <= spentWindow:
 		return &tool.Diagnostic{Code: "tool-unloadable", Message: fmt.Sprintf("the description of the tool was not read: other files took %s and returned nothing", f.spent.Round(time.Second)),
 			Hint: "fix or remove the files that cannot be loaded, and retry after a minute"}
 	}

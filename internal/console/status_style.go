@@ -2,15 +2,15 @@ package console
 
 import "github.com/flowrun/flowrun/dag"
 
-// look is how a state is shown beside its word: a glyph of one column, and colors for terminals
+// statusStyle is how a state is shown beside its word: a glyph of one column, and colors for terminals
 // and drawings. Color is never the only way in which something is shown.
-type look struct {
+type statusStyle struct {
 	glyph, ascii string
 	color        string // escape sequence
 	fill, line   string // of a box
 }
 
-var looks = map[dag.Status]look{
+var statusStyles = map[dag.Status]statusStyle{
 	dag.Pending:     {"○", ".", dim, "#ffffff", "#999999"},
 	dag.Running:     {"●", ">", cyan, "#d6eaf8", "#2471a3"},
 	dag.Retrying:    {"↻", "~", yellow, "#fdf2d0", "#b7950b"},
@@ -25,6 +25,6 @@ var looks = map[dag.Status]look{
 }
 
 // StatusColor returns the escape sequence for the color of a state, for Table.
-func StatusColor(s dag.Status) string { return looks[s].color }
+func StatusColor(s dag.Status) string { return statusStyles[s].color }
 
 const cyan = "\x1b[36m"

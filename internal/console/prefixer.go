@@ -8,12 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// longestLine is how many bytes of an unfinished line are held back before they are written as a
+// maxLine is how many bytes of an unfinished line are held back before they are written as a
 // line of their own.
-const longestLine = 64 << 10
+const maxLine = 64 << 10
 
-// widestPrefix limits the width to which step names are padded. Longer names are not cut.
-const widestPrefix = 30
+// maxPrefixWidth limits the width to which step names are padded. Longer names are not cut.
+const maxPrefixWidth = 30
 
 // stepColors are the colors of prefixes, used in turn.
 var stepColors = []string{cyan, yellow, green, "\x1b[35m", "\x1b[34m", red}
@@ -35,13 +35,13 @@ type Prefixer struct {
 	mu    sync.Mutex
 	w     io.Writer
 	width int
-	steps map[string]*prefixed
-	order []*prefixed // in the order of the first call of Step
-	err   error       // the first error of the writer
+	steps map[string]*stepWriter
+	order []*stepWriter // in the order of the first call of Step
+	err   error         // the first error of the writer
 }
 
-// prefixed is the stream of one step.
-type prefixed struct {
+// stepWriter is the stream of one step.
+type stepWriter struct {
 	p       *Prefixer
 	name    string
 	color   string
@@ -53,7 +53,7 @@ type prefixed struct {
 // NewPrefixer returns a Prefixer that writes to w. names are the steps that are expected to
 // write, so that all prefixes have the same width from the start. Other steps may write too.
 func NewPrefixer(w io.Writer, names []string, o PrefixOptions) *Prefixer {
-	p := &Prefixer{o: o, w: w, steps: map[string]*prefixed{}}
+	p := &Prefixer{o: o, w: w, steps: map[string]*stepWriter{}}
 	for _, name := range names {
 		p.widen(Clean(name))
 	}
@@ -61,7 +61,7 @@ func NewPrefixer(w io.Writer, names []string, o PrefixOptions) *Prefixer {
 }
 
 func (p *Prefixer) widen(name string) {
-	if n := columns(name); n <= widestPrefix {
+	if n := columns(name); n <= maxPrefixWidth {
 		p.width = max(p.width, n)
 	}
 }
@@ -76,7 +76,7 @@ func (p *Prefixer) Step(name string) io.Writer {
 	if s := p.steps[name]; s != nil {
 		return s
 	}
-	s := &prefixed{p: p, name: name}
+	s := &stepWriter{p: p, name: name}
 	if p.o.Color {
 		s.color = stepColors[len(p.order)%len(stepColors)]
 	}
@@ -92,7 +92,7 @@ func (p *Prefixer) Flush() error {
 	defer p.mu.Unlock()
 	for _, s := range p.order {
 		if len(s.partial) > 0 {
-			p.write(s.take(nil, len(s.partial)))
+			p.write(s.endLine(nil, len(s.partial)))
 		}
 	}
 	return p.err
@@ -107,13 +107,13 @@ func (p *Prefixer) write(out []byte) error {
 }
 
 // Write writes the lines that b completes.
-func (s *prefixed) Write(b []byte) (int, error) {
+func (s *stepWriter) Write(b []byte) (int, error) {
 	s.p.mu.Lock()
 	defer s.p.mu.Unlock()
 	var out []byte
 	for rest := b; len(rest) > 0; {
 		part, after, ended := bytes.Cut(rest, []byte{'\n'})
-		room := longestLine - len(s.partial)
+		room := maxLine - len(s.partial)
 		over := len(part) > room
 		if over {
 			part, after, ended = part[:room], rest[room:], false
@@ -122,11 +122,11 @@ func (s *prefixed) Write(b []byte) (int, error) {
 		rest = after
 		switch {
 		case ended:
-			out = s.take(out, len(s.partial))
+			out = s.endLine(out, len(s.partial))
 		case over:
-			out = s.take(out, wholeRunes(s.partial))
+			out = s.endLine(out, wholeRunes(s.partial))
 		}
-		if len(out) >= longestLine {
+		if len(out) >= maxLine {
 			s.p.write(out)
 			out = out[:0]
 		}
@@ -137,8 +137,8 @@ func (s *prefixed) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// take moves the first n bytes that were held back to out as a line.
-func (s *prefixed) take(out []byte, n int) []byte {
+// endLine moves the first n bytes that were held back to out as a line.
+func (s *stepWriter) endLine(out []byte, n int) []byte {
 	out = s.line(out, s.partial[:n])
 	s.partial = append(s.partial[:0], s.partial[n:]...)
 	return out
@@ -158,7 +158,7 @@ func wholeRunes(b []byte) int {
 var colorSequences = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1b\\[[0-9;:]*m") })
 
 // line appends one line with its prefix.
-func (s *prefixed) line(out, text []byte) []byte {
+func (s *stepWriter) line(out, text []byte) []byte {
 	if s.prefix == nil || s.width != s.p.width {
 		s.prefix, s.width = s.newPrefix(), s.p.width
 	}
@@ -171,7 +171,7 @@ func (s *prefixed) line(out, text []byte) []byte {
 	return append(out, '\n')
 }
 
-func (s *prefixed) newPrefix() []byte {
+func (s *stepWriter) newPrefix() []byte {
 	name := pad(s.name, s.p.width)
 	if s.color != "" {
 		name = s.color + name + reset

@@ -52,7 +52,7 @@ func TestPrefixer(t *testing.T) {
 // whole, and no character is cut in two.
 func TestPrefixerLongLine(t *testing.T) {
 	for _, char := range []string{"x", "é", "手", "\xbf"} {
-		for _, size := range []int{1, 1000, longestLine, longestLine + 1, 3*longestLine + 7} {
+		for _, size := range []int{1, 1000, maxLine, maxLine + 1, 3*maxLine + 7} {
 			t.Run(fmt.Sprintf("%q in pieces of %d", char, size), func(t *testing.T) {
 				var b bytes.Buffer
 				p := NewPrefixer(&b, nil, PrefixOptions{})
@@ -63,12 +63,12 @@ func TestPrefixerLongLine(t *testing.T) {
 					if _, err := step.Write([]byte(rest[:n])); err != nil {
 						t.Fatal(err)
 					}
-					if held := len(step.(*prefixed).partial); held > longestLine {
+					if held := len(step.(*stepWriter).partial); held > maxLine {
 						t.Fatalf("%d bytes are held back", held)
 					}
 					rest = rest[n:]
 				}
-				if b.Len() < 2*longestLine {
+				if b.Len() < 2*maxLine {
 					t.Errorf("only %d bytes were passed on", b.Len())
 				}
 				if _, err := step.Write([]byte("\n")); err != nil {
@@ -77,7 +77,7 @@ func TestPrefixerLongLine(t *testing.T) {
 				var joined strings.Builder
 				for l := range strings.Lines(b.String()) {
 					l = strings.TrimSuffix(strings.TrimPrefix(l, "a | "), "\n")
-					if len(l) > longestLine || utf8.ValidString(char) && !utf8.ValidString(l) || l == "" {
+					if len(l) > maxLine || utf8.ValidString(char) && !utf8.ValidString(l) || l == "" {
 						t.Errorf("a line of %d bytes: %.20q", len(l), l)
 					}
 					joined.WriteString(l)

@@ -8,38 +8,38 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// keptHead is the beginning of the text that a run stores for a bundled tool. The files that
+// bundleHeader is the beginning of the text that a run stores for a bundled tool. The files that
 // were bundled may change or disappear; a resume, and anyone who inspects the run later, needs
 // the tool as it was.
-const keptHead = "// flowrun bundle 1 "
+const bundleHeader = "// flowrun bundle 1 "
 
-// keptTool is the rest of that line: the description of the code below it.
-type keptTool struct {
+// bundleInfo is the rest of that line: the description of the code below it.
+type bundleInfo struct {
 	Answer   description
 	Packages string          `json:",omitempty"`
 	Map      json.RawMessage `json:",omitempty"`
 }
 
-// keptForm returns the text to store: the bundle with the description of its tool.
-func keptForm(m *tool.Module, answer description) []byte {
-	head, err := json.Marshal(keptTool{answer, m.Packages, m.Map})
+// storedBundle returns the text to store: the bundle with the description of its tool.
+func storedBundle(m *tool.Module, answer description) []byte {
+	head, err := json.Marshal(bundleInfo{answer, m.Packages, m.Map})
 	if err != nil {
 		return nil
 	}
-	return append([]byte(keptHead+string(head)+"\n"), m.Code...)
+	return append([]byte(bundleHeader+string(head)+"\n"), m.Code...)
 }
 
-// restored returns the definition for a text that a run has stored, or nil if src is not such a
+// readStoredBundle returns the definition for a text that a run has stored, or nil if src is not such a
 // text. The text is the Source of the definition, so that people see the code that runs.
-func restored(file string, src []byte) (*tool.Definition, tool.Diagnostics) {
+func readStoredBundle(file string, src []byte) (*tool.Definition, tool.Diagnostics) {
 	head, code, ok := bytes.Cut(src, []byte("\n"))
-	about, is := strings.CutPrefix(string(head), keptHead)
-	var kept keptTool
+	about, is := strings.CutPrefix(string(head), bundleHeader)
+	var kept bundleInfo
 	if !ok || !is || json.Unmarshal([]byte(about), &kept) != nil {
 		return nil, nil
 	}
 	m := &tool.Module{File: file, Code: code, Map: kept.Map, Packages: kept.Packages}
-	def, found := kept.Answer.read(m, toolStem(file))
+	def, found := kept.Answer.definition(m, toolStem(file))
 	def.Source = src
 	return def, found
 }
@@ -48,7 +48,7 @@ func restored(file string, src []byte) (*tool.Definition, tool.Diagnostics) {
 // again, or "" if it needs none. Only tools for Node.js need one; the code of others contains
 // their packages.
 func KeptModules(text []byte) string {
-	def, _ := restored("", text)
+	def, _ := readStoredBundle("", text)
 	if def == nil || !def.Steps[0].Script().Module.Node {
 		return ""
 	}

@@ -11,7 +11,7 @@ import (
 // as indices of bars, or nil if no step ran. It starts at the step that ended last and follows,
 // from each step, the upstream step that ended last.
 func criticalPath(bars []Bar, end func(Bar) time.Time) []int {
-	w := newWalk(bars, end)
+	w := newPathWalk(bars, end)
 	var path []int
 	seen := make([]bool, len(bars))
 	at := w.lastLeaf(0, len(bars))
@@ -20,33 +20,33 @@ func criticalPath(bars []Bar, end func(Bar) time.Time) []int {
 		if ran(bars[at]) {
 			path = append(path, at)
 		}
-		at = w.into(w.before(at))
+		at = w.lastInside(w.previous(at))
 	}
 	slices.Reverse(path)
 	return path
 }
 
-// walk holds the data for following the critical path backwards. Only upstream steps that are
+// pathWalk holds the data for following the critical path backwards. Only upstream steps that are
 // above a bar count, so that invalid input cannot make the walk loop.
-type walk struct {
-	bars    []Bar
-	index   map[string]int
-	parents []int
-	settled []time.Time // when each bar settled; for a skipped step, when its last upstream step did
-	holds   []bool      // another bar is nested in it and ran
+type pathWalk struct {
+	bars      []Bar
+	index     map[string]int
+	parents   []int
+	settled   []time.Time // when each bar settled; for a skipped step, when its last upstream step did
+	hasNested []bool      // another bar is nested in it and ran
 }
 
-func newWalk(bars []Bar, end func(Bar) time.Time) *walk {
-	w := &walk{bars: bars, index: make(map[string]int, len(bars)), parents: parentsOf(bars),
-		settled: make([]time.Time, len(bars)), holds: make([]bool, len(bars))}
+func newPathWalk(bars []Bar, end func(Bar) time.Time) *pathWalk {
+	w := &pathWalk{bars: bars, index: make(map[string]int, len(bars)), parents: parentsOf(bars),
+		settled: make([]time.Time, len(bars)), hasNested: make([]bool, len(bars))}
 	for i, b := range bars {
 		w.index[b.ID] = i
 		if ran(b) {
 			w.settled[i] = end(b)
 			if up := w.parents[i]; up >= 0 {
-				w.holds[up] = true
+				w.hasNested[up] = true
 			}
-		} else if up := w.lastOf(i); up >= 0 {
+		} else if up := w.lastUpstream(i); up >= 0 {
 			w.settled[i] = w.settled[up]
 		}
 	}
@@ -66,8 +66,8 @@ func parentsOf(bars []Bar) []int {
 	return parents
 }
 
-// lastOf returns the upstream step of bar i that settled last, or -1.
-func (w *walk) lastOf(i int) int {
+// lastUpstream returns the upstream step of bar i that settled last, or -1.
+func (w *pathWalk) lastUpstream(i int) int {
 	last := -1
 	for _, id := range w.bars[i].After {
 		up, known := w.index[id]
@@ -81,19 +81,19 @@ func (w *walk) lastOf(i int) int {
 	return last
 }
 
-// before returns the upstream step that settled last of bar i, or of the closest enclosing step
+// previous returns the upstream step that settled last of bar i, or of the closest enclosing step
 // that has one, or -1.
-func (w *walk) before(i int) int {
+func (w *pathWalk) previous(i int) int {
 	for ; i >= 0; i = w.parents[i] {
-		if up := w.lastOf(i); up >= 0 {
+		if up := w.lastUpstream(i); up >= 0 {
 			return up
 		}
 	}
 	return -1
 }
 
-// into returns the step that ended last inside bar i, or i if nothing ran inside it.
-func (w *walk) into(i int) int {
+// lastInside returns the step that ended last inside bar i, or i if nothing ran inside it.
+func (w *pathWalk) lastInside(i int) int {
 	if i < 0 {
 		return i
 	}
@@ -109,10 +109,10 @@ func (w *walk) into(i int) int {
 
 // lastLeaf returns the bar in [from, to) that ended last and has no others inside, or -1 if none
 // ran.
-func (w *walk) lastLeaf(from, to int) int {
+func (w *pathWalk) lastLeaf(from, to int) int {
 	last := -1
 	for i := from; i < to; i++ {
-		if !ran(w.bars[i]) || w.holds[i] {
+		if !ran(w.bars[i]) || w.hasNested[i] {
 			continue
 		}
 		if last < 0 || !w.settled[i].Before(w.settled[last]) {
@@ -122,9 +122,9 @@ func (w *walk) lastLeaf(from, to int) int {
 	return last
 }
 
-// maxNamed limits how many steps of the critical path are named. In a longer path, steps in the
+// maxNamedSteps limits how many steps of the critical path are named. In a longer path, steps in the
 // middle are left out.
-const maxNamed = 12
+const maxNamedSteps = 12
 
 // summary writes the critical path and its share of the whole time, wrapped to the width.
 func (t *timeline) summary(out *strings.Builder) {
@@ -133,10 +133,10 @@ func (t *timeline) summary(out *strings.Builder) {
 	for n, i := range t.path {
 		b := t.bars[i]
 		busy += t.end(b).Sub(b.Started)
-		switch left := len(t.path) - maxNamed; {
-		case left <= 0 || n < maxNamed/2 || n >= maxNamed/2+left:
+		switch left := len(t.path) - maxNamedSteps; {
+		case left <= 0 || n < maxNamedSteps/2 || n >= maxNamedSteps/2+left:
 			words = append(words, Clean(b.ID)+" ->")
-		case n == maxNamed/2:
+		case n == maxNamedSteps/2:
 			words = append(words, fmt.Sprintf("(%d more) ->", left))
 		}
 	}

@@ -39,7 +39,7 @@ func TestManyQuestions(t *testing.T) {
 		return map[string]any{"status": 200, "headers": []any{}, "text": ""}, nil
 	}})
 	var got [2]any
-	if err != nil || json.Unmarshal(raw, &got) != nil || most.Load() > maxOpen {
+	if err != nil || json.Unmarshal(raw, &got) != nil || most.Load() > maxPendingCalls {
 		t.Fatalf("%s, %v; %d at once", raw, err, most.Load())
 	}
 	const want = "too many pending calls: more than 1000, or more than 64 MiB; await some of them first"
@@ -49,12 +49,12 @@ func TestManyQuestions(t *testing.T) {
 }
 
 func TestOpenQuestions(t *testing.T) {
-	var o open
-	if !o.take(jsworld.MaxFrame) || o.take(1) || !o.take(0) {
+	var o pendingCalls
+	if !o.add(jsworld.MaxFrame) || o.add(1) || !o.add(0) {
 		t.Error("the bound on bytes is not kept")
 	}
-	o.done(jsworld.MaxFrame)
-	if !o.take(1) {
+	o.remove(jsworld.MaxFrame)
+	if !o.add(1) {
 		t.Error("what was answered counts still")
 	}
 }

@@ -6,14 +6,14 @@ import (
 	"github.com/dop251/goja/parser"
 )
 
-// RefuseText returns a parser option that calls throw, which must panic. A world parses with its
+// ForbidEval returns a parser option that calls throw, which must panic. A world parses with its
 // options whatever a script turns from text into code at run time, whether with eval, Function
 // or the hidden constructors of async functions and generators, so none of them works. Programs
 // of flowrun itself are parsed before there is a world and are not affected.
 //
 // The type of the option's parameter is not exported by the parser package, so the function is
 // made by reflection.
-func RefuseText(throw func()) parser.Option {
+func ForbidEval(throw func()) parser.Option {
 	option := func([]reflect.Value) []reflect.Value {
 		throw()
 		return nil
