@@ -1,6 +1,6 @@
-// A tool with runtime: node meets this program under Node.js. It is what package hooks is
-// in flowrun's own process: it loads the tool, runs flowrun's module.js on it, and passes
-// on what that asks. It speaks with flowrun in lines of JSON on a socket.
+// Runs a tool with runtime: node under Node.js. It does what package hooks does in flowrun's own
+// process: it loads the tool, runs flowrun's module.js on it, and passes on its host calls. It
+// exchanges lines of JSON with flowrun over a socket.
 'use strict'
 const net = require('net')
 const Module = require('module')
@@ -9,9 +9,9 @@ const { pathToFileURL, fileURLToPath } = require('url')
 const { Worker, MessageChannel, receiveMessageOnPort } = require('worker_threads')
 
 const door = JSON.parse(process.env.FLOWRUN_CALL)
-delete process.env.FLOWRUN_CALL // it is nobody else's
+delete process.env.FLOWRUN_CALL // the tool and its processes must not see it
 
-// open connects and says who is there; heard is called with each message.
+// open connects and sends the token. heard is called with each message.
 function open (door, heard, gone) {
   const socket = net.connect(door.at)
   socket.setNoDelay(true)
@@ -35,7 +35,7 @@ function errorOf (e) {
   return made
 }
 
-// ---- asking
+// ---- host calls
 
 const asked = new Map()
 let last = 0
@@ -47,8 +47,8 @@ function ask (op, args) {
   return new Promise((resolve, reject) => asked.set(id, { resolve, reject }))
 }
 
-// askNow waits for its answer: a second thread gets it on a connection of its own while
-// this one stands still.
+// askNow blocks until its answer arrives: a second thread receives it on its own connection
+// while this thread waits.
 let second
 function askNow (op, args) {
   if (!second) {
@@ -72,7 +72,7 @@ function askNow (op, args) {
 
 // ---- the tool
 
-// What the tool prints is no result: it goes where a step's errors go.
+// Output of the tool is not its result, so it goes to the step's stderr.
 function redirect () {
   for (const stream of [process.stdout, process.stderr]) {
     stream.write = (chunk, encoding, done) => {
@@ -94,7 +94,7 @@ function load (call) {
   return v && v.__esModule && v.default !== undefined ? v.default : v
 }
 
-// place is where in a file of the author's an error was thrown.
+// place returns the position in a file of the author at which an error was thrown.
 function place (e) {
   if (!e || typeof e.stack !== 'string') return ''
   for (const line of e.stack.split('\n')) {
@@ -118,7 +118,8 @@ function required (call) {
   return require
 }
 
-// atEnd has the tool clean up when it is stopped: TERM comes first, KILL after the grace.
+// atEnd makes the tool clean up when it is stopped: TERM comes first, KILL after the grace
+// period.
 function atEnd (f) {
   process.once('SIGTERM', async () => {
     try { await f() } finally { process.exit(143) }

@@ -1,17 +1,17 @@
 'use strict'
 
-// this.api of a .tool.js: JavaScript over what the world answers. Environment,
-// storage and the logger answer at once, which await takes as well; the others are promises.
+// this.api of a .tool.js, implemented with host calls. Environment, storage and the logger
+// return values, which await accepts too; the others return promises.
 function api (args, tool) {
   const now = (op, values) => __askNow(op, values || {})
   const later = (op, values) => __ask(op, values || {})
 
   // ---- logger
 
-  // placed is an error with its place.
+  // placed describes an error with its position.
   const placed = e => String(e) + (__where(e) ? ` (${__where(e)})` : '')
 
-  // shown is a value that is logged beside a message.
+  // shown describes a value that is logged with a message.
   function shown (v) {
     if (v === undefined) return ''
     if (v instanceof Error) return ' ' + placed(v)
@@ -65,7 +65,7 @@ function api (args, tool) {
     get length () { return storage.keys().length }
   }
 
-  // ---- bridges: what a tool reaches; their stand-ins, mock and getMockArgs, are for other programs
+  // ---- bridges: how a tool reaches the outside; mock and getMockArgs are only used by other programs
 
   const bridge = {
     async execute (op, values) {

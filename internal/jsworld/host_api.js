@@ -1,10 +1,10 @@
-// Gives a world require. Its completion value is a function of what
-// the host lends: it answers require, for the host's own code.
+// Defines require in a world. The value of this program is a function that gets the Go functions
+// it needs and returns require.
 (lent) => {
   'use strict';
   const { ask, askNow, shim, own } = lent;
 
-  // Modules are evaluated once a world.
+  // Each module is evaluated once per world.
   const loaded = new Map();
   const require = (name) => {
     const id = String(name).replace(/^node:/, '');

@@ -1,7 +1,6 @@
-// What a .tool.js meets in its world: this program loads the tool, asks it what it is
-// (entry "describe") or has it work (entry "execute"), and answers one plain value.
-// It is the body of an async function, behind api.js; in scope are __load, __where,
-// __askNow, __atEnd, entry and args.
+// Runs a .tool.js in its world: it loads the tool, then describes it (entry "describe") or runs
+// it (entry "execute"), and returns one plain value. This is the body of an async function,
+// after api.js. In scope are __load, __where, __askNow, __atEnd, entry and args.
 
 const METHODS = ['getMetadata', 'getSchema', 'execute', 'getDependencies', 'getBusinessErrors',
   'init', 'cleanup', 'getBridges', 'getMockArgs', 'getBridgeErrors']
@@ -9,7 +8,7 @@ const METHODS = ['getMetadata', 'getSchema', 'execute', 'getDependencies', 'getB
 const isObject = v => v !== null && typeof v === 'object' && !Array.isArray(v)
 const has = (tool, method) => typeof tool[method] === 'function'
 
-// kind names a value for people.
+// kind returns the type of a value in words for people.
 function kind (v) {
   if (v === null || v === undefined) return String(v)
   if (Array.isArray(v)) return 'a list'
@@ -17,8 +16,8 @@ function kind (v) {
   return { string: 'text', number: 'a number', boolean: 'true or false', function: 'a function', object: 'an object' }[typeof v] || typeof v
 }
 
-// loaded is the one object whose methods are the tool: what module.exports is, the
-// default export, or an instance of a class that either of them is.
+// loaded returns the object whose methods are the tool: module.exports, the default export, or
+// an instance of the class that either of them is.
 function loaded () {
   let found = __load()
   if (found && !has(found, 'execute') && found.default) found = found.default
@@ -30,7 +29,7 @@ function loaded () {
 
 class NoTool extends Error {}
 
-// inject gives the tool its api.
+// inject sets the tool's api.
 function inject (tool) {
   try {
     tool.api = api(args, tool)
@@ -40,7 +39,7 @@ function inject (tool) {
   return tool
 }
 
-// told is what was thrown, which need not be an Error.
+// told describes a thrown value, which need not be an Error.
 function told (thrown) {
   const e = { name: '', message: '', where: '' }
   try {
@@ -51,7 +50,7 @@ function told (thrown) {
       e.message = Array.isArray(thrown) ? JSON.stringify(thrown) : String(thrown)
     }
     e.where = __where(thrown) || ''
-  } catch (_) { // a getter or toJSON that throws as well
+  } catch (_) { // a getter or toJSON may throw too
     e.message = e.message || 'a value that cannot be shown'
   }
   return e
@@ -75,7 +74,8 @@ async function describe () {
     if (has(tool, m)) answer.methods.push(m)
     else if (tool[m] !== undefined) problem('bad-answer', m, '', `${m} must be a function, but is ${kind(tool[m])}`, '')
   }
-  // ask calls a method; what it answers has to be JSON, but for what keep keeps.
+  // ask calls a method if the tool has it. wanted checks the type of its result, and read
+  // converts it to JSON.
   const ask = async (method, wanted, read) => {
     if (!has(tool, method)) return
     try {
@@ -105,7 +105,7 @@ async function describe () {
 
 const words = e => (e.name ? e.name + ': ' : '') + e.message
 
-// businessError checks one entry of getBusinessErrors and answers what of it is data.
+// businessError checks one entry of getBusinessErrors and returns the part of it that is data.
 function businessError (entry, wrong) {
   if (!isObject(entry)) return void wrong('', `expected an object, got ${kind(entry)}`)
   const text = (key, must) => {
@@ -123,7 +123,7 @@ function businessError (entry, wrong) {
   return plainError(entry)
 }
 
-// plainError is an entry without its match.
+// plainError returns an entry without its match.
 function plainError (entry) {
   const solution = entry.solution
   return {
@@ -140,7 +140,7 @@ const warn = message => __askNow('log', { level: 'warn', message })
 
 async function execute () {
   const tool = inject(loaded())
-  __atEnd(() => cleanUp(tool)) // where what follows does not come to its end
+  __atEnd(() => cleanUp(tool)) // in case the tool is stopped
   try {
     if (has(tool, 'init')) await tool.init()
     const value = await tool.execute(args.params)
@@ -155,14 +155,15 @@ async function execute () {
   }
 }
 
-// cleanUp cleans up once, whoever asks for it.
+// cleanUp runs cleanup at most once, even if it is called several times.
 let cleaned
 const cleanUp = tool => (cleaned ??= tidied(tool))
 
-// How long a cleanup may wait, in milliseconds.
+// Time limit of a cleanup in milliseconds.
 const CLEANUP = 1000
 
-// tidied never fails what the tool has done, also where it does not end.
+// tidied ignores errors of the cleanup, and does not wait for a cleanup that does not end, so
+// that the result of the tool counts.
 async function tidied (tool) {
   if (!has(tool, 'cleanup')) return
   let timer
@@ -176,8 +177,8 @@ async function tidied (tool) {
   }
 }
 
-// reported is the failure that a tool tells of by {success: false}. Unless it says
-// otherwise, trying again may help, as for what is thrown.
+// reported returns the failure that a tool reports by returning {success: false}. It can be
+// retried unless the tool says otherwise, like a thrown error.
 function reported (value) {
   const inner = isObject(value.error) ? value.error : {}
   const text = [value.message, inner.message, value.error].find(v => typeof v === 'string' && v !== '')
@@ -188,7 +189,7 @@ function reported (value) {
   return e
 }
 
-// classified adds the first entry of getBusinessErrors that an error matches.
+// classified adds to an error the first entry of getBusinessErrors that matches it.
 async function classified (tool, e) {
   const thrown = 'thrown' in e ? e.thrown : new Error(e.message)
   delete e.thrown
@@ -208,12 +209,12 @@ async function classified (tool, e) {
   return e
 }
 
-// matches holds an error against one entry. A match that throws matches nothing, and keeps
-// no other entry from being tried.
+// matches reports whether an error matches one entry. If the match itself throws, the entry does
+// not match, and the next entries are still checked.
 async function matches (entry, thrown, message, tool) {
   const match = entry.match
   if (match instanceof RegExp) {
-    match.lastIndex = 0 // of an expression with the flag g or y it is where the last search ended
+    match.lastIndex = 0 // with the flags g and y, a search would start where the last one ended
     return match.test(message)
   }
   if (typeof match !== 'function') return typeof match === 'string' && match !== '' && message.includes(match)

@@ -44,9 +44,9 @@ func Shim(name string) (code string, ok bool) {
 	return string(text), err == nil
 }
 
-// missingModule returns the code of a module that is neither built in nor in the bundle. Using the
-// module throws; of a module of Node.js, only using one of its members throws. While a tool only
-// describes itself, nothing throws.
+// missingModule returns the code of a module that is neither built in nor in the bundle.
+// Requiring a package throws; a module of Node.js can be required, and using one of its members
+// throws. While a tool is only described, nothing throws.
 func missingModule(name string, describing bool) string {
 	name = strings.TrimPrefix(name, "node:")
 	first, _, _ := strings.Cut(name, "/")

@@ -1,4 +1,4 @@
-// assert as Node.js has it, without its drawings of the difference.
+// The assert module of Node.js, without the diff in its messages.
 const { inspect, deepEqual: same } = require('util')
 
 class AssertionError extends Error {
@@ -33,7 +33,7 @@ const loose = {
   notDeepEqual: pair('notDeepEqual', (a, b) => !same(a, b, true), 'Expected values not to be loosely deep-equal')
 }
 
-// fits says whether what was thrown is what was expected.
+// fits reports whether the thrown value is the expected one.
 function fits (thrown, expected) {
   if (expected === undefined || typeof expected === 'string') return true
   if (expected instanceof RegExp) return expected.test(String(thrown))

@@ -1,7 +1,7 @@
-// buffer as Node.js has it, for text and bytes: Buffer, btoa, atob, TextEncoder and
+// The buffer module of Node.js, for text and bytes: Buffer, btoa, atob, TextEncoder and
 // TextDecoder (UTF-8, UTF-16LE and Latin-1).
 
-// utf8 is the bytes of a text; half a surrogate pair is U+FFFD.
+// utf8 returns the bytes of a text. An unpaired surrogate becomes U+FFFD.
 function utf8 (s) {
   const out = new Uint8Array(s.length * 3)
   let n = 0
@@ -35,8 +35,8 @@ const join = units => {
   return s
 }
 
-// text reads UTF-8. What is none becomes U+FFFD, once for each longest beginning of a
-// sequence, or throws where fatal.
+// text decodes UTF-8. Invalid bytes become U+FFFD, one for each longest beginning of a sequence;
+// with fatal they throw.
 function text (bytes, fatal) {
   const units = []
   let done = ''
@@ -97,7 +97,7 @@ function fromBase64 (s) {
   }
   return out.slice(0, at)
 }
-// values are what letters of base64 stand for; 64 ends the text, 65 is passed over.
+// values are the values of the letters of base64. 64 ends the text, 65 is skipped.
 const values = new Uint8Array(256).fill(65)
 for (let i = 0; i < 64; i++) values[(letters + '+/').charCodeAt(i)] = i
 values[45] = 62
@@ -194,7 +194,7 @@ class Buffer extends Uint8Array {
     const room = Math.min(length ?? Infinity, this.length - offset)
     if (bytes.length > room) {
       let n = room
-      if (code(encoding) === codes.utf8) while (n > 0 && (bytes[n] & 0xc0) === 0x80) n-- // half a character is not written
+      if (code(encoding) === codes.utf8) while (n > 0 && (bytes[n] & 0xc0) === 0x80) n-- // never write a part of a character
       bytes = bytes.slice(0, n)
     }
     this.set(bytes, offset)
@@ -292,7 +292,7 @@ for (const name of Object.getOwnPropertyNames(Buffer.prototype)) {
 }
 Buffer.constants = Object.freeze({ MAX_LENGTH: 2 ** 31 - 1, MAX_STRING_LENGTH: 2 ** 29 - 24 })
 Buffer.poolSize = 8192
-// Node's Buffer can be called without new, as old packages do.
+// Node's Buffer can be called without new, which old packages do.
 const Callable = new Proxy(Buffer, { apply: (_, __, [v, ...rest]) => typeof v === 'number' ? Buffer.alloc(v) : Buffer.from(v, ...rest) })
 
 class TextEncoder {
@@ -325,7 +325,7 @@ class TextDecoder {
     const view = input instanceof ArrayBuffer ? new Uint8Array(input) : new Uint8Array(input.buffer, input.byteOffset, input.byteLength)
     let bytes = [...this.#left, ...view]
     this.#left = []
-    if (options.stream && this.encoding === 'utf-8') { // a character whose rest is still to come
+    if (options.stream && this.encoding === 'utf-8') { // a character whose other bytes come later
       let n = 0
       while (n < 3 && n < bytes.length && (bytes[bytes.length - 1 - n] & 0xc0) === 0x80) n++
       const first = bytes[bytes.length - 1 - n]

@@ -1,6 +1,6 @@
-// events as Node.js has it: EventEmitter, once, and the classes Event and EventTarget.
+// The events module of Node.js: EventEmitter, once, and the classes Event and EventTarget.
 
-// A function and no class: older classes call EventEmitter.call(this).
+// Not a class, because older classes call EventEmitter.call(this).
 function EventEmitter () {}
 const key = Symbol('listeners')
 
@@ -63,7 +63,7 @@ methods.removeListener = methods.off
 methods.rawListeners = methods.listeners
 for (const [name, value] of Object.entries(methods)) Object.defineProperty(EventEmitter.prototype, name, { value, writable: true, configurable: true })
 
-// once is a promise of the next event's arguments.
+// once returns a promise of the next event's arguments.
 function once (emitter, name) {
   return new Promise((resolve, reject) => {
     const fail = e => { emitter.off(name, done); reject(e) }

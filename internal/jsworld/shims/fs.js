@@ -1,9 +1,9 @@
-// fs and fs/promises: what reads. Which files a tool may read its permissions say; what
-// writes is not there.
+// The functions of fs and fs/promises that read. The permissions of a tool decide which files it
+// may read. There are no functions that write.
 const { Buffer } = require('buffer')
 const { promisify } = require('util')
 
-// failed gives an error of the world outside the fields that Node's errors have.
+// failed adds to an error of a host call the fields that Node's errors have.
 function failed (e, call, path) {
   const code = /^E[A-Z0-9]+(?=: )/.exec(e.message)?.[0]
   return code ? Object.assign(new Error(`${e.message}, ${call} '${path}'`), { code, syscall: call, path }) : e
@@ -35,8 +35,8 @@ class Dirent {
 }
 for (const m of ['isFile', 'isDirectory', 'isSymbolicLink']) Dirent.prototype[m] = Stats.prototype[m]
 
-// calls are the ways to read: what is asked, Node's name of it, and what becomes of the
-// answer.
+// calls are the functions that read: the host call, Node's name for it, and how its answer is
+// converted.
 const calls = {
   readFile: ['open', (v, options) => {
     const wanted = encoding(options)
@@ -78,7 +78,7 @@ for (const [call, [words, made]] of Object.entries(calls)) {
 fs.existsSync = path => {
   try { return fs.statSync(path) !== undefined } catch (e) {
     if (e.code) return false
-    throw e // a permission that is not granted is no answer
+    throw e // a missing permission is an error
   }
 }
 fs.exists = (path, done) => { fs.promises.stat(path).then(() => done(true), () => done(false)) }

@@ -1,5 +1,5 @@
-// os: what is the same for every tool. What describes the machine is not for tools that
-// run in this world.
+// The parts of os that are the same for every tool. A tool in this world gets no description of
+// the machine.
 const { absent } = require('internal/absent')
 const nothing = absent('os')
 const here = { EOL: '\n', devNull: '/dev/null' }

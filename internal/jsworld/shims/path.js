@@ -1,5 +1,5 @@
-// path as Node.js has it on Unix. Tools are the same on every system, so path.posix is
-// what path is; there is no path.win32.
+// The path module of Node.js on Unix. Tools behave the same on every system, so path is
+// path.posix, and there is no path.win32.
 const text = (v, name) => {
   if (typeof v !== 'string') throw Object.assign(new TypeError(`The "${name}" argument must be of type string. Received ${v === null ? 'null' : typeof v}`), { code: 'ERR_INVALID_ARG_TYPE' })
   return v
@@ -26,7 +26,7 @@ function join (...paths) {
   return all === '' ? '.' : normalize(all)
 }
 
-// resolve counts from the root: a tool has no directory of its own.
+// resolve starts at the root, because a tool has no working directory.
 function resolve (...paths) {
   let all = ''
   for (let i = paths.length - 1; i >= 0 && !all.startsWith('/'); i--) {

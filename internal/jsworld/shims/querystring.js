@@ -1,4 +1,4 @@
-// querystring as Node.js has it.
+// The querystring module of Node.js.
 const escape = s => encodeURIComponent(s)
 const unescape = s => {
   try { return decodeURIComponent(s) } catch (_) { return s }

@@ -1,4 +1,4 @@
-// timers and timers/promises as Node.js has them.
+// The modules timers and timers/promises of Node.js.
 const wait = (ms, value, options) => new Promise((resolve, reject) => {
   const signal = options?.signal
   if (signal?.aborted) return reject(signal.reason)

@@ -1,11 +1,11 @@
-// url as browsers and Node.js have it: URL and URLSearchParams after the WHATWG's
-// standard, and Node's older parse, format and resolve for what is a URL there too.
+// The url module of Node.js: URL and URLSearchParams as in the WHATWG standard, and the older
+// functions parse, format and resolve for texts that are URLs there too.
 
 const ports = { 'http:': '80', 'https:': '443', 'ws:': '80', 'wss:': '443', 'ftp:': '21', 'file:': '' }
 const special = scheme => Object.hasOwn(ports, scheme)
 const invalid = input => Object.assign(new TypeError('Invalid URL'), { code: 'ERR_INVALID_URL', input })
 
-// Which characters beside controls and everything past ASCII are written as %XX.
+// The characters that are written as %XX, besides controls and all characters outside of ASCII.
 const inFragment = ' "<>`'
 const inQuery = ' "#<>'
 const inSpecialQuery = inQuery + "'"
@@ -38,7 +38,7 @@ function decode (s) {
   return require('buffer').Buffer.from(out).toString()
 }
 
-// punycode writes one label of a host in ASCII (RFC 3492).
+// punycode encodes one label of a host in ASCII (RFC 3492).
 function punycode (label) {
   const points = Array.from(label, c => c.codePointAt(0))
   const basic = points.filter(p => p < 128)
@@ -76,7 +76,7 @@ function punycode (label) {
   return 'xn--' + out
 }
 
-// ipv4 reads the forms that people and browsers write: 127.1, 0x7f000001, 017700000001.
+// ipv4 parses the forms that people and browsers write: 127.1, 0x7f000001, 017700000001.
 function ipv4 (host) {
   const parts = host.split('.')
   if (parts[parts.length - 1] === '' && parts.length > 1) parts.pop()
@@ -143,7 +143,7 @@ const isDrive = s => /^[a-z][:|]$/i.test(s)
 const dot = s => /^(\.|%2e)$/i.test(s)
 const dots = s => /^(\.|%2e){2}$/i.test(s)
 
-// pathOf are the parts of a path, below those of base.
+// pathOf returns the parts of a path relative to base.
 function pathOf (text, scheme, base) {
   const parts = [...base]
   const list = text.split(special(scheme) ? /[/\\]/ : '/')
@@ -160,7 +160,7 @@ function pathOf (text, scheme, base) {
   return parts
 }
 
-// parsed is a record of the URL's parts; path is text where the URL is no hierarchy.
+// parsed returns a record of the URL's parts. path is text if the URL has no hierarchical path.
 function parsed (input, base) {
   let s = input.replace(/^[\0-\x20]+|[\0-\x20]+$/g, '').replace(/[\t\n\r]/g, '')
   const u = { scheme: '', user: '', password: '', host: null, port: '', path: [], query: null, fragment: null }
@@ -322,7 +322,7 @@ class URL {
   #change (f, keys, v) {
     if (typeof this.#u.path === 'string' || String(v) === '') return
     const u = { ...this.#u }
-    try { f(u) } catch (_) { return } // as the standard has it: what is no host changes nothing
+    try { f(u) } catch (_) { return } // as in the standard: an invalid host changes nothing
     for (const k of keys) if (k !== 'port' || /:\d/.test(v)) this.#u[k] = u[k]
   }
   get port () { return this.#u.port }

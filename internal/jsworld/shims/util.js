@@ -1,4 +1,4 @@
-// util as Node.js has it: inspect, format, promisify and the like.
+// The util module of Node.js: inspect, format, promisify and others.
 const custom = Symbol.for('nodejs.util.inspect.custom')
 const isName = /^[a-zA-Z_][a-zA-Z_0-9]*$/
 
@@ -33,7 +33,7 @@ function className (v) {
   return null
 }
 
-// prefix is what stands before the brackets: Map(2), [Object: null prototype].
+// prefix returns the text before the brackets: Map(2), [Object: null prototype].
 function prefix (name, tag, fallback, size = '') {
   const t = tag !== '' && tag !== name ? `[${tag}] ` : ''
   return name === null ? `[${fallback}${size}: null prototype] ${t}` : `${name}${size} ${t}`
@@ -179,7 +179,7 @@ function property (ctx, v, depth, key, list, element) {
   return `${name}: ${text}`
 }
 
-// single is one line where that is short and not nested deeply, else one line an entry.
+// single returns one line if it is short and not deeply nested, or else one line per entry.
 function single (ctx, out, base, braces, list, depth, v) {
   const before = base ? `${base} ` : ''
   if (ctx.compact !== false) {
@@ -195,7 +195,7 @@ function single (ctx, out, base, braces, list, depth, v) {
   return `${before}${braces[0]}${line}  ${out.join(`,${line}  `)}${line}${braces[1]}`
 }
 
-// grouped puts the elements of a long array into columns.
+// grouped arranges the elements of a long array in columns.
 function grouped (ctx, out, v) {
   const n = ctx.maxArrayLength < v.length ? out.length - 1 : out.length
   const lengths = out.slice(0, n).map(s => s.length)
@@ -284,7 +284,7 @@ function inherits (type, parent) {
   Object.setPrototypeOf(type.prototype, parent.prototype)
 }
 
-// deepEqual is assert's deepStrictEqual, and with loose its deepEqual.
+// deepEqual implements assert's deepStrictEqual and, with loose, its deepEqual.
 function deepEqual (a, b, loose, seen = []) {
   if (Object.is(a, b) || loose && (a == b || Number.isNaN(a) && Number.isNaN(b))) return true // eslint-disable-line eqeqeq
   if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object') return false

@@ -1,20 +1,20 @@
-// Modules that only Node.js has. A package may ask for one and never use it, so that
-// only the use is an error.
+// Modules that only Node.js has. A package may require one and never use it, so only its use is
+// an error.
 const known = new Set(['then', 'default', '__esModule', 'toJSON', 'constructor', 'prototype'])
 
-// absent stands for a module of Node.js that is not there.
+// absent replaces a module of Node.js that does not exist here.
 function absent (name) {
   const refuse = what => { throw Object.assign(new Error(`${what} is not available, because this tool does not run under Node.js; to use it, set runtime: 'node' in getMetadata`), { code: 'ERR_UNKNOWN_BUILTIN_MODULE' }) }
   return new Proxy({}, { get: (_, member) => typeof member === 'symbol' || known.has(member) ? undefined : refuse(`${name}.${member}`) })
 }
 
-// missing says what to do about a package that was not found.
+// missing replaces a package that was not found. Its error says what to do.
 function missing (name) {
   throw Object.assign(new Error(`Cannot find package '${name}': add it to getDependencies, and fetch it with flowrun tool deps`), { code: 'MODULE_NOT_FOUND' })
 }
 
-// inert stands for whatever is asked for while a tool is only described: all of it can be
-// called, made and taken apart, and nothing comes of it.
+// inert replaces any module while a tool is only described. It can be called, constructed and
+// destructured without any effect.
 function inert () {
   const it = new Proxy(function () {}, {
     get: (_, member) => {

@@ -1,4 +1,4 @@
-// What console prints is text; an object is shown as JSON where it can be.
+// console logs text; objects are logged as JSON if possible.
 const { log } = __lent()
 const show = v => {
   if (typeof v === 'string') return v

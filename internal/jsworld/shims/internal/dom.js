@@ -1,4 +1,4 @@
-// What browsers and Node.js both have: DOMException, AbortController, structuredClone.
+// DOMException, AbortController and structuredClone, which browsers and Node.js both have.
 const { Event, EventTarget } = require('events')
 
 const numbers = { IndexSizeError: 1, NotFoundError: 8, NotSupportedError: 9, InvalidStateError: 11, SyntaxError: 12, InvalidAccessError: 15, InvalidCharacterError: 5, NetworkError: 19, AbortError: 20, TimeoutError: 23, DataCloneError: 25 }
@@ -44,8 +44,8 @@ class AbortController {
   abort (reason) { stop(this.signal, reason) }
 }
 
-// structuredClone copies what it can and says what it cannot (functions, symbols, objects
-// of the author's classes lose their class, as in browsers).
+// structuredClone copies a value. It throws for values that it cannot copy, such as functions
+// and symbols. As in browsers, objects of the author's classes lose their class.
 function structuredClone (value) {
   const seen = new Map()
   const copy = v => {

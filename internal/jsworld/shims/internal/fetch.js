@@ -1,5 +1,5 @@
-// fetch with Headers, Request and Response, as browsers and Node.js have them. A body is
-// whole when the answer comes; what may be fetched a tool's permissions say.
+// fetch with Headers, Request and Response, as in browsers and Node.js. A response arrives with
+// its whole body. The permissions of a tool decide what it may fetch.
 const { Buffer, TextEncoder } = require('buffer')
 const { DOMException, AbortSignal } = require('internal/dom')
 
@@ -42,7 +42,7 @@ class Headers {
   get [Symbol.toStringTag] () { return 'Headers' }
 }
 
-// bytesOf is a body as bytes, and the type that it says of itself.
+// bytesOf returns a body as bytes, and its content type.
 function bytesOf (body) {
   if (body === undefined || body === null) return { bytes: null }
   if (body instanceof ArrayBuffer) return { bytes: new Uint8Array(body.slice(0)) }
@@ -53,7 +53,7 @@ function bytesOf (body) {
 
 class Body {
   #bytes = null
-  #text // of a body that came as text: its bytes are made when they are asked for
+  #text // of a body that is text: encoded when its bytes are needed
   #used = false
   constructor (body, headers) {
     if (body instanceof Arrived) {
@@ -88,7 +88,7 @@ class Body {
   async json () { return JSON.parse(await this.text()) }
 }
 
-// Arrived is a body as the world outside gives it.
+// Arrived is the body of a response of the host call.
 class Arrived {
   constructor (a) { Object.assign(this, { text: a.text, bytes: a.bytes }) }
 }

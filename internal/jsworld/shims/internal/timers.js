@@ -1,4 +1,4 @@
-// The timers that are globals.
+// The global timer functions.
 const { setTimer, clearTimer } = __lent()
 const timer = repeat => (f, ms, ...args) => {
   if (typeof f !== 'function') throw new TypeError('the first argument of a timer must be a function')
