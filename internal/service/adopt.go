@@ -11,28 +11,29 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// A run that takes its service with it must not do so for ever: when it was taken up
-// mostAdoptions times within adoptionsIn and no step of it has ended since, it rests.
+// A run that crashes the service must not do so forever. A run that was resumed
+// maxAdoptions times within adoptionsIn, without one of its steps ending in between, is
+// left to people.
 const (
 	maxAdoptions = 3
 	adoptionsIn  = time.Hour
 )
 
-// errLoops is why such a run rests.
+// errLoops is the reason why such a run is no longer resumed.
 var errLoops = fmt.Errorf("it was resumed %d times within %v, and was interrupted each time before a step had ended", maxAdoptions, adoptionsIn)
 
-// againAfter is when a run is looked at again that could not be taken up: what it lacks
-// may have come.
+// againAfter is the delay before the service attempts again to resume a run that it could
+// not resume: what was missing may be available by then.
 const againAfter = 5 * time.Minute
 
-// rest is a run that is left to people.
+// rest describes an interrupted run that the service leaves to people.
 type rest struct {
 	why   string
-	until time.Time // when it is looked at again; zero: not before somebody took it up
+	until time.Time // when the next attempt is made; zero: not before a person resumes the run
 }
 
-// adopt takes up the runs that belong to the services and that nobody executes. Of two
-// services that try, the Store lets one.
+// adopt resumes the interrupted runs that belong to the services and have no owner. If two
+// services attempt it, the Store admits one of them.
 func (s *Service) adopt(ctx context.Context, open []flowrun.RunInfo) {
 	orphans := map[string]bool{}
 	for _, info := range open {
@@ -44,7 +45,7 @@ func (s *Service) adopt(ctx context.Context, open []flowrun.RunInfo) {
 			continue // see wake
 		}
 		if info.Origin == flowrun.OriginCall && !info.Released {
-			continue // its caller has gone, and may have called again
+			continue // its caller is gone, and may have called again
 		}
 		if s.resting(info.ID) {
 			continue
@@ -54,18 +55,19 @@ func (s *Service) adopt(ctx context.Context, open []flowrun.RunInfo) {
 	s.restless(orphans)
 }
 
-// tryTakeUp takes a run up, or leaves it to people where that cannot be.
+// tryTakeUp resumes a run. If that fails, it leaves the run to people.
 func (s *Service) tryTakeUp(ctx context.Context, info flowrun.RunInfo) {
 	switch err := s.takeUp(ctx, info.ID, nil); {
 	case err == nil, errors.Is(err, ErrDraining):
 	case errors.Is(err, flowrun.ErrLive), errors.Is(err, flowrun.ErrChanged), errors.Is(err, flowrun.ErrNoRun):
-		// Another service was first.
+		// Another service resumed or finished it first.
 	default:
 		s.rest(info, err)
 	}
 }
 
-// takeUp goes on with a run, as flowrun resume would; to cancel it where that says why.
+// takeUp resumes a run as flowrun resume does. If cancelFor is set, it resumes the run in
+// order to cancel it, for that reason.
 func (s *Service) takeUp(ctx context.Context, id string, cancelFor error) error {
 	past, err := s.RecordedRun(ctx, id)
 	if err != nil {
@@ -85,7 +87,7 @@ func (s *Service) takeUp(ctx context.Context, id string, cancelFor error) error 
 		return err
 	}
 	base, first := context.Background(), func() {}
-	if cancelFor == nil && cancelled(past.Events) { // that is brought to its end, and what it undid is not done again
+	if cancelFor == nil && cancelled(past.Events) { // its cancellation is completed: cleanup that has run does not run again
 		cancelFor = errCancelled
 	}
 	if cancelFor != nil {
@@ -95,12 +97,13 @@ func (s *Service) takeUp(ctx context.Context, id string, cancelFor error) error 
 	return s.goOn(ctx, base, past, g, "resumed after an interruption", first)
 }
 
-// errCancelled is why a run is cancelled that was being cancelled when its owner died.
+// errCancelled is the reason for cancelling a run that was being cancelled when its owner
+// died.
 var errCancelled = errors.New("it was being cancelled when it was interrupted")
 
-// inherited says whether a service before this one stopped in order and let the run go:
-// then it is not the run that took that service down, however often services are started
-// anew. What breaks off in the hands of this one is not inherited.
+// inherited reports whether the run was released by an earlier service that stopped in an
+// orderly way. Such a run did not crash that service, however often services are restarted.
+// A run that was interrupted while this service owned it is not inherited.
 func (s *Service) inherited(p *flowrun.RecordedRun) bool {
 	if !p.Info.Released {
 		return false
@@ -113,8 +116,8 @@ func (s *Service) inherited(p *flowrun.RecordedRun) bool {
 	return true
 }
 
-// adoptions counts how often a run was taken up since a time, and since a step of it
-// last ended.
+// adoptions counts how often a run was resumed after a given time and after the last of its
+// steps ended.
 func adoptions(events []dag.Event, since time.Time) (n int) {
 	for _, e := range events {
 		switch {
@@ -127,7 +130,7 @@ func adoptions(events []dag.Event, since time.Time) (n int) {
 	return n
 }
 
-// cancelled says whether somebody has asked the run to stop since it was last taken up.
+// cancelled reports whether cancelling the run was requested since it was last resumed.
 func cancelled(events []dag.Event) (yes bool) {
 	for _, e := range events {
 		switch e.Kind {
@@ -140,7 +143,7 @@ func cancelled(events []dag.Event) (yes bool) {
 	return yes
 }
 
-// rest leaves a run to people, and says so once for each reason.
+// rest leaves a run to people. It logs each reason once.
 func (s *Service) rest(info flowrun.RunInfo, err error) {
 	r := rest{why: err.Error()}
 	if !errors.Is(err, errLoops) {
@@ -155,7 +158,7 @@ func (s *Service) rest(info flowrun.RunInfo, err error) {
 	}
 }
 
-// NeedsPerson says whether a run that was interrupted is left to people.
+// NeedsPerson reports whether an interrupted run is left to people.
 func (s *Service) NeedsPerson(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -163,7 +166,7 @@ func (s *Service) NeedsPerson(id string) bool {
 	return there
 }
 
-// resting says whether a run is not to be looked at now.
+// resting reports whether the service does not attempt to resume the run for now.
 func (s *Service) resting(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -171,7 +174,7 @@ func (s *Service) resting(id string) bool {
 	return there && (r.until.IsZero() || time.Now().Before(r.until))
 }
 
-// restless forgets runs that rest no more.
+// restless removes the runs that are no longer interrupted or waiting.
 func (s *Service) restless(orphans map[string]bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -33,8 +33,8 @@ func (s *Service) Answer(ctx context.Context, id, step string, a Answer) error {
 	return s.answered(ctx, past, q.Wait)
 }
 
-// questionOf is the question of a run that is meant: of the step with that path, in
-// whatever try, or the only one where it is "".
+// questionOf returns the question of the step with that path, whatever its attempt. If step
+// is "", it returns the only question of the run.
 func questionOf(p *flowrun.RecordedRun, step string) (flowrun.Question, error) {
 	var meant []flowrun.Question
 	for _, q := range p.Questions() {
@@ -56,15 +56,15 @@ func questionOf(p *flowrun.RecordedRun, step string) (flowrun.Question, error) {
 	return meant[0], nil
 }
 
-// An owner hears an answer at once, but for one that was just about to give the run up:
-// so long it is watched, so often.
+// A live owner usually receives an answer at once, but not if it is just giving up the run
+// in order to wait. The run is therefore polled every hearing, for at most maxHearing.
 const (
 	maxHearing = 5 * time.Second
 	hearing    = 50 * time.Millisecond
 )
 
-// answered goes on with a run whose question has been answered, where nobody does who
-// has it. What another process does about it meanwhile is as good.
+// answered resumes a run whose question has been answered, unless its owner handles the
+// answer. If another process resumes the run first, that is no error.
 func (s *Service) answered(ctx context.Context, p *flowrun.RecordedRun, wait uint64) error {
 	for until := time.Now().Add(maxHearing); p.Info.Live(); time.Sleep(hearing) {
 		heard := !slices.ContainsFunc(p.Questions(), func(q flowrun.Question) bool { return q.Wait == wait })

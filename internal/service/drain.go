@@ -2,11 +2,12 @@ package service
 
 import "time"
 
-// Drain stops the service: it begins nothing any more, and whoever watches is told that
-// there is nothing more. Steps that run may take wait to end; then, or when hurry is
-// closed, they are stopped, after hurry without a grace. Runs that have not ended by then
-// are let go, for the next service to go on with. Drain returns when none is left in this
-// process; how many were let go is the answer. It is called once.
+// Drain stops the service. It starts no further runs and closes the channels of all
+// subscribers. Running steps have the time wait to end; after that, or when hurry is
+// closed, they are stopped. If hurry is closed, they get no grace period. Runs that have
+// not ended by then are released, and the next service resumes them. Drain returns when
+// this process executes no run any more, and reports how many runs it released. It must be
+// called only once.
 func (s *Service) Drain(wait time.Duration, hurry <-chan struct{}) (left int) {
 	s.mu.Lock()
 	s.draining = true

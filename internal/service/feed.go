@@ -10,42 +10,42 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// How much of what happened is remembered: as many updates, and about as many bytes of
-// what steps printed.
+// The feed keeps at most maxUpdates updates, which hold about maxBytes of the output of
+// steps.
 const (
 	maxUpdates = 16_384
 	maxBytes   = 16 << 20
 )
 
-// feed is the row of updates. Whoever watches has a place in it and reads on from there,
-// each at its own speed, so that nobody waits for anybody: who is so slow that the row has
-// moved on is dropped.
+// feed is a bounded queue of updates. Each subscriber reads from its own position, at its
+// own speed, so that no subscriber delays another. A subscriber is dropped when its
+// position has been removed from the queue.
 type feed struct {
 	mu    sync.Mutex
-	max   int      // updates in the row: mostUpdates, but in tests
-	row   []Update // the oldest first; their ids have no gaps
+	max   int      // limit of updates; maxUpdates except in tests
+	row   []Update // the oldest first; ids are consecutive
 	bytes int
-	last  uint64          // the id given last
+	last  uint64          // id of the newest update
 	seen  map[string]mark // by run; see follower
-	news  chan struct{}   // closed when the row grows; nil while nobody waits
+	news  chan struct{}   // closed when an update is added; nil while no subscriber waits
 
-	over chan struct{} // closed when there will be nothing more
+	over chan struct{} // closed when no more updates will come
 	once sync.Once
 }
 
-// mark is how far the row has got with a run.
+// mark is the position that the feed has reached in the events of a run.
 type mark struct {
 	tool string
 	seq  uint64 // the number of its last event
 }
 
-// newFeed is an empty row. Its ids follow the clock, so that those of the next service are
-// higher.
+// newFeed returns an empty feed. Ids start at the current time, so that those of a later
+// service are higher.
 func newFeed(now time.Time) *feed {
 	return &feed{max: maxUpdates, last: uint64(now.UnixMilli()) << 20, seen: map[string]mark{}, over: make(chan struct{})}
 }
 
-// add puts events of a run into the row, but for those that are there.
+// add appends events of a run, without those that were added before.
 func (f *feed) add(run, tool string, events ...dag.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -70,7 +70,7 @@ func (f *feed) add(run, tool string, events ...dag.Event) {
 	}
 }
 
-// weight is about how many bytes an update holds on to.
+// weight returns roughly how many bytes an update keeps in memory.
 func weight(u *Update) int {
 	n := 400 + len(u.Event.Node)
 	for _, key := range u.Event.Keys {
@@ -87,12 +87,12 @@ func weight(u *Update) int {
 	return n
 }
 
-// sink adds the events of a run that this process executes.
+// sink returns a sink that adds the events of a run executed by this process.
 func (f *feed) sink(run, tool string) dag.Sink {
 	return dag.SinkFunc(func(e dag.Event) { f.add(run, tool, e) })
 }
 
-// catchUp adds what is known of a run before this process goes on with it.
+// catchUp adds the recorded events of a run before this process resumes it.
 func (f *feed) catchUp(p *flowrun.RecordedRun) {
 	r := p.Record
 	if f.follow(r.ID, r.Tool, p.Events) {
@@ -100,8 +100,8 @@ func (f *feed) catchUp(p *flowrun.RecordedRun) {
 	}
 }
 
-// follow begins to tell of a run, after those of its events that have been, and says
-// whether that had begun already.
+// follow starts to follow a run after its past events. It reports whether the run was
+// followed already.
 func (f *feed) follow(run, tool string, past []dag.Event) (already bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -115,7 +115,8 @@ func (f *feed) follow(run, tool string, past []dag.Event) (already bool) {
 	return already
 }
 
-// at is the number of the last event that was told of a run; false where none was.
+// at returns the number of the last event that was added for a run. It reports false if the
+// run is not followed.
 func (f *feed) at(run string) (uint64, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -123,21 +124,21 @@ func (f *feed) at(run string) (uint64, bool) {
 	return m.seq, known
 }
 
-// known are the runs that are told of.
+// known returns the runs that are followed.
 func (f *feed) known() map[string]mark {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return maps.Clone(f.seen)
 }
 
-// forget ends that.
+// forget stops following a run.
 func (f *feed) forget(run string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.seen, run)
 }
 
-// watch implements Service.Watch.
+// watch implements API.Watch.
 func (f *feed) watch(ctx context.Context, after uint64) (<-chan Update, bool) {
 	f.mu.Lock()
 	oldest := f.last + 1 - uint64(len(f.row))
@@ -147,7 +148,7 @@ func (f *feed) watch(ctx context.Context, after uint64) (<-chan Update, bool) {
 		next = f.last + 1
 	case next < oldest:
 		next, lost = oldest, true
-	case next > f.last+1: // of a service whose clock was ahead
+	case next > f.last+1: // the id came from a service whose clock was ahead
 		next, lost = f.last+1, true
 	}
 	f.mu.Unlock()
@@ -159,7 +160,7 @@ func (f *feed) watch(ctx context.Context, after uint64) (<-chan Update, bool) {
 	return c, lost
 }
 
-// tell sends updates from the one numbered next on.
+// tell sends updates to a subscriber, starting with the one numbered next.
 func (f *feed) tell(ctx context.Context, c chan<- Update, next uint64) {
 	for {
 		batch, news := f.from(next)
@@ -189,8 +190,9 @@ func (f *feed) tell(ctx context.Context, c chan<- Update, next uint64) {
 	}
 }
 
-// from is what follows in the row, or what is closed when something does; neither where
-// the row has moved on.
+// from returns a batch of updates starting at next. If there are none yet, it returns a
+// channel that is closed when one is added. It returns neither if next has been removed
+// from the queue.
 func (f *feed) from(next uint64) ([]Update, <-chan struct{}) {
 	const most = 64
 	f.mu.Lock()
@@ -208,5 +210,5 @@ func (f *feed) from(next uint64) ([]Update, <-chan struct{}) {
 	return nil, f.news
 }
 
-// close ends every watch.
+// close ends every subscription.
 func (f *feed) close() { f.once.Do(func() { close(f.over) }) }

@@ -9,26 +9,27 @@ import (
 )
 
 const (
-	// changesEvery is how often it is asked whether other processes have written.
+	// changesEvery is the interval of checking whether other processes have written to the
+	// Store.
 	changesEvery = 500 * time.Millisecond
-	// ownersEvery is how often open runs are looked at: that an owner has died changes
-	// nothing in the Store.
+	// ownersEvery is the interval of checking open runs in any case: the death of an owner
+	// writes nothing to the Store.
 	ownersEvery = 2 * time.Second
 )
 
-// standing is how the runs of the state directory stood when they were looked at last.
+// standing counts the queued and the waiting runs of the state directory at the last check.
 type standing struct{ queued, resting int }
 
-// follower tells the feed of runs in other processes, and finds runs that nobody executes.
-// It belongs to one goroutine.
+// follower adds the events of runs in other processes to the feed, and finds runs without
+// an owner. Only one goroutine may use it.
 type follower struct {
 	service *Service
-	newest  string // the id of the newest run that was looked at
+	newest  string // the id of the newest run seen
 	changes int64
 	looked  time.Time
 }
 
-// begin takes the runs that there are for known: what happens from now on is told.
+// begin marks everything recorded so far as known. Only later events are reported.
 func (f *follower) begin(ctx context.Context) error {
 	s := f.service
 	runs, err := s.Store.Runs(ctx, flowrun.Query{Limit: 1})
@@ -52,7 +53,7 @@ func (f *follower) begin(ctx context.Context) error {
 	return nil
 }
 
-// follow looks again and again.
+// follow polls until quit is closed.
 func (f *follower) follow(quit <-chan struct{}) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -70,7 +71,7 @@ func (f *follower) follow(quit <-chan struct{}) {
 	}
 }
 
-// changed says whether it is time to look.
+// changed reports whether it is time to read the Store.
 func (f *follower) changed() bool {
 	if time.Since(f.looked) >= ownersEvery {
 		return true
@@ -86,7 +87,7 @@ func (f *follower) changed() bool {
 	return true
 }
 
-// look reads what is new. What cannot be read now is read the next time.
+// look reads what is new. If a read fails, the next poll repeats it.
 func (f *follower) look(ctx context.Context) {
 	s := f.service
 	settled := s.settled()
@@ -123,8 +124,8 @@ func (f *follower) look(ctx context.Context) {
 	s.wake(ctx, open)
 }
 
-// fresh are the runs that were begun since the last look. Of very many the oldest are left
-// out: a service that was stopped for a day does not tell of that day.
+// fresh returns the runs that started since the last poll. If there are very many, it omits
+// the oldest: a service that was stopped for a day does not report the whole day.
 func (f *follower) fresh(ctx context.Context) ([]flowrun.RunInfo, error) {
 	const most = 4096
 	for n := 8; ; n *= 8 {
@@ -145,7 +146,7 @@ func (f *follower) fresh(ctx context.Context) ([]flowrun.RunInfo, error) {
 	}
 }
 
-// tell adds what has happened in a run of another process.
+// tell adds the new events of a run that another process executes.
 func (f *follower) tell(ctx context.Context, info flowrun.RunInfo) {
 	s := f.service
 	if s.owns(info.ID) {
@@ -156,14 +157,14 @@ func (f *follower) tell(ctx context.Context, info flowrun.RunInfo) {
 	if err != nil {
 		return
 	}
-	if !known { // it had ended, and somebody goes on with it
+	if !known { // it had ended, and was then resumed
 		events = sinceResumed(events)
 		s.feed.follow(info.ID, info.Tool, nil)
 	}
 	s.feed.add(info.ID, info.Tool, events...)
 }
 
-// events are all events of a run after the one numbered after.
+// events returns all events of a run after the one numbered after.
 func (f *follower) events(ctx context.Context, id string, after uint64) ([]dag.Event, error) {
 	var list []dag.Event
 	for {
@@ -175,7 +176,7 @@ func (f *follower) events(ctx context.Context, id string, after uint64) ([]dag.E
 	}
 }
 
-// sinceResumed are a run's events from the last time that it was taken up.
+// sinceResumed returns the events of a run from its last resume on.
 func sinceResumed(events []dag.Event) []dag.Event {
 	for i := len(events) - 1; i > 0; i-- {
 		if events[i].Kind == dag.RunResumed {
@@ -185,7 +186,7 @@ func sinceResumed(events []dag.Event) []dag.Event {
 	return events
 }
 
-// settled are the runs that the feed knows and this process does not execute.
+// settled returns the runs that the feed follows and this process does not execute.
 func (s *Service) settled() map[string]mark {
 	list := s.feed.known()
 	for id := range list {
@@ -196,7 +197,7 @@ func (s *Service) settled() map[string]mark {
 	return list
 }
 
-// stands counts how many runs wait for what.
+// stands counts the queued and the waiting runs.
 func stands(open []flowrun.RunInfo) (now standing) {
 	for _, info := range open {
 		switch info.Status {
@@ -209,7 +210,7 @@ func stands(open []flowrun.RunInfo) (now standing) {
 	return now
 }
 
-// stand notes that.
+// stand stores these counts.
 func (s *Service) stand(open []flowrun.RunInfo) {
 	now := stands(open)
 	s.mu.Lock()

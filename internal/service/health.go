@@ -25,8 +25,8 @@ func (s *Service) Health() Health {
 	return h
 }
 
-// OpenRuns is how many runs of the state directory have not ended, and how many of these
-// stand in line; nothing where the Store does not say.
+// OpenRuns returns how many runs of the state directory have not ended, and how many of
+// these are queued. Both are 0 if the Store cannot be read.
 func (s *Service) OpenRuns() (open, queued int) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -34,8 +34,8 @@ func (s *Service) OpenRuns() (open, queued int) {
 	return len(runs), stands(runs).queued
 }
 
-// writable says why nothing can be recorded. What was found out holds for a second: who
-// asks may be anybody.
+// writable returns the reason why nothing can be recorded. The result is kept for a second,
+// because anyone may ask.
 func (s *Service) writable() error {
 	if s.Writable == nil {
 		return nil

@@ -11,11 +11,11 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// NotStarted is a run that could not begin, and was put on record as one that has failed.
+// NotStarted describes a run that could not start and was recorded as failed.
 type NotStarted struct {
 	Result    *flowrun.Result
-	Plan      *flowrun.Plan // of its tool; nil where there is none
-	Workspace string        // the directory it would have been in
+	Plan      *flowrun.Plan // of its tool; nil if it has none
+	Workspace string        // the working directory that the run would have had
 	Events    []dag.Event
 }
 
@@ -30,7 +30,7 @@ func (s *Service) Failed(ctx context.Context, r Request, why error) {
 	}
 	defer s.work.Done()
 	id := r.ID
-	if !r.Claimed || id == "" { // the same request may succeed later, under its own id
+	if !r.Claimed || id == "" { // a repeated request may succeed under its own id
 		id = flowrun.NewID(time.Now())
 	}
 	u, err := s.record(context.WithoutCancel(ctx), id, r, plan, why)
@@ -46,8 +46,8 @@ func (s *Service) Failed(ctx context.Context, r Request, why error) {
 	}
 }
 
-// keep keeps the service from having ended while something is done; false where it has
-// begun to.
+// keep prevents the service from stopping until s.work.Done is called. It reports false if
+// the service is draining.
 func (s *Service) keep() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,7 +58,7 @@ func (s *Service) keep() bool {
 	return true
 }
 
-// record keeps a run that could not begin.
+// record stores a run that could not start.
 func (s *Service) record(ctx context.Context, id string, r Request, plan *flowrun.Plan, why error) (*NotStarted, error) {
 	now := time.Now()
 	rec := &flowrun.Record{ID: id, Tool: r.Tool, Origin: r.Origin, Created: now, NotStarted: true,
@@ -86,10 +86,10 @@ func (s *Service) record(ctx context.Context, id string, r Request, plan *flowru
 	return u, errors.Join(err, ledger.Close())
 }
 
-// maxReason is how many bytes of a reason are kept.
+// maxReason is the maximum length of a stored reason, in bytes.
 const maxReason = 4 << 10
 
-// oneLine is an error as the message of a run.
+// oneLine formats an error as the message of a run.
 func oneLine(err error) string {
 	text := strings.Join(strings.Split(strings.TrimSpace(err.Error()), "\n"), "; ")
 	if len(text) > maxReason {
@@ -98,7 +98,8 @@ func oneLine(err error) string {
 	return text
 }
 
-// Loggable is an error for the service's log, which holds no value that a caller gave.
+// Loggable formats an error for the service's log. The text contains no values of the
+// caller.
 func Loggable(err error) string {
 	var params *flowrun.ParamsError
 	if !errors.As(err, &params) {
@@ -107,7 +108,7 @@ func Loggable(err error) string {
 	words := make([]string, len(params.Problems))
 	for i, p := range params.Problems {
 		words[i] = fmt.Sprintf("%s: %s", p.Parameter(), p.Code)
-		if p.Code == "unknown" { // its name is the caller's
+		if p.Code == "unknown" { // the name was chosen by the caller
 			words[i] = "an unknown parameter"
 		}
 	}

@@ -19,34 +19,35 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// catalog holds the definitions in reach as they were when they last made sense. It keeps
-// their texts, which are small, and a plan only of those that were asked for.
+// catalog holds the last valid version of each available definition. It keeps their
+// sources, which are small, and a compiled plan only for those that were requested. Safe
+// for concurrent use.
 type catalog struct {
 	library func() *tool.Library
-	served  []string // patterns of tools in no file that are offered
+	served  []string // patterns of the built-in and discovered tools that are offered
 	log     *slog.Logger
 
 	mu      sync.Mutex
 	lib     *tool.Library
 	entries map[string]*entry // by name
-	files   map[string]stamp  // all that the entries were made of, and the folders
+	files   map[string]stamp  // every file that the entries were made of, and every file in the folders
 	looked  time.Time
-	version uint64 // grows whenever definitions were read anew
+	version uint64 // grows whenever definitions were read again
 }
 
-// entry is a tool.
+// entry is one tool.
 type entry struct {
 	listed  Tool
 	file    string
-	sources []tool.Source // of the last good version; none where there was none
-	plan    *flowrun.Plan // of these; nil until it is asked for
+	sources []tool.Source // of the last valid version; empty if there was none
+	plan    *flowrun.Plan // compiled from sources; nil until it is requested
 }
 
 func newCatalog(library func() *tool.Library, served []string, log *slog.Logger) *catalog {
 	return &catalog{library: library, served: served, log: log, entries: map[string]*entry{}}
 }
 
-// tools is the Library of now.
+// tools returns the current Library.
 func (c *catalog) tools() *tool.Library {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,17 +55,17 @@ func (c *catalog) tools() *tool.Library {
 }
 
 const (
-	// lookEvery is how often folders are looked at: most editors, and all that copies and
-	// removes, change them.
+	// lookEvery is the interval of checking the folders: most editors, and every copy or
+	// removal, change them.
 	lookEvery = time.Second
-	// lookRarely is how often the files in them are looked at one by one, at least, and
-	// lookShare how many times as long as that takes it is not done: a service with a
-	// thousand tools that has nothing to do must not be seen in top.
+	// lookRarely is the longest interval between checks of each single file in the folders.
+	// A check that takes the time t is not repeated for lookShare times t, so that an idle
+	// service with a thousand tools uses almost no CPU.
 	lookRarely = 15 * time.Second
 	lookShare  = 2000
 )
 
-// follow looks again and again. A tool that is asked for is looked at besides.
+// follow polls until quit is closed. A requested tool is checked in addition, see current.
 func (c *catalog) follow(quit <-chan struct{}) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -87,7 +88,7 @@ func (c *catalog) follow(quit <-chan struct{}) {
 	}
 }
 
-// folders are the stamps of the folders that tools are in.
+// folders returns the stamps of the folders that contain tools.
 func (c *catalog) folders() []stamp {
 	var list []stamp
 	for _, f := range c.tools().Folders() {
@@ -96,7 +97,7 @@ func (c *catalog) folders() []stamp {
 	return list
 }
 
-// look reads the definitions anew where a file has changed.
+// look reads the definitions again if a file has changed.
 func (c *catalog) look() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -111,12 +112,12 @@ func (c *catalog) look() {
 	c.files, c.looked = now, time.Now()
 	c.read()
 	c.addUsed(c.files)
-	c.lib = c.library() // one that has read everything remembers everything
+	c.lib = c.library() // the used Library keeps everything it has read in memory
 	debug.FreeOSMemory()
 	c.version++
 }
 
-// read compiles every tool, and keeps of each the last version that can be.
+// read compiles every tool and keeps the last valid version of each.
 func (c *catalog) read() {
 	before, byFile := c.entries, map[string]*entry{}
 	for _, e := range before {
@@ -130,7 +131,7 @@ func (c *catalog) read() {
 		plan, err := flowrun.Compile(c.lib, l.Name)
 		old := before[l.Name]
 		if old == nil && err != nil {
-			old = byFile[l.Path] // what is broken may not say its name any more
+			old = byFile[l.Path] // the name in a broken file may be unreadable, so it is found by its path
 		}
 		e := newEntry(l, plan, err, old)
 		c.entries[e.listed.Name] = e
@@ -138,7 +139,8 @@ func (c *catalog) read() {
 	}
 }
 
-// newEntry is a tool as it is now: plan, or why there is none; old is what it was.
+// newEntry makes the entry of a tool from its plan, or from the error why it has none, and
+// from its former entry.
 func newEntry(l tool.Listed, plan *flowrun.Plan, err error, old *entry) *entry {
 	e := &entry{file: l.Path, listed: Tool{Name: l.Name, Description: l.Description, Scope: string(l.Scope), Tags: l.Tags}}
 	switch {
@@ -149,7 +151,7 @@ func newEntry(l tool.Listed, plan *flowrun.Plan, err error, old *entry) *entry {
 		e.listed.Broken = reason(err)
 	default:
 		e.sources = plan.Sources()
-		if len(e.sources) == 0 { // made in Go
+		if len(e.sources) == 0 { // defined in Go
 			e.plan = plan
 		} else if old != nil && sameSources(old.sources, e.sources) {
 			e.plan = old.plan
@@ -158,7 +160,7 @@ func newEntry(l tool.Listed, plan *flowrun.Plan, err error, old *entry) *entry {
 	return e
 }
 
-// tell says once that a tool is broken, and that it is not any more.
+// tell logs once that a tool became invalid, and once that it is valid again.
 func (c *catalog) tell(e, old *entry) {
 	was := ""
 	if old != nil {
@@ -175,8 +177,8 @@ func (c *catalog) tell(e, old *entry) {
 	}
 }
 
-// plan is a tool, ready to be run: its newest version, or the last one that made sense.
-// One that is not offered is not found, unless unlisted ones are wanted as well.
+// plan returns the compiled tool: its newest version, or the last valid one. A tool that is
+// not offered is not found, except if unlisted is set.
 func (c *catalog) plan(name string, unlisted bool) (*flowrun.Plan, error) {
 	if !c.current(name) {
 		c.look()
@@ -188,7 +190,7 @@ func (c *catalog) plan(name string, unlisted bool) (*flowrun.Plan, error) {
 		return nil, &tool.NotFoundError{Name: name, Searched: []string{"the tools that the service offers"}, Near: tool.Near(name, c.names())}
 	}
 	if e == nil || e.plan == nil && len(e.sources) == 0 {
-		return flowrun.Compile(c.lib, name) // for its error
+		return flowrun.Compile(c.lib, name) // returns the error of the broken definition
 	}
 	if e.plan == nil {
 		plan, err := flowrun.Compile(c.lib.Snapshot(e.sources), e.sources[0].Name)
@@ -200,8 +202,8 @@ func (c *catalog) plan(name string, unlisted bool) (*flowrun.Plan, error) {
 	return e.plan, nil
 }
 
-// current says whether the files that a tool is made of are as they were: a definition
-// that was just changed is not waited for.
+// current reports whether the files of a tool are unchanged. It makes a change take effect
+// at the next request, before the next poll.
 func (c *catalog) current(name string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -217,7 +219,7 @@ func (c *catalog) current(name string) bool {
 	return true
 }
 
-// list is every tool that is offered, by name.
+// list returns every offered tool, sorted by name.
 func (c *catalog) list() []Tool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -229,11 +231,11 @@ func (c *catalog) list() []Tool {
 	return list
 }
 
-// provided are the tools in no file that are offered.
+// provided returns the offered tools that are built in or discovered.
 func (c *catalog) provided() []Tool {
 	list := []Tool{}
 	if len(c.served) == 0 {
-		return list // another program may have to be asked for them
+		return list // Provided may have to run a discovery command
 	}
 	for _, def := range c.lib.Provided() {
 		same := func(t Tool) bool { return t.Name == def.Name }
@@ -244,7 +246,7 @@ func (c *catalog) provided() []Tool {
 	return list
 }
 
-// names are those of all tools that are offered.
+// names returns the names of all offered tools.
 func (c *catalog) names() (names []string) {
 	for _, t := range c.provided() {
 		names = append(names, t.Name)
@@ -252,7 +254,7 @@ func (c *catalog) names() (names []string) {
 	return slices.AppendSeq(names, maps.Keys(c.entries))
 }
 
-// health is how many tools there are, and which of them are broken.
+// health returns the number of tools and the reasons why some of them are broken.
 func (c *catalog) health() (tools int, broken []string) {
 	for _, t := range c.list() {
 		if tools++; t.Broken != "" {
@@ -262,7 +264,7 @@ func (c *catalog) health() (tools int, broken []string) {
 	return tools, broken
 }
 
-// reason is why a definition cannot be used, on one line with its place.
+// reason returns why a definition is invalid, on one line with its location.
 func reason(err error) string {
 	var ds tool.Diagnostics
 	if errors.As(err, &ds) {
@@ -282,14 +284,14 @@ func sameSources(a, b []tool.Source) bool {
 	})
 }
 
-// stamp tells one state of a file from another.
+// stamp distinguishes the states of a file.
 type stamp struct {
 	size  int64
 	mode  fs.FileMode
 	mtime int64
 }
 
-// stampOf is the stamp of a file; that of one that is not there is zero.
+// stampOf returns the stamp of a file, or the zero stamp if the file does not exist.
 func stampOf(path string) stamp {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -298,11 +300,11 @@ func stampOf(path string) stamp {
 	return stamp{info.Size(), info.Mode(), info.ModTime().UnixNano()}
 }
 
-// settles is how long after a change another may leave the same stamp.
+// settles is the time after a change in which another change may leave the same stamp.
 const settles = 50 * time.Millisecond
 
-// fresh says whether the file was changed so shortly before a time that it may have
-// changed once more since and look the same.
+// fresh reports whether the file was changed so shortly before a time that a later change
+// may have left the same stamp.
 func (s stamp) fresh(looked time.Time) bool {
 	age := looked.UnixNano() - s.mtime
 	return -int64(settles) < age && age < int64(settles)
@@ -317,7 +319,7 @@ func fresh(files map[string]stamp, looked time.Time) bool {
 	return false
 }
 
-// stamps are those of all files in the folders, and of what tools use besides.
+// stamps returns the stamps of all files in the folders and of the files that tools use.
 func (c *catalog) stamps() map[string]stamp {
 	now := make(map[string]stamp, len(c.files))
 	for _, f := range c.lib.Folders() {
@@ -336,7 +338,7 @@ func (c *catalog) stamps() map[string]stamp {
 	return now
 }
 
-// files are those that the tool was made of.
+// files returns the files that the tool was made of.
 func (e *entry) files() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, src := range e.sources {
@@ -349,7 +351,7 @@ func (e *entry) files() iter.Seq[string] {
 	}
 }
 
-// addUsed adds the stamps of what tools use by path, which stands in no folder of these.
+// addUsed adds the stamps of files outside of the folders that tools use by path.
 func (c *catalog) addUsed(files map[string]stamp) {
 	for _, e := range c.entries {
 		for file := range e.files() {

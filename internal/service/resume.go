@@ -29,8 +29,8 @@ func (s *Service) Resume(ctx context.Context, id string) error {
 	return s.goOn(ctx, context.Background(), past, g, "resumed", nil)
 }
 
-// goOn takes a run up again. It is cancelled when base is; first is called, where it is
-// not nil, when it is this service's and nothing of it runs yet.
+// goOn resumes a run. The run is cancelled when base is. If first is not nil, it is called
+// when this service owns the run and before any of its steps runs.
 func (s *Service) goOn(ctx, base context.Context, past *flowrun.RecordedRun, g *flowrun.Continuation, verb string, first func()) error {
 	if err := s.letGo(ctx, past.Record.ID); err != nil {
 		return err
@@ -43,9 +43,9 @@ func (s *Service) goOn(ctx, base context.Context, past *flowrun.RecordedRun, g *
 	})
 }
 
-// letGo waits until this service is done with a run that the Store says nobody executes:
-// its engine may still be closing it. The error is ErrLive where somebody else has begun
-// to go on with it.
+// letGo waits until this service has finished with a run that has no owner according to the
+// Store: the engine may still be closing it. The error is ErrLive if the run has been
+// resumed elsewhere.
 func (s *Service) letGo(ctx context.Context, id string) error {
 	s.mu.Lock()
 	former := s.runs[id]
@@ -94,7 +94,7 @@ func (s *Service) Cancel(ctx context.Context, id, reason string) error {
 		return fmt.Errorf("cannot cancel run %s: %w", id, ErrNotRunning)
 	case !info.Ended.IsZero():
 		return nil
-	case info.Status == dag.Waiting && !s.owns(id): // nobody would hear of it
+	case info.Status == dag.Waiting && !s.owns(id): // it has no owner that would see the request
 		return s.takeUp(ctx, id, errors.New(reason))
 	}
 	return s.Store.Cancel(ctx, id, reason)

@@ -1,26 +1,27 @@
-// Package service runs tools on behalf of others: of schedules, of callers over the
-// network, of people who hand a run over and go away.
+// Package service runs tools on behalf of others: on schedules, for callers over the
+// network, and for people who hand a run over to it.
 //
 // # The model
 //
-// A [Service] is one process's part in a state directory. What is true of a run stands in
-// the Store and nowhere else: the service can be killed at any moment, and the next one
+// A [Service] is one process that works in a state directory. The state of a run is in the
+// Store and nowhere else: the service can be killed at any moment, and the next service
 // finds everything there. Several services may use one directory.
 //
-// A run that is begun here has an origin, which is kept with it. Such a run is the
-// services': when its owner dies, or lets it go, the next service that looks takes it up
-// again, and the Store sees to it that only one does (adopt.go). A person's own run, which
-// has none, is nobody's but that person's.
+// A run that a service starts has an origin, which is recorded. Such a run belongs to the
+// services: when its owner dies or releases it, the next service that polls the Store resumes
+// it, and the Store admits only one (adopt.go). A run without an origin was started by a
+// person, and only a person resumes it.
 //
-// Definitions are read when they change and not when they are asked for (plan_cache.go). One
-// that is broken leaves the last good version in force. A run keeps the version that it
-// began with.
+// Definitions are read when they change, not when they are requested (plan_cache.go). If a
+// definition becomes invalid, its last valid version stays in use. A run keeps the version
+// that it started with.
 //
-// What happens in runs, the service's own and those of other processes, is told to those
-// who watch, in one numbered row of updates (feed.go, follow.go). It is a memory of the
-// last moments; the history is where the truth is.
+// Events of runs, of this service and of other processes, reach subscribers as one numbered
+// sequence of updates (feed.go, follow.go). The sequence holds only recent updates; the
+// complete record is the history.
 //
-// A service that stops ends nothing: steps that run may end within a time, and then the
+// A service that stops ends no run: running steps have some time to end, and then the runs
+// are released (drain.go).
 // runs are let go (drain.go).
 package service
 
@@ -35,81 +36,85 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Config is what a Service works with. Engine, Store and Library are needed.
+// Config configures a Service. Engine, Store and Library are required.
 type Config struct {
-	Engine *flowrun.Engine // keeps its runs in Store
+	Engine *flowrun.Engine // records its runs in Store
 	Store  flowrun.Store
-	// Library makes a Library of the definitions in reach. It is asked again now and
-	// then, since folders come and go.
+	// Library returns a Library of the available definitions. It is called repeatedly,
+	// because folders appear and disappear.
 	Library func() *tool.Library
-	// Decide says why a tool may not be run, nil where it may. nil: every tool may.
+	// Decide returns the reason why a tool may not run, nil if it may. Default: every tool
+	// may run.
 	Decide func(*flowrun.Plan) error
-	// Observe gives a sink for a run that the engine is about to have, and what is to be
-	// called when it is done with it. nil: nobody watches.
+	// Observe returns a sink for a run that is about to start, and a function that is
+	// called when the engine has finished with the run. Default: runs are not observed.
 	Observe func(Started) (sink dag.Sink, done func())
-	// Ended is told of every run that has ended in the service's hands, or has come to rest
-	// there; it may take its time, and should give up when ctx ends. nil: nobody is.
+	// Ended is called for every run that has ended or started to wait in this service. It
+	// may block, and should return when ctx ends. Default: nothing is called.
 	Ended func(ctx context.Context, e Ended)
-	// NotStarted is told of every run that could not begin and is on record as failed; ctx and
-	// time as of Ended. nil: nobody is.
+	// NotStarted is called for every run that could not start and was recorded as failed.
+	// As with Ended, it may block. Default: nothing is called.
 	NotStarted func(ctx context.Context, u NotStarted)
-	// IsTransient says whether what kept a run from beginning is not its own fault and may pass:
-	// then it has not failed. nil: nothing does.
+	// IsTransient reports whether an error that kept a run from starting is not the
+	// fault of the run and may pass. Such a run is not recorded as failed. Default: no
+	// error is transient.
 	IsTransient func(error) bool
-	// Waited is told how long a run stood in line. nil: nobody is.
+	// Waited is called with the time that a run spent in the queue. Default: nothing is
+	// called.
 	Waited func(time.Duration)
-	// Changes is a number that differs after other processes have written to the Store;
-	// it is asked for several times a second. nil: the Store is looked at instead.
+	// Changes returns a number that changes when another process has written to the Store.
+	// It is called several times a second. Default: the Store itself is polled.
 	Changes func() (int64, error)
-	// Answered are the runs that rest and have answers, with the numbers of the questions.
-	// nil: nobody answers but through the service.
+	// Answered returns the waiting runs that have answers, with the numbers of their
+	// questions. Default: answers come only through this service.
 	Answered func(context.Context) (map[string][]uint64, error)
-	// Writable says why nothing can be recorded now. nil: it always can.
+	// Writable returns the reason why nothing can be recorded now. Default: recording
+	// always works.
 	Writable func(context.Context) error
-	// Served are patterns of the built-in and discovered tools that are offered like those
-	// in files.
+	// Served are patterns of the built-in and discovered tools that are offered in addition
+	// to those in files.
 	Served []string
-	Home   string       // where runs of tools work that belong to no project; "" is the user's
-	Log    *slog.Logger // told what is worth a line; nil: nobody is
+	Home   string       // working directory of tools that belong to no project; default: the user's home
+	Log    *slog.Logger // default: nothing is logged
 }
 
-// Started is a run that begins in the service's hands, or goes on there.
+// Started describes a run that starts or is resumed in this service.
 type Started struct {
 	Run     string
 	Plan    *flowrun.Plan
-	Resumed *flowrun.RecordedRun // where it stood before it was taken up; nil for a new run
-	RetryOf *flowrun.RecordedRun // the run that it tries again, nil for none
-	Trace   flowrun.TraceContext // that its caller gave
+	Resumed *flowrun.RecordedRun // its state before it was resumed; nil for a new run
+	RetryOf *flowrun.RecordedRun // the run that it retries; nil for none
+	Trace   flowrun.TraceContext // given by its caller
 }
 
-// Ended is a run that has ended, come to rest, or broken off.
+// Ended describes a run that ended, started to wait, or stopped with an error.
 type Ended struct {
 	Result    *flowrun.Result
 	Plan      *flowrun.Plan
-	Resumed   *flowrun.RecordedRun // where it stood before it was taken up; nil for a new run
-	Workspace string               // the directory it was in
-	Err       error                // why the run broke off, and is interrupted; nil for every other
+	Resumed   *flowrun.RecordedRun // its state before it was resumed; nil for a new run
+	Workspace string               // its working directory
+	Err       error                // why the run stopped and is interrupted; nil for every other
 }
 
-// Service implements API. It is safe for concurrent use.
+// Service implements API. Safe for concurrent use.
 type Service struct {
 	Config
 	catalog *catalog
 	feed    *feed
 	started time.Time
 
-	gently, now, force chan struct{} // closed as a drain gets more urgent
-	quit               chan struct{} // closed when the service needs to look at nothing any more
+	gently, now, force chan struct{} // closed in this order while a drain becomes more urgent
+	quit               chan struct{} // closed when the polling goroutines must end
 
-	asleep      map[string]*rested // of the follower's goroutine
+	asleep      map[string]*rested // used only by the follower's goroutine
 	work, looks sync.WaitGroup
 
 	mu       sync.Mutex
 	runs     map[string]*running
-	rests    map[string]rest // runs that are not taken up
+	rests    map[string]rest // interrupted runs that are left to people
 	standing standing
 	draining bool
-	left     int // runs that were let go
+	left     int // number of released runs
 
 	probing    sync.Mutex
 	probed     time.Time
@@ -118,7 +123,7 @@ type Service struct {
 
 var _ API = (*Service)(nil)
 
-// New makes a Service and sets it to work. Errors are those of the Store.
+// New creates a Service and starts it. Errors are those of the Store.
 func New(ctx context.Context, c Config) (*Service, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -175,7 +180,7 @@ func (s *Service) Plan(_ context.Context, name string) (*flowrun.Plan, error) {
 	return s.catalog.plan(name, false)
 }
 
-// AnyPlan is a tool compiled, also one that is not offered to callers over the network.
+// AnyPlan compiles a tool, including one that is not offered to callers over the network.
 func (s *Service) AnyPlan(_ context.Context, name string) (*flowrun.Plan, error) {
 	if IsPath(name) {
 		return nil, ErrPath
@@ -183,7 +188,7 @@ func (s *Service) AnyPlan(_ context.Context, name string) (*flowrun.Plan, error)
 	return s.catalog.plan(name, true)
 }
 
-// Definitions is a number that grows when definitions in reach have changed.
+// Definitions returns a number that grows when available definitions have changed.
 func (s *Service) Definitions() uint64 {
 	s.catalog.mu.Lock()
 	defer s.catalog.mu.Unlock()

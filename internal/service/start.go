@@ -26,7 +26,7 @@ func (s *Service) Start(ctx context.Context, r Request) (string, error) {
 	return id, err
 }
 
-// counts says whether a run that could not begin has failed.
+// counts reports whether a run that could not start is recorded as failed.
 func (s *Service) counts(r Request, err error) bool {
 	switch {
 	case errors.Is(err, ErrDraining), errors.Is(err, ErrPath), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
@@ -66,7 +66,7 @@ func (s *Service) start(ctx context.Context, r Request) (string, error) {
 	if err == nil {
 		return id, nil
 	}
-	if r.ID != "" { // somebody else may have begun it meanwhile
+	if r.ID != "" { // another process may have started it meanwhile
 		if known, _ := s.known(ctx, r.ID); known {
 			return r.ID, nil
 		}
@@ -74,12 +74,12 @@ func (s *Service) start(ctx context.Context, r Request) (string, error) {
 	return "", err
 }
 
-// IsPath says whether a tool is asked for by its file.
+// IsPath reports whether name is the path of a file.
 func IsPath(name string) bool {
 	return tool.Extension(name) != "" || strings.ContainsAny(name, `/\`)
 }
 
-// known says whether there is a run of that id.
+// known reports whether a run with that id exists.
 func (s *Service) known(ctx context.Context, id string) (bool, error) {
 	_, err := s.Store.Info(ctx, id)
 	if errors.Is(err, flowrun.ErrNoRun) {
@@ -88,7 +88,7 @@ func (s *Service) known(ctx context.Context, id string) (bool, error) {
 	return err == nil, err
 }
 
-// allowed is what the policy says.
+// allowed returns the reason why the policy does not allow the tool.
 func (s *Service) allowed(p *flowrun.Plan) error {
 	if s.Decide == nil {
 		return nil
@@ -99,8 +99,8 @@ func (s *Service) allowed(p *flowrun.Plan) error {
 	return nil
 }
 
-// world is what a run lives in: the folder that its tool's project is in, the home of the
-// service's user for a tool of no project; and the service's environment.
+// world returns the run environment: the project folder of the tool, or the home of the
+// service's user for a tool without a project, and the environment of the service.
 func (s *Service) world(p *flowrun.Plan, parent string) flowrun.RunEnv {
 	w := flowrun.RunEnv{Workspace: s.Home, Home: s.Home}
 	if w.Workspace == "" {
@@ -115,22 +115,22 @@ func (s *Service) world(p *flowrun.Plan, parent string) flowrun.RunEnv {
 	return w
 }
 
-// running is a run in the hands of this service.
+// running is a run that this service executes.
 type running struct {
 	id, tool, origin string
-	verb             string // how it came here, in the past tense
-	first            func() // what is done before any step; nil for nothing
+	verb             string // what the service did with it, for the log: "started", "resumed"
+	first            func() // called before any step runs; nil for nothing
 	trace            flowrun.TraceContext
-	retries          *flowrun.RecordedRun // nil for none
+	retries          *flowrun.RecordedRun // the run that it retries; nil for none
 	log              *slog.Logger
-	end              Ended // what is known of that already
+	end              Ended // the parts of the report that are known before the end
 
-	begun chan struct{} // closed when it is on record, and this service's
-	done  chan struct{} // closed when it is not this service's any more
-	err   error         // why it never began; to be read when done is closed
+	begun chan struct{} // closed when the run is recorded and owned by this service
+	done  chan struct{} // closed when this service has finished with the run
+	err   error         // why it never started; read it only after done is closed
 }
 
-// begin is called by the engine, once, when the run is on record.
+// begin is called once by the engine, when the run is recorded.
 func (r *running) begin() {
 	if r.first != nil {
 		r.first()
@@ -139,8 +139,8 @@ func (r *running) begin() {
 	close(r.begun)
 }
 
-// launch has the engine do something with a run, and returns as soon as it has begun. The
-// error is why it has not.
+// launch starts do in a goroutine and returns when the run has started. Its error is the
+// reason why the run did not start.
 func (s *Service) launch(ctx context.Context, r *running, do func(...flowrun.RunOption) (*flowrun.Result, error)) error {
 	mine, err := s.take(r)
 	if err != nil {
@@ -157,14 +157,15 @@ func (s *Service) launch(ctx context.Context, r *running, do func(...flowrun.Run
 		return ctx.Err()
 	}
 	select {
-	case <-mine.begun: // and has ended already
+	case <-mine.begun: // it has started, and ended already
 		return nil
 	default:
 		return mine.err
 	}
 }
 
-// take notes that a run is this service's. Where it is already, that is the answer.
+// take registers a run in this service. If the id is registered already, it returns that
+// entry.
 func (s *Service) take(r *running) (*running, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -181,21 +182,22 @@ func (s *Service) take(r *running) (*running, error) {
 	return r, nil
 }
 
-// owns says whether a run is this service's.
+// owns reports whether this service executes the run.
 func (s *Service) owns(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.runs[id] != nil
 }
 
-// inLine hears of a run in line. When it waits for nothing any more its turn has come.
+// inLine observes the position of a run in the queue. A run without obstacles leaves the
+// queue.
 func (s *Service) inLine(q flowrun.QueuePosition) {
 	if len(q.Obstacles) == 0 {
 		s.Waited(time.Since(q.Since))
 	}
 }
 
-// carry brings a run to its end.
+// carry executes a run to its end.
 func (s *Service) carry(r *running, do func(...flowrun.RunOption) (*flowrun.Result, error)) {
 	defer s.work.Done()
 	options := []flowrun.RunOption{
@@ -241,7 +243,7 @@ func (s *Service) carry(r *running, do func(...flowrun.RunOption) (*flowrun.Resu
 	}
 }
 
-// tell tells of the end of a run. A drain that does not wait any more ends that.
+// tell calls Config.Ended. Its context ends when a drain stops waiting.
 func (s *Service) tell(r *running, res *flowrun.Result) {
 	if s.Ended == nil {
 		return

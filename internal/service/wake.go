@@ -9,14 +9,14 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// rested is what a run that rests waits for.
+// rested is what a waiting run waits for.
 type rested struct {
-	waits []uint64  // questions
-	until time.Time // when the first of them is over; zero: never
+	waits []uint64  // numbers of its questions
+	until time.Time // the earliest deadline; zero: none
 }
 
-// wake takes up the runs of services that rest, when a question of theirs is answered or
-// its time is over. It belongs to the follower's goroutine.
+// wake resumes waiting runs of the services when one of their questions is answered or its
+// deadline has passed. Only the follower's goroutine calls it.
 func (s *Service) wake(ctx context.Context, open []flowrun.RunInfo) {
 	resting := map[string]*rested{}
 	var answered map[string][]uint64
@@ -28,7 +28,7 @@ func (s *Service) wake(ctx context.Context, open []flowrun.RunInfo) {
 		if r == nil {
 			past, err := s.RecordedRun(ctx, info.ID)
 			if err != nil {
-				continue // it is read again
+				continue // the next poll reads it again
 			}
 			r = restOf(past)
 		}
@@ -49,7 +49,7 @@ func (s *Service) wake(ctx context.Context, open []flowrun.RunInfo) {
 	s.asleep = resting
 }
 
-// restOf is what a run waits for.
+// restOf returns what a run waits for.
 func restOf(p *flowrun.RecordedRun) *rested {
 	r := &rested{}
 	for _, q := range p.Questions() {

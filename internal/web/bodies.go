@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// maxStrangerBytes is how much memory the bodies may take, all together, that are being
-// read before it is known whether their sender may send them.
+// maxStrangerBytes is the memory limit, for all requests together, of bodies that are read
+// before their sender is authenticated.
 const maxStrangerBytes = 16 << 20
 
-// bodies bounds the memory of request bodies. When there are too many bytes of them, the
-// largest is given up: so one that is small comes through, whatever others send. Safe for
+// bodies bounds the memory of request bodies. When they exceed the limit together, the
+// largest one is aborted, so that small bodies get through whatever others send. Safe for
 // concurrent use.
 type bodies struct {
 	max   int
@@ -21,14 +21,14 @@ type bodies struct {
 	open  []*body // oldest first
 }
 
-// body is one that is being read.
+// body is a body that is being read.
 type body struct {
 	size int
-	stop func() // makes a read of it fail
-	over bool   // it was given up
+	stop func() // makes reading it fail
+	over bool   // it was aborted, or has been read
 }
 
-// read reads a body to its end. busy says that it was given up for others.
+// read reads a body to its end. busy reports that it was aborted in favour of others.
 func (l *bodies) read(r io.Reader, stop func()) (text []byte, busy bool, err error) {
 	b := &body{stop: stop}
 	l.mu.Lock()
@@ -54,7 +54,7 @@ func (l *bodies) read(r io.Reader, stop func()) (text []byte, busy bool, err err
 	}
 }
 
-// grow notes how large a body has become; false says that it is given up.
+// grow sets the size of a body. It reports false if the body was aborted.
 func (l *bodies) grow(b *body, size int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -101,7 +101,7 @@ func (l *bodies) done(b *body) {
 	}
 }
 
-// readStranger is read for a request whose sender is known only when its body is.
+// readStranger reads the body of a request whose sender is authenticated by the body.
 func (d *door) readStranger(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return d.readBy(w, r, func(in io.Reader) ([]byte, error) {
 		text, busy, err := d.strangers.read(in, func() {

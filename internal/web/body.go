@@ -17,12 +17,12 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// read is the body of a request whose sender is known, all of it.
+// read reads the body of a request whose sender is authenticated.
 func (d *door) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return d.readBy(w, r, io.ReadAll)
 }
 
-// readBy has a function read the request's body, within the limits of size and time.
+// readBy reads the request's body with all, within the limits of size and time.
 func (d *door) readBy(w http.ResponseWriter, r *http.Request, all func(io.Reader) ([]byte, error)) ([]byte, error) {
 	large := refuse(413, "too-large", fmt.Sprintf("the body is larger than %d bytes", d.MaxBody), "send less data, or the name of a file")
 	large.header = []string{"Connection", "close"}
@@ -44,12 +44,12 @@ func (d *door) readBy(w http.ResponseWriter, r *http.Request, all func(io.Reader
 	case err != nil:
 		return nil, &problem{status: 400, Code: "broken-body", Message: "the body is incomplete", header: []string{"Connection", "close"}}
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // what follows may take its time
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the handler may take its time
 	return b, nil
 }
 
-// readObject is the request's body as a JSON object of the fields named. A body may be
-// absent: then there are none.
+// readObject reads the request's body as a JSON object with the named fields. Without a
+// body it returns nil.
 func (d *door) readObject(w http.ResponseWriter, r *http.Request, fields ...string) (map[string]any, error) {
 	b, err := d.read(w, r)
 	if err != nil || len(b) == 0 && r.Header.Get("Content-Type") == "" {
@@ -75,11 +75,11 @@ func (d *door) readObject(w http.ResponseWriter, r *http.Request, fields ...stri
 	return o, nil
 }
 
-// maxLevels is how deep JSON may be nested.
+// maxLevels is the maximum nesting depth of JSON.
 const maxLevels = 63
 
-// decode reads one JSON value strictly: no key twice, nothing after it, bounded in depth.
-// Numbers stay as they are written.
+// decode reads one JSON value strictly: duplicate keys, data after the value and deep
+// nesting are errors. Numbers keep their notation.
 func decode(b []byte) (any, error) {
 	broken := func(why string) error {
 		return refuse(400, "broken-json", "the body is not valid JSON: "+why, "")
@@ -102,7 +102,7 @@ func decode(b []byte) (any, error) {
 	return v, nil
 }
 
-// value reads the next value.
+// value reads the next JSON value.
 func value(dec *json.Decoder, depth int) (any, error) {
 	t, err := dec.Token()
 	if err != nil {
@@ -132,7 +132,7 @@ func value(dec *json.Decoder, depth int) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		key := t.(string) // the decoder takes nothing else
+		key := t.(string) // the decoder allows only strings here
 		if _, twice := o[key]; twice {
 			return nil, fmt.Errorf("the key %q occurs twice", clip(key))
 		}
@@ -144,7 +144,7 @@ func value(dec *json.Decoder, depth int) (any, error) {
 	return o, err
 }
 
-// field is one of the fields of a body, zero where it is absent or null.
+// field returns a field of a body, or the zero value if it is absent or null.
 func field[T any](o map[string]any, name, kind string) (v T, err error) {
 	given, ok := o[name]
 	if !ok || given == nil {
@@ -156,7 +156,7 @@ func field[T any](o map[string]any, name, kind string) (v T, err error) {
 	return v, nil
 }
 
-// texts is a field that is a list of strings.
+// texts returns a field that is a list of strings.
 func texts(o map[string]any, name string) (list []string, err error) {
 	given, err := field[[]any](o, name, "a list of strings")
 	for _, v := range given {
@@ -169,7 +169,7 @@ func texts(o map[string]any, name string) (list []string, err error) {
 	return list, err
 }
 
-// writeJSON answers one document.
+// writeJSON responds with one JSON document.
 func writeJSON(w http.ResponseWriter, status int, doc any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -180,7 +180,7 @@ func writeJSON(w http.ResponseWriter, status int, doc any) error {
 	return writeDocument(w, status, b.Bytes())
 }
 
-// writeDocument answers a JSON document. That it does not arrive is not our failure.
+// writeDocument responds with encoded JSON. Errors of the connection are ignored.
 func writeDocument(w http.ResponseWriter, status int, doc []byte) error {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime))
 	w.Header().Set("Content-Type", "application/json")

@@ -8,19 +8,20 @@ import (
 )
 
 const (
-	// freeGuesses is how many wrong tokens in a row an address may show before it is
-	// slowed down; each further one is answered later by guessStep, up to mostGuessWait.
+	// freeGuesses is how many wrong tokens in a row an address may send before it is slowed
+	// down. Each further one delays the response by another guessStep, up to maxGuessWait.
 	freeGuesses  = 10
 	guessStep    = 100 * time.Millisecond
 	maxGuessWait = time.Second
-	// forgetGuesses is how long an address has to show no wrong token to begin anew.
+	// forgetGuesses is the time without a wrong token after which the count of an address
+	// restarts.
 	forgetGuesses = time.Minute
-	// maxGuessers is how many addresses are remembered.
+	// maxGuessers is the maximum number of addresses that are remembered.
 	maxGuessers = 4096
 )
 
-// brake slows down addresses that show wrong tokens. It never keeps a right one from
-// being answered: that is looked at first. Safe for concurrent use.
+// brake slows down addresses that send wrong tokens. It never delays a request with a valid
+// token, because tokens are checked first. Safe for concurrent use.
 type brake struct {
 	mu  sync.Mutex
 	who map[netip.Prefix]guesses
@@ -31,7 +32,7 @@ type guesses struct {
 	last  time.Time
 }
 
-// wait notes a wrong token, and is how long its answer is to wait.
+// wait records a wrong token and returns how long to delay the response.
 func (b *brake) wait(from netip.Prefix, now time.Time) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -47,14 +48,14 @@ func (b *brake) wait(from netip.Prefix, now time.Time) time.Duration {
 	return max(0, min(time.Duration(g.wrong-freeGuesses)*guessStep, maxGuessWait))
 }
 
-// slow holds up the answer to a request that has shown a wrong token or proof.
+// slow delays the response to a request with a wrong token or proof.
 func (d *door) slow(r *http.Request) {
 	var from netip.Prefix
 	if a, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
 		ip := a.Addr().Unmap().WithZone("")
 		bits := ip.BitLen()
 		if ip.Is6() {
-			bits = 64 // the network of one customer
+			bits = 64 // a /64 is the network of one customer
 		}
 		from, _ = ip.Prefix(bits)
 	}

@@ -1,26 +1,25 @@
-// Package web is the service's door for programs: an HTTP API in JSON, streams of
-// events, and webhooks.
+// Package web is the HTTP entry point of the service: an API in JSON, streams of events,
+// and webhooks.
 //
 // # The model
 //
-// One table (routes.go) says everything of a route: method, path, what it takes and what
-// it answers. It registers the handlers and makes the OpenAPI document, so that neither
-// can say what the other does not. A handler reads its request, asks the service.Surface
-// and answers one document; it returns an error where it cannot, and problem.go alone
-// decides what the caller is told of it.
+// One table (routes.go) describes every route: method, path, request and responses. The
+// handlers and the OpenAPI document are made from it, so that they cannot differ. A handler
+// reads its request, calls the service.API and responds with one document. If it fails, it
+// returns an error, and problem.go alone decides what the caller learns about it.
 //
-// Every request passes the guard first (guard.go), in this order:
+// Every request passes these checks first (guard.go), in this order:
 //
-//	Host     a name the service goes by; other names are a page that had its name rebound
-//	query    a token there would end up in logs: refused
-//	Origin   pages of other sites change nothing; there are no CORS headers
-//	route    404 and 405 are told after the token was seen
-//	token    but on a Unix socket, whose file says who may come in, and where the table says open
+//	Host     must be a name of the service; another name may belong to a web page that rebinds it (DNS rebinding)
+//	query    must not contain a token, because URLs are logged
+//	Origin   pages of other sites cannot change anything; there are no CORS headers
+//	route    404 and 405 are sent only after the token was checked
+//	token    not needed on a Unix socket, whose file permissions admit the caller, nor where the table says open
 //
-// What kind of connection a request came by is read off the connection itself, so that
-// one handler serves a Unix socket, the loopback interface and a network alike.
+// The kind of connection is read from the connection itself, so that one handler serves a
+// Unix socket, the loopback interface and a network alike.
 //
-// Answers that go on (stream.go) end with the client, with the run, with the service, or
-// when a write takes too long: a slow reader is dropped and holds up nobody. No request
-// holds a run: what was started goes on when the caller has gone.
+// A streamed response (stream.go) ends with the client, the run or the service, or when a
+// write takes too long: a slow reader is disconnected and delays nobody. A run does not
+// depend on the request that started it: it continues when the caller disconnects.
 package web

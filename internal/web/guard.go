@@ -19,7 +19,7 @@ import (
 	"github.com/flowrun/flowrun/internal/service"
 )
 
-// response knows whether its answer has begun.
+// response records whether the response has begun.
 type response struct {
 	http.ResponseWriter
 	begun bool
@@ -35,10 +35,10 @@ func (w *response) Write(b []byte) (int, error) {
 	return w.ResponseWriter.Write(b)
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap returns the underlying writer for http.ResponseController.
 func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// answerHeaders stand on every answer: it is data, for nobody but who asked.
+// answerHeaders are sent with every response: it is data for the caller only.
 var answerHeaders = map[string]string{
 	"Cache-Control":                "no-store",
 	"Content-Security-Policy":      "default-src 'none'; frame-ancestors 'none'",
@@ -53,10 +53,10 @@ func (d *door) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		w.Header().Set(name, value)
 	}
 	defer d.caught(w, r)
-	// Both deadlines may not be kept by the writer, as in a test; then there are none.
+	// The writer may not support deadlines, as in tests; then there are none.
 	ctl := http.NewResponseController(rw)
 	_ = ctl.SetWriteDeadline(time.Now().Add(answerTime))
-	if r.ContentLength != 0 { // also for a body that nobody is going to read
+	if r.ContentLength != 0 { // also for a body that no handler reads
 		_ = ctl.SetReadDeadline(time.Now().Add(d.body))
 	}
 	if err := d.admit(r); err != nil {
@@ -66,7 +66,7 @@ func (d *door) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	d.mux.ServeHTTP(w, r)
 }
 
-// admit is the part of the guard that is the same for every route.
+// admit makes the checks that are the same for every route.
 func (d *door) admit(r *http.Request) error {
 	if !d.ours(r) {
 		return refuse(403, "foreign-host", fmt.Sprintf("this service does not accept the host name %q", clip(r.Host)),
@@ -84,13 +84,13 @@ func (d *door) admit(r *http.Request) error {
 	if err := new(http.CrossOriginProtection).Check(r); err != nil {
 		return refuse(403, "foreign-origin", "cross-origin requests cannot change anything", "")
 	}
-	if p := r.URL.EscapedPath(); p != path.Clean(p) { // the mux would answer with a redirect
+	if p := r.URL.EscapedPath(); p != path.Clean(p) { // the mux would redirect
 		return errNoRoute
 	}
 	return nil
 }
 
-// handler is a route behind the rest of the guard.
+// handler returns the handler of a route with its remaining checks.
 func (d *door) handler(rt route) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w := rw.(*response)
@@ -115,13 +115,13 @@ func (d *door) handler(rt route) http.Handler {
 	})
 }
 
-// openness says who needs no token.
+// openness is the set of callers that need no token.
 type openness int
 
 const (
-	holders  openness = iota // nobody
-	loopback                 // who comes over the loopback interface
-	anybody                  // nobody needs one, or the handler sees for itself
+	holders  openness = iota // none
+	loopback                 // those who connect over the loopback interface
+	anybody                  // all; the handler may authenticate by itself
 )
 
 func entitled(rt route, r *http.Request, c caller) error {
@@ -131,21 +131,21 @@ func entitled(rt route, r *http.Request, c caller) error {
 	return errToken
 }
 
-// caller is what a request has shown of who sends it.
+// caller is what a request has proved about its sender.
 type caller struct {
-	known bool          // came by a Unix socket, or has shown a token
-	token service.Token // that it has shown; by a socket the zero one, which is good for all
+	known bool          // connected by a Unix socket, or sent a valid token
+	token service.Token // the token it sent; for a socket the zero Token, which is valid for all tools
 }
 
-// may says whether the caller may start a tool and see its runs.
+// may reports whether the caller may start a tool and see its runs.
 func (c caller) may(tool string) bool { return c.token.Permits(tool) }
 
-// whole says whether that is so for all tools.
+// whole reports whether the caller may do so for all tools.
 func (c caller) whole() bool { return c.token.Tools == nil }
 
-// permitted holds the run that a route names against what the caller may. A run of a tool
-// in no file, which somebody else has begun, is not begun anew over the network unless the
-// service offers that tool.
+// permitted checks the run that a route names against the caller's token. A run that
+// somebody else started of a tool without a file is not continued or retried over the
+// network, unless the service offers that tool.
 func (d *door) permitted(rt route, r *http.Request, c caller) error {
 	if !strings.Contains(rt.path, "/runs/{id}") || c.whole() && (!rt.goesOn || onSocket(r)) {
 		return nil
@@ -172,7 +172,7 @@ func (d *door) permitted(rt route, r *http.Request, c caller) error {
 
 type callerKey struct{}
 
-// callerOf looks at how a request came and what it shows.
+// callerOf authenticates the sender of a request.
 func (d *door) callerOf(r *http.Request) caller {
 	switch {
 	case onSocket(r):
@@ -185,14 +185,14 @@ func (d *door) callerOf(r *http.Request) caller {
 	return caller{known: ok, token: t}
 }
 
-// known is the caller of a request that a route handles.
+// known returns the caller of a request that has passed the checks.
 func known(r *http.Request) caller {
 	c, _ := r.Context().Value(callerKey{}).(caller)
 	return c
 }
 
-// tokenOf is the token that a request shows. Tokens are compared in a time that tells
-// nothing of them.
+// tokenOf returns the valid token that a request sent. The comparison takes the same time
+// for every token, so that its duration reveals nothing.
 func (d *door) tokenOf(header []string) (found service.Token, ok bool) {
 	if len(header) != 1 {
 		return found, false
@@ -207,8 +207,8 @@ func (d *door) tokenOf(header []string) (found service.Token, ok bool) {
 	return found, ok
 }
 
-// ours says whether the request's Host is a name of this service. A page elsewhere can
-// have its own name point to this machine, and would then be of one origin with it.
+// ours reports whether the request's Host is a name of this service. Without this check, a
+// foreign page could point its own name to this machine and be of the same origin.
 func (d *door) ours(r *http.Request) bool {
 	host := strings.ToLower(strings.TrimSuffix(hostname(r.Host), "."))
 	if onSocket(r) || host == "localhost" || d.hosts[host] || r.TLS != nil && len(d.hosts) == 0 {
@@ -218,7 +218,7 @@ func (d *door) ours(r *http.Request) bool {
 	return err == nil && (ip.IsLoopback() || ip.Unmap() == reached(r))
 }
 
-// hostname is a Host without its port.
+// hostname returns a Host without its port.
 func hostname(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		return name
@@ -226,17 +226,17 @@ func hostname(host string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
 }
 
-// onSocket says whether the request came by a Unix socket, so that the rights of its file
-// have said already who may come in.
+// onSocket reports whether the request came by a Unix socket. The permissions of the
+// socket's file have then authenticated the caller.
 func onSocket(r *http.Request) bool {
 	_, ok := r.Context().Value(http.LocalAddrContextKey).(*net.UnixAddr)
 	return ok
 }
 
-// onLoopback says whether the request came from this machine.
+// onLoopback reports whether the request came from this machine.
 func onLoopback(r *http.Request) bool { return reached(r).IsLoopback() }
 
-// reached is the address of this machine that the request came to.
+// reached returns the local address that the request connected to.
 func reached(r *http.Request) netip.Addr {
 	if a, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok {
 		return a.AddrPort().Addr().Unmap()

@@ -28,11 +28,12 @@ var hookRoutes = []route{
 		answers: []answer{accepted, {200, "A ping by GitHub. No run is started.", "", "ping"}}, handle: (*door).hook},
 }
 
-// errHook does not tell whether the proof was wrong or absent, or the webhook is.
+// errHook does not reveal whether the proof is wrong or missing, or the webhook does not
+// exist.
 var errHook = refuse(401, "unauthorized", "the webhook's token or signature is missing or wrong", "configure the same secret on both sides")
 
-// hook starts a webhook's tool. What the caller sends is data: it goes the way of any
-// caller's parameters.
+// hook starts the tool of a webhook. The caller's data become parameters and are validated
+// like those of any caller.
 func (d *door) hook(w http.ResponseWriter, r *http.Request) error {
 	h, ok := d.hooks[r.PathValue("name")]
 	if !ok {
@@ -45,7 +46,7 @@ func (d *door) hook(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if h.Scheme == config.HMAC && r.Header.Get("X-GitHub-Event") == "ping" { // that a webhook was set up is no reason to start anything
+	if h.Scheme == config.HMAC && r.Header.Get("X-GitHub-Event") == "ping" { // GitHub sends a ping when a webhook is set up; it starts nothing
 		return writeJSON(w, 200, struct {
 			Ping string `json:"ping"`
 		}{"ok"})
@@ -66,9 +67,9 @@ func (d *door) hook(w http.ResponseWriter, r *http.Request) error {
 	return accept(w, id)
 }
 
-// decoy is what stands in for a webhook that does not exist: it asks for the proof of one
-// that does, and takes none. So nobody learns the names of webhooks without a proof. A
-// name always has the same decoy, as long as the webhooks stay the same.
+// decoy returns a webhook in place of one that does not exist. It requires the same kind of
+// proof as an existing one and accepts none, so that names of webhooks cannot be found by
+// guessing. A name has the same decoy as long as the set of webhooks does not change.
 func (d *door) decoy(name string) config.Webhook {
 	names := slices.Sorted(maps.Keys(d.hooks))
 	key := sha256.New()
@@ -83,9 +84,9 @@ func (d *door) decoy(name string) config.Webhook {
 	return h
 }
 
-// proven reads the body of a request that comes from who knows the webhook's secret. One
-// that is to show the secret itself, or has no signature, is refused before its body is
-// read.
+// proven reads the body of a request and verifies that the sender knows the webhook's
+// secret. A request with a wrong secret, or without a signature, is rejected before its
+// body is read.
 func (d *door) proven(w http.ResponseWriter, r *http.Request, h config.Webhook) ([]byte, error) {
 	given := r.Header.Values(h.Header)
 	if len(given) != 1 {
@@ -113,13 +114,13 @@ func (d *door) proven(w http.ResponseWriter, r *http.Request, h config.Webhook) 
 	return body, nil
 }
 
-// hookParams are the parameters that a webhook takes from a body. What its pointers do
-// not find is not given.
+// hookParams returns the parameters that a webhook takes from a body. A pointer that finds
+// nothing sets no parameter.
 func hookParams(h config.Webhook, r *http.Request, body []byte) (map[string]any, error) {
 	params := map[string]any{}
 	doc := body
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err == nil && kind == "application/x-www-form-urlencoded" {
-		if form, err := url.ParseQuery(string(body)); err == nil && form.Has("payload") { // the other form of GitHub's
+		if form, err := url.ParseQuery(string(body)); err == nil && form.Has("payload") { // the other format of GitHub
 			doc = []byte(form.Get("payload"))
 		}
 	}
@@ -144,7 +145,7 @@ func hookParams(h config.Webhook, r *http.Request, body []byte) (map[string]any,
 	return params, nil
 }
 
-// at is what a JSON Pointer (RFC 6901) finds.
+// at resolves a JSON Pointer (RFC 6901).
 func at(v any, pointer string) (any, bool) {
 	if pointer == "" {
 		return v, true

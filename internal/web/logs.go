@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun/steps"
 )
 
-// runLogs streams what the steps of a run printed.
+// runLogs streams the output of the steps of a run.
 func (d *door) runLogs(w http.ResponseWriter, r *http.Request) error {
 	id, err := runID(r)
 	if err != nil {
@@ -40,7 +40,7 @@ func (d *door) runLogs(w http.ResponseWriter, r *http.Request) error {
 	return d.copyLogs(r, s, l, past, in.Get("follow") == "1")
 }
 
-// copyLogs sends logs, and goes on while the run does where that is asked for.
+// copyLogs sends the logs of a run. If follow is set, it continues until the run ends.
 func (d *door) copyLogs(r *http.Request, s *stream, l *logs, past *flowrun.RecordedRun, follow bool) error {
 	info, events := past.Info, past.Events
 	for {
@@ -60,7 +60,7 @@ func (d *door) copyLogs(r *http.Request, s *stream, l *logs, past *flowrun.Recor
 			return nil
 		}
 		var err error
-		if info, err = d.Info(r.Context(), info.ID); err != nil { // before the events, see runEvents
+		if info, err = d.Info(r.Context(), info.ID); err != nil { // read before the events, see runEvents
 			return err
 		}
 		if events, err = d.more(r, info.ID, events); err != nil {
@@ -69,7 +69,7 @@ func (d *door) copyLogs(r *http.Request, s *stream, l *logs, past *flowrun.Recor
 	}
 }
 
-// more are a run's events, with those that have come.
+// more appends the new events of a run to events.
 func (d *door) more(r *http.Request, id string, events []dag.Event) ([]dag.Event, error) {
 	for {
 		after := uint64(0)
@@ -84,10 +84,10 @@ func (d *door) more(r *http.Request, id string, events []dag.Event) ([]dag.Event
 	}
 }
 
-// logs is where the logs of a run go.
+// logs chooses where the lines of the log of a run are written.
 type logs struct {
 	reader *runlog.Reader
-	only   string // the one stream that is wanted
+	only   string // the requested stream, "" for both
 	bare   io.Writer
 	lines  *console.Prefixer
 }

@@ -13,13 +13,11 @@ import (
 	"github.com/flowrun/flowrun"
 )
 
-// schemaFile holds the schemas of what the API alone reads and writes. The other
-// documents have theirs in the root package (flowrun.Schema).
-//
-//go:embed schemas.json
+// schemaFile holds the schemas of the documents that only the API uses. The schemas of the
+// other documents are in the root package (flowrun.Schema).
 var schemaFile []byte
 
-// object is a JSON object that is made by hand.
+// object is a JSON object that is built by hand.
 type object = map[string]any
 
 // document makes the OpenAPI document of a table of routes.
@@ -56,7 +54,7 @@ func document(routes []route, version string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// operation is the route in the document.
+// operation describes the route in the OpenAPI document.
 func (rt route) operation() object {
 	op := object{"operationId": rt.id, "summary": rt.summary}
 	if rt.doc != "" {
@@ -65,7 +63,7 @@ func (rt route) operation() object {
 	switch rt.open {
 	case anybody:
 		op["security"] = []any{}
-	case loopback: // nothing, or the token
+	case loopback: // no token, or the token
 		op["security"] = []any{object{}, object{"token": []any{}}}
 	}
 	if list := rt.parameters(); len(list) > 0 {
@@ -125,8 +123,8 @@ func content(media, schema string) object {
 	return object{media: object{"schema": object{"$ref": "#/components/schemas/" + schema}}}
 }
 
-// components are all schemas by name. One that is a document of its own refers to parts
-// of itself, which are elsewhere here.
+// components returns all schemas by name. A schema with references to its own parts gets
+// references to their new places.
 func components() (object, error) {
 	all := object{}
 	if err := json.Unmarshal(schemaFile, &all); err != nil {

@@ -20,7 +20,7 @@ var peopleRoutes = []route{
 		body: "reject", answers: []answer{{202, "The answer is recorded.", "", "started"}}, handle: func(d *door, w http.ResponseWriter, r *http.Request) error { return d.answer(w, r, false) }},
 }
 
-// question is what a step asks.
+// question is a question of a step as JSON.
 type question struct {
 	Step   string     `json:"step"`
 	Prompt string     `json:"prompt"`
@@ -47,8 +47,8 @@ func (d *door) questions(w http.ResponseWriter, r *http.Request) error {
 	}{list})
 }
 
-// answer tells a run what somebody decided. The step stands in the body: its path may
-// hold whatever the items of a loop are called.
+// answer passes a decision to a run. The step is named in the body, because its path may
+// contain any text: it includes the items of loops.
 func (d *door) answer(w http.ResponseWriter, r *http.Request, approve bool) error {
 	id, err := runID(r)
 	if err != nil {

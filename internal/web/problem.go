@@ -13,9 +13,9 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// problem is an error as the caller is told of it: {"error": {...}}. It holds what the
-// caller did and what is on record of runs, but no path of the machine, no setting and no
-// secret: those stand in the cause, which is logged.
+// problem is an error as the caller sees it: {"error": {...}}. It may contain what the
+// caller sent and what is recorded of runs, but no path of the machine, no setting and no
+// secret. Those are in the cause, which is logged.
 type problem struct {
 	status int
 	header []string // one header, its name and value
@@ -30,7 +30,7 @@ type problem struct {
 func (p *problem) Error() string { return p.Message }
 func (p *problem) Unwrap() error { return p.cause }
 
-// refuse is a problem with the request.
+// refuse returns a problem with the request.
 func refuse(status int, code, message, hint string) *problem {
 	return &problem{status: status, Code: code, Message: message, Hint: hint}
 }
@@ -48,7 +48,7 @@ func wrongMethod(method string, allowed []string) *problem {
 		Message: fmt.Sprintf("method %.20q is not allowed here", method), Hint: "use " + list}
 }
 
-// problemOf is how the caller is told of an error.
+// problemOf returns the problem that describes an error to the caller.
 func problemOf(err error) *problem {
 	if p, ok := errors.AsType[*problem](err); ok {
 		return p
@@ -66,7 +66,7 @@ func problemOf(err error) *problem {
 	return p
 }
 
-// about is a text of the table with its subject, if it has a place for one.
+// about inserts the subject into a text that has a placeholder for it.
 func about(text, subject string) string {
 	if !strings.Contains(text, "%") {
 		return text
@@ -85,7 +85,7 @@ func near(names []string, otherwise string) string {
 	return "did you mean " + strings.Join(quoted, " or ") + "?"
 }
 
-// clip is a caller's word, short enough to be said back.
+// clip shortens a word of the caller before it is repeated in a message.
 func clip(s string) string {
 	if len(s) > 100 {
 		return strings.ToValidUTF8(s[:100], "") + "..."
@@ -93,8 +93,8 @@ func clip(s string) string {
 	return s
 }
 
-// fail answers an error. What is not the caller's doing is logged, by the route and not
-// by the address, which is the caller's.
+// fail responds with an error. An error that is not the caller's fault is logged, with the
+// pattern of the route instead of the URL, which the caller chose.
 func (d *door) fail(w *response, r *http.Request, err error) {
 	p, gone := problemOf(err), r.Context().Err() != nil
 	if !gone && p.cause != nil && (p.status >= 500 || p.status == 403 || p.status == 422 && p.Code != outcome.CodeParams) {
@@ -107,25 +107,25 @@ func (d *door) fail(w *response, r *http.Request, err error) {
 		w.Header().Set(p.header[0], p.header[1])
 	}
 	if p.status == http.StatusUnauthorized && r.ContentLength != 0 {
-		w.Header().Set("Connection", "close") // the body is not read, either
+		w.Header().Set("Connection", "close") // the body stays unread
 	}
 	writeJSON(w, p.status, struct {
 		Error *problem `json:"error"`
 	}{p})
 }
 
-// caught answers a panic of a handler.
+// caught responds to a panic of a handler.
 func (d *door) caught(w *response, r *http.Request) {
 	what := recover()
 	switch what {
 	case nil:
 		return
-	case http.ErrAbortHandler: // meant
+	case http.ErrAbortHandler: // intended by the handler
 		panic(what)
 	}
 	d.Log.Error("internal error", "route", r.Pattern, "panic", fmt.Sprint(what), "stack", string(debug.Stack()))
 	if w.begun {
-		panic(http.ErrAbortHandler) // the client sees that the answer is not whole
+		panic(http.ErrAbortHandler) // the client must notice that the response is incomplete
 	}
 	d.fail(w, r, &problem{status: 500, Code: "bug", Message: "internal error in flowrun", Hint: "please report it with the error in the service's log"})
 }

@@ -9,35 +9,34 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// route is one row of the table: how something is asked, and what is answered.
+// route is one row of the table: a request and its responses.
 type route struct {
 	method, path string
 	id           string // operationId
 	summary      string
-	doc          string // more of it, in Markdown
+	doc          string // further description, in Markdown
 	open         openness
 	query        []param
 	headers      []param
 	body         string // schema of the request's body, "" for none
-	goesOn       bool   // a run that is there goes on, or begins anew
-	anyBody      bool   // the body is the caller's, of any form
+	goesOn       bool   // continues or retries an existing run
+	anyBody      bool   // the body may have any format
 	answers      []answer
 	handle       func(d *door, w http.ResponseWriter, r *http.Request) error
 }
 
-// param is a parameter in the query, or a header. Its schema is a type of JSON Schema.
+// param is a query parameter or a header. Its kind is a type of JSON Schema.
 type param struct {
 	name, kind, doc string
 	enum            []string
-	many            bool // it may stand there more than once
+	many            bool // may occur more than once
 }
 
-// answer is what a route answers when all is well. Every other answer is the document
-// "error".
+// answer is a successful response of a route. Every other response is the document "error".
 type answer struct {
 	status int
 	doc    string
-	media  string // application/json where it is ""
+	media  string // "" is application/json
 	schema string
 }
 
@@ -54,7 +53,7 @@ var (
 	accepted = answer{202, "The run's id. The run is durably recorded; the header Location contains its URL path.", "", "started"}
 )
 
-// routes is the table of this door.
+// routes returns the table of routes.
 func (d *door) routes() []route {
 	list := slices.Concat(runRoutes, peopleRoutes, toolRoutes, []route{
 		{method: "GET", path: "/api/v1/events", id: "watch", summary: "Follow the events of all runs",
@@ -82,7 +81,8 @@ func (d *door) routes() []route {
 	return list
 }
 
-// checkQuery refuses what the route does not take, rather than to leave it out silently.
+// checkQuery rejects query parameters that the route does not have, instead of ignoring
+// them.
 func (rt route) checkQuery(r *http.Request) error {
 	var known []string
 	for _, p := range rt.query {
@@ -115,13 +115,13 @@ func (d *door) describe(w http.ResponseWriter, _ *http.Request) error {
 
 func (d *door) metrics(w http.ResponseWriter, r *http.Request) error {
 	if !known(r).whole() && !onLoopback(r) {
-		return errToken // they name every tool
+		return errToken // metrics name every tool
 	}
 	d.Metrics.ServeHTTP(w, r)
 	return nil
 }
 
-// health is what anybody may know.
+// health is the part of the health that anyone may see.
 type health struct {
 	Status string `json:"status"`
 }

@@ -67,12 +67,12 @@ func statuses() (words []string) {
 	return words
 }
 
-// started is the answer to what begins or moves a run.
+// started is the response to a request that starts or continues a run.
 type started struct {
 	ID string `json:"id"`
 }
 
-// accept answers with a run.
+// accept responds with the id of a run.
 func accept(w http.ResponseWriter, id string) error {
 	w.Header().Set("Location", "/api/v1/runs/"+url.PathEscape(id))
 	return writeJSON(w, http.StatusAccepted, started{id})
@@ -101,7 +101,7 @@ func (d *door) listRuns(w http.ResponseWriter, r *http.Request) error {
 	}
 	limit, c := q.Limit, known(r)
 	if !c.whole() {
-		q.Limit = 0 // of those that it may see
+		q.Limit = 0 // the limit applies to the runs that the caller may see
 	}
 	found, err := d.Runs(r.Context(), q)
 	if err != nil {
@@ -115,7 +115,7 @@ func (d *door) listRuns(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, 200, rundocs.RunsOf(found, time.Now()))
 }
 
-// ps lists what is under way.
+// ps lists active runs, locks and queues.
 func (d *door) ps(w http.ResponseWriter, r *http.Request) error {
 	line, err := d.Queue(r.Context())
 	if err != nil {
@@ -135,10 +135,10 @@ func (d *door) ps(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, 200, rundocs.PsOf(line, runs).WithoutFiles())
 }
 
-// runIDs is what ids of runs look like; they are names of folders, too.
+// runIDs returns the pattern of run ids. Ids are also names of folders.
 var runIDs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9A-Za-z_-]{1,64}$`) })
 
-// runID is the run that the address names.
+// runID returns the run that the URL names.
 func runID(r *http.Request) (string, error) {
 	id := r.PathValue("id")
 	if !runIDs().MatchString(id) {
@@ -161,8 +161,8 @@ func (d *door) showRun(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, 200, res)
 }
 
-// outside is the message of a run as callers read it: why one could not begin may name
-// paths and settings of the machine.
+// outside returns the message of a run for callers. The reason why a run could not start
+// may name paths and settings of the machine, and is left out.
 func outside(reason, message string) string {
 	if dag.IsNotStarted(reason) {
 		return "the run could not start; for the reason, use flowrun show on the machine of the service"
@@ -190,7 +190,7 @@ func (d *door) startRun(w http.ResponseWriter, r *http.Request) error {
 		return refuse(400, "no-tool", "the field tool is missing", `send {"tool": "NAME", "params": {...}}`)
 	case !known(r).may(q.Tool):
 		return &tool.NotFoundError{Name: q.Tool}
-	case detach && onSocket(r): // who comes over the network is not the user of this machine
+	case detach && onSocket(r): // a caller over the network is not the user of this machine
 		q.Origin = "detach"
 	}
 	if keys := r.Header.Values("Idempotency-Key"); len(keys) > 0 {
@@ -205,8 +205,8 @@ func (d *door) startRun(w http.ResponseWriter, r *http.Request) error {
 	return d.start(w, r, q)
 }
 
-// start begins a run, also when the caller does not wait for the answer any more: it may
-// ask again, and then should find it.
+// start starts a run even if the caller disconnects: a caller that repeats the request must
+// find the run.
 func (d *door) start(w http.ResponseWriter, r *http.Request, q service.Request) error {
 	id, err := d.Start(context.WithoutCancel(r.Context()), q)
 	if err != nil {
@@ -215,12 +215,12 @@ func (d *door) start(w http.ResponseWriter, r *http.Request, q service.Request) 
 	return accept(w, id)
 }
 
-// sameRequest refuses a key that stands for another request already. What was secret of
-// that one was not kept, and is not compared.
+// sameRequest rejects an Idempotency-Key that was used for a different request. Secret
+// parameters of the earlier request were not recorded and are not compared.
 func (d *door) sameRequest(ctx context.Context, q service.Request) error {
 	p, err := d.RecordedRun(ctx, q.ID)
 	if err != nil {
-		return nil // there is none yet; whatever else it is, Start finds out
+		return nil // no such run yet; Start reports any other error
 	}
 	other := p.Record.Tool != q.Tool
 	for name, v := range q.Params {
@@ -243,8 +243,8 @@ func sameJSON(a, b any) bool {
 	return errX == nil && errY == nil && string(x) == string(y)
 }
 
-// derivedID is a run's id that hangs on words alone. It looks like those that are made
-// of the time, with which it can have nothing in common but by a chance of 2^-65.
+// derivedID returns a run id that depends on the words alone. It has the format of ids made
+// from the time; the chance that it equals one of them is 2^-65.
 func derivedID(words ...string) string {
 	h := sha256.New()
 	for _, w := range words {
@@ -257,8 +257,8 @@ var traceparents = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
 })
 
-// traceparent is the caller's trace context; one that is none is left out, as its
-// specification wants it.
+// traceparent returns the caller's trace context. An invalid one is ignored, as W3C Trace
+// Context requires.
 func traceparent(r *http.Request) string {
 	t := r.Header.Get("traceparent")
 	if !traceparents().MatchString(t) || strings.HasPrefix(t, "ff") || t[3:35] == strings.Repeat("0", 32) || t[36:52] == strings.Repeat("0", 16) {
@@ -285,7 +285,7 @@ func (d *door) cancelRun(w http.ResponseWriter, r *http.Request) error {
 	return accept(w, id)
 }
 
-// asked is the run of a request whose body says nothing.
+// asked returns the run of a request that has an empty body.
 func (d *door) asked(w http.ResponseWriter, r *http.Request) (string, error) {
 	id, err := runID(r)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/flowrun/flowrun/internal/service"
 )
 
-// stream is an answer that goes on. Each write has a deadline: a reader that does not
-// read is dropped.
+// stream is a response that is sent in parts. Each write has a deadline: a client that does
+// not read is disconnected.
 type stream struct {
 	w     http.ResponseWriter
 	ctl   *http.ResponseController
@@ -20,16 +20,16 @@ type stream struct {
 	buf   []byte
 }
 
-// begin begins the answer, so that the client hears of it at once.
+// begin sends the header of the response, so that the client receives it at once.
 func (d *door) begin(w http.ResponseWriter, media string) (*stream, error) {
 	w.Header().Set("Content-Type", media)
-	w.Header().Set("X-Accel-Buffering", "no") // a proxy that collects would keep the stream to itself
+	w.Header().Set("X-Accel-Buffering", "no") // a buffering proxy would hold back the stream
 	w.WriteHeader(http.StatusOK)
 	s := &stream{w: w, ctl: http.NewResponseController(w), limit: d.write}
 	return s, s.flush()
 }
 
-// Write sends bytes as they are.
+// Write sends bytes unchanged.
 func (s *stream) Write(b []byte) (int, error) {
 	_ = s.ctl.SetWriteDeadline(time.Now().Add(s.limit))
 	return s.w.Write(b)
@@ -40,8 +40,7 @@ func (s *stream) flush() error {
 	return s.ctl.Flush()
 }
 
-// event sends one event of a run under a number. Where the machine keeps the logs is not
-// told.
+// event sends one event of a run with an id. The paths of log files are removed.
 func (s *stream) event(id uint64, run string, e dag.Event) error {
 	e.Run = run
 	if e.Result != nil {
@@ -59,7 +58,7 @@ func (s *stream) event(id uint64, run string, e dag.Event) error {
 	return err
 }
 
-// nowhere is a step's output without the file it stands in.
+// nowhere returns a step's output without the path of its file.
 func nowhere(o *dag.Output) *dag.Output {
 	if o == nil || o.File == "" {
 		return o
@@ -81,8 +80,8 @@ func (s *stream) named(event string, data any) error {
 	return s.flush()
 }
 
-// beat sends a sign of life. The number moves on a client that was sent nothing because
-// it filters, so that it does not ask again for what it does not want.
+// beat sends a comment that keeps the connection alive. A positive id advances the position
+// of a client whose filter skipped events, so that a reconnect does not repeat them.
 func (s *stream) beat(id uint64) error {
 	b := ":\n\n"
 	if id > 0 {
@@ -94,7 +93,7 @@ func (s *stream) beat(id uint64) error {
 	return s.flush()
 }
 
-// position is the number of the last event that the client knows, 0 for none.
+// position returns the number of the last event that the client has, 0 for none.
 func position(r *http.Request) (uint64, error) {
 	word := r.Header.Get("Last-Event-ID")
 	if word == "" {
@@ -146,7 +145,7 @@ func (d *door) watch(w http.ResponseWriter, r *http.Request) error {
 		select {
 		case u, more := <-updates:
 			if !more {
-				return nil // the service has ended, or this reader was too slow
+				return nil // the service has stopped, or this reader was too slow
 			}
 			if !c.may(u.Tool) || run != "" && u.Run != run || tool != "" && u.Tool != tool {
 				skipped = u.ID
@@ -156,7 +155,7 @@ func (d *door) watch(w http.ResponseWriter, r *http.Request) error {
 			if err := s.event(u.ID, u.Run, u.Event); err != nil {
 				return err
 			}
-			if len(updates) == 0 { // else the next one is here already
+			if len(updates) == 0 { // otherwise the next one is here already
 				if err := s.flush(); err != nil {
 					return err
 				}
@@ -173,9 +172,8 @@ func (d *door) watch(w http.ResponseWriter, r *http.Request) error {
 	}
 }
 
-// runEvents streams the events of one run, from its history and then as they come. What
-// is new is heard of from the feed, but the history has the last word: the feed may leave
-// out what the history has.
+// runEvents streams the events of one run: those in its history, then new ones. New events
+// arrive from the feed, but the history decides, because the feed may omit events.
 func (d *door) runEvents(w http.ResponseWriter, r *http.Request) error {
 	id, err := runID(r)
 	if err != nil {
@@ -193,11 +191,11 @@ func (d *door) runEvents(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	f := follower{door: d, stream: s, run: id, at: at}
-	f.updates, _ = d.Watch(r.Context(), 0) // before the history is read, so that nothing falls between
+	f.updates, _ = d.Watch(r.Context(), 0) // before the history is read, so that no event is missed
 	beat := time.NewTicker(d.beat)
 	defer beat.Stop()
 	for {
-		info, err := d.Info(r.Context(), id) // before the events: what is written in between is a living run's
+		info, err := d.Info(r.Context(), id) // before the events: the run was live when those in between were written
 		if err != nil {
 			return err
 		}
@@ -205,7 +203,7 @@ func (d *door) runEvents(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		f.ended = info.Status.Settled()
-		if f.ended && info.PID == 0 { // else its owner is about to let go, or another has just taken it up
+		if f.ended && info.PID == 0 { // otherwise its owner is about to release it, or another has just resumed it
 			return f.end(info)
 		}
 		if over, err := f.follow(r, beat.C); over || err != nil {
@@ -214,18 +212,18 @@ func (d *door) runEvents(w http.ResponseWriter, r *http.Request) error {
 	}
 }
 
-// follower is one reader of one run's events.
+// follower sends the events of one run to one client.
 type follower struct {
 	*door
 	*stream
 	run     string
-	at      uint64   // the last that was sent
-	kind    dag.Kind // of that
-	ended   bool     // it was on record that the run had
+	at      uint64   // number of the last event sent
+	kind    dag.Kind // kind of that event
+	ended   bool     // the run had ended according to the Store
 	updates <-chan service.Update
 }
 
-// history sends what is on record and was not sent yet.
+// history sends the recorded events that were not sent yet.
 func (f *follower) history(r *http.Request) error {
 	for {
 		list, err := f.Events(r.Context(), f.run, f.at)
@@ -248,18 +246,18 @@ func (f *follower) send(e dag.Event) error {
 	return f.event(e.Seq, f.run, e)
 }
 
-// follow sends what the feed brings until the history is to be looked at again. over says
-// that the stream is to end.
+// follow sends the events of the feed until the history must be read again. over reports
+// that the stream ends.
 func (f *follower) follow(r *http.Request, beat <-chan time.Time) (over bool, err error) {
 	var soon <-chan time.Time
-	if f.ended || f.kind == dag.RunFinished { // the list of runs is about to say so too
+	if f.ended || f.kind == dag.RunFinished { // the Store is about to record the end too
 		soon = time.After(f.look)
 	}
 	for {
 		select {
 		case u, more := <-f.updates:
 			switch {
-			case !more: // too slow for the feed, or the service stops
+			case !more: // too slow for the feed, or the service is stopping
 				f.updates, soon = nil, time.After(time.Second)
 			case u.Run != f.run || u.Event.Seq <= f.at:
 			case u.Event.Seq > f.at+1 || u.Event.Kind == dag.RunFinished:
@@ -289,7 +287,7 @@ func (f *follower) follow(r *http.Request, beat <-chan time.Time) (over bool, er
 	}
 }
 
-// end tells that nothing more comes of the run by itself.
+// end reports that no more events will come unless the run is resumed.
 func (f *follower) end(info flowrun.RunInfo) error {
 	return f.named("end", struct {
 		Status dag.Status `json:"status"`

@@ -25,7 +25,7 @@ var scheduleRoutes = []route{
 		body: "nothing", answers: []answer{{200, "The schedule is active again.", "", "paused"}}, handle: func(d *door, w http.ResponseWriter, r *http.Request) error { return d.pause(w, r, false) }},
 }
 
-// listedTool is a tool in a list.
+// listedTool is one entry of the list of tools.
 type listedTool struct {
 	Name        string   `json:"name"`
 	Description string   `json:"description"`
@@ -50,7 +50,7 @@ func (d *door) listTools(w http.ResponseWriter, r *http.Request) error {
 	}{tools})
 }
 
-// some is a list that is never null in JSON.
+// some returns a list that is never null in JSON.
 func some(list []string) []string {
 	if list == nil {
 		return []string{}
@@ -78,7 +78,8 @@ func (d *door) showTool(w http.ResponseWriter, r *http.Request) error {
 	}{p.Name(), p.Definition.Description, some(p.Definition.Tags), declared.Parameters})
 }
 
-// listedSchedule is a schedule in a list, as flowrun schedule list -o json has it.
+// listedSchedule is one entry of the list of schedules, as in flowrun schedule list -o
+// json.
 type listedSchedule struct {
 	Name     string    `json:"name"`
 	Tool     string    `json:"tool"`
@@ -122,8 +123,8 @@ func (d *door) pause(w http.ResponseWriter, r *http.Request, paused bool) error 
 	}{name, paused})
 }
 
-// mayPause refuses a caller whose token is not good for the tool of a schedule, as if there
-// were no such schedule.
+// mayPause rejects a caller whose token is not valid for the schedule's tool, with the
+// error of an unknown schedule.
 func (d *door) mayPause(r *http.Request, name string) error {
 	c := known(r)
 	if c.whole() {

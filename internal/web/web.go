@@ -15,50 +15,51 @@ import (
 	"github.com/flowrun/flowrun/internal/service"
 )
 
-// Options are what a door needs beside the service.
+// Options configures the handler.
 type Options struct {
-	// Tokens are what callers over the network have to show, one of them. Without any
-	// nobody comes in but over a Unix socket.
+	// Tokens are the tokens that callers over the network may use. Without tokens, only
+	// callers on a Unix socket are admitted.
 	Tokens []service.Token
-	// Hosts are the names, without ports, by which the service may be called beside
-	// localhost and the address that the caller reached. Where there are none, any name
-	// is taken over TLS, whose certificate has proven it.
+	// Hosts are the names, without ports, under which the service may be called, in
+	// addition to localhost and the address that the caller connected to. If there are
+	// none, any name is accepted over TLS, because the certificate has proved it.
 	Hosts []string
-	// StateDir holds the logs of runs.
+	// StateDir contains the logs of runs.
 	StateDir string
-	// Metrics serves /metrics; nil for none.
+	// Metrics serves /metrics; nil for no such route.
 	Metrics http.Handler
-	// Webhooks are the callers under /hooks.
+	// Webhooks are served under /hooks.
 	Webhooks []config.Webhook
-	// Schedules, where they are not nil, have routes of their own.
+	// Schedules adds the routes of schedules; nil for none.
 	Schedules service.Schedules
-	// Version is the program's.
+	// Version is the version of the program.
 	Version string
-	// MaxBody is the most bytes of a request's body, 1 MiB where it is 0.
+	// MaxBody is the maximum size of a request body in bytes; 0 means 1 MiB.
 	MaxBody int64
-	// Stopping is closed when the service begins to stop: streams end then. nil never is.
+	// Stopping is closed when the service begins to stop; streams end then. nil never
+	// closes.
 	Stopping <-chan struct{}
-	// Trust, where it is not nil, is called with the context of each request that has
-	// shown a token, or the proof of a webhook.
+	// Trust is called with the context of each request that sent a valid token or the proof
+	// of a webhook; nil for nothing.
 	Trust func(context.Context)
-	// Log hears of what went wrong inside; nil for nobody. It is never told a token, a
-	// header, a query or a body.
+	// Log receives internal errors; nil for none. No token, header, query or body is
+	// logged.
 	Log *slog.Logger
 }
 
-// patience bounds how long the door waits.
+// patience holds the timeouts and intervals of the handler.
 type patience struct {
-	body  time.Duration // for a request's body
-	write time.Duration // for one write of a stream; several for a whole document
-	beat  time.Duration // between signs of life on a stream
-	look  time.Duration // between looks at the logs of a run that goes on
+	body  time.Duration // for reading a request's body
+	write time.Duration // for one write of a stream; a whole document has answerTime
+	beat  time.Duration // between keep-alive comments of a stream
+	look  time.Duration // between polls of the logs of a live run
 }
 
-// answerTime bounds the writing of one document.
+// answerTime is the time limit for writing one document.
 const answerTime = time.Minute
 
 // token is one of Options.Tokens, and what it is compared by.
-type token struct {
+// token is one of Options.Tokens with its hash, which is compared.
 	service.Token
 	sum [sha256.Size]byte
 }
@@ -77,10 +78,10 @@ type door struct {
 	openAPI   []byte
 }
 
-// New makes the handler for a service. It is safe for concurrent use, and keeps nothing
-// between requests. The server that it is handed to should bound the time and size of
-// headers (http.Server: ReadHeaderTimeout, MaxHeaderBytes) and idle connections; time and
-// size of everything else are bounded here. The error tells of webhooks that cannot be.
+// New makes the HTTP handler of a service. Safe for concurrent use. The http.Server that
+// uses it should limit the time and size of headers (ReadHeaderTimeout, MaxHeaderBytes) and
+// idle connections; the handler limits everything else. It returns an error for an empty
+// token and for a webhook without a secret.
 func New(s service.API, o Options) (http.Handler, error) {
 	d := &door{API: s, Options: o, hosts: map[string]bool{}, hooks: map[string]config.Webhook{},
 		strangers: bodies{max: maxStrangerBytes},
@@ -116,8 +117,8 @@ func New(s service.API, o Options) (http.Handler, error) {
 	return d, nil
 }
 
-// register makes the mux of a table. What it has no route for is told in the door's own
-// form.
+// register makes the mux of a table. Requests without a route get the handler's own error
+// format.
 func (d *door) register(routes []route) *http.ServeMux {
 	mux := http.NewServeMux()
 	allowed := map[string][]string{}
