@@ -15,6 +15,8 @@ import (
 
 // schemaFile holds the schemas of the documents that only the API uses. The schemas of the
 // other documents are in the root package (flowrun.Schema).
+//
+//go:embed schemas.json
 var schemaFile []byte
 
 // object is a JSON object that is built by hand.

@@ -58,8 +58,8 @@ type patience struct {
 // answerTime is the time limit for writing one document.
 const answerTime = time.Minute
 
-// token is one of Options.Tokens, and what it is compared by.
 // token is one of Options.Tokens with its hash, which is compared.
+type token struct {
 	service.Token
 	sum [sha256.Size]byte
 }
