@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Age reads a duration that may have weeks and days: 7d, 2w, 1d12h. "" is 0.
+// Age parses a duration that may have weeks and days: 7d, 2w, 1d12h. "" is 0.
 func Age(s string) (time.Duration, error) {
 	var total time.Duration
 	rest := s

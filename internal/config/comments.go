@@ -2,9 +2,9 @@ package config
 
 import "bytes"
 
-// withoutComments is JSON whose comments, // to the end of the line and /* */, became
-// blanks: everything else stays in its place. The programs that settings.json is shared
-// with allow them, though JSON has none.
+// withoutComments replaces the comments of a JSON text, // to the end of the line and /*
+// */, by spaces, so that all other positions stay the same. The programs that share
+// settings.json with flowrun allow comments, which JSON does not have.
 func withoutComments(src []byte) []byte {
 	out := bytes.Clone(src)
 	for i := 0; i < len(out); i++ {
@@ -21,7 +21,7 @@ func withoutComments(src []byte) []byte {
 	return out
 }
 
-// textLength is how long the JSON string at the beginning is, with its quotes.
+// textLength returns the length of the JSON string at the start of src, with its quotes.
 func textLength(src []byte) int {
 	for i := 1; i < len(src); i++ {
 		switch src[i] {
@@ -34,7 +34,7 @@ func textLength(src []byte) int {
 	return len(src)
 }
 
-// until is where the end of a comment begins, or the end of the text.
+// until returns the position of end in src, or the length of src.
 func until(src []byte, end string) int {
 	if i := bytes.Index(src, []byte(end)); i >= 0 {
 		return i
@@ -42,8 +42,8 @@ func until(src []byte, end string) int {
 	return len(src)
 }
 
-// blank puts blanks in place of n bytes, but for the ends of lines, and answers how many
-// there were.
+// blank replaces n bytes by spaces, except for line ends, and returns how many bytes it
+// covered.
 func blank(src []byte, n int) int {
 	n = min(n, len(src))
 	for i := range src[:n] {

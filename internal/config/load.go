@@ -20,23 +20,23 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Options say where to look. Empty fields are filled from the process.
+// Options say where settings are read. Empty fields are filled from the process.
 type Options struct {
 	WorkingDirectory string
 	Home             string
 	Getenv           func(string) string
-	StateDir         string // where trust is kept; "" trusts no project
-	TrustProject     bool   // trusts the project for this once (--trust-project)
+	StateDir         string // where trust decisions are stored; "" trusts no project
+	TrustProject     bool   // trusts the project for this process only (--trust-project)
 }
 
-// File is a place where settings are looked for.
+// File is a place where settings may be.
 type File struct {
 	Layer  Layer
 	Path   string
 	Exists bool
 }
 
-// Layer is where a value comes from, see the package's comment.
+// Layer is the source of a value, see the package comment.
 type Layer string
 
 // The layers, weakest first.
@@ -48,14 +48,14 @@ const (
 	Environment Layer = "environment"
 )
 
-// Origin is the place of a value: of a file the line, else the variable.
+// Origin is the place where a value is set: a line of a file, or a variable.
 type Origin struct {
 	Layer    Layer
 	Pos      tool.Pos // of files
 	Variable string   // of the environment
 }
 
-// String is file:line, the variable's name, or default.
+// String returns file:line, the name of the variable, or the layer.
 func (o Origin) String() string {
 	switch {
 	case o.Variable != "":
@@ -72,21 +72,21 @@ type Value struct {
 	Value  any    // string, bool, int64 or time.Duration
 	List   bool   // one of the elements of a list
 	Origin Origin
-	// Ignored says that the value needs trust that its project does not have.
+	// Ignored reports that the value needs trust which the project does not have.
 	Ignored bool
 
-	text string // of sizes and durations: as a default is written
+	text string // of sizes and durations: the notation of a default
 }
 
-// Config is the settings in force.
+// Config holds the settings that apply.
 type Config struct {
 	Files  []File // that were looked for, the strongest first
 	Values []Value
 	Trust  Trust // of the project
 }
 
-// Load reads every layer. The Config holds what could be read; the error, which is
-// tool.Diagnostics, is everything wrong with files and variables at once.
+// Load reads every layer. The Config holds what could be read. The error is a
+// tool.Diagnostics with all problems of files and variables.
 func Load(o Options) (*Config, error) {
 	o.fill()
 	l := &loader{Options: o, c: &Config{}}
@@ -103,7 +103,7 @@ func (o *Options) fill() {
 		o.Getenv = os.Getenv
 	}
 	if o.WorkingDirectory == "" {
-		o.WorkingDirectory, _ = os.Getwd() // without one there is no project
+		o.WorkingDirectory, _ = os.Getwd() // on error there is no project
 	}
 	if abs, err := filepath.Abs(o.WorkingDirectory); err == nil {
 		o.WorkingDirectory = abs
@@ -120,7 +120,7 @@ type loader struct {
 	found  tool.Diagnostics
 }
 
-// files reads the files.
+// files reads the defaults and the files.
 func (l *loader) files() {
 	for _, l0 := range leaves() {
 		if l0.field.Default != "" {
@@ -143,7 +143,7 @@ func (l *loader) files() {
 	slices.Reverse(l.c.Files)
 }
 
-// userDir is the folder of the user's configuration.
+// userDir returns the folder of the user's configuration.
 func (o Options) userDir() string {
 	if xdg := o.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(xdg) {
 		return filepath.Join(xdg, "flowrun")
@@ -154,7 +154,7 @@ func (o Options) userDir() string {
 	return filepath.Join(o.Home, ".config", "flowrun")
 }
 
-// UserDir is the folder of the user's configuration, "" where there is none.
+// UserDir returns the folder of the user's configuration, "" if there is none.
 func UserDir() string {
 	var o Options
 	o.fill()
@@ -163,7 +163,7 @@ func UserDir() string {
 
 func (l *loader) file(layer Layer, path string, o *keytable.Object) {
 	src, err := read(path)
-	if err == nil && !ownership.Counts(path) { // others may write it
+	if err == nil && !ownership.Counts(path) { // a file that others may write is ignored
 		err = fs.ErrNotExist
 	}
 	l.c.Files = append(l.c.Files, File{layer, path, !errors.Is(err, fs.ErrNotExist)})
@@ -184,11 +184,11 @@ func (l *loader) file(layer Layer, path string, o *keytable.Object) {
 	}
 }
 
-// read reads a regular file, and waits for nothing else.
+// read reads a regular file. It rejects anything else, because reading a pipe could block.
 func read(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR): // below a home of /dev/null there is nothing
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR): // nothing can exist below a home of /dev/null
 		return nil, fs.ErrNotExist
 	case err != nil:
 		return nil, errors.Unwrap(err)
@@ -225,7 +225,7 @@ func (l *loader) environment() {
 	}
 }
 
-// check looks at what the table cannot tell.
+// check reports problems that the table cannot express.
 func (l *loader) check() {
 	l.checkNotifications()
 	l.checkWebhooks()
@@ -242,9 +242,9 @@ func (l *loader) check() {
 	}
 }
 
-// layered are the values in force, and the ignored ones, in the order of the table.
+// layered returns the values that apply, and the ignored ones, in the order of the table.
 func layered(all []Value) []Value {
-	rank := map[string]int{} // of the layer that sets a single value or a server
+	rank := map[string]int{} // index of the strongest layer that sets a single value or a server
 	for i, v := range all {
 		if !v.Ignored && !adds(v) {
 			rank[v.owner()] = i
@@ -264,14 +264,14 @@ func layered(all []Value) []Value {
 	return list
 }
 
-// adds says whether the value is one that no other layer takes away: an element of a
-// list, or a part of a notification.
+// adds reports whether other layers cannot override the value: it is an element of a list,
+// or part of a notification.
 func adds(v Value) bool {
 	return v.List && !strings.HasPrefix(v.Key, "mcpServers.") || strings.HasPrefix(v.Key, "notifications.")
 }
 
-// owner is what the layers override as a whole: a server, a notification, a webhook, or
-// the value itself.
+// owner returns the key that layers override as a whole: a server, a notification, a
+// webhook, or the value itself.
 func (v Value) owner() string {
 	parts := strings.Split(v.Key, ".")
 	if slices.Contains([]string{servers.Key, "notifications", webhooks.Key}, parts[0]) && len(parts) > 1 {
@@ -280,12 +280,12 @@ func (v Value) owner() string {
 	return v.Key
 }
 
-// same says whether two values come from one file, variable or default.
+// same reports whether two values come from the same file, variable or default.
 func (o Origin) same(p Origin) bool {
 	return o.Layer == p.Layer && o.Pos.File == p.Pos.File && o.Variable == p.Variable
 }
 
-// Text is the value as it would be written.
+// Text returns the value as it would be written in a file.
 func (v Value) Text() string {
 	if v.text != "" {
 		return v.text
@@ -296,7 +296,7 @@ func (v Value) Text() string {
 	return fmt.Sprint(v.Value)
 }
 
-// short is a duration without the zeros that Go ends it with: 1m30s, 2h.
+// short formats a duration without the trailing zeros of Go: 1m30s, 2h.
 func short(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
@@ -308,11 +308,11 @@ func short(d time.Duration) string {
 	return s
 }
 
-// hidden stands for a value that is not shown.
+// hidden replaces a value that is not shown.
 const hidden = "***"
 
-// Shown is Text, but for what may be a secret: variables and headers of servers, unless
-// they only name a variable.
+// Shown returns Text, or a mask for what may be a secret: variables and headers of servers,
+// unless they only name a variable.
 func (v Value) Shown() string {
 	parts := strings.Split(v.Key, ".")
 	if parts[0] == "notifications" && parts[len(parts)-1] == "webhook" {
@@ -324,8 +324,8 @@ func (v Value) Shown() string {
 	return hidden
 }
 
-// shownAddress is an address of which only the host is shown: with the rest of it anybody
-// could post.
+// shownAddress returns only the host of a URL. Anyone with the complete URL could post to
+// it.
 func shownAddress(text string) string {
 	u, err := url.Parse(text)
 	switch {
@@ -337,7 +337,7 @@ func shownAddress(text string) string {
 	return u.Scheme + "://" + u.Host + "/" + hidden
 }
 
-// Get are the values in force of a key, and of the keys below it. In a nil Config
+// Get returns the values that apply to a key and to the keys below it. In a nil Config
 // nothing is set.
 func (c *Config) Get(key string) (list []Value) {
 	if c == nil {
@@ -351,13 +351,13 @@ func (c *Config) Get(key string) (list []Value) {
 	return list
 }
 
-// Duration, Number and Word are the value of a key in force, zero where it is not set.
+// Duration returns the value of a key, zero if it is not set.
 func (c *Config) Duration(key string) time.Duration { return one[time.Duration](c, key) }
 
-// Number is a whole number, or a size in bytes.
+// Number returns a whole number, or a size in bytes, zero if it is not set.
 func (c *Config) Number(key string) int64 { return one[int64](c, key) }
 
-// Word is a text.
+// Word returns a text, "" if it is not set.
 func (c *Config) Word(key string) string { return one[string](c, key) }
 
 func one[T any](c *Config, key string) (v T) {
@@ -367,8 +367,8 @@ func one[T any](c *Config, key string) (v T) {
 	return v
 }
 
-// JSON is the value for programs, hidden as in Shown: durations are milliseconds, sizes
-// bytes.
+// JSON returns the value for JSON documents, masked as in Shown. Durations are in
+// milliseconds, sizes in bytes.
 func (v Value) JSON() any {
 	if shown := v.Shown(); strings.HasSuffix(shown, hidden) {
 		return shown

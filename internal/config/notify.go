@@ -8,19 +8,19 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Notification is one of the section notifications. One of Command and Webhook is set.
+// Notification is an entry of the section notifications. Either Command or Webhook is set.
 type Notification struct {
 	Name   string
 	Origin Origin // of its first value
-	// Ignored says that it is a project's that is not trusted.
+	// Ignored reports that it comes from a project that is not trusted.
 	Ignored bool
 
 	On                                      []string // of tool.NotifyEvents
 	Command, Webhook, SecretEnv, SecretFile string
 }
 
-// Notifications are those of all layers, the weakest layer first: none takes another's
-// away, whatever their names.
+// Notifications returns the notifications of all layers, the weakest layer first. A layer
+// never replaces a notification of another one, even with the same name.
 func (c *Config) Notifications() []Notification {
 	if c == nil {
 		return nil

@@ -1,6 +1,6 @@
 package config
 
-// Served are the patterns of the built-in and discovered tools that the service offers
+// Served returns the patterns of the built-in and discovered tools that the service offers
 // over the network.
 func (c *Config) Served() (patterns []string) {
 	for _, v := range c.Get("serve.tools") {

@@ -8,10 +8,10 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// spelt are the settings of a file under the keys that flowrun knows them by. What is
-// written in several ways must say the same in all of them, and counts once.
+// spelt renames alternative keys of a file to the preferred ones. A setting that is written
+// in several spellings must have the same value in all of them, and counts once.
 func (l *loader) spelt(list []keytable.Setting) (out []keytable.Setting) {
-	written := map[string]keytable.Setting{} // by the key it is known by
+	written := map[string]keytable.Setting{} // by preferred key
 	for _, s := range list {
 		as := s.Path()
 		key := as
@@ -38,7 +38,7 @@ func (l *loader) spelt(list []keytable.Setting) (out []keytable.Setting) {
 	return out
 }
 
-// known says whether a key has other spellings.
+// known reports whether a key has alternative spellings.
 func known(key string) bool {
 	for _, k := range spellings {
 		if k == key {

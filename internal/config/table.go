@@ -19,7 +19,7 @@ func section(key string, of *keytable.Object, doc string) keytable.Field {
 	return keytable.Field{Kind: keytable.KindObject, Key: key, Of: of, Doc: doc}
 }
 
-// many is a whole number from 1 on.
+// many describes a whole number of at least 1.
 func many(key, doc string) keytable.Field {
 	return keytable.Field{Kind: keytable.KindInteger, Key: key, Min: 1, Max: 1 << 30, Doc: doc}
 }
@@ -72,14 +72,13 @@ var discovery = keytable.NewObject("tools", "Programs that provide more tools, a
 	field(keytable.KindText, "toolCallCommand", "", "Another spelling of callCommand."),
 )
 
-// Before there was a section of tools the two stood by themselves.
+// These two keys are older than the section tools.
 var (
 	oldDiscovery = field(keytable.KindText, "toolDiscoveryCommand", "", "Another spelling of tools.discoveryCommand.")
 	oldCall      = field(keytable.KindText, "toolCallCommand", "", "Another spelling of tools.callCommand.")
 )
 
-// spellings are the keys that are other words for one, which is how they are
-// known from there on.
+// spellings maps alternative keys to the preferred ones.
 var spellings = map[string]string{
 	"tools.toolDiscoveryCommand": "tools.discoveryCommand",
 	"tools.toolCallCommand":      "tools.callCommand",
@@ -114,7 +113,7 @@ var served = keytable.NewObject("serve", "What flowrun serve offers over the net
 	field(keytable.KindTexts, "tools", "", "Patterns of built-in and discovered tools that network clients may start, such as * or web_*. Default: none."),
 )
 
-// file is config.yaml, with every key there is.
+// file describes config.yaml, with all keys.
 var file = keytable.NewObject("the configuration", "Settings of flowrun for a project, a user or a machine.",
 	section("approvals", approvals, approvals.Doc),
 	section("limits", limits, limits.Doc),
@@ -130,7 +129,7 @@ var file = keytable.NewObject("the configuration", "Settings of flowrun for a pr
 	section("serve", served, served.Doc),
 )
 
-// shared is settings.json, which other programs use too.
+// shared describes settings.json, which other programs use too.
 var shared = keytable.NewObject("the settings",
 	"Settings that are shared with other programs.",
 	keytable.Field{Kind: keytable.KindObjectMap, Key: servers.Key, Of: server.Open(), Doc: servers.Doc},
@@ -139,7 +138,7 @@ var shared = keytable.NewObject("the settings",
 	oldCall,
 ).Open()
 
-// needTrust are the sections of a project that need its trust.
+// needTrust are the keys that a project may set only if it is trusted.
 var needTrust = []string{"mcpServers", "notifications", "tools", "approvals.allow", "roots", "history", "webhooks", "serve"}
 
 func gated(key string) bool {
@@ -151,22 +150,22 @@ func gated(key string) bool {
 	return false
 }
 
-// bounds says whether a key bounds what runs may take, so that a project which is not
-// trusted may lower its value and not raise it.
+// bounds reports whether a key limits what runs may use. A project that is not trusted may
+// lower such a limit, but not raise it.
 func bounds(key string) bool { return key == "grace" || strings.HasPrefix(key, "limits.") }
 
-// leaf is a key with a value of its own.
+// leaf is a key that holds a value.
 type leaf struct {
 	key   string
 	field keytable.Field
 }
 
-// variable is the environment variable that sets the key.
+// variable returns the name of the environment variable that sets the key.
 func (l leaf) variable() string {
 	return "FLOWRUN_" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(l.key))
 }
 
-// parts are the values in a variable: of a list there may be several.
+// parts splits the value of a variable: a list may have several elements.
 func (l leaf) parts(value string) []string {
 	switch {
 	case l.field.Kind != keytable.KindTexts:
@@ -177,8 +176,8 @@ func (l leaf) parts(value string) []string {
 	return strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// leaves are the keys that have a variable: all but those of mcpServers, notifications,
-// tools and webhooks, which would let a variable start programs.
+// leaves returns the keys that have a variable. Those of mcpServers, notifications, tools
+// and webhooks have none, because a variable could then start programs.
 func leaves() (list []leaf) {
 	for _, f := range file.Fields {
 		switch {
@@ -193,8 +192,8 @@ func leaves() (list []leaf) {
 	return list
 }
 
-// Keys are the keys that config get takes, in the order of the table. Of mcpServers
-// notifications and webhooks stands the section alone.
+// Keys returns the keys that config get accepts, in the order of the table. For mcpServers,
+// notifications and webhooks that is only the section.
 func Keys() (keys []string) {
 	for _, f := range file.Fields {
 		if f.Kind != keytable.KindObject {
@@ -208,7 +207,7 @@ func Keys() (keys []string) {
 	return slices.DeleteFunc(keys, func(key string) bool { return spellings[key] != "" })
 }
 
-// Schema is the JSON Schema (draft-07) of config.yaml, as indented JSON.
+// Schema returns the JSON Schema (draft-07) of config.yaml, as indented JSON.
 func Schema() ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// checkTools looks at what the table cannot tell of the section tools.
+// checkTools reports problems of the section tools that the table cannot express.
 func (l *loader) checkTools() {
 	for _, v := range l.values {
 		text, _ := v.Value.(string)
@@ -21,7 +21,7 @@ func (l *loader) checkTools() {
 	}
 }
 
-// CheckSearchURL says what is wrong with a setting tools.searchUrl.
+// CheckSearchURL returns an error if a value of tools.searchUrl is invalid.
 func CheckSearchURL(written string) error {
 	u, err := url.Parse(strings.ReplaceAll(written, "{query}", "q"))
 	switch {

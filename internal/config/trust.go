@@ -17,10 +17,11 @@ import (
 	"github.com/flowrun/flowrun/internal/atomicfile"
 )
 
-// State is what a person has said about a project.
+// State is the decision of a person about a project.
 type State string
 
-// The states. Changed: it was trusted (or not), and what needs trust is different now.
+// The states. Changed means that there is a decision, but the settings that need trust have
+// changed since.
 const (
 	Undecided State = ""
 	Trusted   State = "trusted"
@@ -28,19 +29,20 @@ const (
 	Changed   State = "changed"
 )
 
-// Trust is how things stand between the user and a project.
+// Trust describes whether the user trusts a project.
 type Trust struct {
-	Folder string // of the project; "" where there is none
+	Folder string // of the project; "" if there is none
 	State  State
-	// Needed are the project's settings that need trust; none: there is nothing to ask.
+	// Needed are the project's settings that need trust. If there are none, no decision is
+	// needed.
 	Needed []Value
 
 	digest  string
-	options Options // that the settings were read with
+	options Options // with which the settings were read
 }
 
-// Covers reports whether the user trusts the project in a folder: the one that the
-// settings are of, or another one whose tools are found from here.
+// Covers reports whether the user trusts the project in a folder: the project of these
+// settings, or another one whose tools are found from here.
 func (t Trust) Covers(project string) bool {
 	if t.options.TrustProject {
 		return true
@@ -54,7 +56,7 @@ func (t Trust) Covers(project string) bool {
 	return err == nil && other.Trust.Folder == project && other.Trust.State == Trusted
 }
 
-// trust looks up what was said of the project, and marks what is ignored.
+// trust looks up the decision about the project, and marks the values that are ignored.
 func (l *loader) trust() {
 	t := &l.c.Trust
 	t.options = l.Options
@@ -71,7 +73,7 @@ func (l *loader) trust() {
 	switch r, err := recall(l.StateDir, t.Folder); {
 	case l.TrustProject:
 		t.State = Trusted
-	case err != nil: // none, or unreadable: as if nobody had said anything
+	case err != nil: // no decision, or it is unreadable: the project is undecided
 	case r.Digest != t.digest:
 		t.State = Changed
 	case r.Trusted:
@@ -87,13 +89,13 @@ func (l *loader) trust() {
 	}
 }
 
-// widens reports whether a project's setting raises a bound above what the user, the
-// machine or the program set; to lower one takes no trust. A bound of 0 is none.
+// widens reports whether a project's setting raises a limit above the value of the user,
+// the machine or the program. Lowering a limit needs no trust. A limit of 0 means no limit.
 func (l *loader) widens(v Value) bool {
 	if !bounds(v.Key) {
 		return false
 	}
-	var own any = int64(dag.DefaultParallel()) // of limits.max-parallel, which has no default in the table
+	var own any = int64(dag.DefaultParallel()) // for limits.max-parallel, which has no default in the table
 	for _, other := range l.values {           // the weakest first
 		if other.Key == v.Key && other.Origin.Layer != Project {
 			own = other.Value
@@ -109,7 +111,8 @@ func (l *loader) widens(v Value) bool {
 	return amount(v.Value) <= 0 || amount(v.Value) > amount(own)
 }
 
-// Ignored are the keys of the project that are not in force, each once, a server as one.
+// Ignored returns the keys of the project that do not apply, each once, a server as one
+// key.
 func (t Trust) Ignored() (keys []string) {
 	if t.State == Trusted {
 		return nil
@@ -126,7 +129,7 @@ func (t Trust) keys() (keys []string) {
 	return keys
 }
 
-// digest is of the settings alone: what else a file holds may change.
+// digest covers only these settings: the rest of a file may change.
 func digest(list []Value) string {
 	h := sha256.New()
 	enc := json.NewEncoder(h)
@@ -136,17 +139,17 @@ func digest(list []Value) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Record is what is kept of a decision.
+// Record is a stored decision.
 type Record struct {
 	Folder  string    `json:"folder"`
 	Digest  string    `json:"digest"`
 	Trusted bool      `json:"trusted"`
 	At      time.Time `json:"at"`
-	Vouched bool      `json:"-"` // it is a Vouching
+	Vouched bool      `json:"-"` // made by Vouch
 }
 
-// record is the file of one project: one for each, so that two commands never write the
-// same one. A project that is reached through a link is the one it leads to.
+// record returns the file of one project's decision. Each project has its own file, so that
+// two commands never write the same one. A link to a project counts as the project.
 func record(stateDir, folder string) string {
 	if real, err := filepath.EvalSymlinks(folder); err == nil {
 		folder = real
@@ -166,7 +169,7 @@ func recall(stateDir, folder string) (r Record, err error) {
 	return r, json.Unmarshal(b, &r)
 }
 
-// Decide keeps what a person says about the project's settings as they were loaded.
+// Decide stores a person's decision about the project's settings as they were loaded.
 func (c *Config) Decide(stateDir string, trusted bool) error {
 	t := &c.Trust
 	folder, err := filepath.EvalSymlinks(t.Folder)
@@ -190,7 +193,7 @@ func (c *Config) Decide(stateDir string, trusted bool) error {
 	return nil
 }
 
-// Records are the decisions that are kept, by folder.
+// Records returns the stored decisions, sorted by folder.
 func Records(stateDir string) (list []Record, err error) {
 	dir := filepath.Join(stateDir, "trust")
 	entries, err := os.ReadDir(dir)
@@ -217,7 +220,7 @@ func Records(stateDir string) (list []Record, err error) {
 	return list, err
 }
 
-// Forget takes a decision back. It says whether there was one.
+// Forget removes a decision. It reports whether there was one.
 func Forget(stateDir, folder string) (bool, error) {
 	owner, err := forgetOwner(stateDir, folder)
 	if err != nil {

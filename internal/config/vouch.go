@@ -13,8 +13,8 @@ import (
 	"github.com/flowrun/flowrun/internal/atomicfile"
 )
 
-// Vouching is what is kept of the decision that a folder's .flowrun and .cycod count
-// although they belong to another user, or others may write them.
+// Vouching is the stored decision to use a folder's .flowrun and .cycod although they
+// belong to another user, or others may write them.
 type Vouching struct {
 	Folder string    `json:"folder"`
 	UID    int       `json:"uid"` // of the other user
@@ -25,7 +25,7 @@ func vouching(stateDir, folder string) string {
 	return strings.TrimSuffix(record(stateDir, folder), ".json") + ".owner"
 }
 
-// Vouch keeps that what a user put into a folder counts.
+// Vouch stores the decision to use the files that a user put into a folder.
 func Vouch(stateDir, folder string, uid int) error {
 	real, err := filepath.EvalSymlinks(folder)
 	if err != nil {
@@ -41,8 +41,8 @@ func Vouch(stateDir, folder string, uid int) error {
 	return nil
 }
 
-// Vouched says whether what a user put into a folder counts. Files of this user and of
-// root, which others may write, count with it.
+// Vouched reports whether the files that a user put into a folder may be used. This
+// includes files of the current user and of root in that folder that others may write.
 func Vouched(stateDir, folder string, uid int) bool {
 	if stateDir == "" {
 		return false
@@ -55,7 +55,7 @@ func Vouched(stateDir, folder string, uid int) bool {
 	return uid == v.UID || uid == os.Geteuid() || uid == 0
 }
 
-// forgetOwner takes Vouch back.
+// forgetOwner undoes Vouch.
 func forgetOwner(stateDir, folder string) (bool, error) {
 	err := os.Remove(vouching(stateDir, folder))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -14,30 +14,31 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Webhook is a caller from outside that may start one tool.
+// Webhook lets an external caller start one tool.
 type Webhook struct {
 	Name   string
 	Tool   string
 	Secret []byte
 	Scheme string // Token or HMAC
-	// Header holds the proof: the secret itself, or the signature of the body.
+	// Header is the name of the header with the proof: the secret itself, or the signature
+	// of the body.
 	Header string
-	// BodyParam is the parameter that gets the whole body, "" for none.
+	// BodyParam is the parameter that receives the whole body, "" for none.
 	BodyParam string
-	// Params are parameters and the JSON Pointers (RFC 6901) to their values.
+	// Params maps parameters to the JSON Pointers (RFC 6901) of their values.
 	Params map[string]string
-	// DeliveryHeader holds a word of the caller's that is the same when it sends
-	// something again, "" for none.
+	// DeliveryHeader is the name of the header with an id that the caller repeats when it
+	// sends a delivery again, "" for none.
 	DeliveryHeader string
 }
 
-// The schemes by which the caller of a webhook proves itself.
+// The schemes by which the caller of a webhook authenticates.
 const (
 	Token = "token"
 	HMAC  = "hmac-sha256"
 )
 
-// shortestSecret is how many bytes the secret of a webhook has at least.
+// shortestSecret is the minimum length of a webhook's secret, in bytes.
 const shortestSecret = 8
 
 var (
@@ -45,7 +46,7 @@ var (
 	headerNames  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$") })
 )
 
-// checkWebhooks looks at what the table cannot tell of webhooks.
+// checkWebhooks reports problems of webhooks that the table cannot express.
 func (l *loader) checkWebhooks() {
 	type owner struct{ layer, name string }
 	seen := map[owner]map[string]Value{}
@@ -94,8 +95,8 @@ func (l *loader) checkWebhook(name string, set map[string]Value) {
 	}
 }
 
-// Webhooks are the webhooks in force, by name, with their secrets. The error tells of all
-// secrets that cannot be had; it does not show them.
+// Webhooks returns the webhooks that apply, sorted by name, with their secrets. The error
+// lists all secrets that cannot be read, without their values.
 func (c *Config) Webhooks(getenv func(string) string) ([]Webhook, error) {
 	byName := map[string]*Webhook{}
 	var missing []string
@@ -142,7 +143,7 @@ func (c *Config) Webhooks(getenv func(string) string) ([]Webhook, error) {
 	return list, nil
 }
 
-// filled has the defaults of its scheme, which are GitHub's for signatures.
+// filled sets the defaults of the scheme. For signatures they are those of GitHub.
 func (h *Webhook) filled() Webhook {
 	header, delivery := "X-Flowrun-Token", ""
 	if h.Scheme == HMAC {

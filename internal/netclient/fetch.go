@@ -1,8 +1,9 @@
 // Package netclient is the HTTP client of the flowrun command. Fetch sends the request of a
-// script and returns the whole response; Status asks an address for its status code alone,
-// for a step that waits until a service answers. Each request has a connection of its own.
-// The package does not know permissions: a request brings the functions that check each
-// address and each redirect. The engine has no HTTP client, so that a program that embeds
+// script and returns the whole response. Status returns only the status code of a URL, for
+// a step that waits for a service to respond. Each request has its own connection. The
+// package does not know permissions: a request brings the functions that check each address
+// and each redirect. The engine itself has no HTTP client, so that a program that embeds it
+// does not link one; it gets these functions in its Config.
 // it does not link one; it takes these functions in its Config.
 package netclient
 
@@ -25,15 +26,15 @@ import (
 )
 
 const (
-	maxRedirects = 20         // as browsers have it
-	maxBody      = 10_000_000 // bytes of an answer
+	maxRedirects = 20         // as in browsers
+	maxBody      = 10_000_000 // bytes of a response
 	noAnswer     = 60 * time.Second
 )
 
-// Fetch asks for what a script wants, and is what flowrun.Config.Fetch takes. It asks as other
-// programs do: HTTP_PROXY, HTTPS_PROXY and NO_PROXY count. Cookies and logins are not kept.
-// An answer of more than 10 MB is an error, as is one that does not begin within a minute.
-// Errors hold nothing of an address but its host. It is safe for concurrent use.
+// Fetch sends the request of a script; flowrun.Config.Fetch takes it. The proxies in
+// HTTP_PROXY, HTTPS_PROXY and NO_PROXY are used. Cookies and logins are not kept. A
+// response of more than 10 MB is an error, as is one that does not start within a minute.
+// Errors contain only the host of a URL. Safe for concurrent use.
 func Fetch(ctx context.Context, r flowrun.FetchRequest) (*flowrun.FetchAnswer, error) {
 	request, err := http.NewRequestWithContext(ctx, r.Method, r.URL, bytes.NewReader(r.Body))
 	if err != nil {
@@ -50,7 +51,7 @@ func Fetch(ctx context.Context, r flowrun.FetchRequest) (*flowrun.FetchAnswer, e
 	for name, values := range given {
 		request.Header[name] = values
 	}
-	if host := given.Get("Host"); host != "" { // what is asked for is what was allowed
+	if host := given.Get("Host"); host != "" { // the request must go to the host that was permitted
 		request.Header.Del("Host")
 	}
 	transport := transport(r)
@@ -78,8 +79,8 @@ func Fetch(ctx context.Context, r flowrun.FetchRequest) (*flowrun.FetchAnswer, e
 	return a, nil
 }
 
-// transport makes the connections of one request: none is left for another, whose
-// permissions may be others.
+// transport makes the connections of one request. They are not reused, because another
+// request may have other permissions.
 func transport(r flowrun.FetchRequest) *http.Transport {
 	t := &http.Transport{
 		DisableKeepAlives:      true,
@@ -88,7 +89,7 @@ func transport(r flowrun.FetchRequest) *http.Transport {
 		ResponseHeaderTimeout:  noAnswer,
 		MaxResponseHeaderBytes: 256 << 10,
 	}
-	var proxied atomic.Value // where a proxy listens, which is not what was asked for
+	var proxied atomic.Value // host of the proxy, which the script did not request
 	t.Proxy = func(request *http.Request) (*url.URL, error) {
 		u, err := http.ProxyFromEnvironment(request)
 		if u != nil {
@@ -116,7 +117,8 @@ func transport(r flowrun.FetchRequest) *http.Transport {
 	return t
 }
 
-// redirects follows an answer elsewhere, as far as the script wants it and may.
+// redirects follows redirects as far as the script requests it and its permissions allow
+// it.
 func redirects(r flowrun.FetchRequest) func(*http.Request, []*http.Request) error {
 	return func(next *http.Request, before []*http.Request) error {
 		switch {
@@ -131,7 +133,7 @@ func redirects(r flowrun.FetchRequest) func(*http.Request, []*http.Request) erro
 	}
 }
 
-// told is an error without the address, which may hold a secret.
+// told returns an error without the URL, which may contain a secret.
 func told(u *url.URL, err error) error {
 	var request *url.Error
 	if errors.As(err, &request) {
@@ -140,7 +142,7 @@ func told(u *url.URL, err error) error {
 	if strings.HasPrefix(err.Error(), "PermissionDenied: ") {
 		return err
 	}
-	if at := strings.Index(err.Error(), "PermissionDenied: "); at >= 0 { // inside what net says of a connection
+	if at := strings.Index(err.Error(), "PermissionDenied: "); at >= 0 { // wrapped in an error of package net
 		return errors.New(err.Error()[at:])
 	}
 	return fmt.Errorf("cannot fetch from %s: %w", u.Host, err)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// client keeps no connection: the next question comes a second later, or never.
+// client keeps no connection open: the next request comes a second later, or never.
 var client = &http.Client{Transport: &http.Transport{
 	Proxy:                  http.ProxyFromEnvironment,
 	DisableKeepAlives:      true,
@@ -17,8 +17,8 @@ var client = &http.Client{Transport: &http.Transport{
 	MaxResponseHeaderBytes: 64 << 10,
 }}
 
-// Status is what an address answers to GET, after up to ten redirects. The body is not
-// read. An error holds nothing of the address but its host. Safe for concurrent use.
+// Status sends a GET request and returns the status code after up to ten redirects. It does
+// not read the body. Errors contain only the host of the URL. Safe for concurrent use.
 func Status(ctx context.Context, address string) (int, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -33,7 +33,7 @@ func Status(ctx context.Context, address string) (int, error) {
 	return answer.StatusCode, nil
 }
 
-// bare is the error without the address, which may hold a secret.
+// bare returns an error without the URL, which may contain a secret.
 func bare(err error) error {
 	var request *url.Error
 	if errors.As(err, &request) {

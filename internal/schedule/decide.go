@@ -2,21 +2,21 @@ package schedule
 
 import "time"
 
-// Action is what becomes of a slot.
+// Action is what happens at a scheduled time.
 type Action int
 
 // The actions.
 const (
-	Start   Action = iota // a run begins
-	Queue                 // a run begins when those before it have ended
-	Replace               // what is under way is cancelled, then a run begins
-	Skip                  // the slot is left out
+	Start   Action = iota // starts a run
+	Queue                 // starts a run when those before it have ended
+	Replace               // cancels the active runs, then starts a run
+	Skip                  // starts nothing
 )
 
-// Decide says what becomes of a slot while so many runs of its schedule are under way and
-// so many wait for their turn. Slots that are made up for (late) wait for each other
-// where others would be left out: they were asked for one by one. The reason tells people
-// why a slot is left out. It is a pure function.
+// Decide returns the action for a scheduled time while some runs of the schedule are active
+// and some are queued. Catch-up times (late) are queued where others would be skipped: they
+// were requested one by one. The reason explains to people why a time is skipped. It is a
+// pure function.
 func Decide(o Overlap, late bool, running, queued int) (a Action, reason string) {
 	switch {
 	case running+queued == 0 || o == OverlapAllow:
@@ -33,9 +33,9 @@ func Decide(o Overlap, late bool, running, queued int) (a Action, reason string)
 	return Skip, "overlap: the previous run is still active"
 }
 
-// Satisfied says whether a slot may be left out because the tool succeeded since the slot
-// before it. success is the beginning of the newest run that succeeded and was not
-// begun by the schedule. It is a pure function.
+// Satisfied reports whether a scheduled time may be skipped because the tool succeeded
+// since the previous time. success is the start of the newest successful run that the
+// schedule did not start. It is a pure function.
 func Satisfied(s *Schedule, slot, success time.Time) bool {
 	before, ok := s.previous(slot)
 	return ok && !success.Before(before)

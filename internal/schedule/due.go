@@ -7,37 +7,36 @@ import (
 
 // ScheduledTime is one time at which a schedule is due.
 type ScheduledTime struct {
-	At   time.Time // the time of the cron line: the slot's identity
-	Due  time.Time // when it starts: At, and the jitter
-	Late bool      // it is made up for
+	At   time.Time // the time of the cron expression, which identifies the scheduled time
+	Due  time.Time // when it starts: At plus the jitter
+	Late bool      // it was missed and is caught up
 }
 
-// Now is what a schedule comes to at one moment.
+// Now is what a schedule has to do at one moment.
 type Now struct {
-	// Fire are the slots to start, oldest first.
+	// Fire are the times to start, oldest first.
 	Fire []ScheduledTime
-	// Missed is how many slots are left out because they are too late; it counts up to
-	// 10,000. LastMissed is the newest of them. They are older than what fires.
-	Missed     int
+	// Missed is the number of times that are skipped because they are too late, at most
+	// 10,000. LastMissed is the newest of them. They are older than those that fire.
 	LastMissed time.Time
-	// Next is when to look again: the start of the next slot. Zero: never.
+	// Next is when to check again: the start of the next scheduled time. Zero: never.
 	Next time.Time
 }
 
-// late says whether slots have been missed or are made up for.
+// late reports whether times were missed or are caught up.
 func (n *Now) late() bool { return n.Missed > 0 || len(n.Fire) > 0 && n.Fire[0].Late }
 
 const (
-	// onTime is how late a start may be to be no matter of catching up: a machine under
-	// load is not a service that was down.
+	// onTime is the delay up to which a start is not late: a machine under load is not a
+	// service that was down.
 	onTime = 10 * time.Second
-	// onTimeSlots is how many slots can be on time at once.
+	// onTimeSlots is how many times can be on time at once.
 	onTimeSlots = int(onTime/time.Second) + 2
 	countUpTo   = 10_000
 )
 
-// Due says what of the slots after the cursor, the last one that was dealt with, is to be
-// done at a moment. It is a pure function.
+// Due returns what to do at a moment about the times after the cursor, which is the last
+// time that was handled. It is a pure function.
 func Due(s *Schedule, cursor, now time.Time) Now {
 	if s.Paused {
 		return Now{}
@@ -51,7 +50,7 @@ func Due(s *Schedule, cursor, now time.Time) Now {
 		n.Next = s.due(next)
 	}
 	slots := make([]ScheduledTime, len(list))
-	prompt := len(list) // where those begin that are on time
+	prompt := len(list) // index of the first time that is on time
 	for i, at := range list {
 		slots[i] = ScheduledTime{At: at, Due: s.due(at)}
 		slots[i].Late = now.Sub(slots[i].Due) > onTime
@@ -67,8 +66,8 @@ func Due(s *Schedule, cursor, now time.Time) Now {
 	return n
 }
 
-// madeUp is how many of the late slots fire, the newest. A slot that is on time makes
-// up for late ones where once will do.
+// madeUp returns how many of the late times fire, counted from the newest. Unless each late
+// time must be caught up, a time that is on time replaces them.
 func (s *Schedule) madeUp(late []ScheduledTime, prompt bool, now time.Time) int {
 	n := 0
 	for n < len(late) && (s.Window == 0 || now.Sub(late[len(late)-1-n].At) <= s.Window) {
@@ -83,8 +82,8 @@ func (s *Schedule) madeUp(late []ScheduledTime, prompt bool, now time.Time) int 
 	return min(n, 1)
 }
 
-// newest are the newest n slots after a time and up to another, and how many there are at
-// all, counted up to 10,000. It costs little however many there are.
+// newest returns the newest n times after one time and up to another, and the number of all
+// of them, at most 10,000. The cost does not depend on how many there are.
 func newest(s *Schedule, after, upTo time.Time, n int) (list []time.Time, count int) {
 	for at := s.Next(after); !at.IsZero() && !at.After(upTo) && count < countUpTo; at = s.Next(at) {
 		list = append(list, at)
@@ -99,7 +98,7 @@ func newest(s *Schedule, after, upTo time.Time, n int) (list []time.Time, count 
 	return list[max(0, len(list)-n):], count
 }
 
-// beforeLast is the last second after which there are still n slots up to a time.
+// beforeLast returns the last second after which there are still n times up to upTo.
 func beforeLast(s *Schedule, after, upTo time.Time, n int) time.Time {
 	span := int(upTo.Sub(after) / time.Second)
 	few := sort.Search(span, func(seconds int) bool {
@@ -114,7 +113,7 @@ func beforeLast(s *Schedule, after, upTo time.Time, n int) time.Time {
 	return after.Add(time.Duration(max(few-1, 0)) * time.Second)
 }
 
-// previous is the slot before another; ok is false for the first.
+// previous returns the time before another; ok is false for the first.
 func (s *Schedule) previous(slot time.Time) (at time.Time, ok bool) {
 	const longest = 9 * 366 * 24 * time.Hour // from one leap day to the next around 2100
 	at = s.Next(beforeLast(s, slot.Add(-longest), slot.Add(-time.Nanosecond), 1))

@@ -8,60 +8,59 @@ import (
 	"time"
 )
 
-// FiringStore keeps which slots were dealt with. Services on one state directory share it, and
-// it outlives them.
+// FiringStore stores which times were handled. Services on one state directory share it,
+// and it outlives them.
 type FiringStore interface {
-	// Watch begins to look at a schedule: since is remembered for it, and slots up to it
-	// are past. One that is known by the same plan keeps what is known; one of another plan begins
-	// anew. It answers since when the schedule is looked at.
+	// Watch registers a schedule. For a new schedule, or one with a new plan, it stores
+	// since, and times up to it are past. If the schedule is known with the same plan, its
+	// stored time is kept. Watch returns the stored time.
 	Watch(ctx context.Context, schedule, plan string, since time.Time) (anchor time.Time, err error)
-	// Cursor is the last slot that was dealt with, or since when the schedule is looked at.
+	// Cursor returns the last time that was handled, or the time stored by Watch.
 	Cursor(ctx context.Context, schedule string) (last time.Time, ok bool, err error)
-	// Claim deals with a slot by a run that is to have this id, durably. mine is false where
-	// the slot was dealt with before.
+	// Claim durably marks a scheduled time as handled by a run with this id. mine is false
+	// if the time was handled before.
 	Claim(ctx context.Context, schedule string, slot time.Time, run string) (mine bool, err error)
-	// Skip deals with a slot without a run.
+	// Skip marks a scheduled time as handled without a run.
 	Skip(ctx context.Context, schedule string, slot time.Time, reason string) error
 }
 
-// Runs is what the loop asks and tells of runs.
+// Runs is the interface of the loop to runs.
 type Runs interface {
-	// Active counts the schedule's runs that are under way, and those that were claimed and
-	// wait for their turn.
+	// Active counts the schedule's active runs, and those that are claimed and queued.
 	Active(ctx context.Context, s *Schedule) (running, queued int, err error)
-	// LastSuccess is the beginning of the newest run of the tool that succeeded and was not
-	// begun by the schedule; zero: none. It is asked for SkipIfSuccessful alone.
+	// LastSuccess returns the start of the newest successful run of the tool that the
+	// schedule did not start; zero: none. It is called only for SkipIfSuccessful.
 	LastSuccess(ctx context.Context, s *Schedule) (time.Time, error)
-	// NewID makes the id of a run that is to be.
+	// NewID returns the id of a future run.
 	NewID() string
-	// Start carries out what was decided for a slot that has been claimed: it begins the
-	// run, puts it in line, or cancels those under way and begins it. It does not wait for
-	// any run's end. When it fails the claim stands without a run; Runs looks after those.
+	// Start carries out the decision for a claimed time: it starts the run, queues it, or
+	// cancels the active runs and starts it. It does not wait for the end of any run. If it
+	// fails, the claim has no run; Runs is responsible for those.
 	Start(ctx context.Context, f Firing) error
 }
 
-// Firing is a slot that has been claimed.
+// Firing is a scheduled time that has been claimed.
 type Firing struct {
 	Schedule  Schedule
 	Scheduled ScheduledTime
-	Run       string // the id the run is to have
+	Run       string // id of the run to start
 	Action    Action // Start, Queue or Replace
 }
 
-// Kind is what a Report tells of.
+// Kind is the subject of a Report.
 type Kind int
 
 // The kinds of reports.
 const (
-	Fired   Kind = iota // a slot was claimed and started, with Lag
-	Taken               // another service has dealt with the slot
-	Skipped             // a slot was left out, for Reason
-	Missed              // Count slots were too late; Slot is the newest
-	Failed              // Err: the schedule is looked at again soon, or the claim stands without a run
-	Jumped              // the wall clock was set by Lag, forward or, below 0, back
+	Fired   Kind = iota // a time was claimed and its run started; see Lag
+	Taken               // another service has handled the time
+	Skipped             // a time was skipped, see Reason
+	Missed              // Count times were too late; Scheduled is the newest
+	Failed              // see Err: the schedule is checked again soon, or the claim has no run
+	Jumped              // the wall clock was set forward by Lag, or back if it is negative
 )
 
-// Report tells what the loop did.
+// Report describes what the loop did.
 type Report struct {
 	Kind      Kind
 	Schedule  string // "" for Jumped
@@ -69,34 +68,35 @@ type Report struct {
 	Run       string
 	Action    Action
 	Late      bool
-	Lag       time.Duration // from when the slot should have started to when it did
+	Lag       time.Duration // delay of the start
 	Count     int
 	Reason    string
 	Err       error
 }
 
-// Config is what a Loop needs.
+// Config configures a Loop.
 type Config struct {
 	Store FiringStore
 	Runs  Runs
-	// Observe hears what the loop does, from several goroutines. nil: nobody does.
+	// Observe is called with what the loop does, from several goroutines. nil: nothing is
+	// called.
 	Observe func(Report)
-	// Now is the wall clock, asked from several goroutines; nil is time.Now.
+	// Now returns the wall clock. It is called from several goroutines; nil is time.Now.
 	Now func() time.Time
 }
 
 const (
 	lookAgain = time.Minute     // the longest sleep: the wall clock may have been set
-	retryIn   = 5 * time.Second // after the Book or Runs failed
-	jump      = 2 * time.Second // what the clocks may differ by and be nothing to speak of
-	atOnce    = 512             // schedules dealt with at a time, so that commits can be shared
+	retryIn   = 5 * time.Second // after an error of the FiringStore or of Runs
+	jump      = 2 * time.Second // a smaller difference between the clocks is ignored
+	atOnce    = 512             // schedules that are handled concurrently, so that they can share commits
 )
 
-// Loop fires schedules. Set may be called at any time; Run once.
+// Loop fires schedules. Set may be called at any time, Run only once.
 type Loop struct {
 	Config
-	wake chan struct{} // something below has changed
-	room chan struct{} // one place for each schedule that is being dealt with
+	wake chan struct{} // wakes Run after a change
+	room chan struct{} // one place for each schedule that is being handled
 	work sync.WaitGroup
 
 	mu      sync.Mutex
@@ -104,20 +104,20 @@ type Loop struct {
 	line    line
 }
 
-// entry is a schedule in the loop. While it is busy, all but busy and changed belong to the
-// goroutine that deals with it; else to whoever holds the lock.
+// entry is a schedule in the loop. While busy is set, the goroutine that handles the
+// schedule owns all other fields but changed. Otherwise they are protected by the lock.
 type entry struct {
 	Schedule
 	plan    string
-	watched bool      // the book has been asked; cursor is good
-	cursor  time.Time // the last slot that was dealt with
-	resumed time.Time // when it was paused no more; what passed before is not late
-	wake    time.Time // when to look at it; zero: never
-	busy    bool      // a goroutine deals with it
-	changed *Schedule // what it becomes when that is done
+	watched bool      // the store has been read; cursor is valid
+	cursor  time.Time // the last time that was handled
+	resumed time.Time // when the schedule was unpaused; earlier times are not late
+	wake    time.Time // when to check it; zero: never
+	busy    bool      // a goroutine handles it
+	changed *Schedule // replaces the schedule when that goroutine is done
 }
 
-// New makes a loop without schedules.
+// New creates a loop without schedules.
 func New(c Config) *Loop {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -128,10 +128,11 @@ func New(c Config) *Loop {
 	return &Loop{Config: c, wake: make(chan struct{}, 1), room: make(chan struct{}, atOnce), entries: map[string]*entry{}}
 }
 
-// wall is the wall clock without the monotonic one: times are compared by what they show.
+// wall returns the wall clock without its monotonic part, so that times are compared by
+// what they show.
 func (l *Loop) wall() time.Time { return l.Now().Round(0) }
 
-// Set replaces the schedules. One that stays, by name and plan, goes on where it is.
+// Set replaces the schedules. A schedule with the same name and plan keeps its position.
 func (l *Loop) Set(list []Schedule) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -149,7 +150,7 @@ func (l *Loop) Set(list []Schedule) {
 	l.stir()
 }
 
-// take puts a schedule in the place of another, or of none.
+// take adds a schedule, in place of old if that is not nil.
 func (l *Loop) take(s Schedule, old *entry) {
 	now := l.wall()
 	e := &entry{Schedule: s, plan: s.Plan(), wake: now}
@@ -163,7 +164,7 @@ func (l *Loop) take(s Schedule, old *entry) {
 	l.enqueue(e)
 }
 
-// follow takes over where the entry before is.
+// follow copies the position of the entry that e replaces.
 func (e *entry) follow(old *entry, now time.Time) {
 	if e.resumed = old.resumed; old.Paused {
 		e.resumed = now
@@ -181,7 +182,7 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// enqueue puts an entry in line for its time.
+// enqueue adds an entry to the queue at its time.
 func (l *Loop) enqueue(e *entry) {
 	if !e.wake.IsZero() && !e.Paused {
 		heap.Push(&l.line, e)
@@ -195,7 +196,7 @@ func (l *Loop) stir() {
 	}
 }
 
-// Run fires schedules until ctx ends, and returns when nothing is under way any more.
+// Run fires schedules until ctx ends. It returns when all started work has ended.
 func (l *Loop) Run(ctx context.Context) {
 	defer l.work.Wait()
 	timer := time.NewTimer(0)
@@ -224,7 +225,7 @@ func (l *Loop) Run(ctx context.Context) {
 	}
 }
 
-// pop takes the next entry out of the line whose time has come.
+// pop removes the next entry that is due from the queue.
 func (l *Loop) pop() *entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -245,12 +246,12 @@ func (l *Loop) sleep() time.Duration {
 	return min(lookAgain, max(0, l.line[0].wake.Sub(l.wall())))
 }
 
-// clocks is the wall clock and the monotonic one at one moment.
+// clocks holds the wall clock and the monotonic clock at one moment.
 type clocks struct{ wall, mono time.Time }
 
 func (l *Loop) clocks() clocks { return clocks{l.wall(), time.Now()} }
 
-// compare looks whether the wall clock was set since the last time.
+// compare checks whether the wall clock was set since the last call.
 func (l *Loop) compare(before clocks) clocks {
 	now := l.clocks()
 	by := now.wall.Sub(before.wall) - now.mono.Sub(before.mono)
@@ -270,7 +271,7 @@ func (l *Loop) compare(before clocks) clocks {
 	return now
 }
 
-// tend deals with one schedule whose time has come, and puts it in line again.
+// tend handles one schedule that is due, and adds it to the queue again.
 func (l *Loop) tend(ctx context.Context, e *entry) {
 	now := l.wall()
 	wake, err := l.deal(ctx, e, now)
@@ -282,7 +283,7 @@ func (l *Loop) tend(ctx context.Context, e *entry) {
 	defer l.mu.Unlock()
 	e.busy, e.wake = false, wake
 	switch {
-	case l.entries[e.Name] != e: // it was taken away meanwhile
+	case l.entries[e.Name] != e: // it was removed meanwhile
 	case e.changed != nil:
 		l.take(*e.changed, e)
 	default:
@@ -291,18 +292,18 @@ func (l *Loop) tend(ctx context.Context, e *entry) {
 	l.stir()
 }
 
-// deal does what is due and answers when to look again. What could not be dealt with
-// stays behind the cursor and is found again.
+// deal does what is due and returns when to check again. Times that could not be handled
+// stay after the cursor and are found again.
 func (l *Loop) deal(ctx context.Context, e *entry, now time.Time) (wake time.Time, err error) {
 	if err := l.watch(ctx, e, now); err != nil {
 		return wake, err
 	}
 	cursor := e.cursor
 	if cursor.After(now) {
-		cursor = now // the clock was set back; what fired remains claimed
+		cursor = now // the clock was set back; what fired stays claimed
 	}
 	due := Due(&e.Schedule, cursor, now)
-	if due.late() { // another service may have been there while this one slept
+	if due.late() { // another service may have handled them while this one slept
 		last, _, err := l.Store.Cursor(ctx, e.Name)
 		if err != nil {
 			return wake, err
@@ -337,7 +338,7 @@ func (s *Schedule) catchUp() CatchUp {
 	return s.CatchUp
 }
 
-// watch asks the Book where the schedule is, the first time.
+// watch reads the position of the schedule from the store, once.
 func (l *Loop) watch(ctx context.Context, e *entry, now time.Time) error {
 	if e.watched {
 		return nil
@@ -360,7 +361,7 @@ func (l *Loop) watch(ctx context.Context, e *entry, now time.Time) error {
 	return nil
 }
 
-// fire deals with one slot. An error means that it has not been dealt with.
+// fire handles one scheduled time. On error the time has not been handled.
 func (l *Loop) fire(ctx context.Context, e *entry, slot ScheduledTime) error {
 	action, reason, err := l.decide(ctx, e, slot)
 	if err != nil {
@@ -410,7 +411,7 @@ func (l *Loop) decide(ctx context.Context, e *entry, slot ScheduledTime) (Action
 	return action, reason, nil
 }
 
-// line is the entries by their time: a heap.
+// line is a heap of the entries by their time.
 type line []*entry
 
 func (h line) Len() int           { return len(h) }

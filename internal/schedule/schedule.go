@@ -9,58 +9,60 @@ import (
 	"github.com/flowrun/flowrun/internal/cron"
 )
 
-// Schedule starts a tool at the times of a cron line.
+// Schedule starts a tool at the times of a cron expression.
 type Schedule struct {
-	// Name is unique in the set; the Book knows the schedule by it.
+	// Name is unique in the set and identifies the schedule in the FiringStore.
 	Name string
 	Tool string
 	Spec cron.Spec
-	// Params are the tool's parameters, as a caller gives them.
+	// Params are the tool's parameters, as a caller would give them.
 	Params map[string]any
 
 	Overlap Overlap // "" is OverlapSkip
 	CatchUp CatchUp // "" is CatchUpOnce
-	// Window bounds catching up: what is later than this is missed for good. 0: no bound.
+	// Window is the time limit of catching up: later times are missed for good. 0: no
+	// limit.
 	Window time.Duration
-	// Cap is how many slots CatchUpAll makes up for at most, the newest ones. 0: 100.
+	// Cap is the maximum number of times that CatchUpAll catches up, the newest ones. 0:
+	// 100.
 	Cap int
-	// Jitter spreads starts: each slot starts up to so much later, but before the next
-	// slot. How much is the same for a schedule's slot in every service.
+	// Jitter spreads starts: each run starts up to this much later, but before the next
+	// scheduled time. The delay of a scheduled time is the same in every service.
 	Jitter time.Duration
-	// Start and End bound the slots: none before Start, and none at End or after it.
-	// @every counts from Start where it is set. Zero: no bound.
+	// Start and End limit the times: none before Start, none at End or later. @every counts
+	// from Start if it is set. Zero: no limit.
 	Start, End time.Time
-	// SkipIfSuccessful leaves a slot out when the tool succeeded since the slot before it,
-	// in a run that the schedule did not begin.
+	// SkipIfSuccessful skips a time if the tool succeeded since the previous time, in a run
+	// that the schedule did not start.
 	SkipIfSuccessful bool
-	// Paused schedules do not fire. What passes meanwhile is not late afterwards.
+	// Paused schedules do not fire. Times that pass meanwhile are not caught up.
 	Paused bool
-	// Source is where the schedule comes from, for people.
+	// Source tells people where the schedule is defined.
 	Source string
 }
 
-// Overlap says what becomes of a slot while a run of the schedule is under way.
+// Overlap is what happens at a time while a run of the schedule is active.
 type Overlap string
 
-// What Overlap can be.
+// The values of Overlap.
 const (
-	OverlapSkip    Overlap = "skip"           // the slot is left out
-	OverlapQueue   Overlap = "queue"          // it starts afterwards; one at most waits
-	OverlapReplace Overlap = "cancel-running" // the run is cancelled, the slot starts
+	OverlapSkip    Overlap = "skip"           // nothing starts
+	OverlapQueue   Overlap = "queue"          // the run starts afterwards; at most one is queued
+	OverlapReplace Overlap = "cancel-running" // the active run is cancelled, then the new one starts
 	OverlapAllow   Overlap = "allow"          // both run
 )
 
-// CatchUp says what becomes of slots that passed while no service was there.
+// CatchUp is what happens with times that passed while no service was running.
 type CatchUp string
 
-// What CatchUp can be.
+// The values of CatchUp.
 const (
 	CatchUpNone CatchUp = "none" // they are missed
-	CatchUpOnce CatchUp = "once" // the newest starts, for all of them
-	CatchUpAll  CatchUp = "all"  // each starts, see Schedule.Window and Cap
+	CatchUpOnce CatchUp = "once" // the newest fires, in place of all of them
+	CatchUpAll  CatchUp = "all"  // each fires, see Schedule.Window and Cap
 )
 
-// DefaultCap is how many slots are made up for at most where the schedule does not say.
+// DefaultCap is the limit of caught-up times for a schedule without a Cap.
 const DefaultCap = 100
 
 func (s *Schedule) max() int {
@@ -70,8 +72,8 @@ func (s *Schedule) max() int {
 	return DefaultCap
 }
 
-// Plan is what makes the schedule's slots what they are: the line, its zone and Start. A
-// schedule whose plan has changed is a new one, with nothing to make up for.
+// Plan identifies the times of the schedule: the cron expression, its zone and Start. A
+// schedule whose plan has changed is a new one, which has nothing to catch up.
 func (s *Schedule) Plan() string {
 	if s.Start.IsZero() {
 		return s.Spec.String()
@@ -79,8 +81,8 @@ func (s *Schedule) Plan() string {
 	return s.Spec.String() + " from " + s.Start.UTC().Format(time.RFC3339)
 }
 
-// Next is the first slot after a time and within the bounds; zero: none. It ignores
-// Paused.
+// Next returns the first time after another one and within the limits; zero: none. It
+// ignores Paused.
 func (s *Schedule) Next(after time.Time) time.Time {
 	if !s.Start.IsZero() && after.Before(s.Start) {
 		after = s.Start.Add(-time.Nanosecond)
@@ -92,8 +94,8 @@ func (s *Schedule) Next(after time.Time) time.Time {
 	return at
 }
 
-// due is when a slot starts: jitter later, but always before the next slot, so that
-// slots start in their order.
+// due returns when a scheduled time starts: later by its jitter, but always before the next
+// time, so that times start in order.
 func (s *Schedule) due(at time.Time) time.Time {
 	spread := s.Jitter
 	if spread <= 0 {
@@ -108,7 +110,8 @@ func (s *Schedule) due(at time.Time) time.Time {
 	return at.Add(time.Duration(share * float64(spread)))
 }
 
-// mix spreads what differs in the last bits, as one slot from the next, over all bits.
+// mix spreads differences in the last bits over all bits, because consecutive times differ
+// only there.
 func mix(x uint64) uint64 {
 	x ^= x >> 33
 	x *= 0xff51afd7ed558ccd
