@@ -6,14 +6,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Upper bounds of the classic buckets, in seconds. Steps and runs take from
-// milliseconds to an hour, a journal microseconds to seconds.
+// Upper bounds of the classic buckets, in seconds. Steps and runs take milliseconds to an
+// hour, a journal microseconds to seconds.
 var (
 	workBuckets    = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600}
 	journalBuckets = []float64{.00005, .0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5}
 )
 
-// families are the series by name; docs/metrics.md is their list for people.
+// families holds the series by name; docs/metrics.md describes them.
 type families struct {
 	runs        *prometheus.CounterVec   // tool, status
 	runDuration *prometheus.HistogramVec // tool
@@ -22,7 +22,7 @@ type families struct {
 	queueWait   *prometheus.HistogramVec // tool
 
 	steps        *prometheus.CounterVec   // tool, step, status
-	stepDuration *prometheus.HistogramVec // tool, step, as all that follow
+	stepDuration *prometheus.HistogramVec // tool, step, like all below
 	retries      *prometheus.CounterVec
 	fallbacks    *prometheus.CounterVec
 	timeouts     *prometheus.CounterVec
@@ -68,8 +68,8 @@ func histogram(name, help string, labels ...string) *prometheus.HistogramVec {
 	return prometheus.NewHistogramVec(histogramOpts(name, help, workBuckets), labels)
 }
 
-// histogramOpts ask for classic buckets, which every server understands, and native
-// ones, which are finer and which a server may ask for.
+// histogramOpts requests classic buckets, which every server understands, and native ones,
+// which are finer and which a server may request.
 func histogramOpts(name, help string, buckets []float64) prometheus.HistogramOpts {
 	return prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets,
 		NativeHistogramBucketFactor: 1.1, NativeHistogramMaxBucketNumber: 100, NativeHistogramMinResetDuration: time.Hour}

@@ -7,8 +7,8 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// Journal puts a stopwatch around a run's journal; flowrun.Config.Journal takes it as
-// it is.
+// Journal wraps a run's journal and measures its time. It has the type of
+// flowrun.Config.Journal.
 func (m *Metrics) Journal(j dag.Journal) dag.Journal { return journal{j, &m.families} }
 
 type journal struct {
@@ -16,7 +16,7 @@ type journal struct {
 	families *families
 }
 
-// Append times the journal's.
+// Append measures the time of the journal's Append.
 func (j journal) Append(ctx context.Context, events []dag.Event) error {
 	begin := time.Now()
 	err := j.Journal.Append(ctx, events)
@@ -24,7 +24,7 @@ func (j journal) Append(ctx context.Context, events []dag.Event) error {
 	return err
 }
 
-// Sync times the journal's.
+// Sync measures the time of the journal's Sync.
 func (j journal) Sync(ctx context.Context) error {
 	begin := time.Now()
 	err := j.Journal.Sync(ctx)

@@ -2,9 +2,9 @@ package metrics
 
 import "github.com/flowrun/flowrun/dag"
 
-// appendLabel appends the label of a step to b: dag.ID.WithoutKeys without its
-// allocations, the path without tries and without the keys of loops. A key stands in brackets and
-// holds none, but may hold / and #. item says that the step is an item of a loop.
+// appendLabel appends the label of a step to b: the path without attempts and without the
+// keys of loops. It is dag.ID.WithoutKeys without allocations. A key is in brackets and
+// contains none, but may contain / and #. item reports that the step is an item of a loop.
 func appendLabel(b []byte, id dag.ID) (label []byte, item bool) {
 	inKey := false
 	for i := 0; i < len(id); i++ {
@@ -16,14 +16,14 @@ func appendLabel(b []byte, id dag.ID) (label []byte, item bool) {
 		case c == '#' && try(id[i+1:]) > 0:
 			i += try(id[i+1:])
 		default:
-			item = item && c != '/' // a key further up
+			item = item && c != '/' // the key belonged to an outer step
 			b = append(b, c)
 		}
 	}
 	return b, item
 }
 
-// try is the length of a try's number that a path element ends with, else 0.
+// try returns the length of the attempt number at the end of a path element, or 0.
 func try(rest dag.ID) int {
 	n := 0
 	for n < len(rest) && '0' <= rest[n] && rest[n] <= '9' {

@@ -12,28 +12,28 @@ import (
 	"github.com/flowrun/flowrun/internal/buildinfo"
 )
 
-// DefaultLimit is how many tools, and pairs of tool and step, have series of their own.
+// DefaultLimit is the default of Options.Limit.
 const DefaultLimit = 1000
 
 // Other is the label of tools and steps beyond Options.Limit.
 const Other = "other"
 
-// Options are how runs are measured. The zero Options work.
+// Options configures a Metrics. The zero Options are valid.
 type Options struct {
-	// Load is how many steps run and how many wait for a slot; flowrun.Engine.Load
-	// fits. It is called at every scrape, from any goroutine. nil: the two series of
-	// it are not there.
+	// Load returns how many steps run and how many wait for a slot; flowrun.Engine.Load has
+	// this type. It is called at every scrape, from any goroutine. nil: the two series are
+	// missing.
 	Load func() (running, queued int)
-	// Limit bounds the tools, and the pairs of tool and step, that have series of
-	// their own. 0 is DefaultLimit.
+	// Limit is the maximum number of tools, and of pairs of tool and step, that have their
+	// own series. 0 is DefaultLimit.
 	Limit int
-	// Version is the label of flowrun_build_info. "" is flowrun's version in the
+	// Version is the label of flowrun_build_info. "" is the version of flowrun in the
 	// program's build information.
 	Version string
 }
 
-// Metrics is a set of series in one registry. It is safe for concurrent use by any
-// number of runs and engines.
+// Metrics is a set of series in one registry. Safe for concurrent use by any number of runs
+// and engines.
 type Metrics struct {
 	families families
 	limit    int
@@ -43,8 +43,8 @@ type Metrics struct {
 	steps map[pair]*stepSeries
 }
 
-// New makes a Metrics and registers its series in reg. It fails when the registry has
-// series of these names already: one Metrics serves all engines of a program.
+// New creates a Metrics and registers its series in reg. It fails if the registry already
+// has series of these names: one Metrics serves all engines of a program.
 func New(reg prometheus.Registerer, o Options) (*Metrics, error) {
 	m := &Metrics{families: newFamilies(), limit: o.Limit, tools: map[string]*toolSeries{}, steps: map[pair]*stepSeries{}}
 	if m.limit <= 0 {
@@ -58,7 +58,7 @@ func New(reg prometheus.Registerer, o Options) (*Metrics, error) {
 	return m, nil
 }
 
-// gauges are the series that are asked for and not counted.
+// gauges returns the series whose values are read at each scrape.
 func gauges(o Options) []prometheus.Collector {
 	if o.Version == "" {
 		o.Version = cmp.Or(buildinfo.Module(), "development")
@@ -78,5 +78,5 @@ func gauges(o Options) []prometheus.Collector {
 	}
 }
 
-// seconds is how Prometheus counts time.
+// seconds converts a duration to the unit of Prometheus.
 func seconds(d time.Duration) float64 { return max(d, 0).Seconds() }

@@ -17,7 +17,7 @@ type Program struct {
 	runtime *prometheus.Registry // process_* and go_*
 }
 
-// NewProgram makes a Metrics in a registry of its own.
+// NewProgram creates a Metrics in a new registry.
 func NewProgram(o Options) (*Program, error) {
 	p := &Program{own: prometheus.NewRegistry(), runtime: prometheus.NewRegistry()}
 	for _, c := range []prometheus.Collector{collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})} {
@@ -30,17 +30,15 @@ func NewProgram(o Options) (*Program, error) {
 	return p, err
 }
 
-// Handler answers scrapes with all series, those of the process and of the Go runtime
-// included.
+// Handler serves all series, including those of the process and of the Go runtime.
 func (p *Program) Handler() http.Handler {
 	return promhttp.HandlerFor(prometheus.Gatherers{p.own, p.runtime},
 		promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second})
 }
 
-// WriteFile writes the series of flowrun into a file for node_exporter's textfile
-// collector, whole or not at all: into a file beside it that takes its name, readable
-// for everybody. Those of the process are left out, for node_exporter has series of
-// these names itself.
+// WriteFile writes the series of flowrun to a file for node_exporter's textfile collector.
+// The file is replaced atomically and readable for everyone. The series of the process are
+// not included, because node_exporter has series of the same names.
 func (p *Program) WriteFile(path string) error {
 	if err := prometheus.WriteToTextfile(path, p.own); err != nil {
 		return fmt.Errorf("cannot write the metrics to %s: %w; choose a file in an existing, writable folder", path, err)

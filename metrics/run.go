@@ -7,38 +7,37 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// reasonCache is the Result.Reason of a step that is reused because the cache had its
-// result; others are reused because a run was taken up again.
+// reasonCache is the Result.Reason of a step whose result came from the cache. Steps can
+// also be reused because the run was resumed.
 const reasonCache = "cache"
 
-// Run watches one run: it is a dag.Sink for that run alone, used by the one goroutine
-// that owns it.
+// Run measures one run: it is a dag.Sink for that run only. Only the goroutine that owns
+// the run may use it.
 type Run struct {
 	metrics *Metrics
 	name    string
 	tool    *toolSeries
 	steps   map[string]*step
-	label   []byte // of the event at hand
+	label   []byte // label of the current event
 	began   time.Time
 	ended   bool
 }
 
-// step is what a run knows of a step.
+// step is what a run stores about a step.
 type step struct {
 	*stepSeries
-	loop  bool // items of it were seen: they are counted, and not the loop as well
-	holds bool // it holds other steps, and its output is that of one of them
+	loop  bool // items of it were seen: they are counted instead of the loop
+	holds bool // it contains other steps, so its output is that of one of them
 }
 
-// Run makes a sink for one run of a tool.
+// Run creates a sink for one run of a tool.
 func (m *Metrics) Run(tool string) *Run {
 	return &Run{metrics: m, name: tool, tool: m.tool(tool), steps: map[string]*step{}}
 }
 
-// Close ends the count of a run that came to no end of its own because its events could
-// not be recorded any more, or because another engine has taken it over: it counts as
-// interrupted. Call it when the engine's Run has returned; after the run's end it does
-// nothing.
+// Close counts a run without an end as interrupted: its events could not be recorded, or
+// another engine has resumed it. Call it when the engine's Run has returned; after the end
+// of the run it does nothing.
 func (r *Run) Close() {
 	if !r.began.IsZero() {
 		r.end(dag.Interrupted)
@@ -47,7 +46,7 @@ func (r *Run) Close() {
 
 // Emit counts an event.
 func (r *Run) Emit(e dag.Event) {
-	if r.began.IsZero() { // with run.started, or with what a run goes on with
+	if r.began.IsZero() { // at run.started, or at the first event of a resumed run
 		r.began = e.Time
 		r.tool.running.Inc()
 	}
@@ -78,7 +77,7 @@ func (r *Run) end(s dag.Status) {
 	}
 }
 
-// ending counts the end of a try, and of a step.
+// ending counts the end of an attempt or of a step.
 func (r *Run) ending(e *dag.Event) {
 	s, item := r.at(e.Node)
 	if s.loop && !item {
@@ -97,7 +96,7 @@ func (r *Run) ending(e *dag.Event) {
 		s.cut(e.Result.Stdout)
 		s.cut(e.Result.Stderr)
 	}
-	if e.Result.Status == dag.TimedOut { // ReasonTimeout alone: something around it took too long
+	if e.Result.Status == dag.TimedOut { // an attempt with ReasonTimeout and another status exceeded the timeout of an outer step
 		s.timeouts.Inc()
 	}
 }
@@ -111,7 +110,7 @@ func (s *step) finished(res *dag.Result) {
 			s.cacheHits.Inc()
 		}
 	case dag.Succeeded, dag.Failed, dag.TimedOut:
-		if !res.Started.IsZero() { // it has run, and did not just fail to be decided
+		if !res.Started.IsZero() { // otherwise only its condition or its expansion failed
 			s.duration.Observe(seconds(res.Ended.Sub(res.Started)))
 		}
 	}
@@ -123,7 +122,7 @@ func (s *step) cut(o *dag.Output) {
 	}
 }
 
-// at finds the step of a path.
+// at returns the step of a path.
 func (r *Run) at(id dag.ID) (_ *step, item bool) {
 	r.label, item = appendLabel(r.label[:0], id)
 	s := r.steps[string(r.label)]
@@ -134,7 +133,8 @@ func (r *Run) at(id dag.ID) (_ *step, item bool) {
 	return s, item
 }
 
-// meet makes a step known, and those it is in.
+// meet returns the step with that label. It adds the step, and those that contain it, if
+// they are new.
 func (r *Run) meet(label string) *step {
 	s := r.steps[label]
 	if s == nil {

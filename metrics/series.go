@@ -8,19 +8,19 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// pair names the series of a step.
+// pair is the key of a step's series.
 type pair struct{ tool, step string }
 
-// The states that runs and steps end in, whose counters begin at zero.
+// The final statuses of runs and steps. Their counters start at zero.
 var (
 	runEnds  = []dag.Status{dag.Succeeded, dag.Failed, dag.Cancelled, dag.TimedOut, dag.Interrupted}
 	stepEnds = []dag.Status{dag.Succeeded, dag.Reused, dag.Failed, dag.Skipped, dag.Cancelled, dag.TimedOut, dag.Interrupted}
 )
 
-// ends are counters by end state.
+// ends are counters by final status.
 type ends [dag.Interrupted + 1]prometheus.Counter
 
-// count counts an end; what is none is ignored.
+// count counts a final status; others are ignored.
 func (e *ends) count(s dag.Status) {
 	if int(s) < len(e) && e[s] != nil {
 		e[s].Inc()
@@ -43,7 +43,7 @@ type stepSeries struct {
 	retries, fallbacks, timeouts, cacheHits, truncated prometheus.Counter
 }
 
-// tool finds the series of a tool.
+// tool returns the series of a tool.
 func (m *Metrics) tool(name string) *toolSeries {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -62,7 +62,7 @@ func (m *Metrics) tool(name string) *toolSeries {
 	return t
 }
 
-// Succeeded notes when a run of a tool last succeeded, for runs that no Run has watched,
+// Succeeded sets the time of the last successful run of a tool, for runs without a Run,
 // such as those of an earlier process.
 func (m *Metrics) Succeeded(tool string, at time.Time) {
 	m.tool(tool)
@@ -74,7 +74,7 @@ func (m *Metrics) Succeeded(tool string, at time.Time) {
 	m.families.lastSuccess.WithLabelValues(tool).Set(float64(at.UnixMilli()) / 1000)
 }
 
-// step finds the series of a step.
+// step returns the series of a step.
 func (m *Metrics) step(p pair) *stepSeries {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Service are the series of a service: of all runs of its state directory, and of its
-// schedules. It is safe for concurrent use.
+// Service holds the series of a service: of all runs of its state directory, and of its
+// schedules. Safe for concurrent use.
 type Service struct {
 	wait   prometheus.Histogram
 	lag    prometheus.Histogram
@@ -21,7 +21,7 @@ type Service struct {
 }
 
 // Service registers the series of a service. standing is called at every scrape, from any
-// goroutine: how many runs have not ended, and how many of them stand in line.
+// goroutine. It returns how many runs have not ended, and how many of them are queued.
 func (p *Program) Service(standing func() (open, queued int)) (*Service, error) {
 	s := &Service{limit: p.limit, schedules: map[string]bool{},
 		wait:   prometheus.NewHistogram(histogramOpts("flowrun_run_queue_wait_seconds", "How long runs were queued for locks or for a slot of their tool.", workBuckets)),
@@ -41,13 +41,13 @@ func (p *Program) Service(standing func() (open, queued int)) (*Service, error) 
 	return s, nil
 }
 
-// Waited notes how long a run stood in line.
+// Waited records how long a run was queued.
 func (s *Service) Waited(d time.Duration) { s.wait.Observe(seconds(d)) }
 
-// ScheduleFired counts a slot of a schedule that was fired, lag after its time.
+// ScheduleFired counts a scheduled time that fired, lag after its time.
 func (s *Service) ScheduleFired(lag time.Duration) { s.lag.Observe(seconds(lag)) }
 
-// SchedulesMissed counts slots of a schedule that came too late to be fired.
+// SchedulesMissed counts scheduled times that were missed.
 func (s *Service) SchedulesMissed(schedule string, n int) {
 	s.mu.Lock()
 	if !s.schedules[schedule] && len(s.schedules) >= s.limit {

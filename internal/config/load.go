@@ -80,7 +80,7 @@ type Value struct {
 
 // Config holds the settings that apply.
 type Config struct {
-	Files  []File // that were looked for, the strongest first
+	Files  []File // every place that was read, the strongest first
 	Values []Value
 	Trust  Trust // of the project
 }

@@ -18,6 +18,7 @@ type Now struct {
 	Fire []ScheduledTime
 	// Missed is the number of times that are skipped because they are too late, at most
 	// 10,000. LastMissed is the newest of them. They are older than those that fire.
+	Missed     int
 	LastMissed time.Time
 	// Next is when to check again: the start of the next scheduled time. Zero: never.
 	Next time.Time

@@ -9,16 +9,17 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// Context is a span as others know it: W3C's trace context. The zero Context is none.
+// Context identifies a span to other programs: a W3C trace context. The zero Context is
+// none.
 type Context struct {
 	Trace   [16]byte
 	Span    [8]byte
 	Sampled bool
-	State   string // tracestate, as it came in
+	State   string // tracestate, as received
 }
 
-// Parse reads the values of TRACEPARENT and TRACESTATE. What is not valid is no context,
-// as the standard wants it, and then the state counts for nothing either.
+// Parse parses the values of TRACEPARENT and TRACESTATE. It reports false for an invalid
+// parent; the state is then ignored too, as the standard requires.
 func Parse(parent, state string) (c Context, ok bool) {
 	parts := strings.Split(strings.TrimSpace(parent), "-")
 	if len(parts) < 4 || parts[0] == "00" && len(parts) != 4 || parts[0] == "ff" {
@@ -36,11 +37,12 @@ func Parse(parent, state string) (c Context, ok bool) {
 	return c, true
 }
 
-// maxState is how long a tracestate may be that is passed on: what every platform has
-// to take.
+// maxState is the maximum length of a tracestate that is passed on: the standard requires
+// every platform to accept it.
 const maxState = 512
 
-// unhex reads lower-case hexadecimal digits that fill b.
+// unhex decodes lower-case hexadecimal digits. It reports false if they do not fill b
+// exactly.
 func unhex(b []byte, text string) bool {
 	if len(text) != 2*len(b) || strings.ContainsAny(text, "ABCDEF") {
 		return false
@@ -49,7 +51,7 @@ func unhex(b []byte, text string) bool {
 	return err == nil
 }
 
-// String is the value of a TRACEPARENT, "" for none.
+// String returns the value of TRACEPARENT, "" for the zero Context.
 func (c Context) String() string {
 	if c.Trace == [16]byte{} {
 		return ""
@@ -61,7 +63,7 @@ func (c Context) String() string {
 	return "00-" + hex.EncodeToString(c.Trace[:]) + "-" + hex.EncodeToString(c.Span[:]) + flags
 }
 
-// Root is the span of a run, with what its record says of its parent ("" for none).
+// Root returns the span of a run, given the parent in its record ("" for none).
 func Root(run, parent, state string) Context {
 	c, ok := Parse(parent, state)
 	if !ok {
@@ -72,15 +74,15 @@ func Root(run, parent, state string) Context {
 	return c
 }
 
-// The spans of a step that are no try.
+// The spans of a step that are not an attempt.
 const (
-	whole    = "" // the step, where it has more than one try
+	whole    = "" // the step itself, if it has more than one attempt
 	fallback = "fallback"
 )
 
-// spanID is the id of a try of a step (or of what else there is of it), the same in
-// every process. resumed is the number of the event since which it runs, 0 for the
-// beginning of the run.
+// spanID returns the id of an attempt of a step, or of another span of the step. It is the
+// same in every process. resumed is the number of the event that resumed the run, 0 if it
+// was not resumed.
 func spanID(run string, path dag.ID, try string, resumed uint64) [8]byte {
 	text := run + "\x00" + string(path) + "\x00" + try
 	if resumed > 0 {

@@ -1,49 +1,49 @@
-// Package telemetry tells OpenTelemetry of runs: it makes spans of their events and
+// Package telemetry exports runs to OpenTelemetry: it makes spans from their events and
 // sends them to a collector.
 //
 // # The model
 //
-// [Read] takes the standard OTEL_ variables; without an endpoint there is nothing to
-// send to. A [Tracer] is a sink for all runs of an engine, and makes of each a trace:
+// [Read] reads the standard OTEL_ variables; without an endpoint nothing is sent. A
+// [Tracer] is a sink for all runs of an engine, and makes a trace of each:
 //
 //	deploy                      the run
-//	├─ build                    a step that had to be tried twice
+//	├─ build                    a step with two attempts
 //	│  ├─ build (attempt 1)
 //	│  └─ build (attempt 2)
 //	├─ setup                    a nested tool, or a group
 //	│  └─ clone
 //	└─ test                     a loop
-//	   ├─ test[]                one span an item; flowrun.item says which
+//	   ├─ test[]                one span an item; flowrun.item identifies it
 //	   └─ test[]
 //
-// A step that was tried once is one span. One that was tried several times, or has run
-// its fallback, has a span for each of these inside its own; what a try of a nested
-// tool ran is inside the span of that try.
+// A step with one attempt is one span. A step with several attempts, or with a fallback, has
+// a span for each of these inside its own. Steps that an attempt of a nested tool ran are
+// inside the span of that attempt.
 //
 // # Ids
 //
-// Ids are sums (context.go): the trace's is one of the run's id, a try's one of run,
-// path and number. So nothing has to be kept for a run that is taken up again by another
-// process: its spans join the trace, below spans that another process began. What runs
-// anew there, because its result counts no more, would have the id of what it did
-// before; the number of the event run.resumed goes into the sum as well.
+// Ids are digests (context.go): the trace id of the run's id, the span id of an attempt of
+// run, path and number. Therefore nothing has to be stored for a run that another process
+// resumes: its spans join the trace, below spans that the other process started. A step that
+// runs again because its result was reset would get the id of its earlier span; so the number
+// of the event run.resumed is part of the digest too.
 //
-// What is known of a run is a fold over events, as everything that knows of runs. For a run that is
-// taken up, the events on record are folded in first, and nothing is sent of them.
+// The state of a run is a fold over events, as everywhere in flowrun. For a resumed run, the
+// recorded events are folded in first, and no spans of them are sent.
 //
-// # What is never told
+// # What is never sent
 //
-// Spans hold names, states, numbers and the kernel's stable words. They hold no output,
-// no parameter, and no message of a result, which may quote either.
+// Spans contain names, statuses, numbers and the fixed words for reasons. They contain no
+// output, no parameter, and no message of a result, which may quote either.
 //
 // # Sending
 //
-// A span is handed to a queue with a bound (export.go) and sent by one goroutine, so
-// that a collector that is slow, broken or gone never delays a run. What does not fit is
-// dropped. Warn is told once of each.
+// Spans go to a bounded queue (export.go) and are sent by one goroutine, so that a slow,
+// broken or missing collector never delays a run. Spans that do not fit are dropped. Warn is
+// called for the first loss only.
 //
-// The wire form's own types are used, OTLP's protobuf messages, and not the SDK: its
-// batches drop spans without a word, its ids and its clock would have to be
-// replaced, and with its HTTP exporter, which brings gRPC, the program would be a fifth
-// larger than it is. docs/telemetry.md is the page for users.
+// The package uses the protobuf messages of OTLP and not the OpenTelemetry SDK. The SDK's
+// batches drop spans silently, its ids and its clock would have to be replaced, and with its
+// HTTP exporter, which brings gRPC, the program would be larger by a fifth.
+// docs/telemetry.md is the page for users.
 package telemetry

@@ -26,15 +26,15 @@ import (
 const (
 	maxQueued   = 8192             // spans that wait to be sent; a span is about half a kilobyte
 	maxSent     = 512              // spans in a request
-	linger      = time.Second      // how long a span waits for others to go with
-	attemptTime = 10 * time.Second // for a request
-	giveUp      = time.Minute      // after that a batch is lost
+	linger      = time.Second      // how long a span waits to be sent with others
+	attemptTime = 10 * time.Second // for one request
+	giveUp      = time.Minute      // after that a batch is dropped
 	firstPause  = time.Second      // before the second request for a batch; it doubles
 	maxPause    = 30 * time.Second
-	maxAnswer   = 64 << 10 // bytes read of an answer
+	maxAnswer   = 64 << 10 // bytes read of a response
 )
 
-// sender sends spans in batches, from a goroutine of its own.
+// sender sends spans in batches, from its own goroutine.
 type sender struct {
 	settings *Settings
 	agent    string
@@ -47,7 +47,7 @@ type sender struct {
 	mu    sync.Mutex
 	queue []*tracepb.Span
 
-	full    chan struct{} // one token: there is a batch
+	full    chan struct{} // holds a token if there is a full batch
 	closing chan struct{}
 	done    chan struct{}
 	once    sync.Once
@@ -59,7 +59,7 @@ func newSender(s *Settings, o Options) *sender {
 	x := &sender{settings: s, agent: "flowrun/" + o.Version, resource: resource(s.resource, o.Version),
 		scope: &commonpb.InstrumentationScope{Name: "github.com/flowrun/flowrun", Version: o.Version},
 		client: &http.Client{Transport: transport, Timeout: attemptTime, CheckRedirect: func(*http.Request, []*http.Request) error {
-			return http.ErrUseLastResponse // the headers may hold a token, which is for this address
+			return http.ErrUseLastResponse // the headers may contain a token, which is only for this address
 		}},
 		full: make(chan struct{}, 1), closing: make(chan struct{}), done: make(chan struct{}), warn: o.Warn}
 	x.transfer, x.abort = context.WithCancel(context.Background())
@@ -67,8 +67,9 @@ func newSender(s *Settings, o Options) *sender {
 	return x
 }
 
-// resource says which program spans come from; said is what the user says of it, which
-// wins. The command line is not among it: it has parameters.
+// resource describes the program that the spans come from. Attributes that the user sets
+// (said) override the others. The command line is not included, because it contains
+// parameters.
 func resource(said map[string]string, version string) *resourcepb.Resource {
 	all := map[string]string{"service.version": version, "telemetry.sdk.language": "go", "telemetry.sdk.name": "flowrun", "telemetry.sdk.version": version,
 		"process.executable.name": "flowrun", "os.type": runtime.GOOS}
@@ -86,7 +87,7 @@ func resource(said map[string]string, version string) *resourcepb.Resource {
 	return res
 }
 
-// add takes a span to be sent. It never waits.
+// add queues a span. It never blocks.
 func (x *sender) add(s *tracepb.Span) {
 	x.mu.Lock()
 	n := len(x.queue)
@@ -105,7 +106,7 @@ func (x *sender) add(s *tracepb.Span) {
 	}
 }
 
-// lost tells of spans that will never arrive, once.
+// lost calls warn for the first loss of spans.
 func (x *sender) lost(err error) {
 	x.once.Do(func() {
 		if x.warn != nil {
@@ -114,7 +115,7 @@ func (x *sender) lost(err error) {
 	})
 }
 
-// close sends what is left, until ctx ends.
+// close sends the remaining spans, until ctx ends.
 func (x *sender) close(ctx context.Context) {
 	close(x.closing)
 	select {
@@ -127,7 +128,7 @@ func (x *sender) close(ctx context.Context) {
 	x.client.CloseIdleConnections()
 }
 
-// work sends batches until it is told to end.
+// work sends batches until close is called.
 func (x *sender) work() {
 	defer close(x.done)
 	tick := time.NewTicker(linger)
@@ -150,7 +151,7 @@ func (x *sender) work() {
 	}
 }
 
-// next takes a batch off the queue.
+// next removes a batch from the queue.
 func (x *sender) next() []*tracepb.Span {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -160,16 +161,16 @@ func (x *sender) next() []*tracepb.Span {
 	return batch
 }
 
-// refusal is what keeps a batch from being delivered.
+// refusal describes why a batch was not delivered.
 type refusal struct {
 	error
-	again bool          // it may be taken later
-	busy  bool          // the collector is there, and says so itself
-	pause time.Duration // that it asks for, 0 for none
+	again bool          // a later attempt may succeed
+	busy  bool          // the collector responded that it is busy
+	pause time.Duration // requested by the collector, 0 for none
 }
 
-// deliver sends a batch, again and again while that may help and there is time. At the
-// end of the program only a collector that is there is asked again.
+// deliver sends a batch, and repeats the request while that may help and there is time.
+// While the program exits, only a collector that responded is asked again.
 func (x *sender) deliver(batch []*tracepb.Span) error {
 	body, err := proto.Marshal(&tracepb.TracesData{ResourceSpans: []*tracepb.ResourceSpans{{Resource: x.resource,
 		ScopeSpans: []*tracepb.ScopeSpans{{Scope: x.scope, Spans: batch}}}}})
@@ -190,7 +191,7 @@ func (x *sender) deliver(batch []*tracepb.Span) error {
 		select {
 		case <-time.After(wait):
 		case <-closing:
-			closing = nil // once more at once
+			closing = nil // one more attempt at once
 		case <-x.transfer.Done():
 			return failed
 		}
@@ -210,7 +211,7 @@ func (x *sender) post(body []byte) *refusal {
 	req.Header.Set("User-Agent", x.agent)
 	resp, err := x.client.Do(req)
 	if err != nil {
-		var outer *url.Error // which quotes the whole address
+		var outer *url.Error // its text contains the complete URL
 		if errors.As(err, &outer) {
 			err = outer.Err
 		}
@@ -236,8 +237,8 @@ func (x *sender) post(body []byte) *refusal {
 
 func answered(code int) error { return fmt.Errorf("it answered %d %s", code, http.StatusText(code)) }
 
-// rejected is how many spans the collector says it has not taken: partial_success and
-// its rejected_spans, both of them field 1.
+// rejected returns how many spans the collector rejected: partial_success and its
+// rejected_spans, both of them field 1.
 func rejected(answer []byte) int64 {
 	partial, n := protowire.ConsumeBytes(field(answer, protowire.BytesType))
 	if n < 0 {
@@ -250,7 +251,7 @@ func rejected(answer []byte) int64 {
 	return int64(count)
 }
 
-// field is what follows the tag of field 1 of a message; nil where there is none.
+// field returns what follows the tag of field 1 of a message; nil if there is none.
 func field(message []byte, kind protowire.Type) []byte {
 	for len(message) > 0 {
 		num, typ, n := protowire.ConsumeTag(message)

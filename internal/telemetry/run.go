@@ -16,35 +16,35 @@ type run struct {
 	parent Context // zero: none
 	out    *sender // nil: nothing is sent
 
-	mu    sync.Mutex // steps ask for their contexts
-	trace Context    // the first root's
+	mu    sync.Mutex // steps request their contexts concurrently
+	trace Context    // the root span of the run
 	steps *fold.Run[span]
 }
 
-// span is what a run keeps with a step, or with its Root for itself. It is zero before the
-// step has begun, and when its span has been sent.
+// span is the data kept for a step, or for the run in its Root. It is zero before the step
+// has started, and after its span has been sent.
 type span struct {
 	parent  [8]byte
 	start   time.Time
-	resumed uint64 // as spanID has it
-	tries   int    // that have ended, and have a span of their own
-	try     try    // under way; the zero try while it waits for the next one
+	resumed uint64 // see spanID
+	tries   int    // finished attempts that have their own span
+	try     try    // the running attempt; zero between attempts
 	notes   []note
 }
 
-// step is a step with its span in Own.
+// step is a step with its span as Data.
 type step = fold.Step[span]
 
-// try is a try of a step, or its fallback.
+// try is an attempt of a step, or its fallback.
 type try struct {
 	id      [8]byte
 	attempt int
-	word    string // as spanID has it
+	word    string // see spanID
 	start   time.Time
 	queued  time.Duration
 }
 
-// note is something that happened in between.
+// note is an event inside a span.
 type note struct {
 	at           time.Time
 	what, reason string
@@ -70,7 +70,7 @@ func (r *run) emit(e *dag.Event) {
 	}
 }
 
-// at is the context for what a step starts.
+// at returns the context for what a step starts.
 func (r *run) at(path dag.ID) Context {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -86,8 +86,8 @@ func (r *run) at(path dag.ID) Context {
 	return c
 }
 
-// fold takes an event in. Without tell it is one that was told before, or could have
-// been: it changes what is known, and nothing is sent.
+// fold applies an event. If tell is false, the event belongs to the past: it changes the
+// state, but nothing is sent.
 func (r *run) fold(e *dag.Event, tell bool) {
 	if e.Kind == dag.RunResumed {
 		r.resume(e, tell)
@@ -113,7 +113,7 @@ func (r *run) step(s *step, e *dag.Event, tell bool) {
 	switch e.Kind {
 	case dag.RunCancelling:
 		s.Data.note(e, "cancelling")
-	case dag.StepStarted: // the first of a step, with the step
+	case dag.StepStarted: // of a step's attempts, the first one starts the step
 		if s.Data.start.IsZero() {
 			r.enter(s, e.Time)
 		}
@@ -127,7 +127,7 @@ func (r *run) step(s *step, e *dag.Event, tell bool) {
 		r.endTry(s, e, tell)
 		s.Data.try = try{id: spanID(r.id, s.Path, fallback, s.Data.resumed), attempt: e.Attempt, word: fallback, start: e.Time}
 	case dag.StepFinished:
-		if s.Data.start.IsZero() { // it never started: it was skipped, cancelled or taken over
+		if s.Data.start.IsZero() { // it never started: it was skipped, cancelled or reused
 			r.enter(s, e.Time)
 			s.Data.try = try{id: spanID(r.id, s.Path, "1", s.Data.resumed), start: e.Time}
 		}
@@ -145,7 +145,7 @@ func (s *span) note(e *dag.Event, what string) {
 	}
 }
 
-// enter begins a step, below the try under way of what holds it.
+// enter starts the span of a step, below the running attempt of its parent.
 func (r *run) enter(s *step, now time.Time) {
 	s.Data = span{parent: s.Parent.Data.try.id, start: now, resumed: r.steps.Resumed}
 }
@@ -155,7 +155,7 @@ func (r *run) newTry(s *step, attempt int, now time.Time) try {
 	return try{id: spanID(r.id, s.Path, word, s.Data.resumed), attempt: max(attempt, 1), word: word, start: now}
 }
 
-// endTry ends a try that is not the step's last.
+// endTry ends an attempt that is not the step's last.
 func (r *run) endTry(s *step, e *dag.Event, tell bool) {
 	if s.Data.try == (try{}) {
 		return
@@ -167,7 +167,7 @@ func (r *run) endTry(s *step, e *dag.Event, tell bool) {
 	s.Data.try = try{}
 }
 
-// end ends a step, and its last try where it has more than one.
+// end ends a step, and its last attempt if there are several.
 func (r *run) end(s *step, now time.Time, o outcome, tell bool) {
 	if tell && s.Data.tries > 0 && s.Data.try != (try{}) {
 		r.send(r.tried(s, now, o))
@@ -178,10 +178,10 @@ func (r *run) end(s *step, now time.Time, o outcome, tell bool) {
 	s.Data = span{}
 }
 
-// resume goes on with a run. What ran when its process died has ended, nobody knows
-// how; it is told all the same, since what it started may have spans below it. A run
-// that had ended has a span that cannot be changed any more: what follows is a span
-// below that.
+// resume continues a run. Steps that were running when the process died have ended with an
+// unknown result. Their spans are sent nevertheless, because spans of what they started may
+// be below them. If the run had ended, its span was sent and cannot change; what follows is
+// in a new span below that one.
 func (r *run) resume(e *dag.Event, tell bool) {
 	root := &r.steps.Root.Data
 	if root.start.IsZero() {
@@ -201,7 +201,7 @@ func (r *run) resume(e *dag.Event, tell bool) {
 	}
 	for _, path := range e.Reset {
 		for _, outer := range path.Ancestors() {
-			if s := r.steps.Find(outer); s != nil && s.Data.start.IsZero() { // it had ended, and has not any more
+			if s := r.steps.Find(outer); s != nil && s.Data.start.IsZero() { // it had ended, and runs again
 				r.enter(s, e.Time)
 				s.Data.try = r.newTry(s, 1, e.Time)
 			}
@@ -209,7 +209,7 @@ func (r *run) resume(e *dag.Event, tell bool) {
 	}
 }
 
-// interrupt ends a step that runs again, with what is under way inside it.
+// interrupt ends a step that runs again, and the active steps inside it.
 func (r *run) interrupt(s *step, tell bool) {
 	if s.Inside != nil {
 		for inner := s.Inside.Active.First; inner != nil; inner = inner.Next {

@@ -11,24 +11,24 @@ import (
 	"strings"
 )
 
-// Settings say where spans go, and what they say of this program.
+// Settings say where spans are sent, and how they describe this program.
 type Settings struct {
-	endpoint *url.URL // with the path that takes traces
+	endpoint *url.URL // including the path for traces
 	headers  http.Header
-	resource map[string]string // what the user says of it
+	resource map[string]string // attributes set by the user
 }
 
-// Endpoint is where spans are sent, without what may be secret in it.
+// Endpoint returns the URL to which spans are sent, without parts that may be secret.
 func (s *Settings) Endpoint() string {
 	u := *s.endpoint
 	u.User, u.RawQuery, u.Fragment = nil, "", ""
 	return u.String()
 }
 
-// Read takes the settings from OpenTelemetry's standard variables. They are nil where
-// spans are not to be sent: no endpoint is set, or OTEL_SDK_DISABLED or
-// OTEL_TRACES_EXPORTER says so. Of a variable for traces and a general one the former
-// counts. The error is about everything that is wrong, and quotes no header's value.
+// Read reads the settings from OpenTelemetry's standard variables. It returns nil if spans
+// are not to be sent: no endpoint is set, or OTEL_SDK_DISABLED or OTEL_TRACES_EXPORTER
+// disables it. A variable for traces overrides the general one. The error lists all
+// problems and contains no value of a header.
 func Read() (*Settings, error) {
 	if strings.EqualFold(strings.TrimSpace(os.Getenv("OTEL_SDK_DISABLED")), "true") || os.Getenv("OTEL_TRACES_EXPORTER") == "none" {
 		return nil, nil
@@ -59,7 +59,7 @@ func Read() (*Settings, error) {
 	return s, nil
 }
 
-// problems are all that is wrong with the settings, in one line.
+// problems lists everything that is wrong with the settings, on one line.
 type problems []string
 
 func (p *problems) add(err error) {
@@ -84,7 +84,8 @@ func protocol(variable, value string) error {
 	return fmt.Errorf("%s is %q: only http/protobuf is supported; set it, and an endpoint for it (most collectors use port 4318)", variable, value)
 }
 
-// setEndpoint takes the URL for traces as it is, and adds their path to the general one.
+// setEndpoint uses the URL for traces unchanged, and adds the path for traces to the
+// general one.
 func (s *Settings) setEndpoint(traces, general string) error {
 	variable := "OTEL_EXPORTER_OTLP_ENDPOINT"
 	if traces != "" {
@@ -92,7 +93,7 @@ func (s *Settings) setEndpoint(traces, general string) error {
 	}
 	u, err := url.Parse(cmp.Or(traces, general))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return fmt.Errorf("%s is not a valid URL; write http://HOST:4318 or https://HOST", variable) // it may hold a password
+		return fmt.Errorf("%s is not a valid URL; write http://HOST:4318 or https://HOST", variable) // the URL may contain a password
 	}
 	if traces == "" {
 		u = u.JoinPath("v1", "traces")
@@ -113,15 +114,15 @@ func (s *Settings) setHeaders(wrong *problems, variable, text string) {
 	}
 }
 
-// isToken says whether HTTP takes it as the name of a header.
+// isToken reports whether name is valid as the name of an HTTP header.
 func isToken(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(c rune) bool {
 		return c <= ' ' || c >= 0x7f || strings.ContainsRune(`()<>@,;:\"/[]?={}`, c)
 	})
 }
 
-// pairs reads K=V,K=V with percent signs as in URLs. What is wrong is told without the
-// text, which may be a secret.
+// pairs parses K=V,K=V with percent escapes as in URLs. Errors do not quote the text, which
+// may be a secret.
 func pairs(wrong *problems, variable, text string) map[string]string {
 	list := map[string]string{}
 	for n, pair := range strings.Split(text, ",") {

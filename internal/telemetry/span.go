@@ -12,8 +12,8 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// outcome is what a span says of a Result: nothing that a definition, a caller or a
-// program has put into it.
+// outcome is the part of a Result that a span shows. It contains nothing that a definition,
+// a caller or a program chose.
 type outcome struct {
 	status    dag.Status
 	reason    string
@@ -30,8 +30,8 @@ func outcomeOf(r *dag.Result) outcome {
 	return outcome{r.Status, r.Reason, r.ExitCode, r.Attempts, r.Fallback, r.Tolerated}
 }
 
-// failed says whether a span is marked as an error. What was cancelled or skipped is not
-// the one at fault.
+// failed reports whether the span is marked as an error. A cancelled or skipped step is not
+// the cause of a failure.
 func (o outcome) failed() bool {
 	return o.status == dag.Failed || o.status == dag.TimedOut || o.status == dag.Interrupted
 }
@@ -51,7 +51,7 @@ func (o outcome) describe() *tracepb.Status {
 	return &tracepb.Status{Code: tracepb.Status_STATUS_CODE_ERROR, Message: text}
 }
 
-// attributes are those of every span that has ended.
+// attributes returns the attributes of every span that has ended.
 func (o outcome) attributes() []*commonpb.KeyValue {
 	list := []*commonpb.KeyValue{text("flowrun.status", o.status.String())}
 	if o.reason != "" {
@@ -70,7 +70,7 @@ func (o outcome) attributes() []*commonpb.KeyValue {
 	return list
 }
 
-// ran is the span of the run.
+// ran returns the span of the run.
 func (r *run) ran(end time.Time, o outcome) *tracepb.Span {
 	root := &r.steps.Root.Data
 	s := r.make(root.try.id, root.parent, r.about.Tool, root.start, end, o)
@@ -86,7 +86,7 @@ func (r *run) ran(end time.Time, o outcome) *tracepb.Span {
 	return s
 }
 
-// stepped is the span of a step.
+// stepped returns the span of a step.
 func (r *run) stepped(s *step, end time.Time, o outcome) *tracepb.Span {
 	id := s.Data.try.id
 	if s.Data.tries > 0 {
@@ -113,10 +113,10 @@ func (r *run) stepped(s *step, end time.Time, o outcome) *tracepb.Span {
 	return p
 }
 
-// wholeID is the id of a step that has had more than one try.
+// wholeID returns the span id of a step with more than one attempt.
 func wholeID(run string, s *step) [8]byte { return spanID(run, s.Path, whole, s.Data.resumed) }
 
-// tried is the span of a try, or the fallback, in that of its step.
+// tried returns the span of an attempt or a fallback, inside the span of its step.
 func (r *run) tried(s *step, end time.Time, o outcome) *tracepb.Span {
 	name := fmt.Sprintf("%s (attempt %s)", spanName(s.Path), s.Data.try.word)
 	if s.Data.try.word == fallback {
@@ -138,7 +138,7 @@ func (t try) attributes() []*commonpb.KeyValue {
 	return list
 }
 
-// make is what all spans have.
+// make returns a span with what all spans have in common.
 func (r *run) make(id, parent [8]byte, name string, start, end time.Time, o outcome) *tracepb.Span {
 	if end.Before(start) { // the clock was set back
 		end = start
@@ -155,9 +155,9 @@ func (r *run) make(id, parent [8]byte, name string, start, end time.Time, o outc
 
 func (r *run) send(s *tracepb.Span) { r.out.add(s) }
 
-// spanName is what a step's span is called: the last part of its path. The items of a
-// loop have one name, for names are what traces are grouped and counted by; which item
-// it is, is an attribute.
+// spanName returns the name of a step's span: the last part of its path. All items of a
+// loop have one name, because traces are grouped and counted by name; an attribute
+// identifies the item.
 func spanName(path dag.ID) string {
 	base := string(path.Base())
 	if i := strings.IndexByte(base, '['); i > 0 {
@@ -186,14 +186,15 @@ func events(notes []note) []*tracepb.Span_Event {
 	return list
 }
 
-// maxText bounds the text of an attribute, in bytes: an item's key may be any length.
+// maxText is the maximum length of an attribute's text, in bytes: the key of an item can
+// have any length.
 const maxText = 1024
 
 func text(key, value string) *commonpb.KeyValue {
 	if len(value) > maxText {
 		value = value[:maxText]
 	}
-	value = strings.ToValidUTF8(value, "\uFFFD") // protobuf takes nothing else
+	value = strings.ToValidUTF8(value, "\uFFFD") // protobuf requires UTF-8
 	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: value}}}
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// Tracer makes and sends the spans of runs, and tells steps their trace context. It is
-// a dag.Sink for an engine, with any number of runs at once.
+// Tracer makes and sends the spans of runs, and gives steps their trace context. It is a
+// dag.Sink for an engine with any number of concurrent runs.
 type Tracer struct {
 	about func(run string) About
 	out   *sender // nil: nothing is sent
@@ -17,32 +17,31 @@ type Tracer struct {
 	runs map[string]*run
 }
 
-// Options are what a Tracer is told of its program.
+// Options configures a Tracer.
 type Options struct {
 	Version string // of the program
-	// About answers for a run that begins, or is taken up, when its first event comes.
-	// It is called from the goroutine that owns the run.
+	// About describes a run. It is called at the first event after the run was started or
+	// resumed, from the goroutine that owns the run.
 	About func(run string) About
-	// Warn, where set, is called once, from any goroutine, when spans are lost for the
-	// first time.
+	// Warn, if set, is called once, from any goroutine, when spans are lost for the first
+	// time.
 	Warn func(error)
 }
 
-// About is a run as a trace shows it.
+// About describes a run for its trace.
 type About struct {
 	Tool string
-	// Parent and State are the TRACEPARENT and TRACESTATE that the run began with, ""
-	// for none. One that is not valid counts as none; one that is not sampled keeps the
-	// run from being sent.
+	// Parent and State are the TRACEPARENT and TRACESTATE that the run was started with, ""
+	// for none. An invalid parent counts as none. A run whose parent is not sampled is not
+	// sent.
 	Parent, State string
-	Links         []Context // spans the run has to do with: of the run it tries again, say
-	// Past are the events on record of a run that is taken up, those that come through
-	// the sink left out.
+	Links         []Context // spans related to the run, for example of the run that it retries
+	// Past are the recorded events of a resumed run, without those that the sink receives.
 	Past []dag.Event
 }
 
-// New makes a Tracer. Without settings it sends nothing, and only passes on the contexts
-// that runs came with. Close must follow.
+// New creates a Tracer. Without settings it sends nothing, and only passes on the contexts
+// that runs were started with. The caller must call Close.
 func New(s *Settings, o Options) *Tracer {
 	t := &Tracer{about: o.About, runs: map[string]*run{}}
 	if s != nil {
@@ -51,16 +50,16 @@ func New(s *Settings, o Options) *Tracer {
 	return t
 }
 
-// Close sends what there is still to send, until ctx ends. Spans that have not ended are
-// not sent: another process may take the run up and end them.
+// Close sends the remaining spans, until ctx ends. Spans that have not ended are not sent:
+// another process may resume the run and end them.
 func (t *Tracer) Close(ctx context.Context) {
 	if t.out != nil {
 		t.out.close(ctx)
 	}
 }
 
-// Emit takes an event in. A run that is taken up is met anew: others may have had it
-// since.
+// Emit processes an event. The state of a resumed run is built anew, because other
+// processes may have executed it in between.
 func (t *Tracer) Emit(e dag.Event) {
 	t.mu.Lock()
 	r := t.runs[e.Run]
@@ -79,17 +78,17 @@ func (t *Tracer) Emit(e dag.Event) {
 	}
 }
 
-// Leave forgets a run that its engine is done with, and that may not have ended: another
-// may go on with it.
+// Leave removes a run that the engine has finished with. The run may not have ended:
+// another process may resume it.
 func (t *Tracer) Leave(run string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.runs, run)
 }
 
-// Trace is flowrun.Config.Trace: the context for what a step starts in the try that is
-// under way. It is that of the try's own span where spans are sent, else the one the run
-// came with.
+// Trace implements flowrun.Config.Trace. It returns the context for what a step starts in
+// its current attempt: that of the attempt's span if spans are sent, otherwise the one that
+// the run was started with.
 func (t *Tracer) Trace(run string, step dag.ID, _ int) (parent, state string) {
 	t.mu.Lock()
 	r := t.runs[run]
