@@ -110,7 +110,7 @@ func (s *step) finished(res *dag.Result) {
 			s.cacheHits.Inc()
 		}
 	case dag.Succeeded, dag.Failed, dag.TimedOut:
-		if !res.Started.IsZero() { // otherwise only its condition or its expansion failed
+		if !res.Started.IsZero() { // zero if the step failed before its first attempt
 			s.duration.Observe(seconds(res.Ended.Sub(res.Started)))
 		}
 	}

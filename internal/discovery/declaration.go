@@ -11,20 +11,21 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Declaration is one tool that was told of.
+// Declaration is one tool that the command printed.
 type Declaration struct {
 	Name        string
 	Description string
-	Schema      *tool.JSONSchema // of its parameters, which are those of an object
+	Schema      *tool.JSONSchema // of its parameters; the schema of an object
 }
 
-// maxWarned is how many declarations are complained of one by one.
+// maxWarned is how many ignored declarations are reported one by one.
 const maxWarned = 20
 
-// Read reads what a command printed: a JSON array of declarations. An item is a
+// Read parses what a command printed: a JSON array of declarations. An item is a
 // declaration, {"function_declarations": [...]}, {"functionDeclarations": [...]} or
-// {"type": "function", "function": {...}}. Of several with one name the first counts. The
-// warnings say what was left out; the error is that there is no such array.
+// {"type": "function", "function": {...}}. Of several declarations with one name the first
+// is used. The warnings say which ones were ignored. It returns an error if the text is not
+// such an array.
 func Read(printed []byte) (list []Declaration, warnings []string, err error) {
 	items, err := array(printed)
 	if err != nil {
@@ -40,7 +41,7 @@ func Read(printed []byte) (list []Declaration, warnings []string, err error) {
 	return r.list, r.warnings, nil
 }
 
-// array is the items of the one array that was printed.
+// array returns the items of the printed array.
 func array(printed []byte) (items []json.RawMessage, err error) {
 	const expected = "expected a JSON array of declarations"
 	text := bytes.TrimSpace(bytes.TrimPrefix(printed, []byte("\ufeff")))
@@ -59,7 +60,7 @@ func array(printed []byte) (items []json.RawMessage, err error) {
 	return items, nil
 }
 
-// beginning is how a text begins, quoted.
+// beginning returns the start of a text, quoted.
 func beginning(text []byte) string {
 	const most = 60
 	s := strings.ToValidUTF8(string(text[:min(len(text), most)]), "")
@@ -74,7 +75,7 @@ type reader struct {
 	list     []Declaration
 	names    map[string]bool
 	warnings []string
-	unsaid   int // warnings beyond mostWarned
+	unsaid   int // warnings beyond maxWarned
 }
 
 func (r *reader) warn(where, format string, args ...any) {
@@ -85,7 +86,7 @@ func (r *reader) warn(where, format string, args ...any) {
 	r.warnings = append(r.warnings, where+" was ignored: "+fmt.Sprintf(format, args...))
 }
 
-// object is the members of a JSON object; nil for what is none, or is null.
+// object returns the members of a JSON object; nil for another value or null.
 func object(text json.RawMessage) map[string]json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(text, &members) != nil {
@@ -140,7 +141,7 @@ func (r *reader) declaration(where string, members map[string]json.RawMessage) {
 		r.warn(where, "an earlier declaration has the same name")
 		return
 	}
-	json.Unmarshal(members["description"], &d.Description) // without one it is called all the same
+	json.Unmarshal(members["description"], &d.Description) // a missing or invalid description is no error
 	var err error
 	if d.Schema, err = schemaOf(members); err != nil {
 		r.warn(where, "%v", err)

@@ -11,30 +11,31 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Bounds of the command that tells of tools.
+// Limits of the command that lists tools.
 const (
-	Limit           = 10 * time.Second // for all of it
-	MaxDeclarations = 10 << 20         // bytes on each of its streams
+	Limit           = 10 * time.Second // for the whole command
+	MaxDeclarations = 10 << 20         // bytes of each of its streams
 )
 
-// Config says which commands there are. Both are cut into words by the quoting of shells,
-// and no shell sees them.
+// Config names the commands. Both are split into words by the quoting rules of shells, but
+// run without a shell.
 type Config struct {
 	DiscoveryCommand string // prints the declarations
 	CallCommand      string // calls a tool, whose name is added as the last word
-	Dir              string // where both start: the root of the project
-	StderrFails      bool   // whatever CallCommand prints as an error is a failure
+	Dir              string // working directory of both: the root of the project
+	StderrFails      bool   // a call fails if it prints to standard error
 }
 
-// Check says what is wrong with the words of a command.
+// Check returns an error if the words of a command cannot be parsed.
 func Check(command string) error {
 	_, err := expr.Words(command)
 	return err
 }
 
-// Discover asks for tools. The warnings say which declarations were left out, and why. The
-// error is why there are none at all; it is context.Cause(ctx) where ctx ended first.
-// Whatever the command has started has ended when Discover returns.
+// Discover runs the discovery command and returns its tools. The warnings say which
+// declarations were ignored, and why. The error says why there are no tools at all; it is
+// context.Cause(ctx) if ctx ended first. All processes of the command have ended when
+// Discover returns.
 func Discover(ctx context.Context, c Config) (tools []*tool.Definition, warnings []string, err error) {
 	ask, err := expr.Words(c.DiscoveryCommand)
 	if err != nil {
@@ -61,7 +62,7 @@ func Discover(ctx context.Context, c Config) (tools []*tool.Definition, warnings
 	return tools, warnings, nil
 }
 
-// definition is the declared tool.
+// definition returns the definition of the declared tool.
 func (d Declaration) definition(c Config, call []string) *tool.Definition {
 	return tool.ProgramTool(d.Name, d.Description, d.Schema, tool.ProgramCall{Argv: append(slices.Clone(call), d.Name), Dir: c.Dir, StderrFails: c.StderrFails})
 }

@@ -1,15 +1,14 @@
-// Package discovery finds tools by a command that tells of them, which another command
-// calls.
+// Package discovery gets tools from a command that lists them. A second command calls them.
 //
 // # The model
 //
-// [Discover] starts the first command once, without a shell and within bounds ([Limit],
-// [MaxDeclarations]), and reads what it printed: a JSON array of declarations, in any of the forms that
-// providers of models use ([Read]). Of each comes a tool.Definition whose one step starts
-// the second command with the tool's name as its last argument. From there on it is a tool
-// like any other; the root package runs it.
+// [Discover] starts the first command once, without a shell and with limits ([Limit],
+// [MaxDeclarations]), and reads what it printed: a JSON array of declarations, in any of the
+// formats that providers of models use ([Read]). Each becomes a tool.Definition with one
+// step, which starts the second command with the tool's name as its last argument. It is then
+// a tool like any other; the root package runs it.
 //
-// What the command says is data. A declaration that is no good is left out with a reason
-// and does not harm its neighbours, and a description is shown, never followed. Whether a
-// command may be started at all is not decided here.
+// The output of the command is data. An invalid declaration is ignored with a reason and does
+// not affect the others, and a description is shown, never followed. Whether a command may be
+// started at all is decided elsewhere.
 package discovery

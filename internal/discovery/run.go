@@ -19,13 +19,13 @@ import (
 
 const (
 	grace    = time.Second // between TERM and KILL
-	holdTime = time.Second // for what keeps a stream open and could not be ended
+	holdTime = time.Second // for a process that keeps a stream open and could not be stopped
 	step     = "@discovery"
-	told     = 500 // bytes of its errors that stand in a message
+	told     = 500 // bytes of standard error that are quoted in a message
 )
 
-// run starts a command and answers what it printed. It reads nothing, and whatever it
-// leaves running is ended.
+// run starts a command and returns what it printed. Its standard input is empty. Processes
+// that it leaves behind are stopped.
 func run(ctx context.Context, argv []string, dir string) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, Limit, fmt.Errorf("it did not exit within %v", Limit))
 	defer cancel()
@@ -53,7 +53,7 @@ func run(ctx context.Context, argv []string, dir string) ([]byte, error) {
 	stdout.end()
 	stderr.end()
 	if err == nil {
-		err = context.Cause(ctx) // it may have printed too much with its last breath
+		err = context.Cause(ctx) // the command may have printed too much just before it exited
 	}
 	switch {
 	case err != nil && ctx.Err() == nil: // it never ran
@@ -68,13 +68,14 @@ func run(ctx context.Context, argv []string, dir string) ([]byte, error) {
 	return stdout.text, nil
 }
 
-// start runs a program to its end, or to that of ctx, and ends what it leaves.
+// start runs a program until it exits or ctx ends, and stops the processes that it leaves
+// behind.
 func start(ctx context.Context, argv []string, dir string, files [3]*os.File, begun func()) (exit proc.Exit, err error) {
 	path, err := find(argv[0], dir)
 	if err != nil {
 		return exit, err
 	}
-	mark := procid.Mark(step+rand.Text(), 1) // its own: by the mark everything is found that is to end
+	mark := procid.Mark(step+rand.Text(), 1) // unique, because the processes to stop are found by the mark
 	host := proc.Open(mark)
 	defer func() {
 		_, closeErr := host.Close(context.WithoutCancel(ctx), 0)
@@ -92,7 +93,7 @@ func start(ctx context.Context, argv []string, dir string, files [3]*os.File, be
 	return exit, err
 }
 
-// find is the file of a program. A path counts from dir.
+// find returns the file of a program. A relative path is relative to dir.
 func find(name, dir string) (string, error) {
 	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
 		if !filepath.IsAbs(name) {
@@ -107,7 +108,7 @@ func find(name, dir string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// said is the beginning of what a command printed as errors, for the end of a message.
+// said quotes the beginning of standard error, for the end of a message.
 func said(text []byte) string {
 	s := strings.TrimSpace(strings.ToValidUTF8(string(text[:min(len(text), told)]), ""))
 	if s == "" {
@@ -119,13 +120,13 @@ func said(text []byte) string {
 	return "; it printed " + strconv.Quote(s)
 }
 
-// stream is one of the command's streams, and what came out of it.
+// stream is one of the command's streams, and what was read from it.
 type stream struct {
 	name     string
 	from, to *os.File
-	text     []byte // once done is closed
+	text     []byte // valid when done is closed
 	done     chan struct{}
-	stop     context.CancelCauseFunc // ends the command that prints too much
+	stop     context.CancelCauseFunc // stops a command that prints too much
 }
 
 func newStream(name string, stop context.CancelCauseFunc) (*stream, error) {
@@ -136,7 +137,7 @@ func newStream(name string, stop context.CancelCauseFunc) (*stream, error) {
 	return &stream{name: name, from: from, to: to, stop: stop}, nil
 }
 
-// listen reads the stream from now on.
+// listen starts to read the stream.
 func (s *stream) listen() {
 	s.to.Close()
 	s.done = make(chan struct{})
@@ -145,12 +146,12 @@ func (s *stream) listen() {
 		s.text, _ = io.ReadAll(io.LimitReader(s.from, MaxDeclarations+1))
 		if len(s.text) > MaxDeclarations {
 			s.stop(fmt.Errorf("it printed more than %d MB of %s", MaxDeclarations>>20, s.name))
-			s.from.Close() // so that it cannot wait for somebody to read on
+			s.from.Close() // so that the command does not block on writing
 		}
 	}()
 }
 
-// end waits for what is still to be read of a command that has ended.
+// end waits for the rest of the output of a command that has exited.
 func (s *stream) end() {
 	if s.done == nil {
 		return
@@ -158,7 +159,7 @@ func (s *stream) end() {
 	s.from.SetReadDeadline(time.Now().Add(holdTime))
 	select {
 	case <-s.done:
-	case <-time.After(2 * holdTime): // where a pipe has no deadlines
+	case <-time.After(2 * holdTime): // for pipes that do not support deadlines
 		s.from.Close()
 		<-s.done
 	}

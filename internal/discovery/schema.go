@@ -11,17 +11,17 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// schemaKeys are where declarations have the schema of their parameters.
+// schemaKeys are the keys under which declarations have the schema of their parameters.
 var schemaKeys = []string{"parametersJsonSchema", "parameters", "inputSchema", "input_schema"}
 
-// Bounds of a schema.
+// Limits of a schema.
 const (
 	largestSchema = 1 << 20 // bytes
-	deepest       = 100     // schemas in schemas
+	deepest       = 100     // nesting depth
 )
 
-// schemaOf is the schema of a declaration: the first of the keys that has an object. A
-// declaration without one has no parameters.
+// schemaOf returns the schema of a declaration: the first of the keys that has an object. A
+// declaration without a schema has no parameters.
 func schemaOf(members map[string]json.RawMessage) (*tool.JSONSchema, error) {
 	text := json.RawMessage(`{"type":"object","properties":{}}`)
 	for _, key := range schemaKeys {
@@ -48,18 +48,18 @@ func schemaOf(members map[string]json.RawMessage) (*tool.JSONSchema, error) {
 	return schema, nil
 }
 
-// Where schemas stand in a schema: by itself, in a list, or by names.
+// The keys under which a schema contains schemas: a single one, a list, or a map by name.
 var (
 	holdsSchema  = []string{"items", "additionalProperties", "additionalItems", "contains", "propertyNames", "not", "if", "then", "else", "unevaluatedItems", "unevaluatedProperties"}
 	holdsList    = []string{"anyOf", "oneOf", "allOf", "prefixItems", "items"}
 	holdsSchemas = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
 )
 
-// types are those of JSON Schema, as some providers write them.
+// types are the types of JSON Schema in upper case, as some providers write them.
 var types = []string{"STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL"}
 
-// folded is a schema with the upper-case types of Gemini's form as JSON Schema has them.
-// Everything else stays as it is written: the order of properties and the digits of
+// folded returns a schema with the upper-case types of Gemini's format changed to those of
+// JSON Schema. Everything else stays as written: the order of properties and the digits of
 // numbers.
 func folded(text json.RawMessage, depth int) (json.RawMessage, error) {
 	if depth > deepest {
@@ -91,7 +91,8 @@ func foldedType(value json.RawMessage) (json.RawMessage, error) {
 	return value, nil
 }
 
-// members is a JSON object with its values changed, in its order; what is none stays.
+// members changes the values of a JSON object and keeps their order; any other value is
+// returned unchanged.
 func members(text json.RawMessage, change func(key string, value json.RawMessage) (json.RawMessage, error)) (json.RawMessage, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -123,7 +124,7 @@ func members(text json.RawMessage, change func(key string, value json.RawMessage
 	return append(out, '}'), nil
 }
 
-// elements is a JSON array with its elements changed.
+// elements changes the elements of a JSON array.
 func elements(text json.RawMessage, change func(json.RawMessage) (json.RawMessage, error)) (json.RawMessage, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.Token() // [
@@ -141,7 +142,7 @@ func elements(text json.RawMessage, change func(json.RawMessage) (json.RawMessag
 	return append(out, ']'), nil
 }
 
-// next is the next value of a decoder, changed.
+// next decodes the next value and changes it.
 func next(d *json.Decoder, change func(json.RawMessage) (json.RawMessage, error)) (json.RawMessage, error) {
 	var value json.RawMessage
 	if err := d.Decode(&value); err != nil {

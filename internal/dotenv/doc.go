@@ -1,20 +1,19 @@
-// Package dotenv reads files of environment variables: .env files, by the rules
-// that Docker Compose documents for them.
+// Package dotenv reads .env files, which set environment variables, by the rules that Docker
+// Compose documents for them.
 //
-// A file is lines of NAME=VALUE. "export " may stand in front, blanks may stand
-// around "=", and empty lines and lines that begin with # mean nothing. A value is
-// written in one of three ways:
+// A file consists of lines NAME=VALUE. "export " may precede the name, spaces may surround
+// "=", and empty lines and lines that start with # are ignored. A value has one of three
+// forms:
 //
-//	A=plain text # comment     up to the end of the line, or to a # after a blank
-//	B='as it is'               nothing but \' is special; may have several lines
+//	A=plain text # comment     up to the end of the line, or to a # after a space
+//	B='as it is'               only \' is an escape; may have several lines
 //	C="with \n and ${A}"       \n \r \t \" \\ \$ are escapes; may have several lines
 //
-// Outside single quotes ${NAME} and $NAME stand for a variable of the file further
-// up, else for one of the surroundings; a name that is neither is empty, with a
-// warning. A $ before anything else is a $. Nothing is ever run.
+// Outside of single quotes, ${NAME} and $NAME are replaced by a variable set further up in
+// the file, otherwise by one of the environment. An unset name is replaced by nothing, with a
+// warning. A $ before anything else is literal. Nothing is ever executed.
 //
-// The last of two variables with one name counts, with a warning. A byte order mark
-// and line ends of Windows are taken off. Everything that is wrong with a file is
-// told at once, each with its place, and never with a value: a line that is no
-// variable may be part of a secret.
+// If a name occurs twice, the last value applies, with a warning. A byte order mark and
+// Windows line ends are removed. All problems of a file are reported together, each with its
+// location and never with a value: an invalid line may be part of a secret.
 package dotenv

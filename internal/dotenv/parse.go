@@ -9,13 +9,13 @@ import (
 // Var is one variable.
 type Var struct{ Name, Value string }
 
-// maxProblems bounds what is told of one file.
+// maxProblems is the maximum number of problems reported for one file.
 const maxProblems = 100
 
-// Parse reads the text of the named file; the file is not opened. outer answers
-// variables that the file itself does not have; nil has none. The variables come in
-// the order in which their names first stand, each once. Where the Problems hold an
-// error (see Err) they are only what could be read.
+// Parse parses the text of the named file; it does not open the file. outer returns
+// variables that the file does not set; nil returns none. Each variable is returned once,
+// in the order of first occurrence. If the Problems contain an error (see Err), the
+// variables are incomplete.
 func Parse(file, text string, outer func(name string) (string, bool)) ([]Var, Problems) {
 	p := &parser{file: file, src: strings.TrimPrefix(text, "\ufeff"), outer: outer, index: map[string]int{}}
 	if at := strings.IndexByte(p.src, 0); at >= 0 {
@@ -30,13 +30,13 @@ func Parse(file, text string, outer func(name string) (string, bool)) ([]Var, Pr
 
 type parser struct {
 	file, src string
-	at        int // what is read next
+	at        int // position of the next byte to read
 	outer     func(string) (string, bool)
 
 	vars     []Var
 	index    map[string]int // of vars, by name
-	size     int            // of all values
-	full     bool           // MaxSize is reached
+	size     int            // of all values, in bytes
+	full     bool           // MaxSize is exceeded
 	problems Problems
 }
 
@@ -53,8 +53,8 @@ func (p *parser) problem(at int, warning bool, format string, args ...any) {
 func (p *parser) fail(at int, format string, args ...any) { p.problem(at, false, format, args...) }
 func (p *parser) warn(at int, format string, args ...any) { p.problem(at, true, format, args...) }
 
-// line reads one variable, or a line without one. After a problem it goes on with
-// the next line.
+// line reads one variable, or a line without one. After a problem it continues with the
+// next line.
 func (p *parser) line() {
 	p.blanks()
 	if p.ends() || p.peek() == '#' {
@@ -76,7 +76,7 @@ func (p *parser) line() {
 	p.set(at, name, value)
 }
 
-// export goes past the word where it stands in front of a name.
+// export skips the word export in front of a name.
 func (p *parser) export() {
 	rest, ok := strings.CutPrefix(p.src[p.at:], "export")
 	if name := strings.TrimLeft(rest, " \t"); ok && len(name) < len(rest) && !strings.HasPrefix(name, "=") {
@@ -84,7 +84,7 @@ func (p *parser) export() {
 	}
 }
 
-// name reads NAME, the sign after it, and the blanks around that.
+// name reads NAME and =, and the spaces around them.
 func (p *parser) name() (string, bool) {
 	at := p.at
 	n := nameLength(p.src[at:])
@@ -104,7 +104,7 @@ func (p *parser) name() (string, bool) {
 	return "", false
 }
 
-// value reads what stands after "=", and the rest of the line.
+// value reads the value after "=", and the rest of the line.
 func (p *parser) value() (string, bool) {
 	start := p.at
 	p.blanks()
@@ -129,8 +129,8 @@ func (p *parser) value() (string, bool) {
 	return value, true
 }
 
-// plain reads a value without quotes. blank says that one stands before it, after
-// which a # begins a comment.
+// plain reads a value without quotes. blank reports that a space precedes it, so that a #
+// starts a comment.
 func (p *parser) plain(blank bool) string {
 	end := p.at
 	for ; end < len(p.src) && p.src[end] != '\n'; end++ {
@@ -153,11 +153,11 @@ func (p *parser) plain(blank bool) string {
 	return b.String()
 }
 
-// escapes are what follows a backslash in double quotes; before anything else a
-// backslash is one.
+// escapes maps the bytes after a backslash in double quotes to their meaning. Before any
+// other byte a backslash is literal.
 var escapes = map[byte]string{'n': "\n", 'r': "\r", 't': "\t", '"': `"`, '\\': `\`, '$': "$"}
 
-// quoted reads a value in quotes, and is false where they are not closed.
+// quoted reads a value in quotes. It reports false if they are not closed.
 func (p *parser) quoted(quote byte) (string, bool) {
 	var b strings.Builder
 	for p.at++; p.at < len(p.src) && !p.full; {
@@ -169,7 +169,7 @@ func (p *parser) quoted(quote byte) (string, bool) {
 		case c == quote:
 			p.at++
 			return b.String(), true
-		case c == '\r' && next == '\n': // the line end of Windows
+		case c == '\r' && next == '\n': // Windows line end
 			p.at++
 		case c == '\\' && quote == '\'' && next == '\'':
 			p.add(&b, "'")
@@ -187,7 +187,8 @@ func (p *parser) quoted(quote byte) (string, bool) {
 	return "", p.full
 }
 
-// add puts text into a value. Variables that name each other grow fast.
+// add appends text to a value, up to MaxSize. The limit is needed because variables that
+// contain others grow fast.
 func (p *parser) add(b *strings.Builder, text string) {
 	if p.size += len(text); p.size > MaxSize {
 		if !p.full {
@@ -199,7 +200,7 @@ func (p *parser) add(b *strings.Builder, text string) {
 	b.WriteString(text)
 }
 
-// expand reads a $ and what belongs to it, up to end, and answers what it stands for.
+// expand reads a $ and its name, up to end, and returns the value.
 func (p *parser) expand(end int) string {
 	at := p.at
 	rest := p.src[at+1 : end]
@@ -244,7 +245,7 @@ func (p *parser) set(at int, name, value string) {
 	p.vars = append(p.vars, Var{name, value})
 }
 
-// peek is the next byte, 0 at the end.
+// peek returns the next byte, 0 at the end.
 func (p *parser) peek() byte {
 	if p.at < len(p.src) {
 		return p.src[p.at]
@@ -252,7 +253,7 @@ func (p *parser) peek() byte {
 	return 0
 }
 
-// ends says whether the line ends here.
+// ends reports whether the line ends here.
 func (p *parser) ends() bool {
 	rest := p.src[p.at:]
 	return rest == "" || rest[0] == '\n' || strings.HasPrefix(rest, "\r\n") || rest == "\r"
@@ -275,7 +276,7 @@ func (p *parser) skipLine() {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
-// nameLength is the length of the name that s begins with, 0 for none.
+// nameLength returns the length of the name at the start of s, 0 for none.
 func nameLength(s string) int {
 	for i := range len(s) {
 		c := s[i]

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// Problem is something wrong with a file. It holds no text of the file but names of
+// Problem is a problem of a file. It contains no text of the file except names of
 // variables.
 type Problem struct {
-	File      string // as it was given to Parse
-	Line, Col int    // from 1; Col counts characters
-	Warning   bool   // the file can be used all the same
+	File      string // as passed to Parse
+	Line, Col int    // start at 1; Col counts characters
+	Warning   bool   // the file can be used nevertheless
 	Message   string
 }
 
@@ -18,8 +18,8 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Col, p.Message)
 }
 
-// Problems is everything wrong with a file, in order. It is an error where one of
-// them is no warning; see Err.
+// Problems lists the problems of a file, in order. It is an error if one of them is not a
+// warning; see Err.
 type Problems []Problem
 
 func (ps Problems) Error() string {
@@ -30,7 +30,7 @@ func (ps Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Err is the problems that keep the file from being used, nil when there are none.
+// Err returns the problems that make the file unusable, nil if there are none.
 func (ps Problems) Err() error {
 	var bad Problems
 	for _, p := range ps {
@@ -44,7 +44,7 @@ func (ps Problems) Err() error {
 	return bad
 }
 
-// Warnings are the other ones.
+// Warnings returns the problems that are warnings.
 func (ps Problems) Warnings() (list Problems) {
 	for _, p := range ps {
 		if p.Warning {

@@ -7,17 +7,17 @@ import (
 	"os"
 )
 
-// MaxSize bounds a file and what its values come to, in bytes.
+// MaxSize is the maximum size of a file, and of all its values, in bytes.
 const MaxSize = 1 << 20
 
-// Read is the text of a file. Errors: fs.ErrNotExist inside, where there is none;
-// what is no regular file (reading a pipe could wait for ever) or larger than
-// MaxSize is refused.
+// Read returns the text of a file. The error wraps fs.ErrNotExist if there is none. It
+// rejects a file that is not regular, because reading a pipe could block forever, and one
+// larger than MaxSize.
 func Read(path string) (string, error) {
 	return ReadBounded(path, MaxSize)
 }
 
-// ReadBounded is Read with a bound of its own, in bytes.
+// ReadBounded is Read with another maximum size, in bytes.
 func ReadBounded(path string, most int64) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -20,9 +20,9 @@ import (
 	"github.com/flowrun/flowrun/internal/procid"
 )
 
-// command starts the rule's command. It gets the run on its standard input, and the
-// little that most want to know in its environment; what it prints is dropped. What it
-// leaves running is ended with it.
+// command starts the rule's command. The command gets the run on its standard input, and
+// the most important facts in its environment. Its output is discarded. Processes that it
+// leaves behind are stopped.
 func (s Settings) command(ctx context.Context, r Rule, o Outcome) (err error) {
 	argv, err := expr.Words(r.Command)
 	if err != nil {
@@ -52,7 +52,7 @@ func (s Settings) command(ctx context.Context, r Rule, o Outcome) (err error) {
 		return err
 	}
 	defer null.Close()
-	mark := procid.Mark(o.Result.ID+"@notice", 1) // none of the run's own: who takes that up leaves it alone
+	mark := procid.Mark(o.Result.ID+"@notice", 1) // not the run's own mark, so that whoever resumes the run does not stop this process
 	host := proc.Open(mark)
 	defer func() {
 		_, closeErr := host.Close(context.WithoutCancel(ctx), 0)
@@ -76,7 +76,8 @@ func (s Settings) command(ctx context.Context, r Rule, o Outcome) (err error) {
 	return nil
 }
 
-// confined is what to start so that the command has the rights of its tool's steps.
+// confined returns what to start so that the command has the same privileges as its tool's
+// steps.
 func (r Rule) confined(path string, argv []string, run string) (string, []string, error) {
 	switch {
 	case r.Contained:
@@ -91,7 +92,7 @@ func (r Rule) confined(path string, argv []string, run string) (string, []string
 	return path, argv, nil
 }
 
-// environ is what the command finds in its environment.
+// environ returns the environment of the command.
 func (s Settings) environ(o Outcome, mark string) []string {
 	r := o.Result
 	own := map[string]string{
@@ -110,7 +111,7 @@ func (s Settings) environ(o Outcome, mark string) []string {
 	return env
 }
 
-// programOf is all that is shown of a command: what follows the program may be secret.
+// programOf returns the only part of a command that is shown: its arguments may be secret.
 func programOf(command string) string {
 	argv, err := expr.Words(command)
 	if err != nil {
@@ -119,7 +120,7 @@ func programOf(command string) string {
 	return argv[0]
 }
 
-// program is the file of a program. A path counts from Dir.
+// program returns the file of a program. A relative path is relative to Dir.
 func (s Settings) program(name string) (string, error) {
 	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
 		return s.path(name), nil
@@ -131,7 +132,8 @@ func (s Settings) program(name string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// inputFile is a file to read a text from. The caller closes and removes it.
+// inputFile returns a file with the text, to be read from its start. The caller closes and
+// removes it.
 func inputFile(text []byte) (*os.File, error) {
 	f, err := os.CreateTemp("", "flowrun-notice-*") // 0600
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// Schema names the document that is posted.
+// Schema is the name of the document that is posted.
 const Schema = "flowrun/notice.v1"
 
-// document is what is posted. Chat programs show text.
+// document is the body of a post. Chat programs show the field text.
 type document struct {
 	Schema string          `json:"schema"`
 	Event  Event           `json:"event"`
@@ -20,11 +20,11 @@ type document struct {
 	Run    json.RawMessage `json:"run"` // flowrun/run.v1
 }
 
-// maxDocument bounds a post: receivers refuse what is much larger.
+// maxDocument is the maximum size of a post in bytes: receivers reject much larger ones.
 const maxDocument = 1 << 20
 
-// body is the document as it is posted. Of the run's streams it has the beginnings;
-// where that is too much, nothing; then no steps, and last no parameters.
+// body encodes the document. It contains the beginnings of the run's streams. If it is too
+// large, it omits first the streams, then the steps, then the parameters.
 func (o Outcome) body() ([]byte, error) {
 	run := o.Result.Brief(dag.InlineLimit)
 	for _, less := range []func(){

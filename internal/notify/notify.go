@@ -1,16 +1,16 @@
-// Package notify tells people and programs how runs ended, or that one waits for
-// somebody: it starts a command, or posts to an address.
+// Package notify tells people and programs how a run ended, or that a run waits for an
+// answer: it starts a command, or posts to a URL.
 //
 // # The model
 //
-// An [Outcome] is what there is to tell: a run, and the [Event] that it is. A [Rule]
-// says which events somebody wants to hear of, and how. [Send] picks the rules that
-// want an outcome and carries them out, side by side and bounded in time.
+// An [Outcome] is a run and the [Event] to report about it. A [Rule] says which events to
+// report, and how. [Send] selects the rules for an outcome and carries them out
+// concurrently, with a time limit.
 //
-// A notice never changes what it tells of. It is sent at most once: a receiver that
-// answered is not asked again, and an engine that dies before it was sent does not
-// make up for it later. What could not be sent comes back as a [Trouble], for those
-// who can say so.
+// A notification never changes the run. It is delivered at most once: after a response a
+// post is not repeated, and if flowrun is killed before it was sent, it is not sent later.
+// A notification that could not be sent is returned as a [Trouble], which the caller can
+// report.
 package notify
 
 import (
@@ -26,25 +26,25 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// Event is what a notice is about.
+// Event is the subject of a notification.
 type Event string
 
-// The events. Always is for rules only.
+// The events. Always is valid only in rules.
 const (
 	Success   Event = "success"
-	Failure   Event = "failure"   // it failed, or took too long
-	Recovery  Event = "recovery"  // it succeeded where it failed the time before
-	Waiting   Event = "waiting"   // it waits for somebody
-	Cancelled Event = "cancelled" // somebody stopped it
+	Failure   Event = "failure"   // the run failed or timed out
+	Recovery  Event = "recovery"  // it succeeded after the run before it had failed
+	Waiting   Event = "waiting"   // it waits for a person
+	Cancelled Event = "cancelled" // a person stopped it
 	Always    Event = "always"    // all of these
 )
 
-// defaults are the events of a rule that names none: what somebody should know.
+// defaults are the events of a rule that names none.
 var defaults = []Event{Failure, Recovery, Waiting}
 
-// Of is the event that the end of a run is. before is how the last run of the tool
-// that came to an end ended, Pending where there was none. "" is none: nothing is told
-// of a run that was interrupted, because it is to go on.
+// Of returns the event for the end of a run. before is the status of the tool's last run
+// that ended, Pending if there was none. Of returns "" if nothing is to be reported, as for
+// an interrupted run, which will be resumed.
 func Of(now, before dag.Status) Event {
 	switch now {
 	case dag.Succeeded:
@@ -64,17 +64,17 @@ func Of(now, before dag.Status) Event {
 
 func failed(s dag.Status) bool { return s == dag.Failed || s == dag.TimedOut }
 
-// Outcome is what there is to tell. A run that broke off, because the engine could not go
-// on with it, is Interrupted and told as a Failure.
+// Outcome is what to report. A run that stopped with an error is Interrupted, and is
+// reported as a Failure.
 type Outcome struct {
 	Event  Event
-	Result *flowrun.Result // holds nothing secret
+	Result *flowrun.Result // contains no secret
 }
 
-// longestDetail is how much of what a run says of itself stands in a line, in characters.
+// longestDetail is the maximum length of a run's message in a line, in characters.
 const longestDetail = 500
 
-// Text is the outcome in one line.
+// Text describes the outcome in one line.
 func (o Outcome) Text() string {
 	r := o.Result
 	text := r.Tool + " " + r.Status.With(r.Notes...)
@@ -102,20 +102,20 @@ func (o Outcome) Text() string {
 	return text + " (run " + r.ID + ")"
 }
 
-// Rule says who is told of which events. One of Command and Webhook is set.
+// Rule says how which events are reported. Either Command or Webhook is set.
 type Rule struct {
-	On      []Event // none: failure, recovery and waiting
-	Command string  // a program and its arguments, in words as run: has them
-	Webhook string  // an address that is posted to; ${NAME} is a variable of Settings.Env
-	// SecretEnv is a variable, SecretFile a path, that holds the secret a post is
-	// signed with. At most one is set.
+	On      []Event // default: failure, recovery and waiting
+	Command string  // a program and its arguments, quoted as in run:
+	Webhook string  // the URL of a post; ${NAME} is a variable of Settings.Env
+	// SecretEnv is the variable, SecretFile the path of the secret that signs a post. At
+	// most one of them is set.
 	SecretEnv, SecretFile string
-	// Reduced starts the command with reduced rights, as the steps of the tool that the
-	// rule is of. Contained refuses it: those steps run in containers.
+	// Reduced starts the command with reduced privileges, like the steps of the rule's
+	// tool. Contained makes the command an error, because those steps run in containers.
 	Reduced, Contained bool
 }
 
-// Wants says whether the rule is for the event.
+// Wants reports whether the rule applies to the event.
 func (r Rule) Wants(e Event) bool {
 	on := r.Events()
 	if e == "" {
@@ -124,7 +124,7 @@ func (r Rule) Wants(e Event) bool {
 	return slices.Contains(on, e) || slices.Contains(on, Always) || e == Recovery && slices.Contains(on, Success)
 }
 
-// Events are those of the rule.
+// Events returns the events of the rule.
 func (r Rule) Events() []Event {
 	if len(r.On) == 0 {
 		return defaults
@@ -132,8 +132,8 @@ func (r Rule) Events() []Event {
 	return r.On
 }
 
-// String is the rule for people: of an address the host alone, since the rest of it
-// may be a secret.
+// String describes the rule to people. Of a URL it shows only the host, because the rest
+// may be secret.
 func (r Rule) String() string {
 	if r.Command != "" {
 		return "command " + programOf(r.Command)
@@ -141,7 +141,7 @@ func (r Rule) String() string {
 	return "webhook " + hostOf(r.Webhook)
 }
 
-// When is the rule's events for people.
+// When lists the rule's events for people.
 func (r Rule) When() string {
 	words := make([]string, len(r.Events()))
 	for i, e := range r.Events() {
@@ -150,11 +150,11 @@ func (r Rule) When() string {
 	return strings.Join(words, ", ")
 }
 
-// Settings are how notices are sent.
+// Settings configures how notifications are sent.
 type Settings struct {
-	Env []string // of commands, K=V, and for ${NAME} in addresses
-	Dir string   // where commands start, and relative paths count from
-	// Home is what ~ stands for at the beginning of a path.
+	Env []string // environment of commands, K=V, and variables for ${NAME} in URLs
+	Dir string   // working directory of commands, and base of relative paths
+	// Home replaces ~ at the start of a path.
 	Home string
 }
 
@@ -169,10 +169,10 @@ func (s Settings) path(written string) string {
 	return written
 }
 
-// Trouble is a notice that was not sent.
+// Trouble is a notification that could not be sent.
 type Trouble struct {
 	Rule Rule
-	Err  error // holds no address and no secret
+	Err  error // contains no URL and no secret
 }
 
 func (t Trouble) Error() string {
@@ -180,14 +180,15 @@ func (t Trouble) Error() string {
 }
 
 const (
-	oneTry   = 10 * time.Second // for a command, and for each try of a post
-	atOnce   = 8                // notices that are sent side by side
+	oneTry   = 10 * time.Second // for a command, and for each attempt of a post
+	atOnce   = 8                // notifications that are sent concurrently
 	maxTries = 3                // of a post
-	longest  = time.Minute      // for all notices of an outcome
+	longest  = time.Minute      // for all notifications of an outcome
 )
 
-// Send sends a notice by every rule that wants the outcome, and answers what could not
-// be sent, in the order of the rules. When ctx ends, or all of it takes more than a minute, it gives up.
+// Send sends a notification by every rule that applies to the outcome. It returns those
+// that could not be sent, in the order of the rules. It gives up when ctx ends, or after a
+// minute in total.
 func Send(ctx context.Context, s Settings, rules []Rule, o Outcome) []Trouble {
 	ctx, cancel := context.WithTimeoutCause(ctx, longest, fmt.Errorf("the notifications took longer than %v in total", longest))
 	defer cancel()
@@ -223,7 +224,7 @@ func (s Settings) send(ctx context.Context, r Rule, o Outcome) error {
 	return s.post(ctx, r, o)
 }
 
-// variable is the last value that Env has for a name.
+// variable returns the last value of a name in Env.
 func (s Settings) variable(name string) (string, bool) {
 	for _, kv := range slices.Backward(s.Env) {
 		if k, v, _ := strings.Cut(kv, "="); k == name {

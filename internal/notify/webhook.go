@@ -20,27 +20,29 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Headers of a post.
+// The headers of a post.
 const (
 	SignatureHeader = "X-Hub-Signature-256" // sha256= and the HMAC-SHA256 of the body, in hexadecimal
 	EventHeader     = "X-Flowrun-Event"
-	DeliveryHeader  = "X-Flowrun-Delivery" // the same for every try, and for no other notice
+	DeliveryHeader  = "X-Flowrun-Delivery" // the same for every attempt, different for every notification
 )
 
-// client keeps no connection and follows no redirect: what a post leads to elsewhere is
-// for a person to look at.
+// client keeps no connection open and follows no redirect: a person must check where a
+// redirect leads.
 var client = &http.Client{
 	Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, ForceAttemptHTTP2: true},
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-// firstPause is between the first two tries of a post; each further pause is twice as long.
+// firstPause is the time between the first two attempts of a post; each further pause is
+// twice as long.
 const firstPause = time.Second
 
-// maxSecret bounds the file that a secret is in.
+// maxSecret is the maximum size of a file with a secret, in bytes.
 const maxSecret = 64 << 10
 
-// post sends a notice to the rule's address, a second and a third time where that can help.
+// post sends a notification to the rule's URL, in up to three attempts if repeating may
+// help.
 func (s Settings) post(ctx context.Context, r Rule, o Outcome) error {
 	address, err := s.address(r.Webhook)
 	if err != nil {
@@ -78,13 +80,14 @@ func (s Settings) post(ctx context.Context, r Rule, o Outcome) error {
 	}
 }
 
-// delivery names a notice that is sent now: a receiver that sees it twice has seen one. A
-// run may wait for somebody more than once.
+// delivery returns the id of a notification that is sent now, so that a receiver can
+// recognize a repetition. The time is part of it, because a run may wait for an answer more
+// than once.
 func (o Outcome) delivery(now time.Time) string {
 	return fmt.Sprintf("%s-%s-%d", o.Result.ID, o.Event, now.UnixMilli())
 }
 
-// postOnce is one try. again says that another may do better.
+// postOnce makes one attempt. again reports that another attempt may succeed.
 func postOnce(ctx context.Context, address string, head http.Header, body []byte) (again bool, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, oneTry, fmt.Errorf("no response within %v", oneTry))
 	defer cancel()
@@ -101,7 +104,7 @@ func postOnce(ctx context.Context, address string, head http.Header, body []byte
 		return true, bare(err)
 	}
 	defer answer.Body.Close()
-	io.CopyN(io.Discard, answer.Body, 4<<10) // many servers count an answer that nobody reads as a failure
+	io.CopyN(io.Discard, answer.Body, 4<<10) // many servers count an unread response as a failure
 	switch code := answer.StatusCode; {
 	case code >= 200 && code < 300:
 		return false, nil
@@ -112,7 +115,7 @@ func postOnce(ctx context.Context, address string, head http.Header, body []byte
 	}
 }
 
-// bare is the error without the address, which may be a secret.
+// bare returns an error without the URL, which may be a secret.
 func bare(err error) error {
 	var request *url.Error
 	if errors.As(err, &request) {
@@ -123,7 +126,7 @@ func bare(err error) error {
 
 var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`) })
 
-// address is the webhook with its variables.
+// address returns the URL of the webhook with its variables replaced.
 func (s Settings) address(written string) (string, error) {
 	var missing error
 	full := variable().ReplaceAllStringFunc(written, func(hole string) string {
@@ -140,7 +143,7 @@ func (s Settings) address(written string) (string, error) {
 	return full, tool.CheckWebhook(full)
 }
 
-// hostOf is all that is shown of an address.
+// hostOf returns the only part of a URL that is shown.
 func hostOf(address string) string {
 	if u, err := url.Parse(address); err == nil && u.Hostname() != "" && !strings.Contains(u.Host, "$") {
 		return u.Host
@@ -151,7 +154,7 @@ func hostOf(address string) string {
 	return "address"
 }
 
-// secret is what a post is signed with, nil for nothing.
+// secret returns the secret that signs a post, nil for none.
 func (s Settings) secret(r Rule) ([]byte, error) {
 	switch {
 	case r.SecretEnv != "":

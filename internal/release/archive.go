@@ -16,9 +16,9 @@ import (
 	"github.com/flowrun/flowrun/internal/atomicfile"
 )
 
-// archive packs a folder, under its own name, into a new file: gzipped tar, or zip where
-// the name ends so. Nothing but names, contents and the date decides over the bytes.
-// The file is there whole or not at all.
+// archive packs a folder, under its own name, into a new file: a gzipped tar, or a zip if
+// the name ends in .zip. The bytes depend only on names, contents and the date. The file is
+// created completely or not at all.
 func archive(file, folder string, date time.Time) error {
 	return atomicfile.File{Path: file, Mode: 0o644, Exact: true}.Write(func(w *os.File) error {
 		switch {
@@ -69,9 +69,9 @@ func packZip(w io.Writer, folder string, date time.Time) error {
 	return errors.Join(err, zw.Close())
 }
 
-// eachFile calls pack for a folder and all that is in it, in the order of their names.
-// Modes are not those of the disk, which differ with people's umask and system: the
-// program can be executed, nothing else can.
+// eachFile calls pack for a folder and everything in it, in the order of their names. The
+// modes do not come from the disk, where they depend on the umask and the system: the
+// program is executable, nothing else is.
 func eachFile(folder string, pack func(name string, mode fs.FileMode, content []byte) error) error {
 	root := filepath.Base(folder)
 	return filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {

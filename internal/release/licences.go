@@ -14,11 +14,13 @@ import (
 	"strings"
 )
 
-// licenceFile is what files that hold a licence, or a notice it asks for, are called.
+// licenceFile matches the names of files with a licence, or with a notice that a licence
+// requires.
 var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([-._].*)?$`)
 
-// writeLicences writes the licences of everything that went into a program, as most of
-// them ask whoever passes a program on to do. A module without one is an error.
+// writeLicences writes the licences of everything that a program contains. Most licences
+// require this from those who distribute the program. A module without a licence is an
+// error.
 func writeLicences(w io.Writer, program string) error {
 	info, err := materials(program)
 	if err != nil {
@@ -44,10 +46,10 @@ func writeLicences(w io.Writer, program string) error {
 	return errors.Join(missing...)
 }
 
-// origin is where a part of the program comes from.
+// origin is the source of a part of the program.
 type origin struct{ name, dir string }
 
-// sources are the folders of Go itself and of modules.
+// sources returns the folders of Go itself and of the modules.
 func sources(modules []*debug.Module) ([]origin, error) {
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
@@ -59,7 +61,7 @@ func sources(modules []*debug.Module) ([]origin, error) {
 	}
 	args := []string{"list", "-m", "-json"}
 	for _, m := range modules {
-		args = append(args, m.Path) // it tells the folder of what replaces it
+		args = append(args, m.Path) // if the module is replaced, go list returns the folder of the replacement
 	}
 	out, err := exec.Command("go", args...).Output()
 	if err != nil {
@@ -75,7 +77,7 @@ func sources(modules []*debug.Module) ([]origin, error) {
 	return folders, nil
 }
 
-// explained is the error of a command with what it said.
+// explained adds the standard error of a command to its error.
 func explained(err error) error {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {

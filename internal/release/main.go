@@ -1,11 +1,11 @@
-// Command release makes what a release of flowrun consists of, beside the programs
-// themselves, so that the same source gives the same bytes wherever it is built. It is
-// called by build/release.yaml and knows nothing of flowrun but its name.
+// Command release makes the parts of a release of flowrun besides the programs themselves,
+// so that the same source gives the same bytes on every machine. build/release.yaml calls
+// it. It knows nothing about flowrun except its name.
 //
-// A folder becomes an archive (archive.go): entries in order, owned by nobody, all of
-// one date. A program becomes a bill of materials (sbom.go) and the licences that must
-// come along with it (licences.go); both go by what the linker wrote into the program,
-// not by what the module might have needed. Files become a list of checksums (sums.go).
+// A folder becomes an archive (archive.go) with sorted entries, no owners and one date. A
+// program becomes a bill of materials (sbom.go) and the licences that must be distributed
+// with it (licences.go); both are made from what the linker recorded in the program, not
+// from what the module might need. Files become a list of checksums (sums.go).
 package main
 
 import (

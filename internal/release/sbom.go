@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// The bill of materials is an SPDX 2.3 document in JSON: one package for flowrun, one
-// for Go's standard library and one for each module that is in the program, with what
-// depends on what. Vulnerability scanners go by the package URLs.
+// The bill of materials is an SPDX 2.3 document in JSON. It has one package for flowrun,
+// one for Go's standard library and one for each module in the program, and their
+// dependencies. Vulnerability scanners use the package URLs.
 
 type document struct {
 	SPDXVersion   string         `json:"spdxVersion"`
@@ -70,7 +70,7 @@ const (
 	programID  = "SPDXRef-flowrun"
 )
 
-// materials is what the linker wrote into a program.
+// materials returns what the linker recorded in a program.
 func materials(program string) (*debug.BuildInfo, error) {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
@@ -79,7 +79,7 @@ func materials(program string) (*debug.BuildInfo, error) {
 	return info, nil
 }
 
-// used is the module that is in the program: that which replaces m, where one does.
+// used returns the module that is in the program: the replacement of m, if there is one.
 func used(m *debug.Module) *debug.Module {
 	if m.Replace != nil {
 		return m.Replace
@@ -102,12 +102,14 @@ func writeSBOM(w io.Writer, program, version string, date time.Time) error {
 	return enc.Encode(bill(info, filepath.Base(program), fmt.Sprintf("%x", sha256.Sum256(content)), version, date))
 }
 
-// bill is the document about a program, the file with a sum, that is made as info says.
+// bill returns the document about a program: a file with that digest, built as info
+// describes.
 func bill(info *debug.BuildInfo, file, sum, version string, date time.Time) document {
 	d := document{
 		SPDXVersion: "SPDX-2.3", DataLicense: "CC0-1.0", ID: documentID,
 		Name: "flowrun " + version + " " + platform(info),
-		// It must be unique, and the same for the same program: its sum is both.
+		// The namespace must be unique, and the same for the same program. The digest is
+		// both.
 		Namespace: "https://" + info.Main.Path + "/spdx/" + version + "/" + sum,
 		Creation:  creation{date.Format(time.RFC3339), []string{"Organization: flowrun", "Tool: flowrun-release"}},
 	}
@@ -130,14 +132,14 @@ func bill(info *debug.BuildInfo, file, sum, version string, date time.Time) docu
 	return d
 }
 
-// add adds a package and what it is to another element.
+// add adds a package and its relationship to another element.
 func (d *document) add(relation, from string, c component) {
 	d.Packages = append(d.Packages, c)
 	d.Relationships = append(d.Relationships, relationship{from, relation, c.ID})
 }
 
-// goSum tells the sum of a module. It is of the Go project's own kind, which SPDX has no
-// algorithm for.
+// goSum returns the checksum of a module as a comment. The algorithm is the Go project's
+// own, which SPDX does not have.
 func goSum(m *debug.Module) string {
 	if m.Sum == "" {
 		return ""
@@ -145,7 +147,7 @@ func goSum(m *debug.Module) string {
 	return "go.sum " + m.Sum
 }
 
-// platform is what a program was built for: linux/amd64.
+// platform returns the target of a program: linux/amd64.
 func platform(info *debug.BuildInfo) string {
 	set := map[string]string{}
 	for _, s := range info.Settings {
@@ -156,8 +158,8 @@ func platform(info *debug.BuildInfo) string {
 
 var noID = regexp.MustCompile(`[^A-Za-z0-9.-]`)
 
-// id is the name of a module's element: letters, digits, dots and dashes. Two modules
-// that differ elsewhere only would have one; there is a test for that.
+// id returns the name of a module's element: letters, digits, dots and dashes. Modules that
+// differ only in other characters would get the same id; a test checks that there are none.
 func id(m *debug.Module) string {
 	return "SPDXRef-" + noID.ReplaceAllString(m.Path+"-"+m.Version, "-")
 }
@@ -166,7 +168,8 @@ func purl(path, version string) []reference {
 	return []reference{{"PACKAGE-MANAGER", "purl", "pkg:golang/" + path + "@" + strings.ReplaceAll(version, "+", "%2B")}}
 }
 
-// escaped is a path or version as the module proxy has it: upper case as ! and lower.
+// escaped escapes a path or version for the module proxy: an upper-case letter becomes !
+// and its lower case.
 func escaped(s string) string {
 	var b strings.Builder
 	for _, r := range s {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// writeSums writes one line for each file, as sha256sum does and checks, by name.
+// writeSums writes one line for each file, sorted by name, in the format of sha256sum.
 func writeSums(w io.Writer, files []string) error {
 	slices.SortFunc(files, func(a, b string) int { return strings.Compare(filepath.Base(a), filepath.Base(b)) })
 	for _, file := range files {
