@@ -13,55 +13,54 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// What one bundle may be made of (issue 7, part 4): more is a mistake, such as a folder of
-// data or a whole framework.
+// Limits of one bundle. A larger one is usually a mistake, such as a folder of data or a
+// whole framework.
 const (
 	maxFiles = 5_000
 	maxBytes = 32 << 20
 )
 
-// Bundler bundles tools. It is safe for concurrent use. The zero Bundler works and keeps
-// nothing.
+// Bundler bundles tools. Safe for concurrent use. The zero Bundler works and has no cache.
 type Bundler struct {
-	Cache string // folder where finished bundles are kept; "": none are
+	Cache string // folder of finished bundles; "" for no cache
 }
 
-// Request is what to bundle.
+// Request describes a bundle.
 type Request struct {
-	File   string // absolute path of the tool's file; it need not exist any more
-	Source []byte // what stands in it
-	// Packages are those that getDependencies names. They are bundled even where no
+	File   string // absolute path of the tool's file, which need not exist any more
+	Source []byte // the text of the tool
+	// Packages are the packages that getDependencies names. They are bundled even if no
 	// import names them, for api.importx.
 	Packages []string
-	// Installed is a node_modules folder that is asked after those beside the tool: the cache
-	// that flowrun tool deps fills. "": there is none.
+	// Installed is a node_modules folder that is searched after those beside the tool: the
+	// cache that flowrun tool deps fills. "" for none.
 	Installed string
-	// Node is a tool that runs under Node.js, which finds packages and its own modules by
-	// itself: only the syntax is changed, and files of the tool are joined.
-	Node bool
+	// Node marks a tool that runs under Node.js, which finds packages and its own modules
+	// by itself: the bundle joins the tool's files and changes only the syntax.
 }
 
 // Result is a tool as one text.
 type Result struct {
-	Code []byte // CommonJS; module.packages holds a function for each of Request.Packages
-	Map  []byte // source map from Code to the files, which have absolute paths
-	// Packages are the npm packages in Code, and Missing those that were found nowhere:
-	// require of one of them throws when it is reached.
+	Code []byte // CommonJS; module.packages has a function for each of Request.Packages
+	Map  []byte // source map from Code to the files, with absolute paths
+	// Packages are the npm packages in Code. Missing are those that were not found: require
+	// of one of them throws when it is executed.
 	Packages []string
 	Missing  []Missing
-	Looked   []string // folders whose node_modules they may come to, beside Request.Installed
-	// Files are those that were read: where one has changed, so has the result.
+	Looked   []string // folders whose node_modules may get the missing packages, in addition to Request.Installed
+	// Files are the files that were read: if one of them changes, the bundle is out of
+	// date.
 	Files []File
 }
 
-// Missing is a package that was not found, and where it is asked for first.
+// Missing is a package that was not found, and the place of its first import.
 type Missing struct {
 	Name string // lodash, @scope/name
 	Pos  tool.Pos
 }
 
-// Diagnostics are warnings about packages that were not found, with the way out; declared
-// are those that getDependencies names.
+// Diagnostics returns warnings about the missing packages, with hints. declared are the
+// packages that getDependencies names.
 func (r Result) Diagnostics(name string, declared []string) tool.Diagnostics {
 	var list tool.Diagnostics
 	for _, m := range r.Missing {
@@ -75,8 +74,8 @@ func (r Result) Diagnostics(name string, declared []string) tool.Diagnostics {
 	return list
 }
 
-// Bundle makes one text of a tool. What is wrong with the files is told with its place in
-// them, everything at once. A package that is found nowhere is no error; see Result.
+// Bundle bundles a tool. All problems of the files are reported together, with their
+// locations. A package that is not found is not an error; see Result.
 func (b *Bundler) Bundle(r Request) (Result, tool.Diagnostics) {
 	if result, ok := b.kept(r); ok {
 		return result, nil
@@ -85,13 +84,13 @@ func (b *Bundler) Bundle(r Request) (Result, tool.Diagnostics) {
 	answer := api.Build(w.options())
 	result := w.result(answer)
 	bad := w.diagnostics(answer.Errors)
-	if bad == nil && result.lacks(r.Installed) { // a package that is there in part may become whole
+	if bad == nil && result.lacks(r.Installed) { // otherwise a missing package was installed during the build, and the result is out of date
 		b.keep(r, result)
 	}
 	return result, bad
 }
 
-// work is one bundle in the making. esbuild calls it from several goroutines.
+// work is the state of one build. esbuild calls it from several goroutines.
 type work struct {
 	request Request
 	roots   []string
@@ -101,10 +100,10 @@ type work struct {
 	bytes    int64
 	packages []string
 	missing  []Missing
-	vain     map[string]bool // see searched
+	vain     map[string]bool // folders that were searched without success, see searched
 }
 
-// roots are the folders below which files may lie.
+// roots returns the folders that bundled files must be in.
 func roots(r Request) []string {
 	list := []string{realPath(home(filepath.Dir(r.File)))}
 	if r.Installed != "" {
@@ -113,8 +112,8 @@ func roots(r Request) []string {
 	return list
 }
 
-// home is the root of the repository that a folder is in, outside of one the folder that
-// holds .flowrun, else the folder itself.
+// home returns the root of the repository that contains a folder. Outside of a repository
+// it returns the folder that contains .flowrun, otherwise the folder itself.
 func home(dir string) string {
 	project := dir
 	for at := dir; ; at = filepath.Dir(at) {
@@ -139,7 +138,8 @@ func realPath(path string) string {
 	return filepath.Clean(path)
 }
 
-// lacking is what goja has no syntax for; the tests hold it against goja itself.
+// lacking are syntax features that goja does not support; the tests compare them with goja
+// itself.
 var lacking = map[string]bool{
 	"async-generator":      false,
 	"dynamic-import":       false,
@@ -150,25 +150,26 @@ var lacking = map[string]bool{
 	"using":                false,
 }
 
-// asyncIterator is the symbol that goja lacks, under the name that esbuild's code for
-// async generators looks for.
+// asyncIterator defines the symbol that goja lacks, under the name that esbuild's code for
+// async generators uses.
 const asyncIterator = `Symbol.asyncIterator??Object.defineProperty(Symbol,"asyncIterator",{value:Symbol.for("Symbol.asyncIterator")});`
 
-// start is the module that is bundled: the tool, and what importx may ask for.
+// start is the name of the module that is bundled: it imports the tool and the packages for
+// importx.
 const start = "flowrun:start"
 
 func (w *work) options() api.BuildOptions {
 	dir := filepath.Dir(w.request.File)
 	o := api.BuildOptions{
 		EntryPoints:    []string{start},
-		Outfile:        filepath.Join(dir, "flowrun-bundle.js"), // is not written; the map's paths count from it
+		Outfile:        filepath.Join(dir, "flowrun-bundle.js"), // not written; paths in the map are relative to it
 		AbsWorkingDir:  dir,
 		Bundle:         true,
 		Format:         api.FormatCommonJS,
 		Sourcemap:      api.SourceMapExternal,
 		SourcesContent: api.SourcesContentExclude,
 		LogLevel:       api.LogLevelSilent,
-		TsconfigRaw:    "{}", // a file outside the tool's folder must not change what it means
+		TsconfigRaw:    "{}", // a file outside of the tool's folder must not change the meaning of the tool
 		Charset:        api.CharsetUTF8,
 		LegalComments:  api.LegalCommentsNone,
 		Plugins:        []api.Plugin{{Name: "flowrun", Setup: w.setup}},
@@ -186,7 +187,7 @@ func (w *work) options() api.BuildOptions {
 	return o
 }
 
-// startText is the text of the module start.
+// startText returns the text of the module start.
 func (w *work) startText() string {
 	var b strings.Builder
 	if len(w.request.Packages) > 0 && !w.request.Node {

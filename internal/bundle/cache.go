@@ -15,14 +15,14 @@ import (
 	"github.com/flowrun/flowrun/internal/atomicfile"
 )
 
-// maxKept bounds the kept bundles, in bytes; the oldest go first.
+// maxKept is the maximum size of the cache in bytes; the oldest bundles are removed first.
 const maxKept = 256 << 20
 
-// File is a file as it was when it was bundled.
+// File is the state of a file when it was bundled.
 type File struct {
 	Path   string
 	Size   int64
-	Time   time.Time // of its last change; zero where it is not known
+	Time   time.Time // time of its last change; zero if it is not reliable
 	Digest string    // SHA-256 of the text, in hexadecimal
 }
 
@@ -35,12 +35,12 @@ func fileOf(path string, text []byte) File {
 	return f
 }
 
-// settled is how old a change must be for its time to tell it from the next one: some file
-// systems count in seconds.
+// settled is the minimum age of a change whose time identifies it: some file systems store
+// only seconds.
 const settled = 2 * time.Second
 
-// Fresh says whether the file is still what it was. Where size and time are the same its
-// text is not read.
+// Fresh reports whether the file is unchanged. If size and time are the same, its text is
+// not read.
 func (f File) Fresh() bool {
 	info, err := os.Stat(f.Path)
 	switch {
@@ -54,7 +54,8 @@ func (f File) Fresh() bool {
 	return err == nil && hex.EncodeToString(sum[:]) == f.Digest
 }
 
-// builder is which program makes bundles: another version may make others.
+// builder identifies the program that makes bundles: another version may make different
+// ones.
 var builder = sync.OnceValue(func() any {
 	build, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -63,12 +64,13 @@ var builder = sync.OnceValue(func() any {
 	return []any{build.Main, build.Deps, build.Settings}
 })
 
-// key is the name of a request's kept bundle: everything that makes it what it is but the
-// files that it reads.
+// key returns the name of the request's bundle in the cache: a digest of everything that
+// determines it, except for the files that it reads.
 func (r Request) key() string {
 	h := sha256.New()
 	enc := json.NewEncoder(h)
-	// A folder of packages that has come beside the tool, or went, changes what is found.
+	// A node_modules folder that was added beside the tool, or removed, changes what is
+	// found.
 	var beside []string
 	root := home(filepath.Dir(r.File))
 	for at := filepath.Dir(r.File); ; at = filepath.Dir(at) {
@@ -83,7 +85,7 @@ func (r Request) key() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// kept is the bundle of an earlier time, where nothing that it was made of has changed.
+// kept returns the cached bundle if none of its files has changed.
 func (b *Bundler) kept(r Request) (Result, bool) {
 	var result Result
 	if b.Cache == "" {
@@ -96,7 +98,7 @@ func (b *Bundler) kept(r Request) (Result, bool) {
 	return result, result.lacks(r.Installed) && !slices.ContainsFunc(result.Files, func(f File) bool { return !f.Fresh() })
 }
 
-// keep stores a bundle. A cache that cannot be written costs time, nothing else.
+// keep caches a bundle. Errors are ignored: without the cache only time is lost.
 func (b *Bundler) keep(r Request, result Result) {
 	text, err := json.Marshal(result)
 	if b.Cache == "" || err != nil || atomicfile.Save(filepath.Join(b.Cache, r.key()+".json"), text) != nil {
@@ -105,7 +107,7 @@ func (b *Bundler) keep(r Request, result Result) {
 	b.prune()
 }
 
-// prune removes the oldest bundles over mostKept.
+// prune removes the oldest bundles until the cache has at most maxKept bytes.
 func (b *Bundler) prune() {
 	list, _ := os.ReadDir(b.Cache)
 	type aged struct {

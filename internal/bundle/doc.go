@@ -1,12 +1,13 @@
-// Package bundle makes one CommonJS text of a .tool.js or .tool.ts and everything it
-// imports: esbuild reads ES modules and TypeScript, and takes npm packages from
-// node_modules beside the tool or from the cache that flowrun tool deps fills. It never
-// installs anything by itself.
+// Package bundle turns a .tool.js or .tool.ts and everything it imports into one CommonJS
+// text. esbuild reads ES modules and TypeScript, and takes npm packages from node_modules
+// beside the tool or from the cache that flowrun tool deps fills. The package never
+// installs anything.
 //
-// What is bundled is bounded: files of the tool lie in its repository (or its folder,
-// outside of one), packages there or in the cache, wherever links lead. So a definition
-// cannot carry a private file of the machine into a world that may read none.
+// Only some files may be bundled: the tool's files must be in its repository (or in its
+// folder, outside of a repository), packages there or in the cache, after links are
+// resolved. Otherwise a definition could bring a private file of the machine into a script
+// that may not read files.
 //
-// Modules of Node itself stay as require in the text: package hooks has those that work
-// without Node.
+// Modules of Node.js stay as require in the text: package hooks provides those that work
+// without Node.js.
 package bundle

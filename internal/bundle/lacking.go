@@ -8,10 +8,11 @@ import (
 	"strings"
 )
 
-// A bundle that lacks packages is good for as long as they stay away. They may come to
-// node_modules in any folder from which an import was looked for, and those above it.
+// A bundle without some packages is valid as long as they are not installed. They may be
+// installed in node_modules of any folder from which an import was searched, and of the
+// folders above it.
 
-// searched notes a folder from which a package was looked for in vain.
+// searched records a folder from which a package was searched without success.
 func (w *work) searched(dir string) {
 	for dir != "" && !w.vain[dir] && w.allowed(realPath(dir)) && filepath.Dir(dir) != dir {
 		w.vain[dir] = true
@@ -19,10 +20,10 @@ func (w *work) searched(dir string) {
 	}
 }
 
-// looked are the folders in which node_modules was looked for in vain.
+// looked returns the folders whose node_modules was searched without success.
 func (w *work) looked() []string { return slices.Sorted(maps.Keys(w.vain)) }
 
-// lacks says whether every package that the result lacks is still away.
+// lacks reports whether all missing packages of the result are still missing.
 func (r Result) lacks(installed string) bool {
 	for _, m := range r.Missing {
 		if came(installed, m.Name) {
@@ -37,7 +38,8 @@ func (r Result) lacks(installed string) bool {
 	return true
 }
 
-// came says whether a folder holds a package, or a file that an import of it finds.
+// came reports whether a folder contains a package, or a file that an import of it would
+// find.
 func came(modules, name string) bool {
 	if modules == "" {
 		return false

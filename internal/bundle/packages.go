@@ -10,21 +10,21 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Folder is where the npm packages of one tool are kept. Its name has a digest of what the
-// tool depends on: where that changes, it is another folder.
+// Folder is where the npm packages of one tool are installed. Its name contains a digest of
+// the tool's dependencies: if they change, so does the folder.
 type Folder string
 
-// Packages is the folder of a tool below root; "" where it depends on nothing.
+// Packages returns the folder of a tool below root, "" if it has no dependencies.
 func Packages(root, name string, list []tool.Dependency) Folder {
 	if len(list) == 0 {
 		return ""
 	}
-	text, _ := json.Marshal(list) // names and ranges alone
+	text, _ := json.Marshal(list) // only names and version ranges
 	sum := sha256.Sum256(text)
 	return Folder(filepath.Join(root, name+"-"+hex.EncodeToString(sum[:8])))
 }
 
-// Modules is the folder's node_modules, "" where it has not been filled.
+// Modules returns the folder's node_modules, "" if nothing has been installed.
 func (f Folder) Modules() string {
 	if f == "" {
 		return ""
@@ -36,7 +36,7 @@ func (f Folder) Modules() string {
 	return dir
 }
 
-// Package is where the package of a name lies in the folder, "" where it does not.
+// Package returns the path of a package in the folder, "" if it is not installed there.
 func (f Folder) Package(name string) string {
 	dir := filepath.Join(string(f), "node_modules", filepath.FromSlash(name))
 	if info, err := os.Stat(dir); f == "" || err != nil || !info.IsDir() {
@@ -45,8 +45,9 @@ func (f Folder) Package(name string) string {
 	return dir
 }
 
-// Beside is where the package of a name lies beside a tool's file: in node_modules of its
-// folder or one above it, up to the root of the repository. "" where it does not.
+// Beside returns the path of a package beside a tool's file: in node_modules of its folder
+// or of one above it, up to the root of the repository. It returns "" if the package is not
+// installed there.
 func Beside(file, name string) string {
 	root := home(filepath.Dir(file))
 	for at := filepath.Dir(file); ; at = filepath.Dir(at) {
@@ -60,7 +61,7 @@ func Beside(file, name string) string {
 	}
 }
 
-// Version is the version of the package in a folder, "" where it says none.
+// Version returns the version of the package in a folder, "" if it has none.
 func Version(dir string) string {
 	text, err := os.ReadFile(filepath.Join(dir, "package.json"))
 	var manifest struct{ Version string }

@@ -12,20 +12,21 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// nodeModules are the modules that Node.js itself has.
+// nodeModules are the built-in modules of Node.js.
 var nodeModules = strings.Fields(`assert async_hooks buffer child_process cluster console constants crypto
 	dgram diagnostics_channel dns domain events fs http http2 https inspector module net os path perf_hooks
 	process punycode querystring readline repl stream string_decoder sys timers tls trace_events tty url
 	util v8 vm wasi worker_threads zlib`)
 
-// nodeModule is the name of a module of Node.js without the prefix node:.
+// nodeModule returns the name of a module of Node.js without the prefix node:, and reports
+// whether it is one.
 func nodeModule(path string) (string, bool) {
 	name, prefixed := strings.CutPrefix(path, "node:")
 	first, _, _ := strings.Cut(name, "/")
 	return name, (prefixed || !strings.HasSuffix(name, "/")) && slices.Contains(nodeModules, first)
 }
 
-// asked marks a question of this plugin to esbuild, which comes back to it.
+// asked marks a request of this plugin to esbuild, which calls the plugin again for it.
 type asked struct{}
 
 func (w *work) setup(build api.PluginBuild) {
@@ -47,7 +48,7 @@ func (w *work) setup(build api.PluginBuild) {
 	build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: "file"}, w.load)
 }
 
-// resolve finds what an import names.
+// resolve finds the file or package that an import names.
 func (w *work) resolve(build api.PluginBuild, a api.OnResolveArgs) api.OnResolveResult {
 	builtin, ofNode := nodeModule(a.Path)
 	if ofNode && (w.request.Node || !inPackage(a.Importer)) {
@@ -58,7 +59,7 @@ func (w *work) resolve(build api.PluginBuild, a api.OnResolveArgs) api.OnResolve
 	}
 	found := find(a.ResolveDir)
 	name, isPackage := packageOf(a.Path)
-	if isPackage && !w.inside(found) { // esbuild looks for packages up to the root of the file system
+	if isPackage && !w.inside(found) { // esbuild searches packages up to the root of the file system
 		if w.request.Installed != "" {
 			if found = find(w.request.Installed); len(found.Errors) == 0 && w.inside(found) {
 				w.using(name)
@@ -76,7 +77,7 @@ func (w *work) resolve(build api.PluginBuild, a api.OnResolveArgs) api.OnResolve
 		if isPackage && !found.External {
 			w.using(name)
 		}
-		return api.OnResolveResult{} // esbuild resolves it, as package.json has it for browsers
+		return api.OnResolveResult{} // esbuild resolves it by the browser fields of package.json
 	case ofNode:
 		return api.OnResolveResult{Path: builtin, External: true}
 	case !isPackage:
@@ -86,7 +87,8 @@ func (w *work) resolve(build api.PluginBuild, a api.OnResolveArgs) api.OnResolve
 	return api.OnResolveResult{Path: a.Path, External: true}
 }
 
-// inside says whether what was found may be bundled; what was not found may.
+// inside reports whether a resolved file may be bundled. It is true for an import that was
+// not resolved.
 func (w *work) inside(found api.ResolveResult) bool {
 	return len(found.Errors) > 0 || !filepath.IsAbs(found.Path) || w.allowed(realPath(found.Path))
 }
@@ -101,8 +103,8 @@ func (w *work) using(name string) {
 	w.packages = append(w.packages, name)
 }
 
-// miss notes a package that is nowhere. Where its own packages ask for it, the way out is
-// the same: the whole tree is fetched at once.
+// miss records a package that was not found. The remedy is the same if another package
+// imports it, because all dependencies are installed together.
 func (w *work) miss(name string, a api.OnResolveArgs) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -117,7 +119,8 @@ func (w *work) miss(name string, a api.OnResolveArgs) {
 	w.missing = append(w.missing, Missing{Name: name, Pos: w.mention(file, a.Path)})
 }
 
-// mention is where a file names a package first: esbuild does not tell a plugin.
+// mention returns the first place where a file names a package: esbuild does not pass it to
+// a plugin.
 func (w *work) mention(file, path string) tool.Pos {
 	text := w.request.Source
 	if file != w.request.File {
@@ -133,7 +136,7 @@ func (w *work) mention(file, path string) tool.Pos {
 	return tool.Pos{File: file, Line: 1, Col: 1}
 }
 
-// packageOf is the npm package that an import names: lodash of lodash/fp.
+// packageOf returns the npm package of an import: lodash for lodash/fp.
 func packageOf(path string) (string, bool) {
 	if path == "" || strings.HasPrefix(path, ".") || strings.HasPrefix(path, "#") || filepath.IsAbs(path) || strings.Contains(path, ":") {
 		return "", false
@@ -149,11 +152,11 @@ func inPackage(file string) bool {
 	return strings.Contains(filepath.ToSlash(file), "/node_modules/")
 }
 
-// kinds are those of the files that can be imported.
+// kinds are the extensions of files that can be imported.
 var kinds = []string{"", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".json"}
 
-// load looks at a file before it is read: whether it may be, and is of a kind that can be
-// bundled. The text of the tool itself is the request's.
+// load checks that a file may be read and has a kind that can be bundled. The text of the
+// tool itself comes from the request.
 func (w *work) load(a api.OnLoadArgs) (api.OnLoadResult, error) {
 	kind := filepath.Ext(a.Path)
 	switch {
@@ -172,7 +175,7 @@ func (w *work) load(a api.OnLoadArgs) (api.OnLoadResult, error) {
 	return answer, nil
 }
 
-// take notes a file of the bundle.
+// take records a file of the bundle and enforces the limits.
 func (w *work) take(path string) error {
 	if real := realPath(path); !w.allowed(real) {
 		return fmt.Errorf("%s is outside %s: only files of the tool's repository or folder can be imported", real, w.roots[0])

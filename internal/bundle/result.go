@@ -14,7 +14,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// result is what became of the build.
+// result converts the result of the build.
 func (w *work) result(answer api.BuildResult) Result {
 	var r Result
 	for _, f := range answer.OutputFiles {
@@ -36,7 +36,7 @@ func (w *work) result(answer api.BuildResult) Result {
 	return r
 }
 
-// manifests adds the package.json files that said where the modules of a package are.
+// manifests adds the package.json files that determined where the modules of a package are.
 func (w *work) manifests() {
 	looked := map[string]bool{}
 	for _, path := range slices.Collect(maps.Keys(w.seen)) {
@@ -51,7 +51,7 @@ func (w *work) manifests() {
 	}
 }
 
-// absolute gives the files of a source map absolute paths.
+// absolute makes the paths of files in a source map absolute.
 func absolute(text []byte, dir string) []byte {
 	var m map[string]any
 	if json.Unmarshal(text, &m) != nil {
@@ -70,7 +70,7 @@ func absolute(text []byte, dir string) []byte {
 	return out
 }
 
-// diagnostics are esbuild's errors, with places in the files.
+// diagnostics converts esbuild's errors, with locations in the files.
 func (w *work) diagnostics(list []api.Message) tool.Diagnostics {
 	var all tool.Diagnostics
 	for _, m := range list {
@@ -95,7 +95,7 @@ func (w *work) diagnostics(list []api.Message) tool.Diagnostics {
 	return all.Sorted()
 }
 
-// column is a place in a line in characters from 1, of one in bytes.
+// column converts an offset in bytes to a column in characters, which starts at 1.
 func column(line string, bytes int) int {
 	return utf8.RuneCountInString(line[:min(bytes, len(line))]) + 1
 }

@@ -1,9 +1,9 @@
-// Package scaffold holds what a newcomer meets first: the definitions that flowrun init
-// writes into a project, and the one that flowrun demo runs.
+// Package scaffold contains the definitions for new users: those that flowrun init writes
+// into a project, and the one that flowrun demo runs.
 //
-// A template is a folder of definitions beside this file. Write puts them into
-// .flowrun/tools of a project, and the schema that their first lines point editors at
-// beside them. What is there already stays as it is, so writing again does no harm.
+// A template is a folder of definitions beside this file. Write copies them to
+// .flowrun/tools of a project, together with the schema that their first lines name for
+// editors. Existing files are never changed, so Write can safely be repeated.
 package scaffold
 
 import (
@@ -25,16 +25,17 @@ var templates embed.FS
 //go:embed demo.yaml
 var demo []byte
 
-// Demo is the definition that flowrun demo runs. Its parameter BREAK lets a step fail.
+// Demo returns the definition that flowrun demo runs. Its parameter BREAK makes a step
+// fail.
 func Demo() []byte { return demo }
 
-// Template is a set of definitions to begin with.
+// Template is a set of definitions to start with.
 type Template struct {
 	Name, About string
-	First       string // a command line to try first
+	First       string // a command to try first
 }
 
-// Templates are those that Write knows; the first is the one for people who ask for none.
+// Templates returns the templates that Write knows; the first is the default.
 func Templates() []Template {
 	return []Template{
 		{"start", "a small tool and a job of several steps", "flowrun run hello NAME=Ada"},
@@ -44,30 +45,30 @@ func Templates() []Template {
 	}
 }
 
-// SchemaFile is where the schema goes, from the project's folder.
+// SchemaFile is the path of the schema, relative to the project's folder.
 const SchemaFile = ".flowrun/schema/tool.json"
 
 const toolsDir = ".flowrun/tools"
 
-// Outcome says what became of a file.
+// Outcome is what Write did with a file.
 type Outcome string
 
-// What can become of a file.
+// The values of Outcome.
 const (
 	Wrote   Outcome = "wrote"
-	Same    Outcome = "unchanged"  // it is there already, just so
-	Differs Outcome = "left alone" // it is there, and is another
+	Same    Outcome = "unchanged"  // the file exists with the same content
+	Differs Outcome = "left alone" // the file exists with other content
 )
 
-// File is a file that Write was to write.
+// File is one file of the template.
 type File struct {
-	Path    string // from the project's folder, with slashes
+	Path    string // relative to the project's folder, with slashes
 	Outcome Outcome
 }
 
-// Write puts a template and the schema into the project in dir, which is made where it
-// is missing. A file that exists is not touched. Files are written whole or not at all;
-// after an error the ones before it are there, and are among the answer.
+// Write writes a template and the schema into the project in dir, which it creates if
+// necessary. An existing file is not changed. Each file is written completely or not at
+// all. After an error, the returned list contains the files written before it.
 func Write(dir, template string, schema []byte) ([]File, error) {
 	names, err := fs.ReadDir(templates, template)
 	if err != nil {
@@ -93,7 +94,7 @@ func Write(dir, template string, schema []byte) ([]File, error) {
 	return done, put(SchemaFile, schema)
 }
 
-// write makes a file that is not there yet.
+// write creates a file unless it exists.
 func write(file string, text []byte) (Outcome, error) {
 	switch old, err := os.ReadFile(file); {
 	case err == nil && bytes.Equal(old, text):
@@ -103,7 +104,7 @@ func write(file string, text []byte) (Outcome, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return "", err
 	}
-	var exists *atomicfile.ExistsError // also a link that leads nowhere: it is somebody's too
+	var exists *atomicfile.ExistsError // also a link to nothing, because somebody created it
 	if err := atomicfile.Create(file, text); errors.As(err, &exists) {
 		return Differs, nil
 	} else if err != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Check is a text as the definition it would be at path, with everything that is wrong
-// with it: in the file itself and, unless alone, with what it uses. lib finds the tools
-// it uses.
+// Check parses a text as the definition at path and reports all its problems: those of the
+// file itself and, unless alone is set, those of what it uses. lib finds the tools that it
+// uses.
 func Check(lib *tool.Library, path string, scope tool.Scope, text []byte, alone bool) (*tool.Definition, tool.Diagnostics) {
 	def, found := lib.Read(path, scope, text)
 	if alone {

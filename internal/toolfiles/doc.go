@@ -1,11 +1,12 @@
-// Package toolfiles keeps tools as files that people manage.
+// Package toolfiles manages tools as files.
 //
-// A scope is a folder, a tool is one file in it.
+// A scope is a folder, and a tool is one file in it.
 //
-// A Draft is a definition that is being put together from single keys. Check says what
-// is wrong with a text before it becomes a file, with the places it will have there.
-// Filter and Order are what a listing asks for.
+// A Draft is a definition that is built key by key. Check reports what is wrong with a text
+// before it becomes a file, with the locations that it will have there. Filter and Order
+// select and sort a list of tools.
 //
-// Nothing here asks, prints, writes files or starts an editor: that is the command
+// Nothing here prompts, prints, writes files or starts an editor: the command line does
+// that, and writes with internal/atomicfile.
 // line's, which writes with internal/atomicfile.
 package toolfiles

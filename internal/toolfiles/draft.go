@@ -7,20 +7,20 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Draft is a mapping that is being put together: a tool, a step, a test. Keys are
-// paths, "error-handling.retry.attempts".
+// Draft is a mapping that is being built: a tool, a step, a test. Keys are paths such as
+// "error-handling.retry.attempts".
 type Draft []tool.Entry
 
-// Set gives a key a value.
+// Set sets the value of a key.
 func (d *Draft) Set(path string, v tool.Value) { *d.at(path) = v }
 
-// Add puts a value at the end of the list of a key.
+// Add appends a value to the list of a key.
 func (d *Draft) Add(path string, v tool.Value) {
 	to := d.at(path)
 	to.List = append(to.List, v)
 }
 
-// Get is the value of a key, and whether it has one.
+// Get returns the value of a key, and reports whether it has one.
 func (d *Draft) Get(path string) (tool.Value, bool) {
 	key, rest, deeper := strings.Cut(path, ".")
 	for _, e := range *d {
@@ -34,18 +34,18 @@ func (d *Draft) Get(path string) (tool.Value, bool) {
 	return tool.Value{}, false
 }
 
-// Delete takes a key at the top away.
+// Delete removes a key of the top level.
 func (d *Draft) Delete(key string) {
 	*d = slices.DeleteFunc(*d, func(e tool.Entry) bool { return e.Key == key })
 }
 
-// Entry gives a name below a path a value; the name may hold any character.
+// Entry sets the value of a name below a path; the name may contain any character.
 func (d *Draft) Entry(path, name string, v tool.Value) {
 	to := d.at(path)
 	to.Map = append(to.Map, tool.Entry{Key: name, Value: v})
 }
 
-// at is where the value of a path is kept, made where it is missing.
+// at returns the value of a path. It creates the value if it is missing.
 func (d *Draft) at(path string) *tool.Value {
 	key, rest, deeper := strings.Cut(path, ".")
 	i := slices.IndexFunc(*d, func(e tool.Entry) bool { return e.Key == key })
@@ -63,11 +63,10 @@ func (d *Draft) at(path string) *tool.Value {
 	return to
 }
 
-// Value is the draft as a value of another one.
+// Value returns the draft as a value for another draft.
 func (d Draft) Value() tool.Value { return tool.Value{Map: d} }
 
-// keyOrder is the order in which the specification writes keys, of all mappings
-// together.
+// keyOrder is the order in which the specification writes the keys of all mappings.
 var keyOrder = []string{
 	"name", "type", "description",
 	"bash", "cmd", "pwsh", "run", "script", "commands", "shell",
@@ -77,11 +76,10 @@ var keyOrder = []string{
 	"security", "execution-privilege", "isolation", "required-permissions", "tests", "expected", "cleanup",
 }
 
-// chosen are the keys of mappings whose own keys their author chose.
+// chosen are the keys of mappings whose keys the author chooses.
 var chosen = []string{"parameters", "variables"}
 
-// YAML is the draft as the text of a definition file, its keys in the order in which
-// the specification writes them.
+// YAML returns the text of a definition file, with its keys in keyOrder.
 func (d Draft) YAML() ([]byte, error) { return tool.WriteYAML(sorted(d)) }
 
 func sorted(entries []tool.Entry) []tool.Entry {

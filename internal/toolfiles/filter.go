@@ -8,17 +8,16 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Filter chooses tools of a listing. The zero Filter takes all.
+// Filter selects tools of a list. The zero Filter selects all.
 type Filter struct {
-	Scope    tool.Scope // empty = any
-	Tags     []string   // all of them; those of metadata count too
+	Scope    tool.Scope // "" for any
+	Tags     []string   // all of them must match; tags in the metadata count too
 	Category string
-	Search   string // every word stands in the name, the description or the keywords
-	Platform string // the tool runs there
+	Search   string // every word must occur in the name, the description or the keywords
+	Platform string // the tool must support it
 }
 
-// Choose is the part of a listing that the filter takes. Upper and lower case count as
-// the same.
+// Choose returns the tools that the filter selects. Case is ignored.
 func (f Filter) Choose(list []tool.Listed) []tool.Listed {
 	return slices.DeleteFunc(slices.Clone(list), func(e tool.Listed) bool { return !f.takes(e) })
 }
@@ -49,8 +48,8 @@ func (f Filter) finds(e tool.Listed) bool {
 	return true
 }
 
-// Order sorts a listing by "name", "category" (tools without one last) or "scope" (in
-// the order in which names are looked up). What is equal stays as it was.
+// Order sorts a list by "name", "category" (tools without one last) or "scope" (in the
+// order in which names are looked up). It is stable.
 func Order(list []tool.Listed, by string) {
 	rank := func(s tool.Scope) int {
 		return slices.Index([]tool.Scope{tool.ScopeGo, tool.ScopeLocal, tool.ScopeUser, tool.ScopeGlobal}, s)

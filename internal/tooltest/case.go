@@ -11,48 +11,49 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Case is one test of one tool. It is not changed by running.
+// Case is one test of one tool. Running does not change it.
 type Case struct {
 	Tool string // name of the tool
 	Plan *flowrun.Plan
 	Test tool.Test
-	// Refused is why the tool may not run; "" where it may. The test is then skipped.
+	// Refused is the reason why the tool may not run; the test is then skipped. "" if it
+	// may run.
 	Refused string
 }
 
-// Status is what became of a Case.
+// Status is the result of a Case.
 type Status string
 
 const (
 	Passed  Status = "passed"
 	Failed  Status = "failed"
 	Skipped Status = "skipped" // Outcome.Reason says why
-	Stopped Status = "stopped" // interrupted, or not begun because another one failed
+	Stopped Status = "stopped" // interrupted, or not started because another one failed
 )
 
-// Outcome is what came of a Case.
+// Outcome is what happened in a Case.
 type Outcome struct {
 	Case
 	Status     Status
 	Reason     string     // why it was skipped or stopped
-	Mismatches []Mismatch // of a failed one, at least one
-	Warnings   []string   // what went wrong around the test without failing it: cleanup
+	Mismatches []Mismatch // of a failed case, at least one
+	Warnings   []string   // problems that do not fail the test: of the cleanup
 	Duration   time.Duration
-	ExitCode   int    // of the run; 0 where none began
+	ExitCode   int    // of the run; 0 if none was started
 	Output     string // the run's output, secrets masked, at most 10 MB
-	Stderr     string // of the steps, in plan order; of each the first 10 MB
-	FailedStep string // the path of the first step that failed, "" for none
+	Stderr     string // of the steps, in plan order; the first 10 MB of each
+	FailedStep string // path of the first failed step, "" for none
 	Tail       []string
 }
 
-// Mismatch is one thing that is not as the test expects.
+// Mismatch is one difference from what the test expects.
 type Mismatch struct {
-	Key     string   // the key of expected that says otherwise; "" where the test could not be run
+	Key     string   // the key of expected that failed; "" if the test could not be run
 	Message string   // one sentence
-	Diff    []string // the lines that differ: "- " expected, "+ " got
+	Diff    []string // the lines that differ: "- " expected, "+ " actual
 }
 
-// skip says why a case is not run, "" where it is.
+// skip returns the reason why a case is skipped, "" if it is run.
 func (c *Case) skip(offline bool) string {
 	if list := c.Test.Platforms; len(list) > 0 && !slices.Contains(list, platform()) {
 		return fmt.Sprintf("the test runs on %s only; this is %s", strings.Join(list, ", "), platform())
@@ -66,8 +67,8 @@ func (c *Case) skip(offline bool) string {
 	return ""
 }
 
-// network is the first tool of a plan, the ones it uses included, that has a
-// permission for the network, and that permission.
+// network returns the first tool of a plan, including nested tools, that has a permission
+// for the network, and that permission.
 func network(p *flowrun.Plan) (name, permission string) {
 	for _, need := range p.Definition.Security.RequiredPermissions {
 		if need.S == "network" || strings.HasPrefix(need.S, "network:") {
@@ -84,7 +85,7 @@ func network(p *flowrun.Plan) (name, permission string) {
 	return "", ""
 }
 
-// platform is this system's word in definitions.
+// platform returns the name of this system in definitions.
 func platform() string {
 	if runtime.GOOS == "darwin" {
 		return "macos"

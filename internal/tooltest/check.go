@@ -12,7 +12,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// expect holds an outcome against what the test expects of exit code and texts.
+// expect compares the exit code and the output with what the test expects.
 func (o *Outcome) expect(why string) {
 	e := o.Test.Expected
 	want := 0
@@ -30,7 +30,7 @@ func (o *Outcome) expect(why string) {
 	if e.OutputEquals != nil && output != trimmed(e.OutputEquals.S) {
 		o.differs("output-equals", "the output differs", difference(trimmed(e.OutputEquals.S), output))
 	}
-	if e.OutputMatches != nil && !regexp.MustCompile(e.OutputMatches.S).MatchString(output) { // tool has read it already
+	if e.OutputMatches != nil && !regexp.MustCompile(e.OutputMatches.S).MatchString(output) { // the pattern was checked when the definition was read
 		o.differs("output-matches", "the output does not match", contrast(e.OutputMatches.S, output))
 	}
 	o.contains("output-contains", "the output does not contain the expected text", output, e.OutputContains)
@@ -53,7 +53,7 @@ func (o *Outcome) contains(key, message, where string, texts []tool.Text) {
 	}
 }
 
-// contrast is a text and the one it is not part of, both from their beginning.
+// contrast shows a text and the one that does not contain it, each from its start.
 func contrast(part, whole string) []string {
 	a, b := lines(part), lines(whole)
 	return append(side("- ", a, maxLines/2), side("+ ", b, maxLines-min(len(a), maxLines/2))...)
@@ -63,7 +63,7 @@ func (o *Outcome) differs(key, message string, diff []string) {
 	o.Mismatches = append(o.Mismatches, Mismatch{Key: key, Message: message, Diff: diff})
 }
 
-// expectSteps holds the states of steps against what the test expects.
+// expectSteps compares the statuses of steps with what the test expects.
 func (o *Outcome) expectSteps(res *flowrun.Result) {
 	for _, e := range o.Test.Expected.Steps {
 		s := res.Step(e.Key)
@@ -94,8 +94,8 @@ func because(s *flowrun.StepResult) string {
 	return " (" + s.Reason + ")"
 }
 
-// expectPaths looks for the files and folders that must exist. Their paths count from
-// the test's folder.
+// expectPaths checks that the expected files and folders exist. Relative paths are relative
+// to the test's folder.
 func (o *Outcome) expectPaths(args *flowrun.Args, folder string) {
 	for _, p := range o.paths() {
 		path, _ := args.Value(p.param).(string)

@@ -12,8 +12,8 @@ const (
 	widest   = 200 // characters of a line that are shown
 )
 
-// difference is the lines of two texts that differ: what both begin and end with is
-// left out. At most mostLines are shown, of each side at least half of them.
+// difference returns the lines that differ between two texts, without their common
+// beginning and end. It shows at most maxLines, and at least half of them for each side.
 func difference(expected, got string) []string {
 	a, b := lines(expected), lines(got)
 	from := 0
@@ -30,7 +30,7 @@ func difference(expected, got string) []string {
 	return append(diff, side("+ ", b, maxLines-min(room, len(a)))...)
 }
 
-// side is one side's lines, the first ones where there are too many.
+// side formats the lines of one side, only the first ones if there are too many.
 func side(sign string, list []string, room int) []string {
 	var shownLines []string
 	for i, line := range list {
@@ -49,8 +49,8 @@ func lines(s string) []string {
 	return strings.Split(s, "\n")
 }
 
-// shown is a line as it may stand on a terminal: quoted where something in it could
-// not be seen, and cut where it is long.
+// shown formats a line for a terminal: quoted if it contains something invisible, and
+// shortened if it is long.
 func shown(line string) string {
 	if runes := []rune(line); len(runes) > widest {
 		line = string(runes[:widest]) + "..."
@@ -62,7 +62,7 @@ func shown(line string) string {
 	return line
 }
 
-// tail is the last lines of a text.
+// tail returns the last n lines of a text.
 func tail(text string, n int) []string {
 	list := lines(strings.TrimRight(text, "\n"))
 	list = list[max(0, len(list)-n):]
@@ -72,5 +72,5 @@ func tail(text string, n int) []string {
 	return list
 }
 
-// trimmed is an output without its last line end, as references see it.
+// trimmed returns an output without its last line end, like references to it.
 func trimmed(s string) string { return strings.TrimSuffix(strings.TrimSuffix(s, "\n"), "\r") }

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	runLimit    = 5 * time.Minute // of a test whose tool has no timeout
-	streamLimit = 10_000_000      // bytes of a step's standard error that are looked at
+	runLimit    = 5 * time.Minute // for a test whose tool has no timeout
+	streamLimit = 10_000_000 // bytes of a step's standard error that are read
 	tailLines   = 10
 )
 
@@ -27,16 +27,16 @@ var errTooLong = errors.New("the test took too long")
 func doNothing(context.Context, *flowrun.StepInput) (any, error) { return nil, nil }
 
 // performance is one case on its stage.
-type performance struct {
+// performance is the run of one case.
 	*runner
 	*Outcome
-	folder string // of this test alone; removed after it
+	folder string // of this test only; removed after it
 	world  flowrun.RunEnv
 	given  map[string]any
 	back   *flowrun.Plan
 }
 
-// perform runs the test, looks at what came of it, and cleans up.
+// perform runs the test, checks the result, and cleans up.
 func (p *performance) perform() {
 	began := time.Now()
 	defer func() {
@@ -58,13 +58,13 @@ func (p *performance) warn(format string, args ...any) {
 	p.Warnings = append(p.Warnings, fmt.Sprintf(format, args...))
 }
 
-// fail tells why the test could not be run.
+// fail records why the test could not be run.
 func (p *performance) fail(err error) {
 	p.Status = Failed
 	p.differs("", err.Error(), nil)
 }
 
-// prepare makes the folders, copies the test's files and fills its holes.
+// prepare creates the folders, copies the test's files and fills its placeholders.
 func (p *performance) prepare() (err error) {
 	p.world = flowrun.RunEnv{Workspace: filepath.Join(p.folder, "work"), Temp: filepath.Join(p.folder, "temp"), Time: time.Now(), JavaScript: p.JavaScript}
 	for _, dir := range []string{p.world.Workspace, p.world.Temp} {
@@ -86,7 +86,7 @@ func (p *performance) prepare() (err error) {
 	return err
 }
 
-// copyFiles copies what the test names from beside the definition.
+// copyFiles copies the files that the test names from the definition's folder.
 func (p *performance) copyFiles() error {
 	for _, f := range p.Test.Files {
 		path := filepath.FromSlash(f.S)
@@ -115,8 +115,8 @@ func copyTree(from, to string) error {
 	return os.WriteFile(to, b, info.Mode().Perm())
 }
 
-// run runs the tool and compares. It says whether the tool has begun, so that there may
-// be something to clean up.
+// run runs the tool and checks the result. It reports whether the tool was started, so that
+// cleanup may be needed.
 func (p *performance) run() (began bool) {
 	ctx := p.ctx
 	if p.Plan.Definition.Timeout == 0 {
@@ -126,7 +126,7 @@ func (p *performance) run() (began bool) {
 	}
 	res, err := p.engine.Run(ctx, p.Plan, p.given, flowrun.WithRunEnv(p.world), flowrun.WithForce(p.Force), flowrun.WithStream(func(flowrun.StreamChunk) {}))
 	var unsupported *flowrun.UnsupportedError
-	cut := res == nil || !res.Status.Executed() // it did not come to an end of its own
+	cut := res == nil || !res.Status.Executed() // it did not end by itself
 	switch {
 	case errors.As(err, &unsupported):
 		p.Status, p.Reason = Skipped, err.Error()
@@ -147,7 +147,7 @@ func (p *performance) run() (began bool) {
 	return unsupported == nil
 }
 
-// take keeps of a result what is looked at and shown.
+// take copies the parts of a result that are checked and shown.
 func (p *performance) take(res *flowrun.Result) {
 	p.ExitCode, p.Output = res.ExitCode, res.Output
 	var all strings.Builder
@@ -162,14 +162,14 @@ func (p *performance) take(res *flowrun.Result) {
 	p.Stderr = all.String()
 }
 
-// stderrOf is what a step wrote to standard error.
+// stderrOf returns what a step wrote to standard error.
 func stderrOf(s *flowrun.StepResult) string {
 	f, err := os.Open(s.StderrFile)
 	if err != nil {
 		return s.Error
 	}
 	defer f.Close()
-	b, _ := io.ReadAll(io.LimitReader(f, streamLimit)) // what could be read of a log is what there is
+	b, _ := io.ReadAll(io.LimitReader(f, streamLimit)) // if reading fails, the part that was read is used
 	return string(b)
 }
 
@@ -189,8 +189,8 @@ func (p *performance) compare(res *flowrun.Result, why string) {
 	}
 }
 
-// cleanUp runs the test's cleanup commands, each whatever became of the others. It is
-// no part of what an interrupt stops.
+// cleanUp runs the test's cleanup commands, each even if others failed. An interrupt does
+// not stop them.
 func (p *performance) cleanUp() {
 	if len(p.Test.Cleanup) == 0 {
 		return

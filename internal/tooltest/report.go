@@ -12,7 +12,7 @@ import (
 // Summary counts outcomes.
 type Summary struct{ Total, Passed, Failed, Skipped, Stopped int }
 
-// Count counts outcomes by their status.
+// Count counts outcomes by status.
 func Count(list []Outcome) Summary {
 	s := Summary{Total: len(list)}
 	for i := range list {
@@ -30,7 +30,8 @@ func Count(list []Outcome) Summary {
 	return s
 }
 
-// Schema names the document that WriteJSON writes, to which fields are only ever added.
+// Schema is the name of the document that WriteJSON writes. Fields may be added to it,
+// never removed.
 const Schema = "flowrun/tests.v1"
 
 type document struct {
@@ -65,8 +66,7 @@ type mismatchRecord struct {
 	Diff    []string `json:"diff,omitempty"`
 }
 
-// WriteJSON writes outcomes as one flowrun/tests.v1 document; took is how long all of
-// them took together.
+// WriteJSON writes outcomes as one flowrun/tests.v1 document; took is the total duration.
 func WriteJSON(w io.Writer, list []Outcome, took time.Duration) error {
 	s := Count(list)
 	doc := document{Schema: Schema, Total: s.Total, Passed: s.Passed, Failed: s.Failed, Skipped: s.Skipped, Stopped: s.Stopped,
@@ -121,8 +121,8 @@ type (
 	}
 )
 
-// WriteJUnit writes outcomes as JUnit XML, one suite for each tool; took is how long
-// all of them took together. What was stopped counts as skipped.
+// WriteJUnit writes outcomes as JUnit XML, one suite for each tool; took is the total
+// duration. Stopped tests count as skipped.
 func WriteJUnit(w io.Writer, list []Outcome, took time.Duration) error {
 	s := Count(list)
 	doc := junitSuites{Name: "flowrun", Tests: s.Total, Failures: s.Failed, Time: seconds(took)}
@@ -146,7 +146,7 @@ func WriteJUnit(w io.Writer, list []Outcome, took time.Duration) error {
 	return err
 }
 
-// suite are the tests of one tool.
+// suite returns the suite of one tool.
 func suite(list []Outcome) junitSuite {
 	s := Count(list)
 	js := junitSuite{Name: list[0].Tool, Tests: s.Total, Failures: s.Failed, Skipped: s.Skipped + s.Stopped}
@@ -169,8 +169,8 @@ func suite(list []Outcome) junitSuite {
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
 
-// Details are the lines that tell what is wrong with a failed test: each mismatch with
-// its lines, then the end of what the failed step wrote to standard error.
+// Details describes a failed test: each mismatch with its lines, then the last lines that
+// the failed step wrote to standard error.
 func (o *Outcome) Details() []string {
 	var list []string
 	for _, m := range o.Mismatches {

@@ -15,17 +15,17 @@ import (
 )
 
 // Options say how cases are run.
-type Options struct {
-	Library       *tool.Library // that the plans were compiled with
-	Jobs          int           // how many run at once; 1 where it is less
-	InPlace       bool          // in the working directory instead of a fresh folder
-	Offline       bool          // skips tests of tools with permissions for the network
-	StopOnFailure bool          // begins no further test once one has failed
-	// Force kills what runs at once when it is closed; cancelling the context stops it
-	// gently, and cleanup commands still run.
+// Options configures Run.
+	Library       *tool.Library // with which the plans were compiled
+	Jobs          int // how many cases run concurrently; less than 1 means 1
+	InPlace       bool // in the working directory instead of a new folder
+	Offline       bool // skips tests of tools with a permission for the network
+	StopOnFailure bool // starts no further test after a failure
+	// Force, when closed, kills at once what is running. Cancelling the context stops it
+	// gracefully, and cleanup commands still run.
 	Force <-chan struct{}
-	// Done, where set, is told of outcomes in the order of the cases, one at a time, as
-	// soon as all before them are known.
+	// Done, if set, is called with the outcomes in the order of the cases, one at a time,
+	// each as soon as all before it are known.
 	Done func(Outcome)
 	// HTTP is flowrun.Config.HTTP.
 	HTTP func(ctx context.Context, url string) (status int, err error)
@@ -37,13 +37,13 @@ type Options struct {
 	JavaScript *hooks.Runtime
 }
 
-// Run runs cases and answers their outcomes in the same order. The error tells that
-// there is no place to run them in. After ctx is cancelled the cases that run are
-// stopped, the others not begun; Run waits for cleanup commands, at most a minute.
+// Run runs cases and returns their outcomes in the same order. It returns an error if it
+// cannot create a temporary folder. After ctx is cancelled, running cases are stopped and
+// the others are not started; Run waits for cleanup commands, at most a minute.
 func Run(ctx context.Context, cases []Case, o Options) ([]Outcome, error) {
 	root, err := os.MkdirTemp("", "flowrun-test-")
 	if err == nil {
-		root, err = filepath.EvalSymlinks(root) // what pwd says in a step
+		root, err = filepath.EvalSymlinks(root) // the path that pwd prints in a step
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot create a temporary folder: %w; set TMPDIR to a folder you can write to", err)
@@ -51,7 +51,7 @@ func Run(ctx context.Context, cases []Case, o Options) ([]Outcome, error) {
 	defer os.RemoveAll(root)
 	config := flowrun.Config{StateDir: filepath.Join(root, "state"), CacheDir: flowrun.NoCache, HTTP: o.HTTP, Fetch: o.Fetch, MayCall: o.MayCall, JavaScript: o.JavaScript}
 	if slices.ContainsFunc(cases, func(c Case) bool { return c.Plan != nil && len(c.Plan.LockDemands()) > 0 }) {
-		config.Store = flowrun.NewMemory() // tests wait for each other, and for nobody else
+		config.Store = flowrun.NewMemory() // locks make tests wait for each other only, not for other runs
 	}
 	r := &runner{Options: o, ctx: ctx, root: root, outcomes: make([]Outcome, len(cases)), known: make([]bool, len(cases)),
 		engine: flowrun.New(config)}
@@ -76,17 +76,17 @@ func Run(ctx context.Context, cases []Case, o Options) ([]Outcome, error) {
 type runner struct {
 	Options
 	ctx    context.Context
-	root   string // holds the folders of all tests
+	root   string // contains the folders of all tests
 	engine *flowrun.Engine
 
 	mu       sync.Mutex
 	outcomes []Outcome
 	known    []bool
-	told     int // outcomes that Done was told of
+	told     int // outcomes that were passed to Done
 	failed   bool
 }
 
-// finish keeps an outcome, and tells of those that are now in order.
+// finish stores an outcome, and calls Done for those that are next in order.
 func (r *runner) finish(i int, o Outcome) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -100,7 +100,7 @@ func (r *runner) finish(i int, o Outcome) {
 	}
 }
 
-// stopped says why no further test is begun, "" where one may be.
+// stopped returns the reason why no further test is started, "" if one may be.
 func (r *runner) stopped() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,7 +113,7 @@ func (r *runner) stopped() string {
 	return ""
 }
 
-// one brings one case to its end.
+// one runs one case.
 func (r *runner) one(i int, c Case) Outcome {
 	o := Outcome{Case: c, Status: Skipped}
 	if o.Reason = c.skip(r.Offline); o.Reason != "" {

@@ -8,12 +8,13 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// cleanupLimit bounds the cleanup commands of a test together.
+// cleanupLimit is the time limit for all cleanup commands of a test together.
 const cleanupLimit = 60 * time.Second
 
-// values are the parameters a test gives, as a caller would give them. The test's own
-// texts may name predefined variables and its other parameters, which a caller's may
-// not: a helper definition has them as defaults, and they come out bound.
+// values returns the parameters that a test gives, as a caller would give them. The test's
+// texts may refer to predefined variables and to its other parameters, which a caller's
+// texts may not. Therefore a helper definition has them as defaults, and the engine binds
+// them.
 func (c *Case) values(lib *tool.Library, w flowrun.RunEnv) (map[string]any, error) {
 	def := &tool.Definition{Name: c.Tool, Pos: c.Test.Pos, File: c.Plan.Definition.File, Single: true, Steps: nothing(c.Tool)}
 	for i := range c.Test.Parameters {
@@ -36,8 +37,8 @@ func (c *Case) values(lib *tool.Library, w flowrun.RunEnv) (map[string]any, erro
 	return given, nil
 }
 
-// asWritten is the value of an entry; a number or boolean for a parameter of type
-// string is the text in the file, such as 1.10.
+// asWritten returns the value of an entry. A number or boolean for a parameter of type
+// string becomes its text in the file, such as 1.10.
 func (c *Case) asWritten(e *tool.Entry) tool.Value {
 	v := e.Value
 	for _, p := range c.Plan.Definition.Parameters {
@@ -64,9 +65,9 @@ func typeOf(v tool.Value) string {
 	return "string"
 }
 
-// backstage is what a test says beside the run: a definition with the tool's
-// parameters, environment and secrets, whose steps are the cleanup commands, and whose
-// further parameters are the paths that must exist.
+// backstage compiles a definition with the tool's parameters, environment and secrets. Its
+// steps are the test's cleanup commands, and its additional parameters are the paths that
+// must exist.
 func (c *Case) backstage(lib *tool.Library) (*flowrun.Plan, error) {
 	def := *c.Plan.Definition
 	def.Alias, def.Source, def.Tests = false, nil, nil
@@ -74,7 +75,7 @@ func (c *Case) backstage(lib *tool.Library) (*flowrun.Plan, error) {
 	def.WorkingDirectory, def.FilePaths.WorkingDirectory, def.FilePaths.TempDirectory = nil, nil, nil
 	def.Input, def.Output, def.Interactive, def.InteractiveOptions = nil, nil, false, tool.InteractiveOptions{}
 	def.Single, def.Strict, def.FailFast, def.IgnoreErrors = false, false, false, true
-	def.Locks, def.MaxActiveRuns = nil, 0 // for the run it comes after, not to be waited for
+	def.Locks, def.MaxActiveRuns = nil, 0 // they are for the run before it, and must not delay this one
 	def.Timeout, def.Steps = cleanupLimit, nothing("nothing")
 	for i, command := range c.Test.Cleanup {
 		def.Steps = append(def.Steps, &tool.Step{Name: fmt.Sprintf("cleanup-%d", i+1), Pos: command.Pos, Body: tool.BashCommand(command)})
@@ -105,7 +106,7 @@ func (c *Case) paths() []expectedPath {
 	return list
 }
 
-// nothing is a step that does nothing: a definition must have one.
+// nothing returns a step that does nothing: a definition needs at least one step.
 func nothing(name string) []*tool.Step {
 	return []*tool.Step{flowrun.GoStep(name, doNothing)}
 }
