@@ -37,6 +37,7 @@ type Request struct {
 	Installed string
 	// Node marks a tool that runs under Node.js, which finds packages and its own modules
 	// by itself: the bundle joins the tool's files and changes only the syntax.
+	Node bool
 }
 
 // Result is a tool as one text.

@@ -47,7 +47,7 @@ func came(modules, name string) bool {
 	path := filepath.Join(modules, filepath.FromSlash(name))
 	list, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
-		return false // as mostly: there is no such folder
+		return false // the usual case: there is no such folder
 	}
 	base := filepath.Base(path)
 	return slices.ContainsFunc(list, func(e os.DirEntry) bool {

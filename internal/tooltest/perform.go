@@ -18,7 +18,7 @@ import (
 
 const (
 	runLimit    = 5 * time.Minute // for a test whose tool has no timeout
-	streamLimit = 10_000_000 // bytes of a step's standard error that are read
+	streamLimit = 10_000_000      // bytes of a step's standard error that are read
 	tailLines   = 10
 )
 
@@ -26,8 +26,8 @@ var errTooLong = errors.New("the test took too long")
 
 func doNothing(context.Context, *flowrun.StepInput) (any, error) { return nil, nil }
 
-// performance is one case on its stage.
 // performance is the run of one case.
+type performance struct {
 	*runner
 	*Outcome
 	folder string // of this test only; removed after it

@@ -91,7 +91,7 @@ func (c *Case) backstage(lib *tool.Library) (*flowrun.Plan, error) {
 type expectedPath struct {
 	key   string // file-exists or directory-exists
 	text  tool.Text
-	param string // the parameter of backstage that it is; no definition can have one of that name
+	param string // its parameter in backstage; the name is invalid in definitions, so that it is unique
 }
 
 func (c *Case) paths() []expectedPath {
