@@ -52,7 +52,7 @@ func (s Settings) command(ctx context.Context, r Rule, o Outcome) (err error) {
 		return err
 	}
 	defer null.Close()
-	mark := procid.Mark(o.Result.ID+"@notice", 1) // not the run's own mark, so that whoever resumes the run does not stop this process
+	mark := procid.Mark(o.Result.ID+"@notice", 1) // not the run's own mark: resuming the run must not stop this process
 	host := proc.Open(mark)
 	defer func() {
 		_, closeErr := host.Close(context.WithoutCancel(ctx), 0)

@@ -1,4 +1,4 @@
-// Package notify tells people and programs how a run ended, or that a run waits for an
+// Package notify reports to people and programs how a run ended, or that a run waits for an
 // answer: it starts a command, or posts to a URL.
 //
 // # The model
@@ -102,7 +102,7 @@ func (o Outcome) Text() string {
 	return text + " (run " + r.ID + ")"
 }
 
-// Rule says how which events are reported. Either Command or Webhook is set.
+// Rule selects events and says how they are reported. Either Command or Webhook is set.
 type Rule struct {
 	On      []Event // default: failure, recovery and waiting
 	Command string  // a program and its arguments, quoted as in run:

@@ -22,7 +22,6 @@
 //
 // A service that stops ends no run: running steps have some time to end, and then the runs
 // are released (drain.go).
-// runs are let go (drain.go).
 package service
 
 import (

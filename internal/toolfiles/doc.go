@@ -8,5 +8,4 @@
 //
 // Nothing here prompts, prints, writes files or starts an editor: the command line does
 // that, and writes with internal/atomicfile.
-// line's, which writes with internal/atomicfile.
 package toolfiles
