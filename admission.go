@@ -15,8 +15,8 @@ import (
 	"github.com/flowrun/flowrun/steps"
 )
 
-// queue waits in the queue for the locks that the run needs, if it needs any. A run that had it
-// before may have been killed: what that left running ends first.
+// queue waits in the queue for the locks that the run needs; it does nothing for a run without locks. An earlier run
+// that held the locks may have been killed, so queue then ends the processes that killed programs left running.
 func (e *Engine) queue(ctx context.Context, j *job) error {
 	if len(j.needs) == 0 {
 		return nil
@@ -27,7 +27,7 @@ func (e *Engine) queue(ctx context.Context, j *job) error {
 	return sweep(ctx, e.grace())
 }
 
-// admit waits in the queue.
+// admit blocks until the run is admitted, and reports each change of its queue position to WithQueue.
 func (j *job) admit(ctx context.Context) error {
 	ctx, give := context.WithCancelCause(ctx)
 	defer give(nil)
@@ -50,14 +50,15 @@ func (j *job) admit(ctx context.Context) error {
 	return err
 }
 
-// heldBy says whether a run has something that this one waits for.
+// heldBy reports whether the given run holds a lock that this one waits for.
 func heldBy(q QueuePosition, run string) bool {
 	return run != "" && slices.ContainsFunc(q.Obstacles, func(o Obstacle) bool {
 		return slices.ContainsFunc(o.Holders, func(h Holder) bool { return h.Run == run })
 	})
 }
 
-// during is a context that ends with dag.ErrReleased when the run is let go.
+// during returns a context that ends with dag.ErrReleased when either channel closes. The caller must call the
+// returned function, which waits for the goroutine.
 func (l letGo) during(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	over := make(chan struct{})
@@ -77,10 +78,9 @@ func (l letGo) during(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// withdraw takes leave of a run that did not come to its turn. One that was cancelled
-// ends: nothing of it has run, and nothing does any more, not even its cleanup, which
-// could meet whoever has the locks. One that was let go stays as it is, for another
-// owner to queue it again. Any other reason is the engine's failure.
+// withdraw handles a run that did not get past the queue, because of why. A cancelled run ends: none of its steps
+// runs, not even its cleanup, which could get in the way of the run that holds the locks. A released run stays as it
+// is, so that another owner can queue it again. Any other reason is an error of the engine.
 func (j *job) withdraw(ctx context.Context, o dag.Options, why error) (*dag.State, error) {
 	state := o.Carry
 	if state == nil {
@@ -111,7 +111,8 @@ func (j *job) withdraw(ctx context.Context, o dag.Options, why error) (*dag.Stat
 	return state, nil
 }
 
-// note keeps and tells events that the run's graph has no part in.
+// note appends events that do not come from walking the graph: it numbers them, applies them to state, records them,
+// and sends them to the sinks.
 func (j *job) note(ctx context.Context, o dag.Options, state *dag.State, events []dag.Event, now time.Time) error {
 	seq := uint64(0)
 	if j.resumes() {
@@ -139,16 +140,15 @@ func (j *job) note(ctx context.Context, o dag.Options, state *dag.State, events 
 	return nil
 }
 
-// sweepGrace is how long what a killed program left may take to end before the first run
-// of this one begins. Their own runs give them more, when they are resumed.
+// sweepGrace is how long processes left by killed programs may take to end before the first run of this program
+// starts. When their own runs are resumed, they get the Engine's grace period, which is longer.
 const sweepGrace = time.Second
 
 var swept sync.Once
 
-// sweepOnce clears away, once in the life of this program, what others with its StateDir
-// left when they were killed: processes, and files with values in the temporary folder.
-// That something cannot be cleared away keeps no run from beginning: its own run says so
-// when it is resumed, and a run that takes the same locks does.
+// sweepOnce removes, once in the life of this program, what killed programs with the same StateDir left behind:
+// processes, and temporary files that hold values. A failure does not keep a run from starting: it is reported when
+// the killed run is resumed, and by a run that takes the same locks (see queue).
 func sweepOnce(ctx context.Context) {
 	swept.Do(func() {
 		_, _ = proc.Sweep(ctx, sweepGrace)
@@ -156,7 +156,7 @@ func sweepOnce(ctx context.Context) {
 	})
 }
 
-// sweep ends what killed programs have left. The error names what cannot be ended.
+// sweep ends the processes that killed programs have left. The error names those that could not be stopped.
 func sweep(ctx context.Context, grace time.Duration) error {
 	report, err := proc.Sweep(ctx, grace)
 	if err == nil && len(report.Escaped) > 0 {
@@ -165,12 +165,12 @@ func sweep(ctx context.Context, grace time.Duration) error {
 	return err
 }
 
-// needsOf are what a run of a plan takes at its start.
+// needsOf returns the locks that a run of the plan takes at its start.
 func needsOf(p *plan.Plan) []LockDemand {
 	var list []LockDemand
 	if d := p.Definition; d.MaxActiveRuns > 0 {
 		name := d.Name
-		if n := len(d.StandsFor); n > 0 { // an alias is its base tool by another name
+		if n := len(d.StandsFor); n > 0 { // an alias counts as its base tool
 			name = d.StandsFor[n-1]
 		}
 		list = append(list, LockDemand{Kind: DemandActiveRun, Name: name, File: d.File, Slots: d.MaxActiveRuns})

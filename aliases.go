@@ -21,92 +21,87 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// ParamsError is everything that is wrong with the parameters of one call.
+// ParamsError reports everything that is wrong with the parameters of one call.
 type ParamsError = value.ParamsError
 
-// ParamProblem is what is wrong with one parameter. Code is one of missing,
-// unknown, type, validation, transform, default, nul, dash, refused.
+// ParamProblem describes what is wrong with one parameter. Code is one of missing, unknown, type, validation,
+// transform, default, nul, dash, refused, withheld, recorded, changed.
 type ParamProblem = value.ParamProblem
 
-// TraceContext is W3C's trace context in the form of its variables, TRACEPARENT and
-// TRACESTATE; both are "" for none.
+// TraceContext is a W3C trace context, in the form of the variables TRACEPARENT and TRACESTATE. Both are "" when
+// there is none.
 type TraceContext = history.TraceContext
 
-// NewID is a run id: nine characters of time in milliseconds, then four of
-// chance, so that ids sort by start and two of the same millisecond differ.
+// NewID returns a new run id: nine characters for the time in milliseconds, then four random ones. Ids sort by start
+// time, and two ids of the same millisecond differ.
 func NewID(now time.Time) string { return history.NewID(now) }
 
 // DemandKind is the kind of thing that a run queues for.
 type DemandKind = history.DemandKind
 
-// The kinds of needs.
+// The kinds of lock demands.
 const (
 	DemandLock      = history.DemandLock      // one slot of a lock
-	DemandActiveRun = history.DemandActiveRun // one of so many runs of a tool
+	DemandActiveRun = history.DemandActiveRun // one of a limited number of concurrent runs of a tool
 )
 
-// LockDemand is one thing a run takes at its start and holds to its end: it may be had while
-// fewer than Slots runs have it.
+// LockDemand is a lock that a run takes at its start and holds to its end. At most Slots runs can hold it at once.
 type LockDemand = history.LockDemand
 
-// QueueEntry is a run in a Line.
+// QueueEntry is a run in a Queue.
 type QueueEntry = history.QueueEntry
 
-// Queue is every run that has needs, in the order in which they asked.
+// Queue lists all runs that have lock demands, in the order in which they asked.
 type Queue = history.Queue
 
 // QueuePosition describes a run in the queue.
 type QueuePosition = history.QueuePosition
 
-// Obstacle is a need that a run waits for, and whom.
+// Obstacle is a lock demand that is not met yet, with the runs that hold the lock.
 type Obstacle = history.Obstacle
 
-// Holder is a run that has what others wait for.
+// Holder is a run that holds a lock which others wait for.
 type Holder = history.Holder
 
-// Admission is what a run queues for: its locks and its slots.
+// Admission describes what a run queues for: its locks and its slots.
 type Admission = history.Admission
 
-// Memory is a Store that lasts as long as the program: history for programs that
-// embed flowrun, and for tests. What goes in and comes out is copied, and passes
-// through JSON as it would with a file, so that both behave alike; numbers among a
-// Record's parameters come back as json.Number. An owner keeps its run until it
-// closes the Ledger.
+// Memory is a Store that lasts as long as the program: history for programs that embed flowrun, and for tests. Values
+// are copied in both directions and pass through JSON, as they would with a file, so that both behave alike; numbers
+// among a Record's parameters come back as json.Number. An owner keeps its run until it closes the Ledger.
 type Memory = history.Memory
 
-// NewMemory is an empty Memory.
+// NewMemory returns an empty Memory.
 func NewMemory() *Memory { return history.NewMemory() }
 
-// Question is what a step of a run asks a person. Nothing in it is secret; its texts
-// are an author's, and not fit for a terminal as they are.
+// Question is what a step of a run asks a person. It holds no secrets. Its texts come from the author of the tool:
+// escape them before you print them to a terminal.
 type Question = history.Question
 
-// Answer is what a person says to a Question.
+// Answer is a person's reply to a Question.
 type Answer = history.Answer
 
-// ErrAnswered says that a question has been answered: the first answer stands. What
-// comes with it says by whom.
+// ErrAnswered reports that a question has already been answered: the first answer is kept. The error that wraps it
+// says who gave it.
 var ErrAnswered = history.ErrAnswered
 
-// Answered is ErrAnswered with the answer that stands; stores use it.
+// Answered returns an ErrAnswered with the answer that is kept. It is for implementations of Store.
 func Answered(a Answer) error { return history.Answered(a) }
 
-// Store keeps runs: what each was asked to do, every event of it, and who runs it
-// now. An Engine without one writes nothing. The flowrun command uses a SQLite
-// file; NewMemory is a Store for programs that want history for as long as they
-// live; others may be written and held against the contract in internal/storetest.
+// Store keeps runs: what each was asked to do, all its events, and which process owns it now. An Engine without a
+// Store writes nothing. The flowrun command uses a SQLite file; NewMemory is a Store for programs that need history
+// only while they run. You can write your own and test it against the contract in internal/storetest.
 //
-// A run has one owner at a time. Ownership is counted: each owner has an epoch one
-// higher than the last, and what an earlier owner still tries to write is refused
-// with ErrFenced. A Store is safe for concurrent use.
+// A run has one owner at a time. Owners are counted: each has an epoch one higher than the one before, and writes of
+// an earlier owner are rejected with ErrFenced. A Store is safe for concurrent use.
 type Store = history.Store
 
-// Ledger is a run's journal in the hands of its owner. Append and Sync are those
-// of dag.Journal; both fail with ErrFenced once another owner has the run. When
-// the events hold the end of the run, Append also notes it for Runs.
+// Ledger is the journal of one run, held by its owner. Append and Sync are those of dag.Journal; both fail with
+// ErrFenced once another owner has the run. When the events contain the end of the run, Append also updates what Runs
+// lists.
 type Ledger = history.Ledger
 
-// Errors of a Store. They may come wrapped.
+// Errors of a Store. They may be wrapped.
 var (
 	ErrNoRun   = history.ErrNoRun
 	ErrLive    = history.ErrLive
@@ -114,223 +109,211 @@ var (
 	ErrFenced  = history.ErrFenced
 )
 
-// Record is what a run was asked to do: enough to take it up again, and nothing
-// that is secret.
+// Record is what a run was asked to do: enough to resume it, and no secrets.
 type Record = history.Record
 
-// RecordedEnv is a World without the environment, which may hold secrets: a run
-// that is taken up again has the environment of that moment.
+// RecordedEnv is a RunEnv without the environment, which may hold secrets: a resumed run gets the environment of the
+// process that resumes it.
 type RecordedEnv = history.RecordedEnv
 
 // RunInfo is a run in a list.
 type RunInfo = history.RunInfo
 
-// Query says which runs to list. The zero Query is all of them.
+// Query selects the runs to list. The zero Query selects all of them.
 type Query = history.Query
 
-// AmbiguousError says that several runs' ids begin with a prefix.
+// AmbiguousError reports that several run ids begin with the same prefix.
 type AmbiguousError = history.AmbiguousError
 
-// Latest is the word that stands for the newest run.
+// Latest is the word for the newest run, in place of an id.
 const Latest = history.Latest
 
-// FindRun is the id of the one run that a word means: an id, a prefix that only
-// one id has, or Latest. Errors: ErrNoRun, an *AmbiguousError.
+// FindRun returns the id of the one run that word names: a full id, a prefix that only one id has, or Latest. Errors:
+// ErrNoRun, an *AmbiguousError.
 func FindRun(ctx context.Context, s Store, word string) (string, error) {
 	return history.FindRun(ctx, s, word)
 }
 
-// ConfinementError says that a tool's security cannot be kept here: the run was refused
-// before its first step.
+// ConfinementError reports that the security settings of a tool cannot be enforced on this machine. The run was
+// refused before its first step.
 type ConfinementError = outcome.ConfinementError
 
-// NoQueueError says that a tool takes locks, or bounds how many runs of it there may be,
-// and that the engine has no Store in which runs could know of each other.
+// NoQueueError reports that a tool takes locks or limits its concurrent runs, but the engine has no Store, which it
+// needs to coordinate runs.
 type NoQueueError = outcome.NoQueueError
 
-// InterruptedError says that a run is interrupted: steps of it were, or may have been,
-// running when flowrun was killed, and a person must say whether they run again.
+// InterruptedError reports that a run is interrupted: steps were running, or may have been, when flowrun was killed,
+// and a person must decide whether they run again.
 type InterruptedError = outcome.InterruptedError
 
-// WithheldError says that steps which would not run again printed what others
-// read, and it is not available: it held a secret, or its log is gone.
+// WithheldError reports that steps which would not run again printed output that other steps read, and that this
+// output is not available: it held a secret, or its log is gone.
 type WithheldError = outcome.WithheldError
 
-// WithheldStep is one of them.
+// WithheldStep is one step of a WithheldError.
 type WithheldStep = outcome.WithheldStep
 
-// OnlyError says that a step cannot run alone: something it waits for has no
-// result in the recorded run.
+// OnlyError reports that a step cannot run alone: a step that it waits for has no result in the recorded run.
 type OnlyError = outcome.OnlyError
 
-// ErrNotStarted is why a run cannot be resumed or retried that failed before its first
-// step could start: nothing is known of what it would have done.
+// ErrNotStarted reports why a run that failed before its first step could start cannot be resumed or retried: its
+// record does not say what it would have done.
 var ErrNotStarted = outcome.ErrNotStarted
 
-// StepWord is a step's path as it is written on a command line: in quotes where it holds
-// characters that a shell would read, such as the brackets of an item.
+// StepWord returns a step's path as you write it on a command line: quoted if it contains characters that a shell
+// would interpret, such as the brackets of an item.
 func StepWord(path string) string { return plan.StepWord(path) }
 
-// Permission is one of a tool's required-permissions, as a call needs it.
+// Permission is an entry of a tool's required-permissions, as it applies to one call.
 type Permission = permission.Permission
 
-// CodeMissingVariable and CodeBadVariable are the codes of a tool whose environment is not
-// as its schema wants it.
+// CodeMissingVariable and CodeBadVariable are the problem codes of a tool whose environment does not match its
+// schema.
 const (
 	CodeMissingVariable = toolstate.CodeMissingVariable
 	CodeBadVariable     = toolstate.CodeBadVariable
 )
 
-// UnsupportedError says that a tool does not run on this platform.
+// UnsupportedError reports that a tool does not run on this platform.
 type UnsupportedError = plan.UnsupportedError
 
 // UsedTool is a tool that a plan runs.
 type UsedTool = plan.UsedTool
 
-// StepError says that a plan has no step of that name.
+// StepError reports that a plan has no step of that name.
 type StepError = plan.StepError
 
-// FetchRequest is what a script asks for with fetch.
+// FetchRequest is a request that a script makes with fetch.
 type FetchRequest = call.FetchRequest
 
-// FetchAnswer is what came back.
+// FetchAnswer is the response to a FetchRequest.
 type FetchAnswer = call.FetchAnswer
 
-// EnvironmentError says that what the environment of a tool is made of is not to be
-// had: an env file, or the value of a secret. It holds no values.
+// EnvironmentError reports that part of a tool's environment is not available: an env file, or the value of a secret.
+// It holds no values.
 type EnvironmentError = call.EnvironmentError
 
 // Reasons of steps whose script failed.
 const (
-	ReasonScript        = script.ReasonScript        // it threw an error, or returned what it must not
-	ReasonScriptTimeout = script.ReasonScriptTimeout // it ran longer than limits.js-timeout
-	ReasonScriptMemory  = script.ReasonScriptMemory  // it took more than limits.js-memory
-	ReasonScriptLost    = script.ReasonScriptLost    // the process that ran it died
+	ReasonScript        = script.ReasonScript        // it threw an error, or returned an invalid value
+	ReasonScriptTimeout = script.ReasonScriptTimeout // it exceeded limits.js-timeout
+	ReasonScriptMemory  = script.ReasonScriptMemory  // it exceeded limits.js-memory
+	ReasonScriptLost    = script.ReasonScriptLost    // the process that ran it was killed or crashed
 )
 
-// CodeToolFailure is the code of a tool that returned {success: false}.
+// CodeToolFailure is the problem code of a tool that returned {success: false}.
 const CodeToolFailure = script.CodeToolFailure
 
 // ReasonCache is the reason of a reused step whose result came from the cache.
 const ReasonCache = resultcache.ReasonCache
 
-// ReasonRejected is the reason of a step that asked a person, who said no. Where nobody
-// answered it is steps.ReasonUnanswered.
+// ReasonRejected is the reason of a step that asked a person and was rejected. If nobody answered in time, the reason
+// is steps.ReasonUnanswered.
 const ReasonRejected = waiting.ReasonRejected
 
-// ErrNoApprover is what a function for WithApproval answers when it has nobody to ask, or
-// who was asked leaves the answer to others.
+// ErrNoApprover is the error that the function of WithApproval returns when it has nobody to ask, or when the person
+// it asked leaves the answer to others.
 var ErrNoApprover = waiting.ErrNoApprover
 
-// Confirmation is what a person is shown who is asked about a call of a model, beside
-// what the Preview says.
+// Confirmation is what a person sees, beside the Preview, when asked to approve a call that a model made.
 type Confirmation = gostep.Confirmation
 
-// Content is what a tool answers where a model and a person are to be told different
-// things, or more than text. A StepFunc may return one.
+// Content is the result of a tool that tells a model and a person different things, or that is more than text. A
+// StepFunc may return one.
 type Content = gostep.Content
 
-// Part is a text, or data of a type: an image, a sound.
+// Part is one piece of Content: a text, or data of a media type, such as an image or a sound.
 type Part = gostep.Part
 
 // FileDiff shows what a tool changes in a file.
 type FileDiff = gostep.FileDiff
 
-// TextContent is content of one text, and what a person is shown instead; "" for the
-// same.
+// TextContent returns Content with one text. display is what a person sees instead; "" shows the same text.
 func TextContent(text, display string) *Content { return gostep.TextContent(text, display) }
 
-// Command is a command that a step written in Go leaves its work to: a StepFunc returns
-// one, and the step is that command from then on. It runs as any command of a definition
-// does: its output is shown, kept and bounded, its whole tree of processes ends when the
-// step is cancelled, and it fails with its exit code. One of Args and Script is set.
+// Command is a command that a step written in Go hands its work to: a StepFunc returns one, and from then on the step
+// is that command. It runs like any command of a definition: its output is shown, stored and limited, its whole
+// process tree ends when the step is cancelled, and a nonzero exit code fails the step. Set either Args or Script.
 type Command = gostep.Command
 
-// StepFunc is a step written in Go. A text result is the step's output; so is the text of
-// a *Content; any other value is its output as JSON and what {step.json} sees. An error fails the step,
-// with the exit code of an *ExitError in it, else 1. It must return soon after
-// ctx is done.
+// StepFunc is a step written in Go. A text result is the step's output, and so is the text of a *Content. Any other
+// value becomes the output as JSON, which is also what {step.json} refers to. An error fails the step, with the exit
+// code of an *ExitError in it, else 1. A StepFunc must return soon after ctx is done.
 type StepFunc = gostep.StepFunc
 
-// StepInput is what a step written in Go is given. It is valid during the call.
+// StepInput is the input of a step written in Go. It is valid only during the call.
 type StepInput = gostep.StepInput
 
-// ExitError is an error that chooses the step's exit code. Err says why, and may
-// be nil.
+// ExitError is an error that sets the step's exit code. Err says why, and may be nil.
 type ExitError = gostep.ExitError
 
 // GoTool describes a tool written in Go.
 type GoTool = gostep.GoTool
 
-// GoStep is a step written in Go, for a tool.Definition made in Go.
+// GoStep returns a step written in Go, for a tool.Definition built in Go.
 func GoStep(name string, f StepFunc) *tool.Step { return gostep.GoStep(name, f) }
 
-// Typed is a function over Go types as a StepFunc. The tool's parameters are decoded
-// into In by the names of encoding/json; what f returns is the step's result. A
-// parameter that does not fit fails the step and is not retried.
+// Typed turns a function over Go types into a StepFunc. The tool's parameters are decoded into In by the names of
+// encoding/json; what f returns is the step's result. A parameter that does not fit In fails the step, which is not
+// retried.
 func Typed[In, Out any](f func(context.Context, In) (Out, error)) StepFunc { return gostep.Typed(f) }
 
-// TypedTool is a tool written in Go over Go types: the fields of the struct In are
-// its parameters (see ParametersOf), what f returns is its result. The error reports
-// a field that cannot be a parameter.
+// TypedTool returns a tool written in Go over Go types: the fields of the struct In are its parameters (see
+// ParametersOf), what f returns is its result. The error names a field that cannot be a parameter.
 func TypedTool[In, Out any](name, description string, f func(context.Context, In) (Out, error)) (GoTool, error) {
 	return gostep.TypedTool(name, description, f)
 }
 
-// ParametersOf describes the fields of a struct as parameters. A field is called
-// what encoding/json calls it. Its tags say the rest: description:"...",
-// default:"...", enum:"a,b". It is required unless it has a default, is a pointer or
-// is omitempty. Slices are arrays, structs and maps are objects.
+// ParametersOf describes the fields of a struct as parameters. A field has the name that encoding/json gives it. Its
+// tags set the rest: description:"...", default:"...", enum:"a,b". It is required unless it has a default, is a
+// pointer or is omitempty. Slices are arrays, structs and maps are objects.
 func ParametersOf[T any]() ([]*tool.Parameter, error) { return gostep.ParametersOf[T]() }
 
-// ParamsOf are the fields of a struct, or the entries of a map, as parameters for
-// Engine.Run: what encoding/json makes of them, without rounding numbers.
+// ParamsOf returns the fields of a struct, or the entries of a map, as parameters for Engine.Run, encoded as
+// encoding/json does, without rounding numbers.
 func ParamsOf(v any) (map[string]any, error) { return gostep.ParamsOf(v) }
 
-// ReasonCleanup is the reason of a run that succeeded, or of a step that uses a tool, of
-// which a cleanup failed. The message says why.
+// ReasonCleanup is the reason of a run, or of a step that uses a tool, that succeeded but whose cleanup failed. The
+// message says why.
 const ReasonCleanup = graph.ReasonCleanup
 
-// CompatibilityLevel is what min-cycod-version is compared with.
+// CompatibilityLevel is the version that min-cycod-version is compared with.
 const CompatibilityLevel = compile.CompatibilityLevel
 
-// CacheVerdict is what would become of a step's kept result.
+// CacheVerdict says whether a stored result of a step would be reused.
 type CacheVerdict = preview.CacheVerdict
 
 // The verdicts.
 const (
-	CacheReused  = preview.CacheReused  // it would be used
+	CacheReused  = preview.CacheReused  // the stored result would be used
 	CacheRuns    = preview.CacheRuns    // the step would run
-	CacheUnknown = preview.CacheUnknown // nothing that is known now has changed, but not all is
+	CacheUnknown = preview.CacheUnknown // nothing known so far has changed, but not everything can be known before the run
 )
 
-// CacheReason is one reason why a step would run.
+// CacheReason is one reason why a step would run again.
 type CacheReason = preview.CacheReason
 
-// CacheExplanation says whether a kept result of a step would be reused now, and if
-// not, why. It holds no secrets. Its JSON form is flowrun/explain-cache.v1.
+// CacheExplanation says whether a stored result of a step would be reused now, and if not, why. It holds no secrets.
+// Its JSON form is flowrun/explain-cache.v1.
 type CacheExplanation = preview.CacheExplanation
 
 // ExplainCacheSchema names the JSON form of a CacheExplanation.
 const ExplainCacheSchema = preview.ExplainCacheSchema
 
-// NotCachedError says that a step has no cache to explain.
+// NotCachedError reports that a step has no cache to explain.
 type NotCachedError = preview.NotCachedError
 
-// Preview is what a run would do, as far as that is known before it starts.
+// Preview describes what a run would do, as far as that is known before it starts.
 type Preview = preview.Preview
 
-// PreviewTool is a tool in a Preview: what it asks for, and what it does beside its
-// steps.
+// PreviewTool is a tool in a Preview: what it asks for, and what it does beside its steps.
 type PreviewTool = preview.PreviewTool
 
-// PreviewStep is one step of a Preview. Steps of one wave can run at the same
-// time.
+// PreviewStep is one step of a Preview. Steps of the same wave can run at the same time.
 type PreviewStep = preview.PreviewStep
 
-// Surroundings are what a tool or a step gives to the programs it starts, beside their
-// commands.
+// Surroundings is what a tool or a step provides to the programs it starts, beside their commands.
 type Surroundings = preview.Surroundings
 
-// PreviewVariable is a variable of the environment, secrets masked.
+// PreviewVariable is a variable of the environment. Secrets are masked.
 type PreviewVariable = preview.PreviewVariable

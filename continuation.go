@@ -13,16 +13,15 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Continuation is what taking up a recorded run would do. Look at it, then give it to
+// Continuation describes how a recorded run would be resumed or retried. Inspect it, then pass it to
 // Engine.Continue.
 type Continuation struct {
-	// Remainder says what runs again, what was never started, and what stands.
+	// Remainder lists the steps that run again, those that never started, and those whose results are kept.
 	*dag.Remainder
-	// Asks are the steps that were running when the engine died, or may have been,
-	// and whose definition leaves it to a person whether they run again
-	// (on-interrupt: ask). While there are any, Continue refuses.
+	// Asks lists the steps that were running when flowrun was killed, or may have been, and for which a person must
+	// decide whether they run again (on-interrupt: ask). While it is not empty, Continue refuses.
 	Asks []dag.ID
-	// Retry says that a new run begins, with the results that are kept.
+	// Retry reports whether this is a new run that reuses the kept results, not the same run resumed.
 	Retry bool
 
 	past *RecordedRun
@@ -30,13 +29,13 @@ type Continuation struct {
 	args *call.Params
 }
 
-// Lost are the steps that were running when the engine died and count as failed for
-// good (on-interrupt: fail).
+// Lost returns the steps that were running when flowrun was killed and count as failed for good (on-interrupt: fail).
 func (g *Continuation) Lost() []dag.ID {
 	return slices.DeleteFunc(slices.Clone(g.Interrupted), func(path dag.ID) bool { return slices.Contains(g.Asks, path) })
 }
 
-// plan is that of the definitions the run was started with, to be run.
+// plan returns the plan to execute, compiled from the definitions with which the run was started. Secrets that were
+// masked in the record are read again from their files.
 func (p *RecordedRun) plan(lib *tool.Library) (*plan.Plan, error) {
 	if !slices.ContainsFunc(p.Record.Sources, func(s tool.Source) bool { return s.Original != "" }) {
 		return p.Plan.compiled, nil
@@ -48,7 +47,7 @@ func (p *RecordedRun) plan(lib *tool.Library) (*plan.Plan, error) {
 	return compileRecord(p.Record, lib.Snapshot(sources), askedName(p.Record))
 }
 
-// rule is what holds for a step that was interrupted.
+// rule returns the on-interrupt rule of a step, ask by default.
 func (g *Continuation) rule(path dag.ID) plan.Interrupt {
 	if _, s := g.plan.Find(path); s != nil && s.Interrupt != "" {
 		return s.Interrupt
@@ -56,9 +55,9 @@ func (g *Continuation) rule(path dag.ID) plan.Interrupt {
 	return plan.AskWhenInterrupted
 }
 
-// ask finds the steps whose interruption a person has to judge. After a restart of
-// the machine the last moments may be missing from the journal: then that is any
-// step that has not ended, but for those whose start is always on record.
+// ask collects in Asks the interrupted steps that a person must decide about. After a restart of the machine the last
+// moments may be missing from the journal. Then every step that has not ended may have been running, except those
+// whose start is always recorded before they begin.
 func (g *Continuation) ask() {
 	for _, path := range g.Interrupted {
 		if g.rule(path) == plan.AskWhenInterrupted {
@@ -75,7 +74,7 @@ func (g *Continuation) ask() {
 	}
 }
 
-// asksPerson says whether a person is to be asked about the step, or one inside it.
+// asksPerson reports whether the rule of the step, or of one inside it, is to ask a person.
 func asksPerson(s *plan.Step) bool {
 	if s.Nested == nil {
 		return s.Interrupt == plan.AskWhenInterrupted
@@ -83,8 +82,8 @@ func asksPerson(s *plan.Step) bool {
 	return slices.ContainsFunc(s.Nested.Steps, asksPerson)
 }
 
-// settle finds the remainder, and sends kept steps back whose output is needed and
-// was not kept, where they may run again.
+// settle computes the remainder. Kept steps whose output is needed but was not stored are rerun if their rule allows
+// it; the error is a *WithheldError that names those that may not.
 func (g *Continuation) settle(rules dag.Rules) error {
 	state := g.past.fold(g.plan, g.args.Frame())
 	for {
@@ -107,7 +106,7 @@ func (g *Continuation) settle(rules dag.Rules) error {
 	}
 }
 
-// mayRepeat says whether running a step, and all inside it, once more does no harm.
+// mayRepeat reports whether a step, and all steps inside it, may run once more (on-interrupt: retry).
 func (g *Continuation) mayRepeat(path dag.ID) bool {
 	_, s := g.plan.Find(path)
 	var harmless func(s *plan.Step) bool
@@ -120,8 +119,7 @@ func (g *Continuation) mayRepeat(path dag.ID) bool {
 	return s != nil && harmless(s)
 }
 
-// detached are the paths of the steps that may have left something running on
-// purpose.
+// detached returns the paths of the steps that may have left processes running on purpose (detach).
 func (g *Continuation) detached() []string {
 	paths := map[string]bool{}
 	for _, e := range g.past.Events {
@@ -132,10 +130,9 @@ func (g *Continuation) detached() []string {
 	return slices.Sorted(maps.Keys(paths))
 }
 
-// Continue takes the run up. A resumed run keeps its id, a retried one gets a new
-// one; WithRunEnv has no effect, the rest is as in Run. Where nothing is left to do it
-// only ends the processes that a killed engine may have left. Errors beside those of
-// Run: an *InterruptedError, ErrLive, ErrChanged.
+// Continue executes the rest of the run. A resumed run keeps its id, a retried one gets a new one. WithRunEnv has no
+// effect; everything else is as in Run. If nothing is left to do, Continue only ends the processes that a killed
+// engine may have left. Errors beside those of Run: an *InterruptedError, ErrLive, ErrChanged.
 func (e *Engine) Continue(ctx context.Context, g *Continuation, options ...RunOption) (*Result, error) {
 	if e.config.Store == nil {
 		return nil, errors.New("cannot continue a run: the engine has no Store")
@@ -162,11 +159,11 @@ func (e *Engine) Continue(ctx context.Context, g *Continuation, options ...RunOp
 	return e.run(ctx, j)
 }
 
-// Tools are the tools of the plan that continues the run.
+// Tools returns the tools of the plan that continues the run.
 func (g *Continuation) Tools() []UsedTool { return g.plan.Tools() }
 
-// Preview is what taking the run up runs, the steps that stand included. Errors are
-// those of Plan.Preview.
+// Preview shows what continuing the run executes, including the steps whose results are kept. Errors are those of
+// Plan.Preview.
 func (g *Continuation) Preview() (*Preview, error) {
 	return (&Args{g.args, context.Background()}).Preview()
 }

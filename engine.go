@@ -18,10 +18,10 @@ import (
 	"github.com/flowrun/flowrun/internal/procid"
 )
 
-// NoCache as Config.CacheDir keeps no results.
+// NoCache as Config.CacheDir turns off the storing of results.
 const NoCache = "-"
 
-// cacheOf is the store of a Config, opened when it is first needed; nil for none.
+// cacheOf returns a function that opens the cache of a Config on first use, or nil if it has none.
 func cacheOf(c Config) func() (*cache.Store, error) {
 	dir := c.cacheDir()
 	if dir == "" {
@@ -30,65 +30,56 @@ func cacheOf(c Config) func() (*cache.Store, error) {
 	return sync.OnceValues(func() (*cache.Store, error) { return cache.Open(dir) })
 }
 
-// Config is how an Engine runs plans. The zero Config works: as many steps at
-// once as dag.DefaultParallel says, nothing written but a private temporary
-// folder for each run, nobody watching.
+// Config sets how an Engine runs plans. The zero Config works: it runs dag.DefaultParallel steps at once, writes
+// nothing but a private temporary folder for each run, and has no sinks.
 type Config struct {
-	// Parallel bounds how many steps run at once, over all runs of the Engine.
-	// 0 is dag.DefaultParallel; what the machine's descriptor limit allows is a
-	// bound as well.
+	// Parallel limits how many steps run at once, over all runs of the Engine. 0 is dag.DefaultParallel. The
+	// descriptor limit of the machine may lower it.
 	Parallel int
-	// Slots, where set, are shared with other Engines: then Parallel has no effect.
+	// Slots, if set, are shared with other Engines; Parallel then has no effect.
 	Slots *dag.Slots
-	// StateDir keeps what runs leave behind: the logs of a run under
-	// runs/RUN/logs. "" keeps nothing after Run has returned; then a Result holds
-	// the first 4 KiB of each step's streams and the run's output.
+	// StateDir is where runs keep files: the logs of a run are in runs/RUN/logs. With "" nothing is kept after Run
+	// has returned, and a Result holds only the first 4 KiB of each step's streams and the run's output.
 	StateDir string
-	// ToolDir keeps what tools in JavaScript keep between runs, variables and storage, in a
-	// folder for each tool. "" is the folder tools in StateDir, or none where that is "" too.
+	// ToolDir is where tools in JavaScript store variables and files between runs, in a folder for each tool. "" is
+	// the folder tools in StateDir, or none if that is "" too.
 	ToolDir string
-	// Grace is how long a stopped step may take to end after TERM before it is
-	// killed. 0 is 10 s.
+	// Grace is the time between TERM and KILL for a stopped step. 0 is 10 s.
 	Grace time.Duration
-	// Cleanup bounds what runs after a cancel. 0 is dag.DefaultCleanup.
+	// Cleanup limits how long cleanup may take after a cancel. 0 is dag.DefaultCleanup.
 	Cleanup time.Duration
-	// Helper is the program to start as the helper process that supervises whole
-	// process trees; it must call HelperMain. "" is this program itself where it
-	// called HelperMain, else no helper.
+	// Helper is the program to start as the supervisor process for whole process trees; it must call HelperMain. ""
+	// is this program itself if it called HelperMain, else there is no supervisor process.
 	Helper string
-	Store  Store      // keeps runs; nil: nothing is kept
-	Sinks  []dag.Sink // called with every event of every run
-	// Journal, where set, is put around the journal of every run that is kept, to
-	// watch it: metrics.Metrics.Journal measures how long it takes.
+	Store  Store      // keeps runs; nil keeps nothing
+	Sinks  []dag.Sink // receive every event of every run
+	// Journal, if set, wraps the journal of every recorded run, to observe it: metrics.Metrics.Journal measures how
+	// long its writes take.
 	Journal func(dag.Journal) dag.Journal
-	// CacheDir keeps the results of steps that have a cache, for all runs; several
-	// Engines may share it. "" is the folder cache in StateDir, or none where that is
-	// "" too. NoCache is none.
+	// CacheDir stores the results of steps that have a cache, for all runs. Several Engines may share it. "" is the
+	// folder cache in StateDir, or none if that is "" too. NoCache is none.
 	CacheDir string
-	// HTTP asks an address with GET, for steps that wait for one, and answers the
-	// status; it follows redirects, and gives up when ctx ends. nil: such steps fail. It
-	// is not here because net/http would make every program that embeds the engine
-	// some megabytes larger. It is called by many goroutines at once.
+	// HTTP sends a GET request for steps that wait for an address, and returns the status. It follows redirects and
+	// returns when ctx ends. If it is nil, such steps fail. It is a function because net/http would make every
+	// program that embeds the engine some megabytes larger. It must be safe for concurrent use.
 	HTTP func(ctx context.Context, url string) (status int, err error)
-	// Fetch asks an address for a script that may have it; package net/http is not here for
-	// the same reason. nil: fetch fails in scripts. It is called by many goroutines at once.
+	// Fetch sends the request of a script's fetch. It is a function for the same reason as HTTP. If it is nil, fetch
+	// fails in scripts. It must be safe for concurrent use.
 	Fetch func(context.Context, FetchRequest) (*FetchAnswer, error)
-	// MayCall says whether a script may call a tool by api.callTool that the permissions of
-	// its own tool name: nil, or why not. It gets what Plan.Tools returns, those that the tool
-	// uses among them. nil: it may. Safe for concurrent use.
+	// MayCall decides whether a script may call a tool with api.callTool that the permissions of its own tool already
+	// name: it returns nil, or the reason why not. Its argument is what Plan.Tools returns, including the tools that
+	// the called tool uses. If it is nil, the call is allowed. It must be safe for concurrent use.
 	MayCall func([]UsedTool) error
-	// JavaScript runs the scripts of definitions; whoever gives it closes it. nil: each run
-	// has a Runtime of its own, with the helper program of this Config.
+	// JavaScript runs the scripts of definitions. The caller closes it. If it is nil, each run has its own Runtime,
+	// with the Helper of this Config.
 	JavaScript *hooks.Runtime
-	// Trace, where set, tells steps the trace they are part of: what it answers for a
-	// try of a step becomes TRACEPARENT and TRACESTATE of its environment, beneath what
-	// the definition sets; "" leaves a variable alone. It is called from several
-	// goroutines at once, after the sinks were told that the try starts.
+	// Trace, if set, returns the trace context of one attempt of a step: TRACEPARENT and TRACESTATE of its
+	// environment, which the definition can override. "" leaves a variable unset. It must be safe for concurrent use,
+	// and is called after the sinks have received the start of the attempt.
 	Trace func(run string, step dag.ID, attempt int) (parent, state string)
 }
 
-// Load is how many steps run and how many could if there were slots for them, over
-// all runs of the Engine.
+// Load returns how many steps run now, and how many wait for a slot, over all runs of the Engine.
 func (e *Engine) Load() (running, queued int) { return e.slots.Load() }
 
 // Engine runs plans. It is safe for concurrent use; runs share its slots.
@@ -98,9 +89,8 @@ type Engine struct {
 	cache  func() (*cache.Store, error) // nil: none
 }
 
-// New makes an Engine. The StateDir of a program's first Engine is where its processes
-// belong: those that another program of that folder left when it was killed are ended
-// before the first run begins.
+// New returns an Engine. The StateDir of a program's first Engine also identifies its processes: processes that an
+// earlier program with this folder left when it was killed are ended before the first run starts.
 func New(c Config) *Engine {
 	n := c.Parallel
 	if n <= 0 {
@@ -116,10 +106,10 @@ func New(c Config) *Engine {
 	return &Engine{config: c, slots: c.Slots, cache: cacheOf(c)}
 }
 
-// Run binds params and runs the plan to its end. A run that failed, timed out or
-// was cancelled is a Result with that status and no error. Errors: a *ParamsError,
-// an *EnvironmentError, an *UnsupportedError, a *NoLineError, or what kept the engine from doing its job; where the run
-// had begun, the Result tells how far it came.
+// Run binds params and runs the plan to its end. A run that failed, timed out or was cancelled is a Result with that
+// status, and no error. Errors: a *ParamsError, an *EnvironmentError, an *UnsupportedError, a *NoQueueError, a
+// *ConfinementError, or what kept the engine from doing its work; if the run had started, the Result shows how far it
+// came.
 func (e *Engine) Run(ctx context.Context, p *Plan, params map[string]any, options ...RunOption) (*Result, error) {
 	j := &job{plan: p.compiled}
 	for _, opt := range options {
@@ -138,8 +128,8 @@ func (e *Engine) Run(ctx context.Context, p *Plan, params map[string]any, option
 	return e.run(ctx, j)
 }
 
-// RunBound runs a plan with parameters that are bound already, as Run does; WithRunEnv has no
-// effect. {TIME} and the like are the moment at which they were bound.
+// RunBound runs a plan with parameters that are already bound. It works like Run, but WithRunEnv has no effect, and
+// {TIME} and the like are the moment of binding.
 func (e *Engine) RunBound(ctx context.Context, a *Args, options ...RunOption) (*Result, error) {
 	j := &job{plan: a.bound.Plan, args: a.bound.Frame(), created: time.Now().UTC()}
 	for _, opt := range options {
@@ -154,10 +144,10 @@ func (e *Engine) RunBound(ctx context.Context, a *Args, options ...RunOption) (*
 	return e.run(ctx, j)
 }
 
-// DefaultStateDir is where the flowrun command keeps its state:
-// FLOWRUN_STATE_DIR, else $XDG_STATE_HOME/flowrun, else ~/.local/state/flowrun, where ~ is
-// $HOME or what the user database says. Root without a home has /var/lib/flowrun. It is ""
-// where there is no place.
+// DefaultStateDir returns the folder in which the flowrun command keeps its state: FLOWRUN_STATE_DIR, else
+// $XDG_STATE_HOME/flowrun, else ~/.local/state/flowrun, where ~ is $HOME or the home directory in the user database.
+// On Windows it is %LOCALAPPDATA%\flowrun if that is set. Root without a home gets /var/lib/flowrun. It is "" if
+// there is no such folder.
 func DefaultStateDir() string {
 	if d := os.Getenv("FLOWRUN_STATE_DIR"); d != "" {
 		return d
@@ -180,9 +170,8 @@ func DefaultStateDir() string {
 	return filepath.Join(at, ".local", "state", "flowrun")
 }
 
-// ExplainCache compares what the step with that path depends on now with its kept
-// result, and changes nothing. Errors: those of Plan.Bind, a *StepError, a
-// *NotCachedError, an input that cannot be read.
+// ExplainCache compares what the step with that path depends on now with its stored result, and changes nothing.
+// Errors: those of Plan.Bind, a *StepError, a *NotCachedError, an input that cannot be read.
 func (e *Engine) ExplainCache(ctx context.Context, p *Plan, path string, params map[string]any, w RunEnv) (*CacheExplanation, error) {
 	a, err := w.bind(p.compiled, params)
 	if err != nil {
@@ -191,7 +180,7 @@ func (e *Engine) ExplainCache(ctx context.Context, p *Plan, path string, params 
 	return preview.ExplainCache(ctx, a, path, e.config.cacheDir())
 }
 
-// cacheDir is where results are kept, "" for nowhere.
+// cacheDir returns the folder for cached results, "" for none.
 func (c *Config) cacheDir() string {
 	switch {
 	case c.CacheDir == NoCache, c.CacheDir == "" && c.StateDir == "":
@@ -209,7 +198,7 @@ func (e *Engine) caching(afresh bool) *call.Caching {
 	return &call.Caching{Open: e.cache, Afresh: afresh}
 }
 
-// toolDir is where the Engine's tools keep what they keep, "" for nowhere.
+// toolDir returns the folder in which tools store data between runs, "" for none.
 func (e *Engine) toolDir() string {
 	if e.config.ToolDir == "" && e.config.StateDir != "" {
 		return filepath.Join(e.config.StateDir, "tools")
@@ -217,8 +206,8 @@ func (e *Engine) toolDir() string {
 	return e.config.ToolDir
 }
 
-// scripts is a world that runs JavaScript for the time of a run: with the Engine's Runtime
-// where it has one, else with one that lasts until done is called.
+// scripts returns a copy of w that can run JavaScript during a run: with the Engine's Runtime if it has one, else
+// with one that lasts until done is called.
 func (e *Engine) scripts(w *call.RunEnv) (own *call.RunEnv, done func()) {
 	run := *w
 	run.Fetch, run.MayCall = e.config.Fetch, e.config.MayCall

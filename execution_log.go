@@ -11,18 +11,18 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// LogEntry is what became of one block of a Markdown tool: an entry of the execution_log
-// of its specification. Nothing in it holds a secret.
+// LogEntry describes the outcome of one block of a Markdown tool: an entry of the execution_log in its specification.
+// It holds no secrets.
 type LogEntry struct {
 	Block      string `json:"block"`          // preprocess, tool or postprocess
 	Status     string `json:"status"`         // ok, error or skipped
-	Message    string `json:"message"`        // why it is an error, or was skipped
-	Step       string `json:"step,omitempty"` // path of the step; "" for what failed before the run
-	Code       string `json:"code,omitempty"` // of the problem, stable
+	Message    string `json:"message"`        // why it failed or was skipped
+	Step       string `json:"step,omitempty"` // path of the step; "" if it failed before the run
+	Code       string `json:"code,omitempty"` // code of the problem, stable
 	DurationMS int64  `json:"duration_ms"`
 }
 
-// blockOf names the block that a step of a Markdown tool was made of.
+// blockOf returns the name of the block from which a step of a Markdown tool was made.
 func blockOf(s *tool.Step) string {
 	if code := s.Script(); code != nil {
 		return string(code.Role)
@@ -30,8 +30,8 @@ func blockOf(s *tool.Step) string {
 	return "tool"
 }
 
-// ExecutionLog is what became of the blocks of a Markdown tool, in their order, those
-// that have not ended left out; nil for other tools.
+// ExecutionLog returns the outcome of the blocks of a Markdown tool that have ended, in their order; nil for other
+// tools.
 func (r *Result) ExecutionLog() []LogEntry {
 	if r.page == nil {
 		return nil
@@ -47,7 +47,7 @@ func (r *Result) ExecutionLog() []LogEntry {
 			res := at[prefix+s.Name]
 			switch {
 			case res == nil:
-			case len(s.Steps()) > 0 && at[prefix+s.Name+"/"+s.Steps()[0].Name] != nil: // what it holds has ended, or is about to
+			case len(s.Steps()) > 0 && at[prefix+s.Name+"/"+s.Steps()[0].Name] != nil: // the steps inside have ended, or are about to
 				add(s.Steps(), prefix+s.Name+"/")
 			default:
 				if e, ended := r.entry(s, res); ended {
@@ -60,7 +60,7 @@ func (r *Result) ExecutionLog() []LogEntry {
 	return log
 }
 
-// entry is one step in the log; false while it has not ended.
+// entry returns the log entry of one step; ended is false while the step has not ended.
 func (r *Result) entry(s *tool.Step, res *StepResult) (e LogEntry, ended bool) {
 	e = LogEntry{Block: blockOf(s), Status: "error", Step: res.ID}
 	if !res.Started.IsZero() && !res.Ended.IsZero() {
@@ -83,7 +83,7 @@ func (r *Result) entry(s *tool.Step, res *StepResult) (e LogEntry, ended bool) {
 	case e.Message != "":
 	case res.Status == dag.TimedOut:
 		e.Message = "it exceeded its timeout"
-	default: // a command, which says itself what is wrong, if at all
+	default: // a command: the last line that it wrote to stderr usually says why
 		e.Message = fmt.Sprintf("exit code %d", res.ExitCode)
 		if said := strings.TrimSpace(res.Error); said != "" {
 			e.Message += ": " + said[strings.LastIndexByte(said, '\n')+1:]
@@ -96,14 +96,13 @@ func (r *Result) entry(s *tool.Step, res *StepResult) (e LogEntry, ended bool) {
 	return e, true
 }
 
-// culprit is the step inside another one for which that failed; the step itself where
-// there is none.
+// culprit returns the step inside another one that made it fail, or the step itself if there is none.
 func (r *Result) culprit(res *StepResult) *StepResult {
 	for i := range r.Steps {
 		s := &r.Steps[i]
 		inside := strings.HasPrefix(s.ID, res.ID+"/") || strings.HasPrefix(s.ID, res.ID+"#")
 		if inside && (s.Status == dag.Failed || s.Status == dag.TimedOut) {
-			res = s // what holds others stands before them
+			res = s // the list has outer steps before inner ones
 		}
 	}
 	return res
@@ -113,7 +112,7 @@ var refusedParameter = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:.*: )?parameter ([A-Za-z_][A-Za-z0-9_-]*): (is |has )?`)
 })
 
-// asParameter writes what is wrong with a parameter as the specification does.
+// asParameter rewrites a problem with a parameter to the form of the specification.
 func asParameter(message string) string {
 	m := refusedParameter().FindStringSubmatchIndex(message)
 	if m == nil {
@@ -126,15 +125,15 @@ func asParameter(message string) string {
 	return "Parameter '" + message[m[2]:m[3]] + "'" + link + message[m[1]:]
 }
 
-// Reasons of a run that never began.
+// Reasons of a run that never started.
 const (
 	ReasonDefinition = "definition" // the definition has errors
-	ReasonParameters = "parameters" // so have the parameters
+	ReasonParameters = "parameters" // the parameters have errors
 )
 
-// NotRun is the result of a Markdown tool that could not be run at all because of err,
-// which Compile or Plan.Bind answered: the same document as that of a run, with each
-// problem in its ExecutionLog. It is nil for other tools and other errors.
+// NotRun returns the result of a Markdown tool that could not be run because of err, an error of Compile or
+// Plan.Bind: the same document as that of a run, with each problem in its ExecutionLog. It is nil for other tools and
+// other errors.
 func NotRun(def *tool.Definition, err error) *Result {
 	if def.Format != tool.Markdown {
 		return nil
@@ -158,8 +157,8 @@ func NotRun(def *tool.Definition, err error) *Result {
 	return res
 }
 
-// bareMessage returns the error of JavaScript itself for a script that cannot be parsed,
-// else the diagnostic's message.
+// bareMessage returns the message of the JavaScript engine for a script that cannot be parsed, else the message of
+// the diagnostic.
 func bareMessage(d tool.Diagnostic) string {
 	if _, message, ok := strings.Cut(d.Message, "JavaScript syntax error: "); ok {
 		return "SyntaxError: " + message
@@ -167,8 +166,7 @@ func bareMessage(d tool.Diagnostic) string {
 	return d.Message
 }
 
-// blockAt is the block of a Markdown tool that a place in its file lies in; tool for the
-// front matter.
+// blockAt returns the block of a Markdown tool that contains a position in its file; "tool" for the front matter.
 func blockAt(def *tool.Definition, at tool.Pos) string {
 	block := "tool"
 	var look func(list []*tool.Step)

@@ -17,14 +17,13 @@ import (
 	"github.com/flowrun/flowrun/steps"
 )
 
-// live passes the run's output on while it is being printed. Which step gives the
-// output is known only at the end (the last executed one), but when the last step
-// of the plan runs, it is that one.
+// live passes on the run's output while it is being printed. Which step gives the output is known only at the end
+// (the last step that ran), but once the last step of the plan runs, it must be that one.
 type live struct {
 	to       io.Writer
-	path     dag.ID // of the last step; "" when following it could mislead
+	path     dag.ID // of the last step; "" if another step might give the output
 	used     atomic.Bool
-	terminal Terminal // nil: nobody is there
+	terminal Terminal // nil: there is no terminal
 	console  func(StreamChunk)
 
 	mu      sync.Mutex
@@ -40,7 +39,8 @@ func newLive(p *plan.Plan, o runOptions) *live {
 	return l
 }
 
-// listen has the session tell of what is seen elsewhere than in the run's output.
+// listen sets the session's callbacks for what is shown outside the run's output: the terminal and the console
+// stream.
 func (l *live) listen(o *steps.Options) {
 	if l.terminal != nil {
 		o.Terminal = l
@@ -50,7 +50,7 @@ func (l *live) listen(o *steps.Options) {
 	}
 }
 
-// Attach gives the terminal to a step, and remembers that.
+// Attach gives the terminal to a step, and remembers that the step had it.
 func (l *live) Attach(step dag.ID) (Attachment, error) {
 	a, err := l.terminal.Attach(step)
 	if err == nil {
@@ -61,24 +61,24 @@ func (l *live) Attach(step dag.ID) (Attachment, error) {
 	return a, err
 }
 
-// stream passes on what a step streams to the console, unless it is seen already.
+// stream passes on what a step streams to the console, unless the user already sees it in the run's output.
 func (l *live) stream(c StreamChunk) {
 	if l.to == nil || c.Stream != steps.Stdout || c.Step != l.path {
 		l.console(c)
 	}
 }
 
-// seen says whether what a step printed was shown where the run's output goes.
+// seen reports whether the output of a step was shown on the same terminal that the run's output goes to.
 func (l *live) seen(step dag.ID) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.seated[step] && l.terminal.Stdout()
 }
 
-// maxNotices is how many notices a run keeps: the items of a loop may have one each.
+// maxNotices limits how many notices a run keeps: the items of a loop may have one each.
 const maxNotices = 100
 
-// notify is steps.Options.Notify. What is said again is said once.
+// notify is steps.Options.Notify. It drops repeated notices.
 func (l *live) notify(n steps.Notice) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -91,7 +91,8 @@ func (l *live) notify(n steps.Notice) {
 	l.notices = append(l.notices, n)
 }
 
-// follow is steps.Options.Follow.
+// follow is steps.Options.Follow. It returns the writer that copies a step's output while it is printed, nil for
+// none.
 func (l *live) follow(path dag.ID, s steps.Streams) io.Writer {
 	if l.to == nil || s != steps.Stdout || path != l.path {
 		return nil
@@ -103,8 +104,8 @@ func (l *live) follow(path dag.ID, s steps.Streams) io.Writer {
 	return l.to
 }
 
-// finish takes the run's output: to the caller's writer, unless it went there
-// live, or into the result.
+// finish delivers the run's output: to the caller's writer, unless it was copied there while it was printed, or into
+// the result.
 func (l *live) finish(res *Result) error {
 	out := res.output
 	switch {

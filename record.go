@@ -20,7 +20,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// record is what the Store keeps of a run that is about to begin.
+// record returns what the Store keeps of a run that is about to start.
 func (j *job) record() *Record {
 	a := j.args
 	w := a.RunEnv
@@ -38,9 +38,8 @@ func (j *job) record() *Record {
 	return r
 }
 
-// keptSources are the definitions as a Store may keep them: what the session has learned to be
-// secret is masked, whether an author wrote it there as one or it comes from elsewhere
-// and stands there all the same.
+// keptSources returns the definitions in the form in which a Store may keep them: every text that the session knows
+// to be secret is masked, whether the author declared the secret there or the same text comes from elsewhere.
 func keptSources(a *call.Frame) []tool.Source {
 	list := slices.Clone(a.Plan.Sources)
 	for i := range list {
@@ -52,8 +51,8 @@ func keptSources(a *call.Frame) []tool.Source {
 	return list
 }
 
-// wholeSources are the record's definitions as they were run: one that held a secret is
-// read from its file, if that is still the same, and so is all that it was made of.
+// wholeSources returns the record's definitions as they were run. A definition that contained a secret is read from
+// its file again. It is an error if that file, or a file it is made of, has changed.
 func wholeSources(r *Record, lib *tool.Library) ([]tool.Source, error) {
 	list := slices.Clone(r.Sources)
 	for i := range list {
@@ -81,7 +80,7 @@ func wholeSources(r *Record, lib *tool.Library) ([]tool.Source, error) {
 	return list, nil
 }
 
-// toldAgain is the text of a discovered tool as a program tells of it now.
+// toldAgain returns the current text of a discovered tool, from the program that lists it.
 func toldAgain(lib *tool.Library, s *tool.Source) ([]byte, error) {
 	def, _, err := lib.Live().Lookup(s.Name, nil)
 	if err != nil {
@@ -90,13 +89,13 @@ func toldAgain(lib *tool.Library, s *tool.Source) ([]byte, error) {
 	return compile.KeptText(def), nil
 }
 
-// worldOf is the World a recorded run lives in. The environment is this process's.
+// worldOf returns the RunEnv of a recorded run, with the environment variables of this process.
 func worldOf(r *Record) RunEnv {
 	w := r.RunEnv
 	return RunEnv{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Time: w.Time, AllowDash: w.AllowDash}
 }
 
-// askedName is what the run's tool was asked for by.
+// askedName returns the name with which the run's tool was requested.
 func askedName(r *Record) string {
 	if len(r.Sources) > 0 && r.Sources[0].From == "" {
 		return r.Sources[0].Name
@@ -104,7 +103,7 @@ func askedName(r *Record) string {
 	return r.Tool
 }
 
-// fileOf is where the run's tool was found, its name where that is no file.
+// fileOf returns the file of the run's tool, or its name if it has no file.
 func fileOf(r *Record) string {
 	if len(r.Sources) > 0 && r.Sources[0].From == "" {
 		return cmp.Or(r.Sources[0].File, r.Sources[0].Name)
@@ -112,7 +111,7 @@ func fileOf(r *Record) string {
 	return r.Tool
 }
 
-// compileRecord is the plan of a recorded run, from the library that has its definitions.
+// compileRecord returns the plan of a recorded run, compiled from the library that has its definitions.
 func compileRecord(r *Record, lib *tool.Library, name string) (*plan.Plan, error) {
 	p, err := compile.Tool(lib, buildinfo.Release(), name)
 	if err != nil {
@@ -127,8 +126,8 @@ func compileRecord(r *Record, lib *tool.Library, name string) (*plan.Plan, error
 	return p, nil
 }
 
-// bindRecord binds the run's parameters again. more are the ones that were withheld; they
-// win, and for a retry may be any.
+// bindRecord binds the run's parameters again. more holds the withheld ones, which are required; its values take
+// precedence, and for a retry it may hold any parameter.
 func bindRecord(r *Record, p *plan.Plan, w RunEnv, more map[string]any) (*call.Params, error) {
 	given := make(map[string]any, len(r.Given)+len(more))
 	for k, v := range r.Given {
@@ -150,7 +149,7 @@ func bindRecord(r *Record, p *plan.Plan, w RunEnv, more map[string]any) (*call.P
 	return w.bind(p, given)
 }
 
-// checkWithheld refuses parameters that are on record: a resumed run keeps them.
+// checkWithheld rejects parameters that the record already holds: a resumed run keeps them.
 func checkWithheld(r *Record, more map[string]any) error {
 	bad := &ParamsError{Tool: r.Tool}
 	for name := range more {
@@ -166,8 +165,8 @@ func checkWithheld(r *Record, more map[string]any) error {
 	return nil
 }
 
-// checkSame holds the parameters of a resumed run against those it began with: a
-// default may come from the environment, which may have changed.
+// checkSame compares the parameters of a resumed run with those it started with: a default may come from the
+// environment, which may have changed.
 func checkSame(r *Record, a *call.Frame) error {
 	now := a.Shown()
 	bad := &ParamsError{Tool: r.Tool}
@@ -191,7 +190,7 @@ func equalJSON(x, y any) bool {
 	return errA == nil && errB == nil && string(a) == string(b)
 }
 
-// unbegunPlan is the plan of a run that could not begin, which has no steps.
+// unbegunPlan returns the plan of a run that could not start. It has no steps.
 func unbegunPlan(r *Record) *plan.Plan {
 	graph, _ := dag.New(nil, dag.Settings{}) // cannot fail without nodes
 	return &plan.Plan{Definition: &tool.Definition{Name: r.Tool}, Graph: graph}

@@ -15,20 +15,19 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// RecordedRun is a recorded run as far as it has come, which may be to its end. It is a
-// picture of one moment: what a living owner does afterwards is not in it.
+// RecordedRun is a recorded run as far as it has come, possibly to its end. It is a snapshot: what a live owner does
+// afterwards is not in it (see Refresh).
 type RecordedRun struct {
 	Record *Record
 	Info   RunInfo
-	Plan   *Plan       // of the definitions the run was started with, secrets in them masked
+	Plan   *Plan       // compiled from the definitions the run was started with, in which secrets are masked
 	Events []dag.Event // all of them, in order
 
 	state *dag.State
 }
 
-// LoadRun reads a recorded run. The definitions are those that were kept with it;
-// lib gives loaders, and tools written in Go. Errors: ErrNoRun; tool.Diagnostics
-// when this version does not take the definitions any more.
+// LoadRun reads a recorded run. It uses the definitions stored with the run; lib provides loaders, and tools written
+// in Go. Errors: ErrNoRun; tool.Diagnostics if this version of flowrun no longer accepts the definitions.
 func LoadRun(ctx context.Context, s Store, lib *tool.Library, id string) (*RecordedRun, error) {
 	r, err := s.Record(ctx, id)
 	if err != nil {
@@ -41,7 +40,7 @@ func LoadRun(ctx context.Context, s Store, lib *tool.Library, id string) (*Recor
 	}
 	plan, err := compileRecord(r, lib.Snapshot(r.Sources), askedName(r))
 	if err != nil {
-		// One in which a secret was hidden may not be what it was.
+		// A definition may only be invalid because a secret in it was masked.
 		whole, lost := wholeSources(r, lib)
 		if lost != nil {
 			return nil, fmt.Errorf("cannot compile the definitions stored with run %s: %w", id, errors.Join(lost, err))
@@ -54,8 +53,8 @@ func LoadRun(ctx context.Context, s Store, lib *tool.Library, id string) (*Recor
 	return p, p.Refresh(ctx, s)
 }
 
-// Of says whether the run is one of the tool that a caller calls name: its name, or
-// the file it was read from.
+// Of reports whether the run is one of the tool that a caller calls name: the tool's name, or the file it was read
+// from.
 func (p *RecordedRun) Of(name string) bool {
 	if name == p.Record.Tool {
 		return true
@@ -64,12 +63,11 @@ func (p *RecordedRun) Of(name string) bool {
 	return err == nil && len(p.Record.Sources) > 0 && p.Record.Sources[0].File == file
 }
 
-// NoStep is the error that the run has no step of that path, a *StepError.
+// NoStep returns a *StepError: the run has no step of that path.
 func (p *RecordedRun) NoStep(path string) error { return p.Plan.compiled.NoStep(path) }
 
-// Refresh reads what has happened since: where the run stands, and its new events.
-// Whether it is live comes first: events that are written in between then belong to
-// a living run.
+// Refresh reads what has happened since the last call: the status of the run and its new events. The status is read
+// first: events written in between then belong to a run that was live.
 func (p *RecordedRun) Refresh(ctx context.Context, s Store) (err error) {
 	if p.Info, err = s.Info(ctx, p.Record.ID); err != nil {
 		return fmt.Errorf("cannot read run %s: %w", p.Record.ID, err)
@@ -93,7 +91,7 @@ func (p *RecordedRun) Refresh(ctx context.Context, s Store) (err error) {
 	return nil
 }
 
-// seq is the number of the last event.
+// seq returns the number of the last event, 0 if there is none.
 func (p *RecordedRun) seq() uint64 {
 	if len(p.Events) == 0 {
 		return 0
@@ -101,7 +99,7 @@ func (p *RecordedRun) seq() uint64 {
 	return p.Events[len(p.Events)-1].Seq
 }
 
-// fold is the run's state over a plan.
+// fold returns the state that the run's events give over a plan.
 func (p *RecordedRun) fold(plan *plan.Plan, a *call.Frame) *dag.State {
 	var args dag.Args
 	if a != nil {
@@ -114,11 +112,10 @@ func (p *RecordedRun) fold(plan *plan.Plan, a *call.Frame) *dag.State {
 	return s
 }
 
-// finished says whether the run has come to an end.
+// finished reports whether the run has ended.
 func (p *RecordedRun) finished() bool { return p.state.Result() != nil }
 
-// Result is what came of the run so far. Steps that a dead engine left running are
-// interrupted.
+// Result returns the outcome of the run so far. Steps that a killed engine left running are interrupted.
 func (p *RecordedRun) Result() *Result {
 	res := newResult(p.Record.ID, p.Plan.compiled, p.Record.Params, p.state)
 	res.RetryOf = p.Record.RetryOf
@@ -128,7 +125,7 @@ func (p *RecordedRun) Result() *Result {
 	if res.Status == dag.Waiting {
 		res.holdersWait()
 	}
-	if p.Info.Status == dag.Pending { // perhaps not for the first time
+	if p.Info.Status == dag.Pending { // it may have run before and be queued again
 		res.Status, res.Message, res.ExitCode, res.Ended = dag.Pending, p.Info.Message, 0, time.Time{}
 	}
 	res.LockDemands = needsOf(p.Plan.compiled)
@@ -151,9 +148,9 @@ func (p *RecordedRun) Result() *Result {
 	return res
 }
 
-// Questions are what the run asks and nobody has answered, in plan order: of a run that
-// rests, or was left by its engine, and of a live one as far as it has come. An answer
-// that is on record and not heard yet does not count.
+// Questions returns the open questions of the run, in plan order: of a run that is waiting or was left by its engine,
+// and of a live one as far as it has come. An answer that is recorded but that the engine has not read yet does not
+// count.
 func (p *RecordedRun) Questions() []Question {
 	if p.finished() {
 		return nil
@@ -161,7 +158,7 @@ func (p *RecordedRun) Questions() []Question {
 	return waiting.Questions(p.Record.ID, p.Record.Tool, p.state)
 }
 
-// begun is an error for a run that never began.
+// begun returns an error for a run that never started.
 func (p *RecordedRun) begun(verb string) error {
 	if p.Record.NotStarted {
 		return fmt.Errorf("cannot %s run %s: %w", verb, p.Record.ID, ErrNotStarted)

@@ -10,39 +10,38 @@ import (
 	"github.com/flowrun/flowrun/steps"
 )
 
-// needs finds what the steps still to run read of those that are kept, and puts it
-// back into memory: a journal holds only the beginning of what a step printed.
+// needs finds which streams of kept steps the steps still to run will read, and restores them to memory: a journal
+// holds only the beginning of what a step printed.
 type needs struct {
 	*Continuation
-	kept, active map[dag.ID]bool // active: runs, or something inside does
+	kept, active map[dag.ID]bool // active: the step will run, or a step inside it
 	results      map[dag.ID]*dag.Result
-	outputs      map[string]bool  // beginnings of paths whose tool's output template was looked at
-	gathered     map[dag.ID]int64 // bytes of the items of a loop
+	outputs      map[string]bool  // path prefixes of tools whose output template was already checked
+	gathered     map[dag.ID]int64 // bytes restored so far of the items of a loop
 	lost         []lostStream
 }
 
-// lostStream is a kept step whose output a step still to run reads, and which is
-// not to be had.
+// lostStream is a kept step whose output is not available although a step still to run reads it.
 type lostStream struct {
 	path, reader dag.ID
 	why          error
 }
 
-// missing restores what is needed, and answers what of it is not to be had.
+// missing restores the streams that are needed, and returns those that are not available.
 func (g *Continuation) missing(state *dag.State) []lostStream {
 	n := &needs{Continuation: g, kept: map[dag.ID]bool{}, active: map[dag.ID]bool{}, results: map[dag.ID]*dag.Result{}, outputs: map[string]bool{}, gathered: map[dag.ID]int64{}}
 	for _, path := range g.Kept {
 		n.kept[path] = true
 	}
 	for _, path := range slices.Concat(g.Reset, g.Left, g.Waiting) {
-		n.active[path] = state.Status(path) != dag.Waiting // which has read what it reads
+		n.active[path] = state.Status(path) != dag.Waiting // a waiting step has already read its inputs
 		for _, outer := range path.Ancestors() {
 			n.active[outer] = true
 		}
 	}
 	var paths []dag.ID
 	state.All(func(path dag.ID, node *dag.Node, status dag.Status, r *dag.Result) {
-		if status == dag.Running && (node.Graph != nil || node.Each != nil) { // all in it has ended, it may be, but its own result is due
+		if status == dag.Running && (node.Graph != nil || node.Each != nil) { // everything inside may have ended, but its own result is still to be made
 			n.active[path] = true
 		}
 		n.results[path] = r
@@ -55,7 +54,7 @@ func (g *Continuation) missing(state *dag.State) []lostStream {
 	return slices.CompactFunc(n.lost, func(x, y lostStream) bool { return x.path == y.path })
 }
 
-// step looks at what one step reads, and at what its tool's output is made of.
+// step restores the streams that one step reads, and those in the output template of its tool.
 func (n *needs) step(path dag.ID) {
 	in, s := n.plan.Find(path)
 	if s == nil {
@@ -89,8 +88,8 @@ func (n *needs) step(path dag.ID) {
 	}
 }
 
-// item restores what a kept item printed, which its loop gathers: up to what the loop
-// keeps of all its items.
+// item restores what a kept item printed, because its loop collects that: up to the limit that the loop keeps of all
+// its items.
 func (n *needs) item(path, loop dag.ID, keep int64) {
 	r := n.results[path]
 	if r == nil || r.Stdout == nil {
@@ -103,8 +102,8 @@ func (n *needs) item(path, loop dag.ID, keep int64) {
 	n.read(path, loop, steps.Stdout)
 }
 
-// beside is the path of a step that another one, at path, calls by its name: it
-// stands beside it, or beside a group or a loop around it.
+// beside returns the path of the step that the step at path refers to by name: a sibling of the step itself, or of a
+// group or loop around it.
 func beside(path dag.ID, name string, known map[dag.ID]*dag.Result) dag.ID {
 	for {
 		near := dag.ID(strings.TrimSuffix(string(path), string(path.Base())) + name)
@@ -116,7 +115,7 @@ func beside(path dag.ID, name string, known map[dag.ID]*dag.Result) dag.ID {
 	}
 }
 
-// read restores streams of a step.
+// read restores streams of a step, if the step is kept.
 func (n *needs) read(path, reader dag.ID, streams steps.Streams) {
 	r := n.results[path]
 	if !n.kept[path] || r == nil {
@@ -132,8 +131,8 @@ func (n *needs) read(path, reader dag.ID, streams steps.Streams) {
 	}
 }
 
-// limit is how much of a stream references saw. What a step that uses a tool printed
-// was printed by a step inside.
+// limit returns how much of a stream references could read before. What a step that uses a tool printed was printed
+// by a step inside, so the limit of that step applies.
 func (n *needs) limit(path dag.ID, o *dag.Output) int64 {
 	if !o.Truncated {
 		return math.MaxInt64

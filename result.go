@@ -18,41 +18,41 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Result is what came of a run. Its JSON form is flowrun/run.v1, to which fields
-// are only ever added. Nothing in it holds a secret.
+// Result is the outcome of a run. Its JSON form is flowrun/run.v1, to which fields are only ever added. It holds no
+// secrets.
 type Result struct {
 	ID       string
 	Tool     string
-	RetryOf  string     // the run this one tried again
-	Status   dag.Status // Waiting when the run rests, Interrupted when the engine could not bring it to its end
+	RetryOf  string     // the run that this one retried
+	Status   dag.Status // Waiting if the run waits for an answer, Interrupted if the engine could not bring it to its end
 	ExitCode int
 	Reason   string
 	Message  string
-	Notes    []string // what to know beside the status: how many failures were tolerated
+	Notes    []string // additions to the status, such as how many failures were tolerated
 	Started  time.Time
 	Ended    time.Time
 	Params   map[string]any // as bound, secrets masked
 	Output   string         // at most 10 MB; see WithStdout
-	// InvalidUTF8 says that bytes of Output that are no UTF-8 were replaced.
+	// InvalidUTF8 reports that bytes of Output that are not UTF-8 were replaced.
 	InvalidUTF8 bool
 	Steps       []StepResult // in plan order, a nested tool's steps after the step that uses it
-	// Tolerated are the paths of steps that failed without failing the run.
+	// Tolerated lists the paths of steps that failed without failing the run.
 	Tolerated []string
-	// LockDemands are what the run took at its start, or waits for.
+	// LockDemands lists what the run took at its start, or waits for.
 	LockDemands []LockDemand
-	// Notices say what had to be ended when the run closed: background processes,
-	// escapees.
+	// Notices report what had to be ended when the run closed: background processes, and processes that had left
+	// their group.
 	Notices []steps.Notice
 
 	output *dag.Output
-	answer any              // Content of the step that gave the output; nil: the output is all
-	called bool             // the tool is a program's that was told of: how it fails is reported
-	page   *tool.Definition // of a Markdown tool, else nil
-	before []LogEntry       // what kept it from being run
+	answer any              // Content of the step that gave the output; nil if there is only the output
+	called bool             // a discovered tool, whose failures Report describes
+	page   *tool.Definition // the definition of a Markdown tool, else nil
+	before []LogEntry       // problems that kept a Markdown tool from running
 }
 
-// StepResult is what came of one step. Output and Error are its streams up to
-// dag.InlineLimit; where StdoutFile is set, the whole is there.
+// StepResult is the outcome of one step. Output and Error are its streams up to dag.InlineLimit; if StdoutFile is
+// set, that file has all of the output, and StderrFile likewise.
 type StepResult struct {
 	ID         string
 	Status     dag.Status
@@ -68,14 +68,14 @@ type StepResult struct {
 	Truncated  bool
 	StdoutFile string
 	StderrFile string
-	Problem    *dag.Problem // why it failed, for programs; nil where Message says all
+	Problem    *dag.Problem // why it failed, for programs; nil if Message says it all
 	Wait       *dag.Wait    // what a step that is Waiting waits for, else nil
 
 	limit          int64 // the step's buffer limit
 	stdout, stderr *dag.Output
 }
 
-// maxUncollected is how many steps are listed without a thought for memory.
+// maxUncollected is how many steps newResult lists without collecting garbage first.
 const maxUncollected = 10_000
 
 func newResult(id string, p *plan.Plan, params map[string]any, s *dag.State) *Result {
@@ -89,10 +89,10 @@ func newResult(id string, p *plan.Plan, params map[string]any, s *dag.State) *Re
 	}
 	many := 0
 	s.All(func(dag.ID, *dag.Node, dag.Status, *dag.Result) { many++ })
-	if many > maxUncollected { // what the run left behind makes room for the list
+	if many > maxUncollected { // frees the memory of the run for the list
 		runtime.GC()
 	}
-	res.Steps = make([]StepResult, 0, many) // one that grows would take twice the memory
+	res.Steps = make([]StepResult, 0, many) // a growing slice would take twice the memory
 	s.All(func(path dag.ID, n *dag.Node, status dag.Status, r *dag.Result) {
 		if n.Cleanup && status == dag.Succeeded && (r == nil || r.Stdout == nil) {
 			return
@@ -125,8 +125,8 @@ func stepResult(path dag.ID, n *dag.Node, status dag.Status, r *dag.Result) Step
 	return sr
 }
 
-// rest makes the result that of a run which rests: what holds steps that wait is waiting
-// as well, and the message names the first question, in one line.
+// rest turns the result into that of a waiting run: steps that contain waiting steps are waiting as well, and the
+// message names the first question, in one line.
 func (r *Result) rest(began time.Time, open []Question) {
 	r.Status, r.Started = dag.Waiting, began
 	r.holdersWait()
@@ -139,8 +139,8 @@ func (r *Result) rest(began time.Time, open []Question) {
 	}
 }
 
-// holdersWait calls waiting what would be running but for what it holds: in a run that
-// rests nothing runs.
+// holdersWait changes running steps to waiting. In a waiting run nothing executes: such a step only contains a
+// waiting one.
 func (r *Result) holdersWait() {
 	for i := range r.Steps {
 		if r.Steps[i].Status == dag.Running {
@@ -149,7 +149,7 @@ func (r *Result) holdersWait() {
 	}
 }
 
-// Duration is how long the run took, 0 while it has not ended.
+// Duration returns how long the run took, 0 while it has not ended.
 func (r *Result) Duration() time.Duration {
 	if r.Ended.IsZero() {
 		return 0
@@ -157,8 +157,8 @@ func (r *Result) Duration() time.Duration {
 	return r.Ended.Sub(r.Started)
 }
 
-// Brief is a copy whose output, and each stream of its steps, is at most that many
-// bytes long: for where a result is told, not delivered.
+// Brief returns a copy in which the output and each stream of a step has at most that many bytes, for a summary of
+// the run.
 func (r *Result) Brief(most int) *Result {
 	brief := *r
 	brief.Output = value.UpTo(int64(most), r.Output)
@@ -182,7 +182,7 @@ func (r *Result) Brief(most int) *Result {
 	return &brief
 }
 
-// RunError says that a run did not end well.
+// RunError reports that a run did not succeed.
 type RunError struct{ Result *Result }
 
 func (e *RunError) Error() string {
@@ -193,7 +193,7 @@ func (e *RunError) Error() string {
 	return msg
 }
 
-// Err is nil for a run that succeeded, else a *RunError.
+// Err returns nil for a run that succeeded, else a *RunError.
 func (r *Result) Err() error {
 	if r.Status == dag.Succeeded {
 		return nil
@@ -201,7 +201,7 @@ func (r *Result) Err() error {
 	return &RunError{r}
 }
 
-// Step is the result of the step with that path, nil when there is none.
+// Step returns the result of the step with that path, nil if there is none.
 func (r *Result) Step(path string) *StepResult {
 	i := slices.IndexFunc(r.Steps, func(s StepResult) bool { return s.ID == path })
 	if i < 0 {
@@ -210,7 +210,7 @@ func (r *Result) Step(path string) *StepResult {
 	return &r.Steps[i]
 }
 
-// RunSchema names the JSON form of a Result.
+// RunSchema is the name of the JSON form of a Result.
 const RunSchema = "flowrun/run.v1"
 
 type runJSON struct {
@@ -255,10 +255,9 @@ type stepJSON struct {
 	Wait      *dag.Wait    `json:"wait,omitempty"`
 }
 
-// whole is a stream up to the step's buffer limit. Where its log is not there any
-// more, or not all of it (a log is not synced, and a power cut takes its end), that
-// is the beginning which the result holds, and all is false. invalid says that bytes
-// that are no UTF-8 are replaced in the text.
+// whole returns a stream up to the step's buffer limit. If its log is gone or incomplete (a log is not synced, so a
+// power cut can lose its end), it returns the beginning that the result holds, and all is false. invalid reports that
+// bytes that are not UTF-8 were replaced in the text.
 func whole(o *dag.Output, limit int64) (text string, all, invalid bool) {
 	if o == nil {
 		return "", true, false
@@ -266,7 +265,7 @@ func whole(o *dag.Output, limit int64) (text string, all, invalid bool) {
 	want := min(o.Size, limit)
 	if o.File == "" || int64(len(o.Inline)) >= want && !o.Masked {
 		text, invalid = value.ValidText(value.UpTo(limit, o.Inline))
-		return text, true, invalid || int64(len(o.Inline)) > o.Size // a journal replaced each by a longer character
+		return text, true, invalid || int64(len(o.Inline)) > o.Size // the journal replaced each invalid byte by a longer character
 	}
 	var b strings.Builder
 	err := copyOutput(&b, &dag.Output{File: o.File}, limit)
@@ -278,8 +277,8 @@ func whole(o *dag.Output, limit int64) (text string, all, invalid bool) {
 	return text, true, invalid
 }
 
-// MarshalJSON writes the result as flowrun/run.v1, with each step's streams up to
-// its buffer-limit where their logs are still there.
+// MarshalJSON writes the result as flowrun/run.v1, with each step's streams up to its buffer-limit if their logs
+// still exist.
 func (r *Result) MarshalJSON() ([]byte, error) {
 	doc := runJSON{
 		Schema: RunSchema, ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason, Message: r.Message, Notes: r.Notes,
@@ -299,8 +298,8 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 	return json.Marshal(doc)
 }
 
-// Decode reads the run's output, which must be JSON, into v. The error tells also
-// when the run did not end well: what it printed then is no result.
+// Decode reads the run's output, which must be JSON, into v. It returns an error if the run did not succeed, because
+// its output is then not a result.
 func (r *Result) Decode(v any) error {
 	if err := r.Err(); err != nil {
 		return err
@@ -314,10 +313,9 @@ func (r *Result) Decode(v any) error {
 	return nil
 }
 
-// Content is what the run answers a model and a person: the content of the step that
-// gave the output, where it gave one; what the output says where it is a JSON object with
-// llmContent and perhaps returnDisplay, in the form of Content's own JSON; else the output
-// as text.
+// Content returns what the run tells a model and a person: the content of the step that gave the output, if it
+// returned any; else the output, if that is a JSON object with llmContent and perhaps returnDisplay, in the form of
+// Content's own JSON; else the output as text.
 func (r *Result) Content() *Content {
 	if c, ok := r.answer.(*Content); ok {
 		return c
@@ -328,8 +326,8 @@ func (r *Result) Content() *Content {
 	return &Content{Parts: []Part{{Text: r.Output + r.cutNote()}}}
 }
 
-// cutNote says of an output that is not all there that it is not, "" for others: a model
-// would take it for the whole.
+// cutNote returns a note that the output is truncated, "" if it is complete: a model would take a truncated text for
+// the whole.
 func (r *Result) cutNote() string {
 	if r.output == nil || r.output.Size <= steps.DefaultLimit || len(r.Output) < steps.DefaultLimit-utf8.UTFMax {
 		return ""
@@ -337,7 +335,7 @@ func (r *Result) cutNote() string {
 	return fmt.Sprintf("\n[truncated: the output has %d bytes; to see all of it: flowrun logs %s]", r.output.Size, r.ID)
 }
 
-// CleanupFailed are the paths of the cleanups that failed.
+// CleanupFailed returns the paths of the cleanups that failed.
 func (r *Result) CleanupFailed() []string {
 	var list []string
 	for _, s := range r.Steps {

@@ -11,14 +11,12 @@ import (
 	"github.com/flowrun/flowrun/steps"
 )
 
-// maxReported is how much of each stream stands in a report, in bytes: its beginning and
-// its end.
+// maxReported limits each stream in a report, in bytes: half from its beginning and half from its end.
 const maxReported = 64 << 10
 
-// Report is how the call of a tool failed that a program told of, in five lines for a
-// model: what it printed on both streams, an error of the call itself, exit code
-// and signal. why is the error of a call that was stopped, where the caller knows it
-// better than the run. It is "" for other tools, and for calls that succeeded.
+// Report describes how a call of a discovered tool failed, in five lines for a model: both streams, an error of the
+// call itself, exit code and signal. why is the error of a call that was stopped, for a caller that knows it better
+// than the run. Report is "" for other tools, and for calls that succeeded.
 func (r *Result) Report(why string) string {
 	if !r.called || r.Status == dag.Succeeded || len(r.Steps) == 0 {
 		return ""
@@ -39,12 +37,12 @@ func (r *Result) Report(why string) string {
 		cmp.Or(said, "(none)"), cmp.Or(code, "(none)"), cmp.Or(signal, "(none)"))
 }
 
-// ranToItsEnd says whether the exit code is the program's own.
+// ranToItsEnd reports whether the exit code is that of the program itself.
 func ranToItsEnd(s *StepResult) bool {
 	return s.Status == dag.Succeeded || s.Status == dag.Failed && s.Reason == dag.ReasonExit || s.Reason == steps.ReasonOutputTooLarge
 }
 
-// reported is a stream as it stands in a report.
+// reported returns a stream as it appears in a report.
 func reported(o *dag.Output) string {
 	text, _, _ := whole(o, steps.DefaultLimit)
 	text = strings.TrimRight(text, "\n")

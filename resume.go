@@ -12,25 +12,22 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// ResumeOptions are how a run is resumed.
+// ResumeOptions set how a run is resumed.
 type ResumeOptions struct {
-	// RerunInterrupted lets every interrupted step run again, whatever its
-	// definition says.
+	// RerunInterrupted reruns every interrupted step, whatever its definition says.
 	RerunInterrupted bool
-	// RerunAsked lets those run again that a person is asked about: the answer to
-	// Continuation.Asks.
+	// RerunAsked reruns the steps that a person must decide about: the answer to Continuation.Asks.
 	RerunAsked bool
-	// Latest goes on with the definitions as they are now. Steps that are kept are
-	// matched by name.
+	// Latest continues with the current definitions. Kept steps are matched by name.
 	Latest bool
 	// Params are the parameters that the record does not hold: the secret ones.
 	Params map[string]any
 }
 
-// Resume works out how the run goes on: what failed untolerated, was cancelled or
-// interrupted, and everything downstream of these, runs again; the rest stands.
-// Nothing says that there is nothing to do. Errors: ErrLive;
-// a *ParamsError when a secret is missing; a *WithheldError; what Compile answers.
+// Resume works out how to continue the run: steps that failed without being tolerated, were cancelled or interrupted,
+// and everything downstream of them, run again; all other results are kept. Nothing on the result reports that there
+// is nothing to do. Errors: ErrLive; ErrNotStarted; a *ParamsError when a secret is missing; a *WithheldError; the
+// errors of Compile.
 func (p *RecordedRun) Resume(lib *tool.Library, o ResumeOptions) (*Continuation, error) {
 	if p.Info.Live() {
 		return nil, fmt.Errorf("cannot resume run %s: %w", p.Record.ID, ErrLive)
@@ -38,7 +35,7 @@ func (p *RecordedRun) Resume(lib *tool.Library, o ResumeOptions) (*Continuation,
 	if err := p.begun("resume"); err != nil {
 		return nil, err
 	}
-	if p.Record.RetryOf != "" && len(p.Events) == 0 { // what it was to take over is not on record
+	if p.Record.RetryOf != "" && len(p.Events) == 0 { // the results to take over are not recorded
 		return nil, fmt.Errorf("cannot resume run %s: flowrun was killed before the run began; retry run %s again", p.Record.ID, p.Record.RetryOf)
 	}
 	g := &Continuation{past: p}
@@ -70,25 +67,25 @@ func (p *RecordedRun) Resume(lib *tool.Library, o ResumeOptions) (*Continuation,
 	return g, nil
 }
 
-// questions are what is open once the run goes on with that event.
+// questions returns the questions that are open once the run continues with that event.
 func (g *Continuation) questions(resumed dag.Event) []Question {
 	s := g.past.fold(g.plan, g.args.Frame())
 	s.Apply(resumed)
 	return waiting.Questions(g.past.Record.ID, g.past.Record.Tool, s)
 }
 
-// restoreWaits puts back into memory what steps print whose time to wait is over.
+// restoreWaits restores to memory the output of steps whose waiting time is over.
 func restoreWaits(s *dag.State) {
 	s.Waits(func(_ dag.ID, _ uint64, r *dag.Result) {
 		if then := r.Wait.Then; then != nil && then.Stdout != nil {
-			if steps.Restore(then.Stdout, math.MaxInt64) != nil { // lost, or secret: then the step has nothing to say
+			if steps.Restore(then.Stdout, math.MaxInt64) != nil { // lost or secret: the step then has no output
 				then.Stdout = nil
 			}
 		}
 	})
 }
 
-// opening are the events the run goes on with.
+// opening returns the events with which the run continues.
 func (g *Continuation) opening(now time.Time) []dag.Event {
 	list := []dag.Event{{Kind: dag.RunResumed, Reset: g.Reset}}
 	begun := map[dag.ID]dag.Event{}

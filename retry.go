@@ -17,16 +17,16 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// RetryOptions are how a run is tried again.
+// RetryOptions set how a run is retried.
 type RetryOptions struct {
-	From []string       // paths of steps that run again whatever came of them
+	From []string       // paths of steps that run again whatever their result
 	Only string         // the one step to run; "" is all
 	With map[string]any // parameters that change, and the secret ones
 }
 
-// Retry works out a new run that takes over what went well in this one. A changed
-// parameter sends every step back that mentions it. Errors: ErrLive, a *StepError,
-// a *ParamsError, a *WithheldError.
+// Retry works out a new run that reuses what succeeded in this one. Every step that mentions a changed parameter runs
+// again. Errors: ErrLive, ErrNotStarted, a *StepError, a *ParamsError, a *WithheldError, an *InterruptedError, an
+// *OnlyError.
 func (p *RecordedRun) Retry(lib *tool.Library, o RetryOptions) (*Continuation, error) {
 	if p.Info.Live() {
 		return nil, fmt.Errorf("cannot retry run %s: %w", p.Record.ID, ErrLive)
@@ -67,7 +67,7 @@ func (p *RecordedRun) Retry(lib *tool.Library, o RetryOptions) (*Continuation, e
 	if err := g.settle(rules); err != nil {
 		return nil, err
 	}
-	if len(g.Interrupted) > 0 { // a new run cannot leave them out, and they are not to run unasked
+	if len(g.Interrupted) > 0 { // a new run cannot leave them out, and they must not run unasked
 		return nil, &InterruptedError{Run: p.Record.ID, Steps: g.Interrupted, Retry: true}
 	}
 	if o.Only != "" {
@@ -76,15 +76,14 @@ func (p *RecordedRun) Retry(lib *tool.Library, o RetryOptions) (*Continuation, e
 	return g, nil
 }
 
-// inside says whether a path is that of a step, or of one inside it.
+// inside reports whether path is the step itself, or a step inside it.
 func inside(path, step dag.ID) bool {
 	rest, ok := strings.CutPrefix(string(path.WithoutAttempts()), string(step.WithoutAttempts()))
 	return ok && (rest == "" || rest[0] == '/' || rest[0] == '[')
 }
 
-// locate are the paths of steps as the run's events have them, in their last try: a
-// step in a loop that is named without its item is that step of every item. The error
-// is a *StepError.
+// locate returns the paths of steps as they are in the run's events, in their last attempt. A step in a loop that is
+// named without an item stands for that step of every item. The error is a *StepError.
 func (g *Continuation) locate(steps []string) ([]dag.ID, error) {
 	var all []dag.ID
 	for _, step := range steps {
@@ -97,7 +96,7 @@ func (g *Continuation) locate(steps []string) ([]dag.ID, error) {
 	return all, nil
 }
 
-// tries are the last tries of the steps that a path names.
+// tries returns the last attempts of the steps that a path names.
 func (g *Continuation) tries(want dag.ID) []dag.ID {
 	if _, s := g.plan.Find(want); s == nil {
 		return nil
@@ -116,13 +115,13 @@ func (g *Continuation) tries(want dag.ID) []dag.ID {
 		known[step] = len(list)
 		list = append(list, id)
 	})
-	if len(list) == 0 && !strings.Contains(string(want), "[") { // whether there is such an item, only the run knows
+	if len(list) == 0 && !strings.Contains(string(want), "[") { // only the run knows whether there is such an item
 		list = []dag.ID{want}
 	}
 	return list
 }
 
-// alone refuses when more than the named steps would have to run.
+// alone returns an *OnlyError if more than the named steps would have to run.
 func (g *Continuation) alone(only []dag.ID) error {
 	for _, path := range slices.Concat(g.Reset, g.Left, g.Waiting) {
 		if _, s := g.plan.Find(path); s == nil || slices.Contains(only, path) {
@@ -135,12 +134,12 @@ func (g *Continuation) alone(only []dag.ID) error {
 	return nil
 }
 
-// nearestTo is the one of several steps that stands nearest to a path: in the same item.
+// nearestTo returns the step that is nearest to a path: one in the same item.
 func nearestTo(path dag.ID, steps []dag.ID) dag.ID {
 	return slices.MaxFunc(steps, func(x, y dag.ID) int { return cmp.Compare(shared(x, path), shared(y, path)) })
 }
 
-// shared is how many holders two paths have in common.
+// shared returns how many ancestors two paths have in common.
 func shared(x, y dag.ID) (n int) {
 	others := y.Ancestors()
 	for i, h := range x.Ancestors() {
@@ -152,9 +151,8 @@ func shared(x, y dag.ID) (n int) {
 	return n
 }
 
-// changed are the parameters that differ from the recorded run's: those that were
-// given otherwise, and those whose defaults mention one of them. A secret one cannot
-// be compared and counts as the same.
+// changed returns the parameters that differ from those of the recorded run: those with a new value, and those whose
+// default mentions one of them. A secret one cannot be compared and counts as unchanged.
 func (p *RecordedRun) changed(with map[string]any) []string {
 	var list []string
 	for _, prm := range p.Plan.compiled.Params { // in the order of their defaults
@@ -174,8 +172,8 @@ func (p *RecordedRun) changed(with map[string]any) []string {
 	return list
 }
 
-// taken are the opening events of a new run that takes over what is kept of an
-// old one, the logs included. dir is the new run's log folder.
+// taken returns the opening events of a new run that reuses the kept results of an old one, with their logs. dir is
+// the new run's log folder.
 func (g *Continuation) taken(dir string) ([]dag.Event, error) {
 	kept := map[dag.ID]bool{}
 	for _, path := range g.Kept {
@@ -212,7 +210,7 @@ func (g *Continuation) taken(dir string) ([]dag.Event, error) {
 	return list, err
 }
 
-// reuse is a result in a new run.
+// reuse returns a copy of a result for a new run.
 func (g *Continuation) reuse(path, at dag.ID, r *dag.Result, dir string) (*dag.Result, error) {
 	mine := *r
 	switch {
@@ -234,7 +232,7 @@ func (g *Continuation) reuse(path, at dag.ID, r *dag.Result, dir string) (*dag.R
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return nil, fmt.Errorf("cannot copy the log of step %s: %w", path, err)
 			}
-			o.File = file // "" where the log is gone; what is read of it is in memory
+			o.File = file // "" if the log is gone; what later steps read of it is in memory
 		}
 		*s.o = &o
 	}

@@ -19,14 +19,14 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// job is one run in the hands of an Engine: a new one, or one that goes on.
+// job is one run that an Engine executes: a new one, or one that continues.
 type job struct {
 	runOptions
 	plan    *plan.Plan
 	args    *call.Frame
-	created time.Time     // of a new run; zero for the time of its world
-	again   *Continuation // nil: a run from the start
-	ledger  Ledger        // nil: nothing is kept
+	created time.Time     // of a new run; zero means the time of its RunEnv
+	again   *Continuation // nil for a run from the start
+	ledger  Ledger        // nil if nothing is recorded
 	broker  *waiting.Broker
 	needs   []LockDemand // what the run takes at its start
 	logs    string       // the run's log folder, "" for none
@@ -35,8 +35,8 @@ type job struct {
 
 func (j *job) resumes() bool { return j.again != nil && !j.again.Retry }
 
-// run brings a job to its end: own the run, ready its steps, walk its graph, end
-// what is left of it.
+// run carries out a job: it becomes the owner of the run, prepares its steps, walks its graph, and ends what is left
+// of it.
 func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	if err := j.plan.Supported(); err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	return res, cmp.Or(err, closeErr, j.disown())
 }
 
-// began is when the run began, in this life or an earlier one.
+// began returns when the run first started, here or in an earlier process.
 func (j *job) began() time.Time {
 	if j.resumes() {
 		return j.again.past.Record.Created
@@ -97,7 +97,7 @@ func (j *job) began() time.Time {
 	return j.moment()
 }
 
-// moment is when a new run begins.
+// moment returns when a new run starts.
 func (j *job) moment() time.Time {
 	if j.created.IsZero() {
 		return j.args.RunEnv.Time
@@ -105,8 +105,7 @@ func (j *job) moment() time.Time {
 	return j.created
 }
 
-// claim makes the engine the owner of a run that goes on, and ends what an earlier
-// owner left.
+// claim makes the engine the owner of a resumed run, and ends what an earlier owner left.
 func (e *Engine) claim(ctx context.Context, j *job) (err error) {
 	past := j.again.past
 	if j.ledger, err = e.config.Store.Claim(ctx, j.id, past.seq()); err != nil {
@@ -119,10 +118,9 @@ func (e *Engine) claim(ctx context.Context, j *job) (err error) {
 	return nil
 }
 
-// clear ends what a killed engine has left of a run with which nothing is left to do:
-// its end was on record already, and what ran in the background was not ended yet. The
-// run gets no event. One that is live, or has gone on meanwhile, is left alone: its
-// engine does this itself.
+// clear ends what a killed engine has left of a run with nothing left to do: its end was already recorded, but its
+// background processes were not ended. The run gets no event. A run that is live, or has continued meanwhile, is left
+// alone: its own engine does this.
 func (e *Engine) clear(ctx context.Context, g *Continuation) (*Result, error) {
 	j := &job{again: g}
 	j.id = g.past.Record.ID
@@ -133,10 +131,10 @@ func (e *Engine) clear(ctx context.Context, g *Continuation) (*Result, error) {
 	return g.past.Result(), cmp.Or(err, j.disown())
 }
 
-// grace is how long what an earlier owner left may take to end.
+// grace returns how long processes of an earlier owner may take to end.
 func (e *Engine) grace() time.Duration { return cmp.Or(max(e.config.Grace, 0), steps.DefaultGrace) }
 
-// ready opens the session, learns what is secret, and puts a new run on record.
+// ready opens the session, collects the secrets, and records a new run.
 func (e *Engine) ready(ctx context.Context, j *job, live *live) (err error) {
 	epoch := 1
 	if j.ledger != nil {
@@ -169,7 +167,7 @@ func (e *Engine) ready(ctx context.Context, j *job, live *live) (err error) {
 	return err
 }
 
-// begin puts a new run on record.
+// begin records a new run.
 func (j *job) begin(ctx context.Context, s Store) (err error) {
 	if j.ledger, err = s.Begin(ctx, j.record()); err != nil {
 		return fmt.Errorf("cannot record the run: %w", err)
@@ -184,7 +182,7 @@ func (j *job) begin(ctx context.Context, s Store) (err error) {
 	return nil
 }
 
-// retryOf is the run this one tries again.
+// retryOf returns the id of the run that this one retries, "" for none.
 func (j *job) retryOf() string {
 	switch {
 	case j.again == nil:
@@ -195,7 +193,7 @@ func (j *job) retryOf() string {
 	return j.again.past.Record.RetryOf
 }
 
-// perform takes the run's turn, and runs the graph.
+// perform waits in the queue, and then runs the graph.
 func (e *Engine) perform(ctx context.Context, j *job) (*dag.State, error) {
 	o, err := e.walk(j)
 	if err != nil {
@@ -209,7 +207,7 @@ func (e *Engine) perform(ctx context.Context, j *job) (*dag.State, error) {
 	return dag.Run(ctx, j.plan.Graph, j.args, o)
 }
 
-// walk is how the graph is run.
+// walk returns the options for running the graph.
 func (e *Engine) walk(j *job) (o dag.Options, err error) {
 	o = dag.Options{ID: j.id, Slots: e.slots, Sinks: slices.Concat(e.config.Sinks, j.sinks), Cleanup: e.config.Cleanup, Force: j.force,
 		Release: j.letGo.gently, Abandon: j.letGo.now, Around: j.around}
@@ -231,8 +229,7 @@ func (e *Engine) walk(j *job) (o dag.Options, err error) {
 	return o, err
 }
 
-// heed passes on what others ask of the run: to stop it, or to let it go because
-// it is theirs now.
+// heed cancels the run when its ledger says so: on a request to stop it, or because another owner has it now.
 func (j *job) heed(ctx context.Context) (context.Context, func()) {
 	if j.ledger == nil {
 		return ctx, func() {}
@@ -259,7 +256,7 @@ func (j *job) heed(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// disown gives the run up: it has ended, or somebody else may go on with it.
+// disown closes the ledger: the run has ended, or another owner may resume it.
 func (j *job) disown() error {
 	if j.ledger == nil {
 		return nil
@@ -270,8 +267,8 @@ func (j *job) disown() error {
 	return nil
 }
 
-// host is what starts the run's processes: this process where it is the reaper
-// of orphans itself (the flowrun command) or where there is no helper.
+// host returns what starts the run's processes: this process if it is the reaper of orphans itself (the flowrun
+// command) or if there is no supervisor process.
 func (e *Engine) host(mark string) proc.Host {
 	if proc.IsReaper() || e.config.Helper == "" && !supervisor.Enabled() {
 		return proc.Open(mark)
@@ -279,7 +276,7 @@ func (e *Engine) host(mark string) proc.Host {
 	return supervisor.New(mark, e.config.Helper)
 }
 
-// heard refuses a run whose steps stream to a function that nobody gave.
+// heard rejects a run whose steps stream to a function, if the caller has not given one.
 func (j *job) heard() error {
 	if j.stream != nil {
 		return nil
@@ -293,12 +290,11 @@ func (j *job) heard() error {
 	return ds.Err()
 }
 
-// confines says whether processes can be started confined: the program that starts
-// them must call HelperMain.
+// confines reports whether processes can be started confined: the program that starts them must call HelperMain.
 func (e *Engine) confines() bool { return e.config.Helper != "" || supervisor.Enabled() }
 
-// confinable refuses a run that could not keep what it promises. Where something else
-// does the steps' work, each step finds out for itself.
+// confinable rejects a run whose confinement cannot be enforced. If WithAround replaces the steps' work, each step
+// checks that for itself.
 func (e *Engine) confinable(j *job) error {
 	if j.around != nil {
 		return nil

@@ -9,27 +9,25 @@ import (
 	"github.com/flowrun/flowrun/internal/plan"
 )
 
-// RunEnv is what a run may know of its surroundings. The zero value is the
-// process's own, now.
+// RunEnv is what a run may know of its surroundings. The zero value is that of the process, at the current time.
 type RunEnv struct {
 	Workspace string   // {WORKSPACE}, the directory steps start in; "" = the working directory
 	Home      string   // {HOME}
 	Temp      string   // {TEMP}, the system's temporary directory
 	Env       []string // K=V, the process environment of steps; nil = os.Environ()
-	// Time is when the run starts; {DATE}, {TIME} and {TIMESTAMP} are that, in UTC,
-	// for the whole run.
+	// Time is when the run starts. {DATE}, {TIME} and {TIMESTAMP} are derived from it, in UTC, for the whole run.
 	Time time.Time
-	// AllowDash lets callers' values begin with a dash everywhere (run --allow-dash).
+	// AllowDash lets all values of callers begin with a dash (run --allow-dash).
 	AllowDash bool
-	// JavaScript runs the scripts of definitions; whoever gives it closes it. nil: an
-	// Engine gives its own, and Plan.Bind and Plan.Preview make one for the time they take.
+	// JavaScript runs the scripts of definitions. The caller closes it. If it is nil, an Engine uses its own, and
+	// Plan.Bind and Plan.Preview create one for the duration of the call.
 	JavaScript *hooks.Runtime
 
 	ctx context.Context // see Until; nil: context.Background()
 }
 
-// Until is the world for work that ends when ctx does: Plan.Bind, Args.Preview and the like then
-// return its cause. Engine.Run goes by its own context.
+// Until returns a RunEnv for work that ends when ctx does: Plan.Bind, Args.Preview and the like then return its
+// cause. Engine.Run uses its own context.
 func (w RunEnv) Until(ctx context.Context) RunEnv {
 	w.ctx = ctx
 	return w
@@ -47,7 +45,7 @@ func (w *RunEnv) bind(p *plan.Plan, params map[string]any) (*call.Params, error)
 	return call.Bind(w.context(), p, w.filled(), params)
 }
 
-// filled is the world of a call, with every gap filled from the process.
+// filled returns the environment of a call, with every gap filled from the process.
 func (w *RunEnv) filled() *call.RunEnv {
 	return (&call.RunEnv{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Env: w.Env, Time: w.Time, AllowDash: w.AllowDash, JavaScript: w.JavaScript}).Filled()
 }

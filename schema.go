@@ -14,19 +14,17 @@ import (
 //go:embed docs/schemas/*.v1.json
 var schemaFiles embed.FS
 
-// schemaNames are the documents that have a JSON Schema.
+// schemaNames lists the documents that have a JSON Schema.
 var schemaNames = []string{"diagnostics", "doctor", "event", "explain", "explain-cache", "notice", "plan", "ps", "run", "runs", "stats", "tests", "tool"}
 
-// SchemaNames are the names that Schema knows, sorted.
+// SchemaNames returns the names that Schema accepts, sorted.
 func SchemaNames() []string { return slices.Clone(schemaNames) }
 
-// Schema is the JSON Schema of one form that flowrun reads or writes, as indented
-// JSON: "tool" is a definition file (draft-07, which editors read; see tool.Schema);
-// "run", "runs", "ps", "event", "notice", "explain", "explain-cache", "plan" (run --dry-run), "doctor", "stats", "tests" and
-// "diagnostics" are the documents flowrun/run.v1, flowrun/runs.v1, flowrun/ps.v1, flowrun/event.v1, flowrun/notice.v1,
-// flowrun/explain.v1, flowrun/explain-cache.v1, flowrun/plan.v1, flowrun/doctor.v1,
-// flowrun/stats.v1, flowrun/tests.v1 and flowrun/diagnostics.v1 (draft 2020-12). A document may hold fields that a later
-// release adds, so the schemas of documents allow unknown ones. The error tells of an unknown name.
+// Schema returns the JSON Schema of one form that flowrun reads or writes, as indented JSON. "tool" is a definition
+// file (draft-07, which editors read; see tool.Schema). The other names are the documents flowrun/NAME.v1 (draft
+// 2020-12): "run", "runs", "ps", "event", "notice", "explain", "explain-cache", "plan" (run --dry-run), "doctor",
+// "stats", "tests" and "diagnostics". A document may hold fields that a later release adds, so the schemas of
+// documents allow unknown ones. The error reports an unknown name.
 func Schema(name string) ([]byte, error) {
 	switch {
 	case !slices.Contains(schemaNames, name):
