@@ -10,6 +10,6 @@ import (
 type CacheRule struct {
 	Inputs, Outputs []*expr.Template
 	Env             []string
-	Key             *expr.Template // nil: none
-	TTL             time.Duration  // 0: for ever
+	Key             *expr.Template // nil for none
+	TTL             time.Duration  // 0 for no limit
 }

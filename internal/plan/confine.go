@@ -9,7 +9,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Confinement is what the definition's security and resources take away from its steps.
+// Confinement returns the restrictions that the definition's security and resources put on its steps.
 func (p *Plan) Confinement() steps.Confinement {
 	def := p.Definition
 	c := steps.Confinement{Reduced: def.Security.ExecutionPrivilege == "reduced", MaxMemory: def.Resources.MaxMemory}
@@ -20,14 +20,14 @@ func (p *Plan) Confinement() steps.Confinement {
 	return c
 }
 
-// What a step is that flowrun does itself, in words.
+// Descriptions of steps that flowrun executes itself, for messages of Unconfined.
 const (
 	WorkInGo     = "a step in Go, because it runs inside this program"
 	WorkInScript = "a script, because it runs in a process of flowrun"
 )
 
-// Demands visits the confinement of every tool in the plan that starts processes, and
-// of every step that flowrun does itself, by its name and what it is.
+// Demands visits the confinement of every tool in the plan that starts processes (with step ""), and of every step
+// that flowrun executes itself (with its name and description).
 func (p *Plan) Demands(outer steps.Confinement, visit func(c steps.Confinement, step, ours string)) {
 	c := p.Confinement().Within(outer)
 	if p.Group {
@@ -49,9 +49,9 @@ func (p *Plan) Demands(outer steps.Confinement, visit func(c steps.Confinement, 
 	}
 }
 
-// Unconfined says why a step that flowrun does itself cannot be confined like that, ""
-// where it can. max-memory is about commands: a step in Go has this program's memory, a
-// script a limit of its own.
+// Unconfined returns why a step that flowrun executes itself cannot have that confinement, "" if it can. max-memory
+// does not matter here, because it limits commands: a step in Go uses the memory of this program, and a script has
+// its own limit.
 func Unconfined(c steps.Confinement, ours string) string {
 	switch {
 	case c.Image != "":

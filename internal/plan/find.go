@@ -7,8 +7,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Find is the step with that path, in whatever try, and the plan it stands in; nil
-// when there is none.
+// Find returns the step with that path, in whatever attempt, and the plan that contains it; nil if there is none.
 func (p *Plan) Find(path dag.ID) (*Plan, *Step) {
 	name, _, rest := path.Split()
 	switch s := p.ByName[name]; {
@@ -22,8 +21,8 @@ func (p *Plan) Find(path dag.ID) (*Plan, *Step) {
 	return nil, nil
 }
 
-// Upstream are the steps that a step waits for directly. Steps are named by path;
-// what is found stands beside the step, in the same try of what is around it.
+// Upstream returns the steps that a step waits for directly. Steps are named by path; each result is in the same
+// group, item and attempt as the step.
 func (p *Plan) Upstream(step string) []string {
 	in, s := p.Find(dag.ID(step))
 	if s == nil {
@@ -54,8 +53,7 @@ func (p *Plan) Upstream(step string) []string {
 	return list
 }
 
-// Waves counts for every node how many steps must end one after another before
-// it.
+// Waves returns for every node how many steps must end before it, one after another.
 func (p *Plan) Waves() map[dag.ID]int {
 	waves := map[dag.ID]int{}
 	for _, n := range p.Graph.Nodes() { // in plan order: upstream comes first
@@ -71,8 +69,7 @@ func (p *Plan) Waves() map[dag.ID]int {
 	return waves
 }
 
-// Nested is the plan of the tool that the step with that path uses, nil for other
-// steps.
+// Nested returns the plan of the tool that the step with that path uses, nil for other steps.
 func (p *Plan) Nested(step string) *Plan {
 	if _, s := p.Find(dag.ID(step)); s != nil {
 		return s.Nested
@@ -80,7 +77,7 @@ func (p *Plan) Nested(step string) *Plan {
 	return nil
 }
 
-// Step is the definition of the step with that path, nil when there is none.
+// Step returns the definition of the step with that path, nil if there is none.
 func (p *Plan) Step(path string) *tool.Step {
 	if _, s := p.Find(dag.ID(path)); s != nil {
 		return s.Def
@@ -88,8 +85,7 @@ func (p *Plan) Step(path string) *tool.Step {
 	return nil
 }
 
-// Place is where the step with that path is written, the zero Pos when it is not
-// in a file.
+// Place returns where the step with that path is written, the zero Pos if it is not in a file.
 func (p *Plan) Place(path string) tool.Pos {
 	in, s := p.Find(dag.ID(path))
 	switch {
@@ -103,9 +99,8 @@ func (p *Plan) Place(path string) tool.Pos {
 	return s.Def.Pos
 }
 
-// Handler says when the step with that path runs, where it is one of a list of handlers:
-// the key of the list (on-success, on-failure or finally) and the step it belongs to, ""
-// for the tool. For other steps both are "".
+// Handler returns when the step with that path runs, if it is in a list of handlers: the key of the list (on-success,
+// on-failure or finally) and the step it belongs to, "" for the tool. For other steps both are "".
 func (p *Plan) Handler(path string) (key, step string) {
 	if _, s := p.Find(dag.ID(path)); s != nil && s.Handler != nil {
 		return s.Handler.Key, s.Handler.Step
@@ -113,7 +108,7 @@ func (p *Plan) Handler(path string) (key, step string) {
 	return "", ""
 }
 
-// Each calls visit for every step of the tool, those in groups too.
+// Each calls visit for every step of the tool, including those in groups.
 func (p *Plan) Each(visit func(*Step)) {
 	for _, s := range p.Steps {
 		visit(s)
@@ -123,8 +118,8 @@ func (p *Plan) Each(visit func(*Step)) {
 	}
 }
 
-// StepWord is a step's path as it is written on a command line: in quotes where it holds
-// characters that a shell would read, such as the brackets of an item.
+// StepWord returns a step's path as you write it on a command line: quoted if it contains characters that a shell
+// would interpret, such as the brackets of an item.
 func StepWord(path string) string {
 	plain := func(r rune) bool {
 		return r == '/' || r == '#' || r == '-' || r == '_' || r == '.' || r == '@' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'

@@ -1,7 +1,7 @@
 package plan
 
-// Interrupt is what becomes of a step that was running when its engine died.
-// The values are those of on-interrupt.
+// Interrupt says what happens to a step that was running when flowrun was killed. The values are those of
+// on-interrupt.
 type Interrupt string
 
 const (

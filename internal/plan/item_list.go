@@ -11,14 +11,13 @@ import (
 	"github.com/flowrun/flowrun/internal/value"
 )
 
-// ItemList is a list as it was written, compiled: the items of for-each, or the values
-// of a name in a matrix.
+// ItemList is a compiled list from a definition: the items of for-each, or the values of a name in a matrix.
 type ItemList struct {
 	ValueTemplate *ValueTemplate   // a list, or text that is exactly one reference
 	Over          *expr.Expression // or other text
 }
 
-// refs are the references in the list.
+// refs returns the references in the list.
 func (l ItemList) refs() []expr.Ref {
 	switch {
 	case l.ValueTemplate != nil:
@@ -29,12 +28,12 @@ func (l ItemList) refs() []expr.Ref {
 	return nil
 }
 
-// OnePlaceholder says whether a text is a reference and nothing else.
+// OnePlaceholder reports whether a text is a single reference and nothing else.
 func OnePlaceholder(s string) bool {
 	return strings.HasPrefix(s, "{") && strings.IndexByte(s, '}') == len(s)-1
 }
 
-// List works the list out.
+// List evaluates the list.
 func (l ItemList) List(sc expr.Scope) ([]any, error) {
 	var v any
 	var err error
@@ -49,8 +48,8 @@ func (l ItemList) List(sc expr.Scope) ([]any, error) {
 	return ListOf(v)
 }
 
-// ListOf makes a list of what items stands for: a list as it is, an object as its
-// fields, text as the JSON array that it is or as its lines.
+// ListOf converts the value of items to a list: a list is used as it is, an object gives its fields, and a text its
+// JSON array or its lines.
 func ListOf(v any) ([]any, error) {
 	switch v := v.(type) {
 	case nil:
@@ -77,7 +76,7 @@ func ListOf(v any) ([]any, error) {
 		return list, nil
 	}
 	r := reflect.ValueOf(v)
-	if r.Kind() != reflect.Slice { // what an expression makes: []int, []string
+	if r.Kind() != reflect.Slice { // an expression returns []int or []string
 		return nil, fmt.Errorf("expected a list, found %s", expr.Quoted(value.Plain(v)))
 	}
 	list := make([]any, r.Len())

@@ -5,18 +5,18 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Loop is for-each or matrix of a step, compiled.
+// Loop is a compiled for-each or matrix of a step.
 type Loop struct {
 	Def    *tool.Loop
-	Name   string // of the item in the step
+	Name   string // name of the item in the step
 	Items  ItemList
 	Matrix *Matrix
 	Key    *expr.Template
-	When   bool  // the step's condition is about an item
-	Keep   int64 // bytes of the items' output that are gathered
+	When   bool  // the step's condition refers to the item
+	Keep   int64 // limit in bytes for the collected output of the items
 }
 
-// Refs are the references that the items are made of.
+// Refs returns the references that the items depend on.
 func (l *Loop) Refs() []expr.Ref {
 	if l.Matrix == nil {
 		return l.Items.refs()

@@ -9,20 +9,20 @@ import (
 	"github.com/flowrun/flowrun/internal/value"
 )
 
-// Matrix is the matrix of a step, compiled.
+// Matrix is a compiled matrix of a step.
 type Matrix struct {
-	Names            []string // that a combination may have
+	Names            []string // all names that a combination may have
 	Axes             []Axis
-	Include, Exclude []ValueTemplate // each a mapping
+	Include, Exclude []ValueTemplate // each one is a mapping
 }
 
-// Axis is a name with its values.
+// Axis is a name of a matrix with its values.
 type Axis struct {
 	Name   string
 	Values ItemList
 }
 
-// combination is one item of a matrix. Names keep their order, for its key.
+// combination is one item of a matrix. The names keep their order, because the item's key is built from it.
 type combination struct {
 	names  []string
 	values map[string]any
@@ -45,7 +45,7 @@ func (c combination) with(name string, v any) combination {
 	return next
 }
 
-// key is the values joined, in declared order.
+// key returns the values joined by dashes, in declared order.
 func (c combination) key() string {
 	words := make([]string, len(c.names))
 	for i, name := range c.names {
@@ -54,9 +54,8 @@ func (c combination) key() string {
 	return strings.Join(words, "-")
 }
 
-// Combinations are the items: every combination of the axes, the last one turning
-// fastest, without those that exclude names; then include completes the ones it
-// fits, or adds its own.
+// Combinations returns the items with their keys: every combination of the axes, the last axis changing fastest,
+// without those that exclude lists. Then each entry of include extends the combinations it fits, or adds a new one.
 func (m *Matrix) Combinations(sc expr.Scope) (items []any, keys []string, err error) {
 	list, err := m.product(sc)
 	if err == nil {
@@ -75,7 +74,7 @@ func (m *Matrix) Combinations(sc expr.Scope) (items []any, keys []string, err er
 	return items, keys, nil
 }
 
-// maxCombinations bounds a product before it is made.
+// maxCombinations limits a product before it is built.
 const maxCombinations = 1_000_000
 
 func (m *Matrix) product(sc expr.Scope) ([]combination, error) {
@@ -97,7 +96,7 @@ func (m *Matrix) product(sc expr.Scope) ([]combination, error) {
 		list = next
 	}
 	if len(m.Axes) == 0 {
-		return nil, nil // include alone says what there is
+		return nil, nil // there are only the entries of include
 	}
 	return list, nil
 }
@@ -119,9 +118,8 @@ func (m *Matrix) without(list []combination, sc expr.Scope) ([]combination, erro
 	return list, nil
 }
 
-// completed applies include: an entry whose values contradict no combination it
-// fits adds its further values to those; one that fits none is a combination of its
-// own.
+// completed applies include: an entry that agrees with existing combinations on the axes adds its other values to
+// them; one that fits no combination becomes a new one.
 func (m *Matrix) completed(list []combination, sc expr.Scope) ([]combination, error) {
 	axes := map[string]bool{}
 	for _, a := range m.Axes {
@@ -154,8 +152,7 @@ func (m *Matrix) completed(list []combination, sc expr.Scope) ([]combination, er
 	return list, nil
 }
 
-// fits says whether the combination has these values, of the names asked for; nil
-// asks for all.
+// fits reports whether the combination has these values, for the given names only; nil means all names.
 func (c *combination) fits(values map[string]any, names map[string]bool) bool {
 	for name, v := range values {
 		if (names == nil || names[name]) && !sameValue(c.values[name], v) {
@@ -165,5 +162,5 @@ func (c *combination) fits(values map[string]any, names map[string]bool) bool {
 	return true
 }
 
-// sameValue compares as the values are written: 1 and "1" are the same.
+// sameValue compares values by their text: 1 and "1" are the same.
 func sameValue(x, y any) bool { return reflect.DeepEqual(x, y) || value.Plain(x) == value.Plain(y) }

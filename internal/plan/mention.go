@@ -8,14 +8,14 @@ import (
 	"github.com/flowrun/flowrun/steps"
 )
 
-// Mention notes which stream of which step a reference reads.
+// Mention records which stream of which step a reference reads.
 func Mention(kept map[string]steps.Streams, r expr.Ref) {
 	if r.Class == expr.Step {
 		kept[r.Root] |= Read(r)
 	}
 }
 
-// Read is the stream a reference to a step, or to the last try, reads.
+// Read returns the stream that a reference to a step, or to the last attempt, reads.
 func Read(r expr.Ref) steps.Streams {
 	if r.Class != expr.Step && r.Class != expr.Last || len(r.Path) == 0 {
 		return 0
@@ -29,12 +29,10 @@ func Read(r expr.Ref) steps.Streams {
 	return 0
 }
 
-// AnyArgument stands among the parameters that a step uses for all there are, and for
-// those that are not declared.
+// AnyArgument, among the parameters that a step uses, stands for all parameters, including undeclared ones.
 const AnyArgument = "*"
 
-// Mentioning are the plan's steps that mention a parameter: all of them when
-// something tool-wide does.
+// Mentioning returns the plan's steps that mention a parameter: all steps, if a tool-wide setting mentions it.
 func (p *Plan) Mentioning(name string) []dag.ID {
 	var list []dag.ID
 	wide := p.wide(name)
@@ -46,7 +44,7 @@ func (p *Plan) Mentioning(name string) []dag.ID {
 	return list
 }
 
-// wide says whether something that holds for all steps mentions a parameter.
+// wide reports whether a setting that applies to all steps mentions a parameter.
 func (p *Plan) wide(name string) bool {
 	texts := []*expr.Template{p.Dir, p.Temp, p.Input}
 	for _, v := range p.Environ {

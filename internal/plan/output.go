@@ -6,9 +6,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// LastStep is the path of the plan's last step where its stdout is sure to be the
-// run's output, once it runs: no output template chooses another, and no second
-// try prints it again.
+// LastStep returns the path of the plan's last step if its stdout is certain to be the run's output once it runs: no
+// output template chooses another, and no further attempt prints it again. Otherwise it returns "".
 func (p *Plan) LastStep() dag.ID {
 	if p.Output != nil || len(p.Steps) == 0 {
 		return ""
@@ -33,7 +32,7 @@ func (p *Plan) LastStep() dag.ID {
 	return dag.ID(s.Def.Name) + "/" + inner
 }
 
-// Streams are the steps of the plan, nested ones included, that stream to where.
+// Streams returns the steps of the plan, nested ones included, that stream to the given destination.
 func (p *Plan) Streams(to steps.StreamTo) []*tool.Step {
 	var list []*tool.Step
 	for _, s := range p.Steps {
@@ -47,11 +46,12 @@ func (p *Plan) Streams(to steps.StreamTo) []*tool.Step {
 	return list
 }
 
-// CallInput is the one reference in the input of the command that calls a discovered tool: all
+// CallInput is the only reference in the input of a command that calls a discovered tool. It stands for all
 // parameters.
 const CallInput = "CALL"
 
-// CallsProgram says whether the tool is nothing but such a step.
+// CallsProgram reports whether the tool consists of nothing but such a command, that is, whether it is a discovered
+// tool.
 func (p *Plan) CallsProgram() bool {
 	if !p.Definition.Single {
 		return false

@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Written is a scalar as the author wrote it.
+// Written returns a scalar as the author wrote it.
 func Written(v tool.Value) string {
 	if v.Text != nil {
 		return v.Text.S
@@ -25,18 +25,19 @@ func Written(v tool.Value) string {
 type Param struct {
 	Def        *tool.Parameter
 	Transforms []expr.Transform
-	JS         transform // nil: none
+	JS         transform // nil for none
 	Format     *expr.Format
 	Pattern    *regexp.Regexp
-	Initial    *ValueTemplate // the default; nil = none
+	Initial    *ValueTemplate // the default; nil for none
 }
 
-// transform is what JavaScript makes of a parameter's value before it is used.
+// transform is a transform in JavaScript, which changes a parameter's value before it is used.
 type transform interface {
 	Apply(ctx context.Context, rt *hooks.Runtime, v any) (any, error)
 }
 
-// Take is coerce, validate, and a predefined transform.
+// Take coerces and validates a value, and applies the predefined transforms. code is the code of the problem if err
+// is not nil.
 func (p *Param) Take(raw any) (v any, code string, err error) {
 	if v, err = value.Coerce(p.Def.Type, raw); err != nil {
 		return nil, "type", err
@@ -55,8 +56,7 @@ func (p *Param) Take(raw any) (v any, code string, err error) {
 	return v, "", nil
 }
 
-// validate holds a value against the parameter's rules; an array element by
-// element.
+// validate checks a value against the parameter's rules; each element of an array is checked by itself.
 func (p *Param) validate(v any) error {
 	if list, ok := v.([]any); ok {
 		for i, e := range list {
@@ -90,7 +90,7 @@ func (p *Param) validate(v any) error {
 	return nil
 }
 
-// Param is the parameter of that name, nil where there is none.
+// Param returns the parameter of that name, nil if there is none.
 func (p *Plan) Param(name string) *Param {
 	for _, prm := range p.Params {
 		if prm.Def.Name == name {
@@ -100,15 +100,15 @@ func (p *Plan) Param(name string) *Param {
 	return nil
 }
 
-// Takes says whether a call may give a value for a parameter that is not declared.
+// Takes reports whether a call may give a value for a parameter that is not declared.
 func (p *Plan) Takes(name string) bool {
 	def := p.Definition
 	return def.Format.Loose() && (def.Schema == nil ||
 		!slices.ContainsFunc(def.Schema.Check(map[string]any{name: nil}), func(x tool.FormProblem) bool { return x.Unknown && x.Field == name }))
 }
 
-// Given is values of a definition as parameters of a call. A number or boolean for a
-// parameter of type string is the text in the file, such as 1.10.
+// Given converts values of a definition to parameters of a call. A number or boolean for a parameter of type string
+// keeps the text it has in the file, such as 1.10.
 func (p *Plan) Given(list []tool.Entry) map[string]any {
 	given := make(map[string]any, len(list))
 	for _, e := range list {

@@ -11,84 +11,82 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// StepPre is the step of a Markdown tool's pre-processing, whose value input is.
+// StepPre is the name of the pre-processing step of a Markdown tool. Its value is input.
 const StepPre = "preprocess"
 
-// Plan is a compiled tool: its definition, its graph and everything needed to
-// bind parameters. It is immutable and may be run any number of times at once.
+// Plan is a compiled tool: its definition, its graph and everything needed to bind parameters. It is immutable and
+// safe for concurrent runs.
 type Plan struct {
-	// Definition is what was compiled; for an alias the base tool's with the
-	// alias's name, defaults and description.
+	// Definition is the definition that was compiled. For an alias it is that of the base tool, with the name,
+	// defaults and description of the alias.
 	Definition *tool.Definition
-	// Warnings are problems that did not keep the tool from compiling, in nested
-	// tools too.
+	// Warnings are problems that did not keep the tool from compiling, those of nested tools included.
 	Warnings tool.Diagnostics
 
 	Params  []*Param
 	Steps   []*Step // in plan order
 	ByName  map[string]*Step
-	Sources []tool.Source // of the tool and of what it uses, in the order they were found
-	CutTo   string        // the step a cut plan ends with, "" for the whole tool
-	Alone   bool          // of what Only cut down: nothing but that step is to run
+	Sources []tool.Source // of the tool and of those it uses, in the order they were found
+	CutTo   string        // the last step of a plan reduced by Until or Only, "" for the whole tool
+	Alone   bool          // reduced by Only: only that step may run
 	Graph   *dag.Graph
 
 	Environ     []steps.EnvVar  // tool-wide
 	EnvFiles    []steps.EnvFile // tool-wide
-	Dir         *expr.Template  // working directory; nil = the caller's
-	Temp        *expr.Template  // temp directory; nil = none of its own
-	Input       *expr.Template  // what steps without an input of their own read
+	Dir         *expr.Template  // working directory; nil means the caller's
+	Temp        *expr.Template  // temp directory; nil means none of its own
+	Input       *expr.Template  // stdin of steps without an input of their own
 	Answer      *expr.Template  // default response of interactive steps without one of their own
-	Output      *expr.Template  // the run's output; nil = that of a step, see dag.Graph
-	Secrets     []tool.Text     // that are only named, the steps' too
+	Output      *expr.Template  // the run's output; nil means that of a step, see dag.Graph
+	Secrets     []tool.Text     // secrets without a source, those of steps included
 	Sourced     []SecretSource  // tool-wide
-	Gates       []dag.ID        // joins that handlers see the run's outcome at
-	Loops       map[string]bool // steps that loop, those in groups too
+	Gates       []dag.ID        // joins whose results handlers see as the run's outcome
+	Loops       map[string]bool // steps with a loop, those in groups included
 	Size        int64           // how many steps a run has, at most MaxSize
-	Cleans      bool            // it has a cleanup, or a tool that it uses has
-	Scripts     map[string]bool // steps of JavaScript, those in groups too
-	Group       bool            // the steps of a group: a graph within its tool's
-	Cleanup     *Cleanup        // nil = nothing to clean up
+	Cleans      bool            // this tool or one it uses has a cleanup
+	Scripts     map[string]bool // JavaScript steps, those in groups included
+	Group       bool            // the plan holds the steps of a group: a graph within its tool's
+	Cleanup     *Cleanup        // nil means nothing to clean up
 	Permissions []Permission    // required-permissions
-	// Callable is the plan of another tool, for scripts that call it; nil where none can be.
+	// Callable returns the plan of another tool, for scripts that call tools; nil if they cannot.
 	Callable func(name string) (*Plan, error)
 }
 
-// Cleanup is what is done after everything else: final commands, and the temporary directory
-// goes.
+// Cleanup is what runs after everything else: the final commands. Then the temporary directory is removed.
 type Cleanup struct{ Commands []*steps.Command }
 
 // Step is one step of a Plan.
 type Step struct {
 	Def      *tool.Step
 	After    []dag.ID // joins included
-	Join     dag.Node // the join in front of it, where it has one of its own
+	Join     dag.Node // the join in front of the step, if it has one of its own
 	When     *expr.Condition
 	Policy   dag.Policy
 	Command  *steps.Command // nil for use-tool, JavaScript and Go steps
 	Script   *Script        // nil for all but JavaScript steps
 	Runner   dag.Runner     // command, script, or the Go function
 	Nested   *Plan          // use-tool, or a group's
-	UsesTool bool           // Nested is another tool
-	NoSlot   bool           // it waits: it takes no slot
+	UsesTool bool           // Nested is another tool, not a group
+	NoSlot   bool           // it only waits, so it takes no slot
 	NoOutput bool           // its output is never the run's
-	Ours     string         // what it is that flowrun does itself, in words; "" for a command
+	Ours     string         // description of a step that flowrun executes itself; "" for a command
 	With     []WithValue
-	WithAll  *ValueTemplate // an object whose fields are given as well; nil for none
-	Loop     *Loop          // for-each or matrix; nil runs it once
-	Handler  *Handler       // nil: an ordinary step
+	WithAll  *ValueTemplate // an object whose fields are passed as well; nil for none
+	Loop     *Loop          // for-each or matrix; nil means it runs once
+	Handler  *Handler       // nil for an ordinary step
 	Gate     dag.Node       // in front of the first handler
-	Rule     *tool.Retry    // the retry in force, the step's or the tool's
+	Rule     *tool.Retry    // the retry that applies, the step's or the tool's
 
 	Sourced   []SecretSource           // its own
-	Interrupt Interrupt                // what becomes of it when the engine dies meanwhile
-	Mentioned map[string]steps.Streams // steps its texts mention, and what of them they read
-	Uses      map[string]bool          // parameters its texts mention
+	Interrupt Interrupt                // what happens if flowrun is killed while it runs
+	Mentioned map[string]steps.Streams // steps that its texts mention, and which of their streams they read
+	Uses      map[string]bool          // parameters that its texts mention
 	Retry     *expr.Condition          // retry.when
-	Cache     *CacheRule               // nil: it always runs
+	Cache     *CacheRule               // nil means it always runs
 }
 
-// BaseCommand is what a step has beside its command or its script: environment, output and
-// what is masked. nil for steps without either.
+// BaseCommand returns the settings of a step around its command or script: environment, output, and masked values. It
+// is nil for steps without either.
 func (s *Step) BaseCommand() *steps.Command {
 	if s.Script != nil {
 		return s.Script.Base
@@ -96,13 +94,13 @@ func (s *Step) BaseCommand() *steps.Command {
 	return s.Command
 }
 
-// WithValue is one entry of use-tool's with.
+// WithValue is one entry in the with of a use-tool step.
 type WithValue struct {
 	Param string
 	Value ValueTemplate
 }
 
-// WithKey is what the values for a tool that a step uses stand under.
+// WithKey returns the key under which a step writes the values for the tool that it uses.
 func (p *Plan) WithKey() string {
 	if p.Definition.Format == tool.Markdown {
 		return "parameters"
@@ -110,10 +108,10 @@ func (p *Plan) WithKey() string {
 	return "with"
 }
 
-// Name is the tool's name.
+// Name returns the tool's name.
 func (p *Plan) Name() string { return p.Definition.Name }
 
-// StepError says that a plan has no step of that name.
+// StepError reports that a plan has no step of that name.
 type StepError struct {
 	Tool, Step string
 	Near       []string
@@ -127,12 +125,12 @@ func (e *StepError) Error() string {
 	return msg
 }
 
-// NoStep is the error that there is no step of that path, a *StepError.
+// NoStep returns a *StepError that there is no step of that path.
 func (p *Plan) NoStep(step string) error {
 	return &StepError{Tool: p.Name(), Step: step, Near: tool.Near(string(dag.ID(step).WithoutKeys()), p.paths(""))}
 }
 
-// paths are those of all steps, the ones inside others included.
+// paths returns the paths of all steps, nested ones included.
 func (p *Plan) paths(prefix string) []string {
 	var list []string
 	for _, s := range p.Steps {
@@ -144,17 +142,16 @@ func (p *Plan) paths(prefix string) []string {
 	return list
 }
 
-// CleanupID is the node that runs resources.cleanup after everything else. The
-// sign keeps it apart from every step's name.
+// CleanupID is the node that runs resources.cleanup after everything else. Its @ keeps it distinct from the names of
+// steps.
 const CleanupID dag.ID = "@cleanup"
 
-// Silent says whether the step's output is never the run's.
+// Silent reports whether the step's output is never the run's.
 func (s *Step) Silent() bool {
 	return s.Handler != nil || s.NoOutput
 }
 
-// Secret says whether a parameter's value is masked: environment.secrets or some
-// masked-values name it.
+// Secret reports whether a parameter's value is masked: environment.secrets or some masked-values name it.
 func (p *Plan) Secret(param string) bool {
 	if slices.ContainsFunc(p.Secrets, func(s tool.Text) bool { return s.S == param }) {
 		return true
@@ -172,8 +169,8 @@ func (p *Plan) Secret(param string) bool {
 	return secret
 }
 
-// CommandOf is the command that a Runner runs, nil for a script and for what is written in
-// Go. A Runner around a command says which it is.
+// CommandOf returns the command that a Runner runs, nil for a script and for a step written in Go. For a Runner that
+// wraps a command, it returns that command.
 func CommandOf(r dag.Runner) *steps.Command {
 	if around, ok := r.(interface{ Around() *steps.Command }); ok {
 		return around.Around()
@@ -182,7 +179,7 @@ func CommandOf(r dag.Runner) *steps.Command {
 	return cmd
 }
 
-// Called is the plan of a tool that a script calls.
+// Called returns the plan of a tool that a script calls.
 func (p *Plan) Called(name string) (*Plan, error) {
 	if p.Callable == nil {
 		return nil, errors.New("this tool was not found in a library")
@@ -190,5 +187,5 @@ func (p *Plan) Called(name string) (*Plan, error) {
 	return p.Callable(name)
 }
 
-// RandomID is the variable of a text that only this run has.
+// RandomID is the name of the variable with a text that is unique to the run.
 const RandomID = "RANDOM_ID"

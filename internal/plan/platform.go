@@ -9,7 +9,7 @@ import (
 	"github.com/flowrun/flowrun/expr"
 )
 
-// Platform is this machine's name in definitions.
+// Platform returns the name of this platform in definitions.
 func Platform() string {
 	switch runtime.GOOS {
 	case "windows", "linux":
@@ -20,14 +20,13 @@ func Platform() string {
 	return "unknown"
 }
 
-// UnsupportedError says that a tool does not run on this platform.
+// UnsupportedError reports that a tool does not run on this platform.
 type UnsupportedError struct {
 	Tool      string
 	Platforms []string
 }
 
-// DefaultShell is the shell of script, commands, fallback and final-command where
-// a step names none.
+// DefaultShell returns the shell of script, commands, fallback and final-command in steps that name none.
 func DefaultShell() string {
 	if runtime.GOOS == "windows" {
 		return "cmd"
@@ -35,7 +34,7 @@ func DefaultShell() string {
 	return "bash"
 }
 
-// ShellOf is a shell by its name, with the zero Shell for one whose quoting is not known.
+// ShellOf returns a shell by its name, or the zero Shell if flowrun does not know how to quote for it.
 func ShellOf(name string) expr.Shell {
 	sh, _ := expr.ShellByName(name)
 	return sh
@@ -45,8 +44,7 @@ func (e *UnsupportedError) Error() string {
 	return fmt.Sprintf("tool %s runs on %s only; this is %s", e.Tool, strings.Join(e.Platforms, ", "), Platform())
 }
 
-// Supported says whether the tool runs on this platform; the error is an
-// *UnsupportedError.
+// Supported returns nil if the tool runs on this platform, else an *UnsupportedError.
 func (p *Plan) Supported() error {
 	list := p.Definition.Platforms
 	if len(list) == 0 || slices.Contains(list, Platform()) {

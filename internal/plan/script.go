@@ -8,20 +8,20 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Script is the script of a step of kind js, in whatever role.
+// Script is the script of a step of kind js, in any role.
 type Script struct {
 	Def      *tool.JSCode
 	Compiled *hooks.Script
-	Base     *steps.Command // without a command: environment and output of the step
+	Base     *steps.Command // has no command: holds the environment and output settings of the step
 	Vars     []WithValue    // of the roles preprocess and postprocess
 
-	// Of the role step: what is in the script's scope.
+	// For the role step, what is in the script's scope:
 	Locals []string
-	Steps  map[string][]string // fields by step; "" is all of them
-	Env    bool                // it looks at env
+	Steps  map[string][]string // fields by step; "" means all of them
+	Env    bool                // the script reads env
 }
 
-// Names are the variables in the script's scope.
+// Names returns the variables in the script's scope.
 func (r *Script) Names() []string {
 	var list []string
 	switch r.Def.Role {
@@ -38,7 +38,7 @@ func (r *Script) Names() []string {
 	return list
 }
 
-// Form is what the script is in terms of the language.
+// Form returns whether the script is a step or a function body.
 func (r *Script) Form() hooks.Form {
 	if r.Def.Role == tool.RoleStep {
 		return hooks.Step
@@ -46,7 +46,7 @@ func (r *Script) Form() hooks.Form {
 	return hooks.Body
 }
 
-// Mention notes that the script reads a field of a step; "" is all of them.
+// Mention records that the script reads a field of a step; "" means all fields.
 func (r *Script) Mention(step, field string) {
 	if r.Steps == nil {
 		r.Steps = map[string][]string{}
@@ -56,7 +56,7 @@ func (r *Script) Mention(step, field string) {
 	}
 }
 
-// Told is the script's text, for those who ask what the step would do.
+// Told returns the text of the script, to show what the step would do.
 func (r *Script) Told() string {
 	if r.Def.Module != nil {
 		return "execute of " + r.Def.Module.File

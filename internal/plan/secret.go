@@ -8,26 +8,24 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// SecretSource is where the value of a secret comes from. Exactly one of
-// env, file and argv is set.
+// SecretSource is the source of a secret's value. Exactly one of Env, File and Argv is set.
 type SecretSource struct {
 	Name string // of the variable that gets the value
-	Key  string // under which a call of the tool keeps it
+	Key  string // under which a call of the tool stores the value
 	Env  string
 	File *expr.Template
 	Argv *expr.Template
 }
 
-// AllSources are those of the tool and of its steps.
+// AllSources returns the sources of the tool and of its steps.
 func (p *Plan) AllSources() []SecretSource {
 	list := slices.Clone(p.Sourced)
 	p.Each(func(s *Step) { list = append(list, s.Sourced...) })
 	return list
 }
 
-// NamedInside are the names in a definition that a secret may be about: parameters,
-// variables, and secrets with a source of their own, of the tool and of its steps. files
-// says that env files may give more.
+// NamedInside returns the names in a definition that environment.secrets can refer to: parameters, variables, and
+// secrets with a source of their own, of the tool and of its steps. files reports that env files may define more.
 func (p *Plan) NamedInside() (list []string, files bool) {
 	for _, prm := range p.Params {
 		list = append(list, prm.Def.Name)
@@ -49,9 +47,8 @@ func (p *Plan) NamedInside() (list []string, files bool) {
 	return list, files
 }
 
-// Literals are the secrets that authors wrote into the definitions, in nested tools
-// too: the definitions are kept with the run. A plan that is used in many places is seen
-// once.
+// Literals returns the secrets that authors wrote into the definitions, including nested tools: they must be masked,
+// because the definitions are stored with the run. seen avoids visiting a plan again that is used in many places.
 func (p *Plan) Literals(seen map[*Plan]bool) (list []string) {
 	if seen[p] {
 		return nil

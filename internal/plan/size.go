@@ -1,9 +1,9 @@
 package plan
 
-// MaxSize is where counting ends: products of larger numbers do not fit.
+// MaxSize is the largest size that is counted: products of larger numbers could overflow.
 const MaxSize = 1 << 31
 
-// Known is how many items the loop has, 1 where only a run knows.
+// Known returns how many items the loop has, or 1 if only a run can tell.
 func (l *Loop) Known() int64 {
 	if l.Matrix == nil {
 		return l.Items.known()
@@ -15,7 +15,7 @@ func (l *Loop) Known() int64 {
 	return n
 }
 
-// known is how many values a list has that names nothing, 1 for another.
+// known returns how many values a list without references has, 1 for other lists.
 func (l ItemList) known() int64 {
 	switch {
 	case l.ValueTemplate != nil && l.ValueTemplate.IsList:

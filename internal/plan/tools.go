@@ -20,7 +20,7 @@ type UsedTool struct {
 	Definition *tool.Definition
 }
 
-// Tools are the plan's tool and those it uses inside, each once, the outer first.
+// Tools returns the plan's tool and the tools it uses inside, each once, the outer ones first.
 func (p *Plan) Tools() []UsedTool {
 	var list []UsedTool
 	seen := map[*tool.Definition]bool{}
@@ -45,7 +45,7 @@ func (p *Plan) Tools() []UsedTool {
 	return list
 }
 
-// Queues says whether a run of the plan has needs at its start.
+// Queues reports whether a run of the plan takes locks at its start.
 func (p *Plan) Queues() bool {
 	return p.Definition.MaxActiveRuns > 0 || slices.ContainsFunc(p.Tools(), func(t UsedTool) bool { return len(t.Definition.Locks) > 0 })
 }

@@ -4,25 +4,24 @@ import (
 	"github.com/flowrun/flowrun/expr"
 )
 
-// ValueTemplate is a YAML value whose strings are templates: a parameter's default, or a
-// value under with. Types survive: a string that is exactly one reference has
-// that reference's type.
+// ValueTemplate is a YAML value whose strings are templates: a parameter's default, or a value under with. Types are
+// kept: a string that is exactly one reference has the type of that reference.
 type ValueTemplate struct {
 	Scalar any
 	Text   *expr.Template
 	list   []ValueTemplate
-	Keys   []string // with list: a mapping
+	Keys   []string // for a mapping: the keys of list
 	IsList bool
 	IsMap  bool
-	Broken bool // a text in it has errors, which are told
+	Broken bool // a text in it has errors, which were reported
 }
 
-// Add adds what the tree holds.
+// Add appends an element.
 func (t *ValueTemplate) Add(in ValueTemplate) {
 	t.list, t.Broken = append(t.list, in), t.Broken || in.Broken
 }
 
-// Value renders the tree.
+// Value renders the template.
 func (t ValueTemplate) Value(sc expr.Scope) (any, error) {
 	switch {
 	case t.Text != nil:
@@ -51,8 +50,8 @@ func (t ValueTemplate) Value(sc expr.Scope) (any, error) {
 	return t.Scalar, nil
 }
 
-// bounded refuses a list or an object that is too large when written out: the same large
-// value can stand in it many times.
+// bounded rejects a list or an object whose rendered size is too large: the same large value can occur in it many
+// times.
 func (t ValueTemplate) bounded(v any) (any, error) {
 	if expr.Size(v) > expr.MaxValue {
 		what := "the list"
@@ -64,8 +63,7 @@ func (t ValueTemplate) bounded(v any) (any, error) {
 	return v, nil
 }
 
-// Size is how large the value becomes, at least, where each reference is as large as of
-// says.
+// Size returns a lower bound for the size of the rendered value; of returns the size of each reference.
 func (t ValueTemplate) Size(of func(expr.Ref) int) int {
 	if t.Text != nil {
 		return t.Text.Length(of)
@@ -77,7 +75,7 @@ func (t ValueTemplate) Size(of func(expr.Ref) int) int {
 	return n
 }
 
-// Refs lists every reference in the tree.
+// Refs returns every reference in the template.
 func (t ValueTemplate) Refs() []expr.Ref {
 	var refs []expr.Ref
 	if t.Text != nil {
