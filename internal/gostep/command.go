@@ -12,23 +12,22 @@ import (
 	"github.com/flowrun/flowrun/steps"
 )
 
-// Command is a command that a step written in Go leaves its work to: a StepFunc returns
-// one, and the step is that command from then on. It runs as any command of a definition
-// does: its output is shown, kept and bounded, its whole tree of processes ends when the
-// step is cancelled, and it fails with its exit code. One of Args and Script is set.
+// Command is a command that a step written in Go hands its work to: a StepFunc returns one, and from then on the step
+// is that command. It runs like any command of a definition: its output is shown, stored and limited, its whole
+// process tree ends when the step is cancelled, and a nonzero exit code fails the step. Set either Args or Script.
 type Command struct {
-	Args    []string      // program and arguments, started without a shell; nothing in them is looked at
-	Script  string        // for the system's shell: bash, cmd on Windows
-	Dir     string        // "" is the folder in which the tool's steps start
-	Input   string        // on its standard input
-	Timeout time.Duration // 0 is none but those of the step and the run
-	Detach  bool          // what it leaves in the background outlives the run
-	// Answer makes what a model is told where it succeeded, of its streams up to 10 MB
-	// each; nil: stdout is all. The step's output is stdout in any case.
+	Args    []string      // program and arguments, started without a shell; nothing in them is expanded
+	Script  string        // for the default shell: bash, or cmd on Windows
+	Dir     string        // "" is the directory in which the tool's steps start
+	Input   string        // standard input
+	Timeout time.Duration // 0 means only the timeouts of the step and the run apply
+	Detach  bool          // background processes that it leaves outlive the run
+	// Answer returns what a model is told if the command succeeds, given its streams up to 10 MB each. If it is nil,
+	// the model gets stdout. The step's output is stdout in any case.
 	Answer func(stdout, stderr string) *Content
 }
 
-// command is the command as the engine has it.
+// command converts m to the engine's form.
 func (m *Command) command() *steps.Command {
 	c := &steps.Command{Keep: steps.Stdout | steps.Stderr, Detach: m.Detach}
 	if len(m.Args) > 0 {
@@ -46,7 +45,7 @@ func (m *Command) command() *steps.Command {
 	return c
 }
 
-// run runs the command as the try that asked for it.
+// run runs the command as the current attempt of the step.
 func (m *Command) run(ctx context.Context, c *dag.Call) (dag.Result, error) {
 	limited := ctx
 	if m.Timeout > 0 {

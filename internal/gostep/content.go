@@ -11,30 +11,29 @@ import (
 	"github.com/flowrun/flowrun/internal/value"
 )
 
-// Content is what a tool answers where a model and a person are to be told different
-// things, or more than text. A StepFunc may return one.
+// Content is the result of a tool that tells a model and a person different things, or that is more than text. A
+// StepFunc may return one.
 type Content struct {
 	Parts   []Part // for the model
-	Display any    // for a person: Markdown as a string, or a *FileDiff; nil: the text of Parts
+	Display any    // for a person: Markdown as a string, or a *FileDiff; nil means the text of Parts
 }
 
-// Part is a text, or data of a type: an image, a sound.
+// Part is one piece of Content: a text, or data of a media type, such as an image or a sound.
 type Part struct {
 	Text string
-	MIME string // of Data; "" for a text
+	MIME string // media type of Data; "" for a text
 	Data []byte
 }
 
 // FileDiff shows what a tool changes in a file.
 type FileDiff struct {
 	FileName string  `json:"fileName"`
-	FileDiff string  `json:"fileDiff"`        // as diff -u has it
+	FileDiff string  `json:"fileDiff"`        // in the format of diff -u
 	Original *string `json:"originalContent"` // null for a new file
 	New      string  `json:"newContent"`
 }
 
-// TextContent is content of one text, and what a person is shown instead; "" for the
-// same.
+// TextContent returns Content with one text. display is what a person sees instead; "" shows the same text.
 func TextContent(text, display string) *Content {
 	c := &Content{Parts: []Part{{Text: text}}}
 	if display != "" {
@@ -43,8 +42,8 @@ func TextContent(text, display string) *Content {
 	return c
 }
 
-// Text is the content as text alone, which is a step's output: a part that is none is
-// named by its type and size.
+// Text returns the content as text alone, which is a step's output. A part that is not text is replaced by its type
+// and size.
 func (c *Content) Text() string {
 	var b strings.Builder
 	for _, p := range c.Parts {
@@ -91,12 +90,12 @@ func (c *Content) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// masked is the content with secrets replaced in its texts.
+// masked returns a copy with secrets masked in its texts.
 func (c *Content) masked(m *mask.Mask) *Content {
 	out := &Content{Display: c.Display}
 	for _, p := range c.Parts {
 		p.Text = m.String(p.Text)
-		if strings.HasPrefix(p.MIME, "text/") { // others would be broken by it
+		if strings.HasPrefix(p.MIME, "text/") { // masking would corrupt other types
 			p.Data = []byte(m.String(string(p.Data)))
 		}
 		out.Parts = append(out.Parts, p)
@@ -113,7 +112,7 @@ func (c *Content) masked(m *mask.Mask) *Content {
 	return out
 }
 
-// MaskDiff is the change with secrets replaced.
+// MaskDiff returns a copy of d with secrets masked.
 func MaskDiff(d *FileDiff, m *mask.Mask) *FileDiff {
 	hidden := *d
 	hidden.FileName, hidden.FileDiff, hidden.New = m.String(d.FileName), m.String(d.FileDiff), m.String(d.New)
@@ -124,7 +123,7 @@ func MaskDiff(d *FileDiff, m *mask.Mask) *FileDiff {
 	return &hidden
 }
 
-// maskedJSON is a value as JSON has it, with secrets replaced; nil for what JSON has not.
+// maskedJSON returns a value in its JSON form, with secrets masked; nil if it cannot be encoded.
 func maskedJSON(m *mask.Mask, v any) any {
 	b, err := json.Marshal(v)
 	var read any

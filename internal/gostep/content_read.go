@@ -8,9 +8,8 @@ import (
 	"github.com/flowrun/flowrun/internal/value"
 )
 
-// ReadContent reads what a tool printed as content, where it is a JSON object with
-// llmContent: a text, a part, or a list of these. So a tool of any kind can answer
-// more than text. It is nil for everything else.
+// ReadContent parses the output of a tool as content, if it is a JSON object with llmContent: a text, a part, or a
+// list of these. In this way any kind of tool can return more than text. For all other output it returns nil.
 func ReadContent(text string) *Content {
 	text = strings.TrimSpace(text)
 	if !strings.HasPrefix(text, "{") || !strings.Contains(text, `"llmContent"`) {
@@ -40,7 +39,7 @@ func readParts(raw json.RawMessage) []Part {
 	return parts
 }
 
-// readPart reads one part. One of a kind that is not known is handed on as it is written.
+// readPart reads one part. A part of an unknown kind is passed on as its JSON text.
 func readPart(raw json.RawMessage) Part {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -62,8 +61,7 @@ func readPart(raw json.RawMessage) Part {
 	return Part{Text: string(raw)}
 }
 
-// readDisplay reads what a person is shown: Markdown, a *FileDiff, or any other value as
-// it is.
+// readDisplay reads what a person sees: Markdown, a *FileDiff, or any other value unchanged.
 func readDisplay(raw json.RawMessage) any {
 	if raw == nil || string(raw) == "null" {
 		return nil

@@ -10,8 +10,9 @@ import (
 	"github.com/flowrun/flowrun/internal/value"
 )
 
-// Sentence is a call of a tool in words: what Describe says of the parameters; where they are not all
-// known before the run, and it might say something wrong of them, what the tool is for.
+// Sentence describes a call of a tool in words: with Describe, if all parameters are known. Before a run some may be
+// unknown, and Describe could be wrong about them; then Sentence returns the first sentence of the tool's
+// description.
 func Sentence(t *GoTool, a *call.Frame) string {
 	if a != nil && !a.Guessed && t.Describe != nil {
 		if text, ok := Described(t, InputOf(a).Params); ok {
@@ -22,7 +23,7 @@ func Sentence(t *GoTool, a *call.Frame) string {
 	return cmp.Or(value.OneLine(strings.TrimRight(purpose, "."), MaxDescribed), "(Go function)")
 }
 
-// Described is what a tool's Describe says; nothing where that panics.
+// Described calls a tool's Describe; ok is false if that panics.
 func Described(t *GoTool, params map[string]any) (text string, ok bool) {
 	defer func() {
 		if recover() != nil {
@@ -32,7 +33,7 @@ func Described(t *GoTool, params map[string]any) (text string, ok bool) {
 	return t.Describe(params), true
 }
 
-// Confirmed is what a tool's Confirm says; that it panicked is an error.
+// Confirmed calls a tool's Confirm; a panic becomes an error.
 func Confirmed(ctx context.Context, t *GoTool, in *StepInput) (c *Confirmation, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -42,10 +43,9 @@ func Confirmed(ctx context.Context, t *GoTool, in *StepInput) (c *Confirmation, 
 	return t.Confirm(ctx, in)
 }
 
-// Confirmation is what a person is shown who is asked about a call of a model, beside
-// what the Preview says.
+// Confirmation is what a person sees, beside the Preview, when asked to approve a call that a model made.
 type Confirmation struct {
 	Title string    `json:"title"`          // what will happen, in one sentence
-	Text  string    `json:"text,omitempty"` // more of it: a command, a plan
+	Text  string    `json:"text,omitempty"` // details: a command, a plan
 	Diff  *FileDiff `json:"diff,omitempty"` // what would change in a file
 }

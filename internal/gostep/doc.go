@@ -1,8 +1,8 @@
-// Package gostep runs steps that are written in Go. A GoTool describes such a tool, a
-// StepFunc is its work: it is given a StepInput and returns a text, a value, a *Content for a
-// model and a person, or a *Command that then does the work.
+// Package gostep runs steps that are written in Go. A GoTool describes such a tool. Its StepFunc does the work: it
+// gets a StepInput and returns a text, a value, a *Content for a model and a person, or a *Command that takes over
+// the work.
 //
-// Typed, TypedTool and ParametersOf make tools of functions over Go types. Runner is the
-// step's runner: it keeps a panic from ending the run and masks secrets in what is returned.
-// Package flowrun has these names for embedders.
+// Typed, TypedTool and ParametersOf build tools from functions over Go types. Runner is the runner of such a step: it
+// turns a panic into a failure of the step, and masks secrets in the result. Package flowrun exports these types and
+// functions for embedders.
 package gostep

@@ -16,29 +16,27 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// MaxDescribed bounds a sentence that says what a call will do, in characters.
+// MaxDescribed limits a sentence that describes a call, in characters.
 const MaxDescribed = 240
 
-// StepFunc is a step written in Go. A text result is the step's output; so is the text of
-// a *Content; any other value is its output as JSON and what {step.json} sees. An error fails the step,
-// with the exit code of an *ExitError in it, else 1. It must return soon after
-// ctx is done.
+// StepFunc is a step written in Go. A text result is the step's output, and so is the text of a *Content. Any other
+// value becomes the output as JSON, which is also what {step.json} refers to. An error fails the step, with the exit
+// code of an *ExitError in it, else 1. A StepFunc must return soon after ctx is done.
 type StepFunc func(ctx context.Context, in *StepInput) (any, error)
 
-// StepInput is what a step written in Go is given. It is valid during the call.
+// StepInput is the input of a step written in Go. It is valid only during the call.
 type StepInput struct {
 	Params  map[string]any // bound values by name; absent parameters are missing
 	Run     string         // the run's id
 	Path    string         // the step's path in the run
 	Attempt int            // counts from 1
 	Dir     string         // where a command step would run
-	Item    any            // of the innermost loop around the step in its tool; nil where there is none
+	Item    any            // of the innermost loop around the step in its tool; nil if there is none
 
 	Workspace string // {WORKSPACE} of the run
 }
 
-// ExitError is an error that chooses the step's exit code. Err says why, and may
-// be nil.
+// ExitError is an error that sets the step's exit code. Err says why, and may be nil.
 type ExitError struct {
 	Code int
 	Err  error
@@ -56,24 +54,23 @@ func (e *ExitError) Unwrap() error { return e.Err }
 // GoTool describes a tool written in Go.
 type GoTool struct {
 	Name        string
-	DisplayName string // what people call it; "" for the Name
+	DisplayName string // name shown to people; "" means Name
 	Description string
 	Tags        []string
 	Parameters  []*tool.Parameter
 	Schema      *tool.JSONSchema // describes all parameters, in place of Parameters
 	Timeout     time.Duration
 	Run         StepFunc
-	// Describe says in one sentence what a call will do. The parameters are bound.
-	// nil: the tool's description and the parameters have to do.
+	// Describe returns one sentence that says what a call will do. The parameters are bound. If it is nil, the tool's
+	// description and the parameters are shown instead.
 	Describe func(params map[string]any) string
-	// Confirm works out what a person is shown who is asked about a call. It
-	// changes nothing. An error says that the call would fail; then nobody is asked. nil:
-	// what Describe says is all.
+	// Confirm computes what a person sees who is asked to approve a call. It must not change anything. An error means
+	// that the call would fail; then nobody is asked. If it is nil, the person sees the sentence of Describe.
 	Confirm func(ctx context.Context, in *StepInput) (*Confirmation, error)
 }
 
-// Definition is the tool in the form every other tool has: add it to a
-// tool.Library and run it by name, or use it from YAML with use-tool.
+// Definition returns the tool as a definition like that of any other tool: add it to a tool.Library and run it by
+// name, or use it from YAML with use-tool.
 func (t GoTool) Definition() *tool.Definition {
 	d := &tool.Definition{Name: t.Name, DisplayName: t.DisplayName, Description: t.Description, Tags: t.Tags, Parameters: t.Parameters,
 		Schema: t.Schema, Timeout: t.Timeout, Single: true, Steps: []*tool.Step{{Name: t.Name, Body: &tool.GoCode{Func: &t}}}}
@@ -83,7 +80,7 @@ func (t GoTool) Definition() *tool.Definition {
 	return d
 }
 
-// GoStep is a step written in Go, for a tool.Definition made in Go.
+// GoStep returns a step written in Go, for a tool.Definition built in Go.
 func GoStep(name string, f StepFunc) *tool.Step {
 	return &tool.Step{Name: name, Body: &tool.GoCode{Func: &GoTool{Name: name, Run: f}}}
 }
@@ -98,7 +95,7 @@ func (g Runner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err error
 		return dag.Result{Status: dag.Failed, ExitCode: 126, Reason: steps.ReasonStartFailed, Message: why, Permanent: true}, nil
 	}
 	defer func() {
-		if v := recover(); v != nil { // here, because the kernel cannot mask what it says
+		if v := recover(); v != nil { // recovered here, because package dag cannot mask secrets in the message
 			res, err = goFailure(a, fmt.Errorf("panic: %v", v)), nil
 			res.Reason = dag.ReasonPanic
 		}
@@ -109,7 +106,7 @@ func (g Runner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err error
 	if err != nil {
 		res = goFailure(a, err)
 		if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
-			res.Message = "" // that it was stopped, and why, is known without
+			res.Message = "" // the engine already reports that the step was stopped, and why
 		}
 		return res, nil
 	}
@@ -137,7 +134,7 @@ func (g Runner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err error
 	return res, err
 }
 
-// InputOf is what a step written in Go is given of a call.
+// InputOf returns the input of a step written in Go for a call.
 func InputOf(a *call.Frame) *StepInput {
 	in := &StepInput{Params: map[string]any{}, Dir: cmp.Or(a.Dir(), a.RunEnv.Workspace), Workspace: a.RunEnv.Workspace}
 	for name, v := range a.All() {

@@ -12,9 +12,9 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Typed is a function over Go types as a StepFunc. The tool's parameters are decoded
-// into In by the names of encoding/json; what f returns is the step's result. A
-// parameter that does not fit fails the step and is not retried.
+// Typed turns a function over Go types into a StepFunc. The tool's parameters are decoded into In by the names of
+// encoding/json; what f returns is the step's result. A parameter that does not fit In fails the step, which is not
+// retried.
 func Typed[In, Out any](f func(context.Context, In) (Out, error)) StepFunc {
 	return func(ctx context.Context, in *StepInput) (any, error) {
 		var v In
@@ -33,9 +33,8 @@ func Typed[In, Out any](f func(context.Context, In) (Out, error)) StepFunc {
 	}
 }
 
-// TypedTool is a tool written in Go over Go types: the fields of the struct In are
-// its parameters (see ParametersOf), what f returns is its result. The error tells of
-// a field that cannot be a parameter.
+// TypedTool returns a tool written in Go over Go types: the fields of the struct In are its parameters (see
+// ParametersOf), what f returns is its result. The error names a field that cannot be a parameter.
 func TypedTool[In, Out any](name, description string, f func(context.Context, In) (Out, error)) (GoTool, error) {
 	params, err := ParametersOf[In]()
 	if err != nil {
@@ -44,10 +43,9 @@ func TypedTool[In, Out any](name, description string, f func(context.Context, In
 	return GoTool{Name: name, Description: description, Parameters: params, Run: Typed(f)}, nil
 }
 
-// ParametersOf describes the fields of a struct as parameters. A field is called
-// what encoding/json calls it. Its tags say the rest: description:"...",
-// default:"...", enum:"a,b". It is required unless it has a default, is a pointer or
-// is omitempty. Slices are arrays, structs and maps are objects.
+// ParametersOf describes the fields of a struct as parameters. A field has the name that encoding/json gives it. Its
+// tags set the rest: description:"...", default:"...", enum:"a,b". It is required unless it has a default, is a
+// pointer or is omitempty. Slices are arrays, structs and maps are objects.
 func ParametersOf[T any]() ([]*tool.Parameter, error) {
 	t := reflect.TypeFor[T]()
 	if t.Kind() != reflect.Struct {
@@ -99,7 +97,7 @@ func parameterOf(name string, f reflect.StructField) (*tool.Parameter, error) {
 	return p, nil
 }
 
-// typeName is the type of parameter that a Go type is, "" for none.
+// typeName returns the parameter type for a Go type, "" for none.
 func typeName(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -121,7 +119,7 @@ func typeName(t reflect.Type) string {
 	return ""
 }
 
-// tagValue is a value as a tag has it, of a type that one word can be.
+// tagValue parses a value from a struct tag, for the types that fit in one word.
 func tagValue(typ, text string) (tool.Value, error) {
 	switch typ {
 	case "string":
@@ -139,8 +137,8 @@ func tagValue(typ, text string) (tool.Value, error) {
 	return tool.Value{}, fmt.Errorf("%q cannot be a value of type %s", text, typ)
 }
 
-// ParamsOf are the fields of a struct, or the entries of a map, as parameters for
-// Engine.Run: what encoding/json makes of them, without rounding numbers.
+// ParamsOf returns the fields of a struct, or the entries of a map, as parameters for Engine.Run, encoded as
+// encoding/json does, without rounding numbers.
 func ParamsOf(v any) (map[string]any, error) {
 	b, err := json.Marshal(v)
 	if err != nil {
