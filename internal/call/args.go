@@ -17,59 +17,59 @@ import (
 	"github.com/flowrun/flowrun/steps"
 )
 
-// Frame is one call under way: its parameters, and what its steps learn from the run around
-// them. It does not change once the call has begun.
+// Frame is one call of one tool in progress: its parameters, and what its steps need to know of the run. It does not
+// change once the call has begun.
 type Frame struct {
 	*Params
-	RunEnv     *RunEnv // that the call goes on in: the one its parameters were bound in, or the run's
+	RunEnv     *RunEnv // of the call: that in which its parameters were bound, or that of the run
 	session    *steps.Session
-	environ    []string          // K=V: files, secrets, variables, in this order
-	files      []string          // K=V, of env-files
-	own        map[string]string // what {env.NAME} sees before the process's variables
-	unknown    map[string]bool   // of these, what only a run knows
-	fetched    map[string]string // values of secrets, by key
+	environ    []string          // K=V: from files, secrets and variables, in this order
+	files      []string          // K=V, from env-files
+	own        map[string]string // variables that {env.NAME} finds before those of the process
+	unknown    map[string]bool   // variables whose value only a run knows
+	fetched    map[string]string // values of secrets by key
 	answers    *answers
 	ahead      bool // a preview: nothing may be started
-	Guessed    bool // in a preview: some values stand for what only a run knows
+	Guessed    bool // in a preview: some values are placeholders for what only a run knows
 	dir        string
 	temp       string
-	run        string   // its id; "" for a preview
+	run        string   // id of the run; "" for a preview
 	Path       dag.ID   // of the step that uses the tool; "" for the run's own
-	Local      *Local   // of an item of a loop
-	Cache      *Caching // nil: no result is kept or used
-	Answerable bool     // somebody could answer a question of the run, now or later
-	State      string   // the engine's folder of state; "" for none
-	Tools      string   // where tools keep what they keep; "" for nowhere
-	Calling    []string // tools that call each other by api.callTool, outermost first
+	Local      *Local   // names of the loop item in scope
+	Cache      *Caching // nil: results are neither stored nor reused
+	Answerable bool     // a person could answer a question of the run, now or later
+	State      string   // the engine's state folder; "" for none
+	Tools      string   // folder for data of tools; "" for none
+	Calling    []string // tools that call each other with api.callTool, outermost first
 	Confine    steps.Confinement
 }
 
-// Session, Scope, Environ, Dir, Resolve, Temp, Secret and Confinement make Frame a steps.Frame.
+// Session returns the session of the run. Session, Scope, Environ, Dir, Resolve, Temp, Secret and Confinement make
+// Frame a steps.Frame.
 func (a *Frame) Session() *steps.Session { return a.session }
 
-// Scope resolves a step's references.
+// Scope returns the scope in which a step's references are resolved.
 func (a *Frame) Scope(v dag.View) expr.Scope { return Scope{View: v, Frame: a} }
 
-// Environ is the tool's own variables, K=V.
+// Environ returns the tool's own variables, K=V.
 func (a *Frame) Environ() []string { return a.environ }
 
-// Dir is the directory the tool's steps start in.
+// Dir returns the directory in which the tool's steps start.
 func (a *Frame) Dir() string { return a.dir }
 
 // Resolve makes a step's working directory absolute.
 func (a *Frame) Resolve(dir string) string { return a.RunEnv.Resolve(dir) }
 
-// Temp is the call's own temporary directory, "" where it has none.
+// Temp returns the call's own temporary directory, "" if it has none.
 func (a *Frame) Temp() string { return a.temp }
 
-// Secret is the value of a step's secret, fetched when the call began.
+// Secret returns the value of a step's secret, which was fetched when the call began.
 func (a *Frame) Secret(key string) string { return a.fetched[key] }
 
-// Confinement is what the tool's steps have to do without.
+// Confinement returns the restrictions on the tool's steps.
 func (a *Frame) Confinement() steps.Confinement { return a.Confine }
 
-// Begin readies the call: environment, secrets, directories. path tells calls of
-// one run apart.
+// Begin prepares the call: environment, secrets, directories. path distinguishes the calls of one run.
 func (a *Frame) Begin(ctx context.Context, session *steps.Session, run string, path dag.ID) error {
 	a.session, a.run, a.Path = session, run, path
 	a.tellUndeclared()
@@ -82,7 +82,7 @@ func (a *Frame) Begin(ctx context.Context, session *steps.Session, run string, p
 	return a.makeTemp(run, path)
 }
 
-// FindDir finds the directory the tool's steps start in.
+// FindDir determines the directory in which the tool's steps start.
 func (a *Frame) FindDir() error {
 	a.dir = a.RunEnv.Workspace
 	if a.Plan.Dir != nil {
@@ -95,8 +95,8 @@ func (a *Frame) FindDir() error {
 	return nil
 }
 
-// OpenEnvironment reads the tool's env files, fetches its secrets, renders its
-// variables and learns what is secret.
+// OpenEnvironment reads the tool's env files, fetches its secrets, renders its variables, and adds all secret values
+// to the mask.
 func (a *Frame) OpenEnvironment(ctx context.Context) error {
 	if err := a.readEnvFiles(); err != nil {
 		return err
@@ -134,7 +134,7 @@ func (a *Frame) OpenEnvironment(ctx context.Context) error {
 	return a.maskEarly()
 }
 
-// readEnvFiles reads the tool's env-files: their variables stand over the process's.
+// readEnvFiles reads the tool's env-files. Their variables override those of the process.
 func (a *Frame) readEnvFiles() (err error) {
 	a.files, err = a.session.ReadEnvFiles(steps.EnvFiles{Confinement: a.Confine, Files: a.Plan.EnvFiles, Step: a.Path, Resolve: a.RunEnv.Resolve,
 		Outer: func(name string) (string, bool) { v, ok := a.RunEnv.Vars[name]; return v, ok }}, Scope{Frame: a})
@@ -145,8 +145,8 @@ func (a *Frame) readEnvFiles() (err error) {
 	return a.unfit(err)
 }
 
-// setOwn gives the call a variable that the process does not have, or hides the
-// process's; unset does so with one whose value is not known yet.
+// setOwn sets a variable of the call, which overrides that of the process; unset does the same for a variable whose
+// value is not known yet.
 func (a *Frame) setOwn(name, value string) {
 	if a.own == nil {
 		a.own = map[string]string{}
@@ -162,8 +162,8 @@ func (a *Frame) unset(name string) {
 	a.unknown[name] = true
 }
 
-// env is a variable as {env.NAME} sees it: a secret, one of the env files, else the
-// process's.
+// env returns a variable as {env.NAME} finds it: a secret, a variable of the env files, else a variable of the
+// process.
 func (a *Frame) env(name string) (value string, ok bool) {
 	if value, ok = a.own[name]; !ok {
 		value, ok = a.RunEnv.Vars[name]
@@ -171,7 +171,7 @@ func (a *Frame) env(name string) (value string, ok bool) {
 	return value, ok
 }
 
-// keepSecret masks values, structured ones leaf by leaf.
+// keepSecret adds values to the mask, structured ones leaf by leaf.
 func (a *Frame) keepSecret(name string, values ...any) error {
 	for _, v := range values {
 		for _, leaf := range value.Scalars(v) {
@@ -183,8 +183,8 @@ func (a *Frame) keepSecret(name string, values ...any) error {
 	return nil
 }
 
-// WithoutSecrets is an error as it may leave the engine. Its kind is lost where
-// its text had to be changed.
+// WithoutSecrets returns err with secrets masked, so that it may leave the engine. If its text had to be changed, the
+// type of the error is lost.
 func (a *Frame) WithoutSecrets(err error) error {
 	if err == nil {
 		return nil
@@ -195,8 +195,8 @@ func (a *Frame) WithoutSecrets(err error) error {
 	return err
 }
 
-// maskEarly masks what the steps' masked-values say of parameters before the
-// first step starts: the values stand in the run's result as well.
+// maskEarly adds the masked-values of the steps that depend only on parameters to the mask before the first step
+// starts, because these values also appear in the run's result.
 func (a *Frame) maskEarly() error {
 	for _, text := range a.Plan.Literals(map[*plan.Plan]bool{}) {
 		if err := a.keepSecret("a value of a definition", text); err != nil {
@@ -213,7 +213,7 @@ func (a *Frame) maskEarly() error {
 	return err
 }
 
-// maskValues masks what of a step's masked-values is known before it starts.
+// maskValues adds those masked-values of a step to the mask that are known before it starts.
 func (a *Frame) maskValues(s *plan.Step) error {
 	for _, t := range s.BaseCommand().Masked {
 		if slices.ContainsFunc(t.Refs(), func(r expr.Ref) bool { return r.Class == expr.Step || r.Class == expr.Local }) {
@@ -233,8 +233,8 @@ func (a *Frame) maskValues(s *plan.Step) error {
 	return nil
 }
 
-// makeTemp makes the temporary directory of the call, its own even where two runs
-// of a tool name the same one.
+// makeTemp creates the temporary directory of the call. Its name contains the run's id, so that two runs of a tool do
+// not share it.
 func (a *Frame) makeTemp(run string, path dag.ID) error {
 	if a.Plan.Temp == nil && !a.Plan.Definition.Resources.DeleteTempFiles {
 		return nil
@@ -249,7 +249,7 @@ func (a *Frame) makeTemp(run string, path dag.ID) error {
 	}
 	name := "flowrun-" + run
 	if path != "" {
-		name += "-" + strings.NewReplacer("/", "%", "#", "~").Replace(string(path)) // signs that no step's name has
+		name += "-" + strings.NewReplacer("/", "%", "#", "~").Replace(string(path)) // characters that no step's name has
 	}
 	a.temp = filepath.Join(parent, name)
 	if err := os.MkdirAll(a.temp, 0o700); err != nil {
@@ -262,13 +262,13 @@ func (a *Frame) makeTemp(run string, path dag.ID) error {
 	return nil
 }
 
-// Caching is how a run uses kept results.
+// Caching describes how a run uses stored results.
 type Caching struct {
 	Open   func() (*cache.Store, error)
-	Afresh bool // keep results, use none
+	Afresh bool // store results, but reuse none
 }
 
-// Inherit takes over what a tool has of the one that uses it.
+// Inherit copies from outer what a tool shares with the tool that uses it.
 func (a *Frame) Inherit(outer *Frame) {
 	a.answers, a.Cache, a.Answerable, a.State, a.Tools, a.Calling = outer.answers, outer.Cache, outer.Answerable, outer.State, outer.Tools, outer.Calling
 	a.Confine = a.Confine.Within(outer.Confine)

@@ -13,16 +13,15 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Given is one value of a call. Author marks what the author of a calling tool
-// wrote himself or took from a step: it may begin with a dash.
+// Given is one value of a call. Author reports that the author of a calling tool wrote the value or took it from a
+// step: such a value may begin with a dash.
 type Given struct {
 	V      any
 	Author bool
 }
 
-// Bind takes a caller's parameters through default, coercion, validation and transform.
-// Values may be native or text ("5" for a number). All problems are reported
-// together, as a *value.ParamsError.
+// Bind takes a caller's parameters through default, coercion, validation and transform. Values may have their Go type
+// or be text ("5" for a number). All problems are reported together, as a *value.ParamsError.
 func Bind(ctx context.Context, p *plan.Plan, w *RunEnv, raw map[string]any) (*Params, error) {
 	values := make(map[string]Given, len(raw))
 	for k, v := range raw {
@@ -31,7 +30,7 @@ func Bind(ctx context.Context, p *plan.Plan, w *RunEnv, raw map[string]any) (*Pa
 	return BindGiven(ctx, p, w, values)
 }
 
-// BindGiven is Bind for values of which each says who wrote it.
+// BindGiven is Bind for values that record who wrote them.
 func BindGiven(ctx context.Context, p *plan.Plan, w *RunEnv, raw map[string]Given) (*Params, error) {
 	params := &Params{Plan: p, RunEnv: w, Values: make(map[string]expr.Value, len(p.Params)), Given: make(map[string]any, len(raw))}
 	b := &binder{ctx: ctx, plan: p, raw: raw, params: params, frame: params.Frame()}
@@ -53,7 +52,7 @@ func BindGiven(ctx context.Context, p *plan.Plan, w *RunEnv, raw map[string]Give
 	}
 	if len(b.problems) > 0 {
 		if ctx.Err() != nil {
-			return nil, context.Cause(ctx) // it may be all that is wrong
+			return nil, context.Cause(ctx) // this may be the only reason for the problems
 		}
 		slices.SortStableFunc(b.problems, func(x, y value.ParamProblem) int { return strings.Compare(x.Name, y.Name) })
 		return nil, &value.ParamsError{Tool: p.Name(), Problems: b.problems}
@@ -65,8 +64,8 @@ type binder struct {
 	ctx      context.Context
 	plan     *plan.Plan
 	raw      map[string]Given
-	params   *Params // what is made
-	frame    *Frame  // of a call with what is bound so far, for defaults that name other parameters
+	params   *Params // the result
+	frame    *Frame  // of a call with the values bound so far, for defaults that refer to other parameters
 	problems []value.ParamProblem
 	made     int // bytes of the defaults so far
 }
@@ -75,8 +74,7 @@ func (b *binder) problem(name, code, hint, format string, args ...any) {
 	b.problems = append(b.problems, value.ParamProblem{Name: name, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint})
 }
 
-// refuse is problem for a value that is given. What is wrong with a secret cannot
-// be said without showing it.
+// refuse reports a problem with a given value. For a secret the error is left out, because it could show the value.
 func (b *binder) refuse(def *tool.Parameter, code string, err error) {
 	if b.plan.Secret(def.Name) {
 		err = fmt.Errorf("is invalid (%s); the value is secret and not shown", code)
@@ -112,7 +110,7 @@ func (b *binder) unknownParameter(name string) {
 	b.problem(name, "unknown", hint, "tool %s has no such parameter", b.plan.Name())
 }
 
-// param binds one parameter; the parameters its default names came before it.
+// param binds one parameter. The parameters that its default refers to are already bound.
 func (b *binder) param(prm *plan.Param) {
 	def := prm.Def
 	v := expr.Value{Format: prm.Format, AllowDash: def.AllowDash || b.frame.RunEnv.AllowDash ||
@@ -161,7 +159,7 @@ func (b *binder) param(prm *plan.Param) {
 	v.V = bound
 }
 
-// initial is the parameter's default.
+// initial returns the parameter's default.
 func (b *binder) initial(prm *plan.Param, sc expr.Scope) (any, error) {
 	v, err := prm.Initial.Value(sc)
 	if err != nil {
@@ -173,8 +171,8 @@ func (b *binder) initial(prm *plan.Param, sc expr.Scope) (any, error) {
 	return v, nil
 }
 
-// CallerWatch notices when a default or a with value takes in a caller's value:
-// then the result counts as the caller's too.
+// CallerWatch records whether a default or a with value refers to a caller's value: then the result counts as the
+// caller's too.
 type CallerWatch struct {
 	expr.Scope
 	Caller bool
@@ -187,8 +185,8 @@ func (w *CallerWatch) Lookup(r expr.Ref) (expr.Value, error) {
 	return v, err
 }
 
-// misspelt is the way out where a parameter is missing: a name that was given and is much
-// like it, where the tool takes names that it does not declare, else how to give it.
+// misspelt returns the hint for a missing parameter: a given undeclared name that is similar, else how to pass the
+// parameter.
 func (b *binder) misspelt(def *tool.Parameter) string {
 	var others []string
 	for name := range b.raw {
@@ -203,7 +201,7 @@ func (b *binder) misspelt(def *tool.Parameter) string {
 	return Example(def)
 }
 
-// Example says how a value for a parameter is given, for hints.
+// Example returns a hint that shows how to pass a value for a parameter.
 func Example(def *tool.Parameter) string {
 	switch {
 	case len(def.Validation.Enum) > 0:

@@ -14,9 +14,9 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// bySchema binds the parameters of a tool that describes them as JSON Schema:
-// each is coerced to its type, what is left out takes the schema's default, in objects
-// and lists too, and then all are held against the schema together.
+// bySchema binds the parameters of a tool that describes them with JSON Schema: each value is coerced to its type,
+// missing ones get the schema's default, also inside objects and lists, and then all are checked against the schema
+// together.
 func (b *binder) bySchema(schema *tool.JSONSchema) {
 	values := make(map[string]any, len(b.raw))
 	refused := map[string]bool{}
@@ -45,7 +45,7 @@ func (b *binder) bySchema(schema *tool.JSONSchema) {
 	}
 }
 
-// start is what a parameter begins with: what the call gives, or an alias's default.
+// start returns the initial value of a parameter: the value of the call, or an alias's default.
 func (b *binder) start(prm *plan.Param) (v any, given bool, err error) {
 	g, given := b.raw[prm.Def.Name]
 	if !given && prm.Initial != nil {
@@ -61,9 +61,8 @@ func (b *binder) start(prm *plan.Param) (v any, given bool, err error) {
 	return typed(b.plan.Definition.Schema, prm.Def.Name, v), true, nil
 }
 
-// typed reads a text as JSON, by itself or in a list, where the schema refuses the text
-// and takes what it reads: so COUNT=5 is a number in whatever way the schema asks for one,
-// by $ref, in oneOf, or as the items of a list.
+// typed parses a text, or the texts in a list, as JSON if the schema rejects the text and accepts the parsed value:
+// COUNT=5 becomes a number in whatever way the schema asks for one, by $ref, in oneOf, or as the items of a list.
 func typed(schema *tool.JSONSchema, name string, v any) any {
 	switch v := v.(type) {
 	case string:
@@ -100,8 +99,7 @@ func typedItems(schema *tool.JSONSchema, name string, list []any) []any {
 	return read
 }
 
-// wrong are the members or items of a parameter's value that break the schema; "" is the
-// value itself.
+// wrong returns the members or items of a parameter's value that violate the schema; "" is the value itself.
 func wrong(schema *tool.JSONSchema, name string, v any) map[string]bool {
 	bad := map[string]bool{}
 	for _, p := range schema.Check(map[string]any{name: v}) {
@@ -115,8 +113,8 @@ func wrong(schema *tool.JSONSchema, name string, v any) map[string]bool {
 	return bad
 }
 
-// keep takes a value that needs nothing more: one that was held against a schema, or one
-// that no parameter is declared for.
+// keep stores a value that needs no further checks: it was checked against a schema, or its parameter is not
+// declared.
 func (b *binder) keep(name string, v any) {
 	g, given := b.raw[name]
 	if given {
@@ -126,7 +124,7 @@ func (b *binder) keep(name string, v any) {
 	b.params.Values[name] = expr.Value{V: v, Caller: caller, Author: !caller}
 }
 
-// breaks tells what of the schema a value does not keep to.
+// breaks reports how a value violates the schema.
 func (b *binder) breaks(p tool.FormProblem) {
 	if len(p.Path) == 0 {
 		b.problem("", "validation", "", "%s", p.Message)
@@ -142,7 +140,7 @@ func (b *binder) breaks(p tool.FormProblem) {
 		code, p.Message = "missing", "is required"
 	}
 	hint := ""
-	switch { // else the message says what is wanted
+	switch { // in other cases the message already says what is expected
 	case code == "missing":
 		hint = b.misspelt(prm.Def)
 	case prm != nil && p.Missing:
@@ -155,8 +153,8 @@ func (b *binder) breaks(p tool.FormProblem) {
 	b.problems[len(b.problems)-1] = value.Within(top, b.problems[len(b.problems)-1])
 }
 
-// tellUndeclared warns of values that no parameter is declared for. A schema that says
-// itself what becomes of such values has declared them.
+// tellUndeclared warns of values whose parameter is not declared. A schema that mentions additional properties counts
+// as declaring them.
 func (a *Frame) tellUndeclared() {
 	def := a.Plan.Definition
 	if def.Schema != nil && def.Schema.Open() {

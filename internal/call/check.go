@@ -13,12 +13,11 @@ import (
 	"github.com/flowrun/flowrun/steps"
 )
 
-// commands refuses values that a command would refuse, before anything runs: a caller's
-// value that begins with a dash where an argument begins, and text where the shell wants a
-// number or a name. Only the commands can tell, so each is rendered once, with something
-// harmless for what only steps will know: those of steps, their fallbacks, handlers,
-// and the cleanup, which would not run. They refuse the same again when they run: what a
-// nested tool is given is known only then.
+// commands rejects values before anything runs that a command would reject: a caller's value that begins with a dash
+// at the start of an argument, and text where the shell expects a number or a name. Only rendering the commands shows
+// this, so each is rendered once: those of steps, their fallbacks, handlers, and the cleanup, which would otherwise
+// not run. Values of other steps are not known yet and are replaced by an innocuous text. The same checks apply again
+// when the commands run, because the parameters of a nested tool are known only then.
 func (b *binder) commands() {
 	options := b.params.mayBeOption()
 	judge := func(cmd *steps.Command, where string, sure bool) {
@@ -27,7 +26,7 @@ func (b *binder) commands() {
 		}
 	}
 	b.plan.Each(func(s *plan.Step) {
-		sure := s.When == nil // with a condition, it may be what keeps the value away
+		sure := s.When == nil // a condition may guard against this value
 		judge(s.Command, "step "+s.Def.Name, sure)
 		if cmd, ok := s.Policy.Fallback.(*steps.Command); ok {
 			judge(cmd, "the fallback of step "+s.Def.Name, sure)
@@ -43,13 +42,13 @@ func (b *binder) commands() {
 	}
 }
 
-// waiter is a step that waits. What it waits for is a text, and check says whether it can
-// be waited for.
+// waiter is a step that waits. t is the text that says what it waits for, and check returns an error if that is
+// invalid.
 type waiter interface {
 	WaitsFor() (t *expr.Template, check func(string) error)
 }
 
-// judgeWait reports a caller's value that nothing can wait for.
+// judgeWait reports a caller's value for which a step cannot wait.
 func (b *binder) judgeWait(w waiter, where string) {
 	t, check := w.WaitsFor()
 	if t == nil || t.Static() {
@@ -58,15 +57,14 @@ func (b *binder) judgeWait(w waiter, where string) {
 	watch := &CallerWatch{Scope: Scope{Frame: b.frame}}
 	text, err := t.Text(watch)
 	if err != nil || !watch.Caller {
-		return // a step's output, or the author's own
+		return // the value comes from a step or from the author
 	}
 	if err := check(text); err != nil {
-		b.problem(t.Refs()[0].Root, "refused", "", "%s: %v", where, err) // which quotes no password of an address
+		b.problem(t.Refs()[0].Root, "refused", "", "%s: %v", where, err) // err does not quote a password in an address
 	}
 }
 
-// judge reports a value that a command refuses. sure says that the command runs whatever
-// the values are.
+// judge reports a value that a command rejects. sure says that the command runs whatever the values are.
 func (b *binder) judge(cmd *steps.Command, where string, sure bool) {
 	var err error
 	if sc := (harmless{Scope{Frame: b.frame}}); cmd.Shell == "" {
@@ -85,7 +83,7 @@ func (b *binder) judge(cmd *steps.Command, where string, sure bool) {
 	}
 }
 
-// quoted shows a value in a problem, unless it is secret.
+// quoted returns a value for a message, masked if it is secret.
 func (b *binder) quoted(r expr.Ref, value string) string {
 	if b.plan.Secret(r.Root) {
 		value = mask.Replacement
@@ -93,7 +91,7 @@ func (b *binder) quoted(r expr.Ref, value string) string {
 	return expr.Quoted(value)
 }
 
-// mayBeOption says whether any caller's value begins with a dash.
+// mayBeOption reports whether any caller's value begins with a dash.
 func (p *Params) mayBeOption() bool {
 	for _, v := range p.Values {
 		if !v.Caller || v.AllowDash {
@@ -108,7 +106,7 @@ func (p *Params) mayBeOption() bool {
 	return false
 }
 
-// harmless answers for steps that have not run yet.
+// harmless is a scope that returns "x" for the results of steps that have not run yet.
 type harmless struct{ Scope }
 
 func (h harmless) Lookup(r expr.Ref) (expr.Value, error) {
@@ -119,10 +117,9 @@ func (h harmless) Lookup(r expr.Ref) (expr.Value, error) {
 	return v, err
 }
 
-// HasCallerValues says whether a script of the call may have made its result of a caller's value.
-// Nobody can tell which part of it: so all of it counts as the caller's wherever it enters
-// a command. Values that may begin with a dash anyway (numbers, those with enum, format or
-// allow-dash) make no difference.
+// HasCallerValues reports whether a script of the call may have built its result from a caller's value. It is not
+// known which part of the result that would be, so all of it counts as the caller's wherever it enters a command.
+// Values that may begin with a dash anyway (numbers, those with enum, format or allow-dash) do not count.
 func (a *Frame) HasCallerValues() bool {
 	for _, v := range a.Values {
 		if v.Caller && !v.AllowDash && !v.Absent {
@@ -137,9 +134,9 @@ func (a *Frame) HasCallerValues() bool {
 	return false
 }
 
-// CheckOption is the first argument of a program, before a --, that begins with a caller's
-// value and so with a dash: the program would read what the caller wrote as an option.
-// What the script's author wrote is not held against it, as far as it can be told apart.
+// CheckOption returns an error for the first argument before a -- that begins with a caller's value and with a dash:
+// the program would read it as an option. Arguments that the script's author wrote are accepted, as far as they can
+// be told apart.
 func (a *Frame) CheckOption(list []string) error {
 	var texts []string
 	for _, v := range a.Values {

@@ -5,25 +5,25 @@ import (
 	"net/url"
 )
 
-// FetchRequest is what a script asks for with fetch.
+// FetchRequest is a request that a script makes with fetch.
 type FetchRequest struct {
 	Method string // GET, POST ...
 	URL    string
 	Header [][2]string
-	Body   []byte // nil: none
-	// Redirect says what becomes of an answer that leads elsewhere: follow, error or manual.
+	Body   []byte // nil for none
+	// Redirect says how to treat a redirect: follow, error or manual.
 	Redirect string
-	// Allow says whether an address may be asked for. It is called for URL, and for every
-	// address that an answer leads to before that is asked.
+	// Allow returns an error if an address may not be requested. It is called for URL, and for the target of every
+	// redirect before it is requested.
 	Allow func(*url.URL) error
-	// Reach says whether a connection of a host and port may go to an address. Where a proxy
-	// makes the connection, it is not called.
+	// Reach returns an error if a connection for a host and port may not go to an IP address. It is not called if a
+	// proxy makes the connection.
 	Reach func(host, port string, to netip.Addr) error
 }
 
-// FetchAnswer is what came back.
+// FetchAnswer is the response to a FetchRequest.
 type FetchAnswer struct {
-	URL        string // that answered, after redirects
+	URL        string // address of the response, after redirects
 	Status     int
 	StatusText string
 	Header     [][2]string

@@ -6,7 +6,7 @@ import (
 	"github.com/flowrun/flowrun/internal/value"
 )
 
-// Masked is a value with secrets replaced, leaf by leaf.
+// Masked returns v with secrets masked, leaf by leaf.
 func Masked(m *mask.Mask, v any) any {
 	switch v := v.(type) {
 	case string:
@@ -32,7 +32,7 @@ func Masked(m *mask.Mask, v any) any {
 	return v
 }
 
-// Shown are the bound parameters as they may leave the process.
+// Shown returns the bound parameters with secrets masked.
 func (a *Frame) Shown() map[string]any {
 	m := make(map[string]any, len(a.Values))
 	for name, v := range a.Values {
@@ -43,8 +43,8 @@ func (a *Frame) Shown() map[string]any {
 	return m
 }
 
-// Display is a command as a person would write it, secrets masked, those that stand in
-// the definition too.
+// Display returns a command as a person would write it, with secrets masked, including those written in the
+// definition.
 func (a *Frame) Display(t *expr.Template) string {
 	mask := a.Session().Mask().String
 	return mask(t.Display(Scope{Frame: a}, mask))

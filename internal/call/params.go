@@ -11,21 +11,20 @@ import (
 	"github.com/flowrun/flowrun/steps"
 )
 
-// Params are the bound parameters of one call of one tool. Nothing in them changes: they
-// may be previewed, described and run, each with a Frame of its own.
+// Params are the bound parameters of one call of one tool. They do not change: they can be previewed, described and
+// run, each time with a new Frame.
 type Params struct {
 	Plan   *plan.Plan
-	RunEnv *RunEnv // that they were bound in
+	RunEnv *RunEnv // in which they were bound
 	Values map[string]expr.Value
 	Given  map[string]any // before coercion and transforms
 }
 
-// Value is a parameter's bound value, nil when it is absent.
+// Value returns a parameter's bound value, nil if it is absent.
 func (p *Params) Value(name string) any { return p.Values[name].V }
 
-// All is every bound value by its name: those of parameters that are not absent, and
-// those that a call gave for names that no parameter has, where the tool takes them. The
-// map is the caller's, the values in it are not to be changed.
+// All returns every bound value by its name: those of parameters that are not absent, and those of undeclared names,
+// if the tool accepts them. The map belongs to the caller; do not change the values in it.
 func (p *Params) All() map[string]any {
 	all := make(map[string]any, len(p.Values))
 	for name, v := range p.Values {
@@ -36,7 +35,7 @@ func (p *Params) All() map[string]any {
 	return all
 }
 
-// Without are the parameters without the values of some: what mentions those is not known.
+// Without returns the parameters without those in names: references to these are unknown.
 func (p *Params) Without(names []string) *Params {
 	less := *p
 	less.Values = maps.Clone(p.Values)
@@ -46,29 +45,28 @@ func (p *Params) Without(names []string) *Params {
 	return &less
 }
 
-// Frame is a call with these parameters that has not begun.
+// Frame returns a call with these parameters that has not begun.
 func (p *Params) Frame() *Frame {
 	return &Frame{Params: p, RunEnv: p.RunEnv, answers: &answers{}, Confine: p.Plan.Confinement()}
 }
 
-// Preview is a Frame for a look at what a call would do, in which nothing may be started.
+// Preview returns a Frame for a preview of the call, in which nothing may be started.
 func (p *Params) Preview() *Frame {
 	a := p.Frame()
 	a.session, a.ahead = steps.Unopened(), true
 	return a
 }
 
-// PreviewInside is Foresee for a tool that the tool of outer uses. guessed says that some of
-// the values stand for what only a run knows.
+// PreviewInside is Preview for a tool that the tool of outer uses. guessed says that some of the values are
+// placeholders for what only a run knows.
 func (p *Params) PreviewInside(outer *Frame, guessed bool) *Frame {
 	a := p.Frame()
 	a.RunEnv, a.session, a.ahead, a.Guessed, a.Confine = outer.RunEnv, outer.session, true, guessed, a.Confine.Within(outer.Confine)
 	return a
 }
 
-// inOrder is all that the call was given as one JSON object: the parameters in the order
-// in which they are declared, then what is not declared by name. The digits of numbers
-// stay as they are.
+// inOrder returns all values of the call as one JSON object: the parameters in the order in which they are declared,
+// then undeclared ones sorted by name. Numbers keep their digits.
 func (p *Params) inOrder() string {
 	all := p.All()
 	names := make([]string, 0, len(all))
@@ -86,7 +84,7 @@ func (p *Params) inOrder() string {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	write := func(v any) {
-		enc.Encode(v) // what came in as JSON can be written as such
+		enc.Encode(v) // cannot fail: the values came in as JSON
 		b.Truncate(b.Len() - 1)
 	}
 	b.WriteByte('{')

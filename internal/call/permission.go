@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/plan"
 )
 
-// Grants are those of the call.
+// Grants returns the permissions of the call.
 func Grants(a *Frame) permission.Grants {
 	var list permission.Grants
 	for _, p := range Permissions(a.Plan, a) {
@@ -22,8 +22,7 @@ func Grants(a *Frame) permission.Grants {
 	return list
 }
 
-// Permissions are what a call of the tool needs; a is nil where its parameters are
-// not known.
+// Permissions returns the permissions that a call of the tool needs; a is nil if its parameters are not known.
 func Permissions(p *plan.Plan, a *Frame) []permission.Permission {
 	var list []permission.Permission
 	for _, n := range p.Permissions {
@@ -45,8 +44,8 @@ func Permissions(p *plan.Plan, a *Frame) []permission.Permission {
 	return list
 }
 
-// lead is a permission with its path where that really leads; of a program without a
-// folder, where PATH has it.
+// lead returns a permission with the real path of its file or folder, links resolved. A program named without a
+// folder is looked up in PATH.
 func lead(w *RunEnv, p string) string {
 	parts := strings.SplitN(p, ":", 3)
 	if len(parts) < 3 || parts[0] != "filesystem" || parts[2] == "" {
@@ -57,7 +56,7 @@ func lead(w *RunEnv, p string) string {
 		if file, err := w.Program(path); err == nil {
 			return permission.ExecutePrefix + file
 		}
-		return p // nothing can be started by it
+		return p // no such program, so nothing can be started with this permission
 	}
 	switch {
 	case path == "~", strings.HasPrefix(path, "~/"):
@@ -68,8 +67,8 @@ func lead(w *RunEnv, p string) string {
 	return strings.Join([]string{parts[0], parts[1], permission.RealPath(path)}, ":")
 }
 
-// Program is the file of a program along flowrun's own PATH. Folders there that are
-// relative count from wherever a step runs, and are passed over.
+// Program returns the file of a program, looked up in the PATH of flowrun. Relative folders in PATH are skipped,
+// because they depend on where a step runs.
 func (w *RunEnv) Program(name string) (string, error) {
 	path := w.Vars["PATH"]
 	for key, value := range w.Vars {

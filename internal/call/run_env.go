@@ -12,23 +12,23 @@ import (
 	"github.com/flowrun/flowrun/internal/plan"
 )
 
-// RunEnv is what a call may know of its surroundings: the zero value, once filled, is
-// the process's own, now.
+// RunEnv is what a call may know of its surroundings. The zero value, once filled, is that of the process, at the
+// current time.
 type RunEnv struct {
 	Workspace  string   // {WORKSPACE}, the directory steps start in
 	Home       string   // {HOME}
 	Temp       string   // {TEMP}
 	Env        []string // K=V
 	Time       time.Time
-	AllowDash  bool           // callers' values may begin with a dash everywhere
+	AllowDash  bool           // all values of callers may begin with a dash
 	JavaScript *hooks.Runtime // nil: see WithScripts
 
 	Vars    map[string]string                                         // Env by name
-	Fetch   func(context.Context, FetchRequest) (*FetchAnswer, error) // of scripts; nil: none
-	MayCall func([]plan.UsedTool) error                               // of scripts; nil: any
+	Fetch   func(context.Context, FetchRequest) (*FetchAnswer, error) // for scripts; nil for none
+	MayCall func([]plan.UsedTool) error                               // for scripts; nil allows all
 }
 
-// Filled fills every gap from the process.
+// Filled fills every gap from the process and returns w.
 func (w *RunEnv) Filled() *RunEnv {
 	if w.Workspace == "" {
 		w.Workspace, _ = os.Getwd()
@@ -54,7 +54,7 @@ func (w *RunEnv) Filled() *RunEnv {
 	return w
 }
 
-// variable is the value of a predefined variable, false for another name.
+// variable returns the value of a predefined variable, false for other names.
 func (w *RunEnv) variable(name, toolName string) (string, bool) {
 	switch name {
 	case "TOOL_NAME":
@@ -77,8 +77,7 @@ func (w *RunEnv) variable(name, toolName string) (string, bool) {
 	return "", false
 }
 
-// Resolve makes a directory absolute: ~ is home, anything relative counts from
-// the workspace.
+// Resolve makes a directory absolute: ~ is the home directory, relative paths start at the workspace.
 func (w *RunEnv) Resolve(dir string) string {
 	switch {
 	case dir == "~":
@@ -91,8 +90,8 @@ func (w *RunEnv) Resolve(dir string) string {
 	return filepath.Join(w.Workspace, dir)
 }
 
-// WithScripts is the world with a Runtime for scripts: itself where it has one, else a copy
-// with a Runtime that lasts until done is called.
+// WithScripts returns a RunEnv with a Runtime for scripts: w itself if it has one, else a copy with a Runtime that
+// lasts until done is called.
 func (w *RunEnv) WithScripts(c hooks.Config) (scripts *RunEnv, done func()) {
 	if w.JavaScript != nil {
 		return w, func() {}

@@ -17,7 +17,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Raw is what is in memory of a stream, "" for none.
+// Raw returns the part of a stream that is in memory, "" for none.
 func Raw(o *dag.Output) string {
 	if o == nil {
 		return ""
@@ -25,12 +25,11 @@ func Raw(o *dag.Output) string {
 	return o.Raw
 }
 
-// Uncut is a scope that refuses a stream of which only the beginning is there: a loop
-// over a part of a list would look like one over all of it.
+// Uncut is a scope that returns an error for a truncated stream: a loop over a part of a list would look like one
+// over the whole list.
 type Uncut struct{ Scope }
 
-// parsed are the outputs of a loop's items, each as the JSON that it is, else as its
-// text.
+// parsed replaces each output of a loop's items by the JSON value that it contains, if it is valid JSON.
 func parsed(v any) any {
 	list, _ := v.([]any)
 	for i, e := range list {
@@ -42,8 +41,8 @@ func parsed(v any) any {
 	return v
 }
 
-// resultValue is what a step made: its structured value where it has one, else
-// its text, read as JSON where that is an object or a list.
+// resultValue returns the result of a step: its structured value if it has one, else its text, parsed as JSON if that
+// is an object or a list.
 func resultValue(r *dag.Result, ref expr.Ref) (expr.Value, error) {
 	v := r.Value
 	if v == nil {
@@ -63,15 +62,15 @@ func resultValue(r *dag.Result, ref expr.Ref) (expr.Value, error) {
 	return descend(expr.Value{V: v, Author: true}, ref)
 }
 
-// Scope resolves the references of one call. view is zero where no step may be
-// mentioned; last is set for retry.when.
+// Scope resolves the references of one call. View is zero where steps cannot be referred to; Last is set for
+// retry.when.
 type Scope struct {
 	View  dag.View
 	Frame *Frame
 	Last  *dag.Result
 }
 
-// Lookup finds what a reference stands for.
+// Lookup returns the value of a reference.
 func (s Scope) Lookup(r expr.Ref) (expr.Value, error) {
 	switch r.Class {
 	case expr.Parameter:
@@ -90,7 +89,7 @@ func (s Scope) Lookup(r expr.Ref) (expr.Value, error) {
 			return s.Frame.randomID()
 		}
 		v, ok := s.Frame.RunEnv.variable(r.Root, s.Frame.Plan.Name())
-		if !ok { // an environment value, the only place for other names
+		if !ok { // a value in environment: the only place where other names are allowed
 			if s.Frame.unknown[r.Root] {
 				return expr.Value{}, expr.ErrUnknown
 			}
@@ -128,7 +127,7 @@ func (s Scope) Lookup(r expr.Ref) (expr.Value, error) {
 	return expr.Value{}, fmt.Errorf("%s is not available here", r)
 }
 
-// warnCut gives notice, once, that a reference reads less than a step printed.
+// warnCut warns, once, that a reference reads only the beginning of a step's output.
 func (s Scope) warnCut(ref expr.Ref) {
 	r := s.View.Result(dag.ID(ref.Root))
 	if r == nil || s.Frame.session == nil {
@@ -162,12 +161,11 @@ func (s Scope) lastField(field string) expr.Value {
 	return Text(r.Stdout)
 }
 
-// Began says whether a step ran, if only in part: what was cancelled under way has
-// printed what it has.
+// Began reports whether a step ran, even if only partly: a step that was cancelled while running has output.
 func Began(r *dag.Result) bool { return r.Status.Executed() || !r.Started.IsZero() }
 
-// stepValue is a field of a step's result; every field of a step that
-// never began is nil. loop says that the step is one.
+// stepValue returns a field of a step's result; every field of a step that never began is nil. loop says that the
+// step has a loop.
 func stepValue(r *dag.Result, ref expr.Ref, loop bool) (expr.Value, error) {
 	field := ref.Path[0].Field
 	if r == nil {
@@ -200,7 +198,7 @@ func stepValue(r *dag.Result, ref expr.Ref, loop bool) (expr.Value, error) {
 	return Text(r.Stdout), nil
 }
 
-// Text is what a reference sees of a stream: one trailing newline is stripped.
+// Text returns the value of a stream for references: one trailing newline is removed.
 func Text(o *dag.Output) expr.Value {
 	v := expr.Value{V: "", Text: true, Author: true}
 	if o != nil {
@@ -236,7 +234,7 @@ func within(v expr.Value, r expr.Ref) (expr.Value, error) {
 	if len(r.Path) == 0 || v.Absent {
 		return v, nil
 	}
-	v.Format = nil // it is the whole parameter's
+	v.Format = nil // the format applies to the whole parameter only
 	return descend(v, r)
 }
 
@@ -266,8 +264,8 @@ func descend(v expr.Value, r expr.Ref) (expr.Value, error) {
 	return v, nil
 }
 
-// outcome is what a handler sees of the run: what the steps it comes after come to
-// together; for a handler of a step, that step.
+// outcome returns what a handler sees of the run: the combined result of the steps it follows; for a handler of a
+// step, the result of that step.
 func (s Scope) outcome(r expr.Ref) (expr.Value, error) {
 	if s.View == (dag.View{}) {
 		return expr.Value{}, expr.ErrUnknown
@@ -288,7 +286,7 @@ func (s Scope) outcome(r expr.Ref) (expr.Value, error) {
 	return expr.Value{}, expr.ErrUnknown
 }
 
-// LookupLocal finds what a name stands for in an item, or in a handler.
+// LookupLocal returns the value of a name that belongs to a loop item or to a handler.
 func (s Scope) LookupLocal(r expr.Ref) (expr.Value, error) {
 	if r.Root == "run" {
 		return s.outcome(r)
@@ -311,13 +309,13 @@ func (s Scope) LookupLocal(r expr.Ref) (expr.Value, error) {
 	return expr.Value{}, expr.ErrUnknown
 }
 
-// lacks says whether a combination has no value of a name that others have.
+// lacks reports whether a combination has no value for a name that other combinations have.
 func (l *Local) lacks(r expr.Ref) bool {
 	values, _ := l.Item.V.(map[string]any)
 	return len(r.Path) > 0 && values[r.Path[0].Field] == nil
 }
 
-// Local is what an item of a loop has in scope, and the loops around it.
+// Local holds the names that a loop item has in scope, and the loops around it.
 type Local struct {
 	Name   string
 	Item   expr.Value
@@ -326,7 +324,7 @@ type Local struct {
 	Outer  *Local
 }
 
-// Lookup finds what a reference stands for.
+// Lookup implements expr.Scope.
 func (u Uncut) Lookup(r expr.Ref) (expr.Value, error) {
 	v, err := u.Scope.Lookup(r)
 	if err != nil || r.Class != expr.Step {
@@ -345,8 +343,7 @@ func (u Uncut) Lookup(r expr.Ref) (expr.Value, error) {
 	return v, nil
 }
 
-// argument is what a reference to the arguments of the call stands for: all of them as an
-// object, or one.
+// argument returns the value of a reference to the arguments of the call: all of them as an object, or one of them.
 func (s Scope) argument(r expr.Ref) (expr.Value, error) {
 	if len(r.Path) == 0 {
 		all := expr.Value{Author: true}
@@ -364,8 +361,8 @@ func (s Scope) argument(r expr.Ref) (expr.Value, error) {
 	return within(v, r)
 }
 
-// optional says whether a reference reads a declared parameter that was not given, from
-// what pre-processing made of the arguments: it is absent then, and no mistake.
+// optional reports whether a reference reads a declared but absent parameter from the result of pre-processing: it is
+// then absent, not an error.
 func (s Scope) optional(r expr.Ref) bool {
 	if r.Root != plan.StepPre || len(r.Path) != 2 || s.Frame.Plan.Definition.Format != tool.Markdown {
 		return false
@@ -374,7 +371,7 @@ func (s Scope) optional(r expr.Ref) bool {
 	return declared && v.Absent
 }
 
-// randomID is a text that only this run has, and that it keeps when it is taken up again.
+// randomID returns a text that is unique to the run and the same after a resume.
 func (a *Frame) randomID() (expr.Value, error) {
 	if a.run == "" { // a preview
 		return expr.Value{}, expr.ErrUnknown

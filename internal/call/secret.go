@@ -20,12 +20,12 @@ import (
 )
 
 const (
-	secretTimeout = 30 * time.Second // for a command that answers with a secret
-	maxSecret     = 64 << 10         // bytes of a secret from a file or a command
+	secretTimeout = 30 * time.Second // limit for a command that prints a secret
+	maxSecret     = 64 << 10         // limit in bytes for a secret from a file or a command
 )
 
-// EnvironmentError says that what the environment of a tool is made of is not to be
-// had: an env file, or the value of a secret. It holds no values.
+// EnvironmentError reports that part of a tool's environment is not available: an env file, or the value of a secret.
+// It holds no values.
 type EnvironmentError struct {
 	Tool     string
 	Problems []string
@@ -33,7 +33,7 @@ type EnvironmentError struct {
 
 func (e *EnvironmentError) Error() string { return strings.Join(e.Problems, "\n") }
 
-// unfit is an EnvironmentError with the lines of err, nil for nil.
+// unfit returns an EnvironmentError with the lines of err, nil for nil.
 func (a *Frame) unfit(err error) error {
 	if err == nil {
 		return nil
@@ -41,15 +41,15 @@ func (a *Frame) unfit(err error) error {
 	return &EnvironmentError{Tool: a.Plan.Name(), Problems: strings.Split(a.session.Mask().String(err.Error()), "\n")}
 }
 
-// answers are secrets that were fetched in a run, by their source. Each is asked for
-// once, however many tools of the run want it.
+// answers holds the secrets that were fetched in a run, by their source. Each source is asked only once, however many
+// tools of the run need it.
 type answers struct {
 	mu    sync.Mutex
 	known map[string]string
 }
 
 func (w *answers) once(source string, ask func() (string, error)) (string, error) {
-	w.mu.Lock() // held while asking: who wants the same waits
+	w.mu.Lock() // held while asking, so that others who need the same secret wait for it
 	defer w.mu.Unlock()
 	if v, ok := w.known[source]; ok {
 		return v, nil
@@ -64,7 +64,7 @@ func (w *answers) once(source string, ask func() (string, error)) (string, error
 	return v, err
 }
 
-// fetchSecrets gets the values of the tool's secrets and of its steps' and hides them.
+// fetchSecrets fetches the secrets of the tool and of its steps, and masks them.
 func (a *Frame) fetchSecrets(ctx context.Context) error {
 	a.fetched = map[string]string{}
 	var bad []error
@@ -84,7 +84,7 @@ func (a *Frame) fetchSecrets(ctx context.Context) error {
 		}
 		a.fetched[s.Key] = v
 	}
-	for _, s := range a.Plan.Sourced { // after all are fetched: one secret is no source of another
+	for _, s := range a.Plan.Sourced { // after all are fetched, because a secret cannot be the source of another one
 		if v, ok := a.fetched[s.Key]; ok {
 			a.setOwn(s.Name, v)
 		} else {
@@ -97,9 +97,8 @@ func (a *Frame) fetchSecrets(ctx context.Context) error {
 	return a.unfit(errors.Join(bad...))
 }
 
-// foreseen hides, from the start, what tools that a plan uses will take from the
-// process's variables, or from files of their own, and keep secret. A variable too short
-// to be hidden fails its tool.
+// foreseen masks, from the start, what nested tools will take from variables of the process, or from files of their
+// own, as secrets. A variable too short to be masked fails its tool later.
 func (a *Frame) foreseen(p *plan.Plan, seen map[*plan.Plan]bool) {
 	if seen[p] {
 		return
@@ -107,7 +106,7 @@ func (a *Frame) foreseen(p *plan.Plan, seen map[*plan.Plan]bool) {
 	seen[p] = true
 	for _, s := range p.Steps {
 		if s.Script != nil && s.Script.Def.Module != nil {
-			if env, err := a.Env(p.Definition, s.Script.Def.Module); err == nil { // else the step tells
+			if env, err := a.Env(p.Definition, s.Script.Def.Module); err == nil { // the step reports the error
 				a.session.Mask().Add(env.Secrets()...)
 			}
 		}
@@ -125,8 +124,8 @@ func (a *Frame) foreseen(p *plan.Plan, seen map[*plan.Plan]bool) {
 	}
 }
 
-// fetch asks a source. The error is expr.ErrUnknown for a command where nothing may be
-// started.
+// fetch reads a secret from its source. In a preview, the error is expr.ErrUnknown for a command, because nothing may
+// be started.
 func (a *Frame) fetch(ctx context.Context, s plan.SecretSource) (string, error) {
 	var v string
 	var err error
@@ -152,8 +151,8 @@ func (a *Frame) fetch(ctx context.Context, s plan.SecretSource) (string, error) 
 	return v, nil
 }
 
-// fetchFile reads a file as far as the tool's own steps could: a confined tool is handed
-// nothing that they may not read.
+// fetchFile reads a file with the rights of the tool's own steps: a confined tool gets no secret that its steps may
+// not read.
 func (a *Frame) fetchFile(s plan.SecretSource) (string, error) {
 	path, err := s.File.Text(Scope{Frame: a})
 	if err != nil {
@@ -190,7 +189,7 @@ func (a *Frame) fetchCommand(ctx context.Context, s plan.SecretSource) (string, 
 	if a.Confine.Image != "" {
 		return "", fmt.Errorf("its command %s would run outside the tool's container; take the value from a variable (env)", expr.Quoted(argv[0]))
 	}
-	// With the rights of the tool's steps; not shared with tools that have other rights.
+	// The command has the rights of the tool's steps, so its result is not shared with tools that have other rights.
 	source := fmt.Sprintf("command %v\x00%s", a.Confine.Reduced, strings.Join(argv, "\x00"))
 	return a.answers.once(source, func() (string, error) {
 		if ctx.Err() != nil {
@@ -206,7 +205,7 @@ func (a *Frame) fetchCommand(ctx context.Context, s plan.SecretSource) (string, 
 	})
 }
 
-// insideFolder says whether a file lies in a folder, links resolved.
+// insideFolder reports whether a file is in a folder, with links resolved.
 func insideFolder(dir, path string) bool {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -219,12 +218,12 @@ func insideFolder(dir, path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// withoutLineEnd takes one line end off the end of a text.
+// withoutLineEnd removes one line end from the end of a text.
 func withoutLineEnd(s string) string { return strings.TrimSuffix(strings.TrimSuffix(s, "\n"), "\r") }
 
-// tellUnnamed reports names in environment.secrets that are nowhere, so that nothing is
-// hidden, and look like one that is: others are of variables that need not be set. What env
-// files of steps hold is not known yet: with such files it tells nothing.
+// tellUnnamed warns of names in environment.secrets that do not exist, so that nothing is masked, and that are
+// similar to an existing name. Other unknown names may be variables that are not set. It does nothing if steps have
+// env files, because their variables are not known yet.
 func (a *Frame) tellUnnamed() {
 	names, files := a.Plan.NamedInside()
 	if files {

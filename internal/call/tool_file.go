@@ -10,10 +10,10 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// toolKey tells tools of one id apart: those of the user, of the machine and of the
-// program go by their id, those of a project by its folder too, and other files that
-// are named by their path by the folder that they are in. Otherwise any project could read
-// what another's tool of that id keeps, by taking its id.
+// toolKey returns a key that distinguishes tools with the same id. Tools of the user, of the machine and of the
+// program have their id as the key. For tools of a project it includes the folder of the project, and for other files
+// given by path their own folder. Otherwise a project could read the data of another project's tool by using the same
+// id.
 func toolKey(def *tool.Definition) string {
 	if def.File == "" || def.Scope != tool.ScopeLocal && def.Scope != tool.ScopeFile {
 		return def.Name
@@ -32,8 +32,7 @@ func toolKey(def *tool.Definition) string {
 	return def.Name + "@" + hex.EncodeToString(sum[:8])
 }
 
-// ToolFile is a file that a tool has to itself in the state of its user; "" where the
-// engine keeps no state.
+// ToolFile returns the path of a file for a tool's own data in the user's state; "" if the engine keeps no state.
 func (a *Frame) ToolFile(def *tool.Definition, name string) string {
 	if a.Tools == "" {
 		return ""
@@ -41,12 +40,12 @@ func (a *Frame) ToolFile(def *tool.Definition, name string) string {
 	return filepath.Join(a.Tools, toolKey(def), name)
 }
 
-// Env is the environment of a tool in JavaScript.
+// Env returns the environment of a tool in JavaScript.
 func (a *Frame) Env(def *tool.Definition, m *tool.Module) (*toolstate.Env, error) {
 	return toolstate.OpenEnv(a.ToolFile(def, ".env"), a.RunEnv.Vars, a.session.Mask(), m)
 }
 
-// StartDir is where a program starts that a tool runs: cwd, else where the tool's steps do.
+// StartDir returns where a program that a tool runs starts: in cwd, else in the directory of the tool's steps.
 func (a *Frame) StartDir(cwd string) string {
 	if cwd == "" {
 		return a.dir
