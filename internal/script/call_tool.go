@@ -11,13 +11,12 @@ import (
 	"github.com/flowrun/flowrun/internal/call"
 )
 
-// maxCalls is how deep tools may call each other by api.callTool.
+// maxCalls limits how deep tools may call each other with api.callTool.
 const maxCalls = 16
 
-// callTool runs another tool inside the step that asks for it, and answers its output as
-// its value. What it starts takes this step's slot, belongs to the same run and
-// ends with it; its steps have logs and no events. Nobody is asked whether it may run: the
-// calling tool's permissions have to name it, and Config.MayCall has to agree.
+// callTool runs another tool inside the calling step, and returns its output as a value. It uses the slot of the
+// calling step, belongs to the same run and ends with it; its steps have logs but no events. No person is asked for
+// approval: the permissions of the calling tool must name the tool, and Config.MayCall must allow it.
 func (t *toolAPI) callTool(ctx context.Context, name string, params map[string]any) (any, error) {
 	outer := t.args
 	chain := append(slices.Clone(outer.Calling), outer.Plan.Name())
@@ -65,8 +64,8 @@ func (t *toolAPI) callTool(ctx context.Context, name string, params map[string]a
 	return strings.TrimSuffix(res.Stdout.Raw, "\n"), nil
 }
 
-// runInside runs a graph inside a step: in the step's slot, under its path. The message
-// of what failed is that of its cause.
+// runInside runs a graph inside a step: in the step's slot, under its path. The message of a failed result is that of
+// its cause.
 func runInside(ctx context.Context, g *dag.Graph, a dag.Args, path dag.ID) (*dag.Result, error) {
 	state, err := dag.Run(ctx, g, a, dag.Options{Slots: dag.NewSlots(1), Around: func(ctx context.Context, c *dag.Call, r dag.Runner) (dag.Result, error) {
 		inner := *c
@@ -86,8 +85,8 @@ func runInside(ctx context.Context, g *dag.Graph, a dag.Args, path dag.ID) (*dag
 	return &res, nil
 }
 
-// failureOf says in one line what broke a graph: the step that failed first, however deep
-// inside, with its message or what it printed last.
+// failureOf returns in one line why a graph failed: the message, or the last line of output, of the step that failed
+// first, however deep inside.
 func failureOf(state *dag.State) string {
 	first := state.Result()
 	state.All(func(_ dag.ID, _ *dag.Node, status dag.Status, r *dag.Result) {

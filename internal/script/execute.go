@@ -18,10 +18,10 @@ import (
 	"github.com/flowrun/flowrun/steps"
 )
 
-// execTimeout bounds a program that a tool runs, unless it says otherwise.
+// execTimeout is the default timeout of a program that a tool runs.
 const execTimeout = 30 * time.Second
 
-// execution is what a tool asks for by api.execute.
+// execution holds the arguments of api.execute.
 type execution struct {
 	Command string
 	Args    []string
@@ -31,7 +31,7 @@ type execution struct {
 	Shell   bool
 }
 
-// executed is what became of it.
+// executed is the result of an execution.
 type executed struct {
 	Success  bool   `json:"success"`
 	ExitCode int    `json:"exitCode"`
@@ -39,8 +39,8 @@ type executed struct {
 	Stderr   string `json:"stderr"`
 }
 
-// exec runs a program for a tool that has the permission filesystem:execute for it, under
-// the rules of a step's command: a process group of its own, TERM, grace, KILL, logs.
+// exec runs a program for a tool that has the permission filesystem:execute for it. The program is run like a step's
+// command: in its own process group, stopped with TERM, grace and KILL, and with logs.
 func (t *toolAPI) exec(ctx context.Context, args json.RawMessage) (any, error) {
 	var in execution
 	if err := json.Unmarshal(args, &in); err != nil {
@@ -61,7 +61,7 @@ func (t *toolAPI) exec(ctx context.Context, args json.RawMessage) (any, error) {
 		limit = time.Duration(*in.Timeout * float64(time.Millisecond))
 	}
 	path := dag.ID(fmt.Sprintf("%s/exec%d-%s", t.call.Path, t.calls.Add(1), filepath.Base(in.Command)))
-	var res dag.Result // the graph's holds one stream alone
+	var res dag.Result // the result of the graph has only one stream
 	watch := dag.RunnerFunc(func(ctx context.Context, c *dag.Call) (_ dag.Result, err error) {
 		res, err = in.command().Run(ctx, c)
 		return res, err
@@ -74,14 +74,14 @@ func (t *toolAPI) exec(ctx context.Context, args json.RawMessage) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if end.Reason == steps.ReasonStartFailed || end.Reason == dag.ReasonInput { // it did not run at all
+	if end.Reason == steps.ReasonStartFailed || end.Reason == dag.ReasonInput { // it was not started
 		return nil, errors.New(end.Message)
 	}
 	return executed{end.Status == dag.Succeeded, end.ExitCode, call.Raw(res.Stdout), call.Raw(res.Stderr)}, nil
 }
 
-// permit holds a program and its variables against what the call was granted, and makes
-// the program's path absolute: what is allowed is what starts, whatever the options say.
+// permit checks a program and its variables against the permissions of the call, and makes the program's path
+// absolute, so that exactly the file that was allowed is started.
 func (t *toolAPI) permit(in *execution) error {
 	granted, written := call.Grants(t.args), in.Command
 	switch {
@@ -109,7 +109,7 @@ func (t *toolAPI) permit(in *execution) error {
 	return nil
 }
 
-// execNames are the two references in the command that runs a program.
+// execNames declares the two references in the command that runs a program.
 type execNames struct{}
 
 // Symbol implements expr.Names.
@@ -123,10 +123,10 @@ func (execNames) Symbol(id string) expr.Symbol {
 	return expr.Symbol{}
 }
 
-// execTemplate is the command line of every program: its words are values, never text.
+// execTemplate is the command line of every program: its words are values, which are never parsed as text.
 var execTemplate, _ = expr.ParseTemplate("{PROGRAM} {ARGS}", expr.Argv, execNames{})
 
-// command is the command that runs the program.
+// command returns the step command that runs the program.
 func (e execution) command() *steps.Command {
 	c := &steps.Command{Template: execTemplate, Keep: steps.Stdout | steps.Stderr}
 	if e.Cwd != "" {
@@ -138,13 +138,13 @@ func (e execution) command() *steps.Command {
 	return c
 }
 
-// execArgs are the arguments of the graph around the program.
+// execArgs are the arguments of the graph that runs the program.
 type execArgs struct {
 	*call.Frame
 	execution
 }
 
-// Scope answers the words of the command.
+// Scope resolves the words of the command.
 func (a *execArgs) Scope(dag.View) expr.Scope { return execScope(a.execution) }
 
 type execScope execution

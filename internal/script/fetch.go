@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/internal/call"
 )
 
-// fetched is an answer as the script gets it.
+// fetched is a response in the form that the script gets.
 type fetched struct {
 	URL        string      `json:"url"`
 	Redirected bool        `json:"redirected"`
@@ -21,8 +21,7 @@ type fetched struct {
 	contents
 }
 
-// fetch asks an address for a script whose permissions network:external:HOST or
-// network:local:HOST allow it.
+// fetch sends a request for a script whose permissions network:external:HOST or network:local:HOST allow it.
 func (k *hostCalls) fetch(ctx context.Context, args json.RawMessage) (any, error) {
 	var in struct {
 		URL, Method, Redirect string

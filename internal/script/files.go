@@ -17,10 +17,10 @@ import (
 	"github.com/flowrun/flowrun/internal/permission"
 )
 
-// maxRead bounds a file that a script reads, in bytes.
+// maxRead limits a file that a script reads, in bytes.
 const maxRead = 10_000_000
 
-// fileEntry is a file in the words of a script.
+// fileEntry describes a file to a script.
 type fileEntry struct {
 	Name  string      `json:"name"`
 	Kind  string      `json:"kind"` // file, directory, link or other
@@ -42,7 +42,7 @@ func entryOf(info fs.FileInfo) fileEntry {
 	return fileEntry{info.Name(), kind, info.Size(), info.Mode().Perm(), float64(info.ModTime().UnixMicro()) / 1000}
 }
 
-// contents is a file: its text where it is UTF-8, else its bytes in base64.
+// contents is the content of a file: text if it is UTF-8, else bytes in base64.
 type contents struct {
 	Text  *string `json:"text,omitempty"`
 	Bytes string  `json:"bytes,omitempty"`
@@ -55,8 +55,8 @@ func contentsOf(b []byte) contents {
 	return contents{Bytes: base64.StdEncoding.EncodeToString(b)}
 }
 
-// files answers what a script asks of the file system: it reads, where the permissions
-// filesystem:read:PATH allow it.
+// files carries out a script's request to the file system. Requests only read, and need the permission
+// filesystem:read:PATH.
 func (k *hostCalls) files(op string, args json.RawMessage) (any, error) {
 	var in struct{ Path string }
 	if err := json.Unmarshal(args, &in); err != nil {
@@ -74,8 +74,8 @@ func (k *hostCalls) files(op string, args json.RawMessage) (any, error) {
 	return v, nil
 }
 
-// readBelow reads a file or folder on the way rest from granted. os.Root holds to that
-// way: a link that is put there meanwhile leads nowhere else.
+// readBelow reads a file or folder at rest below granted. os.Root keeps it below granted even if a link is created on
+// the way during the call.
 func readBelow(op, granted, rest, path string) (any, error) {
 	if info, err := os.Lstat(granted); err == nil && !info.IsDir() { // the permission is for one file
 		granted, rest = filepath.Split(granted)
@@ -107,7 +107,7 @@ func readBelow(op, granted, rest, path string) (any, error) {
 	return nil, fmt.Errorf("%s is not available in scripts", op)
 }
 
-// lstat is about the last part of the path itself, which realPath has followed.
+// lstat describes the last part of the path itself; permission.RealPath has followed it if it is a link.
 func lstat(root *os.Root, rest, path string) (any, error) {
 	parent := permission.RealPath(filepath.Dir(path))
 	if at, err := filepath.Rel(root.Name(), filepath.Join(parent, filepath.Base(path))); err == nil && filepath.IsLocal(at) {
@@ -127,7 +127,7 @@ func listFolder(root *os.Root, rest string) (any, error) {
 	}
 	names := make([]fileEntry, 0, len(entries))
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil { // else it is gone
+		if info, err := e.Info(); err == nil { // otherwise the file was removed
 			names = append(names, entryOf(info))
 		}
 	}
@@ -156,7 +156,7 @@ func readWhole(root *os.Root, rest string) (any, error) {
 	return contentsOf(b), err
 }
 
-// errorNames are the names that Node's errors begin with.
+// errorNames holds the texts with which Node.js errors begin.
 var errorNames = map[error]string{
 	fs.ErrNotExist:   "ENOENT: no such file or directory",
 	fs.ErrPermission: "EACCES: permission denied",
@@ -165,7 +165,7 @@ var errorNames = map[error]string{
 	syscall.ELOOP:    "ELOOP: too many symbolic links encountered",
 }
 
-// systemError is an error as Node words it, without the path of this machine.
+// systemError returns err with the wording of Node.js, without a path of this machine.
 func systemError(err error) error {
 	for known, words := range errorNames {
 		if errors.Is(err, known) {

@@ -10,15 +10,14 @@ import (
 	"github.com/flowrun/flowrun/steps"
 )
 
-// hostCalls answer what one try of a script asks of the world. Its methods are called by
-// several goroutines at once.
+// hostCalls answers the host calls of one attempt of a script. Safe for concurrent use.
 type hostCalls struct {
 	args *call.Frame
-	call *dag.Call // the step's path and try
+	call *dag.Call // path and attempt of the step
 	work *steps.Work
 }
 
-// answer is hooks.Call.Ask.
+// answer implements hooks.Call.Ask.
 func (k *hostCalls) answer(ctx context.Context, op string, args json.RawMessage) (any, error) {
 	switch op {
 	case "log":
@@ -33,7 +32,7 @@ func (k *hostCalls) answer(ctx context.Context, op string, args json.RawMessage)
 	return nil, fmt.Errorf("%s is not available in this kind of script", op)
 }
 
-// print keeps what a tool under Node.js writes to its own streams.
+// print writes what a tool under Node.js prints to the step's error output.
 func (k *hostCalls) print(args json.RawMessage) error {
 	var written struct{ Text string }
 	if err := json.Unmarshal(args, &written); err != nil {
@@ -42,7 +41,7 @@ func (k *hostCalls) print(args json.RawMessage) error {
 	return k.work.Print(steps.Stderr, written.Text)
 }
 
-// log keeps a line of console or of api.logger in the step's error output.
+// log writes a line of console or api.logger to the step's error output.
 func (k *hostCalls) log(args json.RawMessage) error {
 	var line struct{ Level, Message string }
 	if err := json.Unmarshal(args, &line); err != nil {

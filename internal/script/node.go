@@ -15,8 +15,8 @@ import (
 	"github.com/flowrun/flowrun/steps"
 )
 
-// runNode runs a tool that says runtime: node under Node.js: as a command of the step, in
-// a process group of its own that is stopped as any other, with the same api.
+// runNode runs a tool with runtime: node in Node.js: as a command of the step, in a process group of its own that is
+// stopped like any other, with the same api.
 func (c *jsCall) runNode(ctx context.Context, run hooks.Call) (dag.Result, error) {
 	dir, err := os.MkdirTemp(c.args.Temp(), "flowrun-node-")
 	if err != nil {
@@ -51,7 +51,7 @@ func (c *jsCall) runNode(ctx context.Context, run hooks.Call) (dag.Result, error
 	return c.failed(ctx, &hooks.Error{Kind: hooks.KindLost, Message: fmt.Sprintf("Node.js ended with exit code %d before the tool returned a result: %s", end.ExitCode, lastWords(printed))})
 }
 
-// process runs a program inside the step, and answers what it printed as errors.
+// process runs a program inside the step, and returns what it printed to stderr.
 func (c *jsCall) process(ctx context.Context, in execution) (*dag.Result, string, error) {
 	var printed string
 	watch := dag.RunnerFunc(func(ctx context.Context, attempt *dag.Call) (dag.Result, error) {
@@ -67,10 +67,10 @@ func (c *jsCall) process(ctx context.Context, in execution) (*dag.Result, string
 	return end, printed, err
 }
 
-// thrown is the line of Node.js's report that says what was thrown.
+// thrown matches the line in an error report of Node.js that shows what was thrown.
 var thrown = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^(Uncaught )?([A-Z]\w*)?Error\b.*$`) })
 
-// lastWords is what a process that died said, in a line.
+// lastWords returns the line that best explains why a process ended: the thrown error, else the last line.
 func lastWords(printed string) string {
 	if line := thrown().FindString(printed); line != "" {
 		return line

@@ -13,26 +13,26 @@ import (
 
 // Reasons of steps whose script failed.
 const (
-	ReasonScript        = "script"         // it threw an error, or returned what it must not
-	ReasonScriptTimeout = "script-timeout" // it ran longer than limits.js-timeout
-	ReasonScriptMemory  = "script-memory"  // it took more than limits.js-memory
-	ReasonScriptLost    = "script-lost"    // the process that ran it died
+	ReasonScript        = "script"         // it threw an error, or returned an invalid value
+	ReasonScriptTimeout = "script-timeout" // it exceeded limits.js-timeout
+	ReasonScriptMemory  = "script-memory"  // it exceeded limits.js-memory
+	ReasonScriptLost    = "script-lost"    // the process that ran it was killed or crashed
 )
 
 // Categories of dag.Problem.
 const (
-	categoryBusiness   = "business"   // the tool says so itself
-	categoryValidation = "validation" // a script returned what it must not
+	categoryBusiness   = "business"   // the tool reported the failure itself
+	categoryValidation = "validation" // a script returned an invalid value
 	categoryScript     = "script"     // a script threw an error
 	categoryLimit      = "limit"      // a script was stopped
 	categorySystem     = "system"     // what runs scripts does not work
 )
 
-// CodeToolFailure is the code of a tool that returned {success: false}.
+// CodeToolFailure is the problem code of a tool that returned {success: false}.
 const CodeToolFailure = hooks.CodeReported
 
-// broken is the result of a script that failed. What it says may hold secrets: the
-// message is masked with the rest of the result, the Problem here.
+// broken returns the result of a script that failed. The error may hold secrets: the Problem is masked here, the
+// message together with the rest of the result.
 func (c *jsCall) broken(e *hooks.Error) dag.Result {
 	r := dag.Result{Status: dag.Failed, ExitCode: 1, Reason: ReasonScript, Message: e.Error()}
 	p := &dag.Problem{Code: string(e.Kind), Category: categoryLimit}
@@ -57,14 +57,14 @@ func (c *jsCall) broken(e *hooks.Error) dag.Result {
 	return c.placed(r, e.Pos)
 }
 
-// clean is a Problem without secrets.
+// clean masks secrets in a Problem.
 func (c *jsCall) clean(p *dag.Problem) *dag.Problem {
 	mask := c.args.Session().Mask().String
 	p.Code, p.Solution = mask(p.Code), mask(p.Solution)
 	return p
 }
 
-// placed puts the place in the author's file before the message.
+// placed puts the position in the author's file in front of the message.
 func (c *jsCall) placed(r dag.Result, at tool.Pos) dag.Result {
 	if at.Line > 0 {
 		r.Problem.Where = at.String()
@@ -73,8 +73,7 @@ func (c *jsCall) placed(r dag.Result, at tool.Pos) dag.Result {
 	return r
 }
 
-// refused is the result of a script that returned what its role does not allow; nil where
-// it does.
+// refused returns the result of a script that returned a value which its role does not allow; nil if it is allowed.
 func (c *jsCall) refused(v any, out json.RawMessage) *dag.Result {
 	if c.Def.Role != tool.RolePre {
 		return nil
@@ -88,7 +87,7 @@ func (c *jsCall) refused(v any, out json.RawMessage) *dag.Result {
 	return &r
 }
 
-// returned is what a script returned, in words.
+// returned describes what a script returned, in words.
 func returned(v any, out json.RawMessage) string {
 	if out == nil {
 		return "nothing"

@@ -28,12 +28,12 @@ func (r *Runner) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
 		return call.run(ctx)
 	})
 	if res.Stdout != nil && res.Stdout.Truncated {
-		res.Value = nil // references see what was kept of the text
+		res.Value = nil // references use the stored part of the text
 	}
 	return res, err
 }
 
-// jsCall is one try of a script.
+// jsCall is one attempt of a script.
 type jsCall struct {
 	*Runner
 	args *call.Frame
@@ -69,7 +69,7 @@ func (c *jsCall) run(ctx context.Context) (dag.Result, error) {
 	return c.succeeded(out)
 }
 
-// entry is what of a module is called.
+// entry returns the name of the function of a module to call.
 func (c *jsCall) entry() string {
 	if c.Def.Module != nil {
 		return "execute"
@@ -77,8 +77,8 @@ func (c *jsCall) entry() string {
 	return ""
 }
 
-// succeeded makes the step's result of what the script returned: a text as it is, any
-// other value as JSON, and nothing of undefined.
+// succeeded builds the step's result from what the script returned: text as it is, any other value as JSON, and no
+// output for undefined.
 func (c *jsCall) succeeded(out json.RawMessage) (dag.Result, error) {
 	res := dag.Result{Status: dag.Succeeded}
 	var v any
@@ -101,13 +101,13 @@ func (c *jsCall) succeeded(out json.RawMessage) (dag.Result, error) {
 	return res, nil
 }
 
-// failed is the result of a script that did not come to its end.
+// failed returns the result of a script that did not finish.
 func (c *jsCall) failed(ctx context.Context, err error) (dag.Result, error) {
 	var bad *hooks.Error
 	switch {
 	case errors.As(err, &bad):
 		return c.broken(bad), nil
-	case ctx.Err() != nil: // the caller makes a timeout or a cancel of it
+	case ctx.Err() != nil: // the engine turns this into a timeout or a cancel
 		return dag.Result{Status: dag.Failed, ExitCode: dag.ExitCancelled}, nil
 	}
 	return dag.Result{Status: dag.Failed, ExitCode: 126, Reason: steps.ReasonStartFailed, Message: err.Error(), Permanent: true}, nil

@@ -15,25 +15,24 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// stepFields are the fields of steps in a script, by their names there and as holes
-// have them.
+// stepFields maps the fields of steps in a script to their names in placeholders.
 var stepFields = map[string]string{
 	"output": "output", "stdout": "stdout", "error": "error", "stderr": "stderr", "json": "json",
 	"exitCode": "exit-code", "exit-code": "exit-code", "duration": "duration", "attempts": "attempts", "status": "status",
 	"startTime": "start-time", "start-time": "start-time", "endTime": "end-time", "end-time": "end-time",
 }
 
-// StepField is the field of a step that a script calls name, as templates call it; ok is false
-// where there is none.
+// StepField returns the template name of a step's field that a script calls name; ok is false if there is no such
+// field.
 func StepField(name string) (field string, ok bool) {
 	field, ok = stepFields[name]
 	return field, ok
 }
 
-// StepFieldNames are the names of a step's fields in a script, sorted.
+// StepFieldNames returns the names of a step's fields in a script, sorted.
 func StepFieldNames() []string { return slices.Sorted(maps.Keys(stepFields)) }
 
-// scope is what the script sees, by name.
+// scope returns the variables of the script, by name.
 func (c *jsCall) scope() (map[string]any, error) {
 	sc := call.Scope{View: c.call.View, Frame: c.args}
 	if c.Def.Role == tool.RoleTool {
@@ -58,7 +57,7 @@ func (c *jsCall) scope() (map[string]any, error) {
 	return vars, nil
 }
 
-// surroundings are what the script of a step sees.
+// surroundings adds what the script of a step sees.
 func (c *jsCall) surroundings(sc call.Scope, vars map[string]any) (err error) {
 	vars["params"] = c.args.All()
 	vars["env"] = c.environment()
@@ -85,7 +84,7 @@ func (c *jsCall) environment() map[string]string {
 	return byName
 }
 
-// results are the fields of steps that the script names.
+// results returns the fields of steps that the script refers to.
 func (c *jsCall) results(sc call.Scope) (map[string]any, error) {
 	all := make(map[string]any, len(c.Steps))
 	for step, fields := range c.Steps {
@@ -108,8 +107,8 @@ func (c *jsCall) results(sc call.Scope) (map[string]any, error) {
 	return all, nil
 }
 
-// stepField is a field of a step's result: null where there is none, as json of a step
-// that printed nothing.
+// stepField returns a field of a step's result: null if there is none, such as the json of a step that printed
+// nothing.
 func stepField(sc call.Scope, step, field string) (any, error) {
 	r := sc.View.Result(dag.ID(step))
 	if field == "json" && r != nil && r.Stdout == nil && r.Value == nil {
@@ -122,7 +121,7 @@ func stepField(sc call.Scope, step, field string) (any, error) {
 	return v.V, err
 }
 
-// localValue is what a name stands for in an item of a loop, or in a handler.
+// localValue returns the value of a name that belongs to a loop item or to a handler.
 func localValue(sc call.Scope, name string) (any, error) {
 	ref := expr.Ref{Class: expr.Local, Root: name}
 	if name != "run" {

@@ -16,16 +16,15 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// toolAPI answers what one call of a .tool.js asks through this.api. Its methods
-// are called by several goroutines at once.
+// toolAPI answers the calls of this.api during one call of a .tool.js. Safe for concurrent use.
 type toolAPI struct {
 	*hostCalls
 	env     *toolstate.Env
 	storage *toolstate.Storage
-	calls   atomic.Int64 // of tools and programs, which each have logs of their own
+	calls   atomic.Int64 // counts called tools and programs, each of which has its own logs
 }
 
-// newToolAPI readies the api of the tool that a call is of.
+// newToolAPI prepares the api for a call of a tool.
 func newToolAPI(k *hostCalls, m *tool.Module) (*toolAPI, error) {
 	def := k.args.Plan.Definition
 	env, err := k.args.Env(def, m)
@@ -35,7 +34,7 @@ func newToolAPI(k *hostCalls, m *tool.Module) (*toolAPI, error) {
 	return &toolAPI{hostCalls: k, env: env, storage: &toolstate.Storage{File: k.args.ToolFile(def, "storage.json")}}, nil
 }
 
-// answer is hooks.Call.Ask of a tool.
+// answer implements hooks.Call.Ask for a tool.
 func (t *toolAPI) answer(ctx context.Context, op string, args json.RawMessage) (any, error) {
 	var in struct {
 		Name   string
@@ -81,7 +80,7 @@ func (t *toolAPI) answer(ctx context.Context, op string, args json.RawMessage) (
 	return t.hostCalls.answer(ctx, op, args)
 }
 
-// logFolder is where the run's logs are, nil where the engine keeps none.
+// logFolder returns the folder of the run's logs, nil if the engine keeps none.
 func (t *toolAPI) logFolder() any {
 	if t.args.State == "" {
 		return nil
@@ -89,18 +88,18 @@ func (t *toolAPI) logFolder() any {
 	return steps.LogFolder(t.args.State, t.call.Run)
 }
 
-// toolVars are the arguments of a tool's execute.
+// toolVars returns the arguments of a tool's execute.
 func (c *jsCall) toolVars() map[string]any {
 	d := c.args.Plan.Definition
 	return map[string]any{"params": c.args.All(), "tool": map[string]any{
 		"id": d.Name, "name": cmp.Or(d.DisplayName, d.Name), "description": d.Description, "version": d.Version, "author": d.Author}}
 }
 
-// settingUp are values of a parameter action by which tools have themselves configured:
-// then what their environment lacks is what they are to be given.
+// settingUp lists values of the parameter action with which a tool is configured: its environment may be incomplete
+// then, because the call is there to complete it.
 var settingUp = []string{"configure", "config", "setup", "init", "check", "info"}
 
-// unready is the result of a tool whose environment is not as it must be; nil where it is.
+// unready returns the result of a tool whose environment is incomplete or invalid; nil if it is complete.
 func (c *jsCall) unready(env *toolstate.Env) *dag.Result {
 	missing, bad := env.Problems()
 	if action, _ := c.args.All()["action"].(string); slices.Contains(settingUp, action) {

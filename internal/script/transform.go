@@ -21,19 +21,19 @@ type Transform struct {
 	spent spent
 }
 
-// spent is the last value for which the script ran out of time or memory. A call binds
-// its parameters more than once, and must not wait for the same failure each time.
+// spent holds the last value for which the script ran out of time or memory. A call binds its parameters more than
+// once, and must not wait for the same failure each time.
 type spent struct {
 	value string // as JSON
 	err   error
 	at    time.Time
 }
 
-// spentFor is how long the failure is remembered: a busy machine may have been the reason.
+// spentFor is how long that failure is remembered. It is short, because a busy machine may have been the reason.
 const spentFor = time.Minute
 
-// Apply is the transformed value. An array is transformed element by element; nil stays
-// nil. The result is a text, a number, true or false.
+// Apply returns the transformed value. An array is transformed element by element; nil stays nil. The result is a
+// text, a number, true or false.
 func (t *Transform) Apply(ctx context.Context, rt *hooks.Runtime, v any) (any, error) {
 	list, isList := v.([]any)
 	switch {
@@ -70,8 +70,7 @@ func (t *Transform) call(ctx context.Context, rt *hooks.Runtime, v any) (any, er
 	return result, err
 }
 
-// failed is why the script did not end for this value a short while ago, nil if it did or
-// was not asked.
+// failed returns why the script recently failed for this value, nil if it did not.
 func (t *Transform) failed(key string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -106,7 +105,7 @@ func (t *Transform) run(ctx context.Context, rt *hooks.Runtime, v any) (any, err
 	return nil, fmt.Errorf("cannot use the result of the transform: it is %s, but must be text, a number, true or false", returned(result, out))
 }
 
-// placedError puts the place in the author's file before what a script did wrong.
+// placedError puts the position in the author's file in front of a script's error.
 func placedError(err error) error {
 	var bad *hooks.Error
 	if errors.As(err, &bad) && bad.Pos.Line > 0 {
