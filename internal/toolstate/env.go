@@ -20,20 +20,19 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// CodeMissingVariable and CodeBadVariable are the codes of a tool whose environment is not
-// as its schema wants it.
+// CodeMissingVariable and CodeBadVariable are the problem codes of a tool whose environment does not match its
+// schema.
 const (
 	CodeMissingVariable = "MISSING_ENV_VAR"
 	CodeBadVariable     = "INVALID_ENV_VAR"
 )
 
-// Env is the environment of a .tool.js: what stands in its own .env file, and, of the
-// variables that its schema declares, what stands in the process's environment, else the
-// schema's default. Values are text.
+// Env is the environment of a .tool.js: the variables in its own .env file, and those that its schema declares, with
+// the value from the process's environment, else the schema's default. Values are text. Safe for concurrent use.
 type Env struct {
-	file  string // "" where the engine keeps no state
+	file  string // "" if the engine keeps no state
 	outer map[string]string
-	known []*tool.Parameter // by the schema
+	known []*tool.Parameter // declared by the schema
 	whole *tool.JSONSchema
 	mask  *mask.Mask
 
@@ -41,7 +40,7 @@ type Env struct {
 	own map[string]string
 }
 
-// OpenEnv reads the environment of a tool. The error is about the .env file.
+// OpenEnv reads the environment of a tool. An error means that the .env file is unreadable or invalid.
 func OpenEnv(file string, outer map[string]string, secrets *mask.Mask, m *tool.Module) (*Env, error) {
 	e := &Env{file: file, outer: outer, whole: m.Environment, mask: secrets, own: map[string]string{}}
 	if m.Environment != nil {
@@ -67,7 +66,7 @@ func (e *Env) parse(text []byte) (map[string]string, error) {
 	return own, problems.Err()
 }
 
-// Get is the text of a variable, nil where there is none.
+// Get returns the value of a variable as text, nil if there is none.
 func (e *Env) Get(name string) any {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -75,7 +74,7 @@ func (e *Env) Get(name string) any {
 	if !ok {
 		return nil
 	}
-	if e.secret(name) { // which may be one that only the tool's file has
+	if e.secret(name) { // the variable may exist only in the tool's file
 		e.mask.Add(v)
 	}
 	return v
@@ -86,7 +85,7 @@ func (e *Env) value(name string) (string, bool) {
 		return v, true
 	}
 	p := e.parameter(name)
-	if p == nil { // the other variables of the process are none of the tool's business
+	if p == nil { // a tool does not see other variables of the process
 		return "", false
 	}
 	if v, ok := e.outer[name]; ok {
@@ -105,7 +104,7 @@ func (e *Env) parameter(name string) *tool.Parameter {
 	return nil
 }
 
-// All are the variables that the tool's file has or its schema names.
+// All returns the variables that the tool's file sets or its schema declares.
 func (e *Env) All() map[string]string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -118,7 +117,7 @@ func (e *Env) All() map[string]string {
 	return all
 }
 
-// Set writes variables to the tool's file; secret ones are hidden from then on.
+// Set writes variables to the tool's file. Values of secret variables are masked from then on.
 func (e *Env) Set(values map[string]string) error {
 	for name, v := range values {
 		if !permission.IsVariableName(name) {
@@ -128,20 +127,20 @@ func (e *Env) Set(values map[string]string) error {
 			return fmt.Errorf("the value of %s contains a NUL byte, which no variable can contain", name)
 		}
 		if e.secret(name) {
-			e.mask.Add(v) // one that is too short to be hidden is not refused here: it is the tool's own
+			e.mask.Add(v) // a value too short to be masked is accepted here, because it is the tool's own
 		}
 	}
 	return e.update(func(own map[string]string) { maps.Copy(own, values) })
 }
 
-// Remove takes variables from the tool's file, all of them for nil.
+// Remove deletes variables from the tool's file, all of them if names is nil.
 func (e *Env) Remove(names []string) error {
 	return e.update(func(own map[string]string) {
 		maps.DeleteFunc(own, func(name, _ string) bool { return names == nil || slices.Contains(names, name) })
 	})
 }
 
-// update changes the tool's file, whatever other processes write to it meanwhile.
+// update changes the tool's file without losing concurrent changes of other processes.
 func (e *Env) update(change func(own map[string]string)) error {
 	if e.file == "" {
 		return errors.New("cannot store variables: this program has no directory for them (flowrun.Config.ToolDir)")
@@ -159,7 +158,7 @@ func (e *Env) update(change func(own map[string]string)) error {
 	})
 }
 
-// formatEnv is a .env file of variables.
+// formatEnv returns the text of a .env file.
 func formatEnv(vars map[string]string) []byte {
 	var b bytes.Buffer
 	b.WriteString("# Environment of this tool. api.environment.set rewrites this file: comments are not kept.\n")
@@ -170,13 +169,13 @@ func formatEnv(vars map[string]string) []byte {
 	return b.Bytes()
 }
 
-// secret says whether a variable's value is hidden: its name says so, or its schema by
-// writeOnly or format: password.
+// secret reports whether a variable's value is masked: because of its name, or because of writeOnly or format:
+// password in the schema.
 func (e *Env) secret(name string) bool {
 	return tool.LooksSecret(name) || e.whole != nil && slices.Contains(secretsOf(e.whole), name)
 }
 
-// secretsOf are the properties of a schema that say they are secret.
+// secretsOf returns the properties of a schema that are marked as secret.
 func secretsOf(s *tool.JSONSchema) (list []string) {
 	source, _ := s.MarshalJSON()
 	var top struct {
@@ -185,7 +184,7 @@ func secretsOf(s *tool.JSONSchema) (list []string) {
 			Format    any
 		}
 	}
-	json.Unmarshal(source, &top) // one of another form has no such properties
+	json.Unmarshal(source, &top) // a schema of another form has no such properties
 	for name, p := range top.Properties {
 		if p.WriteOnly == true || p.Format == "password" {
 			list = append(list, name)
@@ -194,7 +193,7 @@ func secretsOf(s *tool.JSONSchema) (list []string) {
 	return list
 }
 
-// Secrets are the values to hide before the run's first step starts.
+// Secrets returns the values to mask before the run's first step starts.
 func (e *Env) Secrets() (list []string) {
 	for name := range e.All() {
 		if v, ok := e.value(name); ok && e.secret(name) {
@@ -204,8 +203,8 @@ func (e *Env) Secrets() (list []string) {
 	return list
 }
 
-// Problems are everything that is wrong with the environment by its schema:
-// variables without a value first, which words says what they are for, then wrong ones.
+// Problems returns everything that is wrong with the environment according to its schema: missing variables with
+// their descriptions, and invalid ones with the reason.
 func (e *Env) Problems() (missing, bad []string) {
 	if e.whole == nil {
 		return nil, nil
@@ -230,8 +229,8 @@ func (e *Env) Problems() (missing, bad []string) {
 	return missing, bad
 }
 
-// typedVariable is a variable's text as the schema may want it; text that is
-// nothing of the kind stays text, for the schema to refuse.
+// typedVariable parses a variable's text as the type in the schema. Text that does not parse stays text, so that the
+// schema rejects it.
 func typedVariable(kind, text string) any {
 	var v any
 	if kind == "string" || value.DecodeJSON(text, &v) != nil {
@@ -243,7 +242,7 @@ func typedVariable(kind, text string) any {
 	return v
 }
 
-// Hint says how variables are set.
+// Hint says how the user can set variables.
 func (e *Env) Hint() string {
 	if e.file == "" {
 		return "set them in the environment of the program"

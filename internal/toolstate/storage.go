@@ -12,13 +12,12 @@ import (
 	"github.com/flowrun/flowrun/internal/atomicfile"
 )
 
-// storageLimit is how large the storage of one tool may grow, in bytes of JSON.
+// storageLimit is the maximum size of the storage of one tool, in bytes of JSON.
 const storageLimit = 10_000_000
 
-// Storage is what api.storage of a tool keeps from one run to the next: values by
-// keys, in one JSON file. Each method reads the file anew, so that runs at the same time,
-// also of other processes, see what each other writes.
-type Storage struct{ File string } // "" where the engine keeps no state
+// Storage keeps the values of api.storage of a tool from one run to the next: values by key, in one JSON file. Each
+// method reads the file again, so concurrent runs, also in other processes, see each other's changes.
+type Storage struct{ File string } // "" if the engine keeps no state
 
 func (s *Storage) read() (map[string]json.RawMessage, error) {
 	if s.File == "" {
@@ -44,7 +43,7 @@ func parseStorage(file string, text []byte) (map[string]json.RawMessage, error) 
 	return values, nil
 }
 
-// Get is the value of a key, null where there is none.
+// Get returns the value of a key, nil if there is none.
 func (s *Storage) Get(key string) (any, error) {
 	values, err := s.read()
 	if err != nil || values[key] == nil {
@@ -53,13 +52,13 @@ func (s *Storage) Get(key string) (any, error) {
 	return values[key], nil
 }
 
-// Keys are all keys, sorted.
+// Keys returns all keys, sorted.
 func (s *Storage) Keys() ([]string, error) {
 	values, err := s.read()
 	return slices.AppendSeq([]string{}, slices.Values(slices.Sorted(maps.Keys(values)))), err
 }
 
-// Set keeps a value under a key.
+// Set stores a value under a key.
 func (s *Storage) Set(key string, value json.RawMessage) error {
 	return s.update(func(values map[string]json.RawMessage) { values[key] = value })
 }
