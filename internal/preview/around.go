@@ -9,25 +9,23 @@ import (
 	"github.com/flowrun/flowrun/steps"
 )
 
-// Surroundings are what a tool or a step gives to the programs it starts, beside their
-// commands.
+// Surroundings is what a tool or a step provides to the programs it starts, beside their commands.
 type Surroundings struct {
 	Environment []PreviewVariable `json:"environment,omitempty"`
-	EnvFiles    []string          `json:"env_files,omitempty"` // paths of files of variables
-	Input       string            `json:"input,omitempty"`     // what programs read
-	// Runtime is node for a script that runs under Node.js, with everything that the user
-	// may do; "" for others.
+	EnvFiles    []string          `json:"env_files,omitempty"` // paths of env files
+	Input       string            `json:"input,omitempty"`     // standard input of the programs
+	// Runtime is node for a script that runs in Node.js, where it has all rights of the user; "" for others.
 	Runtime string `json:"runtime,omitempty"`
 }
 
-// PreviewVariable is a variable of the environment, secrets masked.
+// PreviewVariable is a variable of the environment. Secrets are masked.
 type PreviewVariable struct {
 	Name     string `json:"name"`
 	Value    string `json:"value"`
-	RunsCode bool   `json:"runs_code,omitempty"` // it makes programs run code, as PATH does
+	RunsCode bool   `json:"runs_code,omitempty"` // it can make programs run code, as PATH does
 }
 
-// surroundings are those of variables, files and input; show writes a template out.
+// surroundings builds Surroundings from variables, env files and input; show renders a template.
 func surroundings(vars []steps.EnvVar, files []steps.EnvFile, input *expr.Template, show func(*expr.Template) string) (s Surroundings) {
 	for _, v := range vars {
 		s.Environment = append(s.Environment, PreviewVariable{v.Name, show(v.Value), codeenv.RunsCode(v.Name)})
@@ -41,7 +39,7 @@ func surroundings(vars []steps.EnvVar, files []steps.EnvFile, input *expr.Templa
 	return s
 }
 
-// around are the surroundings of a step.
+// around returns the Surroundings of a step.
 func around(s *plan.Step, show func(*expr.Template) string) (around Surroundings) {
 	if base := s.BaseCommand(); base != nil {
 		around = surroundings(base.Env, base.EnvFiles, base.Input, show)
@@ -52,7 +50,7 @@ func around(s *plan.Step, show func(*expr.Template) string) (around Surroundings
 	return around
 }
 
-// source says where the value of a secret comes from.
+// source describes the source of a secret's value.
 func source(s plan.SecretSource, show func(*expr.Template) string) string {
 	switch {
 	case s.Env != "":
@@ -63,7 +61,7 @@ func source(s plan.SecretSource, show func(*expr.Template) string) string {
 	return s.Name + " from the command " + show(s.Argv)
 }
 
-// notified are the commands and addresses of the definition's notify.
+// notified returns the commands and addresses of the definition's notify.
 func notified(p *plan.Plan, mask func(string) string) (list []string) {
 	for _, n := range p.Definition.Notify {
 		if at := cmp.Or(n.Command, n.Webhook); at != nil {

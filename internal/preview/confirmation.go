@@ -9,8 +9,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Confirm works out what a person is shown who is asked about a call. The error is why the
-// call would fail, where a tool written in Go can tell.
+// Confirm computes what a person sees who is asked to approve a call. The error says why the call would fail, if a
+// tool written in Go can know that.
 func Confirm(ctx context.Context, params *call.Params) (*gostep.Confirmation, error) {
 	c := &gostep.Confirmation{Title: Describe(ctx, params)}
 	g := goTool(params.Plan)
@@ -27,9 +27,9 @@ func Confirm(ctx context.Context, params *call.Params) (*gostep.Confirmation, er
 	return masked(ctx, params, more), nil
 }
 
-// masked is a confirmation with the secrets of the call replaced.
+// masked returns a confirmation with the secrets of the call masked.
 func masked(ctx context.Context, params *call.Params, c *gostep.Confirmation) *gostep.Confirmation {
-	_, m, _ := look(ctx, params) // it collects the secrets; what else is wrong the run tells
+	_, m, _ := look(ctx, params) // only to collect the secrets; the run reports other problems
 	hidden := &gostep.Confirmation{Title: m.String(c.Title), Text: m.String(c.Text)}
 	if c.Diff != nil {
 		hidden.Diff = gostep.MaskDiff(c.Diff, m)
@@ -37,7 +37,7 @@ func masked(ctx context.Context, params *call.Params, c *gostep.Confirmation) *g
 	return hidden
 }
 
-// goTool is what the plan's tool is in Go; nil where it is written otherwise.
+// goTool returns the Go implementation of the plan's tool; nil if it is not written in Go.
 func goTool(p *plan.Plan) *gostep.GoTool {
 	d := p.Definition
 	if !d.Single {

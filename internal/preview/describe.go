@@ -14,10 +14,10 @@ import (
 	"github.com/flowrun/flowrun/internal/value"
 )
 
-// maxValue bounds one parameter in such a sentence.
+// maxValue limits the length of one parameter in a description.
 const maxValue = 60
 
-// Describe says in one sentence what a call will do. Secrets are masked.
+// Describe returns one sentence that says what a call will do. Secrets are masked.
 func Describe(ctx context.Context, params *call.Params) string {
 	p := params.Plan
 	v, mask, err := look(ctx, params)
@@ -26,17 +26,17 @@ func Describe(ctx context.Context, params *call.Params) string {
 			return value.OneLine(mask.String(text), gostep.MaxDescribed)
 		}
 	}
-	if err != nil { // a variable is missing, say; the run will tell
+	if err != nil { // for example a missing variable; the run reports it
 		return value.OneLine(announced(p), gostep.MaxDescribed)
 	}
-	// What a discovered tool is given stands on its standard input, and not in the command.
+	// A discovered tool gets its parameters on standard input, so its command does not show them.
 	if d := p.Definition; d.Single && len(v.Steps) == 1 && p.Steps[0].Command != nil && !p.CallsProgram() {
 		return "Runs: " + value.OneLine(v.Steps[0].Command, gostep.MaxDescribed-len("Runs: "))
 	}
 	return value.OneLine(announced(p)+inParentheses(v, len(p.Steps)), gostep.MaxDescribed)
 }
 
-// announced is the tool and what it is for.
+// announced returns the name of the tool and its description.
 func announced(p *plan.Plan) string {
 	if d := p.Definition.Description; d != "" {
 		return p.Name() + ": " + strings.TrimRight(strings.TrimSpace(d), ".")
@@ -44,8 +44,7 @@ func announced(p *plan.Plan) string {
 	return p.Name()
 }
 
-// inParentheses are the parameters in words, and how many steps there are where they are
-// several.
+// inParentheses returns the parameters in words, and the number of steps if there is more than one.
 func inParentheses(v *Preview, steps int) string {
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(v.Params)) {
@@ -61,7 +60,7 @@ func inParentheses(v *Preview, steps int) string {
 	return " (" + text + ")"
 }
 
-// inWords is a value as text; what is no scalar as JSON.
+// inWords returns a value as text, lists and objects as JSON.
 func inWords(v any) string {
 	switch v.(type) {
 	case []any, map[string]any:

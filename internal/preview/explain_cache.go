@@ -15,47 +15,47 @@ import (
 	"github.com/flowrun/flowrun/internal/resultcache"
 )
 
-// CacheVerdict is what would become of a step's kept result.
+// CacheVerdict says whether a stored result of a step would be reused.
 type CacheVerdict string
 
 // The verdicts.
 const (
-	CacheReused  CacheVerdict = "reused"  // it would be used
+	CacheReused  CacheVerdict = "reused"  // the stored result would be used
 	CacheRuns    CacheVerdict = "runs"    // the step would run
-	CacheUnknown CacheVerdict = "unknown" // nothing that is known now has changed, but not all is
+	CacheUnknown CacheVerdict = "unknown" // nothing known so far has changed, but not everything can be known before the run
 )
 
 // CacheReason is one reason why a step would run.
 type CacheReason struct {
-	Kind    string `json:"kind"`           // input, command, variable, ...; none and ttl say what they mean
-	Name    string `json:"name,omitempty"` // of the input, the variable
+	Kind    string `json:"kind"`           // input, command, variable, ...; none: no result is stored; ttl: it is too old
+	Name    string `json:"name,omitempty"` // of the input or variable
 	Change  string `json:"change,omitempty"`
 	Message string `json:"message"` // in words
 }
 
-// CacheExplanation says whether a kept result of a step would be reused now, and if
-// not, why. It holds no secrets. Its JSON form is flowrun/explain-cache.v1.
+// CacheExplanation says whether a stored result of a step would be reused now, and if not, why. It holds no secrets.
+// Its JSON form is flowrun/explain-cache.v1.
 type CacheExplanation struct {
 	Schema  string        `json:"schema"`
 	Tool    string        `json:"tool"`
 	Step    string        `json:"step"`
 	Verdict CacheVerdict  `json:"verdict"`
-	Reasons []CacheReason `json:"reasons"`       // the most telling first
-	Unknown []string      `json:"unknown"`       // in words, what is known only in a run
-	Kept    time.Time     `json:"kept,omitzero"` // when the result that was compared with was kept
+	Reasons []CacheReason `json:"reasons"`       // the most informative first
+	Unknown []string      `json:"unknown"`       // in words, what only a run can know
+	Kept    time.Time     `json:"kept,omitzero"` // when the compared result was stored
 }
 
-// ExplainCacheSchema names the JSON form of a CacheExplanation.
+// ExplainCacheSchema is the name of the JSON form of a CacheExplanation.
 const ExplainCacheSchema = "flowrun/explain-cache.v1"
 
-// NotCachedError says that a step has no cache to explain.
+// NotCachedError reports that a step has no cache to explain.
 type NotCachedError struct{ Tool, Step, Hint string }
 
 func (e *NotCachedError) Error() string {
 	return fmt.Sprintf("step %s of tool %s has no cache; %s", e.Step, e.Tool, e.Hint)
 }
 
-// ExplainCache compares what a step depends on now with its result in the cache in dir.
+// ExplainCache compares what a step depends on now with its stored result in the cache in dir.
 func ExplainCache(ctx context.Context, params *call.Params, path, dir string) (*CacheExplanation, error) {
 	p := params.Plan
 	s, a, err := foresee(ctx, params.Preview(), dag.ID(path))
@@ -88,7 +88,7 @@ func ExplainCache(ctx context.Context, params *call.Params, path, dir string) (*
 	return x, x.compare(s, resultcache.Identity(s, store, a, dag.ID(path)), store.Key(on.Components), on.Components)
 }
 
-// foresee finds a step, and the arguments it would have as far as they are known.
+// foresee finds a step, and the frame it would run with, as far as that is known before the run.
 func foresee(ctx context.Context, a *call.Frame, path dag.ID) (*plan.Step, *call.Frame, error) {
 	if err := errors.Join(a.OpenEnvironment(ctx), a.FindDir()); err != nil {
 		return nil, nil, a.WithoutSecrets(err)
@@ -96,8 +96,8 @@ func foresee(ctx context.Context, a *call.Frame, path dag.ID) (*plan.Step, *call
 	return reach(ctx, a.Plan, a, path)
 }
 
-// reach is foresee where the arguments are known: it goes into the item that the path
-// names, a group, or the tool that the step uses.
+// reach is foresee for a frame that is already prepared: it follows the path into an item, a group, or the tool that
+// a step uses.
 func reach(ctx context.Context, p *plan.Plan, a *call.Frame, path dag.ID) (*plan.Step, *call.Frame, error) {
 	name, key, rest := path.Split()
 	s := p.ByName[name]
@@ -121,13 +121,13 @@ func reach(ctx context.Context, p *plan.Plan, a *call.Frame, path dag.ID) (*plan
 	if err != nil {
 		return nil, nil, a.WithoutSecrets(fmt.Errorf("cannot compute the parameters of step %s: %w", name, err))
 	}
-	// What is not known was bound to the reference as it is written.
+	// Unknown parameters were bound to the text of their references, so they are removed here.
 	inner := bound.Without(unknown).PreviewInside(a, len(unknown) > 0)
 	return foresee(ctx, inner, rest)
 }
 
-// anItem is what to write in place of a path that names a loop where it should name one
-// of its items; "" where it does not, or where there is no such step.
+// anItem returns a hint for a path that names a loop instead of one of its items; "" for other paths, or if there is
+// no such step.
 func anItem(p *plan.Plan, path dag.ID) string {
 	if _, s := p.Find(path); s == nil {
 		return ""
@@ -141,7 +141,7 @@ func anItem(p *plan.Plan, path dag.ID) string {
 	return ""
 }
 
-// compare holds the components of now against the kept results.
+// compare compares the current components with those of the stored results.
 func (x *CacheExplanation) compare(s *plan.Step, kept *cache.Step, key string, now []cache.Component) error {
 	for _, c := range now {
 		if c.Hash == "" {
@@ -181,7 +181,7 @@ func (x *CacheExplanation) reason(r CacheReason) {
 	x.Reasons = append(x.Reasons, r)
 }
 
-// unknownWord says what a component is about whose value is not known.
+// unknownWord describes a component whose value is not known.
 func unknownWord(c cache.Component) string {
 	switch c.Kind {
 	case cache.Command:

@@ -22,17 +22,17 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Preview is what a run would do, as far as that is known before it starts.
+// Preview describes what a run would do, as far as that is known before it starts.
 type Preview struct {
 	Schema string               `json:"schema"` // flowrun/plan.v1
 	Tool   string               `json:"tool"`
-	Params map[string]any       `json:"params"`          // secrets masked
-	Steps  []PreviewStep        `json:"steps"`           // in plan order, nested ones after the step that holds them
-	Tools  []PreviewTool        `json:"tools"`           // the tool and, by step, those it uses
-	Needs  []history.LockDemand `json:"needs,omitempty"` // what the run takes at its start, and waits for
+	Params map[string]any       `json:"params"`          // secrets are masked
+	Steps  []PreviewStep        `json:"steps"`           // in plan order, nested ones after the step that contains them
+	Tools  []PreviewTool        `json:"tools"`           // the tool itself and those it uses, by step
+	Needs  []history.LockDemand `json:"needs,omitempty"` // the locks that the run takes at its start
 }
 
-// Permissions are those that the tools ask for, each once, where they really lead.
+// Permissions returns the permissions that the tools ask for, each once, with real paths.
 func (p *Preview) Permissions() []string {
 	var list []string
 	for _, t := range p.Tools {
@@ -45,10 +45,9 @@ func (p *Preview) Permissions() []string {
 	return list
 }
 
-// PreviewTool is a tool in a Preview: what it asks for, and what it does beside its
-// steps.
+// PreviewTool is a tool in a Preview: what it asks for, and what it does beside its steps.
 type PreviewTool struct {
-	Step          string                  `json:"step,omitempty"` // the path of the step that uses it; "" for the tool itself
+	Step          string                  `json:"step,omitempty"` // path of the step that uses it; "" for the tool itself
 	Name          string                  `json:"name"`
 	File          string                  `json:"file,omitempty"`
 	Scope         tool.Scope              `json:"scope,omitempty"`
@@ -56,38 +55,37 @@ type PreviewTool struct {
 	Privilege     string                  `json:"execution_privilege,omitempty"`
 	Permissions   []permission.Permission `json:"permissions,omitempty"`
 	Justification string                  `json:"justification,omitempty"`
-	Secrets       []string                `json:"secrets,omitempty"`        // commands that secrets are taken from
-	Sources       []string                `json:"secret_sources,omitempty"` // of every secret: variables, files, commands
+	Secrets       []string                `json:"secrets,omitempty"`        // commands that provide secrets
+	Sources       []string                `json:"secret_sources,omitempty"` // sources of all secrets: variables, files, commands
 	Cleanup       []string                `json:"cleanup,omitempty"`        // commands that run after everything else
-	Notify        []string                `json:"notify,omitempty"`         // commands and addresses that are told how the run ends
+	Notify        []string                `json:"notify,omitempty"`         // commands and addresses that are notified of the run's end
 	Surroundings
 }
 
-// PreviewStep is one step of a Preview. Steps of one wave can run at the same
-// time.
+// PreviewStep is one step of a Preview. Steps of the same wave can run at the same time.
 type PreviewStep struct {
 	ID        string       `json:"id"`
 	Wave      int          `json:"wave"` // counts from 1, within its tool
 	After     []string     `json:"after,omitempty"`
 	Kind      string       `json:"kind"`
-	Command   string       `json:"command"`            // resolved; {step.output} where not known yet
-	Loop      string       `json:"loop,omitempty"`     // what it runs for: how many items, or what they are made of
-	Fallback  string       `json:"fallback,omitempty"` // command that runs after the last failed try
+	Command   string       `json:"command"`            // resolved; {step.output} if not known yet
+	Loop      string       `json:"loop,omitempty"`     // number of items, or the text that gives the items
+	Fallback  string       `json:"fallback,omitempty"` // command that runs after the last failed attempt
 	Handler   string       `json:"handler,omitempty"`  // when it runs: on-failure, or on-failure of STEP
 	Condition string       `json:"condition,omitempty"`
 	Verdict   expr.Verdict `json:"verdict"` // of the condition
 	Why       string       `json:"why,omitempty"`
-	Problem   string       `json:"problem,omitempty"` // what would make the step fail before it starts
+	Problem   string       `json:"problem,omitempty"` // reason why the step would fail before it starts
 	Surroundings
 }
 
-// Of works out what a call with these parameters would run.
+// Of computes what a call with these parameters would run.
 func Of(ctx context.Context, params *call.Params) (*Preview, error) {
 	v, _, err := look(ctx, params)
 	return v, err
 }
 
-// look is Of with the mask, which has learned what of the call is secret, also with an error.
+// look is Of that also returns the mask with the secrets of the call, even if there is an error.
 func look(ctx context.Context, params *call.Params) (*Preview, *steps.Mask, error) {
 	a := params.Preview()
 	mask := a.Session().Mask()
@@ -106,7 +104,7 @@ func look(ctx context.Context, params *call.Params) (*Preview, *steps.Mask, erro
 }
 
 type previewer struct {
-	ctx context.Context // nothing more is worked out once it is done
+	ctx context.Context // stops the preview when it is done
 	out *Preview
 }
 
@@ -141,7 +139,7 @@ func (v *previewer) tool(p *plan.Plan, a *call.Frame, prefix string) {
 	}
 }
 
-// about tells of the tool itself; a is nil where its parameters are not known.
+// about adds the tool itself; a is nil if its parameters are not known.
 func (v *previewer) about(p *plan.Plan, a *call.Frame, prefix string) {
 	def := p.Definition
 	t := PreviewTool{Step: strings.TrimSuffix(prefix, "/"), Name: def.Name, File: def.File, Scope: def.Scope, Tags: def.Tags,
@@ -170,8 +168,8 @@ func (v *previewer) about(p *plan.Plan, a *call.Frame, prefix string) {
 	v.out.Tools = append(v.out.Tools, t)
 }
 
-// unbound tells of a nested tool whose parameters are not known before the run: its
-// commands as they are written.
+// unbound adds the steps of a nested tool whose parameters are not known before the run, with commands as they are
+// written.
 func (v *previewer) unbound(p *plan.Plan, prefix string, mask func(string) string) {
 	if !p.Group {
 		v.about(p, nil, prefix)
@@ -203,8 +201,8 @@ func (v *previewer) unbound(p *plan.Plan, prefix string, mask func(string) strin
 	}
 }
 
-// told is what a step without a command does, in words; a is nil where the parameters are
-// not known. What a step in Go says is not masked.
+// told describes in words what a step without a command does; a is nil if the parameters are not known. The
+// description of a step in Go is not masked.
 func told(s *plan.Step, a *call.Frame, show func(*expr.Template) string) string {
 	switch r := s.Runner.(type) {
 	case interface {
@@ -217,7 +215,7 @@ func told(s *plan.Step, a *call.Frame, show func(*expr.Template) string) string 
 	return "(Go function)"
 }
 
-// nothingKnown is a scope in which every reference stays as it is written.
+// nothingKnown is a scope without values, in which every reference is shown as it is written.
 type nothingKnown struct{}
 
 func (nothingKnown) Lookup(expr.Ref) (expr.Value, error) { return expr.Value{}, expr.ErrUnknown }
@@ -249,14 +247,13 @@ func (v *previewer) condition(s *plan.Step, a *call.Frame, step *PreviewStep) {
 	step.Why = mask.String(step.Why)
 }
 
-// foreseeCondition is what is known of the step's condition. One that asks how other steps
-// ended, or whether the run was cancelled, is known where the answer does not
-// matter.
+// foreseeCondition evaluates the step's condition before the run. A condition on the outcome of other steps, or on
+// cancellation, has a verdict only if all outcomes lead to the same one.
 func foreseeCondition(s *plan.Step, a *call.Frame) (expr.Verdict, string) {
 	verdict, why := s.When.Explain(call.Scope{Frame: a}, expr.Status{Ahead: true})
 	for _, st := range []expr.Status{{Cancelled: true}, {Tainted: true}, {Tainted: true, Cancelled: true}} {
 		if st.Tainted && len(s.After) == 0 {
-			break // nothing before it can fail
+			break // no earlier step can fail
 		}
 		if other, _ := s.When.Explain(call.Scope{Frame: a}, st); other != verdict {
 			return expr.NotYet, "it depends on the results of earlier steps"
@@ -265,8 +262,7 @@ func foreseeCondition(s *plan.Step, a *call.Frame) (expr.Verdict, string) {
 	return verdict, why
 }
 
-// body resolves what the step runs; for use-tool it answers the nested tool's
-// arguments as far as they are known.
+// body resolves what the step runs. For use-tool it returns the nested tool's frame as far as that is known.
 func (v *previewer) body(s *plan.Step, a *call.Frame, step *PreviewStep) *call.Frame {
 	mask := a.Session().Mask().String
 	if cmd, ok := s.Policy.Fallback.(*steps.Command); ok {
@@ -317,8 +313,7 @@ func (v *previewer) nested(s *plan.Step, a *call.Frame, step *PreviewStep, mask 
 	return inner
 }
 
-// foreseenProblem is what is wrong with the parameters of the nested tool, whatever the
-// unknown ones turn out to be.
+// foreseenProblem returns the problems with the parameters of the nested tool that do not depend on unknown values.
 func foreseenProblem(s *plan.Step, err error, unknown []string) string {
 	var bad *value.ParamsError
 	if !errors.As(err, &bad) {
@@ -334,8 +329,8 @@ func foreseenProblem(s *plan.Step, err error, unknown []string) string {
 	return strings.ReplaceAll(sure.Error(), "\n", "; ")
 }
 
-// foreseenWith is what with gives to the nested tool as far as that is known before
-// the run; in the place of a value that is not stands the reference.
+// foreseenWith returns the values that with passes to the nested tool, as far as they are known before the run. An
+// unknown value is replaced by the text of its reference.
 func foreseenWith(s *plan.Step, a *call.Frame) (raw map[string]call.Given, unknown []string) {
 	raw = map[string]call.Given{}
 	for _, w := range s.With {
@@ -353,7 +348,7 @@ func foreseenWith(s *plan.Step, a *call.Frame) (raw map[string]call.Given, unkno
 	return raw, unknown
 }
 
-// writtenWith is a with value as the author wrote it.
+// writtenWith returns a with value as the author wrote it.
 func writtenWith(s *plan.Step, param string) string {
 	for _, e := range s.Def.Body.(*tool.ToolUse).With {
 		if e.Key == param {
@@ -363,7 +358,7 @@ func writtenWith(s *plan.Step, param string) string {
 	return ""
 }
 
-// foreseeConfinement says what of a command's security could not be kept here.
+// foreseeConfinement returns which security settings of a command cannot be enforced on this machine, "" if all can.
 func foreseeConfinement(a *call.Frame) string {
 	var why []string
 	for _, err := range a.Confine.Check(supervisor.Enabled(), a.RunEnv.Env) {
