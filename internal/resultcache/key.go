@@ -18,8 +18,8 @@ import (
 	"github.com/flowrun/flowrun/steps"
 )
 
-// dependence is all that a step's result depends on, and nothing that differs from
-// try to try or run to run.
+// dependence is everything that a step's result depends on, and nothing that differs from attempt to attempt or from
+// run to run.
 type dependence struct {
 	Components []cache.Component
 	dir        string
@@ -27,8 +27,8 @@ type dependence struct {
 	outputs    []string
 }
 
-// depender works a dependence out. What mentions a step's result is not known outside
-// of a run: its component has no hash.
+// depender computes a dependence. A component that refers to a step's result is not known outside of a run: it has no
+// hash.
 type depender struct {
 	dependence
 	store *cache.Store
@@ -36,12 +36,12 @@ type depender struct {
 	args  *call.Frame
 	view  dag.View
 	scope expr.Scope
-	// What cannot be known: the directory, or which files.
+	// Set if the directory, or the files, cannot be known.
 	noDir, noInputs, noOutputs bool
 }
 
-// Depends works out what the step's result depends on. Errors: a value that is
-// refused, a *cache.PatternError, a *cache.InputError, that of ctx.
+// Depends computes what the step's result depends on. Errors: an invalid value, a *cache.PatternError, a
+// *cache.InputError, the error of ctx.
 func Depends(ctx context.Context, s *plan.Step, store *cache.Store, a *call.Frame, v dag.View) (*dependence, error) {
 	d := &depender{store: store, step: s, args: a, view: v, scope: a.Scope(v)}
 	d.add(cache.Format, "", strconv.Itoa(cache.Version), runtime.GOOS, runtime.GOARCH)
@@ -53,7 +53,7 @@ func Depends(ctx context.Context, s *plan.Step, store *cache.Store, a *call.Fram
 	if err := d.files(ctx); err != nil {
 		return nil, err
 	}
-	for i := range d.Components { // for people; the hashes have the names as they are
+	for i := range d.Components { // names are for people and masked; the hashes contain the real names
 		d.Components[i].Name = a.Session().Mask().String(d.Components[i].Name)
 	}
 	return &d.dependence, nil
@@ -67,7 +67,7 @@ func (d *depender) unknown(k cache.Kind, name string) {
 	d.Components = append(d.Components, cache.Component{Kind: k, Name: name})
 }
 
-// addIf adds a component, or that it is not known.
+// addIf adds a component, without a hash if its value is unknown.
 func (d *depender) addIf(unknown bool, k cache.Kind, name string, value ...string) {
 	if unknown {
 		d.unknown(k, name)
@@ -76,8 +76,7 @@ func (d *depender) addIf(unknown bool, k cache.Kind, name string, value ...strin
 	d.add(k, name, value...)
 }
 
-// patterns renders the patterns of files. Outputs count: what is kept follows from
-// them.
+// patterns renders the patterns of files. The outputs are components too, because they decide what is stored.
 func (d *depender) patterns() (err error) {
 	if d.outputs, d.noOutputs, err = d.render(d.step.Cache.Outputs); err != nil {
 		return fmt.Errorf("invalid cache.outputs: %w", err)
@@ -94,8 +93,7 @@ func (d *depender) patterns() (err error) {
 	return nil
 }
 
-// render renders patterns. One that comes out empty, as for a parameter that was not
-// given, names nothing.
+// render renders patterns. An empty one, for example from a parameter that was not given, is ignored.
 func (d *depender) render(texts []*expr.Template) (list []string, unknown bool, err error) {
 	for _, t := range texts {
 		text, err := t.Text(d.scope)
@@ -130,8 +128,7 @@ func (d *depender) work() error {
 	return nil
 }
 
-// renderError is what keeps the step's command from being resolved: the step fails
-// with it when it runs.
+// renderError reports that the step's command could not be resolved. The step fails with this error when it runs.
 type renderError struct{ error }
 
 func (d *depender) definition(f *steps.Fingerprint) {
@@ -145,8 +142,8 @@ func (d *depender) definition(f *steps.Fingerprint) {
 	}
 }
 
-// function adds what a step in Go depends on: its parameters. What its code does
-// cannot be seen; key is there for that.
+// function adds what a step in Go depends on: its parameters. Changes in its code cannot be detected; authors use key
+// for that.
 func (d *depender) function() error {
 	a := d.args
 	d.dir = a.Dir()
@@ -169,8 +166,7 @@ func (d *depender) function() error {
 	return nil
 }
 
-// named adds the inherited variables that the author named. One that the definition
-// sets is there already.
+// named adds the inherited variables that the author lists. A variable that the definition sets is already there.
 func (d *depender) named() error {
 	for _, name := range d.step.Cache.Env {
 		if slices.ContainsFunc(d.Components, func(c cache.Component) bool { return c.Kind == cache.Variable && c.Name == name }) {
@@ -194,7 +190,7 @@ func (d *depender) key() error {
 	return nil
 }
 
-// files adds the input files, where it is known which they are.
+// files adds the input files, if their patterns are known.
 func (d *depender) files(ctx context.Context) error {
 	if !d.noDir {
 		if err := cache.CheckOutputs(d.dir, d.outputs); err != nil {
@@ -215,8 +211,8 @@ func (d *depender) files(ctx context.Context) error {
 	return err
 }
 
-// Identity is what is kept of the step with that path: of this definition, in
-// whatever run and try.
+// Identity returns the cache folder of the step with that path in this definition, the same for every run and
+// attempt.
 func Identity(s *plan.Step, store *cache.Store, a *call.Frame, path dag.ID) *cache.Step {
 	file := a.Plan.Definition.File
 	if full, err := filepath.Abs(file); err == nil && file != "" {

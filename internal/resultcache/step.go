@@ -20,11 +20,11 @@ import (
 // ReasonCache is the reason of a reused step whose result came from the cache.
 const ReasonCache = "cache"
 
-// Step runs a step whose result is kept, and reused where nothing it depends on
-// has changed. That results cannot be kept or read costs time, never the step.
+// Step runs a step with a cache: its result is stored, and reused if nothing it depends on has changed. Errors of the
+// cache cost time but never fail the step.
 type Step struct{ *plan.Step }
 
-// Around is the command whose result is kept, nil for none.
+// Around returns the command of the step inside, nil for none.
 func (c Step) Around() *steps.Command { return plan.CommandOf(c.Runner) }
 
 // Run implements dag.Runner.
@@ -42,7 +42,7 @@ func (c Step) Run(ctx context.Context, attempt *dag.Call) (dag.Result, error) {
 	var broken *renderError
 	k.on, err = Depends(ctx, c.Step, k.store, a, attempt.View)
 	switch {
-	case errors.As(err, &broken): // the step says it
+	case errors.As(err, &broken): // the step reports the error
 		return c.Runner.Run(ctx, attempt)
 	case err != nil:
 		return dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonInput, Permanent: true,
@@ -62,7 +62,7 @@ func (c Step) Run(ctx context.Context, attempt *dag.Call) (dag.Result, error) {
 	return res, err
 }
 
-// keeper keeps and finds the results of one step in one try.
+// keeper stores and finds the result of one attempt of a step.
 type keeper struct {
 	*plan.Step
 	args  *call.Frame
@@ -72,13 +72,13 @@ type keeper struct {
 	on    *dependence
 }
 
-// tell says why there is no use of the cache. People can do without it.
+// tell warns that the cache could not be used.
 func (k *keeper) tell(what string, err error) {
 	k.args.Session().Notify(steps.Notice{Code: steps.NoticeNotCached, Step: k.call.Path,
 		Message: k.args.Session().Mask().String(fmt.Sprintf("the result of step %s was %s: %v", k.call.Path, what, err))})
 }
 
-// reuse is the kept result, where there is one that holds.
+// reuse returns the stored result, if there is a valid one.
 func (k *keeper) reuse(ctx context.Context) (dag.Result, bool) {
 	entry, err := k.step.Find(k.store.Key(k.on.Components))
 	if err != nil || k.expired(entry) {
@@ -93,7 +93,7 @@ func (k *keeper) reuse(ctx context.Context) (dag.Result, bool) {
 		res, err = k.result(entry, stdout, stderr)
 	}
 	if err != nil {
-		if ctx.Err() == nil && !errors.Is(err, cache.ErrDamaged) { // a damaged one is replaced
+		if ctx.Err() == nil && !errors.Is(err, cache.ErrDamaged) { // a damaged result is replaced without a warning
 			k.tell("not reused", err)
 		}
 		return dag.Result{}, false
@@ -107,7 +107,7 @@ func (k *keeper) expired(e *cache.Entry) bool {
 	return k.Cache.TTL > 0 && time.Since(e.Created) > k.Cache.TTL
 }
 
-// result is what the step printed, in this run.
+// result rebuilds the step's result in this run from what it printed.
 func (k *keeper) result(e *cache.Entry, stdout, stderr string) (res dag.Result, err error) {
 	if k.Command != nil {
 		return k.Command.Reuse(k.call, stdout, stderr)
@@ -141,13 +141,13 @@ func (k *keeper) holdsNoSecret(file string) error {
 	return k.refuse(f)
 }
 
-// What keeps a result from being kept.
+// Reasons why a result is not stored.
 var (
 	errSecret    = errors.New("it contains a secret")
 	errTruncated = errors.New("its output is longer than the step's buffer-limit; raise the limit")
 )
 
-// refuse looks for secrets.
+// refuse returns errSecret if the text contains a secret.
 func (k *keeper) refuse(r io.Reader) error {
 	secret, err := k.args.Session().Mask().Holds(r)
 	if err == nil && secret {
@@ -156,7 +156,7 @@ func (k *keeper) refuse(r io.Reader) error {
 	return err
 }
 
-// keep keeps a result, or tells why it does not.
+// keep stores a result, or warns why it could not.
 func (k *keeper) keep(ctx context.Context, res *dag.Result) {
 	if err := k.kept(ctx, res); err != nil && ctx.Err() == nil {
 		k.tell("not cached", err)
