@@ -17,20 +17,19 @@ import (
 	"github.com/flowrun/flowrun/steps"
 )
 
-// Answer is what one try of a step does. The zero Answer ends at once, prints
-// nothing and succeeds.
+// Answer is what one attempt of a step does. The zero Answer ends at once, prints nothing and succeeds.
 type Answer struct {
 	Takes  time.Duration // on the run's clock
 	Stdout string
 	Stderr string
-	Exit   int  // exit code; other than 0 the try fails
+	Exit   int  // exit code; any other than 0 fails the attempt
 	Hangs  bool // it ends only when it is stopped, by a timeout or a cancel
-	// Do, where set, is called when the try begins, before Takes: to look at what was
-	// asked, or to cancel the run in the middle of it.
+	// Do, if set, is called when the attempt begins, before Takes: to inspect the Call, or to cancel the run at that
+	// point.
 	Do func(Call)
 }
 
-// Call is one try of a step, as it was asked for.
+// Call is one attempt of a step, as the engine requested it.
 type Call struct {
 	Step    string        // path, such as setup/clone or test[3]
 	Attempt int           // counts from 1
@@ -38,8 +37,7 @@ type Call struct {
 	Command string        // the command as it would have run, secrets masked; the text of a script; "" for a step written in Go
 }
 
-// Script is what the steps of a tool answer. Make one with New; it is not to be
-// changed once Run has been called.
+// Script defines the answers of a tool's steps. Create one with New; do not change it after calling Run.
 type Script struct {
 	rules []rule
 }
@@ -49,33 +47,32 @@ type rule struct {
 	answers []Answer
 }
 
-// New makes a Script that knows no step.
+// New returns a Script without answers.
 func New() *Script { return &Script{} }
 
-// On says what a step answers: the first answer on its first try, the second on its
-// second, the last one from then on; no answers are one zero Answer. A step is named
-// by its path without the numbers of tries; * stands for any text without a slash
-// (path.Match), so test[*] are all items of a loop. The rule that was given last
-// counts.
+// On sets the answers of a step: the first one for its first attempt, the second for its second, the last one for all
+// further attempts; without answers it is one zero Answer. Name the step by its path without attempt numbers. *
+// matches any text without a slash (path.Match), so test[*] matches all items of a loop. If several rules match, the
+// last one applies.
 func (s *Script) On(step string, answers ...Answer) *Script {
 	if len(answers) == 0 {
 		answers = []Answer{{}}
 	}
-	// In a path's brackets a pattern of path.Match would see a class of characters.
+	// In path.Match, brackets would be a character class.
 	pattern := strings.NewReplacer("[", `\[`, "]", `\]`).Replace(step)
 	s.rules = append(s.rules, rule{pattern, answers})
 	return s
 }
 
-// Run is what came of a run, and what it asked for.
+// Run is the result of a run, with what it requested.
 type Run struct {
 	*flowrun.Result
-	Calls  []Call        // in the order in which the tries began
+	Calls  []Call        // in the order in which the attempts began
 	Took   time.Duration // on the run's clock
 	Events []dag.Event
 }
 
-// Of are the calls of one step, by its path without the numbers of tries.
+// Of returns the calls of one step, by its path without attempt numbers.
 func (r *Run) Of(step string) []Call {
 	var list []Call
 	for _, c := range r.Calls {
@@ -86,7 +83,7 @@ func (r *Run) Of(step string) []Call {
 	return list
 }
 
-// Order are the paths of the steps that began, each once, in that order.
+// Order returns the paths of the steps that began, each once, in that order.
 func (r *Run) Order() []string {
 	var list []string
 	seen := map[string]bool{}
@@ -99,7 +96,7 @@ func (r *Run) Order() []string {
 	return list
 }
 
-// Option changes how Run runs a plan.
+// Option changes how Script.Run runs a plan.
 type Option func(*options)
 
 type options struct {
@@ -108,19 +105,18 @@ type options struct {
 	engine   func(*flowrun.Config)
 }
 
-// Parallel bounds how many steps run at once; 8 otherwise, whatever the machine.
+// Parallel limits how many steps run at once. The default is 8, on every machine.
 func Parallel(n int) Option { return func(o *options) { o.parallel = n } }
 
-// CancelAfter cancels the run at that moment of its clock, as Ctrl-C does.
+// CancelAfter cancels the run at that time on its clock, as Ctrl-C does.
 func CancelAfter(d time.Duration) Option { return func(o *options) { o.cancel = d } }
 
-// Config lets f change the engine's configuration, to add a store or a sink.
+// Config calls f to change the engine's configuration, for example to add a store or a sink.
 func Config(f func(*flowrun.Config)) Option { return func(o *options) { o.engine = f } }
 
-// Run runs the plan with the script's answers. It fails the test at once when the
-// engine cannot do its job or the parameters are refused, and marks it as failed when
-// a step is not in the script; a run that failed is for the test to judge. It must
-// not be called in a bubble of testing/synctest: it makes its own.
+// Run runs the plan with the script's answers. It ends the test if the engine cannot do its work or the parameters
+// are invalid, and marks it as failed if a step is not in the script; whether a failed run is an error is for the
+// test to decide. Do not call it in a bubble of testing/synctest: it creates its own.
 func (s *Script) Run(t *testing.T, p *flowrun.Plan, params map[string]any, opts ...Option) *Run {
 	t.Helper()
 	o := options{parallel: 8}
@@ -138,7 +134,7 @@ func (s *Script) Run(t *testing.T, p *flowrun.Plan, params map[string]any, opts 
 
 func (s *Script) run(t *testing.T, p *flowrun.Plan, params map[string]any, o options, r *Run) (err error) {
 	config := flowrun.Config{Parallel: o.parallel}
-	if len(p.LockDemands()) > 0 { // nobody else is in its line
+	if len(p.LockDemands()) > 0 { // no other run is in the queue
 		config.Store = flowrun.NewMemory()
 	}
 	if o.engine != nil {
@@ -161,7 +157,7 @@ func (s *Script) run(t *testing.T, p *flowrun.Plan, params map[string]any, o opt
 	return err
 }
 
-// actor plays the steps of one run.
+// actor answers for the steps of one run.
 type actor struct {
 	script *Script
 	t      *testing.T
@@ -194,12 +190,12 @@ func (a *actor) act(ctx context.Context, c *dag.Call, hands dag.Runner) (dag.Res
 		answer.Do(call)
 	}
 	if !wait(ctx, answer) {
-		return dag.Result{Status: dag.Failed, ExitCode: dag.ExitCancelled}, nil // the kernel says why
+		return dag.Result{Status: dag.Failed, ExitCode: dag.ExitCancelled}, nil // the engine reports the reason
 	}
 	return result(f.Session(), c, answer)
 }
 
-// answer is what the script says about a try.
+// answer returns the script's answer for an attempt.
 func (s *Script) answer(c *dag.Call) (Answer, bool) {
 	step := string(c.Path.WithoutAttempts())
 	for i := len(s.rules) - 1; i >= 0; i-- {
@@ -211,7 +207,7 @@ func (s *Script) answer(c *dag.Call) (Answer, bool) {
 	return Answer{}, false
 }
 
-// wait lets the try take its time; false when it was stopped.
+// wait lets the attempt take its time; it returns false if the attempt was stopped.
 func wait(ctx context.Context, a Answer) bool {
 	if a.Hangs {
 		<-ctx.Done()
@@ -246,7 +242,7 @@ func result(s *steps.Session, c *dag.Call, a Answer) (dag.Result, error) {
 	return r, nil
 }
 
-// Report writes what a run asked for, a line each, for a golden or a failing test.
+// Report writes the calls of a run, one per line, for a golden file or a failing test.
 func (r *Run) Report(w io.Writer) {
 	for _, c := range r.Calls {
 		fmt.Fprintf(w, "%8s  %s", c.At, c.Step)
