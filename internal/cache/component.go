@@ -2,38 +2,37 @@ package cache
 
 import "fmt"
 
-// Kind says what a Component is about.
+// Kind says what a Component describes.
 type Kind string
 
-// The kinds, in the order in which they stand in a list.
+// The kinds, in the order in which they appear in a list.
 const (
-	Format     Kind = "format"     // of the cache, and the platform
+	Format     Kind = "format"     // format of the cache, and the platform
 	Definition Kind = "definition" // one part of the step's definition, by its key
 	Output     Kind = "output"     // one pattern of outputs
 	Command    Kind = "command"    // the resolved command
-	Stdin      Kind = "stdin"      // what it reads
-	Variable   Kind = "variable"   // an environment variable, set by the definition or named by it
-	Key        Kind = "key"        // the author's own text
+	Stdin      Kind = "stdin"      // standard input
+	Variable   Kind = "variable"   // an environment variable that the definition sets or lists
+	Key        Kind = "key"        // the text that the author gave as the key
 	Input      Kind = "input"      // one input file
-	Nothing    Kind = "nothing"    // one pattern of inputs that nothing matches
+	Nothing    Kind = "nothing"    // a pattern of inputs without a match
 )
 
-// Component is one of the things that decide whether a result can be used again.
+// Component is one of the things that a result depends on.
 type Component struct {
 	Kind Kind   `json:"kind"`
 	Name string `json:"name,omitempty"`
-	// Hash stands for the value. "" is a value that is not known; no kept result
-	// has one.
+	// Hash represents the value. "" means that the value is not known; no stored result has such a component.
 	Hash string `json:"hash"`
 }
 
-// Component is one of that kind and name whose value is the given texts.
+// Component returns a component of that kind and name whose value is the given texts.
 func (s *Store) Component(k Kind, name string, value ...string) Component {
 	return Component{Kind: k, Name: name, Hash: s.Sum(append([]string{string(k), name}, value...)...)}
 }
 
-// Key is the name of the result that a list of components leads to. Their names are
-// for people: the hashes alone decide.
+// Key returns the key of the result for a list of components. It depends on the kinds and hashes only, because names
+// are for people.
 func (s *Store) Key(list []Component) string {
 	texts := make([]string, 0, 2*len(list))
 	for _, c := range list {
@@ -42,7 +41,7 @@ func (s *Store) Key(list []Component) string {
 	return s.Sum(texts...)
 }
 
-// Change says how a component came to differ.
+// Change says how a component differs.
 type Change string
 
 // The changes.
@@ -52,14 +51,14 @@ const (
 	Removed Change = "removed"
 )
 
-// Difference is a component that is not the same in two lists.
+// Difference is a component that differs between two lists.
 type Difference struct {
 	Kind   Kind
 	Name   string
 	Change Change
 }
 
-// String is the difference in words.
+// String describes the difference in words.
 func (d Difference) String() string {
 	what := ""
 	switch d.Kind {
@@ -94,9 +93,8 @@ func (d Difference) String() string {
 	return what + " changed"
 }
 
-// Diff is what differs between the components of a kept result and those of now, in
-// the order of now; what is gone comes behind. Components of now whose value is not
-// known are left out.
+// Diff returns how the current components differ from those of a stored result, in the order of now, followed by
+// removed components. Components of now without a known value are left out.
 func Diff(was, now []Component) []Difference {
 	type id struct {
 		kind Kind
@@ -123,7 +121,7 @@ func Diff(was, now []Component) []Difference {
 		}
 	}
 	for _, c := range was {
-		hidden := unknown[c.Kind] || c.Kind == Nothing && unknown[Input] // it may be what is not known
+		hidden := unknown[c.Kind] || c.Kind == Nothing && unknown[Input] // it may be one of the unknown components
 		if !known[id{c.Kind, c.Name}] && !hidden {
 			list = append(list, Difference{c.Kind, c.Name, Removed})
 		}

@@ -13,38 +13,38 @@ import (
 	"time"
 )
 
-// Version is of the layout and of what goes into hashes. It belongs into every key.
+// Version is the version of the layout and of the hashes. It must be part of every key.
 const Version = 1
 
-// Manifest is what is known of a kept result.
+// Manifest describes a stored result.
 type Manifest struct {
 	Version    int         `json:"version"`
 	Created    time.Time   `json:"created"`
 	Components []Component `json:"components"`
 	ExitCode   int         `json:"exit_code"`
-	Stdout     *Stream     `json:"stdout,omitempty"` // nil: nothing was printed
+	Stdout     *Stream     `json:"stdout,omitempty"` // nil if nothing was printed
 	Stderr     *Stream     `json:"stderr,omitempty"`
-	Value      bool        `json:"value,omitempty"` // the output is a value in JSON, of a step written in Go
+	Value      bool        `json:"value,omitempty"` // the output is a JSON value of a step written in Go
 	Outputs    []Item      `json:"outputs"`
 }
 
-// Stream is something that was printed.
+// Stream describes a stored output stream.
 type Stream struct {
 	Size   int64  `json:"size"`
 	Digest string `json:"digest"`
 }
 
-// Entry is a kept result.
+// Entry is a stored result.
 type Entry struct {
 	Manifest
 	store *Store
 	dir   string
 }
 
-// ErrNone says that no result is kept.
+// ErrNone reports that no result is stored.
 var ErrNone = errors.New("no cached result")
 
-// ErrDamaged says that a kept result is not as it was written.
+// ErrDamaged reports that a stored result was changed after it was written.
 var ErrDamaged = errors.New("the cached result is damaged")
 
 const (
@@ -54,11 +54,10 @@ const (
 	filesFolder  = "files"
 )
 
-// Find is the result kept under a key. Errors: ErrNone, ErrDamaged or what keeps it
-// from being read, wrapped.
+// Find returns the result stored under a key. Errors: ErrNone, ErrDamaged, or a read error, wrapped.
 func (st *Step) Find(key string) (*Entry, error) { return st.load(key) }
 
-// Latest is the result that was used last, ErrNone where there is none.
+// Latest returns the result that was used last, ErrNone if there is none.
 func (st *Step) Latest() (*Entry, error) {
 	all, err := st.entries()
 	if err != nil {
@@ -90,13 +89,13 @@ func (st *Step) load(name string) (*Entry, error) {
 	return e, nil
 }
 
-// used is an entry's folder and when it was last used.
+// used holds the folder of an entry and when the entry was last used.
 type used struct {
 	name string
 	at   time.Time
 }
 
-// entries are the step's results, the last used first.
+// entries returns the step's results, the most recently used first.
 func (st *Step) entries() ([]used, error) {
 	folders, err := os.ReadDir(st.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -115,14 +114,15 @@ func (st *Step) entries() ([]used, error) {
 	return list, nil
 }
 
-// Touch notes that the result was used now. That it cannot be noted does no harm.
+// Touch records that the result was used now. An error is ignored: the result may then be removed too early, which
+// does no harm.
 func (e *Entry) Touch() {
 	now := e.store.now()
 	_ = os.Chtimes(filepath.Join(e.dir, manifestFile), now, now)
 }
 
-// Printed are the files that hold what was printed, "" where nothing was. Error:
-// ErrDamaged, wrapped, when one is not as it was written.
+// Printed returns the files that hold the streams, "" for an empty one. The error is ErrDamaged, wrapped, if a file
+// was changed.
 func (e *Entry) Printed(ctx context.Context) (stdout, stderr string, err error) {
 	if stdout, err = e.stream(ctx, stdoutFile, e.Stdout); err == nil {
 		stderr, err = e.stream(ctx, stderrFile, e.Stderr)
@@ -150,5 +150,5 @@ func (e *Entry) stream(ctx context.Context, name string, s *Stream) (string, err
 	return file, nil
 }
 
-// copyOf is the file that holds the copy of an output.
+// copyOf returns the file that holds the copy of an output.
 func (e *Entry) copyOf(i int) string { return filepath.Join(e.dir, filesFolder, strconv.Itoa(i)) }

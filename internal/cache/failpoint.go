@@ -1,8 +1,7 @@
 package cache
 
-// failpoint, where set, is called at each point at which a process that is killed
-// leaves something else behind. It is set by the package's tests, or with the build
-// tag failpoint.
+// failpoint, if set, is called at each point where a killed process would leave a different state behind. The
+// package's tests set it, or a program built with the tag failpoint.
 var failpoint func(at string)
 
 func pass(at string) {

@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 )
 
-// A program built with the tag failpoint kills itself when it passes a point for
-// the N-th time: FLOWRUN_FAILPOINT="cache-placed:2".
+// init makes a program that was built with the tag failpoint kill itself when it passes a point for the N-th time:
+// FLOWRUN_FAILPOINT="cache-placed:2".
 func init() {
 	name, count, _ := strings.Cut(os.Getenv("FLOWRUN_FAILPOINT"), ":")
 	name, ours := strings.CutPrefix(name, "cache-")

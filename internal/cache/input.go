@@ -14,12 +14,10 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Inputs are the components of the files that patterns match, sorted by name. A
-// pattern counts from dir unless it is a full path, and may lead out of it. A folder
-// stands for everything below it. Links to folders are followed only where a pattern
-// names them; below a folder the link itself counts. What outputs match is no input,
-// unless a pattern is its plain name.
-// A pattern without a file is a component too.
+// Inputs returns the components of the files that patterns match, sorted by name. A pattern is relative to dir unless
+// it is absolute, and may lead out of dir. A folder includes everything below it. Links to folders are followed only
+// if a pattern names them; below a folder, the link itself is the input. Files that outputs match are not inputs,
+// unless a pattern is exactly their name. A pattern that matches nothing is a component too.
 //
 // The error is a *PatternError, an *InputError or that of ctx.
 func (s *Store) Inputs(ctx context.Context, dir string, patterns, outputs []string) ([]Component, error) {
@@ -46,7 +44,7 @@ func (s *Store) Inputs(ctx context.Context, dir string, patterns, outputs []stri
 	return append(list, nothing...), err
 }
 
-// InputError is an input that cannot be read.
+// InputError reports an input that cannot be read.
 type InputError struct {
 	Path string
 	Err  error
@@ -63,9 +61,9 @@ type finder struct {
 	ctx     context.Context
 	dir     string
 	outputs []string
-	files   map[string]string // name as people read it -> file
-	folders map[string]bool   // walked already for the pattern at hand
-	literal bool              // that pattern is a plain name
+	files   map[string]string // displayed name -> file
+	folders map[string]bool   // folders already walked for the current pattern
+	literal bool              // the current pattern is a plain name
 	matched bool
 }
 
@@ -89,13 +87,13 @@ func (f *finder) find(p string) error {
 		return f.ctx.Err()
 	case errors.As(err, &known):
 		return known
-	case errors.Is(err, fs.ErrNotExist): // it matches nothing
+	case errors.Is(err, fs.ErrNotExist): // the pattern matches nothing
 		return nil
 	}
 	return &InputError{p, err}
 }
 
-// add adds what one match of a pattern stands for.
+// add adds the files of one match of a pattern.
 func (f *finder) add(name, file string) error {
 	if err := f.ctx.Err(); err != nil {
 		return err
@@ -103,7 +101,7 @@ func (f *finder) add(name, file string) error {
 	if !f.literal && f.left(file) {
 		return nil
 	}
-	info, err := os.Stat(file) // a link that a pattern matches is followed
+	info, err := os.Stat(file) // follows a link that a pattern matches
 	switch {
 	case err != nil || !info.IsDir():
 		f.put(name, file)
@@ -114,7 +112,7 @@ func (f *finder) add(name, file string) error {
 	return f.walk(name, file)
 }
 
-// walk adds everything below a folder. The / at its end has a link to it followed.
+// walk adds everything below a folder. The trailing separator makes WalkDir follow a link to it.
 func (f *finder) walk(name, folder string) error {
 	return filepath.WalkDir(folder+string(filepath.Separator), func(file string, d fs.DirEntry, err error) error {
 		if ctxErr := f.ctx.Err(); ctxErr != nil {
@@ -124,7 +122,7 @@ func (f *finder) walk(name, folder string) error {
 		inner := path.Join(name, filepath.ToSlash(strings.TrimPrefix(file, filepath.Clean(folder))))
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil // gone meanwhile
+			return nil // removed during the walk
 		case err != nil:
 			return &InputError{inner, err}
 		case d.IsDir() && file != filepath.Clean(folder) && (f.left(file) || f.folders[file]):
@@ -143,7 +141,7 @@ func (f *finder) put(name, file string) {
 	f.files[name] = file
 }
 
-// left says whether a file is no input: an output, or one that is being put back.
+// left reports whether a file is excluded: an output, or a file that is being restored.
 func (f *finder) left(file string) bool {
 	if restored(filepath.ToSlash(file)) {
 		return true
@@ -152,7 +150,7 @@ func (f *finder) left(file string) bool {
 	return err == nil && len(f.outputs) > 0 && covered(f.outputs, filepath.ToSlash(rel))
 }
 
-// files are the components of files, by name.
+// files returns the components of files, sorted by name.
 func (s *Store) files(ctx context.Context, files map[string]string) ([]Component, error) {
 	list := make([]Component, 0, len(files))
 	for name := range files {
@@ -173,9 +171,8 @@ func (s *Store) files(ctx context.Context, files map[string]string) ([]Component
 	return list, err
 }
 
-// file is the hash of one input: its name, whether it can be executed, where it
-// leads as a link, and what is in it. Of what is no regular file the content does
-// not count: reading it could take for ever.
+// file returns the hash of one input: its name, whether it is executable, its target if it is a link, and its
+// content. The content counts for regular files only: reading others could block forever.
 func (s *Store) file(ctx context.Context, name, file string) (string, error) {
 	h := s.hash()
 	addText(h, name)
@@ -184,7 +181,7 @@ func (s *Store) file(ctx context.Context, name, file string) (string, error) {
 	addText(h, target)
 	info, err := os.Stat(file)
 	switch {
-	case errors.Is(err, fs.ErrNotExist): // a link to nothing
+	case errors.Is(err, fs.ErrNotExist): // a broken link
 		if _, there := os.Lstat(file); there != nil {
 			return "", there
 		}

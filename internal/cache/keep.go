@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	maxKept   = 10        // results of one step
-	abandoned = time.Hour // the age from which what is being written counts as left behind
+	maxKept   = 10        // stored results per step
+	abandoned = time.Hour // age at which a temporary file counts as left behind
 )
 
-// Draft is a result to be kept.
+// Draft is a result to be stored.
 type Draft struct {
 	Components []Component
 	ExitCode   int
@@ -27,22 +27,21 @@ type Draft struct {
 	Stderr     Printed
 	Value      bool
 	Dir        string   // the step's working directory
-	Outputs    []string // patterns; each must match something
-	// Refuse, where set, looks at every name, link target and content of an output
-	// before it is kept. Its error keeps the result from being kept.
+	Outputs    []string // patterns; each must match at least one file
+	// Refuse, if set, inspects every name, link target and content of an output before it is stored. If it returns an
+	// error, the result is not stored.
 	Refuse func(r io.Reader) error
 }
 
-// Printed is a stream: the first Size bytes of File or, without one, Text.
+// Printed is an output stream: the first Size bytes of File, or Text if there is no File.
 type Printed struct {
 	File string
 	Size int64
 	Text string
 }
 
-// Keep keeps a result, in place of one of the same key. Errors: a *PatternError, a
-// *MissingError, what Refuse says, what cannot be read or written. Then nothing is
-// kept.
+// Keep stores a result, and replaces one with the same key. Errors: a *PatternError, a *MissingError, an error of
+// Refuse, a read or write error. On an error nothing is stored.
 func (st *Step) Keep(ctx context.Context, d Draft) error {
 	if err := st.store.ready(); err != nil {
 		return fmt.Errorf("cannot cache the result: %w", err)
@@ -69,7 +68,7 @@ func (st *Step) Keep(ctx context.Context, d Draft) error {
 	return nil
 }
 
-// What is not, or no longer, a result has a name that begins so.
+// Prefixes of names that are not, or no longer, results.
 const (
 	tempNew = ".new-"
 	tempOld = ".old-"
@@ -77,8 +76,8 @@ const (
 
 func isTemp(name string) bool { return strings.HasPrefix(name, ".") }
 
-// place gives a written result its name. One that has the name already goes. When
-// another writer was faster, its result stands: it has the same key.
+// place renames a written result to its final name and removes an older one of that name. If another process was
+// faster, its result is kept: it has the same key.
 func (st *Step) place(temp, key string) error {
 	to := filepath.Join(st.dir, key)
 	old := filepath.Join(st.dir, tempOld+filepath.Base(temp))
@@ -94,14 +93,13 @@ func (st *Step) place(temp, key string) error {
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
-	if _, there := os.Stat(filepath.Join(to, manifestFile)); there == nil { // Windows calls it access denied
+	if _, there := os.Stat(filepath.Join(to, manifestFile)); there == nil { // Windows reports access denied instead of ErrExist
 		return nil
 	}
 	return err
 }
 
-// prune takes away the results that were not used for longest. What cannot be
-// removed now is removed another time.
+// prune removes the least recently used results. Those that cannot be removed now are removed at a later call.
 func (st *Step) prune() {
 	all, err := st.entries()
 	if err != nil || len(all) <= maxKept {
@@ -112,7 +110,7 @@ func (st *Step) prune() {
 	}
 }
 
-// remove takes a result away at once, not file by file.
+// remove removes a result as a whole: other processes never see a part of it.
 func (st *Step) remove(name string) {
 	gone := filepath.Join(st.dir, tempOld+name)
 	if os.Rename(filepath.Join(st.dir, name), gone) == nil {
@@ -120,8 +118,8 @@ func (st *Step) remove(name string) {
 	}
 }
 
-// Sweep removes what killed processes have left of the step, beside its results and in
-// the directory in which it is about to run.
+// Sweep removes what killed processes have left of the step, in its cache folder and in the directory in which it is
+// about to run.
 func (st *Step) Sweep(dir string) {
 	folders, err := os.ReadDir(st.dir)
 	if err != nil {
@@ -142,7 +140,7 @@ func (st *Step) Sweep(dir string) {
 	}
 }
 
-// writer writes one result into a folder.
+// writer writes one result to a folder.
 type writer struct {
 	store *Store
 	dir   string

@@ -2,8 +2,8 @@ package cache
 
 import "github.com/bmatcuk/doublestar/v4"
 
-// Base is the folder in which everything lies that a pattern can match, and the rest of
-// the pattern, which counts from there. The error says why a text is no pattern.
+// Base splits a pattern into the folder that contains everything it can match, and the rest of the pattern, relative
+// to that folder. The error says why the text is not a valid pattern.
 func Base(pattern string) (folder, rest string, err error) {
 	p, err := clean(pattern)
 	if err != nil {
@@ -13,11 +13,10 @@ func Base(pattern string) (folder, rest string, err error) {
 	return folder, rest, nil
 }
 
-// Covers says whether a pattern matches a path, or a folder that it lies in. Both have /
-// between their parts.
+// Covers reports whether a pattern matches a path, or a folder above it. Both use / as the separator.
 func Covers(pattern, path string) bool { return covered([]string{pattern}, path) }
 
-// Matches says whether a pattern matches a path itself. Both have / between their parts.
+// Matches reports whether a pattern matches a path itself. Both use / as the separator.
 func Matches(pattern, path string) bool {
 	ok, _ := doublestar.Match(pattern, path)
 	return ok

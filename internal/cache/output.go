@@ -15,9 +15,9 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Item is one kept output: a file, a folder or a symbolic link.
+// Item is one stored output: a file, a folder or a symbolic link.
 type Item struct {
-	Path   string      `json:"path"` // below the step's directory, with /
+	Path   string      `json:"path"` // relative to the step's directory, with /
 	Type   ItemType    `json:"type"`
 	Mode   fs.FileMode `json:"mode,omitempty"` // permissions of files and folders
 	Size   int64       `json:"size,omitempty"` // of files, bytes
@@ -25,7 +25,7 @@ type Item struct {
 	Target string      `json:"target,omitempty"` // of links
 }
 
-// ItemType is what kind of output an Item is.
+// ItemType is the kind of an output.
 type ItemType string
 
 // The types of items.
@@ -35,15 +35,15 @@ const (
 	Link   ItemType = "link"
 )
 
-// MissingError says that a step did not make what its patterns of outputs name.
+// MissingError reports that a step did not create files for its patterns of outputs.
 type MissingError struct{ Patterns []string }
 
 func (e *MissingError) Error() string {
 	return fmt.Sprintf("the step did not create its outputs: no file matches %s", strings.Join(e.Patterns, ", "))
 }
 
-// collect lists what clean patterns of outputs match, sorted by path, so that a
-// folder stands before what is in it. A folder stands for everything below it.
+// collect lists what clean patterns of outputs match, sorted by path, so that a folder comes before its contents. A
+// folder includes everything below it.
 func collect(ctx context.Context, root *os.Root, patterns []string) ([]Item, error) {
 	c := &collector{ctx: ctx, root: root, seen: map[string]bool{}}
 	var missing []string
@@ -56,7 +56,7 @@ func collect(ctx context.Context, root *os.Root, patterns []string) ([]Item, err
 			found = true
 			return c.add(match)
 		}, search...)
-		if !found { // a link that leads nowhere, or out
+		if !found { // it may be a link that is broken or leads out of the directory
 			if linkErr := c.add(p); !errors.Is(linkErr, fs.ErrNotExist) {
 				err, found = linkErr, true
 			}
@@ -75,7 +75,7 @@ func collect(ctx context.Context, root *os.Root, patterns []string) ([]Item, err
 	return c.items, nil
 }
 
-// restored says whether a file is only on its way to being put back, by another run.
+// restored reports whether a file is a temporary file of another run that is restoring outputs.
 func restored(file string) bool { return strings.HasPrefix(path.Base(file), tempPrefix) }
 
 type collector struct {
@@ -85,7 +85,7 @@ type collector struct {
 	seen  map[string]bool
 }
 
-// add adds one match, and what is below it.
+// add adds one match, and everything below it.
 func (c *collector) add(at string) error {
 	if c.seen[at] {
 		return nil
@@ -134,8 +134,7 @@ func (c *collector) item(p string) error {
 	return nil
 }
 
-// leadsOut says whether a link's target does not lie below the directory that the
-// link's path counts from.
+// leadsOut reports whether the target of a link is outside of the directory that the link's path is relative to.
 func leadsOut(link, target string) bool {
 	if filepath.IsAbs(target) || filepath.VolumeName(target) != "" || path.IsAbs(filepath.ToSlash(target)) {
 		return true
@@ -144,7 +143,7 @@ func leadsOut(link, target string) bool {
 	return to == ".." || strings.HasPrefix(to, "../")
 }
 
-// there says whether an item stands in the directory as it was kept.
+// there reports whether an item is in the directory exactly as it was stored.
 func (s *Store) there(ctx context.Context, root *os.Root, i *Item) (bool, error) {
 	info, err := root.Lstat(i.Path)
 	if errors.Is(err, fs.ErrNotExist) {

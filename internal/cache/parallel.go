@@ -8,11 +8,11 @@ import (
 	"sync/atomic"
 )
 
-// maxReaders bounds how many files one step reads at the same time.
+// maxReaders limits how many files one step reads at the same time.
 const maxReaders = 4
 
-// each calls f for 0 to n-1, a few at the same time, and answers the error of the
-// first index that has one.
+// each calls f for 0 to n-1, a few at the same time, and returns the error of the lowest index that has one. After an
+// error it starts no further calls.
 func each(ctx context.Context, n int, f func(i int) error) error {
 	errs := make([]error, n)
 	var next, failed atomic.Int64
@@ -40,15 +40,14 @@ func each(ctx context.Context, n int, f func(i int) error) error {
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, 128<<10); return &b }}
 
-// copyTo copies in pieces of a fixed size, whatever the two ends offer, and stops when
-// ctx is done.
+// copyTo copies in chunks of a fixed size, whatever interfaces the two ends implement, and stops when ctx is done.
 func copyTo(ctx context.Context, w io.Writer, r io.Reader) (int64, error) {
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
 	return io.CopyBuffer(struct{ io.Writer }{w}, stoppable{ctx, r}, *buf)
 }
 
-// stoppable is a reader until its context is done.
+// stoppable is a reader that fails once its context is done.
 type stoppable struct {
 	ctx context.Context
 	io.Reader

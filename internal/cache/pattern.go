@@ -11,7 +11,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Reasons why a pattern is refused.
+// Reasons why a pattern is rejected.
 var (
 	errEmpty   = errors.New("it is empty; name a file, a folder or a pattern such as src/**/*.go")
 	errSyntax  = errors.New("a bracket or brace is not closed; to match one literally, write \\[ or \\{")
@@ -19,14 +19,14 @@ var (
 	errAll     = errors.New("it is the whole working directory; name the files or folders the step creates")
 )
 
-// CheckInput says why a text cannot be a pattern of inputs.
+// CheckInput returns why a text cannot be a pattern of inputs.
 func CheckInput(pattern string) error {
 	_, err := clean(pattern)
 	return err
 }
 
-// CheckOutput says why a text cannot be a pattern of outputs in any directory. A full
-// path depends on the directory and is not judged.
+// CheckOutput returns why a text cannot be a pattern of outputs in any directory. An absolute path is not checked,
+// because that depends on the directory.
 func CheckOutput(pattern string) error {
 	p, err := clean(pattern)
 	if err != nil || path.IsAbs(p) || filepath.IsAbs(p) {
@@ -36,14 +36,13 @@ func CheckOutput(pattern string) error {
 	return err
 }
 
-// CheckOutputs says why patterns cannot be outputs of a step that runs in dir. The
-// error is a *PatternError.
+// CheckOutputs returns why patterns cannot be outputs of a step that runs in dir. The error is a *PatternError.
 func CheckOutputs(dir string, patterns []string) error {
 	_, err := outputPatterns(dir, patterns)
 	return err
 }
 
-// clean is a pattern with / between its parts and none at its end.
+// clean returns a pattern with / as the separator and without a trailing one.
 func clean(pattern string) (string, error) {
 	if runtime.GOOS == "windows" {
 		pattern = filepath.ToSlash(pattern)
@@ -57,7 +56,7 @@ func clean(pattern string) (string, error) {
 	return path.Clean(pattern), nil
 }
 
-// below is a clean pattern of outputs as it counts from dir.
+// below returns a clean pattern of outputs relative to dir.
 func below(dir, p string) (string, error) {
 	if path.IsAbs(p) || filepath.IsAbs(p) {
 		rest, ok := strings.CutPrefix(p, strings.TrimSuffix(filepath.ToSlash(filepath.Clean(dir)), "/")+"/")
@@ -75,7 +74,7 @@ func below(dir, p string) (string, error) {
 	return p, nil
 }
 
-// outputPatterns are patterns of outputs as they count from dir.
+// outputPatterns returns patterns of outputs relative to dir.
 func outputPatterns(dir string, patterns []string) ([]string, error) {
 	list := make([]string, len(patterns))
 	for i, pattern := range patterns {
@@ -91,7 +90,7 @@ func outputPatterns(dir string, patterns []string) ([]string, error) {
 	return list, nil
 }
 
-// PatternError is a pattern that cannot be used.
+// PatternError reports a pattern that cannot be used.
 type PatternError struct {
 	Key, Pattern string
 	Err          error
@@ -103,7 +102,7 @@ func (e *PatternError) Error() string {
 
 func (e *PatternError) Unwrap() error { return e.Err }
 
-// covered says whether a path, or a folder it lies in, matches a pattern.
+// covered reports whether a path, or a folder above it, matches a pattern.
 func covered(patterns []string, rel string) bool {
 	for p := rel; p != "." && p != "/"; p = path.Dir(p) {
 		for _, pattern := range patterns {
@@ -115,9 +114,9 @@ func covered(patterns []string, rel string) bool {
 	return false
 }
 
-// options of every search: links to folders are not gone through, which could have
-// no end, and what cannot be read is an error, since it could have changed.
+// search holds the options of every search: links to folders are not followed, because that might not end, and an
+// unreadable folder is an error, because its files could have changed.
 var search = []doublestar.GlobOption{doublestar.WithNoFollow(), doublestar.WithFailOnIOErrors()}
 
-// tempPrefix begins the names of files that are on their way to being put back.
+// tempPrefix begins the names of temporary files of outputs that are being restored.
 const tempPrefix = ".flowrun-restore-"

@@ -13,10 +13,10 @@ import (
 	"github.com/flowrun/flowrun/internal/atomicfile"
 )
 
-// Restore puts back the outputs that are missing in dir or differ from those that
-// were kept, with their modes. What else lies in an output folder stays. A file takes
-// its place when it is whole. The error says which output could not be put back; then
-// some may have been. ErrDamaged, wrapped, says that the fault is the result's.
+// Restore restores the outputs that are missing in dir or differ from the stored ones, with their modes. Other files
+// in an output folder stay. A file is replaced only when its copy is complete. The error names the output that could
+// not be restored; others may have been restored before. If the error wraps ErrDamaged, the stored result is at
+// fault.
 func (e *Entry) Restore(ctx context.Context, dir string) error {
 	if len(e.Outputs) == 0 {
 		return nil
@@ -40,14 +40,14 @@ func (e *Entry) Restore(ctx context.Context, dir string) error {
 	temp, done := e.note(dir, stands)
 	defer done()
 	pass("noted")
-	for i := range e.Outputs { // a folder comes before what is in it
+	for i := range e.Outputs { // a folder comes before its contents
 		if !stands[i] {
 			if err := errors.Join(ctx.Err(), e.failed(i, e.put(ctx, root, i, temp))); err != nil {
 				return err
 			}
 		}
 	}
-	for i := len(e.Outputs) - 1; i >= 0; i-- { // a folder may be read-only in the end
+	for i := len(e.Outputs) - 1; i >= 0; i-- { // last, because a folder may be read-only
 		if item := &e.Outputs[i]; item.Type == Folder && !stands[i] {
 			if err := e.failed(i, root.Chmod(item.Path, item.Mode)); err != nil {
 				return err
@@ -64,7 +64,7 @@ func (e *Entry) failed(i int, err error) error {
 	return fmt.Errorf("cannot restore the output %s: %w", e.Outputs[i].Path, err)
 }
 
-// put puts one output in its place, by way of a file of the name temp beside it.
+// put restores one output, with a temporary file of the name temp beside it.
 func (e *Entry) put(ctx context.Context, root *os.Root, i int, temp string) error {
 	item := &e.Outputs[i]
 	parent := path.Dir(item.Path)
@@ -92,7 +92,7 @@ func (e *Entry) put(ctx context.Context, root *os.Root, i int, temp string) erro
 	return fmt.Errorf("%w: its type is %q", ErrDamaged, item.Type)
 }
 
-// putFolder makes a folder, in place of a file or a link. Its mode comes last.
+// putFolder creates a folder, in place of a file or a link. Restore sets its mode at the end.
 func putFolder(root *os.Root, item *Item) error {
 	info, err := root.Lstat(item.Path)
 	switch {
@@ -108,7 +108,7 @@ func putFolder(root *os.Root, item *Item) error {
 	return root.Mkdir(item.Path, 0o700)
 }
 
-// putFile copies a kept file and verifies the copy.
+// putFile copies a stored file and verifies the copy.
 func (e *Entry) putFile(ctx context.Context, file atomicfile.File, i int) error {
 	from, err := os.Open(e.copyOf(i))
 	if err != nil {

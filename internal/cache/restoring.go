@@ -14,20 +14,20 @@ import (
 	"github.com/flowrun/flowrun/internal/procid"
 )
 
-// restoring is a note beside the kept results that a process is putting outputs back.
-// When that process is killed, the note tells what it has left in the user's folder.
+// restoring is a note, written beside the stored results, that a process is restoring outputs. If that process is
+// killed, the note says which files it may have left in the user's folder.
 type restoring struct {
 	Maker   procid.Identity `json:"maker"`
 	Dir     string          `json:"dir"`     // hash of the step's directory
-	Temp    string          `json:"temp"`    // the name of a file on its way to its place
-	Folders []string        `json:"folders"` // where that may lie, below the directory
+	Temp    string          `json:"temp"`    // name of the temporary files
+	Folders []string        `json:"folders"` // folders that may contain one, relative to the directory
 }
 
 // tempRestoring begins the name of a note.
 const tempRestoring = ".restoring-"
 
-// note writes the note of a restore that is about to begin. done takes it away. Where
-// it cannot be written outputs are put back all the same.
+// note writes the note of a restore that is about to begin; done removes it. If the note cannot be written, the
+// outputs are restored nevertheless.
 func (e *Entry) note(dir string, stands []bool) (temp string, done func()) {
 	name := rand.Text()
 	n := restoring{Maker: procid.Self(), Dir: e.store.Sum(dir), Temp: tempPrefix + name}
@@ -43,9 +43,8 @@ func (e *Entry) note(dir string, stands []bool) (temp string, done func()) {
 	return n.Temp, func() { os.Remove(file) }
 }
 
-// takeBack removes what a killed process has left in the directory. One that may be
-// alive is left alone, and one that worked in another directory until the step runs
-// there.
+// takeBack removes what a killed process has left in the directory. It does nothing if that process may be alive. For
+// a process that worked in another directory, the note is kept until the step runs there.
 func (st *Step) takeBack(file, dir string, old bool) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -53,7 +52,7 @@ func (st *Step) takeBack(file, dir string, old bool) {
 	}
 	var n restoring
 	if err := json.Unmarshal(text, &n); err != nil || !strings.HasPrefix(n.Temp, tempPrefix) || path.Base(n.Temp) != n.Temp {
-		if old { // it was killed while it wrote the note, before anything else
+		if old { // the process was killed while it wrote the note, before anything else
 			os.Remove(file)
 		}
 		return
@@ -71,7 +70,7 @@ func (st *Step) takeBack(file, dir string, old bool) {
 	}
 }
 
-// clear says whether nothing is left.
+// clear removes the temporary files and reports whether none is left.
 func (n *restoring) clear(dir string) bool {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -19,17 +19,16 @@ import (
 	"github.com/flowrun/flowrun/internal/atomicfile"
 )
 
-// Store is a folder of kept results.
+// Store is a folder of stored results.
 type Store struct {
 	dir string
-	key []byte           // of every hash
-	now func() time.Time // a test has a clock of its own
+	key []byte           // of all hashes
+	now func() time.Time // replaced in tests
 }
 
 const keySize = 32
 
-// Open opens the store in dir, and makes it where there is none. Everything in it can
-// be read by this user alone.
+// Open opens the store in dir, and creates it if necessary. Only the current user can read what is in it.
 func Open(dir string) (*Store, error) {
 	s := &Store{dir: dir, now: time.Now}
 	if err := s.open(); err != nil {
@@ -38,8 +37,7 @@ func Open(dir string) (*Store, error) {
 	return s, nil
 }
 
-// Peek opens the store in dir to be looked at, and makes nothing: where there is no
-// store it holds no result.
+// Peek opens the store in dir for reading only, and creates nothing. If there is no store, it returns an empty one.
 func Peek(dir string) (*Store, error) {
 	s := &Store{dir: dir, now: time.Now}
 	err := s.readKey()
@@ -63,11 +61,11 @@ func (s *Store) open() error {
 	if err := s.makeKey(); err != nil {
 		return err
 	}
-	return s.readKey() // another one may have been faster
+	return s.readKey() // another process may have been faster
 }
 
-// ready makes sure that others will find what is kept: somebody may have removed the
-// folder while this process had it open.
+// ready creates the key file again if it is missing: the folder may have been removed while this process had it open,
+// and without the key other processes could not find the results.
 func (s *Store) ready() error {
 	if _, err := os.Lstat(s.keyFile()); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -88,7 +86,7 @@ func (s *Store) readKey() error {
 	return err
 }
 
-// makeKey makes the folder and the file of its key. The first of several writers wins.
+// makeKey creates the folder and its key file. The first of several writers wins.
 func (s *Store) makeKey() error {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return err
@@ -100,7 +98,7 @@ func (s *Store) makeKey() error {
 	return err
 }
 
-// Sum is the hash of texts: which texts, how many and where one ends.
+// Sum returns a hash of texts that depends on each text and on where one ends and the next begins.
 func (s *Store) Sum(texts ...string) string {
 	h := s.hash()
 	for _, t := range texts {
@@ -109,7 +107,7 @@ func (s *Store) Sum(texts ...string) string {
 	return sum(h)
 }
 
-// digest is the hash of what r reads.
+// digest returns the hash of everything that r reads.
 func (s *Store) digest(ctx context.Context, r io.Reader) (string, error) {
 	h := s.hash()
 	_, err := copyTo(ctx, h, r)
@@ -118,7 +116,7 @@ func (s *Store) digest(ctx context.Context, r io.Reader) (string, error) {
 
 func (s *Store) hash() hash.Hash { return hmac.New(sha256.New, s.key) }
 
-// addText adds a text and its length, so that "a","bc" is not "ab","c".
+// addText adds a text and its length, so that "a","bc" differs from "ab","c".
 func addText(h hash.Hash, text string) {
 	var n [8]byte
 	binary.LittleEndian.PutUint64(n[:], uint64(len(text)))
@@ -128,13 +126,12 @@ func addText(h hash.Hash, text string) {
 
 func sum(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
 
-// Step is what is kept of one step. The texts say which; they are only ever kept as a
-// hash.
+// Step returns the stored results of one step. The texts identify the step; only their hash is stored.
 func (s *Store) Step(texts ...string) *Step {
 	return &Step{store: s, dir: filepath.Join(s.dir, s.Sum(texts...))}
 }
 
-// Step is the kept results of one step.
+// Step holds the stored results of one step.
 type Step struct {
 	store *Store
 	dir   string

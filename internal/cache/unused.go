@@ -8,13 +8,12 @@ import (
 )
 
 const (
-	unused     = 30 * 24 * time.Hour // since its last use: from then on a result goes
+	unused     = 30 * 24 * time.Hour // time since the last use after which a result is removed
 	pruneEvery = 24 * time.Hour
 )
 
-// prune takes away, at most once a day, what nobody has used for long: the results of
-// steps that were renamed or deleted would stay for ever otherwise. What cannot be
-// removed now is removed another day.
+// prune removes, at most once a day, results that have not been used for long: otherwise those of renamed or deleted
+// steps would stay forever. What cannot be removed now is removed another day.
 func (s *Store) prune() {
 	if !s.prunedLongAgo() {
 		return
@@ -28,7 +27,7 @@ func (s *Store) prune() {
 		case e.IsDir():
 			st := &Step{store: s, dir: filepath.Join(s.dir, e.Name())}
 			st.pruneUnused()
-		case isTemp(e.Name()): // of a killed writer of the key
+		case isTemp(e.Name()): // left by a killed writer of the key
 			if info, err := e.Info(); err == nil && s.now().Sub(info.ModTime()) > abandoned {
 				os.Remove(filepath.Join(s.dir, e.Name()))
 			}
@@ -36,7 +35,7 @@ func (s *Store) prune() {
 	}
 }
 
-// prunedLongAgo says whether it is time, and notes that it is done now.
+// prunedLongAgo reports whether pruning is due, and if so, records that it happens now.
 func (s *Store) prunedLongAgo() bool {
 	stamp, now := filepath.Join(s.dir, "pruned"), s.now()
 	if info, err := os.Stat(stamp); err == nil {
@@ -47,11 +46,10 @@ func (s *Store) prunedLongAgo() bool {
 	return errors.Join(os.WriteFile(stamp, nil, 0o600), os.Chtimes(stamp, now, now)) == nil
 }
 
-// pruneUnused takes away the results of one step that nobody has used for long, and
-// its folder when there was nothing in it for a while: another process may just have
-// made it, to keep a first result in it.
+// pruneUnused removes the results of one step that have not been used for long, and its folder if it is empty and not
+// recent: another process may just have created it to store a first result.
 func (st *Step) pruneUnused() {
-	st.Sweep("") // in no directory: the step does not run
+	st.Sweep("") // "" is no directory: the step is not about to run
 	all, err := st.entries()
 	if err != nil {
 		return
@@ -62,6 +60,6 @@ func (st *Step) pruneUnused() {
 		}
 	}
 	if info, err := os.Stat(st.dir); err == nil && st.store.now().Sub(info.ModTime()) > abandoned {
-		os.Remove(st.dir) // refused while something is in it
+		os.Remove(st.dir) // fails while there are files in it
 	}
 }
