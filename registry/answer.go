@@ -13,52 +13,51 @@ import (
 	"github.com/flowrun/flowrun/internal/outcome"
 )
 
-// Status is execution_status of an Answer.
+// Status is the execution_status of an Answer.
 type Status string
 
 // The statuses.
 const (
 	Succeeded Status = "success"
-	Failed    Status = "error"     // there is no such tool, or it failed, or its run rests
-	Refused   Status = "refused"   // by the reading of the arguments, the rules, or a person
+	Failed    Status = "error"     // there is no such tool, it failed, or its run is waiting or interrupted
+	Refused   Status = "refused"   // the arguments, the rules, or a person rejected the call
 	Stopped   Status = "cancelled" // by the caller, or by the person who was asked
 	TimedOut  Status = "timeout"
 )
 
-// Codes of an Error beside those of a Refusal.
+// Codes of an Error, beside those of a Refusal.
 const (
 	CodeNotFound          = outcome.AnswerNotFound          // no tool has that name
 	CodeInvalidDefinition = outcome.AnswerInvalidDefinition // the tool cannot be compiled
-	CodeNotApproved       = outcome.AnswerNotApproved       // the rules refuse the call, or nobody can be asked
-	CodeDeclined          = outcome.AnswerDeclined          // a person said no
-	CodeNotRun            = outcome.AnswerNotRun            // something kept it from being run
+	CodeNotApproved       = outcome.AnswerNotApproved       // the rules reject the call, or there is nobody to ask
+	CodeDeclined          = outcome.AnswerDeclined          // a person rejected the call
+	CodeNotRun            = outcome.AnswerNotRun            // the run could not be started
 	CodeFailed            = outcome.AnswerFailed            // the run failed
-	CodeTimeout           = outcome.AnswerTimeout           // the call, or the run, took longer than it may
+	CodeTimeout           = outcome.AnswerTimeout           // the call, or the run, exceeded its time limit
 	CodeCancelled         = outcome.AnswerCancelled
-	CodeWaiting           = outcome.AnswerWaiting     // the run rests until a person answers
-	CodeInterrupted       = outcome.AnswerInterrupted // the run rests until somebody goes on with it
+	CodeWaiting           = outcome.AnswerWaiting     // the run waits for a person's answer
+	CodeInterrupted       = outcome.AnswerInterrupted // the run must be resumed by a person
 )
 
-// Error is why a call did not succeed.
+// Error describes why a call did not succeed.
 type Error struct {
 	Code           string          `json:"code"`
 	Message        string          `json:"message"`
-	Offset         *int            `json:"offset,omitempty"` // in the arguments, where these were refused
+	Offset         *int            `json:"offset,omitempty"` // position in the arguments, if these were rejected
 	ExpectedFormat json.RawMessage `json:"expected_format,omitempty"`
 	Hint           string          `json:"hint,omitempty"`
 	Suggestions    []string        `json:"suggestions,omitempty"`
 	ExitCode       int             `json:"exit_code,omitempty"` // of a run that failed
-	Retryable      bool            `json:"retryable,omitempty"` // the tool says that trying again may help
-	// Permissions are those that a refused call would have had, where they really lead; see
-	// flowrun.Permission.
+	Retryable      bool            `json:"retryable,omitempty"` // the tool reports that a further attempt may help
+	// Permissions are those that a rejected call would have had, with real paths; see flowrun.Permission.
 	Permissions []string `json:"permissions,omitempty"`
 }
 
-// Answer is what a call is answered. Its JSON form is what flowrun call prints; docs/calls.md
-// describes it. Nothing in it is secret.
+// Answer is the answer to a call. Its JSON form is what flowrun call prints; docs/calls.md describes it. It holds no
+// secrets.
 type Answer struct {
 	Status    Status
-	Tool      string // that was executed; "" where nothing was
+	Tool      string // the tool that was executed; "" if none was
 	Repaired  bool
 	Repairs   []Repair
 	Defaults  []string
@@ -66,19 +65,18 @@ type Answer struct {
 	Content   *flowrun.Content // for the model and for a person; never nil
 	Error     *Error           // nil for success
 	Run       string           // id of the run; "" for none
-	Warnings  []string         // of a call that succeeded: a cleanup that failed
+	Warnings  []string         // of a call that succeeded, such as a failed cleanup
 
-	Result *flowrun.Result // nil where nothing was executed
-	Err    error           // what was behind Error, where that was an error; else nil
+	Result *flowrun.Result // nil if nothing was executed
+	Err    error           // the Go error that led to Error, if there was one
 }
 
-// answerOf begins the answer of a call whose arguments are valid.
+// answerOf starts the answer to a call whose arguments are valid.
 func answerOf(i *Invocation) *Answer {
 	return &Answer{Repaired: i.Repaired, Repairs: i.Repairs, Defaults: i.Defaults, Coercions: i.Coercions}
 }
 
-// MarshalJSON writes the document. Its parts are put together as they are: content may be
-// many megabytes.
+// MarshalJSON writes the JSON document. It joins its parts as bytes, because content may be many megabytes large.
 func (a *Answer) MarshalJSON() ([]byte, error) {
 	head, err := encode(struct {
 		Status    Status   `json:"execution_status"`
@@ -107,7 +105,7 @@ func (a *Answer) MarshalJSON() ([]byte, error) {
 	return slices.Concat(head[:len(head)-1], []byte(","), inner(content), []byte(","), tail[1:]), nil
 }
 
-// inner is what stands between the braces of an object.
+// inner returns the text between the braces of an object.
 func inner(object []byte) []byte {
 	object = bytes.TrimSpace(object)
 	return object[1 : len(object)-1]
@@ -127,7 +125,7 @@ func orEmpty[T any](list []T) []T {
 	return list
 }
 
-// encode is JSON without the escapes that are for web pages only.
+// encode returns JSON without the escapes that only HTML pages need.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -136,10 +134,10 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// statusOf is the status of an answer with an error.
+// statusOf returns the status of an answer with an error of that code.
 func statusOf(code string) Status { return Status(outcome.AnswerOf(code).Status) }
 
-// failed ends the answer with an error, which model and person are told as it stands.
+// failed completes the answer with an error, which model and person see in the same words.
 func (a *Answer) failed(e *Error) *Answer {
 	text := "Error: " + e.Message
 	if e.Hint != "" {
@@ -152,22 +150,22 @@ func (a *Answer) failed(e *Error) *Answer {
 	return a
 }
 
-// invalidArguments answers a call whose arguments were refused.
+// invalidArguments returns the answer to a call whose arguments were rejected.
 func invalidArguments(r *Refusal) *Answer {
 	return &Answer{Status: statusOf(r.Code), Content: flowrun.TextContent(r.reason(), ""), Err: r,
 		Error: &Error{Code: r.Code, Message: r.Message, Offset: &r.Offset, ExpectedFormat: r.ExpectedFormat, Hint: r.Hint, Suggestions: r.Suggestions}}
 }
 
-// refused answers a call that somebody said no to, with the permissions it would have had.
+// refused completes the answer to a rejected call, with the permissions that it would have had.
 func (a *Answer) refused(i *Invocation, code string, j Decision) *Answer {
 	e := &Error{Code: code, Message: cutText("the call was refused: "+j.Reason, maxTold), Hint: j.Hint}
-	if p, err := i.Preview(); err == nil { // what keeps the tool from running is no reason not to answer
+	if p, err := i.Preview(); err == nil { // an error of the preview must not hide that the call was rejected
 		e.Permissions = p.Permissions()
 	}
 	return a.failed(e).advise(j.Advice)
 }
 
-// advise adds what only a person is told.
+// advise adds a text that only the person sees.
 func (a *Answer) advise(advice string) *Answer {
 	if advice != "" {
 		a.Content.Display = a.Content.Text() + "\n\n" + advice
@@ -175,13 +173,13 @@ func (a *Answer) advise(advice string) *Answer {
 	return a
 }
 
-// notRun answers a call that could not be begun.
+// notRun completes the answer to a call that could not be started.
 func (a *Answer) notRun(err error) *Answer {
 	a.Err = err
 	return a.failed(&Error{Code: CodeNotRun, Message: cutText(err.Error(), maxTold)})
 }
 
-// cancelled answers a call that was called off before anything ran.
+// cancelled completes the answer to a call that was cancelled before anything ran.
 func (a *Answer) cancelled(ctx context.Context) *Answer {
 	message := "the call was cancelled; nothing ran"
 	if cause := context.Cause(ctx); cause != nil && cause != context.Canceled {
@@ -194,7 +192,7 @@ func (a *Answer) tooLong(limit time.Duration) *Answer {
 	return a.failed(&Error{Code: CodeTimeout, Message: fmt.Sprintf("the call took longer than %v and was stopped before anything ran", limit)})
 }
 
-// told answers what came of the run.
+// told completes the answer with the result of the run.
 func (a *Answer) told(res *flowrun.Result, tooLong bool, limit time.Duration) *Answer {
 	e := &Error{Code: CodeFailed, Message: res.Message, ExitCode: res.ExitCode}
 	a.Error = e
@@ -226,13 +224,13 @@ func (a *Answer) told(res *flowrun.Result, tooLong bool, limit time.Duration) *A
 	return a.unsuccessful(res)
 }
 
-// ranOutOfTime is whether the tool reached a bound of its own. Of a tool with one step the
-// step's bound is the tool's.
+// ranOutOfTime reports whether the tool exceeded its own time limit. For a tool with one step, the limit of that step
+// counts as well.
 func ranOutOfTime(res *flowrun.Result) bool {
 	return res.Status == dag.TimedOut || res.Status == dag.Failed && len(res.Steps) == 1 && res.Steps[0].Status == dag.TimedOut
 }
 
-// whyOf is why a run could not be brought to its end.
+// whyOf returns why a run could not be brought to its end.
 func whyOf(res *flowrun.Result, err error) string {
 	if res.Message == "" && err != nil {
 		return err.Error()

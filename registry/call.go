@@ -10,18 +10,18 @@ import (
 	"github.com/flowrun/flowrun/internal/outcome"
 )
 
-// Request is what a model asks for: a tool and the text of its arguments, as it wrote them.
+// Request is a call that a model asks for: a tool and the text of its arguments, as the model wrote them.
 type Request struct{ Tool, Arguments string }
 
-// State is how far a call has come.
+// State says how far a call has come.
 type State string
 
-// The states, in the order in which a call comes to them. Those from Confirming to
-// Cancelled are for calls that need a person's word, of which it has one of the last three.
+// The states, in the order in which a call passes through them. Confirming and what follows up to Cancelled are for
+// calls that need a person's decision, which leads to one of the last three of these.
 const (
 	Requested  State = "requested"
-	Parsed     State = "parsed"    // it is a request, and the text is what is read
-	Found      State = "found"     // there is such a tool
+	Parsed     State = "parsed"    // the final text of the arguments is known
+	Found      State = "found"     // the tool exists
 	Validated  State = "validated" // the arguments have one valid reading
 	Confirming State = "confirming"
 	Confirmed  State = "confirmed"
@@ -32,10 +32,10 @@ const (
 	Answered   State = "answered"
 )
 
-// Action is what becomes of a call before it is executed.
+// Action says what happens to a call before it is executed.
 type Action string
 
-// The decisions. Ask is for Options.Judge alone, Cancel for Options.Confirm.
+// The actions. Ask is only for Options.Decide, Cancel only for Options.Confirm.
 const (
 	Proceed Action = "proceed"
 	Refuse  Action = "refuse"
@@ -43,18 +43,18 @@ const (
 	Cancel  Action = "cancel"
 )
 
-// Decision is a Decision, why in a sentence, and what a caller who is refused can do.
+// Decision is an Action with its reason in a sentence, and what a rejected caller can do.
 type Decision struct {
 	Action Action
 	Reason string
 	Hint   string // for model and person
-	// Advice is what a person can do so that such calls are approved. The model is not
-	// told: it could do it as well.
+	// Advice says what a person can do so that such calls are approved. The model does not see it, because it could
+	// do that itself.
 	Advice string
 }
 
-// Call goes the whole way from what a model wrote to what it is answered. It always answers,
-// and soon after ctx is done; what a cancelled run has to clean up is cleaned up before.
+// Call carries out one call, from the text that a model wrote to the answer. It always returns an Answer, soon after
+// ctx is done; before that, a cancelled run completes its cleanup.
 func (r *Registry) Call(ctx context.Context, q Request) *Answer {
 	c := &call{r, q}
 	c.enter(Requested)
@@ -63,7 +63,7 @@ func (r *Registry) Call(ctx context.Context, q Request) *Answer {
 	return a
 }
 
-// call is one Call on its way.
+// call is one Call in progress.
 type call struct {
 	*Registry
 	request Request
@@ -98,8 +98,7 @@ func (c *call) answer(ctx context.Context) *Answer {
 	return c.execute(ctx, i)
 }
 
-// rewritten is the text that is read. One that is too large is refused where it is
-// read, and not handed around before.
+// rewritten returns the text to parse. A text that is too large is not passed to Rewrite; parsing rejects it.
 func (c *call) rewritten() string {
 	text := c.request.Arguments
 	for _, f := range c.options.Rewrite {
@@ -111,7 +110,7 @@ func (c *call) rewritten() string {
 	return text
 }
 
-// confirm is nil where the call goes ahead.
+// confirm returns nil if the call may go ahead, else the answer.
 func (c *call) confirm(ctx context.Context, i *Invocation) *Answer {
 	j := Decision{Action: Ask}
 	if c.options.Decide != nil {
@@ -131,11 +130,11 @@ func (c *call) confirm(ctx context.Context, i *Invocation) *Answer {
 	return answerOf(i).refused(i, CodeNotApproved, j)
 }
 
-// ask puts the call to a person.
+// ask asks a person about the call.
 func (c *call) ask(ctx context.Context, i *Invocation) *Answer {
 	c.enter(Confirming)
 	shown, err := i.Confirmation(ctx)
-	if err != nil && ctx.Err() == nil { // it would fail: no reason to ask
+	if err != nil && ctx.Err() == nil { // the call would fail, so there is nothing to ask
 		c.enter(Declined)
 		return answerOf(i).notRun(err)
 	}
@@ -161,7 +160,7 @@ func (c *call) ask(ctx context.Context, i *Invocation) *Answer {
 	return answerOf(i).refused(i, CodeDeclined, j)
 }
 
-// errTooLong is why a call is stopped that takes longer than it may.
+// errTooLong is the cause with which a call is stopped that exceeds its time limit.
 var errTooLong = errors.New("the call exceeded its time limit")
 
 func (c *call) execute(ctx context.Context, i *Invocation) *Answer {
@@ -187,8 +186,8 @@ func (c *call) execute(ctx context.Context, i *Invocation) *Answer {
 	return a.told(res, errors.Is(context.Cause(bounded), errTooLong), c.options.Timeout)
 }
 
-// notFound answers a call of a tool that cannot be called: there is none of that name, or
-// its definition is not valid.
+// notFound returns the answer to a call of a tool that cannot be called: the name is unknown, or the definition is
+// not valid.
 func notFound(name string, err error) *Answer {
 	a, o := &Answer{Err: err}, outcome.Of(err)
 	e, note := &Error{Code: o.Answer, Message: err.Error()}, ""
@@ -198,7 +197,7 @@ func notFound(name string, err error) *Answer {
 	case unknown(o, name):
 		e.Message, e.Hint, e.Suggestions = fmt.Sprintf("there is no tool %q", cutText(name, maxName)), "call one of the declared tools", o.Near
 		note = o.Note
-	case o.Answer == CodeNotFound: // one that its definition uses
+	case o.Answer == CodeNotFound: // a tool that the definition uses
 		e.Code = CodeInvalidDefinition
 	case errors.Is(err, errPath):
 		e.Code = CodeNotFound
@@ -209,8 +208,8 @@ func notFound(name string, err error) *Answer {
 	return a.failed(e).advise(note)
 }
 
-// unknown reports whether an error is that there is no tool of this name, and not of one
-// that its definition uses.
+// unknown reports whether the error is that there is no tool of this name, rather than no tool that its definition
+// uses.
 func unknown(o *outcome.Report, name string) bool {
 	return o.Answer == CodeNotFound && o.Subject == name
 }

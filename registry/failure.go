@@ -11,15 +11,15 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// Bounds of what a model is told of a failure, in bytes.
+// Limits for what a model is told of a failure, in bytes.
 const (
 	maxTold   = 1500 // a message
 	maxName   = 120
-	maxStream = 4 << 10 // the end of a stream
+	maxStream = 4 << 10 // from the end of a stream
 )
 
-// unsuccessful tells of a run that failed, or was stopped, so that a model can act on it:
-// why, the exit code, and how the streams of the step that failed end.
+// unsuccessful completes the answer with a run that failed, or was stopped, so that a model can react to it: the
+// reason, the exit code, and the ends of the failed step's streams.
 func (a *Answer) unsuccessful(res *flowrun.Result) *Answer {
 	a.Status = statusOf(a.Error.Code)
 	step := culprit(res)
@@ -50,15 +50,14 @@ func (a *Answer) unsuccessful(res *flowrun.Result) *Answer {
 		tellStream(&b, "Stderr", step.Error, step.StderrFile)
 	}
 	text := strings.TrimRight(b.String(), "\n")
-	if report := res.Report(a.Error.Message); report != "" { // models know its form from elsewhere
+	if report := res.Report(a.Error.Message); report != "" { // models know this form from other programs
 		text = report
 	}
 	a.Content = flowrun.TextContent(text, "")
 	return a
 }
 
-// because is the message with why the step went wrong. What a step that is the whole tool
-// says is enough by itself.
+// because adds the reason of the step to the message. If the step is the whole tool, its message is enough.
 func because(message, name string, step *flowrun.StepResult) string {
 	switch {
 	case step.Message == "":
@@ -81,8 +80,8 @@ func ending(a *Answer) string {
 	return "failed"
 }
 
-// culprit is the first step that failed, or else was stopped; of a group that did, the step
-// in it. nil where there is none.
+// culprit returns the first step that failed, or else was cancelled; if that is a group, the step inside it. It is
+// nil if there is none.
 func culprit(res *flowrun.Result) (found *flowrun.StepResult) {
 	for _, bad := range [][]dag.Status{{dag.Failed, dag.TimedOut}, {dag.Cancelled}} {
 		for i := range res.Steps {
@@ -101,7 +100,7 @@ func culprit(res *flowrun.Result) (found *flowrun.StepResult) {
 	return found
 }
 
-// tellStream adds how a stream ends, which is where most programs say why.
+// tellStream adds the end of a stream, because most programs print their errors last.
 func tellStream(b *strings.Builder, name, inline, file string) {
 	text, cut := streamEnd(inline, file)
 	if text = strings.TrimRight(text, "\r\n"); text == "" {
@@ -113,7 +112,7 @@ func tellStream(b *strings.Builder, name, inline, file string) {
 	fmt.Fprintf(b, "%s:\n%s\n", name, text)
 }
 
-// streamEnd is the end of what a step printed: of its log, where there is one.
+// streamEnd returns the end of what a step printed, from its log if there is one.
 func streamEnd(inline, file string) (text string, cut bool) {
 	if f, err := os.Open(file); file != "" && err == nil {
 		defer f.Close()

@@ -6,12 +6,12 @@ import (
 	"github.com/flowrun/flowrun"
 )
 
-// Invocation is one call of a tool whose arguments are valid. Nothing has been done yet.
+// Invocation is one call of a tool whose arguments are valid. Nothing has been executed yet.
 type Invocation struct {
 	Tool      *Tool
-	Run       string         // the id that its run gets; "" for any
-	Params    map[string]any // what the call gives, defaults left out; secrets are among it
-	Repaired  bool           // the text was no plain JSON object of the parameters
+	Run       string         // id for the run; "" for a new one
+	Params    map[string]any // the given values, without defaults; they include secrets
+	Repaired  bool           // the text was not a plain JSON object with the parameters
 	Repairs   []Repair       // of the text
 	Coercions []Repair       // of values: "10" for a number
 	Defaults  []string       // names of parameters that take their default
@@ -19,24 +19,23 @@ type Invocation struct {
 	bound *flowrun.Args // Params, with defaults
 }
 
-// Describe says in one sentence what the call will do. Secrets are masked.
+// Describe returns one sentence that says what the call will do. Secrets are masked.
 func (c *Invocation) Describe() string {
 	return c.bound.Describe()
 }
 
-// Preview works out what would run, and starts nothing.
+// Preview computes what would run, and starts nothing.
 func (c *Invocation) Preview() (*flowrun.Preview, error) {
 	return c.bound.Preview()
 }
 
-// Confirmation works out what a person is shown who is asked. An error says that
-// the call would fail.
+// Confirmation computes what a person sees who is asked to approve the call. An error says that the call would fail.
 func (c *Invocation) Confirmation(ctx context.Context) (*flowrun.Confirmation, error) {
 	return c.bound.Confirmation(ctx)
 }
 
-// Execute does it, and stops when ctx is done. Nobody is asked any more. Results and
-// errors are those of flowrun.Engine.Run.
+// Execute runs the tool, and stops when ctx is done. It asks for no approval. Results and errors are those of
+// flowrun.Engine.Run.
 func (c *Invocation) Execute(ctx context.Context, more ...flowrun.RunOption) (*flowrun.Result, error) {
 	o := c.Tool.registry.options
 	var options []flowrun.RunOption

@@ -8,20 +8,18 @@ import (
 	"github.com/flowrun/flowrun/internal/outcome"
 )
 
-// Repair is one thing that was not as it should have been in what a model wrote: in the
-// text, or in the type of a value.
+// Repair is one correction of what a model wrote: of the text, or of the type of a value.
 type Repair = argparse.Repair
 
-// Parse reads what a model wrote as arguments, and holds it against all that the
-// tool says of its parameters. "" is a call without arguments. There is one valid reading,
-// or a refusal.
+// Parse parses the text that a model wrote as arguments, and checks it against all rules for the tool's parameters.
+// "" is a call without arguments. If there is not exactly one valid reading, Parse returns a Refusal.
 func (t *Tool) Parse(text string) (*Invocation, *Refusal) {
 	read, refused := argparse.Parse(t.schema, t.Name(), []byte(text))
 	if refused != nil {
 		return nil, t.refusal(refused)
 	}
 	given := maps.Clone(read.Value)
-	for _, name := range read.Defaults { // an author's own, which Bind treats as such
+	for _, name := range read.Defaults { // Bind must treat defaults as the author's values, not the caller's
 		delete(given, name)
 	}
 	bound, invalid := t.bind(given)
@@ -31,8 +29,8 @@ func (t *Tool) Parse(text string) (*Invocation, *Refusal) {
 	return &Invocation{Tool: t, Params: given, Repaired: read.Repaired, Repairs: read.Repairs, Coercions: read.Coercions, Defaults: t.defaults(given), bound: bound}, nil
 }
 
-// Validate holds values against all that the tool says of its parameters, together;
-// nil is a yes. Values are as encoding/json has them; a text for a number will do.
+// Validate checks all values together against the rules for the tool's parameters; nil means that they are valid.
+// Values have the types of encoding/json; text is accepted for a number.
 func (t *Tool) Validate(params map[string]any) *Refusal {
 	_, refused := t.bind(params)
 	return refused
@@ -50,7 +48,7 @@ func (t *Tool) bind(params map[string]any) (*flowrun.Args, *Refusal) {
 	return nil, &Refusal{Code: CodeInvalid, Message: cutText(err.Error(), maxMessage)}
 }
 
-// defaults are the parameters that take theirs, in declared order.
+// defaults returns the parameters that take their default, in declared order.
 func (t *Tool) defaults(given map[string]any) (names []string) {
 	for _, p := range t.plan.Definition.Parameters {
 		if _, ok := given[p.Name]; !ok && p.Default != nil {
@@ -60,6 +58,5 @@ func (t *Tool) defaults(given map[string]any) (names []string) {
 	return names
 }
 
-// maxInput is how long a text of arguments may be, in bytes; package repair refuses longer
-// ones.
+// maxInput limits the text of arguments, in bytes; package repair rejects longer ones.
 const maxInput = 1 << 20

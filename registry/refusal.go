@@ -13,33 +13,31 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Codes of refused arguments beside those of the text, which package repair's page lists:
-// see docs/calls.md.
+// Codes of rejected arguments, beside those for the text, which package repair defines; see docs/calls.md.
 const (
-	CodeInvalid = outcome.AnswerInvalid // values that break the tool's rules
-	CodeMissing = outcome.AnswerMissing // required parameters are not there
+	CodeInvalid = outcome.AnswerInvalid // values that violate the tool's rules
+	CodeMissing = outcome.AnswerMissing // required parameters are missing
 )
 
-// Refusal says why a text is no call of the tool, and what would be one.
-// Its JSON form has at most 2 KB. Nothing in it is the value of a secret parameter's default,
-// choice or example.
+// Refusal says why a text is not a valid call of the tool, and what would be one. Its JSON form has at most 2 KB. It
+// holds no default, choice or example of a secret parameter.
 type Refusal struct {
 	Code           string          `json:"code"`
 	Message        string          `json:"message"`
-	Offset         int             `json:"offset"`          // where in the text, in bytes; 0 where it is about values
-	ExpectedFormat json.RawMessage `json:"expected_format"` // an example call; null where there is no room for one
-	Hint           string          `json:"hint"`            // one way out
+	Offset         int             `json:"offset"`          // position in the text, in bytes; 0 if the problem is in the values
+	ExpectedFormat json.RawMessage `json:"expected_format"` // an example call; null if there is no room for one
+	Hint           string          `json:"hint"`            // one way to correct it
 	Suggestions    []string        `json:"suggestions"`     // names that were probably meant
 }
 
 func (r *Refusal) Error() string { return r.Message }
 
-// refusal is one of the text.
+// refusal converts a refusal of the text.
 func (t *Tool) refusal(r *argparse.Refusal) *Refusal {
 	return (&Refusal{Code: r.Code, Message: r.Message, Offset: r.Offset, ExpectedFormat: example(r.ExpectedFormat), Hint: r.Hint, Suggestions: r.Suggestions}).cut()
 }
 
-// invalid is a refusal of values: everything that is wrong with them.
+// invalid returns a refusal that lists all problems with the values.
 func (t *Tool) invalid(problems []flowrun.ParamProblem) *Refusal {
 	r := &Refusal{Code: CodeMissing, ExpectedFormat: t.expected(), Hint: "Correct these and send the complete call again."}
 	var lines []string
@@ -58,15 +56,14 @@ func (t *Tool) invalid(problems []flowrun.ParamProblem) *Refusal {
 	return r.cut()
 }
 
-// tells says whether a hint is news to a model: it has read the description, sees the
-// expected format, and knows nothing of NAME=value on a command line.
+// tells reports whether a hint is useful to a model: the model already has the description and the expected format,
+// and does not use NAME=value of a command line.
 func (t *Tool) tells(p flowrun.ParamProblem) bool {
 	name := p.Parameter()
 	return p.Hint != "" && p.Hint != t.about(name) && p.Code != "missing" && !t.plan.Secret(name) && !strings.Contains(p.Hint, name+"=")
 }
 
-// about is the description of a parameter, "" for one that is not declared: the model has
-// read it.
+// about returns the description of a parameter, "" for an undeclared one.
 func (t *Tool) about(name string) string {
 	for _, p := range t.plan.Definition.Parameters {
 		if p.Name == name {
@@ -76,7 +73,7 @@ func (t *Tool) about(name string) string {
 	return ""
 }
 
-// suggest adds the names that an unknown one was probably meant to be.
+// suggest adds the names that an unknown name was probably meant to be.
 func (r *Refusal) suggest(t *Tool, p flowrun.ParamProblem) {
 	if p.Code != "unknown" {
 		return
@@ -92,10 +89,10 @@ func (r *Refusal) suggest(t *Tool, p flowrun.ParamProblem) {
 	}
 }
 
-// expected is an example call of the tool.
+// expected returns an example call of the tool.
 func (t *Tool) expected() json.RawMessage { return example(argparse.Example(t.schema)) }
 
-// example is an example call as JSON; what was cut is a text.
+// example returns an example call as JSON; a truncated one becomes a text.
 func example(s string) json.RawMessage {
 	if s == "" {
 		return nil
@@ -110,8 +107,7 @@ func example(s string) json.RawMessage {
 	return text
 }
 
-// Bounds of a refusal: together they keep its JSON form, in which a character may take six
-// bytes, within mostRefusal.
+// Limits of a refusal: together they keep its JSON form, in which a character can take six bytes, within maxRefusal.
 const (
 	maxRefusal    = 2048
 	maxMessage    = 900
@@ -119,7 +115,7 @@ const (
 	maxSuggestion = 64
 )
 
-// cut makes a refusal fit, the example going before the reason.
+// cut shortens a refusal to fit; the example is dropped before the reason is shortened.
 func (r *Refusal) cut() *Refusal {
 	r.Message, r.Hint = cutText(r.Message, maxMessage), cutText(r.Hint, maxHint)
 	r.Suggestions = r.Suggestions[:min(len(r.Suggestions), 5)]
@@ -141,7 +137,7 @@ func (r *Refusal) cut() *Refusal {
 	return r
 }
 
-// cutText is at most that many bytes of a text, cut between characters, with a mark.
+// cutText returns at most that many bytes of a text, cut between characters, with an ellipsis.
 func cutText(s string, most int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= most {
@@ -157,7 +153,7 @@ func cutText(s string, most int) string {
 	return s + "…"
 }
 
-// reason is the refusal as a model is told it.
+// reason returns the refusal in the words for a model.
 func (r *Refusal) reason() string {
 	text := fmt.Sprintf("Error: Invalid parameters provided. Reason: %s", r.Message)
 	if r.Hint != "" {

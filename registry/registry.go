@@ -16,45 +16,45 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// DefaultTimeout bounds a call that comes from a model.
+// DefaultTimeout limits a call that comes from a model.
 const DefaultTimeout = 60 * time.Second
 
-// Options is how a Registry treats calls. The zero Options finds, reads and describes
-// tools, and refuses to run any: nobody says that it may.
+// Options set how a Registry treats calls. The zero Options finds, parses and describes tools, but rejects every
+// call, because nobody can approve it.
 type Options struct {
-	// Engine runs the tools. nil: one of its own, which keeps nothing.
+	// Engine runs the tools. nil means a new one, which stores nothing.
 	Engine *flowrun.Engine
-	// Run answers options of the run that a call is about to begin; nil: there are none.
+	// Run returns options for the run that a call is about to start; nil means none.
 	Run func(*Invocation) []flowrun.RunOption
-	// World is what calls live in: directory, environment.
+	// World is the run environment of the calls: directory and environment variables.
 	World flowrun.RunEnv
-	// Files lets a tool be named by the path of its file too. Who may write a file may then
-	// make a tool: let Judge see to that.
+	// Files lets a call name a tool by the path of its file too. Anyone who can write a file can then define a tool,
+	// so Decide must check for that.
 	Files bool
-	// Timeout bounds the execution of a call; 0 is DefaultTimeout, less than 0 is none. The
-	// time a person takes to decide does not count.
+	// Timeout limits the execution of a call; 0 is DefaultTimeout, a negative value means no limit. The time in which
+	// a person decides does not count.
 	Timeout time.Duration
-	// Decide says whether a call goes ahead, is refused, or needs a person's word. nil: each
-	// needs one.
+	// Decide says whether a call goes ahead, is rejected, or needs a person's approval. nil means that every call
+	// needs approval.
 	Decide func(*Invocation) Decision
-	// Confirm asks a person. It must return soon after ctx is done. nil: there is
-	// nobody, and what needs a person's word is refused.
+	// Confirm asks a person. It must return soon after ctx is done. nil means that there is nobody to ask, and calls
+	// that need approval are rejected.
 	Confirm func(ctx context.Context, call *Invocation, shown *flowrun.Confirmation) (Decision, error)
-	// Rewrite are asked in turn for the text that is read in place of what a model wrote:
-	// for habits of a model that nothing here knows of.
+	// Rewrite functions are called in turn to replace the text that a model wrote before it is parsed: for habits of
+	// a model that this package does not know.
 	Rewrite []func(tool, arguments string) string
-	// Trace, where set, is told of every state that a call comes to, in order.
+	// Trace, if set, is called with every state that a call reaches, in order.
 	Trace func(State)
 }
 
-// Registry is the tools that a model may call. Its methods are safe for several
-// goroutines; what Options hold must be, too.
+// Registry holds the tools that a model may call. It is safe for concurrent use; the functions in Options must be,
+// too.
 type Registry struct {
 	library *tool.Library
 	options Options
 }
 
-// New offers the tools of a library.
+// New returns a Registry with the tools of a library.
 func New(lib *tool.Library, o Options) *Registry {
 	if o.Engine == nil {
 		o.Engine = flowrun.New(flowrun.Config{})
@@ -65,9 +65,9 @@ func New(lib *tool.Library, o Options) *Registry {
 	return &Registry{lib, o}
 }
 
-// Get finds a tool by its name, or by the name that Declarations shows it under where no
-// tool has it itself. Errors: a *tool.NotFoundError, which names similar ones; that it is a
-// path; and tool.Diagnostics where the definition is not valid.
+// Get finds a tool by its name, or by the name under which Declarations shows it, if no other tool has that name.
+// Errors: a *tool.NotFoundError with similar names; an error that name is a path; tool.Diagnostics if the definition
+// is not valid.
 func (r *Registry) Get(name string) (*Tool, error) {
 	if !r.options.Files && isPath(name) {
 		return nil, fmt.Errorf("%q %w", name, errPath)
@@ -84,15 +84,15 @@ func (r *Registry) Get(name string) (*Tool, error) {
 	return r.tool(plan), nil
 }
 
-// errPath is why a path is no name.
+// errPath reports that a path was given instead of a name.
 var errPath = errors.New("is a path; call tools by name")
 
-// isPath says whether a name would be taken for that of a file.
+// isPath reports whether a name would be taken for that of a file.
 func isPath(name string) bool {
 	return strings.ContainsAny(name, `/\`) || slices.Contains([]string{".yaml", ".yml", ".json", ".md", ".js", ".ts"}, filepath.Ext(name))
 }
 
-// shownAs is the tool that is declared under a name; "" where none is, or several are.
+// shownAs returns the tool that is declared under a name; "" if there is none, or more than one.
 func (r *Registry) shownAs(name string) (found string) {
 	for _, own := range r.names() {
 		if own == name || !slices.ContainsFunc(funcschema.Formats(), func(f string) bool { return funcschema.Name(own, funcschema.Format(f)) == name }) {
@@ -106,7 +106,7 @@ func (r *Registry) shownAs(name string) (found string) {
 	return found
 }
 
-// names are those of all tools, sorted; some may not compile.
+// names returns the names of all tools, sorted; some may not compile.
 func (r *Registry) names() (list []string) {
 	for _, e := range r.library.List() {
 		list = append(list, e.Name)
@@ -118,8 +118,8 @@ func (r *Registry) names() (list []string) {
 	return slices.Compact(list)
 }
 
-// List is every tool that is valid and runs on this platform, in order of their names. The
-// diagnostics say why others are not in it.
+// List returns every tool that is valid and runs on this platform, sorted by name. The diagnostics say why other
+// tools are missing.
 func (r *Registry) List() ([]*Tool, tool.Diagnostics) {
 	var list []*Tool
 	problems := r.library.Unreadable("")
@@ -139,9 +139,8 @@ func (r *Registry) List() ([]*Tool, tool.Diagnostics) {
 	return list, problems.Sorted()
 }
 
-// Declarations are the declarations of every tool in a dialect: json-schema, openai,
-// anthropic, gemini or mcp. The diagnostics tell of tools that are not among them,
-// and of those that models cannot tell apart.
+// Declarations returns the declarations of every tool in a dialect: json-schema, openai, anthropic, gemini or mcp.
+// The diagnostics report tools that are missing, and those that models cannot tell apart.
 func (r *Registry) Declarations(format string) ([]json.RawMessage, tool.Diagnostics) {
 	tools, problems := r.List()
 	var functions []*funcschema.Function

@@ -11,9 +11,9 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// schemaOf is what guides the reading of a tool's arguments. Of a secret it holds no value:
-// a refusal shows examples and defaults. Names that are not declared are refused at the door
-// of models, unless the tool declares none at all, or says that it takes any.
+// schemaOf returns the schema that guides the parsing of a tool's arguments. It holds no values of a secret, because
+// a refusal shows examples and defaults. Undeclared names from models are rejected, unless the tool declares no
+// parameters at all, or explicitly accepts any.
 func schemaOf(def *tool.Definition, secret func(string) bool) *argparse.Schema {
 	s := &argparse.Schema{Types: []string{"object"}}
 	doc := documentOf(def.Schema)
@@ -35,7 +35,7 @@ func schemaOf(def *tool.Definition, secret func(string) bool) *argparse.Schema {
 	return s
 }
 
-// samples are the default, where it is known before the call, and an example.
+// samples sets the default, if it is known before the call, and an example.
 func samples(prop *argparse.Property, p *tool.Parameter) {
 	if p.Default != nil && !mentions(*p.Default) {
 		prop.Default, prop.HasDefault = data(*p.Default), true
@@ -45,7 +45,7 @@ func samples(prop *argparse.Property, p *tool.Parameter) {
 	}
 }
 
-// ofParameter is the schema of a parameter that is not described by one.
+// ofParameter returns the schema of a parameter that has no JSON Schema.
 func ofParameter(p *tool.Parameter) *argparse.Schema {
 	s := &argparse.Schema{}
 	var enum []any
@@ -64,7 +64,7 @@ func ofParameter(p *tool.Parameter) *argparse.Schema {
 		s.Types = []string{p.Type}
 	}
 	switch p.Type {
-	case "array": // the rules are for its elements
+	case "array": // the rules apply to its elements
 		s.Items = &argparse.Schema{Enum: enum}
 	case "object":
 		s.Open = true
@@ -74,14 +74,13 @@ func ofParameter(p *tool.Parameter) *argparse.Schema {
 	return s
 }
 
-// mentions says whether a default may mention something, and so is known only when the
-// tool runs.
+// mentions reports whether a default may contain a reference, so that it is known only when the tool runs.
 func mentions(v tool.Value) bool {
 	return v.Text != nil && strings.Contains(v.Text.S, "{") || slices.ContainsFunc(v.List, mentions) ||
 		slices.ContainsFunc(v.Map, func(e tool.Entry) bool { return mentions(e.Value) })
 }
 
-// data is a value as package repair has it: numbers with the digits that were written.
+// data converts a value for package repair: numbers keep the digits that were written.
 func data(v tool.Value) any {
 	switch {
 	case v.Text != nil:
@@ -102,7 +101,7 @@ func data(v tool.Value) any {
 	return number(v.Scalar, v.Written())
 }
 
-// number is a scalar with its number as json.Number.
+// number returns a scalar; a number becomes a json.Number.
 func number(v any, written string) any {
 	switch n := v.(type) {
 	case int64:
@@ -116,7 +115,7 @@ func number(v any, written string) any {
 	return v
 }
 
-// textOf is a choice of a text parameter, as its author wrote it.
+// textOf returns a choice of a text parameter, as its author wrote it.
 func textOf(v tool.Value) any {
 	switch n := data(v).(type) {
 	case json.Number:
@@ -128,7 +127,7 @@ func textOf(v tool.Value) any {
 	}
 }
 
-// documentOf is a JSON Schema as encoding/json has it, numbers with their digits.
+// documentOf returns a JSON Schema decoded by encoding/json, with the digits of numbers kept.
 func documentOf(s *tool.JSONSchema) map[string]any {
 	if s == nil {
 		return nil
@@ -146,8 +145,7 @@ func documentOf(s *tool.JSONSchema) map[string]any {
 	return doc
 }
 
-// takesMore says whether a JSON Schema takes properties that it does not name, and says so
-// itself.
+// takesMore reports whether a JSON Schema explicitly accepts properties that it does not name.
 func takesMore(doc map[string]any) bool {
 	if more, given := doc["additionalProperties"]; given {
 		return more != false
@@ -156,12 +154,11 @@ func takesMore(doc map[string]any) bool {
 		func(key string) bool { return doc[key] != nil })
 }
 
-// maxNested is how deep a JSON Schema is followed; what lies deeper may be anything.
+// maxNested limits how deep a JSON Schema is followed; values nested deeper may be anything.
 const maxNested = 32
 
-// ofSchema is what a JSON Schema says of a value, as far as the reading of one is guided by
-// it: what it says with references and alternatives is anything here, and is held against the
-// whole schema when the arguments are bound.
+// ofSchema converts a JSON Schema as far as it can guide parsing. A schema with references or alternatives accepts
+// anything here; binding checks the arguments against the whole schema.
 func ofSchema(v any, depth int) *argparse.Schema {
 	doc, _ := v.(map[string]any)
 	s := &argparse.Schema{}
@@ -196,8 +193,8 @@ func ofSchema(v any, depth int) *argparse.Schema {
 	return s
 }
 
-// oneOf is the schema that several alternatives come to where all but one are null: a value
-// that may be left empty. Any others may be anything.
+// oneOf returns the schema of alternatives if all but one are null: a value that may be left empty. Other
+// alternatives accept anything.
 func oneOf(list []any, depth int) *argparse.Schema {
 	var rest []any
 	for _, v := range list {
@@ -232,7 +229,7 @@ func typesOf(v any) (types []string) {
 	return types
 }
 
-// choices are the values of enum or const; nil where there are others than scalars.
+// choices returns the values of enum or const; nil if some are not scalars.
 func choices(doc map[string]any) []any {
 	list, _ := doc["enum"].([]any)
 	if v, given := doc["const"]; given {

@@ -10,8 +10,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Tool is a tool as a model sees it, of whatever kind it is. It does not
-// change.
+// Tool is a tool of any kind, as a model sees it. It is immutable.
 type Tool struct {
 	registry *Registry
 	plan     *flowrun.Plan
@@ -22,19 +21,19 @@ func (r *Registry) tool(p *flowrun.Plan) *Tool {
 	return &Tool{r, p, schemaOf(p.Definition, p.Secret)}
 }
 
-// Name is what a call names it by.
+// Name returns the name that calls use.
 func (t *Tool) Name() string { return t.plan.Name() }
 
-// DisplayName is what people call it.
+// DisplayName returns the name shown to people.
 func (t *Tool) DisplayName() string { return cmp.Or(t.plan.Definition.DisplayName, t.Name()) }
 
-// Description is what it is for.
+// Description returns what the tool is for.
 func (t *Tool) Description() string { return t.plan.Definition.Description }
 
-// Plan is what a call runs.
+// Plan returns the plan that a call runs.
 func (t *Tool) Plan() *flowrun.Plan { return t.plan }
 
-// Schema is a JSON Schema of its parameters, without what would tell a secret.
+// Schema returns a JSON Schema of the tool's parameters, without values that would reveal a secret.
 func (t *Tool) Schema() json.RawMessage {
 	fn, _ := t.function(string(funcschema.JSONSchema))
 	text, err := json.Marshal(fn.Parameters)
@@ -44,8 +43,8 @@ func (t *Tool) Schema() json.RawMessage {
 	return text
 }
 
-// Declaration is the tool as a function declaration in a dialect: json-schema, openai,
-// anthropic, gemini or mcp. The error tells of parameters that a model could not tell apart.
+// Declaration returns the tool as a function declaration in a dialect: json-schema, openai, anthropic, gemini or mcp.
+// The error reports parameters that a model could not tell apart.
 func (t *Tool) Declaration(format string) (json.RawMessage, error) {
 	fn, found := t.function(format)
 	if err := found.Err(); err != nil {
