@@ -7,20 +7,18 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Config is what the tools may use.
+// Config sets what the tools may use.
 type Config struct {
-	// Roots are folders that file tools may work in, beside the workspace of the run. A
-	// relative one counts from the workspace, ~ is the user's home; one that is missing
-	// grants nothing.
+	// Roots are the folders in which file tools may work, beside the workspace of the run. A relative one starts at
+	// the workspace, ~ is the user's home; one that does not exist grants nothing.
 	Roots []string
-	// Fetch asks an address; nil: the web tools fail.
+	// Fetch sends HTTP requests. If it is nil, the web tools fail.
 	Fetch func(context.Context, flowrun.FetchRequest) (*flowrun.FetchAnswer, error)
 
 	Settings
 }
 
-// Tools are the definitions of all of them, for tool.Library.Provide. They may be used by
-// several goroutines.
+// Tools returns the definitions of all built-in tools, for tool.Library.Provide. They are safe for concurrent use.
 func Tools(c Config) []*tool.Definition {
 	f := &files{granted: c.Roots, own: []string{c.ConfigDir, c.StateDir}}
 	return []*tool.Definition{

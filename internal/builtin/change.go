@@ -12,18 +12,18 @@ import (
 	"github.com/flowrun/flowrun/internal/textdiff"
 )
 
-// change is what a call makes of a file.
+// change is the change of a file by one call.
 type change struct {
 	path  string
 	was   version
-	text  string // the new one
-	count int    // of replacements in the old one; 0 where the text is all new
+	text  string // the new text
+	count int    // number of replacements in the old text; 0 if all of the text is new
 }
 
-// maker works out what a call makes of a file from what the file holds now.
+// maker computes the new text of a file from its current content, and the number of replacements.
 type maker func(path string, was version) (string, int, error)
 
-// confirm tells what would become of a file; nothing is changed.
+// confirm describes the change of a file without making it.
 func (f *files) confirm(in *flowrun.StepInput, path string, make maker) (*flowrun.Confirmation, error) {
 	p, err := f.writable(in, path)
 	if err != nil {
@@ -35,7 +35,7 @@ func (f *files) confirm(in *flowrun.StepInput, path string, make maker) (*flowru
 	case err == nil:
 		defer dir.Close()
 		c.was, err = current(dir, p.name(), p.path)
-	case errors.Is(err, fs.ErrNotExist): // the folder will be made
+	case errors.Is(err, fs.ErrNotExist): // run will create the folder
 		err = nil
 	}
 	if err == nil {
@@ -47,8 +47,8 @@ func (f *files) confirm(in *flowrun.StepInput, path string, make maker) (*flowru
 	return &flowrun.Confirmation{Title: c.title(), Text: c.unshown(), Diff: c.diff()}, nil
 }
 
-// change does it. What the file holds is read anew, however it was when somebody was
-// asked; one call at a time does so.
+// change makes the change. It reads the file again, because the file may have changed since the person was asked, and
+// allows only one call at a time to do so.
 func (f *files) change(ctx context.Context, in *flowrun.StepInput, path string, make maker) (*flowrun.Content, error) {
 	p, err := f.writable(in, path)
 	if err != nil {
@@ -61,7 +61,7 @@ func (f *files) change(ctx context.Context, in *flowrun.StepInput, path string, 
 	}
 	dir, err := p.parent(false)
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, _, err := make(p.path, version{}); err != nil { // before folders are made for it
+		if _, _, err := make(p.path, version{}); err != nil { // check for errors before folders are created
 			return nil, err
 		}
 		dir, err = p.parent(true)
@@ -98,8 +98,7 @@ func (f *files) writable(in *flowrun.StepInput, path string) (place, error) {
 	return p, err
 }
 
-// stands refuses to write over what a part of a file was replaced in and that is no longer
-// so.
+// stands returns an error if a file in which text is to be replaced has changed in the meantime.
 func (c change) stands(dir *os.Root, name string) error {
 	if c.count == 0 {
 		return nil
@@ -142,7 +141,7 @@ func (c change) done() string {
 	return fmt.Sprintf("Overwrote %s (%s).", c.path, length)
 }
 
-// unshown says of a change what a diff does not show; "" where there is a diff.
+// unshown describes a change that cannot be shown as a diff; "" if there is a diff.
 func (c change) unshown() string {
 	switch k := kindOf(c.was.text[:min(len(c.was.text), headSize)]); {
 	case !c.was.exists() || c.comparable():
@@ -156,13 +155,13 @@ func (c change) unshown() string {
 	}
 }
 
-// comparable says whether the old content is a text like the new one.
+// comparable reports whether the old content is text in the same encoding as the new one.
 func (c change) comparable() bool {
 	k := kindOf(c.was.text[:min(len(c.was.text), headSize)])
 	return !c.was.exists() || c.was.text != nil && k.text && (k.encoding == plainText || k.encoding == markedTxt)
 }
 
-// diff is the change line by line; nil where it cannot be shown so.
+// diff returns the change line by line; nil if it cannot be shown as a diff.
 func (c change) diff() *flowrun.FileDiff {
 	if !c.comparable() {
 		return nil
@@ -179,7 +178,7 @@ func (c change) diff() *flowrun.FileDiff {
 	return d
 }
 
-// headerName is a file's name on one line of a diff.
+// headerName returns a file's name on one line, for the header of a diff.
 func headerName(path string) string {
 	if strings.ContainsFunc(path, func(r rune) bool { return r < ' ' }) {
 		return fmt.Sprintf("%q", path)

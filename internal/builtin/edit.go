@@ -41,7 +41,7 @@ func (f *files) edit() flowrun.GoTool {
 	}
 }
 
-// piece is the beginning of a text, for one line.
+// piece returns the beginning of a text in quotes, for one line.
 func piece(text string) string {
 	short, cut := firstChars(text, 60)
 	if cut {
@@ -50,7 +50,7 @@ func piece(text string) string {
 	return fmt.Sprintf("%q", short)
 }
 
-// editing is the parameters of an edit.
+// editing holds the parameters of an edit.
 type editing values
 
 // of is the maker of an edit.
@@ -69,7 +69,7 @@ func (e editing) of(path string, was version) (string, int, error) {
 	if err != nil {
 		return "", 0, err
 	}
-	if newlines(held) == "\r\n" { // a model writes \n, also where a file has \r\n
+	if newlines(held) == "\r\n" { // a model writes \n even if the file has \r\n
 		old, text = toCRLF(old), toCRLF(text)
 	}
 	if old == text {
@@ -85,7 +85,7 @@ func (e editing) of(path string, was version) (string, int, error) {
 	return strings.ReplaceAll(held, old, text), count, nil
 }
 
-// editable is the text of a file.
+// editable returns the text of a file, or an error if it cannot be edited.
 func editable(path string, was version) (string, error) {
 	if was.text == nil {
 		return "", fmt.Errorf("%s is %s large; edit supports files of up to %s", quoted(path), size(was.info.Size()), size(maxWritten))
@@ -102,7 +102,7 @@ func editable(path string, was version) (string, error) {
 	return string(was.text), nil
 }
 
-// fits refuses an edit whose old_string does not stand in the text as often as it must.
+// fits returns an error if old_string does not occur in the text as often as it must.
 func (e editing) fits(path, held, old string) error {
 	count := strings.Count(held, old)
 	want, given := values(e).number("expected_replacements")
@@ -131,7 +131,7 @@ func times(n int) string {
 	return plural(n, "time")
 }
 
-// overlaps says whether a piece stands in a text twice with a part in common.
+// overlaps reports whether two occurrences of a piece in a text overlap.
 func overlaps(text, piece string) bool {
 	for at := 0; ; {
 		i := strings.Index(text[at:], piece)
@@ -146,7 +146,7 @@ func overlaps(text, piece string) bool {
 	}
 }
 
-// where names the lines on which a piece begins, the first ten of them.
+// where names the lines on which a piece begins, at most ten of them.
 func where(text, piece string) string {
 	var list []string
 	line := 1
@@ -163,7 +163,7 @@ func where(text, piece string) string {
 	return "line " + strings.Join(list, ", ") + " and others"
 }
 
-// newlines is what ends every line of a text; "" where that differs or none ends.
+// newlines returns the line end of a text; "" if its line ends differ or it has none.
 func newlines(text string) string {
 	all, dos := strings.Count(text, "\n"), strings.Count(text, "\r\n")
 	switch {

@@ -10,12 +10,11 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// maxPlan is how long a plan may be, in bytes as it is shown: nobody approves what they
-// have not seen whole.
+// maxPlan limits a plan as it is shown, in bytes: a person must see all of the plan to approve it.
 const maxPlan = 3500
 
-// exitPlanMode asks a person whether a plan is to be carried out. It is a gate by itself,
-// whoever has allowed the call: the run waits until somebody has approved or rejected it.
+// exitPlanMode returns a tool that asks a person whether a plan should be carried out. Even if the call itself was
+// already allowed, the run waits until a person approves or rejects the plan.
 func exitPlanMode() *tool.Definition {
 	quote := described("quote", "Quotes each line of the plan", quotePlan)
 	gate := &tool.Step{Name: "approval", WaitFor: []tool.Text{{S: "quote"}}, HasWaitFor: true,
@@ -38,15 +37,15 @@ func exitPlanMode() *tool.Definition {
 		Schema: s, Parameters: tool.ParametersOf(s), Steps: []*tool.Step{quote, gate, answer}}
 }
 
-// described is a step in Go that says what it does where its tool is shown.
+// described returns a step in Go with a description that is shown in previews.
 func described(name, what string, f flowrun.StepFunc) *tool.Step {
 	step := flowrun.GoStep(name, f)
 	step.Body.(*tool.GoCode).Func.(*flowrun.GoTool).Description = what
 	return step
 }
 
-// quotePlan makes a plan data: each line behind a bar, so that nothing in it looks like
-// the question, or like flowrun's own words.
+// quotePlan marks a plan as a quotation: each line starts with a bar, so that no part of it can look like the
+// question, or like a text of flowrun.
 func quotePlan(_ context.Context, in *flowrun.StepInput) (any, error) {
 	plan := strings.TrimSpace(strings.ReplaceAll(values(in.Params).text("plan"), "\r\n", "\n"))
 	if plan == "" {

@@ -16,13 +16,13 @@ import (
 	"github.com/flowrun/flowrun/internal/cache"
 )
 
-// Bounds of an answer of glob.
+// Limits of an answer of glob.
 const (
-	maxGlobbed = 500     // files that it names
-	maxFound   = 200_000 // files that it sorts
+	maxGlobbed = 500     // files in the answer
+	maxFound   = 200_000 // files that are found and sorted
 )
 
-// lately is how long a file counts as changed just now.
+// lately is how long a file counts as recently changed.
 const lately = 24 * time.Hour
 
 func (f *files) glob() flowrun.GoTool {
@@ -58,7 +58,7 @@ func (f *files) glob() flowrun.GoTool {
 	}
 }
 
-// within names the folder that a search is in.
+// within returns the folder of a search in words.
 func within(v values) string {
 	if p := v.text("path"); p != "" {
 		return " in " + p
@@ -66,8 +66,8 @@ func within(v values) string {
 	return ""
 }
 
-// begin is the folder in which all lies that a pattern can match, and the rest of the
-// pattern. A full path as the pattern counts from the root of the file system.
+// begin returns the folder that contains everything a pattern can match, and the rest of the pattern. A pattern that
+// is an absolute path starts at the root of the file system.
 func (rs *roots) begin(folder, text string) (place, string, error) {
 	if err := checkPattern(filepath.ToSlash(text)); err != nil {
 		return place{}, "", err
@@ -120,8 +120,8 @@ func globbed(ctx context.Context, rs *roots, p place, text string, g globbing, v
 	return foundFiles(list, more, text, p, w), nil
 }
 
-// changed is when a file was last written; false for what is none. A link counts as the
-// file that it leads to, where that is in a granted folder.
+// changed returns when a file was last written; ok is false if it is not a regular file. A link counts as its target,
+// if that is in a granted folder.
 func (rs *roots) changed(e entry) (time.Time, bool) {
 	info, err := e.dir.Lstat(e.name)
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
@@ -140,7 +140,7 @@ func (rs *roots) changed(e entry) (time.Time, bool) {
 	return info.ModTime(), true
 }
 
-// sortFound puts what was changed lately first, newest first, and the others by name.
+// sortFound sorts recently changed files first, the newest first, and the others by name.
 func sortFound(list []globFile, now time.Time) {
 	recent := func(f globFile) bool { return now.Sub(f.changed) < lately }
 	slices.SortFunc(list, func(a, b globFile) int {

@@ -14,12 +14,12 @@ import (
 	"github.com/flowrun/flowrun"
 )
 
-// Bounds of grep_search.
+// Limits of grep_search.
 const (
-	usualMatches = 500     // lines in an answer, where the call does not say how many
+	usualMatches = 500     // lines in an answer by default
 	maxMatched   = 1 << 20 // bytes of lines in an answer
 	maxSearched  = 1 << 20 // bytes of a line that are searched
-	maxGrepLine  = 1000    // characters that are shown of a line
+	maxGrepLine  = 1000    // characters of a line that are shown
 )
 
 func (f *files) grepSearch() flowrun.GoTool {
@@ -55,7 +55,7 @@ func (f *files) grepSearch() flowrun.GoTool {
 	}
 }
 
-// search is one call of grep_search, and what it has found.
+// search is one call of grep_search, with its results.
 type search struct {
 	rs      *roots
 	place   place
@@ -66,15 +66,15 @@ type search struct {
 	max     int
 
 	walk    *walk
-	dir     *os.Root // of place
-	rg      *ripgrep // nil: it is not there
-	waiting []string // files for it, from place
-	waits   int      // bytes in their names
+	dir     *os.Root // folder of place
+	rg      *ripgrep // nil if it is not installed
+	waiting []string // files for the next call of ripgrep, relative to place
+	waits   int      // total length of their names in bytes
 
 	found strings.Builder
-	count int    // lines in found
-	file  string // of the last of them
-	full  bool   // there may be more
+	count int    // number of lines in found
+	file  string // of the last line in found
+	full  bool   // a limit was reached; there may be more matches
 }
 
 func (f *files) searching(in *flowrun.StepInput) (*search, error) {
@@ -109,7 +109,7 @@ func (f *files) searching(in *flowrun.StepInput) (*search, error) {
 	return s, nil
 }
 
-// badExpression says what is wrong with a regular expression and how to write it.
+// badExpression returns an error that says what is wrong with a regular expression and how to write it.
 func badExpression(pattern string, err error) error {
 	hint := "to match a special character literally, escape it with \\, as in \\( or \\["
 	if strings.Contains(pattern, "(?=") || strings.Contains(pattern, "(?!") || strings.Contains(pattern, "(?<") {
@@ -144,7 +144,7 @@ func (s *search) run(ctx context.Context) error {
 	return enough(s.lines(ctx, parent, s.place.name(), s.place.path))
 }
 
-// enough is an error without the one that ends a walk from inside.
+// enough returns nil for errEnough, which only ends a walk, and other errors unchanged.
 func enough(err error) error {
 	if errors.Is(err, errEnough) {
 		return nil
@@ -152,13 +152,13 @@ func enough(err error) error {
 	return err
 }
 
-// Bounds of the files that ripgrep is asked about at once: those of a command line.
+// Limits for the files passed to one call of ripgrep, so that they fit on a command line.
 const (
 	maxBatch      = 1000
 	maxBatchBytes = 24_000
 )
 
-// visit searches a file of the walk, or puts it aside until there are many for ripgrep.
+// visit searches a file of the walk, or collects it for ripgrep.
 func (s *search) visit(ctx context.Context, e entry) error {
 	if s.rg == nil {
 		return s.look(ctx, e.dir, e.name, e.path)
@@ -171,7 +171,7 @@ func (s *search) visit(ctx context.Context, e entry) error {
 	return s.batch(ctx)
 }
 
-// batch searches the files that wait.
+// batch searches the files that were collected.
 func (s *search) batch(ctx context.Context) error {
 	if len(s.waiting) == 0 {
 		return nil
@@ -187,7 +187,7 @@ func (s *search) batch(ctx context.Context) error {
 	return nil
 }
 
-// look searches one file on the way. What cannot be read is noted.
+// look searches one file of the walk. A file that cannot be read is noted.
 func (s *search) look(ctx context.Context, dir *os.Root, name, path string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -197,14 +197,14 @@ func (s *search) look(ctx context.Context, dir *os.Root, name, path string) erro
 	switch {
 	case err == nil, errors.Is(err, errEnough), ctx.Err() != nil:
 		return err
-	case errors.As(err, &known) && known.cause == nil, errors.Is(err, fs.ErrNotExist): // no regular file, or gone
+	case errors.As(err, &known) && known.cause == nil, errors.Is(err, fs.ErrNotExist): // not a regular file, or removed
 		return nil
 	}
 	s.walk.gap("%v", err)
 	return nil
 }
 
-// lines searches the lines of a file up to the first NUL, which no text has.
+// lines searches the lines of a file up to the first NUL byte, which text does not contain.
 func (s *search) lines(ctx context.Context, dir *os.Root, name, path string) error {
 	f, _, err := openRegular(dir, name, path)
 	if err != nil {
@@ -231,14 +231,14 @@ func (s *search) lines(ctx context.Context, dir *os.Root, name, path string) err
 	return told(path, l.failed())
 }
 
-// nearlyText says of what is no text that it can be searched all the same: it has no NUL,
-// so it may be a text in an old encoding.
+// nearlyText reports whether a file that is not valid text can be searched nevertheless: it has no NUL byte, so it
+// may be text in an old encoding.
 func (s *source) nearlyText() bool {
-	head, _ := s.r.Peek(headSize) // of a short file, all there is
+	head, _ := s.r.Peek(headSize) // all of a short file
 	return s.mime == "application/octet-stream" && bytes.IndexByte(head, 0) < 0
 }
 
-// add puts a line into the answer.
+// add adds a line to the answer.
 func (s *search) add(path string, number int, line []byte) {
 	if path != s.file {
 		if s.file != "" {
@@ -255,7 +255,7 @@ func (s *search) add(path string, number int, line []byte) {
 	s.count++
 }
 
-// result is what was found.
+// result returns the answer.
 func (s *search) result() *flowrun.Content {
 	about := fmt.Sprintf("%s in %s", piece(s.pattern), s.place.path)
 	if s.filter != "" {

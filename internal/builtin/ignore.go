@@ -8,32 +8,31 @@ import (
 	"strings"
 )
 
-// ignores are the rules of .gitignore files that hold in a folder: its own, and above them
-// those of the folders around it. They read as git reads them; a folder with a .git begins
-// anew, with the rules in its .git/info/exclude. Unlike git's they hold without a
-// repository, too. nil has no rules.
+// ignores holds the rules of .gitignore files for a folder: those of the folder itself, and through above those of
+// the folders around it. They are interpreted as git does. A folder with a .git starts again without outer rules,
+// with those in its .git/info/exclude. Unlike in git, the rules also apply outside of a repository. nil has no rules.
 type ignores struct {
 	above *ignores
-	base  string // the folder, as reached from the root, with /; "" is the root
-	rules []rule // the last that fits decides
+	base  string // path of the folder from the root, with /; "" is the root
+	rules []rule // the last rule that matches decides
 }
 
 // rule is one line of a .gitignore file.
 type rule struct {
-	keep   bool // it begins with !: what fits is not left out
-	folder bool // it ends with /: it is for folders alone
-	full   bool // it has a / before its end: it is about paths from its folder on, else about names
+	keep   bool // starts with !: a match is not ignored
+	folder bool // ends with /: matches folders only
+	full   bool // has a / before its end: matches paths below its folder, otherwise names
 	fits   func(string) bool
 }
 
-// Bounds of one .gitignore file.
+// Limits of one .gitignore file.
 const (
 	maxRules     = 10_000
 	maxRuleBytes = 1 << 20
 )
 
-// ignored says whether the rules leave out a file or folder. The folders above it must
-// have been asked about before: what is in one that is left out is left out with it.
+// ignored reports whether the rules ignore a file or folder. Callers must check the folders above it first: the
+// contents of an ignored folder are ignored with it.
 func (g *ignores) ignored(rest string, folder bool) bool {
 	name := path.Base(rest)
 	for ; g != nil; g = g.above {
@@ -54,7 +53,7 @@ func (g *ignores) ignored(rest string, folder bool) bool {
 	return false
 }
 
-// enter are the rules inside a folder, which is reached from the root by base.
+// enter returns the rules inside a folder, whose path from the root is base.
 func (g *ignores) enter(dir *os.Root, base string) *ignores {
 	if base == "." {
 		base = ""
@@ -68,7 +67,7 @@ func (g *ignores) enter(dir *os.Root, base string) *ignores {
 	return g.with(dir, ".gitignore", base)
 }
 
-// with are the rules and those of one file more. git follows no links to such files.
+// with returns the rules extended by those of one more file. Like git, it does not follow a link to such a file.
 func (g *ignores) with(dir *os.Root, file, base string) *ignores {
 	file = filepath.FromSlash(file)
 	if info, err := dir.Lstat(file); err != nil || !info.Mode().IsRegular() {
@@ -86,8 +85,8 @@ func (g *ignores) with(dir *os.Root, file, base string) *ignores {
 	return g
 }
 
-// ignoresOf are the rules that hold in a folder of a root: those of every folder on the
-// way. That a folder on the way is left out itself does not count: somebody asked for it.
+// ignoresOf returns the rules that apply in a folder of a root: those of every folder from the root down. It does not
+// matter whether one of these folders is ignored itself, because the call asked for it.
 func ignoresOf(p place) (*ignores, error) {
 	at := place{path: p.root, root: p.root, rest: "."}
 	parts := []string{}
@@ -109,7 +108,7 @@ func ignoresOf(p place) (*ignores, error) {
 	}
 }
 
-// parseIgnore reads the lines of a .gitignore file.
+// parseIgnore parses the lines of a .gitignore file.
 func parseIgnore(text string) (rules []rule) {
 	text = strings.TrimPrefix(text, "\xef\xbb\xbf")
 	for line := range strings.SplitSeq(text, "\n") {
@@ -139,7 +138,7 @@ func parseRule(line string) (r rule, ok bool) {
 	return r, r.fits != nil
 }
 
-// trimBlanks takes blanks from a line's end that no backslash stands before.
+// trimBlanks removes spaces at the end of a line, except those after a backslash.
 func trimBlanks(line string) string {
 	end := 0
 	for i := 0; i < len(line); i++ {

@@ -7,24 +7,24 @@ import (
 	"strings"
 )
 
-// liner gives the lines of a text one after the other, however long they are.
+// liner reads a text line by line, with limited memory for long lines.
 type liner struct {
 	r   *bufio.Reader
-	max int // bytes that are kept of a line
+	max int // bytes to keep of each line
 
-	line []byte // without what ends it; valid until the next one
-	ends string // what ends it: "\n", "\r\n", or "" at the end of the text
-	cut  bool   // the line is longer than most
+	line []byte // without the line end; valid until the next call
+	ends string // the line end: "\n", "\r\n", or "" at the end of the text
+	cut  bool   // the line is longer than max
 	err  error
 }
 
-// next goes to the next line; false at the end of the text and where reading fails.
+// next reads the next line. It returns false at the end of the text and after a read error.
 func (l *liner) next() bool {
 	l.line, l.ends, l.cut = l.line[:0], "", false
 	if l.err != nil {
 		return false
 	}
-	last := byte(0) // before the line's end
+	last := byte(0) // the byte before the line end
 	for {
 		part, err := l.r.ReadSlice('\n')
 		if err == nil {
@@ -54,7 +54,7 @@ func (l *liner) next() bool {
 	return l.err == nil || errors.Is(l.err, io.EOF) && (len(l.line) > 0 || l.cut)
 }
 
-// failed is why reading ended, nil at the end of the text.
+// failed returns the read error, nil at the end of the text.
 func (l *liner) failed() error {
 	if errors.Is(l.err, io.EOF) {
 		return nil
@@ -62,27 +62,27 @@ func (l *liner) failed() error {
 	return l.err
 }
 
-// Bounds of what is read of one text.
+// Limits for reading one text.
 const (
-	usualLines = 2000     // where a call does not say how many
-	maxChars   = 2000     // of a line
+	usualLines = 2000     // lines, if the call sets no limit
+	maxChars   = 2000     // characters of a line
 	maxText    = 2 << 20  // bytes of text in an answer
-	maxCounted = 64 << 20 // bytes that are read on to count lines
+	maxCounted = 64 << 20 // bytes that are read to count the remaining lines
 )
 
-// excerpt is some lines of a text.
+// excerpt is a range of lines of a text.
 type excerpt struct {
 	text  string
-	from  int // the first of them, from 0
+	from  int // index of the first line, from 0
 	count int
-	cut   int // of them were longer than mostChars
-	total int // lines of the whole text; -1 where it goes on for too long to count them
+	cut   int // number of lines that were longer than maxChars
+	total int // lines of the whole text; -1 if it is too long to count them
 }
 
-// whole says whether nothing of the text is missing.
+// whole reports whether the excerpt is the complete text.
 func (e excerpt) whole() bool { return e.from == 0 && e.cut == 0 && e.total == e.count }
 
-// take reads lines from the one with the number from, most lines and room bytes of them.
+// take reads lines from index from on: at most most lines and about room bytes.
 func take(r *bufio.Reader, from, most, room int) (excerpt, error) {
 	l := &liner{r: r, max: maxChars * 4}
 	e := excerpt{from: from}
@@ -115,7 +115,7 @@ func take(r *bufio.Reader, from, most, room int) (excerpt, error) {
 	return e, err
 }
 
-// countLines is how many lines are left of a text, -1 where it goes on for too long.
+// countLines returns the number of remaining lines, -1 if the text is too long to count them.
 func countLines(l *liner) (lines int, err error) {
 	last := byte('\n')
 	for read := 0; ; {
@@ -139,7 +139,7 @@ func countLines(l *liner) (lines int, err error) {
 	}
 }
 
-// firstChars is the beginning of a text, and whether there is more of it.
+// firstChars returns the beginning of a text, and whether it was cut.
 func firstChars(s string, most int) (string, bool) {
 	if len(s) <= most {
 		return s, false

@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun"
 )
 
-// maxListed bounds the entries in an answer of list_directory.
+// maxListed limits the entries in an answer of list_directory.
 const maxListed = 1000
 
 func (f *files) listDirectory() flowrun.GoTool {
@@ -82,7 +82,7 @@ func list(ctx context.Context, p place, v values) (*flowrun.Content, error) {
 	return answer(text+w.notes(), short), nil
 }
 
-// isFolder says why a place is no folder.
+// isFolder returns an error if a place is not a folder.
 func isFolder(p place) error {
 	dir, err := p.dir()
 	if err != nil {
@@ -91,7 +91,7 @@ func isFolder(p place) error {
 	return dir.Close()
 }
 
-// notFolder is an error of going through a folder, for what is none.
+// notFolder returns a better error than err if the place is a file instead of a folder.
 func notFolder(p place, err error) error {
 	file, _, opening := p.open()
 	if opening == nil {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// nearest says where in a text something like a piece stands that does not stand in it: how
-// far the two agree, or which line is most like the piece's first one. It is for people and
-// models to see their mistake; nothing is replaced on the strength of it.
+// nearest describes the part of a text that is most similar to a piece which the text does not contain: how far the
+// two agree, or which line is most like the first line of the piece. It only helps people and models to see their
+// mistake; nothing is replaced because of it.
 func nearest(text, piece string) string {
 	if newlines(text) == "" && strings.Contains(text, "\r\n") && strings.Contains(piece, "\n") {
 		return "The file mixes \\r\\n and \\n line endings, and old_string must have the same ones; use a shorter old_string on a single line."
@@ -41,14 +41,14 @@ func piece120(line string) string {
 	return fmt.Sprintf("%q", short)
 }
 
-// longestRun is where the most lines of want stand one after the other, beginning with the
-// first, when blanks around them do not count.
+// longestRun returns where the longest sequence of lines of want begins, starting with the first one and ignoring
+// spaces around lines.
 func longestRun(have, want []string) (at, run int) {
 	trimmed := make([]string, len(want))
 	for i, w := range want {
 		trimmed[i] = strings.TrimSpace(w)
 	}
-	budget := 1_000_000 // comparisons: a text of equal lines must not take for ever
+	budget := 1_000_000 // limits the comparisons in a text of equal lines
 	for i := range have {
 		n := 0
 		for n < len(trimmed) && i+n < len(have) && strings.TrimSpace(have[i+n]) == trimmed[n] && budget > 0 {
@@ -62,7 +62,7 @@ func longestRun(have, want []string) (at, run int) {
 	return at, run
 }
 
-// compare says where a run of lines that begins at a line stops agreeing.
+// compare describes where a sequence of matching lines stops matching.
 func compare(have, want []string, at, run int) string {
 	for n := range run {
 		if have[at+n] != want[n] {
@@ -80,11 +80,11 @@ func compare(have, want []string, at, run int) string {
 		plural(run, "line"), at+1, at+run+1, piece120(have[at+run]), piece120(want[run]))
 }
 
-// maxAlike is the line that shares the most pairs of neighbouring letters with another, -1
-// where none shares half of them.
+// maxAlike returns the index of the line that shares the most pairs of adjacent bytes with another line, -1 if none
+// shares at least half of them.
 func maxAlike(have []string, line string) int {
 	line = beginning(line)
-	wanted := make([]int, 1<<16) // how often each pair is in line
+	wanted := make([]int, 1<<16) // count of each pair in line
 	for p := range pairs(line) {
 		wanted[p]++
 	}
@@ -109,10 +109,10 @@ func maxAlike(have []string, line string) int {
 	return at
 }
 
-// beginning is as much of a line as counts, blanks around it left out.
+// beginning returns the part of a line that is compared, without spaces around it.
 func beginning(line string) string { return strings.TrimSpace(line[:min(len(line), 200)]) }
 
-// pairs gives each pair of neighbouring letters of a line.
+// pairs yields each pair of adjacent bytes of a line.
 func pairs(line string) iter.Seq[uint16] {
 	return func(yield func(uint16) bool) {
 		for i := range max(len(line)-1, 0) {

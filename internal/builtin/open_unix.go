@@ -4,5 +4,6 @@ package builtin
 
 import "syscall"
 
-// nonblocking opens what could wait, such as a pipe, without waiting, and takes no terminal.
+// nonblocking is the flags that open a file such as a pipe without waiting, and without making it the controlling
+// terminal.
 const nonblocking = syscall.O_NONBLOCK | syscall.O_NOCTTY

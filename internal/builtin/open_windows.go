@@ -1,4 +1,4 @@
 package builtin
 
-// nonblocking is nothing here: named pipes have paths of their own.
+// nonblocking is 0 on Windows: named pipes have paths of their own there.
 const nonblocking = 0

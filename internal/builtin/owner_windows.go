@@ -5,5 +5,5 @@ import (
 	"os"
 )
 
-// keepOwner does nothing here: a file's owner comes with its folder.
+// keepOwner does nothing on Windows: a file inherits its owner from its folder.
 func keepOwner(*os.File, fs.FileInfo) {}

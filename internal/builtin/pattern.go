@@ -10,22 +10,20 @@ import (
 	"github.com/flowrun/flowrun/internal/cache"
 )
 
-// globbing is a glob pattern, ready to hold paths against. Its paths have / between their
-// parts and count from a folder.
+// globbing is a checked glob pattern. It matches paths with / as the separator, relative to a folder.
 type globbing struct {
 	pattern string
-	names   bool // it has no /, and is about the last part of a path
-	depth   int  // folders that it can lead down
+	names   bool // has no / and matches the last part of a path
+	depth   int  // how many folders below the start it can match
 }
 
-// Bounds of patterns: of what they say in braces every combination is tried.
+// Limits of patterns. Matching tries every combination of the alternatives in braces.
 const (
 	maxPattern      = 1000
 	maxCombinations = 500
 )
 
-// pattern reads a glob pattern. Where it has no /, names says that it is about names, at
-// whatever depth.
+// pattern parses a glob pattern. With names, a pattern without / matches names at any depth.
 func pattern(text string, names bool) (globbing, error) {
 	if err := checkPattern(text); err != nil {
 		return globbing{}, err
@@ -57,7 +55,8 @@ func checkPattern(text string) error {
 	return nil
 }
 
-// combinations bounds the texts that the braces of a pattern stand for.
+// combinations returns an upper bound for the texts that the braces of a pattern expand to; it stops counting above
+// maxCombinations.
 func combinations(text string) int {
 	total := 1
 	for part := range strings.SplitSeq(text, "{") {
@@ -68,7 +67,7 @@ func combinations(text string) int {
 	return total
 }
 
-// fits says whether a path matches.
+// fits reports whether a path matches.
 func (g globbing) fits(rest string) bool {
 	if g.names {
 		rest = path.Base(rest)

@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// open opens a regular file to read it.
+// open opens a regular file for reading.
 func (p place) open() (*os.File, fs.FileInfo, error) {
 	if p.folder {
 		return nil, nil, p.openedAsFolder()
@@ -28,8 +28,8 @@ func (p place) openedAsFolder() error {
 	return fmt.Errorf("%s/ is a directory path; the path of a file does not end with a slash", p.path)
 }
 
-// openRegular opens a regular file below a folder. Between the look at it and the opening
-// it may become a pipe: nonblocking, that is found out after.
+// openRegular opens a regular file below a folder. The file could be replaced by a pipe between the check and the
+// opening. It is therefore opened with nonblocking and checked again.
 func openRegular(dir *os.Root, name, path string) (*os.File, fs.FileInfo, error) {
 	info, err := dir.Stat(name)
 	if err == nil {
@@ -51,7 +51,7 @@ func openRegular(dir *os.Root, name, path string) (*os.File, fs.FileInfo, error)
 	return f, info, nil
 }
 
-// regular says why what is there is no file with a text in it.
+// regular returns an error that describes a file which is not a regular file.
 func regular(path string, info fs.FileInfo) error {
 	what := ""
 	switch m := info.Mode(); {
@@ -87,14 +87,13 @@ func (p place) dir() (*os.Root, error) {
 	return dir, told(p.path, err)
 }
 
-// folderIn opens a folder below another. The dot has it opened as a folder and as nothing
-// else: a pipe that is put in its place would wait for somebody who writes.
+// folderIn opens a folder below another one. Because of the dot, only a folder can be opened: opening a pipe that
+// replaced the folder would block until another process writes to it.
 func folderIn(dir *os.Root, way string) (*os.Root, error) {
 	return dir.OpenRoot(way + string(filepath.Separator) + ".")
 }
 
-// parent opens the folder that a file is in or will be in; make makes what of the way is
-// missing.
+// parent opens the folder of a file that exists or will be created. With make, it creates missing folders on the way.
 func (p place) parent(make bool) (*os.Root, error) {
 	switch {
 	case p.folder:
@@ -120,11 +119,10 @@ func (p place) parent(make bool) (*os.Root, error) {
 	return dir, told(p.path, err)
 }
 
-// name is the last part of the path.
+// name returns the last part of the path.
 func (p place) name() string { return filepath.Base(p.rest) }
 
-// refusal is an error that says everything there is to say; cause is that of the system,
-// if there is one.
+// refusal is an error with a complete message; cause is the error of the system behind it, if there is one.
 type refusal struct {
 	words string
 	cause error
@@ -133,8 +131,7 @@ type refusal struct {
 func (e *refusal) Error() string { return e.words }
 func (e *refusal) Unwrap() error { return e.cause }
 
-// told is an error of the system in words that help: which path, and what to do. nil for
-// none.
+// told converts an error of the system to one that names the path and says what to do; nil stays nil.
 func told(path string, err error) error {
 	var own *refusal
 	if err == nil || errors.As(err, &own) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {

@@ -9,7 +9,7 @@ import (
 	"github.com/flowrun/flowrun"
 )
 
-// maxMedia bounds an image, sound, film or PDF that is handed to a model, in bytes.
+// maxMedia limits an image, sound, video or PDF that is passed to a model, in bytes.
 const maxMedia = 20 << 20
 
 func (f *files) readFile() flowrun.GoTool {
@@ -70,7 +70,7 @@ func readOne(ctx context.Context, p place, v values) (*flowrun.Content, error) {
 	return flowrun.TextContent(e.note()+e.text, fmt.Sprintf("Read %s of %s", e.range_(), p.path)), nil
 }
 
-// media is a file that is no text as a part of an answer.
+// media returns a file that is not text as a part of an answer.
 func media(s *source, path string, length int64) (flowrun.Part, error) {
 	switch {
 	case !shown(s.mime):
@@ -88,7 +88,7 @@ func media(s *source, path string, length int64) (flowrun.Part, error) {
 	return flowrun.Part{MIME: s.mime, Data: data}, nil
 }
 
-// note says what of a file is missing in an excerpt, and how to read it; "" for nothing.
+// note says which lines of a file an excerpt has and how to read the others; "" if it is complete.
 func (e excerpt) note() string {
 	if e.whole() {
 		return ""
@@ -104,7 +104,7 @@ func (e excerpt) note() string {
 	return b.String() + "]\n"
 }
 
-// range_ names the lines of an excerpt as people count them, from 1.
+// range_ describes the lines of an excerpt, counted from 1.
 func (e excerpt) range_() string {
 	switch {
 	case e.count == 0:

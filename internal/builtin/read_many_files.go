@@ -14,14 +14,13 @@ import (
 	"github.com/flowrun/flowrun"
 )
 
-// Bounds of read_many_files.
+// Limits of read_many_files.
 const (
 	maxMany     = 500     // files in an answer
 	maxManyText = 2 << 20 // bytes of text in an answer
 )
 
-// usualExcludes are what read_many_files leaves out where it is not told otherwise: what
-// programs install and make, and passwords.
+// usualExcludes lists what read_many_files leaves out by default: installed and generated files, and passwords.
 var usualExcludes = []string{"node_modules", ".venv", "__pycache__", "vendor", "dist", "build", "coverage",
 	".idea", ".vscode", "*.pyc", "*.min.js", "*.map", "*.lock", "package-lock.json", ".DS_Store", ".env"}
 
@@ -66,14 +65,14 @@ type many struct {
 	values values
 	leave  []globbing
 
-	seen    map[string]bool // files that were come by
+	seen    map[string]bool // files already visited
 	parts   []flowrun.Part
-	text    strings.Builder // behind the last of parts
+	text    strings.Builder // text after the last of parts
 	length  int             // of all text
 	media   int             // bytes in parts
 	count   int             // files that were read
-	skipped []string        // files that were not, and why
-	beyond  int             // files that there was no room for
+	skipped []string        // files that were read
+	beyond  int             // files that were not read, with the reason
 	gaps    []string
 }
 
@@ -97,7 +96,7 @@ func (m *many) read() (*flowrun.Content, error) {
 	return m.answer(), nil
 }
 
-// one reads what one path or pattern names.
+// one reads the files that one path or pattern names.
 func (m *many) one(text string) error {
 	if strings.ContainsAny(text, "*?[{") {
 		p, rest, err := m.rs.begin("", text)
@@ -127,13 +126,13 @@ func (m *many) one(text string) error {
 		return err
 	}
 	defer parent.Close()
-	if _, err := parent.Lstat(p.name()); err != nil { // a file that is named must be there
+	if _, err := parent.Lstat(p.name()); err != nil { // a file that is named must exist
 		return told(p.path, err)
 	}
 	return m.file(parent, p.name(), p.path, true)
 }
 
-// below reads what is in a folder and matches.
+// below reads the files in a folder that match.
 func (m *many) below(p place, g globbing, text string) error {
 	if !m.values.flag("recursive") {
 		g.depth = 0
@@ -149,13 +148,13 @@ func (m *many) below(p place, g globbing, text string) error {
 		}}
 	err := w.from(p)
 	m.gaps = append(m.gaps, w.gaps...)
-	if errors.Is(err, fs.ErrNotExist) { // it matches nothing
+	if errors.Is(err, fs.ErrNotExist) { // the pattern matches nothing
 		return nil
 	}
 	return err
 }
 
-// leaves says whether something is excluded, by its path from the workspace.
+// leaves reports whether a file or folder is excluded, by its path from the workspace.
 func (m *many) leaves(p place, rest string) bool {
 	from := m.rs.workspace
 	if real, err := filepath.EvalSymlinks(from); err == nil {
@@ -167,14 +166,13 @@ func (m *many) leaves(p place, rest string) bool {
 	return slices.ContainsFunc(m.leave, func(g globbing) bool { return g.fits(rest) })
 }
 
-// names says whether a pattern names a file or its extension, and does not only let it
-// through.
+// names reports whether a pattern names a file or its extension explicitly, rather than by a wildcard.
 func names(pattern, file string) bool {
 	last, ext := path.Base(filepath.ToSlash(pattern)), path.Ext(file)
 	return last == file || ext != "" && strings.HasSuffix(last, ext)
 }
 
-// file reads one file. What cannot be read is noted.
+// file reads one file. A file that cannot be read is noted.
 func (m *many) file(dir *os.Root, name, path string, named bool) error {
 	switch {
 	case m.ctx.Err() != nil:
@@ -239,7 +237,7 @@ func (m *many) write(text string) {
 	m.length += len(text)
 }
 
-// answer puts all of it together.
+// answer builds the answer.
 func (m *many) answer() *flowrun.Content {
 	short := "Read " + plural(m.count, "file")
 	if m.count == 0 {

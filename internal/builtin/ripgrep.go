@@ -15,17 +15,16 @@ import (
 	"github.com/flowrun/flowrun/internal/proc"
 )
 
-// ripgrep looks through many files at once and says which have lines that match. It is a
-// hint for speed alone: which files are searched is decided by the walk, and lines are
-// read and matched by this package, in those that ripgrep names. So the answer is the
-// same with it and without, and nothing of another file comes into it.
+// ripgrep finds out quickly which of many files have matching lines. It only makes the search faster: the walk
+// decides which files are searched, and this package reads and matches the lines of the files that ripgrep names. So
+// the answer is the same with and without it, and never includes other files.
 type ripgrep struct {
 	program string
 	re      string
 }
 
-// ripgrep is the one on PATH, nil where there is none. One in a granted folder is left
-// alone: it may be what a model wrote.
+// ripgrep returns the ripgrep on PATH, nil if there is none. One in a granted folder is not used, because a model may
+// have written it.
 func (s *search) ripgrep() *ripgrep {
 	program, err := exec.LookPath("rg")
 	if err != nil || !filepath.IsAbs(program) {
@@ -48,12 +47,10 @@ func (s *search) ripgrep() *ripgrep {
 	return &ripgrep{program, re}
 }
 
-// maxAsked is how long ripgrep may take for some hundred files; after that they are
-// searched without it.
+// maxAsked limits the time of one call of ripgrep; after that, its files are searched without it.
 const maxAsked = time.Minute
 
-// matching are those of some files, named from a folder, that have lines that match; all of
-// them where ripgrep does not answer.
+// matching returns those files, relative to dir, that have matching lines; all of them if ripgrep fails.
 func (r *ripgrep) matching(ctx context.Context, dir string, files []string) []string {
 	ctx, cancel := context.WithTimeout(ctx, maxAsked)
 	defer cancel()
@@ -68,7 +65,7 @@ func (r *ripgrep) matching(ctx context.Context, dir string, files []string) []st
 	cmd.Stdout = &out
 	err := proc.Run(cmd)
 	var exit *exec.ExitError
-	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) { // 1: there is none
+	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) { // 1: no file matches
 		return files
 	}
 	named := map[string]bool{}
@@ -78,8 +75,8 @@ func (r *ripgrep) matching(ctx context.Context, dir string, files []string) []st
 	return slices.DeleteFunc(slices.Clone(files), func(f string) bool { return !named[f] })
 }
 
-// forRipgrep is a regular expression in a form that ripgrep reads as Go does: with its
-// classes written out, words of ASCII letters, and lines in place of texts.
+// forRipgrep converts a regular expression so that ripgrep interprets it as Go does: with its classes written out,
+// words of ASCII letters, and lines in place of texts.
 func forRipgrep(pattern string) (string, error) {
 	re, err := syntax.Parse("(?i)"+pattern, syntax.Perl)
 	if err != nil {
@@ -87,14 +84,14 @@ func forRipgrep(pattern string) (string, error) {
 	}
 	broken := byLine(re)
 	source := asciiWords(re.String())
-	if broken { // to Go a broken character is one, to ripgrep none: it names all that may have one
+	if broken { // Go matches an invalid byte as one character, ripgrep does not: so select all files that may contain one
 		source += `|(?-u:[\x80-\xff])`
 	}
 	return source, nil
 }
 
-// byLine makes the ends of texts those of lines. It says whether the expression can match
-// a character that is no valid UTF-8.
+// byLine changes the anchors for text to those for lines. It reports whether the expression can match a character
+// that is not valid UTF-8.
 func byLine(re *syntax.Regexp) (broken bool) {
 	switch re.Op {
 	case syntax.OpBeginText:
@@ -116,7 +113,7 @@ func byLine(re *syntax.Regexp) (broken bool) {
 	return broken
 }
 
-// asciiWords limits \b and \B of an expression that the syntax package has written.
+// asciiWords limits \b and \B to ASCII in an expression that was printed by the syntax package.
 func asciiWords(source string) string {
 	var b strings.Builder
 	for i := 0; i < len(source); i++ {

@@ -15,25 +15,24 @@ import (
 	"github.com/flowrun/flowrun/internal/home"
 )
 
-// files are the file tools of one Config.
+// files implements the file tools of one Config.
 type files struct {
 	granted []string
 	own     []string   // folders of flowrun itself, beside those with a known name
-	writing sync.Mutex // held from reading a file to its change being written
+	writing sync.Mutex // held from reading a file until its change is written
 }
 
-// roots are the folders that one call may work in.
+// roots holds the folders that one call may work in.
 type roots struct {
-	workspace string // absolute; where relative patterns count from
-	list      []root // none lies in another
+	workspace string // absolute; relative patterns start here
+	list      []root // none is inside another one
 }
 
 // root is a granted folder: as it was named, and with its links resolved.
 type root struct{ named, real string }
 
-// roots are the workspace and the folders of the settings. One that lies in another is
-// left out: it grants nothing more, and what is written in the outer one could make a link
-// of it.
+// roots returns the workspace and the folders of the settings. A folder inside another one is left out: it grants
+// nothing more, and a write in the outer folder could replace it by a link.
 func (f *files) roots(in *flowrun.StepInput) *roots {
 	rs := &roots{workspace: in.Workspace}
 	var all []root
@@ -57,7 +56,7 @@ func (f *files) roots(in *flowrun.StepInput) *roots {
 	return rs
 }
 
-// absolute is a folder of the settings in full.
+// absolute returns a folder of the settings as an absolute path.
 func (rs *roots) absolute(named string) string {
 	if rest, ok := strings.CutPrefix(named, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
 		if dir, err := home.Dir(); err == nil {
@@ -75,20 +74,20 @@ func inside(folder, path string) bool {
 	return ok
 }
 
-// way is how a path is reached from a folder that it lies in.
+// way returns the relative path from a folder to a path inside it; ok is false if the path is not inside.
 func way(folder, path string) (string, bool) {
 	rest, err := filepath.Rel(folder, path)
 	return rest, err == nil && filepath.IsLocal(rest)
 }
 
-// place is a file or folder in a granted folder, whether or not it is there. path is
-// absolute and has no links in it; rest is the way to it from root.
+// place is a file or folder in a granted folder, which need not exist. path is absolute and without links; rest is
+// the path relative to root.
 type place struct {
 	path, root, rest string
 	folder           bool // the path ended in a slash
 }
 
-// find is the place that a path leads to. The error says what to write instead.
+// find converts a path to a place. The error says what to write instead.
 func (rs *roots) find(path string) (place, error) {
 	if err := rs.form(path); err != nil {
 		return place{}, err
@@ -109,12 +108,12 @@ func (rs *roots) find(path string) (place, error) {
 	return place{}, rs.outside(path, real, err)
 }
 
-// holds says whether a path lies in a granted folder as it is written.
+// holds reports whether a path, as it is written, is in a granted folder.
 func (rs *roots) holds(path string) bool {
 	return slices.ContainsFunc(rs.list, func(r root) bool { return inside(r.named, path) || inside(r.real, path) })
 }
 
-// outside refuses a path and says what is granted.
+// outside returns an error for a path outside of the granted folders that lists these.
 func (rs *roots) outside(path, real string, err error) error {
 	if len(rs.list) == 0 {
 		return fmt.Errorf("file tools cannot be used: the workspace %s cannot be read", quoted(rs.workspace))
@@ -127,7 +126,7 @@ func (rs *roots) outside(path, real string, err error) error {
 		quoted(path), leads, rs)
 }
 
-// String names the granted folders.
+// String returns the names of the granted folders.
 func (rs *roots) String() string {
 	var list []string
 	for _, r := range rs.list {
@@ -136,10 +135,10 @@ func (rs *roots) String() string {
 	return strings.Join(list, ", ")
 }
 
-// maxPath bounds the length of a path in bytes, as Linux does.
+// maxPath limits the length of a path in bytes, like Linux.
 const maxPath = 4096
 
-// form says why a text is no absolute path without detours.
+// form returns an error if a text is not an absolute path without "..".
 func (rs *roots) form(path string) error {
 	guess := ""
 	if g := filepath.Join(rs.workspace, path); len(path) < maxPath && rs.holds(g) {
@@ -164,13 +163,12 @@ func (rs *roots) form(path string) error {
 	return nil
 }
 
-// relativeError says that all that is wrong with a path is that it is not absolute.
+// relativeError reports that the only problem with a path is that it is not absolute.
 type relativeError struct{ words string }
 
 func (e *relativeError) Error() string { return e.words }
 
-// searched is the place that the path of a search names, which may count from the
-// workspace; "" is the workspace.
+// searched returns the place for the path of a search, which may be relative to the workspace; "" is the workspace.
 func (rs *roots) searched(path string) (place, error) {
 	if path == "" {
 		path = rs.workspace
@@ -184,7 +182,7 @@ func (rs *roots) searched(path string) (place, error) {
 
 func isSeparator(r rune) bool { return r < 128 && os.IsPathSeparator(uint8(r)) }
 
-// quoted is a path in an error: short, and on one line.
+// quoted returns a path for an error message: short, and on one line.
 func quoted(path string) string {
 	if len(path) > 300 {
 		path = path[:300] + "..."
@@ -192,7 +190,7 @@ func quoted(path string) string {
 	return fmt.Sprintf("%q", path)
 }
 
-// resolved is a path with its links resolved, as far as it is there.
+// resolved returns a path with its links resolved, as far as it exists.
 func resolved(path string) (string, error) {
 	missing := ""
 	for at := path; ; {
@@ -209,8 +207,8 @@ func resolved(path string) (string, error) {
 	}
 }
 
-// systemFolder is the folder of the kernel that a path lies in: what is there are no files,
-// some of it has no end or waits for ever, and /proc leads everywhere.
+// systemFolder returns the folder of the kernel that contains a path, "" for none: its entries are not ordinary
+// files, some never end or block forever, and /proc leads to all other files.
 func systemFolder(path string) string {
 	if runtime.GOOS == "windows" {
 		return ""

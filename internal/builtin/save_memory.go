@@ -13,13 +13,13 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// remembered is the heading below which facts stand.
+// remembered is the heading of the section with the facts.
 const remembered = "## Remembered"
 
-// maxMemory is how large the file may become, in bytes: it is read into prompts.
+// maxMemory limits the size of the file, in bytes, because it becomes part of prompts.
 const maxMemory = 1 << 20
 
-// saveMemory keeps one fact in a Markdown file, which whoever starts a model may give it.
+// saveMemory returns a tool that adds a fact to a Markdown file, which other programs can give to a model.
 func saveMemory(c Config) *tool.Definition {
 	return flowrun.GoTool{
 		Name: "save_memory", DisplayName: "SaveMemory", Tags: []string{"write"},
@@ -74,8 +74,8 @@ func remember(c Config, in *flowrun.StepInput) (any, error) {
 	return fmt.Sprintf("Remembered in %s: %s\n", path, item), nil
 }
 
-// memoryFile is where a fact goes. A link in a project could make it any file of the
-// user's, so none is followed there.
+// memoryFile returns the file for a fact. In a project no link is followed, because a link could lead to any file of
+// the user.
 func memoryFile(c Config, in *flowrun.StepInput) (string, error) {
 	if values(in.Params).text("scope") != "project" {
 		if c.ConfigDir == "" {
@@ -96,8 +96,8 @@ func memoryFile(c Config, in *flowrun.StepInput) (string, error) {
 	return path, nil
 }
 
-// itemOf is a fact as one item of a list: no line of its own, and nothing at its beginning
-// that Markdown would take for more than a text.
+// itemOf returns a fact as one item of a list: on a single line, and escaped so that Markdown does not take its
+// beginning for markup.
 func itemOf(fact string) string {
 	fact = oneLine(fact)
 	if fact == "" {
@@ -112,14 +112,14 @@ func itemOf(fact string) string {
 	return fact
 }
 
-// withFact is the memory with one more item, at the end of its section; known says that it
-// has it already.
+// withFact returns the memory with one more item, at the end of its section; known reports that the item was already
+// there.
 func withFact(was, item string) (now string, known bool) {
 	lines := strings.Split(strings.TrimRight(was, "\n"), "\n")
 	if was == "" {
 		lines = nil
 	}
-	at := -1 // behind the last item of the section
+	at := -1 // index after the last item of the section
 	for i, line := range lines {
 		trimmed := strings.TrimSpace(line)
 		switch {

@@ -8,8 +8,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// parsed is the schema of a tool's parameters. It panics where that is none, which a test
-// of this package would tell.
+// parsed returns the schema of a tool's parameters. It panics if the schema is invalid; the tests of this package
+// load all of them.
 func parsed(source string) *tool.JSONSchema {
 	s, err := tool.ParseSchema([]byte(source))
 	if err != nil {
@@ -18,16 +18,16 @@ func parsed(source string) *tool.JSONSchema {
 	return s
 }
 
-// values are the bound parameters of a call, which keep to the tool's schema.
+// values holds the bound parameters of a call, which match the tool's schema.
 type values map[string]any
 
-// text is a parameter's text, "" where it is not given.
+// text returns a text parameter, "" if it is not given.
 func (v values) text(name string) string {
 	s, _ := v[name].(string)
 	return s
 }
 
-// texts are those in a parameter's list.
+// texts returns the texts in a list parameter.
 func (v values) texts(name string) (list []string) {
 	items, _ := v[name].([]any)
 	for _, item := range items {
@@ -38,13 +38,13 @@ func (v values) texts(name string) (list []string) {
 	return list
 }
 
-// flag is a parameter's truth value, false where it is not given.
+// flag returns a boolean parameter, false if it is not given.
 func (v values) flag(name string) bool {
 	b, _ := v[name].(bool)
 	return b
 }
 
-// number is a parameter's whole number, and whether it is given.
+// number returns a whole-number parameter, and whether it is given.
 func (v values) number(name string) (int, bool) {
 	switch n := v[name].(type) {
 	case int:
@@ -60,14 +60,14 @@ func (v values) number(name string) (int, bool) {
 	return 0, false
 }
 
-// gitIgnore says whether .gitignore files count for a call.
+// gitIgnore reports whether .gitignore files apply to a call.
 func (v values) gitIgnore() bool {
 	options, _ := v["file_filtering_options"].(map[string]any)
 	respect, given := options["respect_git_ignore"].(bool)
 	return respect || !given
 }
 
-// filteringSchema is file_filtering_options, which four tools take.
+// filteringSchema is the schema of file_filtering_options, which several tools share.
 const filteringSchema = `{
 	"type": "object",
 	"description": "Which files are excluded.",

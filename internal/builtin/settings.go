@@ -2,24 +2,24 @@ package builtin
 
 import "os"
 
-// Settings are what people have set for the tools that reach beyond files. Whatever is
-// empty is not there, and the tool that needs it says how to set it.
+// Settings are the user's settings for the tools that go beyond files. If a setting is empty, the tool that needs it
+// fails and says how to set it.
 type Settings struct {
-	// WebAllow are hosts of this machine, or the network around it, that web_fetch may
-	// ask: localhost:8080, or without a port for every one.
+	// WebAllow lists hosts of this machine, or of its network, that web_fetch may request: localhost:8080, or without
+	// a port for all ports.
 	WebAllow []string
-	// SearchURL is the address that web_search asks, with {query} in it.
+	// SearchURL is the address that web_search requests, with {query} in it.
 	SearchURL string
-	// SearchKeyEnv names the environment variable that holds the key for it, and
-	// SearchKeyHeader the header in which it is sent; "" is Authorization, as a bearer.
+	// SearchKeyEnv is the environment variable with the key for it, and SearchKeyHeader the header in which the key
+	// is sent; "" is Authorization with a bearer token.
 	SearchKeyEnv, SearchKeyHeader string
-	// AgentCommand is the program, and its arguments, that task hands work to.
+	// AgentCommand is the program, with its arguments, to which task passes its work.
 	AgentCommand string
-	// ConfigDir is the user's folder of configuration, which has the memory; "" for none.
+	// ConfigDir is the user's configuration folder, which contains the memory; "" for none.
 	ConfigDir string
-	// StateDir is where to-do lists are kept; "" for nowhere.
+	// StateDir is where to-do lists are stored; "" for nowhere.
 	StateDir string
-	// Getenv reads the environment; nil is that of the process.
+	// Getenv reads the environment; nil uses that of the process.
 	Getenv func(string) string
 }
 

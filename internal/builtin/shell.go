@@ -15,11 +15,11 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// maxStreamed is how many bytes of each stream a model is told.
+// maxStreamed limits how much of each stream a model sees, in bytes.
 const maxStreamed = 100_000
 
-// runShellCommand runs what a model writes. The command is a program as it stands, no
-// value in one: whoever lets it run has seen it whole.
+// runShellCommand returns a tool that runs a command written by a model. The command is a complete program for the
+// shell, not a value inside one: a person who approves it has seen all of it.
 func runShellCommand(c Config) *tool.Definition {
 	return flowrun.GoTool{
 		Name: "run_shell_command", DisplayName: "Shell", Tags: []string{"run"},
@@ -68,7 +68,7 @@ func confirmCommand(c Config, in *flowrun.StepInput) (*flowrun.Confirmation, err
 	return &flowrun.Confirmation{Title: title, Text: visible(values(in.Params).text("command"))}, nil
 }
 
-// checkCommand is the folder of a command that can be run.
+// checkCommand checks a command and returns the folder to run it in.
 func checkCommand(c Config, in *flowrun.StepInput) (dir string, err error) {
 	command := values(in.Params).text("command")
 	switch {
@@ -84,7 +84,7 @@ func checkCommand(c Config, in *flowrun.StepInput) (dir string, err error) {
 	return workingFolder(c, in, values(in.Params).text("directory"))
 }
 
-// workingFolder is a folder inside a granted one, with the links in it resolved.
+// workingFolder returns a folder inside a granted one, with its links resolved.
 func workingFolder(c Config, in *flowrun.StepInput, dir string) (string, error) {
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(in.Workspace, dir)
@@ -118,7 +118,7 @@ func shellCommand(c Config, in *flowrun.StepInput) (any, error) {
 	}, nil
 }
 
-// streams tells a model what a command printed that succeeded.
+// streams returns what a model sees of a command that succeeded.
 func streams(stdout, stderr string) string {
 	var b strings.Builder
 	for _, s := range []struct{ name, text string }{{"Stdout", stdout}, {"Stderr", stderr}} {
@@ -133,13 +133,13 @@ func streams(stdout, stderr string) string {
 	return b.String()
 }
 
-// leave starts the command that it is given, with its output in the file that it is given,
-// and tells by which number it, and all that it starts, can be ended.
+// leave starts the command in $1 in the background, with its output in the file $2, and prints the number with which
+// it, and everything it starts, can be ended.
 const leave = `bash -c "$1" >>"$2" 2>&1 </dev/null &
 printf 'The command was started in the background; its result is not known yet.\nOutput: %s\nTo stop it and all processes it started: kill -- -%s\n' "$2" "$$"`
 
-// inBackground leaves a command running. Its output goes to a file of its own, since the
-// run's logs end with the run.
+// inBackground starts a command that keeps running. Its output goes to a file of its own, because the run's logs end
+// with the run.
 func inBackground(command, dir string) (any, error) {
 	log, err := os.CreateTemp("", "flowrun-background-*.log") // 0600
 	if err != nil {

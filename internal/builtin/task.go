@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// task hands work to an agent, which is whatever program the settings name.
+// task returns a tool that passes work to an agent: the program that the settings name.
 func task(c Config) *tool.Definition {
 	return flowrun.GoTool{
 		Name: "task", DisplayName: "Task", Tags: []string{"run"},
@@ -54,8 +54,7 @@ func task(c Config) *tool.Definition {
 	}.Definition()
 }
 
-// agent are the words of the agent's command. A path counts from the workspace, a name is
-// looked for in PATH.
+// agent returns the words of the agent's command. A path is relative to the workspace, a name is looked up in PATH.
 func (s Settings) agent(workspace string) ([]string, error) {
 	if strings.TrimSpace(s.AgentCommand) == "" {
 		return nil, errors.New("no agent is configured: set tools.agentCommand in ~/.config/flowrun/config.yaml to a program, with its arguments, that reads " +
@@ -71,7 +70,7 @@ func (s Settings) agent(workspace string) ([]string, error) {
 	return argv, nil
 }
 
-// agentSaid is what a model is told that an agent answered.
+// agentSaid returns what a model sees of an agent's answer.
 func agentSaid(stdout, _ string) *flowrun.Content {
 	shown, cut := upTo(stdout, maxStreamed)
 	switch {

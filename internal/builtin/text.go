@@ -12,14 +12,14 @@ import (
 	"unicode/utf8"
 )
 
-// headSize is how much of a file decides what it is.
+// headSize is how many bytes of a file decide its kind.
 const headSize = 8 << 10
 
-// kind is what a file holds.
+// kind is the kind of a file's content.
 type kind struct {
 	text     bool
 	encoding encoding // of a text
-	mime     string   // of what is no text
+	mime     string   // if it is not text
 }
 
 type encoding string
@@ -31,14 +31,14 @@ const (
 	utf16High encoding = "UTF-16BE"
 )
 
-// byteMarks begin a text that says its encoding.
+// byteMarks are the byte order marks at the beginning of a text that declare its encoding.
 var byteMarks = []struct {
 	mark string
 	of   encoding
 }{{"\xef\xbb\xbf", markedTxt}, {"\xff\xfe", utf16Low}, {"\xfe\xff", utf16High}}
 
-// kindOf is what a file with this beginning holds. Text is UTF-8 without NUL, or has a
-// byte order mark.
+// kindOf returns the kind of a file that starts with head. Text is UTF-8 without NUL bytes, or starts with a byte
+// order mark.
 func kindOf(head []byte) kind {
 	for _, m := range byteMarks {
 		if bytes.HasPrefix(head, []byte(m.mark)) && !(m.of == utf16Low && bytes.HasPrefix(head[2:], []byte{0, 0})) {
@@ -52,7 +52,7 @@ func kindOf(head []byte) kind {
 	return kind{mime: mime}
 }
 
-// wholeRunes is the text without a character that its end cuts.
+// wholeRunes removes an incomplete character at the end of a text.
 func wholeRunes(text []byte) []byte {
 	for i := 1; i < utf8.UTFMax && i <= len(text); i++ {
 		if c := text[len(text)-i]; utf8.RuneStart(c) {
@@ -65,7 +65,7 @@ func wholeRunes(text []byte) []byte {
 	return text
 }
 
-// mediaType is the type of what is no text.
+// mediaType returns the media type of content that is not text.
 func mediaType(head []byte) string {
 	mime, _, _ := strings.Cut(http.DetectContentType(head), ";")
 	switch {
@@ -81,7 +81,7 @@ func mediaType(head []byte) string {
 	return mime
 }
 
-// shown says whether models take data of the type as it is.
+// shown reports whether models accept data of this type directly.
 func shown(mime string) bool {
 	group, _, _ := strings.Cut(mime, "/")
 	return group == "image" || group == "audio" || group == "video" || mime == "application/pdf"
@@ -93,7 +93,7 @@ type source struct {
 	r *bufio.Reader // of a text: UTF-8 without a byte order mark
 }
 
-// read looks at the beginning of a file and goes on to the rest. Reading ends with ctx.
+// read detects the kind of a file and returns a reader for its content. Reading fails once ctx is done.
 func read(ctx context.Context, r io.Reader) (*source, error) {
 	b := bufio.NewReaderSize(&untilDone{ctx, r}, 64<<10)
 	head, err := b.Peek(headSize)
@@ -117,7 +117,7 @@ func read(ctx context.Context, r io.Reader) (*source, error) {
 	return s, err
 }
 
-// untilDone is a reader that ends with a context.
+// untilDone is a reader that fails once its context is done.
 type untilDone struct {
 	ctx context.Context
 	r   io.Reader
@@ -130,7 +130,7 @@ func (u *untilDone) Read(p []byte) (int, error) {
 	return u.r.Read(p)
 }
 
-// fromUTF16 makes UTF-8 of UTF-16.
+// fromUTF16 converts UTF-16 to UTF-8.
 type fromUTF16 struct {
 	r       *bufio.Reader
 	order   binary.ByteOrder
@@ -153,7 +153,7 @@ func (u *fromUTF16) Read(p []byte) (int, error) {
 				pair = utf16.DecodeRune(c, rune(u.order.Uint16(next)))
 			}
 			if c = pair; pair != utf8.RuneError {
-				_, _ = u.r.Discard(2) // which are there
+				_, _ = u.r.Discard(2) // cannot fail: the bytes were peeked
 			}
 		}
 		u.pending = utf8.AppendRune(u.pending, c)
@@ -163,7 +163,7 @@ func (u *fromUTF16) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// unit is the next half of a character. An odd byte at the end is a broken one.
+// unit reads the next 16 bits. A single byte at the end is an invalid character.
 func (u *fromUTF16) unit() (rune, error) {
 	var b [2]byte
 	n, err := io.ReadFull(u.r, b[:])

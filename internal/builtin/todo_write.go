@@ -15,8 +15,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// todoWrite keeps the list of what a model has to do, one for each workspace. Every call
-// gives the whole list anew, so that there is nothing to get out of step with.
+// todoWrite returns a tool that stores the to-do list of a model, one for each workspace. Every call passes the whole
+// list, so that the two sides cannot get out of step.
 func todoWrite(c Config) *tool.Definition {
 	return flowrun.GoTool{
 		Name: "todo_write", DisplayName: "TodoWrite", Tags: []string{"write"},
@@ -67,7 +67,7 @@ type todo struct {
 	Status  string `json:"status"`
 }
 
-// todos reads the list, which the schema has seen already.
+// todos reads the list, which the schema has already checked.
 func todos(params map[string]any) ([]todo, error) {
 	given, _ := params["todos"].([]any)
 	list := make([]todo, 0, len(given))
@@ -108,7 +108,7 @@ func keepTodos(c Config, in *flowrun.StepInput) (any, error) {
 	return flowrun.TextContent(listed(list), checklist(list)), nil
 }
 
-// todoFile is the list of one workspace, whatever link leads there.
+// todoFile returns the file with the list of a workspace, the same for every link to the workspace.
 func (s Settings) todoFile(workspace string) string {
 	if real, err := filepath.EvalSymlinks(workspace); err == nil {
 		workspace = real
@@ -117,8 +117,7 @@ func (s Settings) todoFile(workspace string) string {
 	return filepath.Join(s.StateDir, "todos", hex.EncodeToString(sum[:16])+".json")
 }
 
-// listed is the list as the model is told that it stands, with advice where it has more than
-// one task under way.
+// listed returns the list as the model sees it, with advice if more than one task is in progress.
 func listed(list []todo) string {
 	if len(list) == 0 {
 		return "The to-do list is now empty.\n"
@@ -138,7 +137,7 @@ func listed(list []todo) string {
 	return b.String()
 }
 
-// checklist is the list as Markdown, for people.
+// checklist returns the list as Markdown, for people.
 func checklist(list []todo) string {
 	if len(list) == 0 {
 		return "The to-do list is empty."

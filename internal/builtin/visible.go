@@ -7,9 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// visible is a text as somebody may rely on it who decides by it: characters that move the
-// cursor, turn the order of others around or are not seen at all are written out, as in
-// <U+202E>. Line breaks and tabs stay.
+// visible returns a text that a person can safely judge: characters that move the cursor, change the order of others
+// or are invisible are written out, as in <U+202E>. Line breaks and tabs stay.
 func visible(s string) string {
 	var b strings.Builder
 	for i, r := range s {
@@ -26,8 +25,7 @@ func visible(s string) string {
 	return b.String()
 }
 
-// oneLine is a text in one line: every run of white space is one blank, and characters
-// that are not seen are left out.
+// oneLine returns a text on one line: white space becomes single spaces, and invisible characters are left out.
 func oneLine(s string) string {
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
 	return strings.Map(func(r rune) rune {
@@ -38,7 +36,7 @@ func oneLine(s string) string {
 	}, s)
 }
 
-// short is a text in one line, and not longer than so many bytes.
+// short returns a text on one line, cut to at most that many bytes.
 func short(s string, most int) string {
 	s, cut := upTo(oneLine(s), most)
 	if cut {
@@ -47,7 +45,7 @@ func short(s string, most int) string {
 	return s
 }
 
-// upTo is at most the first bytes of a text, cut between characters, and whether it was.
+// upTo returns at most the first most bytes of a text, cut between characters, and whether it was cut.
 func upTo(s string, most int) (string, bool) {
 	if len(s) <= most {
 		return s, false

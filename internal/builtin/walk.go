@@ -14,35 +14,35 @@ import (
 	"strings"
 )
 
-// Bounds of a walk.
+// Limits of a walk.
 const (
 	maxNames  = 100_000 // in one folder
-	maxFolder = 200     // folders in one another, each of them open
+	maxFolder = 200     // nested folders, all of which are open at the same time
 )
 
-// entry is one thing that a walk comes by.
+// entry is a file or folder that a walk visits.
 type entry struct {
-	dir  *os.Root // the folder that it is in; open while it is looked at
+	dir  *os.Root // folder of the entry; open during the visit
 	name string
-	rest string // the way to it from where the walk began, with /
+	rest string // path relative to the start of the walk, with /
 	path string
-	typ  fs.FileMode // 0 is a file
+	typ  fs.FileMode // 0 is a regular file
 }
 
-// walk goes through what is below a folder: first all that is in it, by name, then what is
-// in its folders. Links to folders are not followed.
+// walk visits what is below a folder: first all entries of the folder by name, then the contents of its folders.
+// Links to folders are not followed.
 type walk struct {
 	ctx       context.Context
 	gitIgnore bool
-	depth     int                                 // folders to go down; 0 is the first folder alone
-	prune     func(rest string, folder bool) bool // leaves out more; nil: nothing
-	visit     func(entry) error                   // is called for each: files, links and folders
+	depth     int                                 // how many folders to descend; 0 visits the first folder only
+	prune     func(rest string, folder bool) bool // excludes more entries; nil excludes none
+	visit     func(entry) error                   // called for each file, link and folder
 
 	ignored int      // entries that .gitignore files left out
-	gaps    []string // what could not be looked at, in words; the first few
+	gaps    []string // what could not be visited, in words; only the first few
 }
 
-// errEnough ends a walk from inside.
+// errEnough ends a walk without an error.
 var errEnough = errors.New("enough")
 
 // from walks through a folder.
@@ -66,8 +66,7 @@ func (w *walk) from(p place) error {
 	return err
 }
 
-// through walks through an open folder, in which rules hold. rest is the way to it from
-// where the walk began.
+// through walks through an open folder, to which rules apply. rest is its path relative to the start of the walk.
 func (w *walk) through(dir *os.Root, rules *ignores, at place, rest string, depth int) error {
 	names, err := w.names(dir, at.path)
 	if err != nil {
@@ -105,9 +104,9 @@ func (w *walk) through(dir *os.Root, rules *ignores, at place, rest string, dept
 	return nil
 }
 
-// enter walks on into a folder.
+// enter continues the walk in a folder.
 func (w *walk) enter(dir *os.Root, rules *ignores, at place, rest string, depth int) error {
-	if info, err := dir.Lstat(at.name()); err != nil || !info.IsDir() { // it is gone, or a link meanwhile
+	if info, err := dir.Lstat(at.name()); err != nil || !info.IsDir() { // removed or replaced by a link
 		return nil
 	}
 	inner, err := folderIn(dir, at.name())
@@ -124,7 +123,7 @@ func (w *walk) enter(dir *os.Root, rules *ignores, at place, rest string, depth 
 	return w.through(inner, rules, at, rest, depth)
 }
 
-// names are what is in a folder, in order.
+// names returns the entries of a folder, sorted by name.
 func (w *walk) names(dir *os.Root, path string) (list []fs.DirEntry, err error) {
 	f, err := dir.Open(".")
 	if err != nil {
@@ -152,7 +151,7 @@ func (w *walk) names(dir *os.Root, path string) (list []fs.DirEntry, err error) 
 	return list, nil
 }
 
-// left says whether an entry is left out. way is how it is reached from the root.
+// left reports whether an entry is excluded. way is its path from the root.
 func (w *walk) left(rules *ignores, e entry, way string) bool {
 	switch {
 	case e.name == ".git":
@@ -168,14 +167,14 @@ func (w *walk) left(rules *ignores, e entry, way string) bool {
 	return false
 }
 
-// gap notes what the walk did not look at.
+// gap notes something that the walk could not visit.
 func (w *walk) gap(format string, args ...any) {
 	if len(w.gaps) < 10 {
 		w.gaps = append(w.gaps, fmt.Sprintf(format, args...))
 	}
 }
 
-// notes are the gaps at the end of an answer.
+// notes returns the gaps as the end of an answer.
 func (w *walk) notes() string {
 	if len(w.gaps) == 0 {
 		return ""

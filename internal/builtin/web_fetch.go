@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	maxPage  = 100_000   // bytes of a page that a model is told
-	maxImage = 4_000_000 // bytes of a picture
+	maxPage  = 100_000   // bytes of a page that a model sees
+	maxImage = 4_000_000 // bytes of an image
 	webTime  = 30 * time.Second
 )
 
-// webFetch asks one address and makes of the answer what a model can read. flowrun asks no
-// model itself, so that what the page is wanted for goes back to the one that called.
+// webFetch returns a tool that requests an address and converts the response for a model. flowrun does not ask a
+// model itself, so the prompt is returned to the model that called.
 func webFetch(c Config) *tool.Definition {
 	return flowrun.GoTool{
 		Name: "web_fetch", DisplayName: "WebFetch", Tags: []string{"network"},
@@ -80,7 +80,7 @@ func fetchPage(ctx context.Context, c Config, params map[string]any) (any, error
 	return page(a, k, values(params).text("prompt"))
 }
 
-// ask asks an address, for a while.
+// ask sends a request, with a time limit.
 func ask(ctx context.Context, c Config, r flowrun.FetchRequest) (*flowrun.FetchAnswer, error) {
 	if c.Fetch == nil {
 		return nil, errors.New("web access is not available: this program has no HTTP client for tools")
@@ -94,7 +94,7 @@ func ask(ctx context.Context, c Config, r flowrun.FetchRequest) (*flowrun.FetchA
 	return a, err
 }
 
-// address reads what is to be asked.
+// address parses the URL to request.
 func address(written string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(written))
 	switch {
@@ -111,7 +111,7 @@ func address(written string) (*url.URL, error) {
 	return u, nil
 }
 
-// refused says why an answer is none: its status, and the beginning of what came with it.
+// refused returns an error for a response without success: its status, and the beginning of its text.
 func refused(a *flowrun.FetchAnswer, k webKind, bad error) error {
 	said := ""
 	if bad == nil && !k.image {
@@ -127,7 +127,7 @@ func answered(a *flowrun.FetchAnswer) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", a.Status, short(a.StatusText, 100)))
 }
 
-// heading is what a model is told of where something comes from.
+// heading describes to a model where a text or image comes from.
 func heading(a *flowrun.FetchAnswer, k webKind, title, prompt string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "URL: %s\nStatus: %s\nType: %s\n", a.URL, answered(a), oneLine(k.name))
@@ -140,7 +140,7 @@ func heading(a *flowrun.FetchAnswer, k webKind, title, prompt string) string {
 	return b.String()
 }
 
-// page tells a text.
+// page returns a text response.
 func page(a *flowrun.FetchAnswer, k webKind, prompt string) (any, error) {
 	title, body := readable(a, k)
 	shown, cut := upTo(body, maxPage)
@@ -157,7 +157,7 @@ func page(a *flowrun.FetchAnswer, k webKind, prompt string) (any, error) {
 	return flowrun.TextContent(b.String(), fmt.Sprintf("Read %s (%s, %d bytes)", a.URL, answered(a), len(body))), nil
 }
 
-// picture hands a picture on.
+// picture returns an image response.
 func picture(a *flowrun.FetchAnswer, k webKind, prompt string) (any, error) {
 	switch {
 	case len(a.Body) > maxImage:

@@ -11,20 +11,19 @@ import (
 )
 
 const (
-	maxMarkdown = 1_000_000 // bytes that are made of a page
-	maxNested   = 8         // lists and quotes inside each other that are shown so
+	maxMarkdown = 1_000_000 // bytes of Markdown made from a page
+	maxNested   = 8         // lists and quotes nested deeper are shown at this level
 )
 
-// markdownOf makes Markdown of a page in one pass over its tags, without a tree: however a
-// page is nested, or broken, the work grows with its length and no faster. base is where
-// it comes from, to which its links are relative.
+// markdownOf converts a page to Markdown in one pass over its tags, without building a tree: even for deeply nested
+// or broken pages, the work grows only linearly. base is the address of the page, to which its links are relative.
 func markdownOf(page, base string) (title, text string) {
 	m := markdown{}
 	m.base, _ = url.Parse(base)
 	z := html.NewTokenizer(strings.NewReader(page))
 	for len(m.out) < maxMarkdown {
 		kind := z.Next()
-		if kind == html.ErrorToken { // the end: there is nothing else to fail in a text
+		if kind == html.ErrorToken { // the end; reading from a string has no other errors
 			break
 		}
 		t := z.Token()
@@ -41,22 +40,22 @@ func markdownOf(page, base string) (title, text string) {
 	return oneLine(m.title.String()), strings.TrimSpace(strings.Map(readableRune, string(m.out)))
 }
 
-// markdown is what was made of a page so far.
+// markdown holds the Markdown made from a page so far.
 type markdown struct {
 	base *url.URL
 	out  []byte
 
-	skipped string // the element that is left out; "" for none
-	skips   int    // how many of that name are open
+	skipped string // name of the element that is being skipped; "" for none
+	skips   int    // how many elements of that name are open
 	titled  bool   // inside the title
 	title   strings.Builder
 
-	breaks int        // line breaks that are due before the next text
-	quotes int        // open ones
-	lists  []listMark // open ones
-	cells  int        // of the row so far
-	code   int        // where the block of code begins, from 1 on; 0 for none
-	links  []link     // open ones
+	breaks int        // line breaks to write before the next text
+	quotes int        // open quotes
+	lists  []listMark // open lists
+	cells  int        // cells of the current row so far
+	code   int        // start of the current code block in out plus 1; 0 for none
+	links  []link     // open links
 }
 
 // listMark counts the items of a list; -1 is a list without numbers.
@@ -67,7 +66,7 @@ type link struct {
 	to string
 }
 
-// left are elements that hold nothing to read.
+// left lists elements without readable text.
 var left = []string{"script", "style", "noscript", "template", "svg", "math", "iframe", "object", "canvas", "select", "textarea", "button", "audio", "video"}
 
 // open are elements whose end need not be written, so that none can be waited for.
@@ -166,7 +165,7 @@ func (m *markdown) end(name string) {
 	}
 }
 
-// text is what stands between tags. Outside of code every run of white space is one blank.
+// text adds the text between tags. Outside of code, white space becomes single spaces.
 func (m *markdown) text(s string) {
 	switch {
 	case m.skips > 0:
@@ -198,17 +197,17 @@ func (m *markdown) words(s string) {
 	}
 }
 
-// blank ends a word, where one stands before.
+// blank adds a space after a word.
 func (m *markdown) blank() {
 	if n := len(m.out); m.breaks == 0 && n > 0 && m.out[n-1] != ' ' && m.out[n-1] != '\n' {
 		m.out = append(m.out, ' ')
 	}
 }
 
-// block asks for so many line breaks before what follows.
+// block requests at least that many line breaks before the next text.
 func (m *markdown) block(breaks int) { m.breaks = max(m.breaks, breaks) }
 
-// write writes a text, after the line breaks that are due.
+// write writes a text, after the requested line breaks.
 func (m *markdown) write(s string) {
 	if m.breaks > 0 {
 		m.out = bytes.TrimRight(m.out, " ")
@@ -250,7 +249,7 @@ func (m *markdown) startCode() {
 	m.code = len(m.out) + 1
 }
 
-// endCode puts a block of code between fences that are longer than any inside.
+// endCode puts a block of code between fences that are longer than any inside it.
 func (m *markdown) endCode() {
 	if m.code == 0 {
 		return
@@ -265,7 +264,7 @@ func (m *markdown) endCode() {
 	m.block(2)
 }
 
-// endLink adds where the text before leads.
+// endLink adds the address of a link after its text.
 func (m *markdown) endLink() {
 	if len(m.links) == 0 {
 		return
@@ -278,7 +277,7 @@ func (m *markdown) endLink() {
 	m.out = append(bytes.TrimRight(m.out, " "), " ("+l.to+")"...)
 }
 
-// target is where a link leads, as a whole address; "" for nowhere else.
+// target returns the absolute address of a link; "" if it does not lead to another page.
 func (m *markdown) target(href string) string {
 	u, err := url.Parse(strings.TrimSpace(href))
 	if err != nil || href == "" || strings.HasPrefix(href, "#") || len(href) > 2000 {
@@ -302,7 +301,7 @@ func attribute(t html.Token, name string) string {
 	return ""
 }
 
-// hidden says whether an element is one that a reader of the page does not see.
+// hidden reports whether an element is invisible to a reader of the page.
 func hidden(t html.Token) bool {
 	for _, a := range t.Attr {
 		style := a.Key == "style" && strings.Contains(strings.ReplaceAll(strings.ToLower(a.Val), " ", ""), "display:none")

@@ -10,12 +10,12 @@ import (
 	"github.com/flowrun/flowrun/internal/privatenet"
 )
 
-// reach are the hosts nearby that may be asked (the setting tools.webAllow). Everything in
-// the outside world may be.
+// reach lists the private hosts that may be requested (the setting tools.webAllow). All public hosts may be
+// requested.
 type reach []string
 
-// allow says whether an address may be asked: the one that was given, and each that an
-// answer leads to.
+// allow returns an error if an address may not be requested. It checks the given address and the target of each
+// redirect.
 func (r reach) allow(u *url.URL) error {
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return refusedAddress("the response redirects to a URL that is neither http nor https")
@@ -30,8 +30,8 @@ func (r reach) allow(u *url.URL) error {
 	return refusedAddress(fmt.Sprintf("%s is an address of this machine or its network", host))
 }
 
-// address says whether a host may be asked where its name leads: a name of the outside
-// world must not lead inside, whoever answers for it, and however often it is asked.
+// address returns an error if a host may not be requested at the IP address of its name: a public name must not lead
+// to a private address, whatever DNS answers, at any time.
 func (r reach) address(host, port string, to netip.Addr) error {
 	host = privatenet.NormalizeHost(host)
 	if !privatenet.IsPrivateAddress(to) || r.has(host, port) {
@@ -47,19 +47,19 @@ func (r reach) has(host, port string) bool {
 	})
 }
 
-// target is the host and port of a setting: intranet.example, localhost:8080, [::1]:80.
+// target returns the host and port of a setting: intranet.example, localhost:8080, [::1]:80.
 func target(allowed string) (host, port string) {
 	if _, err := netip.ParseAddr(strings.Trim(allowed, "[]")); err == nil {
 		return privatenet.NormalizeHost(allowed), ""
 	}
 	u, err := url.Parse("//" + allowed)
-	if err != nil || u.Host != allowed || u.Hostname() == "" { // with a path or a login it is nobody's
+	if err != nil || u.Host != allowed || u.Hostname() == "" { // an entry with a path or a login matches no host
 		return "", ""
 	}
 	return privatenet.NormalizeHost(u.Hostname()), u.Port()
 }
 
-// refusedAddress is an error that a client leaves as it is.
+// refusedAddress returns an error that HTTP clients pass on unchanged.
 func refusedAddress(why string) error {
 	return fmt.Errorf("PermissionDenied: %s; the setting tools.webAllow can allow the host", why)
 }

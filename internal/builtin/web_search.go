@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	maxResults = 10  // results that are told
-	maxSnippet = 600 // bytes of what each says
+	maxResults = 10  // results in an answer
+	maxSnippet = 600 // bytes of the text of each result
 )
 
-// webSearch asks the endpoint that the settings name. There is none by default: whoever
-// answers learns what is searched for.
+// webSearch returns a tool that requests the search endpoint of the settings. There is no default endpoint, because
+// its operator learns what is searched for.
 func webSearch(c Config) *tool.Definition {
 	return flowrun.GoTool{
 		Name: "web_search", DisplayName: "WebSearch", Tags: []string{"network"},
@@ -79,8 +79,7 @@ func searchWeb(ctx context.Context, c Config, query string) (any, error) {
 	return listing(query, found, hide), nil
 }
 
-// endpoint is the one place that a search may ask: a key does not follow an answer that
-// leads elsewhere.
+// endpoint is the only host that a search may request: the key must not follow a redirect to another host.
 type endpoint struct{ scheme, host string }
 
 func (e endpoint) allow(u *url.URL) error {
@@ -90,7 +89,7 @@ func (e endpoint) allow(u *url.URL) error {
 	return fmt.Errorf("PermissionDenied: the search endpoint redirects to %s, which is not the host of tools.searchUrl", u.Host)
 }
 
-// searchEndpoint is the address that answers the query, and the key for it.
+// searchEndpoint returns the address for the query, and the key for it.
 func (s Settings) searchEndpoint(query string) (u *url.URL, key string, err error) {
 	if s.SearchURL == "" {
 		return nil, "", errors.New("no search is configured: set tools.searchUrl in ~/.config/flowrun/config.yaml to an endpoint that answers JSON, " +
@@ -115,11 +114,10 @@ func (s Settings) keyHeader(key string) [2]string {
 	return [2]string{"Authorization", "Bearer " + key}
 }
 
-// result is one of what was found.
+// result is one search result.
 type result struct{ title, url, snippet string }
 
-// results reads what an endpoint answers: a list of objects, under one of the names by which
-// search engines call it.
+// results parses the response of an endpoint: a list of objects, under one of the names that search engines use.
 func results(body []byte) ([]result, error) {
 	var doc any
 	d := json.NewDecoder(bytes.NewReader(body))
@@ -144,7 +142,7 @@ func results(body []byte) ([]result, error) {
 	return found, nil
 }
 
-// listIn finds the list of results, which may stand one object deeper: web.results.
+// listIn finds the list of results, which may be nested in an object: web.results.
 func listIn(doc any, depth int) ([]any, bool) {
 	if list, ok := doc.([]any); ok {
 		return list, true
@@ -170,7 +168,7 @@ func first(o map[string]any, names ...string) string {
 	return ""
 }
 
-// told numbers the results.
+// listing returns the numbered results.
 func listing(query string, found []result, hide func(string) string) *flowrun.Content {
 	if len(found) == 0 {
 		return flowrun.TextContent(fmt.Sprintf("No results for %q. Try other or fewer words.\n", query), "")
@@ -186,7 +184,7 @@ func listing(query string, found []result, hide func(string) string) *flowrun.Co
 	return flowrun.TextContent(b.String(), fmt.Sprintf("%d results for %q", min(len(found), maxResults), query))
 }
 
-// withoutTags is a snippet without the tags that mark what was searched for in it.
+// withoutTags removes the tags that highlight search words in a snippet.
 func withoutTags(snippet string) string {
 	if !strings.ContainsAny(snippet, "<&") {
 		return snippet

@@ -14,20 +14,20 @@ import (
 	"github.com/flowrun/flowrun"
 )
 
-// webKind is what an answer is.
+// webKind is the kind of a response.
 type webKind struct {
 	name        string // text/html
-	written     string // with parameters, as the server has it
+	written     string // with parameters, as the server sent it
 	html, image bool
 }
 
 var images = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
-// texts are types that are texts though they are not called so.
+// texts lists media types of text that do not begin with text/.
 var texts = []string{"application/json", "application/xml", "application/xhtml+xml", "application/javascript", "application/x-javascript",
 	"application/yaml", "application/x-yaml", "application/toml", "application/x-ndjson", "application/sql", "application/x-sh", "image/svg+xml"}
 
-// webKindOf is what an answer is; the error says that it is nothing that can be told.
+// webKindOf returns the kind of a response; the error says that a model cannot read it.
 func webKindOf(a *flowrun.FetchAnswer) (webKind, error) {
 	written := headerOf(a, "content-type")
 	if written == "" {
@@ -53,7 +53,7 @@ func headerOf(a *flowrun.FetchAnswer, name string) string {
 	return ""
 }
 
-// readable is an answer as a text, and its title where it has one.
+// readable returns a response as text, with its title if it has one.
 func readable(a *flowrun.FetchAnswer, k webKind) (title, body string) {
 	text := decoded(a.Body, k)
 	if k.html {
@@ -62,12 +62,12 @@ func readable(a *flowrun.FetchAnswer, k webKind) (title, body string) {
 	return "", text
 }
 
-// decoded is a text in UTF-8, from whatever the answer, or the page itself, says that it is
-// in. What is no UTF-8 then is replaced.
+// decoded converts a text to UTF-8, from the encoding that the response or the page declares. Bytes that are still
+// invalid are replaced.
 func decoded(body []byte, k webKind) string {
 	written := k.written
 	if !k.html && !strings.Contains(strings.ToLower(written), "charset") {
-		written += "; charset=utf-8" // where nothing is said it is, but on pages
+		written += "; charset=utf-8" // the default, except for HTML pages
 	}
 	e, name, _ := charset.DetermineEncoding(body, written)
 	if name != "utf-8" {
@@ -79,8 +79,7 @@ func decoded(body []byte, k webKind) string {
 	return strings.Map(readableRune, strings.ToValidUTF8(string(body), "\uFFFD"))
 }
 
-// readableRune leaves characters out that steer terminals, or that nobody but a program
-// sees.
+// readableRune removes control characters of terminals and invisible characters.
 func readableRune(r rune) rune {
 	switch {
 	case r == '\n' || r == '\t':

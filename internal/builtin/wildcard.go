@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// wildcard is a pattern of a .gitignore file as a test of names, or of paths where full; nil
-// for one that fits nothing, such as one with an open bracket. Like git it looks at bytes:
-// ? is one of them. It becomes a regular expression, whose time is linear whatever the
-// pattern.
+// wildcard converts a pattern of a .gitignore file to a test of names, or of paths if full is set; nil if the pattern
+// can match nothing, such as one with an unclosed bracket. Like git it works on bytes: ? matches one byte. It uses a
+// regular expression, so matching takes linear time whatever the pattern.
 func wildcard(pattern string, full bool) func(string) bool {
 	if !strings.ContainsAny(pattern, `*?[\`) {
 		return func(s string) bool { return s == pattern }
@@ -28,7 +27,7 @@ func wildcard(pattern string, full bool) func(string) bool {
 	return func(s string) bool { return re.MatchString(latin1(s)) }
 }
 
-// latin1 is a text with one character for each byte.
+// latin1 returns a text with one character for each byte.
 func latin1(s string) string {
 	for i := range len(s) {
 		if s[i] >= 0x80 {
@@ -42,7 +41,7 @@ func latin1(s string) string {
 	return s
 }
 
-// expression is the regular expression of a pattern, false where it can fit nothing.
+// expression returns the regular expression for a pattern; ok is false if it can match nothing.
 func expression(pattern string, full bool) (string, bool) {
 	var b strings.Builder
 	b.WriteString(`(?s)\A`)
@@ -54,14 +53,14 @@ func expression(pattern string, full bool) (string, bool) {
 				i++
 			}
 			next := pattern[i+1:]
-			// git compares what stands before the first special sign by itself, so that
-			// stars right after it stand at the beginning of what is left.
+			// git compares the part before the first special character separately, so stars right after it are at the
+			// beginning of the remaining pattern.
 			begins := start == 0 || pattern[start-1] == '/' || !strings.ContainsAny(pattern[:start], `*?[\`)
 			alone := i > start && begins && (next == "" || next[0] == '/' || strings.HasPrefix(next, `\/`))
 			switch {
 			case !full || alone && next == "":
 				b.WriteString(`.*`)
-			case alone && next[0] == '/': // any number of folders, also none
+			case alone && next[0] == '/': // any number of folders, including none
 				b.WriteString(`(?:.*/)?`)
 				i++
 			case alone:
@@ -90,8 +89,8 @@ func expression(pattern string, full bool) (string, bool) {
 	return b.String() + `\z`, true
 }
 
-// bracket is the class that begins at pattern[at] as one of a regular expression, and where
-// it ends. It never fits a slash.
+// bracket converts the class that begins at pattern[at] to one of a regular expression, and returns its last index.
+// The class never matches a slash.
 func bracket(pattern string, at int) (class string, end int, ok bool) {
 	i := at + 1
 	negated := i < len(pattern) && (pattern[i] == '!' || pattern[i] == '^')
@@ -99,7 +98,7 @@ func bracket(pattern string, at int) (class string, end int, ok bool) {
 		i++
 	}
 	var in [256]bool
-	last := -1 // the character before, where a range may begin
+	last := -1 // the previous character, at which a range may begin
 	for first := true; ; first = false {
 		if i >= len(pattern) {
 			return "", 0, false
@@ -125,7 +124,7 @@ func bracket(pattern string, at int) (class string, end int, ok bool) {
 				return "", 0, false
 			}
 			name, named := strings.CutSuffix(pattern[i+2:i+2+length], ":")
-			if !named { // no class after all: [ is a character like others
+			if !named { // not a named class: [ is an ordinary character
 				in['['], last = true, '['
 				break
 			}
@@ -149,7 +148,7 @@ func bracket(pattern string, at int) (class string, end int, ok bool) {
 	}
 }
 
-// classOf is a set of bytes as a class of a regular expression.
+// classOf returns a set of bytes as a class of a regular expression.
 func classOf(in [256]bool, negated bool) string {
 	var b strings.Builder
 	for c := range 256 {
@@ -182,7 +181,7 @@ func among(list string) func(byte) bool {
 	return func(c byte) bool { return strings.IndexByte(list, c) >= 0 }
 }
 
-// classes are those with a name, in ASCII.
+// classes are the named classes, in ASCII.
 var classes = map[string]func(byte) bool{
 	"alnum":  anyOf(between('0', '9'), between('a', 'z'), between('A', 'Z')),
 	"alpha":  anyOf(between('a', 'z'), between('A', 'Z')),

@@ -7,13 +7,12 @@ import (
 	"github.com/flowrun/flowrun"
 )
 
-// answer is a text for the model, which ends with its line, and what a person is shown; ""
-// for the same.
+// answer returns a text for the model, with a newline at its end, and a text for the person; "" for the same text.
 func answer(text, display string) *flowrun.Content {
 	return flowrun.TextContent(text+"\n", display)
 }
 
-// plural is a number of things in words.
+// plural returns a number of things in words.
 func plural(n int, thing string) string {
 	switch {
 	case n == 1:
@@ -26,7 +25,7 @@ func plural(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// were is a number of things of which something is said.
+// were returns a number of things with the verb "was" or "were".
 func were(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing + " was"
@@ -34,7 +33,7 @@ func were(n int, thing string) string {
 	return plural(n, thing) + " were"
 }
 
-// size is a number of bytes for people.
+// size returns a number of bytes in a readable form.
 func size(n int64) string {
 	for _, unit := range []struct {
 		name  string

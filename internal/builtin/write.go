@@ -12,22 +12,22 @@ import (
 	"github.com/flowrun/flowrun/internal/atomicfile"
 )
 
-// maxWritten bounds a file that is edited, or shown beside its new text, in bytes.
+// maxWritten limits a file that is edited, or compared with its new text, in bytes.
 const maxWritten = 10 << 20
 
-// version is what a file held when a change of it was worked out.
+// version is the content of a file when its change was computed.
 type version struct {
-	info fs.FileInfo // nil: there was no file
-	text []byte      // nil where the file is larger than mostWritten
+	info fs.FileInfo // nil if there was no file
+	text []byte      // nil if the file is larger than maxWritten
 }
 
 func (v version) exists() bool { return v.info != nil }
 
-// current is what a file of a folder holds now.
+// current returns the content of a file in a folder now.
 func current(dir *os.Root, name, path string) (version, error) {
 	if info, err := dir.Lstat(name); errors.Is(err, fs.ErrNotExist) {
 		return version{}, nil
-	} else if err == nil && info.Mode()&fs.ModeSymlink != 0 { // else the way to it would be resolved
+	} else if err == nil && info.Mode()&fs.ModeSymlink != 0 { // checked here, because opening the file would follow the link
 		return version{}, regular(path, info)
 	}
 	f, info, err := openRegular(dir, name, path)
@@ -42,9 +42,8 @@ func current(dir *os.Root, name, path string) (version, error) {
 	return version{info, text}, told(path, err)
 }
 
-// own are folders that file tools do not write in, and whose they are. What is there can
-// make programs run (hooks of git, tools and settings of flowrun), so that writing there is
-// more than writing a file.
+// own lists folders in which file tools do not write, and to which program they belong. Files there can make programs
+// run (hooks of git, tools and settings of flowrun), so writing them would be more than writing a file.
 var own = map[string]string{".git": "git", "git~1": "git", ".flowrun": "flowrun", ".cycod": "flowrun"}
 
 func (f *files) checkWritable(p place) error {
@@ -68,10 +67,9 @@ func belongs(p place, whose, folder string) error {
 	return fmt.Errorf("%s belongs to %s, which may run files from there; file tools do not write in %s", quoted(p.path), whose, folder)
 }
 
-// put gives a file of a folder a new text: whole or not at all. A file that was there
-// keeps its permissions and, where the system allows it, its owner; of several names that
-// it has by hard links, the others keep the old text. where says whether it is still what
-// its change was worked out for.
+// put atomically gives a file a new text. An existing file keeps its permissions and, if the system allows it, its
+// owner; other hard links to the file keep the old text. where is called before the file is replaced and returns an
+// error if the file has changed since the change was computed.
 func put(dir *os.Root, name, path string, text []byte, was version, where func() error) error {
 	file := atomicfile.File{Root: dir, Path: name, Mode: 0o644, Exclusive: true, Before: where}
 	if was.exists() {

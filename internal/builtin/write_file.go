@@ -32,7 +32,7 @@ func (f *files) writeFile() flowrun.GoTool {
 	}
 }
 
-// whole makes a file what the call says, whatever it holds.
+// whole is the maker that replaces the whole text of a file by the call's content.
 func whole(v values) maker {
 	return func(string, version) (string, int, error) { return v.text("content"), 0, nil }
 }
