@@ -280,12 +280,12 @@ const ReasonCleanup = graph.ReasonCleanup
 // CompatibilityLevel is the version that min-cycod-version is compared with.
 const CompatibilityLevel = compile.CompatibilityLevel
 
-// CacheVerdict says whether a stored result of a step would be reused.
+// CacheVerdict says whether a cached result of a step would be reused.
 type CacheVerdict = preview.CacheVerdict
 
 // The verdicts.
 const (
-	CacheReused  = preview.CacheReused  // the stored result would be used
+	CacheReused  = preview.CacheReused  // the cached result would be used
 	CacheRuns    = preview.CacheRuns    // the step would run
 	CacheUnknown = preview.CacheUnknown // nothing known so far has changed, but not everything can be known before the run
 )
@@ -293,7 +293,7 @@ const (
 // CacheReason is one reason why a step would run again.
 type CacheReason = preview.CacheReason
 
-// CacheExplanation says whether a stored result of a step would be reused now, and if not, why. It holds no secrets.
+// CacheExplanation says whether a cached result of a step would be reused now, and if not, why. It holds no secrets.
 // Its JSON form is flowrun/explain-cache.v1.
 type CacheExplanation = preview.CacheExplanation
 

@@ -58,5 +58,5 @@ func (t *Tool) defaults(given map[string]any) (names []string) {
 	return names
 }
 
-// maxInput limits the text of arguments, in bytes; package repair rejects longer ones.
+// maxInput limits the text of arguments, in bytes; package argparse rejects longer ones.
 const maxInput = 1 << 20

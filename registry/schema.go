@@ -80,7 +80,7 @@ func mentions(v tool.Value) bool {
 		slices.ContainsFunc(v.Map, func(e tool.Entry) bool { return mentions(e.Value) })
 }
 
-// data converts a value for package repair: numbers keep the digits that were written.
+// data converts a value for package argparse: numbers keep the digits that were written.
 func data(v tool.Value) any {
 	switch {
 	case v.Text != nil:

@@ -71,8 +71,8 @@ type many struct {
 	length  int             // of all text
 	media   int             // bytes in parts
 	count   int             // files that were read
-	skipped []string        // files that were read
-	beyond  int             // files that were not read, with the reason
+	skipped []string        // files that were not read, with the reason
+	beyond  int             // files left out because a limit was reached
 	gaps    []string
 }
 

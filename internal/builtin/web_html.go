@@ -69,7 +69,7 @@ type link struct {
 // left lists elements without readable text.
 var left = []string{"script", "style", "noscript", "template", "svg", "math", "iframe", "object", "canvas", "select", "textarea", "button", "audio", "video"}
 
-// open are elements whose end need not be written, so that none can be waited for.
+// open lists elements whose end tag may be missing. A hidden one is not skipped, because its end might never come.
 var open = []string{"html", "head", "body", "p", "li", "td", "th", "tr", "dt", "dd", "option", "br", "img", "hr", "input", "meta", "link", "area", "base", "col", "embed", "source", "track", "wbr"}
 
 func (m *markdown) start(t html.Token) {

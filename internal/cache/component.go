@@ -22,7 +22,7 @@ const (
 type Component struct {
 	Kind Kind   `json:"kind"`
 	Name string `json:"name,omitempty"`
-	// Hash represents the value. "" means that the value is not known; no stored result has such a component.
+	// Hash represents the value. "" means that the value is not known; no cached result has such a component.
 	Hash string `json:"hash"`
 }
 
@@ -93,7 +93,7 @@ func (d Difference) String() string {
 	return what + " changed"
 }
 
-// Diff returns how the current components differ from those of a stored result, in the order of now, followed by
+// Diff returns how the current components differ from those of a cached result, in the order of now, followed by
 // removed components. Components of now without a known value are left out.
 func Diff(was, now []Component) []Difference {
 	type id struct {

@@ -9,7 +9,7 @@
 //
 //	key                       the random key of all hashes
 //	STEP/                     one folder for each step, named by a hash of its identity
-//	STEP/KEY/manifest.json    one stored result: components, exit code, outputs
+//	STEP/KEY/manifest.json    one cached result: components, exit code, outputs
 //	STEP/KEY/stdout, stderr   what was printed
 //	STEP/KEY/files/N          copies of the output files
 //	STEP/.new-*               results being written

@@ -16,7 +16,7 @@ import (
 // Version is the version of the layout and of the hashes. It must be part of every key.
 const Version = 1
 
-// Manifest describes a stored result.
+// Manifest describes a cached result.
 type Manifest struct {
 	Version    int         `json:"version"`
 	Created    time.Time   `json:"created"`
@@ -34,7 +34,7 @@ type Stream struct {
 	Digest string `json:"digest"`
 }
 
-// Entry is a stored result.
+// Entry is a cached result.
 type Entry struct {
 	Manifest
 	store *Store
@@ -44,7 +44,7 @@ type Entry struct {
 // ErrNone reports that no result is stored.
 var ErrNone = errors.New("no cached result")
 
-// ErrDamaged reports that a stored result was changed after it was written.
+// ErrDamaged reports that a cached result was changed after it was written.
 var ErrDamaged = errors.New("the cached result is damaged")
 
 const (

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	maxKept   = 10        // stored results per step
+	maxKept   = 10        // cached results per step
 	abandoned = time.Hour // age at which a temporary file counts as left behind
 )
 

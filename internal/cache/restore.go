@@ -15,7 +15,7 @@ import (
 
 // Restore restores the outputs that are missing in dir or differ from the stored ones, with their modes. Other files
 // in an output folder stay. A file is replaced only when its copy is complete. The error names the output that could
-// not be restored; others may have been restored before. If the error wraps ErrDamaged, the stored result is at
+// not be restored; others may have been restored before. If the error wraps ErrDamaged, the cached result is at
 // fault.
 func (e *Entry) Restore(ctx context.Context, dir string) error {
 	if len(e.Outputs) == 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/procid"
 )
 
-// restoring is a note, written beside the stored results, that a process is restoring outputs. If that process is
+// restoring is a note, written beside the cached results, that a process is restoring outputs. If that process is
 // killed, the note says which files it may have left in the user's folder.
 type restoring struct {
 	Maker   procid.Identity `json:"maker"`

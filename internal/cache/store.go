@@ -19,7 +19,7 @@ import (
 	"github.com/flowrun/flowrun/internal/atomicfile"
 )
 
-// Store is a folder of stored results.
+// Store is a folder of cached results.
 type Store struct {
 	dir string
 	key []byte           // of all hashes
@@ -126,12 +126,12 @@ func addText(h hash.Hash, text string) {
 
 func sum(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
 
-// Step returns the stored results of one step. The texts identify the step; only their hash is stored.
+// Step returns the cached results of one step. The texts identify the step; only their hash is stored.
 func (s *Store) Step(texts ...string) *Step {
 	return &Step{store: s, dir: filepath.Join(s.dir, s.Sum(texts...))}
 }
 
-// Step holds the stored results of one step.
+// Step holds the cached results of one step.
 type Step struct {
 	store *Store
 	dir   string

@@ -15,12 +15,12 @@ import (
 	"github.com/flowrun/flowrun/internal/resultcache"
 )
 
-// CacheVerdict says whether a stored result of a step would be reused.
+// CacheVerdict says whether a cached result of a step would be reused.
 type CacheVerdict string
 
 // The verdicts.
 const (
-	CacheReused  CacheVerdict = "reused"  // the stored result would be used
+	CacheReused  CacheVerdict = "reused"  // the cached result would be used
 	CacheRuns    CacheVerdict = "runs"    // the step would run
 	CacheUnknown CacheVerdict = "unknown" // nothing known so far has changed, but not everything can be known before the run
 )
@@ -33,7 +33,7 @@ type CacheReason struct {
 	Message string `json:"message"` // in words
 }
 
-// CacheExplanation says whether a stored result of a step would be reused now, and if not, why. It holds no secrets.
+// CacheExplanation says whether a cached result of a step would be reused now, and if not, why. It holds no secrets.
 // Its JSON form is flowrun/explain-cache.v1.
 type CacheExplanation struct {
 	Schema  string        `json:"schema"`
@@ -55,7 +55,7 @@ func (e *NotCachedError) Error() string {
 	return fmt.Sprintf("step %s of tool %s has no cache; %s", e.Step, e.Tool, e.Hint)
 }
 
-// ExplainCache compares what a step depends on now with its stored result in the cache in dir.
+// ExplainCache compares what a step depends on now with its cached result in the cache in dir.
 func ExplainCache(ctx context.Context, params *call.Params, path, dir string) (*CacheExplanation, error) {
 	p := params.Plan
 	s, a, err := foresee(ctx, params.Preview(), dag.ID(path))
@@ -141,7 +141,7 @@ func anItem(p *plan.Plan, path dag.ID) string {
 	return ""
 }
 
-// compare compares the current components with those of the stored results.
+// compare compares the current components with those of the cached results.
 func (x *CacheExplanation) compare(s *plan.Step, kept *cache.Step, key string, now []cache.Component) error {
 	for _, c := range now {
 		if c.Hash == "" {

@@ -78,7 +78,7 @@ func (k *keeper) tell(what string, err error) {
 		Message: k.args.Session().Mask().String(fmt.Sprintf("the result of step %s was %s: %v", k.call.Path, what, err))})
 }
 
-// reuse returns the stored result, if there is a valid one.
+// reuse returns the cached result, if there is a valid one.
 func (k *keeper) reuse(ctx context.Context) (dag.Result, bool) {
 	entry, err := k.step.Find(k.store.Key(k.on.Components))
 	if err != nil || k.expired(entry) {

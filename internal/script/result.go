@@ -25,7 +25,7 @@ const (
 	categoryValidation = "validation" // a script returned an invalid value
 	categoryScript     = "script"     // a script threw an error
 	categoryLimit      = "limit"      // a script was stopped
-	categorySystem     = "system"     // what runs scripts does not work
+	categorySystem     = "system"     // the process that runs scripts failed
 )
 
 // CodeToolFailure is the problem code of a tool that returned {success: false}.
