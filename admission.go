@@ -18,7 +18,7 @@ import (
 // queue waits in the queue for the locks that the run needs; it does nothing for a run without locks. An earlier run
 // that held the locks may have been killed, so queue then ends the processes that killed programs left running.
 func (e *Engine) queue(ctx context.Context, j *job) error {
-	if len(j.needs) == 0 {
+	if len(j.lockDemands) == 0 {
 		return nil
 	}
 	if err := j.admit(ctx); err != nil {
@@ -29,15 +29,15 @@ func (e *Engine) queue(ctx context.Context, j *job) error {
 
 // admit blocks until the run is admitted, and reports each change of its queue position to WithQueue.
 func (j *job) admit(ctx context.Context) error {
-	ctx, give := context.WithCancelCause(ctx)
-	defer give(nil)
-	ctx, stop := j.letGo.during(ctx)
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	ctx, stop := j.release.watch(ctx)
 	defer stop()
 	var last QueuePosition
-	err := j.ledger.Admit(ctx, Admission{Demands: j.needs, Notify: func(q QueuePosition) {
+	err := j.ledger.Admit(ctx, Admission{Demands: j.lockDemands, Notify: func(q QueuePosition) {
 		last = q
 		if outer := j.args.RunEnv.Vars[procid.MarkRun]; heldBy(q, outer) {
-			give(fmt.Errorf("it would wait forever: a step of run %s started it, and that run holds what it waits for (%s); use the tool with use-tool instead", outer, q.Obstacles[0].Title()))
+			giveUp(fmt.Errorf("it would wait forever: a step of run %s started it, and that run holds what it waits for (%s); use the tool with use-tool instead", outer, q.Obstacles[0].Title()))
 			return
 		}
 		if j.queued != nil {
@@ -57,9 +57,9 @@ func heldBy(q QueuePosition, run string) bool {
 	})
 }
 
-// during returns a context that ends with dag.ErrReleased when either channel closes. The caller must call the
+// watch returns a context that ends with dag.ErrReleased when either channel closes. The caller must call the
 // returned function, which waits for the goroutine.
-func (l letGo) during(ctx context.Context) (context.Context, func()) {
+func (l releaseChannels) watch(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	over := make(chan struct{})
 	go func() {
@@ -102,7 +102,7 @@ func (j *job) withdraw(ctx context.Context, o dag.Options, why error) (*dag.Stat
 			Result: &dag.Result{Status: dag.Cancelled, ExitCode: dag.ExitCancelled, Reason: dag.ReasonCancelled,
 				Message: "cancelled while it was queued", Started: now, Ended: now}})
 	}
-	if err := j.note(ctx, o, state, events, now); err != nil {
+	if err := j.recordEvents(ctx, o, state, events, now); err != nil {
 		return state, err
 	}
 	if released {
@@ -111,12 +111,12 @@ func (j *job) withdraw(ctx context.Context, o dag.Options, why error) (*dag.Stat
 	return state, nil
 }
 
-// note appends events that do not come from walking the graph: it numbers them, applies them to state, records them,
-// and sends them to the sinks.
-func (j *job) note(ctx context.Context, o dag.Options, state *dag.State, events []dag.Event, now time.Time) error {
+// recordEvents appends events that do not come from walking the graph: it numbers them, applies them to state,
+// records them, and sends them to the sinks.
+func (j *job) recordEvents(ctx context.Context, o dag.Options, state *dag.State, events []dag.Event, now time.Time) error {
 	seq := uint64(0)
 	if j.resumes() {
-		seq = j.again.past.seq()
+		seq = j.continuation.recorded.seq()
 	}
 	for i := range events {
 		e := &events[i]
@@ -165,8 +165,8 @@ func sweep(ctx context.Context, grace time.Duration) error {
 	return err
 }
 
-// needsOf returns the locks that a run of the plan takes at its start.
-func needsOf(p *plan.Plan) []LockDemand {
+// lockDemandsOf returns the locks that a run of the plan takes at its start.
+func lockDemandsOf(p *plan.Plan) []LockDemand {
 	var list []LockDemand
 	if d := p.Definition; d.MaxActiveRuns > 0 {
 		name := d.Name

@@ -24,9 +24,9 @@ type Continuation struct {
 	// Retry reports whether this is a new run that reuses the kept results, not the same run resumed.
 	Retry bool
 
-	past *RecordedRun
-	plan *plan.Plan
-	args *call.Params
+	recorded *RecordedRun
+	plan     *plan.Plan
+	args     *call.Params
 }
 
 // Lost returns the steps that were running when flowrun was killed and count as failed for good (on-interrupt: fail).
@@ -44,7 +44,7 @@ func (p *RecordedRun) plan(lib *tool.Library) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return compileRecord(p.Record, lib.Snapshot(sources), askedName(p.Record))
+	return compileRecord(p.Record, lib.Snapshot(sources), requestedName(p.Record))
 }
 
 // rule returns the on-interrupt rule of a step, ask by default.
@@ -55,16 +55,16 @@ func (g *Continuation) rule(path dag.ID) plan.Interrupt {
 	return plan.AskWhenInterrupted
 }
 
-// ask collects in Asks the interrupted steps that a person must decide about. After a restart of the machine the last
-// moments may be missing from the journal. Then every step that has not ended may have been running, except those
-// whose start is always recorded before they begin.
-func (g *Continuation) ask() {
+// collectAsks collects in Asks the interrupted steps that a person must decide about. After a restart of the machine
+// the last moments may be missing from the journal. Then every step that has not ended may have been running, except
+// those whose start is always recorded before they begin.
+func (g *Continuation) collectAsks() {
 	for _, path := range g.Interrupted {
 		if g.rule(path) == plan.AskWhenInterrupted {
 			g.Asks = append(g.Asks, path)
 		}
 	}
-	if !g.past.Info.Rebooted || g.past.finished() {
+	if !g.recorded.Info.Rebooted || g.recorded.finished() {
 		return
 	}
 	for _, path := range slices.Concat(g.Left, g.Waiting) {
@@ -82,17 +82,17 @@ func asksPerson(s *plan.Step) bool {
 	return slices.ContainsFunc(s.Nested.Steps, asksPerson)
 }
 
-// settle computes the remainder. Kept steps whose output is needed but was not stored are rerun if their rule allows
-// it; the error is a *WithheldError that names those that may not.
-func (g *Continuation) settle(rules dag.Rules) error {
-	state := g.past.fold(g.plan, g.args.Frame())
+// computeRemainder computes the remainder. Kept steps whose output is needed but was not stored are rerun if their
+// rule allows it; the error is a *WithheldError that names those that may not.
+func (g *Continuation) computeRemainder(rules dag.Rules) error {
+	state := g.recorded.fold(g.plan, g.args.Frame())
 	for {
 		g.Remainder = state.Remainder(rules)
 		lost := g.missing(state)
 		if len(lost) == 0 {
 			return nil
 		}
-		bad := &WithheldError{Run: g.past.Record.ID}
+		bad := &WithheldError{Run: g.recorded.Record.ID}
 		for _, l := range lost {
 			if g.mayRepeat(l.path) {
 				rules.From = append(rules.From, l.path)
@@ -109,20 +109,20 @@ func (g *Continuation) settle(rules dag.Rules) error {
 // mayRepeat reports whether a step, and all steps inside it, may run once more (on-interrupt: retry).
 func (g *Continuation) mayRepeat(path dag.ID) bool {
 	_, s := g.plan.Find(path)
-	var harmless func(s *plan.Step) bool
-	harmless = func(s *plan.Step) bool {
+	var repeatable func(s *plan.Step) bool
+	repeatable = func(s *plan.Step) bool {
 		if s.Nested == nil {
 			return s.Interrupt == plan.RetryWhenInterrupted
 		}
-		return !slices.ContainsFunc(s.Nested.Steps, func(in *plan.Step) bool { return !harmless(in) })
+		return !slices.ContainsFunc(s.Nested.Steps, func(in *plan.Step) bool { return !repeatable(in) })
 	}
-	return s != nil && harmless(s)
+	return s != nil && repeatable(s)
 }
 
 // detached returns the paths of the steps that may have left processes running on purpose (detach).
 func (g *Continuation) detached() []string {
 	paths := map[string]bool{}
-	for _, e := range g.past.Events {
+	for _, e := range g.recorded.Events {
 		if _, s := g.plan.Find(e.Node); s != nil && s.Def.Detach {
 			paths[string(e.Node)] = true
 		}
@@ -138,12 +138,12 @@ func (e *Engine) Continue(ctx context.Context, g *Continuation, options ...RunOp
 		return nil, errors.New("cannot continue a run: the engine has no Store")
 	}
 	if len(g.Asks) > 0 {
-		return nil, &InterruptedError{Run: g.past.Record.ID, Steps: g.Asks}
+		return nil, &InterruptedError{Run: g.recorded.Record.ID, Steps: g.Asks}
 	}
 	if !g.Retry && g.Nothing() {
-		return e.clear(ctx, g)
+		return e.endLeftovers(ctx, g)
 	}
-	j := &job{plan: g.plan, args: g.args.Frame(), again: g}
+	j := &job{plan: g.plan, args: g.args.Frame(), continuation: g}
 	var done func()
 	j.args.RunEnv, done = e.scripts(g.args.RunEnv)
 	defer done()
@@ -152,7 +152,7 @@ func (e *Engine) Continue(ctx context.Context, g *Continuation, options ...RunOp
 	}
 	switch {
 	case !g.Retry:
-		j.id = g.past.Record.ID
+		j.id = g.recorded.Record.ID
 	case j.id == "":
 		j.id = NewID(time.Now())
 	}

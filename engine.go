@@ -195,7 +195,7 @@ func (e *Engine) caching(afresh bool) *call.Caching {
 	if e.cache == nil {
 		return nil
 	}
-	return &call.Caching{Open: e.cache, Afresh: afresh}
+	return &call.Caching{Open: e.cache, NoReuse: afresh}
 }
 
 // toolDir returns the folder in which tools store data between runs, "" for none.

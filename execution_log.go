@@ -33,10 +33,10 @@ func blockOf(s *tool.Step) string {
 // ExecutionLog returns the outcome of the blocks of a Markdown tool that have ended, in their order; nil for other
 // tools.
 func (r *Result) ExecutionLog() []LogEntry {
-	if r.page == nil {
+	if r.markdown == nil {
 		return nil
 	}
-	log := append([]LogEntry{}, r.before...)
+	log := append([]LogEntry{}, r.notRunLog...)
 	at := make(map[string]*StepResult, len(r.Steps))
 	for i := range r.Steps {
 		at[r.Steps[i].ID] = &r.Steps[i]
@@ -56,7 +56,7 @@ func (r *Result) ExecutionLog() []LogEntry {
 			}
 		}
 	}
-	add(r.page.Steps, "")
+	add(r.markdown.Steps, "")
 	return log
 }
 
@@ -92,7 +92,7 @@ func (r *Result) entry(s *tool.Step, res *StepResult) (e LogEntry, ended bool) {
 	if p := res.Problem; p != nil {
 		e.Code, e.Message = p.Code, strings.TrimPrefix(res.Message, p.Where+": ")
 	}
-	e.Message = asParameter(e.Message)
+	e.Message = parameterMessage(e.Message)
 	return e, true
 }
 
@@ -112,8 +112,8 @@ var refusedParameter = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:.*: )?parameter ([A-Za-z_][A-Za-z0-9_-]*): (is |has )?`)
 })
 
-// asParameter rewrites a problem with a parameter to the form of the specification.
-func asParameter(message string) string {
+// parameterMessage rewrites a problem with a parameter to the form of the specification.
+func parameterMessage(message string) string {
 	m := refusedParameter().FindStringSubmatchIndex(message)
 	if m == nil {
 		return message
@@ -138,22 +138,22 @@ func NotRun(def *tool.Definition, err error) *Result {
 	if def.Format != tool.Markdown {
 		return nil
 	}
-	res := &Result{Tool: def.Name, Status: dag.Failed, ExitCode: 1, Params: map[string]any{}, Tolerated: []string{}, page: def}
+	res := &Result{Tool: def.Name, Status: dag.Failed, ExitCode: 1, Params: map[string]any{}, Tolerated: []string{}, markdown: def}
 	o := outcome.Of(err)
 	for _, d := range o.Diagnostics {
 		res.Reason = ReasonDefinition
 		if d.Severity == tool.Error {
-			res.before = append(res.before, LogEntry{Block: blockAt(def, d.Pos), Status: "error", Message: bareMessage(d), Code: d.Code})
+			res.notRunLog = append(res.notRunLog, LogEntry{Block: blockAt(def, d.Pos), Status: "error", Message: bareMessage(d), Code: d.Code})
 		}
 	}
 	for _, p := range o.Params {
 		res.Reason = ReasonParameters
-		res.before = append(res.before, LogEntry{Block: "tool", Status: "error", Code: p.Code, Message: asParameter(p.Subject() + ": " + p.Message)})
+		res.notRunLog = append(res.notRunLog, LogEntry{Block: "tool", Status: "error", Code: p.Code, Message: parameterMessage(p.Subject() + ": " + p.Message)})
 	}
-	if res.before == nil {
+	if res.notRunLog == nil {
 		return nil
 	}
-	res.Message = fmt.Sprintf("the tool did not run: %s", res.before[0].Message)
+	res.Message = fmt.Sprintf("the tool did not run: %s", res.notRunLog[0].Message)
 	return res
 }
 

@@ -12,17 +12,17 @@ import (
 type RunOption func(*runOptions)
 
 type runOptions struct {
-	id         string
-	origin     string
-	onRecorded func()
-	env        RunEnv
-	sinks      []dag.Sink
-	stdout     io.Writer
-	force      <-chan struct{}
-	letGo      letGo
-	around     func(context.Context, *dag.Call, dag.Runner) (dag.Result, error)
-	afresh     bool
-	parent     TraceContext
+	id           string
+	origin       string
+	onRecorded   func()
+	env          RunEnv
+	sinks        []dag.Sink
+	stdout       io.Writer
+	force        <-chan struct{}
+	release      releaseChannels
+	around       func(context.Context, *dag.Call, dag.Runner) (dag.Result, error)
+	withoutCache bool
+	trace        TraceContext
 
 	approval func(context.Context, Question) (Answer, error)
 
@@ -65,15 +65,15 @@ func WithStdout(w io.Writer) RunOption { return func(o *runOptions) { o.stdout =
 // it gently.
 func WithForce(c <-chan struct{}) RunOption { return func(o *runOptions) { o.force = c } }
 
-// letGo holds the two channels that release a run.
-type letGo struct{ gently, now <-chan struct{} }
+// releaseChannels holds the two channels that release a run.
+type releaseChannels struct{ gently, now <-chan struct{} }
 
 // WithRelease releases the run when a channel is closed: the run does not end, and this program or another can resume
 // it as after a crash. gently starts no further steps and lets the running ones end; now stops them, and a later
 // resume follows their on-interrupt. Run then returns dag.ErrReleased. A run that is being cancelled is first brought
 // to its end, unless now is closed.
 func WithRelease(gently, now <-chan struct{}) RunOption {
-	return func(o *runOptions) { o.letGo = letGo{gently, now} }
+	return func(o *runOptions) { o.release = releaseChannels{gently, now} }
 }
 
 // WithAround calls f in place of the work of every step, including fallbacks and cleanup. r is that work; f may call
@@ -83,11 +83,11 @@ func WithAround(f func(ctx context.Context, c *dag.Call, r dag.Runner) (dag.Resu
 }
 
 // WithoutCache executes every step, even if a stored result could be reused. The new results are stored.
-func WithoutCache() RunOption { return func(o *runOptions) { o.afresh = true } }
+func WithoutCache() RunOption { return func(o *runOptions) { o.withoutCache = true } }
 
 // WithTrace records the trace that a new run is part of. A resumed run stays part of it. Programs that export spans
 // find it in the Record.
-func WithTrace(c TraceContext) RunOption { return func(o *runOptions) { o.parent = c } }
+func WithTrace(c TraceContext) RunOption { return func(o *runOptions) { o.trace = c } }
 
 // Terminal reaches the person who answers interactive steps.
 type Terminal interface {

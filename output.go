@@ -17,31 +17,31 @@ import (
 	"github.com/flowrun/flowrun/steps"
 )
 
-// live passes on the run's output while it is being printed. Which step gives the output is known only at the end
+// outputTee passes on the run's output while it is being printed. Which step gives the output is known only at the end
 // (the last step that ran), but once the last step of the plan runs, it must be that one.
-type live struct {
-	to       io.Writer
+type outputTee struct {
+	w        io.Writer
 	path     dag.ID // of the last step; "" if another step might give the output
 	used     atomic.Bool
 	terminal Terminal // nil: there is no terminal
 	console  func(StreamChunk)
 
-	mu      sync.Mutex
-	notices []steps.Notice
-	seated  map[dag.ID]bool // steps that had the terminal
+	mu       sync.Mutex
+	notices  []steps.Notice
+	attached map[dag.ID]bool // steps that had the terminal
 }
 
-func newLive(p *plan.Plan, o runOptions) *live {
-	l := &live{to: o.stdout, terminal: o.terminal, console: o.console, seated: map[dag.ID]bool{}}
-	if l.to != nil {
+func newOutputTee(p *plan.Plan, o runOptions) *outputTee {
+	l := &outputTee{w: o.stdout, terminal: o.terminal, console: o.console, attached: map[dag.ID]bool{}}
+	if l.w != nil {
 		l.path = p.LastStep()
 	}
 	return l
 }
 
-// listen sets the session's callbacks for what is shown outside the run's output: the terminal and the console
+// configure sets the session's callbacks for what is shown outside the run's output: the terminal and the console
 // stream.
-func (l *live) listen(o *steps.Options) {
+func (l *outputTee) configure(o *steps.Options) {
 	if l.terminal != nil {
 		o.Terminal = l
 	}
@@ -51,35 +51,35 @@ func (l *live) listen(o *steps.Options) {
 }
 
 // Attach gives the terminal to a step, and remembers that the step had it.
-func (l *live) Attach(step dag.ID) (Attachment, error) {
+func (l *outputTee) Attach(step dag.ID) (Attachment, error) {
 	a, err := l.terminal.Attach(step)
 	if err == nil {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.seated[step] = true
+		l.attached[step] = true
 	}
 	return a, err
 }
 
 // stream passes on what a step streams to the console, unless the user already sees it in the run's output.
-func (l *live) stream(c StreamChunk) {
-	if l.to == nil || c.Stream != steps.Stdout || c.Step != l.path {
+func (l *outputTee) stream(c StreamChunk) {
+	if l.w == nil || c.Stream != steps.Stdout || c.Step != l.path {
 		l.console(c)
 	}
 }
 
-// seen reports whether the output of a step was shown on the same terminal that the run's output goes to.
-func (l *live) seen(step dag.ID) bool {
+// shownOnTerminal reports whether the output of a step was shown on the same terminal that the run's output goes to.
+func (l *outputTee) shownOnTerminal(step dag.ID) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.seated[step] && l.terminal.Stdout()
+	return l.attached[step] && l.terminal.Stdout()
 }
 
 // maxNotices limits how many notices a run keeps: the items of a loop may have one each.
 const maxNotices = 100
 
 // notify is steps.Options.Notify. It drops repeated notices.
-func (l *live) notify(n steps.Notice) {
+func (l *outputTee) notify(n steps.Notice) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.notices) == maxNotices {
@@ -93,35 +93,35 @@ func (l *live) notify(n steps.Notice) {
 
 // follow is steps.Options.Follow. It returns the writer that copies a step's output while it is printed, nil for
 // none.
-func (l *live) follow(path dag.ID, s steps.Streams) io.Writer {
-	if l.to == nil || s != steps.Stdout || path != l.path {
+func (l *outputTee) follow(path dag.ID, s steps.Streams) io.Writer {
+	if l.w == nil || s != steps.Stdout || path != l.path {
 		return nil
 	}
 	l.used.Store(true)
-	if l.seen(path) {
+	if l.shownOnTerminal(path) {
 		return nil
 	}
-	return l.to
+	return l.w
 }
 
 // finish delivers the run's output: to the caller's writer, unless it was copied there while it was printed, or into
 // the result.
-func (l *live) finish(res *Result) error {
+func (l *outputTee) finish(res *Result) error {
 	out := res.output
 	switch {
 	case out == nil:
 		return nil
-	case l.to == nil:
+	case l.w == nil:
 		var b strings.Builder
 		err := copyOutput(&b, out, steps.DefaultLimit)
 		res.Output, res.InvalidUTF8 = value.ValidText(b.String())
 		return err
 	}
 	res.Output = out.Inline
-	if l.used.Load() || slices.ContainsFunc(res.Steps, func(s StepResult) bool { return s.stdout == out && l.seen(dag.ID(s.ID)) }) {
+	if l.used.Load() || slices.ContainsFunc(res.Steps, func(s StepResult) bool { return s.stdout == out && l.shownOnTerminal(dag.ID(s.ID)) }) {
 		return nil
 	}
-	if err := copyOutput(l.to, out, math.MaxInt64); err != nil {
+	if err := copyOutput(l.w, out, math.MaxInt64); err != nil {
 		return fmt.Errorf("cannot write the run's output: %w", err)
 	}
 	return nil

@@ -111,7 +111,7 @@ func (p *Plan) Tools() []UsedTool { return p.compiled.Tools() }
 // LockDemands returns what a run of the plan takes at its start: one of the concurrent runs that its tool allows, and
 // the locks of the tool and of those it uses inside. If several of them name the same lock, the lowest number of
 // slots applies.
-func (p *Plan) LockDemands() []LockDemand { return needsOf(p.compiled) }
+func (p *Plan) LockDemands() []LockDemand { return lockDemandsOf(p.compiled) }
 
 // Secret reports whether a parameter's value is masked: environment.secrets or some masked-values name it.
 func (p *Plan) Secret(param string) bool { return p.compiled.Secret(param) }
@@ -142,7 +142,7 @@ func (a *Args) All() map[string]any { return a.bound.All() }
 func (a *Args) Preview() (*Preview, error) {
 	v, err := preview.Of(a.ctx, a.bound)
 	if err == nil {
-		v.Needs = needsOf(a.bound.Plan)
+		v.Needs = lockDemandsOf(a.bound.Plan)
 	}
 	return v, err
 }
@@ -201,7 +201,7 @@ func CommandOf(r dag.Runner) *steps.Command { return plan.CommandOf(r) }
 // "" for other runners.
 func ScriptOf(r dag.Runner) string {
 	if js, ok := r.(*script.Runner); ok {
-		return js.Told()
+		return js.Text()
 	}
 	return ""
 }

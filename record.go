@@ -24,9 +24,9 @@ import (
 func (j *job) record() *Record {
 	a := j.args
 	w := a.RunEnv
-	r := &Record{ID: j.id, Tool: a.Plan.Name(), RetryOf: j.retryOf(), Origin: j.origin, Created: j.moment(), Params: a.Shown(), Given: map[string]any{},
+	r := &Record{ID: j.id, Tool: a.Plan.Name(), RetryOf: j.retryOf(), Origin: j.origin, Created: j.createdAt(), Params: a.Shown(), Given: map[string]any{},
 		RunEnv: RecordedEnv{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Time: w.Time, AllowDash: w.AllowDash},
-		Only:   a.Plan.CutTo, WithoutUpstream: a.Plan.Alone, Sources: keptSources(a), Trace: j.parent}
+		Only:   a.Plan.CutTo, WithoutUpstream: a.Plan.WithoutUpstream, Sources: keptSources(a), Trace: j.trace}
 	for name, v := range a.Given {
 		if a.Plan.Secret(name) || !reflect.DeepEqual(call.Masked(a.Session().Mask(), v), v) {
 			r.Withheld = append(r.Withheld, name)
@@ -62,7 +62,7 @@ func wholeSources(r *Record, lib *tool.Library) ([]tool.Source, error) {
 		}
 		text, err := os.ReadFile(s.File)
 		if s.Scope == tool.ScopeDiscovered {
-			text, err = toldAgain(lib, s)
+			text, err = currentText(lib, s)
 		}
 		if err == nil && tool.DigestOf(text) != s.Original {
 			if def, _, _ := lib.Live().Load(s.File); def != nil {
@@ -80,8 +80,8 @@ func wholeSources(r *Record, lib *tool.Library) ([]tool.Source, error) {
 	return list, nil
 }
 
-// toldAgain returns the current text of a discovered tool, from the program that lists it.
-func toldAgain(lib *tool.Library, s *tool.Source) ([]byte, error) {
+// currentText returns the current text of a discovered tool, from the program that lists it.
+func currentText(lib *tool.Library, s *tool.Source) ([]byte, error) {
 	def, _, err := lib.Live().Lookup(s.Name, nil)
 	if err != nil {
 		return nil, err
@@ -89,14 +89,14 @@ func toldAgain(lib *tool.Library, s *tool.Source) ([]byte, error) {
 	return compile.KeptText(def), nil
 }
 
-// worldOf returns the RunEnv of a recorded run, with the environment variables of this process.
-func worldOf(r *Record) RunEnv {
+// runEnvOf returns the RunEnv of a recorded run, with the environment variables of this process.
+func runEnvOf(r *Record) RunEnv {
 	w := r.RunEnv
 	return RunEnv{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Time: w.Time, AllowDash: w.AllowDash}
 }
 
-// askedName returns the name with which the run's tool was requested.
-func askedName(r *Record) string {
+// requestedName returns the name with which the run's tool was requested.
+func requestedName(r *Record) string {
 	if len(r.Sources) > 0 && r.Sources[0].From == "" {
 		return r.Sources[0].Name
 	}
@@ -165,9 +165,9 @@ func checkWithheld(r *Record, more map[string]any) error {
 	return nil
 }
 
-// checkSame compares the parameters of a resumed run with those it started with: a default may come from the
+// checkUnchanged compares the parameters of a resumed run with those it started with: a default may come from the
 // environment, which may have changed.
-func checkSame(r *Record, a *call.Frame) error {
+func checkUnchanged(r *Record, a *call.Frame) error {
 	now := a.Shown()
 	bad := &ParamsError{Tool: r.Tool}
 	for name, was := range r.Params {
@@ -190,8 +190,8 @@ func equalJSON(x, y any) bool {
 	return errA == nil && errB == nil && string(a) == string(b)
 }
 
-// unbegunPlan returns the plan of a run that could not start. It has no steps.
-func unbegunPlan(r *Record) *plan.Plan {
+// emptyPlan returns the plan of a run that could not start. It has no steps.
+func emptyPlan(r *Record) *plan.Plan {
 	graph, _ := dag.New(nil, dag.Settings{}) // cannot fail without nodes
 	return &plan.Plan{Definition: &tool.Definition{Name: r.Tool}, Graph: graph}
 }

@@ -35,17 +35,17 @@ func LoadRun(ctx context.Context, s Store, lib *tool.Library, id string) (*Recor
 	}
 	p := &RecordedRun{Record: r}
 	if r.NotStarted {
-		p.Plan = planOf(unbegunPlan(r))
+		p.Plan = planOf(emptyPlan(r))
 		return p, p.Refresh(ctx, s)
 	}
-	plan, err := compileRecord(r, lib.Snapshot(r.Sources), askedName(r))
+	plan, err := compileRecord(r, lib.Snapshot(r.Sources), requestedName(r))
 	if err != nil {
 		// A definition may only be invalid because a secret in it was masked.
 		whole, lost := wholeSources(r, lib)
 		if lost != nil {
 			return nil, fmt.Errorf("cannot compile the definitions stored with run %s: %w", id, errors.Join(lost, err))
 		}
-		if plan, err = compileRecord(r, lib.Snapshot(whole), askedName(r)); err != nil {
+		if plan, err = compileRecord(r, lib.Snapshot(whole), requestedName(r)); err != nil {
 			return nil, fmt.Errorf("cannot compile the definitions stored with run %s: %w", id, err)
 		}
 	}
@@ -123,12 +123,12 @@ func (p *RecordedRun) Result() *Result {
 		res.Status, res.Message, res.Started = p.Info.Status, p.Info.Message, p.Info.Started
 	}
 	if res.Status == dag.Waiting {
-		res.holdersWait()
+		res.markHoldersWaiting()
 	}
 	if p.Info.Status == dag.Pending { // it may have run before and be queued again
 		res.Status, res.Message, res.ExitCode, res.Ended = dag.Pending, p.Info.Message, 0, time.Time{}
 	}
-	res.LockDemands = needsOf(p.Plan.compiled)
+	res.LockDemands = lockDemandsOf(p.Plan.compiled)
 	started := map[string]time.Time{}
 	for _, e := range p.Events {
 		if e.Kind == dag.StepStarted {
@@ -144,7 +144,7 @@ func (p *RecordedRun) Result() *Result {
 			s.Status = dag.Interrupted
 		}
 	}
-	res.Output, _, res.InvalidUTF8 = whole(res.output, steps.DefaultLimit)
+	res.Output, _, res.InvalidUTF8 = readStream(res.output, steps.DefaultLimit)
 	return res
 }
 
@@ -158,8 +158,8 @@ func (p *RecordedRun) Questions() []Question {
 	return waiting.Questions(p.Record.ID, p.Record.Tool, p.state)
 }
 
-// begun returns an error for a run that never started.
-func (p *RecordedRun) begun(verb string) error {
+// checkStarted returns an error for a run that never started.
+func (p *RecordedRun) checkStarted(verb string) error {
 	if p.Record.NotStarted {
 		return fmt.Errorf("cannot %s run %s: %w", verb, p.Record.ID, ErrNotStarted)
 	}

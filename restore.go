@@ -10,26 +10,26 @@ import (
 	"github.com/flowrun/flowrun/steps"
 )
 
-// needs finds which streams of kept steps the steps still to run will read, and restores them to memory: a journal
+// restorer finds which streams of kept steps the steps still to run will read, and restores them to memory: a journal
 // holds only the beginning of what a step printed.
-type needs struct {
+type restorer struct {
 	*Continuation
-	kept, active map[dag.ID]bool // active: the step will run, or a step inside it
-	results      map[dag.ID]*dag.Result
-	outputs      map[string]bool  // path prefixes of tools whose output template was already checked
-	gathered     map[dag.ID]int64 // bytes restored so far of the items of a loop
-	lost         []lostStream
+	kept, active  map[dag.ID]bool // active: the step will run, or a step inside it
+	results       map[dag.ID]*dag.Result
+	outputs       map[string]bool  // path prefixes of tools whose output template was already checked
+	restoredBytes map[dag.ID]int64 // bytes restored so far of the items of a loop
+	missing       []missingStream
 }
 
-// lostStream is a kept step whose output is not available although a step still to run reads it.
-type lostStream struct {
+// missingStream is a kept step whose output is not available although a step still to run reads it.
+type missingStream struct {
 	path, reader dag.ID
 	why          error
 }
 
 // missing restores the streams that are needed, and returns those that are not available.
-func (g *Continuation) missing(state *dag.State) []lostStream {
-	n := &needs{Continuation: g, kept: map[dag.ID]bool{}, active: map[dag.ID]bool{}, results: map[dag.ID]*dag.Result{}, outputs: map[string]bool{}, gathered: map[dag.ID]int64{}}
+func (g *Continuation) missing(state *dag.State) []missingStream {
+	n := &restorer{Continuation: g, kept: map[dag.ID]bool{}, active: map[dag.ID]bool{}, results: map[dag.ID]*dag.Result{}, outputs: map[string]bool{}, restoredBytes: map[dag.ID]int64{}}
 	for _, path := range g.Kept {
 		n.kept[path] = true
 	}
@@ -50,12 +50,12 @@ func (g *Continuation) missing(state *dag.State) []lostStream {
 	for _, path := range paths {
 		n.step(path)
 	}
-	slices.SortFunc(n.lost, func(x, y lostStream) int { return strings.Compare(string(x.path), string(y.path)) })
-	return slices.CompactFunc(n.lost, func(x, y lostStream) bool { return x.path == y.path })
+	slices.SortFunc(n.missing, func(x, y missingStream) int { return strings.Compare(string(x.path), string(y.path)) })
+	return slices.CompactFunc(n.missing, func(x, y missingStream) bool { return x.path == y.path })
 }
 
 // step restores the streams that one step reads, and those in the output template of its tool.
-func (n *needs) step(path dag.ID) {
+func (n *restorer) step(path dag.ID) {
 	in, s := n.plan.Find(path)
 	if s == nil {
 		return
@@ -90,12 +90,12 @@ func (n *needs) step(path dag.ID) {
 
 // item restores what a kept item printed, because its loop collects that: up to the limit that the loop keeps of all
 // its items.
-func (n *needs) item(path, loop dag.ID, keep int64) {
+func (n *restorer) item(path, loop dag.ID, keep int64) {
 	r := n.results[path]
 	if r == nil || r.Stdout == nil {
 		return
 	}
-	if n.gathered[loop] += r.Stdout.Size; n.gathered[loop] > keep {
+	if n.restoredBytes[loop] += r.Stdout.Size; n.restoredBytes[loop] > keep {
 		r.Stdout.Truncated = true
 		return
 	}
@@ -116,7 +116,7 @@ func beside(path dag.ID, name string, known map[dag.ID]*dag.Result) dag.ID {
 }
 
 // read restores streams of a step, if the step is kept.
-func (n *needs) read(path, reader dag.ID, streams steps.Streams) {
+func (n *restorer) read(path, reader dag.ID, streams steps.Streams) {
 	r := n.results[path]
 	if !n.kept[path] || r == nil {
 		return
@@ -126,14 +126,14 @@ func (n *needs) read(path, reader dag.ID, streams steps.Streams) {
 			continue
 		}
 		if why := steps.Restore(o, n.limit(path, o)); why != nil {
-			n.lost = append(n.lost, lostStream{path, reader, why})
+			n.missing = append(n.missing, missingStream{path, reader, why})
 		}
 	}
 }
 
 // limit returns how much of a stream references could read before. What a step that uses a tool printed was printed
 // by a step inside, so the limit of that step applies.
-func (n *needs) limit(path dag.ID, o *dag.Output) int64 {
+func (n *restorer) limit(path dag.ID, o *dag.Output) int64 {
 	if !o.Truncated {
 		return math.MaxInt64
 	}

@@ -44,11 +44,11 @@ type Result struct {
 	// their group.
 	Notices []steps.Notice
 
-	output *dag.Output
-	answer any              // Content of the step that gave the output; nil if there is only the output
-	called bool             // a discovered tool, whose failures Report describes
-	page   *tool.Definition // the definition of a Markdown tool, else nil
-	before []LogEntry       // problems that kept a Markdown tool from running
+	output     *dag.Output
+	answer     any              // Content of the step that gave the output; nil if there is only the output
+	discovered bool             // a discovered tool, whose failures Report describes
+	markdown   *tool.Definition // the definition of a Markdown tool, else nil
+	notRunLog  []LogEntry       // problems that kept a Markdown tool from running
 }
 
 // StepResult is the outcome of one step. Output and Error are its streams up to dag.InlineLimit; if StdoutFile is
@@ -75,13 +75,13 @@ type StepResult struct {
 	stdout, stderr *dag.Output
 }
 
-// maxUncollected is how many steps newResult lists without collecting garbage first.
-const maxUncollected = 10_000
+// maxStepsWithoutGC is how many steps newResult lists without collecting garbage first.
+const maxStepsWithoutGC = 10_000
 
 func newResult(id string, p *plan.Plan, params map[string]any, s *dag.State) *Result {
-	res := &Result{ID: id, Tool: p.Name(), Status: dag.Interrupted, Params: params, Tolerated: []string{}, called: p.CallsProgram()}
+	res := &Result{ID: id, Tool: p.Name(), Status: dag.Interrupted, Params: params, Tolerated: []string{}, discovered: p.CallsProgram()}
 	if p.Definition.Format == tool.Markdown {
-		res.page = p.Definition
+		res.markdown = p.Definition
 	}
 	if r := s.Result(); r != nil {
 		res.Status, res.ExitCode, res.Reason, res.Message, res.Notes = r.Status, r.ExitCode, r.Reason, r.Message, r.Notes
@@ -89,7 +89,7 @@ func newResult(id string, p *plan.Plan, params map[string]any, s *dag.State) *Re
 	}
 	many := 0
 	s.All(func(dag.ID, *dag.Node, dag.Status, *dag.Result) { many++ })
-	if many > maxUncollected { // frees the memory of the run for the list
+	if many > maxStepsWithoutGC { // frees the memory of the run for the list
 		runtime.GC()
 	}
 	res.Steps = make([]StepResult, 0, many) // a growing slice would take twice the memory
@@ -125,11 +125,11 @@ func stepResult(path dag.ID, n *dag.Node, status dag.Status, r *dag.Result) Step
 	return sr
 }
 
-// rest turns the result into that of a waiting run: steps that contain waiting steps are waiting as well, and the
+// setWaiting turns the result into that of a waiting run: steps that contain waiting steps are waiting as well, and the
 // message names the first question, in one line.
-func (r *Result) rest(began time.Time, open []Question) {
+func (r *Result) setWaiting(began time.Time, open []Question) {
 	r.Status, r.Started = dag.Waiting, began
-	r.holdersWait()
+	r.markHoldersWaiting()
 	for i, q := range open {
 		if i > 0 {
 			r.Message += fmt.Sprintf(", and %d more", len(open)-1)
@@ -139,9 +139,9 @@ func (r *Result) rest(began time.Time, open []Question) {
 	}
 }
 
-// holdersWait changes running steps to waiting. In a waiting run nothing executes: such a step only contains a
+// markHoldersWaiting changes running steps to waiting. In a waiting run nothing executes: such a step only contains a
 // waiting one.
-func (r *Result) holdersWait() {
+func (r *Result) markHoldersWaiting() {
 	for i := range r.Steps {
 		if r.Steps[i].Status == dag.Running {
 			r.Steps[i].Status = dag.Waiting
@@ -255,10 +255,10 @@ type stepJSON struct {
 	Wait      *dag.Wait    `json:"wait,omitempty"`
 }
 
-// whole returns a stream up to the step's buffer limit. If its log is gone or incomplete (a log is not synced, so a
-// power cut can lose its end), it returns the beginning that the result holds, and all is false. invalid reports that
-// bytes that are not UTF-8 were replaced in the text.
-func whole(o *dag.Output, limit int64) (text string, all, invalid bool) {
+// readStream returns a stream up to the step's buffer limit. If its log is gone or incomplete (a log is not synced,
+// so a power cut can lose its end), it returns the beginning that the result holds, and all is false. invalid reports
+// that bytes that are not UTF-8 were replaced in the text.
+func readStream(o *dag.Output, limit int64) (text string, all, invalid bool) {
 	if o == nil {
 		return "", true, false
 	}
@@ -289,8 +289,8 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		j := stepJSON{ID: s.ID, Status: s.Status, ExitCode: s.ExitCode, Attempts: s.Attempts, Fallback: s.Fallback,
 			Reason: s.Reason, Message: s.Message, Started: s.Started, Ended: s.Ended, Wait: s.Wait, Problem: s.Problem}
 		var all, allErrors, invalid, invalidErrors bool
-		j.Output, all, invalid = whole(s.stdout, s.limit)
-		j.Error, allErrors, invalidErrors = whole(s.stderr, s.limit)
+		j.Output, all, invalid = readStream(s.stdout, s.limit)
+		j.Error, allErrors, invalidErrors = readStream(s.stderr, s.limit)
 		j.Invalid = invalid || invalidErrors
 		j.Truncated = s.Truncated || !all || !allErrors
 		doc.Steps = append(doc.Steps, j)
@@ -323,12 +323,12 @@ func (r *Result) Content() *Content {
 	if c := gostep.ReadContent(r.Output); c != nil {
 		return c
 	}
-	return &Content{Parts: []Part{{Text: r.Output + r.cutNote()}}}
+	return &Content{Parts: []Part{{Text: r.Output + r.truncationNote()}}}
 }
 
-// cutNote returns a note that the output is truncated, "" if it is complete: a model would take a truncated text for
-// the whole.
-func (r *Result) cutNote() string {
+// truncationNote returns a note that the output is truncated, "" if it is complete: a model would take a truncated
+// text for the whole.
+func (r *Result) truncationNote() string {
 	if r.output == nil || r.output.Size <= steps.DefaultLimit || len(r.Output) < steps.DefaultLimit-utf8.UTFMax {
 		return ""
 	}

@@ -18,7 +18,7 @@ const maxReported = 64 << 10
 // call itself, exit code and signal. why is the error of a call that was stopped, for a caller that knows it better
 // than the run. Report is "" for other tools, and for calls that succeeded.
 func (r *Result) Report(why string) string {
-	if !r.called || r.Status == dag.Succeeded || len(r.Steps) == 0 {
+	if !r.discovered || r.Status == dag.Succeeded || len(r.Steps) == 0 {
 		return ""
 	}
 	s := &r.Steps[0]
@@ -33,7 +33,7 @@ func (r *Result) Report(why string) string {
 		code, said = "", cmp.Or(why, s.Message, s.Reason, r.Message)
 	}
 	return fmt.Sprintf("Stdout: %s\nStderr: %s\nError: %s\nExit Code: %s\nSignal: %s",
-		cmp.Or(reported(s.stdout), "(empty)"), cmp.Or(reported(s.stderr), "(empty)"),
+		cmp.Or(streamExcerpt(s.stdout), "(empty)"), cmp.Or(streamExcerpt(s.stderr), "(empty)"),
 		cmp.Or(said, "(none)"), cmp.Or(code, "(none)"), cmp.Or(signal, "(none)"))
 }
 
@@ -42,9 +42,9 @@ func ranToItsEnd(s *StepResult) bool {
 	return s.Status == dag.Succeeded || s.Status == dag.Failed && s.Reason == dag.ReasonExit || s.Reason == steps.ReasonOutputTooLarge
 }
 
-// reported returns a stream as it appears in a report.
-func reported(o *dag.Output) string {
-	text, _, _ := whole(o, steps.DefaultLimit)
+// streamExcerpt returns a stream as it appears in a report.
+func streamExcerpt(o *dag.Output) string {
+	text, _, _ := readStream(o, steps.DefaultLimit)
 	text = strings.TrimRight(text, "\n")
 	if len(text) <= maxReported {
 		return text

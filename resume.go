@@ -32,13 +32,13 @@ func (p *RecordedRun) Resume(lib *tool.Library, o ResumeOptions) (*Continuation,
 	if p.Info.Live() {
 		return nil, fmt.Errorf("cannot resume run %s: %w", p.Record.ID, ErrLive)
 	}
-	if err := p.begun("resume"); err != nil {
+	if err := p.checkStarted("resume"); err != nil {
 		return nil, err
 	}
 	if p.Record.RetryOf != "" && len(p.Events) == 0 { // the results to take over are not recorded
 		return nil, fmt.Errorf("cannot resume run %s: flowrun was killed before the run began; retry run %s again", p.Record.ID, p.Record.RetryOf)
 	}
-	g := &Continuation{past: p}
+	g := &Continuation{recorded: p}
 	var err error
 	if o.Latest {
 		g.plan, err = compileRecord(p.Record, lib, fileOf(p.Record))
@@ -51,27 +51,27 @@ func (p *RecordedRun) Resume(lib *tool.Library, o ResumeOptions) (*Continuation,
 	if err := checkWithheld(p.Record, o.Params); err != nil {
 		return nil, err
 	}
-	if g.args, err = bindRecord(p.Record, g.plan, worldOf(p.Record), o.Params); err != nil {
+	if g.args, err = bindRecord(p.Record, g.plan, runEnvOf(p.Record), o.Params); err != nil {
 		return nil, err
 	}
 	rules := dag.Rules{Rerun: func(path dag.ID, n *dag.Node) bool {
 		rule := g.rule(path)
 		return o.RerunInterrupted || n.Cleanup || rule == plan.RetryWhenInterrupted || o.RerunAsked && rule == plan.AskWhenInterrupted
 	}}
-	if err := g.settle(rules); err != nil {
+	if err := g.computeRemainder(rules); err != nil {
 		return nil, err
 	}
 	if !o.RerunInterrupted && !o.RerunAsked {
-		g.ask()
+		g.collectAsks()
 	}
 	return g, nil
 }
 
 // questions returns the questions that are open once the run continues with that event.
 func (g *Continuation) questions(resumed dag.Event) []Question {
-	s := g.past.fold(g.plan, g.args.Frame())
+	s := g.recorded.fold(g.plan, g.args.Frame())
 	s.Apply(resumed)
-	return waiting.Questions(g.past.Record.ID, g.past.Record.Tool, s)
+	return waiting.Questions(g.recorded.Record.ID, g.recorded.Record.Tool, s)
 }
 
 // restoreWaits restores to memory the output of steps whose waiting time is over.
@@ -85,17 +85,17 @@ func restoreWaits(s *dag.State) {
 	})
 }
 
-// opening returns the events with which the run continues.
-func (g *Continuation) opening(now time.Time) []dag.Event {
+// resumeEvents returns the events with which the run continues.
+func (g *Continuation) resumeEvents(now time.Time) []dag.Event {
 	list := []dag.Event{{Kind: dag.RunResumed, Reset: g.Reset}}
-	begun := map[dag.ID]dag.Event{}
-	for _, e := range g.past.Events {
+	started := map[dag.ID]dag.Event{}
+	for _, e := range g.recorded.Events {
 		if e.Kind == dag.StepStarted {
-			begun[e.Node] = e
+			started[e.Node] = e
 		}
 	}
 	for _, path := range g.Lost() {
-		e := begun[path]
+		e := started[path]
 		list = append(list, dag.Event{Kind: dag.StepFinished, Node: path, Attempt: e.Attempt, Reason: dag.ReasonInterrupted,
 			Result: &dag.Result{Status: dag.Interrupted, ExitCode: 1, Reason: dag.ReasonInterrupted, Attempts: e.Attempt,
 				Started: e.Time, Ended: now, Message: "was running when flowrun was killed, and must not run twice (on-interrupt: fail)"}})

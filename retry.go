@@ -31,14 +31,14 @@ func (p *RecordedRun) Retry(lib *tool.Library, o RetryOptions) (*Continuation, e
 	if p.Info.Live() {
 		return nil, fmt.Errorf("cannot retry run %s: %w", p.Record.ID, ErrLive)
 	}
-	if err := p.begun("retry"); err != nil {
+	if err := p.checkStarted("retry"); err != nil {
 		return nil, err
 	}
 	whole, err := p.plan(lib)
 	if err != nil {
 		return nil, err
 	}
-	g := &Continuation{past: p, plan: whole, Retry: true}
+	g := &Continuation{recorded: p, plan: whole, Retry: true}
 	from, err := g.locate(o.From)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (p *RecordedRun) Retry(lib *tool.Library, o RetryOptions) (*Continuation, e
 			return nil, err
 		}
 	}
-	w := worldOf(p.Record)
+	w := runEnvOf(p.Record)
 	w.Time = time.Time{} // now
 	if g.args, err = bindRecord(p.Record, g.plan, w, o.With); err != nil {
 		return nil, err
@@ -64,14 +64,14 @@ func (p *RecordedRun) Retry(lib *tool.Library, o RetryOptions) (*Continuation, e
 	for _, name := range p.changed(o.With) {
 		rules.From = append(rules.From, g.plan.Mentioning(name)...)
 	}
-	if err := g.settle(rules); err != nil {
+	if err := g.computeRemainder(rules); err != nil {
 		return nil, err
 	}
 	if len(g.Interrupted) > 0 { // a new run cannot leave them out, and they must not run unasked
 		return nil, &InterruptedError{Run: p.Record.ID, Steps: g.Interrupted, Retry: true}
 	}
 	if o.Only != "" {
-		return g, g.alone(only)
+		return g, g.checkOnly(only)
 	}
 	return g, nil
 }
@@ -87,23 +87,23 @@ func inside(path, step dag.ID) bool {
 func (g *Continuation) locate(steps []string) ([]dag.ID, error) {
 	var all []dag.ID
 	for _, step := range steps {
-		found := g.tries(dag.ID(step).WithoutAttempts())
+		found := g.lastAttempts(dag.ID(step).WithoutAttempts())
 		if len(found) == 0 {
-			return nil, g.past.Plan.compiled.NoStep(step)
+			return nil, g.recorded.Plan.compiled.NoStep(step)
 		}
 		all = append(all, found...)
 	}
 	return all, nil
 }
 
-// tries returns the last attempts of the steps that a path names.
-func (g *Continuation) tries(want dag.ID) []dag.ID {
+// lastAttempts returns the last attempts of the steps that a path names.
+func (g *Continuation) lastAttempts(want dag.ID) []dag.ID {
 	if _, s := g.plan.Find(want); s == nil {
 		return nil
 	}
 	var list []dag.ID
 	known := map[dag.ID]int{}
-	g.past.state.All(func(id dag.ID, _ *dag.Node, _ dag.Status, _ *dag.Result) {
+	g.recorded.state.All(func(id dag.ID, _ *dag.Node, _ dag.Status, _ *dag.Result) {
 		step := id.WithoutAttempts()
 		if !want.Names(step) {
 			return
@@ -121,8 +121,8 @@ func (g *Continuation) tries(want dag.ID) []dag.ID {
 	return list
 }
 
-// alone returns an *OnlyError if more than the named steps would have to run.
-func (g *Continuation) alone(only []dag.ID) error {
+// checkOnly returns an *OnlyError if more than the named steps would have to run.
+func (g *Continuation) checkOnly(only []dag.ID) error {
 	for _, path := range slices.Concat(g.Reset, g.Left, g.Waiting) {
 		if _, s := g.plan.Find(path); s == nil || slices.Contains(only, path) {
 			continue
@@ -136,11 +136,11 @@ func (g *Continuation) alone(only []dag.ID) error {
 
 // nearestTo returns the step that is nearest to a path: one in the same item.
 func nearestTo(path dag.ID, steps []dag.ID) dag.ID {
-	return slices.MaxFunc(steps, func(x, y dag.ID) int { return cmp.Compare(shared(x, path), shared(y, path)) })
+	return slices.MaxFunc(steps, func(x, y dag.ID) int { return cmp.Compare(commonAncestors(x, path), commonAncestors(y, path)) })
 }
 
-// shared returns how many ancestors two paths have in common.
-func shared(x, y dag.ID) (n int) {
+// commonAncestors returns how many ancestors two paths have in common.
+func commonAncestors(x, y dag.ID) (n int) {
 	others := y.Ancestors()
 	for i, h := range x.Ancestors() {
 		if i == len(others) || h != others[i] {
@@ -172,9 +172,9 @@ func (p *RecordedRun) changed(with map[string]any) []string {
 	return list
 }
 
-// taken returns the opening events of a new run that reuses the kept results of an old one, with their logs. dir is
-// the new run's log folder.
-func (g *Continuation) taken(dir string) ([]dag.Event, error) {
+// retryEvents returns the opening events of a new run that reuses the kept results of an old one, with their logs.
+// dir is the new run's log folder.
+func (g *Continuation) retryEvents(dir string) ([]dag.Event, error) {
 	kept := map[dag.ID]bool{}
 	for _, path := range g.Kept {
 		kept[path] = true
@@ -187,15 +187,15 @@ func (g *Continuation) taken(dir string) ([]dag.Event, error) {
 	}
 	list := []dag.Event{{Kind: dag.RunStarted}}
 	var err error
-	state := g.past.fold(g.plan, nil)
+	state := g.recorded.fold(g.plan, nil)
 	state.All(func(path dag.ID, n *dag.Node, _ dag.Status, r *dag.Result) {
 		at := path.WithoutAttempts()
 		switch {
 		case err != nil:
 		case kept[path] && r != nil:
-			var mine *dag.Result
-			if mine, err = g.reuse(path, at, r, dir); err == nil {
-				list = append(list, dag.Event{Kind: dag.StepFinished, Node: at, Attempt: mine.Attempts, Reason: mine.Reason, Result: mine})
+			var reused *dag.Result
+			if reused, err = g.reusedResult(path, at, r, dir); err == nil {
+				list = append(list, dag.Event{Kind: dag.StepFinished, Node: at, Attempt: reused.Attempts, Reason: reused.Reason, Result: reused})
 			}
 		case partly[path] && n.Each != nil:
 			list = append(list, dag.Event{Kind: dag.StepStarted, Node: at, Attempt: 1})
@@ -210,19 +210,19 @@ func (g *Continuation) taken(dir string) ([]dag.Event, error) {
 	return list, err
 }
 
-// reuse returns a copy of a result for a new run.
-func (g *Continuation) reuse(path, at dag.ID, r *dag.Result, dir string) (*dag.Result, error) {
-	mine := *r
+// reusedResult returns a copy of a result for a new run.
+func (g *Continuation) reusedResult(path, at dag.ID, r *dag.Result, dir string) (*dag.Result, error) {
+	reused := *r
 	switch {
-	case mine.Status == dag.Succeeded:
-		mine.Status = dag.Reused
-	case mine.Status == dag.Reused: // from the cache then; now from that run
-		mine.Reason = ""
+	case reused.Status == dag.Succeeded:
+		reused.Status = dag.Reused
+	case reused.Status == dag.Reused: // from the cache then; now from that run
+		reused.Reason = ""
 	}
 	for _, s := range []struct {
 		o     **dag.Output
 		which steps.Streams
-	}{{&mine.Stdout, steps.Stdout}, {&mine.Stderr, steps.Stderr}} {
+	}{{&reused.Stdout, steps.Stdout}, {&reused.Stderr, steps.Stderr}} {
 		if *s.o == nil {
 			continue
 		}
@@ -236,5 +236,5 @@ func (g *Continuation) reuse(path, at dag.ID, r *dag.Result, dir string) (*dag.R
 		}
 		*s.o = &o
 	}
-	return &mine, nil
+	return &reused, nil
 }

@@ -22,18 +22,18 @@ import (
 // job is one run that an Engine executes: a new one, or one that continues.
 type job struct {
 	runOptions
-	plan    *plan.Plan
-	args    *call.Frame
-	created time.Time     // of a new run; zero means the time of its RunEnv
-	again   *Continuation // nil for a run from the start
-	ledger  Ledger        // nil if nothing is recorded
-	broker  *waiting.Broker
-	needs   []LockDemand // what the run takes at its start
-	logs    string       // the run's log folder, "" for none
-	session *steps.Session
+	plan         *plan.Plan
+	args         *call.Frame
+	created      time.Time     // of a new run; zero means the time of its RunEnv
+	continuation *Continuation // nil for a run from the start
+	ledger       Ledger        // nil if nothing is recorded
+	broker       *waiting.Broker
+	lockDemands  []LockDemand // what the run takes at its start
+	logs         string       // the run's log folder, "" for none
+	session      *steps.Session
 }
 
-func (j *job) resumes() bool { return j.again != nil && !j.again.Retry }
+func (j *job) resumes() bool { return j.continuation != nil && !j.continuation.Retry }
 
 // run carries out a job: it becomes the owner of the run, prepares its steps, walks its graph, and ends what is left
 // of it.
@@ -41,14 +41,14 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	if err := j.plan.Supported(); err != nil {
 		return nil, err
 	}
-	if err := j.heard(); err != nil {
+	if err := j.checkStreamReceiver(); err != nil {
 		return nil, err
 	}
-	if err := e.confinable(j); err != nil {
+	if err := e.checkConfinement(j); err != nil {
 		return nil, err
 	}
-	if j.needs = needsOf(j.plan); len(j.needs) > 0 && e.config.Store == nil {
-		return nil, &NoQueueError{Tool: j.plan.Name(), Needs: j.needs}
+	if j.lockDemands = lockDemandsOf(j.plan); len(j.lockDemands) > 0 && e.config.Store == nil {
+		return nil, &NoQueueError{Tool: j.plan.Name(), Needs: j.lockDemands}
 	}
 	sweepOnce(ctx)
 	if j.resumes() {
@@ -56,49 +56,49 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 			return nil, err
 		}
 	}
-	live := newLive(j.plan, j.runOptions)
-	if err := e.ready(ctx, j, live); err != nil {
-		return nil, errors.Join(err, j.disown())
+	tee := newOutputTee(j.plan, j.runOptions)
+	if err := e.prepare(ctx, j, tee); err != nil {
+		return nil, errors.Join(err, j.closeLedger())
 	}
-	j.broker = waiting.NewBroker(j.id, j.plan.Name(), j.approval, e.config.Store, j.ledger, j.session, live.notify)
+	j.broker = waiting.NewBroker(j.id, j.plan.Name(), j.approval, e.config.Store, j.ledger, j.session, tee.notify)
 	j.args.Answerable = j.broker.CanAnswer()
 	if j.resumes() && j.onRecorded != nil {
 		j.onRecorded()
 	}
-	ctx, release := j.heed(ctx)
+	ctx, release := j.watchLedger(ctx)
 	defer release()
-	state, err := e.perform(ctx, j)
+	state, err := e.execute(ctx, j)
 	j.broker.Stop()
 	res = newResult(j.id, j.plan, j.args.Shown(), state)
-	res.LockDemands = j.needs
-	rests := err == nil && state.Result() == nil
-	if rests {
-		res.rest(j.began(), waiting.Questions(j.id, j.plan.Name(), state))
+	res.LockDemands = j.lockDemands
+	waits := err == nil && state.Result() == nil
+	if waits {
+		res.setWaiting(j.startedAt(), waiting.Questions(j.id, j.plan.Name(), state))
 	}
-	if j.again != nil {
+	if j.continuation != nil {
 		res.RetryOf = j.retryOf()
 	}
-	if outErr := live.finish(res); err == nil {
+	if outErr := tee.finish(res); err == nil {
 		err = outErr
 	}
 	notices, closeErr := j.session.Close(context.WithoutCancel(ctx))
-	res.Notices = append(live.notices, notices...)
-	if rests && closeErr == nil && j.ledger != nil {
+	res.Notices = append(tee.notices, notices...)
+	if waits && closeErr == nil && j.ledger != nil {
 		closeErr = j.ledger.Suspend(res.Message)
 	}
-	return res, cmp.Or(err, closeErr, j.disown())
+	return res, cmp.Or(err, closeErr, j.closeLedger())
 }
 
-// began returns when the run first started, here or in an earlier process.
-func (j *job) began() time.Time {
+// startedAt returns when the run first started, here or in an earlier process.
+func (j *job) startedAt() time.Time {
 	if j.resumes() {
-		return j.again.past.Record.Created
+		return j.continuation.recorded.Record.Created
 	}
-	return j.moment()
+	return j.createdAt()
 }
 
-// moment returns when a new run starts.
-func (j *job) moment() time.Time {
+// createdAt returns when a new run starts.
+func (j *job) createdAt() time.Time {
 	if j.created.IsZero() {
 		return j.args.RunEnv.Time
 	}
@@ -107,45 +107,45 @@ func (j *job) moment() time.Time {
 
 // claim makes the engine the owner of a resumed run, and ends what an earlier owner left.
 func (e *Engine) claim(ctx context.Context, j *job) (err error) {
-	past := j.again.past
-	if j.ledger, err = e.config.Store.Claim(ctx, j.id, past.seq()); err != nil {
+	recorded := j.continuation.recorded
+	if j.ledger, err = e.config.Store.Claim(ctx, j.id, recorded.seq()); err != nil {
 		return fmt.Errorf("cannot continue run %s: %w", j.id, err)
 	}
-	_, err = proc.Recover(j.id, j.again.detached()).Close(ctx, e.grace())
+	_, err = proc.Recover(j.id, j.continuation.detached()).Close(ctx, e.grace())
 	if err = errors.Join(err, steps.SweepPrivate(j.id)); err != nil {
-		return errors.Join(fmt.Errorf("cannot clean up after run %s: %w", j.id, err), j.disown())
+		return errors.Join(fmt.Errorf("cannot clean up after run %s: %w", j.id, err), j.closeLedger())
 	}
 	return nil
 }
 
-// clear ends what a killed engine has left of a run with nothing left to do: its end was already recorded, but its
-// background processes were not ended. The run gets no event. A run that is live, or has continued meanwhile, is left
-// alone: its own engine does this.
-func (e *Engine) clear(ctx context.Context, g *Continuation) (*Result, error) {
-	j := &job{again: g}
-	j.id = g.past.Record.ID
+// endLeftovers ends what a killed engine has left of a run with nothing left to do: its end was already recorded, but
+// its background processes were not ended. The run gets no event. A run that is live, or has continued meanwhile, is
+// left alone: its own engine does this.
+func (e *Engine) endLeftovers(ctx context.Context, g *Continuation) (*Result, error) {
+	j := &job{continuation: g}
+	j.id = g.recorded.Record.ID
 	err := e.claim(ctx, j)
 	if errors.Is(err, ErrLive) || errors.Is(err, ErrChanged) {
 		err = nil
 	}
-	return g.past.Result(), cmp.Or(err, j.disown())
+	return g.recorded.Result(), cmp.Or(err, j.closeLedger())
 }
 
 // grace returns how long processes of an earlier owner may take to end.
 func (e *Engine) grace() time.Duration { return cmp.Or(max(e.config.Grace, 0), steps.DefaultGrace) }
 
-// ready opens the session, collects the secrets, and records a new run.
-func (e *Engine) ready(ctx context.Context, j *job, live *live) (err error) {
+// prepare opens the session, collects the secrets, and records a new run.
+func (e *Engine) prepare(ctx context.Context, j *job, tee *outputTee) (err error) {
 	epoch := 1
 	if j.ledger != nil {
 		epoch = j.ledger.Epoch()
 	}
 	o := steps.Options{Run: j.id, Epoch: epoch, Env: j.args.RunEnv.Env, Grace: e.config.Grace, Force: j.force,
-		Host: e.host(procid.Mark(j.id, epoch)), Confines: e.confines(), Follow: live.follow, Notify: live.notify, Function: j.stream, HTTP: e.config.HTTP}
+		Host: e.host(procid.Mark(j.id, epoch)), Confines: e.canConfine(), Follow: tee.follow, Notify: tee.notify, Function: j.stream, HTTP: e.config.HTTP}
 	if trace := e.config.Trace; trace != nil {
 		o.Trace = func(path dag.ID, attempt int) (string, string) { return trace(j.id, path, attempt) }
 	}
-	live.listen(&o)
+	tee.configure(&o)
 	if e.config.StateDir != "" {
 		j.logs = steps.LogFolder(e.config.StateDir, j.id)
 		o.LogDir = j.logs
@@ -153,10 +153,10 @@ func (e *Engine) ready(ctx context.Context, j *job, live *live) (err error) {
 	if j.session, err = steps.Open(o); err != nil {
 		return err
 	}
-	j.args.Cache, j.args.State, j.args.Tools = e.caching(j.afresh), e.config.StateDir, e.toolDir()
+	j.args.Cache, j.args.State, j.args.Tools = e.caching(j.withoutCache), e.config.StateDir, e.toolDir()
 	err = j.args.WithoutSecrets(j.args.Begin(ctx, j.session, j.id, ""))
 	if err == nil && j.resumes() {
-		err = checkSame(j.again.past.Record, j.args)
+		err = checkUnchanged(j.continuation.recorded.Record, j.args)
 	}
 	if err == nil && j.ledger == nil && e.config.Store != nil {
 		err = j.begin(ctx, e.config.Store)
@@ -176,7 +176,7 @@ func (j *job) begin(ctx context.Context, s Store) (err error) {
 		return nil
 	}
 	if err := j.ledger.Sync(ctx); err != nil {
-		return errors.Join(err, j.disown())
+		return errors.Join(err, j.closeLedger())
 	}
 	j.onRecorded()
 	return nil
@@ -185,17 +185,17 @@ func (j *job) begin(ctx context.Context, s Store) (err error) {
 // retryOf returns the id of the run that this one retries, "" for none.
 func (j *job) retryOf() string {
 	switch {
-	case j.again == nil:
+	case j.continuation == nil:
 		return ""
-	case j.again.Retry:
-		return j.again.past.Record.ID
+	case j.continuation.Retry:
+		return j.continuation.recorded.Record.ID
 	}
-	return j.again.past.Record.RetryOf
+	return j.continuation.recorded.Record.RetryOf
 }
 
-// perform waits in the queue, and then runs the graph.
-func (e *Engine) perform(ctx context.Context, j *job) (*dag.State, error) {
-	o, err := e.walk(j)
+// execute waits in the queue, and then runs the graph.
+func (e *Engine) execute(ctx context.Context, j *job) (*dag.State, error) {
+	o, err := e.walkOptions(j)
 	if err != nil {
 		return dag.NewState(j.id, j.plan.Graph, j.args), err
 	}
@@ -207,10 +207,10 @@ func (e *Engine) perform(ctx context.Context, j *job) (*dag.State, error) {
 	return dag.Run(ctx, j.plan.Graph, j.args, o)
 }
 
-// walk returns the options for running the graph.
-func (e *Engine) walk(j *job) (o dag.Options, err error) {
+// walkOptions returns the options for running the graph.
+func (e *Engine) walkOptions(j *job) (o dag.Options, err error) {
 	o = dag.Options{ID: j.id, Slots: e.slots, Sinks: slices.Concat(e.config.Sinks, j.sinks), Cleanup: e.config.Cleanup, Force: j.force,
-		Release: j.letGo.gently, Abandon: j.letGo.now, Around: j.around}
+		Release: j.release.gently, Abandon: j.release.now, Around: j.around}
 	if j.ledger != nil {
 		o.Journal = j.ledger
 		if e.config.Journal != nil {
@@ -220,17 +220,17 @@ func (e *Engine) walk(j *job) (o dag.Options, err error) {
 	o.Sinks = append(o.Sinks, j.broker)
 	switch {
 	case j.resumes():
-		o.Carry, o.Opening = j.again.past.fold(j.plan, j.args), j.again.opening(time.Now())
-		j.broker.AlreadyOpen = j.again.questions(o.Opening[0])
+		o.Carry, o.Opening = j.continuation.recorded.fold(j.plan, j.args), j.continuation.resumeEvents(time.Now())
+		j.broker.AlreadyOpen = j.continuation.questions(o.Opening[0])
 		restoreWaits(o.Carry)
-	case j.again != nil:
-		o.Opening, err = j.again.taken(j.logs)
+	case j.continuation != nil:
+		o.Opening, err = j.continuation.retryEvents(j.logs)
 	}
 	return o, err
 }
 
-// heed cancels the run when its ledger says so: on a request to stop it, or because another owner has it now.
-func (j *job) heed(ctx context.Context) (context.Context, func()) {
+// watchLedger cancels the run when its ledger says so: on a request to stop it, or because another owner has it now.
+func (j *job) watchLedger(ctx context.Context) (context.Context, func()) {
 	if j.ledger == nil {
 		return ctx, func() {}
 	}
@@ -256,8 +256,8 @@ func (j *job) heed(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// disown closes the ledger: the run has ended, or another owner may resume it.
-func (j *job) disown() error {
+// closeLedger closes the ledger: the run has ended, or another owner may resume it.
+func (j *job) closeLedger() error {
 	if j.ledger == nil {
 		return nil
 	}
@@ -276,8 +276,8 @@ func (e *Engine) host(mark string) proc.Host {
 	return supervisor.New(mark, e.config.Helper)
 }
 
-// heard rejects a run whose steps stream to a function, if the caller has not given one.
-func (j *job) heard() error {
+// checkStreamReceiver rejects a run whose steps stream to a function, if the caller has not given one.
+func (j *job) checkStreamReceiver() error {
 	if j.stream != nil {
 		return nil
 	}
@@ -290,12 +290,12 @@ func (j *job) heard() error {
 	return ds.Err()
 }
 
-// confines reports whether processes can be started confined: the program that starts them must call HelperMain.
-func (e *Engine) confines() bool { return e.config.Helper != "" || supervisor.Enabled() }
+// canConfine reports whether processes can be started confined: the program that starts them must call HelperMain.
+func (e *Engine) canConfine() bool { return e.config.Helper != "" || supervisor.Enabled() }
 
-// confinable rejects a run whose confinement cannot be enforced. If WithAround replaces the steps' work, each step
-// checks that for itself.
-func (e *Engine) confinable(j *job) error {
+// checkConfinement rejects a run whose confinement cannot be enforced. If WithAround replaces the steps' work, each
+// step checks that for itself.
+func (e *Engine) checkConfinement(j *job) error {
 	if j.around != nil {
 		return nil
 	}
@@ -307,7 +307,7 @@ func (e *Engine) confinable(j *job) error {
 			}
 			return
 		}
-		for _, err := range c.Check(e.confines(), j.args.RunEnv.Env) {
+		for _, err := range c.Check(e.canConfine(), j.args.RunEnv.Env) {
 			if !slices.Contains(problems, err.Error()) {
 				problems = append(problems, err.Error())
 			}

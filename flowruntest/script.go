@@ -167,16 +167,16 @@ type actor struct {
 	run *Run
 }
 
-func (a *actor) act(ctx context.Context, c *dag.Call, hands dag.Runner) (dag.Result, error) {
+func (a *actor) act(ctx context.Context, c *dag.Call, runner dag.Runner) (dag.Result, error) {
 	f, ok := c.Args().(steps.Frame)
 	if !ok {
 		return dag.Result{}, fmt.Errorf("unexpected arguments of type %T", c.Args())
 	}
 	call := Call{Step: string(c.Path), Attempt: c.Attempt, At: time.Since(a.began)}
-	if cmd := flowrun.CommandOf(hands); cmd != nil {
+	if cmd := flowrun.CommandOf(runner); cmd != nil {
 		call.Command = cmd.Template.Display(f.Scope(c.View), f.Session().Mask().String)
 	} else {
-		call.Command = f.Session().Mask().String(flowrun.ScriptOf(hands))
+		call.Command = f.Session().Mask().String(flowrun.ScriptOf(runner))
 	}
 	a.mu.Lock()
 	a.run.Calls = append(a.run.Calls, call)

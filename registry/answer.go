@@ -158,7 +158,7 @@ func invalidArguments(r *Refusal) *Answer {
 
 // refused completes the answer to a rejected call, with the permissions that it would have had.
 func (a *Answer) refused(i *Invocation, code string, j Decision) *Answer {
-	e := &Error{Code: code, Message: cutText("the call was refused: "+j.Reason, maxTold), Hint: j.Hint}
+	e := &Error{Code: code, Message: cutText("the call was refused: "+j.Reason, maxErrorText), Hint: j.Hint}
 	if p, err := i.Preview(); err == nil { // an error of the preview must not hide that the call was rejected
 		e.Permissions = p.Permissions()
 	}
@@ -176,7 +176,7 @@ func (a *Answer) advise(advice string) *Answer {
 // notRun completes the answer to a call that could not be started.
 func (a *Answer) notRun(err error) *Answer {
 	a.Err = err
-	return a.failed(&Error{Code: CodeNotRun, Message: cutText(err.Error(), maxTold)})
+	return a.failed(&Error{Code: CodeNotRun, Message: cutText(err.Error(), maxErrorText)})
 }
 
 // cancelled completes the answer to a call that was cancelled before anything ran.
@@ -192,15 +192,15 @@ func (a *Answer) tooLong(limit time.Duration) *Answer {
 	return a.failed(&Error{Code: CodeTimeout, Message: fmt.Sprintf("the call took longer than %v and was stopped before anything ran", limit)})
 }
 
-// told completes the answer with the result of the run.
-func (a *Answer) told(res *flowrun.Result, tooLong bool, limit time.Duration) *Answer {
+// withResult completes the answer with the result of the run.
+func (a *Answer) withResult(res *flowrun.Result, tooLong bool, limit time.Duration) *Answer {
 	e := &Error{Code: CodeFailed, Message: res.Message, ExitCode: res.ExitCode}
 	a.Error = e
 	switch {
 	case res.Status == dag.Succeeded || res.Status == dag.Reused:
 		a.Status, a.Error, a.Content = Succeeded, nil, res.Content()
 		if res.Reason == flowrun.ReasonCleanup {
-			a.Warnings = []string{cutText("the call succeeded, but its cleanup failed: "+res.Message, maxTold)}
+			a.Warnings = []string{cutText("the call succeeded, but its cleanup failed: "+res.Message, maxErrorText)}
 		}
 		return a
 	case res.Status == dag.Waiting:
@@ -208,7 +208,7 @@ func (a *Answer) told(res *flowrun.Result, tooLong bool, limit time.Duration) *A
 			Hint: "a person answers it; do not call the tool again"}).
 			advise(fmt.Sprintf("Approve it with: flowrun approve %s\nReject it with: flowrun reject %[1]s\nShow its result with: flowrun show %[1]s", res.ID))
 	case res.Status == dag.Interrupted:
-		return a.failed(&Error{Code: CodeInterrupted, Message: fmt.Sprintf("the run was interrupted: %s", whyOf(res, a.Err)),
+		return a.failed(&Error{Code: CodeInterrupted, Message: fmt.Sprintf("the run was interrupted: %s", interruptionReason(res, a.Err)),
 			Hint: "a person can resume it; do not call the tool again"}).
 			advise(fmt.Sprintf("Resume it with: flowrun resume %s", res.ID))
 	case ranOutOfTime(res):
@@ -230,8 +230,8 @@ func ranOutOfTime(res *flowrun.Result) bool {
 	return res.Status == dag.TimedOut || res.Status == dag.Failed && len(res.Steps) == 1 && res.Steps[0].Status == dag.TimedOut
 }
 
-// whyOf returns why a run could not be brought to its end.
-func whyOf(res *flowrun.Result, err error) string {
+// interruptionReason returns why a run could not be brought to its end.
+func interruptionReason(res *flowrun.Result, err error) string {
 	if res.Message == "" && err != nil {
 		return err.Error()
 	}

@@ -183,7 +183,7 @@ func (c *call) execute(ctx context.Context, i *Invocation) *Answer {
 		return a.notRun(err)
 	}
 	a.Tool, a.Run, a.Result, a.Err = i.Tool.Name(), res.ID, res, err
-	return a.told(res, errors.Is(context.Cause(bounded), errTooLong), c.options.Timeout)
+	return a.withResult(res, errors.Is(context.Cause(bounded), errTooLong), c.options.Timeout)
 }
 
 // notFound returns the answer to a call of a tool that cannot be called: the name is unknown, or the definition is
@@ -204,7 +204,7 @@ func notFound(name string, err error) *Answer {
 	default:
 		e.Code, e.Message = CodeNotFound, fmt.Sprintf("cannot read tool %s: %v", name, err)
 	}
-	e.Message = cutText(e.Message, maxTold)
+	e.Message = cutText(e.Message, maxErrorText)
 	return a.failed(e).advise(note)
 }
 

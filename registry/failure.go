@@ -13,9 +13,9 @@ import (
 
 // Limits for what a model is told of a failure, in bytes.
 const (
-	maxTold   = 1500 // a message
-	maxName   = 120
-	maxStream = 4 << 10 // from the end of a stream
+	maxErrorText = 1500 // a message
+	maxName      = 120
+	maxStream    = 4 << 10 // from the end of a stream
 )
 
 // unsuccessful completes the answer with a run that failed, or was stopped, so that a model can react to it: the
@@ -24,12 +24,12 @@ func (a *Answer) unsuccessful(res *flowrun.Result) *Answer {
 	a.Status = statusOf(a.Error.Code)
 	step := culprit(res)
 	if step != nil {
-		a.Error.Message = because(a.Error.Message, res.Tool, step)
+		a.Error.Message = withReason(a.Error.Message, res.Tool, step)
 	}
 	if step != nil && step.Problem != nil {
 		a.Error.Hint, a.Error.Retryable = step.Problem.Solution, step.Problem.Retryable
 	}
-	a.Error.Message = cutText(a.Error.Message, maxTold)
+	a.Error.Message = cutText(a.Error.Message, maxErrorText)
 	switch {
 	case a.Error.Message != "":
 	case a.Status == TimedOut:
@@ -38,7 +38,7 @@ func (a *Answer) unsuccessful(res *flowrun.Result) *Answer {
 		a.Error.Message = fmt.Sprintf("the run is %s", res.Status)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Error: tool %s %s: %s\n", res.Tool, ending(a), a.Error.Message)
+	fmt.Fprintf(&b, "Error: tool %s %s: %s\n", res.Tool, outcomeVerb(a), a.Error.Message)
 	if a.Error.ExitCode != 0 {
 		fmt.Fprintf(&b, "Exit code: %d\n", a.Error.ExitCode)
 	}
@@ -46,8 +46,8 @@ func (a *Answer) unsuccessful(res *flowrun.Result) *Answer {
 		fmt.Fprintf(&b, "Hint: %s\n", a.Error.Hint)
 	}
 	if step != nil {
-		tellStream(&b, "Stdout", step.Output, step.StdoutFile)
-		tellStream(&b, "Stderr", step.Error, step.StderrFile)
+		writeStreamEnd(&b, "Stdout", step.Output, step.StdoutFile)
+		writeStreamEnd(&b, "Stderr", step.Error, step.StderrFile)
 	}
 	text := strings.TrimRight(b.String(), "\n")
 	if report := res.Report(a.Error.Message); report != "" { // models know this form from other programs
@@ -57,8 +57,8 @@ func (a *Answer) unsuccessful(res *flowrun.Result) *Answer {
 	return a
 }
 
-// because adds the reason of the step to the message. If the step is the whole tool, its message is enough.
-func because(message, name string, step *flowrun.StepResult) string {
+// withReason adds the reason of the step to the message. If the step is the whole tool, its message is enough.
+func withReason(message, name string, step *flowrun.StepResult) string {
 	switch {
 	case step.Message == "":
 		return message
@@ -70,7 +70,7 @@ func because(message, name string, step *flowrun.StepResult) string {
 	return message + ": " + step.Message
 }
 
-func ending(a *Answer) string {
+func outcomeVerb(a *Answer) string {
 	switch a.Status {
 	case TimedOut:
 		return "timed out"
@@ -100,8 +100,8 @@ func culprit(res *flowrun.Result) (found *flowrun.StepResult) {
 	return found
 }
 
-// tellStream adds the end of a stream, because most programs print their errors last.
-func tellStream(b *strings.Builder, name, inline, file string) {
+// writeStreamEnd adds the end of a stream, because most programs print their errors last.
+func writeStreamEnd(b *strings.Builder, name, inline, file string) {
 	text, cut := streamEnd(inline, file)
 	if text = strings.TrimRight(text, "\r\n"); text == "" {
 		return

@@ -46,7 +46,7 @@ func (t *Tool) invalid(problems []flowrun.ParamProblem) *Refusal {
 			r.Code = CodeInvalid
 		}
 		line := p.Subject() + ": " + p.Message
-		if t.tells(p) {
+		if t.usefulHint(p) {
 			line += " (" + p.Hint + ")"
 		}
 		lines = append(lines, line)
@@ -56,15 +56,15 @@ func (t *Tool) invalid(problems []flowrun.ParamProblem) *Refusal {
 	return r.cut()
 }
 
-// tells reports whether a hint is useful to a model: the model already has the description and the expected format,
-// and does not use NAME=value of a command line.
-func (t *Tool) tells(p flowrun.ParamProblem) bool {
+// usefulHint reports whether a hint is useful to a model: the model already has the description and the expected
+// format, and does not use NAME=value of a command line.
+func (t *Tool) usefulHint(p flowrun.ParamProblem) bool {
 	name := p.Parameter()
-	return p.Hint != "" && p.Hint != t.about(name) && p.Code != "missing" && !t.plan.Secret(name) && !strings.Contains(p.Hint, name+"=")
+	return p.Hint != "" && p.Hint != t.description(name) && p.Code != "missing" && !t.plan.Secret(name) && !strings.Contains(p.Hint, name+"=")
 }
 
-// about returns the description of a parameter, "" for an undeclared one.
-func (t *Tool) about(name string) string {
+// description returns the description of a parameter, "" for an undeclared one.
+func (t *Tool) description(name string) string {
 	for _, p := range t.plan.Definition.Parameters {
 		if p.Name == name {
 			return p.Description

@@ -26,8 +26,8 @@ type Options struct {
 	Engine *flowrun.Engine
 	// Run returns options for the run that a call is about to start; nil means none.
 	Run func(*Invocation) []flowrun.RunOption
-	// World is the run environment of the calls: directory and environment variables.
-	World flowrun.RunEnv
+	// RunEnv is the run environment of the calls: directory and environment variables.
+	RunEnv flowrun.RunEnv
 	// Files lets a call name a tool by the path of its file too. Anyone who can write a file can then define a tool,
 	// so Decide must check for that.
 	Files bool

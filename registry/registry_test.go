@@ -111,7 +111,7 @@ func stock(t testing.TB, o registry.Options) *registry.Registry {
 	lib.Handle(".tool.js", hooks.Loader(hooks.LoaderConfig{Runtime: scripts}))
 	inGo := adder(t)
 	lib.Provide(tool.ScopeBuiltin, func() []*tool.Definition { return []*tool.Definition{inGo} })
-	o.World.JavaScript = scripts
+	o.RunEnv.JavaScript = scripts
 	if o.Engine == nil {
 		o.Engine = flowrun.New(flowrun.Config{JavaScript: scripts})
 	}

@@ -20,7 +20,7 @@ type Config struct {
 
 // Tools returns the definitions of all built-in tools, for tool.Library.Provide. They are safe for concurrent use.
 func Tools(c Config) []*tool.Definition {
-	f := &files{granted: c.Roots, own: []string{c.ConfigDir, c.StateDir}}
+	f := &files{granted: c.Roots, ownFolders: []string{c.ConfigDir, c.StateDir}}
 	return []*tool.Definition{
 		f.listDirectory().Definition(),
 		f.readFile().Definition(),

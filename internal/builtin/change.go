@@ -20,11 +20,11 @@ type change struct {
 	count int    // number of replacements in the old text; 0 if all of the text is new
 }
 
-// maker computes the new text of a file from its current content, and the number of replacements.
-type maker func(path string, was version) (string, int, error)
+// rewriter computes the new text of a file from its current content, and the number of replacements.
+type rewriter func(path string, was version) (string, int, error)
 
 // confirm describes the change of a file without making it.
-func (f *files) confirm(in *flowrun.StepInput, path string, make maker) (*flowrun.Confirmation, error) {
+func (f *files) confirm(in *flowrun.StepInput, path string, rewrite rewriter) (*flowrun.Confirmation, error) {
 	p, err := f.writable(in, path)
 	if err != nil {
 		return nil, err
@@ -34,22 +34,22 @@ func (f *files) confirm(in *flowrun.StepInput, path string, make maker) (*flowru
 	switch {
 	case err == nil:
 		defer dir.Close()
-		c.was, err = current(dir, p.name(), p.path)
+		c.was, err = readVersion(dir, p.name(), p.path)
 	case errors.Is(err, fs.ErrNotExist): // run will create the folder
 		err = nil
 	}
 	if err == nil {
-		c.text, c.count, err = make(p.path, c.was)
+		c.text, c.count, err = rewrite(p.path, c.was)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &flowrun.Confirmation{Title: c.title(), Text: c.unshown(), Diff: c.diff()}, nil
+	return &flowrun.Confirmation{Title: c.title(), Text: c.diffNote(), Diff: c.diff()}, nil
 }
 
 // change makes the change. It reads the file again, because the file may have changed since the person was asked, and
 // allows only one call at a time to do so.
-func (f *files) change(ctx context.Context, in *flowrun.StepInput, path string, make maker) (*flowrun.Content, error) {
+func (f *files) change(ctx context.Context, in *flowrun.StepInput, path string, rewrite rewriter) (*flowrun.Content, error) {
 	p, err := f.writable(in, path)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (f *files) change(ctx context.Context, in *flowrun.StepInput, path string, 
 	}
 	dir, err := p.parent(false)
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, _, err := make(p.path, version{}); err != nil { // check for errors before folders are created
+		if _, _, err := rewrite(p.path, version{}); err != nil { // check for errors before folders are created
 			return nil, err
 		}
 		dir, err = p.parent(true)
@@ -71,19 +71,19 @@ func (f *files) change(ctx context.Context, in *flowrun.StepInput, path string, 
 	}
 	defer dir.Close()
 	c := change{path: p.path}
-	if c.was, err = current(dir, p.name(), p.path); err != nil {
+	if c.was, err = readVersion(dir, p.name(), p.path); err != nil {
 		return nil, err
 	}
-	if c.text, c.count, err = make(p.path, c.was); err != nil {
+	if c.text, c.count, err = rewrite(p.path, c.was); err != nil {
 		return nil, err
 	}
 	if c.same() {
-		return answer(c.done(), ""), nil
+		return textAnswer(c.done(), ""), nil
 	}
-	if err := put(dir, p.name(), p.path, []byte(c.text), c.was, func() error { return c.stands(dir, p.name()) }); err != nil {
+	if err := replaceFile(dir, p.name(), p.path, []byte(c.text), c.was, func() error { return c.checkUnchanged(dir, p.name()) }); err != nil {
 		return nil, err
 	}
-	content := answer(c.done(), c.unshown())
+	content := textAnswer(c.done(), c.diffNote())
 	if d := c.diff(); d != nil {
 		content.Display = d
 	}
@@ -98,12 +98,12 @@ func (f *files) writable(in *flowrun.StepInput, path string) (place, error) {
 	return p, err
 }
 
-// stands returns an error if a file in which text is to be replaced has changed in the meantime.
-func (c change) stands(dir *os.Root, name string) error {
+// checkUnchanged returns an error if a file in which text is to be replaced has changed in the meantime.
+func (c change) checkUnchanged(dir *os.Root, name string) error {
 	if c.count == 0 {
 		return nil
 	}
-	now, err := current(dir, name, c.path)
+	now, err := readVersion(dir, name, c.path)
 	if err == nil && string(now.text) != string(c.was.text) {
 		err = fmt.Errorf("%s was changed by another program at the same time, so it was not edited; read it and edit again", quoted(c.path))
 	}
@@ -141,8 +141,8 @@ func (c change) done() string {
 	return fmt.Sprintf("Overwrote %s (%s).", c.path, length)
 }
 
-// unshown describes a change that cannot be shown as a diff; "" if there is a diff.
-func (c change) unshown() string {
+// diffNote describes a change that cannot be shown as a diff; "" if there is a diff.
+func (c change) diffNote() string {
 	switch k := kindOf(c.was.text[:min(len(c.was.text), headSize)]); {
 	case !c.was.exists() || c.comparable():
 		return ""
@@ -158,7 +158,7 @@ func (c change) unshown() string {
 // comparable reports whether the old content is text in the same encoding as the new one.
 func (c change) comparable() bool {
 	k := kindOf(c.was.text[:min(len(c.was.text), headSize)])
-	return !c.was.exists() || c.was.text != nil && k.text && (k.encoding == plainText || k.encoding == markedTxt)
+	return !c.was.exists() || c.was.text != nil && k.text && (k.encoding == plainText || k.encoding == utf8BOM)
 }
 
 // diff returns the change line by line; nil if it cannot be shown as a diff.

@@ -30,19 +30,19 @@ func (f *files) edit() flowrun.GoTool {
 			if v.text("old_string") == "" {
 				return "Creates the file " + v.text("file_path")
 			}
-			return fmt.Sprintf("Replaces %s in %s", piece(v.text("old_string")), v.text("file_path"))
+			return fmt.Sprintf("Replaces %s in %s", quotedPiece(v.text("old_string")), v.text("file_path"))
 		},
 		Confirm: func(_ context.Context, in *flowrun.StepInput) (*flowrun.Confirmation, error) {
-			return f.confirm(in, values(in.Params).text("file_path"), editing(values(in.Params)).of)
+			return f.confirm(in, values(in.Params).text("file_path"), editParams(values(in.Params)).rewrite)
 		},
 		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
-			return f.change(ctx, in, values(in.Params).text("file_path"), editing(values(in.Params)).of)
+			return f.change(ctx, in, values(in.Params).text("file_path"), editParams(values(in.Params)).rewrite)
 		},
 	}
 }
 
-// piece returns the beginning of a text in quotes, for one line.
-func piece(text string) string {
+// quotedPiece returns the beginning of a text in quotes, for one line.
+func quotedPiece(text string) string {
 	short, cut := firstChars(text, 60)
 	if cut {
 		short += "..."
@@ -50,11 +50,11 @@ func piece(text string) string {
 	return fmt.Sprintf("%q", short)
 }
 
-// editing holds the parameters of an edit.
-type editing values
+// editParams holds the parameters of an edit.
+type editParams values
 
-// of is the maker of an edit.
-func (e editing) of(path string, was version) (string, int, error) {
+// rewrite is the rewriter of an edit.
+func (e editParams) rewrite(path string, was version) (string, int, error) {
 	v := values(e)
 	old, text := v.text("old_string"), v.text("new_string")
 	switch {
@@ -75,7 +75,7 @@ func (e editing) of(path string, was version) (string, int, error) {
 	if old == text {
 		return "", 0, fmt.Errorf("old_string and new_string are the same, so nothing would change in %s", quoted(path))
 	}
-	if err := e.fits(path, held, old); err != nil {
+	if err := e.checkCount(path, held, old); err != nil {
 		return "", 0, err
 	}
 	count := strings.Count(held, old)
@@ -102,8 +102,8 @@ func editable(path string, was version) (string, error) {
 	return string(was.text), nil
 }
 
-// fits returns an error if old_string does not occur in the text as often as it must.
-func (e editing) fits(path, held, old string) error {
+// checkCount returns an error if old_string does not occur in the text as often as it must.
+func (e editParams) checkCount(path, held, old string) error {
 	count := strings.Count(held, old)
 	want, given := values(e).number("expected_replacements")
 	if !given {

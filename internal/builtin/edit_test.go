@@ -149,16 +149,16 @@ func TestPutStands(t *testing.T) {
 	}
 	defer dir.Close()
 	c := change{path: filepath.Join(d.ws, "f"), text: "new\n", count: 1}
-	if c.was, err = current(dir, "f", c.path); err != nil {
+	if c.was, err = readVersion(dir, "f", c.path); err != nil {
 		t.Fatal(err)
 	}
-	err = put(dir, "f", c.path, []byte(c.text), c.was, func() error {
+	err = replaceFile(dir, "f", c.path, []byte(c.text), c.was, func() error {
 		d.file(c.path, "somebody's\n")
-		return c.stands(dir, "f")
+		return c.checkUnchanged(dir, "f")
 	})
 	has(t, "error", fmt.Sprint(err), "was changed by another program at the same time, so it was not edited")
 	same(t, "f", d.read("f"), "somebody's\n")
-	if err := put(dir, "new", filepath.Join(d.ws, "new"), []byte("x"), version{}, func() error {
+	if err := replaceFile(dir, "new", filepath.Join(d.ws, "new"), []byte("x"), version{}, func() error {
 		d.file(filepath.Join(d.ws, "new"), "first\n")
 		return nil
 	}); err == nil || !strings.Contains(err.Error(), "created by another program") {
@@ -238,12 +238,12 @@ func FuzzEdit(f *testing.F) {
 	f.Add("a\r\nb\r\n", "a\nb", "x\n", true)
 	f.Add("aaa", "aa", "b", false)
 	f.Fuzz(func(t *testing.T, held, old, text string, all bool) {
-		e := editing{"old_string": old, "new_string": text, "replace_all": all}
+		e := editParams{"old_string": old, "new_string": text, "replace_all": all}
 		info, err := os.Stat(".")
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, count, err := e.of("f", version{info, []byte(held)})
+		got, count, err := e.rewrite("f", version{info, []byte(held)})
 		if err != nil {
 			return
 		}

@@ -16,10 +16,10 @@ const maxPlan = 3500
 // exitPlanMode returns a tool that asks a person whether a plan should be carried out. Even if the call itself was
 // already allowed, the run waits until a person approves or rejects the plan.
 func exitPlanMode() *tool.Definition {
-	quote := described("quote", "Quotes each line of the plan", quotePlan)
+	quote := describedStep("quote", "Quotes each line of the plan", quotePlan)
 	gate := &tool.Step{Name: "approval", WaitFor: []tool.Text{{S: "quote"}}, HasWaitFor: true,
 		Body: &tool.Approve{Prompt: tool.Text{S: "A model wants to carry out this plan:\n\n{quote.output}\n\nApprove it?"}}}
-	answer := described("answer", "Tells the model that the plan was approved", func(context.Context, *flowrun.StepInput) (any, error) {
+	answer := describedStep("answer", "Tells the model that the plan was approved", func(context.Context, *flowrun.StepInput) (any, error) {
 		return flowrun.TextContent("A person approved the plan. Carry it out now exactly as shown.\n", "The plan was approved."), nil
 	})
 	answer.WaitFor, answer.HasWaitFor = []tool.Text{{S: "approval"}}, true
@@ -37,8 +37,8 @@ func exitPlanMode() *tool.Definition {
 		Schema: s, Parameters: tool.ParametersOf(s), Steps: []*tool.Step{quote, gate, answer}}
 }
 
-// described returns a step in Go with a description that is shown in previews.
-func described(name, what string, f flowrun.StepFunc) *tool.Step {
+// describedStep returns a step in Go with a description that is shown in previews.
+func describedStep(name, what string, f flowrun.StepFunc) *tool.Step {
 	step := flowrun.GoStep(name, f)
 	step.Body.(*tool.GoCode).Func.(*flowrun.GoTool).Description = what
 	return step

@@ -22,8 +22,8 @@ const (
 	maxFound   = 200_000 // files that are found and sorted
 )
 
-// lately is how long a file counts as recently changed.
-const lately = 24 * time.Hour
+// recentPeriod is how long a file counts as recently changed.
+const recentPeriod = 24 * time.Hour
 
 func (f *files) glob() flowrun.GoTool {
 	return flowrun.GoTool{
@@ -40,7 +40,7 @@ func (f *files) glob() flowrun.GoTool {
 			"additionalProperties": false
 		}`),
 		Describe: func(p map[string]any) string {
-			return fmt.Sprintf("Finds files that match %s%s", piece(values(p).text("pattern")), within(p))
+			return fmt.Sprintf("Finds files that match %s%s", quotedPiece(values(p).text("pattern")), within(p))
 		},
 		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
 			rs := f.roots(in)
@@ -53,7 +53,7 @@ func (f *files) glob() flowrun.GoTool {
 			if err != nil {
 				return nil, err
 			}
-			return globbed(ctx, rs, p, text, g, in.Params)
+			return globFiles(ctx, rs, p, text, g, in.Params)
 		},
 	}
 }
@@ -97,7 +97,7 @@ type globFile struct {
 	changed time.Time
 }
 
-func globbed(ctx context.Context, rs *roots, p place, text string, g globbing, v values) (*flowrun.Content, error) {
+func globFiles(ctx context.Context, rs *roots, p place, text string, g globPattern, v values) (*flowrun.Content, error) {
 	var list []globFile
 	more := false
 	w := &walk{ctx: ctx, gitIgnore: v.gitIgnore(), depth: g.depth, visit: func(e entry) error {
@@ -142,7 +142,7 @@ func (rs *roots) changed(e entry) (time.Time, bool) {
 
 // sortFound sorts recently changed files first, the newest first, and the others by name.
 func sortFound(list []globFile, now time.Time) {
-	recent := func(f globFile) bool { return now.Sub(f.changed) < lately }
+	recent := func(f globFile) bool { return now.Sub(f.changed) < recentPeriod }
 	slices.SortFunc(list, func(a, b globFile) int {
 		switch x, y := recent(a), recent(b); {
 		case x != y && x:
@@ -162,14 +162,14 @@ func foundFiles(list []globFile, more bool, text string, p place, w *walk) *flow
 		left = fmt.Sprintf(" (%s ignored by .gitignore)", plural(w.ignored, "entry"))
 	}
 	if len(list) == 0 {
-		short := fmt.Sprintf("No files match %s in %s%s", piece(text), p.path, left)
+		short := fmt.Sprintf("No files match %s in %s%s", quotedPiece(text), p.path, left)
 		hint := ""
 		if !strings.Contains(text, "**") {
 			hint = " A pattern without ** does not match files in subdirectories: **/" + strings.TrimPrefix(filepath.Base(text), "/") + " does."
 		}
-		return answer(short+"."+hint+w.notes(), short)
+		return textAnswer(short+"."+hint+w.notes(), short)
 	}
-	short := fmt.Sprintf("Found %s for %s in %s", plural(len(list), "file"), piece(text), p.path)
+	short := fmt.Sprintf("Found %s for %s in %s", plural(len(list), "file"), quotedPiece(text), p.path)
 	if more {
 		short = "Found more than " + strings.TrimPrefix(short, "Found ")
 	}
@@ -182,5 +182,5 @@ func foundFiles(list []globFile, more bool, text string, p place, w *walk) *flow
 	if n := len(list) - maxGlobbed; n > 0 {
 		fmt.Fprintf(&b, "---\n[%d more not shown; use a narrower pattern or path]\n", n)
 	}
-	return answer(strings.TrimSuffix(b.String(), "\n")+w.notes(), short)
+	return textAnswer(strings.TrimSuffix(b.String(), "\n")+w.notes(), short)
 }

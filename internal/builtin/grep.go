@@ -16,10 +16,10 @@ import (
 
 // Limits of grep_search.
 const (
-	usualMatches = 500     // lines in an answer by default
-	maxMatched   = 1 << 20 // bytes of lines in an answer
-	maxSearched  = 1 << 20 // bytes of a line that are searched
-	maxGrepLine  = 1000    // characters of a line that are shown
+	defaultMatches = 500     // lines in an answer by default
+	maxMatched     = 1 << 20 // bytes of lines in an answer
+	maxSearched    = 1 << 20 // bytes of a line that are searched
+	maxGrepLine    = 1000    // characters of a line that are shown
 )
 
 func (f *files) grepSearch() flowrun.GoTool {
@@ -40,7 +40,7 @@ func (f *files) grepSearch() flowrun.GoTool {
 			"additionalProperties": false
 		}`),
 		Describe: func(p map[string]any) string {
-			return fmt.Sprintf("Searches for %s%s", piece(values(p).text("pattern")), within(p))
+			return fmt.Sprintf("Searches for %s%s", quotedPiece(values(p).text("pattern")), within(p))
 		},
 		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
 			s, err := f.searching(in)
@@ -62,14 +62,14 @@ type search struct {
 	pattern string
 	re      *regexp.Regexp
 	filter  string // the glob as it was given; "" for all files
-	glob    globbing
+	glob    globPattern
 	max     int
 
-	walk    *walk
-	dir     *os.Root // folder of place
-	rg      *ripgrep // nil if it is not installed
-	waiting []string // files for the next call of ripgrep, relative to place
-	waits   int      // total length of their names in bytes
+	walk       *walk
+	dir        *os.Root // folder of place
+	rg         *ripgrep // nil if it is not installed
+	batchFiles []string // files for the next call of ripgrep, relative to place
+	batchBytes int      // total length of their names in bytes
 
 	found strings.Builder
 	count int    // number of lines in found
@@ -79,7 +79,7 @@ type search struct {
 
 func (f *files) searching(in *flowrun.StepInput) (*search, error) {
 	v := values(in.Params)
-	s := &search{rs: f.roots(in), pattern: v.text("pattern"), max: usualMatches}
+	s := &search{rs: f.roots(in), pattern: v.text("pattern"), max: defaultMatches}
 	var err error
 	if s.re, err = regexp.Compile("(?i)" + s.pattern); err != nil {
 		return nil, badExpression(s.pattern, err)
@@ -90,7 +90,7 @@ func (f *files) searching(in *flowrun.StepInput) (*search, error) {
 	for _, name := range []string{"include", "glob"} {
 		text := v.text(name)
 		if text != "" && s.filter != "" && text != s.filter {
-			return nil, fmt.Errorf("glob is %s, but include, which means the same, is %s; use only one of them", piece(text), piece(s.filter))
+			return nil, fmt.Errorf("glob is %s, but include, which means the same, is %s; use only one of them", quotedPiece(text), quotedPiece(s.filter))
 		}
 		if text != "" {
 			s.filter = text
@@ -115,7 +115,7 @@ func badExpression(pattern string, err error) error {
 	if strings.Contains(pattern, "(?=") || strings.Contains(pattern, "(?!") || strings.Contains(pattern, "(?<") {
 		hint = "lookahead and lookbehind are not supported; use a broader pattern and filter the lines yourself"
 	}
-	return fmt.Errorf("the pattern %s is not a valid regular expression: %s; %s", piece(pattern), strings.Replace(strings.TrimPrefix(err.Error(), "error parsing regexp: "), "`(?i)", "`", 1), hint)
+	return fmt.Errorf("the pattern %s is not a valid regular expression: %s; %s", quotedPiece(pattern), strings.Replace(strings.TrimPrefix(err.Error(), "error parsing regexp: "), "`(?i)", "`", 1), hint)
 }
 
 // run searches a folder, or a single file.
@@ -141,7 +141,7 @@ func (s *search) run(ctx context.Context) error {
 		return err
 	}
 	defer parent.Close()
-	return enough(s.lines(ctx, parent, s.place.name(), s.place.path))
+	return enough(s.searchLines(ctx, parent, s.place.name(), s.place.path))
 }
 
 // enough returns nil for errEnough, which only ends a walk, and other errors unchanged.
@@ -161,11 +161,11 @@ const (
 // visit searches a file of the walk, or collects it for ripgrep.
 func (s *search) visit(ctx context.Context, e entry) error {
 	if s.rg == nil {
-		return s.look(ctx, e.dir, e.name, e.path)
+		return s.searchFile(ctx, e.dir, e.name, e.path)
 	}
-	s.waiting = append(s.waiting, e.rest)
-	s.waits += len(e.rest)
-	if len(s.waiting) < maxBatch && s.waits < maxBatchBytes {
+	s.batchFiles = append(s.batchFiles, e.rest)
+	s.batchBytes += len(e.rest)
+	if len(s.batchFiles) < maxBatch && s.batchBytes < maxBatchBytes {
 		return nil
 	}
 	return s.batch(ctx)
@@ -173,26 +173,26 @@ func (s *search) visit(ctx context.Context, e entry) error {
 
 // batch searches the files that were collected.
 func (s *search) batch(ctx context.Context) error {
-	if len(s.waiting) == 0 {
+	if len(s.batchFiles) == 0 {
 		return nil
 	}
-	files := s.rg.matching(ctx, s.place.path, s.waiting)
-	s.waiting, s.waits = s.waiting[:0], 0
+	files := s.rg.matching(ctx, s.place.path, s.batchFiles)
+	s.batchFiles, s.batchBytes = s.batchFiles[:0], 0
 	for _, f := range files {
 		name := filepath.FromSlash(f)
-		if err := s.look(ctx, s.dir, name, filepath.Join(s.place.path, name)); err != nil {
+		if err := s.searchFile(ctx, s.dir, name, filepath.Join(s.place.path, name)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// look searches one file of the walk. A file that cannot be read is noted.
-func (s *search) look(ctx context.Context, dir *os.Root, name, path string) error {
+// searchFile searches one file of the walk. A file that cannot be read is noted.
+func (s *search) searchFile(ctx context.Context, dir *os.Root, name, path string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	err := s.lines(ctx, dir, name, path)
+	err := s.searchLines(ctx, dir, name, path)
 	var known *refusal
 	switch {
 	case err == nil, errors.Is(err, errEnough), ctx.Err() != nil:
@@ -200,22 +200,22 @@ func (s *search) look(ctx context.Context, dir *os.Root, name, path string) erro
 	case errors.As(err, &known) && known.cause == nil, errors.Is(err, fs.ErrNotExist): // not a regular file, or removed
 		return nil
 	}
-	s.walk.gap("%v", err)
+	s.walk.addGap("%v", err)
 	return nil
 }
 
-// lines searches the lines of a file up to the first NUL byte, which text does not contain.
-func (s *search) lines(ctx context.Context, dir *os.Root, name, path string) error {
+// searchLines searches the lines of a file up to the first NUL byte, which text does not contain.
+func (s *search) searchLines(ctx context.Context, dir *os.Root, name, path string) error {
 	f, _, err := openRegular(dir, name, path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	text, err := read(ctx, f)
-	if err != nil || !text.text && !text.nearlyText() {
-		return told(path, err)
+	if err != nil || !text.text && !text.isLegacyText() {
+		return describeError(path, err)
 	}
-	l := &liner{r: text.r, max: maxSearched}
+	l := &lineReader{r: text.r, max: maxSearched}
 	for n := 1; l.next(); n++ {
 		if bytes.IndexByte(l.line, 0) >= 0 {
 			return nil
@@ -228,12 +228,12 @@ func (s *search) lines(ctx context.Context, dir *os.Root, name, path string) err
 			s.add(path, n, l.line)
 		}
 	}
-	return told(path, l.failed())
+	return describeError(path, l.failed())
 }
 
-// nearlyText reports whether a file that is not valid text can be searched nevertheless: it has no NUL byte, so it
+// isLegacyText reports whether a file that is not valid text can be searched nevertheless: it has no NUL byte, so it
 // may be text in an old encoding.
-func (s *source) nearlyText() bool {
+func (s *source) isLegacyText() bool {
 	head, _ := s.r.Peek(headSize) // all of a short file
 	return s.mime == "application/octet-stream" && bytes.IndexByte(head, 0) < 0
 }
@@ -257,13 +257,13 @@ func (s *search) add(path string, number int, line []byte) {
 
 // result returns the answer.
 func (s *search) result() *flowrun.Content {
-	about := fmt.Sprintf("%s in %s", piece(s.pattern), s.place.path)
+	about := fmt.Sprintf("%s in %s", quotedPiece(s.pattern), s.place.path)
 	if s.filter != "" {
 		about += fmt.Sprintf(" (files: %s)", s.filter)
 	}
 	if s.count == 0 {
 		short := "No matches for " + about
-		return answer(short+"."+s.walk.notes(), short)
+		return textAnswer(short+"."+s.walk.notes(), short)
 	}
 	short := fmt.Sprintf("Found %s for %s", plural(s.count, "match"), about)
 	if s.full {
@@ -273,5 +273,5 @@ func (s *search) result() *flowrun.Content {
 	if s.full {
 		text += fmt.Sprintf("\n[Only the first %d are shown; use a narrower pattern, path or glob.]", s.count)
 	}
-	return answer(text+s.walk.notes(), short)
+	return textAnswer(text+s.walk.notes(), short)
 }

@@ -19,10 +19,10 @@ type ignores struct {
 
 // rule is one line of a .gitignore file.
 type rule struct {
-	keep   bool // starts with !: a match is not ignored
-	folder bool // ends with /: matches folders only
-	full   bool // has a / before its end: matches paths below its folder, otherwise names
-	fits   func(string) bool
+	negated   bool // starts with !: a match is not ignored
+	folder    bool // ends with /: matches folders only
+	wholePath bool // has a / before its end: matches paths below its folder, otherwise names
+	fits      func(string) bool
 }
 
 // Limits of one .gitignore file.
@@ -45,8 +45,8 @@ func (g *ignores) ignored(rest string, folder bool) bool {
 			if r.folder && !folder {
 				continue
 			}
-			if r.full && r.fits(from) || !r.full && r.fits(name) {
-				return !r.keep
+			if r.wholePath && r.fits(from) || !r.wholePath && r.fits(name) {
+				return !r.negated
 			}
 		}
 	}
@@ -127,14 +127,14 @@ func parseRule(line string) (r rule, ok bool) {
 		return r, false
 	}
 	line = trimBlanks(line)
-	line, r.keep = strings.CutPrefix(line, "!")
+	line, r.negated = strings.CutPrefix(line, "!")
 	line, r.folder = strings.CutSuffix(line, "/")
-	r.full = strings.Contains(line, "/")
+	r.wholePath = strings.Contains(line, "/")
 	line = strings.TrimPrefix(line, "/")
 	if line == "" {
 		return r, false
 	}
-	r.fits = wildcard(line, r.full)
+	r.fits = wildcard(line, r.wholePath)
 	return r, r.fits != nil
 }
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// liner reads a text line by line, with limited memory for long lines.
-type liner struct {
+// lineReader reads a text line by line, with limited memory for long lines.
+type lineReader struct {
 	r   *bufio.Reader
 	max int // bytes to keep of each line
 
@@ -19,7 +19,7 @@ type liner struct {
 }
 
 // next reads the next line. It returns false at the end of the text and after a read error.
-func (l *liner) next() bool {
+func (l *lineReader) next() bool {
 	l.line, l.ends, l.cut = l.line[:0], "", false
 	if l.err != nil {
 		return false
@@ -55,7 +55,7 @@ func (l *liner) next() bool {
 }
 
 // failed returns the read error, nil at the end of the text.
-func (l *liner) failed() error {
+func (l *lineReader) failed() error {
 	if errors.Is(l.err, io.EOF) {
 		return nil
 	}
@@ -64,10 +64,10 @@ func (l *liner) failed() error {
 
 // Limits for reading one text.
 const (
-	usualLines = 2000     // lines, if the call sets no limit
-	maxChars   = 2000     // characters of a line
-	maxText    = 2 << 20  // bytes of text in an answer
-	maxCounted = 64 << 20 // bytes that are read to count the remaining lines
+	defaultLines = 2000     // lines, if the call sets no limit
+	maxChars     = 2000     // characters of a line
+	maxText      = 2 << 20  // bytes of text in an answer
+	maxCounted   = 64 << 20 // bytes that are read to count the remaining lines
 )
 
 // excerpt is a range of lines of a text.
@@ -84,7 +84,7 @@ func (e excerpt) whole() bool { return e.from == 0 && e.cut == 0 && e.total == e
 
 // take reads lines from index from on: at most most lines and about room bytes.
 func take(r *bufio.Reader, from, most, room int) (excerpt, error) {
-	l := &liner{r: r, max: maxChars * 4}
+	l := &lineReader{r: r, max: maxChars * 4}
 	e := excerpt{from: from}
 	var b strings.Builder
 	for n := 0; n < from; n++ {
@@ -116,7 +116,7 @@ func take(r *bufio.Reader, from, most, room int) (excerpt, error) {
 }
 
 // countLines returns the number of remaining lines, -1 if the text is too long to count them.
-func countLines(l *liner) (lines int, err error) {
+func countLines(l *lineReader) (lines int, err error) {
 	last := byte('\n')
 	for read := 0; ; {
 		part, err := l.r.ReadSlice('\n')

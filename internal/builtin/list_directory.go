@@ -40,18 +40,18 @@ func (f *files) listDirectory() flowrun.GoTool {
 }
 
 func list(ctx context.Context, p place, v values) (*flowrun.Content, error) {
-	var leave []globbing
+	var excludes []globPattern
 	for _, text := range v.texts("ignore") {
 		g, err := pattern(strings.TrimSuffix(text, "/"), true)
 		if err != nil {
 			return nil, err
 		}
-		leave = append(leave, g)
+		excludes = append(excludes, g)
 	}
 	var folders, files []string
 	w := &walk{ctx: ctx, gitIgnore: v.gitIgnore(),
 		prune: func(rest string, _ bool) bool {
-			return slices.ContainsFunc(leave, func(g globbing) bool { return g.fits(rest) })
+			return slices.ContainsFunc(excludes, func(g globPattern) bool { return g.fits(rest) })
 		},
 		visit: func(e entry) error {
 			switch {
@@ -79,7 +79,7 @@ func list(ctx context.Context, p place, v values) (*flowrun.Content, error) {
 	if more := len(all) - maxListed; more > 0 {
 		text += fmt.Sprintf("\n---\n[%d more not shown; use glob with a pattern]", more)
 	}
-	return answer(text+w.notes(), short), nil
+	return textAnswer(text+w.notes(), short), nil
 }
 
 // isFolder returns an error if a place is not a folder.

@@ -23,8 +23,8 @@ func nearest(text, piece string) string {
 	if at, run := longestRun(have, want); run > 0 {
 		return compare(have, want, at, run)
 	}
-	if at := maxAlike(have, want[0]); at >= 0 {
-		return fmt.Sprintf("The line most similar to its first line is line %d: %s.", at+1, piece120(have[at]))
+	if at := mostSimilar(have, want[0]); at >= 0 {
+		return fmt.Sprintf("The line most similar to its first line is line %d: %s.", at+1, quotedLine(have[at]))
 	}
 	return "No line is similar to the first line of old_string; read the file again."
 }
@@ -33,7 +33,7 @@ func splitLines(text string) []string {
 	return strings.Split(strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\r\n", "\n"), "\n")
 }
 
-func piece120(line string) string {
+func quotedLine(line string) string {
 	short, cut := firstChars(line, 120)
 	if cut {
 		short += "..."
@@ -67,7 +67,7 @@ func compare(have, want []string, at, run int) string {
 	for n := range run {
 		if have[at+n] != want[n] {
 			return fmt.Sprintf("From line %d it differs only in spaces: line %d is %s in the file and %s in old_string.",
-				at+1, at+n+1, piece120(have[at+n]), piece120(want[n]))
+				at+1, at+n+1, quotedLine(have[at+n]), quotedLine(want[n]))
 		}
 	}
 	switch {
@@ -77,12 +77,12 @@ func compare(have, want []string, at, run int) string {
 		return fmt.Sprintf("It matches from line %d, but the file ends at line %d.", at+1, len(have))
 	}
 	return fmt.Sprintf("It matches %s from line %d; line %d is %s in the file and %s in old_string.",
-		plural(run, "line"), at+1, at+run+1, piece120(have[at+run]), piece120(want[run]))
+		plural(run, "line"), at+1, at+run+1, quotedLine(have[at+run]), quotedLine(want[run]))
 }
 
-// maxAlike returns the index of the line that shares the most pairs of adjacent bytes with another line, -1 if none
+// mostSimilar returns the index of the line that shares the most pairs of adjacent bytes with another line, -1 if none
 // shares at least half of them.
-func maxAlike(have []string, line string) int {
+func mostSimilar(have []string, line string) int {
 	line = beginning(line)
 	wanted := make([]int, 1<<16) // count of each pair in line
 	for p := range pairs(line) {

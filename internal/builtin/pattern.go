@@ -10,8 +10,8 @@ import (
 	"github.com/flowrun/flowrun/internal/cache"
 )
 
-// globbing is a checked glob pattern. It matches paths with / as the separator, relative to a folder.
-type globbing struct {
+// globPattern is a checked glob pattern. It matches paths with / as the separator, relative to a folder.
+type globPattern struct {
 	pattern string
 	names   bool // has no / and matches the last part of a path
 	depth   int  // how many folders below the start it can match
@@ -24,11 +24,11 @@ const (
 )
 
 // pattern parses a glob pattern. With names, a pattern without / matches names at any depth.
-func pattern(text string, names bool) (globbing, error) {
+func pattern(text string, names bool) (globPattern, error) {
 	if err := checkPattern(text); err != nil {
-		return globbing{}, err
+		return globPattern{}, err
 	}
-	g := globbing{pattern: strings.TrimPrefix(path.Clean(text), "./"), depth: math.MaxInt}
+	g := globPattern{pattern: strings.TrimPrefix(path.Clean(text), "./"), depth: math.MaxInt}
 	if !strings.Contains(text, "**") {
 		g.depth = strings.Count(text, "/")
 	}
@@ -41,16 +41,16 @@ func pattern(text string, names bool) (globbing, error) {
 func checkPattern(text string) error {
 	switch {
 	case len(text) > maxPattern:
-		return fmt.Errorf("the pattern %s is %d bytes long; the limit is %d", piece(text), len(text), maxPattern)
+		return fmt.Errorf("the pattern %s is %d bytes long; the limit is %d", quotedPiece(text), len(text), maxPattern)
 	case strings.ContainsRune(text, 0):
-		return fmt.Errorf("the pattern %s contains a NUL byte, which no path can contain", piece(text))
+		return fmt.Errorf("the pattern %s contains a NUL byte, which no path can contain", quotedPiece(text))
 	case combinations(text) > maxCombinations:
-		return fmt.Errorf("the pattern %s has too many alternatives in braces; use several patterns", piece(text))
+		return fmt.Errorf("the pattern %s has too many alternatives in braces; use several patterns", quotedPiece(text))
 	case slices.Contains(strings.Split(text, "/"), ".."):
-		return fmt.Errorf("the pattern %s contains ..; patterns match only below path: set path to the directory to start from", piece(text))
+		return fmt.Errorf("the pattern %s contains ..; patterns match only below path: set path to the directory to start from", quotedPiece(text))
 	}
 	if err := cache.CheckInput(text); err != nil {
-		return fmt.Errorf("invalid pattern %s: %w", piece(text), err)
+		return fmt.Errorf("invalid pattern %s: %w", quotedPiece(text), err)
 	}
 	return nil
 }
@@ -68,7 +68,7 @@ func combinations(text string) int {
 }
 
 // fits reports whether a path matches.
-func (g globbing) fits(rest string) bool {
+func (g globPattern) fits(rest string) bool {
 	if g.names {
 		rest = path.Base(rest)
 	}

@@ -18,7 +18,7 @@ func (p place) open() (*os.File, fs.FileInfo, error) {
 	}
 	top, err := os.OpenRoot(p.root)
 	if err != nil {
-		return nil, nil, told(p.path, err)
+		return nil, nil, describeError(p.path, err)
 	}
 	defer top.Close()
 	return openRegular(top, p.rest, p.path)
@@ -36,17 +36,17 @@ func openRegular(dir *os.Root, name, path string) (*os.File, fs.FileInfo, error)
 		err = regular(path, info)
 	}
 	if err != nil {
-		return nil, nil, told(path, err)
+		return nil, nil, describeError(path, err)
 	}
 	f, err := dir.OpenFile(name, os.O_RDONLY|nonblocking, 0)
 	if err != nil {
-		return nil, nil, told(path, err)
+		return nil, nil, describeError(path, err)
 	}
 	if info, err = f.Stat(); err == nil {
 		err = regular(path, info)
 	}
 	if err != nil {
-		return nil, nil, errors.Join(told(path, err), f.Close())
+		return nil, nil, errors.Join(describeError(path, err), f.Close())
 	}
 	return f, info, nil
 }
@@ -77,14 +77,14 @@ func regular(path string, info fs.FileInfo) error {
 func (p place) dir() (*os.Root, error) {
 	top, err := os.OpenRoot(p.root)
 	if err != nil {
-		return nil, told(p.path, err)
+		return nil, describeError(p.path, err)
 	}
 	if p.rest == "." {
 		return top, nil
 	}
 	defer top.Close()
 	dir, err := folderIn(top, p.rest)
-	return dir, told(p.path, err)
+	return dir, describeError(p.path, err)
 }
 
 // folderIn opens a folder below another one. Because of the dot, only a folder can be opened: opening a pipe that
@@ -94,7 +94,7 @@ func folderIn(dir *os.Root, way string) (*os.Root, error) {
 }
 
 // parent opens the folder of a file that exists or will be created. With make, it creates missing folders on the way.
-func (p place) parent(make bool) (*os.Root, error) {
+func (p place) parent(create bool) (*os.Root, error) {
 	switch {
 	case p.folder:
 		return nil, p.openedAsFolder()
@@ -103,20 +103,20 @@ func (p place) parent(make bool) (*os.Root, error) {
 	}
 	top, err := os.OpenRoot(p.root)
 	if err != nil {
-		return nil, told(p.path, err)
+		return nil, describeError(p.path, err)
 	}
 	way := filepath.Dir(p.rest)
 	if way == "." {
 		return top, nil
 	}
 	defer top.Close()
-	if make {
+	if create {
 		if err := top.MkdirAll(way, 0o755); err != nil {
-			return nil, told(filepath.Dir(p.path), err)
+			return nil, describeError(filepath.Dir(p.path), err)
 		}
 	}
 	dir, err := folderIn(top, way)
-	return dir, told(p.path, err)
+	return dir, describeError(p.path, err)
 }
 
 // name returns the last part of the path.
@@ -131,16 +131,16 @@ type refusal struct {
 func (e *refusal) Error() string { return e.words }
 func (e *refusal) Unwrap() error { return e.cause }
 
-// told converts an error of the system to one that names the path and says what to do; nil stays nil.
-func told(path string, err error) error {
+// describeError converts an error of the system to one that names the path and says what to do; nil stays nil.
+func describeError(path string, err error) error {
 	var own *refusal
 	if err == nil || errors.As(err, &own) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return &refusal{quoted(path) + ": " + inWords(err), err}
+	return &refusal{quoted(path) + ": " + systemMessage(err), err}
 }
 
-func inWords(err error) string {
+func systemMessage(err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "no such file or directory; list_directory and glob show what exists"

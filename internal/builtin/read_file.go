@@ -46,7 +46,7 @@ func readOne(ctx context.Context, p place, v values) (*flowrun.Content, error) {
 	defer file.Close()
 	s, err := read(ctx, file)
 	if err != nil {
-		return nil, told(p.path, err)
+		return nil, describeError(p.path, err)
 	}
 	if !s.text {
 		part, err := media(s, p.path, info.Size())
@@ -58,16 +58,16 @@ func readOne(ctx context.Context, p place, v values) (*flowrun.Content, error) {
 	offset, _ := v.number("offset")
 	limit, given := v.number("limit")
 	if !given {
-		limit = usualLines
+		limit = defaultLines
 	}
 	e, err := take(s.r, offset, limit, maxText)
 	switch {
 	case err != nil:
-		return nil, told(p.path, err)
+		return nil, describeError(p.path, err)
 	case offset > 0 && e.count == 0:
 		return nil, fmt.Errorf("%s has %s, so offset %d is past its end; the first line has offset 0", quoted(p.path), plural(e.total, "line"), offset)
 	}
-	return flowrun.TextContent(e.note()+e.text, fmt.Sprintf("Read %s of %s", e.range_(), p.path)), nil
+	return flowrun.TextContent(e.note()+e.text, fmt.Sprintf("Read %s of %s", e.lineRange(), p.path)), nil
 }
 
 // media returns a file that is not text as a part of an answer.
@@ -81,7 +81,7 @@ func media(s *source, path string, length int64) (flowrun.Part, error) {
 	data, err := io.ReadAll(io.LimitReader(s.r, maxMedia+1))
 	switch {
 	case err != nil:
-		return flowrun.Part{}, told(path, err)
+		return flowrun.Part{}, describeError(path, err)
 	case len(data) > maxMedia:
 		return flowrun.Part{}, fmt.Errorf("%s (%s) grew beyond the limit of %s while it was read", quoted(path), s.mime, size(maxMedia))
 	}
@@ -94,7 +94,7 @@ func (e excerpt) note() string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "[This is not the whole file, only %s.", e.range_())
+	fmt.Fprintf(&b, "[This is not the whole file, only %s.", e.lineRange())
 	if end := e.from + e.count; end != e.total {
 		fmt.Fprintf(&b, " To continue, use offset %d.", end)
 	}
@@ -104,8 +104,8 @@ func (e excerpt) note() string {
 	return b.String() + "]\n"
 }
 
-// range_ describes the lines of an excerpt, counted from 1.
-func (e excerpt) range_() string {
+// lineRange describes the lines of an excerpt, counted from 1.
+func (e excerpt) lineRange() string {
 	switch {
 	case e.count == 0:
 		return "no lines"

@@ -20,8 +20,8 @@ const (
 	maxManyText = 2 << 20 // bytes of text in an answer
 )
 
-// usualExcludes lists what read_many_files leaves out by default: installed and generated files, and passwords.
-var usualExcludes = []string{"node_modules", ".venv", "__pycache__", "vendor", "dist", "build", "coverage",
+// defaultExcludes lists what read_many_files leaves out by default: installed and generated files, and passwords.
+var defaultExcludes = []string{"node_modules", ".venv", "__pycache__", "vendor", "dist", "build", "coverage",
 	".idea", ".vscode", "*.pyc", "*.min.js", "*.map", "*.lock", "package-lock.json", ".DS_Store", ".env"}
 
 func (f *files) readManyFiles() flowrun.GoTool {
@@ -50,7 +50,7 @@ func (f *files) readManyFiles() flowrun.GoTool {
 			return text
 		},
 		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
-			m := &many{ctx: ctx, rs: f.roots(in), values: in.Params, seen: map[string]bool{}}
+			m := &manyFiles{ctx: ctx, rs: f.roots(in), values: in.Params, seen: map[string]bool{}}
 			return m.read()
 		},
 	}
@@ -58,35 +58,35 @@ func (f *files) readManyFiles() flowrun.GoTool {
 
 func (v values) many() []string { return append(v.texts("paths"), v.texts("include")...) }
 
-// many is one call of read_many_files.
-type many struct {
-	ctx    context.Context
-	rs     *roots
-	values values
-	leave  []globbing
+// manyFiles is one call of read_many_files.
+type manyFiles struct {
+	ctx      context.Context
+	rs       *roots
+	values   values
+	excludes []globPattern
 
-	seen    map[string]bool // files already visited
-	parts   []flowrun.Part
-	text    strings.Builder // text after the last of parts
-	length  int             // of all text
-	media   int             // bytes in parts
-	count   int             // files that were read
-	skipped []string        // files that were not read, with the reason
-	beyond  int             // files left out because a limit was reached
-	gaps    []string
+	seen      map[string]bool // files already visited
+	parts     []flowrun.Part
+	text      strings.Builder // text after the last of parts
+	length    int             // of all text
+	media     int             // bytes in parts
+	count     int             // files that were read
+	skipped   []string        // files that were not read, with the reason
+	overLimit int             // files left out because a limit was reached
+	gaps      []string
 }
 
-func (m *many) read() (*flowrun.Content, error) {
-	leave := m.values.texts("exclude")
+func (m *manyFiles) read() (*flowrun.Content, error) {
+	excludes := m.values.texts("exclude")
 	if m.values.flag("useDefaultExcludes") {
-		leave = append(leave, usualExcludes...)
+		excludes = append(excludes, defaultExcludes...)
 	}
-	for _, text := range leave {
+	for _, text := range excludes {
 		g, err := pattern(strings.TrimSuffix(text, "/"), true)
 		if err != nil {
 			return nil, err
 		}
-		m.leave = append(m.leave, g)
+		m.excludes = append(m.excludes, g)
 	}
 	for _, text := range m.values.many() {
 		if err := m.one(text); err != nil {
@@ -97,7 +97,7 @@ func (m *many) read() (*flowrun.Content, error) {
 }
 
 // one reads the files that one path or pattern names.
-func (m *many) one(text string) error {
+func (m *manyFiles) one(text string) error {
 	if strings.ContainsAny(text, "*?[{") {
 		p, rest, err := m.rs.begin("", text)
 		if err != nil {
@@ -115,7 +115,7 @@ func (m *many) one(text string) error {
 	}
 	if dir, err := p.dir(); err == nil {
 		dir.Close()
-		return m.below(p, globbing{pattern: "**", depth: maxFolder}, text)
+		return m.below(p, globPattern{pattern: "**", depth: maxFolder}, text)
 	}
 	if m.seen[p.path] {
 		return nil
@@ -127,18 +127,18 @@ func (m *many) one(text string) error {
 	}
 	defer parent.Close()
 	if _, err := parent.Lstat(p.name()); err != nil { // a file that is named must exist
-		return told(p.path, err)
+		return describeError(p.path, err)
 	}
 	return m.file(parent, p.name(), p.path, true)
 }
 
 // below reads the files in a folder that match.
-func (m *many) below(p place, g globbing, text string) error {
+func (m *manyFiles) below(p place, g globPattern, text string) error {
 	if !m.values.flag("recursive") {
 		g.depth = 0
 	}
 	w := &walk{ctx: m.ctx, gitIgnore: m.values.gitIgnore(), depth: g.depth,
-		prune: func(rest string, _ bool) bool { return m.leaves(p, rest) },
+		prune: func(rest string, _ bool) bool { return m.excluded(p, rest) },
 		visit: func(e entry) error {
 			if e.typ != 0 || !g.fits(e.rest) || m.seen[e.path] {
 				return nil
@@ -154,16 +154,16 @@ func (m *many) below(p place, g globbing, text string) error {
 	return err
 }
 
-// leaves reports whether a file or folder is excluded, by its path from the workspace.
-func (m *many) leaves(p place, rest string) bool {
+// excluded reports whether a file or folder is excluded, by its path from the workspace.
+func (m *manyFiles) excluded(p place, rest string) bool {
 	from := m.rs.workspace
 	if real, err := filepath.EvalSymlinks(from); err == nil {
 		from = real
 	}
-	if up, ok := way(from, p.path); ok {
+	if up, ok := relativeTo(from, p.path); ok {
 		rest = path.Join(filepath.ToSlash(up), rest)
 	}
-	return slices.ContainsFunc(m.leave, func(g globbing) bool { return g.fits(rest) })
+	return slices.ContainsFunc(m.excludes, func(g globPattern) bool { return g.fits(rest) })
 }
 
 // names reports whether a pattern names a file or its extension explicitly, rather than by a wildcard.
@@ -173,12 +173,12 @@ func names(pattern, file string) bool {
 }
 
 // file reads one file. A file that cannot be read is noted.
-func (m *many) file(dir *os.Root, name, path string, named bool) error {
+func (m *manyFiles) file(dir *os.Root, name, path string, named bool) error {
 	switch {
 	case m.ctx.Err() != nil:
 		return m.ctx.Err()
 	case m.count >= maxMany || m.length >= maxManyText:
-		m.beyond++
+		m.overLimit++
 		return nil
 	}
 	if err := m.put(dir, name, path, named); err != nil {
@@ -192,7 +192,7 @@ func (m *many) file(dir *os.Root, name, path string, named bool) error {
 	return nil
 }
 
-func (m *many) put(dir *os.Root, name, path string, named bool) error {
+func (m *manyFiles) put(dir *os.Root, name, path string, named bool) error {
 	f, info, err := openRegular(dir, name, path)
 	if err != nil {
 		return err
@@ -200,12 +200,12 @@ func (m *many) put(dir *os.Root, name, path string, named bool) error {
 	defer f.Close()
 	s, err := read(m.ctx, f)
 	if err != nil {
-		return told(path, err)
+		return describeError(path, err)
 	}
 	if s.text {
-		e, err := take(s.r, 0, usualLines, maxManyText-m.length)
+		e, err := take(s.r, 0, defaultLines, maxManyText-m.length)
 		if err != nil {
-			return told(path, err)
+			return describeError(path, err)
 		}
 		m.write(fmt.Sprintf("--- %s ---\n%s", path, e.note()+e.text))
 		if e.text != "" && !strings.HasSuffix(e.text, "\n") {
@@ -232,13 +232,13 @@ func (m *many) put(dir *os.Root, name, path string, named bool) error {
 	return nil
 }
 
-func (m *many) write(text string) {
+func (m *manyFiles) write(text string) {
 	m.text.WriteString(text)
 	m.length += len(text)
 }
 
 // answer builds the answer.
-func (m *many) answer() *flowrun.Content {
+func (m *manyFiles) answer() *flowrun.Content {
 	short := "Read " + plural(m.count, "file")
 	if m.count == 0 {
 		short = "No files were read for " + strings.Join(m.values.many(), ", ")
@@ -246,8 +246,8 @@ func (m *many) answer() *flowrun.Content {
 	} else {
 		m.write("--- End of content ---\n")
 	}
-	if m.beyond > 0 {
-		m.write(fmt.Sprintf("[%s skipped: an answer holds at most %d files and %s; use narrower patterns]\n", were(m.beyond, "more file"), maxMany, size(maxManyText)))
+	if m.overLimit > 0 {
+		m.write(fmt.Sprintf("[%s skipped: an answer holds at most %d files and %s; use narrower patterns]\n", were(m.overLimit, "more file"), maxMany, size(maxManyText)))
 	}
 	if n := len(m.skipped); n > 0 {
 		m.write(fmt.Sprintf("[Not read: %s", strings.Join(m.skipped[:min(n, 20)], "; ")))

@@ -17,9 +17,9 @@ import (
 
 // files implements the file tools of one Config.
 type files struct {
-	granted []string
-	own     []string   // folders of flowrun itself, beside those with a known name
-	writing sync.Mutex // held from reading a file until its change is written
+	granted    []string
+	ownFolders []string   // folders of flowrun itself, beside those with a known name
+	writing    sync.Mutex // held from reading a file until its change is written
 }
 
 // roots holds the folders that one call may work in.
@@ -70,12 +70,12 @@ func (rs *roots) absolute(named string) string {
 }
 
 func inside(folder, path string) bool {
-	_, ok := way(folder, path)
+	_, ok := relativeTo(folder, path)
 	return ok
 }
 
-// way returns the relative path from a folder to a path inside it; ok is false if the path is not inside.
-func way(folder, path string) (string, bool) {
+// relativeTo returns the relative path from a folder to a path inside it; ok is false if the path is not inside.
+func relativeTo(folder, path string) (string, bool) {
 	rest, err := filepath.Rel(folder, path)
 	return rest, err == nil && filepath.IsLocal(rest)
 }
@@ -89,16 +89,16 @@ type place struct {
 
 // find converts a path to a place. The error says what to write instead.
 func (rs *roots) find(path string) (place, error) {
-	if err := rs.form(path); err != nil {
+	if err := rs.checkForm(path); err != nil {
 		return place{}, err
 	}
 	clean := filepath.Clean(path)
 	real, err := resolved(clean)
 	if err != nil && rs.holds(clean) {
-		return place{}, told(path, err)
+		return place{}, describeError(path, err)
 	}
 	for _, r := range rs.list {
-		if rest, ok := way(r.real, real); ok && err == nil {
+		if rest, ok := relativeTo(r.real, real); ok && err == nil {
 			if system := systemFolder(real); system != "" && !inside(system, r.real) {
 				return place{}, fmt.Errorf("%s is in %s, a system directory without files on disk; file tools do not use it", quoted(path), system)
 			}
@@ -138,8 +138,8 @@ func (rs *roots) String() string {
 // maxPath limits the length of a path in bytes, like Linux.
 const maxPath = 4096
 
-// form returns an error if a text is not an absolute path without "..".
-func (rs *roots) form(path string) error {
+// checkForm returns an error if a text is not an absolute path without "..".
+func (rs *roots) checkForm(path string) error {
 	guess := ""
 	if g := filepath.Join(rs.workspace, path); len(path) < maxPath && rs.holds(g) {
 		guess = fmt.Sprintf("; relative to the workspace, it would be %s", quoted(g))
@@ -174,7 +174,7 @@ func (rs *roots) searched(path string) (place, error) {
 		path = rs.workspace
 	}
 	var relative *relativeError
-	if errors.As(rs.form(path), &relative) {
+	if errors.As(rs.checkForm(path), &relative) {
 		path = filepath.Join(rs.workspace, path)
 	}
 	return rs.find(path)

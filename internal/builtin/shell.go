@@ -133,9 +133,9 @@ func streams(stdout, stderr string) string {
 	return b.String()
 }
 
-// leave starts the command in $1 in the background, with its output in the file $2, and prints the number with which
-// it, and everything it starts, can be ended.
-const leave = `bash -c "$1" >>"$2" 2>&1 </dev/null &
+// backgroundScript starts the command in $1 in the background, with its output in the file $2, and prints the number
+// with which it, and everything it starts, can be ended.
+const backgroundScript = `bash -c "$1" >>"$2" 2>&1 </dev/null &
 printf 'The command was started in the background; its result is not known yet.\nOutput: %s\nTo stop it and all processes it started: kill -- -%s\n' "$2" "$$"`
 
 // inBackground starts a command that keeps running. Its output goes to a file of its own, because the run's logs end
@@ -148,5 +148,5 @@ func inBackground(command, dir string) (any, error) {
 	if err := log.Close(); err != nil {
 		return nil, err
 	}
-	return &flowrun.Command{Args: []string{"bash", "-c", leave, "bash", command, log.Name()}, Dir: dir, Detach: true}, nil
+	return &flowrun.Command{Args: []string{"bash", "-c", backgroundScript, "bash", command, log.Name()}, Dir: dir, Detach: true}, nil
 }

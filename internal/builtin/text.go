@@ -26,7 +26,7 @@ type encoding string
 
 const (
 	plainText encoding = "UTF-8"
-	markedTxt encoding = "UTF-8 with a byte order mark"
+	utf8BOM   encoding = "UTF-8 with a byte order mark"
 	utf16Low  encoding = "UTF-16LE"
 	utf16High encoding = "UTF-16BE"
 )
@@ -35,7 +35,7 @@ const (
 var byteMarks = []struct {
 	mark string
 	of   encoding
-}{{"\xef\xbb\xbf", markedTxt}, {"\xff\xfe", utf16Low}, {"\xfe\xff", utf16High}}
+}{{"\xef\xbb\xbf", utf8BOM}, {"\xff\xfe", utf16Low}, {"\xfe\xff", utf16High}}
 
 // kindOf returns the kind of a file that starts with head. Text is UTF-8 without NUL bytes, or starts with a byte
 // order mark.
@@ -95,14 +95,14 @@ type source struct {
 
 // read detects the kind of a file and returns a reader for its content. Reading fails once ctx is done.
 func read(ctx context.Context, r io.Reader) (*source, error) {
-	b := bufio.NewReaderSize(&untilDone{ctx, r}, 64<<10)
+	b := bufio.NewReaderSize(&contextReader{ctx, r}, 64<<10)
 	head, err := b.Peek(headSize)
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
 	s := &source{kind: kindOf(head), r: b}
 	switch s.encoding {
-	case markedTxt:
+	case utf8BOM:
 		_, err = b.Discard(3)
 	case utf16Low, utf16High:
 		_, err = b.Discard(2)
@@ -117,13 +117,13 @@ func read(ctx context.Context, r io.Reader) (*source, error) {
 	return s, err
 }
 
-// untilDone is a reader that fails once its context is done.
-type untilDone struct {
+// contextReader is a reader that fails once its context is done.
+type contextReader struct {
 	ctx context.Context
 	r   io.Reader
 }
 
-func (u *untilDone) Read(p []byte) (int, error) {
+func (u *contextReader) Read(p []byte) (int, error) {
 	if err := u.ctx.Err(); err != nil {
 		return 0, err
 	}

@@ -78,7 +78,7 @@ func (w *walk) through(dir *os.Root, rules *ignores, at place, rest string, dept
 			return err
 		}
 		e := entry{dir: dir, name: n.Name(), rest: path.Join(rest, n.Name()), path: filepath.Join(at.path, n.Name()), typ: n.Type()}
-		if w.left(rules, e, filepath.ToSlash(filepath.Join(at.rest, e.name))) {
+		if w.excluded(rules, e, filepath.ToSlash(filepath.Join(at.rest, e.name))) {
 			continue
 		}
 		if e.typ.IsDir() {
@@ -94,7 +94,7 @@ func (w *walk) through(dir *os.Root, rules *ignores, at place, rest string, dept
 	for _, name := range folders {
 		below := place{path: filepath.Join(at.path, name), root: at.root, rest: filepath.Join(at.rest, name)}
 		if depth+1 >= maxFolder {
-			w.gap("%s: directories are nested too deeply", below.path)
+			w.addGap("%s: directories are nested too deeply", below.path)
 			continue
 		}
 		if err := w.enter(dir, rules, below, path.Join(rest, name), depth+1); err != nil {
@@ -112,7 +112,7 @@ func (w *walk) enter(dir *os.Root, rules *ignores, at place, rest string, depth 
 	inner, err := folderIn(dir, at.name())
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			w.gap("%v", told(at.path, err))
+			w.addGap("%v", describeError(at.path, err))
 		}
 		return nil
 	}
@@ -127,7 +127,7 @@ func (w *walk) enter(dir *os.Root, rules *ignores, at place, rest string, depth 
 func (w *walk) names(dir *os.Root, path string) (list []fs.DirEntry, err error) {
 	f, err := dir.Open(".")
 	if err != nil {
-		return nil, told(path, err)
+		return nil, describeError(path, err)
 	}
 	defer f.Close()
 	for {
@@ -138,12 +138,12 @@ func (w *walk) names(dir *os.Root, path string) (list []fs.DirEntry, err error) 
 		list = append(list, part...)
 		if err != nil {
 			if !errors.Is(err, io.EOF) {
-				w.gap("%v", told(path, err))
+				w.addGap("%v", describeError(path, err))
 			}
 			break
 		}
 		if len(list) >= maxNames {
-			w.gap("%s: more than %d entries; not all were searched", path, maxNames)
+			w.addGap("%s: more than %d entries; not all were searched", path, maxNames)
 			break
 		}
 	}
@@ -151,8 +151,8 @@ func (w *walk) names(dir *os.Root, path string) (list []fs.DirEntry, err error) 
 	return list, nil
 }
 
-// left reports whether an entry is excluded. way is its path from the root.
-func (w *walk) left(rules *ignores, e entry, way string) bool {
+// excluded reports whether an entry is excluded. way is its path from the root.
+func (w *walk) excluded(rules *ignores, e entry, way string) bool {
 	switch {
 	case e.name == ".git":
 		return true
@@ -167,8 +167,8 @@ func (w *walk) left(rules *ignores, e entry, way string) bool {
 	return false
 }
 
-// gap notes something that the walk could not visit.
-func (w *walk) gap(format string, args ...any) {
+// addGap notes something that the walk could not visit.
+func (w *walk) addGap(format string, args ...any) {
 	if len(w.gaps) < 10 {
 		w.gaps = append(w.gaps, fmt.Sprintf(format, args...))
 	}

@@ -42,7 +42,7 @@ func webFetch(c Config) *tool.Definition {
 		Confirm: func(_ context.Context, in *flowrun.StepInput) (*flowrun.Confirmation, error) {
 			u, err := address(values(in.Params).text("url"))
 			if err == nil {
-				err = reach(c.WebAllow).allow(u)
+				err = webAllowList(c.WebAllow).allow(u)
 			}
 			if err != nil {
 				return nil, err
@@ -58,7 +58,7 @@ func fetchPage(ctx context.Context, c Config, params map[string]any) (any, error
 	if err != nil {
 		return nil, err
 	}
-	near := reach(c.WebAllow)
+	near := webAllowList(c.WebAllow)
 	if err := near.allow(u); err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func fetchPage(ctx context.Context, c Config, params map[string]any) (any, error
 	}
 	k, err := webKindOf(a)
 	if a.Status < 200 || a.Status > 299 {
-		return nil, refused(a, k, err)
+		return nil, responseError(a, k, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot show the response of %s: %w", a.URL, err)
@@ -111,8 +111,8 @@ func address(written string) (*url.URL, error) {
 	return u, nil
 }
 
-// refused returns an error for a response without success: its status, and the beginning of its text.
-func refused(a *flowrun.FetchAnswer, k webKind, bad error) error {
+// responseError returns an error for a response without success: its status, and the beginning of its text.
+func responseError(a *flowrun.FetchAnswer, k webKind, bad error) error {
 	said := ""
 	if bad == nil && !k.image {
 		_, body := readable(a, k)

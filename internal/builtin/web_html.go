@@ -45,10 +45,10 @@ type markdown struct {
 	base *url.URL
 	out  []byte
 
-	skipped string // name of the element that is being skipped; "" for none
-	skips   int    // how many elements of that name are open
-	titled  bool   // inside the title
-	title   strings.Builder
+	skipped   string // name of the element that is being skipped; "" for none
+	skipDepth int    // how many elements of that name are open
+	titled    bool   // inside the title
+	title     strings.Builder
 
 	breaks int        // line breaks to write before the next text
 	quotes int        // open quotes
@@ -66,22 +66,23 @@ type link struct {
 	to string
 }
 
-// left lists elements without readable text.
-var left = []string{"script", "style", "noscript", "template", "svg", "math", "iframe", "object", "canvas", "select", "textarea", "button", "audio", "video"}
+// skippedElements lists elements without readable text.
+var skippedElements = []string{"script", "style", "noscript", "template", "svg", "math", "iframe", "object", "canvas", "select", "textarea", "button", "audio", "video"}
 
-// open lists elements whose end tag may be missing. A hidden one is not skipped, because its end might never come.
-var open = []string{"html", "head", "body", "p", "li", "td", "th", "tr", "dt", "dd", "option", "br", "img", "hr", "input", "meta", "link", "area", "base", "col", "embed", "source", "track", "wbr"}
+// unclosedElements lists elements whose end tag may be missing. A hidden one is not skipped, because its end might
+// never come.
+var unclosedElements = []string{"html", "head", "body", "p", "li", "td", "th", "tr", "dt", "dd", "option", "br", "img", "hr", "input", "meta", "link", "area", "base", "col", "embed", "source", "track", "wbr"}
 
 func (m *markdown) start(t html.Token) {
 	name := t.Data
 	switch {
-	case m.skips > 0:
+	case m.skipDepth > 0:
 		if name == m.skipped && t.Type == html.StartTagToken {
-			m.skips++
+			m.skipDepth++
 		}
 		return
-	case t.Type == html.StartTagToken && (slices.Contains(left, name) || hidden(t) && !slices.Contains(open, name)):
-		m.skipped, m.skips = name, 1
+	case t.Type == html.StartTagToken && (slices.Contains(skippedElements, name) || hidden(t) && !slices.Contains(unclosedElements, name)):
+		m.skipped, m.skipDepth = name, 1
 		return
 	}
 	switch name {
@@ -135,9 +136,9 @@ func (m *markdown) start(t html.Token) {
 }
 
 func (m *markdown) end(name string) {
-	if m.skips > 0 {
+	if m.skipDepth > 0 {
 		if name == m.skipped {
-			m.skips--
+			m.skipDepth--
 		}
 		return
 	}
@@ -168,7 +169,7 @@ func (m *markdown) end(name string) {
 // text adds the text between tags. Outside of code, white space becomes single spaces.
 func (m *markdown) text(s string) {
 	switch {
-	case m.skips > 0:
+	case m.skipDepth > 0:
 	case m.titled:
 		if m.title.Len() < 1000 {
 			m.title.WriteString(s)

@@ -204,7 +204,7 @@ func TestRedirects(t *testing.T) {
 // TestRebinding: a name of the outside world that leads inside is refused when it is
 // connected to, whatever it led to before.
 func TestRebinding(t *testing.T) {
-	r := reach{"intranet.example:8080", "10.1.2.3"}
+	r := webAllowList{"intranet.example:8080", "10.1.2.3"}
 	for _, c := range []struct {
 		host, port, to string
 		may            bool

@@ -7,8 +7,8 @@ import (
 	"github.com/flowrun/flowrun"
 )
 
-// answer returns a text for the model, with a newline at its end, and a text for the person; "" for the same text.
-func answer(text, display string) *flowrun.Content {
+// textAnswer returns a text for the model, with a newline at its end, and a text for the person; "" for the same text.
+func textAnswer(text, display string) *flowrun.Content {
 	return flowrun.TextContent(text+"\n", display)
 }
 

@@ -23,8 +23,8 @@ type version struct {
 
 func (v version) exists() bool { return v.info != nil }
 
-// current returns the content of a file in a folder now.
-func current(dir *os.Root, name, path string) (version, error) {
+// readVersion returns the content of a file in a folder now.
+func readVersion(dir *os.Root, name, path string) (version, error) {
 	if info, err := dir.Lstat(name); errors.Is(err, fs.ErrNotExist) {
 		return version{}, nil
 	} else if err == nil && info.Mode()&fs.ModeSymlink != 0 { // checked here, because opening the file would follow the link
@@ -39,38 +39,38 @@ func current(dir *os.Root, name, path string) (version, error) {
 	if len(text) > maxWritten {
 		text = nil
 	}
-	return version{info, text}, told(path, err)
+	return version{info, text}, describeError(path, err)
 }
 
-// own lists folders in which file tools do not write, and to which program they belong. Files there can make programs
-// run (hooks of git, tools and settings of flowrun), so writing them would be more than writing a file.
-var own = map[string]string{".git": "git", "git~1": "git", ".flowrun": "flowrun", ".cycod": "flowrun"}
+// protectedFolders lists folders in which file tools do not write, and to which program they belong. Files there can
+// make programs run (hooks of git, tools and settings of flowrun), so writing them would be more than writing a file.
+var protectedFolders = map[string]string{".git": "git", "git~1": "git", ".flowrun": "flowrun", ".cycod": "flowrun"}
 
 func (f *files) checkWritable(p place) error {
 	for part := range strings.FieldsFuncSeq(p.path, isSeparator) {
-		if whose := own[strings.ToLower(part)]; whose != "" {
-			return belongs(p, whose, part)
+		if whose := protectedFolders[strings.ToLower(part)]; whose != "" {
+			return protectedError(p, whose, part)
 		}
 	}
-	for _, folder := range f.own {
+	for _, folder := range f.ownFolders {
 		if folder == "" {
 			continue
 		}
 		if real, err := resolved(filepath.Clean(folder)); err == nil && inside(real, p.path) {
-			return belongs(p, "flowrun", folder)
+			return protectedError(p, "flowrun", folder)
 		}
 	}
 	return nil
 }
 
-func belongs(p place, whose, folder string) error {
+func protectedError(p place, whose, folder string) error {
 	return fmt.Errorf("%s belongs to %s, which may run files from there; file tools do not write in %s", quoted(p.path), whose, folder)
 }
 
-// put atomically gives a file a new text. An existing file keeps its permissions and, if the system allows it, its
-// owner; other hard links to the file keep the old text. where is called before the file is replaced and returns an
-// error if the file has changed since the change was computed.
-func put(dir *os.Root, name, path string, text []byte, was version, where func() error) error {
+// replaceFile atomically gives a file a new text. An existing file keeps its permissions and, if the system allows
+// it, its owner; other hard links to the file keep the old text. where is called before the file is replaced and
+// returns an error if the file has changed since the change was computed.
+func replaceFile(dir *os.Root, name, path string, text []byte, was version, where func() error) error {
 	file := atomicfile.File{Root: dir, Path: name, Mode: 0o644, Exclusive: true, Before: where}
 	if was.exists() {
 		file.Mode, file.Exact, file.Exclusive = was.info.Mode().Perm(), true, false
@@ -85,5 +85,5 @@ func put(dir *os.Root, name, path string, text []byte, was version, where func()
 	if exists := new(atomicfile.ExistsError); errors.As(err, &exists) {
 		return &refusal{words: fmt.Sprintf("%s was just created by another program, so it was not overwritten; read it first", quoted(path))}
 	}
-	return told(path, err)
+	return describeError(path, err)
 }

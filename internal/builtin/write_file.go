@@ -32,7 +32,7 @@ func (f *files) writeFile() flowrun.GoTool {
 	}
 }
 
-// whole is the maker that replaces the whole text of a file by the call's content.
-func whole(v values) maker {
+// whole returns the rewriter that replaces the whole text of a file by the call's content.
+func whole(v values) rewriter {
 	return func(string, version) (string, int, error) { return v.text("content"), 0, nil }
 }

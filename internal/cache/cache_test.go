@@ -194,7 +194,7 @@ func TestInputs(t *testing.T) {
 		var got []string
 		for _, c := range list {
 			switch {
-			case c.Kind == Nothing:
+			case c.Kind == NoMatch:
 				got = append(got, "!"+c.Name)
 			case !strings.Contains(c.Name, " "):
 				got = append(got, c.Name)
@@ -474,7 +474,7 @@ func TestKilled(t *testing.T) {
 			}
 		}
 		write(t, dir, map[string]string{"out/a": "a", "out/b": "b"})
-		old := time.Now().Add(-2 * abandoned)
+		old := time.Now().Add(-2 * abandonedAfter)
 		for _, f := range temps(t, s) {
 			os.Chtimes(f, old, old)
 		}
@@ -512,7 +512,7 @@ func TestRestoreKilled(t *testing.T) {
 			t.Errorf("killed at %s, elsewhere swept: %d files and the notes %v", at, left(), temps(t, s))
 		}
 		if runtime.GOOS != "linux" { // it may be alive, but not for so long
-			old := time.Now().Add(-2 * abandoned)
+			old := time.Now().Add(-2 * abandonedAfter)
 			os.Chtimes(temps(t, s)[0], old, old)
 		}
 		if step.Sweep(dir); left() != 0 || len(temps(t, s)) > 0 {
@@ -652,10 +652,10 @@ func TestUnused(t *testing.T) {
 	keepAs("renamed")
 	clock = clock.Add(31 * day)
 	write(t, s.dir, map[string]string{".key-1": ""}) // of a killed writer
-	os.Chtimes(s.dir+"/.key-1", clock, clock.Add(-2*abandoned))
+	os.Chtimes(s.dir+"/.key-1", clock, clock.Add(-2*abandonedAfter))
 	notes := s.Step("renamed").dir + "/" + tempRestoring + "x"
 	os.WriteFile(notes, nil, 0o600)
-	os.Chtimes(notes, clock, clock.Add(-2*unused))
+	os.Chtimes(notes, clock, clock.Add(-2*maxUnused))
 	keepAs("another")
 	var left []string
 	for name := range tree(t, s.dir) {
@@ -679,7 +679,7 @@ func TestPruneEmpty(t *testing.T) {
 	for _, c := range []struct {
 		age   time.Duration
 		stays bool
-	}{{0, true}, {2 * abandoned, false}} {
+	}{{0, true}, {2 * abandonedAfter, false}} {
 		if err := os.MkdirAll(st.dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -726,7 +726,7 @@ func TestPrivate(t *testing.T) {
 // TestPeek looks at a store and makes nothing.
 func TestPeek(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "none")
-	s, err := Peek(dir)
+	s, err := OpenReadOnly(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -740,7 +740,7 @@ func TestPeek(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s, err := Peek(dir); err != nil || s.Sum("x") != made.Sum("x") {
+	if s, err := OpenReadOnly(dir); err != nil || s.Sum("x") != made.Sum("x") {
 		t.Error("another key", err)
 	}
 	os.RemoveAll(dir) // under the feet of an open store
@@ -791,9 +791,9 @@ func TestLarge(t *testing.T) {
 func TestDiff(t *testing.T) {
 	s := open(t)
 	was := []Component{s.Component(Format, "", "1"), s.Component(Definition, "shell", "bash"), s.Component(Command, "", "a"), s.Component(Variable, "CC", "gcc"),
-		s.Component(Input, "a", "1"), s.Component(Input, "b", "1"), s.Component(Nothing, "*.x")}
+		s.Component(Input, "a", "1"), s.Component(Input, "b", "1"), s.Component(NoMatch, "*.x")}
 	now := []Component{s.Component(Format, "", "2"), s.Component(Definition, "shell", "sh"), {Kind: Command}, s.Component(Variable, "CC", "gcc"), s.Component(Stdin, "", "x"),
-		s.Component(Input, "a", "2"), s.Component(Input, "c", "1"), s.Component(Output, "bin", ""), s.Component(Nothing, "*.y")}
+		s.Component(Input, "a", "2"), s.Component(Input, "c", "1"), s.Component(Output, "bin", ""), s.Component(NoMatch, "*.y")}
 	var got []string
 	for _, d := range Diff(was, now) {
 		got = append(got, d.String())

@@ -15,7 +15,7 @@ const (
 	Variable   Kind = "variable"   // an environment variable that the definition sets or lists
 	Key        Kind = "key"        // the text that the author gave as the key
 	Input      Kind = "input"      // one input file
-	Nothing    Kind = "nothing"    // a pattern of inputs without a match
+	NoMatch    Kind = "nothing"    // a pattern of inputs without a match
 )
 
 // Component is one of the things that a result depends on.
@@ -70,7 +70,7 @@ func (d Difference) String() string {
 		return "the standard input changed"
 	case Key:
 		return "the key changed"
-	case Nothing:
+	case NoMatch:
 		if d.Change == Removed {
 			return fmt.Sprintf("a file now matches the input pattern %s", d.Name)
 		}
@@ -121,7 +121,7 @@ func Diff(was, now []Component) []Difference {
 		}
 	}
 	for _, c := range was {
-		hidden := unknown[c.Kind] || c.Kind == Nothing && unknown[Input] // it may be one of the unknown components
+		hidden := unknown[c.Kind] || c.Kind == NoMatch && unknown[Input] // it may be one of the unknown components
 		if !known[id{c.Kind, c.Name}] && !hidden {
 			list = append(list, Difference{c.Kind, c.Name, Removed})
 		}

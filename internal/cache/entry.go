@@ -89,28 +89,28 @@ func (st *Step) load(name string) (*Entry, error) {
 	return e, nil
 }
 
-// used holds the folder of an entry and when the entry was last used.
-type used struct {
+// usage holds the folder of an entry and when the entry was last used.
+type usage struct {
 	name string
 	at   time.Time
 }
 
 // entries returns the step's results, the most recently used first.
-func (st *Step) entries() ([]used, error) {
+func (st *Step) entries() ([]usage, error) {
 	folders, err := os.ReadDir(st.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("cannot list the cached results: %w", err)
 	}
-	var list []used
+	var list []usage
 	for _, f := range folders {
 		if isTemp(f.Name()) {
 			continue
 		}
 		if info, err := os.Stat(filepath.Join(st.dir, f.Name(), manifestFile)); err == nil {
-			list = append(list, used{f.Name(), info.ModTime()})
+			list = append(list, usage{f.Name(), info.ModTime()})
 		}
 	}
-	slices.SortFunc(list, func(a, b used) int { return b.at.Compare(a.at) })
+	slices.SortFunc(list, func(a, b usage) int { return b.at.Compare(a.at) })
 	return list, nil
 }
 

@@ -4,7 +4,7 @@ package cache
 // package's tests set it, or a program built with the tag failpoint.
 var failpoint func(at string)
 
-func pass(at string) {
+func passPoint(at string) {
 	if failpoint != nil {
 		failpoint(at)
 	}

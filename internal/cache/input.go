@@ -37,7 +37,7 @@ func (s *Store) Inputs(ctx context.Context, dir string, patterns, outputs []stri
 			return nil, err
 		}
 		if !f.matched {
-			nothing = append(nothing, s.Component(Nothing, pattern))
+			nothing = append(nothing, s.Component(NoMatch, pattern))
 		}
 	}
 	list, err := s.files(ctx, f.files)
@@ -98,7 +98,7 @@ func (f *finder) add(name, file string) error {
 	if err := f.ctx.Err(); err != nil {
 		return err
 	}
-	if !f.literal && f.left(file) {
+	if !f.literal && f.excluded(file) {
 		return nil
 	}
 	info, err := os.Stat(file) // follows a link that a pattern matches
@@ -125,11 +125,11 @@ func (f *finder) walk(name, folder string) error {
 			return nil // removed during the walk
 		case err != nil:
 			return &InputError{inner, err}
-		case d.IsDir() && file != filepath.Clean(folder) && (f.left(file) || f.folders[file]):
+		case d.IsDir() && file != filepath.Clean(folder) && (f.excluded(file) || f.folders[file]):
 			return fs.SkipDir
 		case d.IsDir():
 			f.folders[file] = true
-		case !f.left(file):
+		case !f.excluded(file):
 			f.put(inner, file)
 		}
 		return nil
@@ -141,9 +141,9 @@ func (f *finder) put(name, file string) {
 	f.files[name] = file
 }
 
-// left reports whether a file is excluded: an output, or a file that is being restored.
-func (f *finder) left(file string) bool {
-	if restored(filepath.ToSlash(file)) {
+// excluded reports whether a file is excluded: an output, or a file that is being restored.
+func (f *finder) excluded(file string) bool {
+	if isRestoreTemp(filepath.ToSlash(file)) {
 		return true
 	}
 	rel, err := filepath.Rel(f.dir, file)

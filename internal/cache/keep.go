@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	maxKept   = 10        // cached results per step
-	abandoned = time.Hour // age at which a temporary file counts as left behind
+	maxKept        = 10        // cached results per step
+	abandonedAfter = time.Hour // age at which a temporary file counts as left behind
 )
 
 // Draft is a result to be stored.
@@ -55,12 +55,12 @@ func (st *Step) Keep(ctx context.Context, d Draft) error {
 		return fmt.Errorf("cannot cache the result: %w", err)
 	}
 	defer os.RemoveAll(temp)
-	pass("begun")
+	passPoint("begun")
 	w := &writer{store: st.store, dir: temp, draft: &d}
 	if err := w.write(ctx); err != nil {
 		return err
 	}
-	pass("written")
+	passPoint("written")
 	if err := st.place(temp, st.store.Key(d.Components)); err != nil {
 		return fmt.Errorf("cannot cache the result: %w", err)
 	}
@@ -84,12 +84,12 @@ func (st *Step) place(temp, key string) error {
 	err := os.Rename(to, old)
 	if err == nil {
 		defer os.RemoveAll(old)
-		pass("aside")
+		passPoint("aside")
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	err = os.Rename(temp, to)
-	pass("placed")
+	passPoint("placed")
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
@@ -132,9 +132,9 @@ func (st *Step) Sweep(dir string) {
 		}
 		file, age := filepath.Join(st.dir, f.Name()), st.store.now().Sub(info.ModTime())
 		switch {
-		case strings.HasPrefix(f.Name(), tempRestoring) && age < unused:
-			st.takeBack(file, dir, age > abandoned)
-		case age > abandoned:
+		case strings.HasPrefix(f.Name(), tempRestoring) && age < maxUnused:
+			st.cleanUpRestore(file, dir, age > abandonedAfter)
+		case age > abandonedAfter:
 			os.RemoveAll(file)
 		}
 	}
@@ -160,7 +160,7 @@ func (w *writer) write(ctx context.Context) error {
 	if m.Outputs, err = w.outputs(ctx); err != nil {
 		return err
 	}
-	pass("copied")
+	passPoint("copied")
 	text, err := json.Marshal(&m)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(w.dir, manifestFile), text, 0o600)

@@ -50,7 +50,7 @@ func collect(ctx context.Context, root *os.Root, patterns []string) ([]Item, err
 	for _, p := range patterns {
 		found := false
 		err := doublestar.GlobWalk(root.FS(), p, func(match string, _ fs.DirEntry) error {
-			if restored(match) {
+			if isRestoreTemp(match) {
 				return nil
 			}
 			found = true
@@ -75,8 +75,8 @@ func collect(ctx context.Context, root *os.Root, patterns []string) ([]Item, err
 	return c.items, nil
 }
 
-// restored reports whether a file is a temporary file of another run that is restoring outputs.
-func restored(file string) bool { return strings.HasPrefix(path.Base(file), tempPrefix) }
+// isRestoreTemp reports whether a file is a temporary file of another run that is restoring outputs.
+func isRestoreTemp(file string) bool { return strings.HasPrefix(path.Base(file), tempPrefix) }
 
 type collector struct {
 	ctx   context.Context
@@ -100,7 +100,7 @@ func (c *collector) add(at string) error {
 			return c.ctx.Err()
 		case err != nil:
 			return err
-		case c.seen[p] || restored(p):
+		case c.seen[p] || isRestoreTemp(p):
 			return nil
 		}
 		c.seen[p] = true
@@ -143,8 +143,8 @@ func leadsOut(link, target string) bool {
 	return to == ".." || strings.HasPrefix(to, "../")
 }
 
-// there reports whether an item is in the directory exactly as it was stored.
-func (s *Store) there(ctx context.Context, root *os.Root, i *Item) (bool, error) {
+// unchanged reports whether an item is in the directory exactly as it was stored.
+func (s *Store) unchanged(ctx context.Context, root *os.Root, i *Item) (bool, error) {
 	info, err := root.Lstat(i.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil

@@ -44,16 +44,16 @@ var buffers = sync.Pool{New: func() any { b := make([]byte, 128<<10); return &b 
 func copyTo(ctx context.Context, w io.Writer, r io.Reader) (int64, error) {
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
-	return io.CopyBuffer(struct{ io.Writer }{w}, stoppable{ctx, r}, *buf)
+	return io.CopyBuffer(struct{ io.Writer }{w}, contextReader{ctx, r}, *buf)
 }
 
-// stoppable is a reader that fails once its context is done.
-type stoppable struct {
+// contextReader is a reader that fails once its context is done.
+type contextReader struct {
 	ctx context.Context
 	io.Reader
 }
 
-func (s stoppable) Read(p []byte) (int, error) {
+func (s contextReader) Read(p []byte) (int, error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, err
 	}

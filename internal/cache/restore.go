@@ -26,29 +26,29 @@ func (e *Entry) Restore(ctx context.Context, dir string) error {
 		return fmt.Errorf("cannot restore the outputs: %w", err)
 	}
 	defer root.Close()
-	stands := make([]bool, len(e.Outputs))
+	present := make([]bool, len(e.Outputs))
 	err = each(ctx, len(e.Outputs), func(i int) (err error) {
-		stands[i], err = e.store.there(ctx, root, &e.Outputs[i])
+		present[i], err = e.store.unchanged(ctx, root, &e.Outputs[i])
 		return e.failed(i, err)
 	})
 	if err != nil {
 		return err
 	}
-	if !slices.Contains(stands, false) {
+	if !slices.Contains(present, false) {
 		return nil
 	}
-	temp, done := e.note(dir, stands)
+	temp, done := e.note(dir, present)
 	defer done()
-	pass("noted")
+	passPoint("noted")
 	for i := range e.Outputs { // a folder comes before its contents
-		if !stands[i] {
+		if !present[i] {
 			if err := errors.Join(ctx.Err(), e.failed(i, e.put(ctx, root, i, temp))); err != nil {
 				return err
 			}
 		}
 	}
 	for i := len(e.Outputs) - 1; i >= 0; i-- { // last, because a folder may be read-only
-		if item := &e.Outputs[i]; item.Type == Folder && !stands[i] {
+		if item := &e.Outputs[i]; item.Type == Folder && !present[i] {
 			if err := e.failed(i, root.Chmod(item.Path, item.Mode)); err != nil {
 				return err
 			}
@@ -74,10 +74,10 @@ func (e *Entry) put(ctx context.Context, root *os.Root, i int, temp string) erro
 	if item.Type == Folder {
 		return putFolder(root, item)
 	}
-	defer pass("restored")
+	defer passPoint("restored")
 	file := atomicfile.File{Root: root, Path: item.Path, Mode: item.Mode, Exact: true, Unsynced: true, Temporary: temp}
 	file.Before = func() error {
-		pass("halfway")
+		passPoint("halfway")
 		return nil
 	}
 	switch item.Type {

@@ -28,11 +28,11 @@ const tempRestoring = ".restoring-"
 
 // note writes the note of a restore that is about to begin; done removes it. If the note cannot be written, the
 // outputs are restored nevertheless.
-func (e *Entry) note(dir string, stands []bool) (temp string, done func()) {
+func (e *Entry) note(dir string, present []bool) (temp string, done func()) {
 	name := rand.Text()
 	n := restoring{Maker: procid.Self(), Dir: e.store.Sum(dir), Temp: tempPrefix + name}
 	for i := range e.Outputs {
-		if in := path.Dir(e.Outputs[i].Path); !stands[i] && !slices.Contains(n.Folders, in) {
+		if in := path.Dir(e.Outputs[i].Path); !present[i] && !slices.Contains(n.Folders, in) {
 			n.Folders = append(n.Folders, in)
 		}
 	}
@@ -43,9 +43,9 @@ func (e *Entry) note(dir string, stands []bool) (temp string, done func()) {
 	return n.Temp, func() { os.Remove(file) }
 }
 
-// takeBack removes what a killed process has left in the directory. It does nothing if that process may be alive. For
-// a process that worked in another directory, the note is kept until the step runs there.
-func (st *Step) takeBack(file, dir string, old bool) {
+// cleanUpRestore removes what a killed process has left in the directory. It does nothing if that process may be
+// alive. For a process that worked in another directory, the note is kept until the step runs there.
+func (st *Step) cleanUpRestore(file, dir string, old bool) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return

@@ -37,8 +37,9 @@ func Open(dir string) (*Store, error) {
 	return s, nil
 }
 
-// Peek opens the store in dir for reading only, and creates nothing. If there is no store, it returns an empty one.
-func Peek(dir string) (*Store, error) {
+// OpenReadOnly opens the store in dir for reading only, and creates nothing. If there is no store, it returns an
+// empty one.
+func OpenReadOnly(dir string) (*Store, error) {
 	s := &Store{dir: dir, now: time.Now}
 	err := s.readKey()
 	if errors.Is(err, fs.ErrNotExist) {

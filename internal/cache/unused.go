@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	unused     = 30 * 24 * time.Hour // time since the last use after which a result is removed
+	maxUnused  = 30 * 24 * time.Hour // time since the last use after which a result is removed
 	pruneEvery = 24 * time.Hour
 )
 
 // prune removes, at most once a day, results that have not been used for long: otherwise those of renamed or deleted
 // steps would stay forever. What cannot be removed now is removed another day.
 func (s *Store) prune() {
-	if !s.prunedLongAgo() {
+	if !s.pruningDue() {
 		return
 	}
 	entries, err := os.ReadDir(s.dir)
@@ -28,15 +28,15 @@ func (s *Store) prune() {
 			st := &Step{store: s, dir: filepath.Join(s.dir, e.Name())}
 			st.pruneUnused()
 		case isTemp(e.Name()): // left by a killed writer of the key
-			if info, err := e.Info(); err == nil && s.now().Sub(info.ModTime()) > abandoned {
+			if info, err := e.Info(); err == nil && s.now().Sub(info.ModTime()) > abandonedAfter {
 				os.Remove(filepath.Join(s.dir, e.Name()))
 			}
 		}
 	}
 }
 
-// prunedLongAgo reports whether pruning is due, and if so, records that it happens now.
-func (s *Store) prunedLongAgo() bool {
+// pruningDue reports whether pruning is due, and if so, records that it happens now.
+func (s *Store) pruningDue() bool {
 	stamp, now := filepath.Join(s.dir, "pruned"), s.now()
 	if info, err := os.Stat(stamp); err == nil {
 		if age := now.Sub(info.ModTime()); age >= 0 && age < pruneEvery {
@@ -55,11 +55,11 @@ func (st *Step) pruneUnused() {
 		return
 	}
 	for _, e := range all {
-		if st.store.now().Sub(e.at) > unused {
+		if st.store.now().Sub(e.at) > maxUnused {
 			st.remove(e.name)
 		}
 	}
-	if info, err := os.Stat(st.dir); err == nil && st.store.now().Sub(info.ModTime()) > abandoned {
+	if info, err := os.Stat(st.dir); err == nil && st.store.now().Sub(info.ModTime()) > abandonedAfter {
 		os.Remove(st.dir) // fails while there are files in it
 	}
 }

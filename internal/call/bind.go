@@ -48,7 +48,7 @@ func BindGiven(ctx context.Context, p *plan.Plan, w *RunEnv, raw map[string]Give
 		}
 	}
 	if len(b.problems) == 0 {
-		b.commands()
+		b.checkCommands()
 	}
 	if len(b.problems) > 0 {
 		if ctx.Err() != nil {
@@ -61,13 +61,13 @@ func BindGiven(ctx context.Context, p *plan.Plan, w *RunEnv, raw map[string]Give
 }
 
 type binder struct {
-	ctx      context.Context
-	plan     *plan.Plan
-	raw      map[string]Given
-	params   *Params // the result
-	frame    *Frame  // of a call with the values bound so far, for defaults that refer to other parameters
-	problems []value.ParamProblem
-	made     int // bytes of the defaults so far
+	ctx          context.Context
+	plan         *plan.Plan
+	raw          map[string]Given
+	params       *Params // the result
+	frame        *Frame  // of a call with the values bound so far, for defaults that refer to other parameters
+	problems     []value.ParamProblem
+	defaultBytes int // bytes of the defaults so far
 }
 
 func (b *binder) problem(name, code, hint, format string, args ...any) {
@@ -86,8 +86,8 @@ func (b *binder) unknown() {
 	for name, g := range b.raw {
 		switch {
 		case b.plan.Param(name) != nil:
-		case b.plan.Takes(name):
-			b.keep(name, g.V)
+		case b.plan.AcceptsUndeclared(name):
+			b.store(name, g.V)
 		default:
 			b.unknownParameter(name)
 		}
@@ -130,7 +130,7 @@ func (b *binder) param(prm *plan.Param) {
 	case prm.Initial != nil:
 		var err error
 		watch := &CallerWatch{Scope: Scope{Frame: b.frame}}
-		if g.V, err = b.initial(prm, watch); err != nil {
+		if g.V, err = b.defaultValue(prm, watch); err != nil {
 			b.refuse(def, "default", fmt.Errorf("cannot render its default: %w", err))
 			v.Absent = true
 			return
@@ -139,11 +139,11 @@ func (b *binder) param(prm *plan.Param) {
 	default:
 		v.Absent = true
 		if def.Required {
-			b.problem(def.Name, "missing", b.misspelt(def), "is required")
+			b.problem(def.Name, "missing", b.missingHint(def), "is required")
 		}
 		return
 	}
-	bound, code, err := prm.Take(g.V)
+	bound, code, err := prm.Convert(g.V)
 	if err == nil && prm.JS != nil {
 		code = "transform"
 		bound, err = prm.JS.Apply(b.ctx, b.frame.RunEnv.JavaScript, bound)
@@ -159,13 +159,13 @@ func (b *binder) param(prm *plan.Param) {
 	v.V = bound
 }
 
-// initial returns the parameter's default.
-func (b *binder) initial(prm *plan.Param, sc expr.Scope) (any, error) {
+// defaultValue returns the parameter's default.
+func (b *binder) defaultValue(prm *plan.Param, sc expr.Scope) (any, error) {
 	v, err := prm.Initial.Value(sc)
 	if err != nil {
 		return nil, err
 	}
-	if b.made += expr.Size(v); b.made > expr.MaxTogether {
+	if b.defaultBytes += expr.Size(v); b.defaultBytes > expr.MaxTogether {
 		return nil, &expr.SizeError{What: "the default values together", Max: expr.MaxTogether}
 	}
 	return v, nil
@@ -185,12 +185,12 @@ func (w *CallerWatch) Lookup(r expr.Ref) (expr.Value, error) {
 	return v, err
 }
 
-// misspelt returns the hint for a missing parameter: a given undeclared name that is similar, else how to pass the
+// missingHint returns the hint for a missing parameter: a given undeclared name that is similar, else how to pass the
 // parameter.
-func (b *binder) misspelt(def *tool.Parameter) string {
+func (b *binder) missingHint(def *tool.Parameter) string {
 	var others []string
 	for name := range b.raw {
-		if b.plan.Param(name) == nil && b.plan.Takes(name) {
+		if b.plan.Param(name) == nil && b.plan.AcceptsUndeclared(name) {
 			others = append(others, name)
 		}
 	}

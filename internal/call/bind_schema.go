@@ -24,7 +24,7 @@ func (b *binder) bySchema(schema *tool.JSONSchema) {
 		values[name] = g.V
 	}
 	for _, prm := range b.plan.Params {
-		v, given, err := b.start(prm)
+		v, given, err := b.initialValue(prm)
 		if err != nil {
 			b.refuse(prm.Def, "type", err)
 			refused[prm.Def.Name] = true
@@ -37,16 +37,16 @@ func (b *binder) bySchema(schema *tool.JSONSchema) {
 	values = schema.Defaults(values).(map[string]any)
 	for _, p := range schema.Check(values) {
 		if len(p.Path) > 0 && !refused[p.Path[0]] || len(p.Path) == 0 && len(refused) == 0 {
-			b.breaks(p)
+			b.reportViolation(p)
 		}
 	}
 	for name, v := range values {
-		b.keep(name, v)
+		b.store(name, v)
 	}
 }
 
-// start returns the initial value of a parameter: the value of the call, or an alias's default.
-func (b *binder) start(prm *plan.Param) (v any, given bool, err error) {
+// initialValue returns the initial value of a parameter: the value of the call, or an alias's default.
+func (b *binder) initialValue(prm *plan.Param) (v any, given bool, err error) {
 	g, given := b.raw[prm.Def.Name]
 	if !given && prm.Initial != nil {
 		g.V, err = prm.Initial.Value(Scope{Frame: b.frame})
@@ -67,7 +67,7 @@ func typed(schema *tool.JSONSchema, name string, v any) any {
 	switch v := v.(type) {
 	case string:
 		var read any
-		if len(wrong(schema, name, v)) > 0 && value.DecodeJSON(v, &read) == nil && len(wrong(schema, name, read)) == 0 {
+		if len(violations(schema, name, v)) > 0 && value.DecodeJSON(v, &read) == nil && len(violations(schema, name, read)) == 0 {
 			return read
 		}
 	case []any:
@@ -79,7 +79,7 @@ func typed(schema *tool.JSONSchema, name string, v any) any {
 // typedItems is typed for the texts in a list.
 func typedItems(schema *tool.JSONSchema, name string, list []any) []any {
 	read := slices.Clone(list)
-	for i := range wrong(schema, name, list) {
+	for i := range violations(schema, name, list) {
 		n, err := strconv.Atoi(i)
 		if err != nil {
 			continue
@@ -91,7 +91,7 @@ func typedItems(schema *tool.JSONSchema, name string, list []any) []any {
 			}
 		}
 	}
-	for i := range wrong(schema, name, read) {
+	for i := range violations(schema, name, read) {
 		if n, err := strconv.Atoi(i); err == nil {
 			read[n] = list[n]
 		}
@@ -99,8 +99,8 @@ func typedItems(schema *tool.JSONSchema, name string, list []any) []any {
 	return read
 }
 
-// wrong returns the members or items of a parameter's value that violate the schema; "" is the value itself.
-func wrong(schema *tool.JSONSchema, name string, v any) map[string]bool {
+// violations returns the members or items of a parameter's value that violate the schema; "" is the value itself.
+func violations(schema *tool.JSONSchema, name string, v any) map[string]bool {
 	bad := map[string]bool{}
 	for _, p := range schema.Check(map[string]any{name: v}) {
 		switch {
@@ -113,9 +113,9 @@ func wrong(schema *tool.JSONSchema, name string, v any) map[string]bool {
 	return bad
 }
 
-// keep stores a value that needs no further checks: it was checked against a schema, or its parameter is not
+// store stores a value that needs no further checks: it was checked against a schema, or its parameter is not
 // declared.
-func (b *binder) keep(name string, v any) {
+func (b *binder) store(name string, v any) {
 	g, given := b.raw[name]
 	if given {
 		b.params.Given[name] = g.V
@@ -124,8 +124,8 @@ func (b *binder) keep(name string, v any) {
 	b.params.Values[name] = expr.Value{V: v, Caller: caller, Author: !caller}
 }
 
-// breaks reports how a value violates the schema.
-func (b *binder) breaks(p tool.FormProblem) {
+// reportViolation reports how a value violates the schema.
+func (b *binder) reportViolation(p tool.FormProblem) {
 	if len(p.Path) == 0 {
 		b.problem("", "validation", "", "%s", p.Message)
 		return
@@ -142,7 +142,7 @@ func (b *binder) breaks(p tool.FormProblem) {
 	hint := ""
 	switch { // in other cases the message already says what is expected
 	case code == "missing":
-		hint = b.misspelt(prm.Def)
+		hint = b.missingHint(prm.Def)
 	case prm != nil && p.Missing:
 		hint = Example(prm.Def)
 	}
@@ -153,9 +153,9 @@ func (b *binder) breaks(p tool.FormProblem) {
 	b.problems[len(b.problems)-1] = value.Within(top, b.problems[len(b.problems)-1])
 }
 
-// tellUndeclared warns of values whose parameter is not declared. A schema that mentions additional properties counts
+// warnUndeclared warns of values whose parameter is not declared. A schema that mentions additional properties counts
 // as declaring them.
-func (a *Frame) tellUndeclared() {
+func (a *Frame) warnUndeclared() {
 	def := a.Plan.Definition
 	if def.Schema != nil && def.Schema.Open() {
 		return

@@ -13,31 +13,31 @@ import (
 	"github.com/flowrun/flowrun/steps"
 )
 
-// commands rejects values before anything runs that a command would reject: a caller's value that begins with a dash
-// at the start of an argument, and text where the shell expects a number or a name. Only rendering the commands shows
-// this, so each is rendered once: those of steps, their fallbacks, handlers, and the cleanup, which would otherwise
-// not run. Values of other steps are not known yet and are replaced by an innocuous text. The same checks apply again
-// when the commands run, because the parameters of a nested tool are known only then.
-func (b *binder) commands() {
+// checkCommands rejects values before anything runs that a command would reject: a caller's value that begins with a
+// dash at the start of an argument, and text where the shell expects a number or a name. Only rendering the commands
+// shows this, so each is rendered once: those of steps, their fallbacks, handlers, and the cleanup, which would
+// otherwise not run. Values of other steps are not known yet and are replaced by an innocuous text. The same checks
+// apply again when the commands run, because the parameters of a nested tool are known only then.
+func (b *binder) checkCommands() {
 	options := b.params.mayBeOption()
-	judge := func(cmd *steps.Command, where string, sure bool) {
-		if cmd != nil && len(b.problems) == 0 && (options || sure && cmd.Template.Guarded()) {
-			b.judge(cmd, where, sure)
+	check := func(cmd *steps.Command, where string, unconditional bool) {
+		if cmd != nil && len(b.problems) == 0 && (options || unconditional && cmd.Template.Guarded()) {
+			b.checkCommand(cmd, where, unconditional)
 		}
 	}
 	b.plan.Each(func(s *plan.Step) {
-		sure := s.When == nil // a condition may guard against this value
-		judge(s.Command, "step "+s.Def.Name, sure)
+		unconditional := s.When == nil // a condition may guard against this value
+		check(s.Command, "step "+s.Def.Name, unconditional)
 		if cmd, ok := s.Policy.Fallback.(*steps.Command); ok {
-			judge(cmd, "the fallback of step "+s.Def.Name, sure)
+			check(cmd, "the fallback of step "+s.Def.Name, unconditional)
 		}
-		if w, ok := s.Runner.(waiter); ok && sure && len(b.problems) == 0 {
-			b.judgeWait(w, "step "+s.Def.Name)
+		if w, ok := s.Runner.(waiter); ok && unconditional && len(b.problems) == 0 {
+			b.checkWait(w, "step "+s.Def.Name)
 		}
 	})
 	if b.plan.Cleanup != nil {
 		for i, cmd := range b.plan.Cleanup.Commands {
-			judge(cmd, fmt.Sprintf("cleanup command %d", i+1), true)
+			check(cmd, fmt.Sprintf("cleanup command %d", i+1), true)
 		}
 	}
 }
@@ -48,8 +48,8 @@ type waiter interface {
 	WaitsFor() (t *expr.Template, check func(string) error)
 }
 
-// judgeWait reports a caller's value for which a step cannot wait.
-func (b *binder) judgeWait(w waiter, where string) {
+// checkWait reports a caller's value for which a step cannot wait.
+func (b *binder) checkWait(w waiter, where string) {
 	t, check := w.WaitsFor()
 	if t == nil || t.Static() {
 		return
@@ -64,10 +64,10 @@ func (b *binder) judgeWait(w waiter, where string) {
 	}
 }
 
-// judge reports a value that a command rejects. sure says that the command runs whatever the values are.
-func (b *binder) judge(cmd *steps.Command, where string, sure bool) {
+// checkCommand reports a value that a command rejects. unconditional says that the command runs whatever the values are.
+func (b *binder) checkCommand(cmd *steps.Command, where string, unconditional bool) {
 	var err error
-	if sc := (harmless{Scope{Frame: b.frame}}); cmd.Shell == "" {
+	if sc := (placeholderScope{Scope{Frame: b.frame}}); cmd.Shell == "" {
 		_, err = cmd.Template.Argv(sc)
 	} else {
 		_, err = cmd.Template.Script(sc)
@@ -78,7 +78,7 @@ func (b *binder) judge(cmd *steps.Command, where string, sure bool) {
 	case errors.As(err, &dash):
 		b.problem(dash.Ref.Root, "dash", "put `--` before it in the command, set allow-dash: true on the parameter, or use run --allow-dash",
 			"%s begins with a dash and would be read as an option by %s", b.quoted(dash.Ref, dash.Value), where)
-	case sure && errors.As(err, &refused) && refused.Ref.Class == expr.Parameter:
+	case unconditional && errors.As(err, &refused) && refused.Ref.Class == expr.Parameter:
 		b.problem(refused.Ref.Root, "refused", "", "%s cannot be used in %s: %s", b.quoted(refused.Ref, refused.Value), where, refused.Why)
 	}
 }
@@ -106,10 +106,10 @@ func (p *Params) mayBeOption() bool {
 	return false
 }
 
-// harmless is a scope that returns "x" for the results of steps that have not run yet.
-type harmless struct{ Scope }
+// placeholderScope is a scope that returns "x" for the results of steps that have not run yet.
+type placeholderScope struct{ Scope }
 
-func (h harmless) Lookup(r expr.Ref) (expr.Value, error) {
+func (h placeholderScope) Lookup(r expr.Ref) (expr.Value, error) {
 	v, err := h.Scope.Lookup(r)
 	if errors.Is(err, expr.ErrUnknown) && h.View == (dag.View{}) {
 		return expr.Value{V: "x", Author: true}, nil

@@ -47,13 +47,13 @@ func (p *Params) Without(names []string) *Params {
 
 // Frame returns a call with these parameters that has not begun.
 func (p *Params) Frame() *Frame {
-	return &Frame{Params: p, RunEnv: p.RunEnv, answers: &answers{}, Confine: p.Plan.Confinement()}
+	return &Frame{Params: p, RunEnv: p.RunEnv, secretCache: &secretCache{}, Confine: p.Plan.Confinement()}
 }
 
 // Preview returns a Frame for a preview of the call, in which nothing may be started.
 func (p *Params) Preview() *Frame {
 	a := p.Frame()
-	a.session, a.ahead = steps.Unopened(), true
+	a.session, a.preview = steps.Unopened(), true
 	return a
 }
 
@@ -61,7 +61,7 @@ func (p *Params) Preview() *Frame {
 // placeholders for what only a run knows.
 func (p *Params) PreviewInside(outer *Frame, guessed bool) *Frame {
 	a := p.Frame()
-	a.RunEnv, a.session, a.ahead, a.Guessed, a.Confine = outer.RunEnv, outer.session, true, guessed, a.Confine.Within(outer.Confine)
+	a.RunEnv, a.session, a.preview, a.Guessed, a.Confine = outer.RunEnv, outer.session, true, guessed, a.Confine.Within(outer.Confine)
 	return a
 }
 

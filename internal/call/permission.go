@@ -35,7 +35,7 @@ func Permissions(p *plan.Plan, a *Frame) []permission.Permission {
 			case err != nil:
 				text = n.Written
 			default:
-				text = lead(a.RunEnv, text)
+				text = resolvePermission(a.RunEnv, text)
 			}
 			one.Resolved = a.session.Mask().String(text)
 		}
@@ -44,9 +44,9 @@ func Permissions(p *plan.Plan, a *Frame) []permission.Permission {
 	return list
 }
 
-// lead returns a permission with the real path of its file or folder, links resolved. A program named without a
-// folder is looked up in PATH.
-func lead(w *RunEnv, p string) string {
+// resolvePermission returns a permission with the real path of its file or folder, links resolved. A program named
+// without a folder is looked up in PATH.
+func resolvePermission(w *RunEnv, p string) string {
 	parts := strings.SplitN(p, ":", 3)
 	if len(parts) < 3 || parts[0] != "filesystem" || parts[2] == "" {
 		return p

@@ -25,12 +25,12 @@ func Raw(o *dag.Output) string {
 	return o.Raw
 }
 
-// Uncut is a scope that returns an error for a truncated stream: a loop over a part of a list would look like one
-// over the whole list.
-type Uncut struct{ Scope }
+// UntruncatedScope is a scope that returns an error for a truncated stream: a loop over a part of a list would look
+// like one over the whole list.
+type UntruncatedScope struct{ Scope }
 
-// parsed replaces each output of a loop's items by the JSON value that it contains, if it is valid JSON.
-func parsed(v any) any {
+// parseItems replaces each output of a loop's items by the JSON value that it contains, if it is valid JSON.
+func parseItems(v any) any {
 	list, _ := v.([]any)
 	for i, e := range list {
 		var part any
@@ -78,7 +78,7 @@ func (s Scope) Lookup(r expr.Ref) (expr.Value, error) {
 		if !ok {
 			return v, expr.ErrUnknown
 		}
-		return within(v, r)
+		return partOf(v, r)
 	case expr.Arguments:
 		if r.Root == plan.CallInput {
 			return expr.Value{V: s.Frame.inOrder(), Author: true}, nil
@@ -223,14 +223,14 @@ func jsonValue(r *dag.Result, ref expr.Ref, loop bool) (expr.Value, error) {
 		}
 	}
 	if loop {
-		v = parsed(v)
+		v = parseItems(v)
 	}
 	ref.Path = ref.Path[1:]
 	return descend(expr.Value{V: v, Author: true}, ref)
 }
 
-// within follows a reference into a parameter's parts.
-func within(v expr.Value, r expr.Ref) (expr.Value, error) {
+// partOf follows a reference into a parameter's parts.
+func partOf(v expr.Value, r expr.Ref) (expr.Value, error) {
 	if len(r.Path) == 0 || v.Absent {
 		return v, nil
 	}
@@ -297,7 +297,7 @@ func (s Scope) LookupLocal(r expr.Ref) (expr.Value, error) {
 			if r.Root == "matrix" && l.lacks(r) {
 				return expr.Value{Absent: true, Author: true}, nil
 			}
-			v, err := within(l.Item, r)
+			v, err := partOf(l.Item, r)
 			if errors.Is(err, errNoPart) {
 				err = fmt.Errorf("the item does not have this field: it is %s", expr.Quoted(value.Plain(l.Item.V)))
 			}
@@ -325,7 +325,7 @@ type Local struct {
 }
 
 // Lookup implements expr.Scope.
-func (u Uncut) Lookup(r expr.Ref) (expr.Value, error) {
+func (u UntruncatedScope) Lookup(r expr.Ref) (expr.Value, error) {
 	v, err := u.Scope.Lookup(r)
 	if err != nil || r.Class != expr.Step {
 		return v, err
@@ -358,7 +358,7 @@ func (s Scope) argument(r expr.Ref) (expr.Value, error) {
 		return v, errNoPart
 	}
 	r.Path = r.Path[1:]
-	return within(v, r)
+	return partOf(v, r)
 }
 
 // optional reports whether a reference reads a declared but absent parameter from the result of pre-processing: it is

@@ -33,48 +33,48 @@ type EnvironmentError struct {
 
 func (e *EnvironmentError) Error() string { return strings.Join(e.Problems, "\n") }
 
-// unfit returns an EnvironmentError with the lines of err, nil for nil.
-func (a *Frame) unfit(err error) error {
+// environmentError returns an EnvironmentError with the lines of err, nil for nil.
+func (a *Frame) environmentError(err error) error {
 	if err == nil {
 		return nil
 	}
 	return &EnvironmentError{Tool: a.Plan.Name(), Problems: strings.Split(a.session.Mask().String(err.Error()), "\n")}
 }
 
-// answers holds the secrets that were fetched in a run, by their source. Each source is asked only once, however many
-// tools of the run need it.
-type answers struct {
-	mu    sync.Mutex
-	known map[string]string
+// secretCache holds the secrets that were fetched in a run, by their source. Each source is asked only once, however
+// many tools of the run need it.
+type secretCache struct {
+	mu     sync.Mutex
+	values map[string]string
 }
 
-func (w *answers) once(source string, ask func() (string, error)) (string, error) {
+func (w *secretCache) once(source string, ask func() (string, error)) (string, error) {
 	w.mu.Lock() // held while asking, so that others who need the same secret wait for it
 	defer w.mu.Unlock()
-	if v, ok := w.known[source]; ok {
+	if v, ok := w.values[source]; ok {
 		return v, nil
 	}
 	v, err := ask()
 	if err == nil {
-		if w.known == nil {
-			w.known = map[string]string{}
+		if w.values == nil {
+			w.values = map[string]string{}
 		}
-		w.known[source] = v
+		w.values[source] = v
 	}
 	return v, err
 }
 
 // fetchSecrets fetches the secrets of the tool and of its steps, and masks them.
 func (a *Frame) fetchSecrets(ctx context.Context) error {
-	a.fetched = map[string]string{}
+	a.secrets = map[string]string{}
 	var bad []error
 	for _, s := range a.Plan.AllSources() {
 		v, err := a.fetch(ctx, s)
 		switch {
-		case a.ahead && errors.Is(err, expr.ErrUnknown):
+		case a.preview && errors.Is(err, expr.ErrUnknown):
 			continue
 		case err == nil:
-			err = a.keepSecret(s.Name, v)
+			err = a.maskSecret(s.Name, v)
 		default:
 			err = fmt.Errorf("cannot fetch the secret %s: %w", s.Name, err)
 		}
@@ -82,24 +82,24 @@ func (a *Frame) fetchSecrets(ctx context.Context) error {
 			bad = append(bad, err)
 			continue
 		}
-		a.fetched[s.Key] = v
+		a.secrets[s.Key] = v
 	}
-	for _, s := range a.Plan.Sourced { // after all are fetched, because a secret cannot be the source of another one
-		if v, ok := a.fetched[s.Key]; ok {
+	for _, s := range a.Plan.SecretSources { // after all are fetched, because a secret cannot be the source of another one
+		if v, ok := a.secrets[s.Key]; ok {
 			a.setOwn(s.Name, v)
 		} else {
-			a.unset(s.Name)
+			a.setUnknown(s.Name)
 		}
 	}
 	if len(bad) > 0 && ctx.Err() != nil {
 		return fmt.Errorf("cannot fetch the secrets of tool %s: %w", a.Plan.Name(), context.Cause(ctx))
 	}
-	return a.unfit(errors.Join(bad...))
+	return a.environmentError(errors.Join(bad...))
 }
 
-// foreseen masks, from the start, what nested tools will take from variables of the process, or from files of their
-// own, as secrets. A variable too short to be masked fails its tool later.
-func (a *Frame) foreseen(p *plan.Plan, seen map[*plan.Plan]bool) {
+// maskNestedSecrets masks, from the start, what nested tools will take from variables of the process, or from files
+// of their own, as secrets. A variable too short to be masked fails its tool later.
+func (a *Frame) maskNestedSecrets(p *plan.Plan, seen map[*plan.Plan]bool) {
 	if seen[p] {
 		return
 	}
@@ -120,7 +120,7 @@ func (a *Frame) foreseen(p *plan.Plan, seen map[*plan.Plan]bool) {
 		for _, src := range s.Nested.AllSources() {
 			hide(src.Env)
 		}
-		a.foreseen(s.Nested, seen)
+		a.maskNestedSecrets(s.Nested, seen)
 	}
 }
 
@@ -162,7 +162,7 @@ func (a *Frame) fetchFile(s plan.SecretSource) (string, error) {
 	if a.Confine.Image != "" && !insideFolder(a.RunEnv.Workspace, path) {
 		return "", fmt.Errorf("%s is outside the workspace, and the tool's container cannot read it; take the value from a variable (env)", path)
 	}
-	return a.answers.once(fmt.Sprintf("file %v\x00%s", a.Confine.Reduced, path), func() (text string, err error) {
+	return a.secretCache.once(fmt.Sprintf("file %v\x00%s", a.Confine.Reduced, path), func() (text string, err error) {
 		err = a.session.WithRights(a.Confine, func() (err error) {
 			text, err = dotenv.ReadBounded(path, maxSecret)
 			return err
@@ -179,7 +179,7 @@ func (a *Frame) fetchFile(s plan.SecretSource) (string, error) {
 }
 
 func (a *Frame) fetchCommand(ctx context.Context, s plan.SecretSource) (string, error) {
-	if a.ahead {
+	if a.preview {
 		return "", expr.ErrUnknown
 	}
 	argv, err := s.Argv.Argv(Scope{Frame: a})
@@ -191,7 +191,7 @@ func (a *Frame) fetchCommand(ctx context.Context, s plan.SecretSource) (string, 
 	}
 	// The command has the rights of the tool's steps, so its result is not shared with tools that have other rights.
 	source := fmt.Sprintf("command %v\x00%s", a.Confine.Reduced, strings.Join(argv, "\x00"))
-	return a.answers.once(source, func() (string, error) {
+	return a.secretCache.once(source, func() (string, error) {
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
 		}
@@ -221,10 +221,10 @@ func insideFolder(dir, path string) bool {
 // withoutLineEnd removes one line end from the end of a text.
 func withoutLineEnd(s string) string { return strings.TrimSuffix(strings.TrimSuffix(s, "\n"), "\r") }
 
-// tellUnnamed warns of names in environment.secrets that do not exist, so that nothing is masked, and that are
+// warnUnknownSecrets warns of names in environment.secrets that do not exist, so that nothing is masked, and that are
 // similar to an existing name. Other unknown names may be variables that are not set. It does nothing if steps have
 // env files, because their variables are not known yet.
-func (a *Frame) tellUnnamed() {
+func (a *Frame) warnUnknownSecrets() {
 	names, files := a.Plan.NamedInside()
 	if files {
 		return
@@ -233,7 +233,7 @@ func (a *Frame) tellUnnamed() {
 		if _, ok := a.env(s.S); ok || slices.Contains(names, s.S) {
 			continue
 		}
-		all := slices.Concat(names, slices.Sorted(maps.Keys(a.own)), slices.Sorted(maps.Keys(a.RunEnv.Vars)))
+		all := slices.Concat(names, slices.Sorted(maps.Keys(a.overrides)), slices.Sorted(maps.Keys(a.RunEnv.Vars)))
 		if near := tool.Near(s.S, all); len(near) > 0 {
 			a.session.Notify(steps.Notice{Code: steps.NoticeUnset, Message: fmt.Sprintf("the secret %s of tool %s masks nothing: no parameter or variable has this name; did you mean %s?",
 				s.S, a.Plan.Name(), near[0])})

@@ -27,7 +27,7 @@ func (c *compiler) checkArguments(use *tool.ToolUse, s *plan.Step, p *plan.Plan)
 		if err != nil {
 			continue // told where it was read
 		}
-		if _, _, err = prm.Take(v); err == nil {
+		if _, _, err = prm.Convert(v); err == nil {
 			continue
 		}
 		at, message := use.With[i].Value.Pos, fmt.Sprintf("invalid value for parameter %s of tool %s: %v", w.Param, p.Name(), err)

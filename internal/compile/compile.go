@@ -145,8 +145,8 @@ func (c *compiler) keep(s *plan.Step, def *tool.Definition, kept map[string]step
 	if output || s.Loop != nil {
 		streams |= steps.Stdout
 	}
-	if s.Retry != nil {
-		for _, r := range s.Retry.Refs() {
+	if s.RetryWhen != nil {
+		for _, r := range s.RetryWhen.Refs() {
 			streams |= plan.Read(r)
 		}
 	}

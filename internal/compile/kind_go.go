@@ -12,5 +12,5 @@ type goKind struct{}
 func (goKind) traits() traits { return traits{streams: true, interactive: true} }
 
 func (goKind) compile(c *stepCompiler, s *plan.Step) {
-	s.Runner, s.Ours = gostep.Runner{Tool: c.step.Body.(*tool.GoCode).Func.(*gostep.GoTool)}, plan.WorkInGo
+	s.Runner, s.OwnWork = gostep.Runner{Tool: c.step.Body.(*tool.GoCode).Func.(*gostep.GoTool)}, plan.WorkInGo
 }

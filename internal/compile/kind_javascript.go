@@ -42,7 +42,7 @@ func (javaScriptKind) compile(c *stepCompiler, s *plan.Step) {
 	if c.plan.Definition.Format == tool.Markdown {
 		c.undeclaredMentions(r.Compiled)
 	}
-	s.Script, s.Runner, s.Ours = r, &script.Runner{Script: r}, plan.WorkInScript
+	s.Script, s.Runner, s.OwnWork = r, &script.Runner{Script: r}, plan.WorkInScript
 }
 
 // script compiles JavaScript; nil where there is something wrong with it.

@@ -25,7 +25,7 @@ func (c *stepCompiler) compile() *plan.Step {
 		}
 	}
 	c.sourced = c.secretSources(c.plan.Definition, def.Environment.Secrets, c.key("environment.secrets"), def.Name, c.names, c.note)
-	s.Sourced = c.sourced
+	s.SecretSources = c.sourced
 	k := kindOf(def)
 	t := k.traits()
 	if s.NoSlot, s.UsesTool = t.idle, t.usesTool; t.streams {
@@ -61,8 +61,8 @@ func (c *stepCompiler) policy(s *plan.Step, t traits) {
 		if r.Delay == 0 {
 			s.Policy.Backoff.Delay = defaultRetryDelay
 		}
-		s.Rule = r
-		s.Retry = c.condition(r.When, c.key("error-handling.retry.when"), lastNames{c.names.withoutSteps()})
+		s.RetryRule = r
+		s.RetryWhen = c.condition(r.When, c.key("error-handling.retry.when"), lastNames{c.names.withoutSteps()})
 		s.Policy.RetryIf = func(v dag.View, r *dag.Result) bool { return graph.RetryIf(s, v, r) }
 	}
 	if f := handling.Fallback; f != nil {

@@ -28,7 +28,7 @@ func (c *stepCompiler) interactive() *steps.Interactive {
 			break
 		}
 	}
-	i := &steps.Interactive{Timeout: cmp.Or(own.Timeout, tl.InteractiveOptions.Timeout), Default: c.plan.Answer}
+	i := &steps.Interactive{Timeout: cmp.Or(own.Timeout, tl.InteractiveOptions.Timeout), Default: c.plan.DefaultResponse}
 	if own.DefaultResponse != nil {
 		i.Default = c.text(own.DefaultResponse, "interactive-options.default-response", expr.Plain, c.names)
 	}

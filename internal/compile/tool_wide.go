@@ -20,7 +20,7 @@ func (c *compiler) toolWide(p *plan.Plan, n names) {
 		}
 	}
 	p.Secrets = plainSecrets(def.Environment.Secrets) // steps add theirs
-	p.Sourced = c.secretSources(def, def.Environment.Secrets, "environment.secrets", "", n, func(tool.Text, []expr.Ref) {})
+	p.SecretSources = c.secretSources(def, def.Environment.Secrets, "environment.secrets", "", n, func(tool.Text, []expr.Ref) {})
 	p.EnvFiles = c.envFiles(def, n, def.EnvFiles, "", func(at *tool.Text, path string) *expr.Template { return c.wide(at, path, expr.Plain, n) })
 	p.Dir = c.wide(def.WorkingDirectory, "working-directory", expr.Plain, n)
 	if def.WorkingDirectory == nil {
@@ -28,7 +28,7 @@ func (c *compiler) toolWide(p *plan.Plan, n names) {
 	}
 	p.Temp = c.wide(def.FilePaths.TempDirectory, "file-paths.temp-directory", expr.Plain, n)
 	p.Input = c.wide(def.Input, "input", expr.Plain, n)
-	p.Answer = c.wide(def.InteractiveOptions.DefaultResponse, "interactive-options.default-response", expr.Plain, n)
+	p.DefaultResponse = c.wide(def.InteractiveOptions.DefaultResponse, "interactive-options.default-response", expr.Plain, n)
 	p.Output = c.template(def.Output, "output", expr.Plain, n)
 	if res := def.Resources; res.DeleteTempFiles || len(res.FinalCommands) > 0 || p.Temp != nil {
 		p.Cleanup = &plan.Cleanup{}

@@ -76,7 +76,7 @@ func (c *compiler) checkWith(user *tool.Definition, use *tool.ToolUse, p *plan.P
 		given[w.Key] = true
 		switch {
 		case slices.Contains(known, w.Key):
-		case p.Takes(w.Key):
+		case p.AcceptsUndeclared(w.Key):
 			c.unknownParameter(user, w, p.Name(), known, tool.Warning)
 		default:
 			c.unknownParameter(user, w, p.Name(), known, tool.Error)

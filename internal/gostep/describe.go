@@ -10,12 +10,12 @@ import (
 	"github.com/flowrun/flowrun/internal/value"
 )
 
-// Sentence describes a call of a tool in words: with Describe, if all parameters are known. Before a run some may be
-// unknown, and Describe could be wrong about them; then Sentence returns the first sentence of the tool's
+// DescribeCall describes a call of a tool in words: with Describe, if all parameters are known. Before a run some may
+// be unknown, and Describe could be wrong about them; then DescribeCall returns the first sentence of the tool's
 // description.
-func Sentence(t *GoTool, a *call.Frame) string {
+func DescribeCall(t *GoTool, a *call.Frame) string {
 	if a != nil && !a.Guessed && t.Describe != nil {
-		if text, ok := Described(t, InputOf(a).Params); ok {
+		if text, ok := SafeDescribe(t, InputOf(a).Params); ok {
 			return value.OneLine(text, MaxDescribed)
 		}
 	}
@@ -23,8 +23,8 @@ func Sentence(t *GoTool, a *call.Frame) string {
 	return cmp.Or(value.OneLine(strings.TrimRight(purpose, "."), MaxDescribed), "(Go function)")
 }
 
-// Described calls a tool's Describe; ok is false if that panics.
-func Described(t *GoTool, params map[string]any) (text string, ok bool) {
+// SafeDescribe calls a tool's Describe; ok is false if that panics.
+func SafeDescribe(t *GoTool, params map[string]any) (text string, ok bool) {
 	defer func() {
 		if recover() != nil {
 			ok = false
@@ -33,8 +33,8 @@ func Described(t *GoTool, params map[string]any) (text string, ok bool) {
 	return t.Describe(params), true
 }
 
-// Confirmed calls a tool's Confirm; a panic becomes an error.
-func Confirmed(ctx context.Context, t *GoTool, in *StepInput) (c *Confirmation, err error) {
+// SafeConfirm calls a tool's Confirm; a panic becomes an error.
+func SafeConfirm(ctx context.Context, t *GoTool, in *StepInput) (c *Confirmation, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			c, err = nil, fmt.Errorf("panic: %v", v)

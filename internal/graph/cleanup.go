@@ -55,7 +55,7 @@ func uncleaned(p *plan.Plan, v dag.View, r *dag.Result) {
 		}
 	}
 	for _, s := range p.Steps {
-		if s.Nested != nil && s.Nested.Cleans {
+		if s.Nested != nil && s.Nested.HasCleanup {
 			passUncleaned(r, v.Result(dag.ID(s.Def.Name)), "step "+s.Def.Name+": ")
 		}
 	}

@@ -27,7 +27,7 @@ func Only(p *plan.Plan, path string) (*plan.Plan, error) {
 	cut, err := upTo(p, name, false)
 	if err != nil || rest == "" {
 		if err == nil {
-			cut.CutTo, cut.Alone = path, true
+			cut.CutTo, cut.WithoutUpstream = path, true
 		}
 		return cut, err
 	}
@@ -39,7 +39,7 @@ func Only(p *plan.Plan, path string) (*plan.Plan, error) {
 	if outer.Nested, err = Only(outer.Nested, string(rest)); err != nil {
 		return nil, err
 	}
-	cut.Steps[last], cut.CutTo, cut.Alone = &outer, path, true
+	cut.Steps[last], cut.CutTo, cut.WithoutUpstream = &outer, path, true
 	return cut, Build(cut)
 }
 

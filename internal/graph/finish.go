@@ -11,7 +11,7 @@ import (
 
 // finish completes the result of the plan's graph.
 func finish(p *plan.Plan, v dag.View, r *dag.Result) {
-	if p.Cleans {
+	if p.HasCleanup {
 		uncleaned(p, v, r)
 	}
 	if p.Output != nil {

@@ -29,7 +29,7 @@ func Build(p *plan.Plan) error {
 			}
 		}
 	}
-	p.Cleans = p.Cleanup != nil || slices.ContainsFunc(p.Steps, func(s *plan.Step) bool { return s.Nested != nil && s.Nested.Cleans })
+	p.HasCleanup = p.Cleanup != nil || slices.ContainsFunc(p.Steps, func(s *plan.Step) bool { return s.Nested != nil && s.Nested.HasCleanup })
 	all := make([]dag.ID, 0, len(p.Steps))
 	p.ByName = make(map[string]*plan.Step, len(p.Steps))
 	for _, s := range p.Steps {
@@ -111,13 +111,13 @@ func eval(s *plan.Step, v dag.View) (bool, error) {
 // RetryIf decides retry.exit-codes, not-exit-codes and when after a failed try.
 func RetryIf(s *plan.Step, v dag.View, r *dag.Result) bool {
 	switch {
-	case len(s.Rule.ExitCodes) > 0 && !slices.Contains(s.Rule.ExitCodes, r.ExitCode),
-		slices.Contains(s.Rule.NotExitCodes, r.ExitCode):
+	case len(s.RetryRule.ExitCodes) > 0 && !slices.Contains(s.RetryRule.ExitCodes, r.ExitCode),
+		slices.Contains(s.RetryRule.NotExitCodes, r.ExitCode):
 		return false
-	case s.Retry == nil:
+	case s.RetryWhen == nil:
 		return true
 	}
-	again, err := s.Retry.Eval(call.Scope{View: v, Frame: v.Args().(*call.Frame), Last: r}, expr.Status{})
+	again, err := s.RetryWhen.Eval(call.Scope{View: v, Frame: v.Args().(*call.Frame), Last: r}, expr.Status{})
 	return err == nil && again
 }
 
@@ -127,7 +127,7 @@ func settings(p *plan.Plan) dag.Settings {
 	if !p.Group {
 		s = dag.Settings{FailFast: p.Definition.FailFast, Timeout: p.Definition.Timeout}
 	}
-	if p.Output != nil || p.Cleans {
+	if p.Output != nil || p.HasCleanup {
 		s.Finish = func(v dag.View, r *dag.Result) { finish(p, v, r) }
 	}
 	return s

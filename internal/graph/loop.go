@@ -96,7 +96,7 @@ func (l *loopItems) Args(i int) dag.Args {
 
 // ListItems works out the items.
 func ListItems(l *plan.Loop, sc call.Scope) (*loopItems, error) {
-	watch := &call.CallerWatch{Scope: call.Uncut{Scope: sc}}
+	watch := &call.CallerWatch{Scope: call.UntruncatedScope{Scope: sc}}
 	items := &loopItems{loop: l}
 	var err error
 	if l.Matrix != nil {

@@ -28,7 +28,7 @@ const (
 
 // Demands visits the confinement of every tool in the plan that starts processes (with step ""), and of every step
 // that flowrun executes itself (with its name and description).
-func (p *Plan) Demands(outer steps.Confinement, visit func(c steps.Confinement, step, ours string)) {
+func (p *Plan) Demands(outer steps.Confinement, visit func(c steps.Confinement, step, work string)) {
 	c := p.Confinement().Within(outer)
 	if p.Group {
 		c = outer
@@ -40,8 +40,8 @@ func (p *Plan) Demands(outer steps.Confinement, visit func(c steps.Confinement, 
 			s.Nested.Demands(c, visit)
 		case s.Command != nil:
 			commands = true
-		case s.Ours != "":
-			visit(c, s.Def.Name, s.Ours)
+		case s.OwnWork != "":
+			visit(c, s.Def.Name, s.OwnWork)
 		}
 	}
 	if commands {
@@ -52,12 +52,12 @@ func (p *Plan) Demands(outer steps.Confinement, visit func(c steps.Confinement, 
 // Unconfined returns why a step that flowrun executes itself cannot have that confinement, "" if it can. max-memory
 // does not matter here, because it limits commands: a step in Go uses the memory of this program, and a script has
 // its own limit.
-func Unconfined(c steps.Confinement, ours string) string {
+func Unconfined(c steps.Confinement, work string) string {
 	switch {
 	case c.Image != "":
-		return "isolation: container is not possible for " + ours
+		return "isolation: container is not possible for " + work
 	case c.Reduced:
-		return "execution-privilege: reduced is not possible for " + ours
+		return "execution-privilege: reduced is not possible for " + work
 	}
 	return ""
 }

@@ -59,10 +59,10 @@ func (c combination) key() string {
 func (m *Matrix) Combinations(sc expr.Scope) (items []any, keys []string, err error) {
 	list, err := m.product(sc)
 	if err == nil {
-		list, err = m.without(list, sc)
+		list, err = m.exclude(list, sc)
 	}
 	if err == nil {
-		list, err = m.completed(list, sc)
+		list, err = m.include(list, sc)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -101,7 +101,7 @@ func (m *Matrix) product(sc expr.Scope) ([]combination, error) {
 	return list, nil
 }
 
-func (m *Matrix) without(list []combination, sc expr.Scope) ([]combination, error) {
+func (m *Matrix) exclude(list []combination, sc expr.Scope) ([]combination, error) {
 	for _, t := range m.Exclude {
 		v, err := t.Value(sc)
 		if err != nil {
@@ -118,9 +118,9 @@ func (m *Matrix) without(list []combination, sc expr.Scope) ([]combination, erro
 	return list, nil
 }
 
-// completed applies include: an entry that agrees with existing combinations on the axes adds its other values to
+// include applies the include of the matrix: an entry that agrees with existing combinations on the axes adds its other values to
 // them; one that fits no combination becomes a new one.
-func (m *Matrix) completed(list []combination, sc expr.Scope) ([]combination, error) {
+func (m *Matrix) include(list []combination, sc expr.Scope) ([]combination, error) {
 	axes := map[string]bool{}
 	for _, a := range m.Axes {
 		axes[a.Name] = true

@@ -35,17 +35,17 @@ const AnyArgument = "*"
 // Mentioning returns the plan's steps that mention a parameter: all steps, if a tool-wide setting mentions it.
 func (p *Plan) Mentioning(name string) []dag.ID {
 	var list []dag.ID
-	wide := p.wide(name)
+	toolWide := p.mentionedToolWide(name)
 	for _, s := range p.Steps {
-		if wide || s.Uses[name] || s.Uses[AnyArgument] {
+		if toolWide || s.Uses[name] || s.Uses[AnyArgument] {
 			list = append(list, dag.ID(s.Def.Name))
 		}
 	}
 	return list
 }
 
-// wide reports whether a setting that applies to all steps mentions a parameter.
-func (p *Plan) wide(name string) bool {
+// mentionedToolWide reports whether a setting that applies to all steps mentions a parameter.
+func (p *Plan) mentionedToolWide(name string) bool {
 	texts := []*expr.Template{p.Dir, p.Temp, p.Input}
 	for _, v := range p.Environ {
 		texts = append(texts, v.Value)
@@ -53,7 +53,7 @@ func (p *Plan) wide(name string) bool {
 	for _, f := range p.EnvFiles {
 		texts = append(texts, f.Path)
 	}
-	for _, s := range p.Sourced {
+	for _, s := range p.SecretSources {
 		texts = append(texts, s.File, s.Argv)
 	}
 	return slices.ContainsFunc(texts, func(t *expr.Template) bool {

@@ -36,9 +36,9 @@ type transform interface {
 	Apply(ctx context.Context, rt *hooks.Runtime, v any) (any, error)
 }
 
-// Take coerces and validates a value, and applies the predefined transforms. code is the code of the problem if err
+// Convert coerces and validates a value, and applies the predefined transforms. code is the code of the problem if err
 // is not nil.
-func (p *Param) Take(raw any) (v any, code string, err error) {
+func (p *Param) Convert(raw any) (v any, code string, err error) {
 	if v, err = value.Coerce(p.Def.Type, raw); err != nil {
 		return nil, "type", err
 	}
@@ -100,8 +100,8 @@ func (p *Plan) Param(name string) *Param {
 	return nil
 }
 
-// Takes reports whether a call may give a value for a parameter that is not declared.
-func (p *Plan) Takes(name string) bool {
+// AcceptsUndeclared reports whether a call may give a value for a parameter that is not declared.
+func (p *Plan) AcceptsUndeclared(name string) bool {
 	def := p.Definition
 	return def.Format.Loose() && (def.Schema == nil ||
 		!slices.ContainsFunc(def.Schema.Check(map[string]any{name: nil}), func(x tool.FormProblem) bool { return x.Unknown && x.Field == name }))

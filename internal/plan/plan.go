@@ -23,31 +23,31 @@ type Plan struct {
 	// Warnings are problems that did not keep the tool from compiling, those of nested tools included.
 	Warnings tool.Diagnostics
 
-	Params  []*Param
-	Steps   []*Step // in plan order
-	ByName  map[string]*Step
-	Sources []tool.Source // of the tool and of those it uses, in the order they were found
-	CutTo   string        // the last step of a plan reduced by Until or Only, "" for the whole tool
-	Alone   bool          // reduced by Only: only that step may run
-	Graph   *dag.Graph
+	Params          []*Param
+	Steps           []*Step // in plan order
+	ByName          map[string]*Step
+	Sources         []tool.Source // of the tool and of those it uses, in the order they were found
+	CutTo           string        // the last step of a plan reduced by Until or Only, "" for the whole tool
+	WithoutUpstream bool          // reduced by Only: only that step may run
+	Graph           *dag.Graph
 
-	Environ     []steps.EnvVar  // tool-wide
-	EnvFiles    []steps.EnvFile // tool-wide
-	Dir         *expr.Template  // working directory; nil means the caller's
-	Temp        *expr.Template  // temp directory; nil means none of its own
-	Input       *expr.Template  // stdin of steps without an input of their own
-	Answer      *expr.Template  // default response of interactive steps without one of their own
-	Output      *expr.Template  // the run's output; nil means that of a step, see dag.Graph
-	Secrets     []tool.Text     // secrets without a source, those of steps included
-	Sourced     []SecretSource  // tool-wide
-	Gates       []dag.ID        // joins whose results handlers see as the run's outcome
-	Loops       map[string]bool // steps with a loop, those in groups included
-	Size        int64           // how many steps a run has, at most MaxSize
-	Cleans      bool            // this tool or one it uses has a cleanup
-	Scripts     map[string]bool // JavaScript steps, those in groups included
-	Group       bool            // the plan holds the steps of a group: a graph within its tool's
-	Cleanup     *Cleanup        // nil means nothing to clean up
-	Permissions []Permission    // required-permissions
+	Environ         []steps.EnvVar  // tool-wide
+	EnvFiles        []steps.EnvFile // tool-wide
+	Dir             *expr.Template  // working directory; nil means the caller's
+	Temp            *expr.Template  // temp directory; nil means none of its own
+	Input           *expr.Template  // stdin of steps without an input of their own
+	DefaultResponse *expr.Template  // default response of interactive steps without one of their own
+	Output          *expr.Template  // the run's output; nil means that of a step, see dag.Graph
+	Secrets         []tool.Text     // secrets without a source, those of steps included
+	SecretSources   []SecretSource  // tool-wide
+	Gates           []dag.ID        // joins whose results handlers see as the run's outcome
+	Loops           map[string]bool // steps with a loop, those in groups included
+	Size            int64           // how many steps a run has, at most MaxSize
+	HasCleanup      bool            // this tool or one it uses has a cleanup
+	Scripts         map[string]bool // JavaScript steps, those in groups included
+	Group           bool            // the plan holds the steps of a group: a graph within its tool's
+	Cleanup         *Cleanup        // nil means nothing to clean up
+	Permissions     []Permission    // required-permissions
 	// Callable returns the plan of another tool, for scripts that call tools; nil if they cannot.
 	Callable func(name string) (*Plan, error)
 }
@@ -57,32 +57,32 @@ type Cleanup struct{ Commands []*steps.Command }
 
 // Step is one step of a Plan.
 type Step struct {
-	Def      *tool.Step
-	After    []dag.ID // joins included
-	Join     dag.Node // the join in front of the step, if it has one of its own
-	When     *expr.Condition
-	Policy   dag.Policy
-	Command  *steps.Command // nil for use-tool, JavaScript and Go steps
-	Script   *Script        // nil for all but JavaScript steps
-	Runner   dag.Runner     // command, script, or the Go function
-	Nested   *Plan          // use-tool, or a group's
-	UsesTool bool           // Nested is another tool, not a group
-	NoSlot   bool           // it only waits, so it takes no slot
-	NoOutput bool           // its output is never the run's
-	Ours     string         // description of a step that flowrun executes itself; "" for a command
-	With     []WithValue
-	WithAll  *ValueTemplate // an object whose fields are passed as well; nil for none
-	Loop     *Loop          // for-each or matrix; nil means it runs once
-	Handler  *Handler       // nil for an ordinary step
-	Gate     dag.Node       // in front of the first handler
-	Rule     *tool.Retry    // the retry that applies, the step's or the tool's
+	Def       *tool.Step
+	After     []dag.ID // joins included
+	Join      dag.Node // the join in front of the step, if it has one of its own
+	When      *expr.Condition
+	Policy    dag.Policy
+	Command   *steps.Command // nil for use-tool, JavaScript and Go steps
+	Script    *Script        // nil for all but JavaScript steps
+	Runner    dag.Runner     // command, script, or the Go function
+	Nested    *Plan          // use-tool, or a group's
+	UsesTool  bool           // Nested is another tool, not a group
+	NoSlot    bool           // it only waits, so it takes no slot
+	NoOutput  bool           // its output is never the run's
+	OwnWork   string         // description of a step that flowrun executes itself; "" for a command
+	With      []WithValue
+	WithAll   *ValueTemplate // an object whose fields are passed as well; nil for none
+	Loop      *Loop          // for-each or matrix; nil means it runs once
+	Handler   *Handler       // nil for an ordinary step
+	Gate      dag.Node       // in front of the first handler
+	RetryRule *tool.Retry    // the retry that applies, the step's or the tool's
 
-	Sourced   []SecretSource           // its own
-	Interrupt Interrupt                // what happens if flowrun is killed while it runs
-	Mentioned map[string]steps.Streams // steps that its texts mention, and which of their streams they read
-	Uses      map[string]bool          // parameters that its texts mention
-	Retry     *expr.Condition          // retry.when
-	Cache     *CacheRule               // nil means it always runs
+	SecretSources []SecretSource           // its own
+	Interrupt     Interrupt                // what happens if flowrun is killed while it runs
+	Mentioned     map[string]steps.Streams // steps that its texts mention, and which of their streams they read
+	Uses          map[string]bool          // parameters that its texts mention
+	RetryWhen     *expr.Condition          // retry.when
+	Cache         *CacheRule               // nil means it always runs
 }
 
 // BaseCommand returns the settings of a step around its command or script: environment, output, and masked values. It

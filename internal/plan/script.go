@@ -56,8 +56,8 @@ func (r *Script) Mention(step, field string) {
 	}
 }
 
-// Told returns the text of the script, to show what the step would do.
-func (r *Script) Told() string {
+// Text returns the text of the script, to show what the step would do.
+func (r *Script) Text() string {
 	if r.Def.Module != nil {
 		return "execute of " + r.Def.Module.File
 	}

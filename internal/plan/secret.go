@@ -19,8 +19,8 @@ type SecretSource struct {
 
 // AllSources returns the sources of the tool and of its steps.
 func (p *Plan) AllSources() []SecretSource {
-	list := slices.Clone(p.Sourced)
-	p.Each(func(s *Step) { list = append(list, s.Sourced...) })
+	list := slices.Clone(p.SecretSources)
+	p.Each(func(s *Step) { list = append(list, s.SecretSources...) })
 	return list
 }
 

@@ -35,7 +35,7 @@ func (t ValueTemplate) Value(sc expr.Scope) (any, error) {
 			}
 			list[i] = v
 		}
-		return t.bounded(list)
+		return t.checkSize(list)
 	case t.IsMap:
 		m := make(map[string]any, len(t.list))
 		for i, e := range t.list {
@@ -45,14 +45,14 @@ func (t ValueTemplate) Value(sc expr.Scope) (any, error) {
 			}
 			m[t.Keys[i]] = v
 		}
-		return t.bounded(m)
+		return t.checkSize(m)
 	}
 	return t.Scalar, nil
 }
 
-// bounded rejects a list or an object whose rendered size is too large: the same large value can occur in it many
+// checkSize rejects a list or an object whose rendered size is too large: the same large value can occur in it many
 // times.
-func (t ValueTemplate) bounded(v any) (any, error) {
+func (t ValueTemplate) checkSize(v any) (any, error) {
 	if expr.Size(v) > expr.MaxValue {
 		what := "the list"
 		if t.IsMap {

@@ -20,32 +20,32 @@ const maxValue = 60
 // Describe returns one sentence that says what a call will do. Secrets are masked.
 func Describe(ctx context.Context, params *call.Params) string {
 	p := params.Plan
-	v, mask, err := look(ctx, params)
+	v, mask, err := previewWithMask(ctx, params)
 	if g := goTool(p); g != nil && g.Describe != nil {
-		if text, ok := gostep.Described(g, gostep.InputOf(params.Frame()).Params); ok {
+		if text, ok := gostep.SafeDescribe(g, gostep.InputOf(params.Frame()).Params); ok {
 			return value.OneLine(mask.String(text), gostep.MaxDescribed)
 		}
 	}
 	if err != nil { // for example a missing variable; the run reports it
-		return value.OneLine(announced(p), gostep.MaxDescribed)
+		return value.OneLine(titleOf(p), gostep.MaxDescribed)
 	}
 	// A discovered tool gets its parameters on standard input, so its command does not show them.
 	if d := p.Definition; d.Single && len(v.Steps) == 1 && p.Steps[0].Command != nil && !p.CallsProgram() {
 		return "Runs: " + value.OneLine(v.Steps[0].Command, gostep.MaxDescribed-len("Runs: "))
 	}
-	return value.OneLine(announced(p)+inParentheses(v, len(p.Steps)), gostep.MaxDescribed)
+	return value.OneLine(titleOf(p)+parameterSummary(v, len(p.Steps)), gostep.MaxDescribed)
 }
 
-// announced returns the name of the tool and its description.
-func announced(p *plan.Plan) string {
+// titleOf returns the name of the tool and its description.
+func titleOf(p *plan.Plan) string {
 	if d := p.Definition.Description; d != "" {
 		return p.Name() + ": " + strings.TrimRight(strings.TrimSpace(d), ".")
 	}
 	return p.Name()
 }
 
-// inParentheses returns the parameters in words, and the number of steps if there is more than one.
-func inParentheses(v *Preview, steps int) string {
+// parameterSummary returns the parameters in words, and the number of steps if there is more than one.
+func parameterSummary(v *Preview, steps int) string {
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(v.Params)) {
 		words = append(words, name+"="+value.OneLine(inWords(v.Params[name]), maxValue))

@@ -58,13 +58,13 @@ func (e *NotCachedError) Error() string {
 // ExplainCache compares what a step depends on now with its cached result in the cache in dir.
 func ExplainCache(ctx context.Context, params *call.Params, path, dir string) (*CacheExplanation, error) {
 	p := params.Plan
-	s, a, err := foresee(ctx, params.Preview(), dag.ID(path))
+	s, a, err := resolveStep(ctx, params.Preview(), dag.ID(path))
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case s == nil:
-		if hint := anItem(p, dag.ID(path)); hint != "" {
+		if hint := itemHint(p, dag.ID(path)); hint != "" {
 			return nil, &NotCachedError{p.Name(), path, hint}
 		}
 		return nil, p.NoStep(path)
@@ -77,7 +77,7 @@ func ExplainCache(ctx context.Context, params *call.Params, path, dir string) (*
 	if dir == "" {
 		return nil, errors.New("cannot explain the cache: the engine has no cache; set Config.CacheDir")
 	}
-	store, err := cache.Peek(dir)
+	store, err := cache.OpenReadOnly(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -88,17 +88,17 @@ func ExplainCache(ctx context.Context, params *call.Params, path, dir string) (*
 	return x, x.compare(s, resultcache.Identity(s, store, a, dag.ID(path)), store.Key(on.Components), on.Components)
 }
 
-// foresee finds a step, and the frame it would run with, as far as that is known before the run.
-func foresee(ctx context.Context, a *call.Frame, path dag.ID) (*plan.Step, *call.Frame, error) {
+// resolveStep finds a step, and the frame it would run with, as far as that is known before the run.
+func resolveStep(ctx context.Context, a *call.Frame, path dag.ID) (*plan.Step, *call.Frame, error) {
 	if err := errors.Join(a.OpenEnvironment(ctx), a.FindDir()); err != nil {
 		return nil, nil, a.WithoutSecrets(err)
 	}
-	return reach(ctx, a.Plan, a, path)
+	return resolveStepIn(ctx, a.Plan, a, path)
 }
 
-// reach is foresee for a frame that is already prepared: it follows the path into an item, a group, or the tool that
-// a step uses.
-func reach(ctx context.Context, p *plan.Plan, a *call.Frame, path dag.ID) (*plan.Step, *call.Frame, error) {
+// resolveStepIn is resolveStep for a frame that is already prepared: it follows the path into an item, a group, or the
+// tool that a step uses.
+func resolveStepIn(ctx context.Context, p *plan.Plan, a *call.Frame, path dag.ID) (*plan.Step, *call.Frame, error) {
 	name, key, rest := path.Split()
 	s := p.ByName[name]
 	if s == nil || rest != "" && s.Nested == nil {
@@ -114,21 +114,21 @@ func reach(ctx context.Context, p *plan.Plan, a *call.Frame, path dag.ID) (*plan
 	case rest == "":
 		return s, a, nil
 	case s.Nested.Group:
-		return reach(ctx, s.Nested, a, rest)
+		return resolveStepIn(ctx, s.Nested, a, rest)
 	}
-	raw, unknown := foreseenWith(s, a)
+	raw, unknown := knownWith(s, a)
 	bound, err := call.BindGiven(ctx, s.Nested, a.RunEnv, raw)
 	if err != nil {
 		return nil, nil, a.WithoutSecrets(fmt.Errorf("cannot compute the parameters of step %s: %w", name, err))
 	}
 	// Unknown parameters were bound to the text of their references, so they are removed here.
 	inner := bound.Without(unknown).PreviewInside(a, len(unknown) > 0)
-	return foresee(ctx, inner, rest)
+	return resolveStep(ctx, inner, rest)
 }
 
-// anItem returns a hint for a path that names a loop instead of one of its items; "" for other paths, or if there is
+// itemHint returns a hint for a path that names a loop instead of one of its items; "" for other paths, or if there is
 // no such step.
-func anItem(p *plan.Plan, path dag.ID) string {
+func itemHint(p *plan.Plan, path dag.ID) string {
 	if _, s := p.Find(path); s == nil {
 		return ""
 	}

@@ -81,12 +81,12 @@ type PreviewStep struct {
 
 // Of computes what a call with these parameters would run.
 func Of(ctx context.Context, params *call.Params) (*Preview, error) {
-	v, _, err := look(ctx, params)
+	v, _, err := previewWithMask(ctx, params)
 	return v, err
 }
 
-// look is Of that also returns the mask with the secrets of the call, even if there is an error.
-func look(ctx context.Context, params *call.Params) (*Preview, *steps.Mask, error) {
+// previewWithMask is Of that also returns the mask with the secrets of the call, even if there is an error.
+func previewWithMask(ctx context.Context, params *call.Params) (*Preview, *steps.Mask, error) {
 	a := params.Preview()
 	mask := a.Session().Mask()
 	var done func()
@@ -111,7 +111,7 @@ type previewer struct {
 func (v *previewer) tool(p *plan.Plan, a *call.Frame, prefix string) {
 	waves := p.Waves()
 	if !p.Group {
-		v.about(p, a, prefix)
+		v.addTool(p, a, prefix)
 	}
 	for _, s := range p.Steps {
 		if v.ctx.Err() != nil {
@@ -127,20 +127,20 @@ func (v *previewer) tool(p *plan.Plan, a *call.Frame, prefix string) {
 		}
 		v.loop(s, a, &step)
 		v.condition(s, a, &step)
-		step.Surroundings = around(s, a.Display)
+		step.Surroundings = surroundingsOf(s, a.Display)
 		inner := v.body(s, a, &step)
 		v.out.Steps = append(v.out.Steps, step)
 		switch {
 		case inner != nil:
 			v.tool(s.Nested, inner, step.ID+"/")
 		case s.Nested != nil:
-			v.unbound(s.Nested, step.ID+"/", a.Session().Mask().String)
+			v.addUnbound(s.Nested, step.ID+"/", a.Session().Mask().String)
 		}
 	}
 }
 
-// about adds the tool itself; a is nil if its parameters are not known.
-func (v *previewer) about(p *plan.Plan, a *call.Frame, prefix string) {
+// addTool adds the tool itself; a is nil if its parameters are not known.
+func (v *previewer) addTool(p *plan.Plan, a *call.Frame, prefix string) {
 	def := p.Definition
 	t := PreviewTool{Step: strings.TrimSuffix(prefix, "/"), Name: def.Name, File: def.File, Scope: def.Scope, Tags: def.Tags,
 		Privilege: def.Security.ExecutionPrivilege, Permissions: call.Permissions(p, a), Justification: def.Security.Justification}
@@ -168,11 +168,11 @@ func (v *previewer) about(p *plan.Plan, a *call.Frame, prefix string) {
 	v.out.Tools = append(v.out.Tools, t)
 }
 
-// unbound adds the steps of a nested tool whose parameters are not known before the run, with commands as they are
+// addUnbound adds the steps of a nested tool whose parameters are not known before the run, with commands as they are
 // written.
-func (v *previewer) unbound(p *plan.Plan, prefix string, mask func(string) string) {
+func (v *previewer) addUnbound(p *plan.Plan, prefix string, mask func(string) string) {
 	if !p.Group {
-		v.about(p, nil, prefix)
+		v.addTool(p, nil, prefix)
 	}
 	waves := p.Waves()
 	for _, s := range p.Steps {
@@ -180,37 +180,37 @@ func (v *previewer) unbound(p *plan.Plan, prefix string, mask func(string) strin
 			return
 		}
 		step := PreviewStep{ID: prefix + s.Def.Name, Wave: waves[dag.ID(s.Def.Name)], Kind: string(s.Def.Kind()), Verdict: expr.NotYet}
-		step.Surroundings = around(s, func(t *expr.Template) string { return mask(t.Display(nothingKnown{}, mask)) })
+		step.Surroundings = surroundingsOf(s, func(t *expr.Template) string { return mask(t.Display(nothingKnown{}, mask)) })
 		switch {
 		case s.Command != nil:
 			step.Command = mask(s.Command.Template.Display(nothingKnown{}, mask))
 		case s.Script != nil:
-			step.Command = mask(s.Script.Told())
+			step.Command = mask(s.Script.Text())
 		case s.Nested != nil:
 			step.Command = s.Nested.Name()
 		default:
-			step.Command = mask(told(s, nil, func(t *expr.Template) string { return mask(t.Display(nothingKnown{}, mask)) }))
+			step.Command = mask(describeRunner(s, nil, func(t *expr.Template) string { return mask(t.Display(nothingKnown{}, mask)) }))
 		}
 		if cmd, ok := s.Policy.Fallback.(*steps.Command); ok {
 			step.Fallback = mask(cmd.Template.Display(nothingKnown{}, mask))
 		}
 		v.out.Steps = append(v.out.Steps, step)
 		if s.Nested != nil {
-			v.unbound(s.Nested, step.ID+"/", mask)
+			v.addUnbound(s.Nested, step.ID+"/", mask)
 		}
 	}
 }
 
-// told describes in words what a step without a command does; a is nil if the parameters are not known. The
+// describeRunner describes in words what a step without a command does; a is nil if the parameters are not known. The
 // description of a step in Go is not masked.
-func told(s *plan.Step, a *call.Frame, show func(*expr.Template) string) string {
+func describeRunner(s *plan.Step, a *call.Frame, show func(*expr.Template) string) string {
 	switch r := s.Runner.(type) {
 	case interface {
 		Describe(show func(*expr.Template) string) string
 	}:
 		return r.Describe(show)
 	case gostep.Runner:
-		return gostep.Sentence(r.Tool, a)
+		return gostep.DescribeCall(r.Tool, a)
 	}
 	return "(Go function)"
 }
@@ -243,13 +243,13 @@ func (v *previewer) condition(s *plan.Step, a *call.Frame, step *PreviewStep) {
 	}
 	mask := a.Session().Mask()
 	step.Condition = mask.String(s.Def.RunCondition.S)
-	step.Verdict, step.Why = foreseeCondition(s, a)
+	step.Verdict, step.Why = evaluateCondition(s, a)
 	step.Why = mask.String(step.Why)
 }
 
-// foreseeCondition evaluates the step's condition before the run. A condition on the outcome of other steps, or on
+// evaluateCondition evaluates the step's condition before the run. A condition on the outcome of other steps, or on
 // cancellation, has a verdict only if all outcomes lead to the same one.
-func foreseeCondition(s *plan.Step, a *call.Frame) (expr.Verdict, string) {
+func evaluateCondition(s *plan.Step, a *call.Frame) (expr.Verdict, string) {
 	verdict, why := s.When.Explain(call.Scope{Frame: a}, expr.Status{Ahead: true})
 	for _, st := range []expr.Status{{Cancelled: true}, {Tainted: true}, {Tainted: true, Cancelled: true}} {
 		if st.Tainted && len(s.After) == 0 {
@@ -275,13 +275,13 @@ func (v *previewer) body(s *plan.Step, a *call.Frame, step *PreviewStep) *call.F
 			step.Problem = "cmd steps run on Windows only"
 		}
 		if step.Problem == "" {
-			step.Problem = foreseeConfinement(a)
+			step.Problem = confinementProblem(a)
 		}
 	case s.Script != nil:
-		step.Command = mask(s.Script.Told())
+		step.Command = mask(s.Script.Text())
 		step.Problem = plan.Unconfined(a.Confine, plan.WorkInScript)
 	case s.Nested == nil:
-		step.Command = mask(told(s, a, a.Display))
+		step.Command = mask(describeRunner(s, a, a.Display))
 	case s.Nested.Group:
 		step.Command = fmt.Sprintf("(%d steps)", len(s.Nested.Steps))
 		return a
@@ -292,7 +292,7 @@ func (v *previewer) body(s *plan.Step, a *call.Frame, step *PreviewStep) *call.F
 }
 
 func (v *previewer) nested(s *plan.Step, a *call.Frame, step *PreviewStep, mask func(string) string) *call.Frame {
-	raw, unknown := foreseenWith(s, a)
+	raw, unknown := knownWith(s, a)
 	words := []string{s.Nested.Name()}
 	for _, w := range s.With {
 		if g, ok := raw[w.Param]; ok {
@@ -302,7 +302,7 @@ func (v *previewer) nested(s *plan.Step, a *call.Frame, step *PreviewStep, mask 
 	step.Command = strings.Join(words, " ")
 	bound, err := call.BindGiven(v.ctx, s.Nested, a.RunEnv, raw)
 	if err != nil {
-		step.Problem = mask(foreseenProblem(s, err, unknown))
+		step.Problem = mask(certainProblem(s, err, unknown))
 		return nil
 	}
 	inner := bound.PreviewInside(a, len(unknown) > 0)
@@ -313,8 +313,8 @@ func (v *previewer) nested(s *plan.Step, a *call.Frame, step *PreviewStep, mask 
 	return inner
 }
 
-// foreseenProblem returns the problems with the parameters of the nested tool that do not depend on unknown values.
-func foreseenProblem(s *plan.Step, err error, unknown []string) string {
+// certainProblem returns the problems with the parameters of the nested tool that do not depend on unknown values.
+func certainProblem(s *plan.Step, err error, unknown []string) string {
 	var bad *value.ParamsError
 	if !errors.As(err, &bad) {
 		return err.Error()
@@ -329,9 +329,9 @@ func foreseenProblem(s *plan.Step, err error, unknown []string) string {
 	return strings.ReplaceAll(sure.Error(), "\n", "; ")
 }
 
-// foreseenWith returns the values that with passes to the nested tool, as far as they are known before the run. An
+// knownWith returns the values that with passes to the nested tool, as far as they are known before the run. An
 // unknown value is replaced by the text of its reference.
-func foreseenWith(s *plan.Step, a *call.Frame) (raw map[string]call.Given, unknown []string) {
+func knownWith(s *plan.Step, a *call.Frame) (raw map[string]call.Given, unknown []string) {
 	raw = map[string]call.Given{}
 	for _, w := range s.With {
 		watch := &call.CallerWatch{Scope: call.Scope{Frame: a}}
@@ -358,8 +358,8 @@ func writtenWith(s *plan.Step, param string) string {
 	return ""
 }
 
-// foreseeConfinement returns which security settings of a command cannot be enforced on this machine, "" if all can.
-func foreseeConfinement(a *call.Frame) string {
+// confinementProblem returns which security settings of a command cannot be enforced on this machine, "" if all can.
+func confinementProblem(a *call.Frame) string {
 	var why []string
 	for _, err := range a.Confine.Check(supervisor.Enabled(), a.RunEnv.Env) {
 		why = append(why, err.Error())

@@ -45,7 +45,7 @@ type depender struct {
 func Depends(ctx context.Context, s *plan.Step, store *cache.Store, a *call.Frame, v dag.View) (*dependence, error) {
 	d := &depender{store: store, step: s, args: a, view: v, scope: a.Scope(v)}
 	d.add(cache.Format, "", strconv.Itoa(cache.Version), runtime.GOOS, runtime.GOARCH)
-	for _, part := range []func() error{d.patterns, d.work, d.named, d.key} {
+	for _, part := range []func() error{d.patterns, d.work, d.listedVariables, d.key} {
 		if err := part(); err != nil {
 			return nil, err
 		}
@@ -166,8 +166,9 @@ func (d *depender) function() error {
 	return nil
 }
 
-// named adds the inherited variables that the author lists. A variable that the definition sets is already there.
-func (d *depender) named() error {
+// listedVariables adds the inherited variables that the author lists. A variable that the definition sets is already
+// there.
+func (d *depender) listedVariables() error {
 	for _, name := range d.step.Cache.Env {
 		if slices.ContainsFunc(d.Components, func(c cache.Component) bool { return c.Kind == cache.Variable && c.Name == name }) {
 			continue

@@ -36,11 +36,11 @@ func (c Step) Run(ctx context.Context, attempt *dag.Call) (dag.Result, error) {
 	k := &keeper{Step: c.Step, args: a, call: attempt}
 	var err error
 	if k.store, err = a.Cache.Open(); err != nil {
-		k.tell("not cached", err)
+		k.warn("not cached", err)
 		return c.Runner.Run(ctx, attempt)
 	}
 	var broken *renderError
-	k.on, err = Depends(ctx, c.Step, k.store, a, attempt.View)
+	k.dependence, err = Depends(ctx, c.Step, k.store, a, attempt.View)
 	switch {
 	case errors.As(err, &broken): // the step reports the error
 		return c.Runner.Run(ctx, attempt)
@@ -49,8 +49,8 @@ func (c Step) Run(ctx context.Context, attempt *dag.Call) (dag.Result, error) {
 			Message: a.Session().Mask().String(err.Error())}, nil
 	}
 	k.step = Identity(c.Step, k.store, a, attempt.Path)
-	k.step.Sweep(k.on.dir)
-	if !a.Cache.Afresh {
+	k.step.Sweep(k.dependence.dir)
+	if !a.Cache.NoReuse {
 		if res, ok := k.reuse(ctx); ok {
 			return res, nil
 		}
@@ -65,28 +65,28 @@ func (c Step) Run(ctx context.Context, attempt *dag.Call) (dag.Result, error) {
 // keeper stores and finds the result of one attempt of a step.
 type keeper struct {
 	*plan.Step
-	args  *call.Frame
-	call  *dag.Call
-	store *cache.Store
-	step  *cache.Step
-	on    *dependence
+	args       *call.Frame
+	call       *dag.Call
+	store      *cache.Store
+	step       *cache.Step
+	dependence *dependence
 }
 
-// tell warns that the cache could not be used.
-func (k *keeper) tell(what string, err error) {
+// warn warns that the cache could not be used.
+func (k *keeper) warn(what string, err error) {
 	k.args.Session().Notify(steps.Notice{Code: steps.NoticeNotCached, Step: k.call.Path,
 		Message: k.args.Session().Mask().String(fmt.Sprintf("the result of step %s was %s: %v", k.call.Path, what, err))})
 }
 
 // reuse returns the cached result, if there is a valid one.
 func (k *keeper) reuse(ctx context.Context) (dag.Result, bool) {
-	entry, err := k.step.Find(k.store.Key(k.on.Components))
+	entry, err := k.step.Find(k.store.Key(k.dependence.Components))
 	if err != nil || k.expired(entry) {
 		return dag.Result{}, false
 	}
 	stdout, stderr, err := entry.Printed(ctx)
 	if err == nil {
-		err = entry.Restore(ctx, k.on.dir)
+		err = entry.Restore(ctx, k.dependence.dir)
 	}
 	var res dag.Result
 	if err == nil {
@@ -94,7 +94,7 @@ func (k *keeper) reuse(ctx context.Context) (dag.Result, bool) {
 	}
 	if err != nil {
 		if ctx.Err() == nil && !errors.Is(err, cache.ErrDamaged) { // a damaged result is replaced without a warning
-			k.tell("not reused", err)
+			k.warn("not reused", err)
 		}
 		return dag.Result{}, false
 	}
@@ -138,7 +138,7 @@ func (k *keeper) holdsNoSecret(file string) error {
 		return err
 	}
 	defer f.Close()
-	return k.refuse(f)
+	return k.rejectSecrets(f)
 }
 
 // Reasons why a result is not stored.
@@ -147,8 +147,8 @@ var (
 	errTruncated = errors.New("its output is longer than the step's buffer-limit; raise the limit")
 )
 
-// refuse returns errSecret if the text contains a secret.
-func (k *keeper) refuse(r io.Reader) error {
+// rejectSecrets returns errSecret if the text contains a secret.
+func (k *keeper) rejectSecrets(r io.Reader) error {
 	secret, err := k.args.Session().Mask().Holds(r)
 	if err == nil && secret {
 		err = errSecret
@@ -158,12 +158,12 @@ func (k *keeper) refuse(r io.Reader) error {
 
 // keep stores a result, or warns why it could not.
 func (k *keeper) keep(ctx context.Context, res *dag.Result) {
-	if err := k.kept(ctx, res); err != nil && ctx.Err() == nil {
-		k.tell("not cached", err)
+	if err := k.save(ctx, res); err != nil && ctx.Err() == nil {
+		k.warn("not cached", err)
 	}
 }
 
-func (k *keeper) kept(ctx context.Context, res *dag.Result) error {
+func (k *keeper) save(ctx context.Context, res *dag.Result) error {
 	for _, o := range []*dag.Output{res.Stdout, res.Stderr} {
 		switch {
 		case o == nil:
@@ -177,11 +177,11 @@ func (k *keeper) kept(ctx context.Context, res *dag.Result) error {
 	if err != nil {
 		return err
 	}
-	if moved := cache.Diff(k.on.Components, after.Components); len(moved) > 0 {
+	if moved := cache.Diff(k.dependence.Components, after.Components); len(moved) > 0 {
 		return fmt.Errorf("inputs changed while the step ran (%s); list the files that the step creates under outputs", moved[0])
 	}
-	return k.step.Keep(ctx, cache.Draft{Components: k.on.Components, ExitCode: res.ExitCode, Value: res.Value != nil,
-		Stdout: printed(res.Stdout), Stderr: printed(res.Stderr), Dir: k.on.dir, Outputs: k.on.outputs, Refuse: k.refuse})
+	return k.step.Keep(ctx, cache.Draft{Components: k.dependence.Components, ExitCode: res.ExitCode, Value: res.Value != nil,
+		Stdout: printed(res.Stdout), Stderr: printed(res.Stderr), Dir: k.dependence.dir, Outputs: k.dependence.outputs, Refuse: k.rejectSecrets})
 }
 
 func printed(o *dag.Output) cache.Printed {

@@ -31,8 +31,8 @@ type execution struct {
 	Shell   bool
 }
 
-// executed is the result of an execution.
-type executed struct {
+// executionResult is the result of an execution.
+type executionResult struct {
 	Success  bool   `json:"success"`
 	ExitCode int    `json:"exitCode"`
 	Stdout   string `json:"stdout"`
@@ -77,7 +77,7 @@ func (t *toolAPI) exec(ctx context.Context, args json.RawMessage) (any, error) {
 	if end.Reason == steps.ReasonStartFailed || end.Reason == dag.ReasonInput { // it was not started
 		return nil, errors.New(end.Message)
 	}
-	return executed{end.Status == dag.Succeeded, end.ExitCode, call.Raw(res.Stdout), call.Raw(res.Stderr)}, nil
+	return executionResult{end.Status == dag.Succeeded, end.ExitCode, call.Raw(res.Stdout), call.Raw(res.Stderr)}, nil
 }
 
 // permit checks a program and its variables against the permissions of the call, and makes the program's path

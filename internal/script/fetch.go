@@ -11,8 +11,8 @@ import (
 	"github.com/flowrun/flowrun/internal/call"
 )
 
-// fetched is a response in the form that the script gets.
-type fetched struct {
+// fetchResult is a response in the form that the script gets.
+type fetchResult struct {
 	URL        string      `json:"url"`
 	Redirected bool        `json:"redirected"`
 	Status     int         `json:"status"`
@@ -53,5 +53,5 @@ func (k *hostCalls) fetch(ctx context.Context, args json.RawMessage) (any, error
 	if err != nil {
 		return nil, err
 	}
-	return fetched{a.URL, a.URL != in.URL, a.Status, a.StatusText, a.Header, contentsOf(a.Body)}, nil
+	return fetchResult{a.URL, a.URL != in.URL, a.Status, a.StatusText, a.Header, contentsOf(a.Body)}, nil
 }

@@ -48,7 +48,7 @@ func (c *jsCall) runNode(ctx context.Context, run hooks.Call) (dag.Result, error
 		end.Message = "the tool needs Node.js (runtime: node), which cannot be started: " + end.Message
 		return dag.Result{Status: dag.Failed, ExitCode: end.ExitCode, Reason: end.Reason, Message: end.Message, Permanent: true}, nil
 	}
-	return c.failed(ctx, &hooks.Error{Kind: hooks.KindLost, Message: fmt.Sprintf("Node.js ended with exit code %d before the tool returned a result: %s", end.ExitCode, lastWords(printed))})
+	return c.failed(ctx, &hooks.Error{Kind: hooks.KindLost, Message: fmt.Sprintf("Node.js ended with exit code %d before the tool returned a result: %s", end.ExitCode, crashReason(printed))})
 }
 
 // process runs a program inside the step, and returns what it printed to stderr.
@@ -67,12 +67,12 @@ func (c *jsCall) process(ctx context.Context, in execution) (*dag.Result, string
 	return end, printed, err
 }
 
-// thrown matches the line in an error report of Node.js that shows what was thrown.
-var thrown = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^(Uncaught )?([A-Z]\w*)?Error\b.*$`) })
+// thrownError matches the line in an error report of Node.js that shows what was thrown.
+var thrownError = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^(Uncaught )?([A-Z]\w*)?Error\b.*$`) })
 
-// lastWords returns the line that best explains why a process ended: the thrown error, else the last line.
-func lastWords(printed string) string {
-	if line := thrown().FindString(printed); line != "" {
+// crashReason returns the line that best explains why a process ended: the thrown error, else the last line.
+func crashReason(printed string) string {
+	if line := thrownError().FindString(printed); line != "" {
 		return line
 	}
 	printed = strings.TrimSpace(printed)

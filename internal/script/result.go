@@ -31,9 +31,9 @@ const (
 // CodeToolFailure is the problem code of a tool that returned {success: false}.
 const CodeToolFailure = hooks.CodeReported
 
-// broken returns the result of a script that failed. The error may hold secrets: the Problem is masked here, the
+// scriptFailure returns the result of a script that failed. The error may hold secrets: the Problem is masked here, the
 // message together with the rest of the result.
-func (c *jsCall) broken(e *hooks.Error) dag.Result {
+func (c *jsCall) scriptFailure(e *hooks.Error) dag.Result {
 	r := dag.Result{Status: dag.Failed, ExitCode: 1, Reason: ReasonScript, Message: e.Error()}
 	p := &dag.Problem{Code: string(e.Kind), Category: categoryLimit}
 	switch {
@@ -53,19 +53,19 @@ func (c *jsCall) broken(e *hooks.Error) dag.Result {
 	default:
 		p.Code, p.Category, p.Retryable = cmp.Or(e.Name, "Error"), categoryScript, true
 	}
-	r.Problem = c.clean(p)
-	return c.placed(r, e.Pos)
+	r.Problem = c.masked(p)
+	return c.withPosition(r, e.Pos)
 }
 
-// clean masks secrets in a Problem.
-func (c *jsCall) clean(p *dag.Problem) *dag.Problem {
+// masked masks secrets in a Problem.
+func (c *jsCall) masked(p *dag.Problem) *dag.Problem {
 	mask := c.args.Session().Mask().String
 	p.Code, p.Solution = mask(p.Code), mask(p.Solution)
 	return p
 }
 
-// placed puts the position in the author's file in front of the message.
-func (c *jsCall) placed(r dag.Result, at tool.Pos) dag.Result {
+// withPosition puts the position in the author's file in front of the message.
+func (c *jsCall) withPosition(r dag.Result, at tool.Pos) dag.Result {
 	if at.Line > 0 {
 		r.Problem.Where = at.String()
 		r.Message = at.String() + ": " + r.Message
@@ -73,22 +73,22 @@ func (c *jsCall) placed(r dag.Result, at tool.Pos) dag.Result {
 	return r
 }
 
-// refused returns the result of a script that returned a value which its role does not allow; nil if it is allowed.
-func (c *jsCall) refused(v any, out json.RawMessage) *dag.Result {
+// rejected returns the result of a script that returned a value which its role does not allow; nil if it is allowed.
+func (c *jsCall) rejected(v any, out json.RawMessage) *dag.Result {
 	if c.Def.Role != tool.RolePre {
 		return nil
 	}
 	if _, ok := v.(map[string]any); ok {
 		return nil
 	}
-	r := c.placed(dag.Result{Status: dag.Failed, ExitCode: 1, Reason: ReasonScript, Permanent: true,
-		Message: fmt.Sprintf("the pre-processing script must return an object, but returned %s", returned(v, out)),
+	r := c.withPosition(dag.Result{Status: dag.Failed, ExitCode: 1, Reason: ReasonScript, Permanent: true,
+		Message: fmt.Sprintf("the pre-processing script must return an object, but returned %s", describeValue(v, out)),
 		Problem: &dag.Problem{Code: "result", Category: categoryValidation, Solution: "return an object, as in return { query: input.query };"}}, c.Def.Code.Pos)
 	return &r
 }
 
-// returned describes what a script returned, in words.
-func returned(v any, out json.RawMessage) string {
+// describeValue describes what a script returned, in words.
+func describeValue(v any, out json.RawMessage) string {
 	if out == nil {
 		return "nothing"
 	}

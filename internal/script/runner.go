@@ -46,14 +46,14 @@ func (c *jsCall) run(ctx context.Context) (dag.Result, error) {
 	if err != nil {
 		return dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonInput, Message: err.Error(), Permanent: true}, nil
 	}
-	asks := &hostCalls{args: c.args, call: c.call, work: c.work}
-	answer := asks.answer
+	host := &hostCalls{args: c.args, call: c.call, work: c.work}
+	answer := host.answer
 	if m := c.Def.Module; m != nil {
-		api, err := newToolAPI(asks, m)
+		api, err := newToolAPI(host, m)
 		if err != nil {
 			return dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonInput, Message: err.Error(), Permanent: true}, nil
 		}
-		if bad := c.unready(api.env); bad != nil {
+		if bad := c.environmentProblem(api.env); bad != nil {
 			return *bad, nil
 		}
 		answer = api.answer
@@ -87,7 +87,7 @@ func (c *jsCall) succeeded(out json.RawMessage) (dag.Result, error) {
 			return res, fmt.Errorf("cannot read the result of the script: %w", err)
 		}
 	}
-	if bad := c.refused(v, out); bad != nil {
+	if bad := c.rejected(v, out); bad != nil {
 		return *bad, nil
 	}
 	text, isText := v.(string)
@@ -106,7 +106,7 @@ func (c *jsCall) failed(ctx context.Context, err error) (dag.Result, error) {
 	var bad *hooks.Error
 	switch {
 	case errors.As(err, &bad):
-		return c.broken(bad), nil
+		return c.scriptFailure(bad), nil
 	case ctx.Err() != nil: // the engine turns this into a timeout or a cancel
 		return dag.Result{Status: dag.Failed, ExitCode: dag.ExitCancelled}, nil
 	}

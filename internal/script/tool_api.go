@@ -95,14 +95,14 @@ func (c *jsCall) toolVars() map[string]any {
 		"id": d.Name, "name": cmp.Or(d.DisplayName, d.Name), "description": d.Description, "version": d.Version, "author": d.Author}}
 }
 
-// settingUp lists values of the parameter action with which a tool is configured: its environment may be incomplete
+// setupActions lists values of the parameter action with which a tool is configured: its environment may be incomplete
 // then, because the call is there to complete it.
-var settingUp = []string{"configure", "config", "setup", "init", "check", "info"}
+var setupActions = []string{"configure", "config", "setup", "init", "check", "info"}
 
-// unready returns the result of a tool whose environment is incomplete or invalid; nil if it is complete.
-func (c *jsCall) unready(env *toolstate.Env) *dag.Result {
+// environmentProblem returns the result of a tool whose environment is incomplete or invalid; nil if it is complete.
+func (c *jsCall) environmentProblem(env *toolstate.Env) *dag.Result {
 	missing, bad := env.Problems()
-	if action, _ := c.args.All()["action"].(string); slices.Contains(settingUp, action) {
+	if action, _ := c.args.All()["action"].(string); slices.Contains(setupActions, action) {
 		missing = nil
 	}
 	if len(missing) == 0 && len(bad) == 0 {
@@ -118,5 +118,5 @@ func (c *jsCall) unready(env *toolstate.Env) *dag.Result {
 	if len(bad) > 0 {
 		words = append(words, "environment variables do not match the schema of the tool: "+strings.Join(bad, "; "))
 	}
-	return &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonInput, Permanent: true, Message: strings.Join(words, "; ") + "; " + p.Solution, Problem: c.clean(p)}
+	return &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonInput, Permanent: true, Message: strings.Join(words, "; ") + "; " + p.Solution, Problem: c.masked(p)}
 }

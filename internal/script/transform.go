@@ -17,20 +17,20 @@ import (
 type Transform struct {
 	Script *hooks.Script
 
-	mu    sync.Mutex
-	spent spent
+	mu          sync.Mutex
+	lastFailure lastFailure
 }
 
-// spent holds the last value for which the script ran out of time or memory. A call binds its parameters more than
-// once, and must not wait for the same failure each time.
-type spent struct {
+// lastFailure holds the last value for which the script ran out of time or memory. A call binds its parameters more
+// than once, and must not wait for the same failure each time.
+type lastFailure struct {
 	value string // as JSON
 	err   error
 	at    time.Time
 }
 
-// spentFor is how long that failure is remembered. It is short, because a busy machine may have been the reason.
-const spentFor = time.Minute
+// failureMemory is how long that failure is remembered. It is short, because a busy machine may have been the reason.
+const failureMemory = time.Minute
 
 // Apply returns the transformed value. An array is transformed element by element; nil stays nil. The result is a
 // text, a number, true or false.
@@ -57,24 +57,24 @@ func (t *Transform) call(ctx context.Context, rt *hooks.Runtime, v any) (any, er
 	if err != nil {
 		return nil, fmt.Errorf("cannot transform the value: %w", err)
 	}
-	if err := t.failed(string(key)); err != nil {
+	if err := t.recentFailure(string(key)); err != nil {
 		return nil, err
 	}
 	result, err := t.run(ctx, rt, v)
 	var bad *hooks.Error
 	if errors.As(err, &bad) && (bad.Kind == hooks.KindTimeout || bad.Kind == hooks.KindMemory) {
 		t.mu.Lock()
-		t.spent = spent{string(key), err, time.Now()}
+		t.lastFailure = lastFailure{string(key), err, time.Now()}
 		t.mu.Unlock()
 	}
 	return result, err
 }
 
-// failed returns why the script recently failed for this value, nil if it did not.
-func (t *Transform) failed(key string) error {
+// recentFailure returns why the script recently failed for this value, nil if it did not.
+func (t *Transform) recentFailure(key string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if s := t.spent; s.err != nil && s.value == key && time.Since(s.at) < spentFor {
+	if s := t.lastFailure; s.err != nil && s.value == key && time.Since(s.at) < failureMemory {
 		return s.err
 	}
 	return nil
@@ -83,7 +83,7 @@ func (t *Transform) failed(key string) error {
 func (t *Transform) run(ctx context.Context, rt *hooks.Runtime, v any) (any, error) {
 	out, err := rt.Call(ctx, hooks.Call{Script: t.Script, Vars: map[string]any{"value": v}})
 	if err != nil {
-		return nil, fmt.Errorf("cannot transform the value: %w", placedError(err))
+		return nil, fmt.Errorf("cannot transform the value: %w", errorWithPosition(err))
 	}
 	var result any
 	if out != nil {
@@ -102,11 +102,11 @@ func (t *Transform) run(ctx context.Context, rt *hooks.Runtime, v any) (any, err
 	case json.Number:
 		return value.ParseNumber(result.String())
 	}
-	return nil, fmt.Errorf("cannot use the result of the transform: it is %s, but must be text, a number, true or false", returned(result, out))
+	return nil, fmt.Errorf("cannot use the result of the transform: it is %s, but must be text, a number, true or false", describeValue(result, out))
 }
 
-// placedError puts the position in the author's file in front of a script's error.
-func placedError(err error) error {
+// errorWithPosition puts the position in the author's file in front of a script's error.
+func errorWithPosition(err error) error {
 	var bad *hooks.Error
 	if errors.As(err, &bad) && bad.Pos.Line > 0 {
 		return fmt.Errorf("%s: %w", bad.Pos, err)

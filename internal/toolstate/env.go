@@ -30,11 +30,11 @@ const (
 // Env is the environment of a .tool.js: the variables in its own .env file, and those that its schema declares, with
 // the value from the process's environment, else the schema's default. Values are text. Safe for concurrent use.
 type Env struct {
-	file  string // "" if the engine keeps no state
-	outer map[string]string
-	known []*tool.Parameter // declared by the schema
-	whole *tool.JSONSchema
-	mask  *mask.Mask
+	file     string // "" if the engine keeps no state
+	outer    map[string]string
+	declared []*tool.Parameter // declared by the schema
+	schema   *tool.JSONSchema
+	mask     *mask.Mask
 
 	mu  sync.Mutex
 	own map[string]string
@@ -42,9 +42,9 @@ type Env struct {
 
 // OpenEnv reads the environment of a tool. An error means that the .env file is unreadable or invalid.
 func OpenEnv(file string, outer map[string]string, secrets *mask.Mask, m *tool.Module) (*Env, error) {
-	e := &Env{file: file, outer: outer, whole: m.Environment, mask: secrets, own: map[string]string{}}
+	e := &Env{file: file, outer: outer, schema: m.Environment, mask: secrets, own: map[string]string{}}
 	if m.Environment != nil {
-		e.known = tool.ParametersOf(m.Environment)
+		e.declared = tool.ParametersOf(m.Environment)
 	}
 	if e.file == "" {
 		return e, nil
@@ -98,8 +98,8 @@ func (e *Env) value(name string) (string, bool) {
 }
 
 func (e *Env) parameter(name string) *tool.Parameter {
-	if i := slices.IndexFunc(e.known, func(p *tool.Parameter) bool { return p.Name == name }); i >= 0 {
-		return e.known[i]
+	if i := slices.IndexFunc(e.declared, func(p *tool.Parameter) bool { return p.Name == name }); i >= 0 {
+		return e.declared[i]
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ func (e *Env) All() map[string]string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	all := maps.Clone(e.own)
-	for _, p := range e.known {
+	for _, p := range e.declared {
 		if v, ok := e.value(p.Name); ok {
 			all[p.Name] = v
 		}
@@ -172,7 +172,7 @@ func formatEnv(vars map[string]string) []byte {
 // secret reports whether a variable's value is masked: because of its name, or because of writeOnly or format:
 // password in the schema.
 func (e *Env) secret(name string) bool {
-	return tool.LooksSecret(name) || e.whole != nil && slices.Contains(secretsOf(e.whole), name)
+	return tool.LooksSecret(name) || e.schema != nil && slices.Contains(secretsOf(e.schema), name)
 }
 
 // secretsOf returns the properties of a schema that are marked as secret.
@@ -206,16 +206,16 @@ func (e *Env) Secrets() (list []string) {
 // Problems returns everything that is wrong with the environment according to its schema: missing variables with
 // their descriptions, and invalid ones with the reason.
 func (e *Env) Problems() (missing, bad []string) {
-	if e.whole == nil {
+	if e.schema == nil {
 		return nil, nil
 	}
 	values := map[string]any{}
-	for _, p := range e.known {
+	for _, p := range e.declared {
 		if v, ok := e.value(p.Name); ok {
 			values[p.Name] = typedVariable(p.Type, v)
 		}
 	}
-	for _, problem := range e.whole.Check(values) {
+	for _, problem := range e.schema.Check(values) {
 		p := e.parameter(problem.Field)
 		switch {
 		case problem.Missing && p != nil && p.Description != "":

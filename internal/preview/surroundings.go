@@ -39,8 +39,8 @@ func surroundings(vars []steps.EnvVar, files []steps.EnvFile, input *expr.Templa
 	return s
 }
 
-// around returns the Surroundings of a step.
-func around(s *plan.Step, show func(*expr.Template) string) (around Surroundings) {
+// surroundingsOf returns the Surroundings of a step.
+func surroundingsOf(s *plan.Step, show func(*expr.Template) string) (around Surroundings) {
 	if base := s.BaseCommand(); base != nil {
 		around = surroundings(base.Env, base.EnvFiles, base.Input, show)
 	}

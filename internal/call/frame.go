@@ -21,27 +21,27 @@ import (
 // change once the call has begun.
 type Frame struct {
 	*Params
-	RunEnv     *RunEnv // of the call: that in which its parameters were bound, or that of the run
-	session    *steps.Session
-	environ    []string          // K=V: from files, secrets and variables, in this order
-	files      []string          // K=V, from env-files
-	own        map[string]string // variables that {env.NAME} finds before those of the process
-	unknown    map[string]bool   // variables whose value only a run knows
-	fetched    map[string]string // values of secrets by key
-	answers    *answers
-	ahead      bool // a preview: nothing may be started
-	Guessed    bool // in a preview: some values are placeholders for what only a run knows
-	dir        string
-	temp       string
-	run        string   // id of the run; "" for a preview
-	Path       dag.ID   // of the step that uses the tool; "" for the run's own
-	Local      *Local   // names of the loop item in scope
-	Cache      *Caching // nil: results are neither stored nor reused
-	Answerable bool     // a person could answer a question of the run, now or later
-	State      string   // the engine's state folder; "" for none
-	Tools      string   // folder for data of tools; "" for none
-	Calling    []string // tools that call each other with api.callTool, outermost first
-	Confine    steps.Confinement
+	RunEnv      *RunEnv // of the call: that in which its parameters were bound, or that of the run
+	session     *steps.Session
+	environ     []string          // K=V: from files, secrets and variables, in this order
+	files       []string          // K=V, from env-files
+	overrides   map[string]string // variables that {env.NAME} finds before those of the process
+	unknown     map[string]bool   // variables whose value only a run knows
+	secrets     map[string]string // values of secrets by key
+	secretCache *secretCache
+	preview     bool // a preview: nothing may be started
+	Guessed     bool // in a preview: some values are placeholders for what only a run knows
+	dir         string
+	temp        string
+	run         string   // id of the run; "" for a preview
+	Path        dag.ID   // of the step that uses the tool; "" for the run's own
+	Local       *Local   // names of the loop item in scope
+	Cache       *Caching // nil: results are neither stored nor reused
+	Answerable  bool     // a person could answer a question of the run, now or later
+	State       string   // the engine's state folder; "" for none
+	Tools       string   // folder for data of tools; "" for none
+	Calling     []string // tools that call each other with api.callTool, outermost first
+	Confine     steps.Confinement
 }
 
 // Session returns the session of the run. Session, Scope, Environ, Dir, Resolve, Temp, Secret and Confinement make
@@ -64,7 +64,7 @@ func (a *Frame) Resolve(dir string) string { return a.RunEnv.Resolve(dir) }
 func (a *Frame) Temp() string { return a.temp }
 
 // Secret returns the value of a step's secret, which was fetched when the call began.
-func (a *Frame) Secret(key string) string { return a.fetched[key] }
+func (a *Frame) Secret(key string) string { return a.secrets[key] }
 
 // Confinement returns the restrictions on the tool's steps.
 func (a *Frame) Confinement() steps.Confinement { return a.Confine }
@@ -72,7 +72,7 @@ func (a *Frame) Confinement() steps.Confinement { return a.Confine }
 // Begin prepares the call: environment, secrets, directories. path distinguishes the calls of one run.
 func (a *Frame) Begin(ctx context.Context, session *steps.Session, run string, path dag.ID) error {
 	a.session, a.run, a.Path = session, run, path
-	a.tellUndeclared()
+	a.warnUndeclared()
 	if err := a.OpenEnvironment(ctx); err != nil {
 		return err
 	}
@@ -104,18 +104,18 @@ func (a *Frame) OpenEnvironment(ctx context.Context) error {
 	if err := a.fetchSecrets(ctx); err != nil {
 		return err
 	}
-	a.tellUnnamed()
+	a.warnUnknownSecrets()
 	secret := make(map[string]bool, len(a.Plan.Secrets))
 	for _, s := range a.Plan.Secrets {
 		secret[s.S] = true
-		if err := a.keepSecret(s.S, a.Given[s.S], a.Values[s.S].V, a.RunEnv.Vars[s.S], a.own[s.S]); err != nil {
+		if err := a.maskSecret(s.S, a.Given[s.S], a.Values[s.S].V, a.RunEnv.Vars[s.S], a.overrides[s.S]); err != nil {
 			return err
 		}
 	}
 	size := 0
 	for _, e := range a.Plan.Environ {
 		v, err := e.Value.Text(Scope{Frame: a})
-		if a.ahead && errors.Is(err, expr.ErrUnknown) {
+		if a.preview && errors.Is(err, expr.ErrUnknown) {
 			continue
 		}
 		if size += len(v); size > expr.MaxTogether {
@@ -125,7 +125,7 @@ func (a *Frame) OpenEnvironment(ctx context.Context) error {
 			return fmt.Errorf("cannot render environment variable %s: %w", e.Name, err)
 		}
 		if secret[e.Name] {
-			if err := a.keepSecret(e.Name, v); err != nil {
+			if err := a.maskSecret(e.Name, v); err != nil {
 				return err
 			}
 		}
@@ -142,20 +142,20 @@ func (a *Frame) readEnvFiles() (err error) {
 		name, value, _ := strings.Cut(kv, "=")
 		a.setOwn(name, value)
 	}
-	return a.unfit(err)
+	return a.environmentError(err)
 }
 
-// setOwn sets a variable of the call, which overrides that of the process; unset does the same for a variable whose
+// setOwn sets a variable of the call, which overrides that of the process; setUnknown does the same for a variable whose
 // value is not known yet.
 func (a *Frame) setOwn(name, value string) {
-	if a.own == nil {
-		a.own = map[string]string{}
+	if a.overrides == nil {
+		a.overrides = map[string]string{}
 	}
-	a.own[name] = value
+	a.overrides[name] = value
 	a.environ = append(a.environ, name+"="+value)
 }
 
-func (a *Frame) unset(name string) {
+func (a *Frame) setUnknown(name string) {
 	if a.unknown == nil {
 		a.unknown = map[string]bool{}
 	}
@@ -165,14 +165,14 @@ func (a *Frame) unset(name string) {
 // env returns a variable as {env.NAME} finds it: a secret, a variable of the env files, else a variable of the
 // process.
 func (a *Frame) env(name string) (value string, ok bool) {
-	if value, ok = a.own[name]; !ok {
+	if value, ok = a.overrides[name]; !ok {
 		value, ok = a.RunEnv.Vars[name]
 	}
 	return value, ok
 }
 
-// keepSecret adds values to the mask, structured ones leaf by leaf.
-func (a *Frame) keepSecret(name string, values ...any) error {
+// maskSecret adds values to the mask, structured ones leaf by leaf.
+func (a *Frame) maskSecret(name string, values ...any) error {
 	for _, v := range values {
 		for _, leaf := range value.Scalars(v) {
 			if err := a.session.Mask().Add(leaf); err != nil {
@@ -199,11 +199,11 @@ func (a *Frame) WithoutSecrets(err error) error {
 // starts, because these values also appear in the run's result.
 func (a *Frame) maskEarly() error {
 	for _, text := range a.Plan.Literals(map[*plan.Plan]bool{}) {
-		if err := a.keepSecret("a value of a definition", text); err != nil {
+		if err := a.maskSecret("a value of a definition", text); err != nil {
 			return err
 		}
 	}
-	a.foreseen(a.Plan, map[*plan.Plan]bool{})
+	a.maskNestedSecrets(a.Plan, map[*plan.Plan]bool{})
 	var err error
 	a.Plan.Each(func(s *plan.Step) {
 		if err == nil && s.BaseCommand() != nil {
@@ -220,13 +220,13 @@ func (a *Frame) maskValues(s *plan.Step) error {
 			continue
 		}
 		v, err := t.Text(Scope{Frame: a})
-		if a.ahead && errors.Is(err, expr.ErrUnknown) {
+		if a.preview && errors.Is(err, expr.ErrUnknown) {
 			continue
 		}
 		if err != nil {
 			return fmt.Errorf("cannot render masked-values: %w", err)
 		}
-		if err := a.keepSecret("masked-values of step "+s.Def.Name, v); err != nil {
+		if err := a.maskSecret("masked-values of step "+s.Def.Name, v); err != nil {
 			return err
 		}
 	}
@@ -264,12 +264,12 @@ func (a *Frame) makeTemp(run string, path dag.ID) error {
 
 // Caching describes how a run uses stored results.
 type Caching struct {
-	Open   func() (*cache.Store, error)
-	Afresh bool // store results, but reuse none
+	Open    func() (*cache.Store, error)
+	NoReuse bool // store results, but reuse none
 }
 
 // Inherit copies from outer what a tool shares with the tool that uses it.
 func (a *Frame) Inherit(outer *Frame) {
-	a.answers, a.Cache, a.Answerable, a.State, a.Tools, a.Calling = outer.answers, outer.Cache, outer.Answerable, outer.State, outer.Tools, outer.Calling
+	a.secretCache, a.Cache, a.Answerable, a.State, a.Tools, a.Calling = outer.secretCache, outer.Cache, outer.Answerable, outer.State, outer.Tools, outer.Calling
 	a.Confine = a.Confine.Within(outer.Confine)
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/flowrun/flowrun/internal/privatenet"
 )
 
-// reach lists the private hosts that may be requested (the setting tools.webAllow). All public hosts may be
+// webAllowList lists the private hosts that may be requested (the setting tools.webAllow). All public hosts may be
 // requested.
-type reach []string
+type webAllowList []string
 
 // allow returns an error if an address may not be requested. It checks the given address and the target of each
 // redirect.
-func (r reach) allow(u *url.URL) error {
+func (r webAllowList) allow(u *url.URL) error {
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return refusedAddress("the response redirects to a URL that is neither http nor https")
 	}
@@ -32,7 +32,7 @@ func (r reach) allow(u *url.URL) error {
 
 // address returns an error if a host may not be requested at the IP address of its name: a public name must not lead
 // to a private address, whatever DNS answers, at any time.
-func (r reach) address(host, port string, to netip.Addr) error {
+func (r webAllowList) address(host, port string, to netip.Addr) error {
 	host = privatenet.NormalizeHost(host)
 	if !privatenet.IsPrivateAddress(to) || r.has(host, port) {
 		return nil
@@ -40,7 +40,7 @@ func (r reach) address(host, port string, to netip.Addr) error {
 	return refusedAddress(fmt.Sprintf("%s resolves to %s, which is an address of this machine or its network", host, to))
 }
 
-func (r reach) has(host, port string) bool {
+func (r webAllowList) has(host, port string) bool {
 	return slices.ContainsFunc(r, func(allowed string) bool {
 		h, only := target(allowed)
 		return h == host && (only == "" || only == port)
