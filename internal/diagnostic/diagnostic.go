@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Severity ranks a diagnostic. Errors keep a definition from loading.
+// Severity ranks a diagnostic. A definition with errors cannot run.
 type Severity string
 
 // The severities, worst first.
@@ -17,29 +17,29 @@ const (
 	Note    Severity = "note"
 )
 
-// Diagnostic is one problem of a definition: what is wrong, where, what was
-// expected and the way out. Code is stable across releases.
+// Diagnostic is one problem in a file: what is wrong, where, what was expected, and how to fix it. Its Code is stable
+// across releases.
 type Diagnostic struct {
 	Code     string   `json:"code"`
 	Severity Severity `json:"severity"`
 	Pos      Pos      `json:"-"`
-	Len      int      `json:"-"`              // characters the caret spans; 0 = 1
-	Path     string   `json:"path,omitempty"` // the key path, steps[2].run-condition
+	Len      int      `json:"-"`              // number of characters to underline; 0 = 1
+	Path     string   `json:"path,omitempty"` // the key path, such as steps[2].run-condition
 	Message  string   `json:"message"`
 	Hint     string   `json:"hint,omitempty"`
 
-	Related []Place `json:"-"` // where else to look: the first of two
-	Fix     []Edit  `json:"-"` // what would mend it; none where that needs a person
+	Related []Place `json:"-"` // further positions, such as the first of two duplicates
+	Fix     []Edit  `json:"-"` // edits that fix the problem; none if it needs a decision by a person
 }
 
-// Place is a further place that a problem has to do with.
+// Place is a further position that is part of a problem.
 type Place struct {
 	Pos     Pos
-	Len     int // characters that are underlined; 0 = 1
+	Len     int // number of characters to underline; 0 = 1
 	Message string
 }
 
-// String is the diagnostic on one line: file:line:col: severity[code]: message; hint.
+// String returns the diagnostic on one line: file:line:col: severity[code]: message; hint.
 func (d Diagnostic) String() string {
 	var b strings.Builder
 	if place := d.Pos.String(); place != "" {
@@ -52,11 +52,11 @@ func (d Diagnostic) String() string {
 	return b.String()
 }
 
-// Diagnostics is every problem at once, sorted by place. It is an error when it
-// holds at least one Diagnostic of severity Error; see Err.
+// Diagnostics is a list of problems, sorted by position. It is an error if it contains at least one Diagnostic of
+// severity Error; see Err.
 type Diagnostics []Diagnostic
 
-// Error is one line for every diagnostic.
+// Error returns one line for each diagnostic.
 func (d Diagnostics) Error() string {
 	lines := make([]string, len(d))
 	for i, one := range d {
@@ -65,7 +65,7 @@ func (d Diagnostics) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Err is d as an error, or nil where no diagnostic is of severity Error.
+// Err returns d as an error, or nil if no diagnostic has severity Error.
 func (d Diagnostics) Err() error {
 	if slices.ContainsFunc(d, IsError) {
 		return d
@@ -75,12 +75,12 @@ func (d Diagnostics) Err() error {
 
 func IsError(d Diagnostic) bool { return d.Severity == Error }
 
-// MaxDiagnostics is how many problems of one file are reported at most. What is
-// over it is left out, warnings first.
+// MaxDiagnostics is the maximum number of problems reported for one file. If there are more, warnings are dropped
+// first.
 const MaxDiagnostics = 100
 
-// Sorted is d in order of place, each problem once, MaxDiagnostics at most. The
-// root package uses it to join its own findings to those of this package.
+// Sorted returns d sorted by position and without duplicates, at most MaxDiagnostics. The root package uses it to
+// combine its diagnostics with those of this package.
 func (d Diagnostics) Sorted() Diagnostics {
 	d = slices.Clone(d)
 	slices.SortStableFunc(d, byPlace)
@@ -88,14 +88,14 @@ func (d Diagnostics) Sorted() Diagnostics {
 	if len(d) <= MaxDiagnostics {
 		return d
 	}
-	// An error must never give way to a warning, or a bad file would load.
+	// A warning must never displace an error: a file with errors would load.
 	slices.SortStableFunc(d, func(a, b Diagnostic) int { return cmp.Compare(rank(a), rank(b)) })
 	d = d[:MaxDiagnostics]
 	slices.SortStableFunc(d, byPlace)
 	return d
 }
 
-// oneProblem says whether two diagnostics report one problem.
+// oneProblem reports whether two diagnostics report the same problem.
 func oneProblem(a, b Diagnostic) bool {
 	return byPlace(a, b) == 0 && a.Severity == b.Severity && a.Len == b.Len && a.Hint == b.Hint
 }

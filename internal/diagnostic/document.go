@@ -2,7 +2,7 @@ package diagnostic
 
 import "encoding/json"
 
-// MarshalDocument is d as the JSON document flowrun/diagnostics.v1.
+// MarshalDocument returns d as the JSON document flowrun/diagnostics.v1.
 func (d Diagnostics) MarshalDocument() ([]byte, error) {
 	doc := struct {
 		Schema      string       `json:"schema"`

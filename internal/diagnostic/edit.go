@@ -7,16 +7,16 @@ import (
 	"unicode/utf8"
 )
 
-// Edit is one change to a file: its bytes From to To (from 0, To not included) become
-// Text. Offsets are those of the whole file, with a byte order mark if it has one.
+// Edit is one change to a file: Text replaces the bytes from offset From up to, but not including, To. Offsets count
+// from 0 and include a byte order mark.
 type Edit struct {
 	From int    `json:"from"`
 	To   int    `json:"to"`
 	Text string `json:"text"`
 }
 
-// Apply is text with the edits made. It answers false, and makes none, where they
-// overlap or stand outside of the text.
+// Apply returns text with the edits applied. It returns false, and applies none, if edits overlap or are outside the
+// text.
 func Apply(text []byte, edits []Edit) ([]byte, bool) {
 	edits = slices.Clone(edits)
 	slices.SortStableFunc(edits, func(a, b Edit) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
@@ -34,13 +34,13 @@ func Apply(text []byte, edits []Edit) ([]byte, bool) {
 	return out.Bytes(), true
 }
 
-// Edit replaces bytes of the source by other text.
+// Edit returns the edit that replaces bytes of the source.
 func (s *Source) Edit(from, to int, text string) []Edit {
 	return []Edit{{From: from + s.mark, To: to + s.mark, Text: text}}
 }
 
-// Rename replaces a word that stands at a place by another; nothing where something
-// else stands there, as when the word is written with escapes.
+// Rename returns the edit that replaces the word at a position. It returns nil if the text there is not old, for
+// example because the word is written with escapes.
 func (s *Source) Rename(at Pos, old, new string) []Edit {
 	from := s.Offset(at.Line, at.Col)
 	if old == "" || !bytes.HasPrefix(s.Text[from:], []byte(old)) {
@@ -49,7 +49,7 @@ func (s *Source) Rename(at Pos, old, new string) []Edit {
 	return s.Edit(from, from+len(old), new)
 }
 
-// Newline is how the file ends its lines.
+// Newline returns the line break that the file uses.
 func (s *Source) Newline() string {
 	if i := bytes.IndexByte(s.Text, '\n'); i > 0 && s.Text[i-1] == '\r' {
 		return "\r\n"
@@ -57,9 +57,8 @@ func (s *Source) Newline() string {
 	return "\n"
 }
 
-// Rename is the edit that puts another word in the place of old, which stands at byte
-// off of the text; none where the file holds it in another form, and none for texts
-// made in Go.
+// Rename returns the edit that replaces old, which is at byte offset off of the text. It returns nil if the file
+// contains old in another form, and for texts made in Go.
 func (t Text) Rename(off int, old, new string) []Edit {
 	if t.src == nil || off < 0 || off+len(old) > len(t.S) || t.S[off:off+len(old)] != old {
 		return nil
@@ -67,9 +66,8 @@ func (t Text) Rename(off int, old, new string) []Edit {
 	return t.src.Rename(t.At(off), old, new)
 }
 
-// Units is a column counted in UTF-16 code units, as editors and SARIF count, for one
-// that counts characters. file is the bytes of the file; without them every character
-// counts as one.
+// Units converts a column that counts characters to one that counts UTF-16 code units, as editors and SARIF do. file is
+// the content of the file; if it is missing, every character counts as one unit.
 func (p Pos) Units(file []byte) int {
 	s := NewSource(p.File, file)
 	line, units := s.Line(p.Line), 1
@@ -88,7 +86,7 @@ func utf16Len(r rune) int {
 	return 1
 }
 
-// PosAt is the place of a byte of a file.
+// PosAt returns the position of the byte at the given offset of a file.
 func PosAt(name string, file []byte, at int) Pos {
 	s := NewSource(name, file)
 	return s.Pos(min(max(at-s.mark, 0), len(s.Text)))

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Span is a stretch of a source: bytes from to to, without to.
+// Span is a range of bytes in a source, from offset From up to, but not including, To.
 type Span struct{ From, To int }
 
-// NextLine is the first line at or after a place that is not empty, and the start of the
-// one behind it.
+// NextLine returns the start of the first line that is not blank, at or after an offset, and the start of the line
+// after it.
 func (s *Source) NextLine(at int) (start, next int) {
 	for {
 		next = s.LineAfter(at)
@@ -20,8 +20,7 @@ func (s *Source) NextLine(at int) (start, next int) {
 	}
 }
 
-// LineAfter is the start of the line behind the one that begins at a place; the end of the
-// text for the last.
+// LineAfter returns the start of the line after the one that contains an offset, or the end of the text.
 func (s *Source) LineAfter(at int) int {
 	for i := at; i < len(s.Text); i++ {
 		if n := BreakLen(s.Text[i:]); n > 0 {
@@ -31,7 +30,7 @@ func (s *Source) LineAfter(at int) int {
 	return len(s.Text)
 }
 
-// LineFrom is the line from a place to its end, without the break.
+// LineFrom returns the text from an offset to the end of its line, without the line break.
 func (s *Source) LineFrom(at int) string {
 	for i := at; i < len(s.Text); i++ {
 		if BreakLen(s.Text[i:]) > 0 {
@@ -41,8 +40,8 @@ func (s *Source) LineFrom(at int) string {
 	return string(s.Text[at:])
 }
 
-// Only is the source with nothing in it but a span, in its place: what comes before is
-// blank, what comes behind is cut off, so every line, column and offset stays.
+// Only returns a source that contains only a span. The text before it is blank and the text after it is cut off, so
+// lines, columns and offsets remain the same.
 func (s *Source) Only(part Span) *Source {
 	view := bytes.Clone(s.Text[:part.To])
 	for i := 0; i < part.From; {
@@ -60,8 +59,8 @@ func (s *Source) Only(part Span) *Source {
 	return &Source{File: s.File, Text: view, mark: s.mark, Lines: s.Lines[:lines], ascii: s.ascii}
 }
 
-// Block is the text of lines, without the spaces that each begins with as far as indent
-// goes: those that stand before the fence around them.
+// Block returns the lines of a span as a text. Up to indent spaces are removed from the start of each line: the
+// indentation of the fence around them.
 func (s *Source) Block(part Span, indent int) Text {
 	var b strings.Builder
 	for at := part.From; at < part.To; {
@@ -83,5 +82,5 @@ func (s *Source) Block(part Span, indent int) Text {
 	return Text{S: b.String(), Pos: s.Pos(part.From + blanks), src: s, form: LiteralForm, indent: indent}
 }
 
-// Between is the text of a span.
+// Between returns the text of a span.
 func (s *Source) Between(part Span) string { return string(s.Text[part.From:part.To]) }

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Pattern is a regular expression that is compiled when it is first used: every
-// start of the program would pay for all of them otherwise.
+// Pattern returns a function that compiles a regular expression at its first call, so that starting the program does
+// not compile all of them.
 func Pattern(src string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(src) })
 }

@@ -11,23 +11,22 @@ import (
 	"unicode/utf8"
 )
 
-// Quote is text from a file as it may stand in a message: in quotes, without
-// control characters, not longer than a line.
+// Quote returns text from a file for use in a message: in quotes, with control characters escaped, and shortened to
+// less than a line.
 func Quote(s string) string { return `"` + Printable(s) + `"` }
 
-// Style says what a terminal can show. The zero Style is plain text.
+// Style specifies what a terminal can show. The zero Style is plain text.
 type Style struct {
-	Color bool // colours by ANSI sequences; nothing is told by colour alone
-	Links bool // places link to their files (OSC 8)
+	Color bool // ANSI colors; no information depends on color alone
+	Links bool // positions link to their files (OSC 8)
 }
 
-// Render draws diagnostics for people: message, place, the line with a caret, the
-// further places that matter, the way out, and how to read more. source returns the
-// bytes of a file named in d, or nil where they are not to be had; then the line is
-// left out.
+// Render writes diagnostics for people: message, position, the line with a caret, related places, the hint, and where
+// to read more. file returns the contents of a file named in d, or nil if they are not available; then the line is
+// omitted.
 //
-// Text of the file is never written as it is: control and direction-changing
-// characters appear as escapes, so that a file cannot draw on the terminal.
+// Text from the file is escaped: control characters and characters that change the writing direction appear as escapes,
+// so that a file cannot control the terminal.
 func Render(w io.Writer, d Diagnostics, file func(name string) []byte, style Style) {
 	r := renderer{w: bufio.NewWriter(w), Style: style, read: file, sources: map[string]*Source{}, explained: map[string]bool{}}
 	for i, one := range d {
@@ -44,11 +43,11 @@ type renderer struct {
 	w         *bufio.Writer
 	read      func(string) []byte
 	sources   map[string]*Source
-	explained map[string]bool // codes whose page was named
+	explained map[string]bool // codes whose explanation page was already mentioned
 }
 
-// print writes to the buffer, which keeps an error until Flush; a caller that
-// cannot be written to has nobody to tell.
+// print writes to the buffer, which keeps an error until Flush. The error is ignored: it could only be reported to the
+// same writer.
 func (r *renderer) print(format string, args ...any) { fmt.Fprintf(r.w, format, args...) }
 
 const (
@@ -93,7 +92,7 @@ func (r *renderer) diagnostic(d Diagnostic) {
 	}
 }
 
-// lastLine is the highest line number that is shown.
+// lastLine returns the highest line number that is shown.
 func lastLine(d Diagnostic) int {
 	n := d.Pos.Line
 	for _, p := range d.Related {
@@ -102,7 +101,7 @@ func lastLine(d Diagnostic) int {
 	return n
 }
 
-// place is the line that says where a snippet stands.
+// place writes the line with the position of a snippet.
 func (r *renderer) place(gutter, corner string, at Pos, message string) {
 	place := at.String()
 	if place == "" {
@@ -114,17 +113,17 @@ func (r *renderer) place(gutter, corner string, at Pos, message string) {
 	r.print("%s %s %s%s\n", gutter, r.paint(blue, corner), r.link(at.File, printableAll(place)), message)
 }
 
-// link makes words a link to a file where the terminal has links.
+// link turns words into a link to a file, if the terminal supports links.
 func (r *renderer) link(file, words string) string {
 	path, err := filepath.Abs(file)
 	if !r.Links || file == "" || err != nil {
 		return words
 	}
-	target := url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(path), "/")} // on Windows, C:/ has none
+	target := url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(path), "/")} // on Windows, C:/ has no leading slash
 	return "\x1b]8;;" + target.String() + "\x1b\\" + words + "\x1b]8;;\x1b\\"
 }
 
-// note is what stands below the snippet after '='.
+// note writes a line below the snippet, after '='.
 func (r *renderer) note(gutter, label, text string) {
 	if text == "" {
 		return
@@ -138,7 +137,7 @@ func (r *renderer) note(gutter, label, text string) {
 	}
 }
 
-// fixed says what --fix would make of the line.
+// fixed describes what validate --fix would do to the line.
 func (r *renderer) fixed(d Diagnostic) string {
 	const how = "flowrun validate --fix applies this"
 	s := r.source(d.Pos.File)
@@ -153,7 +152,7 @@ func (r *renderer) fixed(d Diagnostic) string {
 	return how
 }
 
-// after is the line that an edit makes, where it stays within one short line.
+// after returns the line that results from an edit, if the edit stays within one short line.
 func (s *Source) after(e Edit) (string, bool) {
 	from, to := e.From-s.mark, e.To-s.mark
 	if from < 0 || to > len(s.Text) || strings.ContainsAny(e.Text, "\r\n") {
@@ -169,7 +168,7 @@ func (s *Source) after(e Edit) (string, bool) {
 	return line, line != "" && len(line) <= 100
 }
 
-// snippet draws the line of a place, and the one before it for orientation.
+// snippet writes the line of a position, and the line before it for context.
 func (r *renderer) snippet(at Pos, length int, gutter, style, caret string) {
 	s := r.source(at.File)
 	if s == nil || at.Line < 1 || at.Line > len(s.Lines) {
@@ -185,7 +184,7 @@ func (r *renderer) snippet(at Pos, length int, gutter, style, caret string) {
 	r.print("%s %s %s%s\n", gutter, bar, strings.Repeat(" ", pad), r.paint(style, strings.Repeat(caret, carets)))
 }
 
-// line draws one line of the file, without blanks at its end.
+// line writes one line of the file, without spaces at its end.
 func (r *renderer) line(gutter string, number int, shown string) {
 	if shown != "" {
 		shown = " " + shown
@@ -207,12 +206,11 @@ func (r *renderer) source(file string) *Source {
 	return s
 }
 
-// maxCells is the width of a drawn line; of a longer one the part around the
-// caret is shown.
+// maxCells is the maximum width of a shown line. Of a longer line, the part around the caret is shown.
 const maxCells = 120
 
-// window finds the part of a line to draw: the character it begins at, and
-// where the carets stand below it, in cells.
+// window selects the part of a line to show. It returns the first character of that part, and the offset and number of
+// the carets below it, in terminal cells.
 func window(line []byte, col, length int) (from, pad, carets int) {
 	runes := []rune(string(line[:min(len(line), prefix(line, col+maxCells))]))
 	at := min(max(col-1, 0), len(runes))
@@ -224,7 +222,7 @@ func window(line []byte, col, length int) (from, pad, carets int) {
 		from++
 	}
 	if from > 0 {
-		pad++ // for the mark of the cut
+		pad++ // for the ellipsis
 	}
 	for _, c := range runes[at:min(at+length, len(runes))] {
 		carets += cellWidth(c)
@@ -232,7 +230,7 @@ func window(line []byte, col, length int) (from, pad, carets int) {
 	return from, pad, min(max(carets, 1), max(maxCells-pad, 1))
 }
 
-// prefix is the length in bytes of the first n characters of a line.
+// prefix returns the length in bytes of the first n characters of a line.
 func prefix(line []byte, n int) int {
 	at := 0
 	for ; n > 0 && at < len(line); n-- {
@@ -242,7 +240,7 @@ func prefix(line []byte, n int) int {
 	return at
 }
 
-// cells draws a line from its character number from on, at most maxCells wide.
+// cells formats a line from character number from on, at most maxCells wide.
 func cells(line []byte, from int) string {
 	var b strings.Builder
 	width := 0
@@ -264,8 +262,8 @@ func cells(line []byte, from int) string {
 	return strings.TrimRight(b.String(), " ")
 }
 
-// drawn is a character as it is shown: tabs as four blanks, what cannot be seen
-// or would move the cursor as an escape.
+// drawn returns a character as it is shown: a tab as four spaces, and characters that are invisible or move the cursor
+// as escapes.
 func drawn(c rune) string {
 	switch {
 	case c == '\t':
@@ -280,7 +278,7 @@ func drawn(c rune) string {
 	return string(c)
 }
 
-// cellWidth is how many terminal cells drawn(c) takes.
+// cellWidth returns the number of terminal cells of drawn(c).
 func cellWidth(c rune) int {
 	if s := drawn(c); len(s) > 1 && s != string(c) {
 		return len(s)
@@ -294,7 +292,7 @@ func cellWidth(c rune) int {
 	return 1
 }
 
-// isWide says whether terminals give a character two cells.
+// isWide reports whether terminals show a character in two cells.
 func isWide(c rune) bool {
 	if c < 0x1100 {
 		return false
@@ -310,7 +308,7 @@ func isWide(c rune) bool {
 	return false
 }
 
-// printableAll is text as it may be shown, with unsafe characters as escapes.
+// printableAll escapes the unsafe characters in text.
 func printableAll(s string) string {
 	var b strings.Builder
 	for _, c := range s {
@@ -319,8 +317,7 @@ func printableAll(s string) string {
 	return b.String()
 }
 
-// Printable is text from a file as it may stand inside a message: escaped, and
-// cut where it would fill more than a line.
+// Printable returns text from a file for use in a message: escaped, and shortened to less than a line.
 func Printable(s string) string {
 	const most = 60
 	if cut := prefix([]byte(s[:min(len(s), 4*most)]), most); cut < len(s) {

@@ -7,24 +7,24 @@ import (
 	"unicode/utf8"
 )
 
-// MaxFileSize is the largest definition file that is read, in bytes.
+// MaxFileSize is the maximum size of a definition file, in bytes.
 const MaxFileSize = 16 << 20
 
-// Source is a file as text with an index of its lines, built once. It is never
-// changed afterwards, so texts of a definition may look into it from anywhere.
+// Source is the text of a file with an index of its lines. It is immutable, so texts of a definition can refer to it
+// and be used concurrently.
 type Source struct {
 	File  string
 	Text  []byte // without a byte order mark
 	mark  int    // length of the byte order mark
-	Lines []int  // offset of the first byte of every line
+	Lines []int  // offset of the first byte of each line
 	ascii bool   // every character is one byte
 }
 
-// NewSource indexes the lines of text and drops a byte order mark. It takes any
-// bytes; whether they can be YAML is checked by problem.
+// NewSource indexes the lines of text and removes a byte order mark. It accepts any bytes; Problem checks whether they
+// can be YAML.
 //
-// Lines end where YAML 1.1 ends them, which is also at U+0085, U+2028 and
-// U+2029: with any other rule line numbers would not agree with the parser's.
+// Lines end as in YAML 1.1, which also has line breaks at U+0085, U+2028 and U+2029: otherwise line numbers would
+// differ from those of the parser.
 func NewSource(file string, text []byte) *Source {
 	size := len(text)
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
@@ -47,7 +47,7 @@ func NewSource(file string, text []byte) *Source {
 	return s
 }
 
-// BreakLen is the length of the line break that b begins with, 0 for none.
+// BreakLen returns the length of the line break that b begins with, or 0.
 func BreakLen(b []byte) int {
 	switch {
 	case b[0] == '\n':
@@ -64,7 +64,7 @@ func BreakLen(b []byte) int {
 	return 0
 }
 
-// Line is the text of line n (from 1) without its break; empty outside the file.
+// Line returns line n, counted from 1, without its line break. It is empty outside the file.
 func (s *Source) Line(n int) []byte {
 	if n < 1 || n > len(s.Lines) {
 		return nil
@@ -81,7 +81,7 @@ func (s *Source) Line(n int) []byte {
 	return s.Text[start:end]
 }
 
-// Offset is the byte offset of a place, at most the length of the text.
+// Offset returns the byte offset of a position, at most the length of the text.
 func (s *Source) Offset(line, col int) int {
 	if line < 1 || line > len(s.Lines) {
 		return len(s.Text)
@@ -93,7 +93,7 @@ func (s *Source) Offset(line, col int) int {
 	return s.Forward(at, col-1)
 }
 
-// Forward is the offset n characters after at.
+// Forward returns the offset n characters after at.
 func (s *Source) Forward(at, n int) int {
 	for ; n > 0 && at < len(s.Text); n-- {
 		_, size := utf8.DecodeRune(s.Text[at:])
@@ -102,13 +102,13 @@ func (s *Source) Forward(at, n int) int {
 	return at
 }
 
-// Pos is the place of a byte offset.
+// Pos returns the position of a byte offset.
 func (s *Source) Pos(at int) Pos {
 	line := sort.SearchInts(s.Lines, at+1)
 	return Pos{File: s.File, Line: line, Col: 1 + utf8.RuneCount(s.Text[s.Lines[line-1]:at])}
 }
 
-// Problem is what keeps the bytes from being YAML text at all.
+// Problem returns the reason why the bytes cannot be YAML text, if there is one.
 func (s *Source) Problem() (Diagnostic, bool) {
 	bad := func(at int, code, message, hint string) (Diagnostic, bool) {
 		return Diagnostic{Code: code, Severity: Error, Pos: s.Pos(at), Message: message, Hint: hint}, true
@@ -143,8 +143,7 @@ func (s *Source) Problem() (Diagnostic, bool) {
 	return Diagnostic{}, false
 }
 
-// isUTF16 knows UTF-16 by its byte order mark, and without one by the NUL that
-// stands beside the first character.
+// isUTF16 detects UTF-16 by its byte order mark, or by a NUL next to the first character.
 func isUTF16(b []byte) bool {
 	if len(b) < 2 {
 		return false
@@ -153,7 +152,7 @@ func isUTF16(b []byte) bool {
 		b[0] == 0 && b[1] != 0 || b[0] != 0 && b[1] == 0
 }
 
-// yamlAllows says whether YAML lets a character stand in a file unescaped.
+// yamlAllows reports whether YAML allows an unescaped character in a file.
 func yamlAllows(r rune) bool {
 	switch {
 	case r == '\t', r == '\n', r == '\r', r == 0x85:

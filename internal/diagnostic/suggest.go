@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// maxSuggestions is how many names a did-you-mean offers; maxCandidates bounds
-// the names it looks at, so that a file of 100,000 steps cannot make it slow.
+// maxSuggestions is the maximum number of names in a did-you-mean. maxCandidates limits the number of names that are
+// compared, so that a file with 100,000 steps does not become slow.
 const (
 	maxSuggestions = 3
 	maxCandidates  = 2000
 )
 
-// Near is the candidates closest to a misspelt word, best first, for a
-// did-you-mean: at most three, and none whose Damerau-Levenshtein distance is
-// more than a third of the word, or the whole of a short one.
+// Near returns the candidates most similar to a misspelled word, best first, for a did-you-mean: at most three. Their
+// Damerau-Levenshtein distance is at most a third of the word's length (but at least 1 is allowed), and less than the
+// length of the longer word.
 func Near(word string, candidates []string) []string {
 	type match struct {
 		name     string
@@ -41,7 +41,7 @@ func Near(word string, candidates []string) []string {
 	return names
 }
 
-// DidYouMean is the question for near names, empty when there are none.
+// DidYouMean returns a question that suggests similar names, or "" if there are none.
 func DidYouMean(word string, candidates []string) string {
 	if names := Near(word, candidates); len(names) > 0 {
 		return Ask(names)
@@ -57,8 +57,8 @@ func Ask(names []string) string {
 	return "did you mean " + strings.Join(quoted, " or ") + "?"
 }
 
-// distance is the Damerau-Levenshtein distance of two words: insertions,
-// deletions, replacements and swaps of neighbours each cost one.
+// distance returns the Damerau-Levenshtein distance of two words: an insertion, a deletion, a replacement and a swap of
+// neighbors each cost 1.
 func distance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

@@ -6,15 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// Pos is a place in a file: Line and Col count from 1, Col counts characters.
-// The zero Pos means the place is not known.
+// Pos is a position in a file. Line and Col count from 1; Col counts characters. The zero Pos is an unknown position.
 type Pos struct {
 	File string
 	Line int
 	Col  int
 }
 
-// String is file:line:col, leaving out what is not known.
+// String returns file:line:col without the parts that are unknown.
 func (p Pos) String() string {
 	switch {
 	case p.Line == 0:
@@ -25,29 +24,27 @@ func (p Pos) String() string {
 	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col)
 }
 
-// LineCol is line:col, for messages about two places in one file.
+// LineCol returns line:col, for messages about two positions in one file.
 func LineCol(p Pos) string { return fmt.Sprintf("%d:%d", p.Line, p.Col) }
 
-// Text is a string as written together with its place, so that an offset in
-// the string (of a hole, of a shell word) leads back to a line and column.
+// Text is a string from a file together with its position. An offset in the string, such as that of a placeholder or a
+// shell word, can be converted to a line and column.
 type Text struct {
 	S   string
 	Pos Pos // of the first character of the content
 
-	// src and form lead from an offset back into the file. Both are zero for
-	// texts made in Go.
+	// src and form are needed to convert an offset to a position in the file. Both are zero for texts made in Go.
 	src    *Source
 	form   form
-	indent int // blanks that every line of a block scalar begins with
+	indent int // spaces at the start of every line of a block scalar
 }
 
-// Plain is a text without a place, for definitions made in Go.
+// Plain returns a text without a position, for definitions made in Go.
 func Plain(s string) Text { return Text{S: s} }
 
-// At is the place of byte offset off of S, clamped to S. It is exact for every
-// way YAML can write a string, folded lines and escape sequences included, and
-// reads the file up to that place again: cheap enough for messages, too slow
-// for a loop over every byte.
+// At returns the position of byte offset off of S. An offset outside S becomes the nearest valid one. The position is
+// exact for all ways of writing a string in YAML, including folded lines and escape sequences. At reads the file again
+// up to that position: fast enough for messages, but too slow to call for every byte.
 func (t Text) At(off int) Pos {
 	off = min(max(off, 0), len(t.S))
 	if t.src != nil {
@@ -64,27 +61,26 @@ func (t Text) At(off int) Pos {
 	return p
 }
 
-// form is how a scalar stands in the file.
+// form is the notation of a scalar in the file.
 type form uint8
 
 const (
-	PlainForm   form = iota // bare, perhaps over several lines
+	PlainForm   form = iota // without quotes, possibly over several lines
 	SingleForm              // '...'
 	DoubleForm              // "..."
 	LiteralForm             // |
 	FoldedForm              // >
 )
 
-// locate walks the scalar in the file side by side with its content until off
-// bytes of the content have been seen. The content is the oracle: it says what
-// a line break became, so none of YAML's folding rules is repeated here.
+// locate walks through the scalar in the file and its content in parallel, until it has seen off bytes of the content.
+// The content determines what became of each line break, so YAML's folding rules are not repeated here.
 func (s *Source) locate(t Text, off int) Pos {
 	w := walker{src: s.Text, at: s.Offset(t.Pos.Line, t.Pos.Col), line: t.Pos.Line, col: t.Pos.Col, content: t.S}
 	w.block, w.indent = t.form == LiteralForm || t.form == FoldedForm, t.indent
 	for w.at < len(w.src) && (w.seen < off || t.form == DoubleForm && w.atJoin()) {
 		before := w
 		w.step(t.form)
-		if w.seen > off { // off lies inside a fold or an escape: its start
+		if w.seen > off { // off is inside a fold or an escape: return its start
 			w = before
 			break
 		}
@@ -92,8 +88,7 @@ func (s *Source) locate(t Text, off int) Pos {
 	return Pos{File: t.Pos.File, Line: w.line, Col: w.col}
 }
 
-// Scalar is a scalar of the source: what the parser reads, where it stands and how it is
-// written.
+// Scalar returns a scalar of the source as a Text: value is its content, at its position and f its notation.
 func (s *Source) Scalar(value string, at Pos, f form) Text {
 	t := Text{S: value, Pos: at, src: s, form: f}
 	switch f {
@@ -105,9 +100,9 @@ func (s *Source) Scalar(value string, at Pos, f form) Text {
 	return t
 }
 
-// blockStart finds the indentation and the first character of a block scalar.
-// The parser tells neither: both follow from the first line with content, which
-// has the same blanks in the file and in the text but for the indentation.
+// blockStart determines the indentation and the first character of a block scalar, which the parser does not report.
+// Both follow from the first line with content: apart from the indentation, it begins with the same spaces in the file
+// and in the content.
 func (t *Text) blockStart() {
 	blanks := func(s string) int { return len(s) - len(strings.TrimLeft(s, " ")) }
 	header := t.Pos.Line
@@ -121,7 +116,7 @@ func (t *Text) blockStart() {
 	}
 }
 
-// walker is a place in the file and the place in the content that belongs to it.
+// walker is a position in the file and the matching offset in the content.
 type walker struct {
 	src       []byte
 	at        int
@@ -132,7 +127,7 @@ type walker struct {
 	indent    int
 }
 
-// step goes over one character, one escape or one run of line breaks.
+// step moves past one character, one escape or one sequence of line breaks.
 func (w *walker) step(f form) {
 	switch {
 	case f == LiteralForm:
@@ -159,7 +154,7 @@ func (w *walker) literal() {
 	w.character()
 }
 
-// character goes over one character that is the same on both sides.
+// character moves past one character that is the same in the file and in the content.
 func (w *walker) character() {
 	_, n := utf8.DecodeRune(w.src[w.at:])
 	w.at += n
@@ -175,7 +170,7 @@ func (w *walker) skip(chars int) {
 	}
 }
 
-// nextLine goes past a line break and the indentation of a block scalar.
+// nextLine moves past a line break and the indentation of a block scalar.
 func (w *walker) nextLine() {
 	w.at += BreakLen(w.src[w.at:])
 	w.line, w.col = w.line+1, 1
@@ -184,8 +179,8 @@ func (w *walker) nextLine() {
 	}
 }
 
-// atFold says whether a line break stands here, in flow scalars perhaps after
-// blanks, which YAML drops.
+// atFold reports whether there is a line break here. In flow scalars, spaces before it are skipped, because YAML drops
+// them.
 func (w *walker) atFold() bool {
 	i := w.at
 	for !w.block && i < len(w.src) && IsBlank(w.src[i]) {
@@ -194,8 +189,8 @@ func (w *walker) atFold() bool {
 	return i < len(w.src) && BreakLen(w.src[i:]) > 0
 }
 
-// fold goes over a run of line breaks: one became a space (or, in a block, may
-// have stayed), of several all or all but the first stayed.
+// fold moves past a sequence of line breaks. A single one became a space (in a block it may have been kept); of
+// several, all or all but the first were kept.
 func (w *walker) fold() {
 	breaks := 0
 	for w.at < len(w.src) && w.atFold() {
@@ -229,13 +224,13 @@ func (w *walker) next() byte {
 	return 0
 }
 
-// atJoin says whether a backslash joins this line to the next.
+// atJoin reports whether a backslash joins this line to the next one.
 func (w *walker) atJoin() bool {
 	return w.src[w.at] == '\\' && w.at+1 < len(w.src) && BreakLen(w.src[w.at+1:]) > 0
 }
 
-// escape goes over a backslash sequence of a double-quoted scalar: one
-// character of content, or none where the backslash joins two lines.
+// escape moves past a backslash sequence of a double-quoted scalar. It is one character of the content, or none if the
+// backslash joins two lines.
 func (w *walker) escape() {
 	if w.atJoin() {
 		w.skip(1)
@@ -254,7 +249,7 @@ func (w *walker) escape() {
 		w.skip(3)
 	case 'u':
 		w.skip(5)
-		if r > 0xFFFF { // JSON: the second half of a pair
+		if r > 0xFFFF { // JSON: the second half of a surrogate pair
 			w.skip(6)
 		}
 	case 'U':
