@@ -9,28 +9,28 @@ import (
 	"github.com/flowrun/flowrun/internal/diagnostic"
 )
 
-// Decoder carries what is known while one document is read.
+// Decoder holds the state of reading one document.
 type Decoder struct {
 	Src      *diagnostic.Source
-	Root     *Object // the object at the top, to say where a misplaced key belongs
+	Root     *Object // the object at the top, for hints about misplaced keys
 	Path     path
 	repaired map[int]bool // lines whose value was quoted by repair
-	expanded int          // nodes that aliases add
+	expanded int          // number of nodes that aliases add
 
 	repairedText []byte // the text with these values quoted
 
 	Found            diagnostic.Diagnostics
 	errors, warnings int
 
-	Literals bool // !literal may stand before a text: it holds no references then
+	Literals bool // !literal before a text is allowed: such a text contains no references
 
-	// The last place whose offset was asked for. Places are asked for in order,
-	// so that a file on one long line is not counted from its start every time.
+	// The last position whose offset was requested. Positions are requested in order, so this avoids counting from the
+	// start of the line each time, which is slow for a large file on one line.
 	atLine, atCol, atOffset int
 }
 
-// keep is how many diagnostics of one severity are collected before the rest is
-// dropped unseen: more than are ever shown, few enough to stay fast.
+// keep is the maximum number of diagnostics of each severity that are collected. It is more than are ever shown, but
+// few enough to be fast.
 const keep = 10 * diagnostic.MaxDiagnostics
 
 func (d *Decoder) Report(one diagnostic.Diagnostic) {
@@ -43,16 +43,15 @@ func (d *Decoder) Report(one diagnostic.Diagnostic) {
 	}
 }
 
-// Full says whether another error would be dropped, so that nobody need look
-// for a suggestion.
+// Full reports whether another error would be dropped. Callers can then skip work for its hint.
 func (d *Decoder) Full() bool { return d.errors >= diagnostic.MaxDiagnostics }
 
-// Fail reports an error at a node, warn a warning, both with the current path.
+// Fail reports an error at a node, with the current path.
 func (d *Decoder) Fail(n *yaml.Node, code, message, hint string) {
 	d.Report(d.Diagnostic(n, diagnostic.Error, code, message, hint))
 }
 
-// FailKey reports an error at a key of the mapping at hand.
+// FailKey reports an error at a key of the current mapping.
 func (d *Decoder) FailKey(key *yaml.Node, code, message, hint string) {
 	d.Path.Push(key.Value)
 	d.Fail(key, code, message, hint)
@@ -67,8 +66,8 @@ func (d *Decoder) Diagnostic(n *yaml.Node, s diagnostic.Severity, code, message,
 	return diagnostic.Diagnostic{Code: code, Severity: s, Pos: d.Pos(n), Len: width(n), Path: d.Path.String(), Message: message, Hint: hint}
 }
 
-// Pos is the place of a node. The parser puts what is missing at the very end
-// behind the last line.
+// Pos returns the position of a node. If something is missing at the end of the file, the parser reports a line after
+// the last one; Pos then returns the start of the last line.
 func (d *Decoder) Pos(n *yaml.Node) diagnostic.Pos {
 	if n.Line > len(d.Src.Lines) {
 		return diagnostic.Pos{File: d.Src.File, Line: len(d.Src.Lines), Col: 1}
@@ -76,7 +75,7 @@ func (d *Decoder) Pos(n *yaml.Node) diagnostic.Pos {
 	return diagnostic.Pos{File: d.Src.File, Line: n.Line, Col: n.Column}
 }
 
-// Within reads a part of the source as if there were nothing else.
+// Within calls read with a source that contains only a part of the current one.
 func (d *Decoder) Within(part diagnostic.Span, read func()) {
 	whole := d.Src
 	d.Src, d.repaired, d.repairedText = whole.Only(part), nil, nil
@@ -85,7 +84,7 @@ func (d *Decoder) Within(part diagnostic.Span, read func()) {
 	d.Src, d.atLine = whole, 0
 }
 
-// width is how many characters of its first line a node takes.
+// width returns the number of characters of a node on its first line.
 func width(n *yaml.Node) int {
 	switch {
 	case n.Kind == yaml.AliasNode:
@@ -98,13 +97,12 @@ func width(n *yaml.Node) int {
 	return max(1, len([]rune(n.Value)))
 }
 
-// Object reads a mapping key by key into the value of an Object's type.
+// Object decodes a mapping key by key. into must have the Go type that belongs to the Object.
 func (d *Decoder) Object(o *Object, into any, n *yaml.Node) {
 	d.ObjectAnd(o, into, n, func(key, _ *yaml.Node) { d.unknownKey(o, key) })
 }
 
-// ObjectAnd is object with something else to do about the keys that the Object does
-// not know.
+// ObjectAnd is Object, but calls other for keys that the Object does not know.
 func (d *Decoder) ObjectAnd(o *Object, into any, n *yaml.Node, other func(key, value *yaml.Node)) {
 	n = Deref(n)
 	if n.Kind != yaml.MappingNode {
@@ -131,8 +129,7 @@ func (d *Decoder) ObjectAnd(o *Object, into any, n *yaml.Node, other func(key, v
 	}
 }
 
-// ValueOf is the value of a key in the content of a mapping, nil for none;
-// keyOf is the key itself.
+// ValueOf returns the value of a key in the content of a mapping, or nil. KeyOf returns the key itself.
 func ValueOf(content []*yaml.Node, key string) *yaml.Node {
 	for i := 0; i+1 < len(content); i += 2 {
 		if content[i].Value == key {
@@ -151,7 +148,7 @@ func KeyOf(content []*yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// foreignKeys are words of other tools' formats and what they are called here.
+// foreignKeys maps keys of similar programs to the keys of flowrun.
 var foreignKeys = map[string]string{
 	"arguments": "with", "args": "with", "needs": "wait-for", "depends_on": "wait-for", "depends-on": "wait-for",
 	"foreach": "for-each", "loop": "for-each", "for": "for-each", "range": "for-each", "with_items": "for-each", "withItems": "for-each",
@@ -175,7 +172,7 @@ func (d *Decoder) unknownKey(o *Object, key *yaml.Node) {
 	d.Report(one)
 }
 
-// renamed is the edit that gives a key the one name that it can have meant.
+// renamed returns the edit that replaces a key by the only similar name, and nil if there are none or several.
 func (d *Decoder) renamed(key *yaml.Node, near []string) []diagnostic.Edit {
 	if len(near) != 1 || key.Style != 0 || d.repaired[key.Line] {
 		return nil
@@ -183,8 +180,8 @@ func (d *Decoder) renamed(key *yaml.Node, near []string) []diagnostic.Edit {
 	return d.Src.Rename(d.Pos(key), key.Value, near[0])
 }
 
-// keyHint is the way out of an unknown key: the same word elsewhere, a word for
-// the same thing, a near word, or the list of all.
+// keyHint returns the hint for an unknown key: the flowrun key with the same meaning, a similar key, the objects in
+// which the key is valid, or the list of all keys.
 func (d *Decoder) keyHint(o *Object, key string) string {
 	keys := o.Keys()
 	ours, foreign := foreignKeys[key]
@@ -214,7 +211,7 @@ func (d *Decoder) WrongType(n *yaml.Node, want string) {
 	d.Fail(n, "wrong-type", fmt.Sprintf("expected %s, found %s", want, Describe(n)), FormHint(want))
 }
 
-// FormHint is how a value that WrongType asks for is written.
+// FormHint explains how to write a value of the kind that WrongType expects.
 func FormHint(want string) string { return formHints[want] }
 
 var formHints = map[string]string{
@@ -237,7 +234,7 @@ func (d *Decoder) unquoted(n *yaml.Node) {
 	d.Report(one)
 }
 
-// Describe is a node in words, with its value where it has one.
+// Describe describes a node for messages, with its value if it has one.
 func Describe(n *yaml.Node) string {
 	switch {
 	case n.Kind == yaml.MappingNode:
@@ -252,7 +249,7 @@ func Describe(n *yaml.Node) string {
 	return "the value " + diagnostic.Printable(n.Value)
 }
 
-// FirstHere is the place of a node that something later repeats.
+// FirstHere returns the position of a node that is repeated later.
 func (d *Decoder) FirstHere(n *yaml.Node) diagnostic.Place {
 	return diagnostic.Place{Pos: d.Pos(n), Len: width(n), Message: "first given here"}
 }

@@ -11,17 +11,17 @@ import (
 	"github.com/flowrun/flowrun/internal/diagnostic"
 )
 
-// ValueKind says what may stand as the value of a key.
+// ValueKind is the kind of a key's value.
 type ValueKind string
 
 const (
-	KindText        ValueKind = "text"     // a string; numbers and booleans keep their written form
-	KindTexts       ValueKind = "texts"    // a list of texts; one text is a list of one
+	KindText        ValueKind = "text"     // a string; numbers and booleans keep their text in the file
+	KindTexts       ValueKind = "texts"    // a list of texts; a single text is a list of one
 	KindChoice      ValueKind = "choice"   // one of Field.Enum
-	KindChoices     ValueKind = "choices"  // a list of these; one is a list of one
+	KindChoices     ValueKind = "choices"  // a list of choices; a single one is a list of one
 	KindBoolean     ValueKind = "boolean"  // true or false
 	KindInteger     ValueKind = "integer"  // from Field.Min to Field.Max
-	KindIntegers    ValueKind = "integers" // a list of these; one is a list of one
+	KindIntegers    ValueKind = "integers" // a list of integers; a single one is a list of one
 	KindNumber      ValueKind = "number"
 	KindDuration    ValueKind = "duration"    // milliseconds, or text such as 1m30s
 	KindSize        ValueKind = "size"        // bytes, or text such as 10MB
@@ -29,7 +29,7 @@ const (
 	KindValues      ValueKind = "values"      // a list of any values
 	KindValueMap    ValueKind = "value map"   // names to any values
 	KindTextMap     ValueKind = "text map"    // names to texts
-	KindObject      ValueKind = "object"      // a mapping, described by Field.Of
+	KindObject      ValueKind = "object"      // a mapping described by Field.Of
 	KindObjects     ValueKind = "objects"     // a list of such mappings
 	KindObjectMap   ValueKind = "object map"  // names to such mappings
 	KindEnvironment ValueKind = "environment" // Field.Of, or names to texts
@@ -37,29 +37,29 @@ const (
 
 	KindTextOrObject ValueKind = "text or object" // a text, or Field.Of
 
-	KindChoiceOrObject ValueKind = "choice or object" // one of Field.Enum, or a mapping, described by Field.Of
-	KindTextsOrObjects ValueKind = "texts or objects" // a list of texts and of mappings, described by Field.Of; one is a list of one
+	KindChoiceOrObject ValueKind = "choice or object" // one of Field.Enum, or a mapping described by Field.Of
+	KindTextsOrObjects ValueKind = "texts or objects" // a list of texts and of mappings described by Field.Of; a single one is a list of one
 )
 
-// Object describes one kind of mapping of a definition: a tool, a step, a retry.
+// Object describes one kind of mapping in a definition: a tool, a step, a retry.
 type Object struct {
-	Name   string // with its article, as it stands in messages: "a step"
+	Name   string // with its article, for messages: "a step"
 	Doc    string
 	Fields []Field
 
 	byKey map[string]*Field
-	open  bool // of settings: keys it does not know are somebody else's
-	// check looks at the mapping as a whole once its keys are read.
+	open  bool // of settings: unknown keys are allowed, because they belong to other programs
+	// check checks the mapping as a whole, after its keys were decoded.
 	check func(d *Decoder, into any, n *yaml.Node, content []*yaml.Node)
 }
 
-// Field describes one key of an Object. All but the setter is data, for the
-// JSON Schema and the reference page that are made from it.
+// Field describes one key of an Object. All fields but Set are data, from which the JSON Schema and the reference page
+// are generated.
 type Field struct {
 	Key      string
 	Kind     ValueKind
 	Enum     []string // of choices
-	Default  string   // as it would be written; empty for none
+	Default  string   // as it would be written in the file; empty = none
 	Doc      string   // one sentence
 	Row      string   // its id in docs/requirements.md, if it has one
 	Of       *Object  // of objects
@@ -70,9 +70,9 @@ type Field struct {
 	Set func(d *Decoder, into any, n *yaml.Node)
 }
 
-// NewObject describes a mapping with these keys. Of the fields of a settings file only the
-// data count: Key, Kind, Enum, Default, Doc, Of, Min and Max; their kinds are text, texts,
-// choice, boolean, integer, duration, size, text map, object and object map.
+// NewObject describes a mapping with the given fields. For settings files, only the data of a field is used: Key, Kind,
+// Enum, Default, Doc, Of, Min and Max. Their kinds are text, texts, choice, boolean, integer, duration, size, text map,
+// object and object map.
 func NewObject(name, doc string, fields ...Field) *Object {
 	o := &Object{Name: name, Doc: doc, Fields: fields, byKey: make(map[string]*Field, len(fields))}
 	for i := range fields {
@@ -81,8 +81,7 @@ func NewObject(name, doc string, fields ...Field) *Object {
 	return o
 }
 
-// Open lets keys stand in the object that it does not know: they are somebody else's.
-// It is for files that are shared with other programs.
+// Open returns a copy of the object that allows unknown keys. It is for files that flowrun shares with other programs.
 func (o *Object) Open() *Object {
 	open := *o
 	open.open = true
@@ -91,7 +90,7 @@ func (o *Object) Open() *Object {
 
 func (o *Object) Add(fields ...Field) {
 	o.Fields = append(o.Fields, fields...)
-	for i := range o.Fields { // they may have moved
+	for i := range o.Fields { // append may have moved them
 		o.byKey[o.Fields[i].Key] = &o.Fields[i]
 	}
 }
@@ -101,7 +100,7 @@ func (o *Object) Checked(check func(d *Decoder, into any, n *yaml.Node, content 
 	return o
 }
 
-// Field is the field of a key, nil where the object has no such key.
+// Field returns the field of a key, or nil if the object has no such key.
 func (o *Object) Field(key string) *Field { return o.byKey[key] }
 
 func (o *Object) Keys() []string {
@@ -112,7 +111,7 @@ func (o *Object) Keys() []string {
 	return keys
 }
 
-// BodyKeys are the keys of which an object has exactly one.
+// BodyKeys returns the keys of which an object must have exactly one.
 func (o *Object) BodyKeys() (keys []string) {
 	for _, f := range o.Fields {
 		if f.Body {
@@ -122,7 +121,7 @@ func (o *Object) BodyKeys() (keys []string) {
 	return keys
 }
 
-// homes is the names of the objects below o that know a key.
+// homes returns the names of the objects below o that have a key.
 func (o *Object) homes(key string) []string {
 	var found []string
 	seen := map[*Object]bool{}
@@ -145,8 +144,8 @@ func (o *Object) homes(key string) []string {
 	return found
 }
 
-// The table of keys is written with the functions below: one for each kind of
-// value, each taking the key, its row, its meaning and how the value is stored.
+// The table of keys is written with the functions below, one for each kind of value. Their parameters are the key, its
+// id in docs/requirements.md, its description, and a function that stores the value.
 
 func (f Field) WithDefault(value string) Field { f.Default = value; return f }
 
@@ -154,7 +153,7 @@ func (f Field) AsBody() Field { f.Body = true; return f }
 
 func (f Field) AsRequired() Field { f.Required = true; return f }
 
-// from makes a Field out of a reader of one kind of value and a setter.
+// from returns a Field made of a function that reads the value and one that stores it.
 func from[T, V any](kind ValueKind, key, row, doc string, read func(*Decoder, *yaml.Node) (V, bool), set func(*T, V)) Field {
 	return Field{Kind: kind, Key: key, Row: row, Doc: doc, Set: func(d *Decoder, into any, n *yaml.Node) {
 		if v, ok := read(d, n); ok {
@@ -167,7 +166,7 @@ func Text[T any](key, row, doc string, set func(*T, diagnostic.Text)) Field {
 	return from(KindText, key, row, doc, (*Decoder).Text, set)
 }
 
-// Words is a text whose place is of no use later.
+// Words is Text for values whose position is not needed later.
 func Words[T any](key, row, doc string, set func(*T, string)) Field {
 	return Text(key, row, doc, func(into *T, t diagnostic.Text) { set(into, t.S) })
 }
@@ -236,14 +235,14 @@ func TextMap[T any](key, row, doc string, set func(*T, []Entry)) Field {
 	return from(KindTextMap, key, row, doc, (*Decoder).textEntries, set)
 }
 
-// Nested is a mapping stored in a part of its parent.
+// Nested is a mapping that is stored in a part of its parent.
 func Nested[T, V any](key, row string, of *Object, doc string, part func(*T) *V) Field {
 	return Field{Kind: KindObject, Key: key, Row: row, Doc: doc, Of: of, Set: func(d *Decoder, into any, n *yaml.Node) {
 		d.Object(of, part(into.(*T)), n)
 	}}
 }
 
-// List is a list of mappings; add makes the value for one of them.
+// List is a list of mappings. add creates the value for an entry.
 func List[T, V any](key, row string, of *Object, doc string, add func(*T, diagnostic.Pos) *V) Field {
 	return Field{Kind: KindObjects, Key: key, Row: row, Doc: doc, Of: of, Set: func(d *Decoder, into any, n *yaml.Node) {
 		n = Deref(n)
@@ -259,8 +258,8 @@ func List[T, V any](key, row string, of *Object, doc string, add func(*T, diagno
 	}}
 }
 
-// Mixed is a list in which an entry is a mapping, or a text that stands for one; add
-// makes the value for one of them.
+// Mixed is a list whose entries are mappings, or texts as the short form of a mapping. add creates the value for an
+// entry.
 func Mixed[T, V any](key, row string, of *Object, doc string, add func(*T) *V, short func(*V, diagnostic.Text)) Field {
 	return Field{Kind: KindTextsOrObjects, Key: key, Row: row, Doc: doc, Of: of, Set: func(d *Decoder, into any, n *yaml.Node) {
 		one := func(n *yaml.Node) {
@@ -282,7 +281,7 @@ func Mixed[T, V any](key, row string, of *Object, doc string, add func(*T) *V, s
 	}}
 }
 
-// Named is a mapping of names to mappings; add makes the value for one name.
+// Named is a mapping of names to mappings. add creates the value for a name.
 func Named[T, V any](key, row string, of *Object, doc string, add func(*T, string, diagnostic.Pos) *V) Field {
 	return Field{Kind: KindObjectMap, Key: key, Row: row, Doc: doc, Of: of, Set: func(d *Decoder, into any, n *yaml.Node) {
 		d.eachKey(n, func(key, item *yaml.Node) {
@@ -291,7 +290,7 @@ func Named[T, V any](key, row string, of *Object, doc string, add func(*T, strin
 	}}
 }
 
-// eachKey calls f for every key of a mapping of names, with the path set.
+// eachKey calls f for each key of a mapping of names, with the path set.
 func (d *Decoder) eachKey(n *yaml.Node, f func(key, value *yaml.Node)) {
 	n = Deref(n)
 	if n.Kind != yaml.MappingNode {
@@ -308,7 +307,7 @@ func (d *Decoder) eachKey(n *yaml.Node, f func(key, value *yaml.Node)) {
 	}
 }
 
-// listOf reads a list with a reader of its items; a single item is a list of one.
+// listOf returns a function that reads a list, using read for its items. A single item is a list of one.
 func listOf[V any](read func(*Decoder, *yaml.Node) (V, bool)) func(*Decoder, *yaml.Node) ([]V, bool) {
 	return func(d *Decoder, n *yaml.Node) ([]V, bool) {
 		n = Deref(n)

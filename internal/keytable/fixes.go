@@ -11,23 +11,22 @@ import (
 	"github.com/flowrun/flowrun/internal/diagnostic"
 )
 
-// This file holds what mends a file: edits that change what they must and nothing
-// else. None where the text is not of the form that the edit was thought for.
+// This file creates edits that fix a file. An edit changes only what is necessary. If the text does not have the
+// expected form, there is no edit.
 
-// equal says whether two nodes hold the same, written in the same way.
+// equal reports whether two nodes have the same content, written in the same way.
 func equal(a, b *yaml.Node) bool {
 	return a.Kind == b.Kind && a.Tag == b.Tag && a.Value == b.Value && a.Anchor == b.Anchor && a.Alias == b.Alias &&
 		slices.EqualFunc(a.Content, b.Content, equal)
 }
 
-// withoutEntry removes the entry of a block mapping whose key stands at a place: its
-// line, and the lines below that are further to the right. Comments and empty lines
-// at its end stay.
+// withoutEntry removes the entry of a block mapping whose key is at a position: its line, and the lines below that are
+// indented further. Comments and blank lines at its end are kept.
 func withoutEntry(s *diagnostic.Source, key diagnostic.Pos) []diagnostic.Edit {
 	line := s.Line(key.Line)
 	indent := key.Col - 1
 	if len(bytes.TrimLeft(line[:min(indent, len(line))], " ")) > 0 {
-		return nil // behind a dash or a bracket
+		return nil // after a dash or a bracket
 	}
 	last := key.Line
 	for n := key.Line + 1; n <= len(s.Lines); n++ {
@@ -45,7 +44,7 @@ func withoutEntry(s *diagnostic.Source, key diagnostic.Pos) []diagnostic.Edit {
 	return s.Edit(s.Lines[key.Line-1], endOf(s, last), "")
 }
 
-// endOf is the offset behind a line and its break.
+// endOf returns the offset after a line and its line break.
 func endOf(s *diagnostic.Source, line int) int {
 	if line < len(s.Lines) {
 		return s.Lines[line]
@@ -53,7 +52,7 @@ func endOf(s *diagnostic.Source, line int) int {
 	return len(s.Text)
 }
 
-// asBlock writes a value that YAML could not read as a block scalar, below its key.
+// asBlock turns a value that YAML could not read into a block scalar below its key.
 func asBlock(s *diagnostic.Source, t trap) []diagnostic.Edit {
 	from := s.Offset(t.valueLine, t.valueCol)
 	to := s.Lines[t.valueLine-1] + len(s.Line(t.valueLine))
@@ -62,11 +61,11 @@ func asBlock(s *diagnostic.Source, t trap) []diagnostic.Edit {
 	if column < 0 || from >= to {
 		return nil
 	}
-	value := strings.TrimRight(string(s.Text[from:to]), " \t") // at its end a block would keep them
+	value := strings.TrimRight(string(s.Text[from:to]), " \t") // a block would keep spaces at its end
 	return s.Edit(from, to, "|-"+s.Newline()+strings.Repeat(" ", column+2)+value)
 }
 
-// quoted puts the value of a trap into quotes, where that is all it needs.
+// quoted puts the value of a trap into quotes, if that is sufficient.
 func quoted(s *diagnostic.Source, t trap) []diagnostic.Edit {
 	switch t.code {
 	case "unquoted-reference", "reserved-character", "colon-in-value":
@@ -86,7 +85,7 @@ func quoted(s *diagnostic.Source, t trap) []diagnostic.Edit {
 	return s.Edit(from, from+len(value), quotedValue(value))
 }
 
-// goesOn says whether the value of a line has more lines below.
+// goesOn reports whether the value on a line continues on the lines below.
 func goesOn(s *diagnostic.Source, line int, f parts) bool {
 	for n := line + 1; n <= len(s.Lines); n++ {
 		if body := bytes.TrimLeft(s.Line(n), " "); len(bytes.TrimSpace(body)) > 0 {
@@ -96,7 +95,7 @@ func goesOn(s *diagnostic.Source, line int, f parts) bool {
 	return false
 }
 
-// quotedValue is a text in the quotes that need no escapes.
+// quotedValue quotes a text with the kind of quotes that needs no escapes.
 func quotedValue(s string) string {
 	if strings.ContainsAny(s, `"\`) {
 		return "'" + strings.ReplaceAll(s, "'", "''") + "'"
@@ -104,7 +103,7 @@ func quotedValue(s string) string {
 	return `"` + s + `"`
 }
 
-// named gives a step of a block mapping a name that no other has.
+// NameEdit returns the edit that gives a step in a block mapping a unique name.
 func (d *Decoder) NameEdit(n *yaml.Node) []diagnostic.Edit {
 	if n.Kind != yaml.MappingNode || n.Style&yaml.FlowStyle != 0 || len(n.Content) == 0 || n.Line > len(d.Src.Lines) {
 		return nil

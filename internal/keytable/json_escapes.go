@@ -9,10 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// JSON is YAML but for two escapes that the parser does not know: \/ and
-// characters written as two \u. jsonAsYAML writes these the YAML way and fills
-// up with blanks behind the string, so that nothing else changes its place. It
-// returns nil for text that is not JSON.
+// jsonAsYAML rewrites JSON as YAML. JSON is valid YAML except for two escapes that the parser does not support: \/ and
+// characters written as two \u. jsonAsYAML replaces these and adds spaces after the string, so that everything else
+// keeps its position. It returns nil for text that is not JSON.
 func jsonAsYAML(text []byte) []byte {
 	if !json.Valid(text) {
 		return nil
@@ -42,8 +41,7 @@ func jsonAsYAML(text []byte) []byte {
 	return out.Bytes()
 }
 
-// yamlEscape is the JSON escape at the start of text as YAML has it, and the
-// length it has in JSON.
+// yamlEscape converts the JSON escape at the start of text to YAML, and returns its length in JSON.
 func yamlEscape(text []byte) (escape string, n int) {
 	switch text[1] {
 	case '/':
@@ -61,7 +59,7 @@ func yamlEscape(text []byte) (escape string, n int) {
 	return string(text[:2]), 2
 }
 
-// hex4 is the number of a \uXXXX that json.Valid has seen.
+// hex4 returns the number in a \uXXXX. json.Valid has already checked the digits.
 func hex4(escape []byte) rune {
 	n, _ := strconv.ParseUint(string(escape[2:6]), 16, 16)
 	return rune(n)

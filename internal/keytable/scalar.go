@@ -14,8 +14,8 @@ import (
 	"github.com/flowrun/flowrun/internal/diagnostic"
 )
 
-// Text reads a string. What YAML takes for a number or a boolean keeps its
-// written form, so that `version: 1.10` and `name: no` mean what they say.
+// Text reads a string. Values that YAML reads as numbers or booleans keep their text in the file, so that `version:
+// 1.10` and `name: no` are read as the author meant them.
 func (d *Decoder) Text(n *yaml.Node) (diagnostic.Text, bool) {
 	n = Deref(n)
 	switch {
@@ -38,8 +38,7 @@ var (
 	exponentForm = diagnostic.Pattern(`^[-+]?[0-9][0-9_.]*[eE][-+]?[0-9]+$`)
 )
 
-// warnNumber warns where other readers of YAML would see another number than
-// the one written.
+// warnNumber warns if other YAML parsers would read a number that differs from the text in the file.
 func (d *Decoder) warnNumber(n *yaml.Node) {
 	if n.Tag != "!!int" && n.Tag != "!!float" {
 		return
@@ -52,11 +51,11 @@ func (d *Decoder) warnNumber(n *yaml.Node) {
 	}
 }
 
-// textOf is a scalar with the place of its first character.
+// textOf returns a scalar with the position of its first character.
 func (d *Decoder) textOf(n *yaml.Node) diagnostic.Text {
 	form := diagnostic.PlainForm
 	switch {
-	case d.repaired[n.Line]: // the file itself has the bare value
+	case d.repaired[n.Line]: // the file has the value without quotes
 	case n.Style&yaml.SingleQuotedStyle != 0:
 		form = diagnostic.SingleForm
 	case n.Style&yaml.DoubleQuotedStyle != 0:
@@ -69,7 +68,7 @@ func (d *Decoder) textOf(n *yaml.Node) diagnostic.Text {
 	return d.Src.Scalar(n.Value, d.start(n), form)
 }
 
-// start is where a scalar stands, past its anchor and tag.
+// start returns the position of a scalar, after its anchor and tag.
 func (d *Decoder) start(n *yaml.Node) diagnostic.Pos {
 	if n.Anchor == "" && n.Style&yaml.TaggedStyle == 0 {
 		return d.Pos(n)
@@ -83,14 +82,13 @@ func (d *Decoder) start(n *yaml.Node) diagnostic.Pos {
 		at = skipSpace(text, at)
 	}
 	if skipped := text[from:at]; at < len(text) && !bytes.ContainsAny(skipped, "\r\n") {
-		// Counted from here and not from the start of the line, of which there
-		// may be only one in a large file.
+		// Counted from the node and not from the start of the line, because a large file may have only one line.
 		return diagnostic.Pos{File: d.Src.File, Line: n.Line, Col: n.Column + utf8.RuneCount(skipped)}
 	}
 	return d.Src.Pos(min(at, len(text)-1))
 }
 
-// skipSpace goes past blanks, line breaks and comments.
+// skipSpace skips spaces, tabs, line breaks and comments.
 func skipSpace(text []byte, at int) int {
 	for at < len(text) {
 		switch n := diagnostic.BreakLen(text[at:]); {
@@ -109,7 +107,7 @@ func skipSpace(text []byte, at int) int {
 	return at
 }
 
-// offset is source.offset, counting on from the last place asked for.
+// offset is Source.Offset, but continues from the last requested position.
 func (d *Decoder) offset(line, col int) int {
 	if line == d.atLine && col >= d.atCol {
 		d.atOffset = d.Src.Forward(d.atOffset, col-d.atCol)
@@ -142,8 +140,8 @@ func (d *Decoder) boolean(n *yaml.Node) (bool, bool) {
 
 var wholeNumber = diagnostic.Pattern(`^[-+]?[0-9][0-9_]*$`)
 
-// integer reads a whole number as YAML means it, and refuses one that does not
-// fit: yaml.v3 would round it.
+// integer reads a whole number as YAML defines it. It rejects numbers that do not fit in 64 bits, because yaml.v3 would
+// round them.
 func (d *Decoder) integer(n *yaml.Node) (int64, bool) {
 	n = Deref(n)
 	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!int" && !d.isBigInteger(n) {
@@ -161,7 +159,7 @@ func (d *Decoder) integer(n *yaml.Node) (int64, bool) {
 	return v, true
 }
 
-// isBigInteger knows a whole number so large that YAML made it a float.
+// isBigInteger reports whether a node is a whole number so large that YAML made it a float.
 func (d *Decoder) isBigInteger(n *yaml.Node) bool {
 	return n.ShortTag() == "!!float" && wholeNumber().MatchString(n.Value)
 }
@@ -195,11 +193,10 @@ func (d *Decoder) float(n *yaml.Node) (float64, bool) {
 	return v, true
 }
 
-// MaxDuration bounds every duration: what is longer is a slip of units.
+// MaxDuration is the maximum of all durations: a longer one is probably in the wrong unit.
 const MaxDuration = 365 * 24 * time.Hour
 
-// duration reads a time span: a whole number of milliseconds, or text with
-// units as Go writes it.
+// duration reads a duration: a whole number of milliseconds, or text with units as in Go.
 func (d *Decoder) duration(n *yaml.Node) (time.Duration, bool) {
 	const hint = `write milliseconds (5000) or a text with units ("5s", "1m30s", "2h"), from 1 ms to 365 days (8760h)`
 	n = Deref(n)
@@ -251,7 +248,7 @@ func (d *Decoder) size(n *yaml.Node) (int64, bool) {
 	return v * sizeUnits[m[2]], true
 }
 
-// Value reads any value with its places.
+// Value reads any value with its positions.
 func (d *Decoder) Value(n *yaml.Node) (Value, bool) {
 	n = Deref(n)
 	v := Value{Pos: d.Pos(n)}
@@ -306,7 +303,7 @@ func (d *Decoder) entries(n *yaml.Node) ([]Entry, bool) {
 	return d.entriesOf(n, (*Decoder).Value)
 }
 
-// textEntries reads a mapping of names to texts; numbers keep their written form.
+// textEntries reads a mapping of names to texts. Numbers keep their text in the file.
 func (d *Decoder) textEntries(n *yaml.Node) ([]Entry, bool) {
 	return d.entriesOf(n, func(d *Decoder, n *yaml.Node) (Value, bool) {
 		t, ok := d.Text(n)

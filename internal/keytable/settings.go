@@ -10,27 +10,25 @@ import (
 	"github.com/flowrun/flowrun/internal/diagnostic"
 )
 
-// This file reads settings files: YAML or JSON documents that are no definitions, whose
-// keys stand in a table of Objects as well. A definition is decoded into a value of its
-// own; of settings, which are layered over each other, every value is kept by itself
-// with its place.
+// This file reads settings files: YAML or JSON documents that are not definitions, but whose keys are also in a table
+// of Objects. A definition is decoded into one Go value. Settings of several files are layered over each other, so each
+// value is kept separately with its position.
 
 // Setting is one value of a settings file: a scalar, or one element of a list.
 type Setting struct {
-	Keys []string // the path to it
+	Keys []string // the key path of the value
 	Pos  diagnostic.Pos
-	// Value is a string, bool, int64, or time.Duration, as the field's kind says.
+	// Value is a string, bool, int64 or time.Duration, depending on the kind of the field.
 	Value any
-	// List says that it is an element of a list, which may have others.
+	// List reports that the value is an element of a list, which may have further elements.
 	List bool
 }
 
-// Path is the keys in one word, as in history.keep.
+// Path returns the keys joined by dots, such as history.keep.
 func (s Setting) Path() string { return strings.Join(s.Keys, ".") }
 
-// DecodeSettings reads a settings file, whose keys are those of o, and tells everything
-// that is wrong with it, sorted by place. What could be read is given also where there
-// are errors. An empty file has no settings.
+// DecodeSettings reads a settings file with the keys of o. It returns all problems, sorted by position, and the
+// settings that could be read even if there are errors. An empty file has no settings.
 func DecodeSettings(o *Object, file string, src []byte) ([]Setting, diagnostic.Diagnostics) {
 	if len(strings.TrimSpace(string(src))) == 0 {
 		return nil, nil
@@ -42,19 +40,19 @@ func DecodeSettings(o *Object, file string, src []byte) ([]Setting, diagnostic.D
 	} else if root := d.Parse(); root != nil && d.Shape(root) {
 		d.settings(o, nil, root, &list)
 	}
-	for i := range d.Found { // the decoder speaks of what it mostly reads
+	for i := range d.Found { // the decoder's messages are written for definitions
 		one := &d.Found[i]
 		one.Message = strings.Replace(one.Message, "the definition", "the file", 1)
 		if one.Code == "second-document" {
 			one.Hint = "remove the '---' line and what follows"
 		}
 	}
-	found := slices.DeleteFunc(d.Found.Sorted(), func(one diagnostic.Diagnostic) bool { return one.Code == "empty-file" }) // nothing but comments
+	found := slices.DeleteFunc(d.Found.Sorted(), func(one diagnostic.Diagnostic) bool { return one.Code == "empty-file" }) // the file contains only comments
 	return list, found
 }
 
-// ParseSetting reads one value that does not stand in a file, as of an environment
-// variable; from stands in diagnostics for the file.
+// ParseSetting reads one value that is not in a file, such as that of an environment variable. Diagnostics name from
+// instead of the file.
 func ParseSetting(f Field, from, value string) (any, diagnostic.Diagnostics) {
 	d := &Decoder{Src: diagnostic.NewSource(from, []byte(value)), Root: NewObject(from, "", f)}
 	n := &yaml.Node{Kind: yaml.ScalarNode, Value: value, Line: 1, Column: 1}
@@ -69,7 +67,7 @@ func ParseSetting(f Field, from, value string) (any, diagnostic.Diagnostics) {
 	return v, d.Found.Sorted()
 }
 
-// settings reads the values of a mapping and of those below it.
+// settings reads the values of a mapping, including nested mappings.
 func (d *Decoder) settings(o *Object, keys []string, n *yaml.Node, into *[]Setting) {
 	n = Deref(n)
 	if n.Kind != yaml.MappingNode {
@@ -95,7 +93,7 @@ func (d *Decoder) settings(o *Object, keys []string, n *yaml.Node, into *[]Setti
 	}
 }
 
-// setting reads what stands at one key.
+// setting reads the value of one key.
 func (d *Decoder) setting(f *Field, keys []string, n *yaml.Node, into *[]Setting) {
 	n = Deref(n)
 	switch {
@@ -124,7 +122,7 @@ func (d *Decoder) one(f *Field, keys []string, n *yaml.Node, list bool, into *[]
 	}
 }
 
-// settingValue reads a scalar by the kind of its field.
+// settingValue reads a scalar of the field's kind.
 func (d *Decoder) settingValue(f *Field, n *yaml.Node) (v any, ok bool) {
 	switch f.Kind {
 	case KindBoolean:

@@ -10,21 +10,20 @@ import (
 	"github.com/flowrun/flowrun/internal/diagnostic"
 )
 
-// literalTag before a text of a Markdown tool says that it holds no references.
+// literalTag before a text of a Markdown tool means that the text contains no references.
 const literalTag = "!literal"
 
-// Limits on the shape of a document. A definition that people or programs write
-// stays far below them; they keep a hostile one from costing minutes or memory.
+// Limits on the shape of a document. Real definitions stay far below them. They prevent a hostile file from taking
+// minutes or exhausting memory.
 const (
 	maxDepth    = 200
 	maxExpanded = 1_000_000 // nodes that aliases may add
 	MaxSteps    = 100_000
 )
 
-// Shape checks what must hold of any document before its keys are looked at,
-// and reports whether it is safe to walk: bounded in depth, aliases without
-// cycles and of bounded size. Duplicate keys, keys that are no text and unknown
-// tags are reported too, but do not stop the walk.
+// Shape checks the structure of a document before its keys are read. It reports whether the document is safe to walk:
+// its depth is limited, and its aliases have no cycles and a limited size. It also reports duplicate keys, keys that
+// are not text and unknown tags, but these do not make the document unsafe.
 //
 // yaml.v3 checks none of this when it decodes into nodes.
 func (d *Decoder) Shape(root *yaml.Node) bool {
@@ -33,12 +32,12 @@ func (d *Decoder) Shape(root *yaml.Node) bool {
 	return sh.safe
 }
 
-// extent is how large a node is with its aliases expanded.
+// extent is the size of a node with its aliases expanded.
 type extent struct{ nodes, depth int }
 
 type shaper struct {
 	d     *Decoder
-	sizes map[*yaml.Node]extent // of anchors; the zero extent while inside of one
+	sizes map[*yaml.Node]extent // of anchors; the zero extent while the anchor is being measured
 	safe  bool
 }
 
@@ -74,7 +73,7 @@ func (sh *shaper) measure(n *yaml.Node, depth int) extent {
 		}
 		child := sh.measure(c, depth+1)
 		sh.d.Path.Pop()
-		s.nodes = min(s.nodes+child.nodes, maxExpanded*2) // saturates: it doubles with every level of a bomb
+		s.nodes = min(s.nodes+child.nodes, maxExpanded*2) // limited, because it doubles with every level of nested aliases
 		s.depth = max(s.depth, child.depth+1)
 	}
 	if n.Anchor != "" {
@@ -83,8 +82,8 @@ func (sh *shaper) measure(n *yaml.Node, depth int) extent {
 	return s
 }
 
-// alias adds what an alias stands for. Everything it can name was measured
-// before it, or is being measured: then it is a part of itself.
+// alias adds the size of the node that an alias refers to. That node has already been measured, or is being measured:
+// then it contains itself.
 func (sh *shaper) alias(n *yaml.Node, depth int) extent {
 	s, ok := sh.sizes[n.Alias]
 	switch {
@@ -106,7 +105,7 @@ func (sh *shaper) fail(n *yaml.Node, code, message, hint string) {
 	sh.safe = false
 }
 
-// tag refuses tags that would change what a value is.
+// tag rejects tags that would change the type of a value.
 func (sh *shaper) tag(n *yaml.Node) {
 	if n.Style&yaml.TaggedStyle == 0 {
 		return
@@ -122,7 +121,7 @@ func (sh *shaper) tag(n *yaml.Node) {
 	}
 }
 
-// keys reports keys that are no text and keys that stand twice.
+// keys reports keys that are not text, and duplicate keys.
 func (sh *shaper) keys(n *yaml.Node) {
 	var seen map[string]*yaml.Node
 	if len(n.Content) > 16 {
@@ -131,7 +130,7 @@ func (sh *shaper) keys(n *yaml.Node) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := n.Content[i]
 		if key.Kind != yaml.ScalarNode {
-			if len(n.Content) != 2 || !IsPlaceholder(key) { // {{X}}: told where the value is read
+			if len(n.Content) != 2 || !IsPlaceholder(key) { // {{X}}: reported when the value is read
 				sh.d.Fail(key, "bad-key", "a key must be text on one line", "if '{', '[' or '*' is meant as text, quote the value")
 			}
 			continue
@@ -147,8 +146,7 @@ func (sh *shaper) keys(n *yaml.Node) {
 	}
 }
 
-// twice reports a key that stands in a mapping for the second time, at index i of its
-// content.
+// twice reports a duplicate key, at index i of the mapping's content.
 func (sh *shaper) twice(n, first, key *yaml.Node, i int) {
 	d := sh.d
 	if d.Full() {
@@ -164,8 +162,8 @@ func (sh *shaper) twice(n, first, key *yaml.Node, i int) {
 	d.Report(one)
 }
 
-// same is the earlier key equal to this one. Small mappings, which are nearly
-// all, are searched without a map.
+// same returns the earlier key that is equal to this one, or nil. Small mappings, which are the most common, are
+// searched without a map.
 func (sh *shaper) same(before []*yaml.Node, seen map[string]*yaml.Node, key *yaml.Node) *yaml.Node {
 	if seen != nil {
 		return seen[key.Value]
@@ -178,8 +176,8 @@ func (sh *shaper) same(before []*yaml.Node, seen map[string]*yaml.Node, key *yam
 	return nil
 }
 
-// Merged is the content of a mapping with merge keys (<<) resolved: keys the
-// mapping has itself win over merged ones, earlier merges over later ones.
+// Merged returns the content of a mapping with merge keys (<<) resolved. The mapping's own keys take precedence over
+// merged ones, and earlier merges over later ones.
 func (d *Decoder) Merged(n *yaml.Node) []*yaml.Node {
 	merge := false
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -243,8 +241,8 @@ func Deref(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// IsPlaceholder says whether a node is {NAME} as YAML reads it without quotes: a flow
-// mapping of one key without a value. {{NAME}} is a hole in a hole.
+// IsPlaceholder reports whether a node is a {NAME} without quotes, as YAML reads it: a flow mapping of one key without
+// a value. {{NAME}} is such a mapping whose key is another one.
 func IsPlaceholder(n *yaml.Node) bool {
 	if n.Kind != yaml.MappingNode || n.Style&yaml.FlowStyle == 0 || len(n.Content) != 2 {
 		return false
@@ -253,7 +251,7 @@ func IsPlaceholder(n *yaml.Node) bool {
 	return value.Kind == yaml.ScalarNode && value.Tag == "!!null" && value.Value == "" && (key.Kind == yaml.ScalarNode || IsPlaceholder(key))
 }
 
-// holeText is a hole as it stands in the file.
+// holeText returns the text of a placeholder in the file.
 func holeText(n *yaml.Node) string {
 	if n.Kind == yaml.ScalarNode {
 		return n.Value
@@ -261,8 +259,7 @@ func holeText(n *yaml.Node) string {
 	return "{" + holeText(n.Content[0]) + "}"
 }
 
-// path is the key path to the node at hand. It is a stack that is only written
-// out for a diagnostic.
+// path is the key path to the current node. It is a stack, which is formatted only for diagnostics.
 type path []pathStep
 
 type pathStep struct {
@@ -276,13 +273,12 @@ func (p *path) pushIndex(i int) { *p = append(*p, pathStep{index: i}) }
 
 func (p *path) Pop() { *p = (*p)[:len(*p)-1] }
 
-// inSecurity says whether the path leads into the security section of the tool
-// or of a parameter.
+// inSecurity reports whether the path leads into the security section of the tool or of a parameter.
 func (p path) inSecurity() bool {
 	return len(p) > 0 && p[0].key == "security" || len(p) > 2 && p[0].key == "parameters" && p[2].key == "security"
 }
 
-// String is the path as it is written: steps[2].run-condition.
+// String formats the path: steps[2].run-condition.
 func (p path) String() string {
 	var b strings.Builder
 	for _, s := range p {

@@ -13,13 +13,11 @@ import (
 	"github.com/flowrun/flowrun/internal/diagnostic"
 )
 
-// Parse reads a source as one YAML document and returns the node at its top,
-// nil when there is none to go on with.
+// Parse parses the source as one YAML document and returns its top node, or nil if it cannot be read.
 //
-// When the text is no YAML, the values of commands that only fail because of a
-// ": " inside them are taken literally and parsed again; the
-// lines so repaired are in d.repaired. Anything else is explained by the first
-// trap that the line scanner knows, else by the parser's own message.
+// If the text is not valid YAML, Parse quotes the values of commands that fail only because they contain ": ", and
+// parses it again; d.repaired holds these lines. Other errors are explained by the first trap that scanTraps finds, or
+// else by the message of the parser.
 func (d *Decoder) Parse() *yaml.Node {
 	root, err := ParseOne(d.Src.Text)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -46,15 +44,15 @@ func (d *Decoder) Parse() *yaml.Node {
 	return root
 }
 
-// secondDocument is the error for text after a document's end.
+// secondDocument is the error for a second document in the text.
 type secondDocument struct{ line int }
 
 func (e *secondDocument) Error() string { return "a second document" }
 
-// ParseOne parses text that should hold exactly one document.
+// ParseOne parses text that must contain exactly one document.
 func ParseOne(text []byte) (root *yaml.Node, err error) {
-	// yaml.v3 turns its own panics into errors; this keeps a defect of its own
-	// from ending the program that loads somebody's file.
+	// yaml.v3 converts its own panics to errors. This also catches panics that are bugs in it, so that a file cannot
+	// crash the program.
 	defer func() {
 		if r := recover(); r != nil {
 			root, err = nil, fmt.Errorf("yaml: %v", r)
@@ -79,22 +77,21 @@ func ParseOne(text []byte) (root *yaml.Node, err error) {
 	}
 }
 
-// commandKeys are the keys whose value is a command or text long enough to
-// meet a ": " by accident.
+// commandKeys are the keys whose value is a command or a long text, which may contain ": " by accident.
 var commandKeys = map[string]bool{
 	"bash": true, "sh": true, "cmd": true, "pwsh": true, "run": true, "script": true, "fallback": true,
 	"default": true, "windows": true, "linux": true, "macos": true, "final-command": true,
 }
 
-// repair parses the source again with the traps of commands quoted. It returns
-// nil, and reports nothing, when that does not make the text YAML.
+// repair quotes the traps in commands and parses the source again. It returns nil, and reports nothing, if the text is
+// still not valid YAML.
 func (d *Decoder) repair() *yaml.Node {
 	var quoted []trap
 	scanTraps(d.Src, func(t trap) bool {
 		if t.code == "colon-in-value" && commandKeys[t.key] && t.valueLine == t.line {
 			quoted = append(quoted, t)
 		}
-		return !strings.HasPrefix(t.code, "unclosed-") // it takes the rest of the file with it
+		return !strings.HasPrefix(t.code, "unclosed-") // the rest of the file is inside the unclosed value
 	})
 	if len(quoted) == 0 {
 		return nil
@@ -117,8 +114,8 @@ func (d *Decoder) repair() *yaml.Node {
 	return root
 }
 
-// Parsed is the document and the text that it was read from, in which values of commands
-// may have been quoted; nil where the text is not YAML. It reports nothing else.
+// Parsed returns the top node and the text that was parsed, in which values of commands may have been quoted. The node
+// is nil if the text is not valid YAML. Only repairs are reported.
 func (d *Decoder) Parsed() (root *yaml.Node, text []byte) {
 	root, err := ParseOne(d.Src.Text)
 	if err == nil {
@@ -127,8 +124,8 @@ func (d *Decoder) Parsed() (root *yaml.Node, text []byte) {
 	return d.repair(), d.repairedText
 }
 
-// quoteValues is the text of s with each trap's value in single quotes. Lines
-// keep their numbers; the decoder knows that columns of these moved.
+// quoteValues returns the text of s with the value of each trap in single quotes. Line numbers stay the same; textOf
+// takes the changed columns into account.
 func quoteValues(s *diagnostic.Source, traps []trap) []byte {
 	var out bytes.Buffer
 	from := 0
@@ -150,8 +147,8 @@ var (
 	unknownAnchor = diagnostic.Pattern(`unknown anchor '(.*)' referenced`)
 )
 
-// explain turns the parser's error into a diagnostic: the first trap in the
-// file where there is one, else the parser's words with its approximate line.
+// explain converts an error of the parser to a diagnostic: the first trap in the file, or else the parser's message
+// with its approximate line.
 func (d *Decoder) explain(err error) diagnostic.Diagnostic {
 	m := yamlLine().FindStringSubmatch(strings.ReplaceAll(err.Error(), "\n", " "))
 	if m == nil {
@@ -175,11 +172,11 @@ func (d *Decoder) explain(err error) diagnostic.Diagnostic {
 		Hint:    "check the indentation and the quotes of this line and the lines before it"}
 }
 
-// lineOf brings a line number of the parser into the file.
+// lineOf limits a line number of the parser to the lines of the file.
 func (d *Decoder) lineOf(n int) int { return min(max(n, 1), len(d.Src.Lines)) }
 
-// unknownAnchor is the error for *name without &name; mostly a value such as
-// *.txt that was meant as text. The parser does not say where it stands.
+// unknownAnchor returns the error for *name without &name. Usually it is a value such as *.txt that was meant as text.
+// The parser does not report its position.
 func (d *Decoder) unknownAnchor(name string) diagnostic.Diagnostic {
 	at := max(bytes.Index(d.Src.Text, []byte("*"+name)), 0)
 	return diagnostic.Diagnostic{Code: "unknown-anchor", Severity: diagnostic.Error, Pos: d.Src.Pos(at), Len: len(name) + 1,

@@ -9,21 +9,19 @@ import (
 	"github.com/flowrun/flowrun/internal/diagnostic"
 )
 
-// trap is a place where YAML reads something other than what people mean.
+// trap is a part of the text that YAML reads differently from what people mean.
 type trap struct {
 	code          string
 	line, col     int // of the offending character
 	len           int // characters
 	key           string
 	valueLine     int
-	valueCol      int // of the value's first character
+	valueCol      int // of the first character of the value
 	message, hint string
 }
 
-// scanTraps goes over a text that YAML refused, line by line, and yields the
-// traps it knows in order until yield returns false. It follows block scalars,
-// quotes and brackets just well enough not to look for traps inside them, and
-// is only ever asked about files that are broken anyway.
+// scanTraps searches a text that is not valid YAML line by line, and calls yield for each known trap in order until it
+// returns false. It follows block scalars, quotes and brackets only well enough to ignore traps inside them.
 func scanTraps(s *diagnostic.Source, yield func(trap) bool) {
 	sc := &trapScanner{s: s}
 	for sc.line = 1; sc.line <= len(s.Lines); sc.line++ {
@@ -36,24 +34,24 @@ func scanTraps(s *diagnostic.Source, yield func(trap) bool) {
 type trapScanner struct {
 	s    *diagnostic.Source
 	line int
-	// scalarIndent is the column (from 0) of the key whose plain value stood on
-	// the line before, -1 for none; plainKey is that key.
+	// scalarIndent is the column, from 0, of the key whose plain value is on the previous line, or -1. plainKey is that
+	// key.
 	scalarIndent int
 	plainKey     string
-	levels       []int // columns (from 0) of the keys and dashes that are open
+	levels       []int // columns, from 0, of the open keys and dashes
 }
 
-// parts is one line taken apart: dashes, a key, a value.
+// parts is a line split into dashes, key and value.
 type parts struct {
-	indent int // bytes before the key or, without one, the value
+	indent int // bytes before the key, or before the value if there is no key
 	key    string
 	value  string
 	at     int // byte offset of the value in the line
-	// columns is where dashes and the key stand, from the left.
+	// columns are the columns of the dashes and the key, from the left.
 	columns []int
 }
 
-// next looks at the current line, and moves on over the lines its value spans.
+// next examines the current line and moves past the lines of its value.
 func (sc *trapScanner) next() (trap, bool) {
 	raw := string(sc.s.Line(sc.line))
 	body := strings.TrimLeft(raw, " ")
@@ -81,9 +79,8 @@ func (sc *trapScanner) next() (trap, bool) {
 	return sc.value(raw, f)
 }
 
-// level closes the keys and dashes that the line's own stand left of, and says
-// whether it then stands in line with one of the rest. A line further right
-// opens something new.
+// level closes the open keys and dashes to the right of those on the line. It reports whether the line is then aligned
+// with one of the rest. A line further to the right opens a new level.
 func (sc *trapScanner) level(f parts) bool {
 	for _, column := range f.columns {
 		closed := false
@@ -105,7 +102,7 @@ func (sc *trapScanner) level(f parts) bool {
 	return true
 }
 
-// value looks at what stands after the key.
+// value examines the value after the key.
 func (sc *trapScanner) value(raw string, f parts) (trap, bool) {
 	if f.value == "" {
 		return trap{}, false
@@ -136,8 +133,8 @@ func (sc *trapScanner) value(raw string, f parts) (trap, bool) {
 	return trap{}, false
 }
 
-// sigil looks at a value that begins like an alias, an anchor or a tag. Names
-// of these end at a blank; a value like *.txt or &>log is text that needs quotes.
+// sigil examines a value that begins like an alias, an anchor or a tag. A value such as *.txt or &>log is text that
+// needs quotes.
 func (sc *trapScanner) sigil(raw string, f parts) (trap, bool) {
 	name := f.value[1:]
 	if f.value[0] == '!' || name != "" && IsNameByte(name[0]) {
@@ -148,8 +145,7 @@ func (sc *trapScanner) sigil(raw string, f parts) (trap, bool) {
 		hint:    quoteTheValue(f)}), true
 }
 
-// closed follows a quoted or bracketed value to its end, over several lines if
-// need be, and looks at what stands behind it.
+// closed follows a quoted or bracketed value to its end, possibly over several lines, and examines the text after it.
 func (sc *trapScanner) closed(raw string, f parts) (trap, bool) {
 	opening, start := f.value[0], sc.line
 	rest, ok := sc.skipValue(f)
@@ -182,11 +178,10 @@ func (sc *trapScanner) closed(raw string, f parts) (trap, bool) {
 
 var closing = map[byte]byte{'"': '"', '\'': '\'', '[': ']', '{': '}'}
 
-// skipValue moves to the line where the value of f ends and returns what
-// follows there. A line that looks like the next key ends the search: the value
-// was left open.
+// skipValue moves to the line on which the value of f ends and returns the text after it. A line that looks like the
+// next key ends the search: the value was never closed.
 func (sc *trapScanner) skipValue(f parts) (rest string, ok bool) {
-	var open []byte // brackets to close, innermost last; at most one quote, on top
+	var open []byte // brackets to close, innermost last; at most one quote, at the end
 	text := f.value
 	for {
 		for i := 0; i < len(text); i++ {
@@ -221,7 +216,7 @@ func (sc *trapScanner) skipValue(f parts) (rest string, ok bool) {
 	}
 }
 
-// skipBlock moves over the lines of a block scalar of a key at indent.
+// skipBlock moves past the lines of a block scalar whose key is at indent.
 func (sc *trapScanner) skipBlock(indent int) {
 	for sc.line < len(sc.s.Lines) {
 		next := sc.s.Line(sc.line + 1)
@@ -233,7 +228,7 @@ func (sc *trapScanner) skipBlock(indent int) {
 	}
 }
 
-// trap completes t, which stands at byte at of the current line.
+// trap completes t with its position: byte offset at of the current line.
 func (sc *trapScanner) trap(line string, at, length int, t trap) trap {
 	t.line, t.col, t.len = sc.line, column(line, at), length
 	return t
@@ -241,14 +236,14 @@ func (sc *trapScanner) trap(line string, at, length int, t trap) trap {
 
 func column(line string, at int) int { return 1 + utf8.RuneCountInString(line[:at]) }
 
-// split takes a line apart. The key is empty where the line holds only a value.
+// split splits a line into its parts. The key is empty if the line contains only a value.
 func split(line string) parts {
 	at := len(line) - len(strings.TrimLeft(line, " "))
 	indent := at
 	var columns []int
 	for strings.HasPrefix(line[at:], "- ") {
 		columns = append(columns, at)
-		indent = at + 1 // a value without a key may be indented from the dash on
+		indent = at + 1 // a value without a key may be indented by less than the text after the dash
 		at += 2
 		at += len(line[at:]) - len(strings.TrimLeft(line[at:], " "))
 	}
@@ -275,7 +270,7 @@ func IsNameByte(c byte) bool {
 
 func isKeyByte(c byte) bool { return IsNameByte(c) || c == '.' || c == '<' || c >= utf8.RuneSelf }
 
-// colonIn finds a colon that YAML takes for the end of a key.
+// colonIn returns the offset of a colon that YAML reads as the end of a key, or -1.
 func colonIn(value string) int {
 	if i := strings.Index(value, " #"); i >= 0 {
 		value = strings.TrimRight(value[:i], " ")
@@ -295,8 +290,8 @@ func ofKey(key string) string {
 	return fmt.Sprintf(" (in the value of %q)", key)
 }
 
-// quoteTheValue is the fix for a value that needs quotes: the line itself where
-// that is short, in the quotes that need no escapes.
+// quoteTheValue is the hint for a value that needs quotes. If the line is short, the hint shows it with the kind of
+// quotes that needs no escapes.
 func quoteTheValue(f parts) string {
 	if f.key == "" || len(f.value) > 80 {
 		return "quote the value, or write it as a block after '|'"

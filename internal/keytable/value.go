@@ -2,34 +2,33 @@ package keytable
 
 import "github.com/flowrun/flowrun/internal/diagnostic"
 
-// Value is a YAML value as written, typed, with places.
+// Value is a typed YAML value with its positions and its original text.
 type Value struct {
 	Pos diagnostic.Pos
-	// Scalar holds nil, bool, int64, float64 or, where Text is set, the string.
+	// Scalar is nil, a bool, int64 or float64, or the string if Text is set.
 	Scalar any
-	Text   *diagnostic.Text // for strings, but those that say they hold no references (!literal in Markdown)
-	List   []Value          // for sequences (non-nil, perhaps empty)
-	Map    []Entry          // for mappings (non-nil, perhaps empty)
+	Text   *diagnostic.Text // for strings, except those marked as having no references (!literal in Markdown)
+	List   []Value          // for sequences; not nil, but possibly empty
+	Map    []Entry          // for mappings; not nil, but possibly empty
 
-	written string // a scalar's text in the file: 1.10 for the number 1.1
+	written string // the text of a scalar in the file: 1.10 for the number 1.1
 }
 
-// Scalar is a scalar that stands in no file: its value, and its text as it would be written.
+// Scalar returns a scalar that is not in a file. written is its text as it would be written.
 func Scalar(v any, written string) Value { return Value{Scalar: v, written: written} }
 
-// Entry is one key of a mapping in written order.
+// Entry is one key of a mapping. Mappings keep the order of the file.
 type Entry struct {
 	Key   string
 	Pos   diagnostic.Pos // of the key
 	Value Value
 }
 
-// Written is a scalar's text in the file: 1.10 for the number 1.1; "" for other values,
-// and for those made in Go.
+// Written returns the text of a scalar in the file: 1.10 for the number 1.1. It is "" for other values, and for values
+// made in Go.
 func (v Value) Written() string { return v.written }
 
-// Data is the value without places: nil, bool, int64, float64, string, []any or
-// map[string]any.
+// Data returns the value without positions: nil, bool, int64, float64, string, []any or map[string]any.
 func (v Value) Data() any {
 	switch {
 	case v.List != nil:
