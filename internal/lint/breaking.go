@@ -6,11 +6,10 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Breaking is the changes of a tool's parameters since an older definition that its
-// callers cannot survive, where the major version was not raised: a parameter that is
-// gone or newly required, and a type, an enum or a range that became narrower. Below
-// 1.0.0 a new minor version is enough, as semantic versioning has it. Without a version
-// in both, every such change is told.
+// Breaking returns the changes of a tool's parameters since an older definition that break its callers: a parameter was
+// removed or is newly required, or its type, enum or range became narrower. It returns nothing if the major version was
+// raised; below 1.0.0, as in semantic versioning, a new minor version is enough. If one of the versions is missing or
+// invalid, all such changes are returned.
 func Breaking(before, now *tool.Definition) tool.Diagnostics {
 	if raised(before, now) {
 		return nil
@@ -58,7 +57,7 @@ func nextVersion(now *tool.Definition) string {
 	return fmt.Sprintf("raise version to %d.0.0, or undo the change", v.Major+1)
 }
 
-// narrower says how a parameter takes less than it did; was is nil for a new one.
+// narrower describes how a parameter accepts less than before. was is nil for a new parameter.
 func narrower(was, now *tool.Parameter) []string {
 	needed := now.Required && now.Default == nil
 	switch {
@@ -96,8 +95,8 @@ func narrower(was, now *tool.Parameter) []string {
 	return list
 }
 
-// dropped is the first value that an enum had and has no more; an enum where there was
-// none drops everything else.
+// dropped returns the first value that was removed from an enum. A new enum on a parameter without one removes all
+// other values.
 func dropped(was, now []tool.Value) string {
 	if len(now) == 0 {
 		return ""

@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// This file holds practices about a tool as a whole.
+// This file contains the practices for a tool as a whole.
 
 var nameLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^("name"|'name'|name)[ \t]*:`) })
 
@@ -27,7 +27,7 @@ func nameKey(r *reader) {
 	r.notes[len(r.notes)-1].Fix = []tool.Edit{{From: at, To: at, Text: "name: " + def.Name + lineEnd(src)}}
 }
 
-// offset is where a line begins.
+// offset returns the offset of the start of a line.
 func offset(src []byte, line int) int {
 	at := 0
 	for ; line > 1; line-- {

@@ -1,11 +1,9 @@
-// Package lint knows better ways: what the best practices of the source
-// specification ask for and a definition does not do. A practice is
-// one function over a definition, in one table; what it has to say is a note, never an
-// error, and each note says why and what to write instead.
+// Package lint suggests improvements of definitions, based on the best practices of the source specification. Each
+// practice is one function, listed in one table. It reports notes, never errors. A note says why something should
+// change and what to write instead.
 //
-// A practice speaks only where it can see the reason in the definition itself. It would
-// rather miss a case than tell somebody to change what is good: no note costs little,
-// a wrong one costs the trust in all others.
+// A practice reports only what is evident from the definition itself. Missing a case is better than suggesting a change
+// to good code: a missing note costs little, but a wrong one makes people ignore all others.
 package lint
 
 import (
@@ -15,14 +13,14 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Practice is one better way.
+// Practice is one best practice.
 type Practice struct {
-	Code string // of its notes, and of the page that explains it
+	Code string // code of its notes and of its explanation page
 	Row  string // its id in docs/requirements.md
 	look func(*reader)
 }
 
-// Practices are all practices, in the order of their rows.
+// Practices returns all practices, in the order of their rows.
 func Practices() []Practice { return slices.Clone(practices) }
 
 var practices = []Practice{
@@ -59,8 +57,8 @@ var practices = []Practice{
 	{"no-memory-limit", "S1-404", memoryLimit},
 }
 
-// Of is what the practices say of a definition, sorted by place. An alias has nothing
-// of its own to be judged.
+// Of returns the notes of all practices about a definition, sorted by position. An alias has none, because it has no
+// content of its own.
 func Of(def *tool.Definition) tool.Diagnostics {
 	if def.Alias {
 		return nil
@@ -73,11 +71,11 @@ func Of(def *tool.Definition) tool.Diagnostics {
 	return r.notes.Sorted()
 }
 
-// reader goes over one definition.
+// reader holds one definition while practices examine it.
 type reader struct {
 	def   *tool.Definition
 	steps []*tool.Step
-	code  string // of the practice that looks
+	code  string // of the current practice
 	notes tool.Diagnostics
 }
 
@@ -85,13 +83,13 @@ func (r *reader) say(at tool.Pos, width int, path, message, hint string) {
 	r.notes = append(r.notes, tool.Diagnostic{Code: r.code, Severity: tool.Note, Pos: at, Len: width, Path: path, Message: message, Hint: hint})
 }
 
-// parameter speaks of a parameter, step of a step, whole of the tool.
+// parameter, step and whole report a note about a parameter, a step and the tool.
 func (r *reader) parameter(p *tool.Parameter, message, hint string) {
 	r.say(p.Pos, len([]rune(p.Name)), "parameters."+p.Name, message, hint)
 }
 
 func (r *reader) step(s *tool.Step, message, hint string) {
-	if r.def.Single { // it has no name; its command is what there is to look at
+	if r.def.Single { // the step has no name of its own, so the note is at its command
 		line, _, _ := strings.Cut(s.Command().S, "\n")
 		at := s.Command().Pos
 		if at.Line == 0 {
@@ -105,7 +103,7 @@ func (r *reader) step(s *tool.Step, message, hint string) {
 
 func (r *reader) whole(message, hint string) { r.say(r.def.Pos, 1, "", message, hint) }
 
-// allSteps are the steps of a definition, those of groups and handlers included.
+// allSteps returns all steps of a definition, including those in groups and handlers.
 func allSteps(def *tool.Definition) []*tool.Step {
 	var all []*tool.Step
 	var visit func(s *tool.Step)
@@ -123,7 +121,7 @@ func allSteps(def *tool.Definition) []*tool.Step {
 	return all
 }
 
-// commands are the command texts of a step.
+// commands returns the texts of a step's commands.
 func commands(s *tool.Step) []string {
 	var list []string
 	if s.Command().S != "" {
@@ -142,7 +140,7 @@ func commands(s *tool.Step) []string {
 	return list
 }
 
-// called is what the step is called in a sentence.
+// called returns the subject of a sentence about the step.
 func (r *reader) called(s *tool.Step) string {
 	if r.def.Single {
 		return "the tool"
@@ -150,7 +148,7 @@ func (r *reader) called(s *tool.Step) string {
 	return "step " + s.Name
 }
 
-// words are the words of a parameter's name, in capitals.
+// words splits the name of a parameter into words, in upper case.
 func words(name string) []string {
 	return strings.FieldsFunc(strings.ToUpper(name), func(c rune) bool { return c == '_' || c == '-' })
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// This file holds practices about parameters.
+// This file contains the practices for parameters.
 
 func (r *reader) each(look func(p *tool.Parameter)) {
 	for _, p := range r.def.Parameters {
@@ -18,7 +18,7 @@ func (r *reader) each(look func(p *tool.Parameter)) {
 	}
 }
 
-// ruled says whether a parameter has a rule for its value.
+// ruled reports whether a parameter has a validation rule for its value.
 func ruled(p *tool.Parameter) bool {
 	v := p.Validation
 	return len(v.Enum) > 0 || v.Pattern != nil || v.MaxLength != nil || v.Minimum != nil || v.Maximum != nil
@@ -42,7 +42,7 @@ func upperCase(r *reader) {
 
 var hump = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([a-z0-9])([A-Z])`) })
 
-// constant is a name in capitals, words apart.
+// constant returns a name in upper case, with '_' between words.
 func constant(name string) string { return strings.ToUpper(hump().ReplaceAllString(name, "${1}_${2}")) }
 
 func separators(r *reader) {
@@ -66,7 +66,7 @@ func separators(r *reader) {
 	})
 }
 
-// abbreviations are short forms that people write and others must guess.
+// abbreviations maps common abbreviations to their full words.
 var abbreviations = map[string]string{
 	"REPO": "REPOSITORY", "FMT": "FORMAT", "DIR": "DIRECTORY", "DEST": "DESTINATION", "SRC": "SOURCE", "DST": "DESTINATION",
 	"CFG": "CONFIG", "MSG": "MESSAGE", "PWD": "PASSWORD", "PASSWD": "PASSWORD", "USR": "USER", "NUM": "NUMBER", "CNT": "COUNT",

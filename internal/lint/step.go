@@ -10,10 +10,10 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// This file holds practices about steps and what they run.
+// This file contains the practices for steps and their commands.
 
 var (
-	// network is programs that talk to other machines.
+	// network matches programs that connect to other machines.
 	network = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?m)(^|[\s|;&(` + "`" + `])(curl|wget|ssh|scp|rsync|git (clone|fetch|pull|push)|npm (install|ci)|pip3? install|docker (pull|push)|apt-get (update|install)|Invoke-WebRequest|Invoke-RestMethod)(\s|$)`)
 	})
@@ -23,7 +23,7 @@ var (
 	chatty = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?m)(^|[\s|;&(])(journalctl|pg_dump|mysqldump|docker logs|kubectl logs|generate-large-data)(\s|$)`)
 	})
-	// oneSystem is programs that one system has, and which.
+	// oneSystem matches programs that exist on only one system, by system.
 	oneSystem = sync.OnceValue(func() map[string]*regexp.Regexp {
 		return map[string]*regexp.Regexp{
 			"linux":   regexp.MustCompile(`(?m)(^|[\s|;&(])(apt-get|apt|dnf|yum|systemctl|xdg-open)(\s|$)`),
@@ -33,7 +33,7 @@ var (
 	})
 )
 
-// uses is the program of a kind that a step runs, "" for none.
+// uses returns the first program in a step that kind matches, or "".
 func uses(s *tool.Step, kind *regexp.Regexp) string {
 	for _, text := range commands(s) {
 		if m := kind.FindStringSubmatch(uncommented(text)); m != nil {
@@ -43,11 +43,10 @@ func uses(s *tool.Step, kind *regexp.Regexp) string {
 	return ""
 }
 
-// looksFor is asking for a program, which does not run it.
+// looksFor matches commands that search for a program without running it.
 var looksFor = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(command -v|which|type|hash)\s+\S+`) })
 
-// uncommented is a script without the lines that are comments, and without looking for
-// programs.
+// uncommented removes comment lines, and commands that search for programs, from a script.
 func uncommented(script string) string {
 	lines := strings.Split(script, "\n")
 	lines = slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(strings.TrimSpace(l), "#") })
@@ -68,8 +67,7 @@ func retryNetwork(r *reader) {
 	}
 }
 
-// mentions says whether any text of the definition but the step's own reads one of
-// these fields of a step.
+// mentions reports whether any text of the definition, except in the step's own, refers to a field of the named step.
 func (r *reader) mentions(name string, own *tool.Step) bool {
 	hole := "{" + name + "."
 	for _, s := range r.steps {
@@ -130,7 +128,7 @@ func silentExit(r *reader) {
 	}
 }
 
-// forUnixShell says whether the step is a script for bash or sh.
+// forUnixShell reports whether the step is a script for bash or sh.
 func forUnixShell(s *tool.Step) bool {
 	c, ok := s.Body.(*tool.Command)
 	return ok && c.Unix()
@@ -155,7 +153,7 @@ var control = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(if|then|else|elif|fi|for|while|until|do|done|case|esac|\}|\{|echo|printf|exit|#)`)
 })
 
-// plainLines counts the lines of a script that run something which can fail.
+// plainLines counts the lines of a script with commands that can fail.
 func plainLines(script string) int {
 	n, continued := 0, false
 	for line := range strings.Lines(script) {
@@ -221,13 +219,13 @@ func parallelSteps(r *reader) {
 			continue
 		}
 		if !strings.Contains(a.Command().S, "curl") || !strings.Contains(b.Command().S, "curl") {
-			continue // a clone and what comes after it belong together
+			continue // a clone and the step after it belong together
 		}
 		r.step(b, fmt.Sprintf("%s waits for step %s, but does not use its output", r.called(b), a.Name), "add parallel: true, so that both download at the same time; a later step waits for both")
 	}
 }
 
-// readsAny says whether a step mentions any of the steps.
+// readsAny reports whether a step refers to any of the given steps.
 func readsAny(s *tool.Step, steps []*tool.Step) bool {
 	text := strings.Join(commands(s), "\n")
 	if s.Input != nil {
@@ -250,7 +248,7 @@ func streamOutput(r *reader) {
 	}
 }
 
-// bounded is a script that bounds its waiting itself.
+// bounded matches commands that have a time limit of their own.
 var bounded = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(^|\s)(--max-time|-m\s*[0-9]|--timeout|-T\s*[0-9]|-o ConnectTimeout|timeout\s+[0-9])`)
 })
