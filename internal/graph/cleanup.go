@@ -11,13 +11,12 @@ import (
 	"github.com/flowrun/flowrun/internal/plan"
 )
 
-// ReasonCleanup is the reason of a run that succeeded, or of a step that uses a tool, of
-// which a cleanup failed. The message says why.
+// ReasonCleanup is the reason of a successful run, or of a successful step that uses a tool, if a cleanup in it failed.
+// The message has the details.
 const ReasonCleanup = "cleanup"
 
-// cleanupRunner runs a tool's resources.cleanup after everything else, whatever
-// happened: every final command, then the temporary directory goes. A
-// failure does not fail the run and keeps nothing else from running.
+// cleanupRunner runs a tool's resources.cleanup after everything else, also if the run failed: all final commands, then
+// the removal of the temporary directory. A failure does not fail the run and does not prevent the rest of the cleanup.
 type cleanupRunner struct{ *plan.Cleanup }
 
 func (u cleanupRunner) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
@@ -46,8 +45,8 @@ func (u cleanupRunner) Run(ctx context.Context, c *dag.Call) (dag.Result, error)
 	return res, nil
 }
 
-// uncleaned tells in the result of a graph that went well that a cleanup in it failed: its
-// own, or that of a tool which a step uses.
+// uncleaned marks the result of a successful graph if a cleanup in it failed: its own, or that of a tool used by a
+// step.
 func uncleaned(p *plan.Plan, v dag.View, r *dag.Result) {
 	if p.Cleanup != nil {
 		if c := v.Result(plan.CleanupID); c != nil && c.Status != dag.Succeeded {
@@ -61,14 +60,16 @@ func uncleaned(p *plan.Plan, v dag.View, r *dag.Result) {
 	}
 }
 
-// passUncleaned tells in the result of what holds a step that a cleanup in the step failed.
+// passUncleaned copies the mark of a step whose cleanup failed to the result of the graph or loop that contains the
+// step.
 func passUncleaned(r, step *dag.Result, which string) {
 	if step != nil && step.Status == dag.Succeeded && step.Reason == ReasonCleanup {
 		markUncleaned(r, which+step.Message)
 	}
 }
 
-// markUncleaned keeps the first failure. A run that failed says that.
+// markUncleaned marks a result. The first failed cleanup is kept. A failed run is not marked: its own failure is
+// reported.
 func markUncleaned(r *dag.Result, message string) {
 	if r.Status == dag.Succeeded && r.Reason == "" {
 		r.Reason, r.Message, r.Notes = ReasonCleanup, message, []string{"cleanup failed"}

@@ -7,8 +7,8 @@ import (
 	"github.com/flowrun/flowrun/internal/plan"
 )
 
-// Until is the plan cut down to one step and everything that step waits for, with the
-// handlers of these steps. The error is a *StepError.
+// Until returns the plan reduced to one step and all steps upstream of it, with their handlers. The error is a
+// *StepError.
 func Until(p *plan.Plan, step string) (*plan.Plan, error) { return upTo(p, step, true) }
 
 func upTo(p *plan.Plan, step string, handlers bool) (*plan.Plan, error) {
@@ -20,8 +20,8 @@ func upTo(p *plan.Plan, step string, handlers bool) (*plan.Plan, error) {
 	return &c, cut(&c, step, handlers)
 }
 
-// Only is the plan cut down to the step with that path, which may lie in a nested
-// tool, and everything it waits for. The error is a *StepError.
+// Only returns the plan reduced to the step with the given path, which may be in a nested tool, and all steps upstream
+// of it, without handlers. The error is a *StepError.
 func Only(p *plan.Plan, path string) (*plan.Plan, error) {
 	name, _, rest := dag.ID(path).Split()
 	cut, err := upTo(p, name, false)
@@ -43,8 +43,7 @@ func Only(p *plan.Plan, path string) (*plan.Plan, error) {
 	return cut, Build(cut)
 }
 
-// cut drops every step but one and what it waits for, and the handlers of those where
-// they are wanted.
+// cut removes all steps except the given one, those upstream of it, and, if handlers is set, their handlers.
 func cut(p *plan.Plan, step string, handlers bool) error {
 	keep, brings := map[dag.ID]bool{}, map[dag.ID]string{}
 	for _, s := range p.Steps {
@@ -56,7 +55,7 @@ func cut(p *plan.Plan, step string, handlers bool) error {
 			return
 		}
 		keep[id] = true
-		if name := brings[id]; name != "" { // a gate stands in front of the step that brings it
+		if name := brings[id]; name != "" { // the gate is built with a handler step, which must be kept too
 			mark(dag.ID(name))
 		}
 		n, _ := p.Graph.Node(id)
@@ -65,7 +64,7 @@ func cut(p *plan.Plan, step string, handlers bool) error {
 		}
 	}
 	mark(dag.ID(step))
-	for _, s := range p.Steps { // those of a step stand behind it
+	for _, s := range p.Steps { // handlers of a step come after it in the plan
 		if handlers && s.Handler != nil && s.Handler.Step != "" && keep[dag.ID(s.Handler.Step)] {
 			mark(dag.ID(s.Def.Name))
 		}

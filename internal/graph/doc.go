@@ -1,8 +1,7 @@
-// Package graph builds the dag.Graph of a plan: every step becomes a node with its runner,
-// its condition, its policy, and, where it uses a tool, loops or handles an outcome, with the
-// functions that the walk calls for that.
+// Package graph builds the dag.Graph of a plan. Every step becomes a node with its runner, its condition and its
+// policy. For nested tools, loops and handlers, the node also has the functions that package dag calls during the run.
 //
-// A plan goes in without a graph and has one afterwards (Build). Until and Only cut a plan
-// down to some of its steps and build it again. The functions in the nodes render values
-// through package call; they decide nothing about the order, which is package dag's.
+// Build adds the graph to a plan. Until and Only reduce a plan to some of its steps and build its graph again. The
+// functions in the nodes render values through package call. They do not decide the order of the steps: that is up to
+// package dag.
 package graph

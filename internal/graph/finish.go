@@ -19,8 +19,8 @@ func finish(p *plan.Plan, v dag.View, r *dag.Result) {
 	}
 }
 
-// render makes the tool's output of its steps' results. Without success a run has an
-// output only if all steps that it names ran.
+// render computes the tool's output from the results of its steps. If the run did not succeed, it has an output only if
+// all steps that the output refers to were executed.
 func render(p *plan.Plan, v dag.View, r *dag.Result) {
 	a := v.Args().(*call.Frame)
 	if a.Path == "" && r.Status != dag.Succeeded && !ranForOutput(p, v) {
@@ -38,7 +38,7 @@ func render(p *plan.Plan, v dag.View, r *dag.Result) {
 	}
 }
 
-// ranForOutput says whether the output template names steps, and all of them ran.
+// ranForOutput reports whether the output template refers to steps, and all of them were executed.
 func ranForOutput(p *plan.Plan, v dag.View) bool {
 	mentioned := map[string]steps.Streams{}
 	for _, ref := range p.Output.Refs() {

@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/internal/resultcache"
 )
 
-// runner is what the step's node runs.
+// runner returns the runner of the step's node. If the step has a cache, the runner looks for a stored result first.
 func runner(s *plan.Step) dag.Runner {
 	if s.Cache == nil || s.Runner == nil {
 		return s.Runner
@@ -19,10 +19,10 @@ func runner(s *plan.Step) dag.Runner {
 	return resultcache.Step{Step: s}
 }
 
-// Build makes the graph of the plan's steps.
+// Build builds the graph of the plan and stores it in the plan.
 func Build(p *plan.Plan) error {
 	nodes := make([]dag.Node, 0, len(p.Steps)+joins(p)+1)
-	for _, s := range p.Steps { // the graph of a group is built with that of its tool
+	for _, s := range p.Steps { // the graph of a group is built together with that of its tool
 		if s.Nested != nil && s.Nested.Group && s.Nested.Graph == nil {
 			if err := Build(s.Nested); err != nil {
 				return err
@@ -55,7 +55,7 @@ func Build(p *plan.Plan) error {
 	return err
 }
 
-// joins is how many steps have a join of their own.
+// joins returns the number of steps that have a join of their own.
 func joins(p *plan.Plan) (n int) {
 	for _, s := range p.Steps {
 		if s.Join.ID != "" {
@@ -65,7 +65,7 @@ func joins(p *plan.Plan) (n int) {
 	return n
 }
 
-// node is the step's node in the graph.
+// node returns the step's node in the graph.
 func node(s *plan.Step) dag.Node {
 	n := dag.Node{Runner: runner(s), Policy: s.Policy, DurableStart: s.Interrupt == plan.FailWhenInterrupted, NoSlot: s.NoSlot}
 	if s.Nested != nil {
@@ -88,7 +88,7 @@ func node(s *plan.Step) dag.Node {
 	return n
 }
 
-// condition is the step's run-condition, nil where it has none.
+// condition returns the step's run-condition, or nil if it has none.
 func condition(s *plan.Step) *dag.When {
 	if s.When == nil {
 		return nil
@@ -100,15 +100,15 @@ var sees = map[expr.Uses]dag.Uses{
 	expr.UsesNone: dag.UsesResults, expr.UsesOutcome: dag.UsesOutcome, expr.UsesCancel: dag.UsesCancel,
 }
 
-// eval decides the step's run-condition. The error becomes the step's message,
-// which leaves the engine.
+// eval evaluates the step's run-condition. Secrets are removed from the error, because it becomes the step's message,
+// which is stored and shown.
 func eval(s *plan.Step, v dag.View) (bool, error) {
 	a := v.Args().(*call.Frame)
 	yes, err := s.When.Eval(call.Scope{View: v, Frame: a}, expr.Status{Tainted: v.Tainted(), Cancelled: v.Stopped()})
 	return yes, a.WithoutSecrets(err)
 }
 
-// RetryIf decides retry.exit-codes, not-exit-codes and when after a failed try.
+// RetryIf evaluates retry.exit-codes, not-exit-codes and when after a failed attempt.
 func RetryIf(s *plan.Step, v dag.View, r *dag.Result) bool {
 	switch {
 	case len(s.RetryRule.ExitCodes) > 0 && !slices.Contains(s.RetryRule.ExitCodes, r.ExitCode),
@@ -121,7 +121,7 @@ func RetryIf(s *plan.Step, v dag.View, r *dag.Result) bool {
 	return err == nil && again
 }
 
-// settings are what holds for the plan's graph as a whole.
+// settings returns the settings of the plan's graph as a whole.
 func settings(p *plan.Plan) dag.Settings {
 	s := dag.Settings{InheritResults: true}
 	if !p.Group {
@@ -133,11 +133,11 @@ func settings(p *plan.Plan) dag.Settings {
 	return s
 }
 
-// gateNode is the join in front of handlers; that of the tool's waits for all there is.
+// gateNode returns the join before handlers. That of the tool's handlers waits for all steps.
 func gateNode(s *plan.Step, all []dag.ID) dag.Node {
 	n := s.Gate
 	if s.Handler.Step == "" {
-		n.After = append([]dag.ID{}, all...) // not nil: it sums up even nothing
+		n.After = append([]dag.ID{}, all...) // not nil, so that it is a summary even if there are no steps
 		n.Summarizes = n.After
 	}
 	return n

@@ -7,8 +7,8 @@ import (
 	"github.com/flowrun/flowrun/internal/plan"
 )
 
-// whenHandled is the condition of a handler: how what it belongs to ended, that no handler
-// before it failed, and the step's own.
+// whenHandled returns the condition of a handler. It depends on how the step or tool of the handler ended, on whether
+// an earlier handler failed, and on the handler's own run-condition.
 func whenHandled(s *plan.Step) *dag.When {
 	return &dag.When{Uses: dag.UsesCancel, Eval: func(v dag.View) (bool, error) {
 		of := s.Handler.Gate
@@ -25,7 +25,7 @@ func whenHandled(s *plan.Step) *dag.When {
 	}}
 }
 
-// fits says whether a handler is there for what ended in r.
+// fits reports whether the handler applies to the result r.
 func fits(h *plan.Handler, r *dag.Result) bool {
 	switch {
 	case r == nil:
@@ -37,5 +37,5 @@ func fits(h *plan.Handler, r *dag.Result) bool {
 	case h.Step == "":
 		return true
 	}
-	return call.Began(r) // a step that never began leaves nothing to finish
+	return call.Began(r) // there is nothing to finish if the step never started
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/flowrun/flowrun/internal/plan"
 )
 
-// Item is the arguments of the item with that key before a run; nil when there is
-// none. Items that only a run knows cannot be told apart.
+// Item returns the arguments of the item with the given key before a run, or nil if there is none. It fails if the
+// items depend on results of the run.
 func Item(l *plan.Loop, a *call.Frame, key string) (*call.Frame, error) {
 	items, err := ListItems(l, call.Scope{Frame: a})
 	if err != nil {
@@ -36,9 +36,9 @@ func Item(l *plan.Loop, a *call.Frame, key string) (*call.Frame, error) {
 	return nil, nil
 }
 
-// each is the loop as the graph has it; body is what runs for an item.
+// each returns the loop for the graph. body is the node that runs for each item.
 func each(s *plan.Step, body dag.Node) *dag.Each {
-	body.Policy.Tolerate = false // that is said of the loop
+	body.Policy.Tolerate = false // the loop as a whole is tolerated instead
 	if s.Loop.When {
 		body.When = condition(s)
 	}
@@ -47,7 +47,7 @@ func each(s *plan.Step, body dag.Node) *dag.Each {
 		Keep: s.Loop.Keep, Gather: func(v dag.View, items []*dag.Result, r *dag.Result) { gather(s, v, items, r) }}
 }
 
-// items lists what the loop goes over. It runs in a worker.
+// items computes the items of the loop. It runs in a worker.
 func items(s *plan.Step, _ context.Context, c *dag.Call) (dag.Items, error) {
 	a := c.Args().(*call.Frame)
 	items, err := ListItems(s.Loop, call.Scope{View: c.View, Frame: a})
@@ -61,32 +61,32 @@ func items(s *plan.Step, _ context.Context, c *dag.Call) (dag.Items, error) {
 	return items, nil
 }
 
-// loopItems are the items of one walk of a loop. They are dag.Items.
+// loopItems are the items of one execution of a loop. They implement dag.Items.
 type loopItems struct {
 	loop   *plan.Loop
 	args   *call.Frame
 	list   []any
 	keys   []string
-	caller bool // a caller's values are among them
+	caller bool // the items contain values from a caller
 }
 
 func (l *loopItems) Len() int { return len(l.list) }
 
 func (l *loopItems) Keys() []string { return l.keys }
 
-// Digest is a sum over the items, secrets masked.
+// Digest returns a checksum of the items with secrets masked, or "" if an item cannot be encoded as JSON.
 func (l *loopItems) Digest() string {
 	sum := sha256.New()
 	enc := json.NewEncoder(sum)
 	for _, v := range l.list {
 		if err := enc.Encode(call.Masked(l.args.Session().Mask(), v)); err != nil {
-			return "" // what has no JSON cannot be compared
+			return "" // without JSON, the items cannot be compared
 		}
 	}
 	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
 }
 
-// Args are those of the tool, with the item in scope.
+// Args returns the arguments of the tool with the item in scope.
 func (l *loopItems) Args(i int) dag.Args {
 	a := *l.args
 	a.Local = &call.Local{Name: l.loop.Name, Item: expr.Value{V: l.list[i], Author: !l.caller, Caller: l.caller, Text: true},
@@ -94,7 +94,7 @@ func (l *loopItems) Args(i int) dag.Args {
 	return &a
 }
 
-// ListItems works out the items.
+// ListItems computes the items.
 func ListItems(l *plan.Loop, sc call.Scope) (*loopItems, error) {
 	watch := &call.CallerWatch{Scope: call.UntruncatedScope{Scope: sc}}
 	items := &loopItems{loop: l}
@@ -111,7 +111,7 @@ func ListItems(l *plan.Loop, sc call.Scope) (*loopItems, error) {
 	return items, nil
 }
 
-// keys are what the items are called, nil for their numbers.
+// keys returns the keys of the items; nil means their numbers.
 func keys(l *plan.Loop, items *loopItems, v dag.View) ([]string, error) {
 	keys := items.keys
 	if l.Key != nil {
@@ -133,14 +133,14 @@ func keys(l *plan.Loop, items *loopItems, v dag.View) ([]string, error) {
 	return keys, nil
 }
 
-// distinct numbers the keys that are the same, from the second on: x, x-2, x-3. A
-// number that makes a key which another item has by itself is left out.
+// distinct appends numbers to equal keys, from the second one on: x, x-2, x-3. Numbers that would produce the key of
+// another item are skipped.
 func distinct(keys []string) {
 	taken := make(map[string]bool, len(keys))
 	for _, key := range keys {
 		taken[key] = true
 	}
-	last := make(map[string]int, len(keys)) // number given, by key
+	last := make(map[string]int, len(keys)) // last number used, by key
 	for i, key := range keys {
 		n := last[key] + 1
 		for n > 1 && taken[key+"-"+strconv.Itoa(n)] {
@@ -153,7 +153,7 @@ func distinct(keys []string) {
 	}
 }
 
-// cleanKey is a key as it can stand in brackets, on one line.
+// cleanKey makes a key valid in brackets and on one line. Long keys are cut and get a checksum.
 func cleanKey(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -174,8 +174,8 @@ func cleanKey(s string) string {
 	return s
 }
 
-// gather makes the loop's output: a JSON array of the items' outputs, in order;
-// null for an item that did not run.
+// gather writes the loop's output: a JSON array of the outputs of all items, in order. An item that did not run is
+// null.
 func gather(s *plan.Step, v dag.View, items []*dag.Result, r *dag.Result) {
 	a := v.Args().(*call.Frame)
 	for i, it := range items {
@@ -194,14 +194,14 @@ func gather(s *plan.Step, v dag.View, items []*dag.Result, r *dag.Result) {
 			b.WriteString(`""`)
 		default:
 			cut = cut || it.Stdout.Truncated
-			enc.Encode(call.Text(it.Stdout).V) // text never fails
+			enc.Encode(call.Text(it.Stdout).V) // encoding a string cannot fail
 			b.Truncate(b.Len() - 1)            // the newline of Encode
 		}
 	}
 	if len(items) == 0 {
 		b.WriteByte('[')
 	}
-	b.WriteString("]\n") // a reference strips it
+	b.WriteString("]\n") // a reference strips the newline
 	out, err := a.Session().Text(v.Path(), 1, b.String())
 	if err == nil {
 		r.Stdout = out

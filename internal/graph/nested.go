@@ -10,8 +10,8 @@ import (
 	"github.com/flowrun/flowrun/internal/value"
 )
 
-// bind makes the arguments of a nested tool: what with says, seen from the outer
-// tool, taken through the nested tool's own parameters. It runs in a worker.
+// bind computes the arguments of a nested tool: the values of with, evaluated in the outer tool and bound to the nested
+// tool's parameters. It runs in a worker.
 func bind(ctx context.Context, s *plan.Step, c *dag.Call) (dag.Args, error) {
 	if err := s.Nested.Supported(); err != nil {
 		return nil, err
@@ -39,14 +39,14 @@ func withValues(s *plan.Step, sc call.Scope) (map[string]call.Given, error) {
 			return nil, fmt.Errorf("cannot render %s.%s: %w", sc.Frame.Plan.WithKey(), w.Param, err)
 		}
 		if v == nil {
-			continue // an absent parameter, a skipped step: not given
+			continue // an absent parameter or a skipped step: the parameter is not set
 		}
 		raw[w.Param] = call.Given{V: v, Author: !watch.Caller}
 	}
 	return raw, withFields(s, sc, raw)
 }
 
-// withFields adds the fields of an object for which with has no values.
+// withFields adds the fields of the WithAll object that with does not set.
 func withFields(s *plan.Step, sc call.Scope, raw map[string]call.Given) error {
 	if s.WithAll == nil {
 		return nil
