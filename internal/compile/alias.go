@@ -8,9 +8,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// base is what an alias stands for: the base tool with what the alias says itself,
-// which is little: docs/aliases.md lists it. Any other
-// definition stands for itself.
+// base returns the definition that an alias runs: its base tool with the few keys of the alias that override it (see
+// docs/aliases.md). Any other definition is returned unchanged. It returns nil if the base tool cannot be found.
 func (c *compiler) base(def *tool.Definition) *tool.Definition {
 	if !def.Alias {
 		return def
@@ -44,12 +43,12 @@ func (c *compiler) base(def *tool.Definition) *tool.Definition {
 	merged.Version = cmp.Or(def.Version, b.Version)
 	merged.Security = c.aliasSecurity(def, b)
 	merged.Deprecated, merged.DeprecatedMessage = def.Deprecated, def.DeprecatedMessage
-	merged.Schedules = def.Schedules // the base tool's run the base tool
+	merged.Schedules = def.Schedules // schedules of the base tool start the base tool, not the alias
 	merged.Parameters = c.aliasDefaults(def, b)
 	return &merged
 }
 
-// aliasSecurity is the base tool's security with what the alias makes stricter.
+// aliasSecurity returns the base tool's security with the stricter settings of the alias.
 func (c *compiler) aliasSecurity(def, base *tool.Definition) tool.Security {
 	own, merged := def.Security, base.Security
 	weaker := func(key, value, than string) {
@@ -61,7 +60,7 @@ func (c *compiler) aliasSecurity(def, base *tool.Definition) tool.Security {
 	is, was := cmp.Or(own.ExecutionPrivilege, same), cmp.Or(merged.ExecutionPrivilege, same)
 	switch {
 	case own.ExecutionPrivilege == "" || is == was:
-	case was != same: // reduced would get rights back, elevated would not be asked about
+	case was != same: // an alias of a reduced tool would get rights back, one of an elevated tool would avoid the approval
 		weaker("execution-privilege", is, was)
 	default:
 		merged.ExecutionPrivilege = is

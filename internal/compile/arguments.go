@@ -11,8 +11,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// checkArguments holds the values under with that are known now against the rules of
-// the parameters they are for. What holds references is only known when the step runs.
+// checkArguments checks the values under with against the rules of the parameters. Values with references are checked
+// only when the step runs.
 func (c *compiler) checkArguments(use *tool.ToolUse, s *plan.Step, p *plan.Plan) {
 	if p.Definition.Schema != nil {
 		c.checkBySchema(use, s, p)
@@ -25,7 +25,7 @@ func (c *compiler) checkArguments(use *tool.ToolUse, s *plan.Step, p *plan.Plan)
 		}
 		v, err := w.Value.Value(nil)
 		if err != nil {
-			continue // told where it was read
+			continue // reported when it was compiled
 		}
 		if _, _, err = prm.Convert(v); err == nil {
 			continue
@@ -39,8 +39,8 @@ func (c *compiler) checkArguments(use *tool.ToolUse, s *plan.Step, p *plan.Plan)
 	}
 }
 
-// checkBySchema is checkArguments for a tool that describes its parameters as JSON
-// Schema. Its rules may be about several of them, so all values have to be known.
+// checkBySchema is checkArguments for a tool whose parameters are described by a JSON Schema. A rule may involve
+// several parameters, so it checks nothing unless all values are known.
 func (c *compiler) checkBySchema(use *tool.ToolUse, s *plan.Step, p *plan.Plan) {
 	given, raw := map[string]*tool.Entry{}, map[string]any{}
 	for i, w := range s.With {
@@ -49,7 +49,7 @@ func (c *compiler) checkBySchema(use *tool.ToolUse, s *plan.Step, p *plan.Plan) 
 		}
 		v, err := w.Value.Value(nil)
 		if err != nil {
-			return // told where it was read
+			return // reported when it was compiled
 		}
 		given[w.Param], raw[w.Param] = &use.With[i], v
 	}
@@ -64,13 +64,13 @@ func (c *compiler) checkBySchema(use *tool.ToolUse, s *plan.Step, p *plan.Plan) 
 		if e := given[problem.Parameter()]; e != nil {
 			d.Pos, d.Path = e.Value.Pos, "with."+e.Key
 		}
-		if problem.Code != "missing" && problem.Code != "unknown" { // told by checkWith
+		if problem.Code != "missing" && problem.Code != "unknown" { // checkWith reports these
 			c.report(d)
 		}
 	}
 }
 
-// declared is the place of a parameter, for whoever misses it.
+// declared returns the position of a parameter's declaration.
 func (c *compiler) declared(def *tool.Parameter) []tool.Place {
 	if def.Pos.Line == 0 {
 		return nil
@@ -78,8 +78,7 @@ func (c *compiler) declared(def *tool.Parameter) []tool.Place {
 	return []tool.Place{{Pos: def.Pos, Len: len([]rune(def.Name)), Message: "declared here, type " + def.Type}}
 }
 
-// checkDeprecated warns of the use of a tool, or of a parameter, that should no longer
-// be used.
+// checkDeprecated warns about the use of a deprecated tool or parameter.
 func (c *compiler) checkDeprecated(use *tool.ToolUse, p *plan.Plan) {
 	if def := p.Definition; def.Deprecated {
 		c.report(tool.Diagnostic{Code: "deprecated-tool", Severity: tool.Warning, Pos: use.Tool.Pos, Len: len([]rune(use.Tool.S)),

@@ -10,7 +10,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// cache compiles the step's cache; nil where it has none.
+// cache compiles the step's cache. It returns nil if the step has none.
 func (c *stepCompiler) cache() *plan.CacheRule {
 	def := c.step.Cache
 	if def == nil {
@@ -25,8 +25,7 @@ func (c *stepCompiler) cache() *plan.CacheRule {
 	return r
 }
 
-// patterns compiles patterns of files. One without holes is judged now, the others
-// when the step runs.
+// patterns compiles file patterns. Patterns without placeholders are checked now, the others when the step runs.
 func (c *stepCompiler) patterns(texts []tool.Text, key string, check func(string) error) []*expr.Template {
 	var list []*expr.Template
 	for i := range texts {

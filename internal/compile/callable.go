@@ -8,8 +8,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// callables compiles tools that scripts of a definition call at run time; nil where there is
-// no library to find them in.
+// callables returns a function that compiles the tools that scripts of a definition call at run time. It returns nil if
+// there is no library in which to find them.
 func (c *compiler) callables(from *tool.Definition) func(name string) (*plan.Plan, error) {
 	lib, release := c.lib.Live(), c.release
 	if lib == nil {
@@ -18,7 +18,8 @@ func (c *compiler) callables(from *tool.Definition) func(name string) (*plan.Pla
 	return func(name string) (*plan.Plan, error) { return callable(lib, release, from, name) }
 }
 
-// callable is the plan of a tool that another calls.
+// callable compiles a tool that a script calls. It fails for tools that only a person may approve, and for those that
+// have to wait in the queue.
 func callable(lib *tool.Library, release string, from *tool.Definition, name string) (*plan.Plan, error) {
 	def, ds, err := lib.Lookup(name, from)
 	if err != nil {

@@ -13,11 +13,11 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// maxNesting bounds use-tool and alias chains.
+// maxNesting is the maximum length of use-tool and alias chains.
 const maxNesting = 32
 
-// Tool compiles the tool called name, or the file. release is the version of flowrun that
-// min-flowrun-version is compared with; "" is newer than all.
+// Tool compiles the tool with the given name, or the file at that path. release is the version of flowrun that
+// min-flowrun-version is compared with; "" is newer than all versions.
 func Tool(lib *tool.Library, release, name string) (*plan.Plan, error) {
 	def, ds, err := lib.Lookup(name, nil)
 	if err != nil {
@@ -25,20 +25,19 @@ func Tool(lib *tool.Library, release, name string) (*plan.Plan, error) {
 	}
 	c := &compiler{lib: lib, release: release, problems: ds, done: map[nestedKey]*plan.Plan{}}
 	c.came(name, "", def)
-	// What could be read of a definition with errors is compiled all the same, so
-	// that the author hears of everything at once.
+	// A definition with errors is compiled too, as far as it could be read, so that the author gets all errors at once.
 	return c.result(c.tool(def, false, ""))
 }
 
-// Definition compiles a definition; lib finds the tools it uses.
+// Definition compiles a definition. lib finds the tools it uses. release is as in Tool.
 func Definition(lib *tool.Library, release string, def *tool.Definition) (*plan.Plan, error) {
 	c := &compiler{lib: lib, release: release, done: map[nestedKey]*plan.Plan{}}
 	c.came(def.Name, "", def)
 	return c.result(c.tool(def, false, ""))
 }
 
-// came keeps where a definition came from. One made in Go has no text; who goes on
-// with the run must have made it again.
+// came records the source of a definition. A definition made in Go has no text; to resume such a run, the program must
+// have made it again.
 func (c *compiler) came(name, from string, def *tool.Definition) {
 	known := func(s tool.Source) bool { return s.From == from && s.Name == name }
 	text := KeptText(def)
@@ -49,7 +48,7 @@ func (c *compiler) came(name, from string, def *tool.Definition) {
 		Digest: tool.DigestOf(text), Text: text, Files: def.Files})
 }
 
-// KeptText is what a run keeps of a definition.
+// KeptText returns the text of a definition that a run stores.
 func KeptText(def *tool.Definition) []byte {
 	if def.Kept != nil {
 		return def.Kept
@@ -62,16 +61,15 @@ func (c *compiler) result(p *plan.Plan) (*plan.Plan, error) {
 	if err := ds.Err(); err != nil {
 		return nil, err
 	}
-	if p == nil { // what is wrong was told where the definition was read
+	if p == nil { // errors in the definition were reported when it was decoded
 		return nil, errors.New("cannot compile the definition: it has errors, or is an alias without a base tool")
 	}
 	p.Warnings, p.Sources = ds, c.sources
 	return p, nil
 }
 
-// tool compiles one definition, once for each way it is used. keep says that
-// somebody mentions its output; said is what the step that uses it says of
-// interruptions.
+// tool compiles one definition, once for each way it is used. keep reports that the output of the tool is read. said is
+// the interruption setting of the step that uses the tool.
 func (c *compiler) tool(def *tool.Definition, keep bool, said plan.Interrupt) *plan.Plan {
 	key := nestedKey{def, keep, said}
 	if p, ok := c.done[key]; ok {
@@ -104,8 +102,7 @@ func (c *compiler) tool(def *tool.Definition, keep bool, said plan.Interrupt) *p
 	return p
 }
 
-// notify checks the commands that are told how runs end; the rest was checked where it
-// was read.
+// notify checks the commands of notifications. Everything else was checked when the definition was decoded.
 func (c *compiler) notify(def *tool.Definition) {
 	for i, n := range def.Notify {
 		if n.Command == nil {
@@ -119,7 +116,7 @@ func (c *compiler) notify(def *tool.Definition) {
 	}
 }
 
-// steps compiles the steps and handlers and works out what each must keep.
+// steps compiles the steps and handlers, and determines which streams each step must keep.
 func (c *compiler) steps(p *plan.Plan, n names, keep bool, said plan.Interrupt) {
 	def := p.Definition
 	all := &sequenceCompiler{compiler: c, plan: p, steps: def.Steps, path: "steps", names: n, said: said, kept: map[string]steps.Streams{}}
@@ -138,8 +135,8 @@ func (c *compiler) steps(p *plan.Plan, n names, keep bool, said plan.Interrupt) 
 	c.lintSecrets(p)
 }
 
-// keep tells the command or script of a step which of its streams others read: what kept
-// says by name, and the output where it is that of a loop or of what holds the step.
+// keep sets the streams that a step's command or script must keep: those that other steps read (kept, by name), and the
+// output if the step is in a loop or if the output of the group or tool that contains it is read (output).
 func (c *compiler) keep(s *plan.Step, def *tool.Definition, kept map[string]steps.Streams, output bool) {
 	streams := kept[s.Def.Name]
 	if output || s.Loop != nil {

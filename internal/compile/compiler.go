@@ -9,7 +9,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// compiler is one Compile call.
+// compiler holds the state of one call of Tool or Definition.
 type compiler struct {
 	lib      *tool.Library
 	release  string
@@ -19,8 +19,8 @@ type compiler struct {
 	sources  []tool.Source
 }
 
-// nestedKey is a way to use a tool: whether its output is read, and what its user
-// says of interruptions.
+// nestedKey identifies one way to use a tool: whether its output is read, and the interruption setting of the step that
+// uses it.
 type nestedKey struct {
 	def       *tool.Definition
 	keep      bool
@@ -34,8 +34,8 @@ func (c *compiler) errorf(code string, at tool.Text, hint, format string, args .
 		Message: fmt.Sprintf(format, args...), Hint: hint})
 }
 
-// found adds what expr says of a text, with its place in the file and the nearest
-// of the names that it could have meant.
+// found reports the problems that package expr found in a text, with their positions in the file and a similar name as
+// a suggestion. It reports whether one of them is an error.
 func (c *compiler) found(at tool.Text, path string, ps []expr.Problem, n expr.Names) bool {
 	bad := false
 	for _, p := range ps {
@@ -48,10 +48,10 @@ func (c *compiler) found(at tool.Text, path string, ps []expr.Problem, n expr.Na
 		if near := nearestCall(ref, at.S[end:]); near != "" {
 			d.Hint = fmt.Sprintf("did you mean %s()?", near)
 		} else if near := nearest(ref, p.Code, n); beyond(&d, ref, n) {
-			d.Severity = tool.Error // it is no text that only looks like a reference
+			d.Severity = tool.Error // the name exists elsewhere, so this is not just text that looks like a reference
 		} else if len(near) > 0 {
 			d.Hint = fmt.Sprintf("did you mean %q?", near[0])
-			if len(near) == 1 && d.Severity == tool.Error { // a warning's text runs as it is
+			if len(near) == 1 && d.Severity == tool.Error { // after a warning, the text is used unchanged
 				d.Fix = at.Rename(p.Off+strings.Index(ref, rootOf(ref)), rootOf(ref), near[0])
 			}
 		}
@@ -61,8 +61,8 @@ func (c *compiler) found(at tool.Text, path string, ps []expr.Problem, n expr.Na
 	return bad
 }
 
-// beyond says whether an unknown reference is to something that there is elsewhere, and
-// then tells so.
+// beyond reports whether an unknown reference names something that exists but is not available here, and then changes
+// the message of d accordingly.
 func beyond(d *tool.Diagnostic, ref string, n expr.Names) bool {
 	known, ok := n.(interface {
 		outOfReach(id string) (message, hint string)
@@ -71,7 +71,7 @@ func beyond(d *tool.Diagnostic, ref string, n expr.Names) bool {
 		return false
 	}
 	if n.Symbol(rootOf(ref)).Class != expr.Unknown {
-		return false // it can be named, but not so
+		return false // the name is available, but not in this form
 	}
 	message, hint := known.outOfReach(rootOf(ref))
 	if message != "" {
@@ -80,13 +80,13 @@ func beyond(d *tool.Diagnostic, ref string, n expr.Names) bool {
 	return message != ""
 }
 
-// rootOf is the name that a reference begins with.
+// rootOf returns the first name of a reference.
 func rootOf(ref string) string {
 	root, _, _ := strings.Cut(strings.Trim(ref, "{}'\""), ".")
 	return root
 }
 
-// nearest are the known names closest to the root of an unknown reference, best first.
+// nearest returns the known names most similar to the root of an unknown reference, best first.
 func nearest(ref, code string, n expr.Names) []string {
 	known, ok := n.(interface{ ids() []string })
 	if !ok || code != expr.CodeUnknown && code != expr.CodeUndeclared || n.Symbol(rootOf(ref)).Class != expr.Unknown {
@@ -95,7 +95,7 @@ func nearest(ref, code string, n expr.Names) []string {
 	return tool.Near(rootOf(ref), known.ids())
 }
 
-// nearestCall is the function closest to a name that is called and is none.
+// nearestCall returns the function most similar to an unknown name that is followed by a parenthesis.
 func nearestCall(name, rest string) string {
 	if !strings.HasPrefix(strings.TrimSpace(rest), "(") {
 		return ""
@@ -106,7 +106,7 @@ func nearestCall(name, rest string) string {
 	return ""
 }
 
-// template parses a text; nil stays nil.
+// template parses a text. It returns nil for nil, and for a text with errors.
 func (c *compiler) template(at *tool.Text, path string, sh expr.Shell, n expr.Names) *expr.Template {
 	if at == nil {
 		return nil
@@ -119,7 +119,7 @@ func (c *compiler) template(at *tool.Text, path string, sh expr.Shell, n expr.Na
 	return t
 }
 
-// parse reads a text in the language of references that it is written in.
+// parse parses a text in the reference syntax of its file format.
 func parse(text string, sh expr.Shell, n expr.Names) (*expr.Template, []expr.Problem) {
 	if page, ok := n.(markdownNames); ok {
 		return expr.ParseMarkdown(text, page)

@@ -10,8 +10,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// gateOf names the join that the handlers of a step, or of the tool (""), wait for:
-// one for on-success and on-failure, one for finally, which comes after them.
+// gateOf returns the ID of the join that the handlers of a step, or of the tool (""), wait for. There is one join for
+// on-success and on-failure, and a later one for finally.
 func gateOf(step, key string) dag.ID {
 	if key == "finally" {
 		return dag.ID("@finally@" + step)
@@ -19,8 +19,8 @@ func gateOf(step, key string) dag.ID {
 	return dag.ID("@ended@" + step)
 }
 
-// handled compiles the handlers of a step, or of the tool (nil), in the order they
-// can run. The first step of each gate brings the gate.
+// handled compiles the handlers of a step, or of the tool (nil), in the order in which they run. The first step of each
+// gate contains the gate.
 func (c *sequenceCompiler) handled(of *tool.Step, h *tool.Handlers, path string) []*plan.Step {
 	var all []*plan.Step
 	gates := map[dag.ID]*dag.Node{}
@@ -68,7 +68,7 @@ func ids(list []*plan.Step) []dag.ID {
 	return all
 }
 
-// wait adds edges to a join, each once.
+// wait adds edges to a join, without duplicates.
 func wait(n *dag.Node, edges []edge) {
 	for _, e := range edges {
 		if id := dag.ID(e.to); !slices.Contains(n.After, id) {
@@ -77,7 +77,7 @@ func wait(n *dag.Node, edges []edge) {
 	}
 }
 
-// checkRun reports a field of {run...} that there is not.
+// checkRun reports an unknown field of {run...}.
 func (c *stepCompiler) checkRun(at tool.Text, r expr.Ref) {
 	if r.Class != expr.Local || r.Root != "run" {
 		return

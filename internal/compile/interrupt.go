@@ -8,26 +8,26 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// interruption is what holds for a step: what it says itself, else what its tool
-// says, else what the step says that uses the tool; else a tool that only reads is
-// tried again, and for any other a person is asked.
+// interruption returns what happens to a step that was interrupted. The first of these that is set applies: the step's
+// own setting, that of its tool, and that of the step that uses the tool (said). If none is set, steps of a tool with
+// the tag read are retried, and for all others a person is asked.
 func interruption(def *tool.Definition, step *plan.Step, said plan.Interrupt) plan.Interrupt {
 	s := step.Def
 	own := cmp.Or(plan.Interrupt(s.OnInterrupt), idempotent(s.Idempotent != nil && *s.Idempotent, s.Idempotent != nil))
 	wide := cmp.Or(plan.Interrupt(def.OnInterrupt), idempotent(def.Idempotent, def.Idempotent))
-	if step.NoSlot { // beginning to wait once more does no harm
+	if step.NoSlot { // a step that waits has no effects, so it can start again
 		return cmp.Or(own, plan.RetryWhenInterrupted)
 	}
-	if code := s.Script(); code != nil && (code.Role == tool.RolePre || code.Role == tool.RolePost) { // it can change nothing outside
+	if code := s.Script(); code != nil && (code.Role == tool.RolePre || code.Role == tool.RolePost) { // pre- and post-processing have no effects outside the script
 		return cmp.Or(own, plan.RetryWhenInterrupted)
 	}
 	if step.UsesTool {
-		return cmp.Or(own, wide, said) // the tool it uses may say something else
+		return cmp.Or(own, wide, said) // the tool that the step uses may have a setting of its own
 	}
 	return cmp.Or(own, wide, said, idempotent(slices.Contains(def.Tags, "read"), true))
 }
 
-// idempotent is what idempotent: means, where it is said.
+// idempotent returns the setting that idempotent: stands for, or "" if it is not set.
 func idempotent(yes, said bool) plan.Interrupt {
 	switch {
 	case !said:

@@ -9,11 +9,10 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// itemHole is {item}, or a field of it, where it could be a reference.
+// itemHole matches {item} or a field of it, where it could be a reference.
 var itemHole = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|[^$\{])(\{item(\.[A-Za-z0-9_.\[\]-]+)?\})`) })
 
-// itemName is what the item of the loop around a text is called where as: gave it a
-// name of its own, else "".
+// itemName returns the name that as: gives to the item of the innermost loop, or "" if the item has its default name.
 func (n names) itemName() string {
 	for at := &n; at != nil; at = at.around {
 		switch {
@@ -26,8 +25,7 @@ func (n names) itemName() string {
 	return ""
 }
 
-// lintItem warns of {item} in a step whose loop calls the item otherwise: it would
-// stay as text.
+// lintItem warns about {item} in a loop whose item has another name: it would stay as text.
 func (c *compiler) lintItem(at tool.Text, path string, n expr.Names) {
 	known, ok := n.(interface{ itemName() string })
 	if !ok || known.itemName() == "" || n.Symbol("item").Class != expr.Unknown {

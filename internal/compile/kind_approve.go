@@ -9,7 +9,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// approveKind is a step that asks a person.
+// approveKind compiles steps that ask a person.
 type approveKind struct{}
 
 func (approveKind) traits() traits { return traits{idle: true, answered: true} }
@@ -22,7 +22,7 @@ func (approveKind) compile(c *stepCompiler, s *plan.Step) {
 	}
 }
 
-// approve compiles what a step asks.
+// approve compiles the question of a step.
 func (c *stepCompiler) approve() *waiting.Approval {
 	def := c.step.Body.(*tool.Approve)
 	at := ""

@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// commandKind is a step with a command, whose text, key and shell body finds.
+// commandKind compiles steps with a command. body returns the text, key and shell of the command.
 type commandKind struct {
 	body func(c *stepCompiler) (at *tool.Text, key, shell string)
 }
@@ -24,24 +24,23 @@ func (k commandKind) compile(c *stepCompiler, s *plan.Step) {
 	}
 }
 
-// programBody is run: a program and its arguments, without a shell.
+// programBody returns the body of run: a program and its arguments, without a shell.
 func (c *stepCompiler) programBody() (at *tool.Text, key, shell string) {
 	return &c.step.Body.(*tool.Command).Text, "run", ""
 }
 
-// shellBody is a step that is called like its shell.
+// shellBody returns the body of a step whose kind is the name of its shell.
 func (c *stepCompiler) shellBody() (at *tool.Text, key, shell string) {
 	command := c.step.Body.(*tool.Command)
 	return &command.Text, string(command.Key), string(command.Key)
 }
 
-// scriptBody is a script for the shell that the step names.
+// scriptBody returns the body of a script for the shell in the step's shell key.
 func (c *stepCompiler) scriptBody() (at *tool.Text, key, shell string) {
 	return &c.step.Body.(*tool.Command).Text, "script", c.shell()
 }
 
-// shell is the shell of script, commands and fallback: the step's own (contracts:
-// "Steps and edges").
+// shell returns the shell of script, commands and fallback: that of the step, or the default of the platform.
 func (c *stepCompiler) shell() string {
 	switch {
 	case c.step.Kind() == tool.Sh:
@@ -52,7 +51,7 @@ func (c *stepCompiler) shell() string {
 	return plan.DefaultShell()
 }
 
-// platformCommand selects platform, then default.
+// platformCommand returns the command for this platform, or else the default.
 func (c *stepCompiler) platformCommand() (*tool.Text, string, string) {
 	cmds := c.step.Body.(*tool.Commands)
 	if t, ok := cmds.Platforms[plan.Platform()]; ok {
@@ -65,7 +64,7 @@ func (c *stepCompiler) platformCommand() (*tool.Text, string, string) {
 	return cmds.Default, "commands.default", plan.DefaultShell()
 }
 
-// command compiles a command text for a shell; "" runs it without one.
+// command compiles a command text for a shell. "" means that it runs without one.
 func (c *stepCompiler) command(at *tool.Text, key, shell string) *steps.Command {
 	sh := expr.Argv
 	if shell != "" {
@@ -88,9 +87,9 @@ func (c *stepCompiler) command(at *tool.Text, key, shell string) *steps.Command 
 	return cmd
 }
 
-// elsewhere reports a script for cmd where there is none. A tool that is nothing else
-// cannot run here at all; a step of several may never be reached, and fails only
-// when it starts.
+// elsewhere reports a script for cmd on a platform without cmd. If it is the tool's only command, the tool cannot run
+// here and this is an error. One of several steps may never be reached and fails only when it starts, so this is a
+// warning, and a step with a condition is not reported.
 func (c *stepCompiler) elsewhere(at *tool.Text, key string) {
 	list := c.plan.Definition.Platforms
 	if at == nil || plan.Platform() == "windows" || len(list) > 0 && !slices.Contains(list, plan.Platform()) {
@@ -106,8 +105,7 @@ func (c *stepCompiler) elsewhere(at *tool.Text, key string) {
 	}
 }
 
-// foreign is a script for an interpreter whose quoting is not known: it may have
-// no holes.
+// foreign compiles a script for an interpreter whose quoting is not known. Such a script must not contain placeholders.
 func (c *stepCompiler) foreign(at *tool.Text, key, shell string) *steps.Command {
 	if at == nil {
 		return nil
@@ -126,8 +124,8 @@ func (c *stepCompiler) foreign(at *tool.Text, key, shell string) *steps.Command 
 	return c.baseCommand(t, shell)
 }
 
-// percentRead warns of a variable with a value in it that a cmd script reads as
-// %NAME%: cmd takes what that puts into the line as code.
+// percentRead warns about a variable whose value is not fixed and which a cmd script reads as %NAME%: cmd executes the
+// value as code.
 func (c *stepCompiler) percentRead(at *tool.Text, key string, cmd *steps.Command) {
 	lower := strings.ToLower(at.S)
 	for _, v := range slices.Concat(c.plan.Environ, cmd.Env) {

@@ -6,7 +6,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// goKind is a step written in Go.
+// goKind compiles steps that are Go functions.
 type goKind struct{}
 
 func (goKind) traits() traits { return traits{streams: true, interactive: true} }

@@ -6,7 +6,7 @@ import (
 	"github.com/flowrun/flowrun/internal/plan"
 )
 
-// groupKind is a step that holds others.
+// groupKind compiles steps that contain steps.
 type groupKind struct{}
 
 func (groupKind) traits() traits { return traits{} }
@@ -16,8 +16,8 @@ func (groupKind) compile(c *stepCompiler, s *plan.Step) {
 	c.group(s)
 }
 
-// group compiles the steps of a group. They are a graph of their own within the
-// tool's: they see what the group's step sees.
+// group compiles the steps of a group. They have a graph of their own inside that of the tool, and can refer to the
+// same names as the step of the group.
 func (c *stepCompiler) group(s *plan.Step) {
 	inner := &sequenceCompiler{compiler: c.compiler, plan: c.plan, steps: c.step.Steps(), path: c.key("steps"),
 		names: c.names.and(c.step.Steps()), said: c.said, kept: c.kept}

@@ -15,7 +15,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// javaScriptKind is a step of JavaScript.
+// javaScriptKind compiles JavaScript steps.
 type javaScriptKind struct{}
 
 func (javaScriptKind) traits() traits { return traits{streams: true} }
@@ -45,7 +45,7 @@ func (javaScriptKind) compile(c *stepCompiler, s *plan.Step) {
 	s.Script, s.Runner, s.OwnWork = r, &script.Runner{Script: r}, plan.WorkInScript
 }
 
-// script compiles JavaScript; nil where there is something wrong with it.
+// script compiles JavaScript. It returns nil if the code has errors.
 func (c *compiler) script(code tool.Text, form hooks.Form, vars ...string) *hooks.Script {
 	script, ds := hooks.Compile(code, form, vars...)
 	c.problems = append(c.problems, ds...)
@@ -55,7 +55,7 @@ func (c *compiler) script(code tool.Text, form hooks.Form, vars ...string) *hook
 	return script
 }
 
-// scriptVars compiles what the definition puts into the script's scope by name.
+// scriptVars compiles the variables that the definition adds to the script's scope.
 func (c *stepCompiler) scriptVars(def *tool.JSCode) (list []plan.WithValue) {
 	for _, e := range def.Vars {
 		list = append(list, plan.WithValue{Param: e.Key, Value: c.tree(e.Value, "js."+e.Key, c.values(), c.note)})
@@ -63,8 +63,7 @@ func (c *stepCompiler) scriptVars(def *tool.JSCode) (list []plan.WithValue) {
 	return list
 }
 
-// reads finds out which steps, parameters and variables a script reads, as if they stood
-// in holes.
+// reads determines which steps, parameters and variables a script reads, as if they were in placeholders.
 func (c *stepCompiler) reads(r *plan.Script) {
 	params, whole, _ := r.Compiled.Mentions("params")
 	for _, m := range params {
@@ -142,8 +141,7 @@ func (c *stepCompiler) readsStep(r *plan.Script, m hooks.Mention) {
 	r.Mention(m.Name, field)
 }
 
-// streamsOf are the streams that a field of a step is made of; those of all its fields
-// for "".
+// streamsOf returns the streams that a field of a step is made from, or those of all fields for "".
 func streamsOf(field string) steps.Streams {
 	if field == "" {
 		return steps.Stdout | steps.Stderr
@@ -152,7 +150,7 @@ func streamsOf(field string) steps.Streams {
 	return plan.Read(expr.Ref{Class: expr.Step, Path: []expr.Segment{{Field: field}}})
 }
 
-// strayMention reports a name in a script that stands for nothing.
+// strayMention reports an unknown name in a script.
 func (c *stepCompiler) strayMention(m hooks.Mention, name, message string, known []string) {
 	slices.Sort(known)
 	hint := ""
@@ -167,12 +165,12 @@ func (c *stepCompiler) strayMention(m hooks.Mention, name, message string, known
 	c.report(tool.Diagnostic{Code: "js-unknown", Severity: tool.Error, Pos: c.step.Script().Code.At(m.Off), Len: m.Len, Path: c.key("js"), Message: message, Hint: hint})
 }
 
-// quotedHole finds text in quotes with {NAME} in it.
+// quotedHole matches text in quotes that contains {NAME}.
 var quotedHole = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`"[^"\n]*?\{([^{}"'\n]+)\}[^"\n]*"|'[^'\n]*?\{([^{}"'\n]+)\}[^'\n]*'`)
 })
 
-// holesInScript warns of references as commands have them: in a script they are text.
+// holesInScript warns about placeholders in a script: they are not replaced there.
 func (c *stepCompiler) holesInScript(code tool.Text) {
 	for _, at := range quotedHole().FindAllStringSubmatchIndex(code.S, -1) {
 		from, to := max(at[2], at[4]), max(at[3], at[5])

@@ -20,10 +20,10 @@ func (callNames) Symbol(id string) expr.Symbol {
 	return expr.Symbol{Class: expr.Arguments}
 }
 
-// callTemplate is the input of every such command.
+// callTemplate is the standard input of every such command.
 var callTemplate, _ = expr.ParseTemplate("{"+plan.CallInput+"}", expr.Plain, callNames{})
 
-// programKind is a step that calls a tool that was discovered by a command.
+// programKind compiles steps that call a tool listed by a discovery command.
 type programKind struct{}
 
 func (programKind) traits() traits { return traits{streams: true, interactive: true} }
@@ -39,10 +39,10 @@ func (programKind) compile(c *stepCompiler, s *plan.Step) {
 	}
 }
 
-// quietProgram is a command that fails when it prints an error, whatever its exit code.
+// quietProgram is a command that fails if it writes to its standard error, whatever its exit code.
 type quietProgram struct{ *steps.Command }
 
-// Around is the command.
+// Around returns the command.
 func (q quietProgram) Around() *steps.Command { return q.Command }
 
 // Run implements dag.Runner.

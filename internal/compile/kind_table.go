@@ -5,21 +5,21 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// A kind compiles the steps of one kind. A new kind is a file kind_NAME.go and a line here;
-// what it reads of a definition is in the table of keys of package tool.
+// kind compiles the steps of one kind. To add a kind, add a file kind_NAME.go and a line in kinds. The keys that it
+// reads from a definition are in the table of keys of package tool.
 type kind interface {
-	// compile makes the step's runner, or the steps that it holds.
+	// compile sets the step's runner, or compiles the steps that it contains.
 	compile(c *stepCompiler, s *plan.Step)
 	traits() traits
 }
 
-// traits are what differs between kinds in what is compiled for all of them.
+// traits are the differences between kinds that matter for the code that all kinds share.
 type traits struct {
-	streams     bool // output.mode: stream works
-	interactive bool // interactive works
-	idle        bool // it waits: it takes no slot, and beginning once more does no harm
-	answered    bool // a person ends it: neither retry nor fallback
-	usesTool    bool // what it does is another tool's
+	streams     bool // output.mode: stream has an effect
+	interactive bool // interactive has an effect
+	idle        bool // the step only waits: it needs no slot, and starting it again has no effects
+	answered    bool // a person ends the step: no retry and no fallback
+	usesTool    bool // the step runs another tool
 }
 
 var kinds = map[tool.Kind]kind{
@@ -40,13 +40,13 @@ var kinds = map[tool.Kind]kind{
 	tool.Program: programKind{},
 }
 
-// noKind is a step whose kind could not be read, which was diagnosed there.
+// noKind is for steps without a valid body. The decoder has already reported them.
 type noKind struct{}
 
 func (noKind) traits() traits                    { return traits{streams: true, interactive: true} }
 func (noKind) compile(*stepCompiler, *plan.Step) {}
 
-// kindOf is the kind of a step.
+// kindOf returns the kind of a step.
 func kindOf(s *tool.Step) kind {
 	if k := kinds[s.Kind()]; k != nil {
 		return k

@@ -6,16 +6,16 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// useToolKind is a step that uses another tool, which is compiled when it is known who reads
-// its output (compiler.keep).
+// useToolKind compiles steps that use another tool. The tool itself is compiled later, in compiler.keep, when it is
+// known whether its output is read.
 type useToolKind struct{}
 
 func (useToolKind) traits() traits { return traits{usesTool: true} }
 
 func (useToolKind) compile(c *stepCompiler, s *plan.Step) { c.with(s) }
 
-// with compiles the values for the tool a step uses. A nested tool sees its own
-// parameters and environment only, so keys that would reach into it are refused.
+// with compiles the values for the tool that a step uses. A nested tool sees only its own parameters and environment,
+// so keys of the step that would change them are rejected.
 func (c *stepCompiler) with(s *plan.Step) {
 	c.inert("a step that uses a tool: the tool has its own", "add a parameter for it to the tool, and set the parameter under with:")
 	note := func(at tool.Text, refs []expr.Ref) {

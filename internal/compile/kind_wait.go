@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// waitKind is a step that waits for a time, or for something outside.
+// waitKind compiles steps that wait for a time, a file, a URL or a port.
 type waitKind struct{}
 
 func (waitKind) traits() traits { return traits{idle: true} }
@@ -23,7 +23,7 @@ func (waitKind) compile(c *stepCompiler, s *plan.Step) {
 	s.Runner, s.NoOutput = c.wait(), true
 }
 
-// wait compiles what a step waits for.
+// wait compiles the condition that a step waits for.
 func (c *stepCompiler) wait() dag.Runner {
 	w := c.step.Body.(*tool.Wait)
 	switch {
@@ -49,7 +49,7 @@ func (c *stepCompiler) wait() dag.Runner {
 	return waiting.Pause{Until: t}
 }
 
-// lookout compiles it. What stands there without holes is judged now.
+// lookout compiles a wait for a file, a port or a URL. Texts without placeholders are checked now.
 func (c *stepCompiler) lookout(w *tool.Wait) dag.Runner {
 	l := &steps.Poller{Status: w.Status, Interval: w.Interval}
 	for _, one := range []struct {
@@ -86,21 +86,20 @@ func (c *stepCompiler) lookout(w *tool.Wait) dag.Runner {
 	return waiting.Poller{Poller: l}
 }
 
-// hostOf is the host that is asked, "" for none.
+// hostOf returns the host that the step connects to, or "".
 func hostOf(l *steps.Poller, text string) string {
 	switch {
 	case l.Port != nil:
-		host, _, _ := net.SplitHostPort(text) // it was checked
+		host, _, _ := net.SplitHostPort(text) // checked before
 		return host
 	case l.URL != nil:
-		u, _ := url.Parse(text) // it was checked
+		u, _ := url.Parse(text) // checked before
 		return u.Hostname()
 	}
 	return ""
 }
 
-// permitted warns of a host that is asked and is none of the tool's permissions, where it
-// has some.
+// permitted warns about a host that the tool's permissions do not include, if the tool declares permissions.
 func (c *stepCompiler) permitted(at tool.Text, key, host string) {
 	list := c.plan.Definition.Security.RequiredPermissions
 	if host == "" || len(list) == 0 {
@@ -115,7 +114,7 @@ func (c *stepCompiler) permitted(at tool.Text, key, host string) {
 		name, wild := strings.CutPrefix(target, "*")
 		switch host := strings.ToLower(host); {
 		case strings.HasPrefix(parts[0], "{"), parts[0] == "network" && strings.Contains(p.S, "{"):
-			return // who knows
+			return // unknown before the run
 		case parts[0] != "network":
 		case target == "", target == host, strings.HasPrefix(target, host+":"), wild && strings.HasSuffix(host, name):
 			return

@@ -9,11 +9,11 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// neverTrue is the condition people write for recovery when they forget that a
-// failed step taints the next one.
+// neverTrue matches the condition that people write for recovery if they forget that a step is skipped when a step
+// upstream of it has failed.
 var neverTrue = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*\{([^{}]+)\.exit-code\}\s*(!=|!==|>)\s*0\s*$`) })
 
-// lint warns of conditions that cannot become true.
+// lint warns about conditions that cannot become true.
 func (c *compiler) lint(p *plan.Plan) {
 	if p.Definition.IgnoreErrors {
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// listing compiles a list; note hears of its references.
+// listing compiles a list of items. It calls note for each text with its references.
 func (c *stepCompiler) listing(v tool.Value, key string, note func(tool.Text, []expr.Ref)) plan.ItemList {
 	if v.Text == nil || plan.OnePlaceholder(v.Text.S) {
 		c.listed(v, key)
@@ -26,7 +26,7 @@ func (c *stepCompiler) listing(v tool.Value, key string, note func(tool.Text, []
 	return plan.ItemList{Over: over}
 }
 
-// constant reports an expression that names nothing and is no list.
+// constant reports an expression without references that is not a list.
 func (c *stepCompiler) constant(at tool.Text, over *expr.Expression, key string) {
 	v, err := over.Value(nil)
 	if err == nil {

@@ -8,8 +8,7 @@ import (
 	"github.com/flowrun/flowrun/steps"
 )
 
-// loop compiles for-each or matrix. What the step's other texts may name is then
-// more: the item.
+// loop compiles for-each or matrix, and adds the item to the names that the step's other texts can refer to.
 func (c *stepCompiler) loop(s *plan.Step) {
 	def := c.step.Loop
 	if def == nil {

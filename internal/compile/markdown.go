@@ -11,18 +11,17 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// A Markdown tool differs from others in how its references are written.
-// What they stand for is here; package tool made steps of the page, which run like any
-// others.
+// A Markdown tool differs from other tools in the syntax of its references. This file resolves them. Package tool has
+// made ordinary steps from the page.
 
-// markdownNames are what roots of references stand for in a step of a Markdown tool.
+// markdownNames resolves the roots of references in a step of a Markdown tool.
 type markdownNames struct {
 	names
 	step      *tool.Step
-	processed bool // input is what pre-processing made of the arguments
+	processed bool // input is the result of pre-processing
 }
 
-// values are the names in values of the step: under with, or in the scope of a script.
+// values returns the names for values of the step: under with, or in the scope of a script.
 func (c *stepCompiler) values() expr.Names {
 	if c.plan.Definition.Format != tool.Markdown {
 		return c.names
@@ -30,7 +29,7 @@ func (c *stepCompiler) values() expr.Names {
 	return markdownNames{names: c.names, step: c.step, processed: c.step.Name != plan.StepPre && preOf(c.plan.Definition) != nil}
 }
 
-// preOf is the step of a Markdown tool's pre-processing, nil for none.
+// preOf returns the pre-processing step of a Markdown tool, or nil.
 func preOf(def *tool.Definition) *tool.Step {
 	if len(def.Steps) > 0 && def.Steps[0].Name == plan.StepPre && def.Steps[0].Script() != nil {
 		return def.Steps[0]
@@ -38,10 +37,10 @@ func preOf(def *tool.Definition) *tool.Step {
 	return nil
 }
 
-// constants are fixed for a run, by the names that scopes know.
+// constants are fixed for a run. The values are the names of the variables in a scope.
 var constants = map[string]string{"date": "DATE", "time": "TIME", "random_id": plan.RandomID}
 
-// Symbol says what id stands for. The words of the format come before parameters.
+// Symbol resolves id. The words of the format take precedence over parameters.
 func (n markdownNames) Symbol(id string) expr.Symbol {
 	switch id {
 	case "input":
@@ -64,7 +63,7 @@ func (n markdownNames) Symbol(id string) expr.Symbol {
 	return s
 }
 
-// outOfReach says why a word of the format means nothing here.
+// outOfReach explains why a word of the format is not available here.
 func (n markdownNames) outOfReach(id string) (message, hint string) {
 	switch id {
 	case "output":
@@ -77,8 +76,7 @@ func (n markdownNames) outOfReach(id string) (message, hint string) {
 	return n.names.outOfReach(id)
 }
 
-// later reports what a step of a Markdown tool, the i-th, reads of itself or of a step
-// behind it: those run in their order.
+// later reports a reference in step number i of a Markdown tool to itself or to a later step: the steps run in order.
 func (c *sequenceCompiler) later(i int, e edge) bool {
 	if c.plan.Definition.Format != tool.Markdown || !slices.ContainsFunc(c.steps[i:], func(s *tool.Step) bool { return s.Name == e.to }) {
 		return false
@@ -88,8 +86,8 @@ func (c *sequenceCompiler) later(i int, e edge) bool {
 	return true
 }
 
-// undeclared warns of fields of the input that no parameter has and no script makes.
-// A caller may give them all the same.
+// undeclared warns about fields of the input that are not parameters and that no script sets. It is only a warning,
+// because a caller may pass them.
 func (c *stepCompiler) undeclared(at tool.Text, refs []expr.Ref) {
 	if c.plan.Definition.Format != tool.Markdown {
 		return
@@ -97,7 +95,7 @@ func (c *stepCompiler) undeclared(at tool.Text, refs []expr.Ref) {
 	for _, r := range refs {
 		path := r.Path
 		if r.Class == expr.Step && r.Root == plan.StepPre && len(path) > 1 {
-			path = path[1:] // behind value
+			path = path[1:] // skip value
 		} else if r.Class != expr.Arguments {
 			continue
 		}
@@ -107,8 +105,8 @@ func (c *stepCompiler) undeclared(at tool.Text, refs []expr.Ref) {
 	}
 }
 
-// undeclaredMentions is undeclared for what a script reads of input, where that is the
-// tool's. A field that the script sets itself is its own.
+// undeclaredMentions is undeclared for the fields of input that a script reads, if its input is that of the tool.
+// Fields that the script itself sets are not reported.
 func (c *stepCompiler) undeclaredMentions(script *hooks.Script) {
 	in := c.step.Script()
 	if in.Role == tool.RolePre && c.step.Name != plan.StepPre { // its input is the parameters of its step
@@ -123,14 +121,14 @@ func (c *stepCompiler) undeclaredMentions(script *hooks.Script) {
 	}
 }
 
-// undeclaredField warns of one field, which stands at a place.
+// undeclaredField warns about one field at a position.
 func (c *stepCompiler) undeclaredField(at tool.Text, field string) {
 	def := c.plan.Definition
 	if slices.ContainsFunc(def.Parameters, func(p *tool.Parameter) bool { return p.Name == field }) {
 		return
 	}
 	if pre := preOf(def); pre != nil && pre != c.step && regexp.MustCompile(`\b`+regexp.QuoteMeta(field)+`\b`).MatchString(pre.Script().Code.S) {
-		return // it may make that field
+		return // pre-processing may set that field
 	}
 	hint := "declare it, or set it in pre-processing; otherwise it is empty unless the caller passes it"
 	var known []string
@@ -144,7 +142,7 @@ func (c *stepCompiler) undeclaredField(at tool.Text, field string) {
 		Message: fmt.Sprintf("the tool has no parameter %q", field), Hint: hint})
 }
 
-// usesArguments notes which arguments of the call a reference reads.
+// usesArguments records which arguments of the call a reference reads.
 func (c *stepCompiler) usesArguments(r expr.Ref) {
 	name := plan.AnyArgument
 	if len(r.Path) > 0 {

@@ -29,7 +29,7 @@ func (c *stepCompiler) matrix(def *tool.Loop) *plan.Matrix {
 	return m
 }
 
-// checkMatrix reports {matrix.NAME} of a NAME that no combination has.
+// checkMatrix reports {matrix.NAME} if no combination has NAME.
 func (c *stepCompiler) checkMatrix(at tool.Text, r expr.Ref) {
 	if r.Class != expr.Local || r.Root != "matrix" || len(r.Path) == 0 {
 		return
@@ -46,7 +46,7 @@ func (c *stepCompiler) checkMatrix(at tool.Text, r expr.Ref) {
 		Message: fmt.Sprintf("%s is not in the matrix", r), Hint: hint})
 }
 
-// listed reports a list that was meant to be a reference, and is text.
+// listed reports a text in place of a list that looks like a reference but is not one.
 func (c *stepCompiler) listed(v tool.Value, key string) {
 	if v.Text == nil || !plan.OnePlaceholder(v.Text.S) {
 		return
@@ -57,8 +57,7 @@ func (c *stepCompiler) listed(v tool.Value, key string) {
 	}
 }
 
-// asWritten keeps a number that YAML would change as its text: a version 1.20 must
-// not become 1.2.
+// asWritten keeps the text of a number if formatting it would change it: a version 1.20 must not become 1.2.
 func asWritten(v tool.Value) tool.Value {
 	switch v.Scalar.(type) {
 	case int64, float64:

@@ -10,26 +10,26 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// nameable says whether a script can call an item by that name: it is a word, and none
-// that stands for something else in every script.
+// nameable reports whether a script can use name for an item: it must be an identifier, and must not have another
+// meaning in every script.
 func nameable(name string) bool {
 	return !strings.ContainsAny(name, ".-") && !slices.Contains([]string{"params", "steps", "env", "undefined", "NaN", "Infinity"}, name)
 }
 
-// predefined are the variables every definition may mention.
+// predefined are the variables that every definition can refer to.
 var predefined = []string{"TOOL_NAME", "WORKSPACE", "TEMP", "HOME", "OS", "DATE", "TIME", "TIMESTAMP"}
 
-// names is what roots stand for in one definition: parameters win over
-// predefined variables, and those over steps (which cannot be called like them).
+// names resolves the roots of references in one definition. Parameters take precedence over predefined variables, and
+// those over steps (which cannot have the same names as parameters).
 type names struct {
 	params map[string]string // name -> type
 	steps  map[string]bool
 	locals map[string]bool // of a loop's item, or of a handler
-	fixed  bool            // all items of the loop are the author's own
-	around *names          // of the list of steps around a group or a handler
-	as     string          // the item's own name, where locals have one
-	axes   []string        // what {matrix.NAME} may name, where locals have matrix
-	all    map[string]bool // steps of the definition, in whatever list
+	fixed  bool            // the author determines all items of the loop
+	around *names          // of the list of steps that contains the group or handler
+	as     string          // the name of the item, if locals contains one
+	axes   []string        // the valid names in {matrix.NAME}, if locals contains matrix
+	all    map[string]bool // all steps of the definition, in any list
 }
 
 func namesOf(def *tool.Definition) names {
@@ -37,7 +37,7 @@ func namesOf(def *tool.Definition) names {
 	for _, p := range def.Parameters {
 		n.params[p.Name] = p.Type
 	}
-	if !def.Single { // the one step of a single tool has no name to mention
+	if !def.Single { // the step of a single tool cannot be referred to
 		for _, s := range def.Steps {
 			n.steps[s.Name] = true
 			n.note(s)
@@ -47,7 +47,7 @@ func namesOf(def *tool.Definition) names {
 	return n
 }
 
-// note adds a step and those inside it, and its handlers, to all.
+// note adds a step, the steps inside it and its handlers to all.
 func (n names) note(s *tool.Step) {
 	n.all[s.Name] = true
 	for _, in := range s.Steps() {
@@ -56,8 +56,7 @@ func (n names) note(s *tool.Step) {
 	s.Handlers.Each(n.note)
 }
 
-// outOfReach says why a name that stands for something elsewhere stands for nothing
-// here, "" for other names.
+// outOfReach explains why a name that exists elsewhere is not available here. It returns "" for other names.
 func (n names) outOfReach(id string) (message, hint string) {
 	switch {
 	case n.all[id]:
@@ -73,7 +72,7 @@ func (n names) outOfReach(id string) (message, hint string) {
 	return "", ""
 }
 
-// Symbol says what id stands for in a step's texts.
+// Symbol resolves id in the texts of a step.
 func (n names) Symbol(id string) expr.Symbol {
 	if typ, ok := n.params[id]; ok {
 		return expr.Symbol{Class: expr.Parameter, Type: typ}
@@ -92,7 +91,7 @@ func (n names) Symbol(id string) expr.Symbol {
 	return expr.Symbol{}
 }
 
-// and are the names with those of a list of steps inside.
+// and returns the names for a nested list of steps.
 func (n names) and(list []*tool.Step) names {
 	inner := names{params: n.params, steps: make(map[string]bool, len(list)), around: &n, all: n.all}
 	for _, s := range list {
@@ -101,12 +100,12 @@ func (n names) and(list []*tool.Step) names {
 	return inner
 }
 
-// within are the names with those of a loop's item, or of a handler.
+// within returns the names for a loop or a handler, which adds locals.
 func (n names) within(locals map[string]bool) names {
 	return names{params: n.params, locals: locals, around: &n, all: n.all}
 }
 
-// combination are the names that the innermost matrix has.
+// combination returns the names in the innermost matrix.
 func (n names) combination() []string {
 	for at := &n; at != nil; at = at.around {
 		if at.locals["matrix"] {
@@ -116,7 +115,7 @@ func (n names) combination() []string {
 	return nil
 }
 
-// ids are all the names, for did-you-mean.
+// ids returns all names, for suggestions.
 func (n names) ids() []string {
 	list := slices.Clone(predefined)
 	for id := range n.params {
@@ -130,8 +129,7 @@ func (n names) ids() []string {
 	return list
 }
 
-// withoutSteps are the names where steps mean nothing: beside {last...} in
-// retry.when.
+// withoutSteps returns the names for retry.when, which can refer to {last...} but not to steps.
 func (n names) withoutSteps() names {
 	bare := names{params: n.params, locals: n.locals}
 	if n.around != nil {
@@ -141,8 +139,8 @@ func (n names) withoutSteps() names {
 	return bare
 }
 
-// environNames are the names in values of environment variables: there, and only
-// there, an undeclared {NAME} is the process variable of that name.
+// environNames are the names in values of environment variables. Only there, an undeclared {NAME} is the variable of
+// the process with that name.
 type environNames struct{ names }
 
 func (n environNames) Symbol(id string) expr.Symbol {
@@ -161,7 +159,7 @@ func isEnvName(s string) bool {
 	return s != ""
 }
 
-// lastNames are the names of retry.when: {last.exit-code} and the parameters.
+// lastNames are the names in retry.when: {last.exit-code} and the parameters.
 type lastNames struct{ names }
 
 func (n lastNames) Symbol(id string) expr.Symbol {
@@ -171,8 +169,7 @@ func (n lastNames) Symbol(id string) expr.Symbol {
 	return n.names.Symbol(id)
 }
 
-// localNames are what loops and handlers around put into scope, as far as JavaScript
-// can name it.
+// localNames returns the names that the surrounding loops and handlers add, if they are valid in JavaScript.
 func (n names) localNames() []string {
 	var list []string
 	for at := &n; at != nil; at = at.around {

@@ -9,32 +9,30 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// edge is one explicit reason to wait: a wait-for entry or a mention.
+// edge is one explicit dependency on a step: an entry of wait-for, or a reference.
 type edge struct {
 	to  string
-	at  *tool.Text // that it is written in
-	off int        // where in at; the place in the file is looked up when it is reported
+	at  *tool.Text // the text that contains it
+	off int        // offset in at; converted to a position only when a problem is reported
 }
 
 func (e edge) pos() tool.Pos { return e.at.At(e.off) }
 
-// ordered is a step with its place in the plan.
+// ordered is a step with its edges.
 type ordered struct {
 	step  *tool.Step
 	after []dag.ID
 }
 
-// order works out plan order and edges.
+// order determines the plan order and the edges.
 //
-// Plan order is a depth-first walk over the explicit edges in declaration order,
-// so a step named early moves before the one that names it. A sequential step
-// waits for everything before it in plan order, a parallel step for what the step
-// before it waits for; wait-for replaces both; mentions add theirs. "Everything
-// before" is a join node for each sequential step (two kinds of edges in, one
-// out), so edges stay linear in the number of steps.
+// The plan order is a depth-first walk over the explicit edges in the order of the file, so a step that is referred to
+// comes before the step that refers to it. A sequential step waits for everything before it in plan order. A parallel
+// step waits for the same steps as the step before it. wait-for replaces these edges; references add further ones.
+// "Everything before" is one join node for each sequential step, so the number of edges is linear in the number of
+// steps.
 //
-// The answer holds the steps in plan order, and the join nodes to put before
-// each.
+// It returns the steps in plan order, and the join nodes to add before them, by the name of the step.
 func order(steps []*tool.Step, explicit map[*tool.Step][]edge) (plan []ordered, joins map[string]dag.Node, ds tool.Diagnostics) {
 	sorted, ds := planOrder(steps, explicit)
 	if len(ds) > 0 {
@@ -43,9 +41,9 @@ func order(steps []*tool.Step, explicit map[*tool.Step][]edge) (plan []ordered, 
 	joins = map[string]dag.Node{}
 	plan = make([]ordered, 0, len(sorted))
 	var (
-		before   dag.ID   // stands for everything up to the last join
-		since    []dag.ID // steps after that
-		previous []dag.ID // what the step before waits for
+		before   dag.ID   // represents everything up to the last join
+		since    []dag.ID // steps after the last join
+		previous []dag.ID // edges of the previous step
 	)
 	for _, s := range sorted {
 		var after []dag.ID
@@ -69,7 +67,7 @@ func order(steps []*tool.Step, explicit map[*tool.Step][]edge) (plan []ordered, 
 	return plan, joins, nil
 }
 
-// addEdges adds what a step waits for explicitly, each once.
+// addEdges adds explicit edges, without duplicates.
 func addEdges(after []dag.ID, edges []edge) []dag.ID {
 	if len(edges) == 0 {
 		return after
@@ -87,9 +85,8 @@ func addEdges(after []dag.ID, edges []edge) []dag.ID {
 	return after
 }
 
-// everything is one id that stands for all that came before: the only step so
-// far, the last join where nothing came since, or a new join in front of step
-// name. '@' keeps its id apart from every step's.
+// everything returns one ID that represents all steps before the step name: the only step so far, the last join if no
+// step came after it, or a new join. The ID of a join begins with '@', which is not valid in names of steps.
 func everything(before dag.ID, since []dag.ID, name string, joins map[string]dag.Node) (dag.ID, []dag.ID) {
 	switch {
 	case len(since) == 0:
@@ -104,7 +101,7 @@ func everything(before dag.ID, since []dag.ID, name string, joins map[string]dag
 	return id, nil
 }
 
-// planOrder sorts the steps and finds circles.
+// planOrder sorts the steps and reports cycles.
 func planOrder(steps []*tool.Step, explicit map[*tool.Step][]edge) ([]*tool.Step, tool.Diagnostics) {
 	o := orderer{byName: make(map[string]*tool.Step, len(steps)), explicit: explicit, state: make(map[*tool.Step]int, len(steps))}
 	for _, s := range steps {
@@ -133,7 +130,7 @@ func (o *orderer) visit(s *tool.Step) {
 	for _, e := range o.explicit[s] {
 		to := o.byName[e.to]
 		switch {
-		case to == nil: // diagnosed where it was written
+		case to == nil: // reported elsewhere
 		case o.state[to] == 1:
 			o.cycle(e)
 		case o.state[to] == 0:

@@ -15,13 +15,12 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// parameters compiles the parameters and puts them into an order in which a
-// default comes after the parameters it names.
+// parameters compiles the parameters and sorts them: a parameter comes after those that its default refers to.
 func (c *compiler) parameters(p *plan.Plan, n names) {
 	byName := map[string]*plan.Param{}
 	for _, def := range p.Definition.Parameters {
 		prm := &plan.Param{Def: def}
-		if p.Definition.Schema == nil || def.Default != nil && def.Default.Pos.Line > 0 { // of an alias: it may hold references
+		if p.Definition.Schema == nil || def.Default != nil && def.Default.Pos.Line > 0 { // the default of an alias may contain references
 			prm = c.parameter(def, n)
 		}
 		byName[def.Name] = prm
@@ -46,7 +45,7 @@ func (c *compiler) parameter(def *tool.Parameter, n names) *plan.Param {
 		}
 	}
 	if pat := def.Validation.Pattern; pat != nil {
-		prm.Pattern, _ = regexp.Compile(pat.S) // an error was diagnosed by package tool
+		prm.Pattern, _ = regexp.Compile(pat.S) // package tool has already reported an error
 	}
 	if def.Default != nil {
 		t := c.tree(*def.Default, path+".default", n, func(at tool.Text, refs []expr.Ref) { c.mentionsNoStep(at, refs) })
@@ -55,7 +54,7 @@ func (c *compiler) parameter(def *tool.Parameter, n names) *plan.Param {
 	return prm
 }
 
-// defaultOrder sorts parameters by what their defaults mention.
+// defaultOrder sorts parameters by the references in their defaults.
 type defaultOrder struct {
 	*compiler
 	params map[string]*plan.Param
@@ -88,15 +87,14 @@ func (o *defaultOrder) visit(name string) {
 	o.sorted = append(o.sorted, prm)
 }
 
-// functionName is what stands alone where a function is named that value is given to.
+// functionName matches a transform that is only the name of a function. The function is called with value.
 var functionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)*$`) })
 
-// bareFunctions are the functions of the language that have no dot in their names. int is
-// no name of JavaScript: it is Math.trunc for those who know it from elsewhere.
+// bareFunctions are the functions of the language without a dot in their name. int is not JavaScript: it means
+// Math.trunc, because it is common in other languages.
 var bareFunctions = []string{"String", "Number", "Boolean", "parseInt", "parseFloat", "encodeURI", "encodeURIComponent", "decodeURI", "decodeURIComponent", "int"}
 
-// transforms compiles what is done to a parameter's value before it is used: predefined
-// functions, or JavaScript.
+// transforms compiles the transform of a parameter: predefined functions, or JavaScript.
 func (c *compiler) transforms(p *plan.Param, at tool.Text) {
 	list, err := expr.ParseTransforms(at.S)
 	switch {
@@ -138,7 +136,7 @@ func (c *compiler) noTransform(at tool.Text, name string) {
 	c.errorf("transform", at, hint, "unknown transform %q", name)
 }
 
-// tree compiles a value; note hears of every text's references.
+// tree compiles a value. It calls note for each text with its references.
 func (c *compiler) tree(v tool.Value, path string, n expr.Names, note func(tool.Text, []expr.Ref)) plan.ValueTemplate {
 	t := plan.ValueTemplate{Scalar: v.Scalar, IsList: v.List != nil, IsMap: v.Map != nil}
 	switch {
@@ -160,8 +158,8 @@ func (c *compiler) tree(v tool.Value, path string, n expr.Names, note func(tool.
 	return t
 }
 
-// paths warns where file-paths rewrites nothing, and where there is nothing that
-// rewrites a path.
+// paths warns about parameters with path: true that file-paths does not rewrite, and about file-paths that have nothing
+// to rewrite.
 func (c *compiler) paths(def *tool.Definition) {
 	rewrites := def.FilePaths.Normalize || def.FilePaths.AutoConvert
 	some := false

@@ -8,11 +8,11 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// defaultPlanSteps is how many steps a plan may have where the Library says nothing.
+// defaultPlanSteps is the maximum number of steps in a plan if the Library does not set one.
 const defaultPlanSteps = 1_000_000
 
-// measure counts the plan's steps, and reports the first that makes them too many. What a
-// tool that it uses has too many of is reported there.
+// measure counts the plan's steps and reports the first step that exceeds the maximum. If a nested tool exceeds it by
+// itself, this was already reported there.
 func (c *compiler) measure(p *plan.Plan) {
 	most := int64(c.lib.MaxPlanSteps())
 	if most == 0 {
@@ -37,7 +37,7 @@ func (c *compiler) measure(p *plan.Plan) {
 	}
 }
 
-// sizeOf is how many steps a step stands for.
+// sizeOf returns the number of steps that a step counts for, including nested ones and all items of a loop.
 func sizeOf(s *plan.Step) int64 {
 	n := int64(1)
 	if s.Nested != nil {
@@ -61,12 +61,12 @@ func counted(n int64) string {
 	return fmt.Sprint(n)
 }
 
-// sizes reports defaults that would be too large. A default can name others, which name
-// others; how long they become is known without making them.
+// sizes reports defaults that would become too large. A default can refer to others, which refer to further ones; their
+// length is computed without creating them.
 func (c *compiler) sizes(p *plan.Plan) {
 	size := map[string]int{}
 	told := false
-	for _, prm := range p.Params { // a default comes after those that it names
+	for _, prm := range p.Params { // a parameter comes after those that its default refers to
 		if prm.Initial == nil {
 			continue
 		}
@@ -78,7 +78,7 @@ func (c *compiler) sizes(p *plan.Plan) {
 		})
 		size[prm.Def.Name] = n
 		if n > expr.MaxValue && !told {
-			told = true // those that name it would be larger still
+			told = true // defaults that refer to this one would be too large as well
 			at := tool.Text{Pos: prm.Def.Default.Pos}
 			c.errorf("value-size", at, "create the value in the step, or pass it in a file",
 				"the default of %s would be larger than %d MiB", prm.Def.Name, expr.MaxValue>>20)

@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// schedules checks when the tool is to run by itself, and with which parameters.
+// schedules checks the times and parameters of the tool's schedules.
 func (c *compiler) schedules(p *plan.Plan) {
 	for i, s := range p.Definition.Schedules {
 		path := fmt.Sprintf("schedule[%d]", i)
@@ -28,7 +28,7 @@ func (c *compiler) badSchedule(at tool.Pos, length int, path, message, hint stri
 	c.report(tool.Diagnostic{Code: "bad-schedule", Severity: tool.Error, Pos: at, Len: length, Path: path, Message: message, Hint: hint})
 }
 
-// zone is the schedule's time zone, the machine's where it has none.
+// zone returns the schedule's time zone, or that of the machine.
 func (c *compiler) zone(s *tool.Schedule, path string) *time.Location {
 	if s.Timezone == nil {
 		return time.Local
@@ -41,7 +41,7 @@ func (c *compiler) zone(s *tool.Schedule, path string) *time.Location {
 	return zone
 }
 
-// cron checks the cron expression; every problem has its place inside it.
+// cron checks the cron expression. Each problem is reported at its position in the expression.
 func (c *compiler) cron(s *tool.Schedule, path string, zone *time.Location) {
 	if s.Cron == nil {
 		if s.Every%time.Second != 0 && s.Every > tool.MinEvery {
@@ -83,8 +83,8 @@ func (c *compiler) bounds(s *tool.Schedule, path string, zone *time.Location) {
 	}
 }
 
-// scheduled holds the schedule's parameters against the tool's: nobody is there later to
-// hear what is wrong with them.
+// scheduled checks the schedule's parameters against those of the tool now, because nobody sees the error when a run
+// starts on schedule.
 func (c *compiler) scheduled(p *plan.Plan, s *tool.Schedule, path string) {
 	given := map[string]*tool.Entry{}
 	var known []string
@@ -113,7 +113,7 @@ func (c *compiler) scheduled(p *plan.Plan, s *tool.Schedule, path string) {
 		case problem.Code == "missing":
 			c.report(tool.Diagnostic{Code: "missing-parameter", Severity: tool.Error, Pos: s.Pos, Len: 1, Path: path,
 				Message: fmt.Sprintf("the schedule does not set the required parameter %s", problem.Name), Hint: fmt.Sprintf("add %s under params:", problem.Name)})
-		case e != nil: // what is wrong with a default may depend on the machine
+		case e != nil: // problems with a default may depend on the machine
 			c.report(tool.Diagnostic{Code: "bad-argument", Severity: tool.Error, Pos: e.Value.Pos, Len: 1, Path: path + ".params." + e.Key,
 				Message: fmt.Sprintf("invalid value for parameter %s of tool %s: %s", e.Key, p.Name(), problem.Message), Hint: problem.Hint})
 		}

@@ -9,8 +9,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// secretSources compiles the secrets that have a source. owner keeps those of different
-// steps apart.
+// secretSources compiles the secrets that have a source. owner distinguishes the secrets of different steps.
 func (c *compiler) secretSources(def *tool.Definition, list []tool.Secret, path, owner string, n names, note func(tool.Text, []expr.Ref)) []plan.SecretSource {
 	var out []plan.SecretSource
 	for i, s := range list {
@@ -39,7 +38,7 @@ func (c *compiler) secretSources(def *tool.Definition, list []tool.Secret, path,
 	return out
 }
 
-// plainSecrets are the secrets that are only named.
+// plainSecrets returns the secrets that have only a name.
 func plainSecrets(list []tool.Secret) []tool.Text {
 	var names []tool.Text
 	for _, s := range list {
@@ -50,8 +49,8 @@ func plainSecrets(list []tool.Secret) []tool.Text {
 	return names
 }
 
-// lintSecrets warns of names in environment.secrets that look like misspelt ones of the
-// definition. The process may have a variable of that name all the same.
+// lintSecrets warns about names in environment.secrets that look like misspelled names of the definition. It is only a
+// warning, because the process may have a variable with that name.
 func (c *compiler) lintSecrets(p *plan.Plan) {
 	names, files := p.NamedInside()
 	if files || len(p.EnvFiles) > 0 {

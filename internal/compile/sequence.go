@@ -8,21 +8,21 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// sequenceCompiler compiles one list of steps: those of a tool, of a group, or of
-// a handler. Steps of one list stand in one graph and are ordered together.
+// sequenceCompiler compiles one list of steps: those of a tool, of a group, or of a handler. The steps of a list are in
+// the same graph and are ordered together.
 type sequenceCompiler struct {
 	*compiler
-	plan    *plan.Plan // of the tool, whichever list it is
+	plan    *plan.Plan // of the tool, also for lists inside groups and handlers
 	steps   []*tool.Step
 	path    string // of the list, for diagnostics
 	names   names  // of everything around the list, and of the list itself
 	said    plan.Interrupt
-	handler *plan.Handler // of a list of handlers
+	handler *plan.Handler // for a list of handlers
 	kept    map[string]steps.Streams
-	outside []edge // to what stands around the list
+	outside []edge // edges to steps outside the list
 }
 
-// compile compiles the steps, orders them and puts the handlers of each behind it.
+// compile compiles the steps, orders them and adds the handlers of each step after it.
 func (c *sequenceCompiler) compile() []*plan.Step {
 	explicit := make(map[*tool.Step][]edge, len(c.steps))
 	compiled := make(map[*tool.Step]*plan.Step, len(c.steps))
@@ -63,12 +63,12 @@ func (c *sequenceCompiler) compile() []*plan.Step {
 	return list
 }
 
-// all compiles the step with all that belongs to it.
+// all compiles the step with its edges and its interruption setting.
 func (c *stepCompiler) all(h *plan.Handler) *plan.Step {
 	def := c.step
 	for i := range def.WaitFor {
 		w := &def.WaitFor[i]
-		if w.S != def.Name { // diagnosed where it was read
+		if w.S != def.Name { // the decoder has already reported it
 			c.edges = append(c.edges, edge{w.S, w, 0})
 		}
 	}
@@ -81,7 +81,7 @@ func (c *stepCompiler) all(h *plan.Handler) *plan.Step {
 	return s
 }
 
-// mention notes that the step reads streams of another one.
+// mention records that the step reads streams of another step.
 func (c *stepCompiler) mention(name string, streams steps.Streams) {
 	if c.mentioned == nil {
 		c.mentioned = map[string]steps.Streams{}

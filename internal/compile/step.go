@@ -40,12 +40,11 @@ func (c *stepCompiler) compile() *plan.Step {
 	return s
 }
 
-// policy is what happens around the step's tries. Retry and fallback of the tool
-// hold where the step has none.
+// policy compiles timeout, retry and fallback of the step. Retry and fallback of the tool apply if the step has none.
 func (c *stepCompiler) policy(s *plan.Step, t traits) {
 	tl := c.plan.Definition
 	s.Policy = dag.Policy{Timeout: s.Def.Timeout, Tolerate: s.Def.ContinueOnError || tl.IgnoreErrors}
-	if t.answered { // the answer stands
+	if t.answered { // an answer is final
 		return
 	}
 	handling := s.Def.ErrorHandling
@@ -74,7 +73,8 @@ func (c *stepCompiler) policy(s *plan.Step, t traits) {
 
 var growth = map[string]dag.Growth{"": dag.Exponential, "exponential": dag.Exponential, "linear": dag.Linear, "constant": dag.Constant}
 
-// baseCommand puts everything around the command together.
+// baseCommand creates the step's command with everything except the kind-specific parts: environment, input, directory,
+// limits and secrets.
 func (c *stepCompiler) baseCommand(t *expr.Template, shell string) *steps.Command {
 	s, tl, n := c.step, c.plan.Definition, c.names
 	cmd := &steps.Command{Template: t, Shell: shell, Strict: tl.Strict, Detach: s.Detach, Limit: s.Output.BufferLimit,
@@ -113,9 +113,8 @@ func (c *stepCompiler) baseCommand(t *expr.Template, shell string) *steps.Comman
 	return cmd
 }
 
-// secrets hides what environment.secrets of the step and of the tool names: variables
-// of the step and of its env files, and, as in the tool's own, parameters and variables
-// of the process.
+// secrets adds the secrets of the step and of the tool to the command: variables of the step and of its env files,
+// parameters, and variables of the process.
 func (c *stepCompiler) secrets(cmd *steps.Command) {
 	for _, s := range c.sourced {
 		cmd.Secrets = append(cmd.Secrets, steps.SecretVar{Name: s.Name, Key: s.Key})
@@ -132,5 +131,5 @@ func (c *stepCompiler) secrets(cmd *steps.Command) {
 	}
 }
 
-// defaultRetryDelay is used where retry says nothing.
+// defaultRetryDelay is the delay if retry does not set one.
 const defaultRetryDelay = time.Second

@@ -9,26 +9,26 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// stepCompiler compiles one step and collects what it waits for.
+// stepCompiler compiles one step and collects its edges.
 type stepCompiler struct {
 	*compiler
 	plan      *plan.Plan
 	step      *tool.Step
-	path      string // in the definition; "" for the one step of a single tool
+	path      string // in the definition; "" for the step of a single tool
 	names     names
 	said      plan.Interrupt
-	kept      map[string]steps.Streams // what steps must keep for others, by name
+	kept      map[string]steps.Streams // streams that steps must keep for others, by name
 	edges     []edge
 	mentioned map[string]steps.Streams
 	uses      map[string]bool // parameters
 	sourced   []plan.SecretSource
 
-	asks    *steps.Interactive // nil: nothing
-	streams *steps.Stream      // nil: nowhere
+	asks    *steps.Interactive // nil: not interactive
+	streams *steps.Stream      // nil: no streaming
 	handles bool               // the step is a handler
 }
 
-// key is the path of one of the step's keys, for diagnostics.
+// key returns the path of one of the step's keys, for diagnostics.
 func (c *stepCompiler) key(k string) string {
 	if c.path == "" {
 		return k
@@ -36,7 +36,7 @@ func (c *stepCompiler) key(k string) string {
 	return c.path + "." + k
 }
 
-// note adds an edge for every step that a text mentions.
+// note adds an edge for each step that a text refers to.
 func (c *stepCompiler) note(at tool.Text, refs []expr.Ref) {
 	for _, r := range refs {
 		c.checkRun(at, r)
@@ -58,7 +58,7 @@ func (c *stepCompiler) note(at tool.Text, refs []expr.Ref) {
 	}
 }
 
-// text parses a template of the step and notes what it mentions.
+// text parses a template of the step and records its references.
 func (c *stepCompiler) text(at *tool.Text, key string, sh expr.Shell, n expr.Names) *expr.Template {
 	if at == nil {
 		return nil
@@ -70,8 +70,7 @@ func (c *stepCompiler) text(at *tool.Text, key string, sh expr.Shell, n expr.Nam
 	return t
 }
 
-// inert reports keys that have no effect on a step without a command of its own, but for
-// those that work there.
+// inert reports keys that have no effect on a step without a command of its own, except those in works.
 func (c *stepCompiler) inert(on, hint string, works ...string) {
 	for key, pos := range c.commandKeys() {
 		if slices.Contains(works, key) {
@@ -82,8 +81,7 @@ func (c *stepCompiler) inert(on, hint string, works ...string) {
 	}
 }
 
-// commandKeys are the keys of the step that only a command can use, with their
-// places.
+// commandKeys returns the keys of the step that only a command can use, with their positions.
 func (c *stepCompiler) commandKeys() map[string]tool.Pos {
 	s, keys := c.step, map[string]tool.Pos{}
 	add := func(key string, set bool, pos tool.Pos) {

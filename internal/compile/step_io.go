@@ -8,7 +8,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// interactive is how the step asks questions: the step's keys win over the tool's.
+// interactive returns the interactive settings of the step. Its own keys take precedence over those of the tool.
 func (c *stepCompiler) interactive() *steps.Interactive {
 	s, tl := c.step, c.plan.Definition
 	own := s.InteractiveOptions
@@ -35,7 +35,7 @@ func (c *stepCompiler) interactive() *steps.Interactive {
 	return i
 }
 
-// stream is where the step's output is passed on to.
+// stream returns where the step's output is streamed to.
 func (c *stepCompiler) stream() *steps.Stream {
 	o := c.step.Output
 	warn := func(at tool.Pos, key, hint string) {
@@ -49,7 +49,7 @@ func (c *stepCompiler) stream() *steps.Stream {
 		warn(o.File.Pos, "file", "add mode: stream and stream-callback: file")
 	}
 	if o.Mode == "" && c.handles {
-		// Its output is never the run's, and nobody would see it.
+		// The output of a handler is never that of the run, so nobody would see it otherwise.
 		return &steps.Stream{To: steps.StreamToConsole}
 	}
 	if o.Mode != "stream" {

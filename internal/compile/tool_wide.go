@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// toolWide compiles what holds for all steps and so may not mention any.
+// toolWide compiles the texts that apply to all steps. They must not refer to steps.
 func (c *compiler) toolWide(p *plan.Plan, n names) {
 	def := p.Definition
 	for _, v := range c.environment(def, def.Environment, "environment", n) {
@@ -19,7 +19,7 @@ func (c *compiler) toolWide(p *plan.Plan, n names) {
 			p.Environ = append(p.Environ, v.EnvVar)
 		}
 	}
-	p.Secrets = plainSecrets(def.Environment.Secrets) // steps add theirs
+	p.Secrets = plainSecrets(def.Environment.Secrets) // steps add theirs later
 	p.SecretSources = c.secretSources(def, def.Environment.Secrets, "environment.secrets", "", n, func(tool.Text, []expr.Ref) {})
 	p.EnvFiles = c.envFiles(def, n, def.EnvFiles, "", func(at *tool.Text, path string) *expr.Template { return c.wide(at, path, expr.Plain, n) })
 	p.Dir = c.wide(def.WorkingDirectory, "working-directory", expr.Plain, n)
@@ -42,7 +42,7 @@ func (c *compiler) toolWide(p *plan.Plan, n names) {
 	}
 }
 
-// wide is template for a text that may not mention steps.
+// wide is template for a text that must not refer to steps.
 func (c *compiler) wide(at *tool.Text, path string, sh expr.Shell, n expr.Names) *expr.Template {
 	t := c.template(at, path, sh, n)
 	if t == nil || !c.mentionsNoStep(*at, t.Refs()) {
@@ -51,8 +51,7 @@ func (c *compiler) wide(at *tool.Text, path string, sh expr.Shell, n expr.Names)
 	return t
 }
 
-// final is template for a final-command. It runs however the run ended, so no step
-// is sure to have a result.
+// final is template for a final-command. It runs after every run, so no step is certain to have a result.
 func (c *compiler) final(at *tool.Text, path string, n expr.Names) *expr.Template {
 	t := c.template(at, path, plan.ShellOf(plan.DefaultShell()), n)
 	if t == nil || !c.mentionsNone(*at, t.Refs(), "a final-command runs after every run and cannot use results of steps",
@@ -62,12 +61,13 @@ func (c *compiler) final(at *tool.Text, path string, n expr.Names) *expr.Templat
 	return t
 }
 
-// mentionsNoStep reports the first step that a tool-wide text mentions.
+// mentionsNoStep reports the first reference to a step in a text that applies to all steps. It returns false if there
+// is one.
 func (c *compiler) mentionsNoStep(at tool.Text, refs []expr.Ref) bool {
 	return c.mentionsNone(at, refs, "this applies to all steps and is evaluated before the first one runs", "add it to the steps that need it instead")
 }
 
-// mentionsNone reports the first step that a text mentions where none may stand.
+// mentionsNone reports the first reference to a step, with the given reason and hint. It returns false if there is one.
 func (c *compiler) mentionsNone(at tool.Text, refs []expr.Ref, why, hint string) bool {
 	for _, r := range refs {
 		if r.Class == expr.Step {
@@ -79,7 +79,7 @@ func (c *compiler) mentionsNone(at tool.Text, refs []expr.Ref, why, hint string)
 	return true
 }
 
-// placedVar is an environment variable with its place.
+// placedVar is an environment variable with its position.
 type placedVar struct {
 	steps.EnvVar
 	at tool.Text
@@ -99,7 +99,7 @@ func (c *compiler) environment(def *tool.Definition, e tool.Environment, path st
 	return list
 }
 
-// envFiles compiles a list of env-files; prefix is the path of what has them.
+// envFiles compiles a list of env-files. prefix is the path of the tool or step that has them.
 func (c *compiler) envFiles(def *tool.Definition, n names, list []tool.EnvFile, prefix string, parse func(at *tool.Text, path string) *expr.Template) []steps.EnvFile {
 	var files []steps.EnvFile
 	for i := range list {
@@ -111,8 +111,8 @@ func (c *compiler) envFiles(def *tool.Definition, n names, list []tool.EnvFile, 
 	return files
 }
 
-// permissions compiles required-permissions. One whose kind nobody knows is shown and
-// asked for as it stands.
+// permissions compiles required-permissions. A permission of an unknown kind is only a warning: it is shown and
+// requested as it is written.
 func (c *compiler) permissions(p *plan.Plan, n names) {
 	list := p.Definition.Security.RequiredPermissions
 	for i := range list {
@@ -128,7 +128,7 @@ func (c *compiler) permissions(p *plan.Plan, n names) {
 	}
 }
 
-// warnSecurity reports security settings that promise more than they do.
+// warnSecurity warns about security settings that have no effect.
 func (c *compiler) warnSecurity(p *plan.Plan) {
 	sec := p.Definition.Security
 	warn := func(at tool.Pos, path, message, hint string) {

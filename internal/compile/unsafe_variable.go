@@ -9,9 +9,9 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// safeVariable reports the first reference by which others than the definition's author
-// would decide the text of a variable that makes programs run code: the text would be
-// code, however well the command is quoted. t is nil where there is no such text.
+// safeVariable checks a variable that makes programs run code. It reports the first reference by which somebody other
+// than the definition's author could decide its text: that text would run as code, however well the command is quoted.
+// It returns true if the variable is safe. t may be nil.
 func (c *compiler) safeVariable(def *tool.Definition, n names, name string, at tool.Text, path string, t *expr.Template) bool {
 	if t == nil || !codeenv.RunsCode(name) {
 		return true
@@ -28,9 +28,8 @@ func (c *compiler) safeVariable(def *tool.Definition, n names, name string, at t
 	return true
 }
 
-// foreign says whether others than the definition's author and the machine decide what a
-// reference stands for. Of a parameter whose values the definition lists, and of a loop
-// whose items it does, the author decides.
+// foreign reports whether somebody other than the definition's author and the machine decides the value of a reference.
+// The author decides if the definition lists the values of a parameter or the items of a loop.
 func (n names) foreign(def *tool.Definition, r expr.Ref) bool {
 	switch r.Class {
 	case expr.Variable, expr.Env:

@@ -9,7 +9,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// nested compiles the tool a step uses.
+// nested compiles the tool that a step uses.
 func (c *compiler) nested(user *tool.Definition, s *plan.Step, keep bool) *plan.Plan {
 	use := s.Def.Body.(*tool.ToolUse)
 	def := c.lookup(user, use.Tool)
@@ -26,11 +26,11 @@ func (c *compiler) nested(user *tool.Definition, s *plan.Step, keep bool) *plan.
 	return p
 }
 
-// lookup finds a tool that another names, and reports when it does not exist or
-// the chain comes back to itself.
+// lookup finds a tool that another definition names. It reports a tool that does not exist, and tools that use each
+// other in a cycle or too deeply.
 func (c *compiler) lookup(from *tool.Definition, name tool.Text) *tool.Definition {
 	if name.S == "" {
-		if name.Pos.Line > 0 { // else diagnosed where it was read
+		if name.Pos.Line > 0 { // otherwise the decoder has already reported it
 			c.errorf("unknown-tool", name, "write the name of a tool or the path of its file", "the name of the tool is empty")
 		}
 		return nil
@@ -64,7 +64,7 @@ func hintFor(err error) string {
 	return "flowrun searches the folder of the file, then the tool folders of the project, the user and the machine; see docs/tools.md"
 }
 
-// checkWith holds a use-tool step's with against the tool's parameters.
+// checkWith checks the names under with against the tool's parameters.
 func (c *compiler) checkWith(user *tool.Definition, use *tool.ToolUse, p *plan.Plan) {
 	given := map[string]bool{}
 	var known []string
@@ -90,8 +90,7 @@ func (c *compiler) checkWith(user *tool.Definition, use *tool.ToolUse, p *plan.P
 	}
 }
 
-// unknownParameter reports a value, in the definition user, for a parameter that a tool
-// does not have.
+// unknownParameter reports a value, in the definition user, for a parameter that a tool does not have.
 func (c *compiler) unknownParameter(user *tool.Definition, e *tool.Entry, toolName string, known []string, s tool.Severity) {
 	d := tool.Diagnostic{Code: "unknown-parameter", Severity: s, Pos: e.Pos, Len: len([]rune(e.Key)),
 		Message: fmt.Sprintf("tool %s has no parameter %q", toolName, e.Key), Hint: fmt.Sprintf("tool %s has no parameters", toolName)}
@@ -102,7 +101,7 @@ func (c *compiler) unknownParameter(user *tool.Definition, e *tool.Entry, toolNa
 	if len(near) > 0 {
 		d.Hint = fmt.Sprintf("did you mean %q?", near[0])
 	}
-	if len(near) == 1 && len(c.problems) < tool.MaxDiagnostics { // it reads the file again
+	if len(near) == 1 && len(c.problems) < tool.MaxDiagnostics { // Rename indexes the file again, so limit how often
 		d.Fix = user.Rename(e.Pos, e.Key, near[0])
 	}
 	c.report(d)

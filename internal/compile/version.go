@@ -2,10 +2,10 @@ package compile
 
 import "github.com/flowrun/flowrun/tool"
 
-// CompatibilityLevel is what min-cycod-version is compared with.
+// CompatibilityLevel is the level that min-cycod-version is compared with.
 const CompatibilityLevel = "1.2.0"
 
-// checkRuntime refuses what this version cannot run.
+// checkRuntime reports a definition that needs a newer version of flowrun.
 func (c *compiler) checkRuntime(def *tool.Definition) {
 	if v := def.MinVersion; v != nil && newer(v.S, CompatibilityLevel) {
 		c.errorf("min-version", *v, "update flowrun, or lower min-cycod-version",
@@ -17,8 +17,7 @@ func (c *compiler) checkRuntime(def *tool.Definition) {
 	}
 }
 
-// newer says whether version a comes after b. What is no version is told where it was
-// read.
+// newer reports whether version a is later than b. It is false for invalid versions, which were reported before.
 func newer(a, b string) bool {
 	x, _, okA := tool.ParseVersion(a)
 	y, _, okB := tool.ParseVersion(b)
