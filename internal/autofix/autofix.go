@@ -1,9 +1,8 @@
-// Package autofix makes the edits that diagnostics carry (validate --fix).
+// Package autofix applies the edits that diagnostics contain (validate --fix).
 //
-// It works in rounds: it asks what is wrong with the text, makes the edits that can be
-// made, and asks again, until no edit is left. An edit stands only when it is seen to
-// help: its problem is gone afterwards, and a definition that was without errors means
-// the same as before. What it does not touch stays byte for byte.
+// It works in rounds. Each round checks the text and applies edits, until no edit is left. An edit is kept only if it
+// helps: its problem is gone afterwards, and a definition without errors means the same as before. All other bytes of
+// the file stay the same.
 package autofix
 
 import (
@@ -11,21 +10,20 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Result is what became of a text.
+// Result is the text after all rounds.
 type Result struct {
 	Text  []byte
-	Fixed tool.Diagnostics // the problems whose edits were made, with places of the time
+	Fixed tool.Diagnostics // the problems whose edits were applied, with their positions at that time
 }
 
-// maxRounds bounds the rounds: every one makes at least one edit.
+// maxRounds limits the number of rounds. Every round applies at least one edit.
 const maxRounds = 200
 
-// Check reads and compiles the text of a definition file, and answers all that is wrong
-// with it.
+// Check decodes and compiles the text of a definition file and returns all problems in it.
 type Check func(text []byte) (*tool.Definition, tool.Diagnostics)
 
-// Text mends the text of the named definition file, which is not opened. The text it
-// answers is its own slice, or src where there was nothing to do.
+// Text applies the fixes to the text of the named definition file, which is not opened. The returned text is a new
+// slice, or src if there was nothing to do.
 func Text(check Check, file string, src []byte) Result {
 	m := mender{judge: check, file: file}
 	r := Result{Text: src}
@@ -44,14 +42,14 @@ type mender struct {
 	file  string
 }
 
-// state is what is known of one text.
+// state is the result of checking one text.
 type state struct {
 	def   *tool.Definition
 	found tool.Diagnostics
 	sound bool // it has no errors
 }
 
-// check also hears of better practice, which may carry edits, too.
+// check adds the notes of package lint, which may contain edits too, if there are no errors.
 func (m *mender) check(src []byte) state {
 	def, found := m.judge(src)
 	sound := found.Err() == nil
@@ -61,7 +59,7 @@ func (m *mender) check(src []byte) state {
 	return state{def, found, sound}
 }
 
-// round makes all the edits of a text at once, or as many of them as help, one by one.
+// round applies all edits of a text at once if that helps, otherwise the first one that helps.
 func (m *mender) round(src []byte) ([]byte, tool.Diagnostics) {
 	before := m.check(src)
 	var with tool.Diagnostics
@@ -85,9 +83,8 @@ func (m *mender) round(src []byte) ([]byte, tool.Diagnostics) {
 	return src, nil
 }
 
-// helps says whether a text after edits is better: nothing that was mended is still
-// there, a definition without errors has stayed the same, and one with errors has not
-// become unreadable.
+// helps reports whether a text is better after edits: none of the fixed problems is left, a definition without errors
+// means the same, and one with errors has not lost steps.
 func (m *mender) helps(before state, mended tool.Diagnostics, after state) bool {
 	if before.sound {
 		return after.sound && before.def.Same(after.def)

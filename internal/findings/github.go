@@ -1,6 +1,5 @@
-// Package findings writes diagnostics in the forms of other programs: as commands of
-// GitHub Actions, which shows them beside the changed lines of a pull request, and as
-// SARIF 2.1.0, which code scanners and editors read.
+// Package findings writes diagnostics in the formats of other programs: as workflow commands, which GitHub Actions
+// shows next to the changed lines of a pull request, and as SARIF 2.1.0, which code scanners and editors read.
 package findings
 
 import (
@@ -10,8 +9,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// GitHub writes one workflow command a line: ::error file=,line=,col=,title=::message.
-// Columns count characters.
+// GitHub writes one workflow command on each line: ::error file=,line=,col=,title=::message. Columns count characters.
 func GitHub(w io.Writer, ds tool.Diagnostics) error {
 	for _, d := range ds {
 		message := d.Message

@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// The objects of SARIF 2.1.0 that are needed here, by the names they have there.
+// The objects of SARIF 2.1.0 that are used here, with the names of the specification.
 type (
 	sarifLog struct {
 		Schema  string     `json:"$schema"`
@@ -86,8 +86,8 @@ type (
 	}
 )
 
-// SARIF writes a log with one run. version is flowrun's own. Columns are counted in
-// UTF-16 code units, for which file is asked for the bytes of the files.
+// SARIF writes a log with one run. version is that of flowrun. Columns count UTF-16 code units; file returns the
+// contents of the files, which are needed to convert them.
 func SARIF(w io.Writer, ds tool.Diagnostics, version string, file func(name string) []byte) error {
 	s := &sarif{read: file, texts: map[string][]byte{}, rules: map[string]int{}}
 	r := sarifRun{ColumnKind: "utf16CodeUnits", Results: []result{}}
@@ -171,8 +171,8 @@ func (s *sarif) fix(d tool.Diagnostic) fix {
 	return fix{Description: message{"Fix by flowrun validate --fix"}, ArtifactChanges: []change{c}}
 }
 
-// uri is a file's path as SARIF asks for: relative ones stay so, and are found from
-// where a viewer has opened the project.
+// uri returns the URI of a file's path. Relative paths stay relative: a viewer resolves them against the folder of the
+// project.
 func uri(file string) string {
 	path := filepath.ToSlash(file)
 	if filepath.IsAbs(file) {

@@ -2,13 +2,12 @@ package findings
 
 import "strings"
 
-// Property is one key of a command with its value. One without a value is left out.
+// Property is one property of a workflow command. Properties without a value are omitted.
 type Property struct{ Key, Value string }
 
-// WorkflowCommand writes a command that GitHub Actions reads in the log of a job,
-// ::name key=value,...::data, in one line without a line end. Name, values and data are
-// escaped, so that no text of a definition or of a step ends its command or begins
-// another. Line breaks in data are kept, as GitHub writes them.
+// WorkflowCommand returns a command that GitHub Actions reads from the log of a job, ::name key=value,...::data, on one
+// line without a line break at its end. Values and data are escaped, so that no text of a definition or of a step can
+// end the command or begin another. Line breaks in data are kept in GitHub's encoding. name is not escaped.
 func WorkflowCommand(name, data string, properties ...Property) string {
 	var list []string
 	for _, p := range properties {
@@ -22,7 +21,7 @@ func WorkflowCommand(name, data string, properties ...Property) string {
 	return "::" + name + "::" + dataEscapes.Replace(data)
 }
 
-// What GitHub reads as its own must be escaped; in properties that is more.
+// Characters with a meaning in workflow commands must be escaped. Properties have more of them.
 var (
 	dataEscapes     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	propertyEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
