@@ -13,22 +13,23 @@ import (
 	"github.com/flowrun/flowrun/internal/keytable"
 )
 
-// Approve asks a person whether a run goes on.
+// Approve is a step that asks a person whether the run should continue.
 type Approve struct {
 	Pos       Pos
-	Prompt    Text          // a template
-	Form      *Form         // nil: yes or no is all
-	Timeout   time.Duration // how long to wait for an answer; 0 = for ever
-	OnTimeout string        // what then: "" or fail, reject, approve
+	Prompt    Text          // the question, a template
+	Form      *Form         // nil: a yes or no is enough
+	Timeout   time.Duration // how long to wait for an answer; 0 = forever
+	OnTimeout string        // what to do if there is no answer in time: "" or fail, reject, approve
 }
 
-// approveDraft is an Approve being read, with its form as it is written.
+// approveDraft is an Approve that is being decoded. It keeps the form as the file has it, until checkApprove compiles
+// it.
 type approveDraft struct {
 	*Approve
 	form []Entry
 }
 
-// textOr is a mapping, or a text that stands for one.
+// textOr returns a field whose value is a mapping, or a text as the short form of one.
 func textOr[T, V any](key, row string, of *keytable.Object, doc string, part func(*T) *V, short func(*V, Text)) keytable.Field {
 	return keytable.Field{Kind: keytable.KindTextOrObject, Key: key, Row: row, Doc: doc, Of: of, Set: func(d *keytable.Decoder, into any, n *yaml.Node) {
 		if n = keytable.Deref(n); n.Kind == yaml.MappingNode && !keytable.IsPlaceholder(n) {
@@ -68,7 +69,7 @@ func checkApprove(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.N
 	}
 }
 
-// placeIn is the place of what a path leads to, as far as that is there.
+// placeIn returns the position of the value that path leads to, and the part of the path that exists in v.
 func placeIn(v Value, path []string) (at Pos, part string) {
 	at = v.Pos
 	for i, name := range path {
@@ -81,7 +82,7 @@ func placeIn(v Value, path []string) (at Pos, part string) {
 	return at, part
 }
 
-// jsonOf writes a value as JSON, its mappings in the order in which they are written.
+// jsonOf writes a value as JSON. Mappings keep their order.
 func jsonOf(v Value) []byte {
 	var b bytes.Buffer
 	writeJSON(&b, v)

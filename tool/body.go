@@ -1,7 +1,6 @@
 package tool
 
-// Kind is the one kind of body a step has. Its word is the key that the body is
-// written under.
+// Kind is the kind of a step's body. It is also the key of the body in a definition.
 type Kind string
 
 const (
@@ -11,7 +10,7 @@ const (
 	Pwsh    Kind = "pwsh"
 	Run     Kind = "run"
 	Python  Kind = "python"
-	Script  Kind = "script"   // with Step.Shell
+	Script  Kind = "script"   // the interpreter is Step.Shell
 	PerOS   Kind = "commands" // one command for each platform
 	UseTool Kind = "use-tool"
 	Group   Kind = "steps"
@@ -19,19 +18,19 @@ const (
 	Asking  Kind = "approve"
 	JS      Kind = "js"
 	Go      Kind = "go"      // only in tools registered from Go
-	Program Kind = "program" // only in tools that a program described
+	Program Kind = "program" // only in tools that a discovery command listed
 )
 
-// Body is what a step does, with what only steps of that kind have: a *Command, *Commands,
-// *ToolUse, *StepGroup, *Wait, *Approve, *JSCode, *GoCode or *ProgramCall.
+// Body is what a step does, with the settings that only this kind of step has: a *Command, *Commands, *ToolUse,
+// *StepGroup, *Wait, *Approve, *JSCode, *GoCode or *ProgramCall.
 type Body interface {
 	Kind() Kind
-	// uncacheable says why no result of such a step can be kept, and what to do instead; ""
-	// where it can.
+	// uncacheable says why results of such a step cannot be cached, and what to do instead. Both are "" if they can be
+	// cached.
 	uncacheable() (why, hint string)
 }
 
-// Kind is the kind of the step's body, "" for a step without one.
+// Kind returns the kind of the step's body, or "" if the step has no body.
 func (s *Step) Kind() Kind {
 	if s.Body == nil {
 		return ""
@@ -39,7 +38,7 @@ func (s *Step) Kind() Kind {
 	return s.Body.Kind()
 }
 
-// Command is the text of the step's one command, the zero Text for other kinds of step.
+// Command returns the text of the step's command. For other kinds of step it is the zero Text.
 func (s *Step) Command() Text {
 	if c, ok := s.Body.(*Command); ok {
 		return c.Text
@@ -47,13 +46,13 @@ func (s *Step) Command() Text {
 	return Text{}
 }
 
-// Script is the step's JavaScript, nil for other kinds of step.
+// Script returns the step's JavaScript, or nil for other kinds of step.
 func (s *Step) Script() *JSCode {
 	code, _ := s.Body.(*JSCode)
 	return code
 }
 
-// Steps are the steps of a group, nil for other kinds of step.
+// Steps returns the steps of a group, or nil for other kinds of step.
 func (s *Step) Steps() []*Step {
 	if g, ok := s.Body.(*StepGroup); ok {
 		return g.Steps
@@ -67,47 +66,46 @@ type Command struct {
 	Text Text
 }
 
-// BashCommand is a script for bash.
+// BashCommand returns a script for bash.
 func BashCommand(text Text) *Command { return &Command{Key: Bash, Text: text} }
 
-// Unix says whether it is a script for bash or sh.
+// Unix reports whether the command is a script for bash or sh.
 func (c *Command) Unix() bool { return c.Key == Bash || c.Key == Sh }
 
-// Commands holds platform-specific commands.
+// Commands holds one command for each platform.
 type Commands struct {
 	Default   *Text
-	Platforms map[string]Text // windows, linux, macos
+	Platforms map[string]Text // keys: windows, linux, macos
 }
 
-// ToolUse is the use of another tool.
+// ToolUse calls another tool.
 type ToolUse struct {
-	Tool    Text // its name or path
+	Tool    Text // name or path of the tool
 	With    []Entry
-	WithAll *Text // a reference to an object whose fields are given as well, where With has no such key; Markdown only
+	WithAll *Text // Markdown only: a reference to an object whose fields are passed too, unless With has the same key
 }
 
-// StepGroup is a group of steps that run as one.
+// StepGroup is a group of steps that other steps treat as one.
 type StepGroup struct{ Steps []*Step }
 
-// GoCode is a function of the program that flowrun is embedded in.
-type GoCode struct{ Func any } // package flowrun knows its type
+// GoCode is a function of the Go program that embeds flowrun.
+type GoCode struct{ Func any } // its type is defined in package flowrun
 
-// JSCode is JavaScript that a step of kind js runs.
+// JSCode is the JavaScript of a step of kind js.
 type JSCode struct {
 	Role Role
-	Code Text    // a function's body; empty where Module is set
-	Vars []Entry // of the roles preprocess and postprocess: what the script sees, by name, in the definition's references
-	// Module is a .tool.js, for the role tool alone.
+	Code Text    // the body of a function; empty if Module is set
+	Vars []Entry // the variables of a preprocess or postprocess script, by name; the values are references
+	// Module is a .tool.js file; only for RoleTool.
 	Module *Module
 }
 
-// ProgramCall is how a tool is called that a program told of: another program
-// gets the tool's name as its last argument, and the parameters as one JSON object on its
-// standard input.
+// ProgramCall calls a tool that a discovery command listed. The program gets the tool's name as its last argument, and
+// the parameters as one JSON object on its standard input.
 type ProgramCall struct {
-	Argv        []string // the program first, the tool's name last
-	Dir         string   // where it starts
-	StderrFails bool     // whatever it prints as an error makes the call fail
+	Argv        []string // the program and its arguments; the tool's name is the last one
+	Dir         string   // the working directory
+	StderrFails bool     // the call fails if the program writes anything to its standard error
 }
 
 func (c *Command) Kind() Kind   { return c.Key }

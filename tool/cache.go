@@ -10,15 +10,15 @@ import (
 	"github.com/flowrun/flowrun/internal/keytable"
 )
 
-// Cache says when a step need not run again. One without anything counts only the
-// command and the environment of the definition.
+// Cache specifies when the stored result of a step may be used instead of running the step. Even an empty Cache depends
+// on the command and on the environment of the definition.
 type Cache struct {
 	Pos     Pos
-	Inputs  []Text        // patterns of files it reads
-	Outputs []Text        // patterns of files it makes
-	Env     []Text        // names of inherited variables that count
-	Key     *Text         // a text that counts; nil = none
-	TTL     time.Duration // how long a result may be used; 0 = for ever
+	Inputs  []Text        // patterns of the files that the step reads
+	Outputs []Text        // patterns of the files that the step creates
+	Env     []Text        // names of the inherited variables that the step depends on
+	Key     *Text         // any other text that the step depends on; nil = none
+	TTL     time.Duration // how long a result may be used; 0 = forever
 }
 
 func checkCache(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
@@ -32,17 +32,17 @@ func checkCache(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Nod
 	}
 }
 
-// cacheOfTool reports a cache where there is no command of the tool's own.
+// cacheOfTool reports a cache at the top of a tool that has no command of its own.
 func cacheOfTool(d *keytable.Decoder, t *draft, content []*yaml.Node) {
 	key := keytable.KeyOf(content, "cache")
 	switch {
-	case key == nil || t.Alias: // which has no cache of its own
+	case key == nil || t.Alias: // an alias cannot have a cache; alias reports it
 	case len(t.Steps) > 0:
 		d.FailKey(key, "cache-without-command", "cannot cache a tool that has steps: cache applies to a command", "add cache to the steps whose results flowrun should store")
 	}
 }
 
-// caches reports steps whose results cannot be kept.
+// caches reports each cache of a step whose result cannot be stored.
 func caches(d *keytable.Decoder, t *draft, lists []stepList) {
 	for _, l := range lists {
 		for i, s := range l.steps {

@@ -22,26 +22,25 @@ var (
 	levelForm     = diagnostic.Pattern(`^[0-9]{1,9}(\.[0-9]{1,9}){0,2}$`)
 )
 
-// reserved are roots of references that are no parameter and no step.
+// reserved are the roots of references that have a fixed meaning. They cannot be names of parameters or steps.
 var reserved = []string{"env", "RAW", "last", "item", "index", "matrix", "run"}
 
-// predefined are the variables every tool has; a parameter of such a name wins.
+// predefined are the variables that every tool has. A parameter with such a name hides the variable.
 var predefined = []string{"TOOL_NAME", "WORKSPACE", "TEMP", "HOME", "OS", "DATE", "TIME", "TIMESTAMP"}
 
-// ValidName says whether name may be the name of a tool: up to 128 letters,
-// digits and _ . -, not beginning with '.' or '-', and no device of Windows,
-// because names become file names.
+// ValidName reports whether name can be the name of a tool: up to 128 letters, digits, '_', '.' and '-', beginning with
+// a letter, a digit or '_'. Device names of Windows such as nul are not valid, because names become file names.
 func ValidName(name string) bool {
 	return toolName().MatchString(name) && !windowsDevice().MatchString(name)
 }
 
-// bodies are the keys of a mapping that say what it runs.
+// bodies returns the keys of a mapping that are bodies.
 func bodies(o *keytable.Object, content []*yaml.Node) []*yaml.Node {
 	var found []*yaml.Node
 	for i := 0; i+1 < len(content); i += 2 {
 		key := content[i].Value
 		f := o.Field(key)
-		twice := slices.ContainsFunc(found, func(n *yaml.Node) bool { return n.Value == key }) // told by shape
+		twice := slices.ContainsFunc(found, func(n *yaml.Node) bool { return n.Value == key }) // Shape has already reported the duplicate key
 		if f != nil && f.Body && !twice {
 			found = append(found, content[i])
 		}
@@ -49,7 +48,7 @@ func bodies(o *keytable.Object, content []*yaml.Node) []*yaml.Node {
 	return found
 }
 
-// oneBody reports a step or tool with no command or with more than one.
+// oneBody reports a step or tool that has no body, or more than one.
 func oneBody(d *keytable.Decoder, o *keytable.Object, n *yaml.Node, content []*yaml.Node) {
 	found := bodies(o, content)
 	switch {
@@ -75,8 +74,8 @@ func shellFits(d *keytable.Decoder, content []*yaml.Node) {
 	}
 }
 
-// checkTool looks at the top of a file as a whole. Like the other checks it
-// reaches the table through d.root, because the table refers to it.
+// checkTool checks the top of a file as a whole. Like the other checks, it gets the key table from d.Root: naming
+// toolObject here would be an initialization cycle, because the table refers to the checks.
 func checkTool(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	t := into.(*draft)
 	checkToolName(d, t, n, "name", content)
@@ -129,8 +128,8 @@ func checkToolName(d *keytable.Decoder, t *draft, n *yaml.Node, key string, cont
 	}
 }
 
-// aliasKeys are the keys of an alias; all others, but those that begin with x-, belong to
-// its base tool. Of security it has what is stricter than its base tool's.
+// aliasKeys are the keys that an alias may have, beside those that begin with x-. All others belong to its base tool.
+// Security can only make the base tool's settings stricter.
 var aliasKeys = []string{"name", "type", "base-tool", "default-parameters", "description", "version", "tags", "deprecated", "deprecated-message",
 	"timeout", "schedule", "security", "tests"}
 
@@ -138,7 +137,7 @@ func alias(d *keytable.Decoder, t *draft, n *yaml.Node, content []*yaml.Node) {
 	for i := 0; i+1 < len(content); i += 2 {
 		key := content[i]
 		switch f := d.Root.Field(key.Value); {
-		case f == nil || slices.Contains(aliasKeys, f.Key): // one that nobody knows was reported
+		case f == nil || slices.Contains(aliasKeys, f.Key): // Object has already reported an unknown key
 		case f.Body:
 			d.FailKey(key, "alias-with-body", fmt.Sprintf("an alias only runs its base tool and cannot have %s", diagnostic.Quote(key.Value)), "remove it, or remove 'type: alias'")
 		default:
@@ -158,7 +157,7 @@ func alias(d *keytable.Decoder, t *draft, n *yaml.Node, content []*yaml.Node) {
 	}
 }
 
-// timeouts joins the two bounds on a run: the smaller one counts.
+// timeouts combines timeout and resources.timeout: the smaller one applies.
 func timeouts(d *keytable.Decoder, t *draft, content []*yaml.Node) {
 	bounds := []time.Duration{}
 	for _, b := range []*time.Duration{t.timeout, t.resTimeout} {
@@ -184,7 +183,7 @@ func checkStep(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 	if with := keytable.KeyOf(content, "with"); with != nil && keytable.KeyOf(content, "use-tool") == nil {
 		d.FailKey(with, "with-without-use-tool", "with passes parameters to a tool, but the step does not use one", "add 'use-tool:', or write the values into the command")
 	}
-	if use, ok := s.Body.(*ToolUse); ok && use.Tool.Pos.Line == 0 { // it has with alone
+	if use, ok := s.Body.(*ToolUse); ok && use.Tool.Pos.Line == 0 { // the step has with, but not use-tool
 		s.Body = nil
 	}
 	if name := keytable.ValueOf(content, "name"); name == nil {
@@ -198,7 +197,7 @@ func checkStep(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 	}
 }
 
-// stepTable is the table of a step, reached through the decoder like the tool's.
+// stepTable returns the key table of a step. It is found through the decoder, for the same reason as in checkTool.
 func stepTable(d *keytable.Decoder) *keytable.Object { return d.Root.Field("steps").Of }
 
 func goodName(d *keytable.Decoder, what string, form *regexp.Regexp, name string, n *yaml.Node, hint string) {
@@ -228,7 +227,7 @@ func checkRetry(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Nod
 	}
 }
 
-// variableNames reports names that no environment can hold.
+// variableNames reports names that cannot be environment variables.
 func variableNames(d *keytable.Decoder, vars []Entry) {
 	for _, e := range vars {
 		if !variableName().MatchString(e.Key) {
@@ -238,7 +237,7 @@ func variableNames(d *keytable.Decoder, vars []Entry) {
 	}
 }
 
-// checkEnvironment reports variables that have two values.
+// checkEnvironment reports variables that are set more than once.
 func checkEnvironment(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	e := into.(*Environment)
 	names := map[string]bool{}
@@ -283,7 +282,7 @@ func checkEnvFile(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.N
 	}
 }
 
-// check looks at the definition as a whole: what its parts say of each other.
+// check checks the definition as a whole: rules that involve more than one of its parts.
 func check(d *keytable.Decoder, t *draft) {
 	lists := t.lists()
 	steps := stepNames(d, t, lists)
@@ -298,8 +297,8 @@ func check(d *keytable.Decoder, t *draft) {
 	scheduleNames(d, t)
 }
 
-// stepNames is the steps by name, reporting names that stand twice. Names that
-// differ only by case are one name, because they become file names.
+// stepNames returns the steps by name and reports duplicate names. Names that differ only in case count as duplicates,
+// because names become file names.
 func stepNames(d *keytable.Decoder, t *draft, lists []stepList) map[string]*Step {
 	names := make(map[string]*Step, len(t.Steps))
 	lower := make(map[string]*Step, len(t.Steps))
@@ -307,7 +306,7 @@ func stepNames(d *keytable.Decoder, t *draft, lists []stepList) map[string]*Step
 		namesOnce(d, l, names, lower)
 	}
 	if t.Single {
-		return nil // the step has no name of its own to be mistaken for anything
+		return nil // the only step has the name of the tool, which a parameter may have too
 	}
 	return names
 }
@@ -336,7 +335,7 @@ func firstGiven(s *Step) Place {
 	return Place{Pos: s.Pos, Len: len([]rune(s.Name)), Message: "first used here"}
 }
 
-// parameterNames reports names of parameters that clash with others.
+// parameterNames reports names of parameters that are invalid or already used.
 func parameterNames(d *keytable.Decoder, t *draft, steps map[string]*Step) {
 	for _, p := range t.Parameters {
 		one := Diagnostic{Severity: Error, Pos: p.Pos, Len: len([]rune(p.Name)), Path: "parameters." + diagnostic.Printable(p.Name)}
@@ -361,8 +360,7 @@ func parameterNames(d *keytable.Decoder, t *draft, steps map[string]*Step) {
 	}
 }
 
-// waits reports what a step cannot wait for: itself, and steps that do not stand in
-// the same list.
+// waits reports names in wait-for that a step cannot wait for: its own, and those of steps outside its own list.
 func waits(d *keytable.Decoder, l stepList, all map[string]*Step) {
 	var names []string
 	steps := make(map[string]bool, len(l.steps))
@@ -400,7 +398,7 @@ func waits(d *keytable.Decoder, l stepList, all map[string]*Step) {
 	}
 }
 
-// renameTo is the edit that gives a text the one name that it can have meant.
+// renameTo returns the edit that replaces a text by the only similar name, and nil if there are none or several.
 func renameTo(t Text, near []string) []Edit {
 	if len(near) != 1 {
 		return nil
@@ -416,7 +414,7 @@ func nameList(steps []*Step) []string {
 	return names
 }
 
-// orList is a suggestion, or without one the names there are, if they are few.
+// orList returns the suggestion. If it is empty, it lists the names that exist, at most eight.
 func orList(suggestion, title string, names []string) string {
 	switch {
 	case suggestion != "":
@@ -429,8 +427,8 @@ func orList(suggestion, title string, names []string) string {
 	return title + strings.Join(names, ", ")
 }
 
-// testParameters reports parameters of tests that the tool does not have.
-// Those of an alias are its base tool's and not known here.
+// testParameters reports parameters of tests that the tool does not have. An alias is not checked: its parameters are
+// those of its base tool, which is not known here.
 func testParameters(d *keytable.Decoder, t *draft) {
 	if t.Alias {
 		return

@@ -10,7 +10,7 @@ import (
 	"github.com/flowrun/flowrun/internal/keytable"
 )
 
-// checkForEach looks at a for-each as a whole.
+// checkForEach checks a for-each as a whole.
 func checkForEach(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	l := into.(*Loop)
 	l.Pos = d.Pos(n)
@@ -18,7 +18,7 @@ func checkForEach(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.N
 	switch {
 	case items == nil:
 		d.Fail(n, "no-items", "for-each has no items", "add 'items:' with a list, or with a reference such as \"{FILES}\"")
-	case l.Items == nil: // told where it was read
+	case l.Items == nil: // the field has already reported it
 	case l.Items.Map != nil:
 		d.WrongType(keytable.Deref(items), "a list")
 	case l.Items.List == nil && l.Items.Text == nil:
@@ -26,7 +26,7 @@ func checkForEach(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.N
 	}
 }
 
-// checkMatrix looks at a matrix as a whole.
+// checkMatrix checks a matrix as a whole.
 func checkMatrix(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	l := into.(*Loop)
 	l.Pos = d.Pos(n)
@@ -66,7 +66,7 @@ func keysOf(list []Entry) []string {
 	return keys
 }
 
-// loops looks at what a step says of loops and groups.
+// loops checks the loops and the group of a step.
 func loops(d *keytable.Decoder, s *Step, content []*yaml.Node) {
 	if keytable.KeyOf(content, "for-each") != nil && keytable.KeyOf(content, "matrix") != nil {
 		d.FailKey(keytable.KeyOf(content, "matrix"), "two-loops", "a step can have either for-each or matrix, not both", "keep one of the two, or make the step a group and loop in a step of the group")
@@ -76,13 +76,13 @@ func loops(d *keytable.Decoder, s *Step, content []*yaml.Node) {
 	}
 }
 
-// stepList is steps that stand in one list, where they can wait for each other.
+// stepList is a list of steps. Steps can only wait for steps of their own list.
 type stepList struct {
 	path  string
 	steps []*Step
 }
 
-// lists are all the lists of steps of a definition, outer ones first.
+// lists returns all lists of steps in the definition, outer ones first.
 func (t *draft) lists() []stepList {
 	var all []stepList
 	var visit func(path string, steps []*Step)
@@ -105,7 +105,7 @@ func (t *draft) lists() []stepList {
 	return all
 }
 
-// Each calls visit for every step of the handlers, in the order they run.
+// Each calls visit for every step of the handlers, in the order in which they run.
 func (h *Handlers) Each(visit func(*Step)) {
 	h.each(func(_ string, steps []*Step) {
 		for _, s := range steps {
@@ -114,10 +114,10 @@ func (h *Handlers) Each(visit func(*Step)) {
 	})
 }
 
-// plain says whether the step holds no other steps.
+// plain reports whether the step contains no other steps.
 func (s *Step) plain() bool { return s.Steps() == nil && s.Handlers.Empty() }
 
-// Empty says whether there are no handlers.
+// Empty reports whether there are no handlers.
 func (h *Handlers) Empty() bool { return h.OnSuccess == nil && h.OnFailure == nil && h.Finally == nil }
 
 func (h *Handlers) each(visit func(key string, steps []*Step)) {
@@ -126,7 +126,7 @@ func (h *Handlers) each(visit func(key string, steps []*Step)) {
 	visit("finally", h.Finally)
 }
 
-// handlers reports handlers of handlers, which would never be over.
+// handlers reports handlers of handlers: such a chain would never end.
 func handlers(d *keytable.Decoder, t *draft, lists []stepList) {
 	refuse := func(key string, steps []*Step) {
 		for _, s := range steps {
@@ -148,7 +148,7 @@ func handlers(d *keytable.Decoder, t *draft, lists []stepList) {
 	}
 }
 
-// itemNames reports names of items that stand for something else already.
+// itemNames reports names of loop items that are invalid or already used.
 func itemNames(d *keytable.Decoder, t *draft, lists []stepList, steps map[string]*Step) {
 	for _, l := range lists {
 		for i, s := range l.steps {

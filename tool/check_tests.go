@@ -12,10 +12,10 @@ import (
 	"github.com/flowrun/flowrun/internal/keytable"
 )
 
-// endStates are the words of the states in which a step may end.
+// endStates are the final states of a step.
 var endStates = []string{"succeeded", "reused", "failed", "skipped", "cancelled", "timed-out", "interrupted"}
 
-// checkTest reports files of a test that are not below the definition's folder.
+// checkTest reports files of a test that are outside the definition's folder.
 func checkTest(d *keytable.Decoder, into any, _ *yaml.Node, _ []*yaml.Node) {
 	for _, f := range into.(*Test).Files {
 		if !filepath.IsLocal(filepath.FromSlash(f.S)) {
@@ -25,7 +25,7 @@ func checkTest(d *keytable.Decoder, into any, _ *yaml.Node, _ []*yaml.Node) {
 	}
 }
 
-// checkExpected reports a pattern that cannot be read and states no step ends in.
+// checkExpected reports an invalid pattern, and states that are not final states of a step.
 func checkExpected(d *keytable.Decoder, into any, _ *yaml.Node, _ []*yaml.Node) {
 	e := into.(*Expected)
 	if e.OutputMatches != nil {

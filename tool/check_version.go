@@ -9,8 +9,7 @@ import (
 	"github.com/flowrun/flowrun/internal/keytable"
 )
 
-// versions looks at what a definition says of versions: its own, those of its
-// changelog, and the lowest that can run it.
+// versions checks the version of the definition, those in its changelog, and the minimum versions that it requires.
 func versions(d *keytable.Decoder, t *draft, content []*yaml.Node) {
 	if at := keytable.ValueOf(content, "version"); at != nil && t.Version != "" {
 		d.Path.Push("version")
@@ -37,7 +36,7 @@ func versions(d *keytable.Decoder, t *draft, content []*yaml.Node) {
 	}
 }
 
-// version reports a version that is no semantic version.
+// version reports a version that is not a semantic version.
 func version(d *keytable.Decoder, n *yaml.Node, s string) {
 	v, exact, ok := ParseVersion(s)
 	switch {
@@ -48,8 +47,7 @@ func version(d *keytable.Decoder, n *yaml.Node, s string) {
 	}
 }
 
-// changelog reports versions that stand twice, and versions out of order. Both orders
-// are good, the newest first or last.
+// changelog reports versions that appear twice, and versions out of order. The newest may be first or last.
 func changelog(d *keytable.Decoder, log []Change) {
 	var before *Version
 	var at Pos

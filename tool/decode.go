@@ -7,13 +7,12 @@ import (
 	"github.com/flowrun/flowrun/internal/keytable"
 )
 
-// Decode reads a definition from the YAML or JSON text src of the named file, from a
-// Markdown page where its name ends in .md, and returns it with everything wrong with
-// it, sorted by place. The name of the file stands in diagnostics and gives the tool its
-// name where the text has none; the file is not opened.
+// Decode reads a definition from src, the text of the named file: Markdown if the name ends in .md, YAML or JSON
+// otherwise. It returns the definition and all problems in it, sorted by position. The file is not opened. Its name is
+// used in diagnostics, and as the name of the tool if the text has none.
 //
-// The Definition is never nil. Where the Diagnostics hold an Error (see Err) it
-// is only what could be read, good for a listing but not for a run.
+// The Definition is never nil. If the Diagnostics contain an Error (see Err), it holds only the parts that could be
+// read: enough for a listing, but not for a run.
 func Decode(file string, src []byte) (*Definition, Diagnostics) {
 	d := &keytable.Decoder{Src: diagnostic.NewSource(file, src)}
 	def := &draft{Definition: &Definition{Name: stem(file), File: file, Source: src}}

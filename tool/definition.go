@@ -1,18 +1,15 @@
-// Package tool is the vocabulary people write: it turns a definition file into
-// a Definition, or into every problem the file has.
+// Package tool reads definition files. It turns a file into a Definition, or into a list of all problems in it.
 //
-// The way of a file is straight. A loader reads bytes into YAML nodes, the
-// decoder walks the nodes against one table of keys (keys.go) and fills a
-// Definition, and checks look at the whole. Nothing stops at the first problem:
-// each adds a Diagnostic with file, line, column and a hint, and the caller gets
-// them all, sorted. A Definition holds what was written, normalised (durations,
-// sizes, one body per step) and with the place of every text that is looked at
-// again later: commands, conditions, parameter defaults. What the texts mean
-// (holes, references, shells) is none of this package's business; see package
-// expr. What runs is package dag's; the root package joins the two.
+// A file is read in three stages. The loader parses the bytes into YAML nodes. The decoder walks the nodes against one
+// table of keys (keys.go) and fills a Definition. Then checks look at the definition as a whole. No stage stops at the
+// first problem. Each adds a Diagnostic with file, line, column and a hint, and the caller gets all of them, sorted.
 //
-// A Library finds definitions by name in three scopes (local, user, global) or
-// by path.
+// A Definition holds what the author wrote, normalized: durations, sizes, one body for each step. Texts that are parsed
+// later, such as commands, conditions and defaults of parameters, keep their position. This package does not interpret
+// them: placeholders, references and quoting are parsed by package expr. Package dag runs the steps, and the root
+// package connects the two.
+//
+// A Library finds definitions by path, or by name in the scopes local, user and global.
 package tool
 
 import (
@@ -21,67 +18,67 @@ import (
 	"github.com/flowrun/flowrun/internal/diagnostic"
 )
 
-// Definition is one tool as written, in one form for every file format and for
-// tools registered from Go. Optional texts are nil where the author wrote none.
+// Definition is one tool as its author wrote it. It has the same form for every file format and for tools registered
+// from Go. Optional texts are nil if the author wrote none.
 type Definition struct {
 	Name        string
-	DisplayName string // what people call it, where its format has a name beside the id; "" for the Name
+	DisplayName string // the name to show, in formats that have an id and a name; "" = Name
 	Description string
 	Author      string
-	Pos         Pos      // of the document
-	File        string   // path it was loaded from; empty for tools registered from Go
-	Scope       Scope    // the scope it was found in; ScopeFile when named by path
-	Source      []byte   // the bytes of the file, for snippets and for history
-	Files       []string // others that it was made of: where one changes, it is read again
-	Kept        []byte   // what history keeps where the file alone does not say what runs, readable for its loader; nil: Source
-	Format      Format   // how it was written
-	// Whole says of a definition that a Loader made that nothing but the file's name and bytes
-	// went into it: listings remember it as long as the file is the same.
+	Pos         Pos      // position of the document
+	File        string   // path of the file; empty for tools registered from Go
+	Scope       Scope    // the scope in which the tool was found; ScopeFile if it was named by path
+	Source      []byte   // contents of the file, for snippets and for history
+	Files       []string // further files that the definition was made of; if one of them changes, the definition is read again
+	Kept        []byte   // what history stores if the file alone does not determine what runs, in the loader's own format; nil = Source
+	Format      Format   // the format of the file
+	// Whole reports that a Loader made the definition from nothing but the name and the contents of the file. Listings
+	// cache such a definition as long as the file does not change.
 	Whole bool
 
-	Version           string // version of the tool itself, semver
+	Version           string // version of the tool itself, a semantic version
 	MinVersion        *Text  // min-cycod-version: the compatibility level
-	MinFlowrun        *Text  // min-flowrun-version: of flowrun itself
+	MinFlowrun        *Text  // min-flowrun-version: the version of flowrun
 	Changelog         []Change
 	Deprecated        bool
 	DeprecatedMessage string
 
-	// Alias tools (type: alias): no steps of their own.
+	// Alias is set for type: alias. An alias has no steps of its own.
 	Alias     bool
 	BaseTool  Text
-	StandsFor []string // of an alias once it is compiled: the tools it stands for, the nearest first
-	// MadeOf are the definitions of an alias once it is compiled: its own first, then
-	// those of the tools it stands for, the base tool last.
+	StandsFor []string // set when an alias is compiled: the tools that it resolves to, nearest first
+	// MadeOf is set when an alias is compiled: its own definition, then those of the tools it resolves to, the base
+	// tool last.
 	MadeOf            []*Definition
 	DefaultParameters []Entry // keys are parameters of the base tool
 
-	// Steps in declaration order. A tool with one command (bash: ..., run: ...)
-	// has one step, named like the tool, and Single set.
+	// Steps are in the order of the file. A tool that is one command (bash: ..., run: ...) has one step with the name
+	// of the tool, and Single is set.
 	Steps  []*Step
 	Single bool
 
 	Handlers   Handlers
-	Parameters []*Parameter // in declaration order
-	Schema     *JSONSchema  // all the parameters as JSON Schema, where they were written so; nil elsewhere
+	Parameters []*Parameter // in the order of the file
+	Schema     *JSONSchema  // JSON Schema of all parameters, if the author wrote one; otherwise nil
 
 	Environment        Environment
 	EnvFiles           []EnvFile // read when the run starts
 	WorkingDirectory   *Text
 	FilePaths          FilePaths
-	Timeout            time.Duration // of the whole run; the smaller of timeout and resources.timeout; 0 = none
+	Timeout            time.Duration // of the whole run: the smaller of timeout and resources.timeout; 0 = none
 	Platforms          []string      // empty = all
-	Tags               []string      // top-level tags, the only ones with security meaning
-	IgnoreErrors       bool          // every step counts as continue-on-error
-	FailFast           bool          // the first untolerated failure cancels what still runs
-	Input              *Text         // data on the standard input of the steps
-	Output             *Text         // the run's output, a template over step references
+	Tags               []string      // top-level tags; only these affect approvals
+	IgnoreErrors       bool          // sets continue-on-error on every step
+	FailFast           bool          // the first failure that is not tolerated cancels the running steps
+	Input              *Text         // standard input of the steps
+	Output             *Text         // output of the run, a template with references to steps
 	ErrorHandling      ErrorHandling // default for steps
 	Strict             bool          // set -euo pipefail in bash, set -eu in sh
 	Interactive        bool
 	InteractiveOptions InteractiveOptions
 	OnInterrupt        string // "", retry, ask or fail
 	Idempotent         bool
-	MaxActiveRuns      int // runs of the tool at once; 0 = any number
+	MaxActiveRuns      int // maximum number of active runs of the tool; 0 = no limit
 	Locks              []Lock
 
 	Resources       Resources
@@ -93,8 +90,8 @@ type Definition struct {
 	Schedules       []*Schedule
 }
 
-// Rename is Text.Rename for a word that stands at a place of the definition's file, such
-// as a key.
+// Rename is Text.Rename for a word at a position in the definition's file, such as a key. It returns nil if the
+// position is not in this file.
 func (d *Definition) Rename(at Pos, old, new string) []Edit {
 	if at.File != d.File || at.Line == 0 || d.Source == nil {
 		return nil
@@ -102,130 +99,129 @@ func (d *Definition) Rename(at Pos, old, new string) []Edit {
 	return diagnostic.NewSource(d.File, d.Source).Rename(at, old, new)
 }
 
-// Format is how a definition is written; the zero Format is YAML, JSON, or Go.
+// Format is the format of a definition. The zero Format is YAML, JSON or Go.
 type Format string
 
 const (
-	Markdown   Format = "markdown"   // S0: front matter and blocks
-	JavaScript Format = "javascript" // S2: a .tool.js or .tool.ts file
+	Markdown   Format = "markdown"   // front matter and code blocks
+	JavaScript Format = "javascript" // a .tool.js or .tool.ts file
 )
 
-// Loose says whether values for parameters that are not declared are handed on, with a
-// warning, and not refused: scripts may read what no front matter names.
+// Loose reports whether values for undeclared parameters are passed on with a warning instead of being rejected:
+// scripts may read parameters that the front matter does not name.
 func (f Format) Loose() bool { return f != "" }
 
-// Role says what a Script is to its tool, and with that what it sees and may return.
+// Role is the role of a script in its tool. It determines what the script sees and may return.
 type Role string
 
 const (
-	RoleStep Role = "step"        // js: of a YAML tool: sees params, steps and env
+	RoleStep Role = "step"        // js: in a YAML tool; sees params, steps and env
 	RolePre  Role = "preprocess"  // sees input; returns an object
 	RolePost Role = "postprocess" // sees output, outputText and input; returns any value
-	RoleTool Role = "tool"        // execute of a .tool.js
+	RoleTool Role = "tool"        // the execute function of a .tool.js
 )
 
-// Module is a .tool.js file as it is run, and what it said of itself when it was read.
+// Module is the program of a .tool.js file, and what the file declares about itself.
 type Module struct {
-	File  string   // as the author wrote it, for places in errors
-	Code  []byte   // CommonJS; bundled with what it depends on where it depends on anything
-	Map   []byte   // source map from Code back to the files it was made of; nil: Code is File
-	Node  bool     // runtime: node (it runs under Node.js, as a supervised process)
-	Files []string // that Code was made of beside File
-	// Packages is a node_modules folder beside those that Node.js looks into itself; "": none.
+	File  string   // the file that the author wrote, for positions in errors
+	Code  []byte   // CommonJS; includes the dependencies if there are any
+	Map   []byte   // source map from Code to the files it was made of; nil if Code is the text of File
+	Node  bool     // runtime: node (runs under Node.js, in a supervised process)
+	Files []string // further files that Code was made of
+	// Packages is a node_modules folder beside those that Node.js searches; "" = none.
 	Packages string
 
 	Dependencies []Dependency
 	Errors       []BusinessError
-	Environment  *JSONSchema // nil: it asks for no variables
+	Environment  *JSONSchema // schema of the environment variables; nil = none declared
 }
 
-// Dependency is an npm package and the versions of it that will do.
+// Dependency is an npm package and the range of versions that are acceptable.
 type Dependency struct{ Name, Range string }
 
-// BusinessError is an entry of getBusinessErrors. How it matches is decided
-// where the script runs.
+// BusinessError is an entry of getBusinessErrors. The JavaScript runtime decides which errors it matches.
 type BusinessError struct {
 	Code, Description string
 	Solution          string
 	Retryable         bool
 }
 
-// Step is one step as written.
+// Step is one step as its author wrote it.
 type Step struct {
 	Name     string
-	Pos      Pos    // of the step's name, else of the step
-	Body     Body   // what it does; nil where what is written is none
-	Shell    *Text  // of script, commands and fallback; nil = bash (cmd on Windows)
-	Previous string // the step that prev_step stands for; Markdown only
-	Loop     *Loop  // for-each or matrix; nil runs the step once
+	Pos      Pos    // of the step's name, or of the step if it has none
+	Body     Body   // what the step does; nil if there is no valid body
+	Shell    *Text  // interpreter of script, commands and fallback; nil = bash (cmd on Windows)
+	Previous string // the step that prev_step refers to; Markdown only
+	Loop     *Loop  // for-each or matrix; nil = the step runs once
 	Handlers Handlers
 
 	ContinueOnError  bool
 	RunCondition     *Text
 	Parallel         bool
-	WaitFor          []Text // meaningful when HasWaitFor
-	HasWaitFor       bool   // wait-for was written, perhaps as []
+	WaitFor          []Text // valid if HasWaitFor is set
+	HasWaitFor       bool   // wait-for was written, possibly as []
 	ErrorHandling    ErrorHandling
-	Timeout          time.Duration // per try; 0 = none
+	Timeout          time.Duration // of each attempt; 0 = none
 	Output           Output
 	Input            *Text
 	Environment      Environment
-	EnvFiles         []EnvFile // read when a try starts
+	EnvFiles         []EnvFile // read when an attempt starts
 	WorkingDirectory *Text
-	Strict           *bool // nil = the tool's
-	Interactive      *bool // nil = the tool's
+	Strict           *bool // nil = that of the tool
+	Interactive      *bool // nil = that of the tool
 	Detach           bool  // background processes of the step outlive the run
 	OnInterrupt      string
-	Idempotent       *bool // nil = the tool's
+	Idempotent       *bool // nil = that of the tool
 	Cache            *Cache
 
-	InteractiveOptions InteractiveOptions // what is absent is the tool's
+	InteractiveOptions InteractiveOptions // unset fields default to those of the tool
 }
 
-// Loop is for-each or matrix: the step runs once for every item.
+// Loop is for-each or matrix: the step runs once for each item.
 type Loop struct {
 	Pos         Pos
-	Items       *Value  // for-each: a list of templates, one hole, or an expression
-	As          *Text   // for-each: the name of the item in the step; nil = item
+	Items       *Value  // for-each: a list of templates, one placeholder, or an expression
+	As          *Text   // for-each: name of the item in the step; nil = item
 	Key         *Text   // for-each: a template that names an item; nil = its number
-	Axes        []Entry // matrix: names with a list of values, or a hole
-	Include     []Value // matrix: mappings, in their order
+	Axes        []Entry // matrix: names with a list of values, or with a placeholder
+	Include     []Value // matrix: mappings, in the order of the file
 	Exclude     []Value
-	MaxParallel int  // 0 = as many as there are slots
+	MaxParallel int  // 0 = limited only by the concurrency slots
 	MinSuccess  int  // 0 = all
-	FailFast    bool // too many failures cancel the rest
+	FailFast    bool // stop the other items once the loop can no longer succeed
 }
 
-// Matrix says whether the loop is a matrix.
+// Matrix reports whether the loop is a matrix.
 func (l *Loop) Matrix() bool { return l.Items == nil }
 
-// Handlers are steps that run once a tool, or a step, has ended.
+// Handlers are steps that run after a tool or a step has ended.
 type Handlers struct{ OnSuccess, OnFailure, Finally []*Step }
 
-// ErrorHandling is retry and fallback of a step.
+// ErrorHandling is the retry and the fallback of a step.
 type ErrorHandling struct {
 	Retry    *Retry
 	Fallback *Text
 }
 
-// Retry says how a failed step is tried again.
+// Retry specifies how a failed step is retried.
 type Retry struct {
 	Pos          Pos
-	Attempts     int           // retries after the first try
+	Attempts     int           // retries after the first attempt
 	Delay        time.Duration // before the first retry; default 1 s
 	Backoff      string        // exponential (default), linear, constant
-	MaxDelay     time.Duration // 0 = no bound
+	MaxDelay     time.Duration // 0 = no limit
 	Jitter       string        // none (default) or full
-	ExitCodes    []int         // retry only these; empty = all
-	NotExitCodes []int         // never these
+	ExitCodes    []int         // retry only after these; empty = all
+	NotExitCodes []int         // never retry after these
 	When         *Text         // condition over {last.exit-code}, ...
 }
 
-// Output is how a step's output is captured.
+// Output specifies how the output of a step is captured.
 type Output struct {
 	Mode           string // "", buffer or stream
-	BufferLimit    int64  // bytes references and JSON see; 0 = default 10 MB
-	Truncation     *bool  // nil = true; false fails the step output-too-large
+	BufferLimit    int64  // how many bytes references and JSON documents contain; 0 = default 10 MB
+	Truncation     *bool  // nil = true; if false, longer output fails the step with output-too-large
 	StreamCallback string // "", console, file or function
 	StreamPos      Pos    // of stream-callback
 	File           *Text
@@ -234,21 +230,21 @@ type Output struct {
 
 // Environment is the environment section of a tool or step.
 type Environment struct {
-	Variables []Entry // string values, templates
+	Variables []Entry // the values are templates
 	Inherit   *bool   // nil = true
 	Secrets   []Secret
 }
 
-// Secret is one entry of environment.secrets: the name of a variable or parameter
-// whose value is masked, or a variable with one source of its value.
+// Secret is one entry of environment.secrets: the name of a variable or parameter whose value is masked, or a variable
+// together with the source of its value.
 type Secret struct {
 	Name Text
-	// At most one of these is set. Env names another variable, File is a path, and
-	// Command prints the value; the last two are templates.
+	// At most one of these is set. Env names another variable, File is a path, and Command prints the value. File and
+	// Command are templates.
 	Env, File, Command *Text
 }
 
-// Sourced says whether the secret has a source.
+// Sourced reports whether the secret has a source.
 func (s Secret) Sourced() bool { return s.Env != nil || s.File != nil || s.Command != nil }
 
 // EnvFile is one entry of env-files.
@@ -275,8 +271,8 @@ type Resources struct {
 	FinalCommands   []Text
 }
 
-// DefaultImage is the image of a container whose definition names none. It
-// has bash and the usual commands of a Linux system.
+// DefaultImage is the container image for definitions that name none. It has bash and the usual commands of a Linux
+// system.
 const DefaultImage = "docker.io/library/debian:stable-slim"
 
 // Security is the security section.
@@ -284,13 +280,13 @@ type Security struct {
 	ExecutionPrivilege  string // "", same-as-user, reduced, elevated
 	Isolation           string // "", none, process, container
 	IsolationPos        Pos
-	Image               string // of the container; "" is DefaultImage
+	Image               string // of the container; "" = DefaultImage
 	ImagePos            Pos
 	RequiredPermissions []Text
 	Justification       string
 }
 
-// InteractiveOptions is interactive-options.
+// InteractiveOptions is the interactive-options section.
 type InteractiveOptions struct {
 	Pos             Pos
 	Timeout         time.Duration
@@ -303,8 +299,7 @@ type Metadata struct {
 	Tags, SearchKeywords  []string
 }
 
-// FunctionCalling is function-calling.schema-generation. Nil
-// pointers mean the default.
+// FunctionCalling is the function-calling.schema-generation section. Nil pointers mean the default.
 type FunctionCalling struct {
 	ParameterMapping    map[string]string
 	IncludeDescriptions *bool
@@ -319,12 +314,12 @@ type Test struct {
 	Pos               Pos
 	Parameters        []Entry
 	Platforms         []string
-	Files             []Text // paths from the definition's folder, below it
+	Files             []Text // relative to the definition's folder, and inside it
 	Expected          Expected
 	Cleanup           []Text
 }
 
-// Expected is what a test demands.
+// Expected holds the expectations of a test.
 type Expected struct {
 	ExitCode          *int
 	OutputContains    []Text
@@ -334,27 +329,27 @@ type Expected struct {
 	StderrContains    []Text
 	FileExists        []Text
 	DirectoryExists   []Text
-	Steps             []Entry // path of a step to the word of its state
+	Steps             []Entry // path of a step to its expected state
 }
 
 // Change is one changelog entry.
 type Change struct {
 	Version, Changes string
-	Pos              Pos // of the version, else of the entry
+	Pos              Pos // of the version, or of the entry if it has none
 }
 
 // Parameter is one declared parameter.
 type Parameter struct {
 	Name                  string
 	Pos                   Pos
-	Type                  string // string (default), number, boolean, array, object; of a property of Definition.Schema also integer and any
+	Type                  string // string (default), number, boolean, array, object; for a property of Definition.Schema also integer and any
 	Description           string
 	Required              bool
 	Default               *Value // nil = none
 	Validation            Validation
 	Transform             *Text
 	Format                *Text
-	Delimiter             *Text // between array elements inside quotes; default one space
+	Delimiter             *Text // between the elements of an array inside quotes; default: one space
 	Examples              []Value
 	DetailedHelp          string
 	EscapeShell           *bool // security.escape-shell; nil = true
@@ -364,7 +359,7 @@ type Parameter struct {
 	DeprecatedAlternative string
 }
 
-// Validation is a parameter's validation rules.
+// Validation holds the rules for the value of a parameter.
 type Validation struct {
 	MinLength, MaxLength *int
 	Pattern              *Text

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 )
 
-// described is a definition whose file is no YAML, as JSON for programs.
+// described is the JSON document of a definition whose file is not YAML or JSON.
 type described struct {
 	Name        string               `json:"name"`
 	DisplayName string               `json:"display_name,omitempty"`
@@ -16,7 +16,7 @@ type described struct {
 	Tags        []string             `json:"tags"`
 	Permissions []string             `json:"required_permissions,omitempty"`
 	Parameters  []describedParameter `json:"parameters"`
-	Schema      *JSONSchema          `json:"schema,omitempty"` // of all parameters, where they are written so
+	Schema      *JSONSchema          `json:"schema,omitempty"` // of all parameters, if the author wrote a schema
 	Steps       []string             `json:"steps"`
 	Source      string               `json:"source"`
 }
@@ -29,7 +29,7 @@ type describedParameter struct {
 	Default     json.RawMessage `json:"default,omitempty"`
 }
 
-// describedJSON says what a definition is, with its text.
+// describedJSON writes the JSON document of a definition, with its source text.
 func describedJSON(def *Definition) ([]byte, error) {
 	d := described{Name: def.Name, DisplayName: def.DisplayName, Format: def.Format, Description: def.Description, Version: def.Version, Author: def.Author,
 		Tags: append([]string{}, def.Tags...), Parameters: []describedParameter{}, Schema: def.Schema, Steps: []string{}, Source: string(def.Source)}

@@ -6,7 +6,7 @@ import (
 	"github.com/flowrun/flowrun/internal/diagnostic"
 )
 
-// Severity ranks a diagnostic. Errors keep a definition from loading.
+// Severity ranks a diagnostic. A definition with errors cannot run.
 type Severity = diagnostic.Severity
 
 // The severities, worst first.
@@ -16,31 +16,30 @@ const (
 	Note    = diagnostic.Note
 )
 
-// Diagnostic is one problem of a definition: what is wrong, where, what was
-// expected and the way out. Code is stable across releases.
+// Diagnostic is one problem in a definition: what is wrong, where, what was expected, and how to fix it. Its Code is
+// stable across releases.
 type Diagnostic = diagnostic.Diagnostic
 
-// Place is a further place that a problem has to do with.
+// Place is a further position that is part of a problem.
 type Place = diagnostic.Place
 
-// Diagnostics is every problem at once, sorted by place. It is an error when it
-// holds at least one Diagnostic of severity Error; see Err.
+// Diagnostics is a list of problems, sorted by position. It is an error if it contains at least one Diagnostic of
+// severity Error; see Err.
 type Diagnostics = diagnostic.Diagnostics
 
-// MaxDiagnostics is how many problems of one file are reported at most. What is
-// over it is left out, warnings first.
+// MaxDiagnostics is the maximum number of problems reported for one file. If there are more, warnings are dropped
+// first.
 const MaxDiagnostics = diagnostic.MaxDiagnostics
 
-// Style says what a terminal can show. The zero Style is plain text.
+// Style specifies what a terminal can show. The zero Style is plain text.
 type Style = diagnostic.Style
 
-// Render draws diagnostics for people: message, place, the line with a caret, the
-// further places that matter, the way out, and how to read more. source returns the
-// bytes of a file named in d, or nil where they are not to be had; then the line is
-// left out.
+// Render writes diagnostics for people: message, position, the line with a caret, related places, the hint, and where
+// to read more. file returns the contents of a file named in d, or nil if they are not available; then the line is
+// omitted.
 //
-// Text of the file is never written as it is: control and direction-changing
-// characters appear as escapes, so that a file cannot draw on the terminal.
+// Text from the file is escaped: control characters and characters that change the writing direction appear as escapes,
+// so that a file cannot control the terminal.
 func Render(w io.Writer, d Diagnostics, file func(name string) []byte, style Style) {
 	diagnostic.Render(w, d, file, style)
 }

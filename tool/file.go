@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// extensions are those of definition files, the longest of a kind first.
+// extensions are the extensions of definition files. A longer one comes before a shorter one of the same kind.
 var extensions = []string{".yaml", ".yml", ".json", ".md", ".tool.js", ".tool.ts"}
 
-// Extension is the end of a file's name that says how the definition in it is written:
-// .yaml, .yml, .json, .md, .tool.js or .tool.ts; "" where it says nothing.
+// Extension returns the end of a file name that determines the format of the definition: .yaml, .yml, .json, .md,
+// .tool.js or .tool.ts. It returns "" for other names.
 func Extension(file string) string {
 	name := strings.ToLower(filepath.Base(file))
 	i := slices.IndexFunc(extensions, func(e string) bool { return strings.HasSuffix(name, e) })
@@ -21,22 +21,21 @@ func Extension(file string) string {
 	return extensions[i]
 }
 
-// stem is the base name of a file without its extension.
+// stem returns the base name of a file without its extension, and "" for standard input.
 func stem(file string) string {
 	base := filepath.Base(file)
 	end := Extension(file)
 	if end == "" {
 		end = filepath.Ext(base)
 	}
-	if name := base[:len(base)-len(end)]; file != "" && name != "-" { // - is standard input
+	if name := base[:len(base)-len(end)]; file != "" && name != "-" { // "-" is standard input
 		return name
 	}
 	return ""
 }
 
-// Sniff is the extension that the text of a definition would have whose file is not
-// known, as on standard input: that of Markdown begins with front matter that says
-// tool: true, that of JavaScript says what it exports, and the rest is YAML.
+// Sniff guesses the extension of a definition that has no file name, such as one from standard input: .md if it begins
+// with front matter that contains tool: true, .tool.js if it exports something, and .yaml otherwise.
 func Sniff(text []byte) string {
 	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
 	switch {
@@ -48,7 +47,7 @@ func Sniff(text []byte) string {
 	return ".yaml"
 }
 
-// frontSays says whether front matter marks a tool.
+// frontSays reports whether the front matter contains tool: true.
 func frontSays(text []byte) bool {
 	_, rest, _ := bytes.Cut(text, []byte("\n"))
 	front, _, closed := bytes.Cut(rest, []byte("\n---"))
@@ -58,7 +57,7 @@ func frontSays(text []byte) bool {
 	})
 }
 
-// exports says whether a line of a text exports something, as a module does.
+// exports reports whether the text exports something, as a JavaScript module does.
 func exports(text []byte) bool {
 	return slices.ContainsFunc(bytes.Split(text, []byte("\n")), func(line []byte) bool {
 		return bytes.HasPrefix(line, []byte("module.exports")) || bytes.HasPrefix(line, []byte("export default"))

@@ -12,16 +12,14 @@ import (
 	"github.com/flowrun/flowrun/internal/jsonschema"
 )
 
-// Form is what a person is asked to fill in: the properties of a JSON Schema of an
-// object. Any such schema is taken for checking; what a person is asked one by one are
-// the properties at its top. A Form does not change and may be used by several
-// goroutines.
+// Form is a form for a person to fill in: the properties of a JSON Schema of an object. Values are checked against the
+// whole schema; a person is asked only for the properties at its top. A Form is immutable and safe for concurrent use.
 type Form struct {
-	Fields []FormField // in the order in which they are written
+	Fields []FormField // in the order of the text
 
 	source json.RawMessage
 	whole  *jsonschema.Schema
-	open   bool // it says itself what becomes of values that no field has
+	open   bool // the schema itself has rules for values that are not in Fields
 }
 
 // FormField is one value of a Form.
@@ -30,22 +28,22 @@ type FormField struct {
 	Type        string // string, number, integer, boolean, array or object; "" for any
 	Title       string
 	Description string
-	Enum        []any // the values it may have; nil: any
-	Default     any   // nil: none
+	Enum        []any // the allowed values; nil = any
+	Default     any   // nil = none
 	Required    bool
 }
 
-// FormProblem is what is wrong with a value of a form.
+// FormProblem is a problem with a value of a form.
 type FormProblem struct {
-	Field   string   // with what leads to the value inside it: list[0].name; "" for the form as a whole
-	Path    []string // the same, part by part
-	Missing bool     // there is no value, and must be one
+	Field   string   // the field, with the path to the value inside it: list[0].name; "" for the form as a whole
+	Path    []string // the same path, split into its parts
+	Missing bool     // a required value is missing
 	Unknown bool     // the form has no such field
 	Message string
 	Hint    string
 }
 
-// ParseForm reads the form as MarshalJSON writes it.
+// ParseForm parses a form in the format of MarshalJSON.
 func ParseForm(source []byte) (*Form, error) {
 	f, bad := parseForm(source)
 	if len(bad) > 0 {
@@ -54,15 +52,15 @@ func ParseForm(source []byte) (*Form, error) {
 	return f, nil
 }
 
-// MarshalJSON writes the form's schema.
+// MarshalJSON returns the schema of the form, as it was written.
 func (f *Form) MarshalJSON() ([]byte, error) { return f.source, nil }
 
-// Equal says whether two forms are written alike.
+// Equal reports whether the schemas of two forms have the same text.
 func (f *Form) Equal(other *Form) bool {
 	return f == other || f != nil && other != nil && bytes.Equal(f.source, other.source)
 }
 
-// Field is the field of that name, nil where there is none.
+// Field returns the field with the given name, or nil if there is none.
 func (f *Form) Field(name string) *FormField {
 	i := slices.IndexFunc(f.Fields, func(x FormField) bool { return x.Name == name })
 	if i < 0 {
@@ -71,7 +69,7 @@ func (f *Form) Field(name string) *FormField {
 	return &f.Fields[i]
 }
 
-// Defaults are the values that the form gives itself.
+// Defaults returns the default values of the form's fields.
 func (f *Form) Defaults() map[string]any {
 	values := map[string]any{}
 	for _, x := range f.Fields {
@@ -82,7 +80,7 @@ func (f *Form) Defaults() map[string]any {
 	return values
 }
 
-// Check is everything that is wrong with values as JSON has them.
+// Check returns all problems with the given values, which are as encoding/json decodes them.
 func (f *Form) Check(values map[string]any) []FormProblem {
 	var list []FormProblem
 	if !f.open {
@@ -112,7 +110,7 @@ func (f *Form) near(name string) string {
 	return "the form has " + strings.Join(names, ", ")
 }
 
-// valuePath is the way to a value as people write it.
+// valuePath formats the path to a value for people: list[0].name.
 func valuePath(parts []string) string {
 	var b strings.Builder
 	for i, part := range parts {
@@ -128,7 +126,7 @@ func valuePath(parts []string) string {
 	return b.String()
 }
 
-// parseForm reads a form, or says what is wrong with it.
+// parseForm parses a form, or returns the problems in it.
 func parseForm(source []byte) (*Form, []jsonschema.Problem) {
 	doc, err := decodeJSON(source)
 	if err != nil {
@@ -156,14 +154,13 @@ func parseForm(source []byte) (*Form, []jsonschema.Problem) {
 	return f, f.checkDefaults(properties)
 }
 
-// isOpen says whether a schema says itself what becomes of values that its properties do
-// not name.
+// isOpen reports whether a schema has rules of its own for values that its properties do not name.
 func isOpen(top map[string]any) bool {
 	return slices.ContainsFunc([]string{"additionalProperties", "patternProperties", "unevaluatedProperties", "$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas"},
 		func(key string) bool { return top[key] != nil })
 }
 
-// fields takes what people are asked from the properties.
+// fields fills f.Fields from the properties of the schema.
 func (f *Form) fields(properties map[string]any, required any) {
 	must := map[string]bool{}
 	names, _ := required.([]any)
@@ -183,11 +180,11 @@ func (f *Form) fields(properties map[string]any, required any) {
 	}
 }
 
-// checkDefaults holds every default against its own property.
+// checkDefaults checks every default against its own property.
 func (f *Form) checkDefaults(properties map[string]any) (bad []jsonschema.Problem) {
 	for _, p := range f.whole.Validate(f.Defaults()) {
 		if len(p.Path) == 0 || p.Missing && len(p.Path) == 1 {
-			continue // a person may give it
+			continue // a required value without a default: the person enters it
 		}
 		if property, _ := properties[p.Path[0]].(map[string]any); property["default"] != nil {
 			bad = append(bad, jsonschema.Problem{Path: []string{"properties", p.Path[0], "default"}, Message: "invalid default: " + p.Message})
@@ -196,7 +193,7 @@ func (f *Form) checkDefaults(properties map[string]any) (bad []jsonschema.Proble
 	return bad
 }
 
-// orderOf are the names of the properties in the order in which they stand in the text.
+// orderOf returns the names of the properties in the order of the text.
 func orderOf(source []byte) []string {
 	var top struct {
 		Properties json.RawMessage `json:"properties"`
@@ -206,7 +203,7 @@ func orderOf(source []byte) []string {
 	}
 	var names []string
 	d := json.NewDecoder(bytes.NewReader(top.Properties))
-	d.Token() // the brace
+	d.Token() // the opening brace
 	for d.More() {
 		key, err := d.Token()
 		var skip json.RawMessage
@@ -220,7 +217,7 @@ func orderOf(source []byte) []string {
 	return names
 }
 
-// decodeJSON reads one JSON value without rounding its numbers.
+// decodeJSON decodes one JSON value without rounding its numbers.
 func decodeJSON(b []byte) (v any, err error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()

@@ -8,16 +8,15 @@ import (
 	"github.com/flowrun/flowrun/internal/jsonschema"
 )
 
-// JSONSchema is a JSON Schema (draft 2020-12, or draft-07 where it says so) as it was
-// written, ready to hold values against. Formats such as date and email count. It does
-// not change and may be used by several goroutines.
+// JSONSchema is a compiled JSON Schema (draft 2020-12, or draft-07 if it says so) with its original text. Formats such
+// as date and email are checked. It is immutable and safe for concurrent use.
 type JSONSchema struct {
 	source json.RawMessage
 	doc    any
 	whole  *jsonschema.Schema
 }
 
-// ParseSchema reads a JSON Schema; the error says everything that is wrong with it.
+// ParseSchema parses a JSON Schema. The error lists all problems in it; see SchemaProblems.
 func ParseSchema(source []byte) (*JSONSchema, error) {
 	doc, err := decodeJSON(source)
 	if err != nil {
@@ -30,10 +29,10 @@ func ParseSchema(source []byte) (*JSONSchema, error) {
 	return &JSONSchema{source: source, doc: doc, whole: whole}, nil
 }
 
-// MarshalJSON writes the schema as it was written.
+// MarshalJSON returns the schema as it was written.
 func (s *JSONSchema) MarshalJSON() ([]byte, error) { return s.source, nil }
 
-// Check is everything that is wrong with a value as encoding/json has it.
+// Check returns all problems with a value, which is as encoding/json decodes it.
 func (s *JSONSchema) Check(v any) []FormProblem {
 	var list []FormProblem
 	for _, p := range s.whole.Validate(v) {
@@ -42,18 +41,17 @@ func (s *JSONSchema) Check(v any) []FormProblem {
 	return list
 }
 
-// Defaults is a copy of a value with the schema's defaults for what it leaves out, in
-// objects and lists too.
+// Defaults returns a copy of a value in which the schema's defaults replace missing values, also inside objects and
+// lists.
 func (s *JSONSchema) Defaults(v any) any { return s.whole.Defaults(v) }
 
-// Open says whether the schema says itself what becomes of values that its properties at
-// the top do not name.
+// Open reports whether the schema has rules of its own for values that its top-level properties do not name.
 func (s *JSONSchema) Open() bool {
 	top, _ := s.doc.(map[string]any)
 	return isOpen(top)
 }
 
-// schemaError is everything that is wrong with a schema.
+// schemaError is a list of all problems in a schema.
 type schemaError []jsonschema.Problem
 
 func (e schemaError) Error() string {
@@ -64,8 +62,8 @@ func (e schemaError) Error() string {
 	return strings.Join(lines, "; ")
 }
 
-// SchemaProblems are what an error of ParseSchema says, one by one: Field leads to the
-// place in the schema. Of another error it is one problem without a place.
+// SchemaProblems returns the problems in an error of ParseSchema. Their Field is the path in the schema. Any other
+// error becomes one problem without a Field.
 func SchemaProblems(err error) []FormProblem {
 	var bad schemaError
 	if !errors.As(err, &bad) {

@@ -12,13 +12,12 @@ import (
 	"github.com/flowrun/flowrun/internal/keytable"
 )
 
-// This file is the table of keys: every key of a definition file, its values,
-// its meaning, its id in docs/requirements.md if it has one, and where its
-// value goes. The decoder walks it; the JSON Schema and the reference page are
-// made from it. A key that is not here does not exist.
+// This file is the table of keys. It has every key of a definition file, its values, its meaning, its id in
+// docs/requirements.md if it has one, and where its value is stored. The decoder walks the table; the JSON Schema and
+// the reference page are generated from it. A key that is not in the table does not exist.
 
-// Keys is the object at the top of a definition file. Everything else a file
-// may hold is found from it through Field.Of. It is not to be changed.
+// Keys returns the object at the top of a definition file. All other objects are reachable from it through Field.Of. Do
+// not modify it.
 func Keys() *keytable.Object { return toolObject }
 
 var (
@@ -31,12 +30,12 @@ var (
 	catchUps      = []string{"none", "once", "all"}
 )
 
-// draft is a Definition being read, with what only matters until it is whole.
+// draft is a Definition that is being decoded, with values that are needed only until it is complete.
 type draft struct {
 	*Definition
 	single     Step           // the command of a tool without steps
-	namePos    Pos            // of name, where written
-	timeout    *time.Duration // timeout and resources.timeout: the smaller one counts
+	namePos    Pos            // of name, if it was written
+	timeout    *time.Duration // timeout and resources.timeout: the smaller one applies
 	resTimeout *time.Duration
 }
 
@@ -123,8 +122,8 @@ var stepObject = keytable.NewObject("a step", "A step: a command, a script, a wa
 		keytable.Boolean("idempotent", "", "Whether the step can safely run twice. Default: that of the tool.", func(s *Step, v bool) { s.Idempotent = &v }),
 	)...).Checked(checkStep)
 
-// A step holds steps: these fields make the table a circle, and so are added to it
-// once it is there.
+// A step can contain steps, so these fields refer back to stepObject. They are added here because a reference in its
+// own initializer would be an initialization cycle.
 func init() {
 	stepObject.Add(
 		keytable.List("steps", "", stepObject, "Steps of a group. Other steps treat the group as one step.", func(s *Step, p Pos) *Step {
@@ -138,7 +137,7 @@ func init() {
 	)
 }
 
-// bodyOf is the step's body of that type, a new one where it has none.
+// bodyOf returns the body of the step if it has type B. Otherwise it gives the step a new body of that type.
 func bodyOf[B any, P interface {
 	*B
 	Body
@@ -162,7 +161,7 @@ func (s *Step) loop() *Loop {
 	return s.Loop
 }
 
-// loopFields are the keys that for-each and matrix share.
+// loopFields returns the keys that for-each and matrix share.
 func loopFields() []keytable.Field {
 	return []keytable.Field{
 		keytable.Integer("max-parallel", "", 1, 1<<20, "Maximum number of items that run at once. Default: the limit on steps (--max-parallel).", func(l *Loop, n int) { l.MaxParallel = n }),
@@ -184,7 +183,7 @@ var matrixObject = keytable.NewObject("matrix", "A loop over combinations: every
 		keytable.AnyValues("exclude", "", "Combinations to remove. An entry removes every combination that has all its values.", func(l *Loop, v []Value) { l.Exclude = v }),
 	}, loopFields()...)...).Checked(checkMatrix)
 
-// forEach is a section; a bare list has a hint of its own.
+// forEach returns the field for-each. A bare list gets a hint of its own.
 func forEach() keytable.Field {
 	f := keytable.Nested("for-each", "", forEachObject, "Runs the step once for each item of a list.", func(s *Step) *Loop { return s.loop() })
 	read := f.Set
@@ -198,7 +197,7 @@ func forEach() keytable.Field {
 	return f
 }
 
-// matrix is a section of its own keys and of names for lists of values.
+// matrix returns the field matrix. Its object has fixed keys, and names with lists of values.
 func matrix() keytable.Field {
 	f := keytable.Nested("matrix", "", matrixObject, "Runs the step once for each combination of values.", func(s *Step) *Loop { return s.loop() })
 	f.Kind = keytable.KindMatrix
@@ -215,7 +214,7 @@ func matrix() keytable.Field {
 	return f
 }
 
-// bodyFields are the kinds of command a step and a tool without steps share.
+// bodyFields returns the keys that a step and a tool without steps share: the kinds of command, shell and cache.
 func bodyFields[T any](step func(*T) *Step) []keytable.Field {
 	command := func(kind Kind, row, doc string) keytable.Field {
 		return keytable.Text(string(kind), row, doc, func(t *T, v Text) { step(t).Body = &Command{kind, v} }).AsBody()
@@ -244,8 +243,7 @@ func bodyFields[T any](step func(*T) *Step) []keytable.Field {
 	}
 }
 
-// stepsField is the list of steps, refused as a whole where it is too long to
-// be meant.
+// stepsField returns the field steps of a tool. A list with more than MaxSteps steps is rejected without being decoded.
 func stepsField() keytable.Field {
 	f := keytable.List("steps", "S1-030", stepObject, "The steps. They run in this order, unless parallel, wait-for or a reference changes it.", func(t *draft, p Pos) *Step {
 		return addPointer(&t.Steps, &Step{Pos: p})
@@ -261,8 +259,7 @@ func stepsField() keytable.Field {
 	return f
 }
 
-// environment is a section of variables, written in full or as {NAME: value}
-// alone (S1-172).
+// environment returns the field for environment variables, written as a section or just as {NAME: value}.
 func environment[T any](key string, part func(*T) *Environment) keytable.Field {
 	f := keytable.Nested(key, "S1-170", environmentObject, "Environment variables.", part)
 	f.Kind = keytable.KindEnvironment
@@ -284,13 +281,13 @@ func environment[T any](key string, part func(*T) *Environment) keytable.Field {
 	return f
 }
 
-// envFiles is a list of .env files.
+// envFiles returns the field for a list of .env files.
 func envFiles[T any](of func(*T) *[]EnvFile) keytable.Field {
 	return keytable.Mixed("env-files", "", envFileObject, "Files of environment variables (.env). Later files override earlier ones, and environment overrides all files.",
 		func(into *T) *EnvFile { return add(of(into), EnvFile{}) }, func(f *EnvFile, v Text) { f.Path = v })
 }
 
-// placed keeps the place of a key, for messages about it.
+// placed wraps a field so that it stores the position of its value, for messages about it.
 func placed[T any](f keytable.Field, pos func(*T) *Pos) keytable.Field {
 	read := f.Set
 	f.Set = func(d *keytable.Decoder, into any, n *yaml.Node) {
@@ -300,8 +297,8 @@ func placed[T any](f keytable.Field, pos func(*T) *Pos) keytable.Field {
 	return f
 }
 
-// imageField is the name of a container image. One that begins with a dash would be
-// an option of the program that starts the container.
+// imageField returns the field for a container image. Names that begin with a dash are rejected: the program that
+// starts the container would read them as an option.
 func imageField() keytable.Field {
 	f := keytable.Words("image", "S1-211", "Container image for isolation: container.", func(s *Security, v string) { s.Image = v }).WithDefault(DefaultImage)
 	read := f.Set
@@ -315,11 +312,10 @@ func imageField() keytable.Field {
 	return placed(f, func(s *Security) *Pos { return &s.ImagePos })
 }
 
-// imageName is loosely what registries allow: [host[:port]/]path[:tag][@digest].
+// imageName matches approximately what registries allow: [host[:port]/]path[:tag][@digest].
 var imageName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`) })
 
-// interactiveOptions keeps the place of the key, for the message where it has no
-// effect.
+// interactiveOptions stores the position of its value, for the message that the options have no effect.
 func interactiveOptions[T any](doc string, part func(*T) *InteractiveOptions) keytable.Field {
 	f := keytable.Nested("interactive-options", "S1-202", interactiveObject, doc, part)
 	read := f.Set
@@ -330,8 +326,7 @@ func interactiveOptions[T any](doc string, part func(*T) *InteractiveOptions) ke
 	return f
 }
 
-// streamCallbackField keeps the place of the key, for the message where nobody calls
-// a function.
+// streamCallbackField stores the position of its value, for the message that no Go function receives the output.
 func streamCallbackField() keytable.Field {
 	f := keytable.Choice("stream-callback", "S1-046", []string{"console", "file", "function"}, "Where streamed output goes: to the console, to a file, or to a function of a Go program.", func(o *Output, v string) { o.StreamCallback = v }).WithDefault("console")
 	read := f.Set
@@ -418,7 +413,7 @@ var catchUpObject = keytable.NewObject("catch-up", "What to do about scheduled t
 	keytable.Integer("max", "", 1, 100, "Maximum number of runs that mode all starts, for the newest missed times.", func(c *CatchUp, n int) { c.Max = n }).WithDefault("100"),
 )
 
-// catchUp is a section, or its mode alone.
+// catchUp returns the field catch-up: a mapping, or just the mode.
 func catchUp() keytable.Field {
 	f := keytable.Nested("catch-up", "", catchUpObject, "What to do about scheduled times that were missed: a mode, or a mapping with limits.", func(s *Schedule) *CatchUp { return &s.CatchUp })
 	f.Kind, f.Enum = keytable.KindChoiceOrObject, catchUps
@@ -522,7 +517,7 @@ var mappingObject = keytable.NewObject("parameter-mapping", "Types of JSON Schem
 	mapped("string"), mapped("number"), mapped("boolean"), mapped("array"), mapped("object"),
 )
 
-// mapped is the type of JSON Schema that a type of parameters is shown as.
+// mapped returns the field for the JSON Schema type that a parameter type is shown as.
 func mapped(typ string) keytable.Field {
 	return keytable.Choice(typ, "S1-230", jsonTypes, "Type of JSON Schema for the parameter type "+typ+".", func(f *FunctionCalling, v string) {
 		if f.ParameterMapping == nil {
@@ -545,8 +540,8 @@ var changeObject = keytable.NewObject("a change", "Changes in one version.",
 	keytable.Words("changes", "S1-014", "What changed.", func(c *Change, v string) { c.Changes = v }),
 )
 
-// parameterDraft is a Parameter being read. It is a type of its own so that a
-// parameter's security section cannot be taken for the tool's.
+// parameterDraft is a Parameter that is being decoded. It is a type of its own so that a parameter's security section
+// cannot be mistaken for the tool's.
 type parameterDraft struct{ *Parameter }
 
 var parameterObject = keytable.NewObject("a parameter", "A parameter of the tool.",
@@ -602,7 +597,7 @@ var expectedObject = keytable.NewObject("expected", "Expectations about the run 
 	keytable.TextMap("steps", "", "Expected states of steps, by the names or paths of the steps.", func(e *Expected, v []Entry) { e.Steps = v }),
 ).Checked(checkExpected)
 
-// add appends v to a list and returns where it now stands, good until the next add.
+// add appends v to a list and returns a pointer to it. The pointer is valid until the next append.
 func add[V any](to *[]V, v V) *V {
 	*to = append(*to, v)
 	return &(*to)[len(*to)-1]

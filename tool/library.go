@@ -13,46 +13,44 @@ import (
 	"github.com/flowrun/flowrun/internal/ownership"
 )
 
-// Scope is where a definition was found. Lookups by name go through the scopes
-// in the order they stand here and take the first match.
+// Scope is where a definition was found. A lookup by name searches the scopes go, local, user and global in this order
+// and returns the first match; see Library.Lookup.
 type Scope string
 
 const (
 	ScopeGo     Scope = "go"     // registered by the program, see Library.Add
-	ScopeLocal  Scope = "local"  // .flowrun/tools at or above the working directory
+	ScopeLocal  Scope = "local"  // .flowrun/tools in the working directory or above it
 	ScopeUser   Scope = "user"   // the configuration of the user
 	ScopeGlobal Scope = "global" // the configuration of the machine
 	ScopeFile   Scope = "file"   // named by path
 
 	ScopeBuiltin    Scope = "builtin"    // part of the program, see Library.Provide
-	ScopeDiscovered Scope = "discovered" // told of by a program, see Library.Provide
+	ScopeDiscovered Scope = "discovered" // listed by a discovery command, see Library.Provide
 )
 
-// Config says where a Library looks. The zero Config reads the process.
+// Config specifies where a Library searches. The zero Config uses the working directory, home and environment of the
+// process.
 type Config struct {
-	WorkingDirectory string              // default: of the process
-	Home             string              // default: of the process's user
+	WorkingDirectory string              // default: that of the process
+	Home             string              // default: that of the user who runs the process
 	Getenv           func(string) string // default: os.Getenv
-	// Index is a folder, made when it is needed, for what List remembers of large
-	// folders between processes; "" for none. Whatever changed is read all the same,
-	// and what cannot be kept there is not missed.
+	// Index is a folder in which List caches the contents of large folders between processes; "" = none. It is created
+	// when it is needed. Changed files are read again. Errors while writing the cache are ignored.
 	Index string
-	// Trusted says whether the user trusts the project in a folder. Tools of the user and of
-	// the machine find the tools of such a project only. nil: no project is trusted.
+	// Trusted reports whether the user trusts the project in a folder. Tools of the user and of the machine find tools
+	// of trusted projects only. nil = no project is trusted.
 	Trusted func(folder string) bool
-	// MaxPlanSteps is how many steps the plan of a tool may have, with those of the tools
-	// it uses; 0 is a million.
+	// MaxPlanSteps is the maximum number of steps in the plan of a tool, including those of the tools it uses; 0 = one
+	// million.
 	MaxPlanSteps int
 }
 
-// Loader reads a definition from the bytes of a file, as Decode does. It may be called
-// from several goroutines at once.
+// Loader reads a definition from the contents of a file, like Decode. It must be safe for concurrent use.
 type Loader func(file string, src []byte) (*Definition, Diagnostics)
 
-// Library finds definitions by name in the scopes, or by path.
-// Files are read when they are asked for and read again only after
-// they changed. A Library is safe for concurrent use; the definitions it
-// returns are shared and must not be changed.
+// Library finds definitions by name in the scopes, or by path. Files are read when they are needed, and again only
+// after they have changed. A Library is safe for concurrent use. The definitions it returns are shared: do not modify
+// them.
 type Library struct {
 	workDir string
 	folders []folder
@@ -61,39 +59,38 @@ type Library struct {
 	maxSteps int                      // Config.MaxPlanSteps
 
 	indexes string // Config.Index
-	program string // see program
+	program string // see the function program
 	now     func() time.Time
 
 	mu         sync.Mutex
 	extensions []string          // in order of preference
-	loaders    map[string]Loader // of what others than Decode read
+	loaders    map[string]Loader // for files that Decode does not read, by extension
 	added      []*Definition
-	provided   []*provider // by others than files, the strongest first
+	provided   []*provider // tools that are not in files; earlier providers take precedence
 	missed     func() string
 	cache      map[string]loaded
-	index      map[string]index // of folders
-	frozen     map[asked]Source // of a Snapshot, which reads nothing else
-	live       *Library         // of a Snapshot: what it was made of
+	index      map[string]index // by folder
+	frozen     map[asked]Source // of a Snapshot: its sources; it reads no files
+	live       *Library         // of a Snapshot: the Library it was made from
 }
 
-// folder is one place of a scope.
+// folder is one folder of a scope.
 type folder struct {
 	scope Scope
 	path  string
 }
 
-// loaded is a file as it was at one time.
+// loaded is a cached file.
 type loaded struct {
 	stamp stamp
 	read  time.Time
 	src   []byte
 	def   *Definition
 	found Diagnostics
-	files map[string]stamp // of what def was made of beside the file
+	files map[string]stamp // of the further files that def was made of
 }
 
-// moved says whether something that the definition was made of beside its file has
-// changed.
+// moved reports whether one of the further files that the definition was made of has changed.
 func (c loaded) moved() bool {
 	for file, was := range c.files {
 		if info, err := os.Stat(file); err != nil || stampOf(info) != was {
@@ -103,7 +100,7 @@ func (c loaded) moved() bool {
 	return false
 }
 
-// stampsOf are those of files that are there.
+// stampsOf returns the stamps of those files that exist.
 func stampsOf(files []string) map[string]stamp {
 	stamps := make(map[string]stamp, len(files))
 	for _, file := range files {
@@ -114,7 +111,7 @@ func stampsOf(files []string) map[string]stamp {
 	return stamps
 }
 
-// MaxPlanSteps is that of the Config.
+// MaxPlanSteps returns Config.MaxPlanSteps, and 0 for a nil Library.
 func (l *Library) MaxPlanSteps() int {
 	if l == nil {
 		return 0
@@ -122,18 +119,17 @@ func (l *Library) MaxPlanSteps() int {
 	return l.maxSteps
 }
 
-// NewLibrary makes a Library. It touches no file but to find the local scope:
-// the nearest .flowrun/tools and .cycod/tools from the working directory
-// upwards, not beyond the root of a repository.
+// NewLibrary creates a Library. It accesses the file system only to find the local scope: the nearest .flowrun/tools
+// and .cycod/tools in the working directory or above it, up to the root of the repository.
 func NewLibrary(c Config) *Library {
 	if c.Getenv == nil {
 		c.Getenv = os.Getenv
 	}
 	if c.WorkingDirectory == "" {
-		c.WorkingDirectory, _ = os.Getwd() // without one, names are only looked up in the other scopes
+		c.WorkingDirectory, _ = os.Getwd() // if it is unknown, names are looked up only in the other scopes
 	}
 	if abs, err := filepath.Abs(c.WorkingDirectory); err == nil {
-		c.WorkingDirectory = abs // or the walk upwards would end at once
+		c.WorkingDirectory = abs // otherwise the search upwards would end at once
 	}
 	if c.Home == "" {
 		c.Home, _ = home.Dir()
@@ -155,7 +151,7 @@ func NewLibrary(c Config) *Library {
 	return l
 }
 
-// folders is every place names are looked up, in order.
+// folders returns all folders in which names are looked up, in order.
 func folders(c Config) []folder {
 	user := []string{}
 	if xdg := c.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(xdg) {
@@ -172,8 +168,8 @@ func folders(c Config) []folder {
 	}
 	var all []folder
 	for _, name := range []string{".flowrun", ".cycod"} {
-		// Under a home that is no repository the walk upwards meets the user's
-		// own folder: that stays the user's.
+		// If the home directory is not in a repository, the search upwards finds the user's own folder. It belongs to
+		// the user scope.
 		if dir := nearest(c.WorkingDirectory, filepath.Join(name, "tools")); dir != "" && !slices.Contains(user, dir) {
 			all = append(all, folder{ScopeLocal, dir})
 		}
@@ -185,8 +181,8 @@ func folders(c Config) []folder {
 	return slices.DeleteFunc(all, func(f folder) bool { return !ownership.Counts(f.path) })
 }
 
-// Add registers a definition made in Go. It is found before files of the same
-// name. The definition must not be changed afterwards.
+// Add registers a definition made in Go. It takes precedence over files with the same name. Do not modify the
+// definition afterwards. Add fails if the name is invalid or already registered.
 func (l *Library) Add(def *Definition) error {
 	if !ValidName(def.Name) {
 		return fmt.Errorf("cannot add the tool: %q cannot be the name of a tool", def.Name)
@@ -201,8 +197,8 @@ func (l *Library) Add(def *Definition) error {
 	return nil
 }
 
-// Handle has files with an extension (".md", ".tool.js") read by a loader. Of
-// several that match a file, the longest extension counts.
+// Handle registers the loader for files with an extension such as ".md" or ".tool.js". If several extensions match a
+// file, the longest one applies.
 func (l *Library) Handle(extension string, load Loader) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -212,8 +208,7 @@ func (l *Library) Handle(extension string, load Loader) {
 	l.loaders[extension] = load
 }
 
-// extension is the part of a file's name that chooses its loader, empty where
-// none takes it.
+// extension returns the part of a file name that selects its loader, or "" if no extension matches.
 func (l *Library) extension(file string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,13 +11,13 @@ import (
 	"syscall"
 )
 
-// Folder is a place where names are looked up.
+// Folder is a folder in which names are looked up.
 type Folder struct {
 	Scope Scope
-	Path  string // which need not be there
+	Path  string // it may not exist
 }
 
-// Folders are the places where the Library looks names up, in order.
+// Folders returns the folders in which the Library looks up names, in order.
 func (l *Library) Folders() []Folder {
 	list := make([]Folder, len(l.folders))
 	for i, f := range l.folders {
@@ -26,12 +26,12 @@ func (l *Library) Folders() []Folder {
 	return list
 }
 
-// Folder is where new definitions of a scope go, whether or not it is there yet:
-// the nearest .flowrun/tools, else one in the working directory; the user's
-// flowrun/tools; the machine's. The error tells that the scope has no folder.
+// Folder returns the folder for new definitions of a scope, which may not exist yet. For the local scope it is the
+// nearest .flowrun/tools, or else the one in the working directory; for the others, the user's or the machine's
+// flowrun/tools. It fails if the scope has no folder.
 func (l *Library) Folder(s Scope) (string, error) {
 	for _, f := range l.folders {
-		// What stands in .cycod is read; new definitions go beside flowrun's own.
+		// Tools in .cycod are read, but new ones are created in flowrun's own folder.
 		if f.scope == s && filepath.Base(filepath.Dir(f.path)) != ".cycod" {
 			return f.path, nil
 		}
@@ -42,7 +42,7 @@ func (l *Library) Folder(s Scope) (string, error) {
 	return "", fmt.Errorf("cannot find the folder of the scope %s: no home directory; set HOME or XDG_CONFIG_HOME", s)
 }
 
-// LookupIn is Lookup for names in one scope only.
+// LookupIn is Lookup for a name in a single scope.
 func (l *Library) LookupIn(name string, s Scope) (*Definition, Diagnostics, error) {
 	var places []folder
 	for _, f := range l.folders {
@@ -58,7 +58,7 @@ func (l *Library) LookupIn(name string, s Scope) (*Definition, Diagnostics, erro
 			return nil, nil, err
 		}
 	}
-	if len(places) == 0 { // a scope without a folder yet
+	if len(places) == 0 { // the scope has no folder yet
 		dir, err := l.Folder(s)
 		if err != nil {
 			return nil, nil, err
@@ -70,8 +70,8 @@ func (l *Library) LookupIn(name string, s Scope) (*Definition, Diagnostics, erro
 	return nil, nil, e
 }
 
-// ListFolder is every definition in a folder, sorted by name, in the form of List. The
-// error is why the folder could not be read.
+// ListFolder returns all definitions in a folder, sorted by name, in the form of List. It fails if the folder cannot be
+// read.
 func (l *Library) ListFolder(dir string) ([]Listed, error) {
 	if _, err := os.ReadDir(dir); err != nil {
 		return nil, err
@@ -81,8 +81,8 @@ func (l *Library) ListFolder(dir string) ([]Listed, error) {
 	return all, nil
 }
 
-// Unreadable is the folders of a scope, of all for "", that are there and cannot be
-// read, each with the reason: what they hold is in no List.
+// Unreadable returns an error for each folder of a scope that exists but cannot be read. Its tools are missing from
+// List. The scope "" means all scopes.
 func (l *Library) Unreadable(s Scope) Diagnostics {
 	var found Diagnostics
 	for _, f := range l.folders {
@@ -97,8 +97,8 @@ func (l *Library) Unreadable(s Scope) Diagnostics {
 	return found
 }
 
-// closed is why a folder that is there cannot be read. One below a file, as a home of
-// /dev/null has them, is not there.
+// closed returns the reason why an existing folder cannot be read. A folder whose path leads through a file does not
+// exist, for example if the home directory is /dev/null.
 func (f folder) closed() error {
 	dir, err := os.Open(f.path)
 	switch {

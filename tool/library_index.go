@@ -10,34 +10,33 @@ import (
 	"github.com/flowrun/flowrun/internal/atomicfile"
 )
 
-// An index keeps what a listing says of the files of one folder from one process to
-// the next, so that a thousand definitions are not read again for every list and every
-// word that a shell completes. It is a memory, never the truth: what it says of a file
-// counts only where the file's stamp is the very one it was read under, and had settled.
-// Anything else, also an index that is damaged, of another program or not there, means
-// reading the file, and nothing else follows from it.
+// An index stores what a listing shows of the files in one folder, for later processes. Without it, each list and each
+// shell completion would read up to a thousand definitions again.
+//
+// The index is only a cache. An entry is valid only if the file still has the stamp under which it was read, and if
+// that stamp had settled (see stamp.settled). In all other cases the file is read: also if the index is missing,
+// damaged, or was written by another build of the program.
 
-// index is what is known of the files of one folder, by their names. It is not changed
-// once it is made.
+// index holds the known files of one folder, by name. It is immutable.
 type index map[string]indexed
 
-// indexed is a file as it was read.
+// indexed is a file as a listing shows it, with the stamp under which it was read.
 type indexed struct {
 	stamp stamp
 	tool  Listed
 }
 
 const (
-	minIndexed   = 32      // files in a folder; fewer are read as fast as an index is
+	minIndexed   = 32      // files in a folder; reading fewer is as fast as reading an index
 	maxIndexSize = 8 << 20 // bytes
-	maxIndexes   = 128     // folders; those whose index was written longest ago give way
+	maxIndexes   = 128     // folders; the indexes that were written longest ago are removed
 )
 
-// indexFormat begins every index. It goes up with what stands behind it.
+// indexFormat is the first line of every index. Increase the number when the format of the rest changes.
 const indexFormat = "flowrun index 2\n"
 
-// program tells one build of this program from another, which may read definitions
-// differently: "" where that cannot be told, and nothing is to be kept.
+// program identifies this build of the program, because another build may read definitions differently. It returns ""
+// if the build cannot be identified; then no index is used.
 func program() string {
 	path, err := os.Executable()
 	if err != nil {
@@ -50,7 +49,7 @@ func program() string {
 	return path + " " + strconv.FormatInt(info.Size(), 10) + " " + strconv.FormatInt(info.ModTime().UnixNano(), 10)
 }
 
-// indexFile is where the index of a folder is kept, "" for nowhere.
+// indexFile returns the path of the index of a folder, or "" if there is none.
 func (l *Library) indexFile(dir string) string {
 	if l.indexes == "" || l.program == "" {
 		return ""
@@ -58,7 +57,7 @@ func (l *Library) indexFile(dir string) string {
 	return filepath.Join(l.indexes, DigestOf([]byte(dir))[len("sha256:"):][:32])
 }
 
-// trusted is what is known of a file, if that may be believed.
+// trusted returns the entry of a file if it is still valid at the time now.
 func (ix index) trusted(file string, now time.Time) (indexed, bool) {
 	e, ok := ix[filepath.Base(file)]
 	if !ok || !e.stamp.settled(now) {
@@ -71,7 +70,7 @@ func (ix index) trusted(file string, now time.Time) (indexed, bool) {
 	return e, true
 }
 
-// known is the index of a folder.
+// known returns the index of a folder.
 func (l *Library) known(dir string) index {
 	l.mu.Lock()
 	ix, ok := l.index[dir]
@@ -85,7 +84,7 @@ func (l *Library) known(dir string) index {
 	return ix
 }
 
-// learn makes the index of a folder anew.
+// learn replaces the index of a folder.
 func (l *Library) learn(dir string, files []indexed) {
 	ix := make(index, len(files))
 	for _, e := range files {
@@ -99,7 +98,7 @@ func (l *Library) learn(dir string, files []indexed) {
 	l.writeIndex(dir, ix)
 }
 
-// readIndex reads the index of a folder that some process wrote.
+// readIndex reads the index of a folder from disk. It returns nil if there is no valid one.
 func (l *Library) readIndex(dir string) index {
 	file := l.indexFile(dir)
 	if file == "" {
@@ -116,14 +115,13 @@ func (l *Library) readIndex(dir string) index {
 	return unpackIndex(dir, body)
 }
 
-// indexHead is what must stand before body: the program, the folder and a sum over it.
+// indexHead returns the header of an index: the format, the program, the folder and a checksum of body.
 func indexHead(dir, program string, body []byte) string {
 	return indexFormat + strconv.Quote(program) + "\n" + strconv.Quote(dir) + "\n" + DigestOf(body)
 }
 
-// writeIndex keeps the index of a folder. Where that fails the next process reads what
-// this one has read, so nobody need be told. It is not synced: one that a power cut tore
-// is known by its sum.
+// writeIndex stores the index of a folder. Errors are ignored: the next process then reads the files itself. The file
+// is not synced; if a power failure damages it, its checksum does not match.
 func (l *Library) writeIndex(dir string, ix index) {
 	file := l.indexFile(dir)
 	if file == "" || len(ix) < minIndexed {
@@ -160,8 +158,7 @@ func unpackIndex(dir string, body []byte) index {
 	return ix
 }
 
-// indexed is one file on the tape. Its scope is that of the folder, its place in the
-// folder: neither is kept.
+// indexed encodes or decodes one file. Its scope and folder are those of the index and are not stored.
 func (t *tape) indexed(dir string, name *string, e *indexed) {
 	t.text(name)
 	integral(t, &e.stamp.size)
@@ -200,7 +197,7 @@ func (t *tape) diagnostic(d *Diagnostic, file string) {
 	})
 }
 
-// place is where something stands, nearly always in the definition's own file.
+// place encodes or decodes a position. The file is stored only if it is not the definition's own.
 func (t *tape) place(p *Pos, length *int, file string) {
 	for _, n := range []*int{&p.Line, &p.Col, length} {
 		integral(t, n)

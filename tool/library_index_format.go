@@ -2,17 +2,16 @@ package tool
 
 import "encoding/binary"
 
-// tape is a row of values that the same code writes and reads, so that the two cannot
-// differ. Writing leaves the values untouched: others may look at them meanwhile. A tape
-// that was cut off or holds something else is torn: what is read from it then means
-// nothing.
+// tape is a binary codec. The same code encodes and decodes, so that the two directions cannot differ. Encoding does
+// not modify the values, which other goroutines may read at the same time. Once torn is set, because the data was cut
+// off or invalid, decoded values are meaningless.
 type tape struct {
-	data    []byte // what was written, or what is left to read
+	data    []byte // the encoded data, or the rest of the data to decode
 	reading bool
 	torn    bool
 }
 
-// whole writes n, or reads and returns another.
+// whole encodes n and returns it, or decodes an integer and returns that.
 func (t *tape) whole(n int64) int64 {
 	if !t.reading {
 		t.data = binary.AppendVarint(t.data, n)
@@ -27,7 +26,7 @@ func (t *tape) whole(n int64) int64 {
 	return v
 }
 
-// tear ends the reading.
+// tear marks the data as invalid and ends decoding.
 func (t *tape) tear() { t.torn, t.data = true, nil }
 
 func integral[N int | int64 | uint64](t *tape, n *N) {
@@ -58,7 +57,8 @@ func (t *tape) text(s *string) {
 	}
 }
 
-// count is the length of a list with -1 for none; every element takes a byte at least.
+// count encodes or decodes the length of a list; -1 is a nil list. Every element takes at least one byte, so a length
+// greater than the rest of the data is invalid.
 func (t *tape) count(n int, none bool) int {
 	if none {
 		n = -1
@@ -71,7 +71,7 @@ func (t *tape) count(n int, none bool) int {
 	return int(v)
 }
 
-// listOn is a list, one by one.
+// listOn encodes or decodes a list, element by element.
 func listOn[T any](t *tape, list *[]T, one func(*T)) {
 	n := t.count(len(*list), *list == nil)
 	if t.reading && n >= 0 {

@@ -13,14 +13,14 @@ import (
 	"github.com/flowrun/flowrun/internal/diagnostic"
 )
 
-// Listed is one definition a Library knows, for listings.
+// Listed is one definition of a Library, as listings show it.
 type Listed struct {
 	Name        string
 	Scope       Scope
 	Path        string // empty for tools registered from Go
 	Description string
-	Tags        []string // those at the top, the ones with security meaning
-	// Category, Subcategory, SearchTags and SearchKeywords are what metadata says.
+	Tags        []string // top-level tags, which affect approvals
+	// Category, Subcategory, SearchTags and SearchKeywords are from the metadata section.
 	Category, Subcategory      string
 	SearchTags, SearchKeywords []string
 	Platforms                  []string // empty = all
@@ -28,14 +28,13 @@ type Listed struct {
 	Deprecated                 bool
 	DeprecatedMessage          string
 	Scheduled                  bool // it has schedules
-	// ShadowedBy is the path (or scope, for one without a file) of the tool of
-	// the same name that is found first; empty where this one is found.
+	// ShadowedBy is the path (or the scope, if there is no file) of the tool that a lookup finds instead because it has
+	// the same name; empty if a lookup finds this one.
 	ShadowedBy  string
-	Diagnostics Diagnostics // what is wrong with the file
+	Diagnostics Diagnostics // the problems in the file
 }
 
-// Broken is why the tool cannot run, on one line with its place: the first error in
-// its file. It is empty where there is none.
+// Broken returns the first error in the file, on one line with its position. It is empty if the tool has no errors.
 func (e Listed) Broken() string {
 	if i := slices.IndexFunc(e.Diagnostics, diagnostic.IsError); i >= 0 {
 		return e.Diagnostics[i].String()
@@ -43,9 +42,9 @@ func (e Listed) Broken() string {
 	return ""
 }
 
-// List is every definition in the scopes, sorted by name, the one that Lookup
-// finds before those it shadows. Files with errors are there with what could be
-// read, and those that cannot be opened by the names of their files.
+// List returns all definitions in the scopes, sorted by name. If several have the same name, the one that Lookup finds
+// comes first. Files with errors are listed with the values that could be read; files that cannot be opened are listed
+// by their file name.
 func (l *Library) List() []Listed {
 	var all []Listed
 	for _, def := range l.registeredAll() {
@@ -57,8 +56,8 @@ func (l *Library) List() []Listed {
 	return shadowed(all)
 }
 
-// shadowed sorts a list, which has what is found first before the rest, by name, and
-// notes what hides what.
+// shadowed sorts a list by name and sets ShadowedBy. If several tools have the same name, the one that a lookup finds
+// must come first in all.
 func shadowed(all []Listed) []Listed {
 	slices.SortStableFunc(all, func(a, b Listed) int { return cmp.Compare(a.Name, b.Name) })
 	for i := 1; i < len(all); i++ {
@@ -73,8 +72,8 @@ func shadowed(all []Listed) []Listed {
 	return all
 }
 
-// listFolder is the definitions in one folder; of several with one name, the one that
-// find finds before the others.
+// listFolder returns the definitions in one folder. If several have the same name, the one that find returns comes
+// first.
 func (l *Library) listFolder(f folder) []Listed {
 	files := l.files(f.path)
 	looks := make([]indexed, len(files))
@@ -100,8 +99,9 @@ func (l *Library) listFolder(f folder) []Listed {
 	return all
 }
 
-// look reads a file for a listing, which leaves out Markdown that is no tool, and what is
-// no regular file: a pipe, an editor's lock, which is a hidden link to nowhere. The stamp is there only where what was read may be believed later.
+// look reads a file for a listing. It returns nothing for Markdown that is not a tool, and for files that are not
+// regular, such as pipes and the lock files of editors (hidden symbolic links without a target). The stamp is set only
+// if the result may be cached.
 func (l *Library) look(file string, scope Scope) indexed {
 	c, err := l.loaded(file, scope)
 	var odd *notRegularError
@@ -112,14 +112,14 @@ func (l *Library) look(file string, scope Scope) indexed {
 		return indexed{tool: unreadable(file, err)}
 	case isNoTool(c.found):
 		return indexed{}
-	case l.custom(file) != nil && !c.def.Whole || !c.stamp.settled(c.read): // a loader may read more than the file
+	case l.custom(file) != nil && !c.def.Whole || !c.stamp.settled(c.read): // a loader may read further files
 		return indexed{tool: listed(c.def, c.found)}
 	}
 	return indexed{c.stamp, listed(c.def, c.found)}
 }
 
-// preference says which of two definitions of one name is found first: 0 for one in a
-// file of its name with the extension that comes first, and up from there.
+// preference ranks definitions with the same name: 0 is found first. That is the one whose file has the tool's name and
+// the most preferred extension.
 func (l *Library) preference(e Listed) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -131,7 +131,7 @@ func (l *Library) preference(e Listed) int {
 	return len(l.extensions)
 }
 
-// onAll calls do for every number of a list, on all processors at once.
+// onAll calls do for each number in a list, on all processors in parallel.
 func onAll(list []int, do func(int)) {
 	var next atomic.Int64
 	var workers sync.WaitGroup
@@ -155,7 +155,7 @@ func listed(def *Definition, found Diagnostics) Listed {
 	}
 }
 
-// unreadable is what is known of a file that cannot be opened.
+// unreadable returns the entry of a file that cannot be opened.
 func unreadable(file string, err error) Listed {
 	return Listed{Name: stem(file), Path: file, Diagnostics: Diagnostics{{Code: "unreadable", Severity: Error, Pos: Pos{File: file, Line: 1, Col: 1},
 		Message: err.Error(), Hint: "make the file readable, or remove it"}}}

@@ -19,20 +19,20 @@ func (l *Library) registeredAll() []*Definition {
 	return slices.Clone(l.added)
 }
 
-// Load reads the definition in a file. The error is why the file could not be read; what
-// is wrong inside is in the Diagnostics.
+// Load reads the definition in a file. It fails if the file cannot be read; problems in its contents are in the
+// Diagnostics.
 func (l *Library) Load(path string) (*Definition, Diagnostics, error) {
 	return l.load(path, ScopeFile)
 }
 
-// Read reads a definition from a text as if it stood in a file, which is not opened, in
-// a scope. The Definition is never nil; see Decode.
+// Read reads a definition from text, as if it were the content of the named file in the given scope. The file is not
+// opened. The Definition is never nil; see Decode.
 func (l *Library) Read(file string, scope Scope, text []byte) (*Definition, Diagnostics) {
 	return l.decode(file, scope, text)
 }
 
-// load reads a file, or takes what was read from it before. Two goroutines that
-// miss at once both read it, which costs less than waiting under a lock.
+// load reads a file, or returns it from the cache. Two goroutines that both miss the cache both read the file: this
+// costs less than waiting for a lock.
 func (l *Library) load(path string, scope Scope) (*Definition, Diagnostics, error) {
 	c, err := l.loaded(path, scope)
 	return c.def, c.found, err
@@ -43,7 +43,7 @@ func (l *Library) loaded(path string, scope Scope) (loaded, error) {
 	l.mu.Lock()
 	c, ok := l.cache[key]
 	l.mu.Unlock()
-	// Of what has errors nobody knows all that it would be made of.
+	// If a definition has errors, it is not known which further files it would be made of.
 	ok = ok && !(l.custom(path) != nil && (c.found.Err() != nil || c.moved()))
 	if ok && c.stamp.settled(c.read) {
 		if info, err := os.Stat(path); err == nil && stampOf(info) == c.stamp {
@@ -66,7 +66,7 @@ func (l *Library) loaded(path string, scope Scope) (loaded, error) {
 	return c, nil
 }
 
-// decode reads the bytes of a file.
+// decode reads a definition from the contents of a file.
 func (l *Library) decode(path string, scope Scope, src []byte) (*Definition, Diagnostics) {
 	def, found := l.loader(path)(path, src)
 	if def == nil {
@@ -83,7 +83,7 @@ func (l *Library) loader(path string) Loader {
 	return Decode
 }
 
-// custom is the loader that Handle gave for a file, nil for none.
+// custom returns the loader that Handle registered for a file, or nil.
 func (l *Library) custom(path string) Loader {
 	e := l.extension(path)
 	l.mu.Lock()
@@ -91,9 +91,8 @@ func (l *Library) custom(path string) Loader {
 	return l.loaders[e]
 }
 
-// read reads a regular file. It looks first and opens second, so that a pipe or
-// a device is refused and not waited for; and it reads one byte more than may
-// be, so that Decode can tell that a file is too large.
+// read reads a regular file. It checks the type of the file before it opens it, because opening a pipe or a device
+// could block. It reads one byte more than the maximum, so that Decode can detect that the file is too large.
 func read(path string) ([]byte, fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -115,7 +114,7 @@ func read(path string) ([]byte, fs.FileInfo, error) {
 	return src.Bytes(), info, nil
 }
 
-// readError says which file could not be read and why, once.
+// readError returns an error with the path and the reason. The path of a PathError is not repeated.
 func readError(path string, err error) error {
 	var inner *fs.PathError
 	if errors.As(err, &inner) {
@@ -126,7 +125,7 @@ func readError(path string, err error) error {
 
 type notRegularError struct{ mode fs.FileMode }
 
-// Is lets callers tell a folder apart: errors.Is(err, syscall.EISDIR).
+// Is makes errors.Is(err, syscall.EISDIR) true for a directory.
 func (e *notRegularError) Is(target error) bool { return target == syscall.EISDIR && e.mode.IsDir() }
 
 func (e *notRegularError) Error() string {

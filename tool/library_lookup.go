@@ -14,13 +14,13 @@ import (
 	"github.com/flowrun/flowrun/internal/ownership"
 )
 
-// NotFoundError says that no tool has a name.
+// NotFoundError reports that no tool has the given name.
 type NotFoundError struct {
 	Name     string
-	Scope    Scope    // the only one that was searched; empty for all
+	Scope    Scope    // the only scope that was searched; empty = all
 	Searched []string // folders, in order
-	Near     []string // similar names there are, at most three
-	Note     string   // where it could have come from, and why it did not; see Library.Missed
+	Near     []string // similar names of existing tools, at most three
+	Note     string   // why tools that could have come from elsewhere are missing; see Library.Missed
 }
 
 func (e *NotFoundError) Error() string {
@@ -38,20 +38,17 @@ func (e *NotFoundError) Error() string {
 	return message
 }
 
-// Lookup finds a tool by name or path. A path holds a slash or ends in a known
-// extension; a relative one counts from the folder of the file it is written
-// in, else from the working directory. A name belongs to the file that says it
-// (name:) or is called it.
+// Lookup finds a tool by name or path. A path contains a slash or ends in a known extension; a relative path starts at
+// the folder of the file that contains it, or at the working directory. A name is the value of name: in a file, or the
+// name of the file.
 //
-// from is the definition the name stands in (use-tool, base-tool), nil for a
-// caller's own. Where that was named by path, its folder is looked in first. One that
-// does not belong to the project, a tool of the user or of the machine, finds what is
-// beside it, the user's tools, those of the machine and the built-in ones; those of the
-// project come last, and only if it is trusted (Config.Trusted).
+// from is the definition that contains the name (use-tool, base-tool), or nil for the caller's own. If from was named
+// by path, its folder is searched first. A tool outside the project, such as one of the user or of the machine, finds
+// the tools in its own folder, those of the user, those of the machine and the built-in ones. Tools of the project come
+// last, and only if the project is trusted (Config.Trusted).
 //
-// The error is a *NotFoundError, or why a file, or the folder of a scope, could not be
-// read. What is wrong
-// inside the file is in the Diagnostics; see Decode.
+// The error is a *NotFoundError, or the reason why a file or the folder of a scope could not be read. Problems in the
+// contents of the file are in the Diagnostics; see Decode.
 func (l *Library) Lookup(name string, from *Definition) (*Definition, Diagnostics, error) {
 	if l.frozen != nil {
 		if def := l.registered(name); def != nil {
@@ -79,20 +76,20 @@ func (l *Library) Lookup(name string, from *Definition) (*Definition, Diagnostic
 	return def, found, err
 }
 
-// in looks a name up in folders; all is nil where none of them has it.
+// in looks up a name in folders. It returns only nils if no folder has it.
 func (l *Library) in(places []folder, name string) (*Definition, Diagnostics, error) {
 	for _, f := range places {
 		if file := l.find(f.path, name); file != "" {
 			return l.load(file, f.scope)
 		}
-		if err := f.closed(); err != nil { // another tool of that name must not run in its place
+		if err := f.closed(); err != nil { // another tool with that name must not run instead
 			return nil, nil, err
 		}
 	}
 	return nil, nil, nil
 }
 
-// inProject looks a name up for a tool that does not belong to the project.
+// inProject looks up a name in the project for a tool outside the project.
 func (l *Library) inProject(places []folder, name string) (*Definition, Diagnostics, error) {
 	for _, f := range places {
 		if project := ProjectOf(f.path); l.trusted == nil || !l.trusted(project) {
@@ -109,8 +106,7 @@ func (l *Library) inProject(places []folder, name string) (*Definition, Diagnost
 	return nil, nil, nil
 }
 
-// ProjectOf is the project that a folder of tools belongs to: the folder that holds its
-// .flowrun or .cycod.
+// ProjectOf returns the project that a tools folder belongs to: the parent of its .flowrun or .cycod folder.
 func ProjectOf(tools string) string { return filepath.Dir(filepath.Dir(tools)) }
 
 func (l *Library) resolve(path string, from *Definition) string {
@@ -134,8 +130,8 @@ func (l *Library) registered(name string) *Definition {
 	return nil
 }
 
-// places are the folders that a name is looked up in, and those that come after the
-// tools that stand in no file.
+// places returns the folders in which a name is looked up: first those before the tools that are not in files, then
+// those after them.
 func (l *Library) places(from *Definition) (first, last []folder) {
 	if from == nil || from.File == "" {
 		return l.folders, nil
@@ -162,7 +158,7 @@ func (l *Library) places(from *Definition) (first, last []folder) {
 	return l.folders, nil
 }
 
-// outside are the places for the names in a definition that does not belong to the project.
+// outside returns the folders for names in a definition outside the project.
 func (l *Library) outside(beside folder) (first, last []folder) {
 	first = []folder{beside}
 	for _, f := range l.folders {
@@ -176,14 +172,14 @@ func (l *Library) outside(beside folder) (first, last []folder) {
 	return first, last
 }
 
-// below reports whether a folder is another one or lies in it.
+// below reports whether dir is top or inside it.
 func below(top, dir string) bool {
 	rest, err := filepath.Rel(top, dir)
 	return err == nil && filepath.IsLocal(rest)
 }
 
-// find is the file of a folder that a name belongs to, empty for none: the one
-// called so that also says so, else another that says so, else the one called so.
+// find returns the file in a folder that defines the named tool, or "". It prefers a file with that name which also
+// declares it, then another file that declares it, then a file with that name which declares a different one.
 func (l *Library) find(dir, name string) string {
 	called := l.called(dir, name)
 	if called != "" && l.guards(dir) && !ownership.Counts(called) {
@@ -202,7 +198,7 @@ func (l *Library) find(dir, name string) string {
 	return called
 }
 
-// called is the file of a folder with a name, empty for none.
+// called returns the file in a folder that has the given name, or "".
 func (l *Library) called(dir, name string) string {
 	l.mu.Lock()
 	extensions := slices.Clone(l.extensions)
@@ -217,14 +213,14 @@ func (l *Library) called(dir, name string) string {
 	return ""
 }
 
-// isThere says whether a path names something, be it a link to nowhere.
+// isThere reports whether a path exists, even as a symbolic link without a target.
 func isThere(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }
 
-// says says whether the definition in a file has a name. Of those where the name
-// stands nowhere, which is nearly all of a folder, no more is read than the bytes.
+// says reports whether the definition in a file has the given name. Files whose text does not contain the name, nearly
+// all in a folder, are only read and not decoded.
 func (l *Library) says(file, name string) bool {
 	if l.custom(file) == nil && stem(file) != name {
 		src, _, err := read(file)
@@ -236,8 +232,7 @@ func (l *Library) says(file, name string) bool {
 	return err == nil && def.Name == name && !isNoTool(found)
 }
 
-// noTool says whether a file is Markdown that is no tool, which stands in folders of
-// tools as well.
+// noTool reports whether a file is Markdown that is not a tool. Folders of tools can contain such files.
 func (l *Library) noTool(file string) bool {
 	if !isPage(file) {
 		return false
@@ -246,8 +241,8 @@ func (l *Library) noTool(file string) bool {
 	return err == nil && isNoTool(found)
 }
 
-// mayHold says whether YAML text can hold a name as a value: it stands there, or may be
-// written with escapes, which only a text in double quotes has.
+// mayHold reports whether YAML text can contain the name as a value: it contains the name itself, or an escape
+// sequence, which is possible only in double quotes.
 func mayHold(src []byte, name string) bool {
 	if bytes.Contains(src, []byte(name)) {
 		return true
@@ -264,19 +259,18 @@ func mayHold(src []byte, name string) bool {
 	}
 }
 
-// inName says whether a character may stand in a name.
+// inName reports whether a character can be part of a name.
 func inName(r rune) bool {
 	return r < utf8.RuneSelf && (keytable.IsNameByte(byte(r)) || r == '.')
 }
 
-// guards says whether names are looked up in a folder without anybody having named it:
-// there, files that others may write are passed over.
+// guards reports whether a folder is one that is always searched, without the user having named it. In such folders,
+// files that other users can write are ignored.
 func (l *Library) guards(dir string) bool {
 	return slices.ContainsFunc(l.folders, func(f folder) bool { return f.path == dir })
 }
 
-// files is the definition files of a folder, sorted; a folder that is not there
-// has none.
+// files returns the definition files in a folder, sorted. It returns none if the folder does not exist.
 func (l *Library) files(dir string) []string {
 	entries, _ := os.ReadDir(dir)
 	guards := l.guards(dir)
@@ -308,7 +302,7 @@ func (l *Library) missing(name string, places []folder) *NotFoundError {
 	return e
 }
 
-// nowhere is missing for a name that the providers do not have, either.
+// nowhere is missing for a name that the providers do not have either.
 func (l *Library) nowhere(name string, places []folder) *NotFoundError {
 	e := l.missing(name, places)
 	names := slices.Clone(e.Near)

@@ -9,15 +9,15 @@ import (
 	"github.com/flowrun/flowrun/internal/ownership"
 )
 
-// nearest is the first folder of that name at or above dir, not beyond the root of a
-// repository; empty for none. One that others may write is passed over.
+// nearest returns the nearest folder with the given name in dir or above it, up to the root of the repository, or "".
+// Folders that other users can write are skipped.
 func nearest(dir, name string) string {
 	for dir != "" {
 		found := filepath.Join(dir, name)
 		switch info, err := os.Stat(found); {
 		case err == nil && info.IsDir() && ownership.Counts(found):
 			return found
-		case errors.Is(err, fs.ErrPermission) && isThere(filepath.Dir(found)): // the first, but closed
+		case errors.Is(err, fs.ErrPermission) && isThere(filepath.Dir(found)): // the nearest one, but not readable
 			return found
 		}
 		parent := filepath.Dir(dir)
@@ -38,8 +38,8 @@ func isRepositoryRoot(dir string) bool {
 	return false
 }
 
-// ToolsProject is the project of a folder that has tools in .cycod and no folder
-// .flowrun; "" where there is none. The tools in .cycod of the home are the user's.
+// ToolsProject returns the project of a folder whose tools are in .cycod, or "". The tools in .cycod of the home
+// directory belong to the user, not to a project.
 func ToolsProject(dir, home string) string {
 	tools := nearest(dir, filepath.Join(".cycod", "tools"))
 	if tools == "" || tools == filepath.Join(home, ".cycod", "tools") {
@@ -48,9 +48,8 @@ func ToolsProject(dir, home string) string {
 	return ProjectOf(tools)
 }
 
-// ProjectRoot is the nearest folder from dir upwards that holds a folder .flowrun, not
-// beyond the root of a repository; "" where there is none. One that others may write is
-// passed over.
+// ProjectRoot returns the nearest folder that contains a folder .flowrun: dir or one above it, up to the root of the
+// repository. It returns "" if there is none. Folders .flowrun that other users can write are skipped.
 func ProjectRoot(dir string) string {
 	if found := nearest(dir, ".flowrun"); found != "" {
 		return filepath.Dir(found)

@@ -6,17 +6,16 @@ import (
 	"sync"
 )
 
-// provider gives tools that stand in no file. It is asked once, when somebody needs it.
+// provider supplies tools that are not in files. It is called once, when its tools are first needed.
 type provider struct {
 	scope Scope
 	tools func() []*Definition
 }
 
-// Provide adds tools that stand in no file and that the program need not make before
-// somebody asks for one: those that are built in, or that another program tells of. A
-// name is looked for there when no file has it, with the first provider first. tools is
-// called at most once, perhaps from several goroutines at once; its definitions must not
-// be changed afterwards, and those whose name is not valid are left out.
+// Provide adds tools that are not in files and that are created only when one is needed: built-in tools, and those that
+// a discovery command lists. A name is looked up there if no file has it, in the order in which the providers were
+// added. tools is called at most once, on any goroutine. Do not modify its definitions afterwards. Definitions with
+// invalid names are ignored.
 func (l *Library) Provide(scope Scope, tools func() []*Definition) {
 	once := sync.OnceValue(func() []*Definition {
 		list := slices.DeleteFunc(slices.Clone(tools()), func(d *Definition) bool { return !ValidName(d.Name) })
@@ -30,8 +29,8 @@ func (l *Library) Provide(scope Scope, tools func() []*Definition) {
 	l.provided = append(l.provided, &provider{scope, once})
 }
 
-// Provided are the tools of every provider, in order of their names; one whose name
-// another provider or file has first is among them, as in List.
+// Provided returns the tools of all providers, sorted by name. As in List, it includes tools that another provider or a
+// file shadows.
 func (l *Library) Provided() (list []*Definition) {
 	for _, p := range l.providers() {
 		list = append(list, p.tools()...)
@@ -40,7 +39,7 @@ func (l *Library) Provided() (list []*Definition) {
 	return list
 }
 
-// ListAll is List with the tools of the providers, which stand behind all files.
+// ListAll is List including the tools of the providers, which all files shadow.
 func (l *Library) ListAll() []Listed {
 	all := l.List()
 	for _, def := range l.Provided() {
@@ -49,22 +48,21 @@ func (l *Library) ListAll() []Listed {
 	return shadowed(all)
 }
 
-// Missed has f asked what else there is to say of a name that is found nowhere: where
-// tools could have come from and did not. It is asked after the providers, perhaps from
-// several goroutines at once; "" is nothing.
+// Missed sets a function that explains why tools may be missing, for the error about a name that cannot be found. It is
+// called after the providers and must be safe for concurrent use. It returns "" if there is nothing to explain.
 func (l *Library) Missed(f func() string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.missed = f
 }
 
-// discoveredPrefix stands before the names of tools that a program told of, in calls of models that
-// know them from elsewhere.
+// discoveredPrefix is a prefix that models may put before the names of discovered tools, because other programs name
+// them so.
 const discoveredPrefix = "discovered_tool_"
 
-// given is the first tool of that name of a provider; nil for none. One that is told of
-// under the name of another tool keeps the prefix as part of its own: who has approved that
-// name has approved the other tool.
+// given returns the first tool with the given name that a provider has, or nil. If a name with discoveredPrefix leads
+// to a tool whose own name belongs to another tool, the prefix stays part of its name: otherwise an approval of the
+// other tool would also apply to this one.
 func (l *Library) given(name string, from *Definition) *Definition {
 	if def := l.provides(name, ""); def != nil {
 		return def
@@ -83,7 +81,7 @@ func (l *Library) given(name string, from *Definition) *Definition {
 	return def.renamed(name)
 }
 
-// renamed is a tool of a provider under another name.
+// renamed returns a copy of a provider's tool with another name.
 func (d *Definition) renamed(name string) *Definition {
 	if d.Single {
 		if call, ok := d.Steps[0].Body.(*ProgramCall); ok {
@@ -95,8 +93,8 @@ func (d *Definition) renamed(name string) *Definition {
 	return &other
 }
 
-// provides is the first tool of that name of a provider, where scope is not "" of that
-// scope.
+// provides returns the first tool with the given name that a provider has, or nil. If scope is not "", only providers
+// of that scope are searched.
 func (l *Library) provides(name string, scope Scope) *Definition {
 	for _, p := range l.providers() {
 		if scope != "" && p.scope != scope {

@@ -8,31 +8,29 @@ import (
 	"github.com/flowrun/flowrun/internal/diagnostic"
 )
 
-// Source is a definition as it was found: what was asked for, and the bytes that
-// answered. A run keeps the Sources it was compiled from, so that it can go on
-// with what it was started with.
+// Source is a definition as it was found: the name that was looked up, and the text. A run stores the Sources it was
+// compiled from, so that it can be resumed with the same definitions.
 type Source struct {
-	From   string `json:"from,omitempty"` // the file of the definition that asked; "" for the caller
-	Name   string `json:"name"`           // as it was asked for: a name or a path
+	From   string `json:"from,omitempty"` // the file of the definition that contains the name; "" for the caller
+	Name   string `json:"name"`           // as it was looked up: a name or a path
 	File   string `json:"file"`
 	Scope  Scope  `json:"scope"`
-	Digest string `json:"digest"` // of Text, as DigestOf makes it
-	// Original is the digest of the file's bytes where Text is not what stood there,
-	// because that held a secret.
+	Digest string `json:"digest"` // of Text, from DigestOf
+	// Original is the digest of the file, if Text differs from the file because a secret was removed.
 	Original string `json:"original,omitempty"`
 	Text     []byte `json:"-"`
-	// Files are others that Text was made of, while that is known.
+	// Files are the further files that Text was made of, if they are known.
 	Files []string `json:"-"`
 }
 
-// DigestOf names bytes by what they are: "sha256:" and the sum in hexadecimal.
+// DigestOf returns "sha256:" and the SHA-256 checksum of text in hexadecimal.
 func DigestOf(text []byte) string {
 	sum := sha256.Sum256(text)
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// Snapshot is a Library that answers from sources alone and touches no file.
-// Definitions made in Go, and the loaders, are those of l.
+// Snapshot returns a Library that finds only the given sources and reads no files. Definitions made in Go, providers
+// and loaders are those of l.
 func (l *Library) Snapshot(sources []Source) *Library {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -47,8 +45,7 @@ func (l *Library) Snapshot(sources []Source) *Library {
 	return s
 }
 
-// Live is the Library that reads files: of a Snapshot the one it was made of, of another
-// itself.
+// Live returns the Library that reads files: for a Snapshot the one it was made from, otherwise l itself.
 func (l *Library) Live() *Library {
 	if l != nil && l.live != nil {
 		return l.live
@@ -56,11 +53,10 @@ func (l *Library) Live() *Library {
 	return l
 }
 
-// asked is one question to a Library.
+// asked is the key of one lookup: the file of the definition that contains the name, and the name.
 type asked struct{ from, name string }
 
-// recall answers from a snapshot. A file that was asked for in several ways is one
-// definition.
+// recall looks up a name in a snapshot. A file that was looked up under several names is decoded once.
 func (l *Library) recall(name string, from *Definition) (*Definition, Diagnostics, error) {
 	q := asked{name: name}
 	if from != nil {

@@ -5,12 +5,11 @@ import (
 	"time"
 )
 
-// stamp tells one state of a file from another without reading it: any change of the
-// file, and any other file in its place, gives another stamp. The one exception is a
-// change so soon after another that the clock of the file system did not move; see
-// settled.
+// stamp identifies one state of a file without reading it. Any change of the file, and any other file in its place, has
+// a different stamp. The only exception is a change so soon after another that the clock of the file system did not
+// advance; see settled.
 type stamp struct {
-	size, modified, changed int64 // bytes; nanoseconds since 1970. changed is 0 where the system does not tell
+	size, modified, changed int64 // bytes; nanoseconds since 1970; changed is 0 if the system does not report it
 	device, inode           uint64
 }
 
@@ -20,14 +19,13 @@ func stampOf(info fs.FileInfo) stamp {
 	return s
 }
 
-// rest is how long a file must have been left alone before its stamp is believed:
-// clocks of file systems tick as seldom as every two seconds.
+// rest is how long a file must have been unchanged before its stamp is reliable: the clocks of some file systems
+// advance only every two seconds.
 const rest = 2 * time.Second
 
-// settled says whether a file with this stamp, read at a time, can have changed since
-// only by getting another stamp. A file of the future cannot be told, and neither can
-// one of a system that does not say when it changed: its time of modification can be
-// set back.
+// settled reports whether the stamp of a file, read at the given time, is reliable: any later change of the file gets a
+// different stamp. It is false if the change is in the future, and on systems that do not report the time of the
+// change, because the modification time can be set back.
 func (s stamp) settled(read time.Time) bool {
 	return s.changed != 0 && read.UnixNano()-s.changed >= int64(rest)
 }

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// identity is when a file or its name last changed, in nanoseconds, and which file it is.
+// identity returns when a file or its metadata last changed, in nanoseconds since 1970, and its device and inode.
 func identity(info fs.FileInfo) (changed int64, device, inode uint64) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -9,14 +9,14 @@ import (
 	"github.com/flowrun/flowrun/internal/keytable"
 )
 
-// Lock is a name that only so many runs may hold at once, on one machine.
+// Lock is a named lock that a limited number of runs can hold at once, on one machine.
 type Lock struct {
 	Name  Text
 	Slots int
 }
 
-// lockName is what a lock may be called. References have no place in it: what a run
-// stands in line for is known before anything is.
+// lockName matches valid names of locks. Placeholders are not allowed: a run's locks must be known before the run is
+// queued, when nothing has been evaluated.
 var lockName = diagnostic.Pattern(`^[A-Za-z0-9_.-]{1,128}$`)
 
 var lockObject = keytable.NewObject("a lock", "A lock that a limited number of runs can hold at once.",
@@ -28,20 +28,20 @@ var lockObject = keytable.NewObject("a lock", "A lock that a limited number of r
 	}
 })
 
-// locksField is a list of locks; a bare name is one with one slot.
+// locksField returns the field for a list of locks. A bare name is a lock with one slot.
 func locksField() keytable.Field {
 	return keytable.Mixed("locks", "", lockObject, "Locks that a run acquires when it starts, all at once, and holds until it ends.",
 		func(t *draft) *Lock { return add(&t.Locks, Lock{Slots: 1}) }, func(l *Lock, v Text) { l.Name = v })
 }
 
-// locks reports names that cannot be those of locks, and locks that are given twice.
+// locks reports invalid names of locks, and locks that are listed twice.
 func locks(d *keytable.Decoder, t *draft, content []*yaml.Node) {
 	first := map[string]Text{}
 	for i, l := range t.Locks {
 		one := Diagnostic{Severity: Error, Pos: l.Name.Pos, Len: max(1, len([]rune(l.Name.S))), Path: fmt.Sprintf("locks[%d]", i)}
 		before, twice := first[l.Name.S]
 		switch {
-		case l.Name.Pos.Line == 0: // diagnosed where it was read
+		case l.Name.Pos.Line == 0: // the field has already reported it
 			continue
 		case !lockName().MatchString(l.Name.S):
 			one.Code, one.Message = "bad-name", fmt.Sprintf("%s cannot be the name of a lock", diagnostic.Quote(l.Name.S))

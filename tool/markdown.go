@@ -12,35 +12,33 @@ import (
 	"github.com/flowrun/flowrun/internal/diagnostic"
 )
 
-// A Markdown tool is a page for people in which some places are for flowrun: the front
-// matter between two lines of ---, and fenced blocks, known by the language behind the
-// fence and by a marker in them, never by the headings around them.
-// This file finds these places; what stands there is read as any definition is.
+// A Markdown tool is a page for people that contains parts for flowrun: the front matter between two lines of ---, and
+// fenced blocks. flowrun recognizes a block by its language and by a marker in it, never by the headings around it.
+// This file finds these parts. Their contents are decoded like any definition.
 
-// maxPage is the largest Markdown tool, in bytes: what nests without end in a page costs
-// more than its length.
+// maxPage is the maximum size of a Markdown tool, in bytes. The cost of parsing deeply nested Markdown grows faster
+// than its length.
 const maxPage = 1 << 20
 
 // fence is a fenced block of a page.
 type fence struct {
-	at       int             // where its marks stand
+	at       int             // offset of the opening marks
 	marks    string          // of the opening fence
-	language string          // in small letters, "" for none
+	language string          // in lower case; "" = none
 	body     diagnostic.Span // the lines between the fences
-	indent   int             // blanks that lines of the body begin with, because the fence does
+	indent   int             // number of spaces to remove from each line of the body, because the fence is indented
 	closed   bool
 }
 
-// page is where the front matter of a Markdown file stands, and where the rest does.
+// page holds the positions of the front matter and of the rest of a Markdown file.
 type page struct {
 	front    diagnostic.Span // between the lines of ---
-	body     diagnostic.Span // behind them
+	body     diagnostic.Span // after the front matter
 	hasFront bool            // the file begins with a line of ---
-	ends     bool            // and there is a second one
+	ends     bool            // the front matter is closed
 }
 
-// pageOf cuts a source. A page that stands whole in a fence of its own is taken out of
-// it first.
+// pageOf splits a source into front matter and body. If a fence encloses the whole page, it is removed first.
 func pageOf(s *diagnostic.Source) page {
 	var p page
 	whole := inner(s)
@@ -59,7 +57,7 @@ func pageOf(s *diagnostic.Source) page {
 	return p
 }
 
-// inner is the source, without a fence around all of it.
+// inner returns the whole source, or the inside of a fence around all of it.
 func inner(s *diagnostic.Source) diagnostic.Span {
 	whole := diagnostic.Span{From: 0, To: len(s.Text)}
 	first, next := s.NextLine(0)
@@ -77,7 +75,7 @@ func inner(s *diagnostic.Source) diagnostic.Span {
 	return diagnostic.Span{From: next, To: end}
 }
 
-// fenceMarks is the ``` or ~~~ that a line begins with, "" for none.
+// fenceMarks returns the ``` or ~~~ that a line begins with, or "".
 func fenceMarks(line string) string {
 	for _, mark := range []string{"`", "~"} {
 		if marks := line[:len(line)-len(strings.TrimLeft(line, mark))]; len(marks) >= 3 {
@@ -87,19 +85,19 @@ func fenceMarks(line string) string {
 	return ""
 }
 
-// closes says whether a line closes the fence that was opened with marks.
+// closes reports whether a line closes the fence that was opened with marks.
 func closes(marks, line string) bool {
 	line = strings.TrimSpace(line)
 	return len(line) >= len(marks) && strings.Trim(line, marks[:1]) == ""
 }
 
-// blocks finds blocks alone: what stands in a line is none of our business.
+// blocks parses only blocks. Inline Markdown is not needed.
 var blocks = sync.OnceValue(func() parser.Parser {
 	return parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...))
 })
 
-// fences are the fenced blocks of a part of a source, those in lists too. What is quoted
-// or commented out is not looked at.
+// fences returns the fenced blocks in a part of a source, also those in lists. Blocks in quotations and comments are
+// ignored.
 func fences(s *diagnostic.Source, part diagnostic.Span) []fence {
 	view := markdown(s, part)
 	var all []fence
@@ -120,12 +118,12 @@ func fences(s *diagnostic.Source, part diagnostic.Span) []fence {
 	return all
 }
 
-// maxNested is how many marks of lists and quotations a line may begin with. What nests
-// deeper is no block of ours, and would cost more than its length.
+// maxNested is the maximum number of list and quotation marks at the start of a line. Blocks that are nested more
+// deeply are ignored: the cost of parsing them grows faster than their length.
 const maxNested = 50
 
-// markdown is a part of the source, in its place, as Markdown is read: line breaks are
-// those of Markdown, and lines that nest too deep are blank.
+// markdown returns a part of the source for the Markdown parser, at the same offsets. Line breaks become those of
+// Markdown, and lines that are nested too deeply become blank.
 func markdown(s *diagnostic.Source, part diagnostic.Span) []byte {
 	view := append(bytes.Repeat([]byte{'\n'}, part.From), s.Text[part.From:part.To]...)
 	for i, c := range view {
@@ -151,12 +149,12 @@ func markdown(s *diagnostic.Source, part diagnostic.Span) []byte {
 	return view
 }
 
-// fenceOf is a block as it stands in the source.
+// fenceOf converts a block of the parser into a fence with offsets in the source.
 func fenceOf(s *diagnostic.Source, n *ast.FencedCodeBlock, view []byte, end int) fence {
 	var f fence
 	if n.Info != nil {
 		f.at = n.Info.Segment.Start
-	} else { // the line before its first
+	} else { // the line before the first line of the body
 		f.at = max(0, bytes.LastIndexByte(view[:n.Lines().At(0).Start], '\n'))
 	}
 	f.at = bytes.LastIndexByte(view[:f.at], '\n') + 1

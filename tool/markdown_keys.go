@@ -8,20 +8,20 @@ import (
 	"github.com/flowrun/flowrun/internal/keytable"
 )
 
-// The keys of Markdown tools, in the form of keys.go: front matter, the block of a single
-// tool, and the block of a chain. What means the same in YAML tools is taken from there.
+// This file is the table of keys for Markdown tools, in the form of keys.go: front matter, the block of a single tool,
+// and the block of a chain. Keys with the same meaning as in YAML tools are taken from there.
 
-// MarkdownKeys are the objects that a Markdown tool is written with: its front matter, the
-// block of a single tool and that of a chain. They are not to be changed.
+// MarkdownKeys returns the objects of a Markdown tool: its front matter, the block of a single tool and the block of a
+// chain. Do not modify them.
 func MarkdownKeys() []*keytable.Object {
 	t := pageTable()
 	return []*keytable.Object{t.front, t.single, t.chain}
 }
 
-// pageTable is made when the first Markdown tool is read.
+// pageTable is created when the first Markdown tool is read.
 var pageTable = sync.OnceValue(func() (t struct{ front, single, chain *keytable.Object }) {
 	retry := keytable.NewObject("error-handling of a Markdown tool", "What to do if a step fails.",
-		taken(errorHandlingObject, func(e *ErrorHandling) *ErrorHandling { return e }, "retry")...) // a fallback is a shell command
+		taken(errorHandlingObject, func(e *ErrorHandling) *ErrorHandling { return e }, "retry")...) // without fallback, which is a shell command
 	t.front = frontMatter(retry)
 	t.single = singleBlock(retry)
 	t.chain = keytable.NewObject("the block of a chain", "The steps of a chain. They run one after the other, and the first that fails ends the chain.",
@@ -35,17 +35,17 @@ var pageTable = sync.OnceValue(func() (t struct{ front, single, chain *keytable.
 	return t
 })
 
-// pageDraft is a Markdown tool being read.
+// pageDraft is a Markdown tool that is being decoded.
 type pageDraft struct {
 	*draft
 	id, name *Text
-	kind     string // single, chain
+	kind     string // single or chain
 }
 
-// callBlock is a tool block being read.
+// callBlock is a tool block that is being decoded.
 type callBlock struct{ calls []*call }
 
-// call is the use of a tool: in the block of a single tool, or as a step of a chain.
+// call is one use of a tool: the block of a single tool, or a step of a chain.
 type call struct {
 	step       *Step
 	at         Pos
@@ -55,8 +55,8 @@ type call struct {
 	pre, post  *Text
 }
 
-// taken are keys of another object that are set in a part of T. Their order is that of
-// the other object.
+// taken returns the given fields of another object, for use in T: they set the part of T that has type V. The order is
+// that of the other object.
 func taken[T, V any](o *keytable.Object, part func(*T) *V, keys ...string) []keytable.Field {
 	var all []keytable.Field
 	for _, f := range o.Fields {
@@ -90,7 +90,7 @@ func frontMatter(retry *keytable.Object) *keytable.Object {
 	return keytable.NewObject("a Markdown tool", "The front matter of a Markdown tool, between the two lines of ---.", fields...).Checked(checkPage)
 }
 
-// pageEnvironment is what a tool without commands needs of environment.
+// pageEnvironment is the part of environment that applies to a tool without commands.
 var pageEnvironment = keytable.NewObject("environment of a Markdown tool", "Secrets of the tool.",
 	keytable.Texts("secrets", "S1-172", "Names of parameters or environment variables whose values are masked.", func(e *Environment, v []Text) {
 		for _, name := range v {
@@ -98,7 +98,7 @@ var pageEnvironment = keytable.NewObject("environment of a Markdown tool", "Secr
 		}
 	}))
 
-// pageParameter is a parameter as an entry of a list, required unless it says otherwise.
+// pageParameter returns the object for a parameter in a list. Such a parameter is required by default.
 func pageParameter() *keytable.Object {
 	fields := []keytable.Field{keytable.Text("name", "S0-015", "Name of the parameter.", func(p *parameterDraft, v Text) { p.Name, p.Pos = v.S, v.Pos }).AsRequired()}
 	for _, f := range parameterObject.Fields {
@@ -109,7 +109,7 @@ func pageParameter() *keytable.Object {
 			f.Row, f.Default = "S0-018", "true"
 		case "default":
 			f.Doc = "Value if the caller passes none. Placeholders in it are not replaced."
-		case "format", "delimiter", "security", "allow-dash": // they say how a value enters a shell
+		case "format", "delimiter", "security", "allow-dash": // these concern values in shell commands
 			continue
 		}
 		fields = append(fields, f)
@@ -117,7 +117,7 @@ func pageParameter() *keytable.Object {
 	return keytable.NewObject("a parameter of a Markdown tool", "A parameter of the tool.", fields...).Checked(checkPageParameter)
 }
 
-// callFields are the keys that the block of a single tool and a step of a chain share.
+// callFields returns the keys that the block of a single tool and a step of a chain share.
 func callFields[T any](retry *keytable.Object, of func(*T) *call) []keytable.Field {
 	fields := []keytable.Field{
 		keytable.Text("tool", "S0-040", "The tool to run, by name or path.", func(t *T, v Text) { of(t).tool = &v }),

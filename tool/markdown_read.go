@@ -13,14 +13,13 @@ import (
 	"github.com/flowrun/flowrun/internal/keytable"
 )
 
-// isPage says whether a file is Markdown by its name.
+// isPage reports whether a file is Markdown, by its name.
 func isPage(file string) bool { return strings.EqualFold(filepath.Ext(file), ".md") }
 
-// isNoTool says whether a file was found to be Markdown that is no tool:
-// listings and lookups by name pass over it.
+// isNoTool reports whether a file turned out to be Markdown that is not a tool. Listings and lookups by name ignore it.
 func isNoTool(found Diagnostics) bool { return len(found) == 1 && found[0].Code == "not-a-tool" }
 
-// page reads a Markdown tool: its front matter, then its blocks.
+// readPage reads a Markdown tool: its front matter, then its blocks.
 func readPage(d *keytable.Decoder, def *draft) {
 	def.Format = Markdown
 	p := pageOf(d.Src)
@@ -52,8 +51,8 @@ func readPage(d *keytable.Decoder, def *draft) {
 	readBlocks(d, top, fences(d.Src, p.body))
 }
 
-// noTool is why a Markdown file is no tool, "" where it says that it is one. One that
-// says so and cannot be read further is a tool with errors.
+// noTool returns the reason why a Markdown file is not a tool, and a hint. It returns "" if the file claims to be one;
+// if such a file cannot be read, it is a tool with errors.
 func noTool(d *keytable.Decoder, p page) (why, hint string) {
 	const begin = "begin the file with ---, tool: true, name:, type: and ---"
 	switch {
@@ -67,8 +66,8 @@ func noTool(d *keytable.Decoder, p page) (why, hint string) {
 
 var toolLine = diagnostic.Pattern(`(?mi)^["']?tool["']?[ \t]*:[ \t]*["']?(true|yes|on)\b`)
 
-// claimsTool says whether front matter says that the file is a tool, be it in a way that
-// is then told to be wrong.
+// claimsTool reports whether the front matter claims that the file is a tool. Invalid ways of saying so count too: they
+// are reported as errors later.
 func claimsTool(front string) bool {
 	root, err := keytable.ParseOne([]byte(front))
 	if err != nil || root.Kind != yaml.MappingNode {
@@ -78,7 +77,7 @@ func claimsTool(front string) bool {
 	return v != nil && slices.Contains([]string{"true", "yes", "on"}, strings.ToLower(keytable.Deref(v).Value))
 }
 
-// checkPage looks at the front matter as a whole.
+// checkPage checks the front matter as a whole.
 func checkPage(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	p := into.(*pageDraft)
 	key := "name"
@@ -106,11 +105,11 @@ func checkPage(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 	timeouts(d, p.draft, content)
 	locks(d, p.draft, content)
 	scheduleNames(d, p.draft)
-	p.Parameters = slices.DeleteFunc(p.Parameters, func(prm *Parameter) bool { return prm.Name == "" }) // told where they were read
+	p.Parameters = slices.DeleteFunc(p.Parameters, func(prm *Parameter) bool { return prm.Name == "" }) // the field has already reported a missing name
 	parametersOnce(d, p.Parameters)
 }
 
-// checkPageParameter looks at an entry of parameters.
+// checkPageParameter checks an entry of parameters.
 func checkPageParameter(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	p := into.(*parameterDraft)
 	if keytable.ValueOf(content, "name") == nil {
@@ -127,7 +126,7 @@ func checkPageParameter(d *keytable.Decoder, into any, n *yaml.Node, content []*
 	}
 }
 
-// asLiteral is a value whose texts hold no references.
+// asLiteral returns a copy of a value whose texts contain no references.
 func asLiteral(v Value) Value {
 	v.Text = nil
 	v.List = slices.Clone(v.List)
@@ -141,7 +140,7 @@ func asLiteral(v Value) Value {
 	return v
 }
 
-// parametersOnce reports parameters of one name.
+// parametersOnce reports parameters with the same name.
 func parametersOnce(d *keytable.Decoder, list []*Parameter) {
 	first := map[string]*Parameter{}
 	for i, p := range list {
@@ -155,7 +154,7 @@ func parametersOnce(d *keytable.Decoder, list []*Parameter) {
 	}
 }
 
-// checkCall looks at the use of a tool as a whole.
+// checkCall checks the use of a tool as a whole.
 func checkCall(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	c := into.(*call)
 	c.at = d.Pos(n)
@@ -172,7 +171,7 @@ func checkCall(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 	}
 }
 
-// role is what a block of a page is for, by its marker or keys.
+// role is the purpose of a block of a page, known from its marker or keys.
 type role string
 
 const (
@@ -188,8 +187,7 @@ var (
 	markers  = diagnostic.Pattern(`@([A-Za-z][A-Za-z_-]*)`)
 )
 
-// marker is the first word with an @ in the comments that a script begins with, and its
-// place.
+// marker returns the first word with an @ in the comments at the beginning of a script, and its offset.
 func marker(code string) (word string, at int) {
 	for from := 0; ; {
 		c := comments().FindStringIndex(code[from:])
@@ -203,8 +201,8 @@ func marker(code string) (word string, at int) {
 	}
 }
 
-// blockKeys is which of the keys that make a tool block a YAML text has at its top. Of
-// what cannot be read it is told by the text.
+// blockKeys returns the role of a block of YAML, from the top-level key that makes it a tool block. If the text is not
+// valid YAML, a pattern searches it for the key.
 func blockKeys(text string) role {
 	if root, err := keytable.ParseOne([]byte(text)); err == nil {
 		switch {
@@ -223,7 +221,7 @@ func blockKeys(text string) role {
 	return role(m[1] + ":")
 }
 
-// topKey finds tool or steps as indented as the first line of a text.
+// topKey returns a pattern that finds tool or steps with the same indentation as the first line of a text.
 func topKey(text string) *regexp.Regexp {
 	blanks := ""
 	for line := range strings.Lines(text) {

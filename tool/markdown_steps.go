@@ -10,21 +10,20 @@ import (
 	"github.com/flowrun/flowrun/internal/keytable"
 )
 
-// The steps of a Markdown tool are called so. The names are words of flowrun: they stand
-// in histories and in what people see of a run.
+// The names of the steps of a Markdown tool. They are part of the history and of what flowrun shows of a run.
 const (
 	stepPre  = "preprocess"
 	stepTool = "tool"
 	stepPost = "postprocess"
 )
 
-// pageWords mean something else in references than a step or parameter.
+// pageWords have a meaning of their own in references. They cannot be names of steps or parameters.
 var pageWords = []string{"input", "output", "prev_step", stepPre, stepPost, "date", "time", "random_id", "pre", stepTool, "post"}
 
-// pageBlocks are the blocks of a page that are for flowrun, by role.
+// pageBlocks are the blocks of a page that flowrun reads, by role.
 type pageBlocks map[role]*fence
 
-// blocks reads the fenced blocks of a page and makes steps of them.
+// readBlocks reads the fenced blocks of a page and creates the steps.
 func readBlocks(d *keytable.Decoder, p *pageDraft, all []fence) {
 	found, open := pageBlocks{}, false
 	var first *fence // with tool: or steps:
@@ -65,8 +64,8 @@ func readBlocks(d *keytable.Decoder, p *pageDraft, all []fence) {
 	parameterNames(d, p.draft, names)
 }
 
-// roleOf says what a block is for. A script whose marker is nearly one of the two is
-// told; any other is only shown on the page.
+// roleOf returns the role of a block. A marker in a script that is similar to a valid one is reported; scripts with
+// other markers are only part of the page.
 func roleOf(d *keytable.Decoder, f *fence) role {
 	switch f.language {
 	case "yaml", "yml":
@@ -97,8 +96,8 @@ func roleOf(d *keytable.Decoder, f *fence) role {
 	return unknownRole
 }
 
-// onlyShown warns of scripts with a marker whose block is not of the language that runs,
-// where the page has no other: they look as if they ran.
+// onlyShown warns about scripts that have a marker, but whose block is not marked as JavaScript, if the page has no
+// other script with that marker. They look as if they ran, but they don't.
 func onlyShown(d *keytable.Decoder, found pageBlocks, all []fence) {
 	for _, f := range all {
 		if !slices.Contains([]string{"", "ts", "typescript", "jsx", "mjs", "node"}, f.language) {
@@ -113,8 +112,8 @@ func onlyShown(d *keytable.Decoder, found pageBlocks, all []fence) {
 	}
 }
 
-// calls reads the block with tool: or steps:, and reports one that does not fit the type
-// of the tool. open says that a block without an end may have swallowed it.
+// calls reads the block with tool: or steps:, and reports a block that does not match the type of the tool. If open is
+// set, an unclosed block may have hidden it, so that a missing block is not reported.
 func calls(d *keytable.Decoder, p *pageDraft, found pageBlocks, open bool) []*call {
 	single, chain := found[singleRole], found[chainRole]
 	at := func(f *fence) Pos { return d.Src.Pos(f.at) }
@@ -145,7 +144,7 @@ func calls(d *keytable.Decoder, p *pageDraft, found pageBlocks, open bool) []*ca
 	return b.calls
 }
 
-// read reads a block as YAML.
+// readBlock decodes a block as YAML.
 func readBlock(d *keytable.Decoder, f *fence, o *keytable.Object, into *callBlock) {
 	d.Within(f.body, func() {
 		d.Literals = true
@@ -157,7 +156,7 @@ func readBlock(d *keytable.Decoder, f *fence, o *keytable.Object, into *callBloc
 	})
 }
 
-// assemble makes the steps: preprocess, those that use tools, postprocess.
+// assemble creates the steps: preprocess, those that use tools, postprocess.
 func assemble(d *keytable.Decoder, p *pageDraft, found pageBlocks, calls []*call) {
 	if f := found[preBlock]; f != nil {
 		s := scriptStep(stepPre, RolePre, d.Src.Block(f.body, f.indent))
@@ -177,9 +176,8 @@ func assemble(d *keytable.Decoder, p *pageDraft, found pageBlocks, calls []*call
 	}
 }
 
-// callNames are the names of the steps that use tools. Those that the author did not
-// choose give way to others, with _2 and so on behind them: # is what a second
-// try has in its path.
+// callNames returns the names of the steps that use tools. If a name that the author did not choose is already used, _2
+// and so on is appended. It cannot be #2, because # marks a second attempt in paths.
 func callNames(d *keytable.Decoder, p *pageDraft, calls []*call) []string {
 	if len(calls) == 1 && calls[0].id == nil && p.kind != "chain" {
 		return []string{stepTool}
@@ -222,7 +220,7 @@ func callNames(d *keytable.Decoder, p *pageDraft, calls []*call) []string {
 	return names
 }
 
-// title is a name for the step, made of what it uses.
+// title returns a name for the step, derived from its name or its tool.
 func (c *call) title() string {
 	t := c.name
 	if t == nil {
@@ -249,8 +247,8 @@ func (c *call) title() string {
 	return string(name)
 }
 
-// assemble is the step that uses the tool. Where scripts go with it, it is a group of
-// them and the tool.
+// assemble returns the step that uses the tool. If the call has scripts, the step is a group of the scripts and the
+// tool.
 func (c *call) assemble(name, previous string) *Step {
 	s, use := c.step, &ToolUse{With: c.parameters.Map, WithAll: c.parameters.Text}
 	s.Name, s.Body, s.Previous, s.Pos = name, use, previous, c.at
@@ -294,7 +292,7 @@ func (c *call) assemble(name, previous string) *Step {
 	return around
 }
 
-// scriptStep is a step that runs a script, which knows the constants.
+// scriptStep returns a step that runs a script and can refer to the constants date, time and random_id.
 func scriptStep(name string, r Role, code Text) *Step {
 	s := &Step{Name: name, Pos: code.Pos, Body: &JSCode{Role: r, Code: code}}
 	for _, c := range []string{"date", "time", "random_id"} {
@@ -303,15 +301,15 @@ func scriptStep(name string, r Role, code Text) *Step {
 	return s
 }
 
-// vars puts a reference into the scope of the step's script.
+// vars adds a variable to the scope of the step's script; its value is a reference.
 func (s *Step) vars(name, reference string) {
 	t := at(reference, s.Pos)
 	code := s.Script()
 	code.Vars = append(code.Vars, Entry{Key: name, Pos: s.Pos, Value: Value{Pos: s.Pos, Scalar: reference, Text: &t}})
 }
 
-// output puts what post-processing sees into its scope: the value of the step before, and
-// its text. Without one, that is the input.
+// output adds the variables of a postprocess script to its scope: the output of the previous step, as a value and as
+// text. Without a previous step, the output is the input.
 func (s *Step) output(previous bool) {
 	s.vars("input", "{{input}}")
 	if !previous {
@@ -322,5 +320,5 @@ func (s *Step) output(previous bool) {
 	s.vars("outputText", "prev_step.outputText")
 }
 
-// at is a text of our own, at a place of the author's.
+// at returns a text that flowrun made, with a position in the author's file.
 func at(s string, p Pos) Text { return Text{S: s, Pos: p} }

@@ -10,13 +10,12 @@ import (
 	"github.com/flowrun/flowrun/internal/keytable"
 )
 
-// NormalJSON is a definition as indented JSON that loads as the same tool: aliases and
-// merge keys written out, one text where a list may stand as a list, environment with
-// its sections, and the name. Keys keep their order; comments have no place in JSON.
-// The error is Diagnostics: what keeps the file from being read.
+// NormalJSON returns a definition as indented JSON that loads as the same tool. YAML aliases and merge keys are
+// expanded, a single text becomes a list where a list is allowed, environment gets its sections, and the name is added.
+// Keys keep their order; comments are lost. The error is Diagnostics: the problems that prevent reading the file.
 //
-// Of a Markdown or JavaScript tool it is a description, with the text in it: code has no
-// other form.
+// A Markdown or JavaScript tool cannot be written this way because it contains code. For these, the result is a
+// description that includes the source text.
 func NormalJSON(def *Definition) ([]byte, error) {
 	if def.Format != "" {
 		return describedJSON(def)
@@ -35,7 +34,7 @@ func NormalJSON(def *Definition) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// normalObject is a mapping that an Object describes.
+// normalObject normalizes a mapping that is described by an Object.
 func normalObject(o *keytable.Object, v Value) Value {
 	if v.Map == nil {
 		return v
@@ -52,8 +51,7 @@ func normalObject(o *keytable.Object, v Value) Value {
 	})
 }
 
-// normalField is the value of a key. typed: values are numbers or booleans to whoever
-// reads them, not texts.
+// normalField normalizes the value of a key. typed means that values are used as numbers or booleans, not as texts.
 func normalField(f *keytable.Field, v Value, typed bool) Value {
 	object := func(v Value) Value { return normalObject(f.Of, v) }
 	switch f.Kind {
@@ -119,7 +117,7 @@ func eachEntry(v Value, f func(Entry) Value) Value {
 	return Value{Map: entries}
 }
 
-// asText is a number or boolean as the text it was written as.
+// asText converts a number or boolean to its text in the file.
 func asText(v Value) Value {
 	if v.Text != nil || v.Scalar == nil {
 		return v
@@ -128,8 +126,8 @@ func asText(v Value) Value {
 	return Value{Scalar: v.Written(), Text: &t}
 }
 
-// asData keeps what a value was written as: 0755, which is no number in JSON, becomes
-// a text, unless it is read as a number anyway.
+// asData keeps the text of values that JSON would change: 0755 is not a valid JSON number, so it becomes a text, unless
+// the value is used as a number anyway (typed).
 func asData(v Value, typed bool) Value {
 	switch {
 	case v.List != nil:
@@ -173,15 +171,15 @@ func comma(b *bytes.Buffer, i int) {
 	}
 }
 
-// writeString writes a text without the escapes that are for HTML.
+// writeString writes a JSON string without HTML escapes.
 func writeString(b *bytes.Buffer, s string) {
 	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a string and a buffer do not fail
+	_ = enc.Encode(s) // encoding a string into a buffer cannot fail
 	b.Truncate(b.Len() - 1)
 }
 
-// jsonLiteral is a number as it was written, where JSON allows that.
+// jsonLiteral returns a number as it is in the file, if that is valid JSON.
 func jsonLiteral(v Value) string {
 	switch s := v.Scalar.(type) {
 	case bool:
@@ -190,7 +188,7 @@ func jsonLiteral(v Value) string {
 		if json.Valid([]byte(v.Written())) {
 			return v.Written()
 		}
-		n, _ := json.Marshal(s) // finite: the decoder has seen to that
+		n, _ := json.Marshal(s) // the decoder accepts only finite numbers
 		return string(n)
 	}
 	return "null"

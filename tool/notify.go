@@ -12,19 +12,19 @@ import (
 	"github.com/flowrun/flowrun/internal/keytable"
 )
 
-// NotifyEvents are the words of a notification's on.
+// NotifyEvents returns the values that a notification's on may have.
 func NotifyEvents() []string {
 	return []string{"failure", "recovery", "success", "waiting", "cancelled", "always"}
 }
 
-// Notify is one entry of notify: who is told how runs end. One of Command and Webhook is
-// set.
+// Notify is one entry of notify: a command or a webhook that is called when a run ends or waits. Either Command or
+// Webhook is set.
 type Notify struct {
 	Pos                   Pos
-	On                    []string // of NotifyEvents; none: failure, recovery and waiting
+	On                    []string // of NotifyEvents; empty = failure, recovery and waiting
 	Command               *Text
 	Webhook               *Text
-	SecretEnv, SecretFile *Text // of a webhook, at most one
+	SecretEnv, SecretFile *Text // for a webhook, at most one
 }
 
 func checkNotify(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
@@ -53,14 +53,14 @@ func checkNotify(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.No
 	}
 }
 
-// CheckWebhook says what is wrong with an address to post to. One with variables, ${NAME}, is
-// not complete, and is right. The error holds nothing of the address.
+// CheckWebhook checks the URL of a webhook. A URL with variables, ${NAME}, is incomplete and passes. The error contains
+// no part of the URL, which may be secret.
 func CheckWebhook(address string) error {
 	if strings.Contains(address, "${") {
 		return nil
 	}
 	switch u, err := url.Parse(address); {
-	case err != nil: // whose message has the whole address
+	case err != nil: // err contains the whole URL
 		return errors.New("the URL of the webhook is invalid")
 	case u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
 		return errors.New("the URL of the webhook must begin with http:// or https:// and a host")

@@ -13,8 +13,8 @@ import (
 	"github.com/flowrun/flowrun/internal/keytable"
 )
 
-// checkParameter looks at one parameter as a whole: whether its rules make
-// sense, and whether its own default and examples keep them.
+// checkParameter checks one parameter as a whole: whether its rules are consistent, and whether its own default and
+// examples follow them.
 func checkParameter(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	p := into.(*parameterDraft).Parameter
 	if p.Description == "" && keytable.ValueOf(content, "description") == nil {
@@ -37,8 +37,7 @@ func checkParameter(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml
 	}
 }
 
-// reportAt reports a problem at a place of the mapping at hand; part is the path
-// from there.
+// reportAt reports a problem at a position in the current mapping; part is the path from there.
 func reportAt(d *keytable.Decoder, at Pos, s Severity, code, part, message, hint string) {
 	path := d.Path.String()
 	if part != "" {
@@ -47,16 +46,15 @@ func reportAt(d *keytable.Decoder, at Pos, s Severity, code, part, message, hint
 	d.Report(Diagnostic{Code: code, Severity: s, Pos: at, Path: path, Message: message, Hint: hint})
 }
 
-// ruleSet is a Validation made ready to be asked often: a file may hold a
-// hundred thousand examples and as many values they may have.
+// ruleSet is a Validation prepared for many checks: a file may have a hundred thousand examples and as many allowed
+// values.
 type ruleSet struct {
 	Validation
 	pattern *regexp.Regexp
-	allowed map[any]bool // nil for everything
+	allowed map[any]bool // nil = everything
 }
 
-// rules checks the rules against each other and against the type, and makes
-// them ready.
+// rules checks the validation rules against each other and against the type, and prepares them.
 func rules(d *keytable.Decoder, p *Parameter) ruleSet {
 	v, name := p.Validation, diagnostic.Quote(p.Name)
 	r := ruleSet{Validation: v}
@@ -87,8 +85,7 @@ func rules(d *keytable.Decoder, p *Parameter) ruleSet {
 	return r
 }
 
-// idleRules warns of rules for another type than the parameter's.
-// Those of an array hold for its elements.
+// idleRules warns about rules for a type that the parameter does not have. Rules of an array apply to its elements.
 func idleRules(d *keytable.Decoder, p *Parameter) {
 	v := p.Validation
 	for _, rule := range []struct {
@@ -105,9 +102,9 @@ func idleRules(d *keytable.Decoder, p *Parameter) {
 	}
 }
 
-// fits reports a value that is not of the parameter's type. A scalar given for
-// a string becomes the text that stands in the file. Texts with a '{' may refer
-// to other parameters and are only known when the tool is called.
+// fits reports a value that does not have the parameter's type. If the type is string, a number or boolean becomes its
+// text in the file. Texts with a '{' are not checked: they may refer to other parameters and are only known when the
+// tool is called.
 func fits(d *keytable.Decoder, p *Parameter, v *Value, part string) {
 	if v.Text != nil && strings.Contains(v.Text.S, "{") {
 		return
@@ -126,7 +123,7 @@ func fits(d *keytable.Decoder, p *Parameter, v *Value, part string) {
 	case "boolean":
 		_, ok = v.Scalar.(bool)
 	case "array":
-		ok = v.List != nil || part != "default" && scalar // an enum or example of one element
+		ok = v.List != nil || part != "default" && scalar // enum and examples may list single elements
 	case "object":
 		ok = v.Map != nil
 	}
@@ -148,7 +145,7 @@ func (p *Parameter) mismatchHint(v Value) string {
 	return "change the value or the type"
 }
 
-// keeps warns of a default or example that the parameter's own rules refuse.
+// keeps warns about a default or example that violates the parameter's own rules.
 func keeps(d *keytable.Decoder, p *Parameter, r ruleSet, v Value, part string) {
 	for _, item := range v.List {
 		if p.Type == "array" {
@@ -179,7 +176,7 @@ func keeps(d *keytable.Decoder, p *Parameter, r ruleSet, v Value, part string) {
 	}
 }
 
-// refusesText is the rule a text breaks, empty for none.
+// refusesText returns the rule that a text violates, or "".
 func (r ruleSet) refusesText(s string) string {
 	n := utf8.RuneCountInString(s)
 	switch {
@@ -203,13 +200,12 @@ func (r ruleSet) refusesNumber(n float64) string {
 	return ""
 }
 
-// lists says whether enum allows a scalar. A text with a '{' is only known when
-// the tool is called.
+// lists reports whether enum allows a scalar. A text with a '{' is allowed: it is only known when the tool is called.
 func (r ruleSet) lists(v Value) bool {
 	return r.allowed == nil || r.allowed[v.Scalar] || v.Text != nil && strings.Contains(v.Text.S, "{")
 }
 
-// describeValue is the value in words, for messages.
+// describeValue describes a value for messages.
 func describeValue(v Value) string {
 	switch {
 	case v.List != nil:

@@ -14,14 +14,13 @@ import (
 	"github.com/flowrun/flowrun/internal/keytable"
 )
 
-// Portable is a definition as the text of a file that says its own name: what stands in
-// its file, comments and order kept, with commands that are no valid YAML repaired
-// and the name added where only the file's said it. JSON becomes YAML; Markdown
-// and JavaScript stay what they are. Text that cannot be read at all is returned as it is.
+// Portable returns a definition as the text of a file that contains its own name. The text is that of its file with
+// comments and order kept, but commands that are not valid YAML are repaired, and the name is added if only the file
+// name had it. JSON becomes YAML. Markdown and JavaScript keep their format. Text that cannot be read is returned
+// unchanged.
 //
-// name, where it is not empty, becomes the tool's name. The error tells that the text
-// says its name in a form that cannot be changed. That of a JavaScript tool is what its
-// code answers, and is left as it is.
+// If name is not empty, it becomes the name of the tool. Portable fails if the name is written in a form that it cannot
+// change. The name of a JavaScript tool is computed by its code and is never changed.
 func Portable(def *Definition, name string) ([]byte, error) {
 	switch def.Format {
 	case JavaScript:
@@ -47,7 +46,7 @@ func Portable(def *Definition, name string) ([]byte, error) {
 	return renamed(def, text, withName(diagnostic.NewSource(def.File, text), root, "name", name), name)
 }
 
-// portablePage is a Markdown tool that says its own name.
+// portablePage is Portable for a Markdown tool.
 func portablePage(def *Definition, name string) ([]byte, error) {
 	s := diagnostic.NewSource(def.File, def.Source)
 	front := s.Only(pageOf(s).front)
@@ -57,12 +56,12 @@ func portablePage(def *Definition, name string) ([]byte, error) {
 	}
 	key := "name"
 	if keytable.ValueOf(root.Content, "id") != nil {
-		key = "id" // which is what the tool is called by
+		key = "id" // id, if present, is the name of the tool
 	}
 	return renamed(def, s.Text, withName(front, root, key, cmp.Or(name, def.Name)), cmp.Or(name, def.Name))
 }
 
-// renamed is a text with the edit that gives the tool its name, if that does so.
+// renamed applies the edit that sets the tool's name. It fails if the result does not have that name.
 func renamed(def *Definition, text []byte, e Edit, name string) ([]byte, error) {
 	out := splice(text, e.From, e.To, e.Text)
 	if again, _ := Decode("-"+Extension(def.File), out); again.Name != name {
@@ -71,7 +70,7 @@ func renamed(def *Definition, text []byte, e Edit, name string) ([]byte, error) 
 	return out, nil
 }
 
-// fromJSON is a JSON definition as YAML.
+// fromJSON returns a JSON definition as YAML.
 func fromJSON(def *Definition, name string) ([]byte, error) {
 	doc, err := def.document()
 	if err != nil {
@@ -80,7 +79,7 @@ func fromJSON(def *Definition, name string) ([]byte, error) {
 	return WriteYAML(withNameFirst(doc, name))
 }
 
-// withNameFirst is a document with its name, which stands first where it was missing.
+// withNameFirst sets the name of a document. If it has none, the name becomes its first key.
 func withNameFirst(doc []Entry, name string) []Entry {
 	text := Plain(name)
 	v := Value{Scalar: name, Text: &text}
@@ -91,7 +90,7 @@ func withNameFirst(doc []Entry, name string) []Entry {
 	return append([]Entry{{Key: "name", Value: v}}, doc...)
 }
 
-// document is a definition's file as a tree. The error is Diagnostics.
+// document parses a definition's file into a tree. The error is Diagnostics.
 func (def *Definition) document() ([]Entry, error) {
 	d := &keytable.Decoder{Src: diagnostic.NewSource(def.File, def.Source)}
 	if problem, bad := d.Src.Problem(); bad {
@@ -108,8 +107,8 @@ func (def *Definition) document() ([]Entry, error) {
 	return v.Map, nil
 }
 
-// withName is the edit that makes name the value of a key at the top of a text. Nothing
-// else changes, and nothing at all where it is that already.
+// withName returns the edit that sets a top-level key to name. Nothing else changes; if the key already has that value,
+// the edit is empty.
 func withName(s *diagnostic.Source, root *yaml.Node, key, name string) Edit {
 	line := key + ": " + name
 	value := keytable.ValueOf(root.Content, key)
@@ -128,7 +127,7 @@ func withName(s *diagnostic.Source, root *yaml.Node, key, name string) Edit {
 	return Edit{From: at, To: at + scalarLen(value, rest), Text: name}
 }
 
-// scalarLen is how much of the line a scalar takes that stands on one.
+// scalarLen returns the length of a scalar on a single line.
 func scalarLen(n *yaml.Node, rest []byte) int {
 	switch {
 	case n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0:

@@ -5,17 +5,17 @@ import (
 	"fmt"
 )
 
-// ProgramTool is the definition of a tool that a program told of, and that another one
-// calls. History keeps all of it: nobody has to ask again to show a run or to go on with
-// it. schema describes the parameters and is not nil.
+// ProgramTool returns the definition of a tool that a discovery command listed and that call runs. History stores it
+// completely, so that runs can be shown and resumed without running the discovery command again. schema describes the
+// parameters and must not be nil.
 func ProgramTool(name, description string, schema *JSONSchema, call ProgramCall) *Definition {
 	d := &Definition{Name: name, Description: description, Scope: ScopeDiscovered, Schema: schema, Parameters: ParametersOf(schema), Single: true,
 		Steps: []*Step{{Name: name, Body: &call}}}
-	d.Kept, _ = json.Marshal(keptProgram{name, description, schema.source, call.Argv, call.Dir, call.StderrFails}) // all of it came from JSON
+	d.Kept, _ = json.Marshal(keptProgram{name, description, schema.source, call.Argv, call.Dir, call.StderrFails}) // cannot fail: all parts came from JSON
 	return d
 }
 
-// keptProgram is a ProgramTool as history has it.
+// keptProgram is a ProgramTool as history stores it.
 type keptProgram struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
@@ -25,7 +25,7 @@ type keptProgram struct {
 	StderrFails bool            `json:"stderr_fails,omitempty"`
 }
 
-// readProgram is the ProgramTool that was kept as a text.
+// readProgram restores a ProgramTool from history.
 func readProgram(text []byte) (*Definition, error) {
 	var k keptProgram
 	err := json.Unmarshal(text, &k)

@@ -6,10 +6,9 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Redact is a definition in which every value and comment was put through hide, which
-// answers most of them unchanged. What hide does not change in src comes back as it
-// is; what it would still change after that (a key, or text that is no YAML) is
-// hidden without regard to the shape.
+// Redact applies hide to every value and comment of a definition. hide returns most texts unchanged. If it does not
+// change src as a whole, src is returned as it is. Text that hide would still change afterwards, such as a key or text
+// that is not YAML, is replaced without regard to the YAML structure.
 func Redact(src []byte, hide func(string) string) []byte {
 	if hide(string(src)) == string(src) {
 		return src

@@ -2,17 +2,16 @@ package tool
 
 import "reflect"
 
-// Same says whether two definitions mean the same, wherever in their files it stands:
-// places, and the bytes of the files, are not compared.
+// Same reports whether two definitions mean the same. Positions and the contents of the files are not compared.
 func (d *Definition) Same(o *Definition) bool {
 	return alike(reflect.ValueOf(*d), reflect.ValueOf(*o))
 }
 
-// unlike are the fields that are left out, by the type that has them.
+// unlike are the fields that are not compared, by type.
 var unlike = map[reflect.Type][]string{
 	reflect.TypeFor[Definition](): {"File", "Source", "Scope"},
 	reflect.TypeFor[Text]():       {"src", "form", "indent"},
-	reflect.TypeFor[Form]():       {"whole"}, // made of source, and it points back at itself
+	reflect.TypeFor[Form]():       {"whole"}, // compiled from source, and cyclic
 	reflect.TypeFor[JSONSchema](): {"whole", "doc"},
 }
 

@@ -11,15 +11,14 @@ import (
 	"github.com/flowrun/flowrun/internal/keytable"
 )
 
-// Schedule is one entry of schedule: when the service runs the tool by itself. What a
-// cron expression says is not known here.
+// Schedule is one entry of schedule: when the service starts the tool. Cron expressions are not parsed here.
 type Schedule struct {
 	Pos              Pos
 	Name             *Text // nil: see Title
-	Cron             *Text // nil where Every is set
+	Cron             *Text // nil if Every is set
 	Every            time.Duration
 	EveryPos         Pos
-	Timezone         *Text // nil = the machine's
+	Timezone         *Text // nil = that of the machine
 	Params           []Entry
 	Overlap          string // "" (skip), skip, queue, cancel-running or allow
 	CatchUp          CatchUp
@@ -28,20 +27,20 @@ type Schedule struct {
 	SkipIfSuccessful bool
 }
 
-// CatchUp is what becomes of slots that passed while no service was there.
+// CatchUp specifies what to do about scheduled times that were missed because no service was running.
 type CatchUp struct {
 	Mode   string        // "" (once), none, once or all
-	Window time.Duration // 0 = no bound
-	Max    int           // of mode all; 0 = MaxCatchUp
+	Window time.Duration // 0 = no limit
+	Max    int           // for mode all; 0 = MaxCatchUp
 }
 
-// MaxCatchUp is how many slots are made up for at most.
+// MaxCatchUp is the maximum number of missed scheduled times for which runs are started.
 const MaxCatchUp = 100
 
-// MinEvery is the shortest time from one slot of a schedule to the next.
+// MinEvery is the minimum time between two scheduled times of a schedule.
 const MinEvery = time.Second
 
-// Title is the name of the tool's schedule number i, from 0.
+// Title returns the name of the tool's schedule number i, counted from 0.
 func (d *Definition) Title(i int) string {
 	switch s := d.Schedules[i]; {
 	case s.Name != nil:
@@ -52,8 +51,8 @@ func (d *Definition) Title(i int) string {
 	return d.Name
 }
 
-// Moment reads the start or the end of a schedule: a time as RFC 3339 has it, or a date,
-// which begins at midnight in the zone.
+// Moment parses the start or the end of a schedule: a time in RFC 3339 format, or a date, which means midnight in the
+// zone.
 func Moment(text string, zone *time.Location) (time.Time, error) {
 	if t, err := time.ParseInLocation(time.DateOnly, text, zone); err == nil {
 		return t, nil
@@ -65,8 +64,8 @@ func Moment(text string, zone *time.Location) (time.Time, error) {
 	return t, nil
 }
 
-// ValidScheduleName says whether name may be the name of a schedule: that of a tool, and
-// perhaps # and a number after it.
+// ValidScheduleName reports whether name is a valid name of a schedule: a name of a tool, optionally followed by # and
+// a number.
 func ValidScheduleName(name string) bool {
 	base, number, numbered := strings.Cut(name, "#")
 	return ValidName(base) && (!numbered || number != "" && strings.Trim(number, "0123456789") == "" && number[0] != '0')
@@ -95,7 +94,7 @@ func checkSchedule(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.
 	}
 }
 
-// scheduleNames reports schedules of one name.
+// scheduleNames reports schedules with the same name.
 func scheduleNames(d *keytable.Decoder, t *draft) {
 	first := map[string]*Schedule{}
 	for i, s := range t.Schedules {

@@ -10,14 +10,12 @@ import (
 	"github.com/flowrun/flowrun/internal/keytable"
 )
 
-// Schema is the JSON Schema (draft-07, which editors read) of definition files,
-// made from the table of keys. It sees what can be told key by key: names, kinds
-// of values, choices, ranges, the one body. What the parts say of each other
-// (references, conditions, waiting) only Decode and the compiler see, so a file
-// that is valid to the schema may still have errors.
+// Schema returns the JSON Schema of definition files, generated from the table of keys. It uses draft-07, because that
+// is what editors support. The schema checks each key by itself: names, types, choices, ranges, exactly one body. Rules
+// between parts of a definition (references, conditions, wait-for) are checked only by Decode and the compiler, so a
+// file that is valid by the schema may still have errors.
 //
-// Every call makes a new value of maps, slices and scalars; encoding/json writes
-// the same bytes each time.
+// Each call creates a new value of maps, slices and scalars. Its JSON encoding is always the same.
 func Schema() map[string]any {
 	s := objectSchema(toolObject)
 	s["$schema"] = "http://json-schema.org/draft-07/schema#"
@@ -39,7 +37,7 @@ func define(o *keytable.Object, definitions map[string]any) {
 	}
 }
 
-// schemaName is an object's name without its article, as one word.
+// schemaName returns an object's name without its article, as one word.
 func schemaName(o *keytable.Object) string {
 	name := strings.TrimPrefix(strings.TrimPrefix(o.Name, "a "), "an ")
 	return strings.NewReplacer("'s", "", " ", "-").Replace(name)
@@ -52,7 +50,7 @@ func reference(o *keytable.Object) map[string]any {
 	return map[string]any{"$ref": "#/definitions/" + schemaName(o)}
 }
 
-// needs are keys that mean nothing without another: one of those listed.
+// needs maps keys to the keys they need: at least one of those listed must be present.
 var needs = map[string][]string{
 	"type":               {"base-tool"},
 	"base-tool":          {"type"},
@@ -115,10 +113,10 @@ func each(words []string, f func(string) any) []any {
 	return all
 }
 
-// fieldSchema is what may stand at a key of o.
+// fieldSchema returns the schema of the key f of o.
 func fieldSchema(o *keytable.Object, f keytable.Field) map[string]any {
 	s := valueSchema(f)
-	if _, ok := s["$ref"]; ok { // what stands beside a $ref is not read in draft-07
+	if _, ok := s["$ref"]; ok { // draft-07 ignores the keywords next to a $ref
 		s = map[string]any{"allOf": []any{s}}
 	}
 	s["description"] = f.Doc
@@ -140,12 +138,12 @@ func fieldSchema(o *keytable.Object, f keytable.Field) map[string]any {
 	return s
 }
 
-// nameForms are the forms of the names of objects, where not every text is one.
+// nameForms are the patterns for the names of objects, if not every text is a valid name.
 var nameForms = map[*keytable.Object]func() *regexp.Regexp{
 	toolObject: toolName, stepObject: stepName, parameterObject: parameterName,
 }
 
-// defaultValue is a default as the kind of value it is written as.
+// defaultValue returns a default with the type that it has in a definition.
 func defaultValue(f keytable.Field) any {
 	if f.Kind == keytable.KindBoolean {
 		return f.Default == "true"
@@ -161,7 +159,7 @@ const (
 	sizeTextForm = `^0*[1-9][0-9]* ?(B|[KMGT]i?B)?$`
 )
 
-// valueSchema is what may stand as a value of the field's kind.
+// valueSchema returns the schema of the values of the field's kind.
 func valueSchema(f keytable.Field) map[string]any {
 	switch f.Kind {
 	case keytable.KindText:
@@ -219,7 +217,7 @@ func valueSchema(f keytable.Field) map[string]any {
 
 func ofType(name string) map[string]any { return map[string]any{"type": name} }
 
-// textSchema lets numbers and booleans through, whose written form is the text.
+// textSchema also allows numbers and booleans: their text in the file is the value.
 func textSchema() map[string]any {
 	return map[string]any{"type": []string{"string", "number", "boolean"}}
 }
@@ -246,8 +244,8 @@ func mapOf(item map[string]any) map[string]any {
 	return map[string]any{"type": "object", "additionalProperties": item}
 }
 
-// SettingsSchema is the JSON Schema (draft-07, which editors read) of settings files
-// whose keys are those of o, made from the table that also reads them.
+// SettingsSchema returns the JSON Schema of settings files with the keys of o, generated from the table that also reads
+// them. It uses draft-07, because that is what editors support.
 func SettingsSchema(o *keytable.Object, title string) map[string]any {
 	s := objectSchema(o)
 	s["$schema"] = "http://json-schema.org/draft-07/schema#"

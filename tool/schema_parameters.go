@@ -10,11 +10,10 @@ import (
 	"github.com/flowrun/flowrun/internal/keytable"
 )
 
-// ParametersOf is the properties of a schema as parameters, in the order in which they
-// are written, for help, completion and lists: name, type, description, whether it is
-// required, default, allowed values and examples. The type of one that says none, or
-// several, is any. The rules are the schema's own: values are held against that, see
-// Definition.Schema. nil has no parameters.
+// ParametersOf returns the properties of a schema as parameters in their order in the text, for help, completion and
+// lists: name, type, description, whether it is required, default, allowed values and examples. A property with no type
+// or with several has the type any. Values are not checked against these parameters but against the schema itself; see
+// Definition.Schema. For a nil schema it returns nil.
 func ParametersOf(s *JSONSchema) []*Parameter {
 	if s == nil {
 		return nil
@@ -33,7 +32,7 @@ func ParametersOf(s *JSONSchema) []*Parameter {
 	return list
 }
 
-// describe takes from a property's schema what people read of it.
+// describe sets the fields that are shown to people from a property's schema.
 func (p *Parameter) describe(schema map[string]any) {
 	if t, ok := schema["type"].(string); ok && t != "null" {
 		p.Type = t
@@ -52,7 +51,7 @@ func (p *Parameter) describe(schema map[string]any) {
 	}
 }
 
-// valueOfJSON is a value of encoding/json, its numbers as json.Number, as a Value.
+// valueOfJSON converts a value of encoding/json, with numbers as json.Number, to a Value.
 func valueOfJSON(v any) Value {
 	switch v := v.(type) {
 	case string:

@@ -10,11 +10,10 @@ import (
 	"github.com/flowrun/flowrun/internal/diagnostic"
 )
 
-// Version is a semantic version, taken apart. Build metadata is not kept: it has no
-// place in the order of versions.
+// Version is a parsed semantic version. Build metadata is dropped, because it does not affect the order of versions.
 type Version struct {
 	Major, Minor, Patch int
-	Pre                 string // alpha.1 of 1.0.0-alpha.1
+	Pre                 string // alpha.1 in 1.0.0-alpha.1
 }
 
 var (
@@ -22,8 +21,8 @@ var (
 	shortForm = diagnostic.Pattern(`^v?[0-9]{1,9}(\.[0-9]{1,9}){0,2}$`)
 )
 
-// ParseVersion reads a semantic version. exact says whether it is one to the
-// letter: one or two numbers, and a v before them, are understood, but are none.
+// ParseVersion parses a semantic version. One or two numbers and a leading v are also accepted; exact reports whether
+// the text is a complete semantic version without these deviations.
 func ParseVersion(s string) (v Version, exact, ok bool) {
 	exact = wholeForm().MatchString(s)
 	if !exact && !shortForm().MatchString(s) {
@@ -32,13 +31,14 @@ func ParseVersion(s string) (v Version, exact, ok bool) {
 	s, _, _ = strings.Cut(strings.TrimPrefix(s, "v"), "+")
 	s, v.Pre, _ = strings.Cut(s, "-")
 	for i, part := range strings.Split(s, ".") {
-		n, _ := strconv.Atoi(part) // digits, few enough
+		n, _ := strconv.Atoi(part) // cannot fail: at most nine digits
 		*[]*int{&v.Major, &v.Minor, &v.Patch}[i] = n
 	}
 	return v, exact, true
 }
 
-// Compare orders versions as semantic versioning does: -1 where v comes before o.
+// Compare orders versions as semantic versioning does. It returns -1 if v comes before o, 0 if they are equal, and +1
+// otherwise.
 func (v Version) Compare(o Version) int { return semver.Compare(v.canonical(), o.canonical()) }
 
 func (v Version) canonical() string {

@@ -5,38 +5,37 @@ import (
 	"github.com/flowrun/flowrun/internal/keytable"
 )
 
-// MaxFileSize is the largest definition file that is read, in bytes.
+// MaxFileSize is the maximum size of a definition file, in bytes.
 const MaxFileSize = diagnostic.MaxFileSize
 
-// Pos is a place in a file: Line and Col count from 1, Col counts characters.
-// The zero Pos means the place is not known.
+// Pos is a position in a file. Line and Col count from 1; Col counts characters. The zero Pos is an unknown position.
 type Pos = diagnostic.Pos
 
-// PosAt is the place of a byte of a file.
+// PosAt returns the position of the byte at the given offset of a file.
 func PosAt(name string, file []byte, at int) Pos { return diagnostic.PosAt(name, file, at) }
 
-// Text is a string as written together with its place, so that an offset in
-// the string (of a hole, of a shell word) leads back to a line and column.
+// Text is a string from a file together with its position. An offset in the string, such as that of a placeholder or a
+// shell word, can be converted to a line and column.
 type Text = diagnostic.Text
 
-// Plain is a text without a place, for definitions made in Go.
+// Plain returns a text without a position, for definitions made in Go.
 func Plain(s string) Text { return diagnostic.Plain(s) }
 
-// Value is a YAML value as written, typed, with places.
+// Value is a typed YAML value with its positions and its original text.
 type Value = keytable.Value
 
-// Entry is one key of a mapping in written order.
+// Entry is one key of a mapping. Mappings keep the order of the file.
 type Entry = keytable.Entry
 
-// Edit is one change to a file: its bytes From to To (from 0, To not included) become
-// Text. Offsets are those of the whole file, with a byte order mark if it has one.
+// Edit is one change to a file: Text replaces the bytes from offset From up to, but not including, To. Offsets count
+// from 0 and include a byte order mark.
 type Edit = diagnostic.Edit
 
-// Apply is text with the edits made. It answers false, and makes none, where they
-// overlap or stand outside of the text.
+// Apply returns text with the edits applied. It returns false, and applies none, if edits overlap or are outside the
+// text.
 func Apply(text []byte, edits []Edit) ([]byte, bool) { return diagnostic.Apply(text, edits) }
 
-// Near is the candidates closest to a misspelt word, best first, for a
-// did-you-mean: at most three, and none whose Damerau-Levenshtein distance is
-// more than a third of the word, or the whole of a short one.
+// Near returns the candidates most similar to a misspelled word, best first, for a did-you-mean: at most three. Their
+// Damerau-Levenshtein distance is at most a third of the word's length (but at least 1 is allowed), and less than the
+// length of the longer word.
 func Near(word string, candidates []string) []string { return diagnostic.Near(word, candidates) }

@@ -12,17 +12,17 @@ import (
 	"github.com/flowrun/flowrun/internal/keytable"
 )
 
-// Wait is what a step waits for: one of For, Until, File, HTTP and Port.
+// Wait is what a step waits for: exactly one of For, Until, File, HTTP and Port.
 type Wait struct {
 	Pos   Pos
 	For   time.Duration // from the start of the step
-	Until *Text         // a moment, RFC 3339
+	Until *Text         // a time in RFC 3339 format
 	File  *Text         // a path
-	HTTP  *Text         // an address
+	HTTP  *Text         // a URL
 	Port  *Text         // HOST:PORT
 
-	Status   int           // what HTTP must answer; 0 = 200 to 299
-	Interval time.Duration // between two looks at File, HTTP or Port; 0 = 1 s
+	Status   int           // the status that HTTP must return; 0 = 200 to 299
+	Interval time.Duration // between two checks of File, HTTP or Port; 0 = 1 s
 }
 
 func checkWait(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {

@@ -11,12 +11,12 @@ import (
 	"github.com/flowrun/flowrun/internal/diagnostic"
 )
 
-// WriteYAML is a definition as people would write it: keys in the order they have in
-// doc, texts of several lines as blocks, short lists on one line, an empty line around
-// what takes more than one. Reading it gives the same keys and values.
+// WriteYAML writes a definition as people would: keys in the order of doc, texts of several lines as blocks, short
+// lists on one line, and a blank line around entries of more than one line. Reading the result gives the same keys and
+// values.
 func WriteYAML(doc []Entry) ([]byte, error) {
 	var out bytes.Buffer
-	tall := false // what was written last takes several lines
+	tall := false // the previous entry has several lines
 	for i, e := range doc {
 		one, err := encodeEntry(e)
 		if err != nil {
@@ -70,14 +70,13 @@ func valueNode(v Value) *yaml.Node {
 	return literalNode(v)
 }
 
-// textNode chooses how a text is written. The emitter itself quotes what would be read
-// as something else.
+// textNode chooses the style of a text. The emitter itself quotes texts that would otherwise be read as another type.
 func textNode(s string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
 	switch {
 	case s == "":
 	case strings.Contains(s, "\r") || strings.TrimLeft(s, " \t\n") != s || strings.HasSuffix(s, "\n\n"):
-		n.Style = yaml.DoubleQuotedStyle // as a block its beginning or end would not be kept
+		n.Style = yaml.DoubleQuotedStyle // a block would not keep its beginning or end
 	case strings.Contains(s, "\n"),
 		strings.Contains(s, "'") && (strings.Contains(s, ": ") || strings.Contains(s, " #")): // quotes inside quotes are hard to read
 		n.Style = yaml.LiteralStyle
@@ -85,7 +84,7 @@ func textNode(s string) *yaml.Node {
 	return n
 }
 
-// literalNode is a number, a boolean or nothing, as it was written where that is known.
+// literalNode returns a number, a boolean or null, with its original text if that is known.
 func literalNode(v Value) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}
 	switch s := v.Scalar.(type) {
@@ -102,8 +101,7 @@ func literalNode(v Value) *yaml.Node {
 	return n
 }
 
-// maxOnOneLine is how many characters the items of a list may take together to be
-// written on one line.
+// maxOnOneLine is the maximum number of characters of the items of a list that is written on one line.
 const maxOnOneLine = 60
 
 var bareWord = diagnostic.Pattern(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
