@@ -58,7 +58,7 @@ func checkApprove(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.N
 	var bad []jsonschema.Problem
 	a.Form, bad = parseForm(jsonOf(Value{Map: a.form}))
 	for _, p := range bad {
-		at, part := placeIn(Value{Pos: d.Pos(keytable.ValueOf(content, "form")), Map: a.form}, p.Path)
+		at, part := positionIn(Value{Pos: d.Pos(keytable.ValueOf(content, "form")), Map: a.form}, p.Path)
 		reportAt(d, at, Error, "bad-form", part, p.Message, "write a JSON Schema with properties, such as properties: {NAME: {type: string}}")
 	}
 	if a.OnTimeout != "approve" || a.Form == nil || bad != nil {
@@ -69,8 +69,8 @@ func checkApprove(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.N
 	}
 }
 
-// placeIn returns the position of the value that path leads to, and the part of the path that exists in v.
-func placeIn(v Value, path []string) (at Pos, part string) {
+// positionIn returns the position of the value that path leads to, and the part of the path that exists in v.
+func positionIn(v Value, path []string) (at Pos, part string) {
 	at = v.Pos
 	for i, name := range path {
 		k := slices.IndexFunc(v.Map, func(e Entry) bool { return e.Key == name })

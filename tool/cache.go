@@ -32,18 +32,18 @@ func checkCache(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Nod
 	}
 }
 
-// cacheOfTool reports a cache at the top of a tool that has no command of its own.
-func cacheOfTool(d *keytable.Decoder, t *draft, content []*yaml.Node) {
+// checkToolCache reports a cache at the top of a tool that has no command of its own.
+func checkToolCache(d *keytable.Decoder, t *draft, content []*yaml.Node) {
 	key := keytable.KeyOf(content, "cache")
 	switch {
-	case key == nil || t.Alias: // an alias cannot have a cache; alias reports it
+	case key == nil || t.Alias: // an alias cannot have a cache; checkAlias reports it
 	case len(t.Steps) > 0:
 		d.FailKey(key, "cache-without-command", "cannot cache a tool that has steps: cache applies to a command", "add cache to the steps whose results flowrun should store")
 	}
 }
 
-// caches reports each cache of a step whose result cannot be stored.
-func caches(d *keytable.Decoder, t *draft, lists []stepList) {
+// checkCaches reports each cache of a step whose result cannot be stored.
+func checkCaches(d *keytable.Decoder, t *draft, lists []stepList) {
 	for _, l := range lists {
 		for i, s := range l.steps {
 			at := fmt.Sprintf("%s[%d].cache", l.path, i)
@@ -51,13 +51,13 @@ func caches(d *keytable.Decoder, t *draft, lists []stepList) {
 				at = "cache"
 			}
 			if s.Cache != nil {
-				cacheFits(d, t, s, at)
+				checkCacheable(d, t, s, at)
 			}
 		}
 	}
 }
 
-func cacheFits(d *keytable.Decoder, t *draft, s *Step, at string) {
+func checkCacheable(d *keytable.Decoder, t *draft, s *Step, at string) {
 	one := Diagnostic{Code: "cannot-cache", Severity: Error, Pos: s.Cache.Pos, Len: 1, Path: at}
 	if s.Body != nil {
 		one.Message, one.Hint = s.Body.uncacheable()

@@ -34,8 +34,8 @@ func ValidName(name string) bool {
 	return toolName().MatchString(name) && !windowsDevice().MatchString(name)
 }
 
-// bodies returns the keys of a mapping that are bodies.
-func bodies(o *keytable.Object, content []*yaml.Node) []*yaml.Node {
+// bodyKeys returns the keys of a mapping that are bodies.
+func bodyKeys(o *keytable.Object, content []*yaml.Node) []*yaml.Node {
 	var found []*yaml.Node
 	for i := 0; i+1 < len(content); i += 2 {
 		key := content[i].Value
@@ -48,9 +48,9 @@ func bodies(o *keytable.Object, content []*yaml.Node) []*yaml.Node {
 	return found
 }
 
-// oneBody reports a step or tool that has no body, or more than one.
-func oneBody(d *keytable.Decoder, o *keytable.Object, n *yaml.Node, content []*yaml.Node) {
-	found := bodies(o, content)
+// checkBody reports a step or tool that has no body, or more than one.
+func checkBody(d *keytable.Decoder, o *keytable.Object, n *yaml.Node, content []*yaml.Node) {
+	found := bodyKeys(o, content)
 	switch {
 	case len(found) == 0:
 		d.Fail(n, "no-body", o.Name+" needs something to run", "add one of: "+strings.Join(o.BodyKeys(), ", "))
@@ -59,15 +59,15 @@ func oneBody(d *keytable.Decoder, o *keytable.Object, n *yaml.Node, content []*y
 			d.Path.Push(second.Value)
 			one := d.Diagnostic(second, Error, "two-bodies", fmt.Sprintf("%s can only have one of these keys: %s on line %d, %s on line %d", o.Name, diagnostic.Quote(found[0].Value), found[0].Line, diagnostic.Quote(second.Value), second.Line),
 				"keep one of the two, or write a step for each")
-			one.Related = []Place{d.FirstHere(found[0])}
+			one.Related = []Place{d.FirstPlace(found[0])}
 			d.Report(one)
 			d.Path.Pop()
 		}
 	}
-	shellFits(d, content)
+	checkShell(d, content)
 }
 
-func shellFits(d *keytable.Decoder, content []*yaml.Node) {
+func checkShell(d *keytable.Decoder, content []*yaml.Node) {
 	shell := keytable.KeyOf(content, "shell")
 	if shell != nil && keytable.KeyOf(content, "script") == nil && keytable.KeyOf(content, "commands") == nil {
 		d.FailKey(shell, "shell-without-script", "shell has no effect without a script", "write the command under 'script:' instead, or remove 'shell:'")
@@ -80,9 +80,9 @@ func checkTool(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 	t := into.(*draft)
 	checkToolName(d, t, n, "name", content)
 	if t.Alias {
-		alias(d, t, n, content)
+		checkAlias(d, t, n, content)
 	} else {
-		oneBody(d, d.Root, n, content)
+		checkBody(d, d.Root, n, content)
 		for _, key := range []string{"base-tool", "default-parameters"} {
 			if k := keytable.KeyOf(content, key); k != nil {
 				d.FailKey(k, "alias-key", fmt.Sprintf("%q is only for aliases", key), "add 'type: alias' and remove the tool's own commands, or remove this key")
@@ -95,10 +95,10 @@ func checkTool(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 	if steps := keytable.ValueOf(content, "steps"); steps != nil && keytable.Deref(steps).Kind == yaml.SequenceNode && len(keytable.Deref(steps).Content) == 0 {
 		d.Fail(steps, "no-steps", "the list of steps is empty", "add a step: - name: ... with a command such as bash:")
 	}
-	versions(d, t, content)
-	timeouts(d, t, content)
-	cacheOfTool(d, t, content)
-	locks(d, t, content)
+	checkVersions(d, t, content)
+	mergeTimeouts(d, t, content)
+	checkToolCache(d, t, content)
+	checkLocks(d, t, content)
 	if !t.Alias && t.single.Body != nil && len(t.Steps) == 0 {
 		t.Single = true
 		t.single.Name, t.single.Pos = t.Name, t.Pos
@@ -133,7 +133,7 @@ func checkToolName(d *keytable.Decoder, t *draft, n *yaml.Node, key string, cont
 var aliasKeys = []string{"name", "type", "base-tool", "default-parameters", "description", "version", "tags", "deprecated", "deprecated-message",
 	"timeout", "schedule", "security", "tests"}
 
-func alias(d *keytable.Decoder, t *draft, n *yaml.Node, content []*yaml.Node) {
+func checkAlias(d *keytable.Decoder, t *draft, n *yaml.Node, content []*yaml.Node) {
 	for i := 0; i+1 < len(content); i += 2 {
 		key := content[i]
 		switch f := d.Root.Field(key.Value); {
@@ -157,8 +157,8 @@ func alias(d *keytable.Decoder, t *draft, n *yaml.Node, content []*yaml.Node) {
 	}
 }
 
-// timeouts combines timeout and resources.timeout: the smaller one applies.
-func timeouts(d *keytable.Decoder, t *draft, content []*yaml.Node) {
+// mergeTimeouts combines timeout and resources.timeout: the smaller one applies.
+func mergeTimeouts(d *keytable.Decoder, t *draft, content []*yaml.Node) {
 	bounds := []time.Duration{}
 	for _, b := range []*time.Duration{t.timeout, t.resTimeout} {
 		if b != nil {
@@ -178,8 +178,8 @@ func timeouts(d *keytable.Decoder, t *draft, content []*yaml.Node) {
 
 func checkStep(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	s := into.(*Step)
-	oneBody(d, stepTable(d), n, content)
-	loops(d, s, content)
+	checkBody(d, stepTable(d), n, content)
+	checkLoops(d, s, content)
 	if with := keytable.KeyOf(content, "with"); with != nil && keytable.KeyOf(content, "use-tool") == nil {
 		d.FailKey(with, "with-without-use-tool", "with passes parameters to a tool, but the step does not use one", "add 'use-tool:', or write the values into the command")
 	}
@@ -193,14 +193,14 @@ func checkStep(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 		}
 		d.Report(one)
 	} else if s.Name != "" || keytable.Deref(name).ShortTag() == "!!str" {
-		goodName(d, "a step", stepName(), s.Name, keytable.Deref(name), "use letters, digits, '_', '.' and '-', beginning with a letter or '_'")
+		checkName(d, "a step", stepName(), s.Name, keytable.Deref(name), "use letters, digits, '_', '.' and '-', beginning with a letter or '_'")
 	}
 }
 
 // stepTable returns the key table of a step. It is found through the decoder, for the same reason as in checkTool.
 func stepTable(d *keytable.Decoder) *keytable.Object { return d.Root.Field("steps").Of }
 
-func goodName(d *keytable.Decoder, what string, form *regexp.Regexp, name string, n *yaml.Node, hint string) {
+func checkName(d *keytable.Decoder, what string, form *regexp.Regexp, name string, n *yaml.Node, hint string) {
 	switch {
 	case !form.MatchString(name) || len(name) > 128:
 		d.Fail(n, "bad-name", fmt.Sprintf("%s cannot be the name of %s", diagnostic.Quote(name), what), hint+", at most 128 characters")
@@ -227,8 +227,8 @@ func checkRetry(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Nod
 	}
 }
 
-// variableNames reports names that cannot be environment variables.
-func variableNames(d *keytable.Decoder, vars []Entry) {
+// checkVariableNames reports names that cannot be environment variables.
+func checkVariableNames(d *keytable.Decoder, vars []Entry) {
 	for _, e := range vars {
 		if !variableName().MatchString(e.Key) {
 			d.Report(Diagnostic{Code: "bad-name", Severity: Error, Pos: e.Pos, Len: len([]rune(e.Key)), Path: d.Path.String(),
@@ -282,28 +282,28 @@ func checkEnvFile(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.N
 	}
 }
 
-// check checks the definition as a whole: rules that involve more than one of its parts.
-func check(d *keytable.Decoder, t *draft) {
+// checkDefinition checks the definition as a whole: rules that involve more than one of its parts.
+func checkDefinition(d *keytable.Decoder, t *draft) {
 	lists := t.lists()
-	steps := stepNames(d, t, lists)
-	parameterNames(d, t, steps)
+	steps := stepsByName(d, t, lists)
+	checkParameterNames(d, t, steps)
 	for _, l := range lists {
-		waits(d, l, steps)
+		checkWaitFor(d, l, steps)
 	}
-	handlers(d, t, lists)
-	itemNames(d, t, lists, steps)
-	caches(d, t, lists)
-	testParameters(d, t)
-	scheduleNames(d, t)
+	checkHandlers(d, t, lists)
+	checkItemNames(d, t, lists, steps)
+	checkCaches(d, t, lists)
+	checkTestParameters(d, t)
+	checkScheduleNames(d, t)
 }
 
-// stepNames returns the steps by name and reports duplicate names. Names that differ only in case count as duplicates,
+// stepsByName returns the steps by name and reports duplicate names. Names that differ only in case count as duplicates,
 // because names become file names.
-func stepNames(d *keytable.Decoder, t *draft, lists []stepList) map[string]*Step {
+func stepsByName(d *keytable.Decoder, t *draft, lists []stepList) map[string]*Step {
 	names := make(map[string]*Step, len(t.Steps))
 	lower := make(map[string]*Step, len(t.Steps))
 	for _, l := range lists {
-		namesOnce(d, l, names, lower)
+		checkUniqueNames(d, l, names, lower)
 	}
 	if t.Single {
 		return nil // the only step has the name of the tool, which a parameter may have too
@@ -311,7 +311,7 @@ func stepNames(d *keytable.Decoder, t *draft, lists []stepList) map[string]*Step
 	return names
 }
 
-func namesOnce(d *keytable.Decoder, l stepList, names, lower map[string]*Step) {
+func checkUniqueNames(d *keytable.Decoder, l stepList, names, lower map[string]*Step) {
 	for i, s := range l.steps {
 		if s.Name == "" {
 			continue
@@ -327,16 +327,16 @@ func namesOnce(d *keytable.Decoder, l stepList, names, lower map[string]*Step) {
 			message = fmt.Sprintf("step name %s at %s differs from %s at %s only in upper and lower case", diagnostic.Quote(s.Name), diagnostic.LineCol(s.Pos), diagnostic.Quote(first.Name), diagnostic.LineCol(first.Pos))
 		}
 		d.Report(Diagnostic{Code: "duplicate-step", Severity: Error, Pos: s.Pos, Len: len([]rune(s.Name)), Path: fmt.Sprintf("%s[%d].name", l.path, i), Message: message, Hint: "rename one of the steps",
-			Related: []Place{firstGiven(first)}})
+			Related: []Place{firstUse(first)}})
 	}
 }
 
-func firstGiven(s *Step) Place {
+func firstUse(s *Step) Place {
 	return Place{Pos: s.Pos, Len: len([]rune(s.Name)), Message: "first used here"}
 }
 
-// parameterNames reports names of parameters that are invalid or already used.
-func parameterNames(d *keytable.Decoder, t *draft, steps map[string]*Step) {
+// checkParameterNames reports names of parameters that are invalid or already used.
+func checkParameterNames(d *keytable.Decoder, t *draft, steps map[string]*Step) {
 	for _, p := range t.Parameters {
 		one := Diagnostic{Severity: Error, Pos: p.Pos, Len: len([]rune(p.Name)), Path: "parameters." + diagnostic.Printable(p.Name)}
 		switch {
@@ -349,7 +349,7 @@ func parameterNames(d *keytable.Decoder, t *draft, steps map[string]*Step) {
 		case steps[p.Name] != nil:
 			one.Code, one.Message = "name-taken", fmt.Sprintf("%s is the name of a parameter and also of the step on line %d", diagnostic.Quote(p.Name), steps[p.Name].Pos.Line)
 			one.Hint = "rename one of them, so that references are clear"
-			one.Related = []Place{firstGiven(steps[p.Name])}
+			one.Related = []Place{firstUse(steps[p.Name])}
 		case slices.Contains(predefined, p.Name):
 			one.Code, one.Severity = "shadows-predefined", Warning
 			one.Message, one.Hint = fmt.Sprintf("the parameter %s hides the predefined variable with that name", diagnostic.Quote(p.Name)), "to use the variable, rename the parameter"
@@ -360,8 +360,8 @@ func parameterNames(d *keytable.Decoder, t *draft, steps map[string]*Step) {
 	}
 }
 
-// waits reports names in wait-for that a step cannot wait for: its own, and those of steps outside its own list.
-func waits(d *keytable.Decoder, l stepList, all map[string]*Step) {
+// checkWaitFor reports names in wait-for that a step cannot wait for: its own, and those of steps outside its own list.
+func checkWaitFor(d *keytable.Decoder, l stepList, all map[string]*Step) {
 	var names []string
 	steps := make(map[string]bool, len(l.steps))
 	for _, s := range l.steps {
@@ -390,7 +390,7 @@ func waits(d *keytable.Decoder, l stepList, all map[string]*Step) {
 					names = nameList(l.steps)
 				}
 				others := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == s.Name })
-				one.Hint = orList(diagnostic.DidYouMean(w.S, others), "steps: ", others)
+				one.Hint = hintOrList(diagnostic.DidYouMean(w.S, others), "steps: ", others)
 				one.Fix = renameTo(w, Near(w.S, others))
 			}
 			d.Report(one)
@@ -414,8 +414,8 @@ func nameList(steps []*Step) []string {
 	return names
 }
 
-// orList returns the suggestion. If it is empty, it lists the names that exist, at most eight.
-func orList(suggestion, title string, names []string) string {
+// hintOrList returns the suggestion. If it is empty, it lists the names that exist, at most eight.
+func hintOrList(suggestion, title string, names []string) string {
 	switch {
 	case suggestion != "":
 		return suggestion
@@ -427,9 +427,9 @@ func orList(suggestion, title string, names []string) string {
 	return title + strings.Join(names, ", ")
 }
 
-// testParameters reports parameters of tests that the tool does not have. An alias is not checked: its parameters are
-// those of its base tool, which is not known here.
-func testParameters(d *keytable.Decoder, t *draft) {
+// checkTestParameters reports parameters of tests that the tool does not have. An alias is not checked: its parameters
+// are those of its base tool, which is not known here.
+func checkTestParameters(d *keytable.Decoder, t *draft) {
 	if t.Alias {
 		return
 	}
@@ -443,7 +443,7 @@ func testParameters(d *keytable.Decoder, t *draft) {
 		for _, e := range test.Parameters {
 			if !known[e.Key] && !d.Full() {
 				one := Diagnostic{Code: "unknown-parameter", Severity: Error, Pos: e.Pos, Len: len([]rune(e.Key)), Path: fmt.Sprintf("tests[%d].parameters.%s", i, diagnostic.Printable(e.Key)),
-					Message: fmt.Sprintf("the test sets unknown parameter %s", diagnostic.Quote(e.Key)), Hint: orList(diagnostic.DidYouMean(e.Key, names), "parameters: ", names)}
+					Message: fmt.Sprintf("the test sets unknown parameter %s", diagnostic.Quote(e.Key)), Hint: hintOrList(diagnostic.DidYouMean(e.Key, names), "parameters: ", names)}
 				if near := Near(e.Key, names); len(near) == 1 {
 					one.Fix = d.Src.Rename(e.Pos, e.Key, near[0])
 				}

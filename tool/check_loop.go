@@ -51,7 +51,7 @@ func checkMatrix(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.No
 			for _, e := range v.Map {
 				known := slices.ContainsFunc(l.Axes, func(a Entry) bool { return a.Key == e.Key })
 				if key == "exclude" && !known {
-					reportAt(d, e.Pos, Error, "unknown-key", part+"."+diagnostic.Printable(e.Key), fmt.Sprintf("the matrix has no values named %s", diagnostic.Quote(e.Key)), orList("", "names: ", keysOf(l.Axes)))
+					reportAt(d, e.Pos, Error, "unknown-key", part+"."+diagnostic.Printable(e.Key), fmt.Sprintf("the matrix has no values named %s", diagnostic.Quote(e.Key)), hintOrList("", "names: ", keysOf(l.Axes)))
 				}
 			}
 		}
@@ -66,8 +66,8 @@ func keysOf(list []Entry) []string {
 	return keys
 }
 
-// loops checks the loops and the group of a step.
-func loops(d *keytable.Decoder, s *Step, content []*yaml.Node) {
+// checkLoops checks the loops and the group of a step.
+func checkLoops(d *keytable.Decoder, s *Step, content []*yaml.Node) {
 	if keytable.KeyOf(content, "for-each") != nil && keytable.KeyOf(content, "matrix") != nil {
 		d.FailKey(keytable.KeyOf(content, "matrix"), "two-loops", "a step can have either for-each or matrix, not both", "keep one of the two, or make the step a group and loop in a step of the group")
 	}
@@ -92,7 +92,7 @@ func (t *draft) lists() []stepList {
 		}
 		all = append(all, stepList{path, steps})
 		for i, s := range steps {
-			if s.plain() {
+			if s.containsNoSteps() {
 				continue
 			}
 			at := fmt.Sprintf("%s[%d].", path, i)
@@ -114,8 +114,8 @@ func (h *Handlers) Each(visit func(*Step)) {
 	})
 }
 
-// plain reports whether the step contains no other steps.
-func (s *Step) plain() bool { return s.Steps() == nil && s.Handlers.Empty() }
+// containsNoSteps reports whether the step contains no other steps.
+func (s *Step) containsNoSteps() bool { return s.Steps() == nil && s.Handlers.Empty() }
 
 // Empty reports whether there are no handlers.
 func (h *Handlers) Empty() bool { return h.OnSuccess == nil && h.OnFailure == nil && h.Finally == nil }
@@ -126,8 +126,8 @@ func (h *Handlers) each(visit func(key string, steps []*Step)) {
 	visit("finally", h.Finally)
 }
 
-// handlers reports handlers of handlers: such a chain would never end.
-func handlers(d *keytable.Decoder, t *draft, lists []stepList) {
+// checkHandlers reports handlers of handlers: such a chain would never end.
+func checkHandlers(d *keytable.Decoder, t *draft, lists []stepList) {
 	refuse := func(key string, steps []*Step) {
 		for _, s := range steps {
 			s.Handlers.each(func(inner string, list []*Step) {
@@ -148,8 +148,8 @@ func handlers(d *keytable.Decoder, t *draft, lists []stepList) {
 	}
 }
 
-// itemNames reports names of loop items that are invalid or already used.
-func itemNames(d *keytable.Decoder, t *draft, lists []stepList, steps map[string]*Step) {
+// checkItemNames reports names of loop items that are invalid or already used.
+func checkItemNames(d *keytable.Decoder, t *draft, lists []stepList, steps map[string]*Step) {
 	for _, l := range lists {
 		for i, s := range l.steps {
 			if s.Loop == nil || s.Loop.As == nil || s.Loop.As.S == "item" {

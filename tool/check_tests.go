@@ -12,8 +12,8 @@ import (
 	"github.com/flowrun/flowrun/internal/keytable"
 )
 
-// endStates are the final states of a step.
-var endStates = []string{"succeeded", "reused", "failed", "skipped", "cancelled", "timed-out", "interrupted"}
+// finalStates are the final states of a step.
+var finalStates = []string{"succeeded", "reused", "failed", "skipped", "cancelled", "timed-out", "interrupted"}
 
 // checkTest reports files of a test that are outside the definition's folder.
 func checkTest(d *keytable.Decoder, into any, _ *yaml.Node, _ []*yaml.Node) {
@@ -36,8 +36,8 @@ func checkExpected(d *keytable.Decoder, into any, _ *yaml.Node, _ []*yaml.Node) 
 		}
 	}
 	for _, s := range e.Steps {
-		if word := s.Value.Text; word != nil && !slices.Contains(endStates, word.S) {
-			reportAt(d, word.Pos, Error, "bad-choice", "steps", diagnostic.Quote(word.S)+" is not a final state of a step", orList(diagnostic.DidYouMean(word.S, endStates), "use one of ", endStates))
+		if word := s.Value.Text; word != nil && !slices.Contains(finalStates, word.S) {
+			reportAt(d, word.Pos, Error, "bad-choice", "steps", diagnostic.Quote(word.S)+" is not a final state of a step", hintOrList(diagnostic.DidYouMean(word.S, finalStates), "use one of ", finalStates))
 		}
 	}
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/flowrun/flowrun/internal/keytable"
 )
 
-// versions checks the version of the definition, those in its changelog, and the minimum versions that it requires.
-func versions(d *keytable.Decoder, t *draft, content []*yaml.Node) {
+// checkVersions checks the version of the definition, those in its changelog, and the minimum versions that it requires.
+func checkVersions(d *keytable.Decoder, t *draft, content []*yaml.Node) {
 	if at := keytable.ValueOf(content, "version"); at != nil && t.Version != "" {
 		d.Path.Push("version")
-		version(d, keytable.Deref(at), t.Version)
+		checkVersionText(d, keytable.Deref(at), t.Version)
 		d.Path.Pop()
 	}
 	for _, min := range []struct {
@@ -31,13 +31,13 @@ func versions(d *keytable.Decoder, t *draft, content []*yaml.Node) {
 	}
 	if log := keytable.ValueOf(content, "changelog"); log != nil {
 		d.Path.Push("changelog")
-		changelog(d, t.Changelog)
+		checkChangelog(d, t.Changelog)
 		d.Path.Pop()
 	}
 }
 
-// version reports a version that is not a semantic version.
-func version(d *keytable.Decoder, n *yaml.Node, s string) {
+// checkVersionText reports a version that is not a semantic version.
+func checkVersionText(d *keytable.Decoder, n *yaml.Node, s string) {
 	v, exact, ok := ParseVersion(s)
 	switch {
 	case !ok:
@@ -47,8 +47,8 @@ func version(d *keytable.Decoder, n *yaml.Node, s string) {
 	}
 }
 
-// changelog reports versions that appear twice, and versions out of order. The newest may be first or last.
-func changelog(d *keytable.Decoder, log []Change) {
+// checkChangelog reports versions that appear twice, and versions out of order. The newest may be first or last.
+func checkChangelog(d *keytable.Decoder, log []Change) {
 	var before *Version
 	var at Pos
 	seen := map[Version]Pos{}

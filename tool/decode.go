@@ -41,5 +41,5 @@ func document(d *keytable.Decoder, def *draft) {
 	def.Pos = d.Pos(root)
 	d.Root = toolObject
 	d.Object(toolObject, def, root)
-	check(d, def)
+	checkDefinition(d, def)
 }

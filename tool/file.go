@@ -39,16 +39,16 @@ func stem(file string) string {
 func Sniff(text []byte) string {
 	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
 	switch {
-	case bytes.HasPrefix(text, []byte("---")) && frontSays(text) || bytes.HasPrefix(text, []byte("````")):
+	case bytes.HasPrefix(text, []byte("---")) && marksTool(text) || bytes.HasPrefix(text, []byte("````")):
 		return ".md"
-	case exports(text):
+	case hasExport(text):
 		return ".tool.js"
 	}
 	return ".yaml"
 }
 
-// frontSays reports whether the front matter contains tool: true.
-func frontSays(text []byte) bool {
+// marksTool reports whether the front matter contains tool: true.
+func marksTool(text []byte) bool {
 	_, rest, _ := bytes.Cut(text, []byte("\n"))
 	front, _, closed := bytes.Cut(rest, []byte("\n---"))
 	return closed && slices.ContainsFunc(bytes.Split(front, []byte("\n")), func(line []byte) bool {
@@ -57,8 +57,8 @@ func frontSays(text []byte) bool {
 	})
 }
 
-// exports reports whether the text exports something, as a JavaScript module does.
-func exports(text []byte) bool {
+// hasExport reports whether the text exports something, as a JavaScript module does.
+func hasExport(text []byte) bool {
 	return slices.ContainsFunc(bytes.Split(text, []byte("\n")), func(line []byte) bool {
 		return bytes.HasPrefix(line, []byte("module.exports")) || bytes.HasPrefix(line, []byte("export default"))
 	})

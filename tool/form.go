@@ -17,9 +17,9 @@ import (
 type Form struct {
 	Fields []FormField // in the order of the text
 
-	source json.RawMessage
-	whole  *jsonschema.Schema
-	open   bool // the schema itself has rules for values that are not in Fields
+	source   json.RawMessage
+	compiled *jsonschema.Schema
+	open     bool // the schema itself has rules for values that are not in Fields
 }
 
 // FormField is one value of a Form.
@@ -86,11 +86,11 @@ func (f *Form) Check(values map[string]any) []FormProblem {
 	if !f.open {
 		for _, name := range slices.Sorted(maps.Keys(values)) {
 			if f.Field(name) == nil {
-				list = append(list, FormProblem{Field: name, Path: []string{name}, Unknown: true, Message: "is not in the form", Hint: f.near(name)})
+				list = append(list, FormProblem{Field: name, Path: []string{name}, Unknown: true, Message: "is not in the form", Hint: f.suggestion(name)})
 			}
 		}
 	}
-	for _, p := range f.whole.Validate(values) {
+	for _, p := range f.compiled.Validate(values) {
 		if len(p.Path) > 0 && slices.ContainsFunc(list, func(x FormProblem) bool { return x.Field == p.Path[0] }) {
 			continue
 		}
@@ -99,7 +99,7 @@ func (f *Form) Check(values map[string]any) []FormProblem {
 	return list
 }
 
-func (f *Form) near(name string) string {
+func (f *Form) suggestion(name string) string {
 	names := make([]string, len(f.Fields))
 	for i, x := range f.Fields {
 		names[i] = x.Name
@@ -142,7 +142,7 @@ func parseForm(source []byte) (*Form, []jsonschema.Problem) {
 	top["type"] = "object"
 	f := &Form{source: source}
 	var bad []jsonschema.Problem
-	if f.whole, bad = jsonschema.Compile(top); bad != nil {
+	if f.compiled, bad = jsonschema.Compile(top); bad != nil {
 		return nil, bad
 	}
 	f.open = isOpen(top)
@@ -169,7 +169,7 @@ func (f *Form) fields(properties map[string]any, required any) {
 			must[s] = true
 		}
 	}
-	for _, name := range orderOf(f.source) {
+	for _, name := range propertyOrder(f.source) {
 		p, _ := properties[name].(map[string]any)
 		x := FormField{Name: name, Required: must[name], Default: p["default"]}
 		x.Type, _ = p["type"].(string)
@@ -182,7 +182,7 @@ func (f *Form) fields(properties map[string]any, required any) {
 
 // checkDefaults checks every default against its own property.
 func (f *Form) checkDefaults(properties map[string]any) (bad []jsonschema.Problem) {
-	for _, p := range f.whole.Validate(f.Defaults()) {
+	for _, p := range f.compiled.Validate(f.Defaults()) {
 		if len(p.Path) == 0 || p.Missing && len(p.Path) == 1 {
 			continue // a required value without a default: the person enters it
 		}
@@ -193,8 +193,8 @@ func (f *Form) checkDefaults(properties map[string]any) (bad []jsonschema.Proble
 	return bad
 }
 
-// orderOf returns the names of the properties in the order of the text.
-func orderOf(source []byte) []string {
+// propertyOrder returns the names of the properties in the order of the text.
+func propertyOrder(source []byte) []string {
 	var top struct {
 		Properties json.RawMessage `json:"properties"`
 	}

@@ -11,9 +11,9 @@ import (
 // JSONSchema is a compiled JSON Schema (draft 2020-12, or draft-07 if it says so) with its original text. Formats such
 // as date and email are checked. It is immutable and safe for concurrent use.
 type JSONSchema struct {
-	source json.RawMessage
-	doc    any
-	whole  *jsonschema.Schema
+	source   json.RawMessage
+	doc      any
+	compiled *jsonschema.Schema
 }
 
 // ParseSchema parses a JSON Schema. The error lists all problems in it; see SchemaProblems.
@@ -26,7 +26,7 @@ func ParseSchema(source []byte) (*JSONSchema, error) {
 	if len(bad) > 0 {
 		return nil, schemaError(bad)
 	}
-	return &JSONSchema{source: source, doc: doc, whole: whole}, nil
+	return &JSONSchema{source: source, doc: doc, compiled: whole}, nil
 }
 
 // MarshalJSON returns the schema as it was written.
@@ -35,7 +35,7 @@ func (s *JSONSchema) MarshalJSON() ([]byte, error) { return s.source, nil }
 // Check returns all problems with a value, which is as encoding/json decodes it.
 func (s *JSONSchema) Check(v any) []FormProblem {
 	var list []FormProblem
-	for _, p := range s.whole.Validate(v) {
+	for _, p := range s.compiled.Validate(v) {
 		list = append(list, FormProblem{Field: valuePath(p.Path), Path: p.Path, Missing: p.Missing, Unknown: p.Unknown, Message: p.Message})
 	}
 	return list
@@ -43,7 +43,7 @@ func (s *JSONSchema) Check(v any) []FormProblem {
 
 // Defaults returns a copy of a value in which the schema's defaults replace missing values, also inside objects and
 // lists.
-func (s *JSONSchema) Defaults(v any) any { return s.whole.Defaults(v) }
+func (s *JSONSchema) Defaults(v any) any { return s.compiled.Defaults(v) }
 
 // Open reports whether the schema has rules of its own for values that its top-level properties do not name.
 func (s *JSONSchema) Open() bool {

@@ -42,15 +42,15 @@ type draft struct {
 var toolObject = keytable.NewObject("a tool", "A tool: its name, its parameters and what it runs.",
 	append(bodyFields(func(t *draft) *Step { return &t.single }),
 		keytable.Text("name", "S1-010", "Name of the tool. Default: the file name without its extension.", func(t *draft, v Text) { t.Name, t.namePos = v.S, v.Pos }),
-		keytable.Words("description", "S1-011", "What the tool does. People and models choose the tool by this text.", func(t *draft, v string) { t.Description = v }).AsRequired(),
-		keytable.Words("version", "S1-012", "Version of the tool, a semantic version such as 1.4.0.", func(t *draft, v string) { t.Version = v }),
+		keytable.String("description", "S1-011", "What the tool does. People and models choose the tool by this text.", func(t *draft, v string) { t.Description = v }).AsRequired(),
+		keytable.String("version", "S1-012", "Version of the tool, a semantic version such as 1.4.0.", func(t *draft, v string) { t.Version = v }),
 		keytable.Text("min-cycod-version", "S1-013", "Lowest compatibility level that can run the tool. flowrun version -o json shows the level of flowrun.", func(t *draft, v Text) { t.MinVersion = &v }),
 		keytable.Text("min-flowrun-version", "S1-013", "Lowest version of flowrun that can run the tool.", func(t *draft, v Text) { t.MinFlowrun = &v }),
 		keytable.List("changelog", "S1-014", changeObject, "Changes in each version.", func(t *draft, p Pos) *Change { return add(&t.Changelog, Change{Pos: p}) }),
 		keytable.Mixed("schedule", "", scheduleObject, "When flowrun serve starts the tool: cron expressions, or mappings with more keys. See schedules.md.",
 			func(t *draft) *Schedule { return addPointer(&t.Schedules, &Schedule{}) }, func(s *Schedule, v Text) { s.Cron, s.Pos = &v, v.Pos }),
 		keytable.Boolean("deprecated", "S1-015", "Whether the tool is deprecated. Using it then prints a warning.", func(t *draft, v bool) { t.Deprecated = v }).WithDefault("false"),
-		keytable.Words("deprecated-message", "S1-016", "What to use instead.", func(t *draft, v string) { t.DeprecatedMessage = v }),
+		keytable.String("deprecated-message", "S1-016", "What to use instead.", func(t *draft, v string) { t.DeprecatedMessage = v }),
 
 		keytable.Choice("type", "S1-165", []string{"alias"}, "With the value alias, the tool is an alias of the tool in base-tool.", func(t *draft, _ string) { t.Alias = true }),
 		keytable.Text("base-tool", "S1-166", "The tool that an alias runs, by name or path.", func(t *draft, v Text) { t.BaseTool = v }),
@@ -69,7 +69,7 @@ var toolObject = keytable.NewObject("a tool", "A tool: its name, its parameters 
 		keytable.Nested("file-paths", "S1-180", filePathsObject, "How paths in parameters are rewritten, and where temporary files are created.", func(t *draft) *FilePaths { return &t.FilePaths }),
 		keytable.Duration("timeout", "S1-190", "Time limit of the whole run.", func(t *draft, v time.Duration) { t.timeout = &v }),
 		keytable.Choices("platforms", "S1-225", platformNames, "Platforms that the tool supports. Default: all.", func(t *draft, v []string) { t.Platforms = v }),
-		keytable.WordList("tags", "S1-224", "Categories of the tool. The tags read, write and run also say what the tool may do, for approvals.", func(t *draft, v []string) { t.Tags = v }),
+		keytable.Strings("tags", "S1-224", "Categories of the tool. The tags read, write and run also say what the tool may do, for approvals.", func(t *draft, v []string) { t.Tags = v }),
 		keytable.Boolean("ignore-errors", "S1-070", "Sets continue-on-error on every step.", func(t *draft, v bool) { t.IgnoreErrors = v }).WithDefault("false"),
 		keytable.Boolean("fail-fast", "S1-067", "At the first failure, stops the running steps and starts no others.", func(t *draft, v bool) { t.FailFast = v }).WithDefault("false"),
 		keytable.Text("input", "S1-200", "Standard input of the steps.", func(t *draft, v Text) { t.Input = &v }),
@@ -88,7 +88,7 @@ var toolObject = keytable.NewObject("a tool", "A tool: its name, its parameters 
 		keytable.Nested("function-calling", "S1-230", functionCallingObject, "How the tool is described to models.", func(t *draft) *FunctionCalling { return &t.FunctionCalling }),
 		keytable.List("notify", "", notifyObject, "Commands and webhooks that flowrun calls when runs of the tool end.", func(t *draft, p Pos) *Notify { return add(&t.Notify, Notify{Pos: p}) }),
 		keytable.List("tests", "S1-240", testObject, "Tests of the tool.", func(t *draft, p Pos) *Test { return add(&t.Tests, Test{Pos: p}) }),
-	)...).Checked(checkTool)
+	)...).WithCheck(checkTool)
 
 var stepObject = keytable.NewObject("a step", "A step: a command, a script, a wait, a question, a group of steps, or the use of another tool.",
 	append(bodyFields(func(s *Step) *Step { return s }),
@@ -120,7 +120,7 @@ var stepObject = keytable.NewObject("a step", "A step: a command, a script, a wa
 		keytable.Boolean("detach", "", "Leaves background processes of the step running after the run ends.", func(s *Step, v bool) { s.Detach = v }).WithDefault("false"),
 		keytable.Choice("on-interrupt", "", interruptions, "What to do with the step if it was running when flowrun was killed. Default: that of the tool.", func(s *Step, v string) { s.OnInterrupt = v }),
 		keytable.Boolean("idempotent", "", "Whether the step can safely run twice. Default: that of the tool.", func(s *Step, v bool) { s.Idempotent = &v }),
-	)...).Checked(checkStep)
+	)...).WithCheck(checkStep)
 
 // A step can contain steps, so these fields refer back to stepObject. They are added here because a reference in its
 // own initializer would be an initialization cycle.
@@ -175,13 +175,13 @@ var forEachObject = keytable.NewObject("for-each", "A loop: the step runs once f
 		keytable.AnyValue("items", "", "The items: a list, a reference to a list, to lines of text or to a JSON array, or an expression such as 1..5.", func(l *Loop, v Value) { l.Items = &v }).AsRequired(),
 		keytable.Text("as", "", "Name of the item in the step, as in {item}.", func(l *Loop, v Text) { l.As = &v }).WithDefault("item"),
 		keytable.Text("key", "", "Name of an item in paths and logs, such as {item.name}. Default: its number, counted from 0.", func(l *Loop, v Text) { l.Key = &v }),
-	}, loopFields()...)...).Checked(checkForEach)
+	}, loopFields()...)...).WithCheck(checkForEach)
 
 var matrixObject = keytable.NewObject("matrix", "A loop over combinations: every further key is a name with a list of values, and the step runs once for each combination.",
 	append([]keytable.Field{
 		keytable.AnyValues("include", "", "Combinations to add, or extra values for existing combinations.", func(l *Loop, v []Value) { l.Include = v }),
 		keytable.AnyValues("exclude", "", "Combinations to remove. An entry removes every combination that has all its values.", func(l *Loop, v []Value) { l.Exclude = v }),
-	}, loopFields()...)...).Checked(checkMatrix)
+	}, loopFields()...)...).WithCheck(checkMatrix)
 
 // forEach returns the field for-each. A bare list gets a hint of its own.
 func forEach() keytable.Field {
@@ -276,7 +276,7 @@ func environment[T any](key string, part func(*T) *Environment) keytable.Field {
 			}
 		}
 		set(d, into, n)
-		variableNames(d, part(into.(*T)).Variables)
+		checkVariableNames(d, part(into.(*T)).Variables)
 	}
 	return f
 }
@@ -287,8 +287,8 @@ func envFiles[T any](of func(*T) *[]EnvFile) keytable.Field {
 		func(into *T) *EnvFile { return add(of(into), EnvFile{}) }, func(f *EnvFile, v Text) { f.Path = v })
 }
 
-// placed wraps a field so that it stores the position of its value, for messages about it.
-func placed[T any](f keytable.Field, pos func(*T) *Pos) keytable.Field {
+// withPos wraps a field so that it stores the position of its value, for messages about it.
+func withPos[T any](f keytable.Field, pos func(*T) *Pos) keytable.Field {
 	read := f.Set
 	f.Set = func(d *keytable.Decoder, into any, n *yaml.Node) {
 		*pos(into.(*T)) = d.Pos(n)
@@ -300,7 +300,7 @@ func placed[T any](f keytable.Field, pos func(*T) *Pos) keytable.Field {
 // imageField returns the field for a container image. Names that begin with a dash are rejected: the program that
 // starts the container would read them as an option.
 func imageField() keytable.Field {
-	f := keytable.Words("image", "S1-211", "Container image for isolation: container.", func(s *Security, v string) { s.Image = v }).WithDefault(DefaultImage)
+	f := keytable.String("image", "S1-211", "Container image for isolation: container.", func(s *Security, v string) { s.Image = v }).WithDefault(DefaultImage)
 	read := f.Set
 	f.Set = func(d *keytable.Decoder, into any, n *yaml.Node) {
 		if v := keytable.Deref(n); v.Kind == yaml.ScalarNode && !imageName().MatchString(v.Value) {
@@ -309,7 +309,7 @@ func imageField() keytable.Field {
 		}
 		read(d, into, n)
 	}
-	return placed(f, func(s *Security) *Pos { return &s.ImagePos })
+	return withPos(f, func(s *Security) *Pos { return &s.ImagePos })
 }
 
 // imageName matches approximately what registries allow: [host[:port]/]path[:tag][@digest].
@@ -342,7 +342,7 @@ var approveObject = keytable.NewObject("approve", "A question to a person: the t
 	keytable.ValueMap("form", "", "Values that the person fills in: a JSON Schema (2020-12) of an object, with properties.", func(a *approveDraft, v []Entry) { a.form = v }),
 	keytable.Duration("timeout", "", "How long to wait for an answer. Default: forever.", func(a *approveDraft, v time.Duration) { a.Timeout = v }),
 	keytable.Choice("on-timeout", "", []string{"approve", "reject", "fail"}, "What to do if there is no answer in time. The value approve uses the default values of the form.", func(a *approveDraft, v string) { a.OnTimeout = v }).WithDefault("fail"),
-).Checked(checkApprove)
+).WithCheck(checkApprove)
 
 var waitObject = keytable.NewObject("wait", "What the step waits for: exactly one of for, until, file, http and port.",
 	keytable.Duration("for", "", "Waits for this duration.", func(w *Wait, v time.Duration) { w.For = v }).AsBody(),
@@ -352,12 +352,12 @@ var waitObject = keytable.NewObject("wait", "What the step waits for: exactly on
 	keytable.Text("port", "", "Waits until this HOST:PORT accepts connections.", func(w *Wait, v Text) { w.Port = &v }).AsBody(),
 	keytable.Integer("status", "", 100, 599, "The status that the URL in http must return, instead of 200 to 299.", func(w *Wait, v int) { w.Status = v }),
 	keytable.Duration("interval", "", "Time between two checks of a file, a URL or a port. The first checks follow each other faster.", func(w *Wait, v time.Duration) { w.Interval = v }).WithDefault("1000"),
-).Checked(checkWait)
+).WithCheck(checkWait)
 
 var commandsObject = keytable.NewObject("commands", "One command for each platform.",
 	keytable.Text("default", "S1-026", "Command for platforms that have none in platforms.", func(c *Commands, v Text) { c.Default = &v }),
 	keytable.Nested("platforms", "S1-027", platformsObject, "Commands for specific platforms.", func(c *Commands) *Commands { return c }),
-).Checked(checkCommands)
+).WithCheck(checkCommands)
 
 var platformsObject = keytable.NewObject("platforms", "Commands for specific platforms.",
 	keytable.Text("windows", "S1-027", "Command on Windows.", func(c *Commands, v Text) { c.Platforms["windows"] = v }),
@@ -382,7 +382,7 @@ var retryObject = keytable.NewObject("retry", "How often, when and after which f
 	keytable.Integers("exit-codes", "", 0, 255, "Exit codes after which the step is retried. Default: all.", func(r *Retry, v []int) { r.ExitCodes = v }),
 	keytable.Integers("not-exit-codes", "", 0, 255, "Exit codes after which the step is not retried.", func(r *Retry, v []int) { r.NotExitCodes = v }),
 	keytable.Text("when", "", "Condition for a retry. It may refer to the last attempt, as in {last.exit-code} == 75.", func(r *Retry, v Text) { r.When = &v }),
-).Checked(checkRetry)
+).WithCheck(checkRetry)
 
 var cacheObject = keytable.NewObject("cache", "The inputs and outputs of a step. Its command and the environment in the definition are always inputs.",
 	keytable.Texts("inputs", "", "Files the step reads: paths, folders or patterns.", func(c *Cache, v []Text) { c.Inputs = v }),
@@ -390,11 +390,11 @@ var cacheObject = keytable.NewObject("cache", "The inputs and outputs of a step.
 	keytable.Texts("env", "", "Inherited environment variables that the step depends on.", func(c *Cache, v []Text) { c.Env = v }),
 	keytable.Text("key", "", "Any other text the step depends on, such as a version.", func(c *Cache, v Text) { c.Key = &v }),
 	keytable.Duration("ttl", "", "How long a stored result may be used. Default: forever.", func(c *Cache, v time.Duration) { c.TTL = v }),
-).Checked(checkCache)
+).WithCheck(checkCache)
 
 var scheduleObject = keytable.NewObject("a schedule", "When flowrun serve starts the tool, and with which parameters.",
 	keytable.Text("cron", "", "Cron expression, such as 0 7 * * 1-5. Use either cron or every.", func(s *Schedule, v Text) { s.Cron = &v }),
-	placed(keytable.Duration("every", "", "Interval between scheduled times, at least 1s. Use either cron or every.", func(s *Schedule, v time.Duration) { s.Every = v }),
+	withPos(keytable.Duration("every", "", "Interval between scheduled times, at least 1s. Use either cron or every.", func(s *Schedule, v time.Duration) { s.Every = v }),
 		func(s *Schedule) *Pos { return &s.EveryPos }),
 	keytable.Text("name", "", "Name of the schedule. Default: the name of the tool, with #2, #3 and so on for further schedules.", func(s *Schedule, v Text) { s.Name = &v }),
 	keytable.Text("timezone", "", "Time zone of cron, start and end, such as Europe/Zurich. Default: that of the machine.", func(s *Schedule, v Text) { s.Timezone = &v }),
@@ -405,7 +405,7 @@ var scheduleObject = keytable.NewObject("a schedule", "When flowrun serve starts
 	keytable.Text("start", "", "Start of the schedule: a date, or a time such as 2026-12-01T08:00:00Z. The interval in every counts from it.", func(s *Schedule, v Text) { s.Start = &v }),
 	keytable.Text("end", "", "End of the schedule. Nothing starts at this time or later.", func(s *Schedule, v Text) { s.End = &v }),
 	keytable.Boolean("skip-if-successful", "", "Skips a scheduled time if the tool has already succeeded since the previous one.", func(s *Schedule, v bool) { s.SkipIfSuccessful = v }).WithDefault("false"),
-).Checked(checkSchedule)
+).WithCheck(checkSchedule)
 
 var catchUpObject = keytable.NewObject("catch-up", "What to do about scheduled times that were missed, for example because no service was running.",
 	keytable.Choice("mode", "", catchUps, "Number of runs to start: none, one for all missed times (once), or one for each missed time (all).", func(c *CatchUp, v string) { c.Mode = v }).WithDefault("once"),
@@ -442,26 +442,26 @@ var environmentObject = keytable.NewObject("environment", "Environment variables
 	keytable.Boolean("inherit", "S1-171", "Whether steps inherit the variables of the flowrun process.", func(e *Environment, v bool) { e.Inherit = &v }).WithDefault("true"),
 	keytable.Mixed("secrets", "S1-172", secretObject, "Names of variables or parameters whose values are masked, or mappings for variables whose values are fetched.",
 		func(e *Environment) *Secret { return add(&e.Secrets, Secret{}) }, func(s *Secret, v Text) { s.Name = v }),
-).Checked(checkEnvironment)
+).WithCheck(checkEnvironment)
 
 var secretObject = keytable.NewObject("a secret", "An environment variable whose value is fetched when the run begins, and masked.",
 	keytable.Text("name", "S1-174", "Name of the variable.", func(s *Secret, v Text) { s.Name = v }).AsRequired(),
 	keytable.Text("env", "S1-174", "Variable of an env file or of the flowrun process that contains the value.", func(s *Secret, v Text) { s.Env = &v }),
 	keytable.Text("file", "S1-174", "File that contains the value. One newline at its end is removed.", func(s *Secret, v Text) { s.File = &v }),
 	keytable.Text("command", "S1-174", "Program that prints the value, and its arguments. It starts without a shell.", func(s *Secret, v Text) { s.Command = &v }),
-).Checked(checkSecret)
+).WithCheck(checkSecret)
 
 var envFileObject = keytable.NewObject("an env file", "A file of environment variables.",
 	keytable.Text("path", "", "Path of the file.", func(f *EnvFile, v Text) { f.Path = v }).AsRequired(),
 	keytable.Boolean("optional", "", "Whether the file may be missing.", func(f *EnvFile, v bool) { f.Optional = v }).WithDefault("false"),
-).Checked(checkEnvFile)
+).WithCheck(checkEnvFile)
 
 var filePathsObject = keytable.NewObject("file-paths", "How paths in parameters are rewritten, and where temporary files are created.",
 	keytable.Boolean("normalize", "S1-180", "Cleans up the values of parameters with path: true: a//b/../c becomes a/c, and ~ becomes your home directory.", func(f *FilePaths, v bool) { f.Normalize = v }).WithDefault("false"),
 	keytable.Text("working-directory", "S1-181", "Working directory of the steps, if the tool has no working-directory.", func(f *FilePaths, v Text) { f.WorkingDirectory = &v }),
 	keytable.Text("temp-directory", "S1-182", "Temporary directory, created for the run and removed after it.", func(f *FilePaths, v Text) { f.TempDirectory = &v }),
 	keytable.Nested("cross-platform", "S1-183", crossPlatformObject, "Conversion of path separators.", func(f *FilePaths) *FilePaths { return f }),
-).Checked(func(d *keytable.Decoder, into any, n *yaml.Node, _ []*yaml.Node) { into.(*FilePaths).Pos = d.Pos(n) })
+).WithCheck(func(d *keytable.Decoder, into any, n *yaml.Node, _ []*yaml.Node) { into.(*FilePaths).Pos = d.Pos(n) })
 
 var crossPlatformObject = keytable.NewObject("cross-platform", "Conversion of path separators.",
 	keytable.Choice("windows-separator", "S1-183", separators, "Separator on Windows.", func(f *FilePaths, v string) { f.WindowsSeparator = v }).WithDefault(`\`),
@@ -482,18 +482,18 @@ var cleanupObject = keytable.NewObject("cleanup", "A cleanup action after the ru
 
 var securityObject = keytable.NewObject("security", "Privileges, isolation and permissions of the tool.",
 	keytable.Choice("execution-privilege", "S1-210", []string{"same-as-user", "reduced", "elevated"}, "Rights of the steps. See isolation.md.", func(s *Security, v string) { s.ExecutionPrivilege = v }).WithDefault("same-as-user"),
-	placed(keytable.Choice("isolation", "S1-211", []string{"none", "process", "container"}, "How the steps are separated from the system. See isolation.md.", func(s *Security, v string) { s.Isolation = v }).WithDefault("process"),
+	withPos(keytable.Choice("isolation", "S1-211", []string{"none", "process", "container"}, "How the steps are separated from the system. See isolation.md.", func(s *Security, v string) { s.Isolation = v }).WithDefault("process"),
 		func(s *Security) *Pos { return &s.IsolationPos }),
 	imageField(),
 	keytable.Texts("required-permissions", "S1-212", "Permissions that the tool needs, such as network:external:HOST. flowrun shows them when it asks for approval. A container has network access only with a network permission.", func(s *Security, v []Text) { s.RequiredPermissions = v }),
-	keytable.Words("justification", "S1-213", "Why the tool needs these rights and permissions.", func(s *Security, v string) { s.Justification = v }),
+	keytable.String("justification", "S1-213", "Why the tool needs these rights and permissions.", func(s *Security, v string) { s.Justification = v }),
 )
 
 var metadataObject = keytable.NewObject("metadata", "Category and search terms of the tool.",
-	keytable.Words("category", "S1-220", "Category.", func(m *Metadata, v string) { m.Category = v }),
-	keytable.Words("subcategory", "S1-221", "Subcategory.", func(m *Metadata, v string) { m.Subcategory = v }),
-	keytable.WordList("tags", "S1-222", "Tags for searching. They have no effect on approvals.", func(m *Metadata, v []string) { m.Tags = v }),
-	keytable.WordList("search-keywords", "S1-223", "Further search terms.", func(m *Metadata, v []string) { m.SearchKeywords = v }),
+	keytable.String("category", "S1-220", "Category.", func(m *Metadata, v string) { m.Category = v }),
+	keytable.String("subcategory", "S1-221", "Subcategory.", func(m *Metadata, v string) { m.Subcategory = v }),
+	keytable.Strings("tags", "S1-222", "Tags for searching. They have no effect on approvals.", func(m *Metadata, v []string) { m.Tags = v }),
+	keytable.Strings("search-keywords", "S1-223", "Further search terms.", func(m *Metadata, v []string) { m.SearchKeywords = v }),
 )
 
 var interactiveObject = keytable.NewObject("interactive-options", "Input of an interactive step.",
@@ -533,11 +533,11 @@ var notifyObject = keytable.NewObject("a notification", "A command or a webhook 
 	keytable.Text("webhook", "", "URL that gets a POST request with the run as JSON. ${NAME} in it is an environment variable.", func(n *Notify, v Text) { n.Webhook = &v }).AsBody(),
 	keytable.Text("secret-env", "", "Environment variable that contains the secret for signing requests.", func(n *Notify, v Text) { n.SecretEnv = &v }),
 	keytable.Text("secret-file", "", "File that contains the secret for signing requests.", func(n *Notify, v Text) { n.SecretFile = &v }),
-).Checked(checkNotify)
+).WithCheck(checkNotify)
 
 var changeObject = keytable.NewObject("a change", "Changes in one version.",
 	keytable.Text("version", "S1-014", "The version.", func(c *Change, v Text) { c.Version, c.Pos = v.S, v.Pos }),
-	keytable.Words("changes", "S1-014", "What changed.", func(c *Change, v string) { c.Changes = v }),
+	keytable.String("changes", "S1-014", "What changed.", func(c *Change, v string) { c.Changes = v }),
 )
 
 // parameterDraft is a Parameter that is being decoded. It is a type of its own so that a parameter's security section
@@ -546,7 +546,7 @@ type parameterDraft struct{ *Parameter }
 
 var parameterObject = keytable.NewObject("a parameter", "A parameter of the tool.",
 	keytable.Choice("type", "S1-091", typeNames, "Type of the value.", func(p *parameterDraft, v string) { p.Type = v }).WithDefault("string"),
-	keytable.Words("description", "S1-092", "What the parameter is for.", func(p *parameterDraft, v string) { p.Description = v }).AsRequired(),
+	keytable.String("description", "S1-092", "What the parameter is for.", func(p *parameterDraft, v string) { p.Description = v }).AsRequired(),
 	keytable.Boolean("required", "S1-093", "Whether a value is required. A default counts as a value.", func(p *parameterDraft, v bool) { p.Required = v }).WithDefault("false"),
 	keytable.AnyValue("default", "S1-094", "Value if the caller passes none. It may refer to other parameters.", func(p *parameterDraft, v Value) { p.Default = &v }),
 	keytable.Nested("validation", "S1-095", validationObject, "Rules for the value.", func(p *parameterDraft) *Validation { return &p.Validation }),
@@ -554,13 +554,13 @@ var parameterObject = keytable.NewObject("a parameter", "A parameter of the tool
 	keytable.Text("format", "S1-102", "How the value is written into a command, such as --count={value}.", func(p *parameterDraft, v Text) { p.Format = &v }),
 	keytable.Text("delimiter", "S1-133", "Separator between the elements of an array inside quotes.", func(p *parameterDraft, v Text) { p.Delimiter = &v }).WithDefault(" "),
 	keytable.AnyValues("examples", "S1-103", "Example values.", func(p *parameterDraft, v []Value) { p.Examples = v }),
-	keytable.Words("detailed-help", "S1-104", "A longer description.", func(p *parameterDraft, v string) { p.DetailedHelp = v }),
+	keytable.String("detailed-help", "S1-104", "A longer description.", func(p *parameterDraft, v string) { p.DetailedHelp = v }),
 	keytable.Nested("security", "S1-105", parameterSecurityObject, "How the value is inserted into shell commands.", func(p *parameterDraft) *parameterDraft { return p }),
 	keytable.Boolean("allow-dash", "", "Allows values that begin with '-', even where a program may read them as an option.", func(p *parameterDraft, v bool) { p.AllowDash = v }).WithDefault("false"),
 	keytable.Boolean("path", "S1-180", "Whether the value, or each element of an array, is a path. file-paths rewrites only paths.", func(p *parameterDraft, v bool) { p.Path = v }).WithDefault("false"),
 	keytable.Boolean("deprecated", "S1-017", "Whether the parameter is deprecated. Using it then prints a warning.", func(p *parameterDraft, v bool) { p.Deprecated = v }).WithDefault("false"),
-	keytable.Words("deprecated-alternative", "S1-018", "The parameter to use instead.", func(p *parameterDraft, v string) { p.DeprecatedAlternative = v }),
-).Checked(checkParameter)
+	keytable.String("deprecated-alternative", "S1-018", "The parameter to use instead.", func(p *parameterDraft, v string) { p.DeprecatedAlternative = v }),
+).WithCheck(checkParameter)
 
 var parameterSecurityObject = keytable.NewObject("a parameter's security", "How the value is inserted into shell commands.",
 	keytable.Boolean("escape-shell", "S1-105", "Whether the value is quoted for the shell. If false, the shell runs it as code.", func(p *parameterDraft, v bool) { p.EscapeShell = &v }).WithDefault("true"),
@@ -576,14 +576,14 @@ var validationObject = keytable.NewObject("validation", "Rules for the value of 
 )
 
 var testObject = keytable.NewObject("a test", "A test of the tool.",
-	keytable.Words("name", "S1-240", "Name of the test.", func(t *Test, v string) { t.Name = v }).AsRequired(),
-	keytable.Words("description", "S1-241", "What the test checks.", func(t *Test, v string) { t.Description = v }),
+	keytable.String("name", "S1-240", "Name of the test.", func(t *Test, v string) { t.Name = v }).AsRequired(),
+	keytable.String("description", "S1-241", "What the test checks.", func(t *Test, v string) { t.Description = v }),
 	keytable.ValueMap("parameters", "S1-242", "Parameters of the run.", func(t *Test, v []Entry) { t.Parameters = v }),
 	keytable.Choices("platforms", "S1-249", platformNames, "Platforms that the test runs on. Default: all.", func(t *Test, v []string) { t.Platforms = v }),
 	keytable.Texts("files", "", "Files and folders to copy into the folder of the test. Paths are relative to the definition.", func(t *Test, v []Text) { t.Files = v }),
 	keytable.Nested("expected", "S1-243", expectedObject, "Expectations about the run.", func(t *Test) *Expected { return &t.Expected }),
 	keytable.Texts("cleanup", "S1-248", "Commands that run after the test.", func(t *Test, v []Text) { t.Cleanup = v }),
-).Checked(checkTest)
+).WithCheck(checkTest)
 
 var expectedObject = keytable.NewObject("expected", "Expectations about the run of a test.",
 	keytable.Integer("exit-code", "S1-243", 0, 255, "Exit code of the run.", func(e *Expected, v int) { e.ExitCode = &v }),
@@ -595,7 +595,7 @@ var expectedObject = keytable.NewObject("expected", "Expectations about the run 
 	keytable.Texts("file-exists", "S1-246", "Files that must exist.", func(e *Expected, v []Text) { e.FileExists = v }),
 	keytable.Texts("directory-exists", "S1-247", "Directories that must exist.", func(e *Expected, v []Text) { e.DirectoryExists = v }),
 	keytable.TextMap("steps", "", "Expected states of steps, by the names or paths of the steps.", func(e *Expected, v []Entry) { e.Steps = v }),
-).Checked(checkExpected)
+).WithCheck(checkExpected)
 
 // add appends v to a list and returns a pointer to it. The pointer is valid until the next append.
 func add[V any](to *[]V, v V) *V {

@@ -58,20 +58,20 @@ type Library struct {
 	trusted  func(folder string) bool // Config.Trusted
 	maxSteps int                      // Config.MaxPlanSteps
 
-	indexes string // Config.Index
-	program string // see the function program
-	now     func() time.Time
+	indexFolder string // Config.Index
+	programID   string // see programID
+	now         func() time.Time
 
-	mu         sync.Mutex
-	extensions []string          // in order of preference
-	loaders    map[string]Loader // for files that Decode does not read, by extension
-	added      []*Definition
-	provided   []*provider // tools that are not in files; earlier providers take precedence
-	missed     func() string
-	cache      map[string]loaded
-	index      map[string]index // by folder
-	frozen     map[asked]Source // of a Snapshot: its sources; it reads no files
-	live       *Library         // of a Snapshot: the Library it was made from
+	mu             sync.Mutex
+	extensions     []string          // in order of preference
+	loaders        map[string]Loader // for files that Decode does not read, by extension
+	added          []*Definition
+	provided       []*provider // tools that are not in files; earlier providers take precedence
+	explainMissing func() string
+	cache          map[string]cachedFile
+	index          map[string]index     // by folder
+	snapshot       map[lookupKey]Source // of a Snapshot: its sources; it reads no files
+	live           *Library             // of a Snapshot: the Library it was made from
 }
 
 // folder is one folder of a scope.
@@ -80,18 +80,18 @@ type folder struct {
 	path  string
 }
 
-// loaded is a cached file.
-type loaded struct {
-	stamp stamp
+// cachedFile is a cached file.
+type cachedFile struct {
+	stamp fileStamp
 	read  time.Time
 	src   []byte
 	def   *Definition
 	found Diagnostics
-	files map[string]stamp // of the further files that def was made of
+	files map[string]fileStamp // of the further files that def was made of
 }
 
-// moved reports whether one of the further files that the definition was made of has changed.
-func (c loaded) moved() bool {
+// stale reports whether one of the further files that the definition was made of has changed.
+func (c cachedFile) stale() bool {
 	for file, was := range c.files {
 		if info, err := os.Stat(file); err != nil || stampOf(info) != was {
 			return true
@@ -101,8 +101,8 @@ func (c loaded) moved() bool {
 }
 
 // stampsOf returns the stamps of those files that exist.
-func stampsOf(files []string) map[string]stamp {
-	stamps := make(map[string]stamp, len(files))
+func stampsOf(files []string) map[string]fileStamp {
+	stamps := make(map[string]fileStamp, len(files))
 	for _, file := range files {
 		if info, err := os.Stat(file); err == nil {
 			stamps[file] = stampOf(info)
@@ -139,14 +139,14 @@ func NewLibrary(c Config) *Library {
 		folders:    folders(c),
 		extensions: []string{".yaml", ".yml", ".json", ".md"},
 		loaders:    map[string]Loader{},
-		cache:      map[string]loaded{},
+		cache:      map[string]cachedFile{},
 		index:      map[string]index{},
 		now:        time.Now,
 		trusted:    c.Trusted,
 		maxSteps:   c.MaxPlanSteps,
 	}
 	if c.Index != "" {
-		l.indexes, l.program = c.Index, program()
+		l.indexFolder, l.programID = c.Index, programID()
 	}
 	return l
 }

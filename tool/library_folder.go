@@ -51,10 +51,10 @@ func (l *Library) LookupIn(name string, s Scope) (*Definition, Diagnostics, erro
 		}
 	}
 	for _, f := range places {
-		if file := l.find(f.path, name); file != "" {
+		if file := l.findFile(f.path, name); file != "" {
 			return l.load(file, f.scope)
 		}
-		if err := f.closed(); err != nil {
+		if err := f.unreadableReason(); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -65,7 +65,7 @@ func (l *Library) LookupIn(name string, s Scope) (*Definition, Diagnostics, erro
 		}
 		places = []folder{{s, dir}}
 	}
-	e := l.missing(name, places)
+	e := l.notFoundIn(name, places)
 	e.Scope = s
 	return nil, nil, e
 }
@@ -89,7 +89,7 @@ func (l *Library) Unreadable(s Scope) Diagnostics {
 		if s != "" && s != f.scope {
 			continue
 		}
-		if err := f.closed(); err != nil {
+		if err := f.unreadableReason(); err != nil {
 			found = append(found, Diagnostic{Code: "unreadable", Severity: Error, Pos: Pos{File: f.path},
 				Message: err.Error(), Hint: "make the folder readable, or remove it"})
 		}
@@ -97,9 +97,9 @@ func (l *Library) Unreadable(s Scope) Diagnostics {
 	return found
 }
 
-// closed returns the reason why an existing folder cannot be read. A folder whose path leads through a file does not
-// exist, for example if the home directory is /dev/null.
-func (f folder) closed() error {
+// unreadableReason returns the reason why an existing folder cannot be read. A folder whose path leads through a file
+// does not exist, for example if the home directory is /dev/null.
+func (f folder) unreadableReason() error {
 	dir, err := os.Open(f.path)
 	switch {
 	case err == nil:

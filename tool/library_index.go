@@ -14,7 +14,7 @@ import (
 // shell completion would read up to a thousand definitions again.
 //
 // The index is only a cache. An entry is valid only if the file still has the stamp under which it was read, and if
-// that stamp had settled (see stamp.settled). In all other cases the file is read: also if the index is missing,
+// that stamp had settled (see fileStamp.settled). In all other cases the file is read: also if the index is missing,
 // damaged, or was written by another build of the program.
 
 // index holds the known files of one folder, by name. It is immutable.
@@ -22,7 +22,7 @@ type index map[string]indexed
 
 // indexed is a file as a listing shows it, with the stamp under which it was read.
 type indexed struct {
-	stamp stamp
+	stamp fileStamp
 	tool  Listed
 }
 
@@ -35,9 +35,9 @@ const (
 // indexFormat is the first line of every index. Increase the number when the format of the rest changes.
 const indexFormat = "flowrun index 2\n"
 
-// program identifies this build of the program, because another build may read definitions differently. It returns ""
+// programID identifies this build of the program, because another build may read definitions differently. It returns ""
 // if the build cannot be identified; then no index is used.
-func program() string {
+func programID() string {
 	path, err := os.Executable()
 	if err != nil {
 		return ""
@@ -51,14 +51,14 @@ func program() string {
 
 // indexFile returns the path of the index of a folder, or "" if there is none.
 func (l *Library) indexFile(dir string) string {
-	if l.indexes == "" || l.program == "" {
+	if l.indexFolder == "" || l.programID == "" {
 		return ""
 	}
-	return filepath.Join(l.indexes, DigestOf([]byte(dir))[len("sha256:"):][:32])
+	return filepath.Join(l.indexFolder, DigestOf([]byte(dir))[len("sha256:"):][:32])
 }
 
-// trusted returns the entry of a file if it is still valid at the time now.
-func (ix index) trusted(file string, now time.Time) (indexed, bool) {
+// valid returns the entry of a file if it is still valid at the time now.
+func (ix index) valid(file string, now time.Time) (indexed, bool) {
 	e, ok := ix[filepath.Base(file)]
 	if !ok || !e.stamp.settled(now) {
 		return indexed{}, false
@@ -70,8 +70,8 @@ func (ix index) trusted(file string, now time.Time) (indexed, bool) {
 	return e, true
 }
 
-// known returns the index of a folder.
-func (l *Library) known(dir string) index {
+// indexOf returns the index of a folder.
+func (l *Library) indexOf(dir string) index {
 	l.mu.Lock()
 	ix, ok := l.index[dir]
 	l.mu.Unlock()
@@ -84,11 +84,11 @@ func (l *Library) known(dir string) index {
 	return ix
 }
 
-// learn replaces the index of a folder.
-func (l *Library) learn(dir string, files []indexed) {
+// updateIndex replaces the index of a folder.
+func (l *Library) updateIndex(dir string, files []indexed) {
 	ix := make(index, len(files))
 	for _, e := range files {
-		if e.stamp != (stamp{}) {
+		if e.stamp != (fileStamp{}) {
 			ix[filepath.Base(e.tool.Path)] = e
 		}
 	}
@@ -109,7 +109,7 @@ func (l *Library) readIndex(dir string) index {
 		return nil
 	}
 	head, body, ok := bytes.Cut(data, []byte("\n\n"))
-	if !ok || string(head) != indexHead(dir, l.program, body) {
+	if !ok || string(head) != indexHead(dir, l.programID, body) {
 		return nil
 	}
 	return unpackIndex(dir, body)
@@ -132,13 +132,13 @@ func (l *Library) writeIndex(dir string, ix index) {
 		return
 	}
 	_, missing := os.Stat(file)
-	if err := atomicfile.Cache(file, []byte(indexHead(dir, l.program, body)+"\n\n"+string(body))); err == nil && missing != nil {
-		atomicfile.Prune(l.indexes, maxIndexes)
+	if err := atomicfile.Cache(file, []byte(indexHead(dir, l.programID, body)+"\n\n"+string(body))); err == nil && missing != nil {
+		atomicfile.Prune(l.indexFolder, maxIndexes)
 	}
 }
 
 func packIndex(dir string, ix index) []byte {
-	var t tape
+	var t indexCodec
 	for name, e := range ix {
 		t.indexed(dir, &name, &e)
 	}
@@ -147,10 +147,10 @@ func packIndex(dir string, ix index) []byte {
 
 func unpackIndex(dir string, body []byte) index {
 	ix := index{}
-	for t := (tape{data: body, reading: true}); len(t.data) > 0; {
+	for t := (indexCodec{data: body, reading: true}); len(t.data) > 0; {
 		var name string
 		var e indexed
-		if t.indexed(dir, &name, &e); t.torn {
+		if t.indexed(dir, &name, &e); t.invalid {
 			return nil
 		}
 		ix[name] = e
@@ -159,13 +159,13 @@ func unpackIndex(dir string, body []byte) index {
 }
 
 // indexed encodes or decodes one file. Its scope and folder are those of the index and are not stored.
-func (t *tape) indexed(dir string, name *string, e *indexed) {
+func (t *indexCodec) indexed(dir string, name *string, e *indexed) {
 	t.text(name)
-	integral(t, &e.stamp.size)
-	integral(t, &e.stamp.modified)
-	integral(t, &e.stamp.changed)
-	integral(t, &e.stamp.device)
-	integral(t, &e.stamp.inode)
+	codecInteger(t, &e.stamp.size)
+	codecInteger(t, &e.stamp.modified)
+	codecInteger(t, &e.stamp.changed)
+	codecInteger(t, &e.stamp.device)
+	codecInteger(t, &e.stamp.inode)
 	l := &e.tool
 	if t.reading {
 		l.Path = filepath.Join(dir, *name)
@@ -174,33 +174,33 @@ func (t *tape) indexed(dir string, name *string, e *indexed) {
 		t.text(s)
 	}
 	for _, words := range []*[]string{&l.Tags, &l.SearchTags, &l.SearchKeywords, &l.Platforms} {
-		listOn(t, words, t.text)
+		codecList(t, words, t.text)
 	}
 	t.flag(&l.Deprecated)
 	t.flag(&l.Scheduled)
-	listOn(t, (*[]Diagnostic)(&l.Diagnostics), func(d *Diagnostic) { t.diagnostic(d, l.Path) })
+	codecList(t, (*[]Diagnostic)(&l.Diagnostics), func(d *Diagnostic) { t.diagnostic(d, l.Path) })
 }
 
-func (t *tape) diagnostic(d *Diagnostic, file string) {
+func (t *indexCodec) diagnostic(d *Diagnostic, file string) {
 	for _, s := range []*string{&d.Code, (*string)(&d.Severity), &d.Path, &d.Message, &d.Hint} {
 		t.text(s)
 	}
 	t.place(&d.Pos, &d.Len, file)
-	listOn(t, &d.Related, func(p *Place) {
+	codecList(t, &d.Related, func(p *Place) {
 		t.place(&p.Pos, &p.Len, file)
 		t.text(&p.Message)
 	})
-	listOn(t, &d.Fix, func(e *Edit) {
-		integral(t, &e.From)
-		integral(t, &e.To)
+	codecList(t, &d.Fix, func(e *Edit) {
+		codecInteger(t, &e.From)
+		codecInteger(t, &e.To)
 		t.text(&e.Text)
 	})
 }
 
 // place encodes or decodes a position. The file is stored only if it is not the definition's own.
-func (t *tape) place(p *Pos, length *int, file string) {
+func (t *indexCodec) place(p *Pos, length *int, file string) {
 	for _, n := range []*int{&p.Line, &p.Col, length} {
-		integral(t, n)
+		codecInteger(t, n)
 	}
 	own := p.File == file
 	t.flag(&own)

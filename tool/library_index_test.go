@@ -22,7 +22,7 @@ import (
 // later is a library with an index, long after everything that was written so far.
 func (h house) later() *Library {
 	l := h.library()
-	l.indexes, l.program = h.path("index"), "this build"
+	l.indexFolder, l.programID = h.path("index"), "this build"
 	l.now = func() time.Time { return time.Now().Add(time.Minute) }
 	return l
 }
@@ -38,8 +38,8 @@ func (h house) fill() (dir string) {
 // remembered are the names of files whose index entries a new process believes.
 func (h house) remembered(dir string) (names []string) {
 	l := h.later()
-	for name := range l.known(dir) {
-		if _, ok := l.known(dir).trusted(filepath.Join(dir, name), l.now()); ok {
+	for name := range l.indexOf(dir) {
+		if _, ok := l.indexOf(dir).valid(filepath.Join(dir, name), l.now()); ok {
 			names = append(names, name)
 		}
 	}
@@ -232,7 +232,7 @@ func TestIndexKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	young.now = func() time.Time { return time.Unix(0, stampOf(info).changed).Add(rest - 1) }
+	young.now = func() time.Time { return time.Unix(0, stampOf(info).changed).Add(settleTime - 1) }
 	if young.List(); len(h.remembered(dir)) > 0 {
 		t.Error("files that changed a moment ago are believed")
 	}
@@ -250,10 +250,10 @@ func TestIndexKept(t *testing.T) {
 	}
 
 	other := h.later()
-	if other.program = "another build"; len(other.known(dir)) > 0 {
+	if other.programID = "another build"; len(other.indexOf(dir)) > 0 {
 		t.Error("the index of another program is believed")
 	}
-	if other.program = ""; other.indexFile(dir) != "" {
+	if other.programID = ""; other.indexFile(dir) != "" {
 		t.Error("an index is kept though nobody knows for which program")
 	}
 
@@ -297,7 +297,7 @@ func TestIndexOfPlaceThatCannotBe(t *testing.T) {
 	want := h.library().List()
 	for _, place := range []string{h.write("a-file", ""), filepath.Join(h.path("a-file"), "below"), "\x00"} {
 		l := h.later()
-		l.indexes = place
+		l.indexFolder = place
 		if diff := cmp.Diff(want, l.List()); diff != "" {
 			t.Errorf("indexes in %q: -want +got:\n%s", place, diff)
 		}
@@ -372,12 +372,12 @@ func TestMayHold(t *testing.T) {
 		"name: greet": true, `name: "gre\x65t"`: true, `name: "\x67reet"`: true, `{"name": "gr\u0065et"}`: true,
 		"name: other\nbash: awk '{print \"a b\\n\"}'": false, "name: other\nbash: a\\b": false, "": false, `\`: false,
 	} {
-		if got := mayHold([]byte(src), "greet"); got != want {
+		if got := mayContain([]byte(src), "greet"); got != want {
 			t.Errorf("mayHold(%q) = %v", src, got)
 		}
 	}
 	long := []byte(strings.Repeat("a", 1<<20) + strings.Repeat(`\`, 1<<20))
-	if mayHold(long, "greet") {
+	if mayContain(long, "greet") {
 		t.Error("it holds no name")
 	}
 }
@@ -389,7 +389,7 @@ func FuzzMayHold(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {
 		def, _ := Decode("another.yaml", src)
-		if ValidName(def.Name) && def.Name != "another" && !mayHold(src, def.Name) {
+		if ValidName(def.Name) && def.Name != "another" && !mayContain(src, def.Name) {
 			t.Errorf("nobody finds %q in %q", def.Name, src)
 		}
 	})
@@ -397,14 +397,14 @@ func FuzzMayHold(f *testing.F) {
 
 // FuzzIndex: no bytes can make reading an index fail otherwise than by giving nothing.
 func FuzzIndex(f *testing.F) {
-	e := indexed{stamp{1, 2, 3, 4, 5}, listed(Decode("/dir/a.yaml", []byte("name: a\ntags: [x, y]\nbahs: x\n")))}
+	e := indexed{fileStamp{1, 2, 3, 4, 5}, listed(Decode("/dir/a.yaml", []byte("name: a\ntags: [x, y]\nbahs: x\n")))}
 	f.Add(packIndex("/dir", index{"a.yaml": e, "b.yaml": {}}))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, body []byte) {
 		ix := unpackIndex("/dir", body)
 		again := unpackIndex("/dir", packIndex("/dir", ix))
-		if len(ix) > 0 && !cmp.Equal(ix, again, cmp.AllowUnexported(indexed{}, stamp{})) {
-			t.Errorf("-was +is:\n%s", cmp.Diff(ix, again, cmp.AllowUnexported(indexed{}, stamp{})))
+		if len(ix) > 0 && !cmp.Equal(ix, again, cmp.AllowUnexported(indexed{}, fileStamp{})) {
+			t.Errorf("-was +is:\n%s", cmp.Diff(ix, again, cmp.AllowUnexported(indexed{}, fileStamp{})))
 		}
 	})
 }
@@ -423,10 +423,10 @@ func TestIndexHoldsEverything(t *testing.T) {
 				t.Fatal(err)
 			}
 			path := filepath.Join("/dir", filepath.Base(file))
-			ix[filepath.Base(file)] = indexed{stamp{1, 2, -3, 4, 1 << 63}, listed(Decode(path, bytes.TrimSpace(src)))}
+			ix[filepath.Base(file)] = indexed{fileStamp{1, 2, -3, 4, 1 << 63}, listed(Decode(path, bytes.TrimSpace(src)))}
 		}
 	}
-	if diff := cmp.Diff(ix, unpackIndex("/dir", packIndex("/dir", ix)), cmp.AllowUnexported(indexed{}, stamp{})); diff != "" {
+	if diff := cmp.Diff(ix, unpackIndex("/dir", packIndex("/dir", ix)), cmp.AllowUnexported(indexed{}, fileStamp{})); diff != "" {
 		t.Errorf("-in +out:\n%s", diff)
 	}
 }

@@ -53,12 +53,12 @@ func (l *Library) List() []Listed {
 	for _, f := range l.folders {
 		all = append(all, l.listFolder(f)...)
 	}
-	return shadowed(all)
+	return markShadowed(all)
 }
 
-// shadowed sorts a list by name and sets ShadowedBy. If several tools have the same name, the one that a lookup finds
-// must come first in all.
-func shadowed(all []Listed) []Listed {
+// markShadowed sorts a list by name and sets ShadowedBy. If several tools have the same name, the one that a lookup
+// finds must come first in all.
+func markShadowed(all []Listed) []Listed {
 	slices.SortStableFunc(all, func(a, b Listed) int { return cmp.Compare(a.Name, b.Name) })
 	for i := 1; i < len(all); i++ {
 		switch first := all[i-1]; {
@@ -72,25 +72,25 @@ func shadowed(all []Listed) []Listed {
 	return all
 }
 
-// listFolder returns the definitions in one folder. If several have the same name, the one that find returns comes
+// listFolder returns the definitions in one folder. If several have the same name, the one that findFile returns comes
 // first.
 func (l *Library) listFolder(f folder) []Listed {
 	files := l.files(f.path)
-	looks := make([]indexed, len(files))
-	known, now := l.known(f.path), l.now()
+	entries := make([]indexed, len(files))
+	known, now := l.indexOf(f.path), l.now()
 	var unread []int
 	for i, file := range files {
-		e, ok := known.trusted(file, now)
-		if looks[i] = e; !ok {
+		e, ok := known.valid(file, now)
+		if entries[i] = e; !ok {
 			unread = append(unread, i)
 		}
 	}
-	onAll(unread, func(i int) { looks[i] = l.look(files[i], f.scope) })
-	if slices.ContainsFunc(unread, func(i int) bool { return looks[i].stamp != stamp{} }) {
-		l.learn(f.path, looks)
+	inParallel(unread, func(i int) { entries[i] = l.readListed(files[i], f.scope) })
+	if slices.ContainsFunc(unread, func(i int) bool { return entries[i].stamp != fileStamp{} }) {
+		l.updateIndex(f.path, entries)
 	}
 	all := make([]Listed, 0, len(files))
-	for _, e := range looks {
+	for _, e := range entries {
 		if e.tool.Scope = f.scope; e.tool.Path != "" {
 			all = append(all, e.tool)
 		}
@@ -99,18 +99,18 @@ func (l *Library) listFolder(f folder) []Listed {
 	return all
 }
 
-// look reads a file for a listing. It returns nothing for Markdown that is not a tool, and for files that are not
+// readListed reads a file for a listing. It returns nothing for Markdown that is not a tool, and for files that are not
 // regular, such as pipes and the lock files of editors (hidden symbolic links without a target). The stamp is set only
 // if the result may be cached.
-func (l *Library) look(file string, scope Scope) indexed {
-	c, err := l.loaded(file, scope)
+func (l *Library) readListed(file string, scope Scope) indexed {
+	c, err := l.loadCached(file, scope)
 	var odd *notRegularError
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && (!isThere(file) || filepath.Base(file)[0] == '.'), errors.As(err, &odd):
+	case errors.Is(err, fs.ErrNotExist) && (!pathExists(file) || filepath.Base(file)[0] == '.'), errors.As(err, &odd):
 		return indexed{}
 	case err != nil:
 		return indexed{tool: unreadable(file, err)}
-	case isNoTool(c.found):
+	case isNotTool(c.found):
 		return indexed{}
 	case l.custom(file) != nil && !c.def.Whole || !c.stamp.settled(c.read): // a loader may read further files
 		return indexed{tool: listed(c.def, c.found)}
@@ -131,8 +131,8 @@ func (l *Library) preference(e Listed) int {
 	return len(l.extensions)
 }
 
-// onAll calls do for each number in a list, on all processors in parallel.
-func onAll(list []int, do func(int)) {
+// inParallel calls do for each number in a list, on all processors in parallel.
+func inParallel(list []int, do func(int)) {
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(list)) {

@@ -34,17 +34,17 @@ func (l *Library) Read(file string, scope Scope, text []byte) (*Definition, Diag
 // load reads a file, or returns it from the cache. Two goroutines that both miss the cache both read the file: this
 // costs less than waiting for a lock.
 func (l *Library) load(path string, scope Scope) (*Definition, Diagnostics, error) {
-	c, err := l.loaded(path, scope)
+	c, err := l.loadCached(path, scope)
 	return c.def, c.found, err
 }
 
-func (l *Library) loaded(path string, scope Scope) (loaded, error) {
+func (l *Library) loadCached(path string, scope Scope) (cachedFile, error) {
 	key := string(scope) + "\x00" + path
 	l.mu.Lock()
 	c, ok := l.cache[key]
 	l.mu.Unlock()
 	// If a definition has errors, it is not known which further files it would be made of.
-	ok = ok && !(l.custom(path) != nil && (c.found.Err() != nil || c.moved()))
+	ok = ok && !(l.custom(path) != nil && (c.found.Err() != nil || c.stale()))
 	if ok && c.stamp.settled(c.read) {
 		if info, err := os.Stat(path); err == nil && stampOf(info) == c.stamp {
 			return c, nil
@@ -53,7 +53,7 @@ func (l *Library) loaded(path string, scope Scope) (loaded, error) {
 	now := l.now()
 	src, info, err := read(path)
 	if err != nil {
-		return loaded{}, err
+		return cachedFile{}, err
 	}
 	if !ok || !bytes.Equal(src, c.src) {
 		c.def, c.found = l.decode(path, scope, src)

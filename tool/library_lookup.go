@@ -30,7 +30,7 @@ func (e *NotFoundError) Error() string {
 	}
 	message := fmt.Sprintf("cannot find the tool %s%s: looked in %s", diagnostic.Quote(e.Name), where, strings.Join(e.Searched, ", "))
 	if len(e.Near) > 0 {
-		message += "; " + diagnostic.Ask(e.Near)
+		message += "; " + diagnostic.Suggestion(e.Near)
 	}
 	if e.Note != "" {
 		message += "; " + e.Note
@@ -50,11 +50,11 @@ func (e *NotFoundError) Error() string {
 // The error is a *NotFoundError, or the reason why a file or the folder of a scope could not be read. Problems in the
 // contents of the file are in the Diagnostics; see Decode.
 func (l *Library) Lookup(name string, from *Definition) (*Definition, Diagnostics, error) {
-	if l.frozen != nil {
+	if l.snapshot != nil {
 		if def := l.registered(name); def != nil {
 			return def, nil, nil
 		}
-		return l.recall(name, from)
+		return l.lookupSnapshot(name, from)
 	}
 	if strings.ContainsAny(name, `/\`) || l.extension(name) != "" && l.extension(name) != name {
 		return l.load(l.resolve(name, from), ScopeFile)
@@ -62,44 +62,44 @@ func (l *Library) Lookup(name string, from *Definition) (*Definition, Diagnostic
 	if def := l.registered(name); def != nil {
 		return def, nil, nil
 	}
-	places, last := l.places(from)
-	if def, found, err := l.in(places, name); def != nil || err != nil {
+	places, last := l.searchOrder(from)
+	if def, found, err := l.lookupFolders(places, name); def != nil || err != nil {
 		return def, found, err
 	}
-	if def := l.given(name, from); def != nil {
+	if def := l.lookupProvided(name, from); def != nil {
 		return def, nil, nil
 	}
-	def, found, err := l.inProject(last, name)
+	def, found, err := l.lookupInProject(last, name)
 	if def == nil && err == nil {
-		err = l.nowhere(name, slices.Concat(places, last))
+		err = l.notFound(name, slices.Concat(places, last))
 	}
 	return def, found, err
 }
 
-// in looks up a name in folders. It returns only nils if no folder has it.
-func (l *Library) in(places []folder, name string) (*Definition, Diagnostics, error) {
+// lookupFolders looks up a name in folders. It returns only nils if no folder has it.
+func (l *Library) lookupFolders(places []folder, name string) (*Definition, Diagnostics, error) {
 	for _, f := range places {
-		if file := l.find(f.path, name); file != "" {
+		if file := l.findFile(f.path, name); file != "" {
 			return l.load(file, f.scope)
 		}
-		if err := f.closed(); err != nil { // another tool with that name must not run instead
+		if err := f.unreadableReason(); err != nil { // another tool with that name must not run instead
 			return nil, nil, err
 		}
 	}
 	return nil, nil, nil
 }
 
-// inProject looks up a name in the project for a tool outside the project.
-func (l *Library) inProject(places []folder, name string) (*Definition, Diagnostics, error) {
+// lookupInProject looks up a name in the project for a tool outside the project.
+func (l *Library) lookupInProject(places []folder, name string) (*Definition, Diagnostics, error) {
 	for _, f := range places {
 		if project := ProjectOf(f.path); l.trusted == nil || !l.trusted(project) {
-			if l.find(f.path, name) != "" {
+			if l.findFile(f.path, name) != "" {
 				return nil, nil, &NotFoundError{Name: name, Searched: []string{f.path}, Note: fmt.Sprintf(
 					"the project %s has one, but tools outside the project can use it only if you trust the project", diagnostic.Quote(project))}
 			}
 			continue
 		}
-		if def, found, err := l.in([]folder{f}, name); def != nil || err != nil {
+		if def, found, err := l.lookupFolders([]folder{f}, name); def != nil || err != nil {
 			return def, found, err
 		}
 	}
@@ -130,9 +130,9 @@ func (l *Library) registered(name string) *Definition {
 	return nil
 }
 
-// places returns the folders in which a name is looked up: first those before the tools that are not in files, then
+// searchOrder returns the folders in which a name is looked up: first those before the tools that are not in files, then
 // those after them.
-func (l *Library) places(from *Definition) (first, last []folder) {
+func (l *Library) searchOrder(from *Definition) (first, last []folder) {
 	if from == nil || from.File == "" {
 		return l.folders, nil
 	}
@@ -140,26 +140,26 @@ func (l *Library) places(from *Definition) (first, last []folder) {
 	beside := folder{ScopeFile, dir}
 	for _, f := range l.folders {
 		switch project := f.scope == ScopeLocal; {
-		case project && below(ProjectOf(f.path), dir):
+		case project && isInside(ProjectOf(f.path), dir):
 			inProject = true
-		case !project && below(f.path, dir):
+		case !project && isInside(f.path, dir):
 			if f.path == dir {
 				beside = f
 			}
-			return l.outside(beside)
+			return l.searchOrderOutside(beside)
 		}
 	}
 	switch {
 	case !inProject:
-		return l.outside(beside)
+		return l.searchOrderOutside(beside)
 	case from.Scope == ScopeFile:
 		return append([]folder{beside}, l.folders...), nil
 	}
 	return l.folders, nil
 }
 
-// outside returns the folders for names in a definition outside the project.
-func (l *Library) outside(beside folder) (first, last []folder) {
+// searchOrderOutside returns the folders for names in a definition outside the project.
+func (l *Library) searchOrderOutside(beside folder) (first, last []folder) {
 	first = []folder{beside}
 	for _, f := range l.folders {
 		switch {
@@ -172,78 +172,78 @@ func (l *Library) outside(beside folder) (first, last []folder) {
 	return first, last
 }
 
-// below reports whether dir is top or inside it.
-func below(top, dir string) bool {
+// isInside reports whether dir is top or inside it.
+func isInside(top, dir string) bool {
 	rest, err := filepath.Rel(top, dir)
 	return err == nil && filepath.IsLocal(rest)
 }
 
-// find returns the file in a folder that defines the named tool, or "". It prefers a file with that name which also
+// findFile returns the file in a folder that defines the named tool, or "". It prefers a file with that name which also
 // declares it, then another file that declares it, then a file with that name which declares a different one.
-func (l *Library) find(dir, name string) string {
-	called := l.called(dir, name)
-	if called != "" && l.guards(dir) && !ownership.Counts(called) {
+func (l *Library) findFile(dir, name string) string {
+	called := l.fileNamed(dir, name)
+	if called != "" && l.checksOwnership(dir) && !ownership.Counts(called) {
 		called = ""
 	}
-	if called != "" && l.says(called, name) {
+	if called != "" && l.declares(called, name) {
 		return called
 	}
-	known, now := l.known(dir), l.now()
+	known, now := l.indexOf(dir), l.now()
 	for _, file := range l.files(dir) {
-		e, ok := known.trusted(file, now)
-		if ok && e.tool.Name == name || !ok && file != called && l.says(file, name) {
+		e, ok := known.valid(file, now)
+		if ok && e.tool.Name == name || !ok && file != called && l.declares(file, name) {
 			return file
 		}
 	}
 	return called
 }
 
-// called returns the file in a folder that has the given name, or "".
-func (l *Library) called(dir, name string) string {
+// fileNamed returns the file in a folder that has the given name, or "".
+func (l *Library) fileNamed(dir, name string) string {
 	l.mu.Lock()
 	extensions := slices.Clone(l.extensions)
 	l.mu.Unlock()
 	for _, e := range extensions {
 		file := filepath.Join(dir, name+e)
 		info, err := os.Stat(file)
-		if err == nil && info.Mode().IsRegular() && !l.noTool(file) || err != nil && isThere(file) {
+		if err == nil && info.Mode().IsRegular() && !l.isNotTool(file) || err != nil && pathExists(file) {
 			return file
 		}
 	}
 	return ""
 }
 
-// isThere reports whether a path exists, even as a symbolic link without a target.
-func isThere(path string) bool {
+// pathExists reports whether a path exists, even as a symbolic link without a target.
+func pathExists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }
 
-// says reports whether the definition in a file has the given name. Files whose text does not contain the name, nearly
-// all in a folder, are only read and not decoded.
-func (l *Library) says(file, name string) bool {
+// declares reports whether the definition in a file has the given name. Files whose text does not contain the name,
+// nearly all in a folder, are only read and not decoded.
+func (l *Library) declares(file, name string) bool {
 	if l.custom(file) == nil && stem(file) != name {
 		src, _, err := read(file)
-		if err != nil || !mayHold(src, name) {
+		if err != nil || !mayContain(src, name) {
 			return false
 		}
 	}
 	def, found, err := l.load(file, ScopeFile)
-	return err == nil && def.Name == name && !isNoTool(found)
+	return err == nil && def.Name == name && !isNotTool(found)
 }
 
-// noTool reports whether a file is Markdown that is not a tool. Folders of tools can contain such files.
-func (l *Library) noTool(file string) bool {
+// isNotTool reports whether a file is Markdown that is not a tool. Folders of tools can contain such files.
+func (l *Library) isNotTool(file string) bool {
 	if !isPage(file) {
 		return false
 	}
 	_, found, err := l.load(file, ScopeFile)
-	return err == nil && isNoTool(found)
+	return err == nil && isNotTool(found)
 }
 
-// mayHold reports whether YAML text can contain the name as a value: it contains the name itself, or an escape
+// mayContain reports whether YAML text can contain the name as a value: it contains the name itself, or an escape
 // sequence, which is possible only in double quotes.
-func mayHold(src []byte, name string) bool {
+func mayContain(src []byte, name string) bool {
 	if bytes.Contains(src, []byte(name)) {
 		return true
 	}
@@ -264,16 +264,16 @@ func inName(r rune) bool {
 	return r < utf8.RuneSelf && (keytable.IsNameByte(byte(r)) || r == '.')
 }
 
-// guards reports whether a folder is one that is always searched, without the user having named it. In such folders,
-// files that other users can write are ignored.
-func (l *Library) guards(dir string) bool {
+// checksOwnership reports whether a folder is one that is always searched, without the user having named it. In such
+// folders, files that other users can write are ignored.
+func (l *Library) checksOwnership(dir string) bool {
 	return slices.ContainsFunc(l.folders, func(f folder) bool { return f.path == dir })
 }
 
 // files returns the definition files in a folder, sorted. It returns none if the folder does not exist.
 func (l *Library) files(dir string) []string {
 	entries, _ := os.ReadDir(dir)
-	guards := l.guards(dir)
+	guards := l.checksOwnership(dir)
 	var files []string
 	for _, e := range entries {
 		if e.IsDir() || l.extension(e.Name()) == "" {
@@ -286,7 +286,7 @@ func (l *Library) files(dir string) []string {
 	return files
 }
 
-func (l *Library) missing(name string, places []folder) *NotFoundError {
+func (l *Library) notFoundIn(name string, places []folder) *NotFoundError {
 	e := &NotFoundError{Name: name}
 	var names []string
 	for _, def := range l.registeredAll() {
@@ -302,16 +302,16 @@ func (l *Library) missing(name string, places []folder) *NotFoundError {
 	return e
 }
 
-// nowhere is missing for a name that the providers do not have either.
-func (l *Library) nowhere(name string, places []folder) *NotFoundError {
-	e := l.missing(name, places)
+// notFound is notFoundIn for a name that the providers do not have either.
+func (l *Library) notFound(name string, places []folder) *NotFoundError {
+	e := l.notFoundIn(name, places)
 	names := slices.Clone(e.Near)
 	for _, def := range l.Provided() {
 		names = append(names, def.Name)
 	}
 	e.Near = Near(name, names)
 	l.mu.Lock()
-	missed := l.missed
+	missed := l.explainMissing
 	l.mu.Unlock()
 	if missed != nil {
 		e.Note = missed()

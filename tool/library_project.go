@@ -17,7 +17,7 @@ func nearest(dir, name string) string {
 		switch info, err := os.Stat(found); {
 		case err == nil && info.IsDir() && ownership.Counts(found):
 			return found
-		case errors.Is(err, fs.ErrPermission) && isThere(filepath.Dir(found)): // the nearest one, but not readable
+		case errors.Is(err, fs.ErrPermission) && pathExists(filepath.Dir(found)): // the nearest one, but not readable
 			return found
 		}
 		parent := filepath.Dir(dir)

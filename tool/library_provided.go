@@ -45,7 +45,7 @@ func (l *Library) ListAll() []Listed {
 	for _, def := range l.Provided() {
 		all = append(all, listed(def, nil))
 	}
-	return shadowed(all)
+	return markShadowed(all)
 }
 
 // Missed sets a function that explains why tools may be missing, for the error about a name that cannot be found. It is
@@ -53,25 +53,25 @@ func (l *Library) ListAll() []Listed {
 func (l *Library) Missed(f func() string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.missed = f
+	l.explainMissing = f
 }
 
 // discoveredPrefix is a prefix that models may put before the names of discovered tools, because other programs name
 // them so.
 const discoveredPrefix = "discovered_tool_"
 
-// given returns the first tool with the given name that a provider has, or nil. If a name with discoveredPrefix leads
-// to a tool whose own name belongs to another tool, the prefix stays part of its name: otherwise an approval of the
-// other tool would also apply to this one.
-func (l *Library) given(name string, from *Definition) *Definition {
-	if def := l.provides(name, ""); def != nil {
+// lookupProvided returns the first tool with the given name that a provider has, or nil. If a name with
+// discoveredPrefix leads to a tool whose own name belongs to another tool, the prefix stays part of its name: otherwise
+// an approval of the other tool would also apply to this one.
+func (l *Library) lookupProvided(name string, from *Definition) *Definition {
+	if def := l.findProvided(name, ""); def != nil {
 		return def
 	}
 	bare, ok := strings.CutPrefix(name, discoveredPrefix)
 	if !ok || !ValidName(bare) {
 		return nil
 	}
-	def := l.provides(bare, ScopeDiscovered)
+	def := l.findProvided(bare, ScopeDiscovered)
 	if def == nil {
 		return nil
 	}
@@ -93,9 +93,9 @@ func (d *Definition) renamed(name string) *Definition {
 	return &other
 }
 
-// provides returns the first tool with the given name that a provider has, or nil. If scope is not "", only providers
-// of that scope are searched.
-func (l *Library) provides(name string, scope Scope) *Definition {
+// findProvided returns the first tool with the given name that a provider has, or nil. If scope is not "", only
+// providers of that scope are searched.
+func (l *Library) findProvided(name string, scope Scope) *Definition {
 	for _, p := range l.providers() {
 		if scope != "" && p.scope != scope {
 			continue

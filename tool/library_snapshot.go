@@ -34,13 +34,13 @@ func DigestOf(text []byte) string {
 func (l *Library) Snapshot(sources []Source) *Library {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := &Library{extensions: l.extensions, loaders: l.loaders, added: l.added, maxSteps: l.maxSteps, provided: l.provided, missed: l.missed,
-		cache: map[string]loaded{}, live: l.live, frozen: make(map[asked]Source, len(sources))}
+	s := &Library{extensions: l.extensions, loaders: l.loaders, added: l.added, maxSteps: l.maxSteps, provided: l.provided, explainMissing: l.explainMissing,
+		cache: map[string]cachedFile{}, live: l.live, snapshot: make(map[lookupKey]Source, len(sources))}
 	if s.live == nil {
 		s.live = l
 	}
 	for _, src := range sources {
-		s.frozen[asked{src.From, src.Name}] = src
+		s.snapshot[lookupKey{src.From, src.Name}] = src
 	}
 	return s
 }
@@ -53,18 +53,18 @@ func (l *Library) Live() *Library {
 	return l
 }
 
-// asked is the key of one lookup: the file of the definition that contains the name, and the name.
-type asked struct{ from, name string }
+// lookupKey is the key of one lookup: the file of the definition that contains the name, and the name.
+type lookupKey struct{ from, name string }
 
-// recall looks up a name in a snapshot. A file that was looked up under several names is decoded once.
-func (l *Library) recall(name string, from *Definition) (*Definition, Diagnostics, error) {
-	q := asked{name: name}
+// lookupSnapshot looks up a name in a snapshot. A file that was looked up under several names is decoded once.
+func (l *Library) lookupSnapshot(name string, from *Definition) (*Definition, Diagnostics, error) {
+	q := lookupKey{name: name}
 	if from != nil {
 		q.from = from.File
 	}
-	src, ok := l.frozen[q]
+	src, ok := l.snapshot[q]
 	if !ok {
-		if def := l.given(name, from); def != nil {
+		if def := l.lookupProvided(name, from); def != nil {
 			return def, nil, nil
 		}
 		return nil, nil, fmt.Errorf("cannot find the tool %s: it is not among the definitions stored with the run", diagnostic.Quote(name))

@@ -22,7 +22,7 @@ var lockName = diagnostic.Pattern(`^[A-Za-z0-9_.-]{1,128}$`)
 var lockObject = keytable.NewObject("a lock", "A lock that a limited number of runs can hold at once.",
 	keytable.Text("name", "", "Name of the lock. All tools that list it share the lock.", func(l *Lock, v Text) { l.Name = v }).AsRequired(),
 	keytable.Integer("slots", "", 1, 1<<20, "How many runs can hold the lock at once, including this one.", func(l *Lock, v int) { l.Slots = v }).WithDefault("1"),
-).Checked(func(d *keytable.Decoder, _ any, n *yaml.Node, content []*yaml.Node) {
+).WithCheck(func(d *keytable.Decoder, _ any, n *yaml.Node, content []*yaml.Node) {
 	if keytable.ValueOf(content, "name") == nil {
 		d.Fail(n, "no-name", "the lock has no name", "add 'name:', or write only the name")
 	}
@@ -34,8 +34,8 @@ func locksField() keytable.Field {
 		func(t *draft) *Lock { return add(&t.Locks, Lock{Slots: 1}) }, func(l *Lock, v Text) { l.Name = v })
 }
 
-// locks reports invalid names of locks, and locks that are listed twice.
-func locks(d *keytable.Decoder, t *draft, content []*yaml.Node) {
+// checkLocks reports invalid names of locks, and locks that are listed twice.
+func checkLocks(d *keytable.Decoder, t *draft, content []*yaml.Node) {
 	first := map[string]Text{}
 	for i, l := range t.Locks {
 		one := Diagnostic{Severity: Error, Pos: l.Name.Pos, Len: max(1, len([]rune(l.Name.S))), Path: fmt.Sprintf("locks[%d]", i)}

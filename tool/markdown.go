@@ -41,7 +41,7 @@ type page struct {
 // pageOf splits a source into front matter and body. If a fence encloses the whole page, it is removed first.
 func pageOf(s *diagnostic.Source) page {
 	var p page
-	whole := inner(s)
+	whole := unwrapPage(s)
 	first, next := s.NextLine(whole.From)
 	if strings.TrimRight(s.LineFrom(first), " \t") != "---" {
 		return p
@@ -57,8 +57,8 @@ func pageOf(s *diagnostic.Source) page {
 	return p
 }
 
-// inner returns the whole source, or the inside of a fence around all of it.
-func inner(s *diagnostic.Source) diagnostic.Span {
+// unwrapPage returns the whole source, or the inside of a fence around all of it.
+func unwrapPage(s *diagnostic.Source) diagnostic.Span {
 	whole := diagnostic.Span{From: 0, To: len(s.Text)}
 	first, next := s.NextLine(0)
 	open := s.LineFrom(first)
@@ -91,15 +91,15 @@ func closes(marks, line string) bool {
 	return len(line) >= len(marks) && strings.Trim(line, marks[:1]) == ""
 }
 
-// blocks parses only blocks. Inline Markdown is not needed.
-var blocks = sync.OnceValue(func() parser.Parser {
+// blockParser parses only blocks. Inline Markdown is not needed.
+var blockParser = sync.OnceValue(func() parser.Parser {
 	return parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...))
 })
 
 // fences returns the fenced blocks in a part of a source, also those in lists. Blocks in quotations and comments are
 // ignored.
 func fences(s *diagnostic.Source, part diagnostic.Span) []fence {
-	view := markdown(s, part)
+	view := markdownView(s, part)
 	var all []fence
 	var visit func(n ast.Node)
 	visit = func(n ast.Node) {
@@ -114,7 +114,7 @@ func fences(s *diagnostic.Source, part diagnostic.Span) []fence {
 			}
 		}
 	}
-	visit(blocks().Parse(md.NewReader(view)))
+	visit(blockParser().Parse(md.NewReader(view)))
 	return all
 }
 
@@ -122,9 +122,9 @@ func fences(s *diagnostic.Source, part diagnostic.Span) []fence {
 // deeply are ignored: the cost of parsing them grows faster than their length.
 const maxNested = 50
 
-// markdown returns a part of the source for the Markdown parser, at the same offsets. Line breaks become those of
+// markdownView returns a part of the source for the Markdown parser, at the same offsets. Line breaks become those of
 // Markdown, and lines that are nested too deeply become blank.
-func markdown(s *diagnostic.Source, part diagnostic.Span) []byte {
+func markdownView(s *diagnostic.Source, part diagnostic.Span) []byte {
 	view := append(bytes.Repeat([]byte{'\n'}, part.From), s.Text[part.From:part.To]...)
 	for i, c := range view {
 		switch {

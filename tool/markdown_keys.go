@@ -21,13 +21,13 @@ func MarkdownKeys() []*keytable.Object {
 // pageTable is created when the first Markdown tool is read.
 var pageTable = sync.OnceValue(func() (t struct{ front, single, chain *keytable.Object }) {
 	retry := keytable.NewObject("error-handling of a Markdown tool", "What to do if a step fails.",
-		taken(errorHandlingObject, func(e *ErrorHandling) *ErrorHandling { return e }, "retry")...) // without fallback, which is a shell command
+		fieldsOf(errorHandlingObject, func(e *ErrorHandling) *ErrorHandling { return e }, "retry")...) // without fallback, which is a shell command
 	t.front = frontMatter(retry)
 	t.single = singleBlock(retry)
 	t.chain = keytable.NewObject("the block of a chain", "The steps of a chain. They run one after the other, and the first that fails ends the chain.",
 		keytable.List("steps", "S0-060", chainStep(retry), "The steps, in the order in which they run.", func(b *callBlock, p Pos) *call {
 			return addPointer(&b.calls, &call{step: &Step{Pos: p}})
-		}).AsRequired()).Checked(func(d *keytable.Decoder, _ any, _ *yaml.Node, content []*yaml.Node) {
+		}).AsRequired()).WithCheck(func(d *keytable.Decoder, _ any, _ *yaml.Node, content []*yaml.Node) {
 		if steps := keytable.Deref(keytable.ValueOf(content, "steps")); steps.Kind == yaml.SequenceNode && len(steps.Content) == 0 {
 			d.Fail(steps, "no-steps", "the list of steps is empty", "add a step: - tool: with the name of a tool")
 		}
@@ -55,9 +55,9 @@ type call struct {
 	pre, post  *Text
 }
 
-// taken returns the given fields of another object, for use in T: they set the part of T that has type V. The order is
-// that of the other object.
-func taken[T, V any](o *keytable.Object, part func(*T) *V, keys ...string) []keytable.Field {
+// fieldsOf returns the given fields of another object, for use in T: they set the part of T that has type V. The order
+// is that of the other object.
+func fieldsOf[T, V any](o *keytable.Object, part func(*T) *V, keys ...string) []keytable.Field {
 	var all []keytable.Field
 	for _, f := range o.Fields {
 		for _, key := range keys {
@@ -81,13 +81,13 @@ func frontMatter(retry *keytable.Object) *keytable.Object {
 			return &parameterDraft{addPointer(&p.Parameters, &Parameter{Pos: at, Type: "string", Required: true})}
 		}),
 	}
-	fields = append(fields, taken(toolObject, func(p *pageDraft) *draft { return p.draft },
+	fields = append(fields, fieldsOf(toolObject, func(p *pageDraft) *draft { return p.draft },
 		"description", "version", "min-cycod-version", "min-flowrun-version", "changelog", "schedule", "deprecated", "deprecated-message",
 		"timeout", "platforms", "tags", "max-active-runs", "locks", "on-interrupt", "idempotent", "security", "metadata",
 		"function-calling", "notify", "tests")...)
 	fields = append(fields, keytable.Nested("environment", "S1-172", pageEnvironment, "Secrets of the tool.", func(p *pageDraft) *Environment { return &p.Environment }))
 	fields = append(fields, keytable.Nested("error-handling", "S1-078", retry, "Retry for every step that has none of its own.", func(p *pageDraft) *ErrorHandling { return &p.ErrorHandling }))
-	return keytable.NewObject("a Markdown tool", "The front matter of a Markdown tool, between the two lines of ---.", fields...).Checked(checkPage)
+	return keytable.NewObject("a Markdown tool", "The front matter of a Markdown tool, between the two lines of ---.", fields...).WithCheck(checkPage)
 }
 
 // pageEnvironment is the part of environment that applies to a tool without commands.
@@ -114,7 +114,7 @@ func pageParameter() *keytable.Object {
 		}
 		fields = append(fields, f)
 	}
-	return keytable.NewObject("a parameter of a Markdown tool", "A parameter of the tool.", fields...).Checked(checkPageParameter)
+	return keytable.NewObject("a parameter of a Markdown tool", "A parameter of the tool.", fields...).WithCheck(checkPageParameter)
 }
 
 // callFields returns the keys that the block of a single tool and a step of a chain share.
@@ -124,13 +124,13 @@ func callFields[T any](retry *keytable.Object, of func(*T) *call) []keytable.Fie
 		keytable.AnyValue("parameters", "S0-040", "Parameters for the tool: values, or references to input, preprocess, prev_step and steps.", func(t *T, v Value) { of(t).parameters = v }),
 		keytable.Nested("error-handling", "S1-037", retry, "Retries of the step.", func(t *T) *ErrorHandling { return &of(t).step.ErrorHandling }),
 	}
-	return append(fields, taken(stepObject, func(t *T) *Step { return of(t).step }, "timeout", "on-interrupt", "idempotent")...)
+	return append(fields, fieldsOf(stepObject, func(t *T) *Step { return of(t).step }, "timeout", "on-interrupt", "idempotent")...)
 }
 
 func singleBlock(retry *keytable.Object) *keytable.Object {
 	fields := callFields(retry, func(b *callBlock) *call { return b.calls[0] })
 	fields[0] = fields[0].AsRequired()
-	return keytable.NewObject("the block of a single tool", "The tool that a page of type single runs, and its parameters.", fields...).Checked(func(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
+	return keytable.NewObject("the block of a single tool", "The tool that a page of type single runs, and its parameters.", fields...).WithCheck(func(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 		checkCall(d, into.(*callBlock).calls[0], n, content)
 	})
 }
@@ -146,6 +146,6 @@ func chainStep(retry *keytable.Object) *keytable.Object {
 	for _, key := range []string{"post_processing", "post-processing"} {
 		fields = append(fields, keytable.Text(key, "S0-061", "JavaScript that returns the output of the step. output contains the output of the tool.", func(c *call, v Text) { c.post = &v }))
 	}
-	fields = append(fields, taken(stepObject, func(c *call) *Step { return c.step }, "continue-on-error", "run-condition")...)
-	return keytable.NewObject("a step of a chain", "A step that runs another tool.", fields...).Checked(checkCall)
+	fields = append(fields, fieldsOf(stepObject, func(c *call) *Step { return c.step }, "continue-on-error", "run-condition")...)
+	return keytable.NewObject("a step of a chain", "A step that runs another tool.", fields...).WithCheck(checkCall)
 }

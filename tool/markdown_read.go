@@ -16,14 +16,14 @@ import (
 // isPage reports whether a file is Markdown, by its name.
 func isPage(file string) bool { return strings.EqualFold(filepath.Ext(file), ".md") }
 
-// isNoTool reports whether a file turned out to be Markdown that is not a tool. Listings and lookups by name ignore it.
-func isNoTool(found Diagnostics) bool { return len(found) == 1 && found[0].Code == "not-a-tool" }
+// isNotTool reports whether a file turned out to be Markdown that is not a tool. Listings and lookups by name ignore it.
+func isNotTool(found Diagnostics) bool { return len(found) == 1 && found[0].Code == "not-a-tool" }
 
 // readPage reads a Markdown tool: its front matter, then its blocks.
 func readPage(d *keytable.Decoder, def *draft) {
 	def.Format = Markdown
 	p := pageOf(d.Src)
-	if why, hint := noTool(d, p); why != "" {
+	if why, hint := notToolReason(d, p); why != "" {
 		d.Report(Diagnostic{Code: "not-a-tool", Severity: Error, Pos: Pos{File: d.Src.File, Line: 1, Col: 1}, Message: "this Markdown file is not a tool: " + why, Hint: hint})
 		return
 	}
@@ -51,9 +51,9 @@ func readPage(d *keytable.Decoder, def *draft) {
 	readBlocks(d, top, fences(d.Src, p.body))
 }
 
-// noTool returns the reason why a Markdown file is not a tool, and a hint. It returns "" if the file claims to be one;
-// if such a file cannot be read, it is a tool with errors.
-func noTool(d *keytable.Decoder, p page) (why, hint string) {
+// notToolReason returns the reason why a Markdown file is not a tool, and a hint. It returns "" if the file claims to
+// be one; if such a file cannot be read, it is a tool with errors.
+func notToolReason(d *keytable.Decoder, p page) (why, hint string) {
 	const begin = "begin the file with ---, tool: true, name:, type: and ---"
 	switch {
 	case !p.hasFront:
@@ -101,12 +101,12 @@ func checkPage(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 	if p.Description == "" && keytable.ValueOf(content, "description") == nil {
 		d.Warn(n, "no-description", "the tool has no description", "add 'description:'; people and models choose the tool by it")
 	}
-	versions(d, p.draft, content)
-	timeouts(d, p.draft, content)
-	locks(d, p.draft, content)
-	scheduleNames(d, p.draft)
+	checkVersions(d, p.draft, content)
+	mergeTimeouts(d, p.draft, content)
+	checkLocks(d, p.draft, content)
+	checkScheduleNames(d, p.draft)
 	p.Parameters = slices.DeleteFunc(p.Parameters, func(prm *Parameter) bool { return prm.Name == "" }) // the field has already reported a missing name
-	parametersOnce(d, p.Parameters)
+	checkUniqueParameters(d, p.Parameters)
 }
 
 // checkPageParameter checks an entry of parameters.
@@ -140,8 +140,8 @@ func asLiteral(v Value) Value {
 	return v
 }
 
-// parametersOnce reports parameters with the same name.
-func parametersOnce(d *keytable.Decoder, list []*Parameter) {
+// checkUniqueParameters reports parameters with the same name.
+func checkUniqueParameters(d *keytable.Decoder, list []*Parameter) {
 	first := map[string]*Parameter{}
 	for i, p := range list {
 		if before := first[p.Name]; before != nil {

@@ -17,8 +17,8 @@ const (
 	stepPost = "postprocess"
 )
 
-// pageWords have a meaning of their own in references. They cannot be names of steps or parameters.
-var pageWords = []string{"input", "output", "prev_step", stepPre, stepPost, "date", "time", "random_id", "pre", stepTool, "post"}
+// reservedPageNames have a meaning of their own in references. They cannot be names of steps or parameters.
+var reservedPageNames = []string{"input", "output", "prev_step", stepPre, stepPost, "date", "time", "random_id", "pre", stepTool, "post"}
 
 // pageBlocks are the blocks of a page that flowrun reads, by role.
 type pageBlocks map[role]*fence
@@ -52,16 +52,16 @@ func readBlocks(d *keytable.Decoder, p *pageDraft, all []fence) {
 			}
 		}
 	}
-	onlyShown(d, found, all)
-	calls := calls(d, p, found, open)
-	assemble(d, p, found, calls)
+	warnIgnoredScripts(d, found, all)
+	calls := readCalls(d, p, found, open)
+	addSteps(d, p, found, calls)
 	names := map[string]*Step{}
 	if p.kind == "chain" {
 		for _, s := range p.Steps {
 			names[s.Name] = s
 		}
 	}
-	parameterNames(d, p.draft, names)
+	checkParameterNames(d, p.draft, names)
 }
 
 // roleOf returns the role of a block. A marker in a script that is similar to a valid one is reported; scripts with
@@ -96,9 +96,9 @@ func roleOf(d *keytable.Decoder, f *fence) role {
 	return unknownRole
 }
 
-// onlyShown warns about scripts that have a marker, but whose block is not marked as JavaScript, if the page has no
-// other script with that marker. They look as if they ran, but they don't.
-func onlyShown(d *keytable.Decoder, found pageBlocks, all []fence) {
+// warnIgnoredScripts warns about scripts that have a marker, but whose block is not marked as JavaScript, if the page
+// has no other script with that marker. They look as if they ran, but they don't.
+func warnIgnoredScripts(d *keytable.Decoder, found pageBlocks, all []fence) {
 	for _, f := range all {
 		if !slices.Contains([]string{"", "ts", "typescript", "jsx", "mjs", "node"}, f.language) {
 			continue
@@ -112,9 +112,9 @@ func onlyShown(d *keytable.Decoder, found pageBlocks, all []fence) {
 	}
 }
 
-// calls reads the block with tool: or steps:, and reports a block that does not match the type of the tool. If open is
-// set, an unclosed block may have hidden it, so that a missing block is not reported.
-func calls(d *keytable.Decoder, p *pageDraft, found pageBlocks, open bool) []*call {
+// readCalls reads the block with tool: or steps:, and reports a block that does not match the type of the tool. If open
+// is set, an unclosed block may have hidden it, so that a missing block is not reported.
+func readCalls(d *keytable.Decoder, p *pageDraft, found pageBlocks, open bool) []*call {
 	single, chain := found[singleRole], found[chainRole]
 	at := func(f *fence) Pos { return d.Src.Pos(f.at) }
 	switch {
@@ -156,22 +156,22 @@ func readBlock(d *keytable.Decoder, f *fence, o *keytable.Object, into *callBloc
 	})
 }
 
-// assemble creates the steps: preprocess, those that use tools, postprocess.
-func assemble(d *keytable.Decoder, p *pageDraft, found pageBlocks, calls []*call) {
+// addSteps creates the steps: preprocess, those that use tools, postprocess.
+func addSteps(d *keytable.Decoder, p *pageDraft, found pageBlocks, calls []*call) {
 	if f := found[preBlock]; f != nil {
 		s := scriptStep(stepPre, RolePre, d.Src.Block(f.body, f.indent))
-		s.vars("input", "{{input}}")
+		s.addVar("input", "{{input}}")
 		p.Steps = append(p.Steps, s)
 	}
 	names, last := callNames(d, p, calls), ""
 	for i, c := range calls {
-		s := c.assemble(names[i], last)
+		s := c.toStep(names[i], last)
 		p.Steps, last = append(p.Steps, s), s.Name
 	}
 	if f := found[postBlock]; f != nil {
 		s := scriptStep(stepPost, RolePost, d.Src.Block(f.body, f.indent))
 		s.Previous = last
-		s.output(last != "")
+		s.addOutputVars(last != "")
 		p.Steps = append(p.Steps, s)
 	}
 }
@@ -194,9 +194,9 @@ func callNames(d *keytable.Decoder, p *pageDraft, calls []*call) []string {
 		case !stepName().MatchString(c.id.S) || len(c.id.S) > 128:
 			one.Code, one.Message = "bad-name", diagnostic.Quote(c.id.S)+" cannot be the name of a step"
 			one.Hint = "use letters, digits, '_', '.' and '-', beginning with a letter or '_', at most 128 characters"
-		case slices.Contains(pageWords, c.id.S), slices.Contains(reserved, c.id.S):
+		case slices.Contains(reservedPageNames, c.id.S), slices.Contains(reserved, c.id.S):
 			one.Code, one.Message = "reserved-name", diagnostic.Quote(c.id.S)+" cannot be the name of a step: it is reserved"
-			one.Hint = "reserved: " + strings.Join(append(slices.Clone(pageWords), reserved...), ", ")
+			one.Hint = "reserved: " + strings.Join(append(slices.Clone(reservedPageNames), reserved...), ", ")
 		case first != nil:
 			one.Code, one.Message = "duplicate-step", fmt.Sprintf("step name %s is used twice: at %s and at %s", diagnostic.Quote(c.id.S), diagnostic.LineCol(first.id.Pos), diagnostic.LineCol(c.id.Pos))
 			one.Hint, one.Related = "change the id of one of the steps", []Place{{Pos: first.id.Pos, Len: len([]rune(first.id.S)), Message: "first used here"}}
@@ -208,11 +208,11 @@ func callNames(d *keytable.Decoder, p *pageDraft, calls []*call) []string {
 	}
 	for i, c := range calls {
 		for n := 1; names[i] == ""; n++ {
-			name := c.title()
+			name := c.derivedName()
 			if n > 1 {
 				name = fmt.Sprintf("%s_%d", name, n)
 			}
-			if lower[strings.ToLower(name)] == nil && !slices.Contains(pageWords, name) && !slices.Contains(reserved, name) {
+			if lower[strings.ToLower(name)] == nil && !slices.Contains(reservedPageNames, name) && !slices.Contains(reserved, name) {
 				names[i], lower[strings.ToLower(name)] = name, c
 			}
 		}
@@ -220,8 +220,8 @@ func callNames(d *keytable.Decoder, p *pageDraft, calls []*call) []string {
 	return names
 }
 
-// title returns a name for the step, derived from its name or its tool.
-func (c *call) title() string {
+// derivedName returns a name for the step, derived from its name or its tool.
+func (c *call) derivedName() string {
 	t := c.name
 	if t == nil {
 		t = c.tool
@@ -247,9 +247,9 @@ func (c *call) title() string {
 	return string(name)
 }
 
-// assemble returns the step that uses the tool. If the call has scripts, the step is a group of the scripts and the
+// toStep returns the step that uses the tool. If the call has scripts, the step is a group of the scripts and the
 // tool.
-func (c *call) assemble(name, previous string) *Step {
+func (c *call) toStep(name, previous string) *Step {
 	s, use := c.step, &ToolUse{With: c.parameters.Map, WithAll: c.parameters.Text}
 	s.Name, s.Body, s.Previous, s.Pos = name, use, previous, c.at
 	switch {
@@ -278,7 +278,7 @@ func (c *call) assemble(name, previous string) *Step {
 		if c.parameters.Pos.Line == 0 {
 			code.Vars[0].Value = Value{Map: []Entry{}}
 		}
-		all := at("prev_step.output", s.Pos)
+		all := textAt("prev_step.output", s.Pos)
 		s.Previous, use.With, use.WithAll = pre.Name, nil, &all
 		group.Steps = append(group.Steps, pre)
 	}
@@ -286,7 +286,7 @@ func (c *call) assemble(name, previous string) *Step {
 	if c.post != nil {
 		post := scriptStep("post", RolePost, *c.post)
 		post.Previous = stepTool
-		post.output(true)
+		post.addOutputVars(true)
 		group.Steps = append(group.Steps, post)
 	}
 	return around
@@ -296,29 +296,29 @@ func (c *call) assemble(name, previous string) *Step {
 func scriptStep(name string, r Role, code Text) *Step {
 	s := &Step{Name: name, Pos: code.Pos, Body: &JSCode{Role: r, Code: code}}
 	for _, c := range []string{"date", "time", "random_id"} {
-		s.vars(c, "{{"+c+"}}")
+		s.addVar(c, "{{"+c+"}}")
 	}
 	return s
 }
 
-// vars adds a variable to the scope of the step's script; its value is a reference.
-func (s *Step) vars(name, reference string) {
-	t := at(reference, s.Pos)
+// addVar adds a variable to the scope of the step's script; its value is a reference.
+func (s *Step) addVar(name, reference string) {
+	t := textAt(reference, s.Pos)
 	code := s.Script()
 	code.Vars = append(code.Vars, Entry{Key: name, Pos: s.Pos, Value: Value{Pos: s.Pos, Scalar: reference, Text: &t}})
 }
 
-// output adds the variables of a postprocess script to its scope: the output of the previous step, as a value and as
-// text. Without a previous step, the output is the input.
-func (s *Step) output(previous bool) {
-	s.vars("input", "{{input}}")
+// addOutputVars adds the variables of a postprocess script to its scope: the output of the previous step, as a value
+// and as text. Without a previous step, the output is the input.
+func (s *Step) addOutputVars(previous bool) {
+	s.addVar("input", "{{input}}")
 	if !previous {
-		s.vars("output", "{{input}}")
+		s.addVar("output", "{{input}}")
 		return
 	}
-	s.vars("output", "prev_step.output")
-	s.vars("outputText", "prev_step.outputText")
+	s.addVar("output", "prev_step.output")
+	s.addVar("outputText", "prev_step.outputText")
 }
 
-// at returns a text that flowrun made, with a position in the author's file.
-func at(s string, p Pos) Text { return Text{S: s, Pos: p} }
+// textAt returns a text that flowrun made, with a position in the author's file.
+func textAt(s string, p Pos) Text { return Text{S: s, Pos: p} }

@@ -24,16 +24,16 @@ func checkParameter(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml
 		reportAt(d, p.Pos, Error, "type-mismatch", "path", fmt.Sprintf("%s cannot be a path: its type is %s", diagnostic.Quote(p.Name), p.Type), "change its type to string or array, or remove 'path:'")
 	}
 	for i := range p.Validation.Enum {
-		fits(d, p, &p.Validation.Enum[i], "validation.enum")
+		checkType(d, p, &p.Validation.Enum[i], "validation.enum")
 	}
-	r := rules(d, p)
+	r := compileRules(d, p)
 	if p.Default != nil {
-		fits(d, p, p.Default, "default")
-		keeps(d, p, r, *p.Default, "default")
+		checkType(d, p, p.Default, "default")
+		checkRules(d, p, r, *p.Default, "default")
 	}
 	for i := range p.Examples {
-		fits(d, p, &p.Examples[i], "examples")
-		keeps(d, p, r, p.Examples[i], "examples")
+		checkType(d, p, &p.Examples[i], "examples")
+		checkRules(d, p, r, p.Examples[i], "examples")
 	}
 }
 
@@ -54,8 +54,8 @@ type ruleSet struct {
 	allowed map[any]bool // nil = everything
 }
 
-// rules checks the validation rules against each other and against the type, and prepares them.
-func rules(d *keytable.Decoder, p *Parameter) ruleSet {
+// compileRules checks the validation rules against each other and against the type, and prepares them.
+func compileRules(d *keytable.Decoder, p *Parameter) ruleSet {
 	v, name := p.Validation, diagnostic.Quote(p.Name)
 	r := ruleSet{Validation: v}
 	fail := func(at Pos, code, part, message, hint string) { reportAt(d, at, Error, code, part, message, hint) }
@@ -75,7 +75,7 @@ func rules(d *keytable.Decoder, p *Parameter) ruleSet {
 			fail(v.Pattern.Pos, "bad-pattern", "validation.pattern", "invalid pattern of parameter "+name+": "+diagnostic.Printable(reason), "use RE2 syntax, which has no look-around and no back-references")
 		}
 	}
-	idleRules(d, p)
+	warnUnusedRules(d, p)
 	if len(v.Enum) > 0 {
 		r.allowed = make(map[any]bool, len(v.Enum))
 		for _, e := range v.Enum {
@@ -85,8 +85,9 @@ func rules(d *keytable.Decoder, p *Parameter) ruleSet {
 	return r
 }
 
-// idleRules warns about rules for a type that the parameter does not have. Rules of an array apply to its elements.
-func idleRules(d *keytable.Decoder, p *Parameter) {
+// warnUnusedRules warns about rules for a type that the parameter does not have. Rules of an array apply to its
+// elements.
+func warnUnusedRules(d *keytable.Decoder, p *Parameter) {
 	v := p.Validation
 	for _, rule := range []struct {
 		names, kind string
@@ -102,10 +103,10 @@ func idleRules(d *keytable.Decoder, p *Parameter) {
 	}
 }
 
-// fits reports a value that does not have the parameter's type. If the type is string, a number or boolean becomes its
-// text in the file. Texts with a '{' are not checked: they may refer to other parameters and are only known when the
-// tool is called.
-func fits(d *keytable.Decoder, p *Parameter, v *Value, part string) {
+// checkType reports a value that does not have the parameter's type. If the type is string, a number or boolean becomes
+// its text in the file. Texts with a '{' are not checked: they may refer to other parameters and are only known when
+// the tool is called.
+func checkType(d *keytable.Decoder, p *Parameter, v *Value, part string) {
 	if v.Text != nil && strings.Contains(v.Text.S, "{") {
 		return
 	}
@@ -145,25 +146,25 @@ func (p *Parameter) mismatchHint(v Value) string {
 	return "change the value or the type"
 }
 
-// keeps warns about a default or example that violates the parameter's own rules.
-func keeps(d *keytable.Decoder, p *Parameter, r ruleSet, v Value, part string) {
+// checkRules warns about a default or example that violates the parameter's own rules.
+func checkRules(d *keytable.Decoder, p *Parameter, r ruleSet, v Value, part string) {
 	for _, item := range v.List {
 		if p.Type == "array" {
-			keeps(d, p, r, item, part)
+			checkRules(d, p, r, item, part)
 		}
 	}
 	rule := ""
 	switch s := v.Scalar.(type) {
 	case string:
 		if !strings.Contains(s, "{") {
-			rule = r.refusesText(s)
+			rule = r.textViolation(s)
 		}
 	case int64:
-		rule = r.refusesNumber(float64(s))
+		rule = r.numberViolation(float64(s))
 	case float64:
-		rule = r.refusesNumber(s)
+		rule = r.numberViolation(s)
 	}
-	if rule == "" && v.Scalar != nil && !r.lists(v) {
+	if rule == "" && v.Scalar != nil && !r.allows(v) {
 		rule = "enum"
 	}
 	if rule != "" {
@@ -176,8 +177,8 @@ func keeps(d *keytable.Decoder, p *Parameter, r ruleSet, v Value, part string) {
 	}
 }
 
-// refusesText returns the rule that a text violates, or "".
-func (r ruleSet) refusesText(s string) string {
+// textViolation returns the rule that a text violates, or "".
+func (r ruleSet) textViolation(s string) string {
 	n := utf8.RuneCountInString(s)
 	switch {
 	case r.MinLength != nil && n < *r.MinLength:
@@ -190,7 +191,7 @@ func (r ruleSet) refusesText(s string) string {
 	return ""
 }
 
-func (r ruleSet) refusesNumber(n float64) string {
+func (r ruleSet) numberViolation(n float64) string {
 	switch {
 	case r.Minimum != nil && n < *r.Minimum:
 		return "minimum"
@@ -200,8 +201,8 @@ func (r ruleSet) refusesNumber(n float64) string {
 	return ""
 }
 
-// lists reports whether enum allows a scalar. A text with a '{' is allowed: it is only known when the tool is called.
-func (r ruleSet) lists(v Value) bool {
+// allows reports whether enum allows a scalar. A text with a '{' is allowed: it is only known when the tool is called.
+func (r ruleSet) allows(v Value) bool {
 	return r.allowed == nil || r.allowed[v.Scalar] || v.Text != nil && strings.Contains(v.Text.S, "{")
 }
 

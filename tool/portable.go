@@ -37,13 +37,13 @@ func Portable(def *Definition, name string) ([]byte, error) {
 	}
 	text := d.Src.Text
 	if json.Valid(text) && bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
-		return fromJSON(def, name)
+		return jsonToYAML(def, name)
 	}
-	root, text := d.Parsed()
+	root, text := d.ParseRepaired()
 	if root == nil || root.Kind != yaml.MappingNode {
 		return def.Source, nil
 	}
-	return renamed(def, text, withName(diagnostic.NewSource(def.File, text), root, "name", name), name)
+	return applyRename(def, text, nameEdit(diagnostic.NewSource(def.File, text), root, "name", name), name)
 }
 
 // portablePage is Portable for a Markdown tool.
@@ -58,11 +58,11 @@ func portablePage(def *Definition, name string) ([]byte, error) {
 	if keytable.ValueOf(root.Content, "id") != nil {
 		key = "id" // id, if present, is the name of the tool
 	}
-	return renamed(def, s.Text, withName(front, root, key, cmp.Or(name, def.Name)), cmp.Or(name, def.Name))
+	return applyRename(def, s.Text, nameEdit(front, root, key, cmp.Or(name, def.Name)), cmp.Or(name, def.Name))
 }
 
-// renamed applies the edit that sets the tool's name. It fails if the result does not have that name.
-func renamed(def *Definition, text []byte, e Edit, name string) ([]byte, error) {
+// applyRename applies the edit that sets the tool's name. It fails if the result does not have that name.
+func applyRename(def *Definition, text []byte, e Edit, name string) ([]byte, error) {
 	out := splice(text, e.From, e.To, e.Text)
 	if again, _ := Decode("-"+Extension(def.File), out); again.Name != name {
 		return nil, fmt.Errorf("cannot change the name in %s: write it on one line, as name: %s", diagnostic.Quote(def.File), name)
@@ -70,8 +70,8 @@ func renamed(def *Definition, text []byte, e Edit, name string) ([]byte, error) 
 	return out, nil
 }
 
-// fromJSON returns a JSON definition as YAML.
-func fromJSON(def *Definition, name string) ([]byte, error) {
+// jsonToYAML returns a JSON definition as YAML.
+func jsonToYAML(def *Definition, name string) ([]byte, error) {
 	doc, err := def.document()
 	if err != nil {
 		return nil, err
@@ -107,9 +107,9 @@ func (def *Definition) document() ([]Entry, error) {
 	return v.Map, nil
 }
 
-// withName returns the edit that sets a top-level key to name. Nothing else changes; if the key already has that value,
+// nameEdit returns the edit that sets a top-level key to name. Nothing else changes; if the key already has that value,
 // the edit is empty.
-func withName(s *diagnostic.Source, root *yaml.Node, key, name string) Edit {
+func nameEdit(s *diagnostic.Source, root *yaml.Node, key, name string) Edit {
 	line := key + ": " + name
 	value := keytable.ValueOf(root.Content, key)
 	switch {

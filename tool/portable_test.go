@@ -222,7 +222,7 @@ func TestPortablePage(t *testing.T) {
 func TestDescribedJSON(t *testing.T) {
 	def, _ := Decode("a.md", []byte("---\ntool: true\nname: a\ntype: single\nparameters:\n  - {name: n, type: number, default: 1.5}\n---\n"))
 	got, err := NormalJSON(def)
-	var d described
+	var d definitionDoc
 	if err == nil {
 		err = json.Unmarshal(got, &d)
 	}

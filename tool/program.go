@@ -11,12 +11,12 @@ import (
 func ProgramTool(name, description string, schema *JSONSchema, call ProgramCall) *Definition {
 	d := &Definition{Name: name, Description: description, Scope: ScopeDiscovered, Schema: schema, Parameters: ParametersOf(schema), Single: true,
 		Steps: []*Step{{Name: name, Body: &call}}}
-	d.Kept, _ = json.Marshal(keptProgram{name, description, schema.source, call.Argv, call.Dir, call.StderrFails}) // cannot fail: all parts came from JSON
+	d.Kept, _ = json.Marshal(storedProgram{name, description, schema.source, call.Argv, call.Dir, call.StderrFails}) // cannot fail: all parts came from JSON
 	return d
 }
 
-// keptProgram is a ProgramTool as history stores it.
-type keptProgram struct {
+// storedProgram is a ProgramTool as history stores it.
+type storedProgram struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	Parameters  json.RawMessage `json:"parameters"`
@@ -27,7 +27,7 @@ type keptProgram struct {
 
 // readProgram restores a ProgramTool from history.
 func readProgram(text []byte) (*Definition, error) {
-	var k keptProgram
+	var k storedProgram
 	err := json.Unmarshal(text, &k)
 	var schema *JSONSchema
 	if err == nil {

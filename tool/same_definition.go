@@ -4,18 +4,18 @@ import "reflect"
 
 // Same reports whether two definitions mean the same. Positions and the contents of the files are not compared.
 func (d *Definition) Same(o *Definition) bool {
-	return alike(reflect.ValueOf(*d), reflect.ValueOf(*o))
+	return equalValues(reflect.ValueOf(*d), reflect.ValueOf(*o))
 }
 
-// unlike are the fields that are not compared, by type.
-var unlike = map[reflect.Type][]string{
+// ignoredFields are the fields that are not compared, by type.
+var ignoredFields = map[reflect.Type][]string{
 	reflect.TypeFor[Definition](): {"File", "Source", "Scope"},
 	reflect.TypeFor[Text]():       {"src", "form", "indent"},
-	reflect.TypeFor[Form]():       {"whole"}, // compiled from source, and cyclic
-	reflect.TypeFor[JSONSchema](): {"whole", "doc"},
+	reflect.TypeFor[Form]():       {"compiled"}, // compiled from source, and cyclic
+	reflect.TypeFor[JSONSchema](): {"compiled", "doc"},
 }
 
-func alike(a, b reflect.Value) bool {
+func equalValues(a, b reflect.Value) bool {
 	if a.Kind() != b.Kind() || a.Type() != b.Type() {
 		return false
 	}
@@ -24,13 +24,13 @@ func alike(a, b reflect.Value) bool {
 		if a.IsNil() || b.IsNil() {
 			return a.IsNil() == b.IsNil()
 		}
-		return alike(a.Elem(), b.Elem())
+		return equalValues(a.Elem(), b.Elem())
 	case reflect.Slice:
 		if a.Len() != b.Len() || a.IsNil() != b.IsNil() {
 			return false
 		}
 		for i := range a.Len() {
-			if !alike(a.Index(i), b.Index(i)) {
+			if !equalValues(a.Index(i), b.Index(i)) {
 				return false
 			}
 		}
@@ -40,30 +40,30 @@ func alike(a, b reflect.Value) bool {
 			return false
 		}
 		for _, k := range a.MapKeys() {
-			if v := b.MapIndex(k); !v.IsValid() || !alike(a.MapIndex(k), v) {
+			if v := b.MapIndex(k); !v.IsValid() || !equalValues(a.MapIndex(k), v) {
 				return false
 			}
 		}
 		return true
 	case reflect.Struct:
-		return alikeStruct(a, b)
+		return equalStructs(a, b)
 	}
 	return a.Equal(b)
 }
 
-func alikeStruct(a, b reflect.Value) bool {
+func equalStructs(a, b reflect.Value) bool {
 	typ := a.Type()
 	if typ == reflect.TypeFor[Pos]() {
 		return true
 	}
 fields:
 	for i := range typ.NumField() {
-		for _, name := range unlike[typ] {
+		for _, name := range ignoredFields[typ] {
 			if typ.Field(i).Name == name {
 				continue fields
 			}
 		}
-		if !alike(a.Field(i), b.Field(i)) {
+		if !equalValues(a.Field(i), b.Field(i)) {
 			return false
 		}
 	}

@@ -94,8 +94,8 @@ func checkSchedule(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.
 	}
 }
 
-// scheduleNames reports schedules with the same name.
-func scheduleNames(d *keytable.Decoder, t *draft) {
+// checkScheduleNames reports schedules with the same name.
+func checkScheduleNames(d *keytable.Decoder, t *draft) {
 	first := map[string]*Schedule{}
 	for i, s := range t.Schedules {
 		title := t.Title(i)

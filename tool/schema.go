@@ -21,19 +21,19 @@ func Schema() map[string]any {
 	s["$schema"] = "http://json-schema.org/draft-07/schema#"
 	s["title"] = "flowrun tool definition"
 	definitions := map[string]any{}
-	define(toolObject, definitions)
+	addDefinitions(toolObject, definitions)
 	s["definitions"] = definitions
 	return s
 }
 
-// define adds the objects below o, each under its name.
-func define(o *keytable.Object, definitions map[string]any) {
+// addDefinitions adds the objects below o, each under its name.
+func addDefinitions(o *keytable.Object, definitions map[string]any) {
 	for _, f := range o.Fields {
 		if f.Of == nil || f.Of == toolObject || definitions[schemaName(f.Of)] != nil {
 			continue
 		}
 		definitions[schemaName(f.Of)] = objectSchema(f.Of)
-		define(f.Of, definitions)
+		addDefinitions(f.Of, definitions)
 	}
 }
 
@@ -50,8 +50,8 @@ func reference(o *keytable.Object) map[string]any {
 	return map[string]any{"$ref": "#/definitions/" + schemaName(o)}
 }
 
-// needs maps keys to the keys they need: at least one of those listed must be present.
-var needs = map[string][]string{
+// requiredKeys maps keys to the keys they need: at least one of those listed must be present.
+var requiredKeys = map[string][]string{
 	"type":               {"base-tool"},
 	"base-tool":          {"type"},
 	"default-parameters": {"type"},
@@ -94,9 +94,9 @@ func objectSchema(o *keytable.Object) map[string]any {
 		s["then"] = map[string]any{"propertyNames": anyOf(map[string]any{"enum": aliasKeys}, map[string]any{"pattern": "^x-"})}
 	}
 	s["oneOf"] = bodies
-	for key, others := range needs {
+	for key, others := range requiredKeys {
 		if o.Field(key) != nil {
-			dependencies[key] = map[string]any{"anyOf": each(others, requires)}
+			dependencies[key] = map[string]any{"anyOf": mapWords(others, requires)}
 		}
 	}
 	s["dependencies"] = dependencies
@@ -105,7 +105,7 @@ func objectSchema(o *keytable.Object) map[string]any {
 
 func requires(key string) any { return map[string]any{"required": []string{key}} }
 
-func each(words []string, f func(string) any) []any {
+func mapWords(words []string, f func(string) any) []any {
 	all := make([]any, len(words))
 	for i, w := range words {
 		all[i] = f(w)
@@ -251,7 +251,7 @@ func SettingsSchema(o *keytable.Object, title string) map[string]any {
 	s["$schema"] = "http://json-schema.org/draft-07/schema#"
 	s["title"] = title
 	definitions := map[string]any{}
-	define(o, definitions)
+	addDefinitions(o, definitions)
 	if len(definitions) > 0 {
 		s["definitions"] = definitions
 	}

@@ -22,7 +22,7 @@ func ParametersOf(s *JSONSchema) []*Parameter {
 	properties, _ := top["properties"].(map[string]any)
 	required, _ := top["required"].([]any)
 	var list []*Parameter
-	for _, name := range orderOf(s.source) {
+	for _, name := range propertyOrder(s.source) {
 		p := &Parameter{Name: name, Type: "any", Required: slices.Contains(required, any(name))}
 		if one, ok := properties[name].(map[string]any); ok {
 			p.describe(one)

@@ -17,14 +17,14 @@ type Version struct {
 }
 
 var (
-	wholeForm = diagnostic.Pattern(`^(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})(-((0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)(\.(0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*))*))?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
+	fullForm  = diagnostic.Pattern(`^(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})(-((0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)(\.(0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*))*))?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
 	shortForm = diagnostic.Pattern(`^v?[0-9]{1,9}(\.[0-9]{1,9}){0,2}$`)
 )
 
 // ParseVersion parses a semantic version. One or two numbers and a leading v are also accepted; exact reports whether
 // the text is a complete semantic version without these deviations.
 func ParseVersion(s string) (v Version, exact, ok bool) {
-	exact = wholeForm().MatchString(s)
+	exact = fullForm().MatchString(s)
 	if !exact && !shortForm().MatchString(s) {
 		return Version{}, false, false
 	}

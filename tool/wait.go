@@ -28,7 +28,7 @@ type Wait struct {
 func checkWait(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	into.(*Wait).Pos = d.Pos(n)
 	o := stepTable(d).Field("wait").Of
-	switch found := bodies(o, content); {
+	switch found := bodyKeys(o, content); {
 	case len(found) == 0:
 		d.Fail(n, "no-body", "wait has no condition", "add one of: "+strings.Join(o.BodyKeys(), ", "))
 	case len(found) > 1:

@@ -25,7 +25,7 @@ type Check func(text []byte) (*tool.Definition, tool.Diagnostics)
 // Text applies the fixes to the text of the named definition file, which is not opened. The returned text is a new
 // slice, or src if there was nothing to do.
 func Text(check Check, file string, src []byte) Result {
-	m := mender{judge: check, file: file}
+	m := fixer{checkText: check, file: file}
 	r := Result{Text: src}
 	for range maxRounds {
 		next, fixed := m.round(r.Text)
@@ -37,45 +37,45 @@ func Text(check Check, file string, src []byte) Result {
 	return r
 }
 
-type mender struct {
-	judge Check
-	file  string
+type fixer struct {
+	checkText Check
+	file      string
 }
 
 // state is the result of checking one text.
 type state struct {
 	def   *tool.Definition
 	found tool.Diagnostics
-	sound bool // it has no errors
+	valid bool // it has no errors
 }
 
 // check adds the notes of package lint, which may contain edits too, if there are no errors.
-func (m *mender) check(src []byte) state {
-	def, found := m.judge(src)
-	sound := found.Err() == nil
-	if sound {
+func (m *fixer) check(src []byte) state {
+	def, found := m.checkText(src)
+	valid := found.Err() == nil
+	if valid {
 		found = append(found, lint.Of(def)...)
 	}
-	return state{def, found, sound}
+	return state{def, found, valid}
 }
 
 // round applies all edits of a text at once if that helps, otherwise the first one that helps.
-func (m *mender) round(src []byte) ([]byte, tool.Diagnostics) {
+func (m *fixer) round(src []byte) ([]byte, tool.Diagnostics) {
 	before := m.check(src)
-	var with tool.Diagnostics
+	var fixable tool.Diagnostics
 	var edits []tool.Edit
 	for _, d := range before.found {
 		if len(d.Fix) > 0 && d.Pos.File == m.file {
-			with, edits = append(with, d), append(edits, d.Fix...)
+			fixable, edits = append(fixable, d), append(edits, d.Fix...)
 		}
 	}
-	if len(with) == 0 {
+	if len(fixable) == 0 {
 		return src, nil
 	}
-	if next, ok := tool.Apply(src, edits); ok && len(with) > 1 && m.helps(before, with, m.check(next)) {
-		return next, with
+	if next, ok := tool.Apply(src, edits); ok && len(fixable) > 1 && m.helps(before, fixable, m.check(next)) {
+		return next, fixable
 	}
-	for _, d := range with {
+	for _, d := range fixable {
 		if next, ok := tool.Apply(src, d.Fix); ok && m.helps(before, tool.Diagnostics{d}, m.check(next)) {
 			return next, tool.Diagnostics{d}
 		}
@@ -85,9 +85,9 @@ func (m *mender) round(src []byte) ([]byte, tool.Diagnostics) {
 
 // helps reports whether a text is better after edits: none of the fixed problems is left, a definition without errors
 // means the same, and one with errors has not lost steps.
-func (m *mender) helps(before state, mended tool.Diagnostics, after state) bool {
-	if before.sound {
-		return after.sound && before.def.Same(after.def)
+func (m *fixer) helps(before state, fixed tool.Diagnostics, after state) bool {
+	if before.valid {
+		return after.valid && before.def.Same(after.def)
 	}
 	left := map[string]int{}
 	for _, d := range after.found {
@@ -96,7 +96,7 @@ func (m *mender) helps(before state, mended tool.Diagnostics, after state) bool 
 	for _, d := range before.found {
 		left[d.Code+d.Path+d.Message]--
 	}
-	for _, d := range mended {
+	for _, d := range fixed {
 		if left[d.Code+d.Path+d.Message] >= 0 {
 			return false
 		}

@@ -8,9 +8,9 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// base returns the definition that an alias runs: its base tool with the few keys of the alias that override it (see
-// docs/aliases.md). Any other definition is returned unchanged. It returns nil if the base tool cannot be found.
-func (c *compiler) base(def *tool.Definition) *tool.Definition {
+// resolveAlias returns the definition that an alias runs: its base tool with the few keys of the alias that override it
+// (see docs/aliases.md). Any other definition is returned unchanged. It returns nil if the base tool cannot be found.
+func (c *compiler) resolveAlias(def *tool.Definition) *tool.Definition {
 	if !def.Alias {
 		return def
 	}
@@ -19,7 +19,7 @@ func (c *compiler) base(def *tool.Definition) *tool.Definition {
 		return nil
 	}
 	c.chain = append(c.chain, b.Name)
-	b = c.base(b)
+	b = c.resolveAlias(b)
 	c.chain = c.chain[:len(c.chain)-1]
 	if b == nil {
 		return nil

@@ -35,7 +35,7 @@ func (c *compiler) checkArguments(use *tool.ToolUse, s *plan.Step, p *plan.Plan)
 			message = fmt.Sprintf("invalid value for parameter %s of tool %s; the value is secret and not shown", w.Param, p.Name())
 		}
 		c.report(tool.Diagnostic{Code: "bad-argument", Severity: tool.Error, Pos: at, Path: "with." + w.Param, Message: message,
-			Hint: call.Example(prm.Def), Related: c.declared(prm.Def)})
+			Hint: call.Example(prm.Def), Related: c.declaration(prm.Def)})
 	}
 }
 
@@ -70,8 +70,8 @@ func (c *compiler) checkBySchema(use *tool.ToolUse, s *plan.Step, p *plan.Plan) 
 	}
 }
 
-// declared returns the position of a parameter's declaration.
-func (c *compiler) declared(def *tool.Parameter) []tool.Place {
+// declaration returns the position of a parameter's declaration.
+func (c *compiler) declaration(def *tool.Parameter) []tool.Place {
 	if def.Pos.Line == 0 {
 		return nil
 	}

@@ -24,7 +24,7 @@ func Tool(lib *tool.Library, release, name string) (*plan.Plan, error) {
 		return nil, err
 	}
 	c := &compiler{lib: lib, release: release, problems: ds, done: map[nestedKey]*plan.Plan{}}
-	c.came(name, "", def)
+	c.recordSource(name, "", def)
 	// A definition with errors is compiled too, as far as it could be read, so that the author gets all errors at once.
 	return c.result(c.tool(def, false, ""))
 }
@@ -32,13 +32,13 @@ func Tool(lib *tool.Library, release, name string) (*plan.Plan, error) {
 // Definition compiles a definition. lib finds the tools it uses. release is as in Tool.
 func Definition(lib *tool.Library, release string, def *tool.Definition) (*plan.Plan, error) {
 	c := &compiler{lib: lib, release: release, done: map[nestedKey]*plan.Plan{}}
-	c.came(def.Name, "", def)
+	c.recordSource(def.Name, "", def)
 	return c.result(c.tool(def, false, ""))
 }
 
-// came records the source of a definition. A definition made in Go has no text; to resume such a run, the program must
-// have made it again.
-func (c *compiler) came(name, from string, def *tool.Definition) {
+// recordSource records the source of a definition. A definition made in Go has no text; to resume such a run, the
+// program must have made it again.
+func (c *compiler) recordSource(name, from string, def *tool.Definition) {
 	known := func(s tool.Source) bool { return s.From == from && s.Name == name }
 	text := KeptText(def)
 	if text == nil || slices.ContainsFunc(c.sources, known) {
@@ -68,16 +68,16 @@ func (c *compiler) result(p *plan.Plan) (*plan.Plan, error) {
 	return p, nil
 }
 
-// tool compiles one definition, once for each way it is used. keep reports that the output of the tool is read. said is
-// the interruption setting of the step that uses the tool.
-func (c *compiler) tool(def *tool.Definition, keep bool, said plan.Interrupt) *plan.Plan {
-	key := nestedKey{def, keep, said}
+// tool compiles one definition, once for each way it is used. outputRead reports that the output of the tool is read.
+// inherited is the interruption setting of the step that uses the tool.
+func (c *compiler) tool(def *tool.Definition, outputRead bool, inherited plan.Interrupt) *plan.Plan {
+	key := nestedKey{def, outputRead, inherited}
 	if p, ok := c.done[key]; ok {
 		return p
 	}
 	c.chain = append(c.chain, def.Name)
 	defer func() { c.chain = c.chain[:len(c.chain)-1] }()
-	def = c.base(def)
+	def = c.resolveAlias(def)
 	if def == nil {
 		return nil
 	}
@@ -85,13 +85,13 @@ func (c *compiler) tool(def *tool.Definition, keep bool, said plan.Interrupt) *p
 	p := &plan.Plan{Definition: def, Callable: c.callables(def), Loops: map[string]bool{}, Scripts: map[string]bool{}}
 	n := namesOf(def)
 	c.parameters(p, n)
-	c.sizes(p)
+	c.checkDefaultSizes(p)
 	c.paths(def)
 	c.toolWide(p, n)
 	c.permissions(p, n)
 	c.notify(def)
-	c.steps(p, n, keep, said)
-	c.measure(p)
+	c.steps(p, n, outputRead, inherited)
+	c.countSteps(p)
 	c.schedules(p)
 	if c.problems.Err() == nil {
 		if err := graph.Build(p); err != nil {
@@ -117,27 +117,28 @@ func (c *compiler) notify(def *tool.Definition) {
 }
 
 // steps compiles the steps and handlers, and determines which streams each step must keep.
-func (c *compiler) steps(p *plan.Plan, n names, keep bool, said plan.Interrupt) {
+func (c *compiler) steps(p *plan.Plan, n names, outputRead bool, inherited plan.Interrupt) {
 	def := p.Definition
-	all := &sequenceCompiler{compiler: c, plan: p, steps: def.Steps, path: "steps", names: n, said: said, kept: map[string]steps.Streams{}}
+	all := &sequenceCompiler{compiler: c, plan: p, steps: def.Steps, path: "steps", names: n, inherited: inherited, kept: map[string]steps.Streams{}}
 	p.Steps = all.compile()
-	p.Steps = append(p.Steps, all.handled(nil, &def.Handlers, "")...)
+	p.Steps = append(p.Steps, all.compileHandlers(nil, &def.Handlers, "")...)
 	if p.Output != nil {
 		for _, r := range p.Output.Refs() {
 			plan.Mention(all.kept, r)
 		}
 	}
 	for _, s := range p.Steps {
-		c.keep(s, def, all.kept, keep)
+		c.setKeptStreams(s, def, all.kept, outputRead)
 	}
 	c.lint(p)
 	c.warnSecurity(p)
 	c.lintSecrets(p)
 }
 
-// keep sets the streams that a step's command or script must keep: those that other steps read (kept, by name), and the
-// output if the step is in a loop or if the output of the group or tool that contains it is read (output).
-func (c *compiler) keep(s *plan.Step, def *tool.Definition, kept map[string]steps.Streams, output bool) {
+// setKeptStreams sets the streams that a step's command or script must keep: those that other steps read (kept, by
+// name), and the output if the step is in a loop or if the output of the group or tool that contains it is read
+// (output).
+func (c *compiler) setKeptStreams(s *plan.Step, def *tool.Definition, kept map[string]steps.Streams, output bool) {
 	streams := kept[s.Def.Name]
 	if output || s.Loop != nil {
 		streams |= steps.Stdout
@@ -160,7 +161,7 @@ func (c *compiler) keep(s *plan.Step, def *tool.Definition, kept map[string]step
 		s.Nested = c.nested(def, s, streams&steps.Stdout != 0)
 	case s.Nested != nil: // a group
 		for _, in := range s.Nested.Steps {
-			c.keep(in, def, kept, streams&steps.Stdout != 0)
+			c.setKeptStreams(in, def, kept, streams&steps.Stdout != 0)
 		}
 	}
 }

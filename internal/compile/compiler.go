@@ -22,9 +22,9 @@ type compiler struct {
 // nestedKey identifies one way to use a tool: whether its output is read, and the interruption setting of the step that
 // uses it.
 type nestedKey struct {
-	def       *tool.Definition
-	keep      bool
-	interrupt plan.Interrupt
+	def        *tool.Definition
+	outputRead bool
+	interrupt  plan.Interrupt
 }
 
 func (c *compiler) report(d tool.Diagnostic) { c.problems = append(c.problems, d) }
@@ -34,9 +34,9 @@ func (c *compiler) errorf(code string, at tool.Text, hint, format string, args .
 		Message: fmt.Sprintf(format, args...), Hint: hint})
 }
 
-// found reports the problems that package expr found in a text, with their positions in the file and a similar name as
-// a suggestion. It reports whether one of them is an error.
-func (c *compiler) found(at tool.Text, path string, ps []expr.Problem, n expr.Names) bool {
+// reportProblems reports the problems that package expr found in a text, with their positions in the file and a similar
+// name as a suggestion. It reports whether one of them is an error.
+func (c *compiler) reportProblems(at tool.Text, path string, ps []expr.Problem, n expr.Names) bool {
 	bad := false
 	for _, p := range ps {
 		d := tool.Diagnostic{Code: p.Code, Severity: tool.Error, Pos: at.At(p.Off), Len: p.Len, Path: path, Message: p.Message, Hint: p.Hint}
@@ -47,7 +47,7 @@ func (c *compiler) found(at tool.Text, path string, ps []expr.Problem, n expr.Na
 		ref := at.S[p.Off:end]
 		if near := nearestCall(ref, at.S[end:]); near != "" {
 			d.Hint = fmt.Sprintf("did you mean %s()?", near)
-		} else if near := nearest(ref, p.Code, n); beyond(&d, ref, n) {
+		} else if near := nearest(ref, p.Code, n); explainUnavailable(&d, ref, n) {
 			d.Severity = tool.Error // the name exists elsewhere, so this is not just text that looks like a reference
 		} else if len(near) > 0 {
 			d.Hint = fmt.Sprintf("did you mean %q?", near[0])
@@ -61,9 +61,9 @@ func (c *compiler) found(at tool.Text, path string, ps []expr.Problem, n expr.Na
 	return bad
 }
 
-// beyond reports whether an unknown reference names something that exists but is not available here, and then changes
-// the message of d accordingly.
-func beyond(d *tool.Diagnostic, ref string, n expr.Names) bool {
+// explainUnavailable reports whether an unknown reference names something that exists but is not available here, and
+// then changes the message of d accordingly.
+func explainUnavailable(d *tool.Diagnostic, ref string, n expr.Names) bool {
 	known, ok := n.(interface {
 		outOfReach(id string) (message, hint string)
 	})
@@ -112,7 +112,7 @@ func (c *compiler) template(at *tool.Text, path string, sh expr.Shell, n expr.Na
 		return nil
 	}
 	t, ps := parse(at.S, sh, n)
-	if c.found(*at, path, ps, n) {
+	if c.reportProblems(*at, path, ps, n) {
 		return nil
 	}
 	c.lintItem(*at, path, n)
@@ -132,7 +132,7 @@ func (c *compiler) condition(at *tool.Text, path string, n expr.Names) *expr.Con
 		return nil
 	}
 	cond, ps := expr.ParseCondition(at.S, n)
-	if c.found(*at, path, ps, n) {
+	if c.reportProblems(*at, path, ps, n) {
 		return nil
 	}
 	return cond

@@ -19,9 +19,9 @@ func gateOf(step, key string) dag.ID {
 	return dag.ID("@ended@" + step)
 }
 
-// handled compiles the handlers of a step, or of the tool (nil), in the order in which they run. The first step of each
-// gate contains the gate.
-func (c *sequenceCompiler) handled(of *tool.Step, h *tool.Handlers, path string) []*plan.Step {
+// compileHandlers compiles the handlers of a step, or of the tool (nil), in the order in which they run. The first step
+// of each gate contains the gate.
+func (c *sequenceCompiler) compileHandlers(of *tool.Step, h *tool.Handlers, path string) []*plan.Step {
 	var all []*plan.Step
 	gates := map[dag.ID]*dag.Node{}
 	list := func(key string, steps []*tool.Step) {
@@ -34,7 +34,7 @@ func (c *sequenceCompiler) handled(of *tool.Step, h *tool.Handlers, path string)
 		}
 		role.Gate = gateOf(role.Step, key)
 		inner := &sequenceCompiler{compiler: c.compiler, plan: c.plan, steps: steps, path: path + key,
-			names: c.names.within(map[string]bool{"run": true}).and(steps), said: c.said, handler: role, kept: c.kept}
+			names: c.names.withLocals(map[string]bool{"run": true}).withSteps(steps), inherited: c.inherited, handler: role, kept: c.kept}
 		compiled := inner.compile()
 		if len(compiled) == 0 {
 			return
@@ -48,7 +48,7 @@ func (c *sequenceCompiler) handled(of *tool.Step, h *tool.Handlers, path string)
 		if own := dag.ID(role.Step); own != "" && !slices.Contains(gate.Summarizes, own) {
 			gate.Summarizes, gate.After = append(gate.Summarizes, own), append(gate.After, own)
 		}
-		wait(gate, inner.outside)
+		addJoinEdges(gate, inner.outside)
 		for _, s := range compiled {
 			s.After = append(s.After, role.Gate)
 		}
@@ -68,8 +68,8 @@ func ids(list []*plan.Step) []dag.ID {
 	return all
 }
 
-// wait adds edges to a join, without duplicates.
-func wait(n *dag.Node, edges []edge) {
+// addJoinEdges adds edges to a join, without duplicates.
+func addJoinEdges(n *dag.Node, edges []edge) {
 	for _, e := range edges {
 		if id := dag.ID(e.to); !slices.Contains(n.After, id) {
 			n.After = append(n.After, id)

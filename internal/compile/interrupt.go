@@ -9,9 +9,9 @@ import (
 )
 
 // interruption returns what happens to a step that was interrupted. The first of these that is set applies: the step's
-// own setting, that of its tool, and that of the step that uses the tool (said). If none is set, steps of a tool with
-// the tag read are retried, and for all others a person is asked.
-func interruption(def *tool.Definition, step *plan.Step, said plan.Interrupt) plan.Interrupt {
+// own setting, that of its tool, and that of the step that uses the tool (inherited). If none is set, steps of a tool
+// with the tag read are retried, and for all others a person is asked.
+func interruption(def *tool.Definition, step *plan.Step, inherited plan.Interrupt) plan.Interrupt {
 	s := step.Def
 	own := cmp.Or(plan.Interrupt(s.OnInterrupt), idempotent(s.Idempotent != nil && *s.Idempotent, s.Idempotent != nil))
 	wide := cmp.Or(plan.Interrupt(def.OnInterrupt), idempotent(def.Idempotent, def.Idempotent))
@@ -22,15 +22,15 @@ func interruption(def *tool.Definition, step *plan.Step, said plan.Interrupt) pl
 		return cmp.Or(own, plan.RetryWhenInterrupted)
 	}
 	if step.UsesTool {
-		return cmp.Or(own, wide, said) // the tool that the step uses may have a setting of its own
+		return cmp.Or(own, wide, inherited) // the tool that the step uses may have a setting of its own
 	}
-	return cmp.Or(own, wide, said, idempotent(slices.Contains(def.Tags, "read"), true))
+	return cmp.Or(own, wide, inherited, idempotent(slices.Contains(def.Tags, "read"), true))
 }
 
 // idempotent returns the setting that idempotent: stands for, or "" if it is not set.
-func idempotent(yes, said bool) plan.Interrupt {
+func idempotent(yes, isSet bool) plan.Interrupt {
 	switch {
-	case !said:
+	case !isSet:
 		return ""
 	case yes:
 		return plan.RetryWhenInterrupted

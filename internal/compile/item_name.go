@@ -9,12 +9,12 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// itemHole matches {item} or a field of it, where it could be a reference.
-var itemHole = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|[^$\{])(\{item(\.[A-Za-z0-9_.\[\]-]+)?\})`) })
+// itemPlaceholder matches {item} or a field of it, where it could be a reference.
+var itemPlaceholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|[^$\{])(\{item(\.[A-Za-z0-9_.\[\]-]+)?\})`) })
 
 // itemName returns the name that as: gives to the item of the innermost loop, or "" if the item has its default name.
 func (n names) itemName() string {
-	for at := &n; at != nil; at = at.around {
+	for at := &n; at != nil; at = at.outer {
 		switch {
 		case at.locals["item"]:
 			return ""
@@ -31,10 +31,10 @@ func (c *compiler) lintItem(at tool.Text, path string, n expr.Names) {
 	if !ok || known.itemName() == "" || n.Symbol("item").Class != expr.Unknown {
 		return
 	}
-	for _, m := range itemHole().FindAllStringSubmatchIndex(at.S, -1) {
-		hole := at.S[m[4]:m[5]]
-		c.report(tool.Diagnostic{Code: "item-renamed", Severity: tool.Warning, Pos: at.At(m[4]), Len: len(hole), Path: path,
-			Message: fmt.Sprintf("%s is only text here: the item is named %s (as:)", hole, known.itemName()),
-			Hint:    fmt.Sprintf("write {%s%s", known.itemName(), hole[len("{item"):])})
+	for _, m := range itemPlaceholder().FindAllStringSubmatchIndex(at.S, -1) {
+		placeholder := at.S[m[4]:m[5]]
+		c.report(tool.Diagnostic{Code: "item-renamed", Severity: tool.Warning, Pos: at.At(m[4]), Len: len(placeholder), Path: path,
+			Message: fmt.Sprintf("%s is only text here: the item is named %s (as:)", placeholder, known.itemName()),
+			Hint:    fmt.Sprintf("write {%s%s", known.itemName(), placeholder[len("{item"):])})
 	}
 }

@@ -12,10 +12,10 @@ import (
 // approveKind compiles steps that ask a person.
 type approveKind struct{}
 
-func (approveKind) traits() traits { return traits{idle: true, answered: true} }
+func (approveKind) traits() traits { return traits{waits: true, endedByPerson: true} }
 
 func (approveKind) compile(c *stepCompiler, s *plan.Step) {
-	c.inert("a step that asks a person", "move it to a step with a command")
+	c.reportInertKeys("a step that asks a person", "move it to a step with a command")
 	s.NoOutput = c.step.Body.(*tool.Approve).Form == nil
 	if a := c.approve(); a != nil {
 		s.Runner = a

@@ -70,11 +70,11 @@ func (c *stepCompiler) command(at *tool.Text, key, shell string) *steps.Command 
 	if shell != "" {
 		var known bool
 		if sh, known = expr.ShellByName(shell); !known {
-			return c.foreign(at, key, shell)
+			return c.foreignScript(at, key, shell)
 		}
 	}
 	if sh == expr.Cmd {
-		c.elsewhere(at, key)
+		c.checkCmdPlatform(at, key)
 	}
 	t := c.text(at, key, sh, c.names)
 	if t == nil {
@@ -82,15 +82,15 @@ func (c *stepCompiler) command(at *tool.Text, key, shell string) *steps.Command 
 	}
 	cmd := c.baseCommand(t, shell)
 	if sh == expr.Cmd {
-		c.percentRead(at, key, cmd)
+		c.warnPercentRead(at, key, cmd)
 	}
 	return cmd
 }
 
-// elsewhere reports a script for cmd on a platform without cmd. If it is the tool's only command, the tool cannot run
-// here and this is an error. One of several steps may never be reached and fails only when it starts, so this is a
-// warning, and a step with a condition is not reported.
-func (c *stepCompiler) elsewhere(at *tool.Text, key string) {
+// checkCmdPlatform reports a script for cmd on a platform without cmd. If it is the tool's only command, the tool
+// cannot run here and this is an error. One of several steps may never be reached and fails only when it starts, so
+// this is a warning, and a step with a condition is not reported.
+func (c *stepCompiler) checkCmdPlatform(at *tool.Text, key string) {
 	list := c.plan.Definition.Platforms
 	if at == nil || plan.Platform() == "windows" || len(list) > 0 && !slices.Contains(list, plan.Platform()) {
 		return
@@ -105,8 +105,9 @@ func (c *stepCompiler) elsewhere(at *tool.Text, key string) {
 	}
 }
 
-// foreign compiles a script for an interpreter whose quoting is not known. Such a script must not contain placeholders.
-func (c *stepCompiler) foreign(at *tool.Text, key, shell string) *steps.Command {
+// foreignScript compiles a script for an interpreter whose quoting is not known. Such a script must not contain
+// placeholders.
+func (c *stepCompiler) foreignScript(at *tool.Text, key, shell string) *steps.Command {
 	if at == nil {
 		return nil
 	}
@@ -124,9 +125,9 @@ func (c *stepCompiler) foreign(at *tool.Text, key, shell string) *steps.Command 
 	return c.baseCommand(t, shell)
 }
 
-// percentRead warns about a variable whose value is not fixed and which a cmd script reads as %NAME%: cmd executes the
-// value as code.
-func (c *stepCompiler) percentRead(at *tool.Text, key string, cmd *steps.Command) {
+// warnPercentRead warns about a variable whose value is not fixed and which a cmd script reads as %NAME%: cmd executes
+// the value as code.
+func (c *stepCompiler) warnPercentRead(at *tool.Text, key string, cmd *steps.Command) {
 	lower := strings.ToLower(at.S)
 	for _, v := range slices.Concat(c.plan.Environ, cmd.Env) {
 		name := "%" + strings.ToLower(v.Name)

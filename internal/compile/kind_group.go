@@ -12,7 +12,7 @@ type groupKind struct{}
 func (groupKind) traits() traits { return traits{} }
 
 func (groupKind) compile(c *stepCompiler, s *plan.Step) {
-	c.inert("a group of steps", "move it to the steps of the group")
+	c.reportInertKeys("a group of steps", "move it to the steps of the group")
 	c.group(s)
 }
 
@@ -20,7 +20,7 @@ func (groupKind) compile(c *stepCompiler, s *plan.Step) {
 // same names as the step of the group.
 func (c *stepCompiler) group(s *plan.Step) {
 	inner := &sequenceCompiler{compiler: c.compiler, plan: c.plan, steps: c.step.Steps(), path: c.key("steps"),
-		names: c.names.and(c.step.Steps()), said: c.said, kept: c.kept}
+		names: c.names.withSteps(c.step.Steps()), inherited: c.inherited, kept: c.kept}
 	s.Nested = &plan.Plan{Definition: c.plan.Definition, Group: true}
 	s.Nested.Steps = inner.compile()
 	c.edges = append(c.edges, inner.outside...)

@@ -23,7 +23,7 @@ func (javaScriptKind) traits() traits { return traits{streams: true} }
 func (javaScriptKind) compile(c *stepCompiler, s *plan.Step) {
 	def := c.step.Script()
 	c.plan.Scripts[c.step.Name] = true
-	c.inert("a JavaScript step", "remove it; the script reads params, steps and env",
+	c.reportInertKeys("a JavaScript step", "remove it; the script reads params, steps and env",
 		"environment", "env-files", "output.masked-values", "output.mode", "output.buffer-limit", "output.truncation")
 	r := &plan.Script{Def: def, Base: c.baseCommand(nil, ""), Locals: c.names.localNames()}
 	if def.Module != nil {
@@ -36,8 +36,8 @@ func (javaScriptKind) compile(c *stepCompiler, s *plan.Step) {
 		return
 	}
 	if def.Role == tool.RoleStep {
-		c.reads(r)
-		c.holesInScript(def.Code)
+		c.recordReads(r)
+		c.warnPlaceholders(def.Code)
 	}
 	if c.plan.Definition.Format == tool.Markdown {
 		c.undeclaredMentions(r.Compiled)
@@ -58,13 +58,13 @@ func (c *compiler) script(code tool.Text, form hooks.Form, vars ...string) *hook
 // scriptVars compiles the variables that the definition adds to the script's scope.
 func (c *stepCompiler) scriptVars(def *tool.JSCode) (list []plan.WithValue) {
 	for _, e := range def.Vars {
-		list = append(list, plan.WithValue{Param: e.Key, Value: c.tree(e.Value, "js."+e.Key, c.values(), c.note)})
+		list = append(list, plan.WithValue{Param: e.Key, Value: c.valueTemplate(e.Value, "js."+e.Key, c.values(), c.note)})
 	}
 	return list
 }
 
-// reads determines which steps, parameters and variables a script reads, as if they were in placeholders.
-func (c *stepCompiler) reads(r *plan.Script) {
+// recordReads determines which steps, parameters and variables a script reads, as if they were in placeholders.
+func (c *stepCompiler) recordReads(r *plan.Script) {
 	params, whole, _ := r.Compiled.Mentions("params")
 	for _, m := range params {
 		c.readsParameter(m)
@@ -106,13 +106,13 @@ func (c *stepCompiler) readsParameter(m hooks.Mention) {
 	for name := range c.names.params {
 		known = append(known, name)
 	}
-	c.strayMention(m, m.Name, fmt.Sprintf("the script reads unknown parameter %q", m.Name), known)
+	c.unknownMention(m, m.Name, fmt.Sprintf("the script reads unknown parameter %q", m.Name), known)
 }
 
 func (c *stepCompiler) readsStep(r *plan.Script, m hooks.Mention) {
 	if c.names.Symbol(m.Name).Class != expr.Step {
 		var known []string
-		for at := &c.names; at != nil; at = at.around {
+		for at := &c.names; at != nil; at = at.outer {
 			for name := range at.steps {
 				known = append(known, name)
 			}
@@ -121,11 +121,11 @@ func (c *stepCompiler) readsStep(r *plan.Script, m hooks.Mention) {
 		if why, _ := c.names.outOfReach(m.Name); c.names.all[m.Name] {
 			message = why
 		}
-		c.strayMention(m, m.Name, message, known)
+		c.unknownMention(m, m.Name, message, known)
 		return
 	}
 	if m.Name == c.step.Name {
-		c.strayMention(m, "", fmt.Sprintf("the script of step %q reads its own result", m.Name), nil)
+		c.unknownMention(m, "", fmt.Sprintf("the script of step %q reads its own result", m.Name), nil)
 		return
 	}
 	field := ""
@@ -133,7 +133,7 @@ func (c *stepCompiler) readsStep(r *plan.Script, m hooks.Mention) {
 		field = m.Path[0]
 	}
 	if _, ok := script.StepField(field); !ok && field != "" {
-		c.strayMention(m, field, fmt.Sprintf("step %q has no field %q", m.Name, field), script.StepFieldNames())
+		c.unknownMention(m, field, fmt.Sprintf("step %q has no field %q", m.Name, field), script.StepFieldNames())
 		return
 	}
 	c.mention(m.Name, streamsOf(field))
@@ -150,8 +150,8 @@ func streamsOf(field string) steps.Streams {
 	return plan.Read(expr.Ref{Class: expr.Step, Path: []expr.Segment{{Field: field}}})
 }
 
-// strayMention reports an unknown name in a script.
-func (c *stepCompiler) strayMention(m hooks.Mention, name, message string, known []string) {
+// unknownMention reports an unknown name in a script.
+func (c *stepCompiler) unknownMention(m hooks.Mention, name, message string, known []string) {
 	slices.Sort(known)
 	hint := ""
 	switch near := tool.Near(name, known); {
@@ -165,14 +165,14 @@ func (c *stepCompiler) strayMention(m hooks.Mention, name, message string, known
 	c.report(tool.Diagnostic{Code: "js-unknown", Severity: tool.Error, Pos: c.step.Script().Code.At(m.Off), Len: m.Len, Path: c.key("js"), Message: message, Hint: hint})
 }
 
-// quotedHole matches text in quotes that contains {NAME}.
-var quotedHole = sync.OnceValue(func() *regexp.Regexp {
+// quotedPlaceholder matches text in quotes that contains {NAME}.
+var quotedPlaceholder = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`"[^"\n]*?\{([^{}"'\n]+)\}[^"\n]*"|'[^'\n]*?\{([^{}"'\n]+)\}[^'\n]*'`)
 })
 
-// holesInScript warns about placeholders in a script: they are not replaced there.
-func (c *stepCompiler) holesInScript(code tool.Text) {
-	for _, at := range quotedHole().FindAllStringSubmatchIndex(code.S, -1) {
+// warnPlaceholders warns about placeholders in a script: they are not replaced there.
+func (c *stepCompiler) warnPlaceholders(code tool.Text) {
+	for _, at := range quotedPlaceholder().FindAllStringSubmatchIndex(code.S, -1) {
 		from, to := max(at[2], at[4]), max(at[3], at[5])
 		root := rootOf(code.S[from:to])
 		symbol := c.names.Symbol(root)

@@ -35,18 +35,18 @@ func (programKind) compile(c *stepCompiler, s *plan.Step) {
 	c.usesParameter(plan.AnyArgument)
 	s.Runner = s.Command
 	if call.StderrFails {
-		s.Runner = quietProgram{s.Command}
+		s.Runner = stderrFailsCommand{s.Command}
 	}
 }
 
-// quietProgram is a command that fails if it writes to its standard error, whatever its exit code.
-type quietProgram struct{ *steps.Command }
+// stderrFailsCommand is a command that fails if it writes to its standard error, whatever its exit code.
+type stderrFailsCommand struct{ *steps.Command }
 
 // Around returns the command.
-func (q quietProgram) Around() *steps.Command { return q.Command }
+func (q stderrFailsCommand) Around() *steps.Command { return q.Command }
 
 // Run implements dag.Runner.
-func (q quietProgram) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
+func (q stderrFailsCommand) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
 	res, err := q.Command.Run(ctx, c)
 	if err == nil && res.Status == dag.Succeeded && res.Stderr != nil && res.Stderr.Size > 0 {
 		res.Status, res.Reason = dag.Failed, dag.ReasonExit

@@ -15,11 +15,11 @@ type kind interface {
 
 // traits are the differences between kinds that matter for the code that all kinds share.
 type traits struct {
-	streams     bool // output.mode: stream has an effect
-	interactive bool // interactive has an effect
-	idle        bool // the step only waits: it needs no slot, and starting it again has no effects
-	answered    bool // a person ends the step: no retry and no fallback
-	usesTool    bool // the step runs another tool
+	streams       bool // output.mode: stream has an effect
+	interactive   bool // interactive has an effect
+	waits         bool // the step only waits: it needs no slot, and starting it again has no effects
+	endedByPerson bool // a person ends the step: no retry and no fallback
+	usesTool      bool // the step runs another tool
 }
 
 var kinds = map[tool.Kind]kind{

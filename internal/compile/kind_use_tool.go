@@ -6,8 +6,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// useToolKind compiles steps that use another tool. The tool itself is compiled later, in compiler.keep, when it is
-// known whether its output is read.
+// useToolKind compiles steps that use another tool. The tool itself is compiled later, in compiler.setKeptStreams, when
+// it is known whether its output is read.
 type useToolKind struct{}
 
 func (useToolKind) traits() traits { return traits{usesTool: true} }
@@ -17,7 +17,7 @@ func (useToolKind) compile(c *stepCompiler, s *plan.Step) { c.with(s) }
 // with compiles the values for the tool that a step uses. A nested tool sees only its own parameters and environment,
 // so keys of the step that would change them are rejected.
 func (c *stepCompiler) with(s *plan.Step) {
-	c.inert("a step that uses a tool: the tool has its own", "add a parameter for it to the tool, and set the parameter under with:")
+	c.reportInertKeys("a step that uses a tool: the tool has its own", "add a parameter for it to the tool, and set the parameter under with:")
 	note := func(at tool.Text, refs []expr.Ref) {
 		c.note(at, refs)
 		c.undeclared(at, refs)
@@ -25,10 +25,10 @@ func (c *stepCompiler) with(s *plan.Step) {
 	key := c.plan.WithKey()
 	use := s.Def.Body.(*tool.ToolUse)
 	for _, e := range use.With {
-		s.With = append(s.With, plan.WithValue{Param: e.Key, Value: c.tree(e.Value, key+"."+e.Key, c.values(), note)})
+		s.With = append(s.With, plan.WithValue{Param: e.Key, Value: c.valueTemplate(e.Value, key+"."+e.Key, c.values(), note)})
 	}
 	if all := use.WithAll; all != nil {
-		t := c.tree(tool.Value{Pos: all.Pos, Scalar: all.S, Text: all}, key, c.values(), note)
+		t := c.valueTemplate(tool.Value{Pos: all.Pos, Scalar: all.S, Text: all}, key, c.values(), note)
 		s.WithAll = &t
 	}
 }

@@ -16,10 +16,10 @@ import (
 // waitKind compiles steps that wait for a time, a file, a URL or a port.
 type waitKind struct{}
 
-func (waitKind) traits() traits { return traits{idle: true} }
+func (waitKind) traits() traits { return traits{waits: true} }
 
 func (waitKind) compile(c *stepCompiler, s *plan.Step) {
-	c.inert("a step that waits", "move it to a step with a command")
+	c.reportInertKeys("a step that waits", "move it to a step with a command")
 	s.Runner, s.NoOutput = c.wait(), true
 }
 
@@ -28,7 +28,7 @@ func (c *stepCompiler) wait() dag.Runner {
 	w := c.step.Body.(*tool.Wait)
 	switch {
 	case w.File != nil || w.HTTP != nil || w.Port != nil:
-		return c.lookout(w)
+		return c.poller(w)
 	case w.Until == nil:
 		return waiting.Pause{Span: w.For}
 	}
@@ -49,8 +49,8 @@ func (c *stepCompiler) wait() dag.Runner {
 	return waiting.Pause{Until: t}
 }
 
-// lookout compiles a wait for a file, a port or a URL. Texts without placeholders are checked now.
-func (c *stepCompiler) lookout(w *tool.Wait) dag.Runner {
+// poller compiles a wait for a file, a port or a URL. Texts without placeholders are checked now.
+func (c *stepCompiler) poller(w *tool.Wait) dag.Runner {
 	l := &steps.Poller{Status: w.Status, Interval: w.Interval}
 	for _, one := range []struct {
 		at    *tool.Text
@@ -81,7 +81,7 @@ func (c *stepCompiler) lookout(w *tool.Wait) dag.Runner {
 			c.report(tool.Diagnostic{Code: "bad-address", Severity: tool.Error, Pos: one.at.Pos, Len: max(1, len([]rune(one.at.S))), Path: c.key(one.key), Message: err.Error()})
 			continue
 		}
-		c.permitted(*one.at, one.key, hostOf(l, text))
+		c.warnNotPermitted(*one.at, one.key, hostOf(l, text))
 	}
 	return waiting.Poller{Poller: l}
 }
@@ -99,8 +99,8 @@ func hostOf(l *steps.Poller, text string) string {
 	return ""
 }
 
-// permitted warns about a host that the tool's permissions do not include, if the tool declares permissions.
-func (c *stepCompiler) permitted(at tool.Text, key, host string) {
+// warnNotPermitted warns about a host that the tool's permissions do not include, if the tool declares permissions.
+func (c *stepCompiler) warnNotPermitted(at tool.Text, key, host string) {
 	list := c.plan.Definition.Security.RequiredPermissions
 	if host == "" || len(list) == 0 {
 		return

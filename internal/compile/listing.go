@@ -8,15 +8,15 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// listing compiles a list of items. It calls note for each text with its references.
-func (c *stepCompiler) listing(v tool.Value, key string, note func(tool.Text, []expr.Ref)) plan.ItemList {
+// itemList compiles a list of items. It calls note for each text with its references.
+func (c *stepCompiler) itemList(v tool.Value, key string, note func(tool.Text, []expr.Ref)) plan.ItemList {
 	if v.Text == nil || plan.OnePlaceholder(v.Text.S) {
-		c.listed(v, key)
-		t := c.tree(asWritten(v), c.key(key), c.names, note)
+		c.checkReference(v, key)
+		t := c.valueTemplate(asWritten(v), c.key(key), c.names, note)
 		return plan.ItemList{ValueTemplate: &t}
 	}
 	over, ps := expr.ParseExpression(v.Text.S, c.names)
-	if c.found(*v.Text, c.key(key), ps, c.names) {
+	if c.reportProblems(*v.Text, c.key(key), ps, c.names) {
 		return plan.ItemList{}
 	}
 	note(*v.Text, over.Refs())

@@ -25,16 +25,16 @@ func (c *stepCompiler) loop(s *plan.Step) {
 		s.Loop.Matrix = c.matrix(def)
 		locals["matrix"] = true
 	default:
-		s.Loop.Items = c.listing(*def.Items, "for-each.items", c.note)
+		s.Loop.Items = c.itemList(*def.Items, "for-each.items", c.note)
 		if def.As != nil {
 			s.Loop.Name = def.As.S
 			delete(locals, "item")
 			locals[def.As.S] = true
 		}
 	}
-	fixed := !slices.ContainsFunc(s.Loop.Refs(), func(r expr.Ref) bool { return c.names.foreign(c.plan.Definition, r) })
-	c.names = c.names.within(locals)
-	c.names.fixed = fixed
+	fixed := !slices.ContainsFunc(s.Loop.Refs(), func(r expr.Ref) bool { return c.names.callerDecides(c.plan.Definition, r) })
+	c.names = c.names.withLocals(locals)
+	c.names.fixedItems = fixed
 	c.names.as = s.Loop.Name
 	if s.Loop.Matrix != nil {
 		c.names.axes = s.Loop.Matrix.Names

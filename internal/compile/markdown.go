@@ -76,8 +76,9 @@ func (n markdownNames) outOfReach(id string) (message, hint string) {
 	return n.names.outOfReach(id)
 }
 
-// later reports a reference in step number i of a Markdown tool to itself or to a later step: the steps run in order.
-func (c *sequenceCompiler) later(i int, e edge) bool {
+// reportsLater reports a reference in step number i of a Markdown tool to itself or to a later step: the steps run in
+// order.
+func (c *sequenceCompiler) reportsLater(i int, e edge) bool {
 	if c.plan.Definition.Format != tool.Markdown || !slices.ContainsFunc(c.steps[i:], func(s *tool.Step) bool { return s.Name == e.to }) {
 		return false
 	}

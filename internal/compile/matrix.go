@@ -15,16 +15,16 @@ func (c *stepCompiler) matrix(def *tool.Loop) *plan.Matrix {
 	m := &plan.Matrix{}
 	for _, e := range def.Axes {
 		m.Names = append(m.Names, e.Key)
-		m.Axes = append(m.Axes, plan.Axis{Name: e.Key, Values: c.listing(e.Value, "matrix."+e.Key, c.note)})
+		m.Axes = append(m.Axes, plan.Axis{Name: e.Key, Values: c.itemList(e.Value, "matrix."+e.Key, c.note)})
 	}
 	for i, v := range def.Include {
 		for _, e := range v.Map {
 			m.Names = append(m.Names, e.Key)
 		}
-		m.Include = append(m.Include, c.tree(asWritten(v), c.key(fmt.Sprintf("matrix.include[%d]", i)), c.names, c.note))
+		m.Include = append(m.Include, c.valueTemplate(asWritten(v), c.key(fmt.Sprintf("matrix.include[%d]", i)), c.names, c.note))
 	}
 	for i, v := range def.Exclude {
-		m.Exclude = append(m.Exclude, c.tree(asWritten(v), c.key(fmt.Sprintf("matrix.exclude[%d]", i)), c.names, c.note))
+		m.Exclude = append(m.Exclude, c.valueTemplate(asWritten(v), c.key(fmt.Sprintf("matrix.exclude[%d]", i)), c.names, c.note))
 	}
 	return m
 }
@@ -46,8 +46,8 @@ func (c *stepCompiler) checkMatrix(at tool.Text, r expr.Ref) {
 		Message: fmt.Sprintf("%s is not in the matrix", r), Hint: hint})
 }
 
-// listed reports a text in place of a list that looks like a reference but is not one.
-func (c *stepCompiler) listed(v tool.Value, key string) {
+// checkReference reports a text in place of a list that looks like a reference but is not one.
+func (c *stepCompiler) checkReference(v tool.Value, key string) {
 	if v.Text == nil || !plan.OnePlaceholder(v.Text.S) {
 		return
 	}

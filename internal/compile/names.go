@@ -10,9 +10,9 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// nameable reports whether a script can use name for an item: it must be an identifier, and must not have another
+// validInScript reports whether a script can use name for an item: it must be an identifier, and must not have another
 // meaning in every script.
-func nameable(name string) bool {
+func validInScript(name string) bool {
 	return !strings.ContainsAny(name, ".-") && !slices.Contains([]string{"params", "steps", "env", "undefined", "NaN", "Infinity"}, name)
 }
 
@@ -22,14 +22,14 @@ var predefined = []string{"TOOL_NAME", "WORKSPACE", "TEMP", "HOME", "OS", "DATE"
 // names resolves the roots of references in one definition. Parameters take precedence over predefined variables, and
 // those over steps (which cannot have the same names as parameters).
 type names struct {
-	params map[string]string // name -> type
-	steps  map[string]bool
-	locals map[string]bool // of a loop's item, or of a handler
-	fixed  bool            // the author determines all items of the loop
-	around *names          // of the list of steps that contains the group or handler
-	as     string          // the name of the item, if locals contains one
-	axes   []string        // the valid names in {matrix.NAME}, if locals contains matrix
-	all    map[string]bool // all steps of the definition, in any list
+	params     map[string]string // name -> type
+	steps      map[string]bool
+	locals     map[string]bool // of a loop's item, or of a handler
+	fixedItems bool            // the author determines all items of the loop
+	outer      *names          // of the list of steps that contains the group or handler
+	as         string          // the name of the item, if locals contains one
+	axes       []string        // the valid names in {matrix.NAME}, if locals contains matrix
+	all        map[string]bool // all steps of the definition, in any list
 }
 
 func namesOf(def *tool.Definition) names {
@@ -80,7 +80,7 @@ func (n names) Symbol(id string) expr.Symbol {
 	if slices.Contains(predefined, id) {
 		return expr.Symbol{Class: expr.Variable}
 	}
-	for at := &n; at != nil; at = at.around {
+	for at := &n; at != nil; at = at.outer {
 		switch {
 		case at.steps[id]:
 			return expr.Symbol{Class: expr.Step}
@@ -91,23 +91,23 @@ func (n names) Symbol(id string) expr.Symbol {
 	return expr.Symbol{}
 }
 
-// and returns the names for a nested list of steps.
-func (n names) and(list []*tool.Step) names {
-	inner := names{params: n.params, steps: make(map[string]bool, len(list)), around: &n, all: n.all}
+// withSteps returns the names for a nested list of steps.
+func (n names) withSteps(list []*tool.Step) names {
+	inner := names{params: n.params, steps: make(map[string]bool, len(list)), outer: &n, all: n.all}
 	for _, s := range list {
 		inner.steps[s.Name] = true
 	}
 	return inner
 }
 
-// within returns the names for a loop or a handler, which adds locals.
-func (n names) within(locals map[string]bool) names {
-	return names{params: n.params, locals: locals, around: &n, all: n.all}
+// withLocals returns the names for a loop or a handler, which adds locals.
+func (n names) withLocals(locals map[string]bool) names {
+	return names{params: n.params, locals: locals, outer: &n, all: n.all}
 }
 
 // combination returns the names in the innermost matrix.
 func (n names) combination() []string {
-	for at := &n; at != nil; at = at.around {
+	for at := &n; at != nil; at = at.outer {
 		if at.locals["matrix"] {
 			return at.axes
 		}
@@ -121,7 +121,7 @@ func (n names) ids() []string {
 	for id := range n.params {
 		list = append(list, id)
 	}
-	for at := &n; at != nil; at = at.around {
+	for at := &n; at != nil; at = at.outer {
 		list = slices.AppendSeq(list, maps.Keys(at.steps))
 		list = slices.AppendSeq(list, maps.Keys(at.locals))
 	}
@@ -132,9 +132,9 @@ func (n names) ids() []string {
 // withoutSteps returns the names for retry.when, which can refer to {last...} but not to steps.
 func (n names) withoutSteps() names {
 	bare := names{params: n.params, locals: n.locals}
-	if n.around != nil {
-		around := n.around.withoutSteps()
-		bare.around = &around
+	if n.outer != nil {
+		around := n.outer.withoutSteps()
+		bare.outer = &around
 	}
 	return bare
 }
@@ -172,9 +172,9 @@ func (n lastNames) Symbol(id string) expr.Symbol {
 // localNames returns the names that the surrounding loops and handlers add, if they are valid in JavaScript.
 func (n names) localNames() []string {
 	var list []string
-	for at := &n; at != nil; at = at.around {
+	for at := &n; at != nil; at = at.outer {
 		for name := range at.locals {
-			if nameable(name) && !slices.Contains(list, name) {
+			if validInScript(name) && !slices.Contains(list, name) {
 				list = append(list, name)
 			}
 		}

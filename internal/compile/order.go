@@ -52,7 +52,7 @@ func order(steps []*tool.Step, explicit map[*tool.Step][]edge) (plan []ordered, 
 		case s.Parallel:
 			after = slices.Clone(previous)
 		default:
-			if before, since = everything(before, since, s.Name, joins); before != "" {
+			if before, since = joinBefore(before, since, s.Name, joins); before != "" {
 				after = []dag.ID{before}
 			}
 		}
@@ -85,9 +85,9 @@ func addEdges(after []dag.ID, edges []edge) []dag.ID {
 	return after
 }
 
-// everything returns one ID that represents all steps before the step name: the only step so far, the last join if no
+// joinBefore returns one ID that represents all steps before the step name: the only step so far, the last join if no
 // step came after it, or a new join. The ID of a join begins with '@', which is not valid in names of steps.
-func everything(before dag.ID, since []dag.ID, name string, joins map[string]dag.Node) (dag.ID, []dag.ID) {
+func joinBefore(before dag.ID, since []dag.ID, name string, joins map[string]dag.Node) (dag.ID, []dag.ID) {
 	switch {
 	case len(since) == 0:
 		return before, nil
@@ -144,10 +144,10 @@ func (o *orderer) visit(s *tool.Step) {
 
 func (o *orderer) cycle(e edge) {
 	from := slices.Index(o.path, e.to)
-	circle := append(slices.Clone(o.path[from:]), e.to)
+	cycle := append(slices.Clone(o.path[from:]), e.to)
 	o.problems = append(o.problems, tool.Diagnostic{
 		Code: "cycle", Severity: tool.Error, Pos: e.pos(), Len: len(e.to),
-		Message: fmt.Sprintf("steps wait for each other in a cycle: %s", strings.Join(circle, " waits for ")),
+		Message: fmt.Sprintf("steps wait for each other in a cycle: %s", strings.Join(cycle, " waits for ")),
 		Hint:    "remove one of these wait-for entries or references",
 	})
 }

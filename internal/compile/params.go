@@ -40,7 +40,7 @@ func (c *compiler) parameter(def *tool.Parameter, n names) *plan.Param {
 	}
 	if def.Format != nil {
 		f, ps := expr.ParseFormat(def.Format.S, def.Type)
-		if !c.found(*def.Format, path+".format", ps, n) {
+		if !c.reportProblems(*def.Format, path+".format", ps, n) {
 			prm.Format = f
 		}
 	}
@@ -48,7 +48,7 @@ func (c *compiler) parameter(def *tool.Parameter, n names) *plan.Param {
 		prm.Pattern, _ = regexp.Compile(pat.S) // package tool has already reported an error
 	}
 	if def.Default != nil {
-		t := c.tree(*def.Default, path+".default", n, func(at tool.Text, refs []expr.Ref) { c.mentionsNoStep(at, refs) })
+		t := c.valueTemplate(*def.Default, path+".default", n, func(at tool.Text, refs []expr.Ref) { c.mentionsNoStep(at, refs) })
 		prm.Initial = &t
 	}
 	return prm
@@ -136,8 +136,8 @@ func (c *compiler) noTransform(at tool.Text, name string) {
 	c.errorf("transform", at, hint, "unknown transform %q", name)
 }
 
-// tree compiles a value. It calls note for each text with its references.
-func (c *compiler) tree(v tool.Value, path string, n expr.Names, note func(tool.Text, []expr.Ref)) plan.ValueTemplate {
+// valueTemplate compiles a value. It calls note for each text with its references.
+func (c *compiler) valueTemplate(v tool.Value, path string, n expr.Names, note func(tool.Text, []expr.Ref)) plan.ValueTemplate {
 	t := plan.ValueTemplate{Scalar: v.Scalar, IsList: v.List != nil, IsMap: v.Map != nil}
 	switch {
 	case v.Text != nil:
@@ -147,12 +147,12 @@ func (c *compiler) tree(v tool.Value, path string, n expr.Names, note func(tool.
 		t.Broken = t.Text == nil
 	case t.IsList:
 		for i, e := range v.List {
-			t.Add(c.tree(e, fmt.Sprintf("%s[%d]", path, i), n, note))
+			t.Add(c.valueTemplate(e, fmt.Sprintf("%s[%d]", path, i), n, note))
 		}
 	case t.IsMap:
 		for _, e := range v.Map {
 			t.Keys = append(t.Keys, e.Key)
-			t.Add(c.tree(e.Value, path+"."+e.Key, n, note))
+			t.Add(c.valueTemplate(e.Value, path+"."+e.Key, n, note))
 		}
 	}
 	return t

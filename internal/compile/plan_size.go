@@ -11,21 +11,21 @@ import (
 // defaultPlanSteps is the maximum number of steps in a plan if the Library does not set one.
 const defaultPlanSteps = 1_000_000
 
-// measure counts the plan's steps and reports the first step that exceeds the maximum. If a nested tool exceeds it by
+// countSteps counts the plan's steps and reports the first step that exceeds the maximum. If a nested tool exceeds it by
 // itself, this was already reported there.
-func (c *compiler) measure(p *plan.Plan) {
-	most := int64(c.lib.MaxPlanSteps())
-	if most == 0 {
-		most = defaultPlanSteps
+func (c *compiler) countSteps(p *plan.Plan) {
+	limit := int64(c.lib.MaxPlanSteps())
+	if limit == 0 {
+		limit = defaultPlanSteps
 	}
-	told := false
+	reported := false
 	for _, s := range p.Steps {
 		p.Size = min(p.Size+sizeOf(s), plan.MaxSize)
-		if p.Size <= most || told {
+		if p.Size <= limit || reported {
 			continue
 		}
-		told = true
-		if inner := s.Nested; inner != nil && !inner.Group && inner.Size > most {
+		reported = true
+		if inner := s.Nested; inner != nil && !inner.Group && inner.Size > limit {
 			continue
 		}
 		at := tool.Text{Pos: s.Def.Pos}
@@ -33,7 +33,7 @@ func (c *compiler) measure(p *plan.Plan) {
 			at = use.Tool
 		}
 		c.errorf("plan-size", at, "use the tool fewer times, or raise limits.max-plan-steps",
-			"step %s makes the plan of %s too large: %s steps, at most %d are allowed", s.Def.Name, p.Definition.Name, counted(p.Size), most)
+			"step %s makes the plan of %s too large: %s steps, at most %d are allowed", s.Def.Name, p.Definition.Name, formatCount(p.Size), limit)
 	}
 }
 
@@ -54,18 +54,18 @@ func sizeOf(s *plan.Step) int64 {
 	return min(n, plan.MaxSize)
 }
 
-func counted(n int64) string {
+func formatCount(n int64) string {
 	if n >= plan.MaxSize {
 		return "more than two billion"
 	}
 	return fmt.Sprint(n)
 }
 
-// sizes reports defaults that would become too large. A default can refer to others, which refer to further ones; their
-// length is computed without creating them.
-func (c *compiler) sizes(p *plan.Plan) {
+// checkDefaultSizes reports defaults that would become too large. A default can refer to others, which refer to further
+// ones; their length is computed without creating them.
+func (c *compiler) checkDefaultSizes(p *plan.Plan) {
 	size := map[string]int{}
-	told := false
+	reported := false
 	for _, prm := range p.Params { // a parameter comes after those that its default refers to
 		if prm.Initial == nil {
 			continue
@@ -77,8 +77,8 @@ func (c *compiler) sizes(p *plan.Plan) {
 			return 0
 		})
 		size[prm.Def.Name] = n
-		if n > expr.MaxValue && !told {
-			told = true // defaults that refer to this one would be too large as well
+		if n > expr.MaxValue && !reported {
+			reported = true // defaults that refer to this one would be too large as well
 			at := tool.Text{Pos: prm.Def.Default.Pos}
 			c.errorf("value-size", at, "create the value in the step, or pass it in a file",
 				"the default of %s would be larger than %d MiB", prm.Def.Name, expr.MaxValue>>20)

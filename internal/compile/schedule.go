@@ -20,7 +20,7 @@ func (c *compiler) schedules(p *plan.Plan) {
 		zone := c.zone(s, path)
 		c.cron(s, path, zone)
 		c.bounds(s, path, zone)
-		c.scheduled(p, s, path)
+		c.checkScheduleParams(p, s, path)
 	}
 }
 
@@ -83,9 +83,9 @@ func (c *compiler) bounds(s *tool.Schedule, path string, zone *time.Location) {
 	}
 }
 
-// scheduled checks the schedule's parameters against those of the tool now, because nobody sees the error when a run
-// starts on schedule.
-func (c *compiler) scheduled(p *plan.Plan, s *tool.Schedule, path string) {
+// checkScheduleParams checks the schedule's parameters against those of the tool now, because nobody sees the error
+// when a run starts on schedule.
+func (c *compiler) checkScheduleParams(p *plan.Plan, s *tool.Schedule, path string) {
 	given := map[string]*tool.Entry{}
 	var known []string
 	for _, prm := range p.Params {

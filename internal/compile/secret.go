@@ -23,7 +23,7 @@ func (c *compiler) secretSources(def *tool.Definition, list []tool.Secret, path,
 		part := func(at *tool.Text, key string, sh expr.Shell) *expr.Template {
 			key = fmt.Sprintf("%s[%d].%s", path, i, key)
 			t := c.template(at, key, sh, n)
-			if t == nil || !c.safeVariable(def, n, s.Name.S, *at, key, t) || !c.mentionsNone(*at, t.Refs(), "secrets are fetched before the first step runs", "write a fixed source, or use a parameter") {
+			if t == nil || !c.checkVariable(def, n, s.Name.S, *at, key, t) || !c.mentionsNone(*at, t.Refs(), "secrets are fetched before the first step runs", "write a fixed source, or use a parameter") {
 				return nil
 			}
 			note(*at, t.Refs())

@@ -12,14 +12,14 @@ import (
 // the same graph and are ordered together.
 type sequenceCompiler struct {
 	*compiler
-	plan    *plan.Plan // of the tool, also for lists inside groups and handlers
-	steps   []*tool.Step
-	path    string // of the list, for diagnostics
-	names   names  // of everything around the list, and of the list itself
-	said    plan.Interrupt
-	handler *plan.Handler // for a list of handlers
-	kept    map[string]steps.Streams
-	outside []edge // edges to steps outside the list
+	plan      *plan.Plan // of the tool, also for lists inside groups and handlers
+	steps     []*tool.Step
+	path      string // of the list, for diagnostics
+	names     names  // of everything around the list, and of the list itself
+	inherited plan.Interrupt
+	handler   *plan.Handler // for a list of handlers
+	kept      map[string]steps.Streams
+	outside   []edge // edges to steps outside the list
 }
 
 // compile compiles the steps, orders them and adds the handlers of each step after it.
@@ -33,13 +33,13 @@ func (c *sequenceCompiler) compile() []*plan.Step {
 	}
 	for i, s := range c.steps {
 		at := c.path + "[" + strconv.Itoa(i) + "]"
-		sc := &stepCompiler{compiler: c.compiler, plan: c.plan, step: s, path: at, names: c.names, said: c.said, kept: c.kept, handles: c.handler != nil}
+		sc := &stepCompiler{compiler: c.compiler, plan: c.plan, step: s, path: at, names: c.names, inherited: c.inherited, kept: c.kept, isHandler: c.handler != nil}
 		if c.plan.Definition.Single {
 			sc.path = ""
 		}
-		compiled[s] = sc.all(c.handler)
+		compiled[s] = sc.compileWhole(c.handler)
 		for _, e := range sc.edges {
-			if c.later(i, e) {
+			if c.reportsLater(i, e) {
 				continue
 			}
 			if own[e.to] {
@@ -49,7 +49,7 @@ func (c *sequenceCompiler) compile() []*plan.Step {
 			}
 		}
 		if !s.Handlers.Empty() {
-			handlers[s] = c.handled(s, &s.Handlers, at+".")
+			handlers[s] = c.compileHandlers(s, &s.Handlers, at+".")
 		}
 	}
 	p, joins, ds := order(c.steps, explicit)
@@ -63,8 +63,8 @@ func (c *sequenceCompiler) compile() []*plan.Step {
 	return list
 }
 
-// all compiles the step with its edges and its interruption setting.
-func (c *stepCompiler) all(h *plan.Handler) *plan.Step {
+// compileWhole compiles the step with its edges and its interruption setting.
+func (c *stepCompiler) compileWhole(h *plan.Handler) *plan.Step {
 	def := c.step
 	for i := range def.WaitFor {
 		w := &def.WaitFor[i]
@@ -74,7 +74,7 @@ func (c *stepCompiler) all(h *plan.Handler) *plan.Step {
 	}
 	s := c.compile()
 	s.Mentioned, s.Uses, s.Handler = c.mentioned, c.uses, h
-	s.Interrupt = interruption(c.plan.Definition, s, c.said)
+	s.Interrupt = interruption(c.plan.Definition, s, c.inherited)
 	for name, streams := range c.mentioned {
 		c.kept[name] |= streams
 	}

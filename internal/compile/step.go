@@ -28,11 +28,11 @@ func (c *stepCompiler) compile() *plan.Step {
 	s.SecretSources = c.sourced
 	k := kindOf(def)
 	t := k.traits()
-	if s.NoSlot, s.UsesTool = t.idle, t.usesTool; t.streams {
-		c.streams = c.stream()
+	if s.NoSlot, s.UsesTool = t.waits, t.usesTool; t.streams {
+		c.streamTo = c.stream()
 	}
 	if t.interactive {
-		c.asks = c.interactive()
+		c.interactiveSettings = c.interactive()
 	}
 	c.policy(s, t)
 	k.compile(c, s)
@@ -44,7 +44,7 @@ func (c *stepCompiler) compile() *plan.Step {
 func (c *stepCompiler) policy(s *plan.Step, t traits) {
 	tl := c.plan.Definition
 	s.Policy = dag.Policy{Timeout: s.Def.Timeout, Tolerate: s.Def.ContinueOnError || tl.IgnoreErrors}
-	if t.answered { // an answer is final
+	if t.endedByPerson { // an answer is final
 		return
 	}
 	handling := s.Def.ErrorHandling
@@ -92,7 +92,7 @@ func (c *stepCompiler) baseCommand(t *expr.Template, shell string) *steps.Comman
 	if s.Input == nil && t != nil {
 		cmd.Input = c.plan.Input
 	}
-	cmd.Interactive, cmd.Stream = c.asks, c.streams
+	cmd.Interactive, cmd.Stream = c.interactiveSettings, c.streamTo
 	for _, v := range c.environment(tl, s.Environment, c.key("environment"), n) {
 		c.note(v.at, v.Value.Refs())
 		cmd.Env = append(cmd.Env, v.EnvVar)

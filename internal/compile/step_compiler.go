@@ -16,16 +16,16 @@ type stepCompiler struct {
 	step      *tool.Step
 	path      string // in the definition; "" for the step of a single tool
 	names     names
-	said      plan.Interrupt
+	inherited plan.Interrupt
 	kept      map[string]steps.Streams // streams that steps must keep for others, by name
 	edges     []edge
 	mentioned map[string]steps.Streams
 	uses      map[string]bool // parameters
 	sourced   []plan.SecretSource
 
-	asks    *steps.Interactive // nil: not interactive
-	streams *steps.Stream      // nil: no streaming
-	handles bool               // the step is a handler
+	interactiveSettings *steps.Interactive // nil: not interactive
+	streamTo            *steps.Stream      // nil: no streaming
+	isHandler           bool               // the step is a handler
 }
 
 // key returns the path of one of the step's keys, for diagnostics.
@@ -70,8 +70,8 @@ func (c *stepCompiler) text(at *tool.Text, key string, sh expr.Shell, n expr.Nam
 	return t
 }
 
-// inert reports keys that have no effect on a step without a command of its own, except those in works.
-func (c *stepCompiler) inert(on, hint string, works ...string) {
+// reportInertKeys reports keys that have no effect on a step without a command of its own, except those in works.
+func (c *stepCompiler) reportInertKeys(on, hint string, works ...string) {
 	for key, pos := range c.commandKeys() {
 		if slices.Contains(works, key) {
 			continue

@@ -48,7 +48,7 @@ func (c *stepCompiler) stream() *steps.Stream {
 	if o.File != nil && (o.Mode != "stream" || o.StreamCallback != "file") {
 		warn(o.File.Pos, "file", "add mode: stream and stream-callback: file")
 	}
-	if o.Mode == "" && c.handles {
+	if o.Mode == "" && c.isHandler {
 		// The output of a handler is never that of the run, so nobody would see it otherwise.
 		return &steps.Stream{To: steps.StreamToConsole}
 	}

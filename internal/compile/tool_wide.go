@@ -21,14 +21,14 @@ func (c *compiler) toolWide(p *plan.Plan, n names) {
 	}
 	p.Secrets = plainSecrets(def.Environment.Secrets) // steps add theirs later
 	p.SecretSources = c.secretSources(def, def.Environment.Secrets, "environment.secrets", "", n, func(tool.Text, []expr.Ref) {})
-	p.EnvFiles = c.envFiles(def, n, def.EnvFiles, "", func(at *tool.Text, path string) *expr.Template { return c.wide(at, path, expr.Plain, n) })
-	p.Dir = c.wide(def.WorkingDirectory, "working-directory", expr.Plain, n)
+	p.EnvFiles = c.envFiles(def, n, def.EnvFiles, "", func(at *tool.Text, path string) *expr.Template { return c.toolWideText(at, path, expr.Plain, n) })
+	p.Dir = c.toolWideText(def.WorkingDirectory, "working-directory", expr.Plain, n)
 	if def.WorkingDirectory == nil {
-		p.Dir = c.wide(def.FilePaths.WorkingDirectory, "file-paths.working-directory", expr.Plain, n)
+		p.Dir = c.toolWideText(def.FilePaths.WorkingDirectory, "file-paths.working-directory", expr.Plain, n)
 	}
-	p.Temp = c.wide(def.FilePaths.TempDirectory, "file-paths.temp-directory", expr.Plain, n)
-	p.Input = c.wide(def.Input, "input", expr.Plain, n)
-	p.DefaultResponse = c.wide(def.InteractiveOptions.DefaultResponse, "interactive-options.default-response", expr.Plain, n)
+	p.Temp = c.toolWideText(def.FilePaths.TempDirectory, "file-paths.temp-directory", expr.Plain, n)
+	p.Input = c.toolWideText(def.Input, "input", expr.Plain, n)
+	p.DefaultResponse = c.toolWideText(def.InteractiveOptions.DefaultResponse, "interactive-options.default-response", expr.Plain, n)
 	p.Output = c.template(def.Output, "output", expr.Plain, n)
 	if res := def.Resources; res.DeleteTempFiles || len(res.FinalCommands) > 0 || p.Temp != nil {
 		p.Cleanup = &plan.Cleanup{}
@@ -42,8 +42,8 @@ func (c *compiler) toolWide(p *plan.Plan, n names) {
 	}
 }
 
-// wide is template for a text that must not refer to steps.
-func (c *compiler) wide(at *tool.Text, path string, sh expr.Shell, n expr.Names) *expr.Template {
+// toolWideText is template for a text that must not refer to steps.
+func (c *compiler) toolWideText(at *tool.Text, path string, sh expr.Shell, n expr.Names) *expr.Template {
 	t := c.template(at, path, sh, n)
 	if t == nil || !c.mentionsNoStep(*at, t.Refs()) {
 		return nil
@@ -92,7 +92,7 @@ func (c *compiler) environment(def *tool.Definition, e tool.Environment, path st
 			continue
 		}
 		t := c.template(v.Value.Text, path+"."+v.Key, expr.Plain, environNames{n})
-		if t != nil && c.safeVariable(def, n, v.Key, *v.Value.Text, path+"."+v.Key, t) {
+		if t != nil && c.checkVariable(def, n, v.Key, *v.Value.Text, path+"."+v.Key, t) {
 			list = append(list, placedVar{steps.EnvVar{Name: v.Key, Value: t}, *v.Value.Text})
 		}
 	}
@@ -104,7 +104,7 @@ func (c *compiler) envFiles(def *tool.Definition, n names, list []tool.EnvFile, 
 	var files []steps.EnvFile
 	for i := range list {
 		if t := parse(&list[i].Path, fmt.Sprintf("%senv-files[%d]", prefix, i)); t != nil {
-			foreign := slices.ContainsFunc(t.Sources(), func(r expr.Ref) bool { return n.foreign(def, r) })
+			foreign := slices.ContainsFunc(t.Sources(), func(r expr.Ref) bool { return n.callerDecides(def, r) })
 			files = append(files, steps.EnvFile{Path: t, Optional: list[i].Optional, Foreign: foreign})
 		}
 	}
@@ -122,7 +122,7 @@ func (c *compiler) permissions(p *plan.Plan, n names) {
 			c.report(tool.Diagnostic{Code: "unknown-permission", Severity: tool.Warning, Pos: at.Pos, Len: len([]rune(at.S)), Path: path,
 				Message: wrong, Hint: permission.Forms})
 		}
-		if t := c.wide(at, path, expr.Plain, n); t != nil {
+		if t := c.toolWideText(at, path, expr.Plain, n); t != nil {
 			p.Permissions = append(p.Permissions, plan.Permission{Written: at.S, Text: t})
 		}
 	}

@@ -9,15 +9,15 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// safeVariable checks a variable that makes programs run code. It reports the first reference by which somebody other
+// checkVariable checks a variable that makes programs run code. It reports the first reference by which somebody other
 // than the definition's author could decide its text: that text would run as code, however well the command is quoted.
 // It returns true if the variable is safe. t may be nil.
-func (c *compiler) safeVariable(def *tool.Definition, n names, name string, at tool.Text, path string, t *expr.Template) bool {
+func (c *compiler) checkVariable(def *tool.Definition, n names, name string, at tool.Text, path string, t *expr.Template) bool {
 	if t == nil || !codeenv.RunsCode(name) {
 		return true
 	}
 	for _, r := range t.Sources() {
-		if !n.foreign(def, r) {
+		if !n.callerDecides(def, r) {
 			continue
 		}
 		c.report(tool.Diagnostic{Code: "unsafe-variable", Severity: tool.Error, Pos: at.At(r.Off), Len: r.Len, Path: path,
@@ -28,9 +28,9 @@ func (c *compiler) safeVariable(def *tool.Definition, n names, name string, at t
 	return true
 }
 
-// foreign reports whether somebody other than the definition's author and the machine decides the value of a reference.
-// The author decides if the definition lists the values of a parameter or the items of a loop.
-func (n names) foreign(def *tool.Definition, r expr.Ref) bool {
+// callerDecides reports whether somebody other than the definition's author and the machine decides the value of a
+// reference. The author decides if the definition lists the values of a parameter or the items of a loop.
+func (n names) callerDecides(def *tool.Definition, r expr.Ref) bool {
 	switch r.Class {
 	case expr.Variable, expr.Env:
 		return false
@@ -39,9 +39,9 @@ func (n names) foreign(def *tool.Definition, r expr.Ref) bool {
 			return p.Name == r.Root && (p.Type == "number" || p.Type == "integer" || p.Type == "boolean" || len(p.Validation.Enum) > 0)
 		})
 	case expr.Local:
-		for at := &n; at != nil; at = at.around {
+		for at := &n; at != nil; at = at.outer {
 			if at.locals[r.Root] {
-				return !at.fixed && r.Root != "index"
+				return !at.fixedItems && r.Root != "index"
 			}
 		}
 	}

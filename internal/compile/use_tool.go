@@ -10,13 +10,13 @@ import (
 )
 
 // nested compiles the tool that a step uses.
-func (c *compiler) nested(user *tool.Definition, s *plan.Step, keep bool) *plan.Plan {
+func (c *compiler) nested(user *tool.Definition, s *plan.Step, outputRead bool) *plan.Plan {
 	use := s.Def.Body.(*tool.ToolUse)
 	def := c.lookup(user, use.Tool)
 	if def == nil {
 		return nil
 	}
-	p := c.tool(def, keep, s.Interrupt)
+	p := c.tool(def, outputRead, s.Interrupt)
 	if p == nil {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (c *compiler) lookup(from *tool.Definition, name tool.Text) *tool.Definitio
 	if ds.Err() != nil {
 		return nil
 	}
-	c.came(name.S, from.File, def)
+	c.recordSource(name.S, from.File, def)
 	return def
 }
 

@@ -83,26 +83,26 @@ const MaxDiagnostics = 100
 // combine its diagnostics with those of this package.
 func (d Diagnostics) Sorted() Diagnostics {
 	d = slices.Clone(d)
-	slices.SortStableFunc(d, byPlace)
-	d = slices.CompactFunc(d, oneProblem)
+	slices.SortStableFunc(d, byPos)
+	d = slices.CompactFunc(d, sameProblem)
 	if len(d) <= MaxDiagnostics {
 		return d
 	}
 	// A warning must never displace an error: a file with errors would load.
 	slices.SortStableFunc(d, func(a, b Diagnostic) int { return cmp.Compare(rank(a), rank(b)) })
 	d = d[:MaxDiagnostics]
-	slices.SortStableFunc(d, byPlace)
+	slices.SortStableFunc(d, byPos)
 	return d
 }
 
-// oneProblem reports whether two diagnostics report the same problem.
-func oneProblem(a, b Diagnostic) bool {
-	return byPlace(a, b) == 0 && a.Severity == b.Severity && a.Len == b.Len && a.Hint == b.Hint
+// sameProblem reports whether two diagnostics report the same problem.
+func sameProblem(a, b Diagnostic) bool {
+	return byPos(a, b) == 0 && a.Severity == b.Severity && a.Len == b.Len && a.Hint == b.Hint
 }
 
 func rank(d Diagnostic) int { return slices.Index([]Severity{Error, Warning, Note}, d.Severity) }
 
-func byPlace(a, b Diagnostic) int {
+func byPos(a, b Diagnostic) int {
 	return cmp.Or(
 		cmp.Compare(a.Pos.File, b.Pos.File),
 		cmp.Compare(a.Pos.Line, b.Pos.Line),

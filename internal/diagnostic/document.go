@@ -5,17 +5,17 @@ import "encoding/json"
 // MarshalDocument returns d as the JSON document flowrun/diagnostics.v1.
 func (d Diagnostics) MarshalDocument() ([]byte, error) {
 	doc := struct {
-		Schema      string       `json:"schema"`
-		Diagnostics []documented `json:"diagnostics"`
-	}{"flowrun/diagnostics.v1", make([]documented, len(d))}
+		Schema      string          `json:"schema"`
+		Diagnostics []diagnosticDoc `json:"diagnostics"`
+	}{"flowrun/diagnostics.v1", make([]diagnosticDoc, len(d))}
 	for i, one := range d {
-		doc.Diagnostics[i] = documentedOf(one)
+		doc.Diagnostics[i] = docOf(one)
 	}
 	return json.Marshal(doc)
 }
 
-// documented is a diagnostic in that document.
-type documented struct {
+// diagnosticDoc is a diagnostic in that document.
+type diagnosticDoc struct {
 	Code     string         `json:"code"`
 	Severity Severity       `json:"severity"`
 	File     string         `json:"file"`
@@ -37,8 +37,8 @@ type relatedPlace struct {
 	Message string `json:"message"`
 }
 
-func documentedOf(d Diagnostic) documented {
-	doc := documented{Code: d.Code, Severity: d.Severity, File: d.Pos.File, Line: d.Pos.Line, Col: d.Pos.Col, Length: max(1, d.Len),
+func docOf(d Diagnostic) diagnosticDoc {
+	doc := diagnosticDoc{Code: d.Code, Severity: d.Severity, File: d.Pos.File, Line: d.Pos.Line, Col: d.Pos.Col, Length: max(1, d.Len),
 		Path: d.Path, Message: d.Message, Hint: d.Hint, Fix: d.Fix}
 	for _, p := range d.Related {
 		doc.Related = append(doc.Related, relatedPlace{p.Pos.File, p.Pos.Line, p.Pos.Col, max(1, p.Len), p.Message})

@@ -36,7 +36,7 @@ func Apply(text []byte, edits []Edit) ([]byte, bool) {
 
 // Edit returns the edit that replaces bytes of the source.
 func (s *Source) Edit(from, to int, text string) []Edit {
-	return []Edit{{From: from + s.mark, To: to + s.mark, Text: text}}
+	return []Edit{{From: from + s.bomLen, To: to + s.bomLen, Text: text}}
 }
 
 // Rename returns the edit that replaces the word at a position. It returns nil if the text there is not old, for
@@ -89,5 +89,5 @@ func utf16Len(r rune) int {
 // PosAt returns the position of the byte at the given offset of a file.
 func PosAt(name string, file []byte, at int) Pos {
 	s := NewSource(name, file)
-	return s.Pos(min(max(at-s.mark, 0), len(s.Text)))
+	return s.Pos(min(max(at-s.bomLen, 0), len(s.Text)))
 }

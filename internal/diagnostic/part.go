@@ -56,7 +56,7 @@ func (s *Source) Only(part Span) *Source {
 	for lines < len(s.Lines) && s.Lines[lines] < part.To {
 		lines++
 	}
-	return &Source{File: s.File, Text: view, mark: s.mark, Lines: s.Lines[:lines], ascii: s.ascii}
+	return &Source{File: s.File, Text: view, bomLen: s.bomLen, Lines: s.Lines[:lines], ascii: s.ascii}
 }
 
 // Block returns the lines of a span as a text. Up to indent spaces are removed from the start of each line: the

@@ -85,7 +85,7 @@ func (r *renderer) diagnostic(d Diagnostic) {
 		r.snippet(p.Pos, p.Len, gutter, blue, "-")
 	}
 	r.note(gutter, "help", d.Hint)
-	r.note(gutter, "fix", r.fixed(d))
+	r.note(gutter, "fix", r.fixNote(d))
 	if !r.explained[d.Code] {
 		r.explained[d.Code] = true
 		r.note(gutter, "docs", "flowrun explain "+d.Code)
@@ -137,24 +137,24 @@ func (r *renderer) note(gutter, label, text string) {
 	}
 }
 
-// fixed describes what validate --fix would do to the line.
-func (r *renderer) fixed(d Diagnostic) string {
+// fixNote describes what validate --fix would do to the line.
+func (r *renderer) fixNote(d Diagnostic) string {
 	const how = "flowrun validate --fix applies this"
 	s := r.source(d.Pos.File)
 	if s == nil || len(d.Fix) == 0 {
 		return ""
 	}
 	if len(d.Fix) == 1 {
-		if line, ok := s.after(d.Fix[0]); ok {
+		if line, ok := s.lineAfterEdit(d.Fix[0]); ok {
 			return line + "   (" + how + ")"
 		}
 	}
 	return how
 }
 
-// after returns the line that results from an edit, if the edit stays within one short line.
-func (s *Source) after(e Edit) (string, bool) {
-	from, to := e.From-s.mark, e.To-s.mark
+// lineAfterEdit returns the line that results from an edit, if the edit stays within one short line.
+func (s *Source) lineAfterEdit(e Edit) (string, bool) {
+	from, to := e.From-s.bomLen, e.To-s.bomLen
 	if from < 0 || to > len(s.Text) || strings.ContainsAny(e.Text, "\r\n") {
 		return "", false
 	}
@@ -212,7 +212,7 @@ const maxCells = 120
 // window selects the part of a line to show. It returns the first character of that part, and the offset and number of
 // the carets below it, in terminal cells.
 func window(line []byte, col, length int) (from, pad, carets int) {
-	runes := []rune(string(line[:min(len(line), prefix(line, col+maxCells))]))
+	runes := []rune(string(line[:min(len(line), prefixLen(line, col+maxCells))]))
 	at := min(max(col-1, 0), len(runes))
 	for _, c := range runes[:at] {
 		pad += cellWidth(c)
@@ -230,8 +230,8 @@ func window(line []byte, col, length int) (from, pad, carets int) {
 	return from, pad, min(max(carets, 1), max(maxCells-pad, 1))
 }
 
-// prefix returns the length in bytes of the first n characters of a line.
-func prefix(line []byte, n int) int {
+// prefixLen returns the length in bytes of the first n characters of a line.
+func prefixLen(line []byte, n int) int {
 	at := 0
 	for ; n > 0 && at < len(line); n-- {
 		_, size := utf8.DecodeRune(line[at:])
@@ -244,7 +244,7 @@ func prefix(line []byte, n int) int {
 func cells(line []byte, from int) string {
 	var b strings.Builder
 	width := 0
-	line = line[prefix(line, from):]
+	line = line[prefixLen(line, from):]
 	if from > 0 {
 		b.WriteString("…")
 		width++
@@ -255,16 +255,16 @@ func cells(line []byte, from int) string {
 			b.WriteString("…")
 			return b.String()
 		}
-		b.WriteString(drawn(c))
+		b.WriteString(escapeRune(c))
 		width += cellWidth(c)
 		line = line[size:]
 	}
 	return strings.TrimRight(b.String(), " ")
 }
 
-// drawn returns a character as it is shown: a tab as four spaces, and characters that are invisible or move the cursor
-// as escapes.
-func drawn(c rune) string {
+// escapeRune returns a character as it is shown: a tab as four spaces, and characters that are invisible or move the
+// cursor as escapes.
+func escapeRune(c rune) string {
 	switch {
 	case c == '\t':
 		return "    "
@@ -280,7 +280,7 @@ func drawn(c rune) string {
 
 // cellWidth returns the number of terminal cells of drawn(c).
 func cellWidth(c rune) int {
-	if s := drawn(c); len(s) > 1 && s != string(c) {
+	if s := escapeRune(c); len(s) > 1 && s != string(c) {
 		return len(s)
 	}
 	switch {
@@ -312,15 +312,15 @@ func isWide(c rune) bool {
 func printableAll(s string) string {
 	var b strings.Builder
 	for _, c := range s {
-		b.WriteString(drawn(c))
+		b.WriteString(escapeRune(c))
 	}
 	return b.String()
 }
 
 // Printable returns text from a file for use in a message: escaped, and shortened to less than a line.
 func Printable(s string) string {
-	const most = 60
-	if cut := prefix([]byte(s[:min(len(s), 4*most)]), most); cut < len(s) {
+	const maxLen = 60
+	if cut := prefixLen([]byte(s[:min(len(s), 4*maxLen)]), maxLen); cut < len(s) {
 		s = s[:cut] + "…"
 	}
 	var b strings.Builder
@@ -331,7 +331,7 @@ func Printable(s string) string {
 		case '\t':
 			b.WriteString(`\t`)
 		default:
-			b.WriteString(drawn(c))
+			b.WriteString(escapeRune(c))
 		}
 	}
 	return b.String()

@@ -13,11 +13,11 @@ const MaxFileSize = 16 << 20
 // Source is the text of a file with an index of its lines. It is immutable, so texts of a definition can refer to it
 // and be used concurrently.
 type Source struct {
-	File  string
-	Text  []byte // without a byte order mark
-	mark  int    // length of the byte order mark
-	Lines []int  // offset of the first byte of each line
-	ascii bool   // every character is one byte
+	File   string
+	Text   []byte // without a byte order mark
+	bomLen int    // length of the byte order mark
+	Lines  []int  // offset of the first byte of each line
+	ascii  bool   // every character is one byte
 }
 
 // NewSource indexes the lines of text and removes a byte order mark. It accepts any bytes; Problem checks whether they
@@ -28,7 +28,7 @@ type Source struct {
 func NewSource(file string, text []byte) *Source {
 	size := len(text)
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	s := &Source{File: file, Text: text, mark: size - len(text), Lines: make([]int, 1, 1+len(text)/32), ascii: true}
+	s := &Source{File: file, Text: text, bomLen: size - len(text), Lines: make([]int, 1, 1+len(text)/32), ascii: true}
 	for i := 0; i < len(text); {
 		c := text[i]
 		switch {

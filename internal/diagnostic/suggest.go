@@ -44,12 +44,12 @@ func Near(word string, candidates []string) []string {
 // DidYouMean returns a question that suggests similar names, or "" if there are none.
 func DidYouMean(word string, candidates []string) string {
 	if names := Near(word, candidates); len(names) > 0 {
-		return Ask(names)
+		return Suggestion(names)
 	}
 	return ""
 }
 
-func Ask(names []string) string {
+func Suggestion(names []string) string {
 	quoted := make([]string, len(names))
 	for i, n := range names {
 		quoted[i] = Quote(n)

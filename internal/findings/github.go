@@ -23,11 +23,11 @@ func GitHub(w io.Writer, ds tool.Diagnostics) error {
 				Property{Key: "endColumn", Value: fmt.Sprint(d.Pos.Col + max(1, d.Len))})
 		}
 		properties = append(properties, Property{Key: "title", Value: "flowrun " + d.Code})
-		if _, err := fmt.Fprintln(w, WorkflowCommand(command[d.Severity], message, properties...)); err != nil {
+		if _, err := fmt.Fprintln(w, WorkflowCommand(commandNames[d.Severity], message, properties...)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-var command = map[tool.Severity]string{tool.Error: "error", tool.Warning: "warning", tool.Note: "notice"}
+var commandNames = map[tool.Severity]string{tool.Error: "error", tool.Warning: "warning", tool.Note: "notice"}

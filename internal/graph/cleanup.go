@@ -45,32 +45,32 @@ func (u cleanupRunner) Run(ctx context.Context, c *dag.Call) (dag.Result, error)
 	return res, nil
 }
 
-// uncleaned marks the result of a successful graph if a cleanup in it failed: its own, or that of a tool used by a
-// step.
-func uncleaned(p *plan.Plan, v dag.View, r *dag.Result) {
+// markFailedCleanups marks the result of a successful graph if a cleanup in it failed: its own, or that of a tool used
+// by a step.
+func markFailedCleanups(p *plan.Plan, v dag.View, r *dag.Result) {
 	if p.Cleanup != nil {
 		if c := v.Result(plan.CleanupID); c != nil && c.Status != dag.Succeeded {
-			markUncleaned(r, cmp.Or(c.Message, "the cleanup is "+c.Status.String()))
+			markFailedCleanup(r, cmp.Or(c.Message, "the cleanup is "+c.Status.String()))
 		}
 	}
 	for _, s := range p.Steps {
 		if s.Nested != nil && s.Nested.HasCleanup {
-			passUncleaned(r, v.Result(dag.ID(s.Def.Name)), "step "+s.Def.Name+": ")
+			passFailedCleanup(r, v.Result(dag.ID(s.Def.Name)), "step "+s.Def.Name+": ")
 		}
 	}
 }
 
-// passUncleaned copies the mark of a step whose cleanup failed to the result of the graph or loop that contains the
+// passFailedCleanup copies the mark of a step whose cleanup failed to the result of the graph or loop that contains the
 // step.
-func passUncleaned(r, step *dag.Result, which string) {
+func passFailedCleanup(r, step *dag.Result, which string) {
 	if step != nil && step.Status == dag.Succeeded && step.Reason == ReasonCleanup {
-		markUncleaned(r, which+step.Message)
+		markFailedCleanup(r, which+step.Message)
 	}
 }
 
-// markUncleaned marks a result. The first failed cleanup is kept. A failed run is not marked: its own failure is
+// markFailedCleanup marks a result. The first failed cleanup is kept. A failed run is not marked: its own failure is
 // reported.
-func markUncleaned(r *dag.Result, message string) {
+func markFailedCleanup(r *dag.Result, message string) {
 	if r.Status == dag.Succeeded && r.Reason == "" {
 		r.Reason, r.Message, r.Notes = ReasonCleanup, message, []string{"cleanup failed"}
 	}

@@ -9,9 +9,9 @@ import (
 
 // Until returns the plan reduced to one step and all steps upstream of it, with their handlers. The error is a
 // *StepError.
-func Until(p *plan.Plan, step string) (*plan.Plan, error) { return upTo(p, step, true) }
+func Until(p *plan.Plan, step string) (*plan.Plan, error) { return cutTo(p, step, true) }
 
-func upTo(p *plan.Plan, step string, handlers bool) (*plan.Plan, error) {
+func cutTo(p *plan.Plan, step string, handlers bool) (*plan.Plan, error) {
 	if p.ByName[step] == nil {
 		return nil, p.NoStep(step)
 	}
@@ -24,7 +24,7 @@ func upTo(p *plan.Plan, step string, handlers bool) (*plan.Plan, error) {
 // of it, without handlers. The error is a *StepError.
 func Only(p *plan.Plan, path string) (*plan.Plan, error) {
 	name, _, rest := dag.ID(path).Split()
-	cut, err := upTo(p, name, false)
+	cut, err := cutTo(p, name, false)
 	if err != nil || rest == "" {
 		if err == nil {
 			cut.CutTo, cut.WithoutUpstream = path, true
@@ -45,9 +45,9 @@ func Only(p *plan.Plan, path string) (*plan.Plan, error) {
 
 // cut removes all steps except the given one, those upstream of it, and, if handlers is set, their handlers.
 func cut(p *plan.Plan, step string, handlers bool) error {
-	keep, brings := map[dag.ID]bool{}, map[dag.ID]string{}
+	keep, gateOwner := map[dag.ID]bool{}, map[dag.ID]string{}
 	for _, s := range p.Steps {
-		brings[s.Gate.ID] = s.Def.Name
+		gateOwner[s.Gate.ID] = s.Def.Name
 	}
 	var mark func(id dag.ID)
 	mark = func(id dag.ID) {
@@ -55,7 +55,7 @@ func cut(p *plan.Plan, step string, handlers bool) error {
 			return
 		}
 		keep[id] = true
-		if name := brings[id]; name != "" { // the gate is built with a handler step, which must be kept too
+		if name := gateOwner[id]; name != "" { // the gate is built with a handler step, which must be kept too
 			mark(dag.ID(name))
 		}
 		n, _ := p.Graph.Node(id)

@@ -12,7 +12,7 @@ import (
 // finish completes the result of the plan's graph.
 func finish(p *plan.Plan, v dag.View, r *dag.Result) {
 	if p.HasCleanup {
-		uncleaned(p, v, r)
+		markFailedCleanups(p, v, r)
 	}
 	if p.Output != nil {
 		render(p, v, r)

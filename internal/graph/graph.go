@@ -81,7 +81,7 @@ func node(s *plan.Step) dag.Node {
 	n.NoOutput = s.Silent()
 	switch {
 	case s.Handler != nil:
-		n.When = whenHandled(s)
+		n.When = handlerCondition(s)
 	case s.Loop == nil || !s.Loop.When:
 		n.When = condition(s)
 	}
@@ -93,10 +93,10 @@ func condition(s *plan.Step) *dag.When {
 	if s.When == nil {
 		return nil
 	}
-	return &dag.When{Eval: func(v dag.View) (bool, error) { return eval(s, v) }, Uses: sees[s.When.Uses()]}
+	return &dag.When{Eval: func(v dag.View) (bool, error) { return eval(s, v) }, Uses: usesOf[s.When.Uses()]}
 }
 
-var sees = map[expr.Uses]dag.Uses{
+var usesOf = map[expr.Uses]dag.Uses{
 	expr.UsesNone: dag.UsesResults, expr.UsesOutcome: dag.UsesOutcome, expr.UsesCancel: dag.UsesCancel,
 }
 

@@ -7,16 +7,16 @@ import (
 	"github.com/flowrun/flowrun/internal/plan"
 )
 
-// whenHandled returns the condition of a handler. It depends on how the step or tool of the handler ended, on whether
-// an earlier handler failed, and on the handler's own run-condition.
-func whenHandled(s *plan.Step) *dag.When {
+// handlerCondition returns the condition of a handler. It depends on how the step or tool of the handler ended, on
+// whether an earlier handler failed, and on the handler's own run-condition.
+func handlerCondition(s *plan.Step) *dag.When {
 	return &dag.When{Uses: dag.UsesCancel, Eval: func(v dag.View) (bool, error) {
 		of := s.Handler.Gate
 		if s.Handler.Step != "" {
 			of = dag.ID(s.Handler.Step)
 		}
 		switch {
-		case !fits(s.Handler, v.Result(of)):
+		case !applies(s.Handler, v.Result(of)):
 			return false, nil
 		case s.When != nil && (s.When.Uses() != expr.UsesNone || !v.Tainted()):
 			return eval(s, v)
@@ -25,8 +25,8 @@ func whenHandled(s *plan.Step) *dag.When {
 	}}
 }
 
-// fits reports whether the handler applies to the result r.
-func fits(h *plan.Handler, r *dag.Result) bool {
+// applies reports whether the handler applies to the result r.
+func applies(h *plan.Handler, r *dag.Result) bool {
 	switch {
 	case r == nil:
 		return false

@@ -63,11 +63,11 @@ func items(s *plan.Step, _ context.Context, c *dag.Call) (dag.Items, error) {
 
 // loopItems are the items of one execution of a loop. They implement dag.Items.
 type loopItems struct {
-	loop   *plan.Loop
-	args   *call.Frame
-	list   []any
-	keys   []string
-	caller bool // the items contain values from a caller
+	loop       *plan.Loop
+	args       *call.Frame
+	list       []any
+	keys       []string
+	fromCaller bool // the items contain values from a caller
 }
 
 func (l *loopItems) Len() int { return len(l.list) }
@@ -89,7 +89,7 @@ func (l *loopItems) Digest() string {
 // Args returns the arguments of the tool with the item in scope.
 func (l *loopItems) Args(i int) dag.Args {
 	a := *l.args
-	a.Local = &call.Local{Name: l.loop.Name, Item: expr.Value{V: l.list[i], Author: !l.caller, Caller: l.caller, Text: true},
+	a.Local = &call.Local{Name: l.loop.Name, Item: expr.Value{V: l.list[i], Author: !l.fromCaller, Caller: l.fromCaller, Text: true},
 		Index: i, Matrix: l.loop.Matrix != nil, Outer: l.args.Local}
 	return &a
 }
@@ -107,7 +107,7 @@ func ListItems(l *plan.Loop, sc call.Scope) (*loopItems, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the items: %w", err)
 	}
-	items.caller = watch.Caller
+	items.fromCaller = watch.Caller
 	return items, nil
 }
 
@@ -128,14 +128,14 @@ func keys(l *plan.Loop, items *loopItems, v dag.View) ([]string, error) {
 		keys[i] = cleanKey(items.args.Session().Mask().String(key))
 	}
 	if l.Matrix != nil {
-		distinct(keys)
+		makeUnique(keys)
 	}
 	return keys, nil
 }
 
-// distinct appends numbers to equal keys, from the second one on: x, x-2, x-3. Numbers that would produce the key of
+// makeUnique appends numbers to equal keys, from the second one on: x, x-2, x-3. Numbers that would produce the key of
 // another item are skipped.
-func distinct(keys []string) {
+func makeUnique(keys []string) {
 	taken := make(map[string]bool, len(keys))
 	for _, key := range keys {
 		taken[key] = true
@@ -166,10 +166,10 @@ func cleanKey(s string) string {
 		}
 		return r
 	}, s)
-	const most = 120
-	if len(s) > most {
+	const maxLen = 120
+	if len(s) > maxLen {
 		sum := sha256.Sum256([]byte(s))
-		s = strings.ToValidUTF8(s[:most], "") + "~" + hex.EncodeToString(sum[:4])
+		s = strings.ToValidUTF8(s[:maxLen], "") + "~" + hex.EncodeToString(sum[:4])
 	}
 	return s
 }
@@ -179,7 +179,7 @@ func cleanKey(s string) string {
 func gather(s *plan.Step, v dag.View, items []*dag.Result, r *dag.Result) {
 	a := v.Args().(*call.Frame)
 	for i, it := range items {
-		passUncleaned(r, it, fmt.Sprintf("item %d: ", i))
+		passFailedCleanup(r, it, fmt.Sprintf("item %d: ", i))
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

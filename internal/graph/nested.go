@@ -61,7 +61,7 @@ func withFields(s *plan.Step, sc call.Scope, raw map[string]call.Given) error {
 		return fmt.Errorf("cannot render %s: expected an object, found %s", sc.Frame.Plan.WithKey(), value.KindOf(v))
 	}
 	for name, v := range fields {
-		if _, said := raw[name]; !said && v != nil {
+		if _, given := raw[name]; !given && v != nil {
 			raw[name] = call.Given{V: v, Author: !watch.Caller}
 		}
 	}

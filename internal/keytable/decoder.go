@@ -29,16 +29,16 @@ type Decoder struct {
 	atLine, atCol, atOffset int
 }
 
-// keep is the maximum number of diagnostics of each severity that are collected. It is more than are ever shown, but
-// few enough to be fast.
-const keep = 10 * diagnostic.MaxDiagnostics
+// maxCollected is the maximum number of diagnostics of each severity that are collected. It is more than are ever
+// shown, but few enough to be fast.
+const maxCollected = 10 * diagnostic.MaxDiagnostics
 
 func (d *Decoder) Report(one diagnostic.Diagnostic) {
 	n := &d.warnings
 	if one.Severity == diagnostic.Error {
 		n = &d.errors
 	}
-	if *n++; *n <= keep {
+	if *n++; *n <= maxCollected {
 		d.Found = append(d.Found, one)
 	}
 }
@@ -167,13 +167,13 @@ func (d *Decoder) unknownKey(o *Object, key *yaml.Node) {
 	one := d.Diagnostic(key, diagnostic.Error, "unknown-key", fmt.Sprintf("unknown key %s in %s", diagnostic.Quote(key.Value), o.Name), d.keyHint(o, key.Value))
 	d.Path.Pop()
 	if _, foreign := foreignKeys[key.Value]; !foreign {
-		one.Fix = d.renamed(key, diagnostic.Near(key.Value, o.Keys()))
+		one.Fix = d.renameFix(key, diagnostic.Near(key.Value, o.Keys()))
 	}
 	d.Report(one)
 }
 
-// renamed returns the edit that replaces a key by the only similar name, and nil if there are none or several.
-func (d *Decoder) renamed(key *yaml.Node, near []string) []diagnostic.Edit {
+// renameFix returns the edit that replaces a key by the only similar name, and nil if there are none or several.
+func (d *Decoder) renameFix(key *yaml.Node, near []string) []diagnostic.Edit {
 	if len(near) != 1 || key.Style != 0 || d.repaired[key.Line] {
 		return nil
 	}
@@ -191,11 +191,11 @@ func (d *Decoder) keyHint(o *Object, key string) string {
 	if ask := diagnostic.DidYouMean(key, keys); ask != "" && !foreign {
 		return ask
 	}
-	if homes := d.Root.homes(key); len(homes) > 0 {
+	if homes := d.Root.objectsWith(key); len(homes) > 0 {
 		return fmt.Sprintf("%q belongs in %s", key, strings.Join(homes, " or "))
 	}
 	if foreign {
-		return fmt.Sprintf("%q is named %q in flowrun and belongs in %s", key, ours, strings.Join(d.Root.homes(ours), " or "))
+		return fmt.Sprintf("%q is named %q in flowrun and belongs in %s", key, ours, strings.Join(d.Root.objectsWith(ours), " or "))
 	}
 	if len(keys) <= 12 {
 		return "known keys: " + strings.Join(keys, ", ") + "; keys of your own begin with 'x-'"
@@ -205,7 +205,7 @@ func (d *Decoder) keyHint(o *Object, key string) string {
 
 func (d *Decoder) WrongType(n *yaml.Node, want string) {
 	if IsPlaceholder(n) {
-		d.unquoted(n)
+		d.reportUnquoted(n)
 		return
 	}
 	d.Fail(n, "wrong-type", fmt.Sprintf("expected %s, found %s", want, Describe(n)), FormHint(want))
@@ -225,12 +225,12 @@ var formHints = map[string]string{
 	"a mapping of names": "write 'NAME: value' lines, indented under this key",
 }
 
-// unquoted reports {NAME} without quotes, which YAML reads as a mapping.
-func (d *Decoder) unquoted(n *yaml.Node) {
-	one := d.Diagnostic(n, diagnostic.Error, "unquoted-reference", fmt.Sprintf("YAML reads %s as a mapping because it is not quoted", diagnostic.Printable(holeText(n))),
-		fmt.Sprintf("quote the value: \"%s\"", diagnostic.Printable(holeText(n))))
-	one.Len = len([]rune(holeText(n)))
-	one.Fix = d.Src.Rename(one.Pos, holeText(n), `"`+holeText(n)+`"`)
+// reportUnquoted reports {NAME} without quotes, which YAML reads as a mapping.
+func (d *Decoder) reportUnquoted(n *yaml.Node) {
+	one := d.Diagnostic(n, diagnostic.Error, "unquoted-reference", fmt.Sprintf("YAML reads %s as a mapping because it is not quoted", diagnostic.Printable(placeholderText(n))),
+		fmt.Sprintf("quote the value: \"%s\"", diagnostic.Printable(placeholderText(n))))
+	one.Len = len([]rune(placeholderText(n)))
+	one.Fix = d.Src.Rename(one.Pos, placeholderText(n), `"`+placeholderText(n)+`"`)
 	d.Report(one)
 }
 
@@ -249,7 +249,7 @@ func Describe(n *yaml.Node) string {
 	return "the value " + diagnostic.Printable(n.Value)
 }
 
-// FirstHere returns the position of a node that is repeated later.
-func (d *Decoder) FirstHere(n *yaml.Node) diagnostic.Place {
+// FirstPlace returns the position of a node that is repeated later.
+func (d *Decoder) FirstPlace(n *yaml.Node) diagnostic.Place {
 	return diagnostic.Place{Pos: d.Pos(n), Len: width(n), Message: "first given here"}
 }

@@ -95,7 +95,7 @@ func (o *Object) Add(fields ...Field) {
 	}
 }
 
-func (o *Object) Checked(check func(d *Decoder, into any, n *yaml.Node, content []*yaml.Node)) *Object {
+func (o *Object) WithCheck(check func(d *Decoder, into any, n *yaml.Node, content []*yaml.Node)) *Object {
 	o.check = check
 	return o
 }
@@ -121,8 +121,8 @@ func (o *Object) BodyKeys() (keys []string) {
 	return keys
 }
 
-// homes returns the names of the objects below o that have a key.
-func (o *Object) homes(key string) []string {
+// objectsWith returns the names of the objects below o that have a key.
+func (o *Object) objectsWith(key string) []string {
 	var found []string
 	seen := map[*Object]bool{}
 	var visit func(o *Object)
@@ -153,8 +153,8 @@ func (f Field) AsBody() Field { f.Body = true; return f }
 
 func (f Field) AsRequired() Field { f.Required = true; return f }
 
-// from returns a Field made of a function that reads the value and one that stores it.
-func from[T, V any](kind ValueKind, key, row, doc string, read func(*Decoder, *yaml.Node) (V, bool), set func(*T, V)) Field {
+// newField returns a Field made of a function that reads the value and one that stores it.
+func newField[T, V any](kind ValueKind, key, row, doc string, read func(*Decoder, *yaml.Node) (V, bool), set func(*T, V)) Field {
 	return Field{Kind: kind, Key: key, Row: row, Doc: doc, Set: func(d *Decoder, into any, n *yaml.Node) {
 		if v, ok := read(d, n); ok {
 			set(into.(*T), v)
@@ -163,76 +163,76 @@ func from[T, V any](kind ValueKind, key, row, doc string, read func(*Decoder, *y
 }
 
 func Text[T any](key, row, doc string, set func(*T, diagnostic.Text)) Field {
-	return from(KindText, key, row, doc, (*Decoder).Text, set)
+	return newField(KindText, key, row, doc, (*Decoder).Text, set)
 }
 
-// Words is Text for values whose position is not needed later.
-func Words[T any](key, row, doc string, set func(*T, string)) Field {
+// String is Text for values whose position is not needed later.
+func String[T any](key, row, doc string, set func(*T, string)) Field {
 	return Text(key, row, doc, func(into *T, t diagnostic.Text) { set(into, t.S) })
 }
 
 func Texts[T any](key, row, doc string, set func(*T, []diagnostic.Text)) Field {
-	return from(KindTexts, key, row, doc, listOf((*Decoder).Text), set)
+	return newField(KindTexts, key, row, doc, listOf((*Decoder).Text), set)
 }
 
-func WordList[T any](key, row, doc string, set func(*T, []string)) Field {
+func Strings[T any](key, row, doc string, set func(*T, []string)) Field {
 	return Texts(key, row, doc, func(into *T, ts []diagnostic.Text) { set(into, stringsOf(ts)) })
 }
 
 func Choice[T any](key, row string, enum []string, doc string, set func(*T, string)) Field {
-	f := from(KindChoice, key, row, doc, OneOf(enum), set)
+	f := newField(KindChoice, key, row, doc, OneOf(enum), set)
 	f.Enum = enum
 	return f
 }
 
 func Choices[T any](key, row string, enum []string, doc string, set func(*T, []string)) Field {
-	f := from(KindChoices, key, row, doc, listOf(OneOf(enum)), set)
+	f := newField(KindChoices, key, row, doc, listOf(OneOf(enum)), set)
 	f.Enum = enum
 	return f
 }
 
 func Boolean[T any](key, row, doc string, set func(*T, bool)) Field {
-	return from(KindBoolean, key, row, doc, (*Decoder).boolean, set)
+	return newField(KindBoolean, key, row, doc, (*Decoder).boolean, set)
 }
 
 func Integer[T any](key, row string, low, high int64, doc string, set func(*T, int)) Field {
-	f := from(KindInteger, key, row, doc, within(low, high), set)
+	f := newField(KindInteger, key, row, doc, integerIn(low, high), set)
 	f.Min, f.Max = low, high
 	return f
 }
 
 func Integers[T any](key, row string, low, high int64, doc string, set func(*T, []int)) Field {
-	f := from(KindIntegers, key, row, doc, listOf(within(low, high)), set)
+	f := newField(KindIntegers, key, row, doc, listOf(integerIn(low, high)), set)
 	f.Min, f.Max = low, high
 	return f
 }
 
 func Number[T any](key, row, doc string, set func(*T, float64)) Field {
-	return from(KindNumber, key, row, doc, (*Decoder).number, set)
+	return newField(KindNumber, key, row, doc, (*Decoder).number, set)
 }
 
 func Duration[T any](key, row, doc string, set func(*T, time.Duration)) Field {
-	return from(KindDuration, key, row, doc, (*Decoder).duration, set)
+	return newField(KindDuration, key, row, doc, (*Decoder).duration, set)
 }
 
 func Size[T any](key, row, doc string, set func(*T, int64)) Field {
-	return from(KindSize, key, row, doc, (*Decoder).size, set)
+	return newField(KindSize, key, row, doc, (*Decoder).size, set)
 }
 
 func AnyValue[T any](key, row, doc string, set func(*T, Value)) Field {
-	return from(KindValue, key, row, doc, (*Decoder).Value, set)
+	return newField(KindValue, key, row, doc, (*Decoder).Value, set)
 }
 
 func AnyValues[T any](key, row, doc string, set func(*T, []Value)) Field {
-	return from(KindValues, key, row, doc, (*Decoder).values, set)
+	return newField(KindValues, key, row, doc, (*Decoder).values, set)
 }
 
 func ValueMap[T any](key, row, doc string, set func(*T, []Entry)) Field {
-	return from(KindValueMap, key, row, doc, (*Decoder).entries, set)
+	return newField(KindValueMap, key, row, doc, (*Decoder).entries, set)
 }
 
 func TextMap[T any](key, row, doc string, set func(*T, []Entry)) Field {
-	return from(KindTextMap, key, row, doc, (*Decoder).textEntries, set)
+	return newField(KindTextMap, key, row, doc, (*Decoder).textEntries, set)
 }
 
 // Nested is a mapping that is stored in a part of its parent.

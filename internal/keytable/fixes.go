@@ -14,10 +14,10 @@ import (
 // This file creates edits that fix a file. An edit changes only what is necessary. If the text does not have the
 // expected form, there is no edit.
 
-// equal reports whether two nodes have the same content, written in the same way.
-func equal(a, b *yaml.Node) bool {
+// equalNodes reports whether two nodes have the same content, written in the same way.
+func equalNodes(a, b *yaml.Node) bool {
 	return a.Kind == b.Kind && a.Tag == b.Tag && a.Value == b.Value && a.Anchor == b.Anchor && a.Alias == b.Alias &&
-		slices.EqualFunc(a.Content, b.Content, equal)
+		slices.EqualFunc(a.Content, b.Content, equalNodes)
 }
 
 // withoutEntry removes the entry of a block mapping whose key is at a position: its line, and the lines below that are
@@ -65,8 +65,8 @@ func asBlock(s *diagnostic.Source, t trap) []diagnostic.Edit {
 	return s.Edit(from, to, "|-"+s.Newline()+strings.Repeat(" ", column+2)+value)
 }
 
-// quoted puts the value of a trap into quotes, if that is sufficient.
-func quoted(s *diagnostic.Source, t trap) []diagnostic.Edit {
+// quoteFix puts the value of a trap into quotes, if that is sufficient.
+func quoteFix(s *diagnostic.Source, t trap) []diagnostic.Edit {
 	switch t.code {
 	case "unquoted-reference", "reserved-character", "colon-in-value":
 	default:
@@ -78,15 +78,15 @@ func quoted(s *diagnostic.Source, t trap) []diagnostic.Edit {
 	if i := strings.Index(value, " #"); i >= 0 {
 		value = strings.TrimRight(value[:i], " \t")
 	}
-	if f.key == "" || value == "" || t.code == "colon-in-value" && t.valueLine != t.line || goesOn(s, t.line, f) {
+	if f.key == "" || value == "" || t.code == "colon-in-value" && t.valueLine != t.line || continues(s, t.line, f) {
 		return nil
 	}
 	from := s.Lines[t.line-1] + f.at
 	return s.Edit(from, from+len(value), quotedValue(value))
 }
 
-// goesOn reports whether the value on a line continues on the lines below.
-func goesOn(s *diagnostic.Source, line int, f parts) bool {
+// continues reports whether the value on a line continues on the lines below.
+func continues(s *diagnostic.Source, line int, f lineParts) bool {
 	for n := line + 1; n <= len(s.Lines); n++ {
 		if body := bytes.TrimLeft(s.Line(n), " "); len(bytes.TrimSpace(body)) > 0 {
 			return len(s.Line(n))-len(body) > f.indent

@@ -20,7 +20,7 @@ func (d *Decoder) Text(n *yaml.Node) (diagnostic.Text, bool) {
 	n = Deref(n)
 	switch {
 	case IsPlaceholder(n):
-		d.unquoted(n)
+		d.reportUnquoted(n)
 		return diagnostic.Text{}, false
 	case n.Kind != yaml.ScalarNode:
 		d.WrongType(n, "text")
@@ -164,7 +164,7 @@ func (d *Decoder) isBigInteger(n *yaml.Node) bool {
 	return n.ShortTag() == "!!float" && wholeNumber().MatchString(n.Value)
 }
 
-func within(low, high int64) func(*Decoder, *yaml.Node) (int, bool) {
+func integerIn(low, high int64) func(*Decoder, *yaml.Node) (int, bool) {
 	return func(d *Decoder, n *yaml.Node) (int, bool) {
 		v, ok := d.integer(n)
 		if ok && (v < low || v > high) {
@@ -255,7 +255,7 @@ func (d *Decoder) Value(n *yaml.Node) (Value, bool) {
 	ok := true
 	switch {
 	case IsPlaceholder(n):
-		d.unquoted(n)
+		d.reportUnquoted(n)
 		return v, false
 	case n.Kind == yaml.SequenceNode:
 		v.List, ok = d.values(n)

@@ -103,20 +103,20 @@ func (d *Decoder) setting(f *Field, keys []string, n *yaml.Node, into *[]Setting
 		d.eachKey(n, func(key, item *yaml.Node) { d.settings(f.Of, append(slices.Clone(keys), key.Value), item, into) })
 	case f.Kind == KindTextMap:
 		d.eachKey(n, func(key, item *yaml.Node) {
-			d.one(&Field{Kind: KindText}, append(slices.Clone(keys), key.Value), item, false, into)
+			d.scalarSetting(&Field{Kind: KindText}, append(slices.Clone(keys), key.Value), item, false, into)
 		})
 	case f.Kind == KindTexts && n.Kind == yaml.SequenceNode:
 		for i, item := range n.Content {
 			d.Path.pushIndex(i)
-			d.one(f, keys, Deref(item), true, into)
+			d.scalarSetting(f, keys, Deref(item), true, into)
 			d.Path.Pop()
 		}
 	default:
-		d.one(f, keys, n, f.Kind == KindTexts, into)
+		d.scalarSetting(f, keys, n, f.Kind == KindTexts, into)
 	}
 }
 
-func (d *Decoder) one(f *Field, keys []string, n *yaml.Node, list bool, into *[]Setting) {
+func (d *Decoder) scalarSetting(f *Field, keys []string, n *yaml.Node, list bool, into *[]Setting) {
 	if v, ok := d.settingValue(f, n); ok {
 		*into = append(*into, Setting{Keys: keys, Pos: d.Pos(n), Value: v, List: list})
 	}
@@ -128,7 +128,7 @@ func (d *Decoder) settingValue(f *Field, n *yaml.Node) (v any, ok bool) {
 	case KindBoolean:
 		return d.boolean(n)
 	case KindInteger:
-		i, ok := within(f.Min, f.Max)(d, n)
+		i, ok := integerIn(f.Min, f.Max)(d, n)
 		return int64(i), ok
 	case KindDuration:
 		var t time.Duration

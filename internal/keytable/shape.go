@@ -57,10 +57,10 @@ func (sh *shaper) measure(n *yaml.Node, depth int) extent {
 	if depth > maxDepth {
 		sh.fail(n, "too-deep", fmt.Sprintf("cannot read the definition: it is nested deeper than %d levels", maxDepth), "flatten this part of the file")
 	}
-	sh.tag(n)
+	sh.checkTag(n)
 	s := extent{1, 1}
 	if n.Kind == yaml.MappingNode {
-		sh.keys(n)
+		sh.checkKeys(n)
 	}
 	for i, c := range n.Content {
 		switch {
@@ -105,8 +105,8 @@ func (sh *shaper) fail(n *yaml.Node, code, message, hint string) {
 	sh.safe = false
 }
 
-// tag rejects tags that would change the type of a value.
-func (sh *shaper) tag(n *yaml.Node) {
+// checkTag rejects tags that would change the type of a value.
+func (sh *shaper) checkTag(n *yaml.Node) {
 	if n.Style&yaml.TaggedStyle == 0 {
 		return
 	}
@@ -121,8 +121,8 @@ func (sh *shaper) tag(n *yaml.Node) {
 	}
 }
 
-// keys reports keys that are not text, and duplicate keys.
-func (sh *shaper) keys(n *yaml.Node) {
+// checkKeys reports keys that are not text, and duplicate keys.
+func (sh *shaper) checkKeys(n *yaml.Node) {
 	var seen map[string]*yaml.Node
 	if len(n.Content) > 16 {
 		seen = make(map[string]*yaml.Node, len(n.Content)/2)
@@ -135,9 +135,9 @@ func (sh *shaper) keys(n *yaml.Node) {
 			}
 			continue
 		}
-		if first := sh.same(n.Content[:i], seen, key); first != nil {
+		if first := sh.earlierKey(n.Content[:i], seen, key); first != nil {
 			sh.d.Path.Push(key.Value)
-			sh.twice(n, first, key, i)
+			sh.reportDuplicate(n, first, key, i)
 			sh.d.Path.Pop()
 		}
 		if seen != nil {
@@ -146,8 +146,8 @@ func (sh *shaper) keys(n *yaml.Node) {
 	}
 }
 
-// twice reports a duplicate key, at index i of the mapping's content.
-func (sh *shaper) twice(n, first, key *yaml.Node, i int) {
+// reportDuplicate reports a duplicate key, at index i of the mapping's content.
+func (sh *shaper) reportDuplicate(n, first, key *yaml.Node, i int) {
 	d := sh.d
 	if d.Full() {
 		d.errors++
@@ -155,16 +155,16 @@ func (sh *shaper) twice(n, first, key *yaml.Node, i int) {
 	}
 	one := d.Diagnostic(key, diagnostic.Error, "duplicate-key", fmt.Sprintf("key %s is given twice: on line %d and on line %d", diagnostic.Quote(key.Value), first.Line, key.Line),
 		"keep one of the two; if both are needed, merge their contents")
-	one.Related = []diagnostic.Place{d.FirstHere(first)}
-	if before := n.Content[slices.Index(n.Content, first)+1]; equal(before, n.Content[i+1]) {
+	one.Related = []diagnostic.Place{d.FirstPlace(first)}
+	if before := n.Content[slices.Index(n.Content, first)+1]; equalNodes(before, n.Content[i+1]) {
 		one.Hint, one.Fix = "remove one of the two; their values are equal", withoutEntry(d.Src, d.Pos(key))
 	}
 	d.Report(one)
 }
 
-// same returns the earlier key that is equal to this one, or nil. Small mappings, which are the most common, are
+// earlierKey returns the earlier key that is equal to this one, or nil. Small mappings, which are the most common, are
 // searched without a map.
-func (sh *shaper) same(before []*yaml.Node, seen map[string]*yaml.Node, key *yaml.Node) *yaml.Node {
+func (sh *shaper) earlierKey(before []*yaml.Node, seen map[string]*yaml.Node, key *yaml.Node) *yaml.Node {
 	if seen != nil {
 		return seen[key.Value]
 	}
@@ -251,12 +251,12 @@ func IsPlaceholder(n *yaml.Node) bool {
 	return value.Kind == yaml.ScalarNode && value.Tag == "!!null" && value.Value == "" && (key.Kind == yaml.ScalarNode || IsPlaceholder(key))
 }
 
-// holeText returns the text of a placeholder in the file.
-func holeText(n *yaml.Node) string {
+// placeholderText returns the text of a placeholder in the file.
+func placeholderText(n *yaml.Node) string {
 	if n.Kind == yaml.ScalarNode {
 		return n.Value
 	}
-	return "{" + holeText(n.Content[0]) + "}"
+	return "{" + placeholderText(n.Content[0]) + "}"
 }
 
 // path is the key path to the current node. It is a stack, which is formatted only for diagnostics.

@@ -114,9 +114,9 @@ func (d *Decoder) repair() *yaml.Node {
 	return root
 }
 
-// Parsed returns the top node and the text that was parsed, in which values of commands may have been quoted. The node
-// is nil if the text is not valid YAML. Only repairs are reported.
-func (d *Decoder) Parsed() (root *yaml.Node, text []byte) {
+// ParseRepaired returns the top node and the text that was parsed, in which values of commands may have been quoted.
+// The node is nil if the text is not valid YAML. Only repairs are reported.
+func (d *Decoder) ParseRepaired() (root *yaml.Node, text []byte) {
 	root, err := ParseOne(d.Src.Text)
 	if err == nil {
 		return root, d.Src.Text
@@ -164,7 +164,7 @@ func (d *Decoder) explain(err error) diagnostic.Diagnostic {
 	var first *trap
 	scanTraps(d.Src, func(t trap) bool { first = &t; return false })
 	if first != nil {
-		return diagnostic.Diagnostic{Code: first.code, Severity: diagnostic.Error, Pos: diagnostic.Pos{File: d.Src.File, Line: first.line, Col: first.col}, Len: first.len, Message: first.message, Hint: first.hint, Fix: quoted(d.Src, *first)}
+		return diagnostic.Diagnostic{Code: first.code, Severity: diagnostic.Error, Pos: diagnostic.Pos{File: d.Src.File, Line: first.line, Col: first.col}, Len: first.len, Message: first.message, Hint: first.hint, Fix: quoteFix(d.Src, *first)}
 	}
 	line, _ := strconv.Atoi(m[1])
 	return diagnostic.Diagnostic{Code: "bad-yaml", Severity: diagnostic.Error, Pos: diagnostic.Pos{File: d.Src.File, Line: d.lineOf(line), Col: 1},

@@ -41,8 +41,8 @@ type trapScanner struct {
 	levels       []int // columns, from 0, of the open keys and dashes
 }
 
-// parts is a line split into dashes, key and value.
-type parts struct {
+// lineParts is a line split into dashes, key and value.
+type lineParts struct {
 	indent int // bytes before the key, or before the value if there is no key
 	key    string
 	value  string
@@ -71,7 +71,7 @@ func (sc *trapScanner) next() (trap, bool) {
 			message: fmt.Sprintf("cannot read this line: it continues the value of %q, which cannot contain ': '", key),
 			hint:    fmt.Sprintf("write the whole value as a block: '%s: |', and every line of it indented below", key)}), true
 	}
-	if !sc.level(f) {
+	if !sc.align(f) {
 		return sc.trap(raw, len(raw)-len(body), 1, trap{code: "bad-indentation",
 			message: "cannot read this line: its indentation matches none of the lines above",
 			hint:    "start it in the same column as the lines around it"}), true
@@ -79,9 +79,9 @@ func (sc *trapScanner) next() (trap, bool) {
 	return sc.value(raw, f)
 }
 
-// level closes the open keys and dashes to the right of those on the line. It reports whether the line is then aligned
+// align closes the open keys and dashes to the right of those on the line. It reports whether the line is then aligned
 // with one of the rest. A line further to the right opens a new level.
-func (sc *trapScanner) level(f parts) bool {
+func (sc *trapScanner) align(f lineParts) bool {
 	for _, column := range f.columns {
 		closed := false
 		for len(sc.levels) > 0 && sc.levels[len(sc.levels)-1] > column {
@@ -103,7 +103,7 @@ func (sc *trapScanner) level(f parts) bool {
 }
 
 // value examines the value after the key.
-func (sc *trapScanner) value(raw string, f parts) (trap, bool) {
+func (sc *trapScanner) value(raw string, f lineParts) (trap, bool) {
 	if f.value == "" {
 		return trap{}, false
 	}
@@ -114,13 +114,13 @@ func (sc *trapScanner) value(raw string, f parts) (trap, bool) {
 		sc.skipBlock(f.indent)
 		return trap{}, false
 	case '"', '\'', '[', '{':
-		return sc.closed(raw, f)
+		return sc.enclosed(raw, f)
 	case '@', '`', '%':
 		return sc.trap(raw, f.at, 1, trap{code: "reserved-character",
 			message: fmt.Sprintf("cannot read this value: it begins with '%c', which YAML reserves", f.value[0]),
 			hint:    quoteTheValue(f)}), true
 	case '*', '&', '!':
-		return sc.sigil(raw, f)
+		return sc.indicator(raw, f)
 	}
 	if i := colonIn(f.value); i >= 0 {
 		return sc.trap(raw, f.at+i, 1, trap{code: "colon-in-value", key: f.key, valueLine: sc.line, valueCol: column(raw, f.at),
@@ -133,9 +133,9 @@ func (sc *trapScanner) value(raw string, f parts) (trap, bool) {
 	return trap{}, false
 }
 
-// sigil examines a value that begins like an alias, an anchor or a tag. A value such as *.txt or &>log is text that
+// indicator examines a value that begins like an alias, an anchor or a tag. A value such as *.txt or &>log is text that
 // needs quotes.
-func (sc *trapScanner) sigil(raw string, f parts) (trap, bool) {
+func (sc *trapScanner) indicator(raw string, f lineParts) (trap, bool) {
 	name := f.value[1:]
 	if f.value[0] == '!' || name != "" && IsNameByte(name[0]) {
 		return trap{}, false
@@ -145,8 +145,8 @@ func (sc *trapScanner) sigil(raw string, f parts) (trap, bool) {
 		hint:    quoteTheValue(f)}), true
 }
 
-// closed follows a quoted or bracketed value to its end, possibly over several lines, and examines the text after it.
-func (sc *trapScanner) closed(raw string, f parts) (trap, bool) {
+// enclosed follows a quoted or bracketed value to its end, possibly over several lines, and examines the text after it.
+func (sc *trapScanner) enclosed(raw string, f lineParts) (trap, bool) {
 	opening, start := f.value[0], sc.line
 	rest, ok := sc.skipValue(f)
 	trimmed := strings.TrimSpace(rest)
@@ -180,7 +180,7 @@ var closing = map[byte]byte{'"': '"', '\'': '\'', '[': ']', '{': '}'}
 
 // skipValue moves to the line on which the value of f ends and returns the text after it. A line that looks like the
 // next key ends the search: the value was never closed.
-func (sc *trapScanner) skipValue(f parts) (rest string, ok bool) {
+func (sc *trapScanner) skipValue(f lineParts) (rest string, ok bool) {
 	var open []byte // brackets to close, innermost last; at most one quote, at the end
 	text := f.value
 	for {
@@ -237,7 +237,7 @@ func (sc *trapScanner) trap(line string, at, length int, t trap) trap {
 func column(line string, at int) int { return 1 + utf8.RuneCountInString(line[:at]) }
 
 // split splits a line into its parts. The key is empty if the line contains only a value.
-func split(line string) parts {
+func split(line string) lineParts {
 	at := len(line) - len(strings.TrimLeft(line, " "))
 	indent := at
 	var columns []int
@@ -247,7 +247,7 @@ func split(line string) parts {
 		at += 2
 		at += len(line[at:]) - len(strings.TrimLeft(line[at:], " "))
 	}
-	f := parts{indent: at, at: at, columns: columns}
+	f := lineParts{indent: at, at: at, columns: columns}
 	i := 0
 	for at+i < len(line) && isKeyByte(line[at+i]) {
 		i++
@@ -292,7 +292,7 @@ func ofKey(key string) string {
 
 // quoteTheValue is the hint for a value that needs quotes. If the line is short, the hint shows it with the kind of
 // quotes that needs no escapes.
-func quoteTheValue(f parts) string {
+func quoteTheValue(f lineParts) string {
 	if f.key == "" || len(f.value) > 80 {
 		return "quote the value, or write it as a block after '|'"
 	}

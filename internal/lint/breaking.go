@@ -11,7 +11,7 @@ import (
 // raised; below 1.0.0, as in semantic versioning, a new minor version is enough. If one of the versions is missing or
 // invalid, all such changes are returned.
 func Breaking(before, now *tool.Definition) tool.Diagnostics {
-	if raised(before, now) {
+	if versionRaised(before, now) {
 		return nil
 	}
 	var found tool.Diagnostics
@@ -37,7 +37,7 @@ func Breaking(before, now *tool.Definition) tool.Diagnostics {
 	return found.Sorted()
 }
 
-func raised(before, now *tool.Definition) bool {
+func versionRaised(before, now *tool.Definition) bool {
 	a, _, okA := tool.ParseVersion(before.Version)
 	b, _, okB := tool.ParseVersion(now.Version)
 	if !okA || !okB {
@@ -74,7 +74,7 @@ func narrower(was, now *tool.Parameter) []string {
 		list = append(list, fmt.Sprintf("parameter %s changed its type from %s to %s", now.Name, was.Type, now.Type))
 	}
 	a, b := was.Validation, now.Validation
-	if missing := dropped(a.Enum, b.Enum); missing != "" {
+	if missing := removedValue(a.Enum, b.Enum); missing != "" {
 		list = append(list, fmt.Sprintf("parameter %s no longer accepts %s", now.Name, missing))
 	}
 	if b.Minimum != nil && (a.Minimum == nil || *a.Minimum < *b.Minimum) {
@@ -95,9 +95,9 @@ func narrower(was, now *tool.Parameter) []string {
 	return list
 }
 
-// dropped returns the first value that was removed from an enum. A new enum on a parameter without one removes all
+// removedValue returns the first value that was removed from an enum. A new enum on a parameter without one removes all
 // other values.
-func dropped(was, now []tool.Value) string {
+func removedValue(was, now []tool.Value) string {
 	if len(now) == 0 {
 		return ""
 	}

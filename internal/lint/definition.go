@@ -15,13 +15,13 @@ import (
 
 var nameLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^("name"|'name'|name)[ \t]*:`) })
 
-func nameKey(r *reader) {
+func nameKey(r *checker) {
 	def := r.def
 	src := bytes.TrimPrefix(def.Source, []byte("\ufeff"))
 	if len(src) == 0 || src[0] == '{' || nameLine().Match(src) || !tool.ValidName(def.Name) || def.Pos.Col != 1 {
 		return
 	}
-	r.whole(fmt.Sprintf("the tool has no name key; flowrun uses the file name: %s", def.Name),
+	r.toolNote(fmt.Sprintf("the tool has no name key; flowrun uses the file name: %s", def.Name),
 		"add name: "+def.Name+", so that renaming the file does not rename the tool")
 	at := len(def.Source) - len(src) + offset(src, def.Pos.Line)
 	r.notes[len(r.notes)-1].Fix = []tool.Edit{{From: at, To: at, Text: "name: " + def.Name + lineEnd(src)}}
@@ -47,7 +47,7 @@ func lineEnd(src []byte) string {
 	return "\n"
 }
 
-func newestChange(r *reader) {
+func newestChange(r *checker) {
 	own, _, ok := tool.ParseVersion(r.def.Version)
 	if !ok || len(r.def.Changelog) == 0 {
 		return
@@ -62,56 +62,56 @@ func newestChange(r *reader) {
 	switch c := newest.Compare(own); {
 	case entry.Version == "" || c == 0:
 	case c > 0:
-		r.say(entry.Pos, len(entry.Version), "changelog", fmt.Sprintf("the newest entry of the changelog is %s, but the tool's version is %s", entry.Version, r.def.Version),
+		r.note(entry.Pos, len(entry.Version), "changelog", fmt.Sprintf("the newest entry of the changelog is %s, but the tool's version is %s", entry.Version, r.def.Version),
 			"raise version to "+entry.Version)
 	default:
-		r.say(entry.Pos, len(entry.Version), "changelog", fmt.Sprintf("the changelog ends at %s and has no entry for the tool's version, %s", entry.Version, r.def.Version),
+		r.note(entry.Pos, len(entry.Version), "changelog", fmt.Sprintf("the changelog ends at %s and has no entry for the tool's version, %s", entry.Version, r.def.Version),
 			"add an entry for "+r.def.Version)
 	}
 }
 
-var lastWords = sync.OnceValue(func() *regexp.Regexp {
+var uselessLastCommand = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^\s*(rm|rmdir|del)\s|^\s*echo\s+["']?(done|ok|finished|complete)`)
 })
 
-func unclearOutput(r *reader) {
+func unclearOutput(r *checker) {
 	def := r.def
 	if def.Output != nil || len(def.Steps) < 2 {
 		return
 	}
 	last := def.Steps[len(def.Steps)-1]
-	if !lastWords().MatchString(last.Command().S) || strings.Contains(last.Command().S, ".output}") {
+	if !uselessLastCommand().MatchString(last.Command().S) || strings.Contains(last.Command().S, ".output}") {
 		return
 	}
-	r.step(last, fmt.Sprintf("the output of the tool is that of %s, which is not useful to a caller", r.called(last)),
+	r.stepNote(last, fmt.Sprintf("the output of the tool is that of %s, which is not useful to a caller", r.subject(last)),
 		`set the output: output: "{STEP.output}", or move the cleanup to resources.cleanup`)
 }
 
-func widePermission(r *reader) {
+func widePermission(r *checker) {
 	for i, p := range r.def.Security.RequiredPermissions {
 		parts := strings.SplitN(p.S, ":", 3)
 		wide := strings.Contains(p.S, "*") || p.S == "network" || p.S == "network:external" ||
 			parts[0] == "filesystem" && len(parts) == 3 && slices.Contains([]string{"/", `C:\`, "~"}, parts[2]) || parts[0] == "filesystem" && len(parts) < 3
 		if wide {
-			r.say(p.Pos, len([]rune(p.S)), fmt.Sprintf("security.required-permissions[%d]", i),
+			r.note(p.Pos, len([]rune(p.S)), fmt.Sprintf("security.required-permissions[%d]", i),
 				fmt.Sprintf("the permission %s is broader than a tool should need", p.S), "name the host or the folder: network:external:api.example.com, filesystem:write:{DIRECTORY}")
 		}
 	}
 }
 
-func justification(r *reader) {
+func justification(r *checker) {
 	if s := r.def.Security; s.ExecutionPrivilege == "elevated" && strings.TrimSpace(s.Justification) == "" {
-		r.whole("the tool needs elevated rights but has no justification", "add security.justification, which is shown in the question for approval, or do not require elevated rights")
+		r.toolNote("the tool needs elevated rights but has no justification", "add security.justification, which is shown in the question for approval, or do not require elevated rights")
 	}
 }
 
-func noTests(r *reader) {
+func noTests(r *checker) {
 	if len(r.def.Tests) == 0 {
-		r.whole("the tool has no tests", "add one under tests:; flowrun tool test runs it in a new folder")
+		r.toolNote("the tool has no tests", "add one under tests:; flowrun tool test runs it in a new folder")
 	}
 }
 
-func platformTests(r *reader) {
+func platformTests(r *checker) {
 	platforms := slices.Clone(r.def.Platforms)
 	for _, s := range r.steps {
 		commands, ok := s.Body.(*tool.Commands)
@@ -131,33 +131,33 @@ func platformTests(r *reader) {
 	for _, os := range platforms {
 		runs := func(t tool.Test) bool { return len(t.Platforms) == 0 || slices.Contains(t.Platforms, os) }
 		if !slices.ContainsFunc(r.def.Tests, runs) {
-			r.say(r.def.Tests[0].Pos, 1, "tests", "the tool supports "+os+", but no test runs on it", "add a test with platforms: ["+os+"], or one without platforms")
+			r.note(r.def.Tests[0].Pos, 1, "tests", "the tool supports "+os+", but no test runs on it", "add a test with platforms: ["+os+"], or one without platforms")
 		}
 	}
 }
 
-func securityTag(r *reader) {
+func securityTag(r *checker) {
 	for _, t := range r.def.Tags {
 		if slices.Contains([]string{"read", "write", "run"}, t) {
 			return
 		}
 	}
-	r.whole("no tag says what the tool may do, so calls by models treat it as the riskiest kind", "add one of read, write and run: tags: [read]")
+	r.toolNote("no tag says what the tool may do, so calls by models treat it as the riskiest kind", "add one of read, write and run: tags: [read]")
 }
 
-func memoryLimit(r *reader) {
+func memoryLimit(r *checker) {
 	if r.def.Resources.MaxMemory > 0 {
 		return
 	}
 	for _, s := range r.steps {
-		if program := uses(s, hungry()); program != "" {
-			r.step(s, fmt.Sprintf("%s runs %s, which can use all available memory", r.called(s), program), "limit it: resources: {max-memory: 1GB}")
+		if program := programIn(s, memoryPrograms()); program != "" {
+			r.stepNote(s, fmt.Sprintf("%s runs %s, which can use all available memory", r.subject(s), program), "limit it: resources: {max-memory: 1GB}")
 			return
 		}
 	}
 }
 
-func noCleanup(r *reader) {
+func noCleanup(r *checker) {
 	res := r.def.Resources
 	if res.DeleteTempFiles || len(res.FinalCommands) > 0 || r.def.FilePaths.TempDirectory != nil || len(r.def.Handlers.Finally) > 0 {
 		return
@@ -165,7 +165,7 @@ func noCleanup(r *reader) {
 	for _, s := range r.steps {
 		for _, text := range commands(s) {
 			if made := temporary().FindString(text); made != "" && !cleansUp().MatchString(text) && s.Handlers.Finally == nil {
-				r.step(s, fmt.Sprintf("%s creates temporary files (%s), and nothing removes them", r.called(s), strings.TrimSpace(made)),
+				r.stepNote(s, fmt.Sprintf("%s creates temporary files (%s), and nothing removes them", r.subject(s), strings.TrimSpace(made)),
 					"set file-paths.temp-directory and write to $FLOWRUN_TEMP, or add resources: {cleanup: [{final-command: rm ...}]}")
 				return
 			}

@@ -15,9 +15,9 @@ import (
 
 // Practice is one best practice.
 type Practice struct {
-	Code string // code of its notes and of its explanation page
-	Row  string // its id in docs/requirements.md
-	look func(*reader)
+	Code  string // code of its notes and of its explanation page
+	Row   string // its id in docs/requirements.md
+	check func(*checker)
 }
 
 // Practices returns all practices, in the order of their rows.
@@ -63,45 +63,45 @@ func Of(def *tool.Definition) tool.Diagnostics {
 	if def.Alias {
 		return nil
 	}
-	r := &reader{def: def, steps: allSteps(def)}
+	r := &checker{def: def, steps: allSteps(def)}
 	for _, p := range practices {
 		r.code = p.Code
-		p.look(r)
+		p.check(r)
 	}
 	return r.notes.Sorted()
 }
 
-// reader holds one definition while practices examine it.
-type reader struct {
+// checker holds one definition while practices examine it.
+type checker struct {
 	def   *tool.Definition
 	steps []*tool.Step
 	code  string // of the current practice
 	notes tool.Diagnostics
 }
 
-func (r *reader) say(at tool.Pos, width int, path, message, hint string) {
+func (r *checker) note(at tool.Pos, width int, path, message, hint string) {
 	r.notes = append(r.notes, tool.Diagnostic{Code: r.code, Severity: tool.Note, Pos: at, Len: width, Path: path, Message: message, Hint: hint})
 }
 
-// parameter, step and whole report a note about a parameter, a step and the tool.
-func (r *reader) parameter(p *tool.Parameter, message, hint string) {
-	r.say(p.Pos, len([]rune(p.Name)), "parameters."+p.Name, message, hint)
+// parameterNote, step and whole report a note about a parameter, a step and the tool.
+func (r *checker) parameterNote(p *tool.Parameter, message, hint string) {
+	r.note(p.Pos, len([]rune(p.Name)), "parameters."+p.Name, message, hint)
 }
 
-func (r *reader) step(s *tool.Step, message, hint string) {
+func (r *checker) stepNote(s *tool.Step, message, hint string) {
 	if r.def.Single { // the step has no name of its own, so the note is at its command
 		line, _, _ := strings.Cut(s.Command().S, "\n")
 		at := s.Command().Pos
 		if at.Line == 0 {
 			at, line = s.Pos, ""
 		}
-		r.say(at, max(1, len([]rune(line))), "", message, hint)
+		r.note(at, max(1, len([]rune(line))), "", message, hint)
 		return
 	}
-	r.say(s.Pos, len([]rune(s.Name)), "", message, hint)
+	r.note(s.Pos, len([]rune(s.Name)), "", message, hint)
 }
 
-func (r *reader) whole(message, hint string) { r.say(r.def.Pos, 1, "", message, hint) }
+func (r *checker) toolNote(message, hint string) { r.note(r.def.Pos, 1, "", message, hint) }
 
 // allSteps returns all steps of a definition, including those in groups and handlers.
 func allSteps(def *tool.Definition) []*tool.Step {
@@ -140,8 +140,8 @@ func commands(s *tool.Step) []string {
 	return list
 }
 
-// called returns the subject of a sentence about the step.
-func (r *reader) called(s *tool.Step) string {
+// subject returns the subject of a sentence about the step.
+func (r *checker) subject(s *tool.Step) string {
 	if r.def.Single {
 		return "the tool"
 	}

@@ -13,18 +13,18 @@ import (
 // This file contains the practices for steps and their commands.
 
 var (
-	// network matches programs that connect to other machines.
-	network = sync.OnceValue(func() *regexp.Regexp {
+	// networkPrograms matches programs that connect to other machines.
+	networkPrograms = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?m)(^|[\s|;&(` + "`" + `])(curl|wget|ssh|scp|rsync|git (clone|fetch|pull|push)|npm (install|ci)|pip3? install|docker (pull|push)|apt-get (update|install)|Invoke-WebRequest|Invoke-RestMethod)(\s|$)`)
 	})
-	hungry = sync.OnceValue(func() *regexp.Regexp {
+	memoryPrograms = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?m)(^|[\s|;&(])(ffmpeg|magick|java|mvn|gradle|docker build)(\s|$)`)
 	})
-	chatty = sync.OnceValue(func() *regexp.Regexp {
+	verbosePrograms = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?m)(^|[\s|;&(])(journalctl|pg_dump|mysqldump|docker logs|kubectl logs|generate-large-data)(\s|$)`)
 	})
-	// oneSystem matches programs that exist on only one system, by system.
-	oneSystem = sync.OnceValue(func() map[string]*regexp.Regexp {
+	// platformPrograms matches programs that exist on only one system, by system.
+	platformPrograms = sync.OnceValue(func() map[string]*regexp.Regexp {
 		return map[string]*regexp.Regexp{
 			"linux":   regexp.MustCompile(`(?m)(^|[\s|;&(])(apt-get|apt|dnf|yum|systemctl|xdg-open)(\s|$)`),
 			"macos":   regexp.MustCompile(`(?m)(^|[\s|;&(])(pbcopy|pbpaste|osascript|launchctl|sw_vers)(\s|$)`),
@@ -33,8 +33,8 @@ var (
 	})
 )
 
-// uses returns the first program in a step that kind matches, or "".
-func uses(s *tool.Step, kind *regexp.Regexp) string {
+// programIn returns the first program in a step that kind matches, or "".
+func programIn(s *tool.Step, kind *regexp.Regexp) string {
 	for _, text := range commands(s) {
 		if m := kind.FindStringSubmatch(uncommented(text)); m != nil {
 			return m[2]
@@ -43,33 +43,33 @@ func uses(s *tool.Step, kind *regexp.Regexp) string {
 	return ""
 }
 
-// looksFor matches commands that search for a program without running it.
-var looksFor = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(command -v|which|type|hash)\s+\S+`) })
+// programSearch matches commands that search for a program without running it.
+var programSearch = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(command -v|which|type|hash)\s+\S+`) })
 
 // uncommented removes comment lines, and commands that search for programs, from a script.
 func uncommented(script string) string {
 	lines := strings.Split(script, "\n")
 	lines = slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(strings.TrimSpace(l), "#") })
-	return looksFor().ReplaceAllString(strings.Join(lines, "\n"), "")
+	return programSearch().ReplaceAllString(strings.Join(lines, "\n"), "")
 }
 
-func retryNetwork(r *reader) {
+func retryNetwork(r *checker) {
 	if r.def.ErrorHandling.Retry != nil {
 		return
 	}
 	for _, s := range r.steps {
-		program := uses(s, network())
+		program := programIn(s, networkPrograms())
 		if program == "" || s.ErrorHandling.Retry != nil || s.ContinueOnError || strings.Contains(strings.Join(commands(s), " "), "--retry") {
 			continue
 		}
-		r.step(s, fmt.Sprintf("%s runs %s without a retry, so a short network failure makes it fail", r.called(s), program),
+		r.stepNote(s, fmt.Sprintf("%s runs %s without a retry, so a short network failure makes it fail", r.subject(s), program),
 			"add error-handling: {retry: {attempts: 3, delay: 1000}}, which waits 1, 2 and 4 s")
 	}
 }
 
 // mentions reports whether any text of the definition, except in the step's own, refers to a field of the named step.
-func (r *reader) mentions(name string, own *tool.Step) bool {
-	hole := "{" + name + "."
+func (r *checker) mentions(name string, own *tool.Step) bool {
+	placeholder := "{" + name + "."
 	for _, s := range r.steps {
 		if s == own {
 			continue
@@ -89,38 +89,38 @@ func (r *reader) mentions(name string, own *tool.Step) bool {
 				texts = append(texts, e.Value.Text.S)
 			}
 		}
-		if strings.Contains(strings.Join(texts, "\n"), hole) {
+		if strings.Contains(strings.Join(texts, "\n"), placeholder) {
 			return true
 		}
 		if s.RunCondition != nil && strings.Contains(s.RunCondition.S, "failure()") {
 			return true
 		}
 	}
-	return r.def.Output != nil && strings.Contains(r.def.Output.S, hole)
+	return r.def.Output != nil && strings.Contains(r.def.Output.S, placeholder)
 }
 
-func unseenFailure(r *reader) {
+func unseenFailure(r *checker) {
 	for _, s := range r.steps {
 		if !s.ContinueOnError || s.ErrorHandling.Fallback != nil || s.Handlers.OnFailure != nil || r.mentions(s.Name, s) {
 			continue
 		}
-		r.step(s, fmt.Sprintf("%s may fail, and nothing checks whether it did", r.called(s)),
+		r.stepNote(s, fmt.Sprintf("%s may fail, and nothing checks whether it did", r.subject(s)),
 			fmt.Sprintf("handle the failure: add a step with run-condition: \"{%s.exit-code} != 0\", or error-handling.fallback", s.Name))
 	}
 }
 
 var (
 	failsWithCode = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)(^|[\s;&|{])exit\s+[1-9]`) })
-	speaks        = sync.OnceValue(func() *regexp.Regexp {
+	prints        = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`\b(echo|printf|cat|print|Write-Error|Write-Host|logger)\b|>&2`)
 	})
 )
 
-func silentExit(r *reader) {
+func silentExit(r *checker) {
 	for _, s := range r.steps {
 		for _, text := range commands(s) {
-			if failsWithCode().MatchString(uncommented(text)) && !speaks().MatchString(uncommented(text)) {
-				r.step(s, fmt.Sprintf("%s can exit with an error code and no message", r.called(s)),
+			if failsWithCode().MatchString(uncommented(text)) && !prints().MatchString(uncommented(text)) {
+				r.stepNote(s, fmt.Sprintf("%s can exit with an error code and no message", r.subject(s)),
 					`say what is wrong and what to do before it exits: echo "Error: {FILE} not found; check the path" >&2`)
 				break
 			}
@@ -134,7 +134,7 @@ func forUnixShell(s *tool.Step) bool {
 	return ok && c.Unix()
 }
 
-func noStrict(r *reader) {
+func noStrict(r *checker) {
 	for _, s := range r.steps {
 		strict := r.def.Strict
 		if s.Strict != nil {
@@ -144,12 +144,12 @@ func noStrict(r *reader) {
 		if strict || !forUnixShell(s) || strings.Contains(script, "set -e") || plainLines(script) < 2 {
 			continue
 		}
-		r.step(s, fmt.Sprintf("%s continues after a command fails: only the exit code of the last command counts", r.called(s)), "add strict: true, or set -e as the script's first line")
+		r.stepNote(s, fmt.Sprintf("%s continues after a command fails: only the exit code of the last command counts", r.subject(s)), "add strict: true, or set -e as the script's first line")
 		return
 	}
 }
 
-var control = sync.OnceValue(func() *regexp.Regexp {
+var controlLine = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(if|then|else|elif|fi|for|while|until|do|done|case|esac|\}|\{|echo|printf|exit|#)`)
 })
 
@@ -158,7 +158,7 @@ func plainLines(script string) int {
 	n, continued := 0, false
 	for line := range strings.Lines(script) {
 		line = strings.TrimSpace(line)
-		if line != "" && !continued && !control().MatchString(line) {
+		if line != "" && !continued && !controlLine().MatchString(line) {
 			n++
 		}
 		continued = strings.HasSuffix(line, `\`)
@@ -166,7 +166,7 @@ func plainLines(script string) int {
 	return n
 }
 
-func platformCommand(r *reader) {
+func platformCommand(r *checker) {
 	if len(r.def.Platforms) > 0 {
 		return
 	}
@@ -175,53 +175,53 @@ func platformCommand(r *reader) {
 			continue
 		}
 		for _, os := range []string{"linux", "macos", "windows"} {
-			if program := uses(s, oneSystem()[os]); program != "" {
-				r.step(s, fmt.Sprintf("%s runs %s, which exists only on %s, but the tool supports all platforms", r.called(s), program, os),
+			if program := programIn(s, platformPrograms()[os]); program != "" {
+				r.stepNote(s, fmt.Sprintf("%s runs %s, which exists only on %s, but the tool supports all platforms", r.subject(s), program, os),
 					"add platforms: ["+os+"] to the tool, or write commands: with one for each platform")
 			}
 		}
 	}
 }
 
-func portableStep(r *reader) {
+func portableStep(r *checker) {
 	if !slices.Contains(r.def.Platforms, "windows") || len(r.def.Platforms) < 2 {
 		return
 	}
 	for _, s := range r.steps {
 		if forUnixShell(s) {
-			r.step(s, fmt.Sprintf("%s needs %s, which is usually missing on Windows, but the tool supports Windows", r.called(s), s.Kind()),
+			r.stepNote(s, fmt.Sprintf("%s needs %s, which is usually missing on Windows, but the tool supports Windows", r.subject(s), s.Kind()),
 				"use python:, or write commands: with one for each platform")
 			return
 		}
 	}
 }
 
-func networkPermission(r *reader) {
+func networkPermission(r *checker) {
 	for _, p := range r.def.Security.RequiredPermissions {
 		if strings.HasPrefix(p.S, "network:") {
 			return
 		}
 	}
 	for _, s := range r.steps {
-		if program := uses(s, network()); program != "" {
-			r.step(s, fmt.Sprintf("%s runs %s, but the tool declares no network permission", r.called(s), program),
+		if program := programIn(s, networkPrograms()); program != "" {
+			r.stepNote(s, fmt.Sprintf("%s runs %s, but the tool declares no network permission", r.subject(s), program),
 				"add security: {required-permissions: [\"network:external:HOST\"]}")
 			return
 		}
 	}
 }
 
-func parallelSteps(r *reader) {
+func parallelSteps(r *checker) {
 	steps := r.def.Steps
 	for i := 1; i < len(steps); i++ {
 		a, b := steps[i-1], steps[i]
-		if uses(a, network()) == "" || uses(b, network()) == "" || b.Parallel || b.HasWaitFor || b.RunCondition != nil || a.RunCondition != nil || readsAny(b, steps) {
+		if programIn(a, networkPrograms()) == "" || programIn(b, networkPrograms()) == "" || b.Parallel || b.HasWaitFor || b.RunCondition != nil || a.RunCondition != nil || readsAny(b, steps) {
 			continue
 		}
 		if !strings.Contains(a.Command().S, "curl") || !strings.Contains(b.Command().S, "curl") {
 			continue // a clone and the step after it belong together
 		}
-		r.step(b, fmt.Sprintf("%s waits for step %s, but does not use its output", r.called(b), a.Name), "add parallel: true, so that both download at the same time; a later step waits for both")
+		r.stepNote(b, fmt.Sprintf("%s waits for step %s, but does not use its output", r.subject(b), a.Name), "add parallel: true, so that both download at the same time; a later step waits for both")
 	}
 }
 
@@ -234,32 +234,32 @@ func readsAny(s *tool.Step, steps []*tool.Step) bool {
 	return slices.ContainsFunc(steps, func(o *tool.Step) bool { return strings.Contains(text, "{"+o.Name+".") })
 }
 
-func streamOutput(r *reader) {
+func streamOutput(r *checker) {
 	const large = 100_000_000
 	for _, s := range r.steps {
 		if s.Output.Mode == "stream" {
 			continue
 		}
-		if program := uses(s, chatty()); program != "" && !strings.Contains(strings.Join(commands(s), " "), ">") {
-			r.step(s, fmt.Sprintf("%s can print a lot (%s), but shows nothing until it ends", r.called(s), program), "add output: {mode: stream}")
+		if program := programIn(s, verbosePrograms()); program != "" && !strings.Contains(strings.Join(commands(s), " "), ">") {
+			r.stepNote(s, fmt.Sprintf("%s can print a lot (%s), but shows nothing until it ends", r.subject(s), program), "add output: {mode: stream}")
 		} else if s.Output.BufferLimit >= large {
-			r.step(s, fmt.Sprintf("%s keeps up to %d MB of output in memory", r.called(s), s.Output.BufferLimit/1_000_000), "add output: {mode: stream}, or write the output to a file and pass its path")
+			r.stepNote(s, fmt.Sprintf("%s keeps up to %d MB of output in memory", r.subject(s), s.Output.BufferLimit/1_000_000), "add output: {mode: stream}, or write the output to a file and pass its path")
 		}
 	}
 }
 
-// bounded matches commands that have a time limit of their own.
-var bounded = sync.OnceValue(func() *regexp.Regexp {
+// timeLimit matches commands that have a time limit of their own.
+var timeLimit = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(^|\s)(--max-time|-m\s*[0-9]|--timeout|-T\s*[0-9]|-o ConnectTimeout|timeout\s+[0-9])`)
 })
 
-func noTimeout(r *reader) {
+func noTimeout(r *checker) {
 	if r.def.Timeout > 0 {
 		return
 	}
 	for _, s := range r.steps {
-		if program := uses(s, network()); program != "" && s.Timeout == 0 && !bounded().MatchString(strings.Join(commands(s), "\n")) {
-			r.step(s, fmt.Sprintf("%s runs %s without a time limit and may wait forever", r.called(s), program), "add timeout: 30s to the step, or a timeout to the tool")
+		if program := programIn(s, networkPrograms()); program != "" && s.Timeout == 0 && !timeLimit().MatchString(strings.Join(commands(s), "\n")) {
+			r.stepNote(s, fmt.Sprintf("%s runs %s without a time limit and may wait forever", r.subject(s), program), "add timeout: 30s to the step, or a timeout to the tool")
 			return
 		}
 	}

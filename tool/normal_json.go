@@ -18,14 +18,14 @@ import (
 // description that includes the source text.
 func NormalJSON(def *Definition) ([]byte, error) {
 	if def.Format != "" {
-		return describedJSON(def)
+		return marshalDefinitionDoc(def)
 	}
 	doc, err := def.document()
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
-	writeJSON(&b, normalObject(toolObject, Value{Map: withNameFirst(doc, def.Name)}))
+	writeJSON(&b, normalizeObject(toolObject, Value{Map: withNameFirst(doc, def.Name)}))
 	var out bytes.Buffer
 	if err := json.Indent(&out, b.Bytes(), "", "  "); err != nil {
 		return nil, fmt.Errorf("internal error: cannot write a definition as JSON: %w", err)
@@ -34,47 +34,47 @@ func NormalJSON(def *Definition) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// normalObject normalizes a mapping that is described by an Object.
-func normalObject(o *keytable.Object, v Value) Value {
+// normalizeObject normalizes a mapping that is described by an Object.
+func normalizeObject(o *keytable.Object, v Value) Value {
 	if v.Map == nil {
 		return v
 	}
 	typed := o == parameterObject && slices.ContainsFunc(v.Map, func(e Entry) bool {
 		return e.Key == "type" && e.Value.Text != nil && (e.Value.Text.S == "number" || e.Value.Text.S == "boolean")
 	})
-	return eachEntry(v, func(e Entry) Value {
+	return mapEntries(v, func(e Entry) Value {
 		f := o.Field(e.Key)
 		if f == nil {
 			return asData(e.Value, false)
 		}
-		return normalField(f, e.Value, typed)
+		return normalizeField(f, e.Value, typed)
 	})
 }
 
-// normalField normalizes the value of a key. typed means that values are used as numbers or booleans, not as texts.
-func normalField(f *keytable.Field, v Value, typed bool) Value {
-	object := func(v Value) Value { return normalObject(f.Of, v) }
+// normalizeField normalizes the value of a key. typed means that values are used as numbers or booleans, not as texts.
+func normalizeField(f *keytable.Field, v Value, typed bool) Value {
+	object := func(v Value) Value { return normalizeObject(f.Of, v) }
 	switch f.Kind {
 	case keytable.KindText, keytable.KindChoice:
 		return asText(v)
 	case keytable.KindTexts, keytable.KindChoices:
-		return eachOf(listOfOne(v), asText)
+		return mapList(listOfOne(v), asText)
 	case keytable.KindIntegers:
 		return listOfOne(v)
 	case keytable.KindTextMap:
-		return eachEntry(v, func(e Entry) Value { return asText(e.Value) })
+		return mapEntries(v, func(e Entry) Value { return asText(e.Value) })
 	case keytable.KindObject:
 		return object(v)
 	case keytable.KindTextOrObject:
 		return object(asText(v))
 	case keytable.KindObjects:
-		return eachOf(v, object)
+		return mapList(v, object)
 	case keytable.KindChoiceOrObject:
 		return object(asText(v))
 	case keytable.KindTextsOrObjects:
-		return eachOf(listOfOne(v), func(v Value) Value { return object(asText(v)) })
+		return mapList(listOfOne(v), func(v Value) Value { return object(asText(v)) })
 	case keytable.KindObjectMap:
-		return eachEntry(v, func(e Entry) Value { return object(e.Value) })
+		return mapEntries(v, func(e Entry) Value { return object(e.Value) })
 	case keytable.KindEnvironment:
 		if !slices.ContainsFunc(v.Map, func(e Entry) bool { return f.Of.Field(e.Key) != nil }) && v.Map != nil {
 			v = Value{Map: []Entry{{Key: "variables", Value: v}}}
@@ -95,7 +95,7 @@ func listOfOne(v Value) Value {
 	return Value{List: []Value{v}}
 }
 
-func eachOf(v Value, f func(Value) Value) Value {
+func mapList(v Value, f func(Value) Value) Value {
 	if v.List == nil {
 		return f(v)
 	}
@@ -106,7 +106,7 @@ func eachOf(v Value, f func(Value) Value) Value {
 	return Value{List: list}
 }
 
-func eachEntry(v Value, f func(Entry) Value) Value {
+func mapEntries(v Value, f func(Entry) Value) Value {
 	if v.Map == nil {
 		return v
 	}
@@ -131,9 +131,9 @@ func asText(v Value) Value {
 func asData(v Value, typed bool) Value {
 	switch {
 	case v.List != nil:
-		return eachOf(v, func(v Value) Value { return asData(v, typed) })
+		return mapList(v, func(v Value) Value { return asData(v, typed) })
 	case v.Map != nil:
-		return eachEntry(v, func(e Entry) Value { return asData(e.Value, typed) })
+		return mapEntries(v, func(e Entry) Value { return asData(e.Value, typed) })
 	case !typed && !json.Valid([]byte(v.Written())):
 		return asText(v)
 	}
