@@ -66,7 +66,7 @@ func wholeSources(r *Record, lib *tool.Library) ([]tool.Source, error) {
 		}
 		if err == nil && tool.DigestOf(text) != s.Original {
 			if def, _, _ := lib.Live().Load(s.File); def != nil {
-				text = compile.KeptText(def)
+				text = compile.HistoryText(def)
 			}
 		}
 		if err == nil && tool.DigestOf(text) != s.Original {
@@ -86,7 +86,7 @@ func currentText(lib *tool.Library, s *tool.Source) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return compile.KeptText(def), nil
+	return compile.HistoryText(def), nil
 }
 
 // runEnvOf returns the RunEnv of a recorded run, with the environment variables of this process.

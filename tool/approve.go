@@ -31,7 +31,7 @@ type approveDraft struct {
 
 // textOr returns a field whose value is a mapping, or a text as the short form of one.
 func textOr[T, V any](key, row string, of *keytable.Object, doc string, part func(*T) *V, short func(*V, Text)) keytable.Field {
-	return keytable.Field{Kind: keytable.KindTextOrObject, Key: key, Row: row, Doc: doc, Of: of, Set: func(d *keytable.Decoder, into any, n *yaml.Node) {
+	return keytable.Field{Kind: keytable.KindTextOrObject, Key: key, Requirement: row, Doc: doc, Of: of, Set: func(d *keytable.Decoder, into any, n *yaml.Node) {
 		if n = keytable.Deref(n); n.Kind == yaml.MappingNode && !keytable.IsPlaceholder(n) {
 			d.Object(of, part(into.(*T)), n)
 		} else if t, ok := d.Text(n); ok {

@@ -293,8 +293,8 @@ func TestKeys(t *testing.T) {
 				t.Errorf("%s.%s: the doc %q is no sentence", o.Name, f.Key, f.Doc)
 			case (f.Kind == keytable.KindChoice || f.Kind == keytable.KindChoices || f.Kind == keytable.KindChoiceOrObject) != (f.Enum != nil):
 				t.Errorf("%s.%s: kind %s with the choices %v", o.Name, f.Key, f.Kind, f.Enum)
-			case f.Row != "" && !strings.HasPrefix(f.Row, "S1-"):
-				t.Errorf("%s.%s: row %q", o.Name, f.Key, f.Row)
+			case f.Requirement != "" && !strings.HasPrefix(f.Requirement, "S1-"):
+				t.Errorf("%s.%s: row %q", o.Name, f.Key, f.Requirement)
 			}
 			if f.Of != nil {
 				walk(f.Of)

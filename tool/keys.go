@@ -264,7 +264,7 @@ func environment[T any](key string, part func(*T) *Environment) keytable.Field {
 	f := keytable.Nested(key, "S1-170", environmentObject, "Environment variables.", part)
 	f.Kind = keytable.KindEnvironment
 	full := f.Set
-	flat := keytable.TextMap(key, f.Row, f.Doc, func(into *T, v []Entry) { part(into).Variables = v }).Set
+	flat := keytable.TextMap(key, f.Requirement, f.Doc, func(into *T, v []Entry) { part(into).Variables = v }).Set
 	f.Set = func(d *keytable.Decoder, into any, n *yaml.Node) {
 		set := flat
 		if section := keytable.Deref(n); section.Kind == yaml.MappingNode {

@@ -170,7 +170,7 @@ func folders(c Config) []folder {
 	for _, name := range []string{".flowrun", ".cycod"} {
 		// If the home directory is not in a repository, the search upwards finds the user's own folder. It belongs to
 		// the user scope.
-		if dir := nearest(c.WorkingDirectory, filepath.Join(name, "tools")); dir != "" && !slices.Contains(user, dir) {
+		if dir := nearestAbove(c.WorkingDirectory, filepath.Join(name, "tools")); dir != "" && !slices.Contains(user, dir) {
 			all = append(all, folder{ScopeLocal, dir})
 		}
 	}

@@ -104,7 +104,7 @@ func (l *Library) readIndex(dir string) index {
 	if file == "" {
 		return nil
 	}
-	data, _, err := read(file)
+	data, _, err := readRegularFile(file)
 	if err != nil {
 		return nil
 	}

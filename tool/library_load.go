@@ -44,14 +44,14 @@ func (l *Library) loadCached(path string, scope Scope) (cachedFile, error) {
 	c, ok := l.cache[key]
 	l.mu.Unlock()
 	// If a definition has errors, it is not known which further files it would be made of.
-	ok = ok && !(l.custom(path) != nil && (c.found.Err() != nil || c.stale()))
+	ok = ok && !(l.customLoader(path) != nil && (c.found.Err() != nil || c.stale()))
 	if ok && c.stamp.settled(c.read) {
 		if info, err := os.Stat(path); err == nil && stampOf(info) == c.stamp {
 			return c, nil
 		}
 	}
 	now := l.now()
-	src, info, err := read(path)
+	src, info, err := readRegularFile(path)
 	if err != nil {
 		return cachedFile{}, err
 	}
@@ -68,7 +68,7 @@ func (l *Library) loadCached(path string, scope Scope) (cachedFile, error) {
 
 // decode reads a definition from the contents of a file.
 func (l *Library) decode(path string, scope Scope, src []byte) (*Definition, Diagnostics) {
-	def, found := l.loader(path)(path, src)
+	def, found := l.loaderFor(path)(path, src)
 	if def == nil {
 		def = &Definition{Name: stem(path), File: path, Source: src}
 	}
@@ -76,24 +76,24 @@ func (l *Library) decode(path string, scope Scope, src []byte) (*Definition, Dia
 	return def, found
 }
 
-func (l *Library) loader(path string) Loader {
-	if load := l.custom(path); load != nil {
+func (l *Library) loaderFor(path string) Loader {
+	if load := l.customLoader(path); load != nil {
 		return load
 	}
 	return Decode
 }
 
-// custom returns the loader that Handle registered for a file, or nil.
-func (l *Library) custom(path string) Loader {
+// customLoader returns the loader that Handle registered for a file, or nil.
+func (l *Library) customLoader(path string) Loader {
 	e := l.extension(path)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.loaders[e]
 }
 
-// read reads a regular file. It checks the type of the file before it opens it, because opening a pipe or a device
+// readRegularFile reads a regular file. It checks the type of the file before it opens it, because opening a pipe or a device
 // could block. It reads one byte more than the maximum, so that Decode can detect that the file is too large.
-func read(path string) ([]byte, fs.FileInfo, error) {
+func readRegularFile(path string) ([]byte, fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, nil, readError(path, err)

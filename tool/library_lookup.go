@@ -222,8 +222,8 @@ func pathExists(path string) bool {
 // declares reports whether the definition in a file has the given name. Files whose text does not contain the name,
 // nearly all in a folder, are only read and not decoded.
 func (l *Library) declares(file, name string) bool {
-	if l.custom(file) == nil && stem(file) != name {
-		src, _, err := read(file)
+	if l.customLoader(file) == nil && stem(file) != name {
+		src, _, err := readRegularFile(file)
 		if err != nil || !mayContain(src, name) {
 			return false
 		}

@@ -9,9 +9,9 @@ import (
 	"github.com/flowrun/flowrun/internal/ownership"
 )
 
-// nearest returns the nearest folder with the given name in dir or above it, up to the root of the repository, or "".
+// nearestAbove returns the nearest folder with the given name in dir or above it, up to the root of the repository, or "".
 // Folders that other users can write are skipped.
-func nearest(dir, name string) string {
+func nearestAbove(dir, name string) string {
 	for dir != "" {
 		found := filepath.Join(dir, name)
 		switch info, err := os.Stat(found); {
@@ -41,7 +41,7 @@ func isRepositoryRoot(dir string) bool {
 // ToolsProject returns the project of a folder whose tools are in .cycod, or "". The tools in .cycod of the home
 // directory belong to the user, not to a project.
 func ToolsProject(dir, home string) string {
-	tools := nearest(dir, filepath.Join(".cycod", "tools"))
+	tools := nearestAbove(dir, filepath.Join(".cycod", "tools"))
 	if tools == "" || tools == filepath.Join(home, ".cycod", "tools") {
 		return ""
 	}
@@ -51,7 +51,7 @@ func ToolsProject(dir, home string) string {
 // ProjectRoot returns the nearest folder that contains a folder .flowrun: dir or one above it, up to the root of the
 // repository. It returns "" if there is none. Folders .flowrun that other users can write are skipped.
 func ProjectRoot(dir string) string {
-	if found := nearest(dir, ".flowrun"); found != "" {
+	if found := nearestAbove(dir, ".flowrun"); found != "" {
 		return filepath.Dir(found)
 	}
 	return ""

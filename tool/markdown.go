@@ -22,7 +22,7 @@ const maxPage = 1 << 20
 
 // fence is a fenced block of a page.
 type fence struct {
-	at       int             // offset of the opening marks
+	offset   int             // offset of the opening marks
 	marks    string          // of the opening fence
 	language string          // in lower case; "" = none
 	body     diagnostic.Span // the lines between the fences
@@ -35,7 +35,7 @@ type page struct {
 	front    diagnostic.Span // between the lines of ---
 	body     diagnostic.Span // after the front matter
 	hasFront bool            // the file begins with a line of ---
-	ends     bool            // the front matter is closed
+	closed   bool            // the front matter is closed
 }
 
 // pageOf splits a source into front matter and body. If a fence encloses the whole page, it is removed first.
@@ -48,10 +48,10 @@ func pageOf(s *diagnostic.Source) page {
 	}
 	p.hasFront = true
 	p.front, p.body = diagnostic.Span{From: next, To: whole.To}, diagnostic.Span{From: whole.To, To: whole.To}
-	for at := next; at < whole.To && !p.ends; at = next {
+	for at := next; at < whole.To && !p.closed; at = next {
 		next = s.LineAfter(at)
 		if line := strings.TrimRight(s.LineFrom(at), " \t"); line == "---" || line == "..." {
-			p.front.To, p.body.From, p.ends = at, min(next, whole.To), true
+			p.front.To, p.body.From, p.closed = at, min(next, whole.To), true
 		}
 	}
 	return p
@@ -153,17 +153,17 @@ func markdownView(s *diagnostic.Source, part diagnostic.Span) []byte {
 func fenceOf(s *diagnostic.Source, n *ast.FencedCodeBlock, view []byte, end int) fence {
 	var f fence
 	if n.Info != nil {
-		f.at = n.Info.Segment.Start
+		f.offset = n.Info.Segment.Start
 	} else { // the line before the first line of the body
-		f.at = max(0, bytes.LastIndexByte(view[:n.Lines().At(0).Start], '\n'))
+		f.offset = max(0, bytes.LastIndexByte(view[:n.Lines().At(0).Start], '\n'))
 	}
-	f.at = bytes.LastIndexByte(view[:f.at], '\n') + 1
-	line := s.LineFrom(f.at)
+	f.offset = bytes.LastIndexByte(view[:f.offset], '\n') + 1
+	line := s.LineFrom(f.offset)
 	f.indent = strings.IndexAny(line, "`~")
-	f.at += max(f.indent, 0)
-	f.marks = fenceMarks(s.LineFrom(f.at))
+	f.offset += max(f.indent, 0)
+	f.marks = fenceMarks(s.LineFrom(f.offset))
 	f.language = strings.ToLower(string(n.Language(view)))
-	f.body.From = s.LineAfter(f.at)
+	f.body.From = s.LineAfter(f.offset)
 	f.body.To = f.body.From
 	if lines := n.Lines(); lines.Len() > 0 {
 		f.body.To = min(lines.At(lines.Len()-1).Stop, end)

@@ -104,9 +104,9 @@ func pageParameter() *keytable.Object {
 	for _, f := range parameterObject.Fields {
 		switch f.Key {
 		case "type":
-			f.Row, f.Default, f.Required = "S0-016", "", true
+			f.Requirement, f.Default, f.Required = "S0-016", "", true
 		case "required":
-			f.Row, f.Default = "S0-018", "true"
+			f.Requirement, f.Default = "S0-018", "true"
 		case "default":
 			f.Doc = "Value if the caller passes none. Placeholders in it are not replaced."
 		case "format", "delimiter", "security", "allow-dash": // these concern values in shell commands

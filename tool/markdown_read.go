@@ -36,7 +36,7 @@ func readPage(d *keytable.Decoder, def *draft) {
 			Message: fmt.Sprintf("cannot read the definition: a Markdown tool can have at most %d KiB", maxPage>>10), Hint: "move long scripts or data into other tools or files"})
 		return
 	}
-	if !p.ends {
+	if !p.closed {
 		d.Report(Diagnostic{Code: "unclosed-front-matter", Severity: Error, Pos: d.Src.Pos(p.front.From), Len: 1,
 			Message: "the front matter is not closed", Hint: "add a line with --- after its last line"})
 		return

@@ -31,7 +31,7 @@ func readBlocks(d *keytable.Decoder, p *pageDraft, all []fence) {
 		f := &all[i]
 		if !f.closed {
 			open = true
-			d.Report(Diagnostic{Code: "unclosed-fence", Severity: Error, Pos: d.Src.Pos(f.at), Len: len(f.marks),
+			d.Report(Diagnostic{Code: "unclosed-fence", Severity: Error, Pos: d.Src.Pos(f.offset), Len: len(f.marks),
 				Message: "the block that begins here is not closed", Hint: "add a line with " + f.marks + " after its last line"})
 		}
 		r := roleOf(d, f)
@@ -42,9 +42,9 @@ func readBlocks(d *keytable.Decoder, p *pageDraft, all []fence) {
 		switch {
 		case r == unknownRole:
 		case before != nil:
-			d.Report(Diagnostic{Code: "two-blocks", Severity: Error, Pos: d.Src.Pos(f.at), Len: len(f.marks), Message: fmt.Sprintf("there is a second block with %s", r),
+			d.Report(Diagnostic{Code: "two-blocks", Severity: Error, Pos: d.Src.Pos(f.offset), Len: len(f.marks), Message: fmt.Sprintf("there is a second block with %s", r),
 				Hint:    "keep one of the two; for text that is only shown, use another language such as ```text",
-				Related: []Place{{Pos: d.Src.Pos(before.at), Len: len(before.marks), Message: "the first is here"}}})
+				Related: []Place{{Pos: d.Src.Pos(before.offset), Len: len(before.marks), Message: "the first is here"}}})
 		default:
 			found[r] = f
 			if r == singleRole || r == chainRole {
@@ -116,7 +116,7 @@ func warnIgnoredScripts(d *keytable.Decoder, found pageBlocks, all []fence) {
 // is set, an unclosed block may have hidden it, so that a missing block is not reported.
 func readCalls(d *keytable.Decoder, p *pageDraft, found pageBlocks, open bool) []*call {
 	single, chain := found[singleRole], found[chainRole]
-	at := func(f *fence) Pos { return d.Src.Pos(f.at) }
+	at := func(f *fence) Pos { return d.Src.Pos(f.offset) }
 	switch {
 	case p.kind == "single" && chain != nil:
 		d.Report(Diagnostic{Code: "single-with-steps", Severity: Error, Pos: at(chain), Len: len(chain.marks),

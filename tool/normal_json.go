@@ -45,7 +45,7 @@ func normalizeObject(o *keytable.Object, v Value) Value {
 	return mapEntries(v, func(e Entry) Value {
 		f := o.Field(e.Key)
 		if f == nil {
-			return asData(e.Value, false)
+			return keepWritten(e.Value, false)
 		}
 		return normalizeField(f, e.Value, typed)
 	})
@@ -83,7 +83,7 @@ func normalizeField(f *keytable.Field, v Value, typed bool) Value {
 	case keytable.KindMatrix:
 		return object(v)
 	case keytable.KindValue, keytable.KindValues, keytable.KindValueMap:
-		return asData(v, typed)
+		return keepWritten(v, typed)
 	}
 	return v
 }
@@ -126,14 +126,14 @@ func asText(v Value) Value {
 	return Value{Scalar: v.Written(), Text: &t}
 }
 
-// asData keeps the text of values that JSON would change: 0755 is not a valid JSON number, so it becomes a text, unless
+// keepWritten keeps the text of values that JSON would change: 0755 is not a valid JSON number, so it becomes a text, unless
 // the value is used as a number anyway (typed).
-func asData(v Value, typed bool) Value {
+func keepWritten(v Value, typed bool) Value {
 	switch {
 	case v.List != nil:
-		return mapList(v, func(v Value) Value { return asData(v, typed) })
+		return mapList(v, func(v Value) Value { return keepWritten(v, typed) })
 	case v.Map != nil:
-		return mapEntries(v, func(e Entry) Value { return asData(e.Value, typed) })
+		return mapEntries(v, func(e Entry) Value { return keepWritten(e.Value, typed) })
 	case !typed && !json.Valid([]byte(v.Written())):
 		return asText(v)
 	}

@@ -25,7 +25,7 @@ func callable(lib *tool.Library, release string, from *tool.Definition, name str
 	if err != nil {
 		return nil, err
 	}
-	c := &compiler{lib: lib, release: release, problems: ds, done: map[nestedKey]*plan.Plan{}}
+	c := &compiler{lib: lib, release: release, problems: ds, compiled: map[nestedKey]*plan.Plan{}}
 	inner, err := c.result(c.tool(def, true, ""))
 	if err != nil {
 		return nil, err

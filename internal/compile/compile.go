@@ -23,7 +23,7 @@ func Tool(lib *tool.Library, release, name string) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &compiler{lib: lib, release: release, problems: ds, done: map[nestedKey]*plan.Plan{}}
+	c := &compiler{lib: lib, release: release, problems: ds, compiled: map[nestedKey]*plan.Plan{}}
 	c.recordSource(name, "", def)
 	// A definition with errors is compiled too, as far as it could be read, so that the author gets all errors at once.
 	return c.result(c.tool(def, false, ""))
@@ -31,7 +31,7 @@ func Tool(lib *tool.Library, release, name string) (*plan.Plan, error) {
 
 // Definition compiles a definition. lib finds the tools it uses. release is as in Tool.
 func Definition(lib *tool.Library, release string, def *tool.Definition) (*plan.Plan, error) {
-	c := &compiler{lib: lib, release: release, done: map[nestedKey]*plan.Plan{}}
+	c := &compiler{lib: lib, release: release, compiled: map[nestedKey]*plan.Plan{}}
 	c.recordSource(def.Name, "", def)
 	return c.result(c.tool(def, false, ""))
 }
@@ -40,7 +40,7 @@ func Definition(lib *tool.Library, release string, def *tool.Definition) (*plan.
 // program must have made it again.
 func (c *compiler) recordSource(name, from string, def *tool.Definition) {
 	known := func(s tool.Source) bool { return s.From == from && s.Name == name }
-	text := KeptText(def)
+	text := HistoryText(def)
 	if text == nil || slices.ContainsFunc(c.sources, known) {
 		return
 	}
@@ -48,8 +48,8 @@ func (c *compiler) recordSource(name, from string, def *tool.Definition) {
 		Digest: tool.DigestOf(text), Text: text, Files: def.Files})
 }
 
-// KeptText returns the text of a definition that a run stores.
-func KeptText(def *tool.Definition) []byte {
+// HistoryText returns the text of a definition that a run stores.
+func HistoryText(def *tool.Definition) []byte {
 	if def.Kept != nil {
 		return def.Kept
 	}
@@ -72,7 +72,7 @@ func (c *compiler) result(p *plan.Plan) (*plan.Plan, error) {
 // inherited is the interruption setting of the step that uses the tool.
 func (c *compiler) tool(def *tool.Definition, outputRead bool, inherited plan.Interrupt) *plan.Plan {
 	key := nestedKey{def, outputRead, inherited}
-	if p, ok := c.done[key]; ok {
+	if p, ok := c.compiled[key]; ok {
 		return p
 	}
 	c.chain = append(c.chain, def.Name)
@@ -86,24 +86,24 @@ func (c *compiler) tool(def *tool.Definition, outputRead bool, inherited plan.In
 	n := namesOf(def)
 	c.parameters(p, n)
 	c.checkDefaultSizes(p)
-	c.paths(def)
+	c.warnPaths(def)
 	c.toolWide(p, n)
 	c.permissions(p, n)
-	c.notify(def)
+	c.checkNotify(def)
 	c.steps(p, n, outputRead, inherited)
 	c.countSteps(p)
-	c.schedules(p)
+	c.checkSchedules(p)
 	if c.problems.Err() == nil {
 		if err := graph.Build(p); err != nil {
 			c.errorf("graph", tool.Text{Pos: def.Pos}, "", "%v", err)
 		}
 	}
-	c.done[key] = p
+	c.compiled[key] = p
 	return p
 }
 
-// notify checks the commands of notifications. Everything else was checked when the definition was decoded.
-func (c *compiler) notify(def *tool.Definition) {
+// checkNotify checks the commands of notifications. Everything else was checked when the definition was decoded.
+func (c *compiler) checkNotify(def *tool.Definition) {
 	for i, n := range def.Notify {
 		if n.Command == nil {
 			continue
@@ -119,16 +119,16 @@ func (c *compiler) notify(def *tool.Definition) {
 // steps compiles the steps and handlers, and determines which streams each step must keep.
 func (c *compiler) steps(p *plan.Plan, n names, outputRead bool, inherited plan.Interrupt) {
 	def := p.Definition
-	all := &sequenceCompiler{compiler: c, plan: p, steps: def.Steps, path: "steps", names: n, inherited: inherited, kept: map[string]steps.Streams{}}
+	all := &sequenceCompiler{compiler: c, plan: p, steps: def.Steps, path: "steps", names: n, inherited: inherited, keptStreams: map[string]steps.Streams{}}
 	p.Steps = all.compile()
 	p.Steps = append(p.Steps, all.compileHandlers(nil, &def.Handlers, "")...)
 	if p.Output != nil {
 		for _, r := range p.Output.Refs() {
-			plan.Mention(all.kept, r)
+			plan.Mention(all.keptStreams, r)
 		}
 	}
 	for _, s := range p.Steps {
-		c.setKeptStreams(s, def, all.kept, outputRead)
+		c.setKeptStreams(s, def, all.keptStreams, outputRead)
 	}
 	c.lint(p)
 	c.warnSecurity(p)

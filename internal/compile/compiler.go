@@ -15,7 +15,7 @@ type compiler struct {
 	release  string
 	problems tool.Diagnostics
 	chain    []string // tools being compiled, outermost first
-	done     map[nestedKey]*plan.Plan
+	compiled map[nestedKey]*plan.Plan
 	sources  []tool.Source
 }
 

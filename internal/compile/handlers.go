@@ -10,9 +10,9 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// gateOf returns the ID of the join that the handlers of a step, or of the tool (""), wait for. There is one join for
+// gateID returns the ID of the join that the handlers of a step, or of the tool (""), wait for. There is one join for
 // on-success and on-failure, and a later one for finally.
-func gateOf(step, key string) dag.ID {
+func gateID(step, key string) dag.ID {
 	if key == "finally" {
 		return dag.ID("@finally@" + step)
 	}
@@ -32,9 +32,9 @@ func (c *sequenceCompiler) compileHandlers(of *tool.Step, h *tool.Handlers, path
 		if of != nil {
 			role.Step = of.Name
 		}
-		role.Gate = gateOf(role.Step, key)
+		role.Gate = gateID(role.Step, key)
 		inner := &sequenceCompiler{compiler: c.compiler, plan: c.plan, steps: steps, path: path + key,
-			names: c.names.withLocals(map[string]bool{"run": true}).withSteps(steps), inherited: c.inherited, handler: role, kept: c.kept}
+			names: c.names.withLocals(map[string]bool{"run": true}).withSteps(steps), inherited: c.inherited, handler: role, keptStreams: c.keptStreams}
 		compiled := inner.compile()
 		if len(compiled) == 0 {
 			return
@@ -48,7 +48,7 @@ func (c *sequenceCompiler) compileHandlers(of *tool.Step, h *tool.Handlers, path
 		if own := dag.ID(role.Step); own != "" && !slices.Contains(gate.Summarizes, own) {
 			gate.Summarizes, gate.After = append(gate.Summarizes, own), append(gate.After, own)
 		}
-		addJoinEdges(gate, inner.outside)
+		addJoinEdges(gate, inner.outerEdges)
 		for _, s := range compiled {
 			s.After = append(s.After, role.Gate)
 		}

@@ -19,7 +19,7 @@ func (n names) itemName() string {
 		case at.locals["item"]:
 			return ""
 		case at.locals["index"]:
-			return at.as
+			return at.itemAlias
 		}
 	}
 	return ""

@@ -20,17 +20,17 @@ func (groupKind) compile(c *stepCompiler, s *plan.Step) {
 // same names as the step of the group.
 func (c *stepCompiler) group(s *plan.Step) {
 	inner := &sequenceCompiler{compiler: c.compiler, plan: c.plan, steps: c.step.Steps(), path: c.key("steps"),
-		names: c.names.withSteps(c.step.Steps()), inherited: c.inherited, kept: c.kept}
+		names: c.names.withSteps(c.step.Steps()), inherited: c.inherited, keptStreams: c.keptStreams}
 	s.Nested = &plan.Plan{Definition: c.plan.Definition, Group: true}
 	s.Nested.Steps = inner.compile()
-	c.edges = append(c.edges, inner.outside...)
+	c.edges = append(c.edges, inner.outerEdges...)
 	for _, in := range s.Nested.Steps {
 		for name, streams := range in.Mentioned {
 			c.mention(name, streams)
 		}
-		if c.uses == nil {
-			c.uses = map[string]bool{}
+		if c.usedParameters == nil {
+			c.usedParameters = map[string]bool{}
 		}
-		maps.Copy(c.uses, in.Uses)
+		maps.Copy(c.usedParameters, in.Uses)
 	}
 }

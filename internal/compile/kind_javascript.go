@@ -40,7 +40,7 @@ func (javaScriptKind) compile(c *stepCompiler, s *plan.Step) {
 		c.warnPlaceholders(def.Code)
 	}
 	if c.plan.Definition.Format == tool.Markdown {
-		c.undeclaredMentions(r.Compiled)
+		c.warnUndeclaredMentions(r.Compiled)
 	}
 	s.Script, s.Runner, s.OwnWork = r, &script.Runner{Script: r}, plan.WorkInScript
 }
@@ -58,7 +58,7 @@ func (c *compiler) script(code tool.Text, form hooks.Form, vars ...string) *hook
 // scriptVars compiles the variables that the definition adds to the script's scope.
 func (c *stepCompiler) scriptVars(def *tool.JSCode) (list []plan.WithValue) {
 	for _, e := range def.Vars {
-		list = append(list, plan.WithValue{Param: e.Key, Value: c.valueTemplate(e.Value, "js."+e.Key, c.values(), c.note)})
+		list = append(list, plan.WithValue{Param: e.Key, Value: c.valueTemplate(e.Value, "js."+e.Key, c.valueNames(), c.addReferences)})
 	}
 	return list
 }
@@ -67,11 +67,11 @@ func (c *stepCompiler) scriptVars(def *tool.JSCode) (list []plan.WithValue) {
 func (c *stepCompiler) recordReads(r *plan.Script) {
 	params, whole, _ := r.Compiled.Mentions("params")
 	for _, m := range params {
-		c.readsParameter(m)
+		c.recordParameter(m)
 	}
 	if whole {
 		for name := range c.names.params {
-			c.usesParameter(name)
+			c.addUsedParameter(name)
 		}
 	}
 	env, whole, _ := r.Compiled.Mentions("env")
@@ -83,20 +83,20 @@ func (c *stepCompiler) recordReads(r *plan.Script) {
 			Hint:    `name each step, as in steps.build.output or steps["my-step"].json, so that the script waits for it`})
 	}
 	for _, m := range list {
-		c.readsStep(r, m)
+		c.recordStep(r, m)
 	}
 }
 
-func (c *stepCompiler) usesParameter(name string) {
-	if c.uses == nil {
-		c.uses = map[string]bool{}
+func (c *stepCompiler) addUsedParameter(name string) {
+	if c.usedParameters == nil {
+		c.usedParameters = map[string]bool{}
 	}
-	c.uses[name] = true
+	c.usedParameters[name] = true
 }
 
-func (c *stepCompiler) readsParameter(m hooks.Mention) {
+func (c *stepCompiler) recordParameter(m hooks.Mention) {
 	if _, ok := c.names.params[m.Name]; ok {
-		c.usesParameter(m.Name)
+		c.addUsedParameter(m.Name)
 		return
 	}
 	if c.plan.Definition.Format.Loose() {
@@ -109,7 +109,7 @@ func (c *stepCompiler) readsParameter(m hooks.Mention) {
 	c.unknownMention(m, m.Name, fmt.Sprintf("the script reads unknown parameter %q", m.Name), known)
 }
 
-func (c *stepCompiler) readsStep(r *plan.Script, m hooks.Mention) {
+func (c *stepCompiler) recordStep(r *plan.Script, m hooks.Mention) {
 	if c.names.Symbol(m.Name).Class != expr.Step {
 		var known []string
 		for at := &c.names; at != nil; at = at.outer {
@@ -118,7 +118,7 @@ func (c *stepCompiler) readsStep(r *plan.Script, m hooks.Mention) {
 			}
 		}
 		message := fmt.Sprintf("the script reads unknown step %q", m.Name)
-		if why, _ := c.names.outOfReach(m.Name); c.names.all[m.Name] {
+		if why, _ := c.names.outOfReach(m.Name); c.names.allSteps[m.Name] {
 			message = why
 		}
 		c.unknownMention(m, m.Name, message, known)

@@ -12,23 +12,23 @@ type useToolKind struct{}
 
 func (useToolKind) traits() traits { return traits{usesTool: true} }
 
-func (useToolKind) compile(c *stepCompiler, s *plan.Step) { c.with(s) }
+func (useToolKind) compile(c *stepCompiler, s *plan.Step) { c.compileWith(s) }
 
-// with compiles the values for the tool that a step uses. A nested tool sees only its own parameters and environment,
+// compileWith compiles the values for the tool that a step uses. A nested tool sees only its own parameters and environment,
 // so keys of the step that would change them are rejected.
-func (c *stepCompiler) with(s *plan.Step) {
+func (c *stepCompiler) compileWith(s *plan.Step) {
 	c.reportInertKeys("a step that uses a tool: the tool has its own", "add a parameter for it to the tool, and set the parameter under with:")
 	note := func(at tool.Text, refs []expr.Ref) {
-		c.note(at, refs)
-		c.undeclared(at, refs)
+		c.addReferences(at, refs)
+		c.warnUndeclared(at, refs)
 	}
 	key := c.plan.WithKey()
 	use := s.Def.Body.(*tool.ToolUse)
 	for _, e := range use.With {
-		s.With = append(s.With, plan.WithValue{Param: e.Key, Value: c.valueTemplate(e.Value, key+"."+e.Key, c.values(), note)})
+		s.With = append(s.With, plan.WithValue{Param: e.Key, Value: c.valueTemplate(e.Value, key+"."+e.Key, c.valueNames(), note)})
 	}
 	if all := use.WithAll; all != nil {
-		t := c.valueTemplate(tool.Value{Pos: all.Pos, Scalar: all.S, Text: all}, key, c.values(), note)
+		t := c.valueTemplate(tool.Value{Pos: all.Pos, Scalar: all.S, Text: all}, key, c.valueNames(), note)
 		s.WithAll = &t
 	}
 }

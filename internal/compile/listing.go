@@ -21,13 +21,13 @@ func (c *stepCompiler) itemList(v tool.Value, key string, note func(tool.Text, [
 	}
 	note(*v.Text, over.Refs())
 	if len(over.Refs()) == 0 {
-		c.constant(*v.Text, over, key)
+		c.checkConstant(*v.Text, over, key)
 	}
 	return plan.ItemList{Over: over}
 }
 
-// constant reports an expression without references that is not a list.
-func (c *stepCompiler) constant(at tool.Text, over *expr.Expression, key string) {
+// checkConstant reports an expression without references that is not a list.
+func (c *stepCompiler) checkConstant(at tool.Text, over *expr.Expression, key string) {
 	v, err := over.Value(nil)
 	if err == nil {
 		_, err = plan.ListOf(v)

@@ -25,7 +25,7 @@ func (c *stepCompiler) loop(s *plan.Step) {
 		s.Loop.Matrix = c.matrix(def)
 		locals["matrix"] = true
 	default:
-		s.Loop.Items = c.itemList(*def.Items, "for-each.items", c.note)
+		s.Loop.Items = c.itemList(*def.Items, "for-each.items", c.addReferences)
 		if def.As != nil {
 			s.Loop.Name = def.As.S
 			delete(locals, "item")
@@ -35,7 +35,7 @@ func (c *stepCompiler) loop(s *plan.Step) {
 	fixed := !slices.ContainsFunc(s.Loop.Refs(), func(r expr.Ref) bool { return c.names.callerDecides(c.plan.Definition, r) })
 	c.names = c.names.withLocals(locals)
 	c.names.fixedItems = fixed
-	c.names.as = s.Loop.Name
+	c.names.itemAlias = s.Loop.Name
 	if s.Loop.Matrix != nil {
 		c.names.axes = s.Loop.Matrix.Names
 	}

@@ -21,16 +21,16 @@ type markdownNames struct {
 	processed bool // input is the result of pre-processing
 }
 
-// values returns the names for values of the step: under with, or in the scope of a script.
-func (c *stepCompiler) values() expr.Names {
+// valueNames returns the names for values of the step: under with, or in the scope of a script.
+func (c *stepCompiler) valueNames() expr.Names {
 	if c.plan.Definition.Format != tool.Markdown {
 		return c.names
 	}
-	return markdownNames{names: c.names, step: c.step, processed: c.step.Name != plan.StepPre && preOf(c.plan.Definition) != nil}
+	return markdownNames{names: c.names, step: c.step, processed: c.step.Name != plan.StepPre && preStep(c.plan.Definition) != nil}
 }
 
-// preOf returns the pre-processing step of a Markdown tool, or nil.
-func preOf(def *tool.Definition) *tool.Step {
+// preStep returns the pre-processing step of a Markdown tool, or nil.
+func preStep(def *tool.Definition) *tool.Step {
 	if len(def.Steps) > 0 && def.Steps[0].Name == plan.StepPre && def.Steps[0].Script() != nil {
 		return def.Steps[0]
 	}
@@ -87,9 +87,9 @@ func (c *sequenceCompiler) reportsLater(i int, e edge) bool {
 	return true
 }
 
-// undeclared warns about fields of the input that are not parameters and that no script sets. It is only a warning,
+// warnUndeclared warns about fields of the input that are not parameters and that no script sets. It is only a warning,
 // because a caller may pass them.
-func (c *stepCompiler) undeclared(at tool.Text, refs []expr.Ref) {
+func (c *stepCompiler) warnUndeclared(at tool.Text, refs []expr.Ref) {
 	if c.plan.Definition.Format != tool.Markdown {
 		return
 	}
@@ -101,14 +101,14 @@ func (c *stepCompiler) undeclared(at tool.Text, refs []expr.Ref) {
 			continue
 		}
 		if len(path) > 0 && !path[0].IsIndex {
-			c.undeclaredField(tool.Text{S: at.S[r.Off : r.Off+r.Len], Pos: at.At(r.Off)}, path[0].Field)
+			c.warnUndeclaredField(tool.Text{S: at.S[r.Off : r.Off+r.Len], Pos: at.At(r.Off)}, path[0].Field)
 		}
 	}
 }
 
-// undeclaredMentions is undeclared for the fields of input that a script reads, if its input is that of the tool.
+// warnUndeclaredMentions is warnUndeclared for the fields of input that a script reads, if its input is that of the tool.
 // Fields that the script itself sets are not reported.
-func (c *stepCompiler) undeclaredMentions(script *hooks.Script) {
+func (c *stepCompiler) warnUndeclaredMentions(script *hooks.Script) {
 	in := c.step.Script()
 	if in.Role == tool.RolePre && c.step.Name != plan.StepPre { // its input is the parameters of its step
 		return
@@ -117,18 +117,18 @@ func (c *stepCompiler) undeclaredMentions(script *hooks.Script) {
 	for _, m := range list {
 		sets := regexp.MustCompile(`\binput\.` + regexp.QuoteMeta(m.Name) + `\s*=[^=]`)
 		if !sets.MatchString(in.Code.S) {
-			c.undeclaredField(tool.Text{S: in.Code.S[m.Off : m.Off+m.Len], Pos: in.Code.At(m.Off)}, m.Name)
+			c.warnUndeclaredField(tool.Text{S: in.Code.S[m.Off : m.Off+m.Len], Pos: in.Code.At(m.Off)}, m.Name)
 		}
 	}
 }
 
-// undeclaredField warns about one field at a position.
-func (c *stepCompiler) undeclaredField(at tool.Text, field string) {
+// warnUndeclaredField warns about one field at a position.
+func (c *stepCompiler) warnUndeclaredField(at tool.Text, field string) {
 	def := c.plan.Definition
 	if slices.ContainsFunc(def.Parameters, func(p *tool.Parameter) bool { return p.Name == field }) {
 		return
 	}
-	if pre := preOf(def); pre != nil && pre != c.step && regexp.MustCompile(`\b`+regexp.QuoteMeta(field)+`\b`).MatchString(pre.Script().Code.S) {
+	if pre := preStep(def); pre != nil && pre != c.step && regexp.MustCompile(`\b`+regexp.QuoteMeta(field)+`\b`).MatchString(pre.Script().Code.S) {
 		return // pre-processing may set that field
 	}
 	hint := "declare it, or set it in pre-processing; otherwise it is empty unless the caller passes it"
@@ -143,11 +143,11 @@ func (c *stepCompiler) undeclaredField(at tool.Text, field string) {
 		Message: fmt.Sprintf("the tool has no parameter %q", field), Hint: hint})
 }
 
-// usesArguments records which arguments of the call a reference reads.
-func (c *stepCompiler) usesArguments(r expr.Ref) {
+// addUsedArguments records which arguments of the call a reference reads.
+func (c *stepCompiler) addUsedArguments(r expr.Ref) {
 	name := plan.AnyArgument
 	if len(r.Path) > 0 {
 		name = r.Path[0].Field
 	}
-	c.usesParameter(name)
+	c.addUsedParameter(name)
 }

@@ -15,16 +15,16 @@ func (c *stepCompiler) matrix(def *tool.Loop) *plan.Matrix {
 	m := &plan.Matrix{}
 	for _, e := range def.Axes {
 		m.Names = append(m.Names, e.Key)
-		m.Axes = append(m.Axes, plan.Axis{Name: e.Key, Values: c.itemList(e.Value, "matrix."+e.Key, c.note)})
+		m.Axes = append(m.Axes, plan.Axis{Name: e.Key, Values: c.itemList(e.Value, "matrix."+e.Key, c.addReferences)})
 	}
 	for i, v := range def.Include {
 		for _, e := range v.Map {
 			m.Names = append(m.Names, e.Key)
 		}
-		m.Include = append(m.Include, c.valueTemplate(asWritten(v), c.key(fmt.Sprintf("matrix.include[%d]", i)), c.names, c.note))
+		m.Include = append(m.Include, c.valueTemplate(asWritten(v), c.key(fmt.Sprintf("matrix.include[%d]", i)), c.names, c.addReferences))
 	}
 	for i, v := range def.Exclude {
-		m.Exclude = append(m.Exclude, c.valueTemplate(asWritten(v), c.key(fmt.Sprintf("matrix.exclude[%d]", i)), c.names, c.note))
+		m.Exclude = append(m.Exclude, c.valueTemplate(asWritten(v), c.key(fmt.Sprintf("matrix.exclude[%d]", i)), c.names, c.addReferences))
 	}
 	return m
 }

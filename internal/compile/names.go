@@ -27,39 +27,39 @@ type names struct {
 	locals     map[string]bool // of a loop's item, or of a handler
 	fixedItems bool            // the author determines all items of the loop
 	outer      *names          // of the list of steps that contains the group or handler
-	as         string          // the name of the item, if locals contains one
+	itemAlias  string          // the name of the item, if locals contains one
 	axes       []string        // the valid names in {matrix.NAME}, if locals contains matrix
-	all        map[string]bool // all steps of the definition, in any list
+	allSteps   map[string]bool // all steps of the definition, in any list
 }
 
 func namesOf(def *tool.Definition) names {
-	n := names{params: map[string]string{}, steps: map[string]bool{}, all: map[string]bool{}}
+	n := names{params: map[string]string{}, steps: map[string]bool{}, allSteps: map[string]bool{}}
 	for _, p := range def.Parameters {
 		n.params[p.Name] = p.Type
 	}
 	if !def.Single { // the step of a single tool cannot be referred to
 		for _, s := range def.Steps {
 			n.steps[s.Name] = true
-			n.note(s)
+			n.addStep(s)
 		}
-		def.Handlers.Each(n.note)
+		def.Handlers.Each(n.addStep)
 	}
 	return n
 }
 
-// note adds a step, the steps inside it and its handlers to all.
-func (n names) note(s *tool.Step) {
-	n.all[s.Name] = true
+// addStep adds a step, the steps inside it and its handlers to all.
+func (n names) addStep(s *tool.Step) {
+	n.allSteps[s.Name] = true
 	for _, in := range s.Steps() {
-		n.note(in)
+		n.addStep(in)
 	}
-	s.Handlers.Each(n.note)
+	s.Handlers.Each(n.addStep)
 }
 
 // outOfReach explains why a name that exists elsewhere is not available here. It returns "" for other names.
 func (n names) outOfReach(id string) (message, hint string) {
 	switch {
-	case n.all[id]:
+	case n.allSteps[id]:
 		return fmt.Sprintf("cannot refer to step %q here: it is in another list of steps", id),
 			"refer to the step that contains it; a step can refer to steps in its own list and in the lists around it"
 	case id == "run":
@@ -93,7 +93,7 @@ func (n names) Symbol(id string) expr.Symbol {
 
 // withSteps returns the names for a nested list of steps.
 func (n names) withSteps(list []*tool.Step) names {
-	inner := names{params: n.params, steps: make(map[string]bool, len(list)), outer: &n, all: n.all}
+	inner := names{params: n.params, steps: make(map[string]bool, len(list)), outer: &n, allSteps: n.allSteps}
 	for _, s := range list {
 		inner.steps[s.Name] = true
 	}
@@ -102,7 +102,7 @@ func (n names) withSteps(list []*tool.Step) names {
 
 // withLocals returns the names for a loop or a handler, which adds locals.
 func (n names) withLocals(locals map[string]bool) names {
-	return names{params: n.params, locals: locals, outer: &n, all: n.all}
+	return names{params: n.params, locals: locals, outer: &n, allSteps: n.allSteps}
 }
 
 // combination returns the names in the innermost matrix.

@@ -11,15 +11,15 @@ import (
 
 // edge is one explicit dependency on a step: an entry of wait-for, or a reference.
 type edge struct {
-	to  string
-	at  *tool.Text // the text that contains it
-	off int        // offset in at; converted to a position only when a problem is reported
+	to   string
+	text *tool.Text // the text that contains it
+	off  int        // offset in at; converted to a position only when a problem is reported
 }
 
-func (e edge) pos() tool.Pos { return e.at.At(e.off) }
+func (e edge) pos() tool.Pos { return e.text.At(e.off) }
 
-// ordered is a step with its edges.
-type ordered struct {
+// orderedStep is a step with its edges.
+type orderedStep struct {
 	step  *tool.Step
 	after []dag.ID
 }
@@ -33,13 +33,13 @@ type ordered struct {
 // steps.
 //
 // It returns the steps in plan order, and the join nodes to add before them, by the name of the step.
-func order(steps []*tool.Step, explicit map[*tool.Step][]edge) (plan []ordered, joins map[string]dag.Node, ds tool.Diagnostics) {
+func order(steps []*tool.Step, explicit map[*tool.Step][]edge) (plan []orderedStep, joins map[string]dag.Node, ds tool.Diagnostics) {
 	sorted, ds := planOrder(steps, explicit)
 	if len(ds) > 0 {
 		return nil, nil, ds
 	}
 	joins = map[string]dag.Node{}
-	plan = make([]ordered, 0, len(sorted))
+	plan = make([]orderedStep, 0, len(sorted))
 	var (
 		before   dag.ID   // represents everything up to the last join
 		since    []dag.ID // steps after the last join
@@ -57,7 +57,7 @@ func order(steps []*tool.Step, explicit map[*tool.Step][]edge) (plan []ordered, 
 			}
 		}
 		after = addEdges(after, explicit[s])
-		plan = append(plan, ordered{s, after})
+		plan = append(plan, orderedStep{s, after})
 		previous, since = after, append(since, dag.ID(s.Name))
 		if s.Handlers.Empty() {
 			continue

@@ -158,9 +158,9 @@ func (c *compiler) valueTemplate(v tool.Value, path string, n expr.Names, note f
 	return t
 }
 
-// paths warns about parameters with path: true that file-paths does not rewrite, and about file-paths that have nothing
+// warnPaths warns about parameters with path: true that file-paths does not rewrite, and about file-paths that have nothing
 // to rewrite.
-func (c *compiler) paths(def *tool.Definition) {
+func (c *compiler) warnPaths(def *tool.Definition) {
 	rewrites := def.FilePaths.Normalize || def.FilePaths.AutoConvert
 	some := false
 	for _, p := range def.Parameters {

@@ -13,13 +13,13 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// schedules checks the times and parameters of the tool's schedules.
-func (c *compiler) schedules(p *plan.Plan) {
+// checkSchedules checks the times and parameters of the tool's schedules.
+func (c *compiler) checkSchedules(p *plan.Plan) {
 	for i, s := range p.Definition.Schedules {
 		path := fmt.Sprintf("schedule[%d]", i)
-		zone := c.zone(s, path)
-		c.cron(s, path, zone)
-		c.bounds(s, path, zone)
+		zone := c.scheduleZone(s, path)
+		c.checkCron(s, path, zone)
+		c.checkScheduleBounds(s, path, zone)
 		c.checkScheduleParams(p, s, path)
 	}
 }
@@ -28,8 +28,8 @@ func (c *compiler) badSchedule(at tool.Pos, length int, path, message, hint stri
 	c.report(tool.Diagnostic{Code: "bad-schedule", Severity: tool.Error, Pos: at, Len: length, Path: path, Message: message, Hint: hint})
 }
 
-// zone returns the schedule's time zone, or that of the machine.
-func (c *compiler) zone(s *tool.Schedule, path string) *time.Location {
+// scheduleZone returns the schedule's time zone, or that of the machine.
+func (c *compiler) scheduleZone(s *tool.Schedule, path string) *time.Location {
 	if s.Timezone == nil {
 		return time.Local
 	}
@@ -41,8 +41,8 @@ func (c *compiler) zone(s *tool.Schedule, path string) *time.Location {
 	return zone
 }
 
-// cron checks the cron expression. Each problem is reported at its position in the expression.
-func (c *compiler) cron(s *tool.Schedule, path string, zone *time.Location) {
+// checkCron checks the cron expression. Each problem is reported at its position in the expression.
+func (c *compiler) checkCron(s *tool.Schedule, path string, zone *time.Location) {
 	if s.Cron == nil {
 		if s.Every%time.Second != 0 && s.Every > tool.MinEvery {
 			c.badSchedule(s.EveryPos, 1, path+".every", fmt.Sprintf("every %s is not a whole number of seconds", s.Every), "write whole seconds, such as 90s")
@@ -66,7 +66,7 @@ func (c *compiler) cron(s *tool.Schedule, path string, zone *time.Location) {
 	}
 }
 
-func (c *compiler) bounds(s *tool.Schedule, path string, zone *time.Location) {
+func (c *compiler) checkScheduleBounds(s *tool.Schedule, path string, zone *time.Location) {
 	var at [2]time.Time
 	for i, text := range []*tool.Text{s.Start, s.End} {
 		if text == nil {

@@ -12,14 +12,14 @@ import (
 // the same graph and are ordered together.
 type sequenceCompiler struct {
 	*compiler
-	plan      *plan.Plan // of the tool, also for lists inside groups and handlers
-	steps     []*tool.Step
-	path      string // of the list, for diagnostics
-	names     names  // of everything around the list, and of the list itself
-	inherited plan.Interrupt
-	handler   *plan.Handler // for a list of handlers
-	kept      map[string]steps.Streams
-	outside   []edge // edges to steps outside the list
+	plan        *plan.Plan // of the tool, also for lists inside groups and handlers
+	steps       []*tool.Step
+	path        string // of the list, for diagnostics
+	names       names  // of everything around the list, and of the list itself
+	inherited   plan.Interrupt
+	handler     *plan.Handler // for a list of handlers
+	keptStreams map[string]steps.Streams
+	outerEdges  []edge // edges to steps outside the list
 }
 
 // compile compiles the steps, orders them and adds the handlers of each step after it.
@@ -33,7 +33,7 @@ func (c *sequenceCompiler) compile() []*plan.Step {
 	}
 	for i, s := range c.steps {
 		at := c.path + "[" + strconv.Itoa(i) + "]"
-		sc := &stepCompiler{compiler: c.compiler, plan: c.plan, step: s, path: at, names: c.names, inherited: c.inherited, kept: c.kept, isHandler: c.handler != nil}
+		sc := &stepCompiler{compiler: c.compiler, plan: c.plan, step: s, path: at, names: c.names, inherited: c.inherited, keptStreams: c.keptStreams, isHandler: c.handler != nil}
 		if c.plan.Definition.Single {
 			sc.path = ""
 		}
@@ -45,7 +45,7 @@ func (c *sequenceCompiler) compile() []*plan.Step {
 			if own[e.to] {
 				explicit[s] = append(explicit[s], e)
 			} else {
-				c.outside = append(c.outside, e)
+				c.outerEdges = append(c.outerEdges, e)
 			}
 		}
 		if !s.Handlers.Empty() {
@@ -73,10 +73,10 @@ func (c *stepCompiler) compileWhole(h *plan.Handler) *plan.Step {
 		}
 	}
 	s := c.compile()
-	s.Mentioned, s.Uses, s.Handler = c.mentioned, c.uses, h
+	s.Mentioned, s.Uses, s.Handler = c.mentioned, c.usedParameters, h
 	s.Interrupt = interruption(c.plan.Definition, s, c.inherited)
 	for name, streams := range c.mentioned {
-		c.kept[name] |= streams
+		c.keptStreams[name] |= streams
 	}
 	return s
 }

@@ -19,12 +19,12 @@ func (c *stepCompiler) compile() *plan.Step {
 	c.loop(s)
 	s.When = c.condition(def.RunCondition, c.key("run-condition"), c.names)
 	if s.When != nil {
-		c.note(*def.RunCondition, s.When.Refs())
+		c.addReferences(*def.RunCondition, s.When.Refs())
 		if s.Loop != nil {
 			s.Loop.When = slices.ContainsFunc(s.When.Refs(), func(r expr.Ref) bool { return r.Class == expr.Local && c.names.locals[r.Root] })
 		}
 	}
-	c.sourced = c.secretSources(c.plan.Definition, def.Environment.Secrets, c.key("environment.secrets"), def.Name, c.names, c.note)
+	c.sourced = c.secretSources(c.plan.Definition, def.Environment.Secrets, c.key("environment.secrets"), def.Name, c.names, c.addReferences)
 	s.SecretSources = c.sourced
 	k := kindOf(def)
 	t := k.traits()
@@ -94,13 +94,13 @@ func (c *stepCompiler) baseCommand(t *expr.Template, shell string) *steps.Comman
 	}
 	cmd.Interactive, cmd.Stream = c.interactiveSettings, c.streamTo
 	for _, v := range c.environment(tl, s.Environment, c.key("environment"), n) {
-		c.note(v.at, v.Value.Refs())
+		c.addReferences(v.at, v.Value.Refs())
 		cmd.Env = append(cmd.Env, v.EnvVar)
 	}
 	cmd.EnvFiles = c.envFiles(tl, n, s.EnvFiles, c.key(""), func(at *tool.Text, path string) *expr.Template {
 		t := c.template(at, path, expr.Plain, n)
 		if t != nil {
-			c.note(*at, t.Refs())
+			c.addReferences(*at, t.Refs())
 		}
 		return t
 	})

@@ -12,16 +12,16 @@ import (
 // stepCompiler compiles one step and collects its edges.
 type stepCompiler struct {
 	*compiler
-	plan      *plan.Plan
-	step      *tool.Step
-	path      string // in the definition; "" for the step of a single tool
-	names     names
-	inherited plan.Interrupt
-	kept      map[string]steps.Streams // streams that steps must keep for others, by name
-	edges     []edge
-	mentioned map[string]steps.Streams
-	uses      map[string]bool // parameters
-	sourced   []plan.SecretSource
+	plan           *plan.Plan
+	step           *tool.Step
+	path           string // in the definition; "" for the step of a single tool
+	names          names
+	inherited      plan.Interrupt
+	keptStreams    map[string]steps.Streams // streams that steps must keep for others, by name
+	edges          []edge
+	mentioned      map[string]steps.Streams
+	usedParameters map[string]bool // parameters
+	sourced        []plan.SecretSource
 
 	interactiveSettings *steps.Interactive // nil: not interactive
 	streamTo            *steps.Stream      // nil: no streaming
@@ -36,19 +36,19 @@ func (c *stepCompiler) key(k string) string {
 	return c.path + "." + k
 }
 
-// note adds an edge for each step that a text refers to.
-func (c *stepCompiler) note(at tool.Text, refs []expr.Ref) {
+// addReferences adds an edge for each step that a text refers to.
+func (c *stepCompiler) addReferences(at tool.Text, refs []expr.Ref) {
 	for _, r := range refs {
 		c.checkRun(at, r)
 		c.checkMatrix(at, r)
 		if r.Class == expr.Parameter {
-			if c.uses == nil {
-				c.uses = map[string]bool{}
+			if c.usedParameters == nil {
+				c.usedParameters = map[string]bool{}
 			}
-			c.uses[r.Root] = true
+			c.usedParameters[r.Root] = true
 		}
 		if r.Class == expr.Arguments {
-			c.usesArguments(r)
+			c.addUsedArguments(r)
 		}
 		if r.Class != expr.Step {
 			continue
@@ -65,7 +65,7 @@ func (c *stepCompiler) text(at *tool.Text, key string, sh expr.Shell, n expr.Nam
 	}
 	t := c.template(at, c.key(key), sh, n)
 	if t != nil {
-		c.note(*at, t.Refs())
+		c.addReferences(*at, t.Refs())
 	}
 	return t
 }

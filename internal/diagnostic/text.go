@@ -77,10 +77,10 @@ const (
 func (s *Source) locate(t Text, off int) Pos {
 	w := walker{src: s.Text, at: s.Offset(t.Pos.Line, t.Pos.Col), line: t.Pos.Line, col: t.Pos.Col, content: t.S}
 	w.block, w.indent = t.form == LiteralForm || t.form == FoldedForm, t.indent
-	for w.at < len(w.src) && (w.seen < off || t.form == DoubleForm && w.atJoin()) {
+	for w.at < len(w.src) && (w.contentAt < off || t.form == DoubleForm && w.atJoin()) {
 		before := w
 		w.step(t.form)
-		if w.seen > off { // off is inside a fold or an escape: return its start
+		if w.contentAt > off { // off is inside a fold or an escape: return its start
 			w = before
 			break
 		}
@@ -122,7 +122,7 @@ type walker struct {
 	at        int
 	line, col int
 	content   string
-	seen      int
+	contentAt int
 	block     bool // a block scalar: lines begin with indent spaces
 	indent    int
 }
@@ -138,7 +138,7 @@ func (w *walker) step(f form) {
 		w.escape()
 	case f == SingleForm && w.src[w.at] == '\'':
 		w.skip(2)
-		w.seen++
+		w.contentAt++
 	default:
 		w.character()
 	}
@@ -146,8 +146,8 @@ func (w *walker) step(f form) {
 
 func (w *walker) literal() {
 	if BreakLen(w.src[w.at:]) > 0 {
-		_, n := utf8.DecodeRuneInString(w.content[w.seen:])
-		w.seen += n
+		_, n := utf8.DecodeRuneInString(w.content[w.contentAt:])
+		w.contentAt += n
 		w.nextLine()
 		return
 	}
@@ -159,7 +159,7 @@ func (w *walker) character() {
 	_, n := utf8.DecodeRune(w.src[w.at:])
 	w.at += n
 	w.col++
-	w.seen += n
+	w.contentAt += n
 }
 
 func (w *walker) skip(chars int) {
@@ -201,13 +201,13 @@ func (w *walker) fold() {
 	w.skipBlanks()
 	switch {
 	case breaks == 1 && w.next() == ' ':
-		w.seen++
+		w.contentAt++
 	case w.block:
 		for ; breaks > 0 && w.next() == '\n'; breaks-- {
-			w.seen++
+			w.contentAt++
 		}
 	default:
-		w.seen += min(breaks-1, len(w.content)-w.seen)
+		w.contentAt += min(breaks-1, len(w.content)-w.contentAt)
 	}
 }
 
@@ -218,8 +218,8 @@ func (w *walker) skipBlanks() {
 }
 
 func (w *walker) next() byte {
-	if w.seen < len(w.content) {
-		return w.content[w.seen]
+	if w.contentAt < len(w.content) {
+		return w.content[w.contentAt]
 	}
 	return 0
 }
@@ -238,8 +238,8 @@ func (w *walker) escape() {
 		w.skipBlanks()
 		return
 	}
-	r, n := utf8.DecodeRuneInString(w.content[w.seen:])
-	w.seen += n
+	r, n := utf8.DecodeRuneInString(w.content[w.contentAt:])
+	w.contentAt += n
 	w.skip(1)
 	if w.at == len(w.src) {
 		return

@@ -21,7 +21,7 @@ func runner(s *plan.Step) dag.Runner {
 
 // Build builds the graph of the plan and stores it in the plan.
 func Build(p *plan.Plan) error {
-	nodes := make([]dag.Node, 0, len(p.Steps)+joins(p)+1)
+	nodes := make([]dag.Node, 0, len(p.Steps)+countJoins(p)+1)
 	for _, s := range p.Steps { // the graph of a group is built together with that of its tool
 		if s.Nested != nil && s.Nested.Group && s.Nested.Graph == nil {
 			if err := Build(s.Nested); err != nil {
@@ -55,8 +55,8 @@ func Build(p *plan.Plan) error {
 	return err
 }
 
-// joins returns the number of steps that have a join of their own.
-func joins(p *plan.Plan) (n int) {
+// countJoins returns the number of steps that have a join of their own.
+func countJoins(p *plan.Plan) (n int) {
 	for _, s := range p.Steps {
 		if s.Join.ID != "" {
 			n++
@@ -75,7 +75,7 @@ func node(s *plan.Step) dag.Node {
 		}
 	}
 	if s.Loop != nil {
-		n = dag.Node{Each: each(s, n), Policy: dag.Policy{Tolerate: s.Policy.Tolerate}}
+		n = dag.Node{Each: loopNode(s, n), Policy: dag.Policy{Tolerate: s.Policy.Tolerate}}
 	}
 	n.ID, n.After = dag.ID(s.Def.Name), s.After
 	n.NoOutput = s.Silent()

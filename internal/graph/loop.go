@@ -36,15 +36,15 @@ func Item(l *plan.Loop, a *call.Frame, key string) (*call.Frame, error) {
 	return nil, nil
 }
 
-// each returns the loop for the graph. body is the node that runs for each item.
-func each(s *plan.Step, body dag.Node) *dag.Each {
+// loopNode returns the loop for the graph. body is the node that runs for each item.
+func loopNode(s *plan.Step, body dag.Node) *dag.Each {
 	body.Policy.Tolerate = false // the loop as a whole is tolerated instead
 	if s.Loop.When {
 		body.When = condition(s)
 	}
 	d := s.Loop.Def
 	return &dag.Each{Items: func(p1 context.Context, c *dag.Call) (dag.Items, error) { return items(s, p1, c) }, Item: body, Parallel: d.MaxParallel, MinSuccess: d.MinSuccess, FailFast: d.FailFast,
-		Keep: s.Loop.Keep, Gather: func(v dag.View, items []*dag.Result, r *dag.Result) { gather(s, v, items, r) }}
+		Keep: s.Loop.Keep, Gather: func(v dag.View, items []*dag.Result, r *dag.Result) { gatherOutput(s, v, items, r) }}
 }
 
 // items computes the items of the loop. It runs in a worker.
@@ -174,9 +174,9 @@ func cleanKey(s string) string {
 	return s
 }
 
-// gather writes the loop's output: a JSON array of the outputs of all items, in order. An item that did not run is
+// gatherOutput writes the loop's output: a JSON array of the outputs of all items, in order. An item that did not run is
 // null.
-func gather(s *plan.Step, v dag.View, items []*dag.Result, r *dag.Result) {
+func gatherOutput(s *plan.Step, v dag.View, items []*dag.Result, r *dag.Result) {
 	a := v.Args().(*call.Frame)
 	for i, it := range items {
 		passFailedCleanup(r, it, fmt.Sprintf("item %d: ", i))

@@ -56,16 +56,16 @@ type Object struct {
 // Field describes one key of an Object. All fields but Set are data, from which the JSON Schema and the reference page
 // are generated.
 type Field struct {
-	Key      string
-	Kind     ValueKind
-	Enum     []string // of choices
-	Default  string   // as it would be written in the file; empty = none
-	Doc      string   // one sentence
-	Row      string   // its id in docs/requirements.md, if it has one
-	Of       *Object  // of objects
-	Min, Max int64    // of integers
-	Body     bool     // one of the keys of which a step or tool has exactly one
-	Required bool
+	Key         string
+	Kind        ValueKind
+	Enum        []string // of choices
+	Default     string   // as it would be written in the file; empty = none
+	Doc         string   // one sentence
+	Requirement string   // its id in docs/requirements.md, if it has one
+	Of          *Object  // of objects
+	Min, Max    int64    // of integers
+	Body        bool     // one of the keys of which a step or tool has exactly one
+	Required    bool
 
 	Set func(d *Decoder, into any, n *yaml.Node)
 }
@@ -154,97 +154,97 @@ func (f Field) AsBody() Field { f.Body = true; return f }
 func (f Field) AsRequired() Field { f.Required = true; return f }
 
 // newField returns a Field made of a function that reads the value and one that stores it.
-func newField[T, V any](kind ValueKind, key, row, doc string, read func(*Decoder, *yaml.Node) (V, bool), set func(*T, V)) Field {
-	return Field{Kind: kind, Key: key, Row: row, Doc: doc, Set: func(d *Decoder, into any, n *yaml.Node) {
+func newField[T, V any](kind ValueKind, key, requirement, doc string, read func(*Decoder, *yaml.Node) (V, bool), set func(*T, V)) Field {
+	return Field{Kind: kind, Key: key, Requirement: requirement, Doc: doc, Set: func(d *Decoder, into any, n *yaml.Node) {
 		if v, ok := read(d, n); ok {
 			set(into.(*T), v)
 		}
 	}}
 }
 
-func Text[T any](key, row, doc string, set func(*T, diagnostic.Text)) Field {
-	return newField(KindText, key, row, doc, (*Decoder).Text, set)
+func Text[T any](key, requirement, doc string, set func(*T, diagnostic.Text)) Field {
+	return newField(KindText, key, requirement, doc, (*Decoder).Text, set)
 }
 
 // String is Text for values whose position is not needed later.
-func String[T any](key, row, doc string, set func(*T, string)) Field {
-	return Text(key, row, doc, func(into *T, t diagnostic.Text) { set(into, t.S) })
+func String[T any](key, requirement, doc string, set func(*T, string)) Field {
+	return Text(key, requirement, doc, func(into *T, t diagnostic.Text) { set(into, t.S) })
 }
 
-func Texts[T any](key, row, doc string, set func(*T, []diagnostic.Text)) Field {
-	return newField(KindTexts, key, row, doc, listOf((*Decoder).Text), set)
+func Texts[T any](key, requirement, doc string, set func(*T, []diagnostic.Text)) Field {
+	return newField(KindTexts, key, requirement, doc, listOf((*Decoder).Text), set)
 }
 
-func Strings[T any](key, row, doc string, set func(*T, []string)) Field {
-	return Texts(key, row, doc, func(into *T, ts []diagnostic.Text) { set(into, stringsOf(ts)) })
+func Strings[T any](key, requirement, doc string, set func(*T, []string)) Field {
+	return Texts(key, requirement, doc, func(into *T, ts []diagnostic.Text) { set(into, stringsOf(ts)) })
 }
 
-func Choice[T any](key, row string, enum []string, doc string, set func(*T, string)) Field {
-	f := newField(KindChoice, key, row, doc, OneOf(enum), set)
+func Choice[T any](key, requirement string, enum []string, doc string, set func(*T, string)) Field {
+	f := newField(KindChoice, key, requirement, doc, OneOf(enum), set)
 	f.Enum = enum
 	return f
 }
 
-func Choices[T any](key, row string, enum []string, doc string, set func(*T, []string)) Field {
-	f := newField(KindChoices, key, row, doc, listOf(OneOf(enum)), set)
+func Choices[T any](key, requirement string, enum []string, doc string, set func(*T, []string)) Field {
+	f := newField(KindChoices, key, requirement, doc, listOf(OneOf(enum)), set)
 	f.Enum = enum
 	return f
 }
 
-func Boolean[T any](key, row, doc string, set func(*T, bool)) Field {
-	return newField(KindBoolean, key, row, doc, (*Decoder).boolean, set)
+func Boolean[T any](key, requirement, doc string, set func(*T, bool)) Field {
+	return newField(KindBoolean, key, requirement, doc, (*Decoder).boolean, set)
 }
 
-func Integer[T any](key, row string, low, high int64, doc string, set func(*T, int)) Field {
-	f := newField(KindInteger, key, row, doc, integerIn(low, high), set)
+func Integer[T any](key, requirement string, low, high int64, doc string, set func(*T, int)) Field {
+	f := newField(KindInteger, key, requirement, doc, integerIn(low, high), set)
 	f.Min, f.Max = low, high
 	return f
 }
 
-func Integers[T any](key, row string, low, high int64, doc string, set func(*T, []int)) Field {
-	f := newField(KindIntegers, key, row, doc, listOf(integerIn(low, high)), set)
+func Integers[T any](key, requirement string, low, high int64, doc string, set func(*T, []int)) Field {
+	f := newField(KindIntegers, key, requirement, doc, listOf(integerIn(low, high)), set)
 	f.Min, f.Max = low, high
 	return f
 }
 
-func Number[T any](key, row, doc string, set func(*T, float64)) Field {
-	return newField(KindNumber, key, row, doc, (*Decoder).number, set)
+func Number[T any](key, requirement, doc string, set func(*T, float64)) Field {
+	return newField(KindNumber, key, requirement, doc, (*Decoder).number, set)
 }
 
-func Duration[T any](key, row, doc string, set func(*T, time.Duration)) Field {
-	return newField(KindDuration, key, row, doc, (*Decoder).duration, set)
+func Duration[T any](key, requirement, doc string, set func(*T, time.Duration)) Field {
+	return newField(KindDuration, key, requirement, doc, (*Decoder).duration, set)
 }
 
-func Size[T any](key, row, doc string, set func(*T, int64)) Field {
-	return newField(KindSize, key, row, doc, (*Decoder).size, set)
+func Size[T any](key, requirement, doc string, set func(*T, int64)) Field {
+	return newField(KindSize, key, requirement, doc, (*Decoder).size, set)
 }
 
-func AnyValue[T any](key, row, doc string, set func(*T, Value)) Field {
-	return newField(KindValue, key, row, doc, (*Decoder).Value, set)
+func AnyValue[T any](key, requirement, doc string, set func(*T, Value)) Field {
+	return newField(KindValue, key, requirement, doc, (*Decoder).Value, set)
 }
 
-func AnyValues[T any](key, row, doc string, set func(*T, []Value)) Field {
-	return newField(KindValues, key, row, doc, (*Decoder).values, set)
+func AnyValues[T any](key, requirement, doc string, set func(*T, []Value)) Field {
+	return newField(KindValues, key, requirement, doc, (*Decoder).values, set)
 }
 
-func ValueMap[T any](key, row, doc string, set func(*T, []Entry)) Field {
-	return newField(KindValueMap, key, row, doc, (*Decoder).entries, set)
+func ValueMap[T any](key, requirement, doc string, set func(*T, []Entry)) Field {
+	return newField(KindValueMap, key, requirement, doc, (*Decoder).entries, set)
 }
 
-func TextMap[T any](key, row, doc string, set func(*T, []Entry)) Field {
-	return newField(KindTextMap, key, row, doc, (*Decoder).textEntries, set)
+func TextMap[T any](key, requirement, doc string, set func(*T, []Entry)) Field {
+	return newField(KindTextMap, key, requirement, doc, (*Decoder).textEntries, set)
 }
 
 // Nested is a mapping that is stored in a part of its parent.
-func Nested[T, V any](key, row string, of *Object, doc string, part func(*T) *V) Field {
-	return Field{Kind: KindObject, Key: key, Row: row, Doc: doc, Of: of, Set: func(d *Decoder, into any, n *yaml.Node) {
+func Nested[T, V any](key, requirement string, of *Object, doc string, part func(*T) *V) Field {
+	return Field{Kind: KindObject, Key: key, Requirement: requirement, Doc: doc, Of: of, Set: func(d *Decoder, into any, n *yaml.Node) {
 		d.Object(of, part(into.(*T)), n)
 	}}
 }
 
 // List is a list of mappings. add creates the value for an entry.
-func List[T, V any](key, row string, of *Object, doc string, add func(*T, diagnostic.Pos) *V) Field {
-	return Field{Kind: KindObjects, Key: key, Row: row, Doc: doc, Of: of, Set: func(d *Decoder, into any, n *yaml.Node) {
+func List[T, V any](key, requirement string, of *Object, doc string, add func(*T, diagnostic.Pos) *V) Field {
+	return Field{Kind: KindObjects, Key: key, Requirement: requirement, Doc: doc, Of: of, Set: func(d *Decoder, into any, n *yaml.Node) {
 		n = Deref(n)
 		if n.Kind != yaml.SequenceNode {
 			d.WrongType(n, "a list")
@@ -260,8 +260,8 @@ func List[T, V any](key, row string, of *Object, doc string, add func(*T, diagno
 
 // Mixed is a list whose entries are mappings, or texts as the short form of a mapping. add creates the value for an
 // entry.
-func Mixed[T, V any](key, row string, of *Object, doc string, add func(*T) *V, short func(*V, diagnostic.Text)) Field {
-	return Field{Kind: KindTextsOrObjects, Key: key, Row: row, Doc: doc, Of: of, Set: func(d *Decoder, into any, n *yaml.Node) {
+func Mixed[T, V any](key, requirement string, of *Object, doc string, add func(*T) *V, short func(*V, diagnostic.Text)) Field {
+	return Field{Kind: KindTextsOrObjects, Key: key, Requirement: requirement, Doc: doc, Of: of, Set: func(d *Decoder, into any, n *yaml.Node) {
 		one := func(n *yaml.Node) {
 			if n = Deref(n); n.Kind == yaml.MappingNode && !IsPlaceholder(n) {
 				d.Object(of, add(into.(*T)), n)
@@ -282,8 +282,8 @@ func Mixed[T, V any](key, row string, of *Object, doc string, add func(*T) *V, s
 }
 
 // Named is a mapping of names to mappings. add creates the value for a name.
-func Named[T, V any](key, row string, of *Object, doc string, add func(*T, string, diagnostic.Pos) *V) Field {
-	return Field{Kind: KindObjectMap, Key: key, Row: row, Doc: doc, Of: of, Set: func(d *Decoder, into any, n *yaml.Node) {
+func Named[T, V any](key, requirement string, of *Object, doc string, add func(*T, string, diagnostic.Pos) *V) Field {
+	return Field{Kind: KindObjectMap, Key: key, Requirement: requirement, Doc: doc, Of: of, Set: func(d *Decoder, into any, n *yaml.Node) {
 		d.eachKey(n, func(key, item *yaml.Node) {
 			d.Object(of, add(into.(*T), key.Value, d.Pos(key)), item)
 		})

@@ -15,9 +15,9 @@ import (
 
 // Practice is one best practice.
 type Practice struct {
-	Code  string // code of its notes and of its explanation page
-	Row   string // its id in docs/requirements.md
-	check func(*checker)
+	Code        string // code of its notes and of its explanation page
+	Requirement string // its id in docs/requirements.md
+	check       func(*checker)
 }
 
 // Practices returns all practices, in the order of their rows.

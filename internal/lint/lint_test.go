@@ -60,7 +60,7 @@ func read(t *testing.T, block, around string) (*tool.Definition, string) {
 func TestSpecification(t *testing.T) {
 	rows := map[string]string{}
 	for _, p := range lint.Practices() {
-		rows[p.Code] = p.Row
+		rows[p.Code] = p.Requirement
 	}
 	seen := map[string]bool{}
 	for block, c := range practices001 {
@@ -74,7 +74,7 @@ func TestSpecification(t *testing.T) {
 	}
 	for n := 381; n <= 404; n++ {
 		row := fmt.Sprintf("S1-%d", n)
-		if !slices.ContainsFunc(lint.Practices(), func(p lint.Practice) bool { return p.Row == row }) {
+		if !slices.ContainsFunc(lint.Practices(), func(p lint.Practice) bool { return p.Requirement == row }) {
 			t.Errorf("no practice is of row %s", row)
 		}
 		if !seen[row] && !slices.Contains([]string{"S1-382", "S1-384", "S1-385", "S1-386", "S1-387", "S1-388"}, row) { // rows without a block

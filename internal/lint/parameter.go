@@ -35,15 +35,15 @@ func enumParameter(r *checker) {
 func upperCase(r *checker) {
 	r.eachParameter(func(p *tool.Parameter) {
 		if p.Name != strings.ToUpper(p.Name) {
-			r.parameterNote(p, fmt.Sprintf("the parameter %s is not in upper case", p.Name), "rename it "+constant(p.Name)+", so that {"+constant(p.Name)+"} cannot be mistaken for a step or for text")
+			r.parameterNote(p, fmt.Sprintf("the parameter %s is not in upper case", p.Name), "rename it "+upperSnake(p.Name)+", so that {"+upperSnake(p.Name)+"} cannot be mistaken for a step or for text")
 		}
 	})
 }
 
 var camelCase = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([a-z0-9])([A-Z])`) })
 
-// constant returns a name in upper case, with '_' between words.
-func constant(name string) string {
+// upperSnake returns a name in upper case, with '_' between words.
+func upperSnake(name string) string {
 	return strings.ToUpper(camelCase().ReplaceAllString(name, "${1}_${2}"))
 }
 
