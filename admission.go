@@ -170,8 +170,8 @@ func lockDemandsOf(p *plan.Plan) []LockDemand {
 	var list []LockDemand
 	if d := p.Definition; d.MaxActiveRuns > 0 {
 		name := d.Name
-		if n := len(d.StandsFor); n > 0 { // an alias counts as its base tool
-			name = d.StandsFor[n-1]
+		if n := len(d.AliasOf); n > 0 { // an alias counts as its base tool
+			name = d.AliasOf[n-1]
 		}
 		list = append(list, LockDemand{Kind: DemandActiveRun, Name: name, File: d.File, Slots: d.MaxActiveRuns})
 	}

@@ -96,9 +96,9 @@ func (l *loader) definition(file string, src []byte) (*tool.Definition, tool.Dia
 	def, found := kept.Answer.definition(m, name)
 	if kept.Bundled {
 		def.Files = m.Files
-		def.Kept = storedBundle(m, kept.Answer)
+		def.HistoryText = storedBundle(m, kept.Answer)
 	}
-	def.Whole = !kept.Bundled && !m.Node && len(m.Dependencies) == 0
+	def.Cacheable = !kept.Bundled && !m.Node && len(m.Dependencies) == 0
 	return def, append(bad, found...).Sorted()
 }
 

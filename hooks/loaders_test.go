@@ -92,7 +92,7 @@ func TestLoaderDefinition(t *testing.T) {
 		t.Fatal(found)
 	}
 	got := map[string]any{"name": def.Name, "display": def.DisplayName, "description": def.Description, "version": def.Version, "author": def.Author,
-		"category": def.Metadata.Category, "tags": def.Tags, "keywords": def.Metadata.SearchKeywords, "whole": def.Whole}
+		"category": def.Metadata.Category, "tags": def.Tags, "keywords": def.Metadata.SearchKeywords, "whole": def.Cacheable}
 	want := map[string]any{"name": "mine", "display": "Mine", "description": "d", "version": "1.2.0", "author": "A",
 		"category": "c", "tags": []string{"t"}, "keywords": []string{"k"}, "whole": true}
 	if diff := cmp.Diff(want, got); diff != "" {

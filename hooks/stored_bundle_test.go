@@ -26,17 +26,17 @@ func TestKept(t *testing.T) {
 	if err != nil || found.Err() != nil {
 		t.Fatal(err, found)
 	}
-	if !strings.HasSuffix(string(def.Kept), "\n"+code) {
-		t.Fatalf("kept:\n%s", def.Kept)
+	if !strings.HasSuffix(string(def.HistoryText), "\n"+code) {
+		t.Fatalf("kept:\n%s", def.HistoryText)
 	}
 
 	load := hooks.Loader(hooks.LoaderConfig{Ahead: true})
-	again, found := load(file, def.Kept)
+	again, found := load(file, def.HistoryText)
 	if len(found) > 0 {
 		t.Fatal(found)
 	}
 	m := again.Steps[0].Script().Module
-	if again.Name != "it" || again.Timeout != def.Timeout || string(m.Code) != code || m.Map == nil || m.Packages != "/p" || string(again.Source) != string(def.Kept) {
+	if again.Name != "it" || again.Timeout != def.Timeout || string(m.Code) != code || m.Map == nil || m.Packages != "/p" || string(again.Source) != string(def.HistoryText) {
 		t.Errorf("read again: %+v, %+v", again, m)
 	}
 }

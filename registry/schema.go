@@ -31,7 +31,7 @@ func schemaOf(def *tool.Definition, secret func(string) bool) *argparse.Schema {
 		}
 		s.Properties = append(s.Properties, prop)
 	}
-	s.Open = len(def.Parameters) == 0 && def.Format.Loose() || takesMore(doc)
+	s.Open = len(def.Parameters) == 0 && def.Format.AllowsUndeclared() || takesMore(doc)
 	return s
 }
 

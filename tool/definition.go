@@ -30,11 +30,11 @@ type Definition struct {
 	Scope       Scope    // the scope in which the tool was found; ScopeFile if it was named by path
 	Source      []byte   // contents of the file, for snippets and for history
 	Files       []string // further files that the definition was made of; if one of them changes, the definition is read again
-	Kept        []byte   // what history stores if the file alone does not determine what runs, in the loader's own format; nil = Source
+	HistoryText []byte   // what history stores if the file alone does not determine what runs, in the loader's own format; nil = Source
 	Format      Format   // the format of the file
-	// Whole reports that a Loader made the definition from nothing but the name and the contents of the file. Listings
+	// Cacheable reports that a Loader made the definition from nothing but the name and the contents of the file. Listings
 	// cache such a definition as long as the file does not change.
-	Whole bool
+	Cacheable bool
 
 	Version           string // version of the tool itself, a semantic version
 	MinVersion        *Text  // min-cycod-version: the compatibility level
@@ -44,9 +44,9 @@ type Definition struct {
 	DeprecatedMessage string
 
 	// Alias is set for type: alias. An alias has no steps of its own.
-	Alias     bool
-	BaseTool  Text
-	StandsFor []string // set when an alias is compiled: the tools that it resolves to, nearest first
+	Alias    bool
+	BaseTool Text
+	AliasOf  []string // set when an alias is compiled: the tools that it resolves to, nearest first
 	// MadeOf is set when an alias is compiled: its own definition, then those of the tools it resolves to, the base
 	// tool last.
 	MadeOf            []*Definition
@@ -107,9 +107,9 @@ const (
 	JavaScript Format = "javascript" // a .tool.js or .tool.ts file
 )
 
-// Loose reports whether values for undeclared parameters are passed on with a warning instead of being rejected:
+// AllowsUndeclared reports whether values for undeclared parameters are passed on with a warning instead of being rejected:
 // scripts may read parameters that the front matter does not name.
-func (f Format) Loose() bool { return f != "" }
+func (f Format) AllowsUndeclared() bool { return f != "" }
 
 // Role is the role of a script in its tool. It determines what the script sees and may return.
 type Role string

@@ -278,7 +278,7 @@ func TestIndexOfLoader(t *testing.T) {
 			lib := h.later()
 			lib.Handle(".tool.js", func(file string, src []byte) (*Definition, Diagnostics) {
 				asked.Add(1)
-				return &Definition{Name: strings.TrimSuffix(filepath.Base(file), ".tool.js"), File: file, Description: string(src), Whole: whole}, nil
+				return &Definition{Name: strings.TrimSuffix(filepath.Base(file), ".tool.js"), File: file, Description: string(src), Cacheable: whole}, nil
 			})
 			return len(lib.List())
 		}

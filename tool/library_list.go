@@ -112,7 +112,7 @@ func (l *Library) readListed(file string, scope Scope) indexed {
 		return indexed{tool: unreadable(file, err)}
 	case isNotTool(c.found):
 		return indexed{}
-	case l.customLoader(file) != nil && !c.def.Whole || !c.stamp.settled(c.read): // a loader may read further files
+	case l.customLoader(file) != nil && !c.def.Cacheable || !c.stamp.settled(c.read): // a loader may read further files
 		return indexed{tool: listed(c.def, c.found)}
 	}
 	return indexed{c.stamp, listed(c.def, c.found)}

@@ -48,9 +48,9 @@ func (l *Library) ListAll() []Listed {
 	return markShadowed(all)
 }
 
-// Missed sets a function that explains why tools may be missing, for the error about a name that cannot be found. It is
+// ExplainMissing sets a function that explains why tools may be missing, for the error about a name that cannot be found. It is
 // called after the providers and must be safe for concurrent use. It returns "" if there is nothing to explain.
-func (l *Library) Missed(f func() string) {
+func (l *Library) ExplainMissing(f func() string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.explainMissing = f

@@ -32,7 +32,7 @@ func TestProvide(t *testing.T) {
 	}
 	provide(tool.ScopeBuiltin, "both", "file", "discovered_tool_odd")
 	provide(tool.ScopeDiscovered, "both", "told", "not a name", "odd")
-	lib.Missed(func() string { return "nobody was asked" })
+	lib.ExplainMissing(func() string { return "nobody was asked" })
 
 	scopeOf := func(name string) tool.Scope {
 		def, _, err := lib.Lookup(name, nil)

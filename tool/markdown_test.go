@@ -118,7 +118,7 @@ func TestSpec000(t *testing.T) {
 			if diff := cmp.Diff(test.steps, outline(def)); diff != "" {
 				t.Errorf("steps (-want +got):\n%s", diff)
 			}
-			if def.Format != Markdown || !def.Format.Loose() {
+			if def.Format != Markdown || !def.Format.AllowsUndeclared() {
 				t.Errorf("format %q", def.Format)
 			}
 		})

@@ -47,7 +47,7 @@ func TestScheduleTitles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range []string{"a", "a#2", "late"} {
-		if got := def.Title(i); got != want {
+		if got := def.ScheduleName(i); got != want {
 			t.Errorf("schedule %d is called %q, want %q", i, got, want)
 		}
 	}

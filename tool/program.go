@@ -11,7 +11,7 @@ import (
 func ProgramTool(name, description string, schema *JSONSchema, call ProgramCall) *Definition {
 	d := &Definition{Name: name, Description: description, Scope: ScopeDiscovered, Schema: schema, Parameters: ParametersOf(schema), Single: true,
 		Steps: []*Step{{Name: name, Body: &call}}}
-	d.Kept, _ = json.Marshal(storedProgram{name, description, schema.source, call.Argv, call.Dir, call.StderrFails}) // cannot fail: all parts came from JSON
+	d.HistoryText, _ = json.Marshal(storedProgram{name, description, schema.source, call.Argv, call.Dir, call.StderrFails}) // cannot fail: all parts came from JSON
 	return d
 }
 

@@ -14,7 +14,7 @@ import (
 // Schedule is one entry of schedule: when the service starts the tool. Cron expressions are not parsed here.
 type Schedule struct {
 	Pos              Pos
-	Name             *Text // nil: see Title
+	Name             *Text // nil: see ScheduleName
 	Cron             *Text // nil if Every is set
 	Every            time.Duration
 	EveryPos         Pos
@@ -40,8 +40,8 @@ const MaxCatchUp = 100
 // MinEvery is the minimum time between two scheduled times of a schedule.
 const MinEvery = time.Second
 
-// Title returns the name of the tool's schedule number i, counted from 0.
-func (d *Definition) Title(i int) string {
+// ScheduleName returns the name of the tool's schedule number i, counted from 0.
+func (d *Definition) ScheduleName(i int) string {
 	switch s := d.Schedules[i]; {
 	case s.Name != nil:
 		return s.Name.S
@@ -98,7 +98,7 @@ func checkSchedule(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.
 func checkScheduleNames(d *keytable.Decoder, t *draft) {
 	first := map[string]*Schedule{}
 	for i, s := range t.Schedules {
-		title := t.Title(i)
+		title := t.ScheduleName(i)
 		if other := first[title]; other != nil {
 			at := s.Pos
 			if s.Name != nil {

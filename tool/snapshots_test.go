@@ -42,8 +42,8 @@ func TestSnapshot(t *testing.T) {
 	snap := lib.Snapshot([]tool.Source{
 		{Name: "a", File: file, Scope: tool.ScopeLocal, Text: then},
 		{Name: "./a.yaml", From: filepath.Join(tools, "b.yaml"), File: file, Scope: tool.ScopeLocal, Text: then},
-		{Name: "prog", Scope: tool.ScopeDiscovered, Text: program.Kept},
-		{Name: "torn", Scope: tool.ScopeDiscovered, Text: program.Kept[:len(program.Kept)-1]},
+		{Name: "prog", Scope: tool.ScopeDiscovered, Text: program.HistoryText},
+		{Name: "torn", Scope: tool.ScopeDiscovered, Text: program.HistoryText[:len(program.HistoryText)-1]},
 		{Name: "nameless", Scope: tool.ScopeDiscovered, Text: []byte(`{"name": "", "parameters": {}, "argv": ["x"]}`)},
 		{Name: "idle", Scope: tool.ScopeDiscovered, Text: []byte(`{"name": "idle", "parameters": {}, "argv": []}`)},
 	})

@@ -26,7 +26,7 @@ func (c *compiler) resolveAlias(def *tool.Definition) *tool.Definition {
 	}
 	merged := *b
 	merged.Name = def.Name
-	merged.StandsFor = append([]string{b.Name}, b.StandsFor...)
+	merged.AliasOf = append([]string{b.Name}, b.AliasOf...)
 	merged.MadeOf = append([]*tool.Definition{def}, b.MadeOf...)
 	if len(b.MadeOf) == 0 {
 		merged.MadeOf = append(merged.MadeOf, b)

@@ -50,8 +50,8 @@ func (c *compiler) recordSource(name, from string, def *tool.Definition) {
 
 // HistoryText returns the text of a definition that a run stores.
 func HistoryText(def *tool.Definition) []byte {
-	if def.Kept != nil {
-		return def.Kept
+	if def.HistoryText != nil {
+		return def.HistoryText
 	}
 	return def.Source
 }

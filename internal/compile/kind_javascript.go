@@ -99,7 +99,7 @@ func (c *stepCompiler) recordParameter(m hooks.Mention) {
 		c.addUsedParameter(m.Name)
 		return
 	}
-	if c.plan.Definition.Format.Loose() {
+	if c.plan.Definition.Format.AllowsUndeclared() {
 		return
 	}
 	known := make([]string, 0, len(c.names.params))

@@ -130,7 +130,7 @@ steps:
 	}
 	var names []string
 	for _, u := range p.Tools() {
-		names = append(names, u.Path+"="+strings.Join(append([]string{u.Definition.Name}, u.Definition.StandsFor...), ","))
+		names = append(names, u.Path+"="+strings.Join(append([]string{u.Definition.Name}, u.Definition.AliasOf...), ","))
 	}
 	if diff := cmp.Diff([]string{"=it", "group/known=known", "unknown=short,number"}, names); diff != "" {
 		t.Errorf("-want +got\n%s", diff)

@@ -103,7 +103,7 @@ func (p *Plan) Param(name string) *Param {
 // AcceptsUndeclared reports whether a call may give a value for a parameter that is not declared.
 func (p *Plan) AcceptsUndeclared(name string) bool {
 	def := p.Definition
-	return def.Format.Loose() && (def.Schema == nil ||
+	return def.Format.AllowsUndeclared() && (def.Schema == nil ||
 		!slices.ContainsFunc(def.Schema.Check(map[string]any{name: nil}), func(x tool.FormProblem) bool { return x.Unknown && x.Field == name }))
 }
 

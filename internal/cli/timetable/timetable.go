@@ -190,7 +190,7 @@ func (t *Timetable) addDefined(l tool.Listed, plan func(name string) (*flowrun.P
 		return
 	}
 	for i, rule := range p.Definition.Schedules {
-		e := Entry{Title: p.Definition.Title(i), place: rule.Pos}
+		e := Entry{Title: p.Definition.ScheduleName(i), place: rule.Pos}
 		if e.Schedule, err = FromRule(rule); err != nil { // for example because the time zones of this machine have changed
 			t.Problems = append(t.Problems, fmt.Sprintf("schedule %s is invalid: %v", e.Title, err))
 			continue

@@ -13,7 +13,7 @@ import (
 func (env *Env) addBuiltInAndDiscovered(lib *tool.Library) {
 	lib.Provide(tool.ScopeBuiltin, env.BuiltIn)
 	lib.Provide(tool.ScopeDiscovered, env.discovered)
-	lib.Missed(env.undiscoveredNote)
+	lib.ExplainMissing(env.undiscoveredNote)
 }
 
 // BuiltIn returns the built-in tools.
