@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// asBench makes the test binary this program, so that it can start itself again.
+// asBench makes the test binary behave like this program, so that it can start itself again.
 const asBench = "FLOWRUN_BENCH_MAIN"
 
 func TestMain(m *testing.M) {
@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 		os.Exit(realMain(os.Args[1:]))
 	}
 	os.Setenv(asBench, "1")
-	os.Setenv("GORACE", "atexit_sleep_ms=0") // else each start of a race-checked binary costs a second
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise each start of a race-enabled binary takes a second
 	os.Exit(m.Run())
 }
 
@@ -42,7 +42,7 @@ func TestWorkloads(t *testing.T) {
 	for _, w := range workloads(self, 0.01) {
 		t.Run(w.title, func(t *testing.T) {
 			table := newTable(w, flowrun)
-			table.rows = table.rows[:2] // the peers are not ours to test
+			table.rows = table.rows[:2] // without the peers
 			for range 2 {
 				if err := table.round(t.Context(), self, filepath.Join(t.TempDir(), "work")); err != nil {
 					t.Fatal(err)
@@ -57,7 +57,7 @@ func TestWorkloads(t *testing.T) {
 	}
 }
 
-// TestFormats writes the same two steps for everybody.
+// TestFormats writes the same two steps in the format of each contender.
 func TestFormats(t *testing.T) {
 	w := workload{steps: []step{
 		{name: "a", command: "/bin/true"},
@@ -110,7 +110,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestInterrupt sends a Ctrl-C into a run and looks for what is left.
+// TestInterrupt sends Ctrl-C to a run and checks that nothing is left behind.
 func TestInterrupt(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

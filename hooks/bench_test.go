@@ -20,7 +20,8 @@ input.url = input.url + '?q=' + encodeURIComponent(input.query);
 input.tags.push('more');
 return input;`
 
-// BenchmarkCall is one hook on a 1 KB value: at most 60 µs in process, 100 µs through the child.
+// BenchmarkCall measures one hook on a 1 KB value: at most 60 µs in process, 100 µs through the
+// child.
 func BenchmarkCall(b *testing.B) {
 	for way, r := range runtimes(b) {
 		b.Run(way, func(b *testing.B) {
@@ -38,7 +39,7 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-// BenchmarkEncode is the encoding of a call's values, a part of BenchmarkCall.
+// BenchmarkEncode measures the encoding of a call's values, a part of BenchmarkCall.
 func BenchmarkEncode(b *testing.B) {
 	vars := map[string]any{"input": kilobyte()}
 	for b.Loop() {
@@ -46,14 +47,14 @@ func BenchmarkEncode(b *testing.B) {
 	}
 }
 
-// BenchmarkCompile is what a hook costs before it is run.
+// BenchmarkCompile measures the compilation of a hook.
 func BenchmarkCompile(b *testing.B) {
 	for b.Loop() {
 		compile(b, Body, hook, "input")
 	}
 }
 
-// BenchmarkStart is a call that needs a new child.
+// BenchmarkStart measures a call that needs a new child.
 func BenchmarkStart(b *testing.B) {
 	s := compile(b, Body, "return 1")
 	for b.Loop() {
@@ -65,8 +66,8 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// BenchmarkLimit is how long after its limit a script has ended that cannot be
-// interrupted: 500 ms at most.
+// BenchmarkLimit measures how long after its limit a script that cannot be interrupted has
+// ended: at most 500 ms.
 func BenchmarkLimit(b *testing.B) {
 	const limit = 100 * time.Millisecond
 	for _, name := range []string{"while true", "backtracking", "a huge array", "4 GB of pushes"} {
@@ -85,7 +86,7 @@ func BenchmarkLimit(b *testing.B) {
 	}
 }
 
-// BenchmarkStep is a js: step on a 1 KB value, through the child.
+// BenchmarkStep measures a js: step on a 1 KB value, through the child.
 func BenchmarkStep(b *testing.B) {
 	r := New(Config{})
 	defer r.Close()

@@ -11,8 +11,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// What is wrong with a script is told with a code and the place in the author's file.
-// The text stands at line 10, column 3.
+// Mistakes in a script are reported with a code and the position in the author's file. The text
+// is at line 10, column 3.
 func TestCheck(t *testing.T) {
 	for name, c := range map[string]struct {
 		code string
@@ -101,7 +101,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A misspelt name gets the right one offered.
+// For a misspelled name, the hint suggests the right one.
 func TestNear(t *testing.T) {
 	_, ds := Compile(tool.Plain("return inptu.url"), Body, "input")
 	if len(ds) != 1 || !strings.Contains(ds[0].Hint, "input") || ds[0].Severity != tool.Warning {
@@ -109,7 +109,7 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// What a script reads of a variable is found where it can be told.
+// The members of a variable that a script reads are found if they can be known.
 func TestMentions(t *testing.T) {
 	for code, want := range map[string]string{
 		"return steps.build.output":                        "build[output]",
@@ -157,7 +157,8 @@ func TestMentions(t *testing.T) {
 	}
 }
 
-// FuzzCompile: no text makes Compile panic, and what it accepts has its place in the text.
+// FuzzCompile checks that no text makes Compile panic, and that the positions of diagnostics are
+// inside the text.
 func FuzzCompile(f *testing.F) {
 	for _, code := range []string{"return 1", "// @preprocess\nreturn {a: `${input.b}`}", "while(true){", "a => {", "class A { #x = 1; static { } }", "})(", "/(?<a>x)/u", "async function* f() { yield await 1 }", "const {a: {b = 1}, ...c} = input", "x?.[y]?.(z)", "label: for (;;) break label", "\u2028\r\n'\\\n'"} {
 		f.Add(code)
@@ -175,7 +176,7 @@ func FuzzCompile(f *testing.F) {
 	})
 }
 
-// However deep a script is nested, Compile answers: a Go program whose stack is full dies.
+// Compile returns for any nesting: a Go program whose stack overflows cannot recover.
 func TestDeep(t *testing.T) {
 	for _, unit := range []string{"!", "-", "- ", "(", "[", "{", "a=", "a=>", "a?", "a?b:", "new ", "if(1)", "for(;;)", "x:", "`${", "a**", "typeof ", "await ", "function(){", "class extends ", "a.", "a?.b", "a(", "try{", "do ", "while(1)", "else ", "...", "yield ", "async ", "case ", "/*", "'", "a,"} {
 		text := strings.Repeat(unit, MaxScript/8/len(unit))

@@ -19,8 +19,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// asProgram in the environment makes the test program one that runs a script; the value
-// says how.
+// asProgram is an environment variable that makes the test program run a script; its value
+// selects how.
 const asProgram = "HOOKS_TEST_PROGRAM"
 
 // runProgram runs scripts until it is killed.
@@ -49,7 +49,7 @@ func runProgram(how string) {
 	time.Sleep(time.Hour)
 }
 
-// reap runs and ends a step beside a child, which must stay.
+// reap runs and ends a step beside a child, which must survive.
 func reap(r *Runtime, call func() error) {
 	before := call()
 	g := proc.Open(procid.Mark("hooks", 1))
@@ -89,7 +89,7 @@ func start(t *testing.T, how string) (*exec.Cmd, *bufio.Reader) {
 	return cmd, bufio.NewReader(out)
 }
 
-// A child dies with its program, by kill -9 and amid a script as well.
+// A child ends with its program, even after kill -9 during a script.
 func TestDiesWithProgram(t *testing.T) {
 	cmd, out := start(t, "endless")
 	line, err := out.ReadString('\n')
@@ -111,7 +111,7 @@ func TestDiesWithProgram(t *testing.T) {
 	})
 }
 
-// A program that is a reaper does not take a child for what a step has left.
+// A program that is a subreaper does not mistake a child for a process that a step has left.
 func TestReaper(t *testing.T) {
 	cmd, out := start(t, "reaper")
 	line, err := out.ReadString('\n')
@@ -121,7 +121,7 @@ func TestReaper(t *testing.T) {
 	cmd.Wait()
 }
 
-// What a terminal sends to everything in front of it does not end a call.
+// Signals that a terminal sends to the foreground process group do not end a call.
 func TestSignals(t *testing.T) {
 	r := New(Config{Timeout: time.Hour})
 	defer r.Close()

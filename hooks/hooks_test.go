@@ -17,7 +17,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// A built-in module with which the tests ask.
+	// A built-in module for host calls of tests.
 	jsworld.AddShim("nested", "module.exports = {call: v => __ask('nested', v), callNow: v => __askNow('nested', v)}")
 	Main()
 	if how := os.Getenv(asProgram); how != "" {
@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// compile makes a script of a text that stands at line 10, column 3 of a file.
+// compile compiles a text at line 10, column 3 of a file.
 func compile(t testing.TB, form Form, text string, vars ...string) *Script {
 	t.Helper()
 	s, ds := Compile(tool.Text{S: text, Pos: tool.Pos{File: "a.md", Line: 10, Col: 3}}, form, vars...)
@@ -36,10 +36,10 @@ func compile(t testing.TB, form Form, text string, vars ...string) *Script {
 	return s
 }
 
-// patience is the time limit of what is to succeed: far longer than any machine needs.
+// patience is the time limit of calls that must succeed, far longer than any machine needs.
 const patience = 5 * time.Minute
 
-// runtimes are a Runtime for each way of running scripts.
+// runtimes has a Runtime for each way to run scripts.
 func runtimes(t testing.TB) map[string]*Runtime {
 	all := map[string]*Runtime{"here": New(Config{InProcess: true, Timeout: patience}), "child": New(Config{Timeout: patience})}
 	for _, r := range all {
@@ -48,7 +48,7 @@ func runtimes(t testing.TB) map[string]*Runtime {
 	return all
 }
 
-// both runs a call both ways.
+// both runs a call in each Runtime.
 func both(t *testing.T, c Call, check func(t *testing.T, result string, err error)) {
 	t.Helper()
 	for way, r := range runtimes(t) {
@@ -59,7 +59,7 @@ func both(t *testing.T, c Call, check func(t *testing.T, result string, err erro
 	}
 }
 
-// What scripts return comes back as JSON.
+// Results of scripts are returned as JSON.
 func TestResults(t *testing.T) {
 	input := map[string]any{"url": "https://example.com/ä?q=\"x\"", "n": 3, "list": []any{1, "two", nil, true}, "o": map[string]any{"__proto__": 1, "constructor": 2}}
 	for name, c := range map[string]struct{ code, want string }{
@@ -101,7 +101,7 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// What goes wrong is told with its kind and its place in the author's file.
+// Errors are returned with their kind and position in the author's file.
 func TestErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		code, place, message string
@@ -148,7 +148,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// An expression is a transform; a function stands for its value of the variable.
+// An expression is a transform; an expression whose value is a function is called with the
+// variable.
 func TestExpressions(t *testing.T) {
 	for code, want := range map[string]string{
 		`value.toUpperCase().replace(/\s+/g, '-')`: `"A-B-C"`,
@@ -168,7 +169,7 @@ func TestExpressions(t *testing.T) {
 	}
 }
 
-// A module's entries are called through module.js.
+// Methods of a module are called through module.js.
 func TestModule(t *testing.T) {
 	s := CompileModule(&tool.Module{File: "/tools/x.tool.js", Code: []byte("module.exports = {\n  getMetadata() { return {id: 'x'} },\n  async execute(p) {\n    if (p.bad) throw new Error('bad')\n    return {got: p.a}\n  },\n}")})
 	both(t, Call{Script: s, Entry: "describe"}, func(t *testing.T, result string, err error) {
@@ -189,7 +190,7 @@ func TestModule(t *testing.T) {
 	})
 }
 
-// A step may ask, wait and print.
+// A step can make host calls, wait and log.
 func TestStep(t *testing.T) {
 	for way, r := range runtimes(t) {
 		t.Run(way, func(t *testing.T) {
@@ -208,7 +209,7 @@ func TestStep(t *testing.T) {
 	}
 }
 
-// A module that does not come to its end may clean up, if it can be interrupted.
+// A module that is stopped can clean up if it can be interrupted.
 func TestAtEnd(t *testing.T) {
 	for name, c := range map[string]struct {
 		execute, want string
@@ -251,7 +252,7 @@ func TestAtEnd(t *testing.T) {
 	}
 }
 
-// A cleanup that throws, or does not end, is a warning, and fails nothing.
+// A cleanup that throws or does not end is only a warning.
 func TestCleanup(t *testing.T) {
 	for cleanup, want := range map[string]string{
 		"throw new Error('stuck')":        "stuck",
@@ -279,7 +280,7 @@ func TestCleanup(t *testing.T) {
 	}
 }
 
-// A match that throws is a warning, and the entries behind it are tried all the same.
+// A match that throws is a warning, and the entries after it are still checked.
 func TestThrowingMatch(t *testing.T) {
 	s := CompileModule(&tool.Module{File: "x.tool.js", Code: []byte(`module.exports = {
   getBusinessErrors: () => [{code: 'ODD', match: e => e.nothing.here}, {code: 'KNOWN', match: 'known', retryable: false}],
@@ -293,7 +294,7 @@ func TestThrowingMatch(t *testing.T) {
 	})
 }
 
-// Places in a module that was bundled are those of the files it was made of.
+// Positions in a bundled module are those in the files that were bundled.
 func TestSourceMap(t *testing.T) {
 	// Line 1 of the code is line 3 of src/a.ts, line 2 is line 7 of it; columns are the same.
 	const smap = `{"version":3,"sources":["src/a.ts"],"names":[],"mappings":"AAEA;AAIA"}`

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// hostile are scripts that do what no script may, and how each may end, and
-// case 60 of what a trustworthy system answers. The first kind is what happens mostly.
+// hostile are scripts that attack flowrun, with the errors that each may end with. The first
+// kind is the most common one.
 var hostile = map[string]struct {
 	code  string
 	kinds []Kind
@@ -66,13 +66,13 @@ var hostile = map[string]struct {
 	"require by its name":   {`return globalThis['req' + 'uire']('fs')`, []Kind{KindThrown}},
 }
 
-// clean is a script that looks for what others may have left behind.
+// clean is a script that checks for traces of other scripts.
 const clean = `return [typeof left, ({}).polluted, [].constructor === Array, JSON.stringify({a: 1}), Object.keys(globalThis).length, 'a'.trim()].join()`
 
 const wantClean = `"undefined,,true,{\"a\":1},0,a"`
 
-// TestHostile: each hostile script ends in a clear error, leaves this process as it was
-// and the next call clean. How soon it does is BenchmarkLimit's to say.
+// TestHostile checks that each hostile script ends with a clear error, and does not affect this
+// process or the next call. BenchmarkLimit measures how soon it ends.
 func TestHostile(t *testing.T) {
 	r := New(Config{Timeout: time.Minute})
 	defer r.Close()
@@ -107,7 +107,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// heap is what this process holds.
+// heap returns the memory in use by this process.
 func heap() int64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -115,7 +115,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// Pollution of what a world has ends with the world.
+// Changes of a world's globals end with the world.
 func TestPollution(t *testing.T) {
 	script := compile(t, Body, `left = 1; globalThis.left2 = 2; Object.prototype.polluted = 'yes'; Array.prototype.push = null
 		JSON.stringify = () => 'no'; JSON.parse = () => 'no'; Promise.prototype.then = () => { throw 1 }; Symbol.prototype.x = 1
@@ -136,8 +136,8 @@ func TestPollution(t *testing.T) {
 	}
 }
 
-// A child has nothing of this process's environment but the time zone, and is in no
-// folder of anybody's.
+// A child has nothing of this process's environment except the time zone, and its working
+// directory is not the caller's.
 func TestChildEnvironment(t *testing.T) {
 	t.Setenv("SECRET", "xyzzy")
 	t.Setenv("TZ", "Asia/Tokyo")

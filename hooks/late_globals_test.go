@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Globals that are made when they are used first behave as if they had always been there.
+// Globals that are created when they are first used behave as if they had always existed.
 func TestLateGlobals(t *testing.T) {
 	for _, c := range []struct{ code, want string }{
 		{`return [typeof fetch, typeof console, typeof setTimeout, typeof Buffer, typeof nothing]`, `["function","object","function","function","undefined"]`},

@@ -7,7 +7,7 @@ import (
 	"github.com/flowrun/flowrun/hooks"
 )
 
-// benchTool is a tool as people write them, number n.
+// benchTool returns a typical tool, number n.
 func benchTool(n int) []byte {
 	return fmt.Appendf(nil, `module.exports = {
   getMetadata() { return { id: 't%d', name: 'Tool', description: 'Does one thing.', version: '1.0.0', author: 'Somebody', tags: ['read'] } },
@@ -26,8 +26,8 @@ func benchTool(n int) []byte {
 `, n)
 }
 
-// BenchmarkList200 reads 200 tools as a listing does: for the first time, and again by what
-// was kept. The time asked for is 500 ms and 30 ms, on an idle machine.
+// BenchmarkList200 reads 200 tools as a listing does, first without and then with the cache. The
+// targets are 500 ms and 30 ms on an idle machine.
 func BenchmarkList200(b *testing.B) {
 	for _, kept := range []bool{false, true} {
 		b.Run(map[bool]string{false: "cold", true: "cached"}[kept], func(b *testing.B) {

@@ -7,8 +7,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// FuzzLoader: whatever stands in a file, it is read without a panic and within the limits,
-// and everything that is wrong has a code and a place in the file.
+// FuzzLoader checks that any file is read without a panic and within the limits, and that every
+// diagnostic has a code and a position in the file.
 func FuzzLoader(f *testing.F) {
 	for _, s := range []string{
 		"", "\ufeffmodule.exports = {}", "module.exports = 5", "export default { execute() {} }", string(benchTool(1)),

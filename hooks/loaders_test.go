@@ -17,7 +17,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// codes are what is found, by severity and code.
+// codes returns diagnostics as severity and code.
 func codes(found tool.Diagnostics) string {
 	var list []string
 	for _, d := range found {
@@ -27,15 +27,15 @@ func codes(found tool.Diagnostics) string {
 	return strings.Join(list, ", ")
 }
 
-// answering is a tool whose methods answer these.
+// answering returns a tool whose methods return the given values.
 func answering(methods ...string) string {
 	return "module.exports = {\n  execute: () => 1,\n  " + strings.Join(methods, ",\n  ") + "\n}\n"
 }
 
 const cachedDescription = `getMetadata: () => ({ description: 'd' })`
 
-// TestLoaderAnswers: what a tool says of itself becomes its definition, or is refused with a
-// code and a place.
+// TestLoaderAnswers checks that a description becomes the definition, or is rejected with a code
+// and a position.
 func TestLoaderAnswers(t *testing.T) {
 	rt := hooks.New(hooks.Config{InProcess: true})
 	defer rt.Close()
@@ -113,7 +113,7 @@ func TestLoaderDefinition(t *testing.T) {
 	}
 }
 
-// TestLoaderDependencies: both ways to name packages are the same.
+// TestLoaderDependencies checks that both forms of getDependencies have the same meaning.
 func TestLoaderDependencies(t *testing.T) {
 	load := hooks.Loader(hooks.LoaderConfig{Runtime: inProcess(t), Bundle: func(r hooks.BundleRequest) (*tool.Module, tool.Diagnostics) {
 		return &tool.Module{File: r.File, Code: r.Source}, nil
@@ -134,15 +134,15 @@ func inProcess(t *testing.T) *hooks.Runtime {
 	return rt
 }
 
-// without is a runtime that has no program to run scripts in.
+// without returns a runtime that cannot start a child.
 func without(t *testing.T) *hooks.Runtime {
 	rt := hooks.New(hooks.Config{Helper: filepath.Join(t.TempDir(), "none")})
 	t.Cleanup(func() { rt.Close() })
 	return rt
 }
 
-// TestLoaderCache: a tool is asked what it is once. What is kept counts for the same text
-// and name alone, and not when it is damaged.
+// TestLoaderCache checks that a tool is described only once, and that a cached description is
+// used only for the same text and name, and only if it is not damaged.
 func TestLoaderCache(t *testing.T) {
 	src := []byte(answering(cachedDescription))
 	dir := filepath.Join(t.TempDir(), "cache")
@@ -196,7 +196,7 @@ func TestLoaderCache(t *testing.T) {
 	}
 }
 
-// TestLoaderCacheGone: a cache that cannot be written keeps no tool from being read.
+// TestLoaderCacheGone checks that tools are read even if the cache cannot be written.
 func TestLoaderCacheGone(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -208,8 +208,8 @@ func TestLoaderCacheGone(t *testing.T) {
 	}
 }
 
-// TestLoaderForgets: a file that takes all its time is asked once, by one loader or by
-// several with one cache; files that load are still asked.
+// TestLoaderForgets checks that a file that exceeds its time limit is run only once, by one
+// loader or by several with the same cache, and that other files are still described.
 func TestLoaderForgets(t *testing.T) {
 	config := hooks.LoaderConfig{Runtime: inProcess(t), Cache: t.TempDir()}
 	load := hooks.Loader(config)
@@ -231,7 +231,8 @@ func TestLoaderForgets(t *testing.T) {
 	}
 }
 
-// TestLoaderStops: once nobody waits for it, no tool is asked, and that is not kept.
+// TestLoaderStops checks that no tool is described once the context is done, and that this
+// failure is not cached.
 func TestLoaderStops(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("no longer wanted"))

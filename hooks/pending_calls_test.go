@@ -11,9 +11,9 @@ import (
 	"github.com/flowrun/flowrun/internal/jsworld"
 )
 
-// A script cannot have the program do any number of things at once, whatever it asks for.
+// A script cannot make the program work on an unlimited number of host calls at once.
 func TestManyQuestions(t *testing.T) {
-	r := New(Config{Timeout: time.Minute}) // the race detector takes its time over a thousand
+	r := New(Config{Timeout: time.Minute}) // the race detector is slow with a thousand calls
 	defer r.Close()
 	s := compile(t, Step, `
 		const all = Array.from({ length: 1200 }, () => fetch('http://a.example/'));

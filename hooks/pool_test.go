@@ -33,7 +33,7 @@ func TestReuse(t *testing.T) {
 	}
 }
 
-// Many calls at once share few children.
+// Many concurrent calls share few children.
 func TestMany(t *testing.T) {
 	r := New(Config{})
 	defer r.Close()
@@ -53,7 +53,8 @@ func TestMany(t *testing.T) {
 	}
 }
 
-// A call that waits for a call holds nothing that the other needs, however many do.
+// A call that waits for another call holds no slot that the other one needs, however many there
+// are.
 func TestNested(t *testing.T) {
 	r := New(Config{})
 	defer r.Close()
@@ -88,7 +89,7 @@ func TestNested(t *testing.T) {
 	}
 }
 
-// A call that is cancelled ends at once, with the cause, and the next one works.
+// A cancelled call ends at once, with the cause, and the next one works.
 func TestCancel(t *testing.T) {
 	why := errors.New("the user is tired of it")
 	endless, short := compile(t, Body, "for (;;) {} return 1"), compile(t, Body, "return 1")
@@ -114,7 +115,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// A call's own limit holds beside the Runtime's, for what it asks for as well.
+// A call's own limit applies in addition to the Runtime's, and to its host calls too.
 func TestCallTimeout(t *testing.T) {
 	for way, r := range map[string]*Runtime{"here": New(Config{InProcess: true, Timeout: time.Hour}), "child": New(Config{Timeout: time.Hour})} {
 		t.Run(way, func(t *testing.T) {
@@ -137,7 +138,7 @@ func TestCallTimeout(t *testing.T) {
 	}
 }
 
-// The time that a script waits for an answer is not the script's.
+// The time that a script waits for a host call does not count as its own.
 func TestWaitingIsFree(t *testing.T) {
 	for way, r := range map[string]*Runtime{"here": New(Config{InProcess: true, Timeout: time.Second}), "child": New(Config{Timeout: time.Second})} {
 		t.Run(way, func(t *testing.T) {
@@ -155,7 +156,7 @@ func TestWaitingIsFree(t *testing.T) {
 	}
 }
 
-// What a script asks is answered: with a value, or an Error of a name.
+// Host calls return a value, or throw an Error with a name.
 func TestAsk(t *testing.T) {
 	ask := func(_ context.Context, op string, args json.RawMessage) (any, error) {
 		switch string(args) {
@@ -198,7 +199,7 @@ func TestAsk(t *testing.T) {
 	})
 }
 
-// What was asked is seen through before the call ends, awaited or not.
+// Host calls are completed before the call ends, even if the script does not await them.
 func TestSeenThrough(t *testing.T) {
 	var answered atomic.Int32
 	both(t, Call{Script: compile(t, Step, "require('nested').call(1); return 1"), Ask: func(ctx context.Context, _ string, _ json.RawMessage) (any, error) {
@@ -217,7 +218,7 @@ func TestSeenThrough(t *testing.T) {
 	}
 }
 
-// Timers fire in their order, and end with the call.
+// Timers fire in order and end with the call.
 func TestTimers(t *testing.T) {
 	for code, want := range map[string]string{
 		`const seen = []
@@ -247,7 +248,7 @@ func TestTimers(t *testing.T) {
 	})
 }
 
-// A Runtime that is closed runs nothing, and closing it ends what runs.
+// A closed Runtime runs nothing, and closing it ends running calls.
 func TestClose(t *testing.T) {
 	r := New(Config{})
 	s := compile(t, Body, "for (;;) {} return 1")
@@ -267,7 +268,7 @@ func TestClose(t *testing.T) {
 	r.Close()
 }
 
-// A child that has died between two calls is replaced without a word.
+// A child that has ended between two calls is replaced without an error.
 func TestDeadChild(t *testing.T) {
 	r := New(Config{})
 	defer r.Close()
@@ -283,7 +284,7 @@ func TestDeadChild(t *testing.T) {
 	}
 }
 
-// A program that does not call Main says so, and what to do.
+// A program that does not call Main gets an error that says what to do.
 func TestNoHelper(t *testing.T) {
 	s := compile(t, Body, "return 1")
 	r := New(Config{})
@@ -308,7 +309,7 @@ func TestNoHelper(t *testing.T) {
 	}
 }
 
-// Values up to many megabytes pass; what is too much is said.
+// Values of many megabytes can be passed; larger ones give an error.
 func TestLarge(t *testing.T) {
 	s := compile(t, Body, "return input.length", "input")
 	both(t, Call{Script: s, Vars: map[string]any{"input": strings.Repeat("ä", 10<<20)}}, func(t *testing.T, result string, err error) {
@@ -326,7 +327,7 @@ func TestLarge(t *testing.T) {
 	}
 }
 
-// A child keeps so many programs, and then another takes its place.
+// A child that stores too many programs is replaced.
 func TestManyPrograms(t *testing.T) {
 	r := New(Config{})
 	defer r.Close()
@@ -341,7 +342,7 @@ func TestManyPrograms(t *testing.T) {
 	}
 }
 
-// busy says whether a call is under way.
+// busy reports whether a call is running.
 func (p *pool) busy() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// TestKept: what a run keeps of a bundled tool is read again without its files, without a
-// bundler and without asking the tool, and is what is kept then, too.
+// TestKept checks that the stored text of a bundled tool can be read without its files, a
+// bundler or running the tool, and is stored again as it is.
 func TestKept(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "it.tool.js")
 	if err := os.WriteFile(file, []byte("export default {}"), 0o600); err != nil {

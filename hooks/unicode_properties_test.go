@@ -2,8 +2,8 @@ package hooks
 
 import "testing"
 
-// Properties of Unicode are known in regular expressions with the flags u and v, however
-// these are written, and nothing else of them changes.
+// Unicode properties work in regular expressions with the flags u and v, in every notation, and
+// nothing else about these expressions changes.
 func TestUnicodeProperties(t *testing.T) {
 	for code, want := range map[string]string{
 		`return "to bé, 1".match(/\p{L}+/gu)`:                                      `["to","bé"]`,

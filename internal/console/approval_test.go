@@ -41,7 +41,7 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-// hostile are approvals that try to say something of their own.
+// hostile are approvals whose texts try to look like flowrun's own.
 var hostile = map[string]Approval{
 	"plain": {
 		Why: `tool "deploy" wants elevated rights, which a person has to approve`,
@@ -111,8 +111,8 @@ func TestApproval(t *testing.T) {
 	}
 }
 
-// trustworthy holds that nothing but flowrun's own words stands at the left, that lines
-// stay within the width, and that no character deceives.
+// trustworthy checks that only flowrun's own labels are in the left column, that lines fit the
+// width, and that no character can deceive.
 func trustworthy(t testing.TB, name, text string, width int) {
 	t.Helper()
 	labels := []string{"Approve?", "tool", "  defined in", "  rights", "  tags", "  tag", "  needs", "  reason", "  secret", "  cleanup", "  notifies", "  sets", "  ! sets", "  ! runtime", "  env file", "  input",
@@ -138,7 +138,7 @@ func trustworthy(t testing.TB, name, text string, width int) {
 	}
 }
 
-// FuzzApproval: whatever a definition holds, the prompt's own words stay its own.
+// FuzzApproval checks that no definition can imitate or change flowrun's own labels.
 func FuzzApproval(f *testing.F) {
 	f.Add("a\nb", "c\x1b", 40)
 	f.Add("\u202e", strings.Repeat("x ", 300), 200)

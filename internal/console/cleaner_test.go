@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestCleaner: whatever the pieces in which a text comes, the terminal gets the same,
-// and nothing that does more than colour.
+// TestCleaner checks that the output does not depend on how a text is split into writes, and
+// that it contains no control sequences except colors.
 func TestCleaner(t *testing.T) {
 	for text, want := range map[string]string{
 		"plain\nlines":             "plain\nlines",

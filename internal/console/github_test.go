@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// runner reads a log as GitHub's runner does, and answers the commands that worked.
+// runner parses a log like GitHub's runner, and returns the commands that were effective.
 func runner(log string) (commands []string) {
 	stopped := ""
 	for line := range strings.Lines(log) {

@@ -41,7 +41,7 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// TestLooks: every state can be shown, each by a word and a glyph.
+// TestLooks checks that every state has a word and a glyph.
 func TestLooks(t *testing.T) {
 	for s := dag.Pending; s <= dag.Interrupted; s++ {
 		l := statusStyles[s]

@@ -12,7 +12,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// locked is a buffer for several goroutines, as a file is.
+// locked is a buffer that is safe for concurrent use, as a file is.
 type locked struct {
 	mu sync.Mutex
 	bytes.Buffer
@@ -30,7 +30,7 @@ func (l *locked) String() string {
 	return l.Buffer.String()
 }
 
-// A run that is silent says every 30 s what still runs; one that speaks does not.
+// A silent run reports the running steps every 30 s; a run with output does not.
 func TestBeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b locked
@@ -68,8 +68,8 @@ func TestBeat(t *testing.T) {
 	})
 }
 
-// What a cancel stops: the steps that run, but not those that hold others, nor what
-// cleans up.
+// A cancellation stops the running steps. Steps that contain others, and steps that clean up,
+// are not counted.
 func TestStoppable(t *testing.T) {
 	var b bytes.Buffer
 	p := NewPlain(&b, false, nil, PlanInfo{Lasting: func(step string) bool { return step == "tidy" }})

@@ -14,7 +14,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// ended is the end of a step.
+// ended returns the event of a step that ended.
 func ended(node string, status dag.Status) dag.Event {
 	return dag.Event{Kind: dag.StepFinished, Node: dag.ID(node), Time: noon, Result: &dag.Result{Status: status, ExitCode: 1, Started: noon, Ended: noon}}
 }
@@ -23,7 +23,7 @@ func expanded(node string, items int) dag.Event {
 	return dag.Event{Kind: dag.StepExpanded, Node: dag.ID(node), Items: items, Time: noon}
 }
 
-// lines are what a sink writes, without the times at their beginning.
+// lines returns what a sink writes, without the times at the beginning of lines.
 func lines(b *bytes.Buffer) []string {
 	var list []string
 	for l := range strings.Lines(b.String()) {
@@ -37,8 +37,8 @@ func lines(b *bytes.Buffer) []string {
 	return list
 }
 
-// TestLoopOverMany: a loop over many items has a line for each tenth of them and for its
-// first failures; the items of a loop over few have lines of their own.
+// TestLoopOverMany checks that a loop over many items has a line for each tenth of them and for
+// its first failures, and that the items of a loop over few have lines of their own.
 func TestLoopOverMany(t *testing.T) {
 	var b bytes.Buffer
 	p := NewPlain(&b, false, nil, PlanInfo{})
@@ -54,7 +54,7 @@ func TestLoopOverMany(t *testing.T) {
 	}
 	for i := range 100 {
 		p.Emit(dag.Event{Kind: dag.StepStarted, Node: dag.ID(fmt.Sprintf("many[%d]", i)), Attempt: 1, Time: noon})
-		p.Emit(ended(fmt.Sprintf("many[%d]/inner", i), dag.Succeeded)) // no item of its own
+		p.Emit(ended(fmt.Sprintf("many[%d]/inner", i), dag.Succeeded)) // a step inside an item
 		p.Emit(ended(fmt.Sprintf("many[%d]", i), dag.Succeeded))
 	}
 	got := lines(&b)
@@ -90,7 +90,7 @@ func TestLoopFailures(t *testing.T) {
 	}
 }
 
-// TestRecall: what a run had done when it was stopped counts, and has no line again.
+// TestRecall checks that steps that ended before a resume are counted but not reported again.
 func TestRecall(t *testing.T) {
 	var b bytes.Buffer
 	p := NewPlain(&b, false, nil, PlanInfo{})
@@ -98,7 +98,7 @@ func TestRecall(t *testing.T) {
 	for i := range 20 {
 		past = append(past, ended(fmt.Sprintf("many[%d]", i), dag.Succeeded))
 	}
-	past = append(past, ended("many[20]", dag.Failed), ended("many[21]", dag.Skipped)) // both run again
+	past = append(past, ended("many[20]", dag.Failed), ended("many[21]", dag.Skipped)) // both are rerun
 	p.Recall(past)
 	if b.Len() > 0 {
 		t.Errorf("to recall wrote %q", b.String())
@@ -112,7 +112,7 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-// TestFailuresOnly: of the whole story the failures are written, and when the run stops.
+// TestFailuresOnly checks that only failures are written, and when the run is stopped.
 func TestFailuresOnly(t *testing.T) {
 	var b bytes.Buffer
 	f := Failures{NewPlain(&b, false, nil, PlanInfo{})}
@@ -153,8 +153,8 @@ func TestStopping(t *testing.T) {
 	}
 }
 
-// TestTailOfFile: of a long stream the end is read from its file; where that is gone, what
-// the event holds is all there is.
+// TestTailOfFile checks that the end of a long stream is read from its file, or from the event
+// if the file is gone.
 func TestTailOfFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "log")
 	long := strings.Repeat("x", dag.InlineLimit) + "\xff" + strings.Repeat("y", dag.InlineLimit-1)
@@ -194,8 +194,8 @@ func TestAwaited(t *testing.T) {
 	}
 }
 
-// TestQueued: a run that waits for its turn says so at once, and what it waits for then at
-// most each ten seconds.
+// TestQueued checks that a run in the queue reports that at once, and changes at most every ten
+// seconds.
 func TestQueued(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b bytes.Buffer
@@ -213,8 +213,8 @@ func TestQueued(t *testing.T) {
 	})
 }
 
-// TestQuestionText: each line of a prompt has a bar before it, so that none passes for a
-// line of flowrun's, and a long one ends.
+// TestQuestionText checks that each line of a prompt has a bar before it, so that it cannot look
+// like a line of flowrun's, and that a long prompt is cut.
 func TestQuestionText(t *testing.T) {
 	var b bytes.Buffer
 	q := Question{Step: "gate", Tool: "deploy", Run: "01jd", Prompt: "Ship\tit?\nApprove? gate in run 02\n" + strings.Repeat("line\n", 50), Until: "18:00"}

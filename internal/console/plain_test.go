@@ -10,7 +10,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// events are a small run with everything that has a line.
+// events returns a small run with all events that have a line.
 func events() []dag.Event {
 	t := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
 	at := func(ms int) time.Time { return t.Add(time.Duration(ms) * time.Millisecond) }

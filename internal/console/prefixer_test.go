@@ -48,8 +48,8 @@ func TestPrefixer(t *testing.T) {
 	}
 }
 
-// TestPrefixerLongLine: a line without end is cut into several and never held as a
-// whole, and no character is cut in two.
+// TestPrefixerLongLine checks that an endless line is split, is never stored as a whole, and
+// that no character is split.
 func TestPrefixerLongLine(t *testing.T) {
 	for _, char := range []string{"x", "é", "手", "\xbf"} {
 		for _, size := range []int{1, 1000, maxLine, maxLine + 1, 3*maxLine + 7} {
@@ -106,7 +106,7 @@ func TestPrefixerBrokenWriter(t *testing.T) {
 	}
 }
 
-// TestPrefixerTogether: lines of steps that write at once stay whole.
+// TestPrefixerTogether checks that lines of concurrent steps are not mixed.
 func TestPrefixerTogether(t *testing.T) {
 	var b bytes.Buffer
 	p := NewPrefixer(&b, nil, PrefixOptions{})

@@ -49,8 +49,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestTableColor: colours do not move columns, and a cut cell keeps the colour of
-// the whole.
+// TestTableColor checks that colors do not change the alignment, and that a cut cell has the
+// color of the whole one.
 func TestTableColor(t *testing.T) {
 	color := func(col int, cell string) string {
 		if s, err := dag.ParseStatus(cell); err == nil && col == 1 {

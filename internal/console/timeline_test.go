@@ -21,12 +21,12 @@ var update = flag.Bool("update", false, "rewrite goldens")
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// bar ran from one moment to another, in milliseconds.
+// bar returns a bar from one moment to another, in milliseconds.
 func bar(id string, status dag.Status, from, to int, after ...string) Bar {
 	return Bar{ID: id, Status: status, Started: noon.Add(time.Duration(from) * time.Millisecond), Ended: noon.Add(time.Duration(to) * time.Millisecond), After: after}
 }
 
-// idle did not run.
+// idle returns a bar that did not run.
 func idle(id string, status dag.Status, note string, after ...string) Bar {
 	return Bar{ID: id, Status: status, Note: note, After: after}
 }
@@ -102,7 +102,7 @@ func TestTimeline(t *testing.T) {
 	}
 }
 
-// golden holds a drawing against its file in testdata.
+// golden compares a drawing with its file in testdata.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", name+".golden")
@@ -130,9 +130,9 @@ func TestTimelineEmpty(t *testing.T) {
 	}
 }
 
-// TestTimelineAnything draws bars of any times, depths and edges: every line keeps
-// to the width and has no blanks at its end, every bar its own line, and it is
-// quick.
+// TestTimelineAnything draws bars of random times, depths and edges. It checks that every line
+// fits the width and has no trailing spaces, that every bar has a line, and that drawing is
+// fast.
 func TestTimelineAnything(t *testing.T) {
 	began := time.Now()
 	for seed := range uint64(200) {
@@ -167,7 +167,7 @@ func TestTimelineAnything(t *testing.T) {
 			}
 		}
 	}
-	if took := time.Since(began); took > 2*time.Minute { // a hang, not a measure
+	if took := time.Since(began); took > 2*time.Minute { // detects a hang; not a benchmark
 		t.Errorf("took %v", took)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/screentest"
 )
 
-// releasePlan is a plan with everything that a frame shows.
+// releasePlan is a plan with everything that a frame can show.
 var releasePlan = map[string][]string{
 	"":       {"checkout", "lint", "setup", "test", "build", "flaky", "notify", "publish"},
 	"setup":  {"clone", "warm"},
@@ -45,7 +45,7 @@ var upstreamOf = map[string][]string{
 	"setup/warm": {"setup/clone"},
 }
 
-// story are the events of a run of it, half way through.
+// story returns the events of an unfinished run of releasePlan.
 func story(at func(ms int) time.Time) []dag.Event {
 	ended := func(from, to int, r dag.Result) *dag.Result {
 		r.Started, r.Ended = at(from), at(to)
@@ -86,7 +86,7 @@ func story(at func(ms int) time.Time) []dag.Event {
 	return append(list, start(3000, "test[lin\x1bP0;ux\u202e]"))
 }
 
-// A frame shows what fits, in whatever size.
+// A frame fits the terminal, whatever its size.
 func TestFrames(t *testing.T) {
 	zero := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
 	at := func(ms int) time.Time { return zero.Add(time.Duration(ms) * time.Millisecond) }
@@ -114,7 +114,7 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// grow is a run of n steps side by side, of which some have ended and some run.
+// grow returns a run of n parallel steps, some ended and some running.
 func grow(n int) *tree {
 	names := make([]string, n)
 	for i := range names {
@@ -139,7 +139,7 @@ func grow(n int) *tree {
 	return t
 }
 
-// A frame costs what it shows, not the number of steps.
+// The cost of a frame depends on what it shows, not on the number of steps.
 func TestFrameOfManySteps(t *testing.T) {
 	c := canvas{cols: 80, rows: 24, now: time.Unix(5, 0)}
 	cost := func(n int) (allocs float64, last string) {
@@ -156,7 +156,7 @@ func TestFrameOfManySteps(t *testing.T) {
 	}
 }
 
-// What ends is forgotten, what failed is not, and what is sent back runs again.
+// Steps that succeeded are dropped, failed ones are kept, and reset steps run again.
 func TestTreeForgets(t *testing.T) {
 	zero := time.Unix(0, 0)
 	tr := newTree(releaseScene(nil))
@@ -189,7 +189,7 @@ func TestTreeForgets(t *testing.T) {
 	end("build[3", dag.Failed)
 }
 
-// A nested step that a resume sends back has its holder run again, which then ends anew.
+// A nested step that a resume resets makes the step that contains it run and end again.
 func TestTreeReopens(t *testing.T) {
 	zero := time.Unix(0, 0)
 	tr := newTree(releaseScene(nil))
@@ -213,7 +213,7 @@ func TestTreeReopens(t *testing.T) {
 	}
 }
 
-// No sequence of events, however broken, is too much for it.
+// No sequence of events, however invalid, makes the view panic.
 func FuzzTree(f *testing.F) {
 	f.Add([]byte("\x00\x01\x02\x03\x04\x05\x06"))
 	paths := []dag.ID{"", "setup", "setup/clone", "setup#2/warm", "test", "test[0]", "test[0]/check", "test[a/b]", "new", "new/x", "notify", "]["}
@@ -238,14 +238,14 @@ func FuzzTree(f *testing.F) {
 	})
 }
 
-// terminal is a screen that can be resized, seen as a View sees one.
+// terminal simulates a screen that can be resized.
 func terminal(cols, rows int) (*screentest.Screen, ViewOptions) {
 	s := screentest.New(cols, rows)
 	return s, ViewOptions{Size: s.Size}
 }
 
-// The view draws when something changed or a second has passed, at most ten times a
-// second, and leaves a summary. What is written meanwhile stands above it.
+// The view draws when something changed or a second has passed, at most ten times a second, and
+// leaves a summary. Lines that are written meanwhile are above it.
 func TestView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := filepath.Join(t.TempDir(), "log")
@@ -307,8 +307,8 @@ func has(t *testing.T, s *screentest.Screen, texts ...string) {
 	}
 }
 
-// While somebody else has the terminal nothing is drawn; then the region is below what
-// they left.
+// While the view is suspended nothing is drawn. After that, the region is below what others
+// wrote.
 func TestViewSuspended(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, o := terminal(60, 20)
@@ -337,7 +337,7 @@ func TestViewSuspended(t *testing.T) {
 	})
 }
 
-// Whatever size the window gets, nothing above the region is lost.
+// Nothing above the region is lost when the window is resized.
 func TestViewResized(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, o := terminal(40, 12)
@@ -358,8 +358,8 @@ func TestViewResized(t *testing.T) {
 	})
 }
 
-// Writers from many goroutines do not tear lines, a flood is not kept in memory, and a
-// line without end comes out.
+// Concurrent writers do not mix lines, a flood of output is not kept in memory, and an
+// unfinished line is written at the end.
 func TestViewFlood(t *testing.T) {
 	s := screentest.New(80, 24)
 	v := NewView(s, PlanInfo{Tool: "flood"}, nil, ViewOptions{})
@@ -387,7 +387,7 @@ func TestViewFlood(t *testing.T) {
 	}
 }
 
-// Of a log the last lines are shown, as a terminal would leave them.
+// The last lines of a log are shown as a terminal would show them.
 func TestLastLines(t *testing.T) {
 	for _, c := range []struct {
 		text   string

@@ -33,7 +33,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestCutFits: whatever a text holds, what is cut fits.
+// TestCutFits checks that any text that was cut fits.
 func TestCutFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, width := Clean(rapid.String().Draw(t, "text")), rapid.IntRange(1, 20).Draw(t, "width")

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// BenchmarkParts are the parts of a call of 1 KB in a world and on its way there.
+// BenchmarkParts measures the parts of a call of 1 KB, in a world and on the way to it.
 func BenchmarkParts(b *testing.B) {
 	b.Run("world", func(b *testing.B) {
 		for b.Loop() {

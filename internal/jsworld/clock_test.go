@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A clock whose timer comes too early, as the program was held up when it set it, fires
-// all the same: a script would run without an end.
+// A clock works even if its timer fires too early, because the program was delayed when it
+// started it. Otherwise a script would run without a limit.
 func TestClockFiresLate(t *testing.T) {
 	fired := make(chan struct{})
 	c := NewClock(10*time.Millisecond, func() { close(fired) }, nil)

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// shimWorld is goja with the shims and nothing else: what shims need of their world.
+// shimWorld is a goja runtime with only the shims and what they need of their world.
 func shimWorld(t testing.TB) *goja.Runtime {
 	vm := goja.New()
 	modules := map[string]goja.Value{}
@@ -50,8 +50,8 @@ func shimWorld(t testing.TB) *goja.Runtime {
 	return vm
 }
 
-// TestShimsAreLikeNode: each expression of testdata/shims.txt has the same value here and
-// in Node.js, shown by JSON or by the message of what it threw.
+// TestShimsAreLikeNode checks that each expression of testdata/shims.txt has the same value as
+// in Node.js, compared as JSON or by the message of the thrown error.
 func TestShimsAreLikeNode(t *testing.T) {
 	text, err := os.ReadFile("testdata/shims.txt")
 	if err != nil {

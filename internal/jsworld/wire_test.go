@@ -8,8 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A value that is no JSON gets no further than the wire's end in the program; a frame
-// that is none does not either end.
+// The program rejects values that are not JSON; both ends reject invalid frames.
 func TestWireDistrusts(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -36,14 +35,14 @@ func TestWireDistrusts(t *testing.T) {
 	}
 }
 
-// half takes the last byte off a frame's value.
+// half removes the last byte of a frame's value.
 func half(b []byte) []byte {
 	b[3]--
 	return b[:len(b)-1]
 }
 
-// FuzzWire: whatever comes over a wire is a frame or an error, and a frame that is sent
-// arrives as it was.
+// FuzzWire checks that any input is decoded to a frame or an error, and that a frame that is
+// sent is received unchanged.
 func FuzzWire(f *testing.F) {
 	for _, seed := range []*Frame{{Kind: frameReady}, {Kind: FrameCall, Digest: "d", Body: json.RawMessage(`{"a":{"b":"<ä>"}}`)}, {Kind: FrameResult, Rare: Rare{Error: Failed(KindThrown, "x")}}} {
 		var b bytes.Buffer

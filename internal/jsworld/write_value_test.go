@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// FuzzValue: JSON that goes into a world comes out of it as JSON.parse and
-// JSON.stringify have it.
+// FuzzValue checks that JSON which passes through a world is as JSON.parse and JSON.stringify
+// would return it.
 func FuzzValue(f *testing.F) {
 	for _, seed := range []string{`null`, `[1,-0,1e400,0.1,true]`, `{"a":{"__proto__":[],"constructor":1},"a":2}`, `"\ud800\u0000\n<é>"`, ` [ { } , [ ] ] `, `{"2":1,"1":2,"b":3}`} {
 		f.Add(seed)
@@ -27,7 +27,7 @@ func FuzzValue(f *testing.F) {
 		w.vm.Set("text", text)
 		want, err := w.vm.RunProgram(throughJSON)
 		if err != nil {
-			return // what the language itself does not take, 1e400 for one
+			return // not representable in JavaScript, such as 1e400
 		}
 		var a, b any
 		if json.Unmarshal(raw, &a) != nil || json.Unmarshal([]byte(want.String()), &b) != nil {
