@@ -138,7 +138,8 @@ func compare(ctx context.Context, o options) error {
 	return nil
 }
 
-// flowrunProgram returns the absolute path of the flowrun to measure. It builds one if path is empty.
+// flowrunProgram returns the absolute path of the flowrun to measure. It builds one if path is
+// empty.
 func flowrunProgram(ctx context.Context, path, tmp string) (string, error) {
 	if path == "" {
 		path = filepath.Join(tmp, "flowrun")

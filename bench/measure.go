@@ -39,8 +39,8 @@ const (
 	grace          = 15 * time.Second // time to end after TERM; flowrun gives its steps 10 s
 )
 
-// takeSample measures a command in a new process of this program, because the peak memory that wait4
-// reports for a child is at least that of its parent.
+// takeSample measures a command in a new process of this program, because the peak memory that
+// wait4 reports for a child is at least that of its parent.
 func takeSample(ctx context.Context, self string, c command) (s sample, err error) {
 	arg, err := json.Marshal(c)
 	if err != nil {
@@ -124,9 +124,9 @@ func (c command) measure(ctx context.Context) (s sample, err error) {
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
 		}
-		said := make([]byte, 200)
-		n, _ := stderr.ReadAt(said, 0)
-		s.Fail = fmt.Sprintf("%v: %q", err, said[:n])
+		output := make([]byte, 200)
+		n, _ := stderr.ReadAt(output, 0)
+		s.Fail = fmt.Sprintf("%v: %q", err, output[:n])
 	}
 	return s, nil
 }

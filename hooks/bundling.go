@@ -55,9 +55,9 @@ func (l *loader) loadModule(file string, src []byte, a About, whole bool) (*tool
 	return l.Bundle(BundleRequest{file, src, a})
 }
 
-// describeFile describes a file. Its dependencies are known only from the description. If they require
-// another bundle, the file is bundled with them and described a second time, because its methods
-// may use the dependencies.
+// describeFile describes a file. Its dependencies are known only from the description. If they
+// require another bundle, the file is bundled with them and described a second time, because its
+// methods may use the dependencies.
 func (l *loader) describeFile(file, name string, src []byte, m *tool.Module, about About, bad tool.Diagnostics) (cachedDescription, *tool.Module, tool.Diagnostics) {
 	for {
 		answer, problem := l.describe(m, name)

@@ -35,33 +35,33 @@ func (t *childCall) release() {
 
 // run runs the call in the child. It returns after all host calls of the script have been
 // answered.
-func (t *childCall) run(ctx context.Context, k *child) (json.RawMessage, error) {
-	t.child = k
+func (t *childCall) run(ctx context.Context, ch *child) (json.RawMessage, error) {
+	t.child = ch
 	ctx, done := t.call.withTimeLimit(ctx)
-	var asks sync.WaitGroup
-	defer asks.Wait() // before the child gets its next call
+	var hostCalls sync.WaitGroup
+	defer hostCalls.Wait() // before the child gets its next call
 	defer done()
-	k.unusable = true // until the result has arrived
-	defer context.AfterFunc(ctx, k.kill)()
+	ch.unusable = true // until the result has arrived
+	defer context.AfterFunc(ctx, ch.kill)()
 	if err := t.send(); err != nil {
 		return nil, cmp.Or(context.Cause(ctx), err)
 	}
-	t.clock = jsworld.NewClock(t.call.limit+2*jsworld.Grace, func() { t.expired.Store(true); k.kill() }, nil)
+	t.clock = jsworld.NewClock(t.call.limit+2*jsworld.Grace, func() { t.expired.Store(true); ch.kill() }, nil)
 	defer t.clock.Pause()
 	for {
-		f, err := k.wire.Receive()
+		f, err := ch.wire.Receive()
 		switch {
 		case err != nil:
-			k.kill() // also after an invalid frame
-			<-k.done
+			ch.kill() // also after an invalid frame
+			<-ch.done
 			return nil, t.childError(ctx)
 		case f.Kind == jsworld.FrameAsk && f.ID == 0:
 			t.call.notify(ctx, f.Op, f.Body)
 		case f.Kind == jsworld.FrameAsk:
 			t.beginHostCall()
-			asks.Go(func() { t.answerHostCall(ctx, f) })
+			hostCalls.Go(func() { t.answerHostCall(ctx, f) })
 		case f.Kind == jsworld.FrameResult:
-			k.unusable = false
+			ch.unusable = false
 			return t.call.result(ctx, f.Body, f.Error)
 		}
 	}
@@ -70,33 +70,33 @@ func (t *childCall) run(ctx context.Context, k *child) (json.RawMessage, error) 
 // send waits until the child is ready and sends the call, after its program if the child does
 // not have it.
 func (t *childCall) send() error {
-	s, k := t.call.Script, t.child
-	if !k.ready { // first call of the child: its start does not count as time of the script
-		if _, err := k.wire.Receive(); err != nil {
-			k.kill()
-			<-k.done
+	s, ch := t.call.Script, t.child
+	if !ch.ready { // first call of the child: its start does not count as time of the script
+		if _, err := ch.wire.Receive(); err != nil {
+			ch.kill()
+			<-ch.done
 			if t.pool.isClosed() {
 				return errClosed
 			}
-			return fmt.Errorf("the JavaScript process did not start (%v): %s", k.state, k.stderr.String())
+			return fmt.Errorf("the JavaScript process did not start (%v): %s", ch.state, ch.stderr.String())
 		}
-		k.ready = true
+		ch.ready = true
 	}
-	if !k.programs[s.digest] {
-		if err := k.wire.Send(&jsworld.Frame{Kind: jsworld.FrameProgram, Digest: s.digest, Rare: jsworld.Rare{Source: &s.source}}); err != nil {
+	if !ch.programs[s.digest] {
+		if err := ch.wire.Send(&jsworld.Frame{Kind: jsworld.FrameProgram, Digest: s.digest, Rare: jsworld.Rare{Source: &s.source}}); err != nil {
 			return sendError(err)
 		}
-		k.programs[s.digest] = true
-		k.programBytes += len(s.source.Text) + len(s.source.Map)
+		ch.programs[s.digest] = true
+		ch.programBytes += len(s.source.Text) + len(s.source.Map)
 	}
-	return sendError(k.wire.Send(&jsworld.Frame{Kind: jsworld.FrameCall, Digest: s.digest, Entry: t.call.Entry, Body: t.call.vars,
+	return sendError(ch.wire.Send(&jsworld.Frame{Kind: jsworld.FrameCall, Digest: s.digest, Entry: t.call.Entry, Body: t.call.vars,
 		Limit: t.call.limit, Asks: t.call.Ask != nil}))
 }
 
 // sendError classifies an error of Send: errors other than jsworld.TooLong mean that the child has
 // ended.
 func sendError(err error) error {
-	if _, ours := err.(jsworld.TooLong); ours || err == nil {
+	if _, tooLong := err.(jsworld.TooLong); tooLong || err == nil {
 		return err
 	}
 	return fmt.Errorf("%w: %w", errStale, err)
@@ -124,7 +124,7 @@ func (t *childCall) answerHostCall(ctx context.Context, f *jsworld.Frame) {
 		t.clock.Resume()
 	}
 	if err := t.child.wire.Send(&jsworld.Frame{Kind: jsworld.FrameAnswer, ID: a.ID, Body: a.Value, Rare: jsworld.Rare{Error: a.Error}}); err != nil {
-		if long, ours := err.(jsworld.TooLong); ours {
+		if long, tooLong := err.(jsworld.TooLong); tooLong {
 			t.child.wire.Send(&jsworld.Frame{Kind: jsworld.FrameAnswer, ID: f.ID, Rare: jsworld.Rare{Error: jsworld.Failed(KindThrown, "%v", long)}})
 		}
 	}
@@ -132,32 +132,32 @@ func (t *childCall) answerHostCall(ctx context.Context, f *jsworld.Frame) {
 
 // childError returns the error for a child that has ended during the call.
 func (t *childCall) childError(ctx context.Context) error {
-	k := t.child
-	code, said := k.state.ExitCode(), k.stderr.Bytes()
+	ch := t.child
+	code, output := ch.state.ExitCode(), ch.stderr.Bytes()
 	why := KindLost
-	message := "the process of the script ended: " + k.state.String()
+	message := "the process of the script ended: " + ch.state.String()
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case t.expired.Load() || code == jsworld.ExitTimeout:
 		why, message = KindTimeout, fmt.Sprintf("the script ran longer than %v", t.call.limit)
-	case code == jsworld.ExitMemory || outOfMemory(said):
+	case code == jsworld.ExitMemory || outOfMemory(output):
 		why, message = KindMemory, fmt.Sprintf("the script exceeded its memory limit of %d MiB", t.pool.config.Memory>>20)
-	case bytes.Contains(said, []byte("stack overflow")):
+	case bytes.Contains(output, []byte("stack overflow")):
 		why, message = KindMemory, "the script exceeded its stack limit: something is nested too deeply"
 	case t.pool.isClosed():
 		return errClosed
-	case len(said) > 0:
-		message += ": " + firstLine(said)
+	case len(output) > 0:
+		message += ": " + firstLine(output)
 	}
 	return &Error{Kind: why, Message: jsworld.Shorten(message), Pos: t.call.Script.text.Pos}
 }
 
 // outOfMemory reports whether the Go runtime failed because the system refused it memory. If that
 // happens during a garbage collection, the runtime crashes with a segmentation violation.
-func outOfMemory(said []byte) bool {
+func outOfMemory(output []byte) bool {
 	for _, sign := range []string{"out of memory", "cannot allocate memory", "pthread_create failed", "SIGSEGV: segmentation violation"} {
-		if bytes.Contains(said, []byte(sign)) {
+		if bytes.Contains(output, []byte(sign)) {
 			return true
 		}
 	}

@@ -38,38 +38,38 @@ type child struct {
 }
 
 // startChild starts a child process. It does not wait until it is ready.
-func startChild(c Config) (k *child, err error) {
+func startChild(c Config) (ch *child, err error) {
 	program := c.Helper
 	if program == "" {
 		if program, err = ownPath(); err != nil {
 			return nil, fmt.Errorf("cannot start the JavaScript process: cannot find the path of this program: %w", err)
 		}
 	}
-	var ours, theirs [3]*os.File
+	var parentEnds, childEnds [3]*os.File
 	defer func() {
-		closeAll(theirs)
+		closeAll(childEnds)
 		if err != nil {
-			closeAll(ours)
+			closeAll(parentEnds)
 		}
 	}()
-	for i := range ours {
+	for i := range parentEnds {
 		r, w, err := os.Pipe()
 		if err != nil {
 			return nil, fmt.Errorf("cannot create a pipe for the JavaScript process: %w", err)
 		}
-		if ours[i], theirs[i] = r, w; i == 0 {
-			ours[i], theirs[i] = w, r
+		if parentEnds[i], childEnds[i] = r, w; i == 0 {
+			parentEnds[i], childEnds[i] = w, r
 		}
 	}
 	process, err := os.StartProcess(program, []string{jsworld.ChildName, strconv.FormatInt(c.Memory, 10)},
-		&os.ProcAttr{Dir: string(os.PathSeparator), Env: childEnv(), Files: theirs[:]})
+		&os.ProcAttr{Dir: string(os.PathSeparator), Env: childEnv(), Files: childEnds[:]})
 	if err != nil {
 		return nil, fmt.Errorf("cannot start the JavaScript process %q: %w", program, err)
 	}
-	k = &child{wire: jsworld.NewWire(ours[1], ours[0]), stdin: ours[0], stdout: ours[1], process: process,
+	ch = &child{wire: jsworld.NewWire(parentEnds[1], parentEnds[0]), stdin: parentEnds[0], stdout: parentEnds[1], process: process,
 		programs: map[string]bool{}, done: make(chan struct{})}
-	go k.waitForEnd(ours[2])
-	return k, nil
+	go ch.waitForEnd(parentEnds[2])
+	return ch, nil
 }
 
 func closeAll(files [3]*os.File) {
@@ -103,26 +103,26 @@ func childEnv() []string {
 }
 
 // waitForEnd waits until the child has ended and stores the beginning of its error output.
-func (k *child) waitForEnd(stderr *os.File) {
-	io.Copy(&k.stderr, io.LimitReader(stderr, MaxMessage))
+func (ch *child) waitForEnd(stderr *os.File) {
+	io.Copy(&ch.stderr, io.LimitReader(stderr, MaxMessage))
 	io.Copy(io.Discard, stderr)
 	stderr.Close()
-	k.state, _ = k.process.Wait()
-	close(k.done)
+	ch.state, _ = ch.process.Wait()
+	close(ch.done)
 }
 
 // reusable reports whether the child can run another call.
-func (k *child) reusable() bool {
-	return !k.unusable && len(k.programs) < maxPrograms && k.programBytes < maxProgramBytes
+func (ch *child) reusable() bool {
+	return !ch.unusable && len(ch.programs) < maxPrograms && ch.programBytes < maxProgramBytes
 }
 
 // kill kills the child without waiting for its end.
-func (k *child) kill() { k.process.Kill() }
+func (ch *child) kill() { ch.process.Kill() }
 
 // close kills the child and waits until it has ended.
-func (k *child) close() {
-	k.kill()
-	<-k.done
-	k.stdin.Close()
-	k.stdout.Close()
+func (ch *child) close() {
+	ch.kill()
+	<-ch.done
+	ch.stdin.Close()
+	ch.stdout.Close()
 }

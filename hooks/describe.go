@@ -42,7 +42,8 @@ type descriptionReader struct {
 	found  tool.Diagnostics
 }
 
-// definition returns the definition for a description. name is the tool's name if it does not set one.
+// definition returns the definition for a description. name is the tool's name if it does not
+// set one.
 func (d *description) definition(m *tool.Module, name string) (*tool.Definition, tool.Diagnostics) {
 	step := &tool.Step{Name: name, Body: &tool.JSCode{Role: tool.RoleTool, Module: m}}
 	r := &descriptionReader{module: m, d: d, def: &tool.Definition{Name: name, File: m.File, Pos: tool.Pos{File: m.File, Line: 1, Col: 1},

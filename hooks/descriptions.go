@@ -12,7 +12,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// cachedDescription is the cached description of a file, with the digest of the code that was described.
+// cachedDescription is the cached description of a file, with the digest of the code that was
+// described.
 type cachedDescription struct {
 	Bundled bool   // the described code is a bundle of which the file is a part
 	Code    string // digest of the described code
@@ -36,8 +37,8 @@ func descriptionKey(file string, src []byte) string {
 	return tool.DigestOf([]byte(describerDigest() + "\n" + toolStem(file) + "\n" + string(src)))[len("sha256:"):][:40]
 }
 
-// readDescription reads the cached description for a key. A file that cannot be read, or is damaged,
-// counts as missing.
+// readDescription reads the cached description for a key. A file that cannot be read, or is
+// damaged, counts as missing.
 func (l *loader) readDescription(key string) (d cachedDescription, ok bool) {
 	if l.Cache == "" {
 		return d, false
@@ -53,8 +54,9 @@ func (l *loader) readDescription(key string) (d cachedDescription, ok bool) {
 	return d, true
 }
 
-// storeDescription stores a description in the cache. Errors are ignored: the tool is described again next
-// time. The checksum detects a file that was only partly written because of a power failure.
+// storeDescription stores a description in the cache. Errors are ignored: the tool is described
+// again next time. The checksum detects a file that was only partly written because of a power
+// failure.
 func (l *loader) storeDescription(key string, d cachedDescription) {
 	if body, err := json.Marshal(d); err == nil {
 		l.writeCache(key, []byte(tool.DigestOf(body)+"\n"+string(body)))

@@ -18,8 +18,8 @@ func (c *call) runInProcess(ctx context.Context) (json.RawMessage, error) {
 	}
 	w := jsworld.NewWorld()
 	ctx, done := c.withTimeLimit(ctx)
-	var asks sync.WaitGroup
-	defer asks.Wait()
+	var hostCalls sync.WaitGroup
+	defer hostCalls.Wait()
 	defer done()
 	defer context.AfterFunc(ctx, func() { w.Abort(jsworld.Failed(KindLost, "the call was cancelled")) })()
 	t := &jsworld.Task{Program: p, Entry: c.Entry, Vars: c.vars, Limit: c.limit}
@@ -29,15 +29,15 @@ func (c *call) runInProcess(ctx context.Context) (json.RawMessage, error) {
 				c.notify(ctx, op, args)
 				return
 			}
-			asks.Go(func() { w.Answer(c.answer(ctx, id, op, args)) })
+			hostCalls.Go(func() { w.Answer(c.answer(ctx, id, op, args)) })
 		}
 	}
 	result, f := w.Run(t, nil)
 	return c.result(ctx, result, f)
 }
 
-// withTimeLimit returns ctx with the call's own time limit, which applies to its host calls too. When
-// this limit is reached, a script that can be interrupted has been interrupted already.
+// withTimeLimit returns ctx with the call's own time limit, which applies to its host calls too.
+// When this limit is reached, a script that can be interrupted has been interrupted already.
 func (c *call) withTimeLimit(ctx context.Context) (context.Context, context.CancelFunc) {
 	if c.Timeout == 0 {
 		return context.WithCancel(ctx)

@@ -225,12 +225,12 @@ func (n *Node) ask(ctx context.Context, m nodeMessage) map[string]any {
 		answer["value"] = v
 		return answer
 	}
-	said := map[string]string{"message": err.Error()}
+	failure := map[string]string{"message": err.Error()}
 	var e *Error
 	if errors.As(err, &e) {
-		said["name"], said["message"] = e.Name, e.Message
+		failure["name"], failure["message"] = e.Name, e.Message
 	}
-	answer["error"] = said
+	answer["error"] = failure
 	return answer
 }
 

@@ -6,8 +6,8 @@ import (
 	"github.com/flowrun/flowrun/internal/jsworld"
 )
 
-// maxPendingCalls limits how many host calls of one call may be pending at once. Each may be a process,
-// and their data is held in the memory of the program, not of the child.
+// maxPendingCalls limits how many host calls of one call may be pending at once. Each may be a
+// process, and their data is held in the memory of the program, not of the child.
 const maxPendingCalls = 1000
 
 // pendingCalls counts the pending host calls of a call and their bytes. Safe for concurrent use.

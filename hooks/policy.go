@@ -85,8 +85,8 @@ func kebabKeys(key string, v json.RawMessage) json.RawMessage {
 	return text
 }
 
-// warnSimilarKeys warns about unknown keys of getMetadata that are similar to known ones. Other unknown
-// keys are allowed.
+// warnSimilarKeys warns about unknown keys of getMetadata that are similar to known ones. Other
+// unknown keys are allowed.
 func (r *descriptionReader) warnSimilarKeys(keys map[string]json.RawMessage) {
 	known := slices.Concat(otherKeys, slices.Sorted(maps.Keys(policyKeys)))
 	for _, key := range slices.Sorted(maps.Keys(keys)) {

@@ -69,12 +69,12 @@ func (p *pool) run(ctx context.Context, c *call) (json.RawMessage, error) {
 	t := &childCall{pool: p, call: c, hasSlot: true}
 	defer t.release()
 	for {
-		k, used, err := p.takeWithRetry(ctx)
+		ch, used, err := p.takeWithRetry(ctx)
 		if err != nil {
 			return nil, err
 		}
-		result, err := t.run(ctx, k)
-		p.giveBack(k)
+		result, err := t.run(ctx, ch)
+		p.giveBack(ch)
 		if errors.Is(err, errStale) && used {
 			continue // it has ended since its last call
 		}
@@ -91,12 +91,12 @@ const (
 
 // takeWithRetry calls take, and repeats it while the system is short of resources that others may
 // release.
-func (p *pool) takeWithRetry(ctx context.Context) (k *child, used bool, err error) {
+func (p *pool) takeWithRetry(ctx context.Context) (ch *child, used bool, err error) {
 	for end := time.Now().Add(shortageTimeout); ; {
-		k, used, err = p.take()
+		ch, used, err = p.take()
 		short := errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.ENOMEM)
 		if !short || time.Now().After(end) {
-			return k, used, err
+			return ch, used, err
 		}
 		select {
 		case <-ctx.Done():
@@ -109,36 +109,36 @@ func (p *pool) takeWithRetry(ctx context.Context) (k *child, used bool, err erro
 }
 
 // take returns a child for a call. used reports that it has already run calls.
-func (p *pool) take() (k *child, used bool, err error) {
+func (p *pool) take() (ch *child, used bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		return nil, false, errClosed
 	}
 	if n := len(p.idle); n > 0 {
-		k, p.idle = p.idle[n-1], p.idle[:n-1]
-		return k, true, nil
+		ch, p.idle = p.idle[n-1], p.idle[:n-1]
+		return ch, true, nil
 	}
-	if k, err = startChild(p.config); err != nil {
+	if ch, err = startChild(p.config); err != nil {
 		return nil, false, err
 	}
 	p.started++
-	p.all[k] = struct{}{}
-	return k, false, nil
+	p.all[ch] = struct{}{}
+	return ch, false, nil
 }
 
 // giveBack returns a child to the pool, which keeps it for a later call or ends it.
-func (p *pool) giveBack(k *child) {
+func (p *pool) giveBack(ch *child) {
 	p.mu.Lock()
-	if k.reusable() && !p.closed && len(p.idle) < cap(p.slots) {
-		p.idle = append(p.idle, k)
+	if ch.reusable() && !p.closed && len(p.idle) < cap(p.slots) {
+		p.idle = append(p.idle, ch)
 		p.mu.Unlock()
 		return
 	}
 	p.mu.Unlock()
-	k.close()
+	ch.close()
 	p.mu.Lock()
-	delete(p.all, k)
+	delete(p.all, ch)
 	p.mu.Unlock()
 }
 
@@ -150,13 +150,13 @@ func (p *pool) close() {
 		close(p.closing)
 	}
 	all := make([]*child, 0, len(p.all))
-	for k := range p.all {
-		all = append(all, k)
+	for ch := range p.all {
+		all = append(all, ch)
 	}
 	p.idle = nil
 	p.mu.Unlock()
-	for _, k := range all {
-		k.close()
+	for _, ch := range all {
+		ch.close()
 	}
 }
 

@@ -29,8 +29,8 @@ func storedBundle(m *tool.Module, answer description) []byte {
 	return append([]byte(bundleHeader+string(head)+"\n"), m.Code...)
 }
 
-// readStoredBundle returns the definition for a text that a run has stored, or nil if src is not such a
-// text. The text is the Source of the definition, so that people see the code that runs.
+// readStoredBundle returns the definition for a text that a run has stored, or nil if src is not
+// such a text. The text is the Source of the definition, so that people see the code that runs.
 func readStoredBundle(file string, src []byte) (*tool.Definition, tool.Diagnostics) {
 	head, code, ok := bytes.Cut(src, []byte("\n"))
 	about, is := strings.CutPrefix(string(head), bundleHeader)

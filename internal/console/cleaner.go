@@ -57,8 +57,8 @@ func (c *Cleaner) writeClean(text []byte) error {
 	return err
 }
 
-// completeLength returns the length of the longest beginning of b that does not end inside an escape
-// sequence, a line end or a character.
+// completeLength returns the length of the longest beginning of b that does not end inside an
+// escape sequence, a line end or a character.
 func completeLength(b []byte) int {
 	if at := bytes.LastIndexByte(b, '\x1b'); at >= 0 && len(b)-at < maxSequence {
 		if bytes.HasPrefix(b[at:], []byte("\x1b\\")) { // the end of a string sequence: continue at its beginning

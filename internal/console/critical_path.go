@@ -122,8 +122,8 @@ func (w *pathWalk) lastLeaf(from, to int) int {
 	return last
 }
 
-// maxNamedSteps limits how many steps of the critical path are named. In a longer path, steps in the
-// middle are left out.
+// maxNamedSteps limits how many steps of the critical path are named. In a longer path, steps in
+// the middle are left out.
 const maxNamedSteps = 12
 
 // summary writes the critical path and its share of the whole time, wrapped to the width.

@@ -97,27 +97,27 @@ func (c *choice) has(n *node) bool { return slices.Contains(c.shown[n.Parent], n
 
 // chooseFailed chooses the steps that failed last. It prefers the failed steps inside a step to
 // the step itself.
-func (t *tree) chooseFailed(n *node, c *choice, most int) int {
-	if most == 0 || n.Inside == nil {
-		return most
+func (t *tree) chooseFailed(n *node, c *choice, limit int) int {
+	if limit == 0 || n.Inside == nil {
+		return limit
 	}
-	for f := n.Inside.Failed.Last; f != nil && most > 0; f = f.Prev {
-		if before := most; f.Inside != nil && f.Inside.Failed.Len > 0 {
-			if most = t.chooseFailed(f, c, most); most < before {
+	for f := n.Inside.Failed.Last; f != nil && limit > 0; f = f.Prev {
+		if before := limit; f.Inside != nil && f.Inside.Failed.Len > 0 {
+			if limit = t.chooseFailed(f, c, limit); limit < before {
 				continue
 			}
 		}
 		if !c.add(f) {
 			return 0
 		}
-		most--
+		limit--
 	}
-	for a := n.Inside.Active.First; a != nil && most > 0; a = a.Next {
+	for a := n.Inside.Active.First; a != nil && limit > 0; a = a.Next {
 		if a.Inside != nil && a.Inside.Ended.Failed > 0 {
-			most = t.chooseFailed(a, c, most)
+			limit = t.chooseFailed(a, c, limit)
 		}
 	}
-	return most
+	return limit
 }
 
 // chooseActive chooses the running steps in the order in which they started. It reports whether
@@ -140,14 +140,14 @@ func (t *tree) chooseActive(n *node, c *choice) bool {
 }
 
 // chooseNext chooses steps that have not started, those of the tool itself before nested ones.
-func (t *tree) chooseNext(n *node, c *choice, most int) {
-	for p := n.Inside.Pending.First; p != nil && most > 0; p = p.Next {
+func (t *tree) chooseNext(n *node, c *choice, limit int) {
+	for p := n.Inside.Pending.First; p != nil && limit > 0; p = p.Next {
 		if !c.has(p) && !c.add(p) {
 			return
 		}
-		most--
+		limit--
 	}
-	t.below(n, c, func(a *node) { t.chooseNext(a, c, most) })
+	t.below(n, c, func(a *node) { t.chooseNext(a, c, limit) })
 }
 
 // chooseDone chooses steps that ended well, the latest first.
@@ -456,7 +456,7 @@ func (d *drawing) upstreamNote(n *node) string {
 const barWidth = 8
 
 // bar returns the progress of a loop.
-func (d *drawing) bar(b *fold.Inside[viewState], over bool) string {
+func (d *drawing) bar(b *fold.Inside[viewState], settled bool) string {
 	times, full, empty := "×", "▇", "▁"
 	if d.ascii {
 		times, full, empty = "x", "#", "."
@@ -467,7 +467,7 @@ func (d *drawing) bar(b *fold.Inside[viewState], over bool) string {
 		solid = barWidth * done / b.Items
 	}
 	s := fmt.Sprintf("%s%d", times, b.Items)
-	if !over {
+	if !settled {
 		s += fmt.Sprintf(" %s%s %d/%d", strings.Repeat(full, solid), strings.Repeat(empty, barWidth-solid), done, b.Items)
 	}
 	if b.Ended.Failed > 0 {
@@ -482,11 +482,11 @@ func (d *drawing) output(n *node, indent string) (lines []string) {
 		return nil
 	}
 	show := n.Data.tail.lines
-	most := d.linesPerLeaf
-	if more := min(len(show)-most, d.extraLines, tailLines-most); more > 0 {
-		most, d.extraLines = most+more, d.extraLines-more
+	limit := d.linesPerLeaf
+	if more := min(len(show)-limit, d.extraLines, tailLines-limit); more > 0 {
+		limit, d.extraLines = limit+more, d.extraLines-more
 	}
-	show = show[max(0, len(show)-most):]
+	show = show[max(0, len(show)-limit):]
 	side := "  │ "
 	if d.ascii {
 		side = "  | "

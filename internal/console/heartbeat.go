@@ -44,9 +44,9 @@ const HeartbeatInterval = 30 * time.Second
 // Heartbeat writes a line with the running steps whenever nothing was written to w for the given
 // time. The Plain must write to w too. It runs until stop is called; stop waits for it.
 func (p *Plain) Heartbeat(w *ActivityWriter, every time.Duration) (stop func()) {
-	quit, over := make(chan struct{}), make(chan struct{})
+	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
-		defer close(over)
+		defer close(done)
 		for {
 			select {
 			case <-quit:
@@ -60,7 +60,7 @@ func (p *Plain) Heartbeat(w *ActivityWriter, every time.Duration) (stop func()) 
 	}()
 	return func() {
 		close(quit)
-		<-over
+		<-done
 	}
 }
 

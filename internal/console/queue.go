@@ -6,8 +6,8 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// queueLineInterval is the minimum time between two lines about a run in the queue, because its position
-// may change often.
+// queueLineInterval is the minimum time between two lines about a run in the queue, because its
+// position may change often.
 const queueLineInterval = 10 * time.Second
 
 // queueState is the state of a run that waits in the queue.

@@ -2,8 +2,8 @@ package console
 
 import "github.com/flowrun/flowrun/dag"
 
-// statusStyle is how a state is shown beside its word: a glyph of one column, and colors for terminals
-// and drawings. Color is never the only way in which something is shown.
+// statusStyle is how a state is shown beside its word: a glyph of one column, and colors for
+// terminals and drawings. Color is never the only way in which something is shown.
 type statusStyle struct {
 	glyph, ascii string
 	color        string // escape sequence

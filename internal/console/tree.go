@@ -85,8 +85,8 @@ func displayName(n *node) string {
 // countsAsFailed reports whether a step failed and the failure is not tolerated.
 func countsAsFailed(r *dag.Result) bool { return failed(r) && !r.Tolerated }
 
-// countStoppable returns how many running steps inside a step a cancellation stops; steps that clean
-// up are not counted.
+// countStoppable returns how many running steps inside a step a cancellation stops; steps that
+// clean up are not counted.
 func countStoppable[T any](s *fold.Step[T], lasting func(path string) bool) (n int) {
 	for leaf := range s.Leaves() {
 		if lasting == nil || !lasting(string(leaf.Path)) {

@@ -53,8 +53,8 @@ type ViewOptions struct {
 const (
 	// minFrameInterval is the minimum time between two frames.
 	minFrameInterval = 100 * time.Millisecond
-	// refreshInterval is the interval at which the logs of running steps and the terminal's size are
-	// read.
+	// refreshInterval is the interval at which the logs of running steps and the terminal's size
+	// are read.
 	refreshInterval = 250 * time.Millisecond
 	// maxAbove is how many bytes may wait for the next frame.
 	maxAbove = 64 << 10
@@ -142,13 +142,13 @@ func (v *View) draw() {
 		return
 	}
 	c := v.canvas()
-	looked := v.logReads(v.tree.choose(c.height() - 1))
+	reads := v.logReads(v.tree.choose(c.height() - 1))
 	v.mu.Unlock()
-	for i := range looked {
-		looked[i].read()
+	for i := range reads {
+		reads[i].read()
 	}
 	v.mu.Lock()
-	for _, l := range looked {
+	for _, l := range reads {
 		l.node.Data.tail = l.tail
 	}
 	above := v.above
@@ -214,8 +214,8 @@ func (v *View) show(above []byte, lines []string, cols int) {
 	v.w.Write(b.Bytes()) // a closed terminal is detected elsewhere
 }
 
-// moveToRegion moves the cursor to the beginning of the region. If the terminal has become narrower,
-// lines of the region may have been wrapped.
+// moveToRegion moves the cursor to the beginning of the region. If the terminal has become
+// narrower, lines of the region may have been wrapped.
 func (v *View) moveToRegion(b *bytes.Buffer, cols int) {
 	up := 0
 	for _, line := range v.region {

@@ -68,8 +68,8 @@ func deceptive(r rune) bool {
 	return r >= 0x590 && unicode.In(r, rightToLeft...)
 }
 
-// strangeCharacters lists the non-ASCII characters of a name with their numbers, each once and at most
-// ten, because they may look like others. It returns "" if there are none.
+// strangeCharacters lists the non-ASCII characters of a name with their numbers, each once and
+// at most ten, because they may look like others. It returns "" if there are none.
 func strangeCharacters(name string) string {
 	var list []string
 	for _, r := range name {

@@ -73,11 +73,11 @@ func (c *checker) checkNames() {
 			return true
 		}
 		name := id.Name.String()
-		advice, none := unavailable[name]
+		hint, isUnavailable := unavailable[name]
 		switch {
 		case known[name], name == "Function" && !called[id]:
-		case none && !(c.form == Step && name == "require"):
-			c.report(tool.Error, "js-forbidden", id, len(name), name+" is not available in scripts", advice)
+		case isUnavailable && !(c.form == Step && name == "require"):
+			c.report(tool.Error, "js-forbidden", id, len(name), name+" is not available in scripts", hint)
 		case !slices.Contains(c.globals, name):
 			c.reportUndeclared(id, name)
 		}
@@ -96,8 +96,8 @@ func (c *checker) reportUndeclared(id *ast.Identifier, name string) {
 	c.report(tool.Warning, "js-undeclared", id, len(name), strconv.Quote(name)+" is not declared", hint)
 }
 
-// declaredNames returns all names that the script declares or assigns anywhere, the variables of the
-// call, and the names that the script probes with typeof. It ignores scopes: a name that is
+// declaredNames returns all names that the script declares or assigns anywhere, the variables of
+// the call, and the names that the script probes with typeof. It ignores scopes: a name that is
 // declared in one function and used in another counts as declared, so that only certain mistakes
 // are reported.
 func (c *checker) declaredNames() map[string]bool {
@@ -113,7 +113,7 @@ func (c *checker) declaredNames() map[string]bool {
 
 // checkLoops warns about loops that never end.
 func (c *checker) checkLoops() {
-	looked := 0
+	checked := 0
 	visit(c.tree.body.Body, func(n ast.Node) bool {
 		var body ast.Statement
 		switch n := n.(type) {
@@ -131,9 +131,9 @@ func (c *checker) checkLoops() {
 			}
 		}
 		if body != nil {
-			looked++
+			checked++
 		}
-		if body != nil && looked <= maxLoops && !canEnd(body) {
+		if body != nil && checked <= maxLoops && !canEnd(body) {
 			c.report(tool.Warning, "js-endless-loop", n, 1, "this loop never ends: it contains no break, return or throw",
 				"give it a condition; otherwise it runs until the time limit, and the step fails")
 		}

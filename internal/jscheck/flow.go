@@ -68,8 +68,8 @@ func (f *flow) statement(s ast.Statement) bool {
 	return true
 }
 
-// leavesLoop reports whether a break in a loop's body may leave the loop. A break that leaves an inner
-// loop counts too, which only means that one mistake fewer is reported.
+// leavesLoop reports whether a break in a loop's body may leave the loop. A break that leaves an
+// inner loop counts too, which only means that one mistake fewer is reported.
 func (f *flow) leavesLoop(body ast.Statement) bool {
 	breaks := f.breaks
 	f.statement(body)

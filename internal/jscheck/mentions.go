@@ -148,8 +148,8 @@ func (m *mentions) useWhole(n ast.Node) {
 	}
 }
 
-// destructuring handles a destructuring of the variable, such as const {build, test: t} = steps, and
-// reports whether it is one.
+// destructuring handles a destructuring of the variable, such as const {build, test: t} = steps,
+// and reports whether it is one.
 func (m *mentions) destructuring(target, value ast.Expression) bool {
 	id, ok := value.(*ast.Identifier)
 	pattern, object := target.(*ast.ObjectPattern)

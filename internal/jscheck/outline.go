@@ -113,8 +113,8 @@ func (o Outline) Position(name, path string) tool.Pos {
 	return o.source.Pos(o.source.offset(at))
 }
 
-// returnedExpressions returns the expressions that a function itself returns; functions inside it are left
-// out.
+// returnedExpressions returns the expressions that a function itself returns; functions inside
+// it are left out.
 func returnedExpressions(body ast.Node) (list []ast.Expression) {
 	switch f := body.(type) {
 	case *ast.ArrowFunctionLiteral:
@@ -136,8 +136,8 @@ func returnedExpressions(body ast.Node) (list []ast.Expression) {
 	return list
 }
 
-// positionInLiteral returns the position that a path leads to in a literal, as far as the path can be
-// followed, or 0 if it cannot be followed at all.
+// positionInLiteral returns the position that a path leads to in a literal, as far as the path
+// can be followed, or 0 if it cannot be followed at all.
 func positionInLiteral(e ast.Expression, path []string) (at file.Idx) {
 	for _, part := range path {
 		next := ast.Expression(nil)

@@ -75,8 +75,8 @@ const MaxScript = 64 << 10
 // program whose stack overflows cannot recover.
 const maxNesting = 1000
 
-// consecutiveLabels matches 50 consecutive labels, more than there are loops to leave. The time that goja's
-// parser takes for labels grows with the cube of their number.
+// consecutiveLabels matches 50 consecutive labels, more than there are loops to leave. The time
+// that goja's parser takes for labels grows with the cube of their number.
 var consecutiveLabels = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:[\pL\w$]+\s*:\s*){50}`) })
 
 // Tree is a source that has been parsed.
@@ -140,7 +140,8 @@ func (s Source) checkLimits() *Problem {
 	return nil
 }
 
-// wrapperFunction returns the one function that the program consists of, or nil if it is anything else.
+// wrapperFunction returns the one function that the program consists of, or nil if it is
+// anything else.
 func wrapperFunction(p *ast.Program) *ast.FunctionLiteral {
 	if len(p.Body) != 1 {
 		return nil

@@ -47,8 +47,8 @@ func visitField(v reflect.Value, f func(ast.Node) bool) {
 	}
 }
 
-// isNameField reports whether a field of a node holds a name, or nodes that are also reachable through
-// another field.
+// isNameField reports whether a field of a node holds a name, or nodes that are also reachable
+// through another field.
 func isNameField(node reflect.Value, field string) bool {
 	switch field {
 	case "DeclarationList", "File", "Label", "Meta", "Property":

@@ -43,8 +43,8 @@ func useUnicodeEngineInCall(callee ast.Expression, args []ast.Expression) {
 	}
 }
 
-// propertyKey matches properties in the long form. The engine knows only their values, so the key is
-// removed.
+// propertyKey matches properties in the long form. The engine knows only their values, so the
+// key is removed.
 var propertyKey = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(\\[pP]\{)(?:Script|sc|Script_Extensions|scx|General_Category|gc)=`)
 })

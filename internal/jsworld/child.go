@@ -158,8 +158,8 @@ func (c *child) handle(f *Frame) {
 	}
 }
 
-// prepareWorld creates a world for another call like this one. It runs after the result was sent, so
-// no caller waits for it.
+// prepareWorld creates a world for another call like this one. It runs after the result was
+// sent, so no caller waits for it.
 func (c *child) prepareWorld(f *Frame) {
 	p := c.programs[f.Digest].program
 	if p == nil || !jscheck.HasHostAPI(p.source.Form) || c.spareWorld != nil {

@@ -15,7 +15,7 @@ type Clock struct {
 	mu        sync.Mutex
 	running   bool
 	fired     bool
-	remaining time.Duration // until fire is called, and then until late is called
+	remaining time.Duration // until onTimeout is called, and then until onOverdue is
 	startedAt time.Time     // when the clock was last started
 	timer     *time.Timer
 }
@@ -23,10 +23,10 @@ type Clock struct {
 // Grace is how long a script may take to stop after its time limit.
 const Grace = 150 * time.Millisecond
 
-// NewClock returns a running clock. It calls fire after limit, and late, if it is not nil, when
-// Pause was not called within Grace of that.
-func NewClock(limit time.Duration, fire, late func()) *Clock {
-	c := &Clock{onTimeout: fire, onOverdue: late, remaining: limit}
+// NewClock returns a running clock. It calls onTimeout after limit, and onOverdue, if it is not
+// nil, when Pause was not called within Grace of that.
+func NewClock(limit time.Duration, onTimeout, onOverdue func()) *Clock {
+	c := &Clock{onTimeout: onTimeout, onOverdue: onOverdue, remaining: limit}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.timer = time.AfterFunc(limit, c.tick)

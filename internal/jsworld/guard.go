@@ -37,8 +37,8 @@ func newGuard(limit int64) *guard {
 	return g
 }
 
-// memoryInUse returns the bytes used by objects, including garbage that was not collected yet, and by
-// stacks.
+// memoryInUse returns the bytes used by objects, including garbage that was not collected yet,
+// and by stacks.
 func memoryInUse() (sum uint64) {
 	samples := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
 	metrics.Read(samples)
@@ -60,10 +60,10 @@ func (g *guard) begin() {
 func (g *guard) end() { g.calls.Add(1) }
 
 // watch samples the memory during calls and ends the process when a call exceeds the limit. It
-// calls lasts on every tick for a call that was already running at the tick before. Between
+// calls onLongCall on every tick for a call that was already running at the tick before. Between
 // calls it continues for pauseAfterTicks ticks, because stopping and starting the ticker costs more
 // than a short call.
-func (g *guard) watch(lasts func()) {
+func (g *guard) watch(onLongCall func()) {
 	tick := time.NewTicker(sampleInterval)
 	last, same := g.calls.Load(), 0
 	for range tick.C {
@@ -76,7 +76,7 @@ func (g *guard) watch(lasts func()) {
 			if memoryInUse() > g.baseline.Load()+g.limit {
 				os.Exit(ExitMemory)
 			}
-			lasts()
+			onLongCall()
 			continue
 		}
 		if same++; same < pauseAfterTicks {

@@ -49,13 +49,14 @@ func (w *World) defineHidden(name string, v goja.Value) error {
 	return w.vm.GlobalObject().DefineDataProperty(name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 
-// shimInternals implements __lent(): the functions that the built-in modules of console and timers use.
+// shimInternals implements __lent(): the functions that the built-in modules of console and
+// timers use.
 func (w *World) shimInternals(goja.FunctionCall) goja.Value {
 	return w.vm.ToValue(map[string]any{"log": w.log, "setTimer": w.setTimer, "clearTimer": w.loop.clearTimer})
 }
 
-// defineLazyGlobals defines the globals that are implemented in built-in modules as accessors, so that a
-// module is loaded only when one of its globals is first used.
+// defineLazyGlobals defines the globals that are implemented in built-in modules as accessors,
+// so that a module is loaded only when one of its globals is first used.
 func (w *World) defineLazyGlobals() error {
 	global := w.vm.GlobalObject()
 	for name, module := range shimGlobals {

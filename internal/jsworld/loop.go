@@ -76,8 +76,8 @@ func (l *loop) revive() {
 	l.vm.ClearInterrupt()
 }
 
-// takeAnswer removes and returns the answer to host call id, or any answer if id is 0. found is false
-// if it has not arrived; why is set if the call was aborted.
+// takeAnswer removes and returns the answer to host call id, or any answer if id is 0. found is
+// false if it has not arrived; why is set if the call was aborted.
 func (l *loop) takeAnswer(id uint64) (a Answer, found bool, why *Failure) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -101,17 +101,17 @@ func (l *loop) await(id uint64, until <-chan time.Time) (a Answer, found bool, w
 		if callsPending {
 			l.clock.Pause()
 		}
-		late := false
+		timedOut := false
 		select {
 		case <-l.wake:
 		case <-l.stop:
 		case <-until:
-			late = true
+			timedOut = true
 		}
 		if callsPending {
 			l.clock.Resume()
 		}
-		if late {
+		if timedOut {
 			return Answer{}, false, nil
 		}
 	}

@@ -67,8 +67,8 @@ func (w *World) load(p *Program) goja.Value {
 	return v
 }
 
-// errorPosition returns the position in the author's file at which an Error was thrown, or "" if it is
-// not known.
+// errorPosition returns the position in the author's file at which an Error was thrown, or "" if
+// it is not known.
 func (w *World) errorPosition(v goja.Value, p *Program) string {
 	f := &Failure{}
 	p.readThrown(w.vm, f, v)

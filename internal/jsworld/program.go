@@ -59,8 +59,8 @@ func (p *Program) setPosition(f *Failure, off int) {
 	f.Pos = &pos
 }
 
-// originalPosition returns the position in the author's files for a position in the bundle, or pos itself
-// if the source map does not cover it.
+// originalPosition returns the position in the author's files for a position in the bundle, or
+// pos itself if the source map does not cover it.
 func (p *Program) originalPosition(pos tool.Pos) tool.Pos {
 	at, ok := p.maps().Original(pos.Line, pos.Col)
 	if !ok { // the map may have no column this far to the right

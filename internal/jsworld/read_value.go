@@ -69,8 +69,8 @@ func (r *jsonReader) next() byte {
 	return r.text[r.at-1]
 }
 
-// openBracket moves past an opening bracket. It reports whether the closing bracket follows, and then
-// moves past that too.
+// openBracket moves past an opening bracket. It reports whether the closing bracket follows, and
+// then moves past that too.
 func (r *jsonReader) openBracket(end byte) bool {
 	r.at++
 	r.skip()

@@ -26,21 +26,21 @@ type HostCaller func(id uint64, op string, args json.RawMessage)
 // cleanupLimit is how long a script that was stopped early may take to clean up.
 const cleanupLimit = 100 * time.Millisecond
 
-// Run runs the task. A world runs only one task. late is called if the script cannot be
-// interrupted; if late is nil, Run then waits for the script.
-func (w *World) Run(t *Task, late func()) (json.RawMessage, *Failure) {
-	result, f := w.runLimited(t.Limit, late, t.Program, func() (goja.Value, error) { return w.start(t) })
+// Run runs the task. A world runs only one task. onOverdue is called if the script cannot be
+// interrupted; if it is nil, Run then waits for the script.
+func (w *World) Run(t *Task, onOverdue func()) (json.RawMessage, *Failure) {
+	result, f := w.runLimited(t.Limit, onOverdue, t.Program, func() (goja.Value, error) { return w.start(t) })
 	if f != nil && w.atEnd != nil {
 		w.loop.revive()
-		w.runLimited(cleanupLimit, late, t.Program, func() (goja.Value, error) { return w.atEnd(goja.Undefined()) })
+		w.runLimited(cleanupLimit, onOverdue, t.Program, func() (goja.Value, error) { return w.atEnd(goja.Undefined()) })
 	}
 	return result, f
 }
 
 // runLimited runs a function of the script and everything it starts, for at most limit.
-func (w *World) runLimited(limit time.Duration, late func(), p *Program, begin func() (goja.Value, error)) (result json.RawMessage, f *Failure) {
+func (w *World) runLimited(limit time.Duration, onOverdue func(), p *Program, begin func() (goja.Value, error)) (result json.RawMessage, f *Failure) {
 	stop := func() { w.loop.abort(Failed(KindTimeout, "the script ran longer than %v", limit)) }
-	w.loop.clock = NewClock(limit, stop, late)
+	w.loop.clock = NewClock(limit, stop, onOverdue)
 	defer w.loop.clock.Pause()
 	defer func() {
 		if x := recover(); x != nil {

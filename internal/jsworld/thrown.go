@@ -55,8 +55,8 @@ func (p *Program) panicFailure(vm *goja.Runtime, x any) *Failure {
 	return Failed(KindLost, "the JavaScript engine failed: %s", fmt.Sprint(x))
 }
 
-// thrownFailure returns the failure for a value that the script threw or that a promise was rejected
-// with.
+// thrownFailure returns the failure for a value that the script threw or that a promise was
+// rejected with.
 func (p *Program) thrownFailure(vm *goja.Runtime, v goja.Value, stack []goja.StackFrame) (f *Failure) {
 	f = Failed(KindThrown, "the script threw a value that cannot be shown")
 	vm.Try(func() { p.readThrown(vm, f, v) }) // errors of the value's getters are ignored
@@ -81,14 +81,14 @@ func (p *Program) readThrown(vm *goja.Runtime, f *Failure, v goja.Value) {
 		}
 		return
 	}
-	said := message.String()
-	f.Message = Shorten(said)
+	messageText := message.String()
+	f.Message = Shorten(messageText)
 	if name := o.Get("name"); name != nil && goja.IsString(name) {
 		f.Name = Shorten(name.String())
 	}
 	if stack := o.Get("stack"); stack != nil && goja.IsString(stack) {
 		text := stack.String() // begins with the message
-		p.setStackTextPosition(f, text[min(len(said), len(text)):])
+		p.setStackTextPosition(f, text[min(len(messageText), len(text)):])
 	}
 }
 
