@@ -269,6 +269,7 @@ func (s Source) syntaxProblem(err error) *Problem {
 	return &Problem{Message: err.Error()}
 }
 
+// Diagnostic returns the syntax error that is reported for the problem, at its position in text.
 func (p *Problem) Diagnostic(text tool.Text, f Form) tool.Diagnostic {
 	hint := "fix the script at this position; a script is the body of a function, so it can use return and await, but not import and export"
 	if f == Expression {

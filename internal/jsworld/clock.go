@@ -41,7 +41,7 @@ func (c *Clock) tick() {
 	defer c.mu.Unlock()
 	switch {
 	case !c.running:
-	case time.Since(c.startedAt) < c.remaining: // the timer was started a moment before since was set
+	case time.Since(c.startedAt) < c.remaining: // the timer was started a moment before startedAt was set
 		c.timer.Reset(c.remaining - time.Since(c.startedAt))
 	case !c.fired:
 		c.fired = true
@@ -55,6 +55,7 @@ func (c *Clock) tick() {
 	}
 }
 
+// Pause stops the clock. Call it only while the clock is running.
 func (c *Clock) Pause() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -63,6 +64,7 @@ func (c *Clock) Pause() {
 	c.remaining -= time.Since(c.startedAt)
 }
 
+// Resume starts the clock again after Pause.
 func (c *Clock) Resume() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

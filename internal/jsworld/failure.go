@@ -37,6 +37,7 @@ type Failure struct {
 	Pos *tool.Pos `json:"pos,omitempty"`
 }
 
+// Failed returns a Failure with a message that is cut at MaxMessage.
 func Failed(kind Kind, format string, args ...any) *Failure {
 	return &Failure{Kind: kind, Message: Shorten(fmt.Sprintf(format, args...))}
 }

@@ -68,8 +68,11 @@ type Wire struct {
 	out     io.Writer
 }
 
+// NewWire returns one end of a wire. It does not trust the other end.
 func NewWire(in io.Reader, out io.Writer) *Wire { return &Wire{in: bufio.NewReader(in), out: out} }
 
+// Send writes a frame. It returns a TooLong error, and sends nothing, if the frame exceeds
+// MaxFrame. Safe for concurrent use.
 func (w *Wire) Send(f *Frame) error {
 	b, err := f.encode()
 	if err != nil {
@@ -115,6 +118,7 @@ func appendPart[T string | []byte](b []byte, text T) []byte {
 	return append(binary.BigEndian.AppendUint32(b, uint32(len(text))), text...)
 }
 
+// Receive reads the next frame. Only one goroutine may call it.
 func (w *Wire) Receive() (*Frame, error) {
 	var length [4]byte
 	if _, err := io.ReadFull(w.in, length[:]); err != nil {
