@@ -13,8 +13,8 @@ func appendLabel(b []byte, id dag.ID) (label []byte, item bool) {
 			inKey = c != ']'
 		case c == '[':
 			inKey, item = true, true
-		case c == '#' && try(id[i+1:]) > 0:
-			i += try(id[i+1:])
+		case c == '#' && attemptLength(id[i+1:]) > 0:
+			i += attemptLength(id[i+1:])
 		default:
 			item = item && c != '/' // the key belonged to an outer step
 			b = append(b, c)
@@ -23,8 +23,8 @@ func appendLabel(b []byte, id dag.ID) (label []byte, item bool) {
 	return b, item
 }
 
-// try returns the length of the attempt number at the end of a path element, or 0.
-func try(rest dag.ID) int {
+// attemptLength returns the length of the attempt number at the end of a path element, or 0.
+func attemptLength(rest dag.ID) int {
 	n := 0
 	for n < len(rest) && '0' <= rest[n] && rest[n] <= '9' {
 		n++

@@ -19,15 +19,15 @@ type Run struct {
 	tool    *toolSeries
 	steps   map[string]*step
 	label   []byte // label of the current event
-	began   time.Time
+	started time.Time
 	ended   bool
 }
 
 // step is what a run stores about a step.
 type step struct {
 	*stepSeries
-	loop  bool // items of it were seen: they are counted instead of the loop
-	holds bool // it contains other steps, so its output is that of one of them
+	loop     bool // items of it were seen: they are counted instead of the loop
+	hasSteps bool // it contains other steps, so its output is that of one of them
 }
 
 // Run creates a sink for one run of a tool.
@@ -39,15 +39,15 @@ func (m *Metrics) Run(tool string) *Run {
 // another engine has resumed it. Call it when the engine's Run has returned; after the end
 // of the run it does nothing.
 func (r *Run) Close() {
-	if !r.began.IsZero() {
+	if !r.started.IsZero() {
 		r.end(dag.Interrupted)
 	}
 }
 
 // Emit counts an event.
 func (r *Run) Emit(e dag.Event) {
-	if r.began.IsZero() { // at run.started, or at the first event of a resumed run
-		r.began = e.Time
+	if r.started.IsZero() { // at run.started, or at the first event of a resumed run
+		r.started = e.Time
 		r.tool.running.Inc()
 	}
 	switch e.Kind {
@@ -60,7 +60,7 @@ func (r *Run) Emit(e dag.Event) {
 		}
 	case dag.RunFinished:
 		if e.Result != nil && !r.ended {
-			r.tool.duration.Observe(seconds(e.Time.Sub(r.began)))
+			r.tool.duration.Observe(seconds(e.Time.Sub(r.started)))
 			r.end(e.Result.Status)
 			if e.Result.Status == dag.Succeeded {
 				r.metrics.Succeeded(r.name, e.Time)
@@ -92,9 +92,9 @@ func (r *Run) ending(e *dag.Event) {
 		s.finished(e.Result)
 	}
 	ran := e.Result.Status.Executed() && e.Result.Status != dag.Reused
-	if ran && !s.holds {
-		s.cut(e.Result.Stdout)
-		s.cut(e.Result.Stderr)
+	if ran && !s.hasSteps {
+		s.countTruncated(e.Result.Stdout)
+		s.countTruncated(e.Result.Stderr)
 	}
 	if e.Result.Status == dag.TimedOut { // an attempt with ReasonTimeout and another status exceeded the timeout of an outer step
 		s.timeouts.Inc()
@@ -116,7 +116,7 @@ func (s *step) finished(res *dag.Result) {
 	}
 }
 
-func (s *step) cut(o *dag.Output) {
+func (s *step) countTruncated(o *dag.Output) {
 	if o != nil && o.Truncated {
 		s.truncated.Inc()
 	}
@@ -127,21 +127,21 @@ func (r *Run) at(id dag.ID) (_ *step, item bool) {
 	r.label, item = appendLabel(r.label[:0], id)
 	s := r.steps[string(r.label)]
 	if s == nil {
-		s = r.meet(string(r.label))
+		s = r.addStep(string(r.label))
 	}
 	s.loop = s.loop || item
 	return s, item
 }
 
-// meet returns the step with that label. It adds the step, and those that contain it, if
+// addStep returns the step with that label. It adds the step, and those that contain it, if
 // they are new.
-func (r *Run) meet(label string) *step {
+func (r *Run) addStep(label string) *step {
 	s := r.steps[label]
 	if s == nil {
 		s = &step{stepSeries: r.metrics.step(pair{r.name, label})}
 		r.steps[label] = s
 		if i := strings.LastIndexByte(label, '/'); i > 0 {
-			r.meet(label[:i]).holds = true
+			r.addStep(label[:i]).hasSteps = true
 		}
 	}
 	return s

@@ -17,11 +17,11 @@ var (
 	stepEnds = []dag.Status{dag.Succeeded, dag.Reused, dag.Failed, dag.Skipped, dag.Cancelled, dag.TimedOut, dag.Interrupted}
 )
 
-// ends are counters by final status.
-type ends [dag.Interrupted + 1]prometheus.Counter
+// statusCounters are counters by final status.
+type statusCounters [dag.Interrupted + 1]prometheus.Counter
 
 // count counts a final status; others are ignored.
-func (e *ends) count(s dag.Status) {
+func (e *statusCounters) count(s dag.Status) {
 	if int(s) < len(e) && e[s] != nil {
 		e[s].Inc()
 	}
@@ -29,7 +29,7 @@ func (e *ends) count(s dag.Status) {
 
 // toolSeries are the series of a tool.
 type toolSeries struct {
-	ended    ends
+	ended    statusCounters
 	duration prometheus.Observer
 	running  prometheus.Gauge
 	wait     prometheus.Observer
@@ -37,7 +37,7 @@ type toolSeries struct {
 
 // stepSeries are the series of a step.
 type stepSeries struct {
-	ended    ends
+	ended    statusCounters
 	duration prometheus.Observer
 
 	retries, fallbacks, timeouts, cacheHits, truncated prometheus.Counter

@@ -78,15 +78,15 @@ func (r Result) Diagnostics(name string, declared []string) tool.Diagnostics {
 // Bundle bundles a tool. All problems of the files are reported together, with their
 // locations. A package that is not found is not an error; see Result.
 func (b *Bundler) Bundle(r Request) (Result, tool.Diagnostics) {
-	if result, ok := b.kept(r); ok {
+	if result, ok := b.cached(r); ok {
 		return result, nil
 	}
-	w := &work{request: r, roots: roots(r), seen: map[string]File{}, vain: map[string]bool{}}
+	w := &work{request: r, roots: roots(r), seen: map[string]File{}, searchedDirs: map[string]bool{}}
 	answer := api.Build(w.options())
 	result := w.result(answer)
 	bad := w.diagnostics(answer.Errors)
-	if bad == nil && result.lacks(r.Installed) { // otherwise a missing package was installed during the build, and the result is out of date
-		b.keep(r, result)
+	if bad == nil && result.stillMissing(r.Installed) { // otherwise a missing package was installed during the build, and the result is out of date
+		b.store(r, result)
 	}
 	return result, bad
 }
@@ -96,12 +96,12 @@ type work struct {
 	request Request
 	roots   []string
 
-	mu       sync.Mutex
-	seen     map[string]File
-	bytes    int64
-	packages []string
-	missing  []Missing
-	vain     map[string]bool // folders that were searched without success, see searched
+	mu           sync.Mutex
+	seen         map[string]File
+	bytes        int64
+	packages     []string
+	missing      []Missing
+	searchedDirs map[string]bool // folders that were searched without success, see searched
 }
 
 // roots returns the folders that bundled files must be in.
@@ -139,9 +139,9 @@ func realPath(path string) string {
 	return filepath.Clean(path)
 }
 
-// lacking are syntax features that goja does not support; the tests compare them with goja
+// unsupported are syntax features that goja does not support; the tests compare them with goja
 // itself.
-var lacking = map[string]bool{
+var unsupported = map[string]bool{
 	"async-generator":      false,
 	"dynamic-import":       false,
 	"for-await":            false,
@@ -155,14 +155,14 @@ var lacking = map[string]bool{
 // async generators uses.
 const asyncIterator = `Symbol.asyncIterator??Object.defineProperty(Symbol,"asyncIterator",{value:Symbol.for("Symbol.asyncIterator")});`
 
-// start is the name of the module that is bundled: it imports the tool and the packages for
+// startModule is the name of the module that is bundled: it imports the tool and the packages for
 // importx.
-const start = "flowrun:start"
+const startModule = "flowrun:start"
 
 func (w *work) options() api.BuildOptions {
 	dir := filepath.Dir(w.request.File)
 	o := api.BuildOptions{
-		EntryPoints:    []string{start},
+		EntryPoints:    []string{startModule},
 		Outfile:        filepath.Join(dir, "flowrun-bundle.js"), // not written; paths in the map are relative to it
 		AbsWorkingDir:  dir,
 		Bundle:         true,
@@ -179,7 +179,7 @@ func (w *work) options() api.BuildOptions {
 		o.Platform, o.Packages, o.Target = api.PlatformNode, api.PackagesExternal, api.ES2022
 		return o
 	}
-	o.Platform, o.Target, o.Supported = api.PlatformBrowser, api.ES2023, lacking
+	o.Platform, o.Target, o.Supported = api.PlatformBrowser, api.ES2023, unsupported
 	o.Define = map[string]string{"process.env.NODE_ENV": `"production"`, "global": "globalThis"}
 	o.Banner = map[string]string{"js": asyncIterator}
 	if w.request.Installed != "" {

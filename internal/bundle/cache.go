@@ -29,15 +29,15 @@ type File struct {
 func fileOf(path string, text []byte) File {
 	sum := sha256.Sum256(text)
 	f := File{Path: path, Size: int64(len(text)), Digest: hex.EncodeToString(sum[:])}
-	if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > settled {
+	if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > minAge {
 		f.Time = info.ModTime()
 	}
 	return f
 }
 
-// settled is the minimum age of a change whose time identifies it: some file systems store
+// minAge is the minimum age of a change whose time identifies it: some file systems store
 // only seconds.
-const settled = 2 * time.Second
+const minAge = 2 * time.Second
 
 // Fresh reports whether the file is unchanged. If size and time are the same, its text is
 // not read.
@@ -85,8 +85,8 @@ func (r Request) key() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// kept returns the cached bundle if none of its files has changed.
-func (b *Bundler) kept(r Request) (Result, bool) {
+// cached returns the cached bundle if none of its files has changed.
+func (b *Bundler) cached(r Request) (Result, bool) {
 	var result Result
 	if b.Cache == "" {
 		return result, false
@@ -95,11 +95,11 @@ func (b *Bundler) kept(r Request) (Result, bool) {
 	if err != nil || json.Unmarshal(text, &result) != nil || len(result.Code) == 0 {
 		return Result{}, false
 	}
-	return result, result.lacks(r.Installed) && !slices.ContainsFunc(result.Files, func(f File) bool { return !f.Fresh() })
+	return result, result.stillMissing(r.Installed) && !slices.ContainsFunc(result.Files, func(f File) bool { return !f.Fresh() })
 }
 
-// keep caches a bundle. Errors are ignored: without the cache only time is lost.
-func (b *Bundler) keep(r Request, result Result) {
+// store caches a bundle. Errors are ignored: without the cache only time is lost.
+func (b *Bundler) store(r Request, result Result) {
 	text, err := json.Marshal(result)
 	if b.Cache == "" || err != nil || atomicfile.Save(filepath.Join(b.Cache, r.key()+".json"), text) != nil {
 		return

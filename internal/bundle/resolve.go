@@ -26,16 +26,16 @@ func nodeModule(path string) (string, bool) {
 	return name, (prefixed || !strings.HasSuffix(name, "/")) && slices.Contains(nodeModules, first)
 }
 
-// asked marks a request of this plugin to esbuild, which calls the plugin again for it.
-type asked struct{}
+// reentry marks a request of this plugin to esbuild, which calls the plugin again for it.
+type reentry struct{}
 
 func (w *work) setup(build api.PluginBuild) {
 	build.OnResolve(api.OnResolveOptions{Filter: ".*"}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
-		switch _, again := a.PluginData.(asked); {
+		switch _, again := a.PluginData.(reentry); {
 		case again:
 			return api.OnResolveResult{}, nil
 		case a.Kind == api.ResolveEntryPoint:
-			return api.OnResolveResult{Path: start, Namespace: "flowrun"}, nil
+			return api.OnResolveResult{Path: startModule, Namespace: "flowrun"}, nil
 		case a.Path == w.request.File:
 			return api.OnResolveResult{Path: a.Path, Namespace: "file"}, nil
 		}
@@ -55,19 +55,19 @@ func (w *work) resolve(build api.PluginBuild, a api.OnResolveArgs) api.OnResolve
 		return api.OnResolveResult{Path: builtin, External: true}
 	}
 	find := func(from string) api.ResolveResult {
-		return build.Resolve(a.Path, api.ResolveOptions{Importer: a.Importer, Namespace: a.Namespace, ResolveDir: from, Kind: a.Kind, PluginData: asked{}, With: a.With})
+		return build.Resolve(a.Path, api.ResolveOptions{Importer: a.Importer, Namespace: a.Namespace, ResolveDir: from, Kind: a.Kind, PluginData: reentry{}, With: a.With})
 	}
 	found := find(a.ResolveDir)
 	name, isPackage := packageOf(a.Path)
 	if isPackage && !w.inside(found) { // esbuild searches packages up to the root of the file system
 		if w.request.Installed != "" {
 			if found = find(w.request.Installed); len(found.Errors) == 0 && w.inside(found) {
-				w.using(name)
+				w.addPackage(name)
 				return api.OnResolveResult{Path: found.Path, Namespace: "file"}
 			}
 		}
 		if !ofNode {
-			w.miss(name, a)
+			w.addMissing(name, a)
 			return api.OnResolveResult{Path: a.Path, External: true}
 		}
 		return api.OnResolveResult{Path: builtin, External: true}
@@ -75,7 +75,7 @@ func (w *work) resolve(build api.PluginBuild, a api.OnResolveArgs) api.OnResolve
 	switch {
 	case len(found.Errors) == 0:
 		if isPackage && !found.External {
-			w.using(name)
+			w.addPackage(name)
 		}
 		return api.OnResolveResult{} // esbuild resolves it by the browser fields of package.json
 	case ofNode:
@@ -83,7 +83,7 @@ func (w *work) resolve(build api.PluginBuild, a api.OnResolveArgs) api.OnResolve
 	case !isPackage:
 		return api.OnResolveResult{Errors: found.Errors}
 	}
-	w.miss(name, a)
+	w.addMissing(name, a)
 	return api.OnResolveResult{Path: a.Path, External: true}
 }
 
@@ -97,15 +97,15 @@ func (w *work) allowed(real string) bool {
 	return slices.ContainsFunc(w.roots, func(root string) bool { return within(root, real) })
 }
 
-func (w *work) using(name string) {
+func (w *work) addPackage(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.packages = append(w.packages, name)
 }
 
-// miss records a package that was not found. The remedy is the same if another package
+// addMissing records a package that was not found. The remedy is the same if another package
 // imports it, because all dependencies are installed together.
-func (w *work) miss(name string, a api.OnResolveArgs) {
+func (w *work) addMissing(name string, a api.OnResolveArgs) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.searched(a.ResolveDir)
@@ -116,12 +116,12 @@ func (w *work) miss(name string, a api.OnResolveArgs) {
 	if a.Namespace != "file" {
 		file = w.request.File
 	}
-	w.missing = append(w.missing, Missing{Name: name, Pos: w.mention(file, a.Path)})
+	w.missing = append(w.missing, Missing{Name: name, Pos: w.findImport(file, a.Path)})
 }
 
-// mention returns the first place where a file names a package: esbuild does not pass it to
+// findImport returns the first place where a file names a package: esbuild does not pass it to
 // a plugin.
-func (w *work) mention(file, path string) tool.Pos {
+func (w *work) findImport(file, path string) tool.Pos {
 	text := w.request.Source
 	if file != w.request.File {
 		text, _ = os.ReadFile(file)
@@ -152,8 +152,8 @@ func inPackage(file string) bool {
 	return strings.Contains(filepath.ToSlash(file), "/node_modules/")
 }
 
-// kinds are the extensions of files that can be imported.
-var kinds = []string{"", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".json"}
+// extensions are the extensions of files that can be imported.
+var extensions = []string{"", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".json"}
 
 // load checks that a file may be read and has a kind that can be bundled. The text of the
 // tool itself comes from the request.
@@ -162,10 +162,10 @@ func (w *work) load(a api.OnLoadArgs) (api.OnLoadResult, error) {
 	switch {
 	case kind == ".node":
 		return api.OnLoadResult{}, fmt.Errorf("%s is a native module for Node.js; to use it, set runtime: 'node' in getMetadata", a.Path)
-	case !slices.Contains(kinds, kind):
+	case !slices.Contains(extensions, kind):
 		return api.OnLoadResult{}, fmt.Errorf("%s: only JavaScript, TypeScript and JSON can be imported", a.Path)
 	case a.Path != w.request.File:
-		return api.OnLoadResult{}, w.take(a.Path)
+		return api.OnLoadResult{}, w.addFile(a.Path)
 	}
 	text := string(w.request.Source)
 	answer := api.OnLoadResult{Contents: &text, ResolveDir: filepath.Dir(a.Path), Loader: api.LoaderJS}
@@ -175,8 +175,8 @@ func (w *work) load(a api.OnLoadArgs) (api.OnLoadResult, error) {
 	return answer, nil
 }
 
-// take records a file of the bundle and enforces the limits.
-func (w *work) take(path string) error {
+// addFile records a file of the bundle and enforces the limits.
+func (w *work) addFile(path string) error {
 	if real := realPath(path); !w.allowed(real) {
 		return fmt.Errorf("%s is outside %s: only files of the tool's repository or folder can be imported", real, w.roots[0])
 	}

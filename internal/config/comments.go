@@ -13,9 +13,9 @@ func withoutComments(src []byte) []byte {
 		case out[i] == '"':
 			i += textLength(rest) - 1
 		case bytes.HasPrefix(rest, []byte("//")):
-			i += blank(rest, until(rest, "\n")) - 1
+			i += blankOut(rest, until(rest, "\n")) - 1
 		case bytes.HasPrefix(rest, []byte("/*")):
-			i += blank(rest, until(rest[2:], "*/")+2+2) - 1
+			i += blankOut(rest, until(rest[2:], "*/")+2+2) - 1
 		}
 	}
 	return out
@@ -42,9 +42,9 @@ func until(src []byte, end string) int {
 	return len(src)
 }
 
-// blank replaces n bytes by spaces, except for line ends, and returns how many bytes it
+// blankOut replaces n bytes by spaces, except for line ends, and returns how many bytes it
 // covered.
-func blank(src []byte, n int) int {
+func blankOut(src []byte, n int) int {
 	n = min(n, len(src))
 	for i := range src[:n] {
 		if src[i] != '\n' && src[i] != '\r' {

@@ -94,7 +94,7 @@ func Load(o Options) (*Config, error) {
 	l.trust()
 	l.environment()
 	l.check()
-	l.c.Values = layered(l.values)
+	l.c.Values = effective(l.values)
 	return l.c, l.found.Sorted().Err()
 }
 
@@ -179,7 +179,7 @@ func (l *loader) file(layer Layer, path string, o *keytable.Object) {
 	}
 	list, found := keytable.DecodeSettings(o, path, src)
 	l.found = append(l.found, found...)
-	for _, s := range l.spelt(list) {
+	for _, s := range l.normalizeSpellings(list) {
 		l.values = append(l.values, Value{Key: s.Path(), Value: s.Value, List: s.List, Origin: Origin{Layer: layer, Pos: s.Pos}})
 	}
 }
@@ -242,17 +242,17 @@ func (l *loader) check() {
 	}
 }
 
-// layered returns the values that apply, and the ignored ones, in the order of the table.
-func layered(all []Value) []Value {
+// effective returns the values that apply, and the ignored ones, in the order of the table.
+func effective(all []Value) []Value {
 	rank := map[string]int{} // index of the strongest layer that sets a single value or a server
 	for i, v := range all {
-		if !v.Ignored && !adds(v) {
-			rank[v.owner()] = i
+		if !v.Ignored && !accumulates(v) {
+			rank[v.overrideKey()] = i
 		}
 	}
 	var list []Value
 	for _, v := range all {
-		if v.Ignored || adds(v) || all[rank[v.owner()]].Origin.same(v.Origin) {
+		if v.Ignored || accumulates(v) || all[rank[v.overrideKey()]].Origin.same(v.Origin) {
 			list = append(list, v)
 		}
 	}
@@ -264,15 +264,15 @@ func layered(all []Value) []Value {
 	return list
 }
 
-// adds reports whether other layers cannot override the value: it is an element of a list,
+// accumulates reports whether other layers cannot override the value: it is an element of a list,
 // or part of a notification.
-func adds(v Value) bool {
+func accumulates(v Value) bool {
 	return v.List && !strings.HasPrefix(v.Key, "mcpServers.") || strings.HasPrefix(v.Key, "notifications.")
 }
 
-// owner returns the key that layers override as a whole: a server, a notification, a
+// overrideKey returns the key that layers override as a whole: a server, a notification, a
 // webhook, or the value itself.
-func (v Value) owner() string {
+func (v Value) overrideKey() string {
 	parts := strings.Split(v.Key, ".")
 	if slices.Contains([]string{servers.Key, "notifications", webhooks.Key}, parts[0]) && len(parts) > 1 {
 		return parts[0] + "." + parts[1]
@@ -352,15 +352,15 @@ func (c *Config) Get(key string) (list []Value) {
 }
 
 // Duration returns the value of a key, zero if it is not set.
-func (c *Config) Duration(key string) time.Duration { return one[time.Duration](c, key) }
+func (c *Config) Duration(key string) time.Duration { return valueOf[time.Duration](c, key) }
 
 // Number returns a whole number, or a size in bytes, zero if it is not set.
-func (c *Config) Number(key string) int64 { return one[int64](c, key) }
+func (c *Config) Number(key string) int64 { return valueOf[int64](c, key) }
 
 // Word returns a text, "" if it is not set.
-func (c *Config) Word(key string) string { return one[string](c, key) }
+func (c *Config) Word(key string) string { return valueOf[string](c, key) }
 
-func one[T any](c *Config, key string) (v T) {
+func valueOf[T any](c *Config, key string) (v T) {
 	if list := c.Get(key); len(list) > 0 {
 		v, _ = list[0].Value.(T)
 	}

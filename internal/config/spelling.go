@@ -8,9 +8,9 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// spelt renames alternative keys of a file to the preferred ones. A setting that is written
+// normalizeSpellings renames alternative keys of a file to the preferred ones. A setting that is written
 // in several spellings must have the same value in all of them, and counts once.
-func (l *loader) spelt(list []keytable.Setting) (out []keytable.Setting) {
+func (l *loader) normalizeSpellings(list []keytable.Setting) (out []keytable.Setting) {
 	written := map[string]keytable.Setting{} // by preferred key
 	for _, s := range list {
 		as := s.Path()
@@ -27,7 +27,7 @@ func (l *loader) spelt(list []keytable.Setting) (out []keytable.Setting) {
 			continue
 		case twice:
 			continue
-		case known(key):
+		case hasAlternatives(key):
 			written[key] = s
 		}
 		if key != as {
@@ -38,8 +38,8 @@ func (l *loader) spelt(list []keytable.Setting) (out []keytable.Setting) {
 	return out
 }
 
-// known reports whether a key has alternative spellings.
-func known(key string) bool {
+// hasAlternatives reports whether a key has alternative spellings.
+func hasAlternatives(key string) bool {
 	for _, k := range spellings {
 		if k == key {
 			return true

@@ -19,8 +19,8 @@ func section(key string, of *keytable.Object, doc string) keytable.Field {
 	return keytable.Field{Kind: keytable.KindObject, Key: key, Of: of, Doc: doc}
 }
 
-// many describes a whole number of at least 1.
-func many(key, doc string) keytable.Field {
+// positiveInteger describes a whole number of at least 1.
+func positiveInteger(key, doc string) keytable.Field {
 	return keytable.Field{Kind: keytable.KindInteger, Key: key, Min: 1, Max: 1 << 30, Doc: doc}
 }
 
@@ -30,8 +30,8 @@ var approvals = keytable.NewObject("approvals", "Which tools may be called witho
 )
 
 var limits = keytable.NewObject("limits", "Limits of runs.",
-	many("max-parallel", "How many steps run at once. Default: 2 per CPU, at least 4."),
-	many("max-plan-steps", "How many steps the plan of a tool may have, including those of the tools it uses. Default: one million."),
+	positiveInteger("max-parallel", "How many steps run at once. Default: 2 per CPU, at least 4."),
+	positiveInteger("max-plan-steps", "How many steps the plan of a tool may have, including those of the tools it uses. Default: one million."),
 	field(keytable.KindDuration, "cleanup", "60s", "Time limit of the cleanup after a run was cancelled."),
 	field(keytable.KindDuration, "call-timeout", "60s", "Time limit of a call by a model."),
 	field(keytable.KindDuration, "js-timeout", "5s", "Time limit of one call of JavaScript."),
@@ -39,7 +39,7 @@ var limits = keytable.NewObject("limits", "Limits of runs.",
 )
 
 var history = keytable.NewObject("history", "How much history is kept. A run that exceeds any of these limits is removed with its logs.",
-	many("keep", "How many runs are kept. Default: all."),
+	positiveInteger("keep", "How many runs are kept. Default: all."),
 	field(keytable.KindText, "older-than", "", "Runs older than this are removed: 30d, 2w, 12h."),
 	field(keytable.KindSize, "max-size", "", "How large the history may become, including logs."),
 )
@@ -138,11 +138,11 @@ var shared = keytable.NewObject("the settings",
 	oldCall,
 ).Open()
 
-// needTrust are the keys that a project may set only if it is trusted.
-var needTrust = []string{"mcpServers", "notifications", "tools", "approvals.allow", "roots", "history", "webhooks", "serve"}
+// trustedSections are the keys that a project may set only if it is trusted.
+var trustedSections = []string{"mcpServers", "notifications", "tools", "approvals.allow", "roots", "history", "webhooks", "serve"}
 
-func gated(key string) bool {
-	for _, g := range needTrust {
+func needsTrust(key string) bool {
+	for _, g := range trustedSections {
 		if key == g || strings.HasPrefix(key, g+".") {
 			return true
 		}
@@ -150,9 +150,9 @@ func gated(key string) bool {
 	return false
 }
 
-// bounds reports whether a key limits what runs may use. A project that is not trusted may
+// isLimit reports whether a key limits what runs may use. A project that is not trusted may
 // lower such a limit, but not raise it.
-func bounds(key string) bool { return key == "grace" || strings.HasPrefix(key, "limits.") }
+func isLimit(key string) bool { return key == "grace" || strings.HasPrefix(key, "limits.") }
 
 // leaf is a key that holds a value.
 type leaf struct {

@@ -62,7 +62,7 @@ func (l *loader) trust() {
 	t.options = l.Options
 	needs := make([]bool, len(l.values))
 	for i, v := range l.values {
-		if needs[i] = v.Origin.Layer == Project && (gated(v.Key) || l.widens(v)); needs[i] {
+		if needs[i] = v.Origin.Layer == Project && (needsTrust(v.Key) || l.widens(v)); needs[i] {
 			t.Needed = append(t.Needed, v)
 		}
 	}
@@ -70,7 +70,7 @@ func (l *loader) trust() {
 		return
 	}
 	t.digest = digest(t.Needed)
-	switch r, err := recall(l.StateDir, t.Folder); {
+	switch r, err := loadDecision(l.StateDir, t.Folder); {
 	case l.TrustProject:
 		t.State = Trusted
 	case err != nil: // no decision, or it is unreadable: the project is undecided
@@ -92,7 +92,7 @@ func (l *loader) trust() {
 // widens reports whether a project's setting raises a limit above the value of the user,
 // the machine or the program. Lowering a limit needs no trust. A limit of 0 means no limit.
 func (l *loader) widens(v Value) bool {
-	if !bounds(v.Key) {
+	if !isLimit(v.Key) {
 		return false
 	}
 	var own any = int64(dag.DefaultParallel()) // for limits.max-parallel, which has no default in the table
@@ -122,7 +122,7 @@ func (t Trust) Ignored() (keys []string) {
 
 func (t Trust) keys() (keys []string) {
 	for _, v := range t.Needed {
-		if key := v.owner(); !slices.Contains(keys, key) {
+		if key := v.overrideKey(); !slices.Contains(keys, key) {
 			keys = append(keys, key)
 		}
 	}
@@ -148,9 +148,9 @@ type Record struct {
 	Vouched bool      `json:"-"` // made by Vouch
 }
 
-// record returns the file of one project's decision. Each project has its own file, so that
+// decisionFile returns the file of one project's decision. Each project has its own file, so that
 // two commands never write the same one. A link to a project counts as the project.
-func record(stateDir, folder string) string {
+func decisionFile(stateDir, folder string) string {
 	if real, err := filepath.EvalSymlinks(folder); err == nil {
 		folder = real
 	}
@@ -158,11 +158,11 @@ func record(stateDir, folder string) string {
 	return filepath.Join(stateDir, "trust", hex.EncodeToString(sum[:16])+".json")
 }
 
-func recall(stateDir, folder string) (r Record, err error) {
+func loadDecision(stateDir, folder string) (r Record, err error) {
 	if stateDir == "" {
 		return r, fs.ErrNotExist
 	}
-	b, err := read(record(stateDir, folder))
+	b, err := read(decisionFile(stateDir, folder))
 	if err != nil {
 		return r, err
 	}
@@ -180,7 +180,7 @@ func (c *Config) Decide(stateDir string, trusted bool) error {
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.Save(record(stateDir, t.Folder), append(b, '\n')); err != nil {
+	if err := atomicfile.Save(decisionFile(stateDir, t.Folder), append(b, '\n')); err != nil {
 		return fmt.Errorf("cannot save the trust decision for %s: %w", t.Folder, err)
 	}
 	if t.State = Declined; trusted {
@@ -188,7 +188,7 @@ func (c *Config) Decide(stateDir string, trusted bool) error {
 		for i := range c.Values {
 			c.Values[i].Ignored = false
 		}
-		c.Values = layered(c.Values)
+		c.Values = effective(c.Values)
 	}
 	return nil
 }
@@ -226,7 +226,7 @@ func Forget(stateDir, folder string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	err = os.Remove(record(stateDir, folder))
+	err = os.Remove(decisionFile(stateDir, folder))
 	if errors.Is(err, fs.ErrNotExist) {
 		return owner, nil
 	}

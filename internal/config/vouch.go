@@ -21,8 +21,8 @@ type Vouching struct {
 	At     time.Time `json:"at"`
 }
 
-func vouching(stateDir, folder string) string {
-	return strings.TrimSuffix(record(stateDir, folder), ".json") + ".owner"
+func vouchingFile(stateDir, folder string) string {
+	return strings.TrimSuffix(decisionFile(stateDir, folder), ".json") + ".owner"
 }
 
 // Vouch stores the decision to use the files that a user put into a folder.
@@ -35,7 +35,7 @@ func Vouch(stateDir, folder string, uid int) error {
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.Save(vouching(stateDir, folder), append(b, '\n')); err != nil {
+	if err := atomicfile.Save(vouchingFile(stateDir, folder), append(b, '\n')); err != nil {
 		return fmt.Errorf("cannot save the trust decision for %s: %w", folder, err)
 	}
 	return nil
@@ -47,7 +47,7 @@ func Vouched(stateDir, folder string, uid int) bool {
 	if stateDir == "" {
 		return false
 	}
-	b, err := read(vouching(stateDir, folder))
+	b, err := read(vouchingFile(stateDir, folder))
 	var v Vouching
 	if err != nil || json.Unmarshal(b, &v) != nil {
 		return false
@@ -57,7 +57,7 @@ func Vouched(stateDir, folder string, uid int) bool {
 
 // forgetOwner undoes Vouch.
 func forgetOwner(stateDir, folder string) (bool, error) {
-	err := os.Remove(vouching(stateDir, folder))
+	err := os.Remove(vouchingFile(stateDir, folder))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

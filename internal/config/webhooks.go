@@ -138,13 +138,13 @@ func (c *Config) Webhooks(getenv func(string) string) ([]Webhook, error) {
 	}
 	var list []Webhook
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
-		list = append(list, byName[name].filled())
+		list = append(list, byName[name].withDefaults())
 	}
 	return list, nil
 }
 
-// filled sets the defaults of the scheme. For signatures they are those of GitHub.
-func (h *Webhook) filled() Webhook {
+// withDefaults sets the defaults of the scheme. For signatures they are those of GitHub.
+func (h *Webhook) withDefaults() Webhook {
 	header, delivery := "X-Flowrun-Token", ""
 	if h.Scheme == HMAC {
 		header, delivery = "X-Hub-Signature-256", "X-GitHub-Delivery"

@@ -35,8 +35,8 @@ func Read(printed []byte) (list []Declaration, warnings []string, err error) {
 	for i, item := range items {
 		r.item(fmt.Sprintf("item %d", i+1), item)
 	}
-	if r.unsaid > 0 {
-		r.warnings = append(r.warnings, fmt.Sprintf("and %d more declarations were ignored", r.unsaid))
+	if r.omitted > 0 {
+		r.warnings = append(r.warnings, fmt.Sprintf("and %d more declarations were ignored", r.omitted))
 	}
 	return r.list, r.warnings, nil
 }
@@ -75,12 +75,12 @@ type reader struct {
 	list     []Declaration
 	names    map[string]bool
 	warnings []string
-	unsaid   int // warnings beyond maxWarned
+	omitted  int // warnings beyond maxWarned
 }
 
 func (r *reader) warn(where, format string, args ...any) {
 	if len(r.warnings) == maxWarned {
-		r.unsaid++
+		r.omitted++
 		return
 	}
 	r.warnings = append(r.warnings, where+" was ignored: "+fmt.Sprintf(format, args...))

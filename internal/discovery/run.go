@@ -18,10 +18,10 @@ import (
 )
 
 const (
-	grace    = time.Second // between TERM and KILL
-	holdTime = time.Second // for a process that keeps a stream open and could not be stopped
-	step     = "@discovery"
-	told     = 500 // bytes of standard error that are quoted in a message
+	grace      = time.Second // between TERM and KILL
+	streamWait = time.Second // for a process that keeps a stream open and could not be stopped
+	step       = "@discovery"
+	maxQuoted  = 500 // bytes of standard error that are quoted in a message
 )
 
 // run starts a command and returns what it printed. Its standard input is empty. Processes
@@ -59,11 +59,11 @@ func run(ctx context.Context, argv []string, dir string) ([]byte, error) {
 	case err != nil && ctx.Err() == nil: // it never ran
 		return nil, err
 	case err != nil:
-		return nil, fmt.Errorf("%w%s", err, said(stderr.text))
+		return nil, fmt.Errorf("%w%s", err, quoteStderr(stderr.text))
 	case exit.Signal != 0:
-		return nil, fmt.Errorf("it was terminated by signal %d (%v)%s", int(exit.Signal), exit.Signal, said(stderr.text))
+		return nil, fmt.Errorf("it was terminated by signal %d (%v)%s", int(exit.Signal), exit.Signal, quoteStderr(stderr.text))
 	case exit.Code != 0:
-		return nil, fmt.Errorf("it failed with exit code %d%s", exit.Code, said(stderr.text))
+		return nil, fmt.Errorf("it failed with exit code %d%s", exit.Code, quoteStderr(stderr.text))
 	}
 	return stdout.text, nil
 }
@@ -108,13 +108,13 @@ func find(name, dir string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// said quotes the beginning of standard error, for the end of a message.
-func said(text []byte) string {
-	s := strings.TrimSpace(strings.ToValidUTF8(string(text[:min(len(text), told)]), ""))
+// quoteStderr quotes the beginning of standard error, for the end of a message.
+func quoteStderr(text []byte) string {
+	s := strings.TrimSpace(strings.ToValidUTF8(string(text[:min(len(text), maxQuoted)]), ""))
 	if s == "" {
 		return ""
 	}
-	if len(text) > told {
+	if len(text) > maxQuoted {
 		s += "..."
 	}
 	return "; it printed " + strconv.Quote(s)
@@ -156,10 +156,10 @@ func (s *stream) end() {
 	if s.done == nil {
 		return
 	}
-	s.from.SetReadDeadline(time.Now().Add(holdTime))
+	s.from.SetReadDeadline(time.Now().Add(streamWait))
 	select {
 	case <-s.done:
-	case <-time.After(2 * holdTime): // for pipes that do not support deadlines
+	case <-time.After(2 * streamWait): // for pipes that do not support deadlines
 		s.from.Close()
 		<-s.done
 	}

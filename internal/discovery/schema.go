@@ -16,8 +16,8 @@ var schemaKeys = []string{"parametersJsonSchema", "parameters", "inputSchema", "
 
 // Limits of a schema.
 const (
-	largestSchema = 1 << 20 // bytes
-	deepest       = 100     // nesting depth
+	maxSchema = 1 << 20 // bytes
+	maxDepth  = 100     // nesting depth
 )
 
 // schemaOf returns the schema of a declaration: the first of the keys that has an object. A
@@ -30,10 +30,10 @@ func schemaOf(members map[string]json.RawMessage) (*tool.JSONSchema, error) {
 			break
 		}
 	}
-	if len(text) > largestSchema {
-		return nil, fmt.Errorf("its schema is larger than %d MiB", largestSchema>>20)
+	if len(text) > maxSchema {
+		return nil, fmt.Errorf("its schema is larger than %d MiB", maxSchema>>20)
 	}
-	text, err := folded(text, 0)
+	text, err := lowerTypes(text, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -58,32 +58,32 @@ var (
 // types are the types of JSON Schema in upper case, as some providers write them.
 var types = []string{"STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL"}
 
-// folded returns a schema with the upper-case types of Gemini's format changed to those of
+// lowerTypes returns a schema with the upper-case types of Gemini's format changed to those of
 // JSON Schema. Everything else stays as written: the order of properties and the digits of
 // numbers.
-func folded(text json.RawMessage, depth int) (json.RawMessage, error) {
-	if depth > deepest {
-		return nil, fmt.Errorf("its schema is nested deeper than %d levels", deepest)
+func lowerTypes(text json.RawMessage, depth int) (json.RawMessage, error) {
+	if depth > maxDepth {
+		return nil, fmt.Errorf("its schema is nested deeper than %d levels", maxDepth)
 	}
 	return members(text, func(key string, value json.RawMessage) (json.RawMessage, error) {
 		switch {
 		case key == "type":
 			if bytes.HasPrefix(value, []byte("[")) {
-				return elements(value, foldedType)
+				return elements(value, lowerType)
 			}
-			return foldedType(value)
+			return lowerType(value)
 		case slices.Contains(holdsSchemas, key):
-			return members(value, func(_ string, one json.RawMessage) (json.RawMessage, error) { return folded(one, depth+1) })
+			return members(value, func(_ string, one json.RawMessage) (json.RawMessage, error) { return lowerTypes(one, depth+1) })
 		case slices.Contains(holdsList, key) && bytes.HasPrefix(value, []byte("[")):
-			return elements(value, func(one json.RawMessage) (json.RawMessage, error) { return folded(one, depth+1) })
+			return elements(value, func(one json.RawMessage) (json.RawMessage, error) { return lowerTypes(one, depth+1) })
 		case slices.Contains(holdsSchema, key):
-			return folded(value, depth+1)
+			return lowerTypes(value, depth+1)
 		}
 		return value, nil
 	})
 }
 
-func foldedType(value json.RawMessage) (json.RawMessage, error) {
+func lowerType(value json.RawMessage) (json.RawMessage, error) {
 	var word string
 	if json.Unmarshal(value, &word) == nil && slices.Contains(types, word) {
 		return json.RawMessage(`"` + strings.ToLower(word) + `"`), nil

@@ -56,8 +56,8 @@ func (p *parser) warn(at int, format string, args ...any) { p.problem(at, true, 
 // line reads one variable, or a line without one. After a problem it continues with the
 // next line.
 func (p *parser) line() {
-	p.blanks()
-	if p.ends() || p.peek() == '#' {
+	p.skipSpaces()
+	if p.atLineEnd() || p.peek() == '#' {
 		p.skipLine()
 		return
 	}
@@ -89,14 +89,14 @@ func (p *parser) name() (string, bool) {
 	at := p.at
 	n := nameLength(p.src[at:])
 	p.at += n
-	p.blanks()
+	p.skipSpaces()
 	switch {
 	case n == 0 && p.peek() == '=':
 		p.fail(at, "a variable without a name; write NAME=VALUE")
-	case p.peek() == '=' && !p.ends():
+	case p.peek() == '=' && !p.atLineEnd():
 		p.at++
 		return p.src[at : at+n], true
-	case n > 0 && (p.ends() || p.peek() == '#'):
+	case n > 0 && (p.atLineEnd() || p.peek() == '#'):
 		p.fail(at, "a name without a value; write NAME=VALUE, or NAME= for an empty value")
 	default:
 		p.fail(at, "expected NAME=VALUE; names contain letters, digits and '_' and do not start with a digit, and values of several lines are quoted")
@@ -107,10 +107,10 @@ func (p *parser) name() (string, bool) {
 // value reads the value after "=", and the rest of the line.
 func (p *parser) value() (string, bool) {
 	start := p.at
-	p.blanks()
+	p.skipSpaces()
 	quote := p.peek()
 	if quote != '"' && quote != '\'' {
-		return p.plain(p.at > start), true
+		return p.unquoted(p.at > start), true
 	}
 	open := p.at
 	value, ok := p.quoted(quote)
@@ -120,8 +120,8 @@ func (p *parser) value() (string, bool) {
 		return "", false
 	}
 	end := p.at
-	p.blanks()
-	if !p.ends() && !(p.peek() == '#' && p.at > end) {
+	p.skipSpaces()
+	if !p.atLineEnd() && !(p.peek() == '#' && p.at > end) {
 		p.fail(p.at, "text after the closing quote; escape a quote inside the value with a backslash")
 		return "", false
 	}
@@ -129,15 +129,15 @@ func (p *parser) value() (string, bool) {
 	return value, true
 }
 
-// plain reads a value without quotes. blank reports that a space precedes it, so that a #
+// unquoted reads a value without quotes. blank reports that a space precedes it, so that a #
 // starts a comment.
-func (p *parser) plain(blank bool) string {
+func (p *parser) unquoted(blank bool) string {
 	end := p.at
 	for ; end < len(p.src) && p.src[end] != '\n'; end++ {
 		if p.src[end] == '#' && blank {
 			break
 		}
-		blank = isBlank(p.src[end])
+		blank = isSpace(p.src[end])
 	}
 	end = p.at + len(strings.TrimRight(p.src[p.at:end], " \t\r"))
 	var b strings.Builder
@@ -253,14 +253,14 @@ func (p *parser) peek() byte {
 	return 0
 }
 
-// ends reports whether the line ends here.
-func (p *parser) ends() bool {
+// atLineEnd reports whether the line ends here.
+func (p *parser) atLineEnd() bool {
 	rest := p.src[p.at:]
 	return rest == "" || rest[0] == '\n' || strings.HasPrefix(rest, "\r\n") || rest == "\r"
 }
 
-func (p *parser) blanks() {
-	for isBlank(p.peek()) {
+func (p *parser) skipSpaces() {
+	for isSpace(p.peek()) {
 		p.at++
 	}
 }
@@ -274,7 +274,7 @@ func (p *parser) skipLine() {
 	p.at += n + 1
 }
 
-func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+func isSpace(c byte) bool { return c == ' ' || c == '\t' }
 
 // nameLength returns the length of the name at the start of s, 0 for none.
 func nameLength(s string) int {

@@ -18,7 +18,7 @@ func Read(path string) (string, error) {
 }
 
 // ReadBounded is Read with another maximum size, in bytes.
-func ReadBounded(path string, most int64) (string, error) {
+func ReadBounded(path string, limit int64) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return "", err
@@ -31,12 +31,12 @@ func ReadBounded(path string, most int64) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, most+1))
+	b, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {
 		return "", err
 	}
-	if int64(len(b)) > most {
-		return "", &os.PathError{Op: "read", Path: path, Err: fmt.Errorf("it is larger than %d bytes", most)}
+	if int64(len(b)) > limit {
+		return "", &os.PathError{Op: "read", Path: path, Err: fmt.Errorf("it is larger than %d bytes", limit)}
 	}
 	return string(b), nil
 }

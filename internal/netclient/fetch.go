@@ -59,13 +59,13 @@ func Fetch(ctx context.Context, r flowrun.FetchRequest) (*flowrun.FetchAnswer, e
 	client := &http.Client{Transport: transport, CheckRedirect: redirects(r)}
 	answer, err := client.Do(request)
 	if err != nil {
-		return nil, told(request.URL, err)
+		return nil, fetchError(request.URL, err)
 	}
 	defer answer.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxBody+1))
 	switch {
 	case err != nil:
-		return nil, told(request.URL, err)
+		return nil, fetchError(request.URL, err)
 	case len(body) > maxBody:
 		return nil, fmt.Errorf("cannot fetch from %s: the answer is larger than %d MB", request.URL.Host, maxBody/1_000_000)
 	}
@@ -133,8 +133,8 @@ func redirects(r flowrun.FetchRequest) func(*http.Request, []*http.Request) erro
 	}
 }
 
-// told returns an error without the URL, which may contain a secret.
-func told(u *url.URL, err error) error {
+// fetchError returns an error without the URL, which may contain a secret.
+func fetchError(u *url.URL, err error) error {
 	var request *url.Error
 	if errors.As(err, &request) {
 		err = request.Err

@@ -22,19 +22,19 @@ var client = &http.Client{Transport: &http.Transport{
 func Status(ctx context.Context, address string) (int, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return 0, bare(err)
+		return 0, withoutURL(err)
 	}
 	r.Header.Set("User-Agent", "flowrun")
 	answer, err := client.Do(r)
 	if err != nil {
-		return 0, bare(err)
+		return 0, withoutURL(err)
 	}
 	answer.Body.Close()
 	return answer.StatusCode, nil
 }
 
-// bare returns an error without the URL, which may contain a secret.
-func bare(err error) error {
+// withoutURL returns an error without the URL, which may contain a secret.
+func withoutURL(err error) error {
 	var request *url.Error
 	if errors.As(err, &request) {
 		return request.Err

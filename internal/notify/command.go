@@ -63,7 +63,7 @@ func (s Settings) command(ctx context.Context, r Rule, o Outcome) (err error) {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, oneTry, fmt.Errorf("it did not exit within %v", oneTry))
+	ctx, cancel := context.WithTimeoutCause(ctx, attemptTimeout, fmt.Errorf("it did not exit within %v", attemptTimeout))
 	defer cancel()
 	exit, err := process.Wait(ctx)
 	switch {

@@ -9,7 +9,7 @@
 //
 // A notification never changes the run. It is delivered at most once: after a response a
 // post is not repeated, and if flowrun is killed before it was sent, it is not sent later.
-// A notification that could not be sent is returned as a [Trouble], which the caller can
+// A notification that could not be sent is returned as a [SendError], which the caller can
 // report.
 package notify
 
@@ -71,8 +71,8 @@ type Outcome struct {
 	Result *flowrun.Result // contains no secret
 }
 
-// longestDetail is the maximum length of a run's message in a line, in characters.
-const longestDetail = 500
+// maxDetail is the maximum length of a run's message in a line, in characters.
+const maxDetail = 500
 
 // Text describes the outcome in one line.
 func (o Outcome) Text() string {
@@ -91,8 +91,8 @@ func (o Outcome) Text() string {
 	if r.Status != dag.Succeeded || r.Reason == flowrun.ReasonCleanup {
 		detail = r.Message
 	}
-	if words := []rune(strings.Join(strings.Fields(strings.ReplaceAll(detail, "\x00", " ")), " ")); len(words) > longestDetail {
-		detail = string(words[:longestDetail]) + "..."
+	if words := []rune(strings.Join(strings.Fields(strings.ReplaceAll(detail, "\x00", " ")), " ")); len(words) > maxDetail {
+		detail = string(words[:maxDetail]) + "..."
 	} else {
 		detail = string(words)
 	}
@@ -169,31 +169,31 @@ func (s Settings) path(written string) string {
 	return written
 }
 
-// Trouble is a notification that could not be sent.
-type Trouble struct {
+// SendError is a notification that could not be sent.
+type SendError struct {
 	Rule Rule
 	Err  error // contains no URL and no secret
 }
 
-func (t Trouble) Error() string {
+func (t SendError) Error() string {
 	return "cannot send the notification by " + t.Rule.String() + ": " + t.Err.Error()
 }
 
 const (
-	oneTry   = 10 * time.Second // for a command, and for each attempt of a post
-	atOnce   = 8                // notifications that are sent concurrently
-	maxTries = 3                // of a post
-	longest  = time.Minute      // for all notifications of an outcome
+	attemptTimeout = 10 * time.Second // for a command, and for each attempt of a post
+	maxConcurrent  = 8                // notifications that are sent concurrently
+	maxAttempts    = 3                // of a post
+	sendTimeout    = time.Minute      // for all notifications of an outcome
 )
 
 // Send sends a notification by every rule that applies to the outcome. It returns those
 // that could not be sent, in the order of the rules. It gives up when ctx ends, or after a
 // minute in total.
-func Send(ctx context.Context, s Settings, rules []Rule, o Outcome) []Trouble {
-	ctx, cancel := context.WithTimeoutCause(ctx, longest, fmt.Errorf("the notifications took longer than %v in total", longest))
+func Send(ctx context.Context, s Settings, rules []Rule, o Outcome) []SendError {
+	ctx, cancel := context.WithTimeoutCause(ctx, sendTimeout, fmt.Errorf("the notifications took longer than %v in total", sendTimeout))
 	defer cancel()
-	troubles := make([]*Trouble, len(rules))
-	slots := make(chan struct{}, atOnce)
+	failures := make([]*SendError, len(rules))
+	slots := make(chan struct{}, maxConcurrent)
 	var all sync.WaitGroup
 	for i, r := range rules {
 		if !r.Wants(o.Event) {
@@ -203,13 +203,13 @@ func Send(ctx context.Context, s Settings, rules []Rule, o Outcome) []Trouble {
 			slots <- struct{}{}
 			defer func() { <-slots }()
 			if err := s.send(ctx, r, o); err != nil {
-				troubles[i] = &Trouble{r, err}
+				failures[i] = &SendError{r, err}
 			}
 		})
 	}
 	all.Wait()
-	var list []Trouble
-	for _, t := range troubles {
+	var list []SendError
+	for _, t := range failures {
 		if t != nil {
 			list = append(list, *t)
 		}

@@ -94,7 +94,7 @@ func TestText(t *testing.T) {
 		"deploy works again (run r1)":                 outcome(Recovery, dag.Succeeded),
 		"deploy succeeded (run r1)":                   outcome(Success, dag.Succeeded),
 		"deploy is waiting for an answer: step gate waits for approval: shall it go live? (run r1)": waiting,
-		"deploy failed: " + strings.Repeat("a ", longestDetail/2) + "... (run r1)":                  long,
+		"deploy failed: " + strings.Repeat("a ", maxDetail/2) + "... (run r1)":                      long,
 	} {
 		if got := o.Text(); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -66,9 +66,9 @@ func (s Settings) post(ctx context.Context, r Rule, o Outcome) error {
 		head.Set(SignatureHeader, "sha256="+hex.EncodeToString(mac.Sum(nil)))
 	}
 	pause := firstPause
-	for try := 1; ; try++ {
+	for attempt := 1; ; attempt++ {
 		again, err := postOnce(ctx, address, head, body)
-		if err == nil || !again || try == maxTries {
+		if err == nil || !again || attempt == maxAttempts {
 			return err
 		}
 		select {
@@ -89,11 +89,11 @@ func (o Outcome) delivery(now time.Time) string {
 
 // postOnce makes one attempt. again reports that another attempt may succeed.
 func postOnce(ctx context.Context, address string, head http.Header, body []byte) (again bool, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, oneTry, fmt.Errorf("no response within %v", oneTry))
+	ctx, cancel := context.WithTimeoutCause(ctx, attemptTimeout, fmt.Errorf("no response within %v", attemptTimeout))
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
-		return false, bare(err)
+		return false, withoutURL(err)
 	}
 	r.Header = head
 	answer, err := client.Do(r)
@@ -101,7 +101,7 @@ func postOnce(ctx context.Context, address string, head http.Header, body []byte
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
 		}
-		return true, bare(err)
+		return true, withoutURL(err)
 	}
 	defer answer.Body.Close()
 	io.CopyN(io.Discard, answer.Body, 4<<10) // many servers count an unread response as a failure
@@ -115,8 +115,8 @@ func postOnce(ctx context.Context, address string, head http.Header, body []byte
 	}
 }
 
-// bare returns an error without the URL, which may be a secret.
-func bare(err error) error {
+// withoutURL returns an error without the URL, which may be a secret.
+func withoutURL(err error) error {
 	var request *url.Error
 	if errors.As(err, &request) {
 		return request.Err
@@ -129,8 +129,8 @@ var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 // address returns the URL of the webhook with its variables replaced.
 func (s Settings) address(written string) (string, error) {
 	var missing error
-	full := variable().ReplaceAllStringFunc(written, func(hole string) string {
-		name := hole[2 : len(hole)-1]
+	full := variable().ReplaceAllStringFunc(written, func(placeholder string) string {
+		name := placeholder[2 : len(placeholder)-1]
 		v, ok := s.variable(name)
 		if !ok && missing == nil {
 			missing = fmt.Errorf("the environment variable %s is not set", name)

@@ -22,7 +22,7 @@ var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([
 // require this from those who distribute the program. A module without a licence is an
 // error.
 func writeLicences(w io.Writer, program string) error {
-	info, err := materials(program)
+	info, err := readBuildInfo(program)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ type origin struct{ name, dir string }
 func sources(modules []*debug.Module) ([]origin, error) {
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
-		return nil, fmt.Errorf("go env: %w", explained(err))
+		return nil, fmt.Errorf("go env: %w", withStderr(err))
 	}
 	folders := []origin{{"The Go standard library", strings.TrimSpace(string(root))}}
 	if len(modules) == 0 {
@@ -65,7 +65,7 @@ func sources(modules []*debug.Module) ([]origin, error) {
 	}
 	out, err := exec.Command("go", args...).Output()
 	if err != nil {
-		return nil, fmt.Errorf("go list: %w", explained(err))
+		return nil, fmt.Errorf("go list: %w", withStderr(err))
 	}
 	for dec := json.NewDecoder(bytes.NewReader(out)); dec.More(); {
 		var m struct{ Path, Version, Dir string }
@@ -77,8 +77,8 @@ func sources(modules []*debug.Module) ([]origin, error) {
 	return folders, nil
 }
 
-// explained adds the standard error of a command to its error.
-func explained(err error) error {
+// withStderr adds the standard error of a command to its error.
+func withStderr(err error) error {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		return fmt.Errorf("%w: %s", err, bytes.TrimSpace(exit.Stderr))

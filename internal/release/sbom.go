@@ -70,8 +70,8 @@ const (
 	programID  = "SPDXRef-flowrun"
 )
 
-// materials returns what the linker recorded in a program.
-func materials(program string) (*debug.BuildInfo, error) {
+// readBuildInfo returns what the linker recorded in a program.
+func readBuildInfo(program string) (*debug.BuildInfo, error) {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the modules of %s: %w", program, err)
@@ -79,8 +79,8 @@ func materials(program string) (*debug.BuildInfo, error) {
 	return info, nil
 }
 
-// used returns the module that is in the program: the replacement of m, if there is one.
-func used(m *debug.Module) *debug.Module {
+// effectiveModule returns the module that is in the program: the replacement of m, if there is one.
+func effectiveModule(m *debug.Module) *debug.Module {
 	if m.Replace != nil {
 		return m.Replace
 	}
@@ -88,7 +88,7 @@ func used(m *debug.Module) *debug.Module {
 }
 
 func writeSBOM(w io.Writer, program, version string, date time.Time) error {
-	info, err := materials(program)
+	info, err := readBuildInfo(program)
 	if err != nil {
 		return err
 	}
@@ -99,12 +99,12 @@ func writeSBOM(w io.Writer, program, version string, date time.Time) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
-	return enc.Encode(bill(info, filepath.Base(program), fmt.Sprintf("%x", sha256.Sum256(content)), version, date))
+	return enc.Encode(newDocument(info, filepath.Base(program), fmt.Sprintf("%x", sha256.Sum256(content)), version, date))
 }
 
-// bill returns the document about a program: a file with that digest, built as info
+// newDocument returns the document about a program: a file with that digest, built as info
 // describes.
-func bill(info *debug.BuildInfo, file, sum, version string, date time.Time) document {
+func newDocument(info *debug.BuildInfo, file, sum, version string, date time.Time) document {
 	d := document{
 		SPDXVersion: "SPDX-2.3", DataLicense: "CC0-1.0", ID: documentID,
 		Name: "flowrun " + version + " " + platform(info),
@@ -123,7 +123,7 @@ func bill(info *debug.BuildInfo, file, sum, version string, date time.Time) docu
 		Licence: "BSD-3-Clause", Purpose: "LIBRARY", Refs: purl("std", goVersion),
 	})
 	for _, m := range info.Deps {
-		m = used(m)
+		m = effectiveModule(m)
 		d.add("DEPENDS_ON", programID, component{
 			Name: m.Path, ID: id(m), Version: m.Version, Location: "https://proxy.golang.org/" + escaped(m.Path) + "/@v/" + escaped(m.Version) + ".zip",
 			Comment: goSum(m), Purpose: "LIBRARY", Refs: purl(m.Path, m.Version),

@@ -65,7 +65,7 @@ func TestSBOM(t *testing.T) {
 			{Path: "example.org/pseudo_version", Version: "v0.0.0-20191010083416-a7dc8b61c822"},
 			{Path: "example.org/ours", Version: "v1.0.0", Replace: &debug.Module{Path: "example.org/fork", Version: "v1.0.1"}},
 		}}
-	text, err := json.Marshal(bill(info, "flowrun", "0a0b", "1.2.3", time.Unix(1_700_000_000, 0).UTC()))
+	text, err := json.Marshal(newDocument(info, "flowrun", "0a0b", "1.2.3", time.Unix(1_700_000_000, 0).UTC()))
 	if err != nil {
 		t.Fatal(err)
 	}

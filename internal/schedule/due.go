@@ -42,7 +42,7 @@ func Due(s *Schedule, cursor, now time.Time) Now {
 	if s.Paused {
 		return Now{}
 	}
-	list, count := newest(s, cursor, now, s.max()+onTimeSlots+2)
+	list, count := newest(s, cursor, now, s.catchUpLimit()+onTimeSlots+2)
 	n := Now{}
 	if last := len(list) - 1; last >= 0 && s.due(list[last]).After(now) {
 		n.Next = s.due(list[last])
@@ -51,15 +51,15 @@ func Due(s *Schedule, cursor, now time.Time) Now {
 		n.Next = s.due(next)
 	}
 	slots := make([]ScheduledTime, len(list))
-	prompt := len(list) // index of the first time that is on time
+	firstOnTime := len(list) // index of the first time that is on time
 	for i, at := range list {
 		slots[i] = ScheduledTime{At: at, Due: s.due(at)}
 		slots[i].Late = now.Sub(slots[i].Due) > onTime
 		if !slots[i].Late {
-			prompt = min(prompt, i)
+			firstOnTime = min(firstOnTime, i)
 		}
 	}
-	n.Fire = slots[prompt-s.madeUp(slots[:prompt], prompt < len(slots), now):]
+	n.Fire = slots[firstOnTime-s.catchUpCount(slots[:firstOnTime], firstOnTime < len(slots), now):]
 	n.Missed = count - len(n.Fire)
 	if n.Missed > 0 {
 		n.LastMissed = slots[len(slots)-len(n.Fire)-1].At
@@ -67,17 +67,17 @@ func Due(s *Schedule, cursor, now time.Time) Now {
 	return n
 }
 
-// madeUp returns how many of the late times fire, counted from the newest. Unless each late
+// catchUpCount returns how many of the late times fire, counted from the newest. Unless each late
 // time must be caught up, a time that is on time replaces them.
-func (s *Schedule) madeUp(late []ScheduledTime, prompt bool, now time.Time) int {
+func (s *Schedule) catchUpCount(late []ScheduledTime, hasOnTime bool, now time.Time) int {
 	n := 0
 	for n < len(late) && (s.Window == 0 || now.Sub(late[len(late)-1-n].At) <= s.Window) {
 		n++
 	}
 	switch {
 	case s.CatchUp == CatchUpAll:
-		return min(n, s.max())
-	case s.CatchUp == CatchUpNone || prompt:
+		return min(n, s.catchUpLimit())
+	case s.CatchUp == CatchUpNone || hasOnTime:
 		return 0
 	}
 	return min(n, 1)

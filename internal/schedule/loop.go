@@ -86,22 +86,22 @@ type Config struct {
 }
 
 const (
-	lookAgain = time.Minute     // the longest sleep: the wall clock may have been set
-	retryIn   = 5 * time.Second // after an error of the FiringStore or of Runs
-	jump      = 2 * time.Second // a smaller difference between the clocks is ignored
-	atOnce    = 512             // schedules that are handled concurrently, so that they can share commits
+	maxSleep       = time.Minute     // the longest sleep: the wall clock may have been set
+	retryDelay     = 5 * time.Second // after an error of the FiringStore or of Runs
+	clockTolerance = 2 * time.Second // a smaller difference between the clocks is ignored
+	maxConcurrent  = 512             // schedules that are handled concurrently, so that they can share commits
 )
 
 // Loop fires schedules. Set may be called at any time, Run only once.
 type Loop struct {
 	Config
-	wake chan struct{} // wakes Run after a change
-	room chan struct{} // one place for each schedule that is being handled
-	work sync.WaitGroup
+	wake  chan struct{} // wakes Run after a change
+	slots chan struct{} // one place for each schedule that is being handled
+	work  sync.WaitGroup
 
 	mu      sync.Mutex
 	entries map[string]*entry
-	line    line
+	queue   entryHeap
 }
 
 // entry is a schedule in the loop. While busy is set, the goroutine that handles the
@@ -125,7 +125,7 @@ func New(c Config) *Loop {
 	if c.Observe == nil {
 		c.Observe = func(Report) {}
 	}
-	return &Loop{Config: c, wake: make(chan struct{}, 1), room: make(chan struct{}, atOnce), entries: map[string]*entry{}}
+	return &Loop{Config: c, wake: make(chan struct{}, 1), slots: make(chan struct{}, maxConcurrent), entries: map[string]*entry{}}
 }
 
 // wall returns the wall clock without its monotonic part, so that times are compared by
@@ -137,7 +137,7 @@ func (l *Loop) Set(list []Schedule) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	before := l.entries
-	l.entries, l.line = map[string]*entry{}, nil
+	l.entries, l.queue = map[string]*entry{}, nil
 	for _, s := range list {
 		old := before[s.Name]
 		if old != nil && old.busy {
@@ -145,27 +145,27 @@ func (l *Loop) Set(list []Schedule) {
 			l.entries[s.Name] = old
 			continue
 		}
-		l.take(s, old)
+		l.replace(s, old)
 	}
-	l.stir()
+	l.wakeUp()
 }
 
-// take adds a schedule, in place of old if that is not nil.
-func (l *Loop) take(s Schedule, old *entry) {
+// replace adds a schedule, in place of old if that is not nil.
+func (l *Loop) replace(s Schedule, old *entry) {
 	now := l.wall()
 	e := &entry{Schedule: s, plan: s.Plan(), wake: now}
 	if !s.Start.IsZero() {
 		e.Spec = s.Spec.From(s.Start)
 	}
 	if old != nil {
-		e.follow(old, now)
+		e.inheritPosition(old, now)
 	}
 	l.entries[s.Name] = e
 	l.enqueue(e)
 }
 
-// follow copies the position of the entry that e replaces.
-func (e *entry) follow(old *entry, now time.Time) {
+// inheritPosition copies the position of the entry that e replaces.
+func (e *entry) inheritPosition(old *entry, now time.Time) {
 	if e.resumed = old.resumed; old.Paused {
 		e.resumed = now
 	}
@@ -185,11 +185,11 @@ func latest(a, b time.Time) time.Time {
 // enqueue adds an entry to the queue at its time.
 func (l *Loop) enqueue(e *entry) {
 	if !e.wake.IsZero() && !e.Paused {
-		heap.Push(&l.line, e)
+		heap.Push(&l.queue, e)
 	}
 }
 
-func (l *Loop) stir() {
+func (l *Loop) wakeUp() {
 	select {
 	case l.wake <- struct{}{}:
 	default:
@@ -203,16 +203,16 @@ func (l *Loop) Run(ctx context.Context) {
 	defer timer.Stop()
 	clocks := l.clocks()
 	for {
-		clocks = l.compare(clocks)
+		clocks = l.checkClocks(clocks)
 		for e := l.pop(); e != nil; e = l.pop() {
 			select {
-			case l.room <- struct{}{}:
+			case l.slots <- struct{}{}:
 			case <-ctx.Done():
 				return
 			}
 			l.work.Go(func() {
-				l.tend(ctx, e)
-				<-l.room
+				l.handle(ctx, e)
+				<-l.slots
 			})
 		}
 		timer.Reset(l.sleep())
@@ -229,10 +229,10 @@ func (l *Loop) Run(ctx context.Context) {
 func (l *Loop) pop() *entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.line) == 0 || l.line[0].wake.After(l.wall()) {
+	if len(l.queue) == 0 || l.queue[0].wake.After(l.wall()) {
 		return nil
 	}
-	e := heap.Pop(&l.line).(*entry)
+	e := heap.Pop(&l.queue).(*entry)
 	e.busy = true
 	return e
 }
@@ -240,10 +240,10 @@ func (l *Loop) pop() *entry {
 func (l *Loop) sleep() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.line) == 0 {
-		return lookAgain
+	if len(l.queue) == 0 {
+		return maxSleep
 	}
-	return min(lookAgain, max(0, l.line[0].wake.Sub(l.wall())))
+	return min(maxSleep, max(0, l.queue[0].wake.Sub(l.wall())))
 }
 
 // clocks holds the wall clock and the monotonic clock at one moment.
@@ -251,17 +251,17 @@ type clocks struct{ wall, mono time.Time }
 
 func (l *Loop) clocks() clocks { return clocks{l.wall(), time.Now()} }
 
-// compare checks whether the wall clock was set since the last call.
-func (l *Loop) compare(before clocks) clocks {
+// checkClocks checks whether the wall clock was set since the last call.
+func (l *Loop) checkClocks(before clocks) clocks {
 	now := l.clocks()
 	by := now.wall.Sub(before.wall) - now.mono.Sub(before.mono)
-	if by.Abs() < jump {
+	if by.Abs() < clockTolerance {
 		return now
 	}
 	l.Observe(Report{Kind: Jumped, Lag: by})
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.line = nil
+	l.queue = nil
 	for _, e := range l.entries {
 		if !e.busy {
 			e.wake = now.wall
@@ -271,13 +271,13 @@ func (l *Loop) compare(before clocks) clocks {
 	return now
 }
 
-// tend handles one schedule that is due, and adds it to the queue again.
-func (l *Loop) tend(ctx context.Context, e *entry) {
+// handle handles one schedule that is due, and adds it to the queue again.
+func (l *Loop) handle(ctx context.Context, e *entry) {
 	now := l.wall()
-	wake, err := l.deal(ctx, e, now)
+	wake, err := l.fireDue(ctx, e, now)
 	if err != nil && ctx.Err() == nil {
 		l.Observe(Report{Kind: Failed, Schedule: e.Name, Err: err})
-		wake = now.Add(retryIn)
+		wake = now.Add(retryDelay)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -285,16 +285,16 @@ func (l *Loop) tend(ctx context.Context, e *entry) {
 	switch {
 	case l.entries[e.Name] != e: // it was removed meanwhile
 	case e.changed != nil:
-		l.take(*e.changed, e)
+		l.replace(*e.changed, e)
 	default:
 		l.enqueue(e)
 	}
-	l.stir()
+	l.wakeUp()
 }
 
-// deal does what is due and returns when to check again. Times that could not be handled
+// fireDue does what is due and returns when to check again. Times that could not be handled
 // stay after the cursor and are found again.
-func (l *Loop) deal(ctx context.Context, e *entry, now time.Time) (wake time.Time, err error) {
+func (l *Loop) fireDue(ctx context.Context, e *entry, now time.Time) (wake time.Time, err error) {
 	if err := l.watch(ctx, e, now); err != nil {
 		return wake, err
 	}
@@ -411,14 +411,14 @@ func (l *Loop) decide(ctx context.Context, e *entry, slot ScheduledTime) (Action
 	return action, reason, nil
 }
 
-// line is a heap of the entries by their time.
-type line []*entry
+// entryHeap is a heap of the entries by their time.
+type entryHeap []*entry
 
-func (h line) Len() int           { return len(h) }
-func (h line) Less(i, j int) bool { return h[i].wake.Before(h[j].wake) }
-func (h line) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *line) Push(x any)        { *h = append(*h, x.(*entry)) }
-func (h *line) Pop() any {
+func (h entryHeap) Len() int           { return len(h) }
+func (h entryHeap) Less(i, j int) bool { return h[i].wake.Before(h[j].wake) }
+func (h entryHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *entryHeap) Push(x any)        { *h = append(*h, x.(*entry)) }
+func (h *entryHeap) Pop() any {
 	old := *h
 	e := old[len(old)-1]
 	*h = old[:len(old)-1]

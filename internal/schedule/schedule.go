@@ -65,7 +65,7 @@ const (
 // DefaultCap is the limit of caught-up times for a schedule without a Cap.
 const DefaultCap = 100
 
-func (s *Schedule) max() int {
+func (s *Schedule) catchUpLimit() int {
 	if s.Cap > 0 {
 		return s.Cap
 	}

@@ -12,22 +12,22 @@ import (
 )
 
 // A run that crashes the service must not do so forever. A run that was resumed
-// maxAdoptions times within adoptionsIn, without one of its steps ending in between, is
+// maxAdoptions times within adoptionWindow, without one of its steps ending in between, is
 // left to people.
 const (
-	maxAdoptions = 3
-	adoptionsIn  = time.Hour
+	maxAdoptions   = 3
+	adoptionWindow = time.Hour
 )
 
-// errLoops is the reason why such a run is no longer resumed.
-var errLoops = fmt.Errorf("it was resumed %d times within %v, and was interrupted each time before a step had ended", maxAdoptions, adoptionsIn)
+// errCrashLoop is the reason why such a run is no longer resumed.
+var errCrashLoop = fmt.Errorf("it was resumed %d times within %v, and was interrupted each time before a step had ended", maxAdoptions, adoptionWindow)
 
-// againAfter is the delay before the service attempts again to resume a run that it could
+// resumeRetryDelay is the delay before the service attempts again to resume a run that it could
 // not resume: what was missing may be available by then.
-const againAfter = 5 * time.Minute
+const resumeRetryDelay = 5 * time.Minute
 
-// rest describes an interrupted run that the service leaves to people.
-type rest struct {
+// parkedRun describes an interrupted run that the service leaves to people.
+type parkedRun struct {
 	why   string
 	until time.Time // when the next attempt is made; zero: not before a person resumes the run
 }
@@ -42,48 +42,48 @@ func (s *Service) adopt(ctx context.Context, open []flowrun.RunInfo) {
 		}
 		orphans[info.ID] = true
 		if info.Status == dag.Waiting {
-			continue // see wake
+			continue // see resumeWaiting
 		}
 		if info.Origin == flowrun.OriginCall && !info.Released {
 			continue // its caller is gone, and may have called again
 		}
-		if s.resting(info.ID) {
+		if s.isParked(info.ID) {
 			continue
 		}
-		s.tryTakeUp(ctx, info)
+		s.tryAdopt(ctx, info)
 	}
-	s.restless(orphans)
+	s.forgetParked(orphans)
 }
 
-// tryTakeUp resumes a run. If that fails, it leaves the run to people.
-func (s *Service) tryTakeUp(ctx context.Context, info flowrun.RunInfo) {
-	switch err := s.takeUp(ctx, info.ID, nil); {
+// tryAdopt resumes a run. If that fails, it leaves the run to people.
+func (s *Service) tryAdopt(ctx context.Context, info flowrun.RunInfo) {
+	switch err := s.adoptRun(ctx, info.ID, nil); {
 	case err == nil, errors.Is(err, ErrDraining):
 	case errors.Is(err, flowrun.ErrLive), errors.Is(err, flowrun.ErrChanged), errors.Is(err, flowrun.ErrNoRun):
 		// Another service resumed or finished it first.
 	default:
-		s.rest(info, err)
+		s.park(info, err)
 	}
 }
 
-// takeUp resumes a run as flowrun resume does. If cancelFor is set, it resumes the run in
+// adoptRun resumes a run as flowrun resume does. If cancelFor is set, it resumes the run in
 // order to cancel it, for that reason.
-func (s *Service) takeUp(ctx context.Context, id string, cancelFor error) error {
+func (s *Service) adoptRun(ctx context.Context, id string, cancelFor error) error {
 	past, err := s.RecordedRun(ctx, id)
 	if err != nil {
 		return err
 	}
-	if !s.inherited(past) && adoptions(past.Events, time.Now().Add(-adoptionsIn)) >= maxAdoptions {
-		return errLoops
+	if !s.inherited(past) && adoptions(past.Events, time.Now().Add(-adoptionWindow)) >= maxAdoptions {
+		return errCrashLoop
 	}
-	g, err := past.Resume(s.catalog.tools(), flowrun.ResumeOptions{})
+	g, err := past.Resume(s.plans.currentLibrary(), flowrun.ResumeOptions{})
 	if err != nil {
 		return err
 	}
 	if len(g.Asks) > 0 {
 		return &flowrun.InterruptedError{Run: id, Steps: g.Asks}
 	}
-	if err := s.allowed(past.Plan); err != nil {
+	if err := s.checkPolicy(past.Plan); err != nil {
 		return err
 	}
 	base, first := context.Background(), func() {}
@@ -94,7 +94,7 @@ func (s *Service) takeUp(ctx context.Context, id string, cancelFor error) error 
 		ctx, cancel := context.WithCancelCause(base)
 		base, first = ctx, func() { cancel(cancelFor) }
 	}
-	return s.goOn(ctx, base, past, g, "resumed after an interruption", first)
+	return s.continueRun(ctx, base, past, g, "resumed after an interruption", first)
 }
 
 // errCancelled is the reason for cancelling a run that was being cancelled when its owner
@@ -143,15 +143,15 @@ func cancelled(events []dag.Event) (yes bool) {
 	return yes
 }
 
-// rest leaves a run to people. It logs each reason once.
-func (s *Service) rest(info flowrun.RunInfo, err error) {
-	r := rest{why: err.Error()}
-	if !errors.Is(err, errLoops) {
-		r.until = time.Now().Add(againAfter)
+// park leaves a run to people. It logs each reason once.
+func (s *Service) park(info flowrun.RunInfo, err error) {
+	r := parkedRun{why: err.Error()}
+	if !errors.Is(err, errCrashLoop) {
+		r.until = time.Now().Add(resumeRetryDelay)
 	}
 	s.mu.Lock()
-	known := s.rests[info.ID].why == r.why
-	s.rests[info.ID] = r
+	known := s.parked[info.ID].why == r.why
+	s.parked[info.ID] = r
 	s.mu.Unlock()
 	if !known {
 		s.Log.Warn("run stays interrupted until a person resumes it", "run", info.ID, "tool", info.Tool, "origin", info.Origin, "reason", r.why)
@@ -162,25 +162,25 @@ func (s *Service) rest(info flowrun.RunInfo, err error) {
 func (s *Service) NeedsPerson(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, there := s.rests[id]
+	_, there := s.parked[id]
 	return there
 }
 
-// resting reports whether the service does not attempt to resume the run for now.
-func (s *Service) resting(id string) bool {
+// isParked reports whether the service does not attempt to resume the run for now.
+func (s *Service) isParked(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r, there := s.rests[id]
+	r, there := s.parked[id]
 	return there && (r.until.IsZero() || time.Now().Before(r.until))
 }
 
-// restless removes the runs that are no longer interrupted or waiting.
-func (s *Service) restless(orphans map[string]bool) {
+// forgetParked removes the runs that are no longer interrupted or waiting.
+func (s *Service) forgetParked(orphans map[string]bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for id := range s.rests {
+	for id := range s.parked {
 		if !orphans[id] {
-			delete(s.rests, id)
+			delete(s.parked, id)
 		}
 	}
 }

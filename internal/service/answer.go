@@ -57,16 +57,16 @@ func questionOf(p *flowrun.RecordedRun, step string) (flowrun.Question, error) {
 }
 
 // A live owner usually receives an answer at once, but not if it is just giving up the run
-// in order to wait. The run is therefore polled every hearing, for at most maxHearing.
+// in order to wait. The run is therefore polled every answerPollInterval, for at most maxAnswerPoll.
 const (
-	maxHearing = 5 * time.Second
-	hearing    = 50 * time.Millisecond
+	maxAnswerPoll      = 5 * time.Second
+	answerPollInterval = 50 * time.Millisecond
 )
 
 // answered resumes a run whose question has been answered, unless its owner handles the
 // answer. If another process resumes the run first, that is no error.
 func (s *Service) answered(ctx context.Context, p *flowrun.RecordedRun, wait uint64) error {
-	for until := time.Now().Add(maxHearing); p.Info.Live(); time.Sleep(hearing) {
+	for until := time.Now().Add(maxAnswerPoll); p.Info.Live(); time.Sleep(answerPollInterval) {
 		heard := !slices.ContainsFunc(p.Questions(), func(q flowrun.Question) bool { return q.Wait == wait })
 		if heard || time.Now().After(until) {
 			return nil

@@ -11,33 +11,33 @@ import "time"
 func (s *Service) Drain(wait time.Duration, hurry <-chan struct{}) (left int) {
 	s.mu.Lock()
 	s.draining = true
-	under := len(s.runs)
+	active := len(s.runs)
 	s.mu.Unlock()
-	s.Log.Info("stopping", "runs", under, "drain", wait.String())
+	s.Log.Info("stopping", "runs", active, "drain", wait.String())
 	s.feed.close()
-	close(s.gently)
+	close(s.drainStarted)
 	done := make(chan struct{})
 	go func() {
 		s.work.Wait()
 		close(done)
 	}()
-	patience := time.NewTimer(wait)
-	defer patience.Stop()
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
 	select {
 	case <-done:
-	case <-patience.C:
+	case <-timer.C:
 	case <-hurry:
 	}
-	close(s.now)
+	close(s.drainOver)
 	select {
 	case <-done:
 	case <-hurry:
 		close(s.force)
 		<-done
 	}
-	close(s.quit)
-	s.looks.Wait()
+	close(s.stopPolling)
+	s.pollers.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.left
+	return s.released
 }

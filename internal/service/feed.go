@@ -21,20 +21,20 @@ const (
 // own speed, so that no subscriber delays another. A subscriber is dropped when its
 // position has been removed from the queue.
 type feed struct {
-	mu    sync.Mutex
-	max   int      // limit of updates; maxUpdates except in tests
-	row   []Update // the oldest first; ids are consecutive
-	bytes int
-	last  uint64          // id of the newest update
-	seen  map[string]mark // by run; see follower
-	news  chan struct{}   // closed when an update is added; nil while no subscriber waits
+	mu        sync.Mutex
+	max       int      // limit of updates; maxUpdates except in tests
+	updates   []Update // the oldest first; ids are consecutive
+	bytes     int
+	last      uint64              // id of the newest update
+	positions map[string]position // by run; see follower
+	added     chan struct{}       // closed when an update is added; nil while no subscriber waits
 
-	over chan struct{} // closed when no more updates will come
-	once sync.Once
+	closed chan struct{} // closed when no more updates will come
+	once   sync.Once
 }
 
-// mark is the position that the feed has reached in the events of a run.
-type mark struct {
+// position is the position that the feed has reached in the events of a run.
+type position struct {
 	tool string
 	seq  uint64 // the number of its last event
 }
@@ -42,7 +42,7 @@ type mark struct {
 // newFeed returns an empty feed. Ids start at the current time, so that those of a later
 // service are higher.
 func newFeed(now time.Time) *feed {
-	return &feed{max: maxUpdates, last: uint64(now.UnixMilli()) << 20, seen: map[string]mark{}, over: make(chan struct{})}
+	return &feed{max: maxUpdates, last: uint64(now.UnixMilli()) << 20, positions: map[string]position{}, closed: make(chan struct{})}
 }
 
 // add appends events of a run, without those that were added before.
@@ -50,28 +50,28 @@ func (f *feed) add(run, tool string, events ...dag.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, e := range events {
-		if e.Seq <= f.seen[run].seq {
+		if e.Seq <= f.positions[run].seq {
 			continue
 		}
-		f.seen[run] = mark{tool, e.Seq}
+		f.positions[run] = position{tool, e.Seq}
 		f.last++
 		u := Update{ID: f.last, Run: run, Tool: tool, Event: e.Detached()}
-		f.row = append(f.row, u)
-		f.bytes += weight(&u)
+		f.updates = append(f.updates, u)
+		f.bytes += memorySize(&u)
 	}
-	for len(f.row) > f.max || f.bytes > maxBytes && len(f.row) > 1 {
-		f.bytes -= weight(&f.row[0])
-		f.row[0] = Update{}
-		f.row = f.row[1:]
+	for len(f.updates) > f.max || f.bytes > maxBytes && len(f.updates) > 1 {
+		f.bytes -= memorySize(&f.updates[0])
+		f.updates[0] = Update{}
+		f.updates = f.updates[1:]
 	}
-	if f.news != nil {
-		close(f.news)
-		f.news = nil
+	if f.added != nil {
+		close(f.added)
+		f.added = nil
 	}
 }
 
-// weight returns roughly how many bytes an update keeps in memory.
-func weight(u *Update) int {
+// memorySize returns roughly how many bytes an update keeps in memory.
+func memorySize(u *Update) int {
 	n := 400 + len(u.Event.Node)
 	for _, key := range u.Event.Keys {
 		n += len(key)
@@ -105,43 +105,43 @@ func (f *feed) catchUp(p *flowrun.RecordedRun) {
 func (f *feed) follow(run, tool string, past []dag.Event) (already bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if _, already = f.seen[run]; !already {
-		m := mark{tool: tool}
+	if _, already = f.positions[run]; !already {
+		m := position{tool: tool}
 		if len(past) > 0 {
 			m.seq = past[len(past)-1].Seq
 		}
-		f.seen[run] = m
+		f.positions[run] = m
 	}
 	return already
 }
 
-// at returns the number of the last event that was added for a run. It reports false if the
+// lastSeq returns the number of the last event that was added for a run. It reports false if the
 // run is not followed.
-func (f *feed) at(run string) (uint64, bool) {
+func (f *feed) lastSeq(run string) (uint64, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	m, known := f.seen[run]
+	m, known := f.positions[run]
 	return m.seq, known
 }
 
-// known returns the runs that are followed.
-func (f *feed) known() map[string]mark {
+// followed returns the runs that are followed.
+func (f *feed) followed() map[string]position {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return maps.Clone(f.seen)
+	return maps.Clone(f.positions)
 }
 
 // forget stops following a run.
 func (f *feed) forget(run string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.seen, run)
+	delete(f.positions, run)
 }
 
 // watch implements API.Watch.
 func (f *feed) watch(ctx context.Context, after uint64) (<-chan Update, bool) {
 	f.mu.Lock()
-	oldest := f.last + 1 - uint64(len(f.row))
+	oldest := f.last + 1 - uint64(len(f.updates))
 	next, lost := after+1, false
 	switch {
 	case after == 0:
@@ -155,15 +155,15 @@ func (f *feed) watch(ctx context.Context, after uint64) (<-chan Update, bool) {
 	c := make(chan Update)
 	go func() {
 		defer close(c)
-		f.tell(ctx, c, next)
+		f.send(ctx, c, next)
 	}()
 	return c, lost
 }
 
-// tell sends updates to a subscriber, starting with the one numbered next.
-func (f *feed) tell(ctx context.Context, c chan<- Update, next uint64) {
+// send sends updates to a subscriber, starting with the one numbered next.
+func (f *feed) send(ctx context.Context, c chan<- Update, next uint64) {
 	for {
-		batch, news := f.from(next)
+		batch, news := f.batchFrom(next)
 		if batch == nil && news == nil {
 			return
 		}
@@ -173,7 +173,7 @@ func (f *feed) tell(ctx context.Context, c chan<- Update, next uint64) {
 				next++
 			case <-ctx.Done():
 				return
-			case <-f.over:
+			case <-f.closed:
 				return
 			}
 		}
@@ -184,31 +184,31 @@ func (f *feed) tell(ctx context.Context, c chan<- Update, next uint64) {
 		case <-news:
 		case <-ctx.Done():
 			return
-		case <-f.over:
+		case <-f.closed:
 			return
 		}
 	}
 }
 
-// from returns a batch of updates starting at next. If there are none yet, it returns a
+// batchFrom returns a batch of updates starting at next. If there are none yet, it returns a
 // channel that is closed when one is added. It returns neither if next has been removed
 // from the queue.
-func (f *feed) from(next uint64) ([]Update, <-chan struct{}) {
+func (f *feed) batchFrom(next uint64) ([]Update, <-chan struct{}) {
 	const most = 64
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	behind := f.last + 1 - next
 	switch {
-	case behind > uint64(len(f.row)):
+	case behind > uint64(len(f.updates)):
 		return nil, nil
 	case behind > 0:
-		rest := f.row[uint64(len(f.row))-behind:]
+		rest := f.updates[uint64(len(f.updates))-behind:]
 		return append([]Update(nil), rest[:min(len(rest), most)]...), nil
-	case f.news == nil:
-		f.news = make(chan struct{})
+	case f.added == nil:
+		f.added = make(chan struct{})
 	}
-	return nil, f.news
+	return nil, f.added
 }
 
 // close ends every subscription.
-func (f *feed) close() { f.once.Do(func() { close(f.over) }) }
+func (f *feed) close() { f.once.Do(func() { close(f.closed) }) }

@@ -25,8 +25,8 @@ func TestFeedBounds(t *testing.T) {
 				for n := range uint64(2 * maxUpdates) {
 					f.add("run", "tool", dag.Event{Seq: n + 1, Result: &dag.Result{Stdout: &dag.Output{Inline: strings.Repeat("x", printed)}}})
 				}
-				if len(f.row) > maxUpdates || f.bytes > maxBytes || len(f.row) < 1000 {
-					t.Errorf("%d updates of %d bytes are kept", len(f.row), f.bytes)
+				if len(f.updates) > maxUpdates || f.bytes > maxBytes || len(f.updates) < 1000 {
+					t.Errorf("%d updates of %d bytes are kept", len(f.updates), f.bytes)
 				}
 				n := 0
 				for u := range slow {
@@ -38,7 +38,7 @@ func TestFeedBounds(t *testing.T) {
 				if n > 64 {
 					t.Errorf("%d updates came before it was dropped", n)
 				}
-				if again, lost := f.watch(ctx, first); !lost || (<-again).ID != f.row[0].ID {
+				if again, lost := f.watch(ctx, first); !lost || (<-again).ID != f.updates[0].ID {
 					t.Error("a place before the row is not told of")
 				}
 			})
@@ -55,7 +55,7 @@ func TestFeedOnce(t *testing.T) {
 		}
 	}
 	var got []string
-	for _, u := range f.row {
+	for _, u := range f.updates {
 		got = append(got, fmt.Sprint(u.Event.Seq))
 	}
 	if strings.Join(got, " ") != "1 2 3 4 5" {

@@ -9,24 +9,24 @@ import (
 )
 
 const (
-	// changesEvery is the interval of checking whether other processes have written to the
+	// pollInterval is the interval of checking whether other processes have written to the
 	// Store.
-	changesEvery = 500 * time.Millisecond
-	// ownersEvery is the interval of checking open runs in any case: the death of an owner
+	pollInterval = 500 * time.Millisecond
+	// ownerCheckInterval is the interval of checking open runs in any case: the death of an owner
 	// writes nothing to the Store.
-	ownersEvery = 2 * time.Second
+	ownerCheckInterval = 2 * time.Second
 )
 
-// standing counts the queued and the waiting runs of the state directory at the last check.
-type standing struct{ queued, resting int }
+// runCounts counts the queued and the waiting runs of the state directory at the last check.
+type runCounts struct{ queued, waiting int }
 
 // follower adds the events of runs in other processes to the feed, and finds runs without
 // an owner. Only one goroutine may use it.
 type follower struct {
-	service *Service
-	newest  string // the id of the newest run seen
-	changes int64
-	looked  time.Time
+	service  *Service
+	newest   string // the id of the newest run seen
+	changes  int64
+	polledAt time.Time
 }
 
 // begin marks everything recorded so far as known. Only later events are reported.
@@ -57,11 +57,11 @@ func (f *follower) begin(ctx context.Context) error {
 func (f *follower) follow(quit <-chan struct{}) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	tick := time.NewTicker(changesEvery)
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
 		if f.changed() {
-			f.look(ctx)
+			f.poll(ctx)
 		}
 		select {
 		case <-quit:
@@ -73,7 +73,7 @@ func (f *follower) follow(quit <-chan struct{}) {
 
 // changed reports whether it is time to read the Store.
 func (f *follower) changed() bool {
-	if time.Since(f.looked) >= ownersEvery {
+	if time.Since(f.polledAt) >= ownerCheckInterval {
 		return true
 	}
 	if f.service.Changes == nil {
@@ -87,10 +87,10 @@ func (f *follower) changed() bool {
 	return true
 }
 
-// look reads what is new. If a read fails, the next poll repeats it.
-func (f *follower) look(ctx context.Context) {
+// poll reads what is new. If a read fails, the next poll repeats it.
+func (f *follower) poll(ctx context.Context) {
 	s := f.service
-	settled := s.settled()
+	settled := s.followedElsewhere()
 	open, err := s.Store.Runs(ctx, flowrun.Query{Open: true})
 	if err != nil {
 		return
@@ -99,29 +99,29 @@ func (f *follower) look(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	f.looked = time.Now()
+	f.polledAt = time.Now()
 	for _, info := range fresh {
 		s.feed.follow(info.ID, info.Tool, nil)
 	}
 	live := map[string]bool{}
 	for _, info := range open {
 		live[info.ID] = true
-		f.tell(ctx, info)
+		f.addEvents(ctx, info)
 	}
 	for _, info := range fresh {
 		if !live[info.ID] {
-			f.tell(ctx, info)
+			f.addEvents(ctx, info)
 		}
 	}
 	for id, m := range settled {
 		if !live[id] {
-			f.tell(ctx, flowrun.RunInfo{ID: id, Tool: m.tool})
+			f.addEvents(ctx, flowrun.RunInfo{ID: id, Tool: m.tool})
 			s.feed.forget(id)
 		}
 	}
-	s.stand(open)
+	s.storeCounts(open)
 	s.adopt(ctx, open)
-	s.wake(ctx, open)
+	s.resumeWaiting(ctx, open)
 }
 
 // fresh returns the runs that started since the last poll. If there are very many, it omits
@@ -146,13 +146,13 @@ func (f *follower) fresh(ctx context.Context) ([]flowrun.RunInfo, error) {
 	}
 }
 
-// tell adds the new events of a run that another process executes.
-func (f *follower) tell(ctx context.Context, info flowrun.RunInfo) {
+// addEvents adds the new events of a run that another process executes.
+func (f *follower) addEvents(ctx context.Context, info flowrun.RunInfo) {
 	s := f.service
 	if s.owns(info.ID) {
 		return
 	}
-	after, known := s.feed.at(info.ID)
+	after, known := s.feed.lastSeq(info.ID)
 	events, err := f.events(ctx, info.ID, after)
 	if err != nil {
 		return
@@ -186,9 +186,9 @@ func sinceResumed(events []dag.Event) []dag.Event {
 	return events
 }
 
-// settled returns the runs that the feed follows and this process does not execute.
-func (s *Service) settled() map[string]mark {
-	list := s.feed.known()
+// followedElsewhere returns the runs that the feed follows and this process does not execute.
+func (s *Service) followedElsewhere() map[string]position {
+	list := s.feed.followed()
 	for id := range list {
 		if s.owns(id) {
 			delete(list, id)
@@ -197,23 +197,23 @@ func (s *Service) settled() map[string]mark {
 	return list
 }
 
-// stands counts the queued and the waiting runs.
-func stands(open []flowrun.RunInfo) (now standing) {
+// countRuns counts the queued and the waiting runs.
+func countRuns(open []flowrun.RunInfo) (now runCounts) {
 	for _, info := range open {
 		switch info.Status {
 		case dag.Pending:
 			now.queued++
 		case dag.Waiting:
-			now.resting++
+			now.waiting++
 		}
 	}
 	return now
 }
 
-// stand stores these counts.
-func (s *Service) stand(open []flowrun.RunInfo) {
-	now := stands(open)
+// storeCounts stores these counts.
+func (s *Service) storeCounts(open []flowrun.RunInfo) {
+	now := countRuns(open)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.standing = now
+	s.counts = now
 }

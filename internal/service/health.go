@@ -10,9 +10,9 @@ import (
 // Health implements API.
 func (s *Service) Health() Health {
 	h := Health{Started: s.started}
-	h.Tools, h.Broken = s.catalog.health()
+	h.Tools, h.Broken = s.plans.health()
 	s.mu.Lock()
-	h.Running, h.Queued, h.Waiting, h.Draining = len(s.runs), s.standing.queued, s.standing.resting, s.draining
+	h.Running, h.Queued, h.Waiting, h.Draining = len(s.runs), s.counts.queued, s.counts.waiting, s.draining
 	s.mu.Unlock()
 	switch err := s.writable(); {
 	case h.Draining:
@@ -31,7 +31,7 @@ func (s *Service) OpenRuns() (open, queued int) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	runs, _ := s.Store.Runs(ctx, flowrun.Query{Open: true})
-	return len(runs), stands(runs).queued
+	return len(runs), countRuns(runs).queued
 }
 
 // writable returns the reason why nothing can be recorded. The result is kept for a second,

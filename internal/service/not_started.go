@@ -21,11 +21,11 @@ type NotStarted struct {
 
 // Failed implements API.
 func (s *Service) Failed(ctx context.Context, r Request, why error) {
-	plan, err := s.catalog.plan(r.Tool, true)
+	plan, err := s.plans.plan(r.Tool, true)
 	if err != nil {
 		plan = nil
 	}
-	if !s.keep() {
+	if !s.beginWork() {
 		return
 	}
 	defer s.work.Done()
@@ -46,9 +46,9 @@ func (s *Service) Failed(ctx context.Context, r Request, why error) {
 	}
 }
 
-// keep prevents the service from stopping until s.work.Done is called. It reports false if
+// beginWork prevents the service from stopping until s.work.Done is called. It reports false if
 // the service is draining.
-func (s *Service) keep() bool {
+func (s *Service) beginWork() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.draining {
@@ -65,7 +65,7 @@ func (s *Service) record(ctx context.Context, id string, r Request, plan *flowru
 		Params: map[string]any{}, Given: map[string]any{}, Trace: flowrun.TraceContext{Parent: r.Parent}}
 	u := &NotStarted{Plan: plan, Workspace: s.Home}
 	if plan != nil {
-		u.Workspace = s.world(plan, "").Workspace
+		u.Workspace = s.runEnv(plan, "").Workspace
 	}
 	rec.RunEnv = flowrun.RecordedEnv{Workspace: u.Workspace, Home: s.Home, Time: now}
 	res := &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonNotStarted, Message: oneLine(why), Started: now, Ended: now}

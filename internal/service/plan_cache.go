@@ -19,20 +19,20 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// catalog holds the last valid version of each available definition. It keeps their
+// planCache holds the last valid version of each available definition. It keeps their
 // sources, which are small, and a compiled plan only for those that were requested. Safe
 // for concurrent use.
-type catalog struct {
+type planCache struct {
 	library func() *tool.Library
 	served  []string // patterns of the built-in and discovered tools that are offered
 	log     *slog.Logger
 
-	mu      sync.Mutex
-	lib     *tool.Library
-	entries map[string]*entry // by name
-	files   map[string]stamp  // every file that the entries were made of, and every file in the folders
-	looked  time.Time
-	version uint64 // grows whenever definitions were read again
+	mu        sync.Mutex
+	lib       *tool.Library
+	entries   map[string]*entry // by name
+	files     map[string]stamp  // every file that the entries were made of, and every file in the folders
+	checkedAt time.Time
+	version   uint64 // grows whenever definitions were read again
 }
 
 // entry is one tool.
@@ -43,31 +43,31 @@ type entry struct {
 	plan    *flowrun.Plan // compiled from sources; nil until it is requested
 }
 
-func newCatalog(library func() *tool.Library, served []string, log *slog.Logger) *catalog {
-	return &catalog{library: library, served: served, log: log, entries: map[string]*entry{}}
+func newPlanCache(library func() *tool.Library, served []string, log *slog.Logger) *planCache {
+	return &planCache{library: library, served: served, log: log, entries: map[string]*entry{}}
 }
 
-// tools returns the current Library.
-func (c *catalog) tools() *tool.Library {
+// currentLibrary returns the current Library.
+func (c *planCache) currentLibrary() *tool.Library {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.lib
 }
 
 const (
-	// lookEvery is the interval of checking the folders: most editors, and every copy or
+	// folderInterval is the interval of checking the folders: most editors, and every copy or
 	// removal, change them.
-	lookEvery = time.Second
-	// lookRarely is the longest interval between checks of each single file in the folders.
-	// A check that takes the time t is not repeated for lookShare times t, so that an idle
+	folderInterval = time.Second
+	// maxFileInterval is the longest interval between checks of each single file in the folders.
+	// A check that takes the time t is not repeated for fileCostFactor times t, so that an idle
 	// service with a thousand tools uses almost no CPU.
-	lookRarely = 15 * time.Second
-	lookShare  = 2000
+	maxFileInterval = 15 * time.Second
+	fileCostFactor  = 2000
 )
 
 // follow polls until quit is closed. A requested tool is checked in addition, see current.
-func (c *catalog) follow(quit <-chan struct{}) {
-	tick := time.NewTicker(lookEvery)
+func (c *planCache) follow(quit <-chan struct{}) {
+	tick := time.NewTicker(folderInterval)
 	defer tick.Stop()
 	var folders []stamp
 	var due time.Time
@@ -83,22 +83,22 @@ func (c *catalog) follow(quit <-chan struct{}) {
 			continue
 		}
 		folders = now
-		c.look()
-		due = began.Add(min(max(lookEvery, lookShare*time.Since(began)), lookRarely))
+		c.refresh()
+		due = began.Add(min(max(folderInterval, fileCostFactor*time.Since(began)), maxFileInterval))
 	}
 }
 
 // folders returns the stamps of the folders that contain tools.
-func (c *catalog) folders() []stamp {
+func (c *planCache) folders() []stamp {
 	var list []stamp
-	for _, f := range c.tools().Folders() {
+	for _, f := range c.currentLibrary().Folders() {
 		list = append(list, stampOf(f.Path))
 	}
 	return list
 }
 
-// look reads the definitions again if a file has changed.
-func (c *catalog) look() {
+// refresh reads the definitions again if a file has changed.
+func (c *planCache) refresh() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	lib := c.library()
@@ -106,10 +106,10 @@ func (c *catalog) look() {
 		c.lib, c.files = lib, nil
 	}
 	now := c.stamps()
-	if c.files != nil && maps.Equal(now, c.files) && !fresh(now, c.looked) {
+	if c.files != nil && maps.Equal(now, c.files) && !fresh(now, c.checkedAt) {
 		return
 	}
-	c.files, c.looked = now, time.Now()
+	c.files, c.checkedAt = now, time.Now()
 	c.read()
 	c.addUsed(c.files)
 	c.lib = c.library() // the used Library keeps everything it has read in memory
@@ -118,7 +118,7 @@ func (c *catalog) look() {
 }
 
 // read compiles every tool and keeps the last valid version of each.
-func (c *catalog) read() {
+func (c *planCache) read() {
 	before, byFile := c.entries, map[string]*entry{}
 	for _, e := range before {
 		byFile[e.file] = e
@@ -135,7 +135,7 @@ func (c *catalog) read() {
 		}
 		e := newEntry(l, plan, err, old)
 		c.entries[e.listed.Name] = e
-		c.tell(e, old)
+		c.logChange(e, old)
 	}
 }
 
@@ -160,8 +160,8 @@ func newEntry(l tool.Listed, plan *flowrun.Plan, err error, old *entry) *entry {
 	return e
 }
 
-// tell logs once that a tool became invalid, and once that it is valid again.
-func (c *catalog) tell(e, old *entry) {
+// logChange logs once that a tool became invalid, and once that it is valid again.
+func (c *planCache) logChange(e, old *entry) {
 	was := ""
 	if old != nil {
 		was = old.listed.Broken
@@ -179,9 +179,9 @@ func (c *catalog) tell(e, old *entry) {
 
 // plan returns the compiled tool: its newest version, or the last valid one. A tool that is
 // not offered is not found, except if unlisted is set.
-func (c *catalog) plan(name string, unlisted bool) (*flowrun.Plan, error) {
+func (c *planCache) plan(name string, unlisted bool) (*flowrun.Plan, error) {
 	if !c.current(name) {
-		c.look()
+		c.refresh()
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -204,7 +204,7 @@ func (c *catalog) plan(name string, unlisted bool) (*flowrun.Plan, error) {
 
 // current reports whether the files of a tool are unchanged. It makes a change take effect
 // at the next request, before the next poll.
-func (c *catalog) current(name string) bool {
+func (c *planCache) current(name string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.entries[name]
@@ -212,7 +212,7 @@ func (c *catalog) current(name string) bool {
 		return false
 	}
 	for file := range e.files() {
-		if now := stampOf(file); now != c.files[file] || now.fresh(c.looked) {
+		if now := stampOf(file); now != c.files[file] || now.fresh(c.checkedAt) {
 			return false
 		}
 	}
@@ -220,7 +220,7 @@ func (c *catalog) current(name string) bool {
 }
 
 // list returns every offered tool, sorted by name.
-func (c *catalog) list() []Tool {
+func (c *planCache) list() []Tool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	list := c.provided()
@@ -232,7 +232,7 @@ func (c *catalog) list() []Tool {
 }
 
 // provided returns the offered tools that are built in or discovered.
-func (c *catalog) provided() []Tool {
+func (c *planCache) provided() []Tool {
 	list := []Tool{}
 	if len(c.served) == 0 {
 		return list // Provided may have to run a discovery command
@@ -247,7 +247,7 @@ func (c *catalog) provided() []Tool {
 }
 
 // names returns the names of all offered tools.
-func (c *catalog) names() (names []string) {
+func (c *planCache) names() (names []string) {
 	for _, t := range c.provided() {
 		names = append(names, t.Name)
 	}
@@ -255,7 +255,7 @@ func (c *catalog) names() (names []string) {
 }
 
 // health returns the number of tools and the reasons why some of them are broken.
-func (c *catalog) health() (tools int, broken []string) {
+func (c *planCache) health() (tools int, broken []string) {
 	for _, t := range c.list() {
 		if tools++; t.Broken != "" {
 			broken = append(broken, t.Broken)
@@ -300,14 +300,14 @@ func stampOf(path string) stamp {
 	return stamp{info.Size(), info.Mode(), info.ModTime().UnixNano()}
 }
 
-// settles is the time after a change in which another change may leave the same stamp.
-const settles = 50 * time.Millisecond
+// stampResolution is the time after a change in which another change may leave the same stamp.
+const stampResolution = 50 * time.Millisecond
 
 // fresh reports whether the file was changed so shortly before a time that a later change
 // may have left the same stamp.
 func (s stamp) fresh(looked time.Time) bool {
 	age := looked.UnixNano() - s.mtime
-	return -int64(settles) < age && age < int64(settles)
+	return -int64(stampResolution) < age && age < int64(stampResolution)
 }
 
 func fresh(files map[string]stamp, looked time.Time) bool {
@@ -320,7 +320,7 @@ func fresh(files map[string]stamp, looked time.Time) bool {
 }
 
 // stamps returns the stamps of all files in the folders and of the files that tools use.
-func (c *catalog) stamps() map[string]stamp {
+func (c *planCache) stamps() map[string]stamp {
 	now := make(map[string]stamp, len(c.files))
 	for _, f := range c.lib.Folders() {
 		entries, err := os.ReadDir(f.Path)
@@ -352,7 +352,7 @@ func (e *entry) files() iter.Seq[string] {
 }
 
 // addUsed adds the stamps of files outside of the folders that tools use by path.
-func (c *catalog) addUsed(files map[string]stamp) {
+func (c *planCache) addUsed(files map[string]stamp) {
 	for _, e := range c.entries {
 		for file := range e.files() {
 			if _, known := files[file]; !known {

@@ -16,37 +16,37 @@ func (s *Service) Resume(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	g, err := past.Resume(s.catalog.tools(), flowrun.ResumeOptions{})
+	g, err := past.Resume(s.plans.currentLibrary(), flowrun.ResumeOptions{})
 	if err != nil {
 		return err
 	}
 	if len(g.Asks) > 0 {
 		return &flowrun.InterruptedError{Run: id, Steps: g.Asks}
 	}
-	if err := s.allowed(past.Plan); err != nil {
+	if err := s.checkPolicy(past.Plan); err != nil {
 		return err
 	}
-	return s.goOn(ctx, context.Background(), past, g, "resumed", nil)
+	return s.continueRun(ctx, context.Background(), past, g, "resumed", nil)
 }
 
-// goOn resumes a run. The run is cancelled when base is. If first is not nil, it is called
+// continueRun resumes a run. The run is cancelled when base is. If first is not nil, it is called
 // when this service owns the run and before any of its steps runs.
-func (s *Service) goOn(ctx, base context.Context, past *flowrun.RecordedRun, g *flowrun.Continuation, verb string, first func()) error {
-	if err := s.letGo(ctx, past.Record.ID); err != nil {
+func (s *Service) continueRun(ctx, base context.Context, past *flowrun.RecordedRun, g *flowrun.Continuation, verb string, first func()) error {
+	if err := s.awaitRelease(ctx, past.Record.ID); err != nil {
 		return err
 	}
 	s.feed.catchUp(past)
-	r := &running{id: past.Record.ID, tool: past.Record.Tool, origin: past.Record.Origin, verb: verb, first: first,
+	r := &running{id: past.Record.ID, tool: past.Record.Tool, origin: past.Record.Origin, verb: verb, beforeSteps: first,
 		end: Ended{Plan: past.Plan, Resumed: past, Workspace: past.Record.RunEnv.Workspace}}
 	return s.launch(ctx, r, func(o ...flowrun.RunOption) (*flowrun.Result, error) {
 		return s.Engine.Continue(base, g, o...)
 	})
 }
 
-// letGo waits until this service has finished with a run that has no owner according to the
+// awaitRelease waits until this service has finished with a run that has no owner according to the
 // Store: the engine may still be closing it. The error is ErrLive if the run has been
 // resumed elsewhere.
-func (s *Service) letGo(ctx context.Context, id string) error {
+func (s *Service) awaitRelease(ctx context.Context, id string) error {
 	s.mu.Lock()
 	former := s.runs[id]
 	s.mu.Unlock()
@@ -56,7 +56,7 @@ func (s *Service) letGo(ctx context.Context, id string) error {
 	select {
 	case <-former.done:
 		return nil
-	case <-time.After(maxHearing):
+	case <-time.After(maxAnswerPoll):
 		return fmt.Errorf("cannot resume run %s: %w", id, flowrun.ErrLive)
 	case <-ctx.Done():
 		return ctx.Err()
@@ -69,14 +69,14 @@ func (s *Service) Retry(ctx context.Context, id string, from []string) (string, 
 	if err != nil {
 		return "", err
 	}
-	g, err := past.Retry(s.catalog.tools(), flowrun.RetryOptions{From: from})
+	g, err := past.Retry(s.plans.currentLibrary(), flowrun.RetryOptions{From: from})
 	if err != nil {
 		return "", err
 	}
-	if err := s.allowed(past.Plan); err != nil {
+	if err := s.checkPolicy(past.Plan); err != nil {
 		return "", err
 	}
-	r := &running{id: flowrun.NewID(time.Now()), tool: past.Record.Tool, origin: "api", verb: "started as a retry", retries: past,
+	r := &running{id: flowrun.NewID(time.Now()), tool: past.Record.Tool, origin: "api", verb: "started as a retry", retryOf: past,
 		end: Ended{Plan: past.Plan, Workspace: past.Record.RunEnv.Workspace}}
 	err = s.launch(ctx, r, func(o ...flowrun.RunOption) (*flowrun.Result, error) {
 		return s.Engine.Continue(context.Background(), g, append(o, flowrun.WithID(r.id), flowrun.WithOrigin(r.origin))...)
@@ -95,7 +95,7 @@ func (s *Service) Cancel(ctx context.Context, id, reason string) error {
 	case !info.Ended.IsZero():
 		return nil
 	case info.Status == dag.Waiting && !s.owns(id): // it has no owner that would see the request
-		return s.takeUp(ctx, id, errors.New(reason))
+		return s.adoptRun(ctx, id, errors.New(reason))
 	}
 	return s.Store.Cancel(ctx, id, reason)
 }

@@ -98,22 +98,22 @@ type Ended struct {
 // Service implements API. Safe for concurrent use.
 type Service struct {
 	Config
-	catalog *catalog
+	plans   *planCache
 	feed    *feed
 	started time.Time
 
-	gently, now, force chan struct{} // closed in this order while a drain becomes more urgent
-	quit               chan struct{} // closed when the polling goroutines must end
+	drainStarted, drainOver, force chan struct{} // closed in this order while a drain becomes more urgent
+	stopPolling                    chan struct{} // closed when the polling goroutines must end
 
-	asleep      map[string]*rested // used only by the follower's goroutine
-	work, looks sync.WaitGroup
+	waitingRuns   map[string]*waitConditions // used only by the follower's goroutine
+	work, pollers sync.WaitGroup
 
 	mu       sync.Mutex
 	runs     map[string]*running
-	rests    map[string]rest // interrupted runs that are left to people
-	standing standing
+	parked   map[string]parkedRun // interrupted runs that are left to people
+	counts   runCounts
 	draining bool
-	left     int // number of released runs
+	released int // number of released runs
 
 	probing    sync.Mutex
 	probed     time.Time
@@ -127,16 +127,16 @@ func New(ctx context.Context, c Config) (*Service, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Service{Config: c, catalog: newCatalog(c.Library, c.Served, c.Log), feed: newFeed(time.Now()), started: time.Now(),
-		gently: make(chan struct{}), now: make(chan struct{}), force: make(chan struct{}), quit: make(chan struct{}),
-		runs: map[string]*running{}, rests: map[string]rest{}}
+	s := &Service{Config: c, plans: newPlanCache(c.Library, c.Served, c.Log), feed: newFeed(time.Now()), started: time.Now(),
+		drainStarted: make(chan struct{}), drainOver: make(chan struct{}), force: make(chan struct{}), stopPolling: make(chan struct{}),
+		runs: map[string]*running{}, parked: map[string]parkedRun{}}
 	f := &follower{service: s}
 	if err := f.begin(ctx); err != nil {
 		return nil, err
 	}
-	s.catalog.look()
-	s.looks.Go(func() { f.follow(s.quit) })
-	s.looks.Go(func() { s.catalog.follow(s.quit) })
+	s.plans.refresh()
+	s.pollers.Go(func() { f.follow(s.stopPolling) })
+	s.pollers.Go(func() { s.plans.follow(s.stopPolling) })
 	return s, nil
 }
 
@@ -147,7 +147,7 @@ func (s *Service) Watch(ctx context.Context, after uint64) (<-chan Update, bool)
 
 // RecordedRun implements API.
 func (s *Service) RecordedRun(ctx context.Context, id string) (*flowrun.RecordedRun, error) {
-	return flowrun.LoadRun(ctx, s.Store, s.catalog.tools(), id)
+	return flowrun.LoadRun(ctx, s.Store, s.plans.currentLibrary(), id)
 }
 
 // Info implements API.
@@ -169,14 +169,14 @@ func (s *Service) Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunInfo,
 func (s *Service) Queue(ctx context.Context) (flowrun.Queue, error) { return s.Store.Queue(ctx) }
 
 // Tools implements API.
-func (s *Service) Tools(context.Context) ([]Tool, error) { return s.catalog.list(), nil }
+func (s *Service) Tools(context.Context) ([]Tool, error) { return s.plans.list(), nil }
 
 // Plan implements API.
 func (s *Service) Plan(_ context.Context, name string) (*flowrun.Plan, error) {
 	if IsPath(name) {
 		return nil, ErrPath
 	}
-	return s.catalog.plan(name, false)
+	return s.plans.plan(name, false)
 }
 
 // AnyPlan compiles a tool, including one that is not offered to callers over the network.
@@ -184,12 +184,12 @@ func (s *Service) AnyPlan(_ context.Context, name string) (*flowrun.Plan, error)
 	if IsPath(name) {
 		return nil, ErrPath
 	}
-	return s.catalog.plan(name, true)
+	return s.plans.plan(name, true)
 }
 
 // Definitions returns a number that grows when available definitions have changed.
 func (s *Service) Definitions() uint64 {
-	s.catalog.mu.Lock()
-	defer s.catalog.mu.Unlock()
-	return s.catalog.version
+	s.plans.mu.Lock()
+	defer s.plans.mu.Unlock()
+	return s.plans.version
 }

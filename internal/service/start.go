@@ -20,14 +20,14 @@ import (
 // Start implements API.
 func (s *Service) Start(ctx context.Context, r Request) (string, error) {
 	id, err := s.start(ctx, r)
-	if err != nil && s.counts(r, err) {
+	if err != nil && s.isRunFailure(r, err) {
 		s.Failed(ctx, r, err)
 	}
 	return id, err
 }
 
-// counts reports whether a run that could not start is recorded as failed.
-func (s *Service) counts(r Request, err error) bool {
+// isRunFailure reports whether a run that could not start is recorded as failed.
+func (s *Service) isRunFailure(r Request, err error) bool {
 	switch {
 	case errors.Is(err, ErrDraining), errors.Is(err, ErrPath), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return false
@@ -44,19 +44,19 @@ func (s *Service) start(ctx context.Context, r Request) (string, error) {
 		return "", ErrPath
 	}
 	if r.ID != "" {
-		if known, err := s.known(ctx, r.ID); known || err != nil {
+		if known, err := s.exists(ctx, r.ID); known || err != nil {
 			return r.ID, err
 		}
 	}
-	plan, err := s.catalog.plan(r.Tool, r.Unlisted)
+	plan, err := s.plans.plan(r.Tool, r.Unlisted)
 	if err != nil {
 		return "", err
 	}
-	if err := s.allowed(plan); err != nil {
+	if err := s.checkPolicy(plan); err != nil {
 		return "", err
 	}
 	id := cmp.Or(r.ID, flowrun.NewID(time.Now()))
-	world, trace := s.world(plan, r.Parent), flowrun.TraceContext{Parent: r.Parent}
+	world, trace := s.runEnv(plan, r.Parent), flowrun.TraceContext{Parent: r.Parent}
 	end := Ended{Plan: plan, Workspace: world.Workspace}
 	err = s.launch(ctx, &running{id: id, tool: plan.Name(), origin: r.Origin, verb: "started", trace: trace, end: end},
 		func(o ...flowrun.RunOption) (*flowrun.Result, error) {
@@ -67,7 +67,7 @@ func (s *Service) start(ctx context.Context, r Request) (string, error) {
 		return id, nil
 	}
 	if r.ID != "" { // another process may have started it meanwhile
-		if known, _ := s.known(ctx, r.ID); known {
+		if known, _ := s.exists(ctx, r.ID); known {
 			return r.ID, nil
 		}
 	}
@@ -79,8 +79,8 @@ func IsPath(name string) bool {
 	return tool.Extension(name) != "" || strings.ContainsAny(name, `/\`)
 }
 
-// known reports whether a run with that id exists.
-func (s *Service) known(ctx context.Context, id string) (bool, error) {
+// exists reports whether a run with that id exists.
+func (s *Service) exists(ctx context.Context, id string) (bool, error) {
 	_, err := s.Store.Info(ctx, id)
 	if errors.Is(err, flowrun.ErrNoRun) {
 		return false, nil
@@ -88,8 +88,8 @@ func (s *Service) known(ctx context.Context, id string) (bool, error) {
 	return err == nil, err
 }
 
-// allowed returns the reason why the policy does not allow the tool.
-func (s *Service) allowed(p *flowrun.Plan) error {
+// checkPolicy returns the reason why the policy does not allow the tool.
+func (s *Service) checkPolicy(p *flowrun.Plan) error {
 	if s.Decide == nil {
 		return nil
 	}
@@ -99,9 +99,9 @@ func (s *Service) allowed(p *flowrun.Plan) error {
 	return nil
 }
 
-// world returns the run environment: the project folder of the tool, or the home of the
+// runEnv returns the run environment: the project folder of the tool, or the home of the
 // service's user for a tool without a project, and the environment of the service.
-func (s *Service) world(p *flowrun.Plan, parent string) flowrun.RunEnv {
+func (s *Service) runEnv(p *flowrun.Plan, parent string) flowrun.RunEnv {
 	w := flowrun.RunEnv{Workspace: s.Home, Home: s.Home}
 	if w.Workspace == "" {
 		w.Workspace, _ = home.Dir()
@@ -119,54 +119,54 @@ func (s *Service) world(p *flowrun.Plan, parent string) flowrun.RunEnv {
 type running struct {
 	id, tool, origin string
 	verb             string // what the service did with it, for the log: "started", "resumed"
-	first            func() // called before any step runs; nil for nothing
+	beforeSteps      func() // called before any step runs; nil for nothing
 	trace            flowrun.TraceContext
-	retries          *flowrun.RecordedRun // the run that it retries; nil for none
+	retryOf          *flowrun.RecordedRun // the run that it retries; nil for none
 	log              *slog.Logger
 	end              Ended // the parts of the report that are known before the end
 
-	begun chan struct{} // closed when the run is recorded and owned by this service
-	done  chan struct{} // closed when this service has finished with the run
-	err   error         // why it never started; read it only after done is closed
+	started chan struct{} // closed when the run is recorded and owned by this service
+	done    chan struct{} // closed when this service has finished with the run
+	err     error         // why it never started; read it only after done is closed
 }
 
-// begin is called once by the engine, when the run is recorded.
-func (r *running) begin() {
-	if r.first != nil {
-		r.first()
+// onRecorded is called once by the engine, when the run is recorded.
+func (r *running) onRecorded() {
+	if r.beforeSteps != nil {
+		r.beforeSteps()
 	}
 	r.log.Info("run " + r.verb)
-	close(r.begun)
+	close(r.started)
 }
 
 // launch starts do in a goroutine and returns when the run has started. Its error is the
 // reason why the run did not start.
 func (s *Service) launch(ctx context.Context, r *running, do func(...flowrun.RunOption) (*flowrun.Result, error)) error {
-	mine, err := s.take(r)
+	mine, err := s.register(r)
 	if err != nil {
 		return err
 	}
 	if mine == r {
-		go s.carry(r, do)
+		go s.execute(r, do)
 	}
 	select {
-	case <-mine.begun:
+	case <-mine.started:
 		return nil
 	case <-mine.done:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	select {
-	case <-mine.begun: // it has started, and ended already
+	case <-mine.started: // it has started, and ended already
 		return nil
 	default:
 		return mine.err
 	}
 }
 
-// take registers a run in this service. If the id is registered already, it returns that
+// register registers a run in this service. If the id is registered already, it returns that
 // entry.
-func (s *Service) take(r *running) (*running, error) {
+func (s *Service) register(r *running) (*running, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.draining {
@@ -176,7 +176,7 @@ func (s *Service) take(r *running) (*running, error) {
 		return there, nil
 	}
 	r.log = s.Log.With("run", r.id, "tool", r.tool, "origin", r.origin)
-	r.begun, r.done = make(chan struct{}), make(chan struct{})
+	r.started, r.done = make(chan struct{}), make(chan struct{})
 	s.runs[r.id] = r
 	s.work.Add(1)
 	return r, nil
@@ -189,28 +189,28 @@ func (s *Service) owns(id string) bool {
 	return s.runs[id] != nil
 }
 
-// inLine observes the position of a run in the queue. A run without obstacles leaves the
+// observeQueue observes the position of a run in the queue. A run without obstacles leaves the
 // queue.
-func (s *Service) inLine(q flowrun.QueuePosition) {
+func (s *Service) observeQueue(q flowrun.QueuePosition) {
 	if len(q.Obstacles) == 0 {
 		s.Waited(time.Since(q.Since))
 	}
 }
 
-// carry executes a run to its end.
-func (s *Service) carry(r *running, do func(...flowrun.RunOption) (*flowrun.Result, error)) {
+// execute executes a run to its end.
+func (s *Service) execute(r *running, do func(...flowrun.RunOption) (*flowrun.Result, error)) {
 	defer s.work.Done()
 	options := []flowrun.RunOption{
-		flowrun.WithOnRecorded(r.begin), flowrun.WithSink(s.feed.sink(r.id, r.tool)),
-		flowrun.WithRelease(s.gently, s.now), flowrun.WithForce(s.force),
+		flowrun.WithOnRecorded(r.onRecorded), flowrun.WithSink(s.feed.sink(r.id, r.tool)),
+		flowrun.WithRelease(s.drainStarted, s.drainOver), flowrun.WithForce(s.force),
 	}
 	if s.Observe != nil {
-		sink, done := s.Observe(Started{r.id, r.end.Plan, r.end.Resumed, r.retries, r.trace})
+		sink, done := s.Observe(Started{r.id, r.end.Plan, r.end.Resumed, r.retryOf, r.trace})
 		options = append(options, flowrun.WithSink(sink))
 		defer done()
 	}
 	if s.Waited != nil {
-		options = append(options, flowrun.WithQueue(s.inLine))
+		options = append(options, flowrun.WithQueue(s.observeQueue))
 	}
 	res, err := do(options...)
 	r.err = err
@@ -219,32 +219,32 @@ func (s *Service) carry(r *running, do func(...flowrun.RunOption) (*flowrun.Resu
 	s.mu.Unlock()
 	close(r.done)
 	select {
-	case <-r.begun:
+	case <-r.started:
 	default:
 		return
 	}
 	switch {
 	case errors.Is(err, dag.ErrReleased):
 		s.mu.Lock()
-		s.left++
+		s.released++
 		s.mu.Unlock()
 		r.log.Info("run released; the next service resumes it")
 	case err != nil:
 		r.log.Error("run stopped with an error", "error", err)
 		if r.end.Err = err; res != nil {
-			s.tell(r, res)
+			s.reportEnd(r, res)
 		}
 	case res.Status == dag.Waiting:
 		r.log.Info("run is waiting for an answer")
-		s.tell(r, res)
+		s.reportEnd(r, res)
 	default:
 		r.log.Info("run ended", "status", res.Status.String(), "notes", strings.Join(res.Notes, ", "))
-		s.tell(r, res)
+		s.reportEnd(r, res)
 	}
 }
 
-// tell calls Config.Ended. Its context ends when a drain stops waiting.
-func (s *Service) tell(r *running, res *flowrun.Result) {
+// reportEnd calls Config.Ended. Its context ends when a drain stops waiting.
+func (s *Service) reportEnd(r *running, res *flowrun.Result) {
 	if s.Ended == nil {
 		return
 	}
@@ -252,7 +252,7 @@ func (s *Service) tell(r *running, res *flowrun.Result) {
 	defer cancel()
 	go func() {
 		select {
-		case <-s.now:
+		case <-s.drainOver:
 			cancel()
 		case <-ctx.Done():
 		}

@@ -76,15 +76,15 @@ func Root(run, parent, state string) Context {
 
 // The spans of a step that are not an attempt.
 const (
-	whole    = "" // the step itself, if it has more than one attempt
-	fallback = "fallback"
+	wholeStep = "" // the step itself, if it has more than one attempt
+	fallback  = "fallback"
 )
 
 // spanID returns the id of an attempt of a step, or of another span of the step. It is the
 // same in every process. resumed is the number of the event that resumed the run, 0 if it
 // was not resumed.
-func spanID(run string, path dag.ID, try string, resumed uint64) [8]byte {
-	text := run + "\x00" + string(path) + "\x00" + try
+func spanID(run string, path dag.ID, attempt string, resumed uint64) [8]byte {
+	text := run + "\x00" + string(path) + "\x00" + attempt
 	if resumed > 0 {
 		text += "\x00" + strconv.FormatUint(resumed, 10)
 	}

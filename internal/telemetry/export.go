@@ -24,14 +24,14 @@ import (
 )
 
 const (
-	maxQueued   = 8192             // spans that wait to be sent; a span is about half a kilobyte
-	maxSent     = 512              // spans in a request
-	linger      = time.Second      // how long a span waits to be sent with others
-	attemptTime = 10 * time.Second // for one request
-	giveUp      = time.Minute      // after that a batch is dropped
-	firstPause  = time.Second      // before the second request for a batch; it doubles
-	maxPause    = 30 * time.Second
-	maxAnswer   = 64 << 10 // bytes read of a response
+	maxQueued     = 8192             // spans that wait to be sent; a span is about half a kilobyte
+	maxSent       = 512              // spans in a request
+	batchDelay    = time.Second      // how long a span waits to be sent with others
+	attemptTime   = 10 * time.Second // for one request
+	deliveryLimit = time.Minute      // after that a batch is dropped
+	firstPause    = time.Second      // before the second request for a batch; it doubles
+	maxPause      = 30 * time.Second
+	maxAnswer     = 64 << 10 // bytes read of a response
 )
 
 // sender sends spans in batches, from its own goroutine.
@@ -70,18 +70,18 @@ func newSender(s *Settings, o Options) *sender {
 // resource describes the program that the spans come from. Attributes that the user sets
 // (said) override the others. The command line is not included, because it contains
 // parameters.
-func resource(said map[string]string, version string) *resourcepb.Resource {
+func resource(userAttributes map[string]string, version string) *resourcepb.Resource {
 	all := map[string]string{"service.version": version, "telemetry.sdk.language": "go", "telemetry.sdk.name": "flowrun", "telemetry.sdk.version": version,
 		"process.executable.name": "flowrun", "os.type": runtime.GOOS}
 	if host, err := os.Hostname(); err == nil {
 		all["host.name"] = host
 	}
-	maps.Copy(all, said)
+	maps.Copy(all, userAttributes)
 	res := &resourcepb.Resource{}
 	for _, key := range slices.Sorted(maps.Keys(all)) {
 		res.Attributes = append(res.Attributes, text(key, all[key]))
 	}
-	if _, given := said["process.pid"]; !given {
+	if _, given := userAttributes["process.pid"]; !given {
 		res.Attributes = append(res.Attributes, number("process.pid", os.Getpid()))
 	}
 	return res
@@ -97,7 +97,7 @@ func (x *sender) add(s *tracepb.Span) {
 	x.mu.Unlock()
 	switch {
 	case n >= maxQueued:
-		x.lost(fmt.Errorf("%s is too slow: some spans were dropped", x.settings.Endpoint()))
+		x.reportLoss(fmt.Errorf("%s is too slow: some spans were dropped", x.settings.Endpoint()))
 	case n+1 >= maxSent:
 		select {
 		case x.full <- struct{}{}:
@@ -106,8 +106,8 @@ func (x *sender) add(s *tracepb.Span) {
 	}
 }
 
-// lost calls warn for the first loss of spans.
-func (x *sender) lost(err error) {
+// reportLoss calls warn for the first loss of spans.
+func (x *sender) reportLoss(err error) {
 	x.once.Do(func() {
 		if x.warn != nil {
 			x.warn(err)
@@ -131,7 +131,7 @@ func (x *sender) close(ctx context.Context) {
 // work sends batches until close is called.
 func (x *sender) work() {
 	defer close(x.done)
-	tick := time.NewTicker(linger)
+	tick := time.NewTicker(batchDelay)
 	defer tick.Stop()
 	for last := false; !last; {
 		select {
@@ -142,7 +142,7 @@ func (x *sender) work() {
 		}
 		for batch := x.next(); len(batch) > 0; batch = x.next() {
 			if err := x.deliver(batch); err != nil {
-				x.lost(err)
+				x.reportLoss(err)
 			}
 			if x.transfer.Err() != nil {
 				return
@@ -161,12 +161,12 @@ func (x *sender) next() []*tracepb.Span {
 	return batch
 }
 
-// refusal describes why a batch was not delivered.
-type refusal struct {
+// deliveryError describes why a batch was not delivered.
+type deliveryError struct {
 	error
-	again bool          // a later attempt may succeed
-	busy  bool          // the collector responded that it is busy
-	pause time.Duration // requested by the collector, 0 for none
+	retryable bool          // a later attempt may succeed
+	busy      bool          // the collector responded that it is busy
+	pause     time.Duration // requested by the collector, 0 for none
 }
 
 // deliver sends a batch, and repeats the request while that may help and there is time.
@@ -178,14 +178,14 @@ func (x *sender) deliver(batch []*tracepb.Span) error {
 		return fmt.Errorf("cannot send spans: %w", err)
 	}
 	pause, closing := firstPause, x.closing
-	for end := time.Now().Add(giveUp); ; pause = min(2*pause, maxPause) {
+	for end := time.Now().Add(deliveryLimit); ; pause = min(2*pause, maxPause) {
 		no := x.post(body)
 		if no == nil {
 			return nil
 		}
 		failed := fmt.Errorf("cannot send spans to %s: %w", x.settings.Endpoint(), no.error)
 		wait := max(pause, min(no.pause, maxPause))
-		if !no.again || time.Now().Add(wait).After(end) || closing == nil && !no.busy {
+		if !no.retryable || time.Now().Add(wait).After(end) || closing == nil && !no.busy {
 			return failed
 		}
 		select {
@@ -199,10 +199,10 @@ func (x *sender) deliver(batch []*tracepb.Span) error {
 }
 
 // post makes one request.
-func (x *sender) post(body []byte) *refusal {
+func (x *sender) post(body []byte) *deliveryError {
 	req, err := http.NewRequestWithContext(x.transfer, http.MethodPost, x.settings.endpoint.String(), bytes.NewReader(body))
 	if err != nil {
-		return &refusal{error: errors.New("the endpoint is not a valid URL")}
+		return &deliveryError{error: errors.New("the endpoint is not a valid URL")}
 	}
 	for name, values := range x.settings.headers {
 		req.Header[name] = values
@@ -218,21 +218,21 @@ func (x *sender) post(body []byte) *refusal {
 		if x.transfer.Err() != nil {
 			err = errors.New("no response in time")
 		}
-		return &refusal{error: err, again: true}
+		return &deliveryError{error: err, retryable: true}
 	}
 	defer resp.Body.Close()
 	answer, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	switch resp.StatusCode {
 	case http.StatusOK, http.StatusAccepted, http.StatusNoContent:
 		if n := rejected(answer); n > 0 {
-			x.lost(fmt.Errorf("%s rejected %d spans", x.settings.Endpoint(), n))
+			x.reportLoss(fmt.Errorf("%s rejected %d spans", x.settings.Endpoint(), n))
 		}
 		return nil
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		after, _ := strconv.Atoi(resp.Header.Get("Retry-After"))
-		return &refusal{error: answered(resp.StatusCode), again: true, busy: true, pause: time.Duration(min(max(after, 0), 3600)) * time.Second}
+		return &deliveryError{error: answered(resp.StatusCode), retryable: true, busy: true, pause: time.Duration(min(max(after, 0), 3600)) * time.Second}
 	}
-	return &refusal{error: answered(resp.StatusCode)}
+	return &deliveryError{error: answered(resp.StatusCode)}
 }
 
 func answered(code int) error { return fmt.Errorf("it answered %d %s", code, http.StatusText(code)) }

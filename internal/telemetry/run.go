@@ -24,24 +24,24 @@ type run struct {
 // span is the data kept for a step, or for the run in its Root. It is zero before the step
 // has started, and after its span has been sent.
 type span struct {
-	parent  [8]byte
-	start   time.Time
-	resumed uint64 // see spanID
-	tries   int    // finished attempts that have their own span
-	try     try    // the running attempt; zero between attempts
-	notes   []note
+	parent   [8]byte
+	start    time.Time
+	resumed  uint64  // see spanID
+	attempts int     // finished attempts that have their own span
+	attempt  attempt // the running attempt; zero between attempts
+	notes    []note
 }
 
 // step is a step with its span as Data.
 type step = fold.Step[span]
 
-// try is an attempt of a step, or its fallback.
-type try struct {
-	id      [8]byte
-	attempt int
-	word    string // see spanID
-	start   time.Time
-	queued  time.Duration
+// attempt is an attempt of a step, or its fallback.
+type attempt struct {
+	id     [8]byte
+	number int
+	label  string // see spanID
+	start  time.Time
+	queued time.Duration
 }
 
 // note is an event inside a span.
@@ -79,9 +79,9 @@ func (r *run) at(path dag.ID) Context {
 		return r.parent
 	}
 	c := r.trace
-	c.Span = root.try.id
-	if s := r.steps.Find(path); s != nil && s.Data.try != (try{}) {
-		c.Span = s.Data.try.id
+	c.Span = root.attempt.id
+	if s := r.steps.Find(path); s != nil && s.Data.attempt != (attempt{}) {
+		c.Span = s.Data.attempt.id
 	}
 	return c
 }
@@ -100,7 +100,7 @@ func (r *run) fold(e *dag.Event, tell bool) {
 		r.begin(e)
 	case e.Kind == dag.RunFinished:
 		if tell && !ended && !r.steps.Root.Data.start.IsZero() {
-			r.send(r.ran(e.Time, outcomeOf(e.Result)))
+			r.send(r.runSpan(e.Time, outcomeOf(e.Result)))
 		}
 	case e.Kind == dag.RunCancelling && e.Node == "":
 		r.steps.Root.Data.note(e, "cancelling")
@@ -115,28 +115,28 @@ func (r *run) step(s *step, e *dag.Event, tell bool) {
 		s.Data.note(e, "cancelling")
 	case dag.StepStarted: // of a step's attempts, the first one starts the step
 		if s.Data.start.IsZero() {
-			r.enter(s, e.Time)
+			r.startStep(s, e.Time)
 		}
-		s.Data.try = r.newTry(s, e.Attempt, e.Time)
-		s.Data.try.queued = e.Queued
+		s.Data.attempt = r.newAttempt(s, e.Attempt, e.Time)
+		s.Data.attempt.queued = e.Queued
 	case dag.StepWaiting:
 		s.Data.note(e, "waiting")
 	case dag.StepRetrying:
-		r.endTry(s, e, tell)
+		r.endAttempt(s, e, tell)
 	case dag.StepFallback:
-		r.endTry(s, e, tell)
-		s.Data.try = try{id: spanID(r.id, s.Path, fallback, s.Data.resumed), attempt: e.Attempt, word: fallback, start: e.Time}
+		r.endAttempt(s, e, tell)
+		s.Data.attempt = attempt{id: spanID(r.id, s.Path, fallback, s.Data.resumed), number: e.Attempt, label: fallback, start: e.Time}
 	case dag.StepFinished:
 		if s.Data.start.IsZero() { // it never started: it was skipped, cancelled or reused
-			r.enter(s, e.Time)
-			s.Data.try = try{id: spanID(r.id, s.Path, "1", s.Data.resumed), start: e.Time}
+			r.startStep(s, e.Time)
+			s.Data.attempt = attempt{id: spanID(r.id, s.Path, "1", s.Data.resumed), start: e.Time}
 		}
 		r.end(s, e.Time, outcomeOf(e.Result), tell)
 	}
 }
 
 func (r *run) begin(e *dag.Event) {
-	r.steps.Root.Data = span{parent: r.parent.Span, start: e.Time, try: try{id: r.trace.Span, attempt: 1, word: "1", start: e.Time}}
+	r.steps.Root.Data = span{parent: r.parent.Span, start: e.Time, attempt: attempt{id: r.trace.Span, number: 1, label: "1", start: e.Time}}
 }
 
 func (s *span) note(e *dag.Event, what string) {
@@ -145,35 +145,35 @@ func (s *span) note(e *dag.Event, what string) {
 	}
 }
 
-// enter starts the span of a step, below the running attempt of its parent.
-func (r *run) enter(s *step, now time.Time) {
-	s.Data = span{parent: s.Parent.Data.try.id, start: now, resumed: r.steps.Resumed}
+// startStep starts the span of a step, below the running attempt of its parent.
+func (r *run) startStep(s *step, now time.Time) {
+	s.Data = span{parent: s.Parent.Data.attempt.id, start: now, resumed: r.steps.Resumed}
 }
 
-func (r *run) newTry(s *step, attempt int, now time.Time) try {
-	word := strconv.Itoa(max(attempt, 1))
-	return try{id: spanID(r.id, s.Path, word, s.Data.resumed), attempt: max(attempt, 1), word: word, start: now}
+func (r *run) newAttempt(s *step, n int, now time.Time) attempt {
+	word := strconv.Itoa(max(n, 1))
+	return attempt{id: spanID(r.id, s.Path, word, s.Data.resumed), number: max(n, 1), label: word, start: now}
 }
 
-// endTry ends an attempt that is not the step's last.
-func (r *run) endTry(s *step, e *dag.Event, tell bool) {
-	if s.Data.try == (try{}) {
+// endAttempt ends an attempt that is not the step's last.
+func (r *run) endAttempt(s *step, e *dag.Event, tell bool) {
+	if s.Data.attempt == (attempt{}) {
 		return
 	}
 	if tell {
-		r.send(r.tried(s, e.Time, outcomeOf(e.Result)))
+		r.send(r.attemptSpan(s, e.Time, outcomeOf(e.Result)))
 	}
-	s.Data.tries++
-	s.Data.try = try{}
+	s.Data.attempts++
+	s.Data.attempt = attempt{}
 }
 
 // end ends a step, and its last attempt if there are several.
 func (r *run) end(s *step, now time.Time, o outcome, tell bool) {
-	if tell && s.Data.tries > 0 && s.Data.try != (try{}) {
-		r.send(r.tried(s, now, o))
+	if tell && s.Data.attempts > 0 && s.Data.attempt != (attempt{}) {
+		r.send(r.attemptSpan(s, now, o))
 	}
 	if tell {
-		r.send(r.stepped(s, now, o))
+		r.send(r.stepSpan(s, now, o))
 	}
 	s.Data = span{}
 }
@@ -195,15 +195,15 @@ func (r *run) resume(e *dag.Event, tell bool) {
 	ended := !r.steps.Ended.IsZero()
 	r.steps.Apply(e)
 	if ended {
-		*root = span{parent: root.try.id, start: e.Time, try: try{id: spanID(r.id, "", "1", e.Seq), attempt: 1, start: e.Time}}
+		*root = span{parent: root.attempt.id, start: e.Time, attempt: attempt{id: spanID(r.id, "", "1", e.Seq), number: 1, start: e.Time}}
 	} else {
 		root.note(&dag.Event{Time: e.Time}, "resumed")
 	}
 	for _, path := range e.Reset {
 		for _, outer := range path.Ancestors() {
 			if s := r.steps.Find(outer); s != nil && s.Data.start.IsZero() { // it had ended, and runs again
-				r.enter(s, e.Time)
-				s.Data.try = r.newTry(s, 1, e.Time)
+				r.startStep(s, e.Time)
+				s.Data.attempt = r.newAttempt(s, 1, e.Time)
 			}
 		}
 	}

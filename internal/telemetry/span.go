@@ -70,10 +70,10 @@ func (o outcome) attributes() []*commonpb.KeyValue {
 	return list
 }
 
-// ran returns the span of the run.
-func (r *run) ran(end time.Time, o outcome) *tracepb.Span {
+// runSpan returns the span of the run.
+func (r *run) runSpan(end time.Time, o outcome) *tracepb.Span {
 	root := &r.steps.Root.Data
-	s := r.make(root.try.id, root.parent, r.about.Tool, root.start, end, o)
+	s := r.newSpan(root.attempt.id, root.parent, r.about.Tool, root.start, end, o)
 	if root.parent == r.parent.Span && r.parent.Span != [8]byte{} {
 		s.Flags |= uint32(tracepb.SpanFlags_SPAN_FLAGS_CONTEXT_IS_REMOTE_MASK)
 	}
@@ -86,60 +86,60 @@ func (r *run) ran(end time.Time, o outcome) *tracepb.Span {
 	return s
 }
 
-// stepped returns the span of a step.
-func (r *run) stepped(s *step, end time.Time, o outcome) *tracepb.Span {
-	id := s.Data.try.id
-	if s.Data.tries > 0 {
-		id = wholeID(r.id, s)
+// stepSpan returns the span of a step.
+func (r *run) stepSpan(s *step, end time.Time, o outcome) *tracepb.Span {
+	id := s.Data.attempt.id
+	if s.Data.attempts > 0 {
+		id = stepSpanID(r.id, s)
 	}
-	p := r.make(id, s.Data.parent, spanName(s.Path), s.Data.start, end, o)
+	p := r.newSpan(id, s.Data.parent, spanName(s.Path), s.Data.start, end, o)
 	p.Events = events(s.Data.notes)
 	p.Attributes = append(p.Attributes, stepAttributes(s.Path)...)
 	if s.Inside != nil && s.Inside.Items > 0 {
 		p.Attributes = append(p.Attributes, number("flowrun.items", s.Inside.Items))
 	}
 	if o.fallback {
-		p.Attributes = append(p.Attributes, truth("flowrun.fallback"))
+		p.Attributes = append(p.Attributes, trueValue("flowrun.fallback"))
 	}
 	if o.tolerated {
-		p.Attributes = append(p.Attributes, truth("flowrun.tolerated"))
+		p.Attributes = append(p.Attributes, trueValue("flowrun.tolerated"))
 	}
 	switch {
-	case s.Data.tries > 0:
-		p.Attributes = append(p.Attributes, number("flowrun.attempts", max(o.attempts, s.Data.tries)))
-	case s.Data.try.attempt > 0:
-		p.Attributes = append(p.Attributes, s.Data.try.attributes()...)
+	case s.Data.attempts > 0:
+		p.Attributes = append(p.Attributes, number("flowrun.attempts", max(o.attempts, s.Data.attempts)))
+	case s.Data.attempt.number > 0:
+		p.Attributes = append(p.Attributes, s.Data.attempt.attributes()...)
 	}
 	return p
 }
 
-// wholeID returns the span id of a step with more than one attempt.
-func wholeID(run string, s *step) [8]byte { return spanID(run, s.Path, whole, s.Data.resumed) }
+// stepSpanID returns the span id of a step with more than one attempt.
+func stepSpanID(run string, s *step) [8]byte { return spanID(run, s.Path, wholeStep, s.Data.resumed) }
 
-// tried returns the span of an attempt or a fallback, inside the span of its step.
-func (r *run) tried(s *step, end time.Time, o outcome) *tracepb.Span {
-	name := fmt.Sprintf("%s (attempt %s)", spanName(s.Path), s.Data.try.word)
-	if s.Data.try.word == fallback {
+// attemptSpan returns the span of an attempt or a fallback, inside the span of its step.
+func (r *run) attemptSpan(s *step, end time.Time, o outcome) *tracepb.Span {
+	name := fmt.Sprintf("%s (attempt %s)", spanName(s.Path), s.Data.attempt.label)
+	if s.Data.attempt.label == fallback {
 		name = spanName(s.Path) + " (fallback)"
 	}
-	p := r.make(s.Data.try.id, wholeID(r.id, s), name, s.Data.try.start, end, o)
-	p.Attributes = append(append(p.Attributes, stepAttributes(s.Path)...), s.Data.try.attributes()...)
-	if s.Data.try.word == fallback {
-		p.Attributes = append(p.Attributes, truth("flowrun.fallback"))
+	p := r.newSpan(s.Data.attempt.id, stepSpanID(r.id, s), name, s.Data.attempt.start, end, o)
+	p.Attributes = append(append(p.Attributes, stepAttributes(s.Path)...), s.Data.attempt.attributes()...)
+	if s.Data.attempt.label == fallback {
+		p.Attributes = append(p.Attributes, trueValue("flowrun.fallback"))
 	}
 	return p
 }
 
-func (t try) attributes() []*commonpb.KeyValue {
-	list := []*commonpb.KeyValue{number("flowrun.attempt", t.attempt)}
+func (t attempt) attributes() []*commonpb.KeyValue {
+	list := []*commonpb.KeyValue{number("flowrun.attempt", t.number)}
 	if t.queued > 0 {
 		list = append(list, seconds("flowrun.queue_wait", t.queued))
 	}
 	return list
 }
 
-// make returns a span with what all spans have in common.
-func (r *run) make(id, parent [8]byte, name string, start, end time.Time, o outcome) *tracepb.Span {
+// newSpan returns a span with what all spans have in common.
+func (r *run) newSpan(id, parent [8]byte, name string, start, end time.Time, o outcome) *tracepb.Span {
 	if end.Before(start) { // the clock was set back
 		end = start
 	}
@@ -206,6 +206,6 @@ func seconds(key string, d time.Duration) *commonpb.KeyValue {
 	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_DoubleValue{DoubleValue: d.Seconds()}}}
 }
 
-func truth(key string) *commonpb.KeyValue {
+func trueValue(key string) *commonpb.KeyValue {
 	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_BoolValue{BoolValue: true}}}
 }

@@ -76,8 +76,8 @@ var keyOrder = []string{
 	"security", "execution-privilege", "isolation", "required-permissions", "tests", "expected", "cleanup",
 }
 
-// chosen are the keys of mappings whose keys the author chooses.
-var chosen = []string{"parameters", "variables"}
+// authorKeyed are the keys of mappings whose keys the author chooses.
+var authorKeyed = []string{"parameters", "variables"}
 
 // YAML returns the text of a definition file, with its keys in keyOrder.
 func (d Draft) YAML() ([]byte, error) { return tool.WriteYAML(sorted(d)) }
@@ -86,7 +86,7 @@ func sorted(entries []tool.Entry) []tool.Entry {
 	entries = slices.Clone(entries)
 	slices.SortStableFunc(entries, func(a, b tool.Entry) int { return rank(a.Key) - rank(b.Key) })
 	for i, e := range entries {
-		entries[i].Value = sortedValue(e.Value, slices.Contains(chosen, e.Key))
+		entries[i].Value = sortedValue(e.Value, slices.Contains(authorKeyed, e.Key))
 	}
 	return entries
 }

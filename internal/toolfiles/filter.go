@@ -19,10 +19,10 @@ type Filter struct {
 
 // Choose returns the tools that the filter selects. Case is ignored.
 func (f Filter) Choose(list []tool.Listed) []tool.Listed {
-	return slices.DeleteFunc(slices.Clone(list), func(e tool.Listed) bool { return !f.takes(e) })
+	return slices.DeleteFunc(slices.Clone(list), func(e tool.Listed) bool { return !f.matches(e) })
 }
 
-func (f Filter) takes(e tool.Listed) bool {
+func (f Filter) matches(e tool.Listed) bool {
 	for _, tag := range f.Tags {
 		if !containsWord(e.Tags, tag) && !containsWord(e.SearchTags, tag) {
 			return false
@@ -31,14 +31,14 @@ func (f Filter) takes(e tool.Listed) bool {
 	return (f.Scope == "" || f.Scope == e.Scope) &&
 		(f.Category == "" || strings.EqualFold(f.Category, e.Category)) &&
 		(f.Platform == "" || len(e.Platforms) == 0 || containsWord(e.Platforms, f.Platform)) &&
-		f.finds(e)
+		f.matchesSearch(e)
 }
 
 func containsWord(list []string, word string) bool {
 	return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, word) })
 }
 
-func (f Filter) finds(e tool.Listed) bool {
+func (f Filter) matchesSearch(e tool.Listed) bool {
 	text := strings.ToLower(strings.Join(append([]string{e.Name, e.Description}, e.SearchKeywords...), "\n"))
 	for _, word := range strings.Fields(strings.ToLower(f.Search)) {
 		if !strings.Contains(text, word) {

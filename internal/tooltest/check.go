@@ -24,14 +24,14 @@ func (o *Outcome) expect(why string) {
 		if why != "" {
 			message += ": " + why
 		}
-		o.differs("exit-code", message, nil)
+		o.addMismatch("exit-code", message, nil)
 	}
 	output := trimmed(o.Output)
 	if e.OutputEquals != nil && output != trimmed(e.OutputEquals.S) {
-		o.differs("output-equals", "the output differs", difference(trimmed(e.OutputEquals.S), output))
+		o.addMismatch("output-equals", "the output differs", difference(trimmed(e.OutputEquals.S), output))
 	}
 	if e.OutputMatches != nil && !regexp.MustCompile(e.OutputMatches.S).MatchString(output) { // the pattern was checked when the definition was read
-		o.differs("output-matches", "the output does not match", contrast(e.OutputMatches.S, output))
+		o.addMismatch("output-matches", "the output does not match", contrast(e.OutputMatches.S, output))
 	}
 	o.contains("output-contains", "the output does not contain the expected text", output, e.OutputContains)
 	o.contains("stderr-contains", "standard error does not contain the expected text", trimmed(o.Stderr), e.StderrContains)
@@ -41,14 +41,14 @@ func (o *Outcome) expect(why string) {
 		for _, t := range any {
 			texts = append(texts, t.S)
 		}
-		o.differs("output-contains-any", "the output contains none of the expected texts", contrast(strings.Join(texts, "\n"), output))
+		o.addMismatch("output-contains-any", "the output contains none of the expected texts", contrast(strings.Join(texts, "\n"), output))
 	}
 }
 
 func (o *Outcome) contains(key, message, where string, texts []tool.Text) {
 	for _, t := range texts {
 		if !strings.Contains(where, t.S) {
-			o.differs(key, message, contrast(t.S, where))
+			o.addMismatch(key, message, contrast(t.S, where))
 		}
 	}
 }
@@ -59,7 +59,7 @@ func contrast(part, whole string) []string {
 	return append(side("- ", a, maxLines/2), side("+ ", b, maxLines-min(len(a), maxLines/2))...)
 }
 
-func (o *Outcome) differs(key, message string, diff []string) {
+func (o *Outcome) addMismatch(key, message string, diff []string) {
 	o.Mismatches = append(o.Mismatches, Mismatch{Key: key, Message: message, Diff: diff})
 }
 
@@ -69,9 +69,9 @@ func (o *Outcome) expectSteps(res *flowrun.Result) {
 		s := res.Step(e.Key)
 		switch want := e.Value.Text.S; {
 		case s == nil:
-			o.differs("steps", fmt.Sprintf("the run has no step %s; %s", e.Key, stepHint(e.Key, res)), nil)
+			o.addMismatch("steps", fmt.Sprintf("the run has no step %s; %s", e.Key, stepHint(e.Key, res)), nil)
 		case s.Status.String() != want:
-			o.differs("steps", fmt.Sprintf("step %s is %s, expected %s%s", e.Key, s.Status, want, because(s)), nil)
+			o.addMismatch("steps", fmt.Sprintf("step %s is %s, expected %s%s", e.Key, s.Status, want, because(s)), nil)
 		}
 	}
 }
@@ -106,11 +106,11 @@ func (o *Outcome) expectPaths(args *flowrun.Args, folder string) {
 		info, err := os.Stat(at)
 		switch folders := p.key == "directory-exists"; {
 		case err != nil:
-			o.differs(p.key, fmt.Sprintf("%s does not exist", path), nil)
+			o.addMismatch(p.key, fmt.Sprintf("%s does not exist", path), nil)
 		case folders && !info.IsDir():
-			o.differs(p.key, fmt.Sprintf("%s is not a folder", path), nil)
+			o.addMismatch(p.key, fmt.Sprintf("%s is not a folder", path), nil)
 		case !folders && info.IsDir():
-			o.differs(p.key, fmt.Sprintf("%s is a folder, not a file", path), nil)
+			o.addMismatch(p.key, fmt.Sprintf("%s is a folder, not a file", path), nil)
 		}
 	}
 }

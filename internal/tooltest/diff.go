@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	maxLines = 20  // of a diff
-	widest   = 200 // characters of a line that are shown
+	maxLines      = 20  // of a diff
+	maxLineLength = 200 // characters of a line that are shown
 )
 
 // difference returns the lines that differ between two texts, without their common
@@ -52,8 +52,8 @@ func lines(s string) []string {
 // shown formats a line for a terminal: quoted if it contains something invisible, and
 // shortened if it is long.
 func shown(line string) string {
-	if runes := []rune(line); len(runes) > widest {
-		line = string(runes[:widest]) + "..."
+	if runes := []rune(line); len(runes) > maxLineLength {
+		line = string(runes[:maxLineLength]) + "..."
 	}
 	hidden := func(r rune) bool { return !unicode.IsPrint(r) && r != '\t' }
 	if strings.ContainsFunc(line, hidden) || strings.TrimRight(line, " \t") != line {

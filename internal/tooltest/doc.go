@@ -10,5 +10,5 @@
 //
 // The placeholders in a test (in parameter values, paths and cleanup commands) are filled
 // by the engine itself: a helper definition with the tool's parameters contains them, so
-// that quoting, masking and limits are those of any other tool (stage.go).
+// that quoting, masking and limits are those of any other tool (fixture.go).
 package tooltest

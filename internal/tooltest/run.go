@@ -53,14 +53,14 @@ func Run(ctx context.Context, cases []Case, o Options) ([]Outcome, error) {
 	if slices.ContainsFunc(cases, func(c Case) bool { return c.Plan != nil && len(c.Plan.LockDemands()) > 0 }) {
 		config.Store = flowrun.NewMemory() // locks make tests wait for each other only, not for other runs
 	}
-	r := &runner{Options: o, ctx: ctx, root: root, outcomes: make([]Outcome, len(cases)), known: make([]bool, len(cases)),
+	r := &runner{Options: o, ctx: ctx, root: root, outcomes: make([]Outcome, len(cases)), finished: make([]bool, len(cases)),
 		engine: flowrun.New(config)}
 	next := make(chan int)
 	var workers sync.WaitGroup
 	for range min(max(o.Jobs, 1), max(len(cases), 1)) {
 		workers.Go(func() {
 			for i := range next {
-				r.finish(i, r.one(i, cases[i]))
+				r.finish(i, r.runCase(i, cases[i]))
 			}
 		})
 	}
@@ -79,24 +79,24 @@ type runner struct {
 	root   string // contains the folders of all tests
 	engine *flowrun.Engine
 
-	mu       sync.Mutex
-	outcomes []Outcome
-	known    []bool
-	told     int // outcomes that were passed to Done
-	failed   bool
+	mu        sync.Mutex
+	outcomes  []Outcome
+	finished  []bool
+	delivered int // outcomes that were passed to Done
+	failed    bool
 }
 
 // finish stores an outcome, and calls Done for those that are next in order.
 func (r *runner) finish(i int, o Outcome) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.outcomes[i], r.known[i] = o, true
+	r.outcomes[i], r.finished[i] = o, true
 	r.failed = r.failed || o.Status == Failed
-	for r.told < len(r.known) && r.known[r.told] {
+	for r.delivered < len(r.finished) && r.finished[r.delivered] {
 		if r.Done != nil {
-			r.Done(r.outcomes[r.told])
+			r.Done(r.outcomes[r.delivered])
 		}
-		r.told++
+		r.delivered++
 	}
 }
 
@@ -113,8 +113,8 @@ func (r *runner) stopped() string {
 	return ""
 }
 
-// one runs one case.
-func (r *runner) one(i int, c Case) Outcome {
+// runCase runs one case.
+func (r *runner) runCase(i int, c Case) Outcome {
 	o := Outcome{Case: c, Status: Skipped}
 	if o.Reason = c.skip(r.Offline); o.Reason != "" {
 		return o
@@ -123,7 +123,7 @@ func (r *runner) one(i int, c Case) Outcome {
 		o.Status = Stopped
 		return o
 	}
-	p := &performance{runner: r, Outcome: &o, folder: filepath.Join(r.root, strconv.Itoa(i))}
-	p.perform()
+	p := &testRun{runner: r, Outcome: &o, folder: filepath.Join(r.root, strconv.Itoa(i))}
+	p.run()
 	return o
 }

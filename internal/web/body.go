@@ -18,12 +18,12 @@ import (
 )
 
 // read reads the body of a request whose sender is authenticated.
-func (d *door) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+func (d *server) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return d.readBy(w, r, io.ReadAll)
 }
 
 // readBy reads the request's body with all, within the limits of size and time.
-func (d *door) readBy(w http.ResponseWriter, r *http.Request, all func(io.Reader) ([]byte, error)) ([]byte, error) {
+func (d *server) readBy(w http.ResponseWriter, r *http.Request, all func(io.Reader) ([]byte, error)) ([]byte, error) {
 	large := refuse(413, "too-large", fmt.Sprintf("the body is larger than %d bytes", d.MaxBody), "send less data, or the name of a file")
 	large.header = []string{"Connection", "close"}
 	if r.ContentLength > d.MaxBody {
@@ -38,7 +38,7 @@ func (d *door) readBy(w http.ResponseWriter, r *http.Request, all func(io.Reader
 	case errors.As(err, &over):
 		return nil, large
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		slow := refuse(408, "too-slow", fmt.Sprintf("the body was not received within %v", d.body), "")
+		slow := refuse(408, "too-slow", fmt.Sprintf("the body was not received within %v", d.bodyTimeout), "")
 		slow.header = []string{"Connection", "close"}
 		return nil, slow
 	case err != nil:
@@ -50,7 +50,7 @@ func (d *door) readBy(w http.ResponseWriter, r *http.Request, all func(io.Reader
 
 // readObject reads the request's body as a JSON object with the named fields. Without a
 // body it returns nil.
-func (d *door) readObject(w http.ResponseWriter, r *http.Request, fields ...string) (map[string]any, error) {
+func (d *server) readObject(w http.ResponseWriter, r *http.Request, fields ...string) (map[string]any, error) {
 	b, err := d.read(w, r)
 	if err != nil || len(b) == 0 && r.Header.Get("Content-Type") == "" {
 		return nil, err
@@ -69,7 +69,7 @@ func (d *door) readObject(w http.ResponseWriter, r *http.Request, fields ...stri
 	for name := range o {
 		if !slices.Contains(fields, name) {
 			return nil, refuse(400, "unknown-field", fmt.Sprintf("unknown field %q", clip(name)),
-				near(tool.Near(name, fields), "the fields are "+strings.Join(fields, ", ")))
+				didYouMean(tool.Near(name, fields), "the fields are "+strings.Join(fields, ", ")))
 		}
 	}
 	return o, nil

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// Hasten shortens how long a door waits for a request's body and for one write of a
+// Hasten shortens how long a server waits for a request's body and for one write of a
 // stream, and how often a stream gives a sign of life. It comes before the first request.
 func Hasten(h http.Handler, body, write, beat time.Duration) {
-	d := h.(*door)
-	d.patience = patience{body: body, write: write, beat: beat, look: 10 * time.Millisecond}
+	d := h.(*server)
+	d.timeouts = timeouts{bodyTimeout: body, writeTimeout: write, keepAliveInterval: beat, pollInterval: 10 * time.Millisecond}
 }
 
 // Decode reads a body; Plain does it with the library alone.

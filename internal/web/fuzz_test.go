@@ -15,7 +15,7 @@ import (
 	"github.com/flowrun/flowrun/internal/web"
 )
 
-// FuzzRequest sends anything at all to the whole door, with the token: nothing panics,
+// FuzzRequest sends anything at all to the whole server, with the token: nothing panics,
 // fails inside or hangs, and every error is told in its form.
 func FuzzRequest(f *testing.F) {
 	b := newBench(f, web.Options{Schedules: &office{}, Webhooks: hooks()})

@@ -22,16 +22,16 @@ import (
 // response records whether the response has begun.
 type response struct {
 	http.ResponseWriter
-	begun bool
+	started bool
 }
 
 func (w *response) WriteHeader(status int) {
-	w.begun = true
+	w.started = true
 	w.ResponseWriter.WriteHeader(status)
 }
 
 func (w *response) Write(b []byte) (int, error) {
-	w.begun = true
+	w.started = true
 	return w.ResponseWriter.Write(b)
 }
 
@@ -47,17 +47,17 @@ var answerHeaders = map[string]string{
 	"X-Content-Type-Options":       "nosniff",
 }
 
-func (d *door) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+func (d *server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w := &response{ResponseWriter: rw}
 	for name, value := range answerHeaders {
 		w.Header().Set(name, value)
 	}
-	defer d.caught(w, r)
+	defer d.recoverPanic(w, r)
 	// The writer may not support deadlines, as in tests; then there are none.
 	ctl := http.NewResponseController(rw)
 	_ = ctl.SetWriteDeadline(time.Now().Add(answerTime))
 	if r.ContentLength != 0 { // also for a body that no handler reads
-		_ = ctl.SetReadDeadline(time.Now().Add(d.body))
+		_ = ctl.SetReadDeadline(time.Now().Add(d.bodyTimeout))
 	}
 	if err := d.admit(r); err != nil {
 		d.fail(w, r, err)
@@ -67,8 +67,8 @@ func (d *door) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 }
 
 // admit makes the checks that are the same for every route.
-func (d *door) admit(r *http.Request) error {
-	if !d.ours(r) {
+func (d *server) admit(r *http.Request) error {
+	if !d.isOwnHost(r) {
 		return refuse(403, "foreign-host", fmt.Sprintf("this service does not accept the host name %q", clip(r.Host)),
 			"use localhost, its IP address, or a name given to flowrun serve")
 	}
@@ -91,17 +91,17 @@ func (d *door) admit(r *http.Request) error {
 }
 
 // handler returns the handler of a route with its remaining checks.
-func (d *door) handler(rt route) http.Handler {
+func (d *server) handler(rt route) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w := rw.(*response)
 		c := d.callerOf(r)
 		r = r.WithContext(context.WithValue(r.Context(), callerKey{}, c))
-		err := entitled(rt, r, c)
+		err := authorize(rt, r, c)
 		if err != nil && r.Header.Get("Authorization") != "" {
-			d.slow(r)
+			d.delayResponse(r)
 		}
 		if err == nil {
-			err = d.permitted(rt, r, c)
+			err = d.checkRunAccess(rt, r, c)
 		}
 		if err == nil {
 			err = rt.checkQuery(r)
@@ -115,17 +115,17 @@ func (d *door) handler(rt route) http.Handler {
 	})
 }
 
-// openness is the set of callers that need no token.
-type openness int
+// authMode is the set of callers that need no token.
+type authMode int
 
 const (
-	holders  openness = iota // none
-	loopback                 // those who connect over the loopback interface
-	anybody                  // all; the handler may authenticate by itself
+	tokenRequired  authMode = iota // none
+	openOnLoopback                 // those who connect over the loopback interface
+	openToAll                      // all; the handler may authenticate by itself
 )
 
-func entitled(rt route, r *http.Request, c caller) error {
-	if c.known || rt.open == anybody || rt.open == loopback && onLoopback(r) {
+func authorize(rt route, r *http.Request, c caller) error {
+	if c.authenticated || rt.auth == openToAll || rt.auth == openOnLoopback && onLoopback(r) {
 		return nil
 	}
 	return errToken
@@ -133,33 +133,33 @@ func entitled(rt route, r *http.Request, c caller) error {
 
 // caller is what a request has proved about its sender.
 type caller struct {
-	known bool          // connected by a Unix socket, or sent a valid token
-	token service.Token // the token it sent; for a socket the zero Token, which is valid for all tools
+	authenticated bool          // connected by a Unix socket, or sent a valid token
+	token         service.Token // the token it sent; for a socket the zero Token, which is valid for all tools
 }
 
-// may reports whether the caller may start a tool and see its runs.
-func (c caller) may(tool string) bool { return c.token.Permits(tool) }
+// mayUse reports whether the caller may start a tool and see its runs.
+func (c caller) mayUse(tool string) bool { return c.token.Permits(tool) }
 
-// whole reports whether the caller may do so for all tools.
-func (c caller) whole() bool { return c.token.Tools == nil }
+// allTools reports whether the caller may do so for all tools.
+func (c caller) allTools() bool { return c.token.Tools == nil }
 
-// permitted checks the run that a route names against the caller's token. A run that
+// checkRunAccess checks the run that a route names against the caller's token. A run that
 // somebody else started of a tool without a file is not continued or retried over the
 // network, unless the service offers that tool.
-func (d *door) permitted(rt route, r *http.Request, c caller) error {
-	if !strings.Contains(rt.path, "/runs/{id}") || c.whole() && (!rt.goesOn || onSocket(r)) {
+func (d *server) checkRunAccess(rt route, r *http.Request, c caller) error {
+	if !strings.Contains(rt.path, "/runs/{id}") || c.allTools() && (!rt.continuesRun || onSocket(r)) {
 		return nil
 	}
 	id, err := runID(r)
 	if err != nil {
 		return err
 	}
-	if !c.whole() {
-		if info, err := d.Info(r.Context(), id); err != nil || !c.may(info.Tool) {
+	if !c.allTools() {
+		if info, err := d.Info(r.Context(), id); err != nil || !c.mayUse(info.Tool) {
 			return cmp.Or(err, flowrun.ErrNoRun)
 		}
 	}
-	if !rt.goesOn || onSocket(r) {
+	if !rt.continuesRun || onSocket(r) {
 		return nil
 	}
 	p, err := d.RecordedRun(r.Context(), id)
@@ -173,27 +173,27 @@ func (d *door) permitted(rt route, r *http.Request, c caller) error {
 type callerKey struct{}
 
 // callerOf authenticates the sender of a request.
-func (d *door) callerOf(r *http.Request) caller {
+func (d *server) callerOf(r *http.Request) caller {
 	switch {
 	case onSocket(r):
-		return caller{known: true}
+		return caller{authenticated: true}
 	}
 	t, ok := d.tokenOf(r.Header.Values("Authorization"))
 	if ok {
 		d.Trust(r.Context())
 	}
-	return caller{known: ok, token: t}
+	return caller{authenticated: ok, token: t}
 }
 
-// known returns the caller of a request that has passed the checks.
-func known(r *http.Request) caller {
+// callerFrom returns the caller of a request that has passed the checks.
+func callerFrom(r *http.Request) caller {
 	c, _ := r.Context().Value(callerKey{}).(caller)
 	return c
 }
 
 // tokenOf returns the valid token that a request sent. The comparison takes the same time
 // for every token, so that its duration reveals nothing.
-func (d *door) tokenOf(header []string) (found service.Token, ok bool) {
+func (d *server) tokenOf(header []string) (found service.Token, ok bool) {
 	if len(header) != 1 {
 		return found, false
 	}
@@ -207,15 +207,15 @@ func (d *door) tokenOf(header []string) (found service.Token, ok bool) {
 	return found, ok
 }
 
-// ours reports whether the request's Host is a name of this service. Without this check, a
+// isOwnHost reports whether the request's Host is a name of this service. Without this check, a
 // foreign page could point its own name to this machine and be of the same origin.
-func (d *door) ours(r *http.Request) bool {
+func (d *server) isOwnHost(r *http.Request) bool {
 	host := strings.ToLower(strings.TrimSuffix(hostname(r.Host), "."))
 	if onSocket(r) || host == "localhost" || d.hosts[host] || r.TLS != nil && len(d.hosts) == 0 {
 		return true
 	}
 	ip, err := netip.ParseAddr(host)
-	return err == nil && (ip.IsLoopback() || ip.Unmap() == reached(r))
+	return err == nil && (ip.IsLoopback() || ip.Unmap() == localAddr(r))
 }
 
 // hostname returns a Host without its port.
@@ -234,10 +234,10 @@ func onSocket(r *http.Request) bool {
 }
 
 // onLoopback reports whether the request came from this machine.
-func onLoopback(r *http.Request) bool { return reached(r).IsLoopback() }
+func onLoopback(r *http.Request) bool { return localAddr(r).IsLoopback() }
 
-// reached returns the local address that the request connected to.
-func reached(r *http.Request) netip.Addr {
+// localAddr returns the local address that the request connected to.
+func localAddr(r *http.Request) netip.Addr {
 	if a, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok {
 		return a.AddrPort().Addr().Unmap()
 	}

@@ -24,7 +24,7 @@ type faulty struct {
 
 func (f faulty) Start(context.Context, service.Request) (string, error) { return "", f.err }
 
-// serve asks a door without a connection.
+// serve asks a server without a connection.
 func serve(door http.Handler, method, path, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, "http://localhost"+path, strings.NewReader(body))
 	r.Header.Set("Authorization", "Bearer "+token)
@@ -189,7 +189,7 @@ func TestTokenless(t *testing.T) {
 	}
 }
 
-// TestNoToken: a door without a token opens for nobody who has none.
+// TestNoToken: a server without a token opens for nobody who has none.
 func TestNoToken(t *testing.T) {
 	door, err := web.New(faulty{}, web.Options{})
 	if err != nil {

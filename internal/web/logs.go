@@ -14,7 +14,7 @@ import (
 )
 
 // runLogs streams the output of the steps of a run.
-func (d *door) runLogs(w http.ResponseWriter, r *http.Request) error {
+func (d *server) runLogs(w http.ResponseWriter, r *http.Request) error {
 	id, err := runID(r)
 	if err != nil {
 		return err
@@ -41,7 +41,7 @@ func (d *door) runLogs(w http.ResponseWriter, r *http.Request) error {
 }
 
 // copyLogs sends the logs of a run. If follow is set, it continues until the run ends.
-func (d *door) copyLogs(r *http.Request, s *stream, l *logs, past *flowrun.RecordedRun, follow bool) error {
+func (d *server) copyLogs(r *http.Request, s *stream, l *logs, past *flowrun.RecordedRun, follow bool) error {
 	info, events := past.Info, past.Events
 	for {
 		if err := l.reader.Copy(events, l.to); err != nil {
@@ -54,7 +54,7 @@ func (d *door) copyLogs(r *http.Request, s *stream, l *logs, past *flowrun.Recor
 			return err
 		}
 		select {
-		case <-time.After(d.look):
+		case <-time.After(d.pollInterval):
 		case <-d.Stopping:
 		case <-r.Context().Done():
 			return nil
@@ -63,14 +63,14 @@ func (d *door) copyLogs(r *http.Request, s *stream, l *logs, past *flowrun.Recor
 		if info, err = d.Info(r.Context(), info.ID); err != nil { // read before the events, see runEvents
 			return err
 		}
-		if events, err = d.more(r, info.ID, events); err != nil {
+		if events, err = d.appendNew(r, info.ID, events); err != nil {
 			return err
 		}
 	}
 }
 
-// more appends the new events of a run to events.
-func (d *door) more(r *http.Request, id string, events []dag.Event) ([]dag.Event, error) {
+// appendNew appends the new events of a run to events.
+func (d *server) appendNew(r *http.Request, id string, events []dag.Event) ([]dag.Event, error) {
 	for {
 		after := uint64(0)
 		if len(events) > 0 {

@@ -62,10 +62,10 @@ func (rt route) operation() object {
 	if rt.doc != "" {
 		op["description"] = rt.doc
 	}
-	switch rt.open {
-	case anybody:
+	switch rt.auth {
+	case openToAll:
 		op["security"] = []any{}
-	case loopback: // no token, or the token
+	case openOnLoopback: // no token, or the token
 		op["security"] = []any{object{}, object{"token": []any{}}}
 	}
 	if list := rt.parameters(); len(list) > 0 {

@@ -54,7 +54,7 @@ func problemOf(err error) *problem {
 		return p
 	}
 	o := outcome.Of(err)
-	p := &problem{status: o.Status, cause: err, Code: o.Code, Message: about(o.Message, o.Subject), Hint: near(o.Near, about(o.Hint, o.Subject)), Problems: o.Params}
+	p := &problem{status: o.Status, cause: err, Code: o.Code, Message: insertSubject(o.Message, o.Subject), Hint: didYouMean(o.Near, insertSubject(o.Hint, o.Subject)), Problems: o.Params}
 	for _, d := range o.Diagnostics {
 		if d.Severity == tool.Error {
 			p.Problems = append(p.Problems, flowrun.ParamProblem{Name: d.Path, Code: d.Code, Message: fmt.Sprintf("line %d", d.Pos.Line), Hint: "flowrun explain " + d.Code})
@@ -66,15 +66,15 @@ func problemOf(err error) *problem {
 	return p
 }
 
-// about inserts the subject into a text that has a placeholder for it.
-func about(text, subject string) string {
+// insertSubject inserts the subject into a text that has a placeholder for it.
+func insertSubject(text, subject string) string {
 	if !strings.Contains(text, "%") {
 		return text
 	}
 	return fmt.Sprintf(text, clip(subject))
 }
 
-func near(names []string, otherwise string) string {
+func didYouMean(names []string, otherwise string) string {
 	if len(names) == 0 {
 		return otherwise
 	}
@@ -95,12 +95,12 @@ func clip(s string) string {
 
 // fail responds with an error. An error that is not the caller's fault is logged, with the
 // pattern of the route instead of the URL, which the caller chose.
-func (d *door) fail(w *response, r *http.Request, err error) {
+func (d *server) fail(w *response, r *http.Request, err error) {
 	p, gone := problemOf(err), r.Context().Err() != nil
 	if !gone && p.cause != nil && (p.status >= 500 || p.status == 403 || p.status == 422 && p.Code != outcome.CodeParams) {
 		d.Log.Warn("request refused", "route", r.Pattern, "status", p.status, "code", p.Code, "error", p.cause.Error())
 	}
-	if w.begun {
+	if w.started {
 		return // the stream just ends
 	}
 	if len(p.header) > 0 {
@@ -114,8 +114,8 @@ func (d *door) fail(w *response, r *http.Request, err error) {
 	}{p})
 }
 
-// caught responds to a panic of a handler.
-func (d *door) caught(w *response, r *http.Request) {
+// recoverPanic responds to a panic of a handler.
+func (d *server) recoverPanic(w *response, r *http.Request) {
 	what := recover()
 	switch what {
 	case nil:
@@ -124,7 +124,7 @@ func (d *door) caught(w *response, r *http.Request) {
 		panic(what)
 	}
 	d.Log.Error("internal error", "route", r.Pattern, "panic", fmt.Sprint(what), "stack", string(debug.Stack()))
-	if w.begun {
+	if w.started {
 		panic(http.ErrAbortHandler) // the client must notice that the response is incomplete
 	}
 	d.fail(w, r, &problem{status: 500, Code: "bug", Message: "internal error in flowrun", Hint: "please report it with the error in the service's log"})

@@ -15,14 +15,14 @@ type route struct {
 	id           string // operationId
 	summary      string
 	doc          string // further description, in Markdown
-	open         openness
+	auth         authMode
 	query        []param
 	headers      []param
 	body         string // schema of the request's body, "" for none
-	goesOn       bool   // continues or retries an existing run
+	continuesRun bool   // continues or retries an existing run
 	anyBody      bool   // the body may have any format
 	answers      []answer
-	handle       func(d *door, w http.ResponseWriter, r *http.Request) error
+	handle       func(d *server, w http.ResponseWriter, r *http.Request) error
 }
 
 // param is a query parameter or a header. Its kind is a type of JSON Schema.
@@ -54,23 +54,23 @@ var (
 )
 
 // routes returns the table of routes.
-func (d *door) routes() []route {
-	list := slices.Concat(runRoutes, peopleRoutes, toolRoutes, []route{
+func (d *server) routes() []route {
+	list := slices.Concat(runRoutes, questionRoutes, toolRoutes, []route{
 		{method: "GET", path: "/api/v1/events", id: "watch", summary: "Follow the events of all runs",
 			doc: "Server-sent events, each with a number in `id` and a flowrun/event.v1 document in `data`. Numbers increase, also across restarts of the service. " +
 				"Without `after` and `Last-Event-ID` the stream starts with the next event. `event: reset` means that events are missing: read the state again.",
 			query: []param{after, {name: "run", kind: "string", doc: "Only events of this run."}, {name: "tool", kind: "string", doc: "Only events of runs of this tool."}}, headers: []param{lastID},
-			answers: []answer{{200, "The stream. It ends when the service stops or the client does not read it.", asStream, "event"}}, handle: (*door).watch},
-		{method: "GET", path: "/api/v1/openapi.json", id: "openapi", summary: "This document", open: loopback,
-			answers: []answer{{200, "An OpenAPI 3.1 document.", "", "openapi"}}, handle: (*door).describe},
-		{method: "GET", path: "/healthz", id: "health", summary: "Check that the service is alive", open: anybody,
-			answers: []answer{{200, "The service is alive.", "", "health"}}, handle: (*door).healthz},
-		{method: "GET", path: "/readyz", id: "ready", summary: "Check that the service accepts requests", open: anybody,
-			answers: []answer{{200, "The service is ready.", "", "health"}, {503, "It is not ready: it is stopping, or cannot write the history.", "", "health"}}, handle: (*door).readyz},
+			answers: []answer{{200, "The stream. It ends when the service stops or the client does not read it.", asStream, "event"}}, handle: (*server).watch},
+		{method: "GET", path: "/api/v1/openapi.json", id: "openapi", summary: "This document", auth: openOnLoopback,
+			answers: []answer{{200, "An OpenAPI 3.1 document.", "", "openapi"}}, handle: (*server).describe},
+		{method: "GET", path: "/healthz", id: "health", summary: "Check that the service is alive", auth: openToAll,
+			answers: []answer{{200, "The service is alive.", "", "health"}}, handle: (*server).healthz},
+		{method: "GET", path: "/readyz", id: "ready", summary: "Check that the service accepts requests", auth: openToAll,
+			answers: []answer{{200, "The service is ready.", "", "health"}, {503, "It is not ready: it is stopping, or cannot write the history.", "", "health"}}, handle: (*server).readyz},
 	})
 	if d.Metrics != nil {
-		list = append(list, route{method: "GET", path: "/metrics", id: "metrics", summary: "Metrics for Prometheus", open: loopback,
-			answers: []answer{{200, "The metrics.", "text/plain", ""}}, handle: (*door).metrics})
+		list = append(list, route{method: "GET", path: "/metrics", id: "metrics", summary: "Metrics for Prometheus", auth: openOnLoopback,
+			answers: []answer{{200, "The metrics.", "text/plain", ""}}, handle: (*server).metrics})
 	}
 	if d.Schedules != nil {
 		list = append(list, scheduleRoutes...)
@@ -94,14 +94,14 @@ func (rt route) checkQuery(r *http.Request) error {
 		case i < 0 && len(known) == 0:
 			return refuse(400, "unknown-query", fmt.Sprintf("unknown query parameter %q", clip(name)), "remove it")
 		case i < 0:
-			return refuse(400, "unknown-query", fmt.Sprintf("unknown query parameter %q", clip(name)), near(tool.Near(name, known), "the parameters are "+strings.Join(known, ", ")))
+			return refuse(400, "unknown-query", fmt.Sprintf("unknown query parameter %q", clip(name)), didYouMean(tool.Near(name, known), "the parameters are "+strings.Join(known, ", ")))
 		case len(values) > 1 && !rt.query[i].many:
 			return refuse(400, "repeated-query", fmt.Sprintf("the query parameter %s is given twice", name), "")
 		}
 		if e := rt.query[i].enum; e != nil && rt.query[i].kind == "string" {
 			for _, v := range values {
 				if !slices.Contains(e, v) {
-					return refuse(400, "wrong-query", fmt.Sprintf("the query parameter %s cannot be %q", name, clip(v)), near(tool.Near(v, e), "use one of: "+strings.Join(e, ", ")))
+					return refuse(400, "wrong-query", fmt.Sprintf("the query parameter %s cannot be %q", name, clip(v)), didYouMean(tool.Near(v, e), "use one of: "+strings.Join(e, ", ")))
 				}
 			}
 		}
@@ -109,12 +109,12 @@ func (rt route) checkQuery(r *http.Request) error {
 	return nil
 }
 
-func (d *door) describe(w http.ResponseWriter, _ *http.Request) error {
+func (d *server) describe(w http.ResponseWriter, _ *http.Request) error {
 	return writeDocument(w, 200, d.openAPI)
 }
 
-func (d *door) metrics(w http.ResponseWriter, r *http.Request) error {
-	if !known(r).whole() && !onLoopback(r) {
+func (d *server) metrics(w http.ResponseWriter, r *http.Request) error {
+	if !callerFrom(r).allTools() && !onLoopback(r) {
 		return errToken // metrics name every tool
 	}
 	d.Metrics.ServeHTTP(w, r)
@@ -126,11 +126,11 @@ type health struct {
 	Status string `json:"status"`
 }
 
-func (d *door) healthz(w http.ResponseWriter, _ *http.Request) error {
+func (d *server) healthz(w http.ResponseWriter, _ *http.Request) error {
 	return writeJSON(w, 200, health{"ok"})
 }
 
-func (d *door) readyz(w http.ResponseWriter, _ *http.Request) error {
+func (d *server) readyz(w http.ResponseWriter, _ *http.Request) error {
 	switch h := d.Health(); {
 	case h.Draining:
 		return writeJSON(w, 503, health{"draining"})

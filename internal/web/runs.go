@@ -29,35 +29,35 @@ var runRoutes = []route{
 			{name: "tool", kind: "string", doc: "Only runs of this tool."},
 			{name: "since", kind: "string", doc: "Only runs started at or after this time (RFC 3339)."},
 			{name: "limit", kind: "integer", doc: "The maximum number of runs, 1 to 1000. Default: 100."}},
-		answers: []answer{{200, "The runs.", "", "runs"}}, handle: (*door).listRuns},
+		answers: []answer{{200, "The runs.", "", "runs"}}, handle: (*server).listRuns},
 	{method: "GET", path: "/api/v1/ps", id: "ps", summary: "List active runs, locks and queues",
-		answers: []answer{{200, "Active runs, locks with their holders and queues, and tools with a limit of active runs.", "", "ps"}}, handle: (*door).ps},
+		answers: []answer{{200, "Active runs, locks with their holders and queues, and tools with a limit of active runs.", "", "ps"}}, handle: (*server).ps},
 	{method: "POST", path: "/api/v1/runs", id: "startRun", summary: "Start a run of a tool",
 		doc: "The response is sent once the run is durably recorded, before the run ends. With an `Idempotency-Key` you can repeat the request if the response was lost: " +
 			"the same key returns the same run, as long as it is in the history.",
 		headers: []param{{name: "Idempotency-Key", kind: "string", doc: "A unique string of up to 255 characters."}, trace},
-		body:    "start", answers: []answer{accepted}, handle: (*door).startRun},
+		body:    "start", answers: []answer{accepted}, handle: (*server).startRun},
 	{method: "GET", path: "/api/v1/runs/{id}", id: "getRun", summary: "Show the state of a run and its steps",
-		answers: []answer{{200, "The run.", "", "run"}}, handle: (*door).showRun},
+		answers: []answer{{200, "The run.", "", "run"}}, handle: (*server).showRun},
 	{method: "POST", path: "/api/v1/runs/{id}/cancel", id: "cancelRun", summary: "Ask a run to stop",
 		doc:  "The steps are stopped and the cleanup runs; the response does not wait for that.",
-		body: "nothing", answers: []answer{{202, "The run was asked to stop.", "", "started"}}, handle: (*door).cancelRun},
-	{method: "POST", path: "/api/v1/runs/{id}/resume", id: "resumeRun", goesOn: true, summary: "Resume a run that failed or was interrupted",
-		body: "nothing", answers: []answer{{202, "The run is resumed.", "", "started"}}, handle: (*door).resumeRun},
-	{method: "POST", path: "/api/v1/runs/{id}/retry", id: "retryRun", goesOn: true, summary: "Start a new run that reuses the successful steps of this one",
-		body: "retry", answers: []answer{accepted}, handle: (*door).retryRun},
+		body: "nothing", answers: []answer{{202, "The run was asked to stop.", "", "started"}}, handle: (*server).cancelRun},
+	{method: "POST", path: "/api/v1/runs/{id}/resume", id: "resumeRun", continuesRun: true, summary: "Resume a run that failed or was interrupted",
+		body: "nothing", answers: []answer{{202, "The run is resumed.", "", "started"}}, handle: (*server).resumeRun},
+	{method: "POST", path: "/api/v1/runs/{id}/retry", id: "retryRun", continuesRun: true, summary: "Start a new run that reuses the successful steps of this one",
+		body: "retry", answers: []answer{accepted}, handle: (*server).retryRun},
 	{method: "GET", path: "/api/v1/runs/{id}/events", id: "runEvents", summary: "Follow the events of one run",
 		doc: "Server-sent events, each with its number within the run in `id` and a flowrun/event.v1 document in `data`: all past events, or those after `after`, then new ones. " +
 			"The last event is `event: end` with the run's status; close the connection then, or the client reconnects.",
 		query: []param{after}, headers: []param{lastID},
-		answers: []answer{{200, "The stream. It ends when the run has ended or is interrupted, and continues while the run is waiting for an answer.", asStream, "event"}}, handle: (*door).runEvents},
+		answers: []answer{{200, "The stream. It ends when the run has ended or is interrupted, and continues while the run is waiting for an answer.", asStream, "event"}}, handle: (*server).runEvents},
 	{method: "GET", path: "/api/v1/runs/{id}/logs", id: "runLogs", summary: "Read the output of a run's steps",
 		doc: "Each line is prefixed with its step, unless you ask for a single step.",
 		query: []param{
 			{name: "step", kind: "string", doc: "The path of a step. A step that uses a tool includes the tool's steps, a loop its items."},
 			{name: "stream", kind: "string", doc: "Only this stream. Default: both.", enum: []string{"stdout", "stderr"}},
 			{name: "follow", kind: "string", doc: "With 1, the response continues until the run ends.", enum: []string{"0", "1"}}},
-		answers: []answer{{200, "The output; secrets are shown as ***.", asText, ""}}, handle: (*door).runLogs},
+		answers: []answer{{200, "The output; secrets are shown as ***.", asText, ""}}, handle: (*server).runLogs},
 }
 
 func statuses() (words []string) {
@@ -78,7 +78,7 @@ func accept(w http.ResponseWriter, id string) error {
 	return writeJSON(w, http.StatusAccepted, started{id})
 }
 
-func (d *door) listRuns(w http.ResponseWriter, r *http.Request) error {
+func (d *server) listRuns(w http.ResponseWriter, r *http.Request) error {
 	in := r.URL.Query()
 	q := flowrun.Query{Tool: in.Get("tool"), Limit: 100}
 	for _, word := range in["status"] {
@@ -99,24 +99,24 @@ func (d *door) listRuns(w http.ResponseWriter, r *http.Request) error {
 			return refuse(400, "wrong-query", "the query parameter limit is not a whole number from 1 to 1000", "")
 		}
 	}
-	limit, c := q.Limit, known(r)
-	if !c.whole() {
+	limit, c := q.Limit, callerFrom(r)
+	if !c.allTools() {
 		q.Limit = 0 // the limit applies to the runs that the caller may see
 	}
 	found, err := d.Runs(r.Context(), q)
 	if err != nil {
 		return err
 	}
-	found = slices.DeleteFunc(found, func(i flowrun.RunInfo) bool { return !c.may(i.Tool) })
+	found = slices.DeleteFunc(found, func(i flowrun.RunInfo) bool { return !c.mayUse(i.Tool) })
 	found = found[:min(len(found), limit)]
 	for i := range found {
-		found[i].Message = outside(found[i].Reason, found[i].Message)
+		found[i].Message = publicMessage(found[i].Reason, found[i].Message)
 	}
 	return writeJSON(w, 200, rundocs.RunsOf(found, time.Now()))
 }
 
 // ps lists active runs, locks and queues.
-func (d *door) ps(w http.ResponseWriter, r *http.Request) error {
+func (d *server) ps(w http.ResponseWriter, r *http.Request) error {
 	line, err := d.Queue(r.Context())
 	if err != nil {
 		return err
@@ -125,9 +125,9 @@ func (d *door) ps(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c := known(r)
-	runs = slices.DeleteFunc(runs, func(i flowrun.RunInfo) bool { return !c.may(i.Tool) })
-	if !c.whole() {
+	c := callerFrom(r)
+	runs = slices.DeleteFunc(runs, func(i flowrun.RunInfo) bool { return !c.mayUse(i.Tool) })
+	if !c.allTools() {
 		line = slices.DeleteFunc(line, func(p flowrun.QueueEntry) bool {
 			return !slices.ContainsFunc(runs, func(i flowrun.RunInfo) bool { return i.ID == p.Run })
 		})
@@ -147,7 +147,7 @@ func runID(r *http.Request) (string, error) {
 	return id, nil
 }
 
-func (d *door) showRun(w http.ResponseWriter, r *http.Request) error {
+func (d *server) showRun(w http.ResponseWriter, r *http.Request) error {
 	id, err := runID(r)
 	if err != nil {
 		return err
@@ -157,20 +157,20 @@ func (d *door) showRun(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	res := p.Result()
-	res.Message = outside(res.Reason, res.Message)
+	res.Message = publicMessage(res.Reason, res.Message)
 	return writeJSON(w, 200, res)
 }
 
-// outside returns the message of a run for callers. The reason why a run could not start
+// publicMessage returns the message of a run for callers. The reason why a run could not start
 // may name paths and settings of the machine, and is left out.
-func outside(reason, message string) string {
+func publicMessage(reason, message string) string {
 	if dag.IsNotStarted(reason) {
 		return "the run could not start; for the reason, use flowrun show on the machine of the service"
 	}
 	return message
 }
 
-func (d *door) startRun(w http.ResponseWriter, r *http.Request) error {
+func (d *server) startRun(w http.ResponseWriter, r *http.Request) error {
 	o, err := d.readObject(w, r, "tool", "params", "detach")
 	if err != nil {
 		return err
@@ -188,7 +188,7 @@ func (d *door) startRun(w http.ResponseWriter, r *http.Request) error {
 		return err
 	case q.Tool == "":
 		return refuse(400, "no-tool", "the field tool is missing", `send {"tool": "NAME", "params": {...}}`)
-	case !known(r).may(q.Tool):
+	case !callerFrom(r).mayUse(q.Tool):
 		return &tool.NotFoundError{Name: q.Tool}
 	case detach && onSocket(r): // a caller over the network is not the user of this machine
 		q.Origin = "detach"
@@ -207,7 +207,7 @@ func (d *door) startRun(w http.ResponseWriter, r *http.Request) error {
 
 // start starts a run even if the caller disconnects: a caller that repeats the request must
 // find the run.
-func (d *door) start(w http.ResponseWriter, r *http.Request, q service.Request) error {
+func (d *server) start(w http.ResponseWriter, r *http.Request, q service.Request) error {
 	id, err := d.Start(context.WithoutCancel(r.Context()), q)
 	if err != nil {
 		return err
@@ -217,7 +217,7 @@ func (d *door) start(w http.ResponseWriter, r *http.Request, q service.Request) 
 
 // sameRequest rejects an Idempotency-Key that was used for a different request. Secret
 // parameters of the earlier request were not recorded and are not compared.
-func (d *door) sameRequest(ctx context.Context, q service.Request) error {
+func (d *server) sameRequest(ctx context.Context, q service.Request) error {
 	p, err := d.RecordedRun(ctx, q.ID)
 	if err != nil {
 		return nil // no such run yet; Start reports any other error
@@ -267,8 +267,8 @@ func traceparent(r *http.Request) string {
 	return t
 }
 
-func (d *door) cancelRun(w http.ResponseWriter, r *http.Request) error {
-	id, err := d.asked(w, r)
+func (d *server) cancelRun(w http.ResponseWriter, r *http.Request) error {
+	id, err := d.runOfEmptyRequest(w, r)
 	if err != nil {
 		return err
 	}
@@ -285,8 +285,8 @@ func (d *door) cancelRun(w http.ResponseWriter, r *http.Request) error {
 	return accept(w, id)
 }
 
-// asked returns the run of a request that has an empty body.
-func (d *door) asked(w http.ResponseWriter, r *http.Request) (string, error) {
+// runOfEmptyRequest returns the run of a request that has an empty body.
+func (d *server) runOfEmptyRequest(w http.ResponseWriter, r *http.Request) (string, error) {
 	id, err := runID(r)
 	if err != nil {
 		return "", err
@@ -295,8 +295,8 @@ func (d *door) asked(w http.ResponseWriter, r *http.Request) (string, error) {
 	return id, err
 }
 
-func (d *door) resumeRun(w http.ResponseWriter, r *http.Request) error {
-	id, err := d.asked(w, r)
+func (d *server) resumeRun(w http.ResponseWriter, r *http.Request) error {
+	id, err := d.runOfEmptyRequest(w, r)
 	if err != nil {
 		return err
 	}
@@ -313,7 +313,7 @@ func (d *door) resumeRun(w http.ResponseWriter, r *http.Request) error {
 	return accept(w, id)
 }
 
-func (d *door) retryRun(w http.ResponseWriter, r *http.Request) error {
+func (d *server) retryRun(w http.ResponseWriter, r *http.Request) error {
 	id, err := runID(r)
 	if err != nil {
 		return err

@@ -21,11 +21,11 @@ type stream struct {
 }
 
 // begin sends the header of the response, so that the client receives it at once.
-func (d *door) begin(w http.ResponseWriter, media string) (*stream, error) {
+func (d *server) begin(w http.ResponseWriter, media string) (*stream, error) {
 	w.Header().Set("Content-Type", media)
 	w.Header().Set("X-Accel-Buffering", "no") // a buffering proxy would hold back the stream
 	w.WriteHeader(http.StatusOK)
-	s := &stream{w: w, ctl: http.NewResponseController(w), limit: d.write}
+	s := &stream{w: w, ctl: http.NewResponseController(w), limit: d.writeTimeout}
 	return s, s.flush()
 }
 
@@ -45,8 +45,8 @@ func (s *stream) event(id uint64, run string, e dag.Event) error {
 	e.Run = run
 	if e.Result != nil {
 		r := *e.Result
-		r.Message = outside(r.Reason, r.Message)
-		r.Stdout, r.Stderr = nowhere(r.Stdout), nowhere(r.Stderr)
+		r.Message = publicMessage(r.Reason, r.Message)
+		r.Stdout, r.Stderr = withoutFile(r.Stdout), withoutFile(r.Stderr)
 		e.Result = &r
 	}
 	b := append(s.buf[:0], "id: "...)
@@ -58,8 +58,8 @@ func (s *stream) event(id uint64, run string, e dag.Event) error {
 	return err
 }
 
-// nowhere returns a step's output without the path of its file.
-func nowhere(o *dag.Output) *dag.Output {
+// withoutFile returns a step's output without the path of its file.
+func withoutFile(o *dag.Output) *dag.Output {
 	if o == nil || o.File == "" {
 		return o
 	}
@@ -68,8 +68,8 @@ func nowhere(o *dag.Output) *dag.Output {
 	return &bare
 }
 
-// named sends a message about the stream itself.
-func (s *stream) named(event string, data any) error {
+// control sends a message about the stream itself.
+func (s *stream) control(event string, data any) error {
 	b, err := json.Marshal(data)
 	if err != nil {
 		return err
@@ -80,9 +80,9 @@ func (s *stream) named(event string, data any) error {
 	return s.flush()
 }
 
-// beat sends a comment that keeps the connection alive. A positive id advances the position
+// keepAlive sends a comment that keeps the connection alive. A positive id advances the position
 // of a client whose filter skipped events, so that a reconnect does not repeat them.
-func (s *stream) beat(id uint64) error {
+func (s *stream) keepAlive(id uint64) error {
 	b := ":\n\n"
 	if id > 0 {
 		b = ":\nid: " + strconv.FormatUint(id, 10) + "\n\n"
@@ -109,7 +109,7 @@ func position(r *http.Request) (uint64, error) {
 	return n, nil
 }
 
-func (d *door) stopping() bool {
+func (d *server) stopping() bool {
 	select {
 	case <-d.Stopping:
 		return true
@@ -119,7 +119,7 @@ func (d *door) stopping() bool {
 }
 
 // watch streams the events of all runs.
-func (d *door) watch(w http.ResponseWriter, r *http.Request) error {
+func (d *server) watch(w http.ResponseWriter, r *http.Request) error {
 	at, err := position(r)
 	if err != nil {
 		return err
@@ -134,11 +134,11 @@ func (d *door) watch(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if lost {
-		if err := s.named("reset", struct{}{}); err != nil {
+		if err := s.control("reset", struct{}{}); err != nil {
 			return err
 		}
 	}
-	c, beat := known(r), time.NewTicker(d.beat)
+	c, beat := callerFrom(r), time.NewTicker(d.keepAliveInterval)
 	defer beat.Stop()
 	skipped := uint64(0)
 	for {
@@ -147,7 +147,7 @@ func (d *door) watch(w http.ResponseWriter, r *http.Request) error {
 			if !more {
 				return nil // the service has stopped, or this reader was too slow
 			}
-			if !c.may(u.Tool) || run != "" && u.Run != run || tool != "" && u.Tool != tool {
+			if !c.mayUse(u.Tool) || run != "" && u.Run != run || tool != "" && u.Tool != tool {
 				skipped = u.ID
 				continue
 			}
@@ -161,7 +161,7 @@ func (d *door) watch(w http.ResponseWriter, r *http.Request) error {
 				}
 			}
 		case <-beat.C:
-			if err := s.beat(skipped); err != nil {
+			if err := s.keepAlive(skipped); err != nil {
 				return err
 			}
 		case <-d.Stopping:
@@ -174,7 +174,7 @@ func (d *door) watch(w http.ResponseWriter, r *http.Request) error {
 
 // runEvents streams the events of one run: those in its history, then new ones. New events
 // arrive from the feed, but the history decides, because the feed may omit events.
-func (d *door) runEvents(w http.ResponseWriter, r *http.Request) error {
+func (d *server) runEvents(w http.ResponseWriter, r *http.Request) error {
 	id, err := runID(r)
 	if err != nil {
 		return err
@@ -190,9 +190,9 @@ func (d *door) runEvents(w http.ResponseWriter, r *http.Request) error {
 	if err != nil || r.Method == http.MethodHead {
 		return err
 	}
-	f := follower{door: d, stream: s, run: id, at: at}
+	f := follower{server: d, stream: s, run: id, at: at}
 	f.updates, _ = d.Watch(r.Context(), 0) // before the history is read, so that no event is missed
-	beat := time.NewTicker(d.beat)
+	beat := time.NewTicker(d.keepAliveInterval)
 	defer beat.Stop()
 	for {
 		info, err := d.Info(r.Context(), id) // before the events: the run was live when those in between were written
@@ -214,7 +214,7 @@ func (d *door) runEvents(w http.ResponseWriter, r *http.Request) error {
 
 // follower sends the events of one run to one client.
 type follower struct {
-	*door
+	*server
 	*stream
 	run     string
 	at      uint64   // number of the last event sent
@@ -251,7 +251,7 @@ func (f *follower) send(e dag.Event) error {
 func (f *follower) follow(r *http.Request, beat <-chan time.Time) (over bool, err error) {
 	var soon <-chan time.Time
 	if f.ended || f.kind == dag.RunFinished { // the Store is about to record the end too
-		soon = time.After(f.look)
+		soon = time.After(f.pollInterval)
 	}
 	for {
 		select {
@@ -278,7 +278,7 @@ func (f *follower) follow(r *http.Request, beat <-chan time.Time) (over bool, er
 			}
 			return false, nil
 		case <-beat:
-			return false, f.beat(0)
+			return false, f.keepAlive(0)
 		case <-f.Stopping:
 			return true, nil
 		case <-r.Context().Done():
@@ -289,7 +289,7 @@ func (f *follower) follow(r *http.Request, beat <-chan time.Time) (over bool, er
 
 // end reports that no more events will come unless the run is resumed.
 func (f *follower) end(info flowrun.RunInfo) error {
-	return f.named("end", struct {
+	return f.control("end", struct {
 		Status dag.Status `json:"status"`
 	}{info.Status})
 }

@@ -11,18 +11,18 @@ import (
 
 var toolRoutes = []route{
 	{method: "GET", path: "/api/v1/tools", id: "listTools", summary: "List the tools that can be run",
-		answers: []answer{{200, "The tools, by name.", "", "tools"}}, handle: (*door).listTools},
+		answers: []answer{{200, "The tools, by name.", "", "tools"}}, handle: (*server).listTools},
 	{method: "GET", path: "/api/v1/tools/{name}", id: "getTool", summary: "Show a tool and its parameters",
-		answers: []answer{{200, "The tool.", "", "tool"}}, handle: (*door).showTool},
+		answers: []answer{{200, "The tool.", "", "tool"}}, handle: (*server).showTool},
 }
 
 var scheduleRoutes = []route{
 	{method: "GET", path: "/api/v1/schedules", id: "listSchedules", summary: "List the schedules",
-		answers: []answer{{200, "The schedules.", "", "schedules"}}, handle: (*door).listSchedules},
+		answers: []answer{{200, "The schedules.", "", "schedules"}}, handle: (*server).listSchedules},
 	{method: "POST", path: "/api/v1/schedules/{name}/pause", id: "pauseSchedule", summary: "Pause a schedule",
-		body: "nothing", answers: []answer{{200, "The schedule is paused.", "", "paused"}}, handle: func(d *door, w http.ResponseWriter, r *http.Request) error { return d.pause(w, r, true) }},
+		body: "nothing", answers: []answer{{200, "The schedule is paused.", "", "paused"}}, handle: func(d *server, w http.ResponseWriter, r *http.Request) error { return d.pause(w, r, true) }},
 	{method: "POST", path: "/api/v1/schedules/{name}/resume", id: "resumeSchedule", summary: "Resume a paused schedule",
-		body: "nothing", answers: []answer{{200, "The schedule is active again.", "", "paused"}}, handle: func(d *door, w http.ResponseWriter, r *http.Request) error { return d.pause(w, r, false) }},
+		body: "nothing", answers: []answer{{200, "The schedule is active again.", "", "paused"}}, handle: func(d *server, w http.ResponseWriter, r *http.Request) error { return d.pause(w, r, false) }},
 }
 
 // listedTool is one entry of the list of tools.
@@ -34,15 +34,15 @@ type listedTool struct {
 	Broken      bool     `json:"broken,omitempty"`
 }
 
-func (d *door) listTools(w http.ResponseWriter, r *http.Request) error {
+func (d *server) listTools(w http.ResponseWriter, r *http.Request) error {
 	found, err := d.Tools(r.Context())
 	if err != nil {
 		return err
 	}
 	tools := []listedTool{}
 	for _, t := range found {
-		if known(r).may(t.Name) {
-			tools = append(tools, listedTool{t.Name, t.Description, t.Scope, some(t.Tags), t.Broken != ""})
+		if callerFrom(r).mayUse(t.Name) {
+			tools = append(tools, listedTool{t.Name, t.Description, t.Scope, nonNil(t.Tags), t.Broken != ""})
 		}
 	}
 	return writeJSON(w, 200, struct {
@@ -50,16 +50,16 @@ func (d *door) listTools(w http.ResponseWriter, r *http.Request) error {
 	}{tools})
 }
 
-// some returns a list that is never null in JSON.
-func some(list []string) []string {
+// nonNil returns a list that is never null in JSON.
+func nonNil(list []string) []string {
 	if list == nil {
 		return []string{}
 	}
 	return list
 }
 
-func (d *door) showTool(w http.ResponseWriter, r *http.Request) error {
-	if name := r.PathValue("name"); !known(r).may(name) {
+func (d *server) showTool(w http.ResponseWriter, r *http.Request) error {
+	if name := r.PathValue("name"); !callerFrom(r).mayUse(name) {
 		return &tool.NotFoundError{Name: name}
 	}
 	p, err := d.Plan(r.Context(), r.PathValue("name"))
@@ -75,7 +75,7 @@ func (d *door) showTool(w http.ResponseWriter, r *http.Request) error {
 		Description string   `json:"description"`
 		Tags        []string `json:"tags"`
 		Parameters  any      `json:"parameters"`
-	}{p.Name(), p.Definition.Description, some(p.Definition.Tags), declared.Parameters})
+	}{p.Name(), p.Definition.Description, nonNil(p.Definition.Tags), declared.Parameters})
 }
 
 // listedSchedule is one entry of the list of schedules, as in flowrun schedule list -o
@@ -90,14 +90,14 @@ type listedSchedule struct {
 	Source   string    `json:"source"`
 }
 
-func (d *door) listSchedules(w http.ResponseWriter, r *http.Request) error {
+func (d *server) listSchedules(w http.ResponseWriter, r *http.Request) error {
 	found, err := d.Schedules.Schedules(r.Context())
 	if err != nil {
 		return err
 	}
 	list := []listedSchedule{}
 	for _, s := range found {
-		if known(r).may(s.Tool) {
+		if callerFrom(r).mayUse(s.Tool) {
 			list = append(list, listedSchedule(s))
 		}
 	}
@@ -106,7 +106,7 @@ func (d *door) listSchedules(w http.ResponseWriter, r *http.Request) error {
 	}{list})
 }
 
-func (d *door) pause(w http.ResponseWriter, r *http.Request, paused bool) error {
+func (d *server) pause(w http.ResponseWriter, r *http.Request, paused bool) error {
 	if _, err := d.readObject(w, r); err != nil {
 		return err
 	}
@@ -125,9 +125,9 @@ func (d *door) pause(w http.ResponseWriter, r *http.Request, paused bool) error 
 
 // mayPause rejects a caller whose token is not valid for the schedule's tool, with the
 // error of an unknown schedule.
-func (d *door) mayPause(r *http.Request, name string) error {
-	c := known(r)
-	if c.whole() {
+func (d *server) mayPause(r *http.Request, name string) error {
+	c := callerFrom(r)
+	if c.allTools() {
 		return nil
 	}
 	found, err := d.Schedules.Schedules(r.Context())
@@ -135,7 +135,7 @@ func (d *door) mayPause(r *http.Request, name string) error {
 		return err
 	}
 	for _, s := range found {
-		if s.Name == name && c.may(s.Tool) {
+		if s.Name == name && c.mayUse(s.Tool) {
 			return nil
 		}
 	}

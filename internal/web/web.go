@@ -47,12 +47,12 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// patience holds the timeouts and intervals of the handler.
-type patience struct {
-	body  time.Duration // for reading a request's body
-	write time.Duration // for one write of a stream; a whole document has answerTime
-	beat  time.Duration // between keep-alive comments of a stream
-	look  time.Duration // between polls of the logs of a live run
+// timeouts holds the timeouts and intervals of the handler.
+type timeouts struct {
+	bodyTimeout       time.Duration // for reading a request's body
+	writeTimeout      time.Duration // for one write of a stream; a whole document has answerTime
+	keepAliveInterval time.Duration // between keep-alive comments of a stream
+	pollInterval      time.Duration // between polls of the logs of a live run
 }
 
 // answerTime is the time limit for writing one document.
@@ -64,18 +64,18 @@ type token struct {
 	sum [sha256.Size]byte
 }
 
-// door is the handler.
-type door struct {
+// server is the handler.
+type server struct {
 	service.API
 	Options
-	patience
-	tokens    []token
-	hosts     map[string]bool
-	hooks     map[string]config.Webhook
-	mux       *http.ServeMux
-	strangers bodies
-	brake     brake
-	openAPI   []byte
+	timeouts
+	tokens          []token
+	hosts           map[string]bool
+	hooks           map[string]config.Webhook
+	mux             *http.ServeMux
+	unauthenticated bodyBudget
+	throttle        throttle
+	openAPI         []byte
 }
 
 // New makes the HTTP handler of a service. Safe for concurrent use. The http.Server that
@@ -83,9 +83,9 @@ type door struct {
 // idle connections; the handler limits everything else. It returns an error for an empty
 // token and for a webhook without a secret.
 func New(s service.API, o Options) (http.Handler, error) {
-	d := &door{API: s, Options: o, hosts: map[string]bool{}, hooks: map[string]config.Webhook{},
-		strangers: bodies{max: maxStrangerBytes},
-		patience:  patience{body: 10 * time.Second, write: 10 * time.Second, beat: 15 * time.Second, look: 250 * time.Millisecond}}
+	d := &server{API: s, Options: o, hosts: map[string]bool{}, hooks: map[string]config.Webhook{},
+		unauthenticated: bodyBudget{max: maxUnauthenticatedBytes},
+		timeouts:        timeouts{bodyTimeout: 10 * time.Second, writeTimeout: 10 * time.Second, keepAliveInterval: 15 * time.Second, pollInterval: 250 * time.Millisecond}}
 	if d.Trust == nil {
 		d.Trust = func(context.Context) {}
 	}
@@ -119,7 +119,7 @@ func New(s service.API, o Options) (http.Handler, error) {
 
 // register makes the mux of a table. Requests without a route get the handler's own error
 // format.
-func (d *door) register(routes []route) *http.ServeMux {
+func (d *server) register(routes []route) *http.ServeMux {
 	mux := http.NewServeMux()
 	allowed := map[string][]string{}
 	for _, rt := range routes {
@@ -127,10 +127,10 @@ func (d *door) register(routes []route) *http.ServeMux {
 		allowed[rt.path] = append(allowed[rt.path], rt.method)
 	}
 	for path, methods := range allowed {
-		mux.Handle(path, d.handler(route{open: anybody, handle: func(_ *door, w http.ResponseWriter, r *http.Request) error {
+		mux.Handle(path, d.handler(route{auth: openToAll, handle: func(_ *server, w http.ResponseWriter, r *http.Request) error {
 			return wrongMethod(r.Method, methods)
 		}}))
 	}
-	mux.Handle("/", d.handler(route{handle: func(_ *door, w http.ResponseWriter, r *http.Request) error { return errNoRoute }}))
+	mux.Handle("/", d.handler(route{handle: func(_ *server, w http.ResponseWriter, r *http.Request) error { return errNoRoute }}))
 	return mux
 }

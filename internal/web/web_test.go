@@ -50,7 +50,7 @@ var tools = map[string]string{
 	"broken": "name: broken\nsteps: 7\n",
 }
 
-// bench is a service over a Store in memory, with its door, on the loopback interface.
+// bench is a service over a Store in memory, with its server, on the loopback interface.
 type bench struct {
 	testing.TB
 	dir      string
@@ -347,7 +347,7 @@ func (b *bench) listen(path string, header ...string) (next func() (message, boo
 	}, cancel
 }
 
-// onSocket serves the door on a Unix socket, too.
+// onSocket serves the server on a Unix socket, too.
 func (b *bench) onSocket() *http.Client {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "service.sock")

@@ -24,20 +24,20 @@ const (
 
 var errTooLong = errors.New("the test took too long")
 
-func doNothing(context.Context, *flowrun.StepInput) (any, error) { return nil, nil }
+func noop(context.Context, *flowrun.StepInput) (any, error) { return nil, nil }
 
-// performance is the run of one case.
-type performance struct {
+// testRun is the run of one case.
+type testRun struct {
 	*runner
 	*Outcome
-	folder string // of this test only; removed after it
-	world  flowrun.RunEnv
-	given  map[string]any
-	back   *flowrun.Plan
+	folder  string // of this test only; removed after it
+	env     flowrun.RunEnv
+	given   map[string]any
+	fixture *flowrun.Plan
 }
 
-// perform runs the test, checks the result, and cleans up.
-func (p *performance) perform() {
+// run runs the test, checks the result, and cleans up.
+func (p *testRun) run() {
 	began := time.Now()
 	defer func() {
 		p.Duration = time.Since(began)
@@ -49,48 +49,48 @@ func (p *performance) perform() {
 		p.fail(err)
 		return
 	}
-	if p.run() {
+	if p.runTool() {
 		p.cleanUp()
 	}
 }
 
-func (p *performance) warn(format string, args ...any) {
+func (p *testRun) warn(format string, args ...any) {
 	p.Warnings = append(p.Warnings, fmt.Sprintf(format, args...))
 }
 
 // fail records why the test could not be run.
-func (p *performance) fail(err error) {
+func (p *testRun) fail(err error) {
 	p.Status = Failed
-	p.differs("", err.Error(), nil)
+	p.addMismatch("", err.Error(), nil)
 }
 
 // prepare creates the folders, copies the test's files and fills its placeholders.
-func (p *performance) prepare() (err error) {
-	p.world = flowrun.RunEnv{Workspace: filepath.Join(p.folder, "work"), Temp: filepath.Join(p.folder, "temp"), Time: time.Now(), JavaScript: p.JavaScript}
-	for _, dir := range []string{p.world.Workspace, p.world.Temp} {
+func (p *testRun) prepare() (err error) {
+	p.env = flowrun.RunEnv{Workspace: filepath.Join(p.folder, "work"), Temp: filepath.Join(p.folder, "temp"), Time: time.Now(), JavaScript: p.JavaScript}
+	for _, dir := range []string{p.env.Workspace, p.env.Temp} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return fmt.Errorf("cannot create the test's folder: %w", err)
 		}
 	}
 	if p.InPlace {
-		p.world.Workspace, err = os.Getwd()
+		p.env.Workspace, err = os.Getwd()
 	} else {
 		err = p.copyFiles()
 	}
 	if err == nil {
-		p.given, err = p.values(p.Library, p.world)
+		p.given, err = p.values(p.Library, p.env)
 	}
 	if err == nil {
-		p.back, err = p.backstage(p.Library)
+		p.fixture, err = p.fixtureDefinition(p.Library)
 	}
 	return err
 }
 
 // copyFiles copies the files that the test names from the definition's folder.
-func (p *performance) copyFiles() error {
+func (p *testRun) copyFiles() error {
 	for _, f := range p.Test.Files {
 		path := filepath.FromSlash(f.S)
-		if err := copyTree(filepath.Join(filepath.Dir(p.Test.Pos.File), path), filepath.Join(p.world.Workspace, path)); err != nil {
+		if err := copyTree(filepath.Join(filepath.Dir(p.Test.Pos.File), path), filepath.Join(p.env.Workspace, path)); err != nil {
 			return fmt.Errorf("%s: cannot copy %s into the test's folder: %w", f.Pos, f.S, err)
 		}
 	}
@@ -115,16 +115,16 @@ func copyTree(from, to string) error {
 	return os.WriteFile(to, b, info.Mode().Perm())
 }
 
-// run runs the tool and checks the result. It reports whether the tool was started, so that
+// runTool runs the tool and checks the result. It reports whether the tool was started, so that
 // cleanup may be needed.
-func (p *performance) run() (began bool) {
+func (p *testRun) runTool() (began bool) {
 	ctx := p.ctx
 	if p.Plan.Definition.Timeout == 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeoutCause(ctx, runLimit, errTooLong)
 		defer stop()
 	}
-	res, err := p.engine.Run(ctx, p.Plan, p.given, flowrun.WithRunEnv(p.world), flowrun.WithForce(p.Force), flowrun.WithStream(func(flowrun.StreamChunk) {}))
+	res, err := p.engine.Run(ctx, p.Plan, p.given, flowrun.WithRunEnv(p.env), flowrun.WithForce(p.Force), flowrun.WithStream(func(flowrun.StreamChunk) {}))
 	var unsupported *flowrun.UnsupportedError
 	cut := res == nil || !res.Status.Executed() // it did not end by itself
 	switch {
@@ -141,14 +141,14 @@ func (p *performance) run() (began bool) {
 	case err != nil:
 		p.fail(err)
 	default:
-		p.take(res)
+		p.keepResult(res)
 		p.compare(res, res.Message)
 	}
 	return unsupported == nil
 }
 
-// take copies the parts of a result that are checked and shown.
-func (p *performance) take(res *flowrun.Result) {
+// keepResult copies the parts of a result that are checked and shown.
+func (p *testRun) keepResult(res *flowrun.Result) {
 	p.ExitCode, p.Output = res.ExitCode, res.Output
 	var all strings.Builder
 	for i := range res.Steps {
@@ -173,14 +173,14 @@ func stderrOf(s *flowrun.StepResult) string {
 	return string(b)
 }
 
-func (p *performance) compare(res *flowrun.Result, why string) {
+func (p *testRun) compare(res *flowrun.Result, why string) {
 	p.expect(why)
 	p.expectSteps(res)
 	if len(p.paths()) > 0 {
-		if args, err := p.back.Bind(p.world, p.given); err == nil {
-			p.expectPaths(args, p.world.Workspace)
+		if args, err := p.fixture.Bind(p.env, p.given); err == nil {
+			p.expectPaths(args, p.env.Workspace)
 		} else {
-			p.differs("file-exists", fmt.Sprintf("cannot determine the paths: %v", err), nil)
+			p.addMismatch("file-exists", fmt.Sprintf("cannot determine the paths: %v", err), nil)
 		}
 	}
 	p.Status = Passed
@@ -191,11 +191,11 @@ func (p *performance) compare(res *flowrun.Result, why string) {
 
 // cleanUp runs the test's cleanup commands, each even if others failed. An interrupt does
 // not stop them.
-func (p *performance) cleanUp() {
+func (p *testRun) cleanUp() {
 	if len(p.Test.Cleanup) == 0 {
 		return
 	}
-	res, err := p.engine.Run(context.WithoutCancel(p.ctx), p.back, p.given, flowrun.WithRunEnv(p.world), flowrun.WithForce(p.Force))
+	res, err := p.engine.Run(context.WithoutCancel(p.ctx), p.fixture, p.given, flowrun.WithRunEnv(p.env), flowrun.WithForce(p.Force))
 	switch {
 	case err != nil:
 		p.warn("cannot clean up: %v", err)

@@ -10,14 +10,14 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-var peopleRoutes = []route{
+var questionRoutes = []route{
 	{method: "GET", path: "/api/v1/runs/{id}/questions", id: "listQuestions", summary: "List the questions of a run",
-		answers: []answer{{200, "The questions that are waiting for an answer.", "", "questions"}}, handle: (*door).questions},
-	{method: "POST", path: "/api/v1/runs/{id}/approve", id: "approve", goesOn: true, summary: "Approve a waiting step",
+		answers: []answer{{200, "The questions that are waiting for an answer.", "", "questions"}}, handle: (*server).questions},
+	{method: "POST", path: "/api/v1/runs/{id}/approve", id: "approve", continuesRun: true, summary: "Approve a waiting step",
 		doc:  "The run continues with the values of the form.",
-		body: "approve", answers: []answer{{202, "The answer is recorded.", "", "started"}}, handle: func(d *door, w http.ResponseWriter, r *http.Request) error { return d.answer(w, r, true) }},
-	{method: "POST", path: "/api/v1/runs/{id}/reject", id: "reject", goesOn: true, summary: "Reject a waiting step",
-		body: "reject", answers: []answer{{202, "The answer is recorded.", "", "started"}}, handle: func(d *door, w http.ResponseWriter, r *http.Request) error { return d.answer(w, r, false) }},
+		body: "approve", answers: []answer{{202, "The answer is recorded.", "", "started"}}, handle: func(d *server, w http.ResponseWriter, r *http.Request) error { return d.answer(w, r, true) }},
+	{method: "POST", path: "/api/v1/runs/{id}/reject", id: "reject", continuesRun: true, summary: "Reject a waiting step",
+		body: "reject", answers: []answer{{202, "The answer is recorded.", "", "started"}}, handle: func(d *server, w http.ResponseWriter, r *http.Request) error { return d.answer(w, r, false) }},
 }
 
 // question is a question of a step as JSON.
@@ -29,7 +29,7 @@ type question struct {
 	Until  time.Time  `json:"until,omitzero"`
 }
 
-func (d *door) questions(w http.ResponseWriter, r *http.Request) error {
+func (d *server) questions(w http.ResponseWriter, r *http.Request) error {
 	id, err := runID(r)
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func (d *door) questions(w http.ResponseWriter, r *http.Request) error {
 
 // answer passes a decision to a run. The step is named in the body, because its path may
 // contain any text: it includes the items of loops.
-func (d *door) answer(w http.ResponseWriter, r *http.Request, approve bool) error {
+func (d *server) answer(w http.ResponseWriter, r *http.Request, approve bool) error {
 	id, err := runID(r)
 	if err != nil {
 		return err

@@ -22,10 +22,10 @@ import (
 )
 
 var hookRoutes = []route{
-	{method: "POST", path: "/hooks/{name}", id: "webhook", summary: "Start the tool of a webhook", open: anybody, anyBody: true,
+	{method: "POST", path: "/hooks/{name}", id: "webhook", summary: "Start the tool of a webhook", auth: openToAll, anyBody: true,
 		doc:     "The caller authenticates as the webhook's configuration requires: with a token in a header or a signature of the body. A repeated delivery returns the run that the first one started.",
 		headers: []param{trace},
-		answers: []answer{accepted, {200, "A ping by GitHub. No run is started.", "", "ping"}}, handle: (*door).hook},
+		answers: []answer{accepted, {200, "A ping by GitHub. No run is started.", "", "ping"}}, handle: (*server).hook},
 }
 
 // errHook does not reveal whether the proof is wrong or missing, or the webhook does not
@@ -34,14 +34,14 @@ var errHook = refuse(401, "unauthorized", "the webhook's token or signature is m
 
 // hook starts the tool of a webhook. The caller's data become parameters and are validated
 // like those of any caller.
-func (d *door) hook(w http.ResponseWriter, r *http.Request) error {
+func (d *server) hook(w http.ResponseWriter, r *http.Request) error {
 	h, ok := d.hooks[r.PathValue("name")]
 	if !ok {
 		h = d.decoy(r.PathValue("name"))
 	}
-	body, err := d.proven(w, r, h)
+	body, err := d.verifiedBody(w, r, h)
 	if err == errHook && r.Header.Get(h.Header) != "" {
-		d.slow(r)
+		d.delayResponse(r)
 	}
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func (d *door) hook(w http.ResponseWriter, r *http.Request) error {
 // decoy returns a webhook in place of one that does not exist. It requires the same kind of
 // proof as an existing one and accepts none, so that names of webhooks cannot be found by
 // guessing. A name has the same decoy as long as the set of webhooks does not change.
-func (d *door) decoy(name string) config.Webhook {
+func (d *server) decoy(name string) config.Webhook {
 	names := slices.Sorted(maps.Keys(d.hooks))
 	key := sha256.New()
 	for _, n := range names {
@@ -84,10 +84,10 @@ func (d *door) decoy(name string) config.Webhook {
 	return h
 }
 
-// proven reads the body of a request and verifies that the sender knows the webhook's
+// verifiedBody reads the body of a request and verifies that the sender knows the webhook's
 // secret. A request with a wrong secret, or without a signature, is rejected before its
 // body is read.
-func (d *door) proven(w http.ResponseWriter, r *http.Request, h config.Webhook) ([]byte, error) {
+func (d *server) verifiedBody(w http.ResponseWriter, r *http.Request, h config.Webhook) ([]byte, error) {
 	given := r.Header.Values(h.Header)
 	if len(given) != 1 {
 		return nil, errHook
@@ -100,7 +100,7 @@ func (d *door) proven(w http.ResponseWriter, r *http.Request, h config.Webhook) 
 		d.Trust(r.Context())
 		return d.read(w, r)
 	}
-	body, err := d.readStranger(w, r)
+	body, err := d.readUnauthenticated(w, r)
 	if err != nil {
 		return nil, err
 	}
@@ -138,15 +138,15 @@ func hookParams(h config.Webhook, r *http.Request, body []byte) (map[string]any,
 		return nil, err
 	}
 	for name, pointer := range h.Params {
-		if found, ok := at(v, pointer); ok {
+		if found, ok := resolvePointer(v, pointer); ok {
 			params[name] = found
 		}
 	}
 	return params, nil
 }
 
-// at resolves a JSON Pointer (RFC 6901).
-func at(v any, pointer string) (any, bool) {
+// resolvePointer resolves a JSON Pointer (RFC 6901).
+func resolvePointer(v any, pointer string) (any, bool) {
 	if pointer == "" {
 		return v, true
 	}

@@ -20,9 +20,9 @@ const (
 	maxGuessers = 4096
 )
 
-// brake slows down addresses that send wrong tokens. It never delays a request with a valid
+// throttle slows down addresses that send wrong tokens. It never delays a request with a valid
 // token, because tokens are checked first. Safe for concurrent use.
-type brake struct {
+type throttle struct {
 	mu  sync.Mutex
 	who map[netip.Prefix]guesses
 }
@@ -33,7 +33,7 @@ type guesses struct {
 }
 
 // wait records a wrong token and returns how long to delay the response.
-func (b *brake) wait(from netip.Prefix, now time.Time) time.Duration {
+func (b *throttle) wait(from netip.Prefix, now time.Time) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	g := b.who[from]
@@ -48,8 +48,8 @@ func (b *brake) wait(from netip.Prefix, now time.Time) time.Duration {
 	return max(0, min(time.Duration(g.wrong-freeGuesses)*guessStep, maxGuessWait))
 }
 
-// slow delays the response to a request with a wrong token or proof.
-func (d *door) slow(r *http.Request) {
+// delayResponse delays the response to a request with a wrong token or proof.
+func (d *server) delayResponse(r *http.Request) {
 	var from netip.Prefix
 	if a, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
 		ip := a.Addr().Unmap().WithZone("")
@@ -59,7 +59,7 @@ func (d *door) slow(r *http.Request) {
 		}
 		from, _ = ip.Prefix(bits)
 	}
-	t := time.NewTimer(d.brake.wait(from, time.Now()))
+	t := time.NewTimer(d.throttle.wait(from, time.Now()))
 	defer t.Stop()
 	select {
 	case <-t.C:

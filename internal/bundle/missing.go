@@ -14,23 +14,23 @@ import (
 
 // searched records a folder from which a package was searched without success.
 func (w *work) searched(dir string) {
-	for dir != "" && !w.vain[dir] && w.allowed(realPath(dir)) && filepath.Dir(dir) != dir {
-		w.vain[dir] = true
+	for dir != "" && !w.searchedDirs[dir] && w.allowed(realPath(dir)) && filepath.Dir(dir) != dir {
+		w.searchedDirs[dir] = true
 		dir = filepath.Dir(dir)
 	}
 }
 
 // looked returns the folders whose node_modules was searched without success.
-func (w *work) looked() []string { return slices.Sorted(maps.Keys(w.vain)) }
+func (w *work) looked() []string { return slices.Sorted(maps.Keys(w.searchedDirs)) }
 
-// lacks reports whether all missing packages of the result are still missing.
-func (r Result) lacks(installed string) bool {
+// stillMissing reports whether all missing packages of the result are still missing.
+func (r Result) stillMissing(installed string) bool {
 	for _, m := range r.Missing {
-		if came(installed, m.Name) {
+		if hasPackage(installed, m.Name) {
 			return false
 		}
 		for _, dir := range r.Looked {
-			if came(filepath.Join(dir, "node_modules"), m.Name) {
+			if hasPackage(filepath.Join(dir, "node_modules"), m.Name) {
 				return false
 			}
 		}
@@ -38,9 +38,9 @@ func (r Result) lacks(installed string) bool {
 	return true
 }
 
-// came reports whether a folder contains a package, or a file that an import of it would
+// hasPackage reports whether a folder contains a package, or a file that an import of it would
 // find.
-func came(modules, name string) bool {
+func hasPackage(modules, name string) bool {
 	if modules == "" {
 		return false
 	}

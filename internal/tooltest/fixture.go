@@ -16,7 +16,7 @@ const cleanupLimit = 60 * time.Second
 // texts may not. Therefore a helper definition has them as defaults, and the engine binds
 // them.
 func (c *Case) values(lib *tool.Library, w flowrun.RunEnv) (map[string]any, error) {
-	def := &tool.Definition{Name: c.Tool, Pos: c.Test.Pos, File: c.Plan.Definition.File, Single: true, Steps: nothing(c.Tool)}
+	def := &tool.Definition{Name: c.Tool, Pos: c.Test.Pos, File: c.Plan.Definition.File, Single: true, Steps: noopStep(c.Tool)}
 	for i := range c.Test.Parameters {
 		e := &c.Test.Parameters[i]
 		v := c.asWritten(e)
@@ -65,10 +65,10 @@ func typeOf(v tool.Value) string {
 	return "string"
 }
 
-// backstage compiles a definition with the tool's parameters, environment and secrets. Its
+// fixtureDefinition compiles a definition with the tool's parameters, environment and secrets. Its
 // steps are the test's cleanup commands, and its additional parameters are the paths that
 // must exist.
-func (c *Case) backstage(lib *tool.Library) (*flowrun.Plan, error) {
+func (c *Case) fixtureDefinition(lib *tool.Library) (*flowrun.Plan, error) {
 	def := *c.Plan.Definition
 	def.Alias, def.Source, def.Tests = false, nil, nil
 	def.Handlers, def.Resources, def.ErrorHandling = tool.Handlers{}, tool.Resources{}, tool.ErrorHandling{}
@@ -76,7 +76,7 @@ func (c *Case) backstage(lib *tool.Library) (*flowrun.Plan, error) {
 	def.Input, def.Output, def.Interactive, def.InteractiveOptions = nil, nil, false, tool.InteractiveOptions{}
 	def.Single, def.Strict, def.FailFast, def.IgnoreErrors = false, false, false, true
 	def.Locks, def.MaxActiveRuns = nil, 0 // they are for the run before it, and must not delay this one
-	def.Timeout, def.Steps = cleanupLimit, nothing("nothing")
+	def.Timeout, def.Steps = cleanupLimit, noopStep("nothing")
 	for i, command := range c.Test.Cleanup {
 		def.Steps = append(def.Steps, &tool.Step{Name: fmt.Sprintf("cleanup-%d", i+1), Pos: command.Pos, Body: tool.BashCommand(command)})
 	}
@@ -91,7 +91,7 @@ func (c *Case) backstage(lib *tool.Library) (*flowrun.Plan, error) {
 type expectedPath struct {
 	key   string // file-exists or directory-exists
 	text  tool.Text
-	param string // its parameter in backstage; the name is invalid in definitions, so that it is unique
+	param string // its parameter in the fixture definition; the name is invalid in definitions, so that it is unique
 }
 
 func (c *Case) paths() []expectedPath {
@@ -106,7 +106,7 @@ func (c *Case) paths() []expectedPath {
 	return list
 }
 
-// nothing returns a step that does nothing: a definition needs at least one step.
-func nothing(name string) []*tool.Step {
-	return []*tool.Step{flowrun.GoStep(name, doNothing)}
+// noopStep returns a step that does nothing: a definition needs at least one step.
+func noopStep(name string) []*tool.Step {
+	return []*tool.Step{flowrun.GoStep(name, noop)}
 }

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// maxStrangerBytes is the memory limit, for all requests together, of bodies that are read
+// maxUnauthenticatedBytes is the memory limit, for all requests together, of bodies that are read
 // before their sender is authenticated.
-const maxStrangerBytes = 16 << 20
+const maxUnauthenticatedBytes = 16 << 20
 
-// bodies bounds the memory of request bodies. When they exceed the limit together, the
+// bodyBudget bounds the memory of request bodies. When they exceed the limit together, the
 // largest one is aborted, so that small bodies get through whatever others send. Safe for
 // concurrent use.
-type bodies struct {
+type bodyBudget struct {
 	max   int
 	mu    sync.Mutex
 	total int
@@ -29,7 +29,7 @@ type body struct {
 }
 
 // read reads a body to its end. busy reports that it was aborted in favour of others.
-func (l *bodies) read(r io.Reader, stop func()) (text []byte, busy bool, err error) {
+func (l *bodyBudget) read(r io.Reader, stop func()) (text []byte, busy bool, err error) {
 	b := &body{stop: stop}
 	l.mu.Lock()
 	l.open = append(l.open, b)
@@ -55,7 +55,7 @@ func (l *bodies) read(r io.Reader, stop func()) (text []byte, busy bool, err err
 }
 
 // grow sets the size of a body. It reports false if the body was aborted.
-func (l *bodies) grow(b *body, size int) bool {
+func (l *bodyBudget) grow(b *body, size int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if b.over {
@@ -80,13 +80,13 @@ func (l *bodies) grow(b *body, size int) bool {
 	return true
 }
 
-func (l *bodies) givenUp(b *body) bool {
+func (l *bodyBudget) givenUp(b *body) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return b.over
 }
 
-func (l *bodies) done(b *body) {
+func (l *bodyBudget) done(b *body) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !b.over {
@@ -101,10 +101,10 @@ func (l *bodies) done(b *body) {
 	}
 }
 
-// readStranger reads the body of a request whose sender is authenticated by the body.
-func (d *door) readStranger(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+// readUnauthenticated reads the body of a request whose sender is authenticated by the body.
+func (d *server) readUnauthenticated(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return d.readBy(w, r, func(in io.Reader) ([]byte, error) {
-		text, busy, err := d.strangers.read(in, func() {
+		text, busy, err := d.unauthenticated.read(in, func() {
 			_ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0))
 		})
 		if busy {

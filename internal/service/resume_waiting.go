@@ -1,0 +1,62 @@
+package service
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+)
+
+// waitConditions is what a waiting run waits for.
+type waitConditions struct {
+	questions []uint64  // numbers of its questions
+	until     time.Time // the earliest deadline; zero: none
+}
+
+// resumeWaiting resumes waiting runs of the services when one of their questions is answered or its
+// deadline has passed. Only the follower's goroutine calls it.
+func (s *Service) resumeWaiting(ctx context.Context, open []flowrun.RunInfo) {
+	resting := map[string]*waitConditions{}
+	var answered map[string][]uint64
+	for _, info := range open {
+		if info.Origin == "" || info.Status != dag.Waiting || s.owns(info.ID) {
+			continue
+		}
+		r := s.waitingRuns[info.ID]
+		if r == nil {
+			past, err := s.RecordedRun(ctx, info.ID)
+			if err != nil {
+				continue // the next poll reads it again
+			}
+			r = waitConditionsOf(past)
+		}
+		resting[info.ID] = r
+		if answered == nil && s.Answered != nil {
+			var err error
+			if answered, err = s.Answered(ctx); err != nil {
+				continue
+			}
+		}
+		ready := slices.ContainsFunc(answered[info.ID], func(w uint64) bool { return slices.Contains(r.questions, w) })
+		if !ready && (r.until.IsZero() || time.Now().Before(r.until)) || s.isParked(info.ID) {
+			continue
+		}
+		delete(resting, info.ID)
+		s.tryAdopt(ctx, info)
+	}
+	s.waitingRuns = resting
+}
+
+// waitConditionsOf returns what a run waits for.
+func waitConditionsOf(p *flowrun.RecordedRun) *waitConditions {
+	r := &waitConditions{}
+	for _, q := range p.Questions() {
+		r.questions = append(r.questions, q.Wait)
+		if !q.Until.IsZero() && (r.until.IsZero() || q.Until.Before(r.until)) {
+			r.until = q.Until
+		}
+	}
+	return r
+}
