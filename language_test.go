@@ -6,9 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -57,13 +55,8 @@ func isForeign(text string) (found []string) {
 	return found
 }
 
-// foreignAllowed is how many foreign expressions the strings of a package may still contain.
-// A number may only fall; a package without an entry has none.
-var foreignAllowed = map[string]int{}
-
-// TestLanguageOfStrings holds the vocabulary in all string literals outside tests.
-func TestLanguageOfStrings(t *testing.T) {
-	found := map[string][]string{}
+// TestLanguageOfCode holds the vocabulary in all string literals and comments outside tests.
+func TestLanguageOfCode(t *testing.T) {
 	fset := token.NewFileSet()
 	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
 		switch {
@@ -74,11 +67,18 @@ func TestLanguageOfStrings(t *testing.T) {
 		case !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go"):
 			return nil
 		}
-		parsed, err := parser.ParseFile(fset, file, nil, parser.SkipObjectResolution)
+		parsed, err := parser.ParseFile(fset, file, nil, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}
-		folder := path.Dir(filepath.ToSlash(file))
+		check := func(pos token.Pos, text string) {
+			for _, words := range isForeign(text) {
+				t.Errorf("%s: %s", fset.Position(pos), words)
+			}
+		}
+		for _, group := range parsed.Comments {
+			check(group.Pos(), strings.Join(strings.Fields(group.Text()), " "))
+		}
 		ast.Inspect(parsed, func(n ast.Node) bool {
 			if _, ok := n.(*ast.ImportSpec); ok {
 				return false
@@ -91,9 +91,7 @@ func TestLanguageOfStrings(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", fset.Position(literal.Pos()), err)
 			}
-			for _, words := range isForeign(text) {
-				found[folder] = append(found[folder], fset.Position(literal.Pos()).String()+": "+words)
-			}
+			check(literal.Pos(), text)
 			return true
 		})
 		return nil
@@ -101,21 +99,7 @@ func TestLanguageOfStrings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, folder := range slices.Sorted(maps.Keys(found)) {
-		if n := len(found[folder]); n > foreignAllowed[folder] {
-			t.Errorf("%s has %d foreign expressions, %d are allowed:\n\t%s", folder, n, foreignAllowed[folder], strings.Join(found[folder], "\n\t"))
-		}
-	}
-	for folder, allowed := range foreignAllowed {
-		if n := len(found[folder]); n < allowed {
-			t.Errorf("%s has %d foreign expressions; lower its number in foreignAllowed from %d", folder, n, allowed)
-		}
-	}
 }
-
-// pagesAllowed is foreignAllowed for pages of prose.
-// docs/definitions.md is generated from the table of keys in package tool.
-var pagesAllowed = map[string]int{}
 
 // TestLanguageOfPages holds the vocabulary in the prose of the documentation. Code is left out.
 func TestLanguageOfPages(t *testing.T) {
@@ -135,17 +119,10 @@ func TestLanguageOfPages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var found []string
 		for n, line := range proseLines(text) {
 			for _, words := range isForeign(line) {
-				found = append(found, page+":"+strconv.Itoa(n+1)+": "+words)
+				t.Errorf("%s:%d: %s", page, n+1, words)
 			}
-		}
-		switch n, allowed := len(found), pagesAllowed[filepath.ToSlash(page)]; {
-		case n > allowed:
-			t.Errorf("%s has %d foreign expressions, %d are allowed:\n\t%s", page, n, allowed, strings.Join(found, "\n\t"))
-		case n < allowed:
-			t.Errorf("%s has %d foreign expressions; lower its number in pagesAllowed from %d", page, n, allowed)
 		}
 	}
 }
