@@ -182,7 +182,7 @@ func (w *wordBuilder) addWords(words []string) {
 }
 
 // valueWords returns the words that a value becomes: one if single is set, because the value
-// stands in quotes, otherwise any number.
+// is in quotes, otherwise any number.
 func valueWords(ph *placeholder, v Value, class Class, single bool) ([]string, error) {
 	words, err := v.words(class)
 	if single {

@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// Limits for what a model is told of a failure, in bytes.
+// Limits for the description of a failure that a model gets, in bytes.
 const (
 	maxErrorText = 1500 // a message
 	maxName      = 120

@@ -49,7 +49,7 @@ func (s *Store) pruningDue() bool {
 // pruneUnused removes the results of one step that have not been used for long, and its folder if it is empty and not
 // recent: another process may just have created it to store a first result.
 func (st *Step) pruneUnused() {
-	st.Sweep("") // "" is no directory: the step is not about to run
+	st.Sweep("") // "" matches no directory, because the step is not about to run
 	all, err := st.entries()
 	if err != nil {
 		return

@@ -19,7 +19,7 @@ type Confinement struct {
 	User    int  `json:"user,omitempty"` // see RunUser
 	// Join lists files (cgroup.procs) through which the process enters cgroups.
 	Join []string `json:"join,omitempty"`
-	// AddressSpace limits the address space of each process, in bytes; 0 is no limit.
+	// AddressSpace limits the address space of each process, in bytes; 0 means unlimited.
 	AddressSpace int64 `json:"address_space,omitempty"`
 }
 

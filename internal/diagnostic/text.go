@@ -73,7 +73,7 @@ const (
 )
 
 // locate walks through the scalar in the file and its content in parallel, until it has seen off bytes of the content.
-// The content determines what became of each line break, so YAML's folding rules are not repeated here.
+// The content shows how each line break was folded, so YAML's folding rules are not repeated here.
 func (s *Source) locate(t Text, off int) Pos {
 	w := walker{src: s.Text, at: s.Offset(t.Pos.Line, t.Pos.Col), line: t.Pos.Line, col: t.Pos.Col, content: t.S}
 	w.block, w.indent = t.form == LiteralForm || t.form == FoldedForm, t.indent

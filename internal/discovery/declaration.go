@@ -141,7 +141,7 @@ func (r *reader) declaration(where string, members map[string]json.RawMessage) {
 		r.warn(where, "an earlier declaration has the same name")
 		return
 	}
-	json.Unmarshal(members["description"], &d.Description) // a missing or invalid description is no error
+	json.Unmarshal(members["description"], &d.Description) // a missing or invalid description is accepted
 	var err error
 	if d.Schema, err = schemaOf(members); err != nil {
 		r.warn(where, "%v", err)

@@ -64,7 +64,7 @@ const (
 )
 
 // answered resumes a run whose question has been answered, unless its owner handles the
-// answer. If another process resumes the run first, that is no error.
+// answer. It is not an error if another process resumes the run first.
 func (s *Service) answered(ctx context.Context, p *flowrun.RecordedRun, wait uint64) error {
 	for until := time.Now().Add(maxAnswerPoll); p.Info.Live(); time.Sleep(answerPollInterval) {
 		heard := !slices.ContainsFunc(p.Questions(), func(q flowrun.Question) bool { return q.Wait == wait })

@@ -11,7 +11,7 @@ import (
 )
 
 // watch renews the leases of this process's runs, and checks whether others have cancelled
-// or claimed one. What fails is tried again the next time; that is safe, because a run that
+// or claimed one. A failed write is retried the next time; that is safe, because a run that
 // was lost cannot be written to.
 func (s *Store) watch() {
 	tick := time.NewTicker(watchEvery)

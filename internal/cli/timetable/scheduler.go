@@ -192,7 +192,7 @@ func (s *Scheduler) collectClaims(ctx context.Context) []schedule.Firing {
 
 // startRun starts the run of a claimed time. If the run can never start, it is recorded as failed or
 // the claim is abandoned, and the error says why. For a temporary error, the claim is kept and
-// tried again later.
+// retried later.
 func (s *Scheduler) startRun(ctx context.Context, p schedule.Schedule, run string) error {
 	_, err := s.service.Start(ctx, service.Request{Tool: p.Tool, Params: p.Params, Origin: origin(p.Name), ID: run, Claimed: true, Unlisted: true})
 	if err == nil || IsTemporary(err) {
