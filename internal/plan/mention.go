@@ -29,7 +29,7 @@ func Read(r expr.Ref) steps.Streams {
 	return 0
 }
 
-// AnyArgument, among the parameters that a step uses, stands for all parameters, including undeclared ones.
+// AnyArgument in the list of parameters that a step uses means all parameters, including undeclared ones.
 const AnyArgument = "*"
 
 // Mentioning returns the plan's steps that mention a parameter: all steps, if a tool-wide setting mentions it.
