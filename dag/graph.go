@@ -216,7 +216,7 @@ func (e *CycleError) Error() string {
 		words[i] = string(id)
 	}
 	words[len(e.Path)] = words[0]
-	return "cycle: " + strings.Join(words, " waits for ")
+	return "cycle: " + words[0] + " waits for " + strings.Join(words[1:], ", which waits for ")
 }
 
 // cycle returns a cycle, or nil. A node that Kahn's algorithm cannot remove is on a cycle

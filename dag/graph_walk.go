@@ -157,7 +157,10 @@ func (t *tally) result(f *frame) *Result {
 		r.Status, r.ExitCode, r.Reason = Failed, max(bad.ExitCode, 1), bad.Reason
 		r.Culprit = f.def(failed).ID
 		r.Problem, r.Permanent = bad.Problem, bad.Problem != nil && bad.Permanent
-		r.Message = fmt.Sprintf("step %s %s", f.path(failed), f.nodes[failed].status)
+		r.Message = fmt.Sprintf("step %s failed", f.path(failed))
+		if f.nodes[failed].status == TimedOut {
+			r.Message = fmt.Sprintf("step %s timed out", f.path(failed))
+		}
 	}
 	if last >= 0 {
 		out := f.nodes[last].res

@@ -24,9 +24,9 @@ func TestNewRefuses(t *testing.T) {
 		{[]Node{{ID: "a", Each: &Each{Items: new(loopStep).items}}}, `cannot loop in "a": its item has nothing to run`},
 		{[]Node{{ID: "a", Runner: run, After: []ID{"a"}}}, "cycle: a waits for a"},
 		{[]Node{{ID: "x", Runner: run, After: []ID{"a"}}, {ID: "a", Runner: run, After: []ID{"c"}},
-			{ID: "b", Runner: run, After: []ID{"a"}}, {ID: "c", Runner: run, After: []ID{"b"}}}, "cycle: a waits for c waits for b waits for a"},
+			{ID: "b", Runner: run, After: []ID{"a"}}, {ID: "c", Runner: run, After: []ID{"b"}}}, "cycle: a waits for c, which waits for b, which waits for a"},
 		{[]Node{{ID: "a", Runner: run, After: []ID{"j"}}, {ID: "j", After: []ID{"b"}}, {ID: "b", Runner: run, After: []ID{"a"}}},
-			"cycle: a waits for b waits for a"}, // joins are not what people wrote
+			"cycle: a waits for b, which waits for a"}, // joins are not what people wrote
 	} {
 		_, err := New(c.nodes, Settings{})
 		if err == nil || !strings.Contains(err.Error(), c.want) {

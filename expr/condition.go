@@ -2,6 +2,7 @@ package expr
 
 import (
 	"errors"
+	"regexp"
 	"sort"
 	"strconv"
 	"strings"
@@ -338,6 +339,10 @@ func (r *rewriter) sourceOffset(text string) func(chars int) int {
 	}
 }
 
+// unexpectedToken matches the message of expr-lang about a token, such as
+// unexpected token Operator("=").
+var unexpectedToken = regexp.MustCompile(`^unexpected token (?:(EOF)|\w+\((".*")\))`)
+
 // syntaxProblem converts an error of expr-lang to a Problem.
 func (r *rewriter) syntaxProblem(err error, text string) Problem {
 	var fe *file.Error
@@ -348,7 +353,17 @@ func (r *rewriter) syntaxProblem(err error, text string) Problem {
 	if name, ok := strings.CutPrefix(fe.Message, "unknown name "); ok {
 		return r.unknownName(name, off)
 	}
-	return problemf(CodeSyntax, off, min(1, len(r.cond.src)-off), r.mode.hint(), "invalid %s: %s", r.mode.noun(), firstLine(fe.Message))
+	what, hint := firstLine(fe.Message), r.mode.hint()
+	switch m := unexpectedToken.FindStringSubmatch(what); {
+	case m == nil:
+	case m[1] == "EOF":
+		what = "it ends too early"
+	case m[2] == `"="`:
+		what, hint = `unexpected "="`, "write == to compare"
+	case m[2] != "":
+		what = "unexpected " + m[2]
+	}
+	return problemf(CodeSyntax, off, min(1, len(r.cond.src)-off), hint, "invalid %s: %s", r.mode.noun(), what)
 }
 
 func (r *rewriter) unknownName(name string, off int) Problem {

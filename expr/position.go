@@ -2,6 +2,7 @@ package expr
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"sort"
 	"strconv"
@@ -252,6 +253,9 @@ func (w *walker) findComments(file *syntax.File) {
 	})
 }
 
+// unclosedQuote matches the message of the shell parser about a quote that is not closed.
+var unclosedQuote = regexp.MustCompile("^reached .* without closing quote [`](.*)[`]$")
+
 // syntaxProblem converts a syntax error of the script to a Problem. Values cannot be put into a
 // script that does not parse, because it is unknown what surrounds them.
 func (w *walker) syntaxProblem(err error) Problem {
@@ -260,6 +264,9 @@ func (w *walker) syntaxProblem(err error) Problem {
 	switch e := err.(type) {
 	case syntax.ParseError:
 		off, what = int(e.Pos.Offset()), e.Text
+		if m := unclosedQuote.FindStringSubmatch(what); m != nil {
+			what = "the quote " + m[1] + " is not closed"
+		}
 	case syntax.LangError:
 		off, what = int(e.Pos.Offset()), e.Feature+" are not supported by POSIX sh"
 	}

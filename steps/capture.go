@@ -88,7 +88,7 @@ func (s *Session) Capture(ctx context.Context, c Capture) (string, error) {
 	case len(b) > c.MaxBytes:
 		return "", fmt.Errorf("it printed more than %d bytes", c.MaxBytes)
 	case exit.Code != 0:
-		return "", fmt.Errorf("it ended with exit code %d; its output is not shown; to see it, run the command yourself", exit.Code)
+		return "", fmt.Errorf("exit code %d; its output is not shown, because it may contain secrets; to see it, run the command yourself", exit.Code)
 	}
 	return string(b), nil
 }

@@ -213,7 +213,7 @@ func Example(def *tool.Parameter) string {
 	case len(def.Examples) > 0:
 		return fmt.Sprintf("for example %s=%s", def.Name, plan.Written(def.Examples[0]))
 	case def.Description != "":
-		return def.Description
+		return "description: " + def.Description
 	}
 	return fmt.Sprintf("pass it as %s=...", def.Name)
 }

@@ -199,7 +199,7 @@ func (a *Frame) WithoutSecrets(err error) error {
 // starts, because these values also appear in the run's result.
 func (a *Frame) maskEarly() error {
 	for _, text := range a.Plan.Literals(map[*plan.Plan]bool{}) {
-		if err := a.maskSecret("a value of a definition", text); err != nil {
+		if err := a.maskSecret("a secret in the definition (a default, an environment variable or an entry of masked-values)", text); err != nil {
 			return err
 		}
 	}

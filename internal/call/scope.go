@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
@@ -219,7 +220,7 @@ func jsonValue(r *dag.Result, ref expr.Ref, loop bool) (expr.Value, error) {
 			return expr.Value{}, errCut
 		}
 		if err := value.DecodeJSON(r.Stdout.Raw, &v); err != nil {
-			return expr.Value{}, fmt.Errorf("the step's output is not JSON: %w", err)
+			return expr.Value{}, notJSON(r.Stdout.Raw, err)
 		}
 	}
 	if loop {
@@ -378,4 +379,14 @@ func (a *Frame) randomID() (expr.Value, error) {
 	}
 	sum := sha256.Sum256([]byte("random_id " + a.run))
 	return expr.Value{V: hex.EncodeToString(sum[:8]), Author: true}, nil
+}
+
+// notJSON is the error that the output of a step is not JSON. It has the position of the first
+// problem instead of the state of the parser.
+func notJSON(text string, err error) error {
+	if at, ok := errors.AsType[*json.SyntaxError](err); ok && at.Offset > 0 && at.Offset <= int64(len(text)) {
+		r, _ := utf8.DecodeRuneInString(text[at.Offset-1:])
+		return fmt.Errorf("the step's output is not JSON: unexpected character %q at position %d", r, at.Offset)
+	}
+	return fmt.Errorf("the step's output is not JSON: %w", err)
 }

@@ -199,7 +199,7 @@ func (a *Frame) fetchCommand(ctx context.Context, s plan.SecretSource) (string, 
 		defer cancel()
 		text, err := a.session.Capture(ctx, steps.Capture{Name: strings.TrimPrefix(string(a.Path)+"/@secrets", "/"), Argv: argv, Dir: a.RunEnv.Workspace, Env: a.files, MaxBytes: maxSecret, Confinement: a.Confine})
 		if err != nil {
-			err = fmt.Errorf("its command %s: %w", expr.Quoted(argv[0]), err)
+			err = fmt.Errorf("the command %s failed: %w", expr.Quoted(argv[0]), err)
 		}
 		return withoutLineEnd(text), err
 	})

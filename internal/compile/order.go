@@ -147,7 +147,7 @@ func (o *orderer) cycle(e edge) {
 	cycle := append(slices.Clone(o.path[from:]), e.to)
 	o.problems = append(o.problems, tool.Diagnostic{
 		Code: "cycle", Severity: tool.Error, Pos: e.pos(), Len: len(e.to),
-		Message: fmt.Sprintf("steps wait for each other in a cycle: %s", strings.Join(cycle, " waits for ")),
+		Message: fmt.Sprintf("steps wait for each other in a cycle: %s waits for %s", cycle[0], strings.Join(cycle[1:], ", which waits for ")),
 		Hint:    "remove one of these wait-for entries or references",
 	})
 }

@@ -37,7 +37,11 @@ func (c *compiler) lookup(from *tool.Definition, name tool.Text) *tool.Definitio
 	}
 	def, ds, err := c.lib.Lookup(name.S, from)
 	if err != nil {
-		c.errorf("unknown-tool", name, hintFor(err), "cannot use tool %q: %v", name.S, err)
+		message := fmt.Sprintf("cannot use tool %q: %v", name.S, err)
+		if _, notFound := err.(*tool.NotFoundError); notFound {
+			message = err.Error()
+		}
+		c.errorf("unknown-tool", name, hintFor(err), "%s", message)
 		return nil
 	}
 	if i := slices.Index(c.chain, def.Name); i >= 0 {

@@ -236,7 +236,7 @@ func (p *parser) step(f field, w word, text string) int {
 		p.report(w, f.name, "", "invalid step %q: write a number from 1 to %d after the /", shorten(w.text), f.size())
 		return 0
 	case n > f.size():
-		p.report(w, f.name, f.everyHint(n), "the step %s is longer than the field, and steps start again in each field: the maximum is %d", shorten(w.text), f.size())
+		p.report(w, f.name, f.everyHint(n), "the step %s is too large: steps start again with each field, so the maximum is %d", shorten(w.text), f.size())
 		return 0
 	}
 	return n

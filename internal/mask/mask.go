@@ -27,7 +27,7 @@ const Replacement = "***"
 const MinSecret = 4
 
 // ErrShortSecret means that a secret is too short to mask.
-var ErrShortSecret = fmt.Errorf("it has fewer than %d characters, and hiding those would ruin any text: use a longer one", MinSecret)
+var ErrShortSecret = fmt.Errorf("it has fewer than %d characters, and masking it would make the output unreadable; use a longer value", MinSecret)
 
 // Mask hides secrets in text. It finds each value as it is, in base64 (at any offset in a longer
 // text, with any line breaks), URL-escaped, HTML-escaped, JSON-escaped once or twice, and quoted by

@@ -52,7 +52,7 @@ var table = []struct {
 	{as(func(r *Report, e diagnostic.Diagnostics) { r.Diagnostics = e }), Row{"invalid-definition", ExitInvalid, 422, AnswerInvalidDefinition,
 		"the tool's definition is invalid", "to list the problems, run flowrun validate on the machine of the service", ""}},
 	{as(func(r *Report, e *tool.NotFoundError) { r.Subject, r.Near, r.Note = e.Name, e.Near, e.Note }), Row{"unknown-tool", ExitNotFound, 404, AnswerNotFound,
-		"there is no tool %q", "GET /api/v1/tools lists the tools", ""}},
+		"there is no tool %q", "GET /api/v1/tools lists the tools", "to list the tools: flowrun tool list"}},
 	{as(paramsReport), Row{CodeParams, ExitParams, 422, AnswerNotRun,
 		"invalid parameters for tool %s", "GET /api/v1/tools/{name} shows its parameters", ""}},
 	{as(func(r *Report, e *plan.StepError) { r.Subject, r.Near = e.Step, e.Near }), Row{"unknown-step", ExitNotFound, 404, AnswerNotRun,
@@ -60,7 +60,7 @@ var table = []struct {
 
 	// The run.
 	{is(history.ErrNoRun), Row{"unknown-run", ExitNotFound, 404, AnswerNotRun,
-		"", "GET /api/v1/runs lists the runs; use the complete id", "flowrun runs lists the runs"}},
+		"", "GET /api/v1/runs lists the runs; use the complete id", "to list the runs: flowrun runs"}},
 	{is(ErrPath), Row{"tool-path", ExitFailed, 400, AnswerNotRun,
 		"", "GET /api/v1/tools lists the names", ""}},
 	{is(ErrRefused), Row{"refused", ExitFailed, 403, AnswerNotRun,
@@ -81,7 +81,7 @@ var table = []struct {
 		"", "GET /api/v1/schedules lists the schedules", ""}},
 	{as(func(*Report, *history.AmbiguousError) {}), internal.exit(ExitUsage)}, // the HTTP API requires full ids
 	{is(history.ErrLive), Row{"live", ExitRefused, 409, AnswerNotRun,
-		"", "cancel it or wait until it has ended", ""}},
+		"", "cancel it or wait until it has ended", "wait until it has ended, or stop it with flowrun cancel"}},
 	{is(ErrNotStarted), Row{"never-began", ExitFailed, 409, AnswerNotRun,
 		"", "POST /api/v1/runs starts a new one", ""}},
 	{is(history.ErrChanged), Row{"changed", ExitRefused, 409, AnswerNotRun,

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
@@ -114,20 +115,25 @@ func (p *Plan) Name() string { return p.Definition.Name }
 // StepError reports that a plan has no step of that name.
 type StepError struct {
 	Tool, Step string
-	Near       []string
+	Near       []string // similar paths
+	Steps      []string // the paths of all steps
 }
 
 func (e *StepError) Error() string {
 	msg := fmt.Sprintf("tool %s has no step %q", e.Tool, e.Step)
 	if len(e.Near) > 0 {
-		msg += fmt.Sprintf("; did you mean %q?", e.Near[0])
+		return msg + fmt.Sprintf("; did you mean %q?", e.Near[0])
+	}
+	if n := len(e.Steps); n > 0 && n <= 10 {
+		msg += "; its steps: " + strings.Join(e.Steps, ", ")
 	}
 	return msg
 }
 
 // NoStep returns a *StepError that there is no step of that path.
 func (p *Plan) NoStep(step string) error {
-	return &StepError{Tool: p.Name(), Step: step, Near: tool.Near(string(dag.ID(step).WithoutKeys()), p.paths(""))}
+	paths := p.paths("")
+	return &StepError{Tool: p.Name(), Step: step, Near: tool.Near(string(dag.ID(step).WithoutKeys()), paths), Steps: paths}
 }
 
 // paths returns the paths of all steps, nested ones included.

@@ -23,10 +23,13 @@ type ParamProblem struct {
 	top string // the parameter, if Name is a path into its value
 }
 
-// Subject returns what the problem is about: "parameter NAME".
+// Subject returns what the problem is about: "parameter NAME", or the flag --params.
 func (p ParamProblem) Subject() string {
 	if p.Name == "" {
 		return "the parameters together"
+	}
+	if p.Name == "--params" {
+		return p.Name
 	}
 	return "parameter " + p.Name
 }

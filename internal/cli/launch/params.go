@@ -111,7 +111,10 @@ func ReadDocument(env *ui.Env, name string) (map[string]any, error) {
 		b, err = os.ReadFile(name)
 	}
 	if err != nil {
-		return nil, err
+		if cause := errors.Unwrap(err); cause != nil {
+			err = cause // without the name of the file
+		}
+		return nil, fmt.Errorf("cannot read %q: %w", name, err)
 	}
 	var m map[string]any
 	if err := ui.DecodeJSON(b, &m); err != nil {
@@ -150,8 +153,11 @@ func (as assignment) valueOf(typ string, secret bool) (any, error) {
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {
+		if cause := errors.Unwrap(err); cause != nil {
+			err = cause // without the name of the file, which the message has already
+		}
 		if secret { // the text may be a password instead of a file name
-			file, err = mask.Replacement, errors.Unwrap(err)
+			file = mask.Replacement
 		}
 		return nil, fmt.Errorf("cannot read %q: %w", file, err)
 	}

@@ -191,7 +191,7 @@ func noQuestion(p *flowrun.RecordedRun, step string, open []flowrun.Question) er
 		waiting = "; waiting steps: " + ui.Listed(stepsOf(open))
 	}
 	if step == "" {
-		return fmt.Errorf("no step of run %s is waiting for an answer; the status of the run is %s", id, res.Status.With(res.Notes...))
+		return fmt.Errorf("no step of run %s is waiting for an answer; the run %s", id, statusText(res.Status, res.Notes...))
 	}
 	if i := slices.IndexFunc(res.Steps, func(s flowrun.StepResult) bool {
 		return s.ID == step || dag.ID(s.ID).WithoutAttempts() == dag.ID(step) || dag.ID(step).Names(dag.ID(s.ID).WithoutAttempts())

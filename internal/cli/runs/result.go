@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
@@ -91,7 +92,7 @@ func printOutcome(env *ui.Env, res *flowrun.Result, recorded bool) {
 		}
 		detail = cmp.Or(detail, ui.Listed(res.Tolerated))
 	}
-	env.Notef("run %s %s%s", res.ID, res.Status.With(res.Notes...), ui.AfterColon(detail))
+	env.Notef("run %s %s%s", res.ID, strings.Replace(res.Status.With(res.Notes...), "timed-out", "timed out", 1), ui.AfterColon(detail))
 	if recorded && (res.Status != dag.Succeeded || res.Reason == flowrun.ReasonCleanup) {
 		runview.SuggestNext(env, res)
 	}

@@ -55,6 +55,9 @@ func WrongFlag(c *cobra.Command, err error) error {
 		return UnknownCommand(c, words[0])
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "unknown flag: --"); ok {
+		if name == "version" && !c.HasParent() {
+			return Usage(fmt.Errorf("%w; to print the version: flowrun version", err), c)
+		}
 		var flags []string
 		for _, line := range strings.Fields(c.Flags().FlagUsages()) {
 			if flag, ok := strings.CutPrefix(line, "--"); ok {
