@@ -222,7 +222,7 @@ func (a *responder) tooManyResponses(hasDefault bool) unansweredError {
 }
 
 // endOfInputHint is the message of a step that failed after its input was ended.
-const endOfInputHint = "the step may have asked a question, but nobody could answer: its input was closed; set default-response, or run it in a terminal"
+const endOfInputHint = "the step may have asked a question, but its input was closed: there is no terminal and no default-response; set default-response, or run it in a terminal"
 
 // explainUnanswered sets the message of a step that was stopped, or failed, because nobody answered
 // it.

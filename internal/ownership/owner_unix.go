@@ -34,7 +34,7 @@ func checkOwner(path string, allowSudo bool) (uid int, why string) {
 	case uid != 0 && uid != me && uid != caller:
 		return uid, fmt.Sprintf("it belongs to user %s", userName(uid))
 	case mode&0o002 != 0:
-		return uid, "every user may write it"
+		return uid, "every user can write to it"
 	case mode&0o020 != 0 && !isPrivateGroup(uid, int(st.Gid)):
 		return uid, fmt.Sprintf("group %d may write it", st.Gid)
 	}

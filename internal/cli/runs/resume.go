@@ -183,7 +183,7 @@ func continueRecorded(ctx context.Context, env *ui.Env, s *sqlite.Store, recorde
 func nothingToDo(env *ui.Env, r *flowrun.Result, form string) error {
 	hint := ""
 	if slices.ContainsFunc(r.Steps, func(s flowrun.StepResult) bool { return s.Status == dag.Interrupted }) {
-		hint = "; to run its interrupted steps again, add --rerun-interrupted"
+		hint = "; to run its interrupted steps again: flowrun resume " + r.ID + " --rerun-interrupted"
 	}
 	env.Notef("run %s has no steps left to run; it %s%s", r.ID, statusText(r.Status, r.Notes...), hint)
 	if form == "json" {

@@ -44,7 +44,7 @@ func runCommand(env *ui.Env) *cobra.Command {
 		Use:   "run NAME|FILE [PARAM=value ...]",
 		Short: "Run a tool",
 		Long: `Run a tool by name, or a definition by path. An argument that contains a slash, or
-ends in .yaml, .yml or .json, is a path.
+ends in .yaml, .yml, .json, .md, .js or .ts, is a path.
 
 Write parameters as NAME=text, NAME=@file (the content of the file) or NAME:=JSON, or
 pass one JSON object with --params FILE. Repeat NAME=text to fill an array.
