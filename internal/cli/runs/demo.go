@@ -43,7 +43,7 @@ inspect and retry it. The command then exits with 1.`,
 		},
 	}
 	c.Flags().BoolVar(&fail, "fail", false, "make a step fail, and record the run so that you can inspect it")
-	c.Flags().StringVar(&f.Progress, "progress", "auto", "how to show progress on stderr, a `mode`: "+strings.Join(ui.ProgressModes(), "|"))
+	c.Flags().StringVar(&f.Progress, "progress", "auto", "how to show progress on stderr; `mode` is "+strings.Join(ui.ProgressModes(), "|"))
 	c.RegisterFlagCompletionFunc("progress", cobra.FixedCompletions(ui.ProgressModes(), cobra.ShellCompDirectiveNoFileComp))
 	return c
 }

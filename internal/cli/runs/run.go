@@ -43,19 +43,19 @@ func runCommand(env *ui.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run NAME|FILE [PARAM=value ...]",
 		Short: "Run a tool",
-		Long: `Run a tool by name, or a definition by path. An argument that contains a slash, or
-ends in .yaml, .yml, .json, .md, .js or .ts, is a path.
+		Long: `Run a tool by name, or a definition by path. An argument is a path if it contains a
+slash or ends in .yaml, .yml, .json, .md, .tool.js or .tool.ts.
 
 Write parameters as NAME=text, NAME=@file (the content of the file) or NAME:=JSON, or
-pass one JSON object with --params FILE. Repeat NAME=text to fill an array.
+pass one JSON object with --params FILE. To pass an array, repeat NAME=text for each item.
 
-The output of the run goes to stdout, and progress goes to stderr. Steps that set
-output.mode: stream also write to stderr, each line prefixed by the name of the step
-(with --progress json, stderr contains only events).
+The output of the run goes to stdout, and progress goes to stderr. If a step sets
+"output: {mode: stream}", its lines appear on stderr while it runs, each prefixed by the
+name of the step. With --progress json, stderr contains only events.
 
-While an interactive step asks a question, it has the terminal to itself and receives
-Ctrl-C. Press Ctrl-C three times within a second to stop the run. Without a terminal,
-or with --no-input, the step gets its default response.`,
+An interactive step has the terminal to itself while it runs, and it receives Ctrl-C.
+Press Ctrl-C three times within a second to stop the run. Without a terminal, or with
+--no-input, the step gets its default response.`,
 		Example: `  flowrun run weather LOCATION=Rome
   flowrun run ./build.yaml TAGS=a TAGS=b --max-parallel 4
   flowrun run deploy --params staging.json --dry-run
@@ -73,7 +73,7 @@ or with --no-input, the step gets its default response.`,
 	fl.StringVar(&f.params, "params", "", "read parameters from this JSON `file`; - is stdin")
 	fl.StringVar(&f.until, "until", "", "run only this `step` and its upstream steps")
 	fl.BoolVar(&f.allowDash, "allow-dash", false, "allow values that begin with a dash, even where a command may read them as options")
-	fl.BoolVar(&f.noHistory, "no-history", false, "do not record the run: flowrun writes nothing and uses no cache, and you cannot resume the run")
+	fl.BoolVar(&f.noHistory, "no-history", false, "do not record the run: you cannot resume it, and it neither uses nor fills the cache")
 	fl.BoolVar(&f.detach, "detach", false, "let the service (flowrun serve) execute the run, and print its id")
 	fl.BoolVarP(&f.watch, "watch", "w", false, "run again when a definition, or a file that a cache depends on, changes")
 	fl.StringArrayVar(&f.watchPaths, "watch-path", nil, "with --watch, also watch the files that match this `pattern`, such as src/**/*.go")
@@ -88,9 +88,9 @@ func addRunFlags(env *ui.Env, c *cobra.Command, f *runFlags) {
 	fl.IntVar(&f.maxParallel, "max-parallel", 0, "run at most `n` steps at once (default: 2 for each CPU, at least 4)")
 	fl.BoolVar(&f.force, "force", false, "run steps even if the cache has their results; new results are stored")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "show what would run, without starting anything")
-	fl.StringVar(&f.Progress, "progress", "auto", "how to show progress on stderr, a `mode`: "+strings.Join(ui.ProgressModes(), "|"))
+	fl.StringVar(&f.Progress, "progress", "auto", "how to show progress on stderr; `mode` is "+strings.Join(ui.ProgressModes(), "|"))
 	fl.BoolVar(&f.summary, "summary", false, "at the end, show when each step ran and the critical path")
-	fl.StringVarP(&f.output, "output", "o", "text", "print the result in this `form`: text|combined|json")
+	fl.StringVarP(&f.output, "output", "o", "text", "the `form` of the result on stdout: text (the tool's output), combined (the output of every step) or json")
 	fl.BoolVar(&f.NoInput, "no-input", false, "ask no questions; interactive steps get their default response")
 	fl.BoolVarP(&f.passThrough, "exit-code", "x", false, "exit with the exit code of the failed step")
 	fl.StringVar(&f.metrics.File, "metrics-file", "", "write the run's metrics to this `file`, for node_exporter's textfile collector")
