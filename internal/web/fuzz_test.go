@@ -48,7 +48,7 @@ func FuzzRequest(f *testing.F) {
 		w, done := httptest.NewRecorder(), make(chan struct{})
 		go func() {
 			defer close(done)
-			b.door.ServeHTTP(w, r.WithContext(ctx))
+			b.handler.ServeHTTP(w, r.WithContext(ctx))
 		}()
 		select {
 		case <-done:

@@ -25,12 +25,12 @@ type faulty struct {
 func (f faulty) Start(context.Context, service.Request) (string, error) { return "", f.err }
 
 // serve asks a server without a connection.
-func serve(door http.Handler, method, path, body string) *httptest.ResponseRecorder {
+func serve(handler http.Handler, method, path, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, "http://localhost"+path, strings.NewReader(body))
 	r.Header.Set("Authorization", "Bearer "+token)
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
-	door.ServeHTTP(w, r)
+	handler.ServeHTTP(w, r)
 	return w
 }
 
@@ -162,7 +162,7 @@ func TestTokenless(t *testing.T) {
 		res, _ := b.ask("GET", path, "", "Authorization", "")
 		r := httptest.NewRequest("GET", "http://localhost"+path, nil) // by no connection that is known
 		w := httptest.NewRecorder()
-		b.door.ServeHTTP(w, r)
+		b.handler.ServeHTTP(w, r)
 		if far := strings.HasSuffix(path, "z"); res.StatusCode != 200 || (w.Code == 200) != far {
 			t.Errorf("%s: %d, from afar %d", path, res.StatusCode, w.Code)
 		}
@@ -191,7 +191,7 @@ func TestTokenless(t *testing.T) {
 
 // TestNoToken: a server without a token opens for nobody who has none.
 func TestNoToken(t *testing.T) {
-	door, err := web.New(faulty{}, web.Options{})
+	handler, err := web.New(faulty{}, web.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +199,7 @@ func TestNoToken(t *testing.T) {
 		r := httptest.NewRequest("POST", "http://localhost/api/v1/runs", strings.NewReader(`{"tool": "x"}`))
 		r.Header.Set("Authorization", header)
 		w := httptest.NewRecorder()
-		if door.ServeHTTP(w, r); w.Code != 401 {
+		if handler.ServeHTTP(w, r); w.Code != 401 {
 			t.Errorf("%q: %d", header, w.Code)
 		}
 	}
@@ -208,11 +208,11 @@ func TestNoToken(t *testing.T) {
 // TestPanic: a bug is told as one, and logged with where it is.
 func TestPanic(t *testing.T) {
 	var log bytes.Buffer
-	door, err := web.New(faulty{}, web.Options{Tokens: []service.Token{{Text: token}}, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	handler, err := web.New(faulty{}, web.Options{Tokens: []service.Token{{Text: token}}, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := serve(door, "GET", "/api/v1/tools/secret-word", "")
+	w := serve(handler, "GET", "/api/v1/tools/secret-word", "")
 	if p := problemIn(t, w.Body.Bytes()); w.Code != 500 || p.Code != "bug" {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
@@ -259,7 +259,7 @@ func TestIdempotency(t *testing.T) {
 // TestTraceparent: a trace context reaches the run's steps, anything else does not.
 func TestTraceparent(t *testing.T) {
 	var got []string
-	door, err := web.New(recording{got: &got}, web.Options{Tokens: []service.Token{{Text: token}}})
+	handler, err := web.New(recording{got: &got}, web.Options{Tokens: []service.Token{{Text: token}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +269,7 @@ func TestTraceparent(t *testing.T) {
 		r.Header.Set("Authorization", "Bearer "+token)
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("traceparent", header)
-		door.ServeHTTP(httptest.NewRecorder(), r)
+		handler.ServeHTTP(httptest.NewRecorder(), r)
 	}
 	if fmt.Sprintf("%q", got) != fmt.Sprintf("%q", []string{good, "", "", "", ""}) {
 		t.Errorf("%q", got)

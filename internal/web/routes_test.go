@@ -230,11 +230,11 @@ func TestErrors(t *testing.T) {
 		{fmt.Errorf("open %s: broken", path), 500, "internal"},
 	} {
 		s := faulty{err: c.err}
-		door, err := web.New(s, web.Options{Tokens: []service.Token{{Text: token}}})
+		handler, err := web.New(s, web.Options{Tokens: []service.Token{{Text: token}}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		res := serve(door, "POST", "/api/v1/runs", `{"tool": "x"}`)
+		res := serve(handler, "POST", "/api/v1/runs", `{"tool": "x"}`)
 		if p := problemIn(t, res.Body.Bytes()); res.Code != c.status || p.Code != c.code || strings.Contains(res.Body.String(), path) {
 			t.Errorf("%v: %d %s", c.err, res.Code, res.Body)
 		}

@@ -127,7 +127,7 @@ func TestWatch(t *testing.T) {
 // for what it does not want to hear.
 func TestBeat(t *testing.T) {
 	b := newBench(t, web.Options{})
-	web.Hasten(b.door, time.Minute, time.Minute, 20*time.Millisecond)
+	web.Hasten(b.handler, time.Minute, time.Minute, 20*time.Millisecond)
 	res, err := b.server.Client().Do(b.request("GET", "/api/v1/events?tool=fails", ""))
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +168,7 @@ func TestHead(t *testing.T) {
 // TestLogs: what steps print comes while they run, one step's bare and all with names.
 func TestLogs(t *testing.T) {
 	b := newBench(t, web.Options{})
-	web.Hasten(b.door, time.Minute, time.Minute, time.Minute)
+	web.Hasten(b.handler, time.Minute, time.Minute, time.Minute)
 	id, file := b.gated()
 	res, err := b.server.Client().Do(b.request("GET", "/api/v1/runs/"+id+"/logs?step=two&follow=1", ""))
 	if err != nil {
@@ -199,7 +199,7 @@ func TestLogs(t *testing.T) {
 // TestSlowBody: a body that does not come is not waited for, whoever sends it.
 func TestSlowBody(t *testing.T) {
 	b := newBench(t, web.Options{})
-	web.Hasten(b.door, 50*time.Millisecond, time.Minute, time.Minute)
+	web.Hasten(b.handler, 50*time.Millisecond, time.Minute, time.Minute)
 	for _, c := range []struct {
 		request string
 		status  int
@@ -259,16 +259,16 @@ func (f *flood) Watch(ctx context.Context, _ uint64) (<-chan service.Update, boo
 // TestSlowReader: who does not read is dropped.
 func TestSlowReader(t *testing.T) {
 	f := &flood{}
-	door, err := web.New(f, web.Options{Tokens: []service.Token{{Text: token}}})
+	handler, err := web.New(f, web.Options{Tokens: []service.Token{{Text: token}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	web.Hasten(door, time.Minute, 50*time.Millisecond, time.Minute)
+	web.Hasten(handler, time.Minute, 50*time.Millisecond, time.Minute)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := &http.Server{Handler: door}
+	server := &http.Server{Handler: handler}
 	go server.Serve(l)
 	defer server.Close()
 	conn, err := net.Dial("tcp", l.Addr().String())
@@ -335,7 +335,7 @@ func TestManyReaders(t *testing.T) {
 // TestDrain: streams end when the service stops, and nothing new begins.
 func TestDrain(t *testing.T) {
 	b := newBench(t, web.Options{})
-	web.Hasten(b.door, time.Minute, time.Minute, time.Minute)
+	web.Hasten(b.handler, time.Minute, time.Minute, time.Minute)
 	id, _ := b.gated()
 	all, _ := b.listen("/api/v1/events")
 	one, _ := b.listen("/api/v1/runs/" + id + "/events")
@@ -379,7 +379,7 @@ func TestClientGoes(t *testing.T) {
 	r := b.request("POST", "/api/v1/runs", `{"tool": "hello"}`, "Idempotency-Key", "gone")
 	r.RequestURI, r.URL.Host = r.URL.Path, ""
 	w := &discard{header: http.Header{}}
-	b.door.ServeHTTP(w, r.WithContext(ctx))
+	b.handler.ServeHTTP(w, r.WithContext(ctx))
 	b.becomes(web.DerivedID("key", "gone"), dag.Succeeded)
 }
 

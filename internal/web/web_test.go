@@ -56,7 +56,7 @@ type bench struct {
 	dir      string
 	store    flowrun.Store
 	service  *service.Service
-	door     http.Handler
+	handler  http.Handler
 	server   *httptest.Server
 	log      bytes.Buffer
 	socket   string
@@ -93,10 +93,10 @@ func newBench(t testing.TB, o web.Options) *bench {
 	}
 	o.Tokens, o.StateDir, o.Version, o.Stopping = append(o.Tokens, service.Token{Text: token}), state, "test", b.stopping
 	o.Log = slog.New(slog.NewTextHandler(locked{&b.mu, &b.log}, nil))
-	if b.door, err = web.New(b.service, o); err != nil {
+	if b.handler, err = web.New(b.service, o); err != nil {
 		t.Fatal(err)
 	}
-	b.server = httptest.NewServer(b.door)
+	b.server = httptest.NewServer(b.handler)
 	t.Cleanup(func() {
 		b.drain()
 		b.server.Close()
@@ -356,7 +356,7 @@ func (b *bench) onSocket() *http.Client {
 		b.Fatal(err)
 	}
 	b.socket = path
-	server := &http.Server{Handler: b.door}
+	server := &http.Server{Handler: b.handler}
 	go server.Serve(l)
 	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", path)
