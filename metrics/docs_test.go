@@ -28,7 +28,7 @@ type family struct {
 	Labels []string // sorted
 }
 
-// afterRun is the registry of a program that has run a tool, and what is in it.
+// afterRun returns the registry of a program that has run a tool, and its content.
 func afterRun(t *testing.T) (*metrics.Program, map[string]family) {
 	t.Helper()
 	var engine *flowrun.Engine
@@ -60,7 +60,7 @@ func afterRun(t *testing.T) (*metrics.Program, map[string]family) {
 	return p, families(read(t, file))
 }
 
-// families reads the text form.
+// families parses the text format.
 func families(text string) map[string]family {
 	list := map[string]family{}
 	for _, m := range regexp.MustCompile(`(?m)^# TYPE (\S+) (\S+)\n(\w+)(?:\{(.*)\})? `).FindAllStringSubmatch(text, -1) {
@@ -85,8 +85,8 @@ func read(t *testing.T, file string) string {
 	return string(b)
 }
 
-// TestWhatIsAskedForExists: every series that the dashboard and the alerts ask for is
-// there after a run.
+// TestWhatIsAskedForExists checks that every series that the dashboard and the alerts use
+// exists after a run.
 func TestWhatIsAskedForExists(t *testing.T) {
 	_, known := afterRun(t)
 	for _, file := range []string{"../docs/grafana-dashboard.json", "../docs/alerts.yaml"} {
@@ -103,7 +103,7 @@ func TestWhatIsAskedForExists(t *testing.T) {
 	}
 }
 
-// TestDocsListEverySeries holds the table in docs/metrics.md against what is there.
+// TestDocsListEverySeries compares the table in docs/metrics.md with the series.
 func TestDocsListEverySeries(t *testing.T) {
 	_, known := afterRun(t)
 	documented := map[string]family{}
@@ -128,7 +128,8 @@ type dashboard struct {
 	}
 }
 
-// TestDashboard: the dashboard can be imported anywhere, and its queries are PromQL.
+// TestDashboard checks that the dashboard can be imported anywhere, and that its queries
+// are PromQL.
 func TestDashboard(t *testing.T) {
 	var d dashboard
 	if err := json.Unmarshal([]byte(read(t, "../docs/grafana-dashboard.json")), &d); err != nil {
@@ -160,13 +161,13 @@ func TestDashboard(t *testing.T) {
 	promtool(t, "", "check", "rules", file)
 }
 
-// TestAlerts: the rules are sound, and fire when they should.
+// TestAlerts checks that the rules are valid, and fire when they should.
 func TestAlerts(t *testing.T) {
 	promtool(t, "", "check", "rules", "../docs/alerts.yaml")
 	promtool(t, "", "test", "rules", "testdata/alerts_test.yaml")
 }
 
-// TestServedFormIsSound: what is served is what Prometheus wants, names included.
+// TestServedFormIsSound checks that the served text satisfies Prometheus, including names.
 func TestServedFormIsSound(t *testing.T) {
 	p, known := afterRun(t)
 	w := httptest.NewRecorder()

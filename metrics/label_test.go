@@ -32,7 +32,8 @@ func TestLabel(t *testing.T) {
 	}
 }
 
-// TestLabelIsThePathWithoutTriesAndKeys holds the scan, which allocates nothing, against the one of package dag.
+// TestLabelIsThePathWithoutTriesAndKeys compares appendLabel, which allocates nothing, with
+// the function of package dag.
 func TestLabelIsThePathWithoutTriesAndKeys(t *testing.T) {
 	path := rapid.StringMatching(`[a-c]{1,2}(\[[a#/1-2]{0,4}\])?(#[0-9]{1,2})?(/[a-c]{1,2}(\[[a#/1-2]{0,4}\])?(#[0-9]{1,2})?){0,3}`)
 	rapid.Check(t, func(t *rapid.T) {

@@ -17,8 +17,8 @@ import (
 	"github.com/flowrun/flowrun/metrics"
 )
 
-// values are the series of a registry that are not zero, histograms by their count
-// and sum. Labels come in the order of their names: status, step, tool.
+// values returns the series of a registry that are not zero, histograms by their count and
+// sum. Labels are in the order of their names: status, step, tool.
 func values(t *testing.T, g prometheus.Gatherer) map[string]float64 {
 	t.Helper()
 	families, err := g.Gather()
@@ -64,7 +64,7 @@ func measure(t *testing.T, o metrics.Options) (*metrics.Metrics, *prometheus.Reg
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// at is an event some seconds after noon.
+// at returns an event some seconds after noon.
 func at(second int, kind dag.Kind, node dag.ID, res *dag.Result) dag.Event {
 	return dag.Event{Kind: kind, Node: node, Time: noon.Add(time.Duration(second) * time.Second), Result: res}
 }
@@ -133,7 +133,8 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestCloseCountsWhatNeverEnded: a run whose journal fails sends no end.
+// TestCloseCountsWhatNeverEnded covers a run whose journal fails, so that there is no event
+// of its end.
 func TestCloseCountsWhatNeverEnded(t *testing.T) {
 	m, reg := measure(t, metrics.Options{})
 	lost, whole, refused := m.Run("t"), m.Run("t"), m.Run("t")
@@ -151,7 +152,8 @@ func TestCloseCountsWhatNeverEnded(t *testing.T) {
 	}
 }
 
-// TestCountersBeginAtZero: increase() sees nothing of a counter that begins at one.
+// TestCountersBeginAtZero covers increase(), which does not see the increment of a counter
+// that starts at one.
 func TestCountersBeginAtZero(t *testing.T) {
 	m, reg := measure(t, metrics.Options{})
 	run := m.Run("t")
@@ -171,7 +173,7 @@ func TestCountersBeginAtZero(t *testing.T) {
 	}
 }
 
-// TestLastSuccess: the time of a tool's last success is told, and no other end's.
+// TestLastSuccess checks that only a success sets the time of a tool's last success.
 func TestLastSuccess(t *testing.T) {
 	m, reg := measure(t, metrics.Options{})
 	last := func(tool string) float64 {
@@ -282,7 +284,7 @@ func TestManyRunsAtOnce(t *testing.T) {
 	}
 }
 
-// stream is the events of one step of a run that is under way.
+// stream returns the events of one step of a live run.
 func stream() []dag.Event {
 	queued := at(1, dag.StepStarted, "setup#2/test[linux/amd64]#2/build", nil)
 	queued.Queued = time.Millisecond
@@ -290,7 +292,7 @@ func stream() []dag.Event {
 		at(2, dag.StepFinished, queued.Node, ended(dag.Succeeded, time.Second))}
 }
 
-// TestEmitDoesNotAllocate: an event costs its counters and nothing else.
+// TestEmitDoesNotAllocate checks that an event allocates nothing.
 func TestEmitDoesNotAllocate(t *testing.T) {
 	m, _ := measure(t, metrics.Options{})
 	run, events := m.Run("t"), stream()
@@ -304,7 +306,7 @@ func TestEmitDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// BenchmarkEmit is the cost of one event.
+// BenchmarkEmit measures the cost of one event.
 func BenchmarkEmit(b *testing.B) {
 	m, err := metrics.New(prometheus.NewRegistry(), metrics.Options{})
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/bundle"
 )
 
-// tree writes files, given as name and text, below a new folder.
+// tree writes files, given as names and texts, into a new folder.
 func tree(t *testing.T, files ...string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -51,7 +51,7 @@ func bundled(t *testing.T, b *bundle.Bundler, r bundle.Request) bundle.Result {
 	return result
 }
 
-// run evaluates a bundle in goja and answers the text of an expression over module.
+// run evaluates a bundle in goja and returns the text of an expression over module.
 func run(t *testing.T, code []byte, expression string) string {
 	t.Helper()
 	vm := goja.New()
@@ -63,7 +63,7 @@ func run(t *testing.T, code []byte, expression string) string {
 	return vm.Get("answer").String()
 }
 
-// TestForms: every way to write a module ends as CommonJS that goja runs.
+// TestForms checks that every form of module becomes CommonJS that goja runs.
 func TestForms(t *testing.T) {
 	dir := tree(t,
 		"object.tool.js", `module.exports = { execute() { return 'object'; } };`,
@@ -146,7 +146,8 @@ func TestPackages(t *testing.T) {
 	}
 }
 
-// TestBeyond: packages above the repository are not taken; those of the cache are.
+// TestBeyond checks that packages above the repository are not used, and those of the cache
+// are.
 func TestBeyond(t *testing.T) {
 	dir := tree(t,
 		"node_modules/p/index.js", `module.exports = 'beyond';`,
@@ -167,8 +168,8 @@ func TestBeyond(t *testing.T) {
 	}
 }
 
-// TestNodeModules: modules of Node's stay for the world to give; a package may go without
-// one in browsers.
+// TestNodeModules checks that modules of Node.js stay as require, and that a package may
+// replace one for browsers.
 func TestNodeModules(t *testing.T) {
 	dir := tree(t,
 		"a.tool.js", `const path = require('node:path'); const { readFile } = require('fs/promises'); module.exports = { e: require('light') };`,
@@ -190,7 +191,7 @@ func TestNodeModules(t *testing.T) {
 	}
 }
 
-// TestMistakes: everything that is wrong is told with its place.
+// TestMistakes checks that all errors are reported with their locations.
 func TestMistakes(t *testing.T) {
 	outside := tree(t, "secret.json", `{"key": "hunter22"}`)
 	dir := tree(t,
@@ -229,7 +230,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestBounds: what is far too large for a tool is refused while it is read.
+// TestBounds checks that too large files are rejected while they are read.
 func TestBounds(t *testing.T) {
 	dir := tree(t, "a.tool.js", "exports.x = require('./big.json');")
 	f, err := os.Create(filepath.Join(dir, "big.json"))
@@ -246,8 +247,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestCache: a kept bundle is used until one of its files, its packages or its package.json
-// change; nobody else reads it.
+// TestCache checks that a cached bundle is used until one of its files, its packages or its
+// package.json changes, and that only its owner can read it.
 func TestCache(t *testing.T) {
 	dir := tree(t,
 		"a.tool.js", "exports.execute = () => require('./b.js') + require('p');",
@@ -299,9 +300,9 @@ func TestCache(t *testing.T) {
 	check("thrown: Error: no p")
 }
 
-// TestCacheLacking: a bundle that lacks a package is made once, and anew when the package
-// has come, wherever that is: beside the tool, beside a file that it imports, in the folder
-// of one that was there, or where tool deps puts it.
+// TestCacheLacking checks that a bundle without a package is built once, and again when the
+// package is installed in any of the possible places: beside the tool, beside a file that
+// it imports, in the folder of an existing package, or where tool deps installs it.
 func TestCacheLacking(t *testing.T) {
 	for _, c := range []struct{ name, file, text string }{
 		{"beside the tool", "tools/node_modules/p/index.js", "module.exports = 'come';"},
@@ -351,8 +352,8 @@ func TestCacheLacking(t *testing.T) {
 	}
 }
 
-// BenchmarkLacking is a listing of 200 tools whose packages nobody has fetched, from the
-// second time on.
+// BenchmarkLacking measures a listing of 200 tools whose packages are not installed, from
+// the second time on.
 func BenchmarkLacking(b *testing.B) {
 	dir := b.TempDir()
 	var all []bundle.Request
@@ -374,7 +375,7 @@ func BenchmarkLacking(b *testing.B) {
 	}
 }
 
-// TestPlaces: the source map leads to the files, by their absolute paths.
+// TestPlaces checks that the source map contains the absolute paths of the files.
 func TestPlaces(t *testing.T) {
 	dir := tree(t, "tools/a.tool.ts", "import { f } from '../lib/f';\nexport default { execute: f };", "lib/f.ts", "export const f = (): never => { throw new Error('x'); };", ".git/HEAD", "")
 	var b bundle.Bundler

@@ -20,7 +20,8 @@ func TestWithoutComments(t *testing.T) {
 	}
 }
 
-// FuzzWithoutComments: valid JSON stays as it is, and nothing moves.
+// FuzzWithoutComments checks that valid JSON is unchanged, and that positions stay the
+// same.
 func FuzzWithoutComments(f *testing.F) {
 	f.Add([]byte(`{"a": "//"} // c`))
 	f.Add([]byte(`["\\", "/*"] /* c`))

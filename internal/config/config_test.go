@@ -57,7 +57,7 @@ func (p *place) with(o config.Options) (*config.Config, error) {
 	return config.Load(o)
 }
 
-// list is every value but the defaults: key=value@origin, with ! where it is ignored.
+// list returns every value except defaults: key=value@origin, with ! if it is ignored.
 func (p *place) list(c *config.Config) (lines []string) {
 	for _, v := range c.Values {
 		if v.Origin.Layer == config.Default {
@@ -115,7 +115,8 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// TestServers: a server is taken whole, and what may be secret of it is not shown.
+// TestServers checks that a server comes as a whole from one layer, and that its secrets
+// are not shown.
 func TestServers(t *testing.T) {
 	p := newPlace(t, map[string]string{
 		"home/.config/flowrun/config.yaml": "mcpServers:\n  gh: {command: old, args: [x]}\n  own: {url: http://x, headers: {Authorization: secret, Other: $TOKEN}}\n",
@@ -146,8 +147,8 @@ func TestServers(t *testing.T) {
 	}
 }
 
-// TestSpellings: settings that have several names are known by one, be it for trust, for
-// what is stronger, or for programs that list them.
+// TestSpellings checks that alternative keys act as the preferred one: for trust, for
+// overriding, and in lists for programs.
 func TestSpellings(t *testing.T) {
 	p := newPlace(t, map[string]string{
 		"home/.config/flowrun/config.yaml": "toolCallCommand: weak\n",
@@ -239,7 +240,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestTrust: by folder and by what the settings say.
+// TestTrust covers trust by folder and by the digest of the settings.
 func TestTrust(t *testing.T) {
 	p := newPlace(t, map[string]string{"project/.flowrun/config.yaml": "roots: [/data]\nhistory: {keep: 1}\ngrace: 1s\n"})
 	state := filepath.Join(p.dir, "state")
@@ -294,7 +295,7 @@ func TestTrust(t *testing.T) {
 	}
 }
 
-// TestSchema holds the JSON Schema against what reads the files.
+// TestSchema compares the JSON Schema with the reader of the files.
 func TestSchema(t *testing.T) {
 	text, err := config.Schema()
 	if err != nil {
@@ -384,7 +385,7 @@ func TestAge(t *testing.T) {
 	}
 }
 
-// TestWebhooks: what is set, what is filled in, and which secrets cannot be had.
+// TestWebhooks checks values, defaults and missing secrets.
 func TestWebhooks(t *testing.T) {
 	p := newPlace(t, map[string]string{
 		"home/.config/flowrun/config.yaml": `
@@ -428,7 +429,7 @@ webhooks:
 	}
 }
 
-// TestWebhookProblems are told all at once, with their places.
+// TestWebhookProblems checks that all problems are reported together, with their locations.
 func TestWebhookProblems(t *testing.T) {
 	p := newPlace(t, map[string]string{"home/.config/flowrun/config.yaml": `webhooks:
   a/b: {tool: t, secret-env: X}

@@ -24,8 +24,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// discover runs a script as the discoveryCommand, by sh: a program that was written a
-// moment ago may not start while another goroutine forks (golang.org/issue/22315).
+// discover runs a script as the discoveryCommand, with sh: a program that was just written
+// may fail to start while another goroutine forks (golang.org/issue/22315).
 func discover(t *testing.T, script string) ([]*tool.Definition, []string, error) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -81,7 +81,7 @@ func TestDiscoverFails(t *testing.T) {
 	}
 }
 
-// TestLimitIsForBothStreams: as much as may be is read.
+// TestLimitIsForBothStreams checks that output up to the limit is read.
 func TestLimitIsForBothStreams(t *testing.T) {
 	tools, _, err := discover(t, `head -c 10485757 /dev/zero >&2; printf '[{"name":"x"}]'; head -c 10485746 /dev/zero | tr '\0' ' '`)
 	if err != nil || len(tools) != 1 {
@@ -104,8 +104,8 @@ func TestDiscoverNeedsTwoCommands(t *testing.T) {
 	}
 }
 
-// TestDiscoverIsStopped: nothing of the command lives when its time is up, be it a child
-// that ignores being asked.
+// TestDiscoverIsStopped checks that no process of the command survives its timeout, even a
+// child that ignores TERM.
 func TestDiscoverIsStopped(t *testing.T) {
 	alive := filepath.Join(t.TempDir(), "alive")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -137,8 +137,8 @@ func TestDiscoverIsStopped(t *testing.T) {
 	}
 }
 
-// TestLeftovers: what a command leaves in the background neither holds discovery up nor
-// lives on.
+// TestLeftovers checks that background processes of the command neither delay discovery nor
+// survive it.
 func TestLeftovers(t *testing.T) {
 	start := time.Now()
 	tools, _, err := discover(t, `sleep 100 & echo '[{"name":"x"}]'`)
@@ -217,7 +217,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestWarningsAreBounded: thousands of bad declarations fill no screen.
+// TestWarningsAreBounded checks that the number of warnings is limited.
 func TestWarningsAreBounded(t *testing.T) {
 	_, warnings, err := discovery.Read([]byte("[" + strings.Repeat("{},", 5000) + "{}]"))
 	if err != nil || len(warnings) != 21 || warnings[20] != "and 4981 more declarations were ignored" {
@@ -225,7 +225,7 @@ func TestWarningsAreBounded(t *testing.T) {
 	}
 }
 
-// FuzzRead: whatever a command prints, what comes of it is well formed.
+// FuzzRead checks that the result is well formed whatever a command prints.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{`[]`, `{}`, `[{"name":"x"}]`, `[{"function_declarations":[{"name":"x","parameters":{"type":"OBJECT"}}]}]`,
 		`[{"type":"function","function":{"name":"x","description":"d","parameters":{"properties":{"a":{"type":["STRING","NULL"]}}}}}]`,

@@ -9,7 +9,7 @@ import (
 	"github.com/flowrun/flowrun/internal/dotenv"
 )
 
-// write is the file of some variables.
+// write formats variables as a file.
 func write(vars []dotenv.Var) string {
 	var b strings.Builder
 	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "\r", `\r`, "\t", `\t`)
@@ -19,8 +19,8 @@ func write(vars []dotenv.Var) string {
 	return b.String()
 }
 
-// FuzzParse: no text breaks the parser, and what it read can be written and read
-// again.
+// FuzzParse checks that no text breaks the parser, and that its result can be written and
+// parsed again.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"A=1", "export A='x\\'y' # c\nB=\"$A\\n${A}\"", "\ufeffA=1\r\n", "A=\"", "A=$", "A=${", "=\n'", "A='\r\n'", "A=1\nA=2", "A=\\\"$"} {
 		f.Add(s)

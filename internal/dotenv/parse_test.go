@@ -14,7 +14,7 @@ func outer(name string) (string, bool) {
 	return v, ok
 }
 
-// TestParse goes through the rules one by one.
+// TestParse checks the rules one by one.
 func TestParse(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
@@ -51,7 +51,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestProblems: all of them at once, each at its place, and none with a value.
+// TestProblems checks that all problems are reported, each at its location and without a
+// value.
 func TestProblems(t *testing.T) {
 	const text = `A=1
 2B=canary
@@ -96,7 +97,7 @@ MIICcanary+/=
 	}
 }
 
-// TestHostile: what is no text, and values that grow, end soon and as a problem.
+// TestHostile checks that binary data and values that grow end soon and with a problem.
 func TestHostile(t *testing.T) {
 	grows := "A=" + strings.Repeat("x", 1000) + "\n"
 	for i := range 25 {

@@ -24,8 +24,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func all(*url.URL) error                         { return nil }
 func everywhere(_, _ string, _ netip.Addr) error { return nil }
 
-// TestDo: method, headers, body and answer are what was asked for; redirects as they were
-// wanted, each allowed before it is asked for.
+// TestDo checks the method, headers, body and response, and that redirects follow the mode
+// of the request and are permitted before they are followed.
 func TestDo(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/echo", func(w http.ResponseWriter, r *http.Request) {

@@ -11,7 +11,8 @@ import (
 	"github.com/flowrun/flowrun/internal/netclient"
 )
 
-// TestStatus: redirects are followed, but not for ever; nobody waits for a body.
+// TestStatus checks that redirects are followed up to a limit, and that the body is not
+// awaited.
 func TestStatus(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/ok", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) })

@@ -108,7 +108,7 @@ type heard struct {
 	body []byte
 }
 
-// receiver answers posts one after the other with these codes, the last for ever.
+// receiver responds to posts with these codes in order, and then with the last one forever.
 func receiver(t *testing.T, codes ...int) (address string, got *[]heard) {
 	got = &[]heard{}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -154,7 +154,8 @@ func TestPost(t *testing.T) {
 	}
 }
 
-// TestPostTriesAgain: where a receiver is down or busy, and not where it refuses.
+// TestPostTriesAgain checks that a post is repeated if the receiver is down or busy, and
+// not if it rejects it.
 func TestPostTriesAgain(t *testing.T) {
 	for _, c := range []struct {
 		codes []int
@@ -193,8 +194,8 @@ type tripper func(*http.Request) (*http.Response, error)
 
 func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// TestPostIsBounded: a receiver that never answers holds nobody up for long, and a
-// cancel nobody at all.
+// TestPostIsBounded checks that a receiver that never responds delays the sender only for a
+// limited time, and not at all after a cancel.
 func TestPostIsBounded(t *testing.T) {
 	for _, c := range []struct {
 		rules     int
@@ -225,8 +226,8 @@ func TestPostIsBounded(t *testing.T) {
 	}
 }
 
-// TestPostIsNotLarge: what a run printed, or was given, never makes a post that no
-// receiver takes.
+// TestPostIsNotLarge checks that large output or parameters never make a post that
+// receivers reject.
 func TestPostIsNotLarge(t *testing.T) {
 	big := strings.Repeat("x", 3<<20)
 	o := outcome(Failure, dag.Failed)
@@ -293,8 +294,8 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// TestCommandIsStopped: a command that hangs is ended, with what it started, as soon as
-// nobody waits for it any more.
+// TestCommandIsStopped checks that a command that hangs is stopped with its child processes
+// when ctx ends.
 func TestCommandIsStopped(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux shows what a process left")

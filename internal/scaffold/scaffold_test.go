@@ -17,8 +17,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestTemplates: what is written is valid without a warning, its tests pass, and its
-// first line leads to the schema.
+// TestTemplates checks that the definitions are valid without a warning, that their tests
+// pass, and that their first line names the schema.
 func TestTemplates(t *testing.T) {
 	for _, tm := range Templates() {
 		t.Run(tm.Name, func(t *testing.T) {
@@ -72,7 +72,7 @@ func check(t *testing.T, file string) {
 	}
 }
 
-// TestWriteKeeps: what is there stays, whatever it is.
+// TestWriteKeeps checks that existing files are kept, whatever they are.
 func TestWriteKeeps(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := Write(dir, "start", []byte("{}")); err != nil {
@@ -109,7 +109,7 @@ func TestWriteKeeps(t *testing.T) {
 	}
 }
 
-// TestWriteFails: where something stands in the way it says so.
+// TestWriteFails checks the error when a file is in the way.
 func TestWriteFails(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, ".flowrun"), nil, 0o600); err != nil {
@@ -123,7 +123,7 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
-// TestDemo: it is valid, without a warning.
+// TestDemo checks that the demo is valid without a warning.
 func TestDemo(t *testing.T) {
 	def, found := tool.Decode("demo.yaml", Demo())
 	if found.Err() != nil {

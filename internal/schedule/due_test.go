@@ -98,9 +98,8 @@ func TestJitter(t *testing.T) {
 	}
 }
 
-// TestNothingLostOrDoubled looks at a schedule at arbitrary times: where all slots are
-// made up for, each fires once and in order; else each fires at most once, and what did
-// not is counted.
+// TestNothingLostOrDoubled checks a schedule at arbitrary times: with CatchUpAll each time
+// fires once and in order; otherwise each fires at most once, and the others are counted.
 func TestNothingLostOrDoubled(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		line := rapid.SampledFrom([]string{"*/5 * * * *", "0 2 * * *", "30 2 * * *", "0,1,30 1-3 * * *", "0 */3 * * *", "@every 17m", "10 0 * * * *"}).Draw(t, "line")

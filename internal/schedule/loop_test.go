@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// service runs a loop inside a bubble, and returns what stops it.
+// service runs a loop inside a synctest bubble, and returns a function that stops it.
 func service(l *Loop) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var done sync.WaitGroup
@@ -47,7 +47,7 @@ func (c *counting) Start(_ context.Context, f Firing) error {
 	return c.err
 }
 
-// TestThousand: a thousand schedules of each second, and two services.
+// TestThousand runs a thousand schedules that fire every second, and two services.
 func TestThousand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		book, runs := newBook(), &counting{}
@@ -106,7 +106,8 @@ func TestBookFails(t *testing.T) {
 	})
 }
 
-// TestSuspended: what another service did while this one slept is not missed.
+// TestSuspended checks that times handled by another service while this one slept are not
+// missed.
 func TestSuspended(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		book, runs := newBook(), &counting{}
@@ -151,7 +152,7 @@ func TestStartFails(t *testing.T) {
 	})
 }
 
-// TestSet: schedules come, go and change while the loop runs.
+// TestSet checks that schedules are added, removed and changed while the loop runs.
 func TestSet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		runs := &counting{}
@@ -188,7 +189,7 @@ func TestSet(t *testing.T) {
 	})
 }
 
-// TestIdle: what has nothing to do wakes once a minute.
+// TestIdle checks that an idle loop wakes once a minute.
 func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var looks atomic.Int64

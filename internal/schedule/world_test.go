@@ -153,7 +153,7 @@ func (w *world) now() time.Time {
 	return time.Now().Add(w.ahead)
 }
 
-// note writes a slot down, as the cases spell it.
+// note records a scheduled time in the notation of the cases.
 func (w *world) note(what string, slot time.Time, late bool) {
 	form := "02 15:04"
 	if !strings.Contains(w.s.Spec.Text(), "@") && len(strings.Fields(w.s.Spec.Text())) == 6 {
@@ -196,7 +196,7 @@ func (w *world) observe(r Report) {
 	}
 }
 
-// play lets things happen to a schedule and tells what came of it.
+// play applies the steps of a case to a schedule and returns what happened.
 func play(t *testing.T, s Schedule, begin time.Time, happens []string) string {
 	w := &world{s: s, book: newBook()}
 	synctest.Test(t, func(t *testing.T) {

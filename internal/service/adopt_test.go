@@ -17,7 +17,7 @@ import (
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
-// onDisk gives a bench a Store that several services can have open.
+// onDisk gives a bench a Store that several services can open.
 func (b *bench) onDisk() string {
 	b.t.Helper()
 	dir := b.t.TempDir()
@@ -35,7 +35,7 @@ func (b *bench) open(dir string) *sqlite.Store {
 	return s
 }
 
-// another is the Store of another process on the same directory.
+// another returns the Store of another process on the same directory.
 func another(store *sqlite.Store) func(*service.Config) {
 	return func(c *service.Config) {
 		c.Store, c.Changes, c.Writable = store, store.Changes, store.Writable
@@ -43,7 +43,7 @@ func another(store *sqlite.Store) func(*service.Config) {
 	}
 }
 
-// die closes a Store as the end of its process would: its runs have no owner any more.
+// die closes a Store as the end of its process would: its runs lose their owner.
 func die(t *testing.T, s *sqlite.Store) {
 	t.Helper()
 	if err := s.Close(); err != nil {
@@ -51,7 +51,7 @@ func die(t *testing.T, s *sqlite.Store) {
 	}
 }
 
-// killed has the runs of a Store that was closed look as if their owner had not done so.
+// killed makes the runs of a closed Store look as if their owner had been killed.
 func killed(t *testing.T, state string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(state, "history.db"))
@@ -64,7 +64,7 @@ func killed(t *testing.T, state string) {
 	}
 }
 
-// gate is a command that says that it has begun, and waits for a file.
+// gate returns a command that reports its start, and waits for a file.
 func gate(dir, name string) string {
 	return "echo x >> " + filepath.Join(dir, name+".began") + "; until [ -e " + filepath.Join(dir, name+".go") + " ]; do sleep 0.02; done"
 }
@@ -84,8 +84,8 @@ func (b *bench) let(dir, name string) {
 	}
 }
 
-// TestDrain: a service that stops lets its runs go, the next one goes on with them, and
-// what each step did is done once.
+// TestDrain checks that a stopping service releases its runs, that the next one resumes
+// them, and that each step has its effect once.
 func TestDrain(t *testing.T) {
 	dir := t.TempDir()
 	b := newBench(t, map[string]string{
@@ -132,8 +132,8 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// TestTwoServices: when one dies the other goes on with its runs, and only with those
-// that belong to a service; what watchers of it hear has no gap.
+// TestTwoServices checks that when one service dies, the other one resumes its runs, and
+// only those that belong to a service; subscribers see no gap.
 func TestTwoServices(t *testing.T) {
 	dir := t.TempDir()
 	b := newBench(t, map[string]string{"job": "name: job\ntags: [read]\nsteps:\n  - {name: a, bash: echo}\n  - {name: b, bash: '" + gate(dir, "b") + "'}\n"})
@@ -181,7 +181,8 @@ func TestTwoServices(t *testing.T) {
 	}
 }
 
-// TestLoop: a run that takes its service with it each time is left to people in the end.
+// TestLoop checks that a run which crashes its service each time is left to people in the
+// end.
 func TestLoop(t *testing.T) {
 	dir := t.TempDir()
 	b := newBench(t, map[string]string{"bomb": "name: bomb\ntags: [read]\nbash: " + gate(dir, "bomb") + "\n"})
@@ -210,8 +211,8 @@ func TestLoop(t *testing.T) {
 	}
 }
 
-// TestStoppedOften: a run is gone on with however often its service is stopped in order
-// and started anew.
+// TestStoppedOften checks that a run is resumed however often its service is stopped in an
+// orderly way and restarted.
 func TestStoppedOften(t *testing.T) {
 	dir := t.TempDir()
 	b := newBench(t, map[string]string{"long": "name: long\ntags: [read]\nbash: " + gate(dir, "long") + "\n"})
@@ -231,8 +232,8 @@ func TestStoppedOften(t *testing.T) {
 	b.becomes(id, dag.Succeeded)
 }
 
-// TestCancelled: what was being cancelled when its owner died is cancelled, and nothing
-// of it is done again but what cleans up.
+// TestCancelled checks that a run which was being cancelled when its owner died is
+// cancelled, and that only cleanup steps run again.
 func TestCancelled(t *testing.T) {
 	dir := t.TempDir()
 	b := newBench(t, map[string]string{"job": "name: job\ntags: [read]\nsteps:\n  - {name: work, bash: '" + gate(dir, "work") + "'}\n" +
@@ -258,8 +259,8 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestAdoptWaiting: a run that only waits breaks no service off, however often services
-// are started anew meanwhile.
+// TestAdoptWaiting checks that a run which only waits never counts as crashing its service,
+// however often services are restarted.
 func TestAdoptWaiting(t *testing.T) {
 	b := newBench(t, map[string]string{"later": "name: later\nsteps:\n  - {name: pause, wait: {for: 2h}}\n  - {name: go, bash: 'true'}\n"})
 	s := b.serve()

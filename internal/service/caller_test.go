@@ -11,8 +11,8 @@ import (
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
-// TestCallerGone: a run that broke off with the model's call that began it is left to people:
-// the model may have called again.
+// TestCallerGone checks that a run which was interrupted together with the model's call
+// that started it is left to people: the model may have called again.
 func TestCallerGone(t *testing.T) {
 	dir := t.TempDir()
 	b := newBench(t, map[string]string{"job": "name: job\ntags: [read]\nbash: " + gate(dir, "b") + "\n"})

@@ -1,6 +1,6 @@
 package service
 
-// ShortFeed has the row of updates keep n of them at most.
+// ShortFeed limits the feed to n updates.
 func (s *Service) ShortFeed(n int) {
 	s.feed.mu.Lock()
 	defer s.feed.mu.Unlock()

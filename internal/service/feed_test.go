@@ -11,8 +11,8 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// TestFeedBounds: the row is bounded in number and in bytes, who is too slow is dropped,
-// and nobody waits for that.
+// TestFeedBounds checks that the feed is bounded in number and in bytes, that a slow
+// subscriber is dropped, and that it delays nobody.
 func TestFeedBounds(t *testing.T) {
 	for name, printed := range map[string]int{"many": 0, "large": 4 << 10} {
 		t.Run(name, func(t *testing.T) {
@@ -46,7 +46,8 @@ func TestFeedBounds(t *testing.T) {
 	}
 }
 
-// TestFeedOnce: an event that comes twice, from a sink and from the Store, is told once.
+// TestFeedOnce checks that an event which arrives from a sink and from the Store is
+// reported once.
 func TestFeedOnce(t *testing.T) {
 	f := newFeed(time.Now())
 	for _, seqs := range [][]uint64{{1, 2}, {1, 2, 3}, {3}, {4, 5}} {

@@ -13,8 +13,8 @@ import (
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
-// TestMemoryLevels: what a service holds on to of runs that have ended is the row of
-// updates, and that has an end: once it is full, runs of scripts take no more memory.
+// TestMemoryLevels checks that a service keeps only the bounded feed of runs that have
+// ended: once it is full, further runs take no more memory.
 func TestMemoryLevels(t *testing.T) {
 	b := newBench(t, map[string]string{"script": "name: script\nsteps:\n  - {name: one, js: 'return {text: params.WHO}'}\nparameters:\n  WHO: {type: string}\n"})
 	store := b.open(t.TempDir())

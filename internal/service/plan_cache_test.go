@@ -8,8 +8,8 @@ import (
 	"github.com/flowrun/flowrun/internal/service"
 )
 
-// TestReload: what has changed is in force at once, what is broken is told of once and
-// leaves the last good version in force.
+// TestReload checks that a change takes effect at once, and that an invalid definition is
+// logged once and leaves the last valid version in use.
 func TestReload(t *testing.T) {
 	const text = "name: hello\ndescription: x\nbash: echo VERSION\n"
 	b := newBench(t, map[string]string{"hello": strings.Replace(text, "VERSION", "one", 1)})

@@ -30,7 +30,7 @@ func (r *record) String() string {
 	return r.text.String()
 }
 
-// count is how many lines match.
+// count returns how many lines match.
 func (r *record) count(pattern string) int {
 	return len(regexp.MustCompile("(?m)^.*"+pattern+".*$").FindAllString(r.String(), -1))
 }

@@ -11,8 +11,9 @@ import (
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
-// TestPeople: a run that waits for people has no owner; when it is answered, here or by
-// another process, when its time is over, and when it is cancelled, it goes on.
+// TestPeople checks that a run which waits for people has no owner, and that it continues
+// when it is answered, here or by another process, when its deadline passes, and when it is
+// cancelled.
 func TestPeople(t *testing.T) {
 	b := newBench(t, map[string]string{
 		"ask":  "name: ask\nsteps:\n  - {name: gate, approve: {prompt: go on}}\n  - {name: after, bash: echo done}\n",

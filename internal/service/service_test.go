@@ -67,7 +67,7 @@ func (b *bench) serve(change ...func(*service.Config)) *service.Service {
 	return s
 }
 
-// stop drains a service at once, unless that was done.
+// stop drains a service at once, unless it was stopped before.
 func stop(s *service.Service) {
 	if !s.Health().Draining {
 		s.Drain(0, nil)

@@ -34,7 +34,7 @@ func (w *warnings) add(err error) {
 	}
 }
 
-// one holds that there was one warning, which says want.
+// one checks that there was exactly one warning, which contains want.
 func (w *warnings) one(t *testing.T, want string) {
 	t.Helper()
 	w.mu.Lock()
@@ -44,8 +44,8 @@ func (w *warnings) one(t *testing.T, want string) {
 	}
 }
 
-// told sends a run of n steps to the collector at url, and ends after wait at the latest.
-// warned are called for each warning.
+// told sends a run of n steps to the collector at url, and ends after at most wait. warned
+// is called for each warning.
 func told(t *testing.T, url string, n int, wait time.Duration, warned ...func()) *warnings {
 	t.Helper()
 	set(t, "EXPORTER_OTLP_TRACES_ENDPOINT="+url)
@@ -68,7 +68,7 @@ func told(t *testing.T, url string, n int, wait time.Duration, warned ...func())
 	return w
 }
 
-// collector is one that answers as answer says.
+// collector returns a collector that responds with answer.
 func collector(t *testing.T, answer func(n int, w http.ResponseWriter, r *http.Request) bool) *collectortest.Collector {
 	c := collectortest.New()
 	c.Answer = answer
@@ -76,7 +76,7 @@ func collector(t *testing.T, answer func(n int, w http.ResponseWriter, r *http.R
 	return c
 }
 
-// TestManySpans: more than fit into a request arrive.
+// TestManySpans checks that more spans arrive than fit into a request.
 func TestManySpans(t *testing.T) {
 	c := collector(t, nil)
 	w := told(t, c.URL+"/v1/traces", 3000, waittest.Limit)
@@ -85,7 +85,7 @@ func TestManySpans(t *testing.T) {
 	}
 }
 
-// TestNobodyListens: a collector that is not there costs nothing but a warning.
+// TestNobodyListens checks that a missing collector costs only a warning.
 func TestNobodyListens(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -96,8 +96,8 @@ func TestNobodyListens(t *testing.T) {
 	told(t, url, 1000, waittest.Limit).one(t, "cannot send spans to http://"+l.Addr().String()+"/v1/traces: ")
 }
 
-// TestSilence: a collector that takes a request and never answers is given up when the
-// time is over.
+// TestSilence checks that a collector that never responds is given up when the time is
+// over.
 func TestSilence(t *testing.T) {
 	over := make(chan struct{})
 	c := collector(t, func(_ int, _ http.ResponseWriter, r *http.Request) bool {
@@ -111,7 +111,7 @@ func TestSilence(t *testing.T) {
 	told(t, c.URL+"/v1/traces", 1000, 100*time.Millisecond).one(t, "no response in time")
 }
 
-// TestRefusals: what may pass is tried again, the rest is not.
+// TestRefusals checks that temporary errors are retried, and others are not.
 func TestRefusals(t *testing.T) {
 	for _, x := range []struct {
 		code     int
@@ -145,7 +145,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestPartialSuccess: a collector that takes only some says so, and that is told.
+// TestPartialSuccess checks that spans rejected by the collector are reported.
 func TestPartialSuccess(t *testing.T) {
 	partial := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), 3)
 	partial = protowire.AppendString(protowire.AppendTag(partial, 2, protowire.BytesType), "too many")
@@ -167,8 +167,8 @@ func TestPartialSuccess(t *testing.T) {
 	}
 }
 
-// TestQueueIsBounded: spans that a collector does not take fast enough are dropped, and
-// that is told once. Handing them over never waits for it.
+// TestQueueIsBounded checks that spans are dropped if the collector is too slow, with one
+// warning, and that adding spans never blocks.
 func TestQueueIsBounded(t *testing.T) {
 	release := make(chan struct{})
 	c := collector(t, func(int, http.ResponseWriter, *http.Request) bool { <-release; return false })

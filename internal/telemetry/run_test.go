@@ -39,7 +39,7 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// tracer is a Tracer with the settings of the environment.
+// tracer returns a Tracer with the settings of the environment.
 func (b *bench) tracer(about telemetry.About) (*telemetry.Tracer, func()) {
 	b.Helper()
 	s, err := telemetry.Read()
@@ -90,7 +90,7 @@ func (b *bench) run(about telemetry.About, text string, options ...flowrun.RunOp
 	return res
 }
 
-// resume goes on with a run, as another process would.
+// resume resumes a run, as another process would.
 func (b *bench) resume(id string) *flowrun.Result {
 	b.Helper()
 	past, err := flowrun.LoadRun(b.Context(), b.store, tool.NewLibrary(tool.Config{}), id)
@@ -117,7 +117,7 @@ func (b *bench) want(tree string, outside ...string) {
 	}
 }
 
-// oneTrace holds that all spans are of one trace and each has an id of its own.
+// oneTrace checks that all spans belong to one trace and have different ids.
 func (b *bench) oneTrace() {
 	b.Helper()
 	seen := map[string]bool{}
@@ -214,7 +214,8 @@ job failed
 `)
 }
 
-// TestNestedTries: what a try of a nested tool ran is in the span of that try.
+// TestNestedTries checks that the steps of an attempt of a nested tool are in the span of
+// that attempt.
 func TestNestedTries(t *testing.T) {
 	b := newBench(t)
 	b.file("inner.yaml", `
@@ -246,7 +247,8 @@ job succeeded
 	}
 }
 
-// TestAttributes: what spans say, and that nothing a step printed or was given is in them.
+// TestAttributes checks the attributes of spans, and that they contain no output and no
+// parameters.
 func TestAttributes(t *testing.T) {
 	b := newBench(t)
 	t.Setenv("OTEL_SERVICE_NAME", "nightly")
@@ -300,7 +302,7 @@ const (
 	outerSpan  = "b7ad6b7169203331"
 )
 
-// seen is what steps wrote of their context.
+// seen returns the contexts that steps printed.
 func (b *bench) seen(name string) string {
 	b.Helper()
 	text, err := os.ReadFile(filepath.Join(b.dir, name))
@@ -310,8 +312,8 @@ func (b *bench) seen(name string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// TestContextOfSteps: a step is told its own span, in whichever try it is, below the
-// span that the run came with.
+// TestContextOfSteps checks that a step gets the context of its own span in every attempt,
+// below the span that the run was started with.
 func TestContextOfSteps(t *testing.T) {
 	b := newBench(t)
 	b.file("inner.yaml", `
@@ -358,8 +360,8 @@ steps:
 	}
 }
 
-// TestNotSampled: a run in a trace that nobody keeps is not sent; its steps are told the
-// span that the run came with. So are they where nothing is ever sent.
+// TestNotSampled checks that a run in a trace that is not sampled is not sent; its steps
+// get the context that the run was started with. The same holds if nothing is ever sent.
 func TestNotSampled(t *testing.T) {
 	for name, c := range map[string]struct{ endpoint, flags string }{"not sampled": {"on", "00"}, "off": {"", "01"}} {
 		t.Run(name, func(t *testing.T) {
@@ -384,7 +386,7 @@ bash: echo $TRACEPARENT >`+b.dir+`/seen
 	}
 }
 
-// TestCancelled: what a cancel stops is told, with its reason, and is no error.
+// TestCancelled checks that cancelled steps are sent with their reason, and are not errors.
 func TestCancelled(t *testing.T) {
 	b := newBench(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -416,7 +418,8 @@ job cancelled
 	}
 }
 
-// TestResumeOfAnEndedRun: what goes on is below the span of the run, in the same trace.
+// TestResumeOfAnEndedRun checks that what follows is below the span of the run, in the same
+// trace.
 func TestResumeOfAnEndedRun(t *testing.T) {
 	b := newBench(t)
 	b.file("inner.yaml", `
@@ -459,7 +462,7 @@ job failed
 	}
 }
 
-// events are a run's, numbered and timed.
+// events returns the events of a run, numbered and timed.
 func events(list ...dag.Event) []dag.Event {
 	at := time.Now().Add(-time.Minute)
 	for i := range list {
@@ -476,8 +479,8 @@ func begun(path dag.ID, attempt int) dag.Event {
 	return dag.Event{Kind: dag.StepStarted, Node: path, Attempt: attempt}
 }
 
-// TestKilled: a run whose process dies twice gives one trace, whatever was under way.
-// Each life of it is a Tracer of its own, which is never told of an end.
+// TestKilled checks that a run whose process is killed twice gives one trace, whatever was
+// running. Each process has its own Tracer, which never sees an end.
 func TestKilled(t *testing.T) {
 	b := newBench(t)
 	all := events(
@@ -520,8 +523,8 @@ job succeeded
 	}
 }
 
-// TestRests: a step that waits for a person while no process has the run is one span,
-// from its start to the answer.
+// TestRests checks that a step which waits for a person while no process owns the run is
+// one span, from its start to the answer.
 func TestRests(t *testing.T) {
 	b := newBench(t)
 	all := events(
@@ -549,7 +552,7 @@ job succeeded
 	}
 }
 
-// TestLink: a run that tries another again is linked to it.
+// TestLink checks that a retry of a run is linked to that run.
 func TestLink(t *testing.T) {
 	b := newBench(t)
 	old := telemetry.Root("old", "", "")

@@ -8,7 +8,7 @@ import (
 	"github.com/flowrun/flowrun/internal/telemetry"
 )
 
-// set gives the test these variables of OpenTelemetry, NAME=VALUE, and no others.
+// set sets these variables of OpenTelemetry, NAME=VALUE, and clears all others.
 func set(t *testing.T, variables ...string) {
 	t.Helper()
 	for _, kv := range os.Environ() {
@@ -105,7 +105,7 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// FuzzParse: what is valid stays what it is, and nothing panics.
+// FuzzParse checks that a valid context is formatted as it was, and that nothing panics.
 func FuzzParse(f *testing.F) {
 	f.Add("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "a=1")
 	f.Add("ff---", "")

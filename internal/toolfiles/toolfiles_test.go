@@ -12,8 +12,8 @@ func text(s string) tool.Value {
 	return tool.Value{Scalar: s, Text: &t}
 }
 
-// TestDraft: keys come in the order of the specification, whatever order they were
-// given in; names that an author chose stay in theirs.
+// TestDraft checks that keys are written in the order of the specification, and names that
+// an author chose in their own order.
 func TestDraft(t *testing.T) {
 	var step, d Draft
 	step.Set("bash", text("true"))

@@ -29,7 +29,7 @@ func TestDifference(t *testing.T) {
 	}
 }
 
-// TestDifferenceIsShort: however much differs, few lines are shown, of both sides.
+// TestDifferenceIsShort checks that few lines of both sides are shown, however many differ.
 func TestDifferenceIsShort(t *testing.T) {
 	var a, b strings.Builder
 	for i := range 1000 {

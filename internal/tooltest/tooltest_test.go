@@ -20,7 +20,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// casesOf are the tests of a definition.
+// casesOf returns the tests of a definition.
 func casesOf(t *testing.T, lib *tool.Library, file string) []tooltest.Case {
 	t.Helper()
 	p, err := flowrun.Compile(lib, file)
@@ -34,7 +34,7 @@ func casesOf(t *testing.T, lib *tool.Library, file string) []tooltest.Case {
 	return list
 }
 
-// defined is the tests of a definition written for this test.
+// defined returns the tests of a definition written for this test.
 func defined(t *testing.T, text string) (*tool.Library, []tooltest.Case) {
 	t.Helper()
 	t.Setenv("TMPDIR", t.TempDir())
@@ -46,7 +46,7 @@ func defined(t *testing.T, text string) (*tool.Library, []tooltest.Case) {
 	return lib, casesOf(t, lib, file)
 }
 
-// TestExamples runs the tests that stand in the examples.
+// TestExamples runs the tests in the examples.
 func TestExamples(t *testing.T) {
 	needtest.Programs(t, "bash", "curl", "jq", "git", "tar", "openssl", "sqlite3")
 	files, err := filepath.Glob("../../examples/*.yaml")
@@ -69,7 +69,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestOrder: tests run at once, each in a folder of its own, are told of in their
+// TestOrder checks that concurrent tests, each in its own folder, are reported in their
 // order, and leave nothing behind.
 func TestOrder(t *testing.T) {
 	text := "parameters: {N: {type: number, description: n}}\nbash: sleep 0.0{N}; test -z \"$(ls)\"; echo {N} >same; cat same\ntests:\n"
@@ -96,7 +96,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestCancelled: a cancelled test is stopped, its cleanup runs, others do not begin.
+// TestCancelled checks that a cancelled test is stopped, its cleanup runs, and others do
+// not start.
 func TestCancelled(t *testing.T) {
 	begun, mark := filepath.Join(t.TempDir(), "begun"), filepath.Join(t.TempDir(), "cleaned")
 	lib, cases := defined(t, "bash: touch "+begun+"; sleep 300\ntests:\n  - name: long\n    cleanup: touch "+mark+"\n  - name: later\n")
@@ -120,7 +121,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestTimeout: a tool's own timeout is an outcome like any other.
+// TestTimeout checks that a tool's own timeout is an ordinary outcome.
 func TestTimeout(t *testing.T) {
 	lib, cases := defined(t, "bash: sleep 300\ntimeout: 100\ntests:\n  - name: ends\n    expected: {exit-code: 124, steps: {probe: cancelled}}\n")
 	outcomes, err := tooltest.Run(context.Background(), cases, tooltest.Options{Library: lib})
@@ -132,7 +133,8 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// TestShortSecret: a secret that is too short to be masked ends a test as it ends flowrun run.
+// TestShortSecret checks that a secret too short for masking ends a test as it ends flowrun
+// run.
 func TestShortSecret(t *testing.T) {
 	lib, cases := defined(t, "environment: {secrets: [PIN]}\nparameters: {PIN: {type: string, description: secret}}\nbash: echo\n"+
 		"tests:\n  - name: refused\n    parameters: {PIN: ab}\n    expected: {exit-code: 6, stderr-contains: characters}\n")
@@ -145,7 +147,7 @@ func TestShortSecret(t *testing.T) {
 	}
 }
 
-// TestReports: whatever a tool prints, reports can be read again.
+// TestReports checks that reports can be parsed whatever a tool prints.
 func TestReports(t *testing.T) {
 	lib, cases := defined(t, `bash: printf '<b>&\033[1m\000\377 ]]>\n'; printf '\001<err>\n' >&2; exit 3
 tests:

@@ -18,7 +18,7 @@ var (
 	idIn    = regexp.MustCompile(`"id":"(\w+)"`)
 )
 
-// TestDocs runs the examples of docs/api.md, in their order, and wants answers.
+// TestDocs runs the examples of docs/api.md in order and checks the responses.
 func TestDocs(t *testing.T) {
 	needtest.Programs(t, "curl")
 	text, err := os.ReadFile("../../docs/api.md")

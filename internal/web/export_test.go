@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Hasten shortens how long a server waits for a request's body and for one write of a
-// stream, and how often a stream gives a sign of life. It comes before the first request.
+// Hasten shortens the timeouts for a request's body and for one write of a stream, and the
+// interval of keep-alive comments. Call it before the first request.
 func Hasten(h http.Handler, body, write, beat time.Duration) {
 	d := h.(*server)
 	d.timeouts = timeouts{bodyTimeout: body, writeTimeout: write, keepAliveInterval: beat, pollInterval: 10 * time.Millisecond}

@@ -15,8 +15,8 @@ import (
 	"github.com/flowrun/flowrun/internal/web"
 )
 
-// FuzzRequest sends anything at all to the whole server, with the token: nothing panics,
-// fails inside or hangs, and every error is told in its form.
+// FuzzRequest sends arbitrary requests to the server, with the token: nothing panics, fails
+// internally or hangs, and every error has the documented form.
 func FuzzRequest(f *testing.F) {
 	b := newBench(f, web.Options{Schedules: &office{}, Webhooks: hooks()})
 	run := b.start(`{"tool": "hello"}`)
@@ -69,8 +69,8 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
-// FuzzDecode holds the reader of bodies against what it promises: what it takes means the
-// same as for the library, which takes more.
+// FuzzDecode compares decode with encoding/json: what decode accepts has the same meaning
+// there.
 func FuzzDecode(f *testing.F) {
 	for _, s := range []string{`{}`, `{"a": [1, 2.50, "x", null, true]}`, `{"a": 1, "a": 2}`, "[[", `"\ud800"`, "1e400", "{} {}", "nul", `{"a" 1}`, `[1 2]`, `[1,]`} {
 		f.Add([]byte(s))

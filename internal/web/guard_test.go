@@ -24,7 +24,7 @@ type faulty struct {
 
 func (f faulty) Start(context.Context, service.Request) (string, error) { return "", f.err }
 
-// serve asks a server without a connection.
+// serve calls a server without a connection.
 func serve(handler http.Handler, method, path, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, "http://localhost"+path, strings.NewReader(body))
 	r.Header.Set("Authorization", "Bearer "+token)
@@ -34,7 +34,7 @@ func serve(handler http.Handler, method, path, body string) *httptest.ResponseRe
 	return w
 }
 
-// TestHostile is what callers get who want what they should not.
+// TestHostile checks the responses to hostile requests.
 func TestHostile(t *testing.T) {
 	b := newBench(t, web.Options{Hosts: []string{"flow.example.com"}, MaxBody: 2000,
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Type", "text/plain") })})
@@ -154,8 +154,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestTokenless: what is open on the loopback interface is not elsewhere; on a Unix socket
-// nobody needs a token, and a run may be handed over.
+// TestTokenless checks that routes open on the loopback interface need a token elsewhere,
+// and that a Unix socket needs no token and can start detached runs.
 func TestTokenless(t *testing.T) {
 	b := newBench(t, web.Options{Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Type", "text/plain") })})
 	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/api/v1/openapi.json"} {
@@ -189,7 +189,7 @@ func TestTokenless(t *testing.T) {
 	}
 }
 
-// TestNoToken: a server without a token opens for nobody who has none.
+// TestNoToken checks that a server without tokens admits nobody without a token.
 func TestNoToken(t *testing.T) {
 	handler, err := web.New(faulty{}, web.Options{})
 	if err != nil {
@@ -205,7 +205,7 @@ func TestNoToken(t *testing.T) {
 	}
 }
 
-// TestPanic: a bug is told as one, and logged with where it is.
+// TestPanic checks that a panic is reported as a bug, and logged with its place.
 func TestPanic(t *testing.T) {
 	var log bytes.Buffer
 	handler, err := web.New(faulty{}, web.Options{Tokens: []service.Token{{Text: token}}, Log: slog.New(slog.NewTextHandler(&log, nil))})
@@ -221,8 +221,8 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// TestIdempotency: a request that is repeated with its key is one run, and another one
-// cannot take the key.
+// TestIdempotency checks that a repeated request with the same key is one run, and that
+// another request cannot use the key.
 func TestIdempotency(t *testing.T) {
 	b := newBench(t, web.Options{})
 	const body = `{"tool": "hello", "params": {"WHO": "Ada", "N": 1.50, "KEY": "a-secret-word"}}`
@@ -256,7 +256,8 @@ func TestIdempotency(t *testing.T) {
 	}
 }
 
-// TestTraceparent: a trace context reaches the run's steps, anything else does not.
+// TestTraceparent checks that a valid trace context reaches the run's steps, and an invalid
+// one does not.
 func TestTraceparent(t *testing.T) {
 	var got []string
 	handler, err := web.New(recording{got: &got}, web.Options{Tokens: []service.Token{{Text: token}}})

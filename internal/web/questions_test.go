@@ -9,7 +9,7 @@ import (
 	"github.com/flowrun/flowrun/internal/web"
 )
 
-// TestAnswers: what a run asks is told, and what people answer moves it, once.
+// TestAnswers checks that questions are listed, and that an answer continues the run, once.
 func TestAnswers(t *testing.T) {
 	b := newBench(t, web.Options{})
 	answer := func(id, verb, body string, status int, code string) {

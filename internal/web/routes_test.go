@@ -36,8 +36,8 @@ func (o *office) Pause(_ context.Context, name string, paused bool) error {
 	return o.err
 }
 
-// TestEveryRoute asks every route of the OpenAPI document, and holds every answer against
-// its schema (bench.check).
+// TestEveryRoute calls every route of the OpenAPI document, and checks every response
+// against its schema (bench.check).
 func TestEveryRoute(t *testing.T) {
 	o := &office{}
 	b := newBench(t, web.Options{Schedules: o,
@@ -132,7 +132,7 @@ func TestEveryRoute(t *testing.T) {
 	}
 }
 
-// TestPs: who waits for whom is told, and not where definitions are.
+// TestPs checks that ps shows which run waits for which, and not where definitions are.
 func TestPs(t *testing.T) {
 	b := newBench(t, web.Options{})
 	file := filepath.Join(t.TempDir(), "open")
@@ -153,7 +153,8 @@ func TestPs(t *testing.T) {
 	b.becomes(second, dag.Succeeded)
 }
 
-// TestOptionalRoutes: what a service has not stands neither in the document nor behind it.
+// TestOptionalRoutes checks that optional routes are neither served nor documented without
+// their feature.
 func TestOptionalRoutes(t *testing.T) {
 	b := newBench(t, web.Options{})
 	for _, path := range []string{"/metrics", "/api/v1/schedules", "/hooks/x"} {
@@ -163,7 +164,7 @@ func TestOptionalRoutes(t *testing.T) {
 	}
 }
 
-// TestOpenAPI holds the document's references against what is there.
+// TestOpenAPI checks the references in the document.
 func TestOpenAPI(t *testing.T) {
 	b := newBench(t, web.Options{Schedules: &office{}})
 	var doc any
@@ -207,7 +208,8 @@ func find(v any, ref string) any {
 	return v
 }
 
-// TestErrors is how the service's errors are told: the family, and nothing of the machine.
+// TestErrors checks how the service's errors are reported: with their code, and without
+// facts about the machine.
 func TestErrors(t *testing.T) {
 	const path = "/secret/place"
 	for _, c := range []struct {

@@ -22,7 +22,8 @@ import (
 	"github.com/flowrun/flowrun/internal/web"
 )
 
-// TestRunEvents: a reader hears everything in order, from wherever it was, and the end.
+// TestRunEvents checks that a reader gets all events in order, from any position, and the
+// end.
 func TestRunEvents(t *testing.T) {
 	b := newBench(t, web.Options{})
 	id, file := b.gated()
@@ -69,7 +70,8 @@ func TestRunEvents(t *testing.T) {
 	}
 }
 
-// TestRunEventsOfAnotherTry: a run that ended and goes on is followed to its next end.
+// TestRunEventsOfAnotherTry checks that a run which ended and is resumed is followed to its
+// next end.
 func TestRunEventsOfAnotherTry(t *testing.T) {
 	b := newBench(t, web.Options{})
 	id := b.start(`{"tool": "fails"}`)
@@ -87,8 +89,8 @@ func TestRunEventsOfAnotherTry(t *testing.T) {
 	}
 }
 
-// TestWatch: the stream over all runs filters, goes on where it was, and says when it
-// cannot.
+// TestWatch checks that the stream of all runs filters, continues from a position, and says
+// when it cannot.
 func TestWatch(t *testing.T) {
 	b := newBench(t, web.Options{})
 	all, _ := b.listen("/api/v1/events")
@@ -123,8 +125,8 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestBeat: a stream without news gives signs of life, and its reader does not fall behind
-// for what it does not want to hear.
+// TestBeat checks that a stream without events sends keep-alive comments, and that a
+// reader's position advances over events that it filters out.
 func TestBeat(t *testing.T) {
 	b := newBench(t, web.Options{})
 	web.Hasten(b.handler, time.Minute, time.Minute, 20*time.Millisecond)
@@ -152,7 +154,7 @@ func TestBeat(t *testing.T) {
 	}
 }
 
-// TestHead: asking for a stream's headers does not hold the connection.
+// TestHead checks that a HEAD request for a stream does not hold the connection.
 func TestHead(t *testing.T) {
 	b := newBench(t, web.Options{})
 	id, file := b.gated()
@@ -165,7 +167,8 @@ func TestHead(t *testing.T) {
 	b.becomes(id, dag.Succeeded)
 }
 
-// TestLogs: what steps print comes while they run, one step's bare and all with names.
+// TestLogs checks that output arrives while steps run, without prefix for one step and with
+// names for all.
 func TestLogs(t *testing.T) {
 	b := newBench(t, web.Options{})
 	web.Hasten(b.handler, time.Minute, time.Minute, time.Minute)
@@ -196,7 +199,7 @@ func TestLogs(t *testing.T) {
 	}
 }
 
-// TestSlowBody: a body that does not come is not waited for, whoever sends it.
+// TestSlowBody checks that the server does not wait long for a body, whoever sends it.
 func TestSlowBody(t *testing.T) {
 	b := newBench(t, web.Options{})
 	web.Hasten(b.handler, 50*time.Millisecond, time.Minute, time.Minute)
@@ -256,7 +259,7 @@ func (f *flood) Watch(ctx context.Context, _ uint64) (<-chan service.Update, boo
 	return c, false
 }
 
-// TestSlowReader: who does not read is dropped.
+// TestSlowReader checks that a client that does not read is disconnected.
 func TestSlowReader(t *testing.T) {
 	f := &flood{}
 	handler, err := web.New(f, web.Options{Tokens: []service.Token{{Text: token}}})
@@ -280,8 +283,8 @@ func TestSlowReader(t *testing.T) {
 	waittest.Until(t, "end of the stalled reader", func() bool { return f.ended.Load() > 0 })
 }
 
-// TestManyReaders: a thousand readers hear the same, and a client that goes away takes no
-// run with it.
+// TestManyReaders checks that a thousand readers get the same events, and that a
+// disconnecting client stops no run.
 func TestManyReaders(t *testing.T) {
 	const readers = 1000
 	b := newBench(t, web.Options{})
@@ -332,7 +335,7 @@ func TestManyReaders(t *testing.T) {
 	b.becomes(id, dag.Succeeded)
 }
 
-// TestDrain: streams end when the service stops, and nothing new begins.
+// TestDrain checks that streams end when the service stops, and that nothing new starts.
 func TestDrain(t *testing.T) {
 	b := newBench(t, web.Options{})
 	web.Hasten(b.handler, time.Minute, time.Minute, time.Minute)
@@ -371,7 +374,7 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// TestClientGoes: a run that was asked for begins although nobody waits for the answer.
+// TestClientGoes checks that a requested run starts even if the client disconnects.
 func TestClientGoes(t *testing.T) {
 	b := newBench(t, web.Options{})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -390,7 +393,7 @@ func (d *discard) Header() http.Header       { return d.header }
 func (d *discard) WriteHeader(int)           {}
 func (d *discard) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
-// BenchmarkStart is one run asked for over the network, with its answer.
+// BenchmarkStart measures one start request with its response.
 func BenchmarkShow(b *testing.B) {
 	h := newBench(b, web.Options{})
 	id := h.start(`{"tool": "hello"}`)

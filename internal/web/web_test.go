@@ -105,7 +105,7 @@ func newBench(t testing.TB, o web.Options) *bench {
 	return b
 }
 
-// drain stops the service, unless that was done.
+// drain stops the service, unless it was stopped before.
 func (b *bench) drain() {
 	if !b.service.Health().Draining {
 		close(b.stopping)
@@ -131,7 +131,7 @@ func (b *bench) logged() string {
 	return b.log.String()
 }
 
-// request is one with the token; header are names and values.
+// request returns a request with the token; header are names and values.
 func (b *bench) request(method, path, body string, header ...string) *http.Request {
 	b.Helper()
 	r, err := http.NewRequestWithContext(b.Context(), method, b.server.URL+path, strings.NewReader(body))
@@ -155,7 +155,7 @@ func (b *bench) request(method, path, body string, header ...string) *http.Reque
 	return r
 }
 
-// ask sends a request and holds the answer against the OpenAPI document.
+// ask sends a request and checks the response against the OpenAPI document.
 func (b *bench) ask(method, path, body string, header ...string) (*http.Response, []byte) {
 	b.Helper()
 	return b.send(b.request(method, path, body, header...))
@@ -178,8 +178,8 @@ func (b *bench) send(r *http.Request) (*http.Response, []byte) {
 
 func (b *bench) get(path string) (*http.Response, []byte) { b.Helper(); return b.ask("GET", path, "") }
 
-// check holds an answer against the document, and its headers against what every answer
-// has.
+// check compares a response with the document, and its headers with those of every
+// response.
 func (b *bench) check(method, path string, res *http.Response, doc []byte) {
 	b.Helper()
 	for _, name := range []string{"Access-Control-Allow-Origin", "Access-Control-Allow-Credentials"} {
@@ -237,7 +237,7 @@ func (b *bench) operations() map[string]map[string]*operation {
 	return doc.Paths
 }
 
-// operation is what the document says of a request, nil for nothing.
+// operation returns what the document says about a request, nil for nothing.
 func (b *bench) operation(method, path string) *operation {
 	given := strings.Split(path, "/")
 	for p, methods := range b.operations() {
@@ -268,7 +268,7 @@ func problemIn(t testing.TB, doc []byte) problem {
 	return d.Error
 }
 
-// start starts a tool over the API and answers the run's id.
+// start starts a tool over the API and returns the run's id.
 func (b *bench) start(body string, header ...string) string {
 	b.Helper()
 	res, doc := b.ask("POST", "/api/v1/runs", body, header...)
@@ -279,7 +279,7 @@ func (b *bench) start(body string, header ...string) string {
 	return s.ID
 }
 
-// gated starts a run that waits until the file that is answered as well is there.
+// gated starts a run that waits until a file exists, and returns the path of that file too.
 func (b *bench) gated() (id, file string) {
 	b.Helper()
 	file = filepath.Join(b.TempDir(), "open")
@@ -306,8 +306,8 @@ func (b *bench) becomes(id string, want dag.Status) {
 // message is one of a stream of server-sent events.
 type message struct{ id, event, data string }
 
-// listen opens a stream. The function that is answered gives the next message, false at
-// the end of the stream; signs of life are left out.
+// listen opens a stream. The returned function returns the next message, false at the end
+// of the stream; it skips keep-alive comments.
 func (b *bench) listen(path string, header ...string) (next func() (message, bool), stop func()) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), waittest.Limit)
@@ -347,7 +347,7 @@ func (b *bench) listen(path string, header ...string) (next func() (message, boo
 	}, cancel
 }
 
-// onSocket serves the server on a Unix socket, too.
+// onSocket serves the server on a Unix socket too.
 func (b *bench) onSocket() *http.Client {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "service.sock")

@@ -38,7 +38,8 @@ func hooks() []config.Webhook {
 	}
 }
 
-// TestWebhooks: who proves itself starts the tool with what it sends, nobody else does.
+// TestWebhooks checks that only an authenticated caller starts the tool, with the values it
+// sends.
 func TestWebhooks(t *testing.T) {
 	b := newBench(t, web.Options{Webhooks: hooks()})
 	const push = `{"repository": {"full_name": "a/b"}, "commits": [{"n/a~b": 12345678901234567890}]}`
@@ -102,7 +103,7 @@ func TestWebhooks(t *testing.T) {
 	}
 }
 
-// TestDeliveries: what a webhook sends again starts nothing again.
+// TestDeliveries checks that a repeated delivery starts nothing.
 func TestDeliveries(t *testing.T) {
 	b := newBench(t, web.Options{Webhooks: hooks()})
 	send := func(delivery string) string {
@@ -121,7 +122,7 @@ func TestDeliveries(t *testing.T) {
 	}
 }
 
-// TestNoSecret: a webhook that anybody could call is none.
+// TestNoSecret checks that a webhook without a secret is rejected.
 func TestNoSecret(t *testing.T) {
 	if _, err := web.New(faulty{}, web.Options{Webhooks: []config.Webhook{{Name: "x", Tool: "t"}}}); err == nil || !strings.Contains(err.Error(), "webhook x") {
 		t.Error(err)
