@@ -20,7 +20,7 @@ type NotFoundError struct {
 	Scope    Scope    // the only scope that was searched; empty = all
 	Searched []string // folders, in order
 	Near     []string // similar names of existing tools, at most three
-	Note     string   // why tools that could have come from elsewhere are missing; see Library.Missed
+	Note     string   // why tools that could have come from elsewhere are missing; see Library.ExplainMissing
 }
 
 func (e *NotFoundError) Error() string {
