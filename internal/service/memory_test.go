@@ -49,7 +49,9 @@ func TestMemoryLevels(t *testing.T) {
 	full := held(many)
 	level := (held(times*many) - full) / times
 	t.Logf("%d runs take %d bytes while the row fills, and %d when it is full", many, grown, level)
-	if level > grown/2 {
+	// grown may be small, even negative, if a collection of the first runs comes late. 512 bytes a
+	// run are less than what any record of a run takes.
+	if level > max(grown/2, many*512) {
 		t.Error("they hold on to something for ever")
 	}
 }
