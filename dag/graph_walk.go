@@ -157,10 +157,14 @@ func (t *tally) result(f *frame) *Result {
 		r.Status, r.ExitCode, r.Reason = Failed, max(bad.ExitCode, 1), bad.Reason
 		r.Culprit = f.def(failed).ID
 		r.Problem, r.Permanent = bad.Problem, bad.Problem != nil && bad.Permanent
-		r.Message = fmt.Sprintf("step %s failed", f.path(failed))
-		if f.nodes[failed].status == TimedOut {
-			r.Message = fmt.Sprintf("step %s timed out", f.path(failed))
+		what := f.nodes[failed].status.String()
+		switch f.nodes[failed].status {
+		case TimedOut:
+			what = "timed out"
+		case Interrupted:
+			what = "was interrupted"
 		}
+		r.Message = fmt.Sprintf("step %s %s", f.path(failed), what)
 	}
 	if last >= 0 {
 		out := f.nodes[last].res

@@ -52,6 +52,7 @@ func TestExpressionProblems(t *testing.T) {
 	for src, want := range map[string]string{
 		"":                          "expression is empty; write [a, b]",
 		"a b":                       `invalid expression: unexpected "b"`,
+		"a = 1":                     `invalid expression: unexpected "="; write == to compare`,
 		"let x = 1; [x]":            "an expression cannot use let",
 		"map([1], map([2], #))":     "an expression cannot nest",
 		"1..len":                    "len is a function, but it is not called; write len(...)",
