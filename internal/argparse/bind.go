@@ -11,14 +11,14 @@ import (
 // refusal.
 func (r *state) bind(n *node) (*Result, bool) {
 	s := r.root
-	value := make(map[string]any, max(len(n.kids), len(s.Properties)))
+	value := make(map[string]any, max(len(n.children), len(s.Properties)))
 	given := make([]*node, len(s.Properties))
 	var unknown []string
 	unknownOff := -1
 	var wrong []*Refusal
 	failed := map[string]bool(nil)
-	for i := range n.kids {
-		k := &n.kids[i]
+	for i := range n.children {
+		k := &n.children[i]
 		p, exact := r.property(s, k.name)
 		r.enter(k.name)
 		ok := true

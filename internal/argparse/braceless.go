@@ -26,7 +26,7 @@ func (d *parser) bracelessObject(end int) (node, bool) {
 	}
 	defer d.pop()
 	var ok bool
-	if n.kids, ok = d.members(); ok && d.pos < end {
+	if n.children, ok = d.members(); ok && d.pos < end {
 		return n, d.failAt("ambiguous", d.pos, "the object has no opening brace, and text follows it")
 	}
 	return n, ok

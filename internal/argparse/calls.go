@@ -33,10 +33,10 @@ func (s *scanner) word() bool {
 		s.noteLoose(s.assigned(name, end))
 		return s.addressed(start, end)
 	}
-	door := slices.Contains(dispatchers, lastPart(name)) && (s.tool == "" || !sameTool(name, s.tool))
+	dispatcher := slices.Contains(dispatchers, lastPart(name)) && (s.tool == "" || !sameTool(name, s.tool))
 	ours := s.tool != "" && sameTool(name, s.tool) || slices.Contains(wrappers, name) && s.arguments(open, atStart)
 	s.pos = open
-	if !ours && !door {
+	if !ours && !dispatcher {
 		if !s.arguments(open, atStart) {
 			s.pos = end
 			return true
@@ -45,7 +45,7 @@ func (s *scanner) word() bool {
 			return false
 		}
 	}
-	n, ok := s.parenthesis(door)
+	n, ok := s.parenthesis(dispatcher)
 	if !ok {
 		return false
 	}
@@ -91,7 +91,7 @@ func (s *scanner) pairs(closer byte) bool {
 	}
 	defer s.pop()
 	var ok bool
-	if n.kids, ok = s.members(); ok {
+	if n.children, ok = s.members(); ok {
 		s.add(n, start, "bracket")
 	}
 	return ok
@@ -183,13 +183,13 @@ func (s *scanner) addressed(start, end int) bool {
 }
 
 // parenthesis reads the arguments of a call: name=value pairs, or one object.
-func (s *scanner) parenthesis(door bool) (node, bool) {
+func (s *scanner) parenthesis(dispatcher bool) (node, bool) {
 	n := node{kind: object, off: s.at(s.pos)}
 	s.pos++
 	if !s.space() {
 		return n, false
 	}
-	if door && s.quoteAt(s.pos) != nil && !s.isKey(s.pos) {
+	if dispatcher && s.quoteAt(s.pos) != nil && !s.isKey(s.pos) {
 		if !s.callee() {
 			return n, false
 		}
@@ -215,7 +215,7 @@ func (s *scanner) parenthesis(door bool) (node, bool) {
 	}
 	defer s.pop()
 	var ok bool
-	n.kids, ok = s.members()
+	n.children, ok = s.members()
 	return n, ok
 }
 

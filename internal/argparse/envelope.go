@@ -46,10 +46,10 @@ func (r *state) opened(n *node, level int) (inner node, kind string, ok bool) {
 	switch n.kind {
 	case array:
 		switch {
-		case len(n.kids) == 1 && (n.kids[0].kind == object || n.kids[0].kind == array || n.kids[0].kind == quoted && strings.HasPrefix(n.kids[0].text, "{")):
-			return n.kids[0], "envelope", true
-		case len(n.kids) > 1 && n.kids[0].kind == object:
-			return *n, "", r.fail("several-calls", int(n.off), "expected one call, found %d", len(n.kids))
+		case len(n.children) == 1 && (n.children[0].kind == object || n.children[0].kind == array || n.children[0].kind == quoted && strings.HasPrefix(n.children[0].text, "{")):
+			return n.children[0], "envelope", true
+		case len(n.children) > 1 && n.children[0].kind == object:
+			return *n, "", r.fail("several-calls", int(n.off), "expected one call, found %d", len(n.children))
 		}
 	case quoted:
 		if level == maxString {
@@ -79,13 +79,13 @@ func (r *state) envelope(n *node) (inner node, is, ok bool) {
 		return rest, true, true
 	}
 	var name, args *node
-	for i := range n.kids {
-		k := &n.kids[i]
+	for i := range n.children {
+		k := &n.children[i]
 		if p, _ := r.property(r.root, k.name); p >= 0 {
 			return *n, false, true
 		}
 		switch {
-		case k.name == callsWord && k.kind == array, (slices.Contains(callWords, k.name) || isToolWord(k.name)) && k.kind == object, r.tool != "" && len(n.kids) == 1 && sameTool(k.name, r.tool) && (k.kind == object || k.kind == quoted && strings.HasPrefix(k.text, "{")):
+		case k.name == callsWord && k.kind == array, (slices.Contains(callWords, k.name) || isToolWord(k.name)) && k.kind == object, r.tool != "" && len(n.children) == 1 && sameTool(k.name, r.tool) && (k.kind == object || k.kind == quoted && strings.HasPrefix(k.text, "{")):
 			if args != nil {
 				return *n, false, r.sameTwice(args, k)
 			}
@@ -123,12 +123,12 @@ func (r *state) envelope(n *node) (inner node, is, ok bool) {
 // namedBeside removes the name of the tool from an object with the arguments next to it:
 // {"tool": "search", "query": "cats"}.
 func (r *state) namedBeside(n *node) (node, bool) {
-	if r.tool == "" || r.root.open() || len(n.kids) < 2 {
+	if r.tool == "" || r.root.open() || len(n.children) < 2 {
 		return *n, false
 	}
 	at := -1
-	for i := range n.kids {
-		k := &n.kids[i]
+	for i := range n.children {
+		k := &n.children[i]
 		switch p, _ := r.property(r.root, k.name); {
 		case p >= 0:
 		case at < 0 && isToolWord(k.name) && k.kind == quoted && sameTool(k.text, r.tool):
@@ -141,7 +141,7 @@ func (r *state) namedBeside(n *node) (node, bool) {
 		return *n, false
 	}
 	rest := *n
-	rest.kids = slices.Concat(n.kids[:at], n.kids[at+1:])
+	rest.children = slices.Concat(n.children[:at], n.children[at+1:])
 	return rest, true
 }
 

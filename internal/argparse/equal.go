@@ -6,17 +6,17 @@ func shape(n *node) any {
 	case quoted:
 		return n.text
 	case array:
-		list := make([]any, len(n.kids))
-		for i := range n.kids {
-			list[i] = shape(&n.kids[i])
+		list := make([]any, len(n.children))
+		for i := range n.children {
+			list[i] = shape(&n.children[i])
 		}
 		return list
 	case object:
-		m := make(map[string]any, len(n.kids))
-		for i := range n.kids {
-			m[n.kids[i].name] = shape(&n.kids[i])
+		m := make(map[string]any, len(n.children))
+		for i := range n.children {
+			m[n.children[i].name] = shape(&n.children[i])
 		}
-		if len(m) < len(n.kids) {
+		if len(m) < len(n.children) {
 			return n // repeated names: not equal to anything else
 		}
 		return m

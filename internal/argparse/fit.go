@@ -162,10 +162,10 @@ func (r *state) fitObject(s *Schema, n *node) (any, bool) {
 	if len(s.Properties) == 0 {
 		return r.untyped(n)
 	}
-	m := make(map[string]any, len(n.kids))
-	from := make(map[string]string, len(n.kids)) // declared name to the name in the text
-	for i := range n.kids {
-		if !r.member(s, m, from, &n.kids[i]) {
+	m := make(map[string]any, len(n.children))
+	from := make(map[string]string, len(n.children)) // declared name to the name in the text
+	for i := range n.children {
+		if !r.member(s, m, from, &n.children[i]) {
 			return nil, false
 		}
 	}
@@ -196,10 +196,10 @@ func (r *state) fitArray(s *Schema, n *node) (any, bool) {
 	if !s.allows("array") {
 		return nil, r.wrongType(s, n)
 	}
-	list := make([]any, len(n.kids))
-	for i := range n.kids {
+	list := make([]any, len(n.children))
+	for i := range n.children {
 		r.enterItem(i)
-		v, ok := r.fit(s.items(), &n.kids[i])
+		v, ok := r.fit(s.items(), &n.children[i])
 		r.leave()
 		if !ok {
 			return nil, false

@@ -106,7 +106,7 @@ func (s *jsonReader) group(open byte) (node, bool) {
 		}
 	}
 	s.depth--
-	n.kids = s.shelf.take(first)
+	n.children = s.shelf.take(first)
 	return n, true
 }
 

@@ -12,7 +12,7 @@ func (d *parser) lines() (node, bool) {
 	}
 	defer d.pop()
 	var ok bool
-	n.kids, ok = d.members()
+	n.children, ok = d.members()
 	return n, ok
 }
 
@@ -90,13 +90,13 @@ func (d *parser) dashes(s *Schema) (node, bool) {
 		}
 		indent = column
 		d.pos = d.skipLineSpaces(k + 1)
-		v, ok := d.item(s.items(), len(n.kids), column)
+		v, ok := d.item(s.items(), len(n.children), column)
 		if !ok {
 			return n, false
 		}
-		n.kids = append(n.kids, v)
+		n.children = append(n.children, v)
 	}
-	if len(n.kids) == 0 {
+	if len(n.children) == 0 {
 		return n, d.failAt("syntax", d.pos, "%s has no value", d.here())
 	}
 	return n, d.spend(0, d.pos)

@@ -21,13 +21,13 @@ const (
 // node is a value as it was read. It keeps the characters of numbers and literals, and all
 // offsets in the input.
 type node struct {
-	kind    kind
-	exact   bool  // a quoted text with the same characters as the input from off+1
-	off     int32 // in the input
-	nameOff int32
-	name    string // its key, in an object
-	text    string
-	kids    []node
+	kind     kind
+	exact    bool  // a quoted text with the same characters as the input from off+1
+	off      int32 // in the input
+	nameOff  int32
+	name     string // its key, in an object
+	text     string
+	children []node
 }
 
 // source is a text with its position in the input. If the text was unescaped, offsets inside
@@ -87,10 +87,10 @@ func (r *state) untyped(n *node) (any, bool) {
 	case null:
 		return nil, true
 	case array:
-		list := make([]any, len(n.kids))
-		for i := range n.kids {
+		list := make([]any, len(n.children))
+		for i := range n.children {
 			r.enterItem(i)
-			v, ok := r.untyped(&n.kids[i])
+			v, ok := r.untyped(&n.children[i])
 			r.leave()
 			if !ok {
 				return nil, false
@@ -99,10 +99,10 @@ func (r *state) untyped(n *node) (any, bool) {
 		}
 		return list, true
 	case object:
-		m := make(map[string]any, len(n.kids))
-		doubt := mayRepeat(n.kids)
-		for i := range n.kids {
-			k := &n.kids[i]
+		m := make(map[string]any, len(n.children))
+		doubt := mayRepeat(n.children)
+		for i := range n.children {
+			k := &n.children[i]
 			r.enter(k.name)
 			v, ok := r.untyped(k)
 			if ok && doubt {
@@ -121,13 +121,13 @@ func (r *state) untyped(n *node) (any, bool) {
 }
 
 // mayRepeat reports whether a name may appear twice. It does not search long lists.
-func mayRepeat(kids []node) bool {
-	if len(kids) > 8 {
+func mayRepeat(children []node) bool {
+	if len(children) > 8 {
 		return true
 	}
-	for i := range kids {
+	for i := range children {
 		for j := range i {
-			if kids[i].name == kids[j].name {
+			if children[i].name == children[j].name {
 				return true
 			}
 		}

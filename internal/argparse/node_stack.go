@@ -21,13 +21,13 @@ func (s *nodeStack) put() {
 
 // take removes the nodes from first on and returns a copy of them.
 func (s *nodeStack) take(first int) []node {
-	kids := s.nodes[first:]
-	if len(kids) == 0 {
+	children := s.nodes[first:]
+	if len(children) == 0 {
 		return nil
 	}
-	out := make([]node, len(kids))
-	copy(out, kids)
-	clear(kids)
+	out := make([]node, len(children))
+	copy(out, children)
+	clear(children)
 	s.nodes = s.nodes[:first]
 	return out
 }

@@ -129,7 +129,7 @@ func (d *parser) object(s *Schema, closer byte) (node, bool) {
 	}
 	defer d.pop()
 	var ok bool
-	n.kids, ok = d.members()
+	n.children, ok = d.members()
 	return n, ok
 }
 
@@ -261,7 +261,7 @@ func (d *parser) list(s *Schema, closer byte) (node, bool) {
 	defer d.pop()
 	first := len(d.shelf.nodes)
 	ok := d.readItems(s.items(), closer, first)
-	n.kids = d.shelf.take(first)
+	n.children = d.shelf.take(first)
 	return n, ok
 }
 

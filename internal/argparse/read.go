@@ -17,12 +17,12 @@ func ReadParameters(doc []byte) (*Schema, error) {
 		return nil, err
 	}
 	s := &Schema{Types: []string{"object"}}
-	for i := range n.kids {
-		p, err := readProperty(&n.kids[i])
+	for i := range n.children {
+		p, err := readProperty(&n.children[i])
 		if err != nil {
-			return nil, fmt.Errorf("parameter %s: %w", quote(n.kids[i].name), err)
+			return nil, fmt.Errorf("parameter %s: %w", quote(n.children[i].name), err)
 		}
-		if p.Schema.free() && n.kids[i].kid("type") == nil {
+		if p.Schema.free() && n.children[i].member("type") == nil {
 			p.Schema.Types = []string{"string"}
 		}
 		s.Properties = append(s.Properties, p)
@@ -51,31 +51,31 @@ func readProperty(n *node) (Property, error) {
 	if p.Schema, err = readSchema(n); err != nil {
 		return p, err
 	}
-	if v := n.kid("required"); v != nil {
+	if v := n.member("required"); v != nil {
 		if v.kind != truth && v.kind != array {
 			return p, fmt.Errorf("required has type %s, expected boolean", v.typeName())
 		}
 		p.Required = v.text == "true"
 	}
 	plain := newState(nil, "", 0)
-	if v := n.kid("default"); v != nil && v.kind != null {
+	if v := n.member("default"); v != nil && v.kind != null {
 		p.HasDefault = true
 		p.Default, _ = plain.untyped(v)
 	}
-	if v := n.kid("example"); v != nil {
+	if v := n.member("example"); v != nil {
 		p.Example, _ = plain.untyped(v)
 	}
-	if v := n.kid("examples"); v != nil && v.kind == array && len(v.kids) > 0 && p.Example == nil {
-		p.Example, _ = plain.untyped(&v.kids[0])
+	if v := n.member("examples"); v != nil && v.kind == array && len(v.children) > 0 && p.Example == nil {
+		p.Example, _ = plain.untyped(&v.children[0])
 	}
 	return p, nil
 }
 
-// kid returns the last member of an object with this name, or nil.
-func (n *node) kid(name string) *node {
-	for i := len(n.kids) - 1; i >= 0; i-- {
-		if n.kids[i].name == name {
-			return &n.kids[i]
+// member returns the last member of an object with this name, or nil.
+func (n *node) member(name string) *node {
+	for i := len(n.children) - 1; i >= 0; i-- {
+		if n.children[i].name == name {
+			return &n.children[i]
 		}
 	}
 	return nil
@@ -91,29 +91,29 @@ func readSchema(n *node) (*Schema, error) {
 	if n.kind != object {
 		return nil, fmt.Errorf("a schema has type %s, expected object", n.typeName())
 	}
-	if err := readTypes(s, n.kid("type")); err != nil {
+	if err := readTypes(s, n.member("type")); err != nil {
 		return nil, err
 	}
-	enum := n.kid("enum")
-	if v := n.kid("validation"); v != nil {
+	enum := n.member("enum")
+	if v := n.member("validation"); v != nil {
 		if v.kind != object {
 			return nil, fmt.Errorf("validation has type %s, expected object", v.typeName())
 		}
 		if enum == nil {
-			enum = v.kid("enum")
+			enum = v.member("enum")
 		}
 	}
 	if err := readEnum(s, enum); err != nil {
 		return nil, err
 	}
-	if v := n.kid("items"); v != nil {
+	if v := n.member("items"); v != nil {
 		items, err := readSchema(v)
 		if err != nil {
 			return nil, fmt.Errorf("items: %w", err)
 		}
 		s.Items = items
 	}
-	if v := n.kid("additionalProperties"); v != nil {
+	if v := n.member("additionalProperties"); v != nil {
 		s.Open = v.kind == object || v.kind == truth && v.text == "true"
 	}
 	return s, readProperties(s, n)
@@ -125,7 +125,7 @@ func readTypes(s *Schema, n *node) error {
 	}
 	names := []node{*n}
 	if n.kind == array {
-		names = n.kids
+		names = n.children
 	}
 	for _, t := range names {
 		switch name := strings.ToLower(t.text); {
@@ -146,33 +146,33 @@ func readEnum(s *Schema, n *node) error {
 	if n.kind != array {
 		return fmt.Errorf("enum has type %s, expected array", n.typeName())
 	}
-	for i := range n.kids {
-		if k := n.kids[i].kind; k == array || k == object {
+	for i := range n.children {
+		if k := n.children[i].kind; k == array || k == object {
 			s.Enum = nil // of other values than scalars nothing is known here
 			return nil
 		}
-		s.Enum = append(s.Enum, scalar(&n.kids[i]))
+		s.Enum = append(s.Enum, scalar(&n.children[i]))
 	}
 	return nil
 }
 
 func readProperties(s *Schema, n *node) error {
-	props := n.kid("properties")
+	props := n.member("properties")
 	if props == nil {
 		return nil
 	}
 	if props.kind != object {
 		return fmt.Errorf("properties has type %s, expected object", props.typeName())
 	}
-	for i := range props.kids {
-		p, err := readProperty(&props.kids[i])
+	for i := range props.children {
+		p, err := readProperty(&props.children[i])
 		if err != nil {
-			return fmt.Errorf("property %s: %w", quote(props.kids[i].name), err)
+			return fmt.Errorf("property %s: %w", quote(props.children[i].name), err)
 		}
 		s.Properties = append(s.Properties, p)
 	}
-	if req := n.kid("required"); req != nil && req.kind == array {
-		for _, name := range req.kids {
+	if req := n.member("required"); req != nil && req.kind == array {
+		for _, name := range req.children {
 			for i := range s.Properties {
 				if s.Properties[i].Name == name.text {
 					s.Properties[i].Required = true

@@ -207,8 +207,8 @@ func (s *scanner) hasKnownName(n *node) bool {
 	if n.kind != object {
 		return true
 	}
-	for i := range n.kids {
-		k := n.kids[i].name
+	for i := range n.children {
+		k := n.children[i].name
 		if s.inputName(k) || isArgsWord(k) || isToolWord(k) || k == callsWord {
 			return true
 		}

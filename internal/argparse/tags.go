@@ -208,7 +208,7 @@ func (s *scanner) taggedCall(tag, callee string, start, end int) bool {
 		if !ok {
 			return false
 		}
-		n.kids = append(n.kids, k)
+		n.children = append(n.children, k)
 	}
 }
 
@@ -285,11 +285,11 @@ func (s *scanner) childTags(n node, from int, text string) (node, bool) {
 	for rest := strings.TrimSpace(text); rest != ""; rest = strings.TrimSpace(rest) {
 		name, after, ok := strings.Cut(strings.TrimPrefix(rest, "<"), ">")
 		value, next, closed := strings.Cut(after, "</"+name+">")
-		if !ok || !closed || rest[0] != '<' || strings.ContainsAny(name, " /<=") || strings.ContainsAny(value, "<\n") || n.kind == array && len(n.kids) > 0 && name != n.kids[0].name {
+		if !ok || !closed || rest[0] != '<' || strings.ContainsAny(name, " /<=") || strings.ContainsAny(value, "<\n") || n.kind == array && len(n.children) > 0 && name != n.children[0].name {
 			return n, s.failAt("ambiguous", from, "%s: it is not clear what the tags inside the value mean; send JSON", quote(n.name))
 		}
 		s.budget -= len(rest)
-		n.kids = append(n.kids, node{kind: quoted, name: name, nameOff: n.off, off: n.off, text: value})
+		n.children = append(n.children, node{kind: quoted, name: name, nameOff: n.off, off: n.off, text: value})
 		rest = next
 	}
 	return n, s.spend(0, from)

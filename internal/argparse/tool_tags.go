@@ -27,7 +27,7 @@ func (s *scanner) toolTag(start int) bool {
 		return false
 	}
 	if !closed && !s.parameterTags(&n, tag, start) {
-		if _, lines := s.linesAt(s.skipSpaces(s.pos)); lines && s.bad == nil && len(n.kids) == 0 {
+		if _, lines := s.linesAt(s.skipSpaces(s.pos)); lines && s.bad == nil && len(n.children) == 0 {
 			s.marked++
 			s.fix("tag", start)
 			return s.taggedLines(tag)
@@ -57,7 +57,7 @@ func (s *scanner) attributes(n *node) (closed, ok bool) {
 		q := s.byteAt(end + 1)
 		if word := s.bareKey(end + 1); end > at && s.byteAt(end) == '=' && word > end+1 {
 			s.pos = word
-			n.kids = append(n.kids, node{kind: bare, name: s.text[at:end], nameOff: s.at(at), off: s.at(end + 1), text: s.text[end+1 : word]})
+			n.children = append(n.children, node{kind: bare, name: s.text[at:end], nameOff: s.at(at), off: s.at(end + 1), text: s.text[end+1 : word]})
 			continue
 		}
 		if end == at || s.byteAt(end) != '=' || q != '"' && q != '\'' {
@@ -72,7 +72,7 @@ func (s *scanner) attributes(n *node) (closed, ok bool) {
 			return false, s.failAt("ambiguous", end+2, "%s: & may begin an entity or be text; send JSON", quote(name))
 		}
 		s.pos = end + 2 + len(value) + 1
-		n.kids = append(n.kids, s.rawValue(node{name: name, nameOff: s.at(at), off: s.at(end + 2)}, value))
+		n.children = append(n.children, s.rawValue(node{name: name, nameOff: s.at(at), off: s.at(end + 2)}, value))
 	}
 }
 
@@ -94,7 +94,7 @@ func (s *scanner) parameterTags(n *node, tag string, start int) bool {
 			s.pos = end
 			return true
 		case end > 0 && !shut && s.parameterTag(name, rest) != "":
-		case len(n.kids) == 0:
+		case len(n.children) == 0:
 			s.pos = body
 			return false
 		case s.pos >= len(s.text) || end == 0 && !strings.Contains(s.text[s.pos:], ">"):
@@ -112,7 +112,7 @@ func (s *scanner) parameterTags(n *node, tag string, start int) bool {
 		if text := s.text[at:s.pos]; slices.ContainsFunc(s.root.Properties, func(p Property) bool { return strings.Contains(text, "<"+p.Name+">") }) {
 			return s.failAt("ambiguous", at, "%s: it is not clear where the value ends: it contains the tag of a parameter", quote(name))
 		}
-		n.kids = append(n.kids, k)
+		n.children = append(n.children, k)
 	}
 }
 
@@ -177,7 +177,7 @@ func (s *scanner) argPairs() bool {
 			return s.failAt("ambiguous", s.pos, "%s: it is not clear where the value ends: it contains a tag, or a closing tag is missing", quote(name))
 		}
 		k := node{name: strings.TrimSpace(name), nameOff: s.at(at), off: s.at(s.pos)}
-		n.kids = append(n.kids, s.rawValue(k, value))
+		n.children = append(n.children, s.rawValue(k, value))
 		s.pos = s.skipSpaces(s.pos + len(value) + len("</arg_value>"))
 	}
 	switch {

@@ -144,7 +144,7 @@ func (d *parser) indented(s *Schema, indent int) (node, bool) {
 	defer d.pop()
 	d.top().indent = indent
 	var ok bool
-	n.kids, ok = d.members()
+	n.children, ok = d.members()
 	return n, ok
 }
 

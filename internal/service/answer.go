@@ -67,8 +67,8 @@ const (
 // answer. It is not an error if another process resumes the run first.
 func (s *Service) answered(ctx context.Context, p *flowrun.RecordedRun, wait uint64) error {
 	for until := time.Now().Add(maxAnswerPoll); p.Info.Live(); time.Sleep(answerPollInterval) {
-		heard := !slices.ContainsFunc(p.Questions(), func(q flowrun.Question) bool { return q.Wait == wait })
-		if heard || time.Now().After(until) {
+		handled := !slices.ContainsFunc(p.Questions(), func(q flowrun.Question) bool { return q.Wait == wait })
+		if handled || time.Now().After(until) {
 			return nil
 		}
 		if err := p.Refresh(ctx, s.Store); err != nil {

@@ -56,8 +56,8 @@ func newRun(out *sender, id string, a About) *run {
 	if !r.trace.Sampled {
 		r.out = nil
 	}
-	for i := 0; i < len(a.Past) && r.out != nil; i++ {
-		r.fold(&a.Past[i], false)
+	for i := 0; i < len(a.Recorded) && r.out != nil; i++ {
+		r.fold(&a.Recorded[i], false)
 	}
 	return r
 }

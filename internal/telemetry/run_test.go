@@ -101,7 +101,7 @@ func (b *bench) resume(id string) *flowrun.Result {
 	if err != nil {
 		b.Fatal(err)
 	}
-	tr, end := b.tracer(telemetry.About{Tool: past.Record.Tool, Parent: past.Record.Trace.Parent, State: past.Record.Trace.State, Past: past.Events})
+	tr, end := b.tracer(telemetry.About{Tool: past.Record.Tool, Parent: past.Record.Trace.Parent, State: past.Record.Trace.State, Recorded: past.Events})
 	defer end()
 	res, err := flowrun.New(b.config(tr)).Continue(b.Context(), g)
 	if err != nil {
@@ -499,7 +499,7 @@ func TestKilled(t *testing.T) {
 		dag.Event{Kind: dag.RunFinished, Result: &dag.Result{Status: dag.Succeeded}},
 	)
 	for _, life := range [][2]int{{0, 9}, {9, 11}, {11, len(all)}} {
-		tr, end := b.tracer(telemetry.About{Tool: "job", Past: all[:life[0]]})
+		tr, end := b.tracer(telemetry.About{Tool: "job", Recorded: all[:life[0]]})
 		for _, e := range all[life[0]:life[1]] {
 			tr.Emit(e)
 		}
@@ -535,7 +535,7 @@ func TestRests(t *testing.T) {
 		dag.Event{Kind: dag.RunFinished, Result: &dag.Result{Status: dag.Succeeded}},
 	)
 	for _, life := range [][2]int{{0, 3}, {3, len(all)}} {
-		tr, end := b.tracer(telemetry.About{Tool: "job", Past: all[:life[0]]})
+		tr, end := b.tracer(telemetry.About{Tool: "job", Recorded: all[:life[0]]})
 		for _, e := range all[life[0]:life[1]] {
 			tr.Emit(e)
 		}

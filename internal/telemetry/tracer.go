@@ -36,8 +36,8 @@ type About struct {
 	// sent.
 	Parent, State string
 	Links         []Context // spans related to the run, for example of the run that it retries
-	// Past are the recorded events of a resumed run, without those that the sink receives.
-	Past []dag.Event
+	// Recorded are the recorded events of a resumed run, without those that the sink receives.
+	Recorded []dag.Event
 }
 
 // New creates a Tracer. Without settings it sends nothing, and only passes on the contexts

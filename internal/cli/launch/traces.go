@@ -145,7 +145,7 @@ func AboutRun(plan *flowrun.Plan, resumed, retried *flowrun.RecordedRun, now flo
 	switch {
 	case resumed != nil:
 		trace := resumed.Record.Trace
-		about.Parent, about.State, about.Past = trace.Parent, trace.State, resumed.Events
+		about.Parent, about.State, about.Recorded = trace.Parent, trace.State, resumed.Events
 		if c, ok := telemetry.Parse(now.Parent, now.State); ok && now != trace {
 			about.Links = append(about.Links, c)
 		}
