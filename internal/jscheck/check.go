@@ -34,7 +34,7 @@ func (t *Tree) Check(text tool.Text, vars, globals []string) tool.Diagnostics {
 	return c.diagnostics
 }
 
-func (c *checker) report(severity tool.Severity, code string, n ast.Node, length int, message, hint string) {
+func (c *checker) report(code string, severity tool.Severity, n ast.Node, length int, message, hint string) {
 	off := c.tree.Source.offset(n.Idx0())
 	c.diagnostics = append(c.diagnostics, tool.Diagnostic{Code: code, Severity: severity, Pos: c.text.At(off), Len: length, Message: message, Hint: hint})
 }
@@ -77,7 +77,7 @@ func (c *checker) checkNames() {
 		switch {
 		case known[name], name == "Function" && !called[id]:
 		case isUnavailable && !(c.form == Step && name == "require"):
-			c.report(tool.Error, "js-forbidden", id, len(name), name+" is not available in scripts", hint)
+			c.report("js-forbidden", tool.Error, id, len(name), name+" is not available in scripts", hint)
 		case !slices.Contains(c.globals, name):
 			c.reportUndeclared(id, name)
 		}
@@ -93,7 +93,7 @@ func (c *checker) reportUndeclared(id *ast.Identifier, name string) {
 	if near := tool.Near(name, slices.Concat(c.vars, c.globals)); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, ", ") + "?"
 	}
-	c.report(tool.Warning, "js-undeclared", id, len(name), strconv.Quote(name)+" is not declared", hint)
+	c.report("js-undeclared", tool.Warning, id, len(name), strconv.Quote(name)+" is not declared", hint)
 }
 
 // declaredNames returns all names that the script declares or assigns anywhere, the variables of
@@ -134,7 +134,7 @@ func (c *checker) checkLoops() {
 			checked++
 		}
 		if body != nil && checked <= maxLoops && !canEnd(body) {
-			c.report(tool.Warning, "js-endless-loop", n, 1, "this loop never ends: it contains no break, return or throw",
+			c.report("js-endless-loop", tool.Warning, n, 1, "this loop never ends: it contains no break, return or throw",
 				"give it a condition; otherwise it runs until the time limit, and the step fails")
 		}
 		return true
