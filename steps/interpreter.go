@@ -23,7 +23,7 @@ func (t *attempt) findProgram(way string, names ...string) (string, error) {
 			return name, nil // starting it reports that it is not executable
 		}
 	}
-	return "", startError{127, fmt.Sprintf("cannot start the step: %s not found in PATH %q; %s", strings.Join(names, " or "), path, way)}
+	return "", startError{127, fmt.Sprintf("cannot start the step: %s not found in PATH; %s", strings.Join(names, " or "), way)}
 }
 
 // python returns how to start a Python script. The script itself contains the values.

@@ -71,7 +71,7 @@ func search(name, path string) (string, error) {
 	if denied != "" {
 		return "", startError{126, fmt.Sprintf("cannot start %q: you may not execute %s; make it executable with chmod +x", name, denied)}
 	}
-	return "", startError{127, fmt.Sprintf("cannot start %q: not found in PATH %q; install it, or write its full path", name, path)}
+	return "", startError{127, fmt.Sprintf("cannot start %q: not found in PATH; install it, or write its full path", name)}
 }
 
 // startError is why a step could not start, with the exit code that a shell would return: 127 for

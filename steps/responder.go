@@ -211,7 +211,7 @@ func (a *responder) announce(hasDefault bool) {
 		text = fmt.Sprintf("no answer within %v, and there is no default response: closing the input", a.Interactive.Timeout)
 	}
 	go a.tty.printNotice("flowrun: " + text) // in a goroutine, because the terminal may be slow
-	a.session.Notify(Notice{Code: NoticeUnanswered, Step: a.call.Path, Message: string(a.call.Path) + ": " + text})
+	a.session.Notify(Notice{Code: NoticeUnanswered, Step: a.call.Path, Message: string(a.call.Path) + ": " + text, Announced: true})
 }
 
 func (a *responder) tooManyResponses(hasDefault bool) unansweredError {

@@ -88,6 +88,8 @@ type Notice struct {
 	Step      dag.ID        `json:"step,omitempty"` // "": the run
 	Message   string        `json:"message"`
 	Processes []procid.Info `json:"processes,omitempty"`
+	// Announced means that Options.Terminal has already shown the message to the person.
+	Announced bool `json:"-"`
 }
 
 // maxStarting is how many attempts of a Session start at the same time. The system forks one

@@ -230,7 +230,7 @@ func TestStartFails(t *testing.T) {
 		reason string
 		says   string
 	}{
-		{"not found", b.argv(t, "no-such-program"), 127, ReasonStartFailed, `"no-such-program": not found in PATH "`},
+		{"not found", b.argv(t, "no-such-program"), 127, ReasonStartFailed, `"no-such-program": not found in PATH; install it, or write its full path`},
 		{"no file", b.argv(t, "/no/such"), 127, ReasonStartFailed, `/no/such does not exist`},
 		{"no shell", &Command{Template: b.parse(t, "x", expr.Sh), Shell: "mksh"}, 127, ReasonStartFailed, `"mksh"`},
 		{"empty", b.argv(t, "{EMPTY}"), 127, ReasonStartFailed, "empty"},

@@ -552,7 +552,7 @@ var parameterObject = keytable.NewObject("a parameter", "A parameter of the tool
 	keytable.Nested("validation", "S1-095", validationObject, "Rules for the value.", func(p *parameterDraft) *Validation { return &p.Validation }),
 	keytable.Text("transform", "S1-101", "Changes the value before it is used: predefined transforms, or a JavaScript expression with value.", func(p *parameterDraft, v Text) { p.Transform = &v }),
 	keytable.Text("format", "S1-102", "How the value is written into a command, such as --count={value}.", func(p *parameterDraft, v Text) { p.Format = &v }),
-	keytable.Text("delimiter", "S1-133", "Separator between the elements of an array inside quotes.", func(p *parameterDraft, v Text) { p.Delimiter = &v }).WithDefault(" "),
+	keytable.Text("delimiter", "S1-133", "Separator that joins the elements of an array into one word, also outside quotes. Without it, only quotes join them, with a space.", func(p *parameterDraft, v Text) { p.Delimiter = &v }).WithDefault(" "),
 	keytable.AnyValues("examples", "S1-103", "Example values.", func(p *parameterDraft, v []Value) { p.Examples = v }),
 	keytable.String("detailed-help", "S1-104", "A longer description.", func(p *parameterDraft, v string) { p.DetailedHelp = v }),
 	keytable.Nested("security", "S1-105", parameterSecurityObject, "How the value is inserted into shell commands.", func(p *parameterDraft) *parameterDraft { return p }),

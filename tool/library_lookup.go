@@ -293,6 +293,9 @@ func (l *Library) notFoundIn(name string, places []folder) *NotFoundError {
 		names = append(names, def.Name)
 	}
 	for _, f := range places {
+		if slices.Contains(e.Searched, f.path) { // the folder of a definition can also be that of a scope
+			continue
+		}
 		e.Searched = append(e.Searched, f.path)
 		for _, e := range l.listFolder(f) {
 			names = append(names, e.Name)

@@ -107,6 +107,10 @@ func TestNotFound(t *testing.T) {
 	if diff := cmp.Diff([]string{"deplow", "deploy"}, missing.Near); diff != "" {
 		t.Error(diff)
 	}
+	from := &Definition{File: h.path("repo/.flowrun/tools/deploy.yaml"), Scope: ScopeFile}
+	if _, _, err := lib.Lookup("deplox", from); !errors.As(err, &missing) || strings.Count(missing.Error(), h.path("repo/.flowrun/tools")) != 1 {
+		t.Error("a folder must be named once:", err)
+	}
 	if !strings.Contains(missing.Error(), h.path("global")) || !strings.Contains(missing.Error(), `did you mean "deplow" or "deploy"?`) {
 		t.Error(missing)
 	}

@@ -84,5 +84,5 @@ func (w *RunEnv) Program(name string) (string, error) {
 			return file, nil
 		}
 	}
-	return "", fmt.Errorf("cannot start %q: not found in PATH %q; install it, or write its full path", name, path)
+	return "", fmt.Errorf("cannot start %q: not found in PATH; install it, or write its full path", name)
 }

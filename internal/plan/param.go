@@ -73,9 +73,9 @@ func (p *Param) validate(v any) error {
 	case len(rules.Enum) > 0 && !slices.ContainsFunc(rules.Enum, func(e tool.Value) bool { return Written(e) == text }):
 		return fmt.Errorf("%s is not allowed", expr.Quoted(text))
 	case isText && rules.MinLength != nil && n < *rules.MinLength:
-		return fmt.Errorf("%s is shorter than %d characters", expr.Quoted(text), *rules.MinLength)
+		return fmt.Errorf("%s is shorter than %s", expr.Quoted(text), characters(*rules.MinLength))
 	case isText && rules.MaxLength != nil && n > *rules.MaxLength:
-		return fmt.Errorf("has %d characters, at most %d are allowed", n, *rules.MaxLength)
+		return fmt.Errorf("has %s, at most %d allowed", characters(n), *rules.MaxLength)
 	case isText && p.Pattern != nil && !p.Pattern.MatchString(text):
 		return fmt.Errorf("%s does not match the pattern %s", expr.Quoted(text), rules.Pattern.S)
 	}
@@ -88,6 +88,13 @@ func (p *Param) validate(v any) error {
 		}
 	}
 	return nil
+}
+
+func characters(n int) string {
+	if n == 1 {
+		return "1 character"
+	}
+	return fmt.Sprintf("%d characters", n)
 }
 
 // Param returns the parameter of that name, nil if there is none.

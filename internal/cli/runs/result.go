@@ -83,7 +83,9 @@ func printStepOutput(w io.Writer, s *flowrun.StepResult) error {
 // without notes.
 func printOutcome(env *ui.Env, res *flowrun.Result, recorded bool) {
 	for _, n := range res.Notices {
-		env.Notef("%s", n.Message)
+		if !n.Announced {
+			env.Notef("%s", n.Message)
+		}
 	}
 	detail := res.Message
 	if res.Status == dag.Succeeded {

@@ -35,8 +35,8 @@ func StepNote(s *flowrun.StepResult) string {
 	if s.Fallback {
 		words = append(words, "fallback")
 	}
-	if s.Reason != "" && s.Status != dag.Succeeded && s.Reason != dag.ReasonExit && s.Reason != s.Status.String() {
-		words = append(words, console.Reason(s.Reason))
+	if word := reasonNote(s); word != "" {
+		words = append(words, word)
 	}
 	if s.Truncated {
 		words = append(words, "output truncated at its buffer-limit")
@@ -48,6 +48,18 @@ func StepNote(s *flowrun.StepResult) string {
 		words = append(words, "hint: "+p.Solution)
 	}
 	return strings.Join(words, ", ")
+}
+
+// reasonNote returns the reason of a step that did not succeed, or "" if its status or its exit code
+// says the same.
+func reasonNote(s *flowrun.StepResult) string {
+	switch {
+	case s.Status == dag.Succeeded, s.Reason == dag.ReasonExit, s.Reason == dag.ReasonTimeout, s.Reason == s.Status.String():
+		return ""
+	case s.Status == dag.Failed && s.Reason == dag.ReasonCondition:
+		return "its condition cannot be evaluated"
+	}
+	return console.Reason(s.Reason)
 }
 
 // isStepOrInside reports whether path is step or a step inside it, regardless of attempts.
