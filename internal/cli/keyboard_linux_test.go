@@ -302,3 +302,30 @@ func TestLastLineOnTerminal(t *testing.T) {
 		})
 	}
 }
+
+// TestLogsPager: on a terminal, the logs of a run are shown in the pager of the user, with its attempts
+// apart. A pager that is quit early is not an error.
+func TestLogsPager(t *testing.T) {
+	const fails = "steps:\n  - {name: a, bash: 'echo out; exit 1', error-handling: {retry: {attempts: 1, delay: 5ms}}}\n"
+	for name, c := range map[string]struct {
+		pager, flags string
+		code         int
+		want         string
+	}{
+		"paged":     {"sed s/^/paged:/", "", 0, "paged:out\r\npaged:--- attempt 2 ---\r\npaged:out\r\n"},
+		"no pager":  {"sed s/^/paged:/", " --no-pager", 0, "out\r\n--- attempt 2 ---\r\nout\r\n"},
+		"quit":      {"head -n1", "", 0, "out\r\n"},
+		"not found": {"no-such-pager", "", 0, "flowrun: cannot start the pager no-such-pager"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := sit(t, fails, func(cmd *exec.Cmd) {
+				cmd.Args = []string{"sh", "-c", "flowrun run ./it.yaml --progress none; flowrun logs latest a" + c.flags}
+				cmd.Path = "/bin/sh"
+				cmd.Env = append(cmd.Env, "TERM=xterm", "FLOWRUN_ACCESSIBLE=", "FLOWRUN_PAGER=", "PAGER="+c.pager)
+			})
+			if got := s.ends(c.code); !strings.Contains(got, c.want) {
+				t.Errorf("the screen shows %q, want %q", got, c.want)
+			}
+		})
+	}
+}

@@ -3,6 +3,7 @@ package console
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 )
@@ -11,7 +12,7 @@ import (
 type TableOptions struct {
 	// Width is the maximum width of a line in columns. The last cell is cut to fit and marked
 	// with an ellipsis. If that would leave no space for the last column, the widest other
-	// column is narrowed too. 0 means no limit.
+	// columns are narrowed too. 0 means no limit.
 	Width int
 	// Color returns the escape sequence for a cell (see StatusColor), or "" for none. It is
 	// called for every cell of the rows with the whole cleaned text; col counts from 0. nil
@@ -74,24 +75,29 @@ func columnWidths(lines [][]string) []int {
 
 const (
 	minLastColumn     = 12 // minimum width of the last column
-	minNarrowedColumn = 20 // minimum width of another column that is narrowed
+	minNarrowedColumn = 20 // width to which the widest of the other columns are narrowed first
+	minAnyColumn      = 8  // width to which they are narrowed if that is not enough
 )
 
-// narrowColumns narrows the widest column except the last, as far as the last one needs space.
+// narrowColumns narrows the widest columns except the last, as far as the last one needs space.
 func narrowColumns(widths []int, width int) {
 	last := len(widths) - 1
 	if last < 1 {
 		return
 	}
-	over, widest := min(widths[last], minLastColumn)-width, 0
-	for i, n := range widths[:last] {
+	over := min(widths[last], minLastColumn) - width
+	for _, n := range widths[:last] {
 		over += n + len(gap)
-		if n > widths[widest] {
-			widest = i
-		}
 	}
-	if n := widths[widest]; over > 0 && n > minNarrowedColumn {
-		widths[widest] = max(n-over, minNarrowedColumn)
+	for _, least := range []int{minNarrowedColumn, minAnyColumn} {
+		for over > 0 {
+			widest := slices.Index(widths[:last], slices.Max(widths[:last]))
+			if widths[widest] <= least {
+				break
+			}
+			widths[widest]--
+			over--
+		}
 	}
 }
 
@@ -125,6 +131,19 @@ func colorCell(text string, color func(int, string) string, col int, cell string
 		return begin + text + reset
 	}
 	return text
+}
+
+// Clock formats a time as people read it at the time now: 15:04:05 on the same day, Jan 2 15:04 in the
+// same year, otherwise with the whole date. Both times are in the zone of t.
+func Clock(t, now time.Time) string {
+	now = now.In(t.Location())
+	switch {
+	case t.Format(time.DateOnly) == now.Format(time.DateOnly):
+		return t.Format(time.TimeOnly)
+	case t.Year() == now.Year():
+		return t.Format("Jan _2 15:04")
+	}
+	return t.Format("2006-01-02 15:04")
 }
 
 // Age formats a time span as one word, rounded down to its largest unit: 12s, 3m, 2h, 5d. A

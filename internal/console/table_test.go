@@ -28,7 +28,9 @@ func TestTable(t *testing.T) {
 		{"a long cell gives way", header, [][]string{{strings.Repeat("n", 60), "failed", "a long story"}, {"b", "ok", "x"}}, TableOptions{Width: 42},
 			"ID                    STATUS  MESSAGE\n" + strings.Repeat("n", 19) + "…  failed  a long story\nb                     ok      x\n"},
 		{"a long cell gives way, not all of it", header, [][]string{{strings.Repeat("n", 60), "failed", "a long story"}}, TableOptions{Width: 30},
-			"ID                    STATUS  …\n" + strings.Repeat("n", 19) + "…  failed  …\n"},
+			"ID        STATUS  MESSAGE\nnnnnnnn…  failed  a long story\n"},
+		{"several long cells give way", nil, [][]string{{strings.Repeat("a", 30), strings.Repeat("b", 24), strings.Repeat("c", 25), "note"}}, TableOptions{Width: 60},
+			strings.Repeat("a", 15) + "…  " + strings.Repeat("b", 15) + "…  " + strings.Repeat("c", 17) + "…  note\n"},
 		{"no width, no cut", nil, [][]string{{"a", strings.Repeat("x", 300)}}, TableOptions{}, "a  " + strings.Repeat("x", 300) + "\n"},
 		{"wide characters", nil, [][]string{{"手順", "x"}, {"abcd", "y"}, {"é", "z"}, {"e\u0301", "z"}, {"🚀", "w"}}, TableOptions{}, "手順  x\nabcd  y\né     z\ne\u0301     z\n🚀    w\n"},
 		{"wide characters cut", nil, [][]string{{"a", "手順手順"}}, TableOptions{Width: 8}, "a  手順…\n"},
@@ -46,6 +48,20 @@ func TestTable(t *testing.T) {
 				t.Errorf("got:\n%q\nwant:\n%q", got, c.want)
 			}
 		})
+	}
+}
+
+func TestClock(t *testing.T) {
+	now := time.Date(2026, 11, 23, 5, 0, 0, 0, time.UTC)
+	for want, at := range map[string]time.Time{
+		"01:02:03":         time.Date(2026, 11, 23, 1, 2, 3, 0, time.UTC),
+		"Nov  2 23:59":     time.Date(2026, 11, 2, 23, 59, 0, 0, time.UTC),
+		"2027-01-01 07:00": time.Date(2027, 1, 1, 7, 0, 0, 0, time.UTC),
+		"23:00:00":         time.Date(2026, 11, 22, 23, 0, 0, 0, time.FixedZone("west", -7*3600)),
+	} {
+		if got := Clock(at, now); got != want {
+			t.Errorf("Clock(%v) = %q, want %q", at, got, want)
+		}
 	}
 }
 

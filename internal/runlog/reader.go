@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
@@ -19,9 +20,14 @@ import (
 
 // Reader reads the logs of one run. It is not safe for concurrent use.
 type Reader struct {
-	dir      string
-	plan     *flowrun.Plan
-	step     string
+	dir  string
+	plan *flowrun.Plan
+	step string
+	// Attempt, if it is not 0, selects one attempt of each step. A fallback belongs to the last one.
+	Attempt int
+	// Since, if it is set, leaves out the steps that ended before.
+	Since time.Time
+
 	offsets  map[string]int64 // how far each file has been read
 	finished map[dag.ID]bool  // steps that were read to their end
 }
@@ -51,10 +57,13 @@ func within(path, step string) bool {
 	return ok && (rest == "" || rest[0] == '/' || rest[0] == '[')
 }
 
+// Destination returns the writer for a stream of one attempt of a step.
+type Destination func(stream steps.Streams, path dag.ID, attempt int) io.Writer
+
 // Copy writes what is new in the logs of every step that has started, in the order in which
 // they started. events are all events of the run so far. to returns the writer for a stream
 // (steps.Stdout or steps.Stderr) of a step.
-func (r *Reader) Copy(events []dag.Event, to func(stream steps.Streams, path dag.ID) io.Writer) error {
+func (r *Reader) Copy(events []dag.Event, to Destination) error {
 	files, err := steps.ReadLogs(r.dir)
 	if err != nil {
 		return err
@@ -91,13 +100,22 @@ func (r *Reader) Copy(events []dag.Event, to func(stream steps.Streams, path dag
 // copyStep writes what is new in the logs of one step. If there is no log file, it writes
 // the beginning of the output from the result. The output of a step that uses a tool is the
 // output of a step inside it, so it is not written again.
-func (r *Reader) copyStep(path dag.ID, files []steps.LogFile, result *dag.Result, to func(steps.Streams, dag.ID) io.Writer) error {
+func (r *Reader) copyStep(path dag.ID, files []steps.LogFile, result *dag.Result, to Destination) error {
+	if result != nil && result.Ended.Before(r.Since) {
+		return nil
+	}
 	for _, f := range files {
-		if err := r.copyFile(f, to(f.Stream, path)); err != nil {
+		if r.Attempt != 0 && f.Attempt != r.Attempt {
+			continue
+		}
+		if err := r.copyFile(f, to(f.Stream, path, f.Attempt)); err != nil {
 			return err
 		}
 	}
 	if len(files) > 0 || result == nil || r.offsets[string(path)] > 0 || r.plan.Nested(string(path)) != nil {
+		return nil
+	}
+	if r.Attempt != 0 && result.Attempts != r.Attempt {
 		return nil
 	}
 	for _, part := range []struct {
@@ -108,7 +126,7 @@ func (r *Reader) copyStep(path dag.ID, files []steps.LogFile, result *dag.Result
 			continue
 		}
 		r.offsets[string(path)] = part.output.Size
-		if _, err := io.WriteString(to(part.stream, path), part.output.Inline); err != nil {
+		if _, err := io.WriteString(to(part.stream, path, result.Attempts), part.output.Inline); err != nil {
 			return err
 		}
 	}

@@ -92,7 +92,7 @@ type logs struct {
 	lines  *console.Prefixer
 }
 
-func (l *logs) to(s steps.Streams, path dag.ID) io.Writer {
+func (l *logs) to(s steps.Streams, path dag.ID, _ int) io.Writer {
 	name := "stdout"
 	if s == steps.Stderr {
 		name = "stderr"

@@ -3,7 +3,9 @@ package past
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"time"
 
@@ -20,15 +22,21 @@ import (
 )
 
 func logsCommand(env *ui.Env) *cobra.Command {
-	var follow bool
+	var f logsFlags
 	c := &cobra.Command{
 		Use:   "logs RUN [STEP]",
 		Short: "Print the output of the steps of a run",
 		Long: `Print the output of one step (all attempts), or of all steps with each line prefixed by
-its step. For a step that uses a tool, print the output of the steps inside it; for a
-loop, that of its items. Standard error of the steps goes to standard error.`,
+its step and, from the second on, its attempt. For a step that uses a tool, print the
+output of the steps inside it; for a loop, that of its items. Standard error of the steps
+goes to standard error.
+
+On a terminal, the output is shown with FLOWRUN_PAGER, PAGER or less, unless -f or
+--no-pager is given.`,
 		Example: `  flowrun logs latest
   flowrun logs 01jd3k test > test.log
+  flowrun logs latest test --attempt 2
+  flowrun logs latest --grep 'error|warning'
   flowrun logs latest -f`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
@@ -36,59 +44,127 @@ loop, that of its items. Standard error of the steps goes to standard error.`,
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
+			since, pattern, err := f.check(c)
+			if err != nil {
+				return err
+			}
 			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
 				id, err := ui.FindRun(ctx, s, args[0])
 				if err != nil {
 					return err
 				}
-				l, err := newLogs(ctx, env, s, id, args[1:])
+				run, err := flowrun.LoadRun(ctx, s, env.Library(), id)
 				if err != nil {
 					return err
 				}
-				return l.print(ctx, follow)
+				reader, err := f.reader(run, strings.Join(args[1:], ""), since)
+				if err != nil {
+					return err
+				}
+				print := func() error { return newLogs(env, s, run, reader, pattern).print(ctx, f.follow) }
+				if f.follow || f.noPager {
+					return print()
+				}
+				return env.Page(print)
 			})
 		},
 		ValidArgsFunction: runview.CompleteRunStep(env),
 	}
-	c.Flags().BoolVarP(&follow, "follow", "f", false, "continue printing until the run ends")
+	fl := c.Flags()
+	fl.BoolVarP(&f.follow, "follow", "f", false, "continue printing until the run ends")
+	fl.IntVar(&f.attempt, "attempt", 0, "print only attempt `n` of each step; a fallback belongs to the last one")
+	fl.StringVar(&f.since, "since", "", "print only steps that ended within this `duration` (10m, 24h, 7d), or since a time (RFC 3339), or still run")
+	fl.StringVar(&f.grep, "grep", "", "print only lines that match this `pattern` (RE2)")
+	fl.BoolVar(&f.noPager, "no-pager", false, "do not use a pager on a terminal")
 	return c
 }
 
-// logs prints the logs of a run.
-type logs struct {
-	store  flowrun.Store
-	run    *flowrun.RecordedRun
-	reader *runlog.Reader
-	out    [2]*console.Prefixer
-	plain  [2]io.Writer
-	notef  func(format string, args ...any)
+// logsFlags are the flags of flowrun logs.
+type logsFlags struct {
+	follow, noPager bool
+	attempt         int
+	since, grep     string
 }
 
-func newLogs(ctx context.Context, env *ui.Env, s flowrun.Store, id string, step []string) (*logs, error) {
-	run, err := flowrun.LoadRun(ctx, s, env.Library(), id)
-	if err != nil {
-		return nil, err
+func (f *logsFlags) check(c *cobra.Command) (since time.Time, pattern *regexp.Regexp, err error) {
+	if c.Flags().Changed("attempt") && f.attempt < 1 {
+		return since, nil, ui.Usagef(c, "--attempt must be at least 1")
 	}
+	if since, err = ui.ParseTime(f.since); err != nil {
+		return since, nil, ui.Usagef(c, "--since: %v", err)
+	}
+	if f.grep != "" {
+		if pattern, err = regexp.Compile(f.grep); err != nil {
+			return since, nil, ui.Usagef(c, "--grep: %v", err)
+		}
+	}
+	return since, pattern, nil
+}
+
+// reader returns a Reader of the selected logs. It is an error if no step, or no attempt, is selected.
+func (f *logsFlags) reader(run *flowrun.RecordedRun, step string, since time.Time) (*runlog.Reader, error) {
 	state, err := ui.StateDir()
 	if err != nil {
 		return nil, err
 	}
-	wanted := strings.Join(step, "")
-	l := &logs{store: s, run: run, reader: runlog.New(steps.LogFolder(state, id), run.Plan, wanted), plain: [2]io.Writer{ui.CleanWriter(env.Stdout), ui.CleanWriter(env.Stderr)}, notef: env.Notef}
-	var names []string
-	found := wanted == ""
+	r := runlog.New(steps.LogFolder(state, run.Record.ID), run.Plan, step)
+	r.Attempt, r.Since = f.attempt, since
+	found, most := step == "", 0
 	for _, s := range run.Result().Steps {
-		names = append(names, s.ID)
-		found = found || l.reader.Wants(s.ID)
+		if r.Wants(s.ID) {
+			found, most = true, max(most, s.Attempts)
+		}
 	}
-	if !found {
-		return nil, run.NoStep(wanted)
+	switch {
+	case !found:
+		return nil, run.NoStep(step)
+	case f.attempt > most && !run.Info.Live():
+		return nil, ui.Missing(fmt.Errorf("no step has an attempt %d; the highest is %d", f.attempt, most))
+	}
+	return r, nil
+}
+
+// logs prints the logs of a run.
+type logs struct {
+	store    flowrun.Store
+	run      *flowrun.RecordedRun
+	reader   *runlog.Reader
+	out      [2]*console.Prefixer
+	plain    [2]io.Writer
+	terminal bool
+	attempt  int // the one of the selected step that was printed last
+	pattern  *regexp.Regexp
+	filters  map[io.Writer]*lineFilter
+	notef    func(format string, args ...any)
+}
+
+func newLogs(env *ui.Env, s flowrun.Store, run *flowrun.RecordedRun, reader *runlog.Reader, pattern *regexp.Regexp) *logs {
+	l := &logs{store: s, run: run, reader: reader, plain: [2]io.Writer{ui.CleanWriter(env.Stdout), ui.CleanWriter(env.Stderr)},
+		terminal: ui.IsTerminal(env.Stdout), attempt: 1, pattern: pattern, filters: map[io.Writer]*lineFilter{}, notef: env.Notef}
+	var names []string
+	for _, s := range run.Result().Steps {
+		name := s.ID
+		if !reader.Wants(name) {
+			continue
+		}
+		if run.Plan.Nested(name) == nil { // otherwise the steps inside it have the output
+			name = attemptName(name, s.Attempts)
+		}
+		names = append(names, name)
 	}
 	for i, w := range []io.Writer{env.Stdout, env.Stderr} {
 		l.out[i] = console.NewPrefixer(w, names, console.PrefixOptions{Color: env.Colored(w), Terminal: ui.IsTerminal(w)})
 	}
-	return l, nil
+	return l
+}
+
+// attemptName returns how an attempt of a step is called.
+func attemptName(path string, attempt int) string {
+	if attempt < 2 {
+		return path
+	}
+	return fmt.Sprintf("%s (attempt %d)", path, attempt)
 }
 
 // followInterval is how often --follow checks an active run for new output.
@@ -101,7 +177,11 @@ func (l *logs) print(ctx context.Context, follow bool) error {
 			return err
 		}
 		if !follow || !live {
-			err := errors.Join(l.out[0].Flush(), l.out[1].Flush(), ui.Flush(l.plain[0]), ui.Flush(l.plain[1]))
+			var errs []error
+			for _, f := range l.filters {
+				errs = append(errs, f.flush())
+			}
+			err := errors.Join(errors.Join(errs...), l.out[0].Flush(), l.out[1].Flush(), ui.Flush(l.plain[0]), ui.Flush(l.plain[1]))
 			l.reportTruncated()
 			return err
 		}
@@ -121,14 +201,29 @@ func (l *logs) reportTruncated() {
 	}
 }
 
-// writerFor returns the writer for a stream of a step.
-func (l *logs) writerFor(stream steps.Streams, path dag.ID) io.Writer {
+// writerFor returns the writer for a stream of an attempt of a step.
+func (l *logs) writerFor(stream steps.Streams, path dag.ID, attempt int) io.Writer {
 	i := 0
 	if stream == steps.Stderr {
 		i = 1
 	}
 	if l.reader.Exactly(path) {
-		return l.plain[i]
+		if l.terminal && attempt > l.attempt { // a pipe or a file gets exactly what the step printed
+			fmt.Fprintf(l.plain[0], "--- attempt %d ---\n", attempt)
+			l.attempt = attempt
+		}
+		return l.filtered(l.plain[i])
 	}
-	return l.out[i].Step(string(path))
+	return l.filtered(l.out[i].Step(attemptName(string(path), attempt)))
+}
+
+// filtered returns a writer that passes on the lines that match --grep.
+func (l *logs) filtered(w io.Writer) io.Writer {
+	if l.pattern == nil {
+		return w
+	}
+	if l.filters[w] == nil {
+		l.filters[w] = &lineFilter{to: w, pattern: l.pattern}
+	}
+	return l.filters[w]
 }

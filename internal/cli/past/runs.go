@@ -1,6 +1,7 @@
 package past
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -24,7 +25,9 @@ func runsCommand(env *ui.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "runs",
 		Short: "List runs, newest first",
-		Long:  `List runs, newest first. These are the states: ` + strings.Join(runStates(), ", ") + `.`,
+		Long: `List runs, newest first. TRIGGER is what started a run: cli, api, call, detach,
+schedule:NAME or webhook:NAME. These are the states: ` +
+			strings.Join(runStates(), ", ") + `.`,
 		Example: `  flowrun runs
   flowrun runs --status failed,timed-out --since 24h
   flowrun runs --tool deploy --limit 5 -o json`,
@@ -99,9 +102,9 @@ func runs(ctx context.Context, env *ui.Env, s flowrun.Store, q flowrun.Query, ou
 	}
 	rows := make([][]string, len(list))
 	for i, r := range list {
-		rows[i] = []string{r.ID, r.Tool, r.Status.With(r.Notes...), console.Age(now.Sub(r.Started)) + " ago", runview.Elapsed(r.Started, r.Ended, r.Status, now), r.Message}
+		rows[i] = []string{r.ID, r.Tool, r.Status.With(r.Notes...), console.Clock(r.Started.Local(), now), runview.Elapsed(r.Started, r.Ended, r.Status, now), cmp.Or(r.Origin, "cli"), r.Message}
 	}
-	return console.Table(env.Stdout, []string{"RUN", "TOOL", "STATUS", "STARTED", "TOOK", "NOTE"}, rows,
+	return console.Table(env.Stdout, []string{"RUN", "TOOL", "STATUS", "STARTED", "TOOK", "TRIGGER", "NOTE"}, rows,
 		console.TableOptions{Width: env.StdoutWidth(), Color: statusColors(env, 2)})
 }
 

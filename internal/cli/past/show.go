@@ -25,7 +25,7 @@ func showCommand(env *ui.Env) *cobra.Command {
 		Use:   "show RUN",
 		Short: "Show the status and results of a run and its steps",
 		Long: `Show the status and results of a run and its steps. If the run is still active, show its
-progress. -o json prints the same document as flowrun run -o json, without notices.`,
+progress. If it failed, show the last lines of the step that failed. -o json prints the same document as flowrun run -o json, without notices.`,
 		Example: `  flowrun show latest
   flowrun show 01jd3k -o json | jq .steps`,
 		Args: ui.OneRun,
@@ -89,7 +89,38 @@ func show(env *ui.Env, p *flowrun.RecordedRun) error {
 		env.Notef("%d more steps, which are items of loops, are not listed; -o json lists all", len(r.Steps)-len(shown))
 	}
 	if err == nil {
+		err = showFailure(env, r)
+	}
+	if err == nil {
 		runview.SuggestNext(env, r)
+	}
+	return err
+}
+
+// maxFailureLines is how many lines of the failed step are repeated.
+const maxFailureLines = 10
+
+// showFailure prints the last lines of the step that failed first, from standard error or, if that is
+// empty, from standard output.
+func showFailure(env *ui.Env, r *flowrun.Result) error {
+	s := r.Step(runview.FirstFailed(r))
+	if s == nil {
+		return nil
+	}
+	text, stream := strings.TrimSpace(s.Error), "standard error"
+	if text == "" {
+		text, stream = strings.TrimSpace(s.Output), "output"
+	}
+	if text == "" {
+		return nil
+	}
+	lines := strings.Split(text, "\n")
+	lines = lines[max(0, len(lines)-maxFailureLines):]
+	_, err := fmt.Fprintf(env.Stdout, "\nend of the %s of %s:\n", stream, console.Clean(s.ID))
+	for _, line := range lines {
+		if err == nil {
+			_, err = fmt.Fprintf(env.Stdout, "  | %s\n", console.Sanitize(line))
+		}
 	}
 	return err
 }

@@ -38,15 +38,15 @@ func SuggestNext(env *ui.Env, r *flowrun.Result) {
 		env.Notef("no step has run; after fixing the cause, start it again: flowrun run %s", r.Tool)
 		return
 	}
-	if step := firstFailed(r); step != "" {
+	if step := FirstFailed(r); step != "" {
 		env.Notef("to see its output: flowrun logs %s %s", r.ID, flowrun.StepWord(step))
 	}
 	env.Notef("to continue: flowrun resume %s", r.ID)
 }
 
-// firstFailed returns the innermost step that failed first, or "" if no step failed. Steps whose
+// FirstFailed returns the innermost step that failed first, or "" if no step failed. Steps whose
 // failure was tolerated do not count.
-func firstFailed(r *flowrun.Result) string {
+func FirstFailed(r *flowrun.Result) string {
 	succeeded := map[dag.ID]bool{} // steps that count as successful although a step inside them failed
 	for _, t := range r.Tolerated {
 		succeeded[dag.ID(t)] = true

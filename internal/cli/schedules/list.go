@@ -131,7 +131,7 @@ func (j scheduleJSON) nextText(now time.Time) string {
 	case j.Next == nil:
 		return "over"
 	}
-	return fmt.Sprintf("%s (in %s)", j.Next.Format("2006-01-02 15:04:05"), console.Age(j.Next.Sub(now)))
+	return fmt.Sprintf("%s (in %s)", console.Clock(*j.Next, now), console.Age(j.Next.Sub(now)))
 }
 
 func (j scheduleJSON) lastText() string {
