@@ -313,6 +313,7 @@ type Test struct {
 	Name, Description string
 	Pos               Pos
 	Parameters        []Entry
+	Environment       []Entry // variables of the process, by name; Value.Text
 	Platforms         []string
 	Files             []Text // relative to the definition's folder, and inside it
 	Expected          Expected

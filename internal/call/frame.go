@@ -29,8 +29,9 @@ type Frame struct {
 	unknown     map[string]bool   // variables whose value only a run knows
 	secrets     map[string]string // values of secrets by key
 	secretCache *secretCache
-	preview     bool // a preview: nothing may be started
-	Guessed     bool // in a preview: some values are placeholders for what only a run knows
+	preview     bool      // a preview: nothing may be started
+	missing     *[]string // see AllowMissing
+	Guessed     bool      // in a preview: some values are placeholders for what only a run knows
 	dir         string
 	temp        string
 	run         string   // id of the run; "" for a preview

@@ -73,6 +73,9 @@ func (a *Frame) fetchSecrets(ctx context.Context) error {
 		switch {
 		case a.preview && errors.Is(err, expr.ErrUnknown):
 			continue
+		case err != nil && a.missing != nil:
+			*a.missing = append(*a.missing, a.session.Mask().String(fmt.Sprintf("%s: %v", s.Name, err)))
+			continue
 		case err == nil:
 			err = a.maskSecret(s.Name, v)
 		default:
@@ -96,6 +99,10 @@ func (a *Frame) fetchSecrets(ctx context.Context) error {
 	}
 	return a.environmentError(errors.Join(bad...))
 }
+
+// AllowMissing lets OpenEnvironment succeed without the secrets that cannot be fetched. It adds
+// them to list, each with the reason.
+func (a *Frame) AllowMissing(list *[]string) { a.missing = list }
 
 // maskNestedSecrets masks, from the start, what nested tools will take from variables of the process, or from files
 // of their own, as secrets. A variable too short to be masked fails its tool later.

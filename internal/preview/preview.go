@@ -30,6 +30,8 @@ type Preview struct {
 	Steps  []PreviewStep        `json:"steps"`           // in plan order, nested ones after the step that contains them
 	Tools  []PreviewTool        `json:"tools"`           // the tool itself and those it uses, by step
 	Needs  []history.LockDemand `json:"needs,omitempty"` // the locks that the run takes at its start
+	// MissingSecrets are the secrets of the tool that cannot be fetched, each with the reason.
+	MissingSecrets []string `json:"missing_secrets,omitempty"`
 }
 
 // Permissions returns the permissions that the tools ask for, each once, with real paths.
@@ -79,7 +81,8 @@ type PreviewStep struct {
 	Surroundings
 }
 
-// Of computes what a call with these parameters would run.
+// Of computes what a call with these parameters would run. If secrets of the tool cannot be fetched,
+// it returns the Preview together with a *call.EnvironmentError.
 func Of(ctx context.Context, params *call.Params) (*Preview, error) {
 	v, _, err := previewWithMask(ctx, params)
 	return v, err
@@ -92,6 +95,8 @@ func previewWithMask(ctx context.Context, params *call.Params) (*Preview, *steps
 	var done func()
 	a.RunEnv, done = a.RunEnv.WithScripts(hooks.Config{})
 	defer done()
+	var missing []string
+	a.AllowMissing(&missing)
 	if err := a.OpenEnvironment(ctx); err != nil {
 		return nil, mask, err
 	}
@@ -100,7 +105,19 @@ func previewWithMask(ctx context.Context, params *call.Params) (*Preview, *steps
 	if ctx.Err() != nil {
 		return nil, mask, context.Cause(ctx)
 	}
+	if len(missing) > 0 {
+		v.out.MissingSecrets = missing
+		return v.out, mask, &call.EnvironmentError{Tool: params.Plan.Name(), Problems: cannotFetch(missing)}
+	}
 	return v.out, mask, nil
+}
+
+func cannotFetch(missing []string) []string {
+	var problems []string
+	for _, m := range missing {
+		problems = append(problems, "cannot fetch the secret "+m)
+	}
+	return problems
 }
 
 type previewer struct {

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -66,7 +68,7 @@ func (p *testRun) fail(err error) {
 
 // prepare creates the folders, copies the test's files and fills its placeholders.
 func (p *testRun) prepare() (err error) {
-	p.env = flowrun.RunEnv{Workspace: filepath.Join(p.folder, "work"), Temp: filepath.Join(p.folder, "temp"), Time: time.Now(), JavaScript: p.JavaScript}
+	p.env = flowrun.RunEnv{Workspace: filepath.Join(p.folder, "work"), Temp: filepath.Join(p.folder, "temp"), Time: time.Now(), JavaScript: p.JavaScript, Env: p.environ()}
 	for _, dir := range []string{p.env.Workspace, p.env.Temp} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return fmt.Errorf("cannot create the test's folder: %w", err)
@@ -84,6 +86,23 @@ func (p *testRun) prepare() (err error) {
 		p.fixture, err = p.fixtureDefinition(p.Library)
 	}
 	return err
+}
+
+// environ returns the environment of the run: that of the process with the variables of the test.
+func (p *testRun) environ() []string {
+	set := map[string]string{}
+	for _, e := range p.Test.Environment {
+		set[e.Key] = e.Value.Text.S
+	}
+	list := slices.DeleteFunc(os.Environ(), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		_, replaced := set[name]
+		return replaced
+	})
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		list = append(list, name+"="+set[name])
+	}
+	return list
 }
 
 // copyFiles copies the files that the test names from the definition's folder.

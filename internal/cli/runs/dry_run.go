@@ -17,7 +17,7 @@ import (
 // dryRun prints what a run would do, without starting anything.
 func dryRun(env *ui.Env, r *request, f runFlags) error {
 	v, err := r.preview()
-	if err != nil {
+	if v == nil || err != nil && len(v.MissingSecrets) == 0 {
 		return err
 	}
 	rules := launch.NotificationRules(r.plan, f.Settings)
@@ -59,6 +59,9 @@ func dryRun(env *ui.Env, r *request, f runFlags) error {
 		for _, n := range t.Notify {
 			fmt.Fprintf(env.Stdout, "  %s notifies: %s\n", who, console.Visible(n))
 		}
+	}
+	for _, m := range v.MissingSecrets {
+		fmt.Fprintf(env.Stdout, "  it lacks the secret %s\n", console.Visible(m))
 	}
 	for _, n := range runview.LockTitles(v.Needs) {
 		fmt.Fprintf(env.Stdout, "  it needs %s\n", n)
