@@ -43,6 +43,9 @@ type Config struct {
 	// MaxPlanSteps is the maximum number of steps in the plan of a tool, including those of the tools it uses; 0 = one
 	// million.
 	MaxPlanSteps int
+	// Progress, if set, is called while List reads the files of a folder: read of them are done.
+	// It must be safe for concurrent use.
+	Progress func(read, total int)
 }
 
 // Loader reads a definition from the contents of a file, like Decode. It must be safe for concurrent use.
@@ -57,6 +60,7 @@ type Library struct {
 
 	trusted  func(folder string) bool // Config.Trusted
 	maxSteps int                      // Config.MaxPlanSteps
+	progress func(read, total int)    // Config.Progress
 
 	indexFolder string // Config.Index
 	programID   string // see programID
@@ -144,6 +148,7 @@ func NewLibrary(c Config) *Library {
 		now:        time.Now,
 		trusted:    c.Trusted,
 		maxSteps:   c.MaxPlanSteps,
+		progress:   c.Progress,
 	}
 	if c.Index != "" {
 		l.indexFolder, l.programID = c.Index, programID()

@@ -85,7 +85,13 @@ func (l *Library) listFolder(f folder) []Listed {
 			unread = append(unread, i)
 		}
 	}
-	inParallel(unread, func(i int) { entries[i] = l.readListed(files[i], f.scope) })
+	var read atomic.Int64
+	inParallel(unread, func(i int) {
+		entries[i] = l.readListed(files[i], f.scope)
+		if l.progress != nil {
+			l.progress(int(read.Add(1)), len(unread))
+		}
+	})
 	if slices.ContainsFunc(unread, func(i int) bool { return entries[i].stamp != fileStamp{} }) {
 		l.updateIndex(f.path, entries)
 	}

@@ -3,10 +3,12 @@ package cli_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -327,5 +329,28 @@ func TestLogsPager(t *testing.T) {
 				t.Errorf("the screen shows %q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+// TestFilesCounted: on a terminal, flowrun counts the files of a large folder while it reads and checks
+// them, and removes the line at the end.
+func TestFilesCounted(t *testing.T) {
+	s := sit(t, "bash: echo\n", func(cmd *exec.Cmd) {
+		tools := filepath.Join(cmd.Dir, ".flowrun/tools")
+		if err := os.MkdirAll(tools, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 3000 {
+			text := fmt.Sprintf("name: tool-%d\ndescription: Under test\nbash: echo a | sort\n", i)
+			if err := os.WriteFile(filepath.Join(tools, fmt.Sprintf("tool-%d.yaml", i)), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cmd.Args = []string{"flowrun", "validate"}
+		cmd.Env = append(cmd.Env, "TERM=xterm")
+	})
+	screen := s.ends(0)
+	if !regexp.MustCompile(`(checking|reading) file \d+ of 3000`).MatchString(screen) || !strings.Contains(screen, "\r\x1b[K3000 definitions are valid") {
+		t.Errorf("the screen shows %q", screen)
 	}
 }

@@ -171,10 +171,12 @@ func validate(env *ui.Env, targets []target, found tool.Diagnostics, f validateF
 		}
 	}
 	var failed []error
-	for _, t := range targets {
+	counter := env.Counter("checking")
+	for i, t := range targets {
 		if err := v.validateTarget(t); err != nil { // continue, to report the problems of the other targets too
 			failed = append(failed, err)
 		}
+		counter.Show(i+1, len(targets))
 	}
 	if len(failed) > 0 && len(failed) == len(targets) {
 		return reportAllButLast(env, failed)

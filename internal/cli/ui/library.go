@@ -15,7 +15,7 @@ import (
 // Library returns the library that finds tools. It caches listings of large folders in the state
 // directory.
 func (env *Env) Library() *tool.Library {
-	c := tool.Config{Trusted: env.trusts}
+	c := tool.Config{Trusted: env.trusts, Progress: env.Counter("reading").Show}
 	if dir := flowrun.DefaultStateDir(); dir != "" {
 		c.Index = filepath.Join(dir, "index")
 	}

@@ -1,0 +1,48 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+const (
+	minCounted      = 1000                   // fewer files are processed too quickly to be counted
+	counterInterval = 100 * time.Millisecond // between two updates
+)
+
+// Counter shows on a terminal how many of many files have been processed. Safe for concurrent use.
+type Counter struct {
+	to   io.Writer // nil if nothing is shown
+	verb string
+
+	mu   sync.Mutex
+	last time.Time
+}
+
+// Counter returns a Counter on stderr. It shows nothing if stderr is not a terminal, or if animations
+// are off. The verb says what is done, as in "checking".
+func (env *Env) Counter(verb string) *Counter {
+	c := &Counter{verb: verb, last: time.Now()}
+	if !env.Completing && env.autoProgress() == "tty" {
+		c.to = env.Stderr
+	}
+	return c
+}
+
+// Show shows that done of total files have been processed. When all have, it removes the line.
+func (c *Counter) Show(done, total int) {
+	if c.to == nil || total < minCounted {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case done == total:
+		fmt.Fprint(c.to, "\r\x1b[K")
+	case time.Since(c.last) >= counterInterval:
+		c.last = time.Now()
+		fmt.Fprintf(c.to, "\r\x1b[K%s file %d of %d", c.verb, done, total)
+	}
+}
