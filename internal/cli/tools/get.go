@@ -191,9 +191,7 @@ func detailLines(def *tool.Definition, d detailJSON) []string {
 	add("shadowed by", d.ShadowedBy)
 	add("shadows", strings.Join(d.Shadows, ", "))
 	add("version", def.Version)
-	if def.Deprecated {
-		add("deprecated", cmp.Or(def.DeprecatedMessage, "yes"))
-	}
+	add("deprecated", deprecation(def.Deprecated, def.DeprecatedMessage))
 	if !def.Single {
 		add("steps", strings.Join(stepNames(def), ", "))
 	}
@@ -205,6 +203,11 @@ func detailLines(def *tool.Definition, d detailJSON) []string {
 	}
 	for _, p := range def.Parameters {
 		add("parameter", parameterLine(p))
+		for _, line := range strings.Split(strings.TrimSpace(p.DetailedHelp), "\n") {
+			if line != "" {
+				add("", "  "+line)
+			}
+		}
 	}
 	for _, t := range def.Tests {
 		add("test", t.Name)

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -68,7 +69,7 @@ func toolListCommand(env *ui.Env) *cobra.Command {
 	}
 	page.Page{
 		Title: "flowrun tool list",
-		About: []string{"List all available tools across all scopes or in a specific scope. The list marks tools that", "are shadowed by another tool of the same name, and tools with errors."},
+		About: []string{"List all available tools across all scopes or in a specific scope. The list marks tools that", "are shadowed by another tool of the same name, deprecated tools, and tools with errors."},
 		Usage: []string{"flowrun tool list [--scope] [options]"},
 		Options: []page.Group{
 			scopes.Options("List only tools from %s", "List tools from all scopes", ui.AnyScope),
@@ -129,13 +130,14 @@ type listedJSON struct {
 	Tags        []string   `json:"tags"`
 	Category    string     `json:"category"`
 	ShadowedBy  string     `json:"shadowed_by"`
-	Error       string     `json:"error,omitempty"` // first error in the file
+	Deprecated  string     `json:"deprecated,omitempty"` // what to use instead; "yes" if the tool is deprecated and does not say
+	Error       string     `json:"error,omitempty"`      // first error in the file
 }
 
 func printList(env *ui.Env, list []tool.Listed, format string) error {
 	docs := make([]listedJSON, len(list))
 	for i, e := range list {
-		docs[i] = listedJSON{e.Name, e.Scope, e.Path, e.Description, append([]string{}, e.Tags...), e.Category, e.ShadowedBy, firstError(e)}
+		docs[i] = listedJSON{e.Name, e.Scope, e.Path, e.Description, append([]string{}, e.Tags...), e.Category, e.ShadowedBy, deprecation(e.Deprecated, e.DeprecatedMessage), firstError(e)}
 	}
 	switch format {
 	case "json":
@@ -159,11 +161,26 @@ func printList(env *ui.Env, list []tool.Listed, format string) error {
 	return console.Table(env.Stdout, []string{"NAME", "SCOPE", "TAGS", "DESCRIPTION"}, rows, console.TableOptions{Width: env.StdoutWidth()})
 }
 
-// note returns the description, preceded by notes about shadowing and errors.
+// deprecation returns what a deprecated tool says to use instead, or "yes". It returns "" for other tools.
+func deprecation(deprecated bool, message string) string {
+	if !deprecated {
+		return ""
+	}
+	return cmp.Or(message, "yes")
+}
+
+// note returns the description, preceded by notes about shadowing, deprecation and errors.
 func (d listedJSON) note() string {
 	var notes []string
 	if d.ShadowedBy != "" {
 		notes = append(notes, "(shadowed by "+ui.ShortPath(d.ShadowedBy)+")")
+	}
+	switch d.Deprecated {
+	case "":
+	case "yes":
+		notes = append(notes, "(deprecated)")
+	default:
+		notes = append(notes, "(deprecated: "+d.Deprecated+")")
 	}
 	if d.Error != "" {
 		return strings.Join(append(notes, "(broken: "+d.Error+")"), " ")
@@ -199,6 +216,9 @@ func listYAML(env *ui.Env, docs []listedJSON) error {
 		m.Set("tags", tool.Value{List: tags})
 		m.Set("category", addition.TextValue(d.Category))
 		m.Set("shadowed_by", addition.TextValue(d.ShadowedBy))
+		if d.Deprecated != "" {
+			m.Set("deprecated", addition.TextValue(d.Deprecated))
+		}
 		if d.Error != "" {
 			m.Set("error", addition.TextValue(d.Error))
 		}
