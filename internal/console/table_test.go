@@ -30,7 +30,7 @@ func TestTable(t *testing.T) {
 		{"a long cell gives way, not all of it", header, [][]string{{strings.Repeat("n", 60), "failed", "a long story"}}, TableOptions{Width: 30},
 			"ID        STATUS  MESSAGE\nnnnnnnn…  failed  a long story\n"},
 		{"several long cells give way", nil, [][]string{{strings.Repeat("a", 30), strings.Repeat("b", 24), strings.Repeat("c", 25), "note"}}, TableOptions{Width: 60},
-			strings.Repeat("a", 15) + "…  " + strings.Repeat("b", 15) + "…  " + strings.Repeat("c", 17) + "…  note\n"},
+			strings.Repeat("a", 15) + "…  " + strings.Repeat("b", 16) + "…  " + strings.Repeat("c", 16) + "…  note\n"},
 		{"no width, no cut", nil, [][]string{{"a", strings.Repeat("x", 300)}}, TableOptions{}, "a  " + strings.Repeat("x", 300) + "\n"},
 		{"wide characters", nil, [][]string{{"手順", "x"}, {"abcd", "y"}, {"é", "z"}, {"e\u0301", "z"}, {"🚀", "w"}}, TableOptions{}, "手順  x\nabcd  y\né     z\ne\u0301     z\n🚀    w\n"},
 		{"wide characters cut", nil, [][]string{{"a", "手順手順"}}, TableOptions{Width: 8}, "a  手順…\n"},
