@@ -103,7 +103,7 @@ var house = map[string]struct {
 	"internal/cli/keyboard":       {5, []string{"", "dag", "internal/cli/ui", "internal/console"}, nil},
 	"internal/cli/launch":         {5, []string{"", "dag", "internal/builtin", "internal/cli/ui", "internal/config", "internal/console", "internal/netclient", "internal/mask", "internal/home", "internal/notify", "internal/policy", "internal/service", "internal/sqlite", "internal/telemetry", "internal/tooltest", "metrics", "steps", "tool", "internal/procid"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/timetable":      {5, []string{"", "dag", "internal/cli/ui", "internal/cron", "internal/schedule", "internal/service", "internal/sqlite", "metrics", "tool"}, nil},
-	"internal/cli/tools/addition": {5, []string{"internal/toolfiles", "internal/cli/ui", "tool"}, []string{"github.com/spf13/cobra"}},
+	"internal/cli/tools/addition": {5, []string{"internal/toolfiles", "internal/cli/ui", "internal/keytable", "tool"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/tools/npm":      {6, []string{"", "hooks", "internal/bundle", "internal/cli/tools/page", "internal/cli/ui", "internal/console", "internal/outcome", "internal/proc", "internal/sqlite", "tool"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/tools/page":     {5, []string{"internal/cli/ui", "tool"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/runview":        {6, []string{"", "dag", "internal/cli/keyboard", "internal/cli/ui", "internal/console", "internal/rundocs", "internal/sqlite", "steps", "tool"}, []string{"github.com/spf13/cobra"}},

@@ -98,6 +98,9 @@ func literalNode(v Value) *yaml.Node {
 	if v.Scalar != nil && v.Written() != "" {
 		n.Value = v.Written()
 	}
+	if n.Tag == "!!float" && !strings.ContainsAny(n.Value, ".eE") {
+		n.Tag = "!!int" // otherwise the encoder would write !!float 1000
+	}
 	return n
 }
 

@@ -2,6 +2,8 @@ package tools
 
 import (
 	"fmt"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +24,9 @@ func toolExportCommand(env *ui.Env) *cobra.Command {
 		Args:              page.OneTool,
 		ValidArgsFunction: page.CompleteName(env),
 		RunE: func(c *cobra.Command, args []string) error {
+			if !c.Flags().Changed("format") && strings.EqualFold(filepath.Ext(output), ".json") {
+				format = "json"
+			}
 			def, err := findForOutput(env, c, args[0], &scopes, format)
 			if err != nil {
 				return err
@@ -47,13 +52,13 @@ func toolExportCommand(env *ui.Env) *cobra.Command {
 		Options: []page.Group{
 			scopes.Options("Export the tool from %s", "Export the tool from the first scope it's found in", ui.AnyScope),
 			{Title: "OUTPUT OPTIONS", Lines: []page.Line{
-				{Left: "--format yaml|json", Right: "Export format (default: yaml)", Target: &format, Words: definitionFormats},
+				{Left: "--format yaml|json", Right: "Export format (default: by the extension of --output, else yaml)", Target: &format, Words: definitionFormats},
 				{Left: "--output FILE", Right: "Output file (if omitted, prints to stdout)", Target: &output},
 			}},
 		},
 		Examples: []page.Example{
 			{Title: "Export a tool to stdout", Text: "flowrun tool export weather-lookup"},
-			{Title: "Export a tool to a file in JSON format", Text: "flowrun tool export weather-lookup --format json --output weather-lookup.json"},
+			{Title: "Export a tool to a file in JSON format", Text: "flowrun tool export weather-lookup --output weather-lookup.json"},
 		},
 		SeeAlso: []string{"flowrun help tool", "flowrun help tool import", "flowrun help tools"},
 	}.Apply(c)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/keytable"
 	"github.com/flowrun/flowrun/internal/toolfiles"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -196,7 +197,7 @@ func typedValue(word, kind string) (v tool.Value, want string) {
 
 func integerValue(s string) (tool.Value, bool) {
 	n, err := strconv.ParseInt(s, 10, 64)
-	return tool.Value{Scalar: n}, err == nil
+	return number(n, s), err == nil
 }
 
 func numberValue(s string) (tool.Value, bool) {
@@ -204,7 +205,16 @@ func numberValue(s string) (tool.Value, bool) {
 		return v, true
 	}
 	f, err := strconv.ParseFloat(s, 64)
-	return tool.Value{Scalar: f}, err == nil && !math.IsInf(f, 0) && !math.IsNaN(f)
+	return number(f, s), err == nil && !math.IsInf(f, 0) && !math.IsNaN(f)
+}
+
+// number returns a number that the definition spells as the user typed it, such as 1e3 or 1.50.
+// Spellings that YAML reads differently, such as 010, are not kept.
+func number(v any, typed string) tool.Value {
+	if !json.Valid([]byte(typed)) {
+		return tool.Value{Scalar: v}
+	}
+	return keytable.Scalar(v, typed)
 }
 
 func booleanValue(s string) (tool.Value, bool) {
