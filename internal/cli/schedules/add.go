@@ -115,7 +115,7 @@ func addSchedule(env *ui.Env, c *cobra.Command, word, name string, words []strin
 			return err
 		}
 		fmt.Fprintf(env.Stdout, "added %s\n", r.Name)
-		if err := printTimes(env, &when, time.Now(), 3); err != nil {
+		if err := printTimes(env, []named{{Schedule: when}}, time.Now(), 3); err != nil {
 			return err
 		}
 		reportNoService(env, r.Project)

@@ -27,10 +27,10 @@ func scheduleNextCommand(env *ui.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   `next NAME|"CRON"`,
 		Short: "Show the next times of a schedule",
-		Long: `Show the next times of a schedule, of the first schedule of a tool, or of a cron
-expression, in its time zone and in UTC. Notes explain unexpected times, such as those
-moved by daylight saving time or to a weekday. Write a cron expression as in a definition,
-and put it in quotes so that it is one argument.`,
+		Long: `Show the next times of a schedule, of all schedules of a tool, or of a cron expression,
+in its time zone and in UTC. Notes explain unexpected times, such as those moved by
+daylight saving time or to a weekday. Write a cron expression as in a definition, and put
+it in quotes so that it is one argument.`,
 		Example: `  flowrun schedule next report
   flowrun schedule next "0 7 * * 1-5"
   flowrun schedule next "30 2 * * *" --timezone Europe/Zurich --from 2026-03-28
@@ -48,25 +48,25 @@ and put it in quotes so that it is one argument.`,
 			if count < 1 || count > maxTimes {
 				return ui.Usagef(c, "--count must be from 1 to %d", maxTimes)
 			}
-			s, err := findSchedule(env, c, args[0], zone)
+			list, err := findSchedules(env, c, args[0], zone)
 			if err != nil {
 				return err
 			}
 			begin := time.Now()
 			if from != "" {
-				if begin, err = tool.Moment(from, s.Spec.Zone()); err != nil {
+				if begin, err = tool.Moment(from, list[0].Spec.Zone()); err != nil {
 					return ui.Usagef(c, "--from: %v", err)
 				}
 			}
-			if s.Name == "" {
-				s.Spec = s.Spec.From(begin)
+			if list[0].title == "" {
+				list[0].Spec = list[0].Spec.From(begin)
 			} else {
 				timetable.WarnIfIdle(env)
 			}
 			if output == "json" {
-				return ui.WriteJSON(env, upcoming(&s, begin, count))
+				return ui.WriteJSON(env, upcoming(list, begin, count))
 			}
-			return printTimes(env, &s, begin, count)
+			return printTimes(env, list, begin, count)
 		},
 		ValidArgsFunction: completeSchedules(env),
 	}
@@ -78,35 +78,48 @@ and put it in quotes so that it is one argument.`,
 	return c
 }
 
-// findSchedule returns the schedule that an argument means: a schedule by its name, the first
-// schedule of a tool, or a cron expression. The schedule of a cron expression has no name.
-func findSchedule(env *ui.Env, c *cobra.Command, word, zone string) (s schedule.Schedule, err error) {
+// named is a schedule with the name that schedule list shows; "" for a cron expression.
+type named struct {
+	schedule.Schedule
+	title string
+}
+
+// findSchedules returns the schedules that an argument means: all schedules of a tool, a schedule by
+// its name, or a cron expression.
+func findSchedules(env *ui.Env, c *cobra.Command, word, zone string) (list []named, err error) {
 	if strings.ContainsAny(word, " \t*=") || word == "" || word[0] == '@' {
-		s.Spec, err = cronArgument(env, c, word, zone)
-		return s, err
+		spec, err := cronArgument(env, c, word, zone)
+		return []named{{Schedule: schedule.Schedule{Spec: spec}}}, err
 	}
 	if zone != "" {
-		return s, ui.Usagef(c, "--timezone applies only to a cron expression; a schedule has its own time zone")
+		return nil, ui.Usagef(c, "--timezone applies only to a cron expression; a schedule has its own time zone")
 	}
 	err = env.ReadHistory(func(ctx context.Context, store *sqlite.Store) error {
 		t, err := timetable.Read(ctx, env, store, env.Library())
 		if err != nil {
 			return err
 		}
-		e, err := t.Find(word)
-		if i := slices.IndexFunc(t.Entries, func(e timetable.Entry) bool { return e.Tool == word }); err != nil && i >= 0 {
-			e, err = t.Entries[i], nil
+		entries := t.OfTool(word)
+		if len(entries) == 0 {
+			e, err := t.Find(word)
+			if err != nil {
+				return err
+			}
+			entries = []timetable.Entry{e}
 		}
-		if err != nil {
-			return err
+		for _, e := range entries {
+			if e.Paused {
+				env.Notef("schedule %s is paused: it does not run at these times", e.Title)
+			}
+			s, err := timetable.WithAnchor(ctx, store, e)
+			if err != nil {
+				return err
+			}
+			list = append(list, named{s, e.Title})
 		}
-		if e.Paused {
-			env.Notef("schedule %s is paused: it does not run at these times", e.Title)
-		}
-		s, err = timetable.WithAnchor(ctx, store, e)
-		return err
+		return nil
 	})
-	return s, err
+	return list, err
 }
 
 // cronArgument parses a cron expression from the command line. zone is --timezone.
@@ -130,36 +143,58 @@ func cronArgument(env *ui.Env, c *cobra.Command, text, zone string) (cron.Spec, 
 
 // timeJSON is one scheduled time.
 type timeJSON struct {
-	At   time.Time `json:"at"`
-	Note string    `json:"note"` // why it differs from the pattern, for example because of daylight saving; else ""
+	At       time.Time `json:"at"`
+	Schedule string    `json:"schedule,omitempty"` // "" for a cron expression
+	Note     string    `json:"note"`               // why it differs from the pattern, for example because of daylight saving; else ""
 }
 
-// upcoming returns the next n scheduled times after a time, or fewer if the schedule ends.
-func upcoming(s *schedule.Schedule, after time.Time, n int) []timeJSON {
+// upcoming returns the next n times of some schedules after a time, or fewer if the schedules end.
+func upcoming(schedules []named, after time.Time, n int) []timeJSON {
 	list := []timeJSON{}
-	for range n {
-		if after = s.Next(after); after.IsZero() {
-			break
+	for _, s := range schedules {
+		at := after
+		for range n {
+			if at = s.Next(at); at.IsZero() {
+				break
+			}
+			list = append(list, timeJSON{at, s.title, s.Spec.Note(at)})
 		}
-		list = append(list, timeJSON{after, s.Spec.Note(after)})
 	}
-	return list
+	slices.SortStableFunc(list, func(x, y timeJSON) int { return x.At.Compare(y.At) })
+	return list[:min(n, len(list))]
 }
 
-// printTimes prints a description of a schedule and its next n times.
-func printTimes(env *ui.Env, s *schedule.Schedule, after time.Time, n int) error {
+// printTimes prints descriptions of some schedules and their next n times. If there are several
+// schedules, each time has the name of its schedule.
+func printTimes(env *ui.Env, schedules []named, after time.Time, n int) error {
 	now := time.Now()
-	list := upcoming(s, after, n)
-	if len(list) == 0 {
-		env.Notef("%s has no more scheduled times", s.Spec.Describe())
-		return nil
+	list := upcoming(schedules, after, n)
+	several := len(schedules) > 1
+	head := []string{"TIME", "UTC", "IN", "NOTE"}
+	if several {
+		head = slices.Insert(head, 3, "SCHEDULE")
 	}
 	rows := make([][]string, len(list))
 	for i, slot := range list {
 		rows[i] = []string{slot.At.Format("Mon 2006-01-02 15:04:05 -07:00"), slot.At.UTC().Format("2006-01-02 15:04:05"), relativeTime(slot.At.Sub(now)), slot.Note}
+		if several {
+			rows[i] = slices.Insert(rows[i], 3, slot.Schedule)
+		}
 	}
-	env.Notef("%s", s.Spec.Describe())
-	return console.Table(env.Stdout, []string{"TIME", "UTC", "IN", "NOTE"}, rows, console.TableOptions{Width: env.StdoutWidth()})
+	for _, s := range schedules {
+		text := s.Spec.Describe()
+		if several {
+			text = s.title + ": " + text
+		}
+		if len(list) == 0 {
+			text += " has no more scheduled times"
+		}
+		env.Notef("%s", text)
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return console.Table(env.Stdout, head, rows, console.TableOptions{Width: env.StdoutWidth()})
 }
 
 // relativeTime formats the time until something, or since it.

@@ -293,6 +293,11 @@ func (t *Timetable) All() []Entry {
 	return t.Entries
 }
 
+// OfTool returns the schedules of a tool in the order of the list.
+func (t *Timetable) OfTool(name string) []Entry {
+	return slices.DeleteFunc(slices.Clone(t.Entries), func(e Entry) bool { return e.Tool != name })
+}
+
 // Find returns the schedule that a word means: by its id, otherwise by its name. If several have
 // the name, the one of the current project takes precedence, then the one without a project.
 func (t *Timetable) Find(word string) (Entry, error) {
