@@ -48,11 +48,18 @@ func Main(p Process) int {
 		Trusts: func(folder string, uid int) bool { return config.Vouched(flowrun.DefaultStateDir(), folder, uid) },
 	})
 	root := rootCommand(env, p.Web)
+	var noHelp error
+	if run, _, err := root.Find([]string{"run"}); err == nil {
+		run.SetHelpFunc(runHelp(env, &noHelp))
+	}
 	root.SetArgs(p.Args)
 	root.SetIn(p.Stdin)
 	root.SetOut(out)
 	root.SetErr(p.Stderr)
 	err := root.Execute()
+	if err == nil {
+		err = noHelp
+	}
 	if err != nil {
 		err = explainUnknownCommand(env, root, err)
 	}

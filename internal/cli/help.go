@@ -3,12 +3,15 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowrun/flowrun/internal/cli/tools"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/tool"
 )
 
 // help prints what a command does, then its examples, because most people look for those, then its
@@ -26,7 +29,19 @@ func help(c *cobra.Command, _ []string) {
 	fmt.Fprintf(w, "\n%s", c.UsageString())
 }
 
-// briefText is printed when flowrun is called without arguments.
+// runHelp shows a tool for flowrun run TOOL --help, and the command for flowrun run --help. Cobra
+// ignores the error of a help function, so it is stored in failed.
+func runHelp(env *ui.Env, failed *error) func(c *cobra.Command, args []string) {
+	return func(c *cobra.Command, args []string) {
+		if words := c.Flags().Args(); len(words) > 0 {
+			*failed = tools.Show(env, words[0])
+			return
+		}
+		help(c, args)
+	}
+}
+
+// briefText is printed when flowrun is called without arguments, unless the project has tools.
 const briefText = `flowrun runs tools: commands or multi-step workflows, defined in YAML, Markdown or JavaScript.
 
   flowrun demo                         watch a short example run
@@ -38,6 +53,9 @@ flowrun --help lists all commands and topics. flowrun COMMAND --help explains a 
 `
 
 func printBrief(env *ui.Env) error {
+	if listed, err := tools.ListProject(env); listed || err != nil {
+		return err
+	}
 	_, err := fmt.Fprint(env.Stdout, briefText)
 	return err
 }
@@ -45,27 +63,32 @@ func printBrief(env *ui.Env) error {
 // helpCommand returns the command help, which shows the help of a command, a subcommand or a topic.
 func helpCommand(env *ui.Env) *cobra.Command {
 	return &cobra.Command{
-		Use:   "help [COMMAND ... | TOPIC]",
-		Short: "Show the help of a command or topic",
-		Long: `Show the help of a command, like flowrun COMMAND --help, or of a topic. Without an
-argument, list all commands and topics.`,
+		Use:   "help [COMMAND ... | TOPIC | TOOL]",
+		Short: "Show the help of a command, topic or tool",
+		Long: `Show the help of a command, like flowrun COMMAND --help, of a topic, or of a tool, like
+flowrun run TOOL --help. If a command or topic has the name of the tool, use the latter.
+Without an argument, list all commands and topics.`,
 		Example: `  flowrun help run
+  flowrun help deploy
   flowrun help tool test
   flowrun help exit-codes`,
 		RunE: func(c *cobra.Command, args []string) error {
 			at, rest := findCommand(c.Root(), args)
 			if len(rest) > 0 {
-				return ui.UnknownCommand(at, rest[0])
+				return helpTool(env, at, rest)
 			}
 			at.InitDefaultHelpFlag() // otherwise --help would be missing in the list of flags
 			return at.Help()
 		},
-		ValidArgsFunction: func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 			at, rest := findCommand(c.Root(), args)
 			if len(rest) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
 			var words []string
+			if !at.HasParent() {
+				words, _ = env.CompleteTool(c, nil, prefix)
+			}
 			for _, sub := range at.Commands() {
 				if sub.IsAvailableCommand() || sub.IsAdditionalHelpTopicCommand() {
 					words = append(words, ui.WithDescription(sub.Name(), sub.Short))
@@ -74,6 +97,17 @@ argument, list all commands and topics.`,
 			return words, cobra.ShellCompDirectiveNoFileComp
 		},
 	}
+}
+
+// helpTool shows the tool that words name. If there is none, the words are an unknown command of at.
+func helpTool(env *ui.Env, at *cobra.Command, words []string) error {
+	if !at.HasParent() && len(words) == 1 {
+		_, _, err := env.Library().Lookup(words[0], nil)
+		if err == nil || strings.ContainsRune(words[0], os.PathSeparator) || tool.Extension(words[0]) != "" {
+			return tools.Show(env, words[0])
+		}
+	}
+	return ui.UnknownCommand(at, words[0])
 }
 
 // findCommand follows words to a subcommand. It returns the command that it reached and the words

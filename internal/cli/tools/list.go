@@ -83,6 +83,7 @@ func toolListCommand(env *ui.Env) *cobra.Command {
 			}},
 			{Title: "OUTPUT OPTIONS", Lines: []page.Line{
 				{Left: "--format simple|table|json|yaml", Right: "Output format (default: table)", Target: &format, Words: listFormats},
+				{Left: "--output, -o FORM", Right: "The same as --format", Target: &format, Words: listFormats},
 				{Left: "--sort name|category|scope", Right: "Sort order (default: name)", Target: &sort, Words: listOrders},
 			}},
 		},
@@ -134,10 +135,15 @@ type listedJSON struct {
 	Error       string     `json:"error,omitempty"`      // first error in the file
 }
 
+func listed(e tool.Listed) listedJSON {
+	return listedJSON{e.Name, e.Scope, e.Path, e.Description, append([]string{}, e.Tags...), e.Category, e.ShadowedBy,
+		deprecation(e.Deprecated, e.DeprecatedMessage), firstError(e)}
+}
+
 func printList(env *ui.Env, list []tool.Listed, format string) error {
 	docs := make([]listedJSON, len(list))
 	for i, e := range list {
-		docs[i] = listedJSON{e.Name, e.Scope, e.Path, e.Description, append([]string{}, e.Tags...), e.Category, e.ShadowedBy, deprecation(e.Deprecated, e.DeprecatedMessage), firstError(e)}
+		docs[i] = listed(e)
 	}
 	switch format {
 	case "json":
@@ -159,6 +165,28 @@ func printList(env *ui.Env, list []tool.Listed, format string) error {
 		rows[i] = []string{d.Name, string(d.Scope), strings.Join(d.Tags, ","), d.note()}
 	}
 	return console.Table(env.Stdout, []string{"NAME", "SCOPE", "TAGS", "DESCRIPTION"}, rows, console.TableOptions{Width: env.StdoutWidth()})
+}
+
+// ListProject lists the tools of the project, if it has any, and reports whether it has.
+func ListProject(env *ui.Env) (bool, error) {
+	list := toolfiles.Filter{Scope: tool.ScopeLocal}.Choose(env.Tools(env.Library()))
+	if len(list) == 0 {
+		return false, nil
+	}
+	toolfiles.Order(list, "name")
+	fmt.Fprintln(env.Stdout, "Tools of this project:")
+	rows := make([][]string, len(list))
+	for i, e := range list {
+		rows[i] = []string{"  " + e.Name, listed(e).note()}
+	}
+	if err := console.Table(env.Stdout, nil, rows, console.TableOptions{Width: env.StdoutWidth()}); err != nil {
+		return true, err
+	}
+	_, err := fmt.Fprint(env.Stdout, `
+flowrun run TOOL NAME=value runs a tool. flowrun help TOOL shows its parameters.
+flowrun --help lists all commands and topics.
+`)
+	return true, err
 }
 
 // deprecation returns what a deprecated tool says to use instead, or "yes". It returns "" for other tools.
