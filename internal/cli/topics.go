@@ -249,7 +249,7 @@ const parametersPage = `Write the values of parameters after the name of the too
   NAME=@file       the exact content of a file; for arrays and objects, its JSON
   NAME:=JSON       JSON: COUNT:=3  TAGS:='["a","b"]'  TEXT:='"@ begins this text"'
   NAME=a NAME=b    the elements of an array
-  --params FILE    one JSON object with all values; - is stdin
+  --params FILE    one JSON or YAML object with all values; - is stdin
 
 Values on the command line override those of --params. Missing parameters get their
 default. flowrun converts each value to the type of the parameter, validates it and

@@ -3,7 +3,6 @@ package launch
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -42,14 +41,16 @@ func ParseAssignments(c *cobra.Command, words []string) ([]assignment, error) {
 
 // CollectParams combines --params and the assignments, which take precedence. All problems with
 // values, including those that Bind finds, are returned together as a *flowrun.ParamsError.
-func CollectParams(env *ui.Env, p *flowrun.Plan, w flowrun.RunEnv, document string, list []assignment) (map[string]any, error) {
+func CollectParams(env *ui.Env, p *flowrun.Plan, w flowrun.RunEnv, document string, list []assignment) (*Params, error) {
 	bad := &flowrun.ParamsError{Tool: p.Name()}
-	raw, noDocument := ReadDocument(env, document)
+	doc, noDocument := ReadDocument(env, document)
 	if noDocument != nil {
 		bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: "--params", Code: "document", Message: noDocument.Error(),
-			Hint: `give a file with one JSON object, as in {"NAME": "value"}, or - for stdin`})
-		raw = map[string]any{}
+			Hint: `give a file with one JSON or YAML object, as in {"NAME": "value"}, or - for stdin`})
+		doc.Values = map[string]any{}
 	}
+	params := &Params{doc.Values, doc.places}
+	raw := params.Values
 	given := map[string][]any{}
 	for _, as := range list {
 		v, err := as.value(p)
@@ -60,6 +61,7 @@ func CollectParams(env *ui.Env, p *flowrun.Plan, w flowrun.RunEnv, document stri
 		given[as.Name] = append(given[as.Name], v)
 	}
 	for name, vs := range given {
+		delete(params.places, name)
 		switch {
 		case len(vs) == 1:
 			raw[name] = vs[0]
@@ -71,19 +73,20 @@ func CollectParams(env *ui.Env, p *flowrun.Plan, w flowrun.RunEnv, document stri
 	}
 	if len(bad.Problems) > 0 {
 		if noDocument == nil { // without the document, everything in it would be reported as missing
-			addProblems(bad, p, w, raw)
+			addProblems(bad, p, w, params)
 		}
 		slices.SortFunc(bad.Problems, func(x, y flowrun.ParamProblem) int { return strings.Compare(x.Name, y.Name) })
 		return nil, bad
 	}
-	return raw, nil
+	return params, nil
 }
 
 // addProblems adds the problems that Bind finds with the other parameters, so that the user sees
 // all problems together.
-func addProblems(bad *flowrun.ParamsError, p *flowrun.Plan, w flowrun.RunEnv, raw map[string]any) {
-	var found *flowrun.ParamsError
-	if _, err := p.Bind(w, raw); !errors.As(err, &found) {
+func addProblems(bad *flowrun.ParamsError, p *flowrun.Plan, w flowrun.RunEnv, params *Params) {
+	_, err := p.Bind(w, params.Values)
+	found, ok := errors.AsType[*flowrun.ParamsError](params.Locate(err))
+	if !ok {
 		return
 	}
 	reported := map[string]bool{}
@@ -95,35 +98,6 @@ func addProblems(bad *flowrun.ParamsError, p *flowrun.Plan, w flowrun.RunEnv, ra
 			bad.Problems = append(bad.Problems, problem)
 		}
 	}
-}
-
-// ReadDocument reads the --params file, which must hold one JSON object. "-" means stdin, and "" an
-// empty object.
-func ReadDocument(env *ui.Env, name string) (map[string]any, error) {
-	if name == "" {
-		return map[string]any{}, nil
-	}
-	var b []byte
-	var err error
-	if name == "-" {
-		b, err = io.ReadAll(env.Stdin)
-	} else {
-		b, err = os.ReadFile(name)
-	}
-	if err != nil {
-		if cause := errors.Unwrap(err); cause != nil {
-			err = cause // without the name of the file
-		}
-		return nil, fmt.Errorf("cannot read %q: %w", name, err)
-	}
-	var m map[string]any
-	if err := ui.DecodeJSON(b, &m); err != nil {
-		return nil, err
-	}
-	if m == nil {
-		return nil, errors.New("the document is null")
-	}
-	return m, nil
 }
 
 // Hint returns a hint how to write what was probably meant.

@@ -53,7 +53,7 @@ with flowrun resume.`,
 		ValidArgsFunction: completeQuestion(env),
 	}
 	r.flags(c)
-	c.Flags().StringVar(&r.params, "params", "", "read the fields of the form from this JSON `file`; - is stdin")
+	c.Flags().StringVar(&r.params, "params", "", "read the fields of the form from this JSON or YAML `file`; - is stdin")
 	addRunFlags(env, c, &f)
 	return c
 }
@@ -222,11 +222,12 @@ func formValues(env *ui.Env, c *cobra.Command, q flowrun.Question, words []strin
 		return nil, nil
 	}
 	bad := &flowrun.ParamsError{Tool: q.Tool}
-	values, err := launch.ReadDocument(env, r.params)
+	doc, err := launch.ReadDocument(env, r.params)
 	if err != nil {
-		bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: "--params", Code: "document", Message: err.Error(), Hint: `give a file with one JSON object, as in {"FIELD": "value"}, or - for stdin`})
-		values = map[string]any{}
+		bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: "--params", Code: "document", Message: err.Error(), Hint: `give a file with one JSON or YAML object, as in {"FIELD": "value"}, or - for stdin`})
+		doc.Values = map[string]any{}
 	}
+	values := doc.Values
 	given := map[string][]any{}
 	for _, as := range list {
 		v, err := as.FieldValue(q)
@@ -329,7 +330,7 @@ func continueRun(ctx context.Context, env *ui.Env, c *cobra.Command, s *sqlite.S
 	}
 	f.answered = dag.ID(q.Step)
 	var o flowrun.ResumeOptions
-	return continueRecorded(ctx, env, s, recorded, params, f, func(p *flowrun.RecordedRun, params map[string]any, yes bool) (*flowrun.Continuation, error) {
+	return continueRecorded(ctx, env, s, recorded, params.Values, f, func(p *flowrun.RecordedRun, params map[string]any, yes bool) (*flowrun.Continuation, error) {
 		o.Params, o.RerunAsked = params, yes
 		return p.Resume(env.Library(), o)
 	})

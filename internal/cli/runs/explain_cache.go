@@ -47,16 +47,16 @@ The exit code is 0 if the result would be reused, and 1 if not.`,
 				return err
 			}
 			e := flowrun.New(flowrun.Config{StateDir: flowrun.DefaultStateDir()})
-			x, err := e.ExplainCache(context.Background(), plan, args[1], given, runEnv)
+			x, err := e.ExplainCache(context.Background(), plan, args[1], given.Values, runEnv)
 			if err != nil {
-				return err
+				return given.Locate(err)
 			}
 			return explain(env, x, output, verbose)
 		},
 		ValidArgsFunction: completeExplain(env),
 	}
 	fl := c.Flags()
-	fl.StringVar(&params, "params", "", "read parameters from this JSON `file`; - is stdin")
+	fl.StringVar(&params, "params", "", "read parameters from this JSON or YAML `file`; - is stdin")
 	fl.BoolVar(&allowDash, "allow-dash", false, "allow values that begin with a dash, even where a command may read them as options")
 	fl.BoolVarP(&verbose, "verbose", "v", false, "print every difference, not only the first")
 	ui.OutputFlag(c, &output, "text", "json")

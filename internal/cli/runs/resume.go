@@ -127,7 +127,7 @@ func continueOrRetry(env *ui.Env, c *cobra.Command, args []string, f runFlags, p
 		if err != nil {
 			return err
 		}
-		return continueRecorded(ctx, env, s, recorded, params, f, plan)
+		return continueRecorded(ctx, env, s, recorded, params.Values, f, plan)
 	})
 }
 

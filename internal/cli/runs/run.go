@@ -47,7 +47,8 @@ func runCommand(env *ui.Env) *cobra.Command {
 slash or ends in .yaml, .yml, .json, .md, .tool.js or .tool.ts.
 
 Write parameters as NAME=text, NAME=@file (the content of the file) or NAME:=JSON, or
-pass one JSON object with --params FILE. To pass an array, repeat NAME=text for each item.
+pass one JSON or YAML object with --params FILE. To pass an array, repeat NAME=text for
+each item. To show the parameters of a tool: flowrun run TOOL --help.
 
 The output of the run goes to stdout, and progress goes to stderr. If a step sets
 "output: {mode: stream}", its lines appear on stderr while it runs, each prefixed by the
@@ -58,7 +59,7 @@ Press Ctrl-C three times within a second to stop the run. Without a terminal, or
 --no-input, the step gets its default response.`,
 		Example: `  flowrun run weather LOCATION=Rome
   flowrun run ./build.yaml TAGS=a TAGS=b --max-parallel 4
-  flowrun run deploy --params staging.json --dry-run
+  flowrun run deploy --params staging.yaml --dry-run
   flowrun run report -o json | jq .steps`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -70,7 +71,7 @@ Press Ctrl-C three times within a second to stop the run. Without a terminal, or
 		ValidArgsFunction: env.CompleteRun,
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.params, "params", "", "read parameters from this JSON `file`; - is stdin")
+	fl.StringVar(&f.params, "params", "", "read parameters from this JSON or YAML `file`; - is stdin")
 	fl.StringVar(&f.until, "until", "", "run only this `step` and its upstream steps")
 	fl.BoolVar(&f.allowDash, "allow-dash", false, "allow values that begin with a dash, even where a command may read them as options")
 	fl.BoolVar(&f.noHistory, "no-history", false, "do not record the run: you cannot resume it, and it neither uses nor fills the cache")
@@ -161,9 +162,13 @@ type request struct {
 	params  map[string]any // as the user gave them
 	args    *flowrun.Args  // bound parameters; nil if the parameters are invalid
 	bindErr error          // why the parameters are invalid, or nil
+	given   *launch.Params // params, with their locations in the --params file
 }
 
-func (r *request) bind() { r.args, r.bindErr = r.plan.Bind(r.runEnv, r.params) }
+func (r *request) bind() {
+	r.args, r.bindErr = r.plan.Bind(r.runEnv, r.params)
+	r.bindErr = r.given.Locate(r.bindErr)
+}
 
 func (r *request) preview() (*flowrun.Preview, error) {
 	if r.bindErr != nil {
@@ -193,9 +198,10 @@ func parse(env *ui.Env, c *cobra.Command, args []string, f runFlags, answers map
 		}
 	}
 	r.plan = plan
-	if r.params, err = launch.CollectParams(env, plan, r.runEnv, f.params, list); err != nil {
+	if r.given, err = launch.CollectParams(env, plan, r.runEnv, f.params, list); err != nil {
 		return nil, err
 	}
+	r.params = r.given.Values
 	r.bind()
 	if r.fillMissing(answers) {
 		r.bind()

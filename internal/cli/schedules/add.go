@@ -93,9 +93,11 @@ func addSchedule(env *ui.Env, c *cobra.Command, word, name string, words []strin
 	if err != nil {
 		return err
 	}
-	if p.Params, err = launch.CollectParams(env, plan, flowrun.RunEnv{}, "", list); err != nil {
+	params, err := launch.CollectParams(env, plan, flowrun.RunEnv{}, "", list)
+	if err != nil {
 		return err
 	}
+	p.Params = params.Values
 	if err := checkParams(plan, p.Params); err != nil {
 		return err
 	}

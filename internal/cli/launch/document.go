@@ -1,0 +1,163 @@
+package launch
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/diagnostic"
+	"github.com/flowrun/flowrun/internal/keytable"
+)
+
+// Document is the object in a --params file.
+type Document struct {
+	Values map[string]any
+	places map[string]diagnostic.Pos // where each value is
+}
+
+// ReadDocument reads the --params file, which must hold one JSON or YAML object. "-" means stdin,
+// and "" an empty object.
+func ReadDocument(env *ui.Env, name string) (Document, error) {
+	if name == "" {
+		return Document{Values: map[string]any{}}, nil
+	}
+	var text []byte
+	var err error
+	if name == "-" {
+		name = "stdin"
+		text, err = io.ReadAll(env.Stdin)
+	} else {
+		text, err = os.ReadFile(name)
+	}
+	if err != nil {
+		if cause := errors.Unwrap(err); cause != nil {
+			err = cause // without the name of the file
+		}
+		return Document{}, fmt.Errorf("cannot read %q: %w", name, err)
+	}
+	return parseDocument(name, text)
+}
+
+func parseDocument(name string, text []byte) (Document, error) {
+	if isJSON(name, text) {
+		if at, err := jsonError(name, text); err != nil {
+			return Document{}, fmt.Errorf("cannot read %s: %w", at, err)
+		}
+	}
+	v, found := keytable.DecodeData(name, text)
+	for _, problem := range found {
+		if problem.Severity == diagnostic.Error && (problem.Code != "integer-range" || !json.Valid(text)) { // JSON has numbers of any size
+			return Document{}, fmt.Errorf("cannot read %s: %s", problem.Pos, problem.Message)
+		}
+	}
+	if v.Map == nil {
+		return Document{}, fmt.Errorf("cannot read %s: expected an object, got %s", v.Pos, kind(v))
+	}
+	d := Document{Values: map[string]any{}, places: map[string]diagnostic.Pos{}}
+	for _, e := range v.Map {
+		d.Values[e.Key], d.places[e.Key] = dataOf(e.Value), e.Value.Pos
+	}
+	if json.Valid(text) {
+		return d, ui.DecodeJSON(text, &d.Values)
+	}
+	return d, nil
+}
+
+// isJSON reports whether errors in a file should be explained as errors in JSON.
+func isJSON(name string, text []byte) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".json":
+		return true
+	case ".yaml", ".yml":
+		return false
+	}
+	inner, ok := bytes.CutPrefix(bytes.TrimSpace(text), []byte("{"))
+	return ok && bytes.HasPrefix(bytes.TrimSpace(inner), []byte(`"`))
+}
+
+// jsonError returns the first error in a JSON text, and its location.
+func jsonError(name string, text []byte) (diagnostic.Pos, error) {
+	src := diagnostic.NewSource(name, text)
+	d := json.NewDecoder(bytes.NewReader(src.Text))
+	var v any
+	err := d.Decode(&v)
+	at := int(d.InputOffset())
+	if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
+		at = int(wrong.Offset) - 1
+	} else if err == nil {
+		if _, err = d.Token(); errors.Is(err, io.EOF) {
+			return diagnostic.Pos{}, nil
+		}
+		err = errors.New("the JSON value ends here, but more text follows")
+	} else {
+		at, err = len(src.Text), errors.New("the JSON value is incomplete")
+	}
+	return src.Pos(min(max(at, 0), len(src.Text))), err
+}
+
+func kind(v keytable.Value) string {
+	switch {
+	case v.List != nil:
+		return "a list"
+	case v.Scalar == nil:
+		return "nothing"
+	case v.Text != nil:
+		return "text"
+	}
+	return v.Written()
+}
+
+// dataOf returns a value as DecodeJSON would: numbers keep their notation.
+func dataOf(v keytable.Value) any {
+	switch {
+	case v.List != nil:
+		list := make([]any, len(v.List))
+		for i, item := range v.List {
+			list[i] = dataOf(item)
+		}
+		return list
+	case v.Map != nil:
+		m := make(map[string]any, len(v.Map))
+		for _, e := range v.Map {
+			m[e.Key] = dataOf(e.Value)
+		}
+		return m
+	}
+	switch v.Scalar.(type) {
+	case int64, float64:
+		if json.Valid([]byte(v.Written())) {
+			return json.Number(v.Written())
+		}
+	}
+	return v.Data()
+}
+
+// Params are the parameters that the user gave on the command line and in a document.
+type Params struct {
+	Values map[string]any
+	places map[string]diagnostic.Pos // of those from the document
+}
+
+// Locate adds locations in the document to the problems with parameters that err reports.
+func (p *Params) Locate(err error) error {
+	bad, ok := errors.AsType[*flowrun.ParamsError](err)
+	if !ok || len(p.places) == 0 {
+		return err
+	}
+	located := *bad
+	located.Problems = nil
+	for _, problem := range bad.Problems {
+		if at, ok := p.places[problem.Name]; ok {
+			problem.Message = at.String() + ": " + problem.Message
+		}
+		located.Problems = append(located.Problems, problem)
+	}
+	return &located
+}
