@@ -39,7 +39,8 @@ var house = map[string]struct {
 	"internal/cache":      {1, []string{"internal/atomicfile", "internal/procid"}, []string{"github.com/bmatcuk/doublestar/v4"}},
 	"expr":                {0, []string{"internal/codeenv"}, []string{"github.com/expr-lang/expr", "mvdan.cc/sh/v3"}},
 	"internal/diagnostic": {-0.6, nil, nil},
-	"internal/keytable":   {-0.3, []string{"internal/diagnostic"}, []string{"gopkg.in/yaml.v3"}},
+	"internal/duration":   {-0.6, nil, nil},
+	"internal/keytable":   {-0.3, []string{"internal/diagnostic", "internal/duration"}, []string{"gopkg.in/yaml.v3"}},
 	"tool":                {0, []string{"internal/atomicfile", "internal/diagnostic", "internal/home", "internal/jsonschema", "internal/keytable", "internal/ownership"}, []string{"gopkg.in/yaml.v3", "github.com/yuin/goldmark", "golang.org/x/mod"}},
 	"internal/jscheck":    {0.2, []string{"tool"}, []string{"github.com/dop251/goja", "github.com/go-sourcemap/sourcemap"}},
 	"internal/jsworld":    {0.5, []string{"internal/jscheck", "tool"}, []string{"github.com/dop251/goja"}},
@@ -82,7 +83,7 @@ var house = map[string]struct {
 	"internal/service":    {3, []string{"", "dag", "tool", "internal/home", "internal/outcome"}, nil},
 	"internal/rundocs":    {3, []string{"dag", "history"}, nil},
 	"internal/runlog":     {3, []string{"", "dag", "steps"}, nil},
-	"internal/config":     {3, []string{"tool", "dag", "internal/atomicfile", "internal/home", "internal/keytable", "internal/ownership"}, nil},
+	"internal/config":     {3, []string{"tool", "dag", "internal/atomicfile", "internal/duration", "internal/home", "internal/keytable", "internal/ownership"}, nil},
 	"internal/web": {4, []string{
 		"",
 		"dag",
@@ -99,7 +100,7 @@ var house = map[string]struct {
 	"cmd/flowrun": {9, []string{"", "internal/cli", "internal/cli/serve", "internal/proc", "internal/service", "internal/web", "internal/confine"}, nil},
 
 	// The command line. Families of commands (floor 7) do not import each other.
-	"internal/cli/ui":             {4, []string{"", "dag", "hooks", "internal/buildinfo", "internal/builtin", "internal/bundle", "internal/config", "internal/console", "internal/discovery", "internal/netclient", "internal/home", "internal/outcome", "internal/ownership", "internal/policy", "internal/sqlite", "tool"}, []string{"github.com/spf13/cobra"}},
+	"internal/cli/ui":             {4, []string{"", "dag", "hooks", "internal/buildinfo", "internal/builtin", "internal/bundle", "internal/config", "internal/console", "internal/discovery", "internal/duration", "internal/netclient", "internal/home", "internal/outcome", "internal/ownership", "internal/policy", "internal/sqlite", "tool"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/keyboard":       {5, []string{"", "dag", "internal/cli/ui", "internal/console"}, nil},
 	"internal/cli/launch":         {5, []string{"", "dag", "internal/builtin", "internal/cli/ui", "internal/config", "internal/console", "internal/diagnostic", "internal/keytable", "internal/netclient", "internal/mask", "internal/home", "internal/notify", "internal/policy", "internal/service", "internal/sqlite", "internal/telemetry", "internal/tooltest", "metrics", "steps", "tool", "internal/procid"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/timetable":      {5, []string{"", "dag", "internal/cli/ui", "internal/cron", "internal/schedule", "internal/service", "internal/sqlite", "metrics", "tool"}, nil},
@@ -124,7 +125,7 @@ var house = map[string]struct {
 	"internal/telemetry":  {3, []string{"dag", "internal/fold"}, []string{"go.opentelemetry.io/proto/otlp", "google.golang.org/protobuf"}},
 	"internal/funcschema": {1, []string{"tool"}, nil},
 	"internal/atomicfile": {cellar, nil, nil},
-	"internal/cron":       {0, nil, nil},
+	"internal/cron":       {0, []string{"internal/duration"}, nil},
 	"internal/home":       {cellar, nil, nil},
 	"internal/buildinfo":  {cellar, nil, nil},
 	"internal/jsonschema": {cellar, nil, nil},

@@ -3,6 +3,7 @@ package flowrun
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/buildinfo"
@@ -74,6 +75,13 @@ func (p *Plan) Steps() []string {
 func (p *Plan) Until(step string) (*Plan, error) {
 	cut, err := graph.Until(p.compiled, step)
 	return planOf(cut), err
+}
+
+// WithTimeout returns a copy of the plan whose runs are cancelled after d. If the definition
+// has a shorter timeout, that one applies.
+func (p *Plan) WithTimeout(d time.Duration) (*Plan, error) {
+	limited, err := graph.WithTimeout(p.compiled, d)
+	return planOf(limited), err
 }
 
 // Only returns the plan reduced to the step with that path, which may be in a nested tool, and everything it waits

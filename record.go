@@ -26,7 +26,7 @@ func (j *job) record() *Record {
 	w := a.RunEnv
 	r := &Record{ID: j.id, Tool: a.Plan.Name(), RetryOf: j.retryOf(), Origin: j.origin, Created: j.createdAt(), Params: a.Shown(), Given: map[string]any{},
 		RunEnv: RecordedEnv{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Time: w.Time, AllowDash: w.AllowDash},
-		Only:   a.Plan.CutTo, WithoutUpstream: a.Plan.WithoutUpstream, Sources: keptSources(a), Trace: j.trace}
+		Only:   a.Plan.CutTo, WithoutUpstream: a.Plan.WithoutUpstream, Timeout: a.Plan.Timeout, Sources: keptSources(a), Trace: j.trace}
 	for name, v := range a.Given {
 		if a.Plan.Secret(name) || !reflect.DeepEqual(call.Masked(a.Session().Mask(), v), v) {
 			r.Withheld = append(r.Withheld, name)
@@ -119,11 +119,14 @@ func compileRecord(r *Record, lib *tool.Library, name string) (*plan.Plan, error
 	}
 	switch {
 	case r.WithoutUpstream:
-		return graph.Only(p, r.Only)
+		p, err = graph.Only(p, r.Only)
 	case r.Only != "":
-		return graph.Until(p, r.Only)
+		p, err = graph.Until(p, r.Only)
 	}
-	return p, nil
+	if err == nil && r.Timeout > 0 {
+		return graph.WithTimeout(p, r.Timeout)
+	}
+	return p, err
 }
 
 // bindRecord binds the run's parameters again. more holds the withheld ones, which are required; its values take

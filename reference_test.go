@@ -45,7 +45,7 @@ sections. The page is generated from the table that also reads the files (` + "`
 out of date. Keys that begin with ` + "`x-`" + ` are yours. Any other unknown key is an error.
 
 - **†** marks keys that exclude each other: use exactly one of them.
-- Durations are milliseconds (` + "`1500`" + `) or text (` + "`90s`, `1m30s`" + `).
+- Durations are milliseconds (` + "`1500`" + `) or text (` + "`90s`, `1m30s`, `1d12h`, `2w`" + `).
 - Sizes are bytes or text: ` + "`10MB`" + ` is 10 000 000, ` + "`10MiB`" + ` is 10 485 760.
 
 `)

@@ -111,6 +111,8 @@ type Record struct {
 	// for the whole tool. WithoutUpstream means that the upstream steps did not run either.
 	Only            string `json:"only,omitempty"`
 	WithoutUpstream bool   `json:"alone,omitempty"`
+	// Timeout limits the whole run, if the caller limited it more than the definition does.
+	Timeout time.Duration `json:"timeout,omitempty"`
 	// Sources are the definitions of the run, that of the tool first.
 	Sources []tool.Source `json:"sources"`
 	// NotStarted means that the run could not start: it has failed, and has no definitions

@@ -155,7 +155,8 @@ func defaultValue(f keytable.Field) any {
 }
 
 const (
-	durationForm = `^\+?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$`
+	durationUnit = `(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))`
+	durationForm = `^(\+?` + durationUnit + `+|([0-9]+w([0-9]+d)?|[0-9]+d)` + durationUnit + `*)$`
 	sizeTextForm = `^0*[1-9][0-9]* ?(B|[KMGT]i?B)?$`
 )
 

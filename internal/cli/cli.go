@@ -84,12 +84,15 @@ func rootCommand(env *ui.Env, web serve.Web) *cobra.Command {
   flowrun resume latest                 continue it where it stopped
   flowrun validate                      check all definitions`,
 		RunE:               func(*cobra.Command, []string) error { return printBrief(env) },
+		Version:            ui.ThisBuild().String(),
 		PersistentPreRunE:  ui.CheckState,
 		SilenceErrors:      true,
 		SilenceUsage:       true,
 		DisableSuggestions: true, // explainUnknownCommand suggests commands instead
 	}
 	root.SetHelpFunc(help)
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.Flags().BoolP("version", "v", false, "print the version")
 	root.SetHelpCommand(helpCommand(env))
 	root.SetHelpCommandGroupID(ui.GroupSelf)
 	root.SetFlagErrorFunc(ui.WrongFlag)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/duration"
 )
 
 // Options are what a line does not say itself.
@@ -167,10 +169,10 @@ func (p *parser) interval(s *Spec, list []word) {
 		p.report(list[0], "", "", "@every takes %s", form)
 		return
 	}
-	d, err := time.ParseDuration(strings.ToLower(list[1].text))
+	d, err := duration.Parse(strings.ToLower(list[1].text))
 	switch {
 	case err != nil:
-		p.report(list[1], "interval", "units are h, m and s; for calendar days, use fields such as 0 7 * * *", "%q is not an interval: @every takes %s", shorten(list[1].text), form)
+		p.report(list[1], "interval", "units are w, d, h, m and s, and a day has 24 hours; for calendar days, use fields such as 0 7 * * *", "%q is not an interval: @every takes %s", shorten(list[1].text), form)
 	case d < time.Second || d%time.Second != 0:
 		p.report(list[1], "interval", "", "invalid interval %q: @every takes %s", shorten(list[1].text), form)
 	default:

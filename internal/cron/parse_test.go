@@ -117,7 +117,7 @@ func TestRefused(t *testing.T) {
 		"@every 1ns":                            {{7, "interval", "at least 1s"}},
 		"@every 1500ms":                         {{7, "interval", "of whole seconds"}},
 		"@every -5m":                            {{7, "interval", "at least 1s"}},
-		"@every 1d":                             {{7, "interval", "for calendar days, use fields"}},
+		"@every 1mo":                            {{7, "interval", "a day has 24 hours; for calendar days, use fields"}},
 		"TZ=Mars/X 0 0 * * *":                   {{3, "time zone", `"Mars/X" is not known`}},
 		"TZ=../UTC @daily":                      {{3, "time zone", "not known"}},
 		"CRON_TZ= 0 0 * * *":                    {{8, "time zone", "the name is missing"}},

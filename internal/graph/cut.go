@@ -2,6 +2,7 @@ package graph
 
 import (
 	"slices"
+	"time"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/plan"
@@ -41,6 +42,16 @@ func Only(p *plan.Plan, path string) (*plan.Plan, error) {
 	}
 	cut.Steps[last], cut.CutTo, cut.WithoutUpstream = &outer, path, true
 	return cut, Build(cut)
+}
+
+// WithTimeout returns a copy of the plan that limits the whole run to d, if the definition does not
+// limit it to less.
+func WithTimeout(p *plan.Plan, d time.Duration) (*plan.Plan, error) {
+	c := *p
+	if own := p.Definition.Timeout; own == 0 || d < own {
+		c.Timeout = d
+	}
+	return &c, Build(&c)
 }
 
 // cut removes all steps except the given one, those upstream of it, and, if handlers is set, their handlers.

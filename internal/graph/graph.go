@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -125,7 +126,7 @@ func RetryIf(s *plan.Step, v dag.View, r *dag.Result) bool {
 func settings(p *plan.Plan) dag.Settings {
 	s := dag.Settings{InheritResults: true}
 	if !p.Group {
-		s = dag.Settings{FailFast: p.Definition.FailFast, Timeout: p.Definition.Timeout}
+		s = dag.Settings{FailFast: p.Definition.FailFast, Timeout: cmp.Or(p.Timeout, p.Definition.Timeout)}
 	}
 	if p.Output != nil || p.HasCleanup {
 		s.Finish = func(v dag.View, r *dag.Result) { finish(p, v, r) }

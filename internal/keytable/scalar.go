@@ -12,6 +12,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/flowrun/flowrun/internal/diagnostic"
+	"github.com/flowrun/flowrun/internal/duration"
 )
 
 // Text reads a string. Values that YAML reads as numbers or booleans keep their text in the file, so that `version:
@@ -196,9 +197,9 @@ func (d *Decoder) float(n *yaml.Node) (float64, bool) {
 // MaxDuration is the maximum of all durations: a longer one is probably in the wrong unit.
 const MaxDuration = 365 * 24 * time.Hour
 
-// duration reads a duration: a whole number of milliseconds, or text with units as in Go.
+// duration reads a duration: a whole number of milliseconds, or text with units from ns to w.
 func (d *Decoder) duration(n *yaml.Node) (time.Duration, bool) {
-	const hint = `write milliseconds (5000) or a text with units ("5s", "1m30s", "2h"), from 1 ms to 365 days (8760h)`
+	const hint = `write milliseconds (5000) or a text with units ("5s", "1m30s", "2h", "7d"), from 1 ms to 365 days (8760h)`
 	n = Deref(n)
 	if n.Kind != yaml.ScalarNode {
 		d.WrongType(n, "a duration")
@@ -207,7 +208,7 @@ func (d *Decoder) duration(n *yaml.Node) (time.Duration, bool) {
 	var v time.Duration
 	if ms, err := strconv.ParseInt(n.Value, 10, 64); err == nil && n.ShortTag() == "!!int" {
 		v = time.Duration(min(max(ms, -1), int64(MaxDuration/time.Millisecond)+1)) * time.Millisecond
-	} else if v, err = time.ParseDuration(n.Value); err != nil || n.ShortTag() != "!!str" {
+	} else if v, err = duration.Parse(n.Value); err != nil || n.ShortTag() != "!!str" {
 		d.Fail(n, "bad-duration", fmt.Sprintf("invalid duration %s", diagnostic.Quote(n.Value)), hint)
 		return 0, false
 	}

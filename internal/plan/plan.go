@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
@@ -30,6 +31,7 @@ type Plan struct {
 	Sources         []tool.Source // of the tool and of those it uses, in the order they were found
 	CutTo           string        // the last step of a plan reduced by Until or Only, "" for the whole tool
 	WithoutUpstream bool          // reduced by Only: only that step may run
+	Timeout         time.Duration // limits the whole run, if it differs from the timeout of the definition; 0 if it does not
 	Graph           *dag.Graph
 
 	Environ         []steps.EnvVar  // tool-wide

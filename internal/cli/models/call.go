@@ -52,8 +52,7 @@ the call. docs/calls.md describes the document, its codes and its statuses.`,
 		ValidArgsFunction: completeCall(env),
 	}
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return reportUsage(env, ui.WrongFlag(c, err)) })
-	fl := c.Flags()
-	fl.DurationVar(&f.timeout, "timeout", 0, "stop the tool after this `time` (default: limits.call-timeout, 60s)")
+	ui.DurationFlag(c, &f.timeout, "timeout", 0, "stop the tool after this `time` (default: limits.call-timeout, 60s)")
 	f.ConsentFlags.Declare(c)
 	return c
 }

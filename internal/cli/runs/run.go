@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,6 +21,9 @@ type runFlags struct {
 	maxParallel int
 	dryRun      bool
 	until       string
+	assign      []string // --param
+	timeout     time.Duration
+	quiet       bool
 	output      string
 	passThrough bool
 	allowDash   bool
@@ -67,11 +71,13 @@ Press Ctrl-C three times within a second to stop the run. Without a terminal, or
 			}
 			return nil
 		},
-		RunE:              func(c *cobra.Command, args []string) error { return run(env, c, args, f) },
+		RunE:              func(c *cobra.Command, args []string) error { return run(env, c, append(args, f.assign...), f) },
 		ValidArgsFunction: env.CompleteRun,
 	}
 	fl := c.Flags()
+	fl.StringArrayVarP(&f.assign, "param", "p", nil, "a parameter, `NAME=value`; the same as an argument")
 	fl.StringVar(&f.params, "params", "", "read parameters from this JSON or YAML `file`; - is stdin")
+	ui.DurationFlag(c, &f.timeout, "timeout", 0, "cancel the run after this `time` (90s, 2h, 1d); a shorter timeout of the tool still applies")
 	fl.StringVar(&f.until, "until", "", "run only this `step` and its upstream steps")
 	fl.BoolVar(&f.allowDash, "allow-dash", false, "allow values that begin with a dash, even where a command may read them as options")
 	fl.BoolVar(&f.noHistory, "no-history", false, "do not record the run: you cannot resume it, and it neither uses nor fills the cache")
@@ -88,8 +94,9 @@ func addRunFlags(env *ui.Env, c *cobra.Command, f *runFlags) {
 	fl := c.Flags()
 	fl.IntVar(&f.maxParallel, "max-parallel", 0, "run at most `n` steps at once (default: 2 for each CPU, at least 4)")
 	fl.BoolVar(&f.force, "force", false, "run steps even if the cache has their results; new results are stored")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "show what would run, without starting anything")
+	fl.BoolVarP(&f.dryRun, "dry-run", "n", false, "show what would run, without starting anything")
 	fl.StringVar(&f.Progress, "progress", "auto", "how to show progress on stderr; `mode` is "+strings.Join(ui.ProgressModes(), "|"))
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "show only problems on stderr; the same as --progress quiet")
 	fl.BoolVar(&f.summary, "summary", false, "at the end, show when each step ran and the critical path")
 	fl.StringVarP(&f.output, "output", "o", "text", "the `form` of the result on stdout: text (the tool's output), combined (the output of every step) or json")
 	fl.BoolVar(&f.NoInput, "no-input", false, "ask no questions; interactive steps get their default response")
@@ -103,6 +110,13 @@ func addRunFlags(env *ui.Env, c *cobra.Command, f *runFlags) {
 
 // check validates the flags and fills in defaults.
 func (f *runFlags) check(env *ui.Env, c *cobra.Command) error {
+	if f.quiet {
+		progress := c.Flags().Lookup("progress")
+		if progress.Changed {
+			return ui.Usagef(c, "--quiet cannot be combined with --progress")
+		}
+		f.Progress, progress.Changed = "quiet", true // like a flag, it overrides FLOWRUN_PROGRESS
+	}
 	if err := env.ResolveProgress(c, &f.InteractionFlags); err != nil {
 		return err
 	}
@@ -121,6 +135,9 @@ var runOutputs = []string{"text", "combined", "json"}
 func run(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 	if err := f.check(env, c); err != nil {
 		return err
+	}
+	if c.Flags().Changed("timeout") && f.timeout <= 0 {
+		return ui.Usagef(c, "--timeout must be greater than 0")
 	}
 	if len(f.watchPaths) > 0 && !f.watch {
 		return ui.Usagef(c, "--watch-path requires --watch")
@@ -194,6 +211,11 @@ func parse(env *ui.Env, c *cobra.Command, args []string, f runFlags, answers map
 	}
 	if f.until != "" {
 		if plan, err = plan.Until(f.until); err != nil {
+			return nil, err
+		}
+	}
+	if f.timeout > 0 {
+		if plan, err = plan.WithTimeout(f.timeout); err != nil {
 			return nil, err
 		}
 	}

@@ -90,7 +90,7 @@ the service stops the steps at once.`,
 	fl.StringVar(&f.tokenFile, "token-file", "", "read the token that callers must send from this `file`")
 	fl.StringVar(&f.tlsCert, "tls-cert", "", "the certificate with its intermediate certificates, a PEM `file`")
 	fl.StringVar(&f.tlsKey, "tls-key", "", "the private key of the certificate, a PEM `file`")
-	fl.DurationVar(&f.drain, "drain", 30*time.Second, "how long running steps may take to finish when the service stops")
+	ui.DurationFlag(c, &f.drain, "drain", 30*time.Second, "how long running steps may take to finish when the service stops")
 	fl.IntVar(&f.maxParallel, "max-parallel", 0, "run at most `n` steps at once, over all runs (default: 2 for each CPU, at least 4)")
 	fl.StringVar(&f.logFormat, "log-format", "text", "the `form` of the log on stderr: text|json")
 	fl.BoolVar(&f.noSchedules, "no-schedules", false, "do not run schedules")

@@ -155,13 +155,17 @@ func suggestKey(key string) string {
 }
 
 func configPathCommand(env *ui.Env) *cobra.Command {
-	return &cobra.Command{
+	var output string
+	c := &cobra.Command{
 		Use:     "path",
 		Short:   "List the settings files, highest precedence first",
 		Example: "  flowrun config path",
 		Args:    ui.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			conf, err := ui.LoadSettings(false)
+			if output == "json" {
+				return cmp.Or(ui.WriteJSON(env, filesJSON(conf)), err)
+			}
 			for _, f := range conf.Files {
 				note := ""
 				if !f.Exists {
@@ -172,4 +176,23 @@ func configPathCommand(env *ui.Env) *cobra.Command {
 			return err
 		},
 	}
+	ui.OutputFlag(c, &output, "table", "json")
+	return c
+}
+
+type configFileJSON struct {
+	Layer  config.Layer `json:"layer"`
+	Path   string       `json:"path"`
+	Exists bool         `json:"exists"`
+}
+
+func filesJSON(c *config.Config) any {
+	doc := struct {
+		Schema string           `json:"schema"`
+		Files  []configFileJSON `json:"files"`
+	}{"flowrun/config-files.v1", []configFileJSON{}}
+	for _, f := range c.Files {
+		doc.Files = append(doc.Files, configFileJSON{f.Layer, f.Path, f.Exists})
+	}
+	return doc
 }

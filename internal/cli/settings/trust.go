@@ -18,6 +18,7 @@ import (
 
 func trustCommand(env *ui.Env) *cobra.Command {
 	var list, remove bool
+	var output string
 	c := &cobra.Command{
 		Use:   "trust [DIR]",
 		Short: "Trust the settings and tools of a project",
@@ -44,6 +45,9 @@ of another user, and on file systems without owners.`,
 			if len(args) > 1 || list && (len(args) > 0 || remove) {
 				return ui.Usagef(c, "give at most one folder; --list takes no folder and cannot be combined with --remove")
 			}
+			if !list && c.Flags().Changed("output") {
+				return ui.Usagef(c, "--output requires --list")
+			}
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -52,7 +56,7 @@ of another user, and on file systems without owners.`,
 			case err != nil:
 				return err
 			case list:
-				return listTrust(env, dir)
+				return listTrust(env, dir, output)
 			}
 			folder := "."
 			if len(args) > 0 {
@@ -65,6 +69,7 @@ of another user, and on file systems without owners.`,
 		},
 	}
 	c.Flags().BoolVar(&list, "list", false, "list the projects that are trusted or declined")
+	ui.OutputFlag(c, &output, "table", "json")
 	c.Flags().BoolVar(&remove, "remove", false, "withdraw the decision about a project")
 	return c
 }
@@ -117,12 +122,18 @@ func vouch(env *ui.Env, stateDir, folder string) (bool, error) {
 	return true, nil
 }
 
-func listTrust(env *ui.Env, stateDir string) error {
+type projectJSON struct {
+	Folder string    `json:"folder"`
+	State  string    `json:"state"`
+	Since  time.Time `json:"since"`
+}
+
+func listTrust(env *ui.Env, stateDir, output string) error {
 	list, err := config.Records(stateDir)
 	if err != nil {
 		return err
 	}
-	var rows [][]string
+	projects, rows := []projectJSON{}, [][]string{}
 	for _, r := range list {
 		word := string(config.Declined)
 		switch {
@@ -131,7 +142,14 @@ func listTrust(env *ui.Env, stateDir string) error {
 		case r.Trusted:
 			word = string(config.Trusted)
 		}
+		projects = append(projects, projectJSON{r.Folder, word, r.At})
 		rows = append(rows, []string{r.Folder, word, r.At.Local().Format(time.DateTime)})
+	}
+	if output == "json" {
+		return ui.WriteJSON(env, struct {
+			Schema   string        `json:"schema"`
+			Projects []projectJSON `json:"projects"`
+		}{"flowrun/trust.v1", projects})
 	}
 	if len(rows) == 0 {
 		env.Notef("no trusted or declined projects")

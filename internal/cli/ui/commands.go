@@ -4,8 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/internal/duration"
 )
 
 // Groups of commands in the help of flowrun.
@@ -24,8 +27,19 @@ func InGroup(group string, commands ...*cobra.Command) []*cobra.Command {
 	return commands
 }
 
+// elsewhere says which command to use instead of one that other programs have.
+var elsewhere = map[string]string{
+	"flowrun list":     "to list tools: flowrun tool list; to list runs: flowrun runs",
+	"flowrun lint":     "to check definitions: flowrun validate",
+	"flowrun start":    "to run a tool: flowrun run TOOL; to start the service: flowrun serve",
+	"flowrun tool run": "to run a tool: flowrun run TOOL",
+}
+
 // UnknownCommand is the error for a word that is not a command of c.
 func UnknownCommand(c *cobra.Command, word string) error {
+	if hint := elsewhere[c.CommandPath()+" "+word]; hint != "" {
+		return Usagef(nil, "unknown command %q; %s", word, hint)
+	}
 	var names []string
 	for _, sub := range c.Commands() {
 		if sub.IsAvailableCommand() || sub.IsAdditionalHelpTopicCommand() {
@@ -55,9 +69,6 @@ func WrongFlag(c *cobra.Command, err error) error {
 		return UnknownCommand(c, words[0])
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "unknown flag: --"); ok {
-		if name == "version" && !c.HasParent() {
-			return Usage(fmt.Errorf("%w; to print the version: flowrun version", err), c)
-		}
 		var flags []string
 		for _, line := range strings.Fields(c.Flags().FlagUsages()) {
 			if flag, ok := strings.CutPrefix(line, "--"); ok {
@@ -85,6 +96,30 @@ func OneOf(c *cobra.Command, flag, value string, allowed []string) error {
 		}
 	}
 	return Usagef(c, "--%s %q is not one of %s", flag, value, strings.Join(allowed, ", "))
+}
+
+// DurationFlag adds a flag that takes a duration such as 90s or 1d. A value of 0 is shown as no
+// default.
+func DurationFlag(c *cobra.Command, to *time.Duration, name string, value time.Duration, usage string) {
+	*to = value
+	c.Flags().Var((*durationValue)(to), name, usage)
+}
+
+type durationValue time.Duration
+
+func (d *durationValue) Set(s string) (err error) {
+	v, err := duration.Parse(s)
+	*d = durationValue(v)
+	return err
+}
+
+func (d *durationValue) Type() string { return "duration" }
+
+func (d *durationValue) String() string {
+	if *d == 0 {
+		return ""
+	}
+	return time.Duration(*d).String()
 }
 
 // OutputFlag adds --output, which takes one of forms; the first is the default. With any other

@@ -16,11 +16,14 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
+var depsOutputs = []string{"table", "json"}
+
 // Command returns the command that shows the npm packages that a tool depends on, and fetches those
 // that are missing. No other command fetches packages.
 func Command(env *ui.Env) *cobra.Command {
 	var scopes page.Scope
 	var only, asJSON, prune, dry bool
+	output := "table"
 	c := &cobra.Command{
 		Use:   "deps TOOL_NAME",
 		Short: "Fetch the npm packages of a tool",
@@ -28,7 +31,7 @@ func Command(env *ui.Env) *cobra.Command {
 			switch {
 			case prune && len(args) > 0:
 				return ui.Usagef(c, "--prune applies to all tools, so it takes no name")
-			case prune && (only || asJSON):
+			case prune && (only || asJSON || c.Flags().Changed("output")):
 				return ui.Usagef(c, "--prune can only be combined with --dry-run")
 			case prune:
 				return nil
@@ -41,6 +44,9 @@ func Command(env *ui.Env) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			if prune {
 				return pruneDependencies(env, dry)
+			}
+			if err := ui.OneOf(c, "output", output, depsOutputs); err != nil {
+				return err
 			}
 			def, _, err := scopes.Find(c, env.Library(), args[0])
 			if err != nil {
@@ -55,7 +61,7 @@ func Command(env *ui.Env) *cobra.Command {
 					return err
 				}
 			}
-			return showDependencies(env, d, asJSON)
+			return showDependencies(env, d, asJSON || output == "json")
 		},
 	}
 	return page.Page{
@@ -71,7 +77,8 @@ func Command(env *ui.Env) *cobra.Command {
 			scopes.Options("Look for the tool in %s", "Look for the tool in all scopes", ui.AnyScope),
 			{Title: "ADDITIONAL OPTIONS", Lines: []page.Line{
 				{Left: "--list", Right: "Show the packages, without fetching anything", Target: &only},
-				{Left: "--json", Right: "Show the packages as JSON", Target: &asJSON},
+				{Left: "--output, -o FORM", Right: "Show the packages in this form: table|json", Target: &output, Words: depsOutputs},
+				{Left: "--json", Right: "The same as --output json", Target: &asJSON},
 				{Left: "--prune", Right: "Remove fetched packages that no tool or run needs", Target: &prune},
 				{Left: "--dry-run", Right: "With --prune: show what would be removed, without removing it", Target: &dry},
 			}},
