@@ -136,6 +136,7 @@ func (m *Memory) Info(_ context.Context, id string) (RunInfo, error) {
 // runInfo returns the run as it is in a list.
 func (m *Memory) runInfo(r *memoryRun) RunInfo {
 	info := r.info
+	info.Epoch = r.epoch
 	if r.owner != nil {
 		info.PID = os.Getpid()
 	}

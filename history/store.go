@@ -145,6 +145,7 @@ type RunInfo struct {
 	Started  time.Time // when the run was created
 	Ended    time.Time // zero if it has not ended
 	PID      int       // of the process that runs it, 0 if there is none
+	Epoch    int       // number of its last owner; the first one has 1
 	// Rebooted means that the machine was restarted after the last owner wrote. The last
 	// events before that may be missing.
 	Rebooted bool

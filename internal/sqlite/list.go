@@ -14,7 +14,7 @@ import (
 	"github.com/flowrun/flowrun/history"
 )
 
-const infoColumns = "SELECT n, id, tool, retry_of, origin, status, exit_code, reason, message, notes, started, ended, owner, boot, lease FROM runs"
+const infoColumns = "SELECT n, id, tool, retry_of, origin, status, exit_code, reason, message, notes, started, ended, epoch, owner, boot, lease FROM runs"
 
 // Info implements history.Store.
 func (s *Store) Info(ctx context.Context, id string) (history.RunInfo, error) {
@@ -180,7 +180,7 @@ func scanInfo(row interface{ Scan(...any) error }) (i history.RunInfo, err error
 	var ended sql.NullInt64
 	var o owner
 	err = row.Scan(&n, &i.ID, &i.Tool, &i.RetryOf, &i.Origin, &status, &i.ExitCode, &i.Reason, &i.Message, &notes, &started, &ended,
-		&o.process, &o.boot, &o.lease)
+		&i.Epoch, &o.process, &o.boot, &o.lease)
 	if err != nil {
 		return i, err
 	}

@@ -134,7 +134,7 @@ func testSuspend(t *testing.T, s history.Store) {
 	if err := l.Suspend("step gate waits for approval: continue?"); err != nil {
 		t.Fatal(err)
 	}
-	resting := history.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Waiting, Message: "step gate waits for approval: continue?", Started: runStart}
+	resting := history.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Waiting, Message: "step gate waits for approval: continue?", Started: runStart, Epoch: 1}
 	check := func(when string, expected history.RunInfo) {
 		t.Helper()
 		if diff := cmp.Diff(expected, info(t, s, "r1")); diff != "" {
@@ -155,8 +155,8 @@ func testSuspend(t *testing.T, s history.Store) {
 	_, err := s.Claim(context.Background(), "r1", 2)
 	want(t, err, history.ErrLive)
 	appendAll(t, l, dag.Event{V: 1, Seq: 3, Run: "r1", Kind: dag.RunResumed, Time: runStart})
-	check("resumed", history.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Running, Started: runStart, PID: info(t, s, "r1").PID})
+	check("resumed", history.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Running, Started: runStart, PID: info(t, s, "r1").PID, Epoch: 2})
 	appendAll(t, l, end("r1", 4, dag.Failed))
 	l.Close()
-	check("ended", history.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Failed, ExitCode: 3, Reason: "exit", Message: "a failed", Started: runStart, Ended: runStart.Add(time.Minute)})
+	check("ended", history.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Failed, ExitCode: 3, Reason: "exit", Message: "a failed", Started: runStart, Ended: runStart.Add(time.Minute), Epoch: 2})
 }

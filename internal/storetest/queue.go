@@ -323,6 +323,7 @@ func testQueueResume(t *testing.T, s history.Store) {
 		t.Errorf("%+v, %v", list, err)
 	}
 	b.close()
+	before.Epoch = 2
 	if diff := cmp.Diff(before, info(t, s, "b")); diff != "" {
 		t.Error(diff)
 	}

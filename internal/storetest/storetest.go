@@ -202,7 +202,7 @@ func testBegin(t *testing.T, s history.Store) {
 	_, err := s.Begin(cancelled, record("r3", "deploy"))
 	want(t, err, context.Canceled)
 	list, err := s.Runs(ctx, history.Query{})
-	expected := []history.RunInfo{{ID: "r1", Tool: "deploy", RetryOf: "r0", Origin: "api", Status: dag.Running, Started: runStart, PID: os.Getpid()}}
+	expected := []history.RunInfo{{ID: "r1", Tool: "deploy", RetryOf: "r0", Origin: "api", Status: dag.Running, Started: runStart, PID: os.Getpid(), Epoch: 1}}
 	if diff := cmp.Diff(expected, list); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
@@ -277,11 +277,12 @@ func testPaging(t *testing.T, s history.Store) {
 func testRunInfo(t *testing.T, s history.Store) {
 	ctx := context.Background()
 	l := begin(t, s, record("r1", "deploy"))
-	running := history.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Running, Started: runStart, PID: os.Getpid()}
-	ended := history.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Failed, ExitCode: 3, Reason: "exit", Message: "a failed", Started: runStart, Ended: runStart.Add(time.Minute)}
+	running := history.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Running, Started: runStart, PID: os.Getpid(), Epoch: 1}
+	ended := history.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Failed, ExitCode: 3, Reason: "exit", Message: "a failed", Started: runStart, Ended: runStart.Add(time.Minute), Epoch: 1}
 	interrupted := running
 	interrupted.Status, interrupted.PID, interrupted.Released = dag.Interrupted, 0, true
 	owned := func(i history.RunInfo) history.RunInfo { i.PID = os.Getpid(); return i }
+	epoch := func(n int, i history.RunInfo) history.RunInfo { i.Epoch = n; return i }
 	check := func(when string, expected history.RunInfo) {
 		t.Helper()
 		if diff := cmp.Diff(expected, info(t, s, "r1")); diff != "" {
@@ -300,15 +301,15 @@ func testRunInfo(t *testing.T, s history.Store) {
 	l.Close()
 	check("ended and closed", ended)
 	l = claim(t, s, "r1", 3)
-	check("claimed", owned(ended))
+	check("claimed", epoch(2, owned(ended)))
 	appendAll(t, l, dag.Event{V: 1, Seq: 4, Run: "r1", Kind: dag.RunResumed, Time: runStart})
-	check("resumed", running)
+	check("resumed", epoch(2, running))
 	l.Close()
-	check("left", interrupted)
+	check("left", epoch(2, interrupted))
 	l = claim(t, s, "r1", 4)
-	check("claimed again", running)
+	check("claimed again", epoch(3, running))
 	appendAll(t, l, dag.Event{V: 1, Seq: 5, Run: "r1", Kind: dag.RunResumed, Time: runStart}, end("r1", 6, dag.Failed))
-	check("ended again", owned(ended))
+	check("ended again", epoch(3, owned(ended)))
 }
 
 func testLists(t *testing.T, s history.Store) {
