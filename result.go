@@ -1,6 +1,7 @@
 package flowrun
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,6 +46,7 @@ type Result struct {
 	Notices []steps.Notice
 
 	output     *dag.Output
+	cause      error            // why the caller's context ended, nil if it did not
 	answer     any              // Content of the step that gave the output; nil if there is only the output
 	discovered bool             // a discovered tool, whose failures Report describes
 	markdown   *tool.Definition // the definition of a Markdown tool, else nil
@@ -191,6 +193,21 @@ func (e *RunError) Error() string {
 		msg += ": " + e.Result.Message
 	}
 	return msg
+}
+
+// Unwrap returns the error that package context uses for the same reason: context.DeadlineExceeded for a run that timed
+// out, context.Canceled for one that was cancelled. If the context given to Run had ended, its error and its cause are
+// returned instead of context.Canceled.
+func (e *RunError) Unwrap() []error {
+	switch {
+	case e.Result.Status == dag.TimedOut:
+		return []error{context.DeadlineExceeded}
+	case e.Result.Status != dag.Cancelled:
+		return nil
+	case e.Result.cause != nil:
+		return []error{e.Result.cause}
+	}
+	return []error{context.Canceled}
 }
 
 // Err returns nil for a run that succeeded, else a *RunError.

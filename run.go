@@ -65,12 +65,17 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	if j.resumes() && j.onRecorded != nil {
 		j.onRecorded()
 	}
+	defer j.observe(e.config.Observers)()
+	caller := ctx
 	ctx, release := j.watchLedger(ctx)
 	defer release()
 	state, err := e.execute(ctx, j)
 	j.broker.Stop()
 	res = newResult(j.id, j.plan, j.args.Shown(), state)
 	res.LockDemands = j.lockDemands
+	if err := caller.Err(); err != nil {
+		res.cause = errors.Join(err, context.Cause(caller))
+	}
 	waits := err == nil && state.Result() == nil
 	if waits {
 		res.setWaiting(j.startedAt(), waiting.Questions(j.id, j.plan.Name(), state))
@@ -87,6 +92,25 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 		closeErr = j.ledger.Suspend(res.Message)
 	}
 	return res, cmp.Or(err, closeErr, j.closeLedger())
+}
+
+// observe adds the sinks of the observers to the run. The caller calls done when the engine has finished with the run.
+func (j *job) observe(observers []Observer) (done func()) {
+	var ends []func()
+	for _, o := range observers {
+		sink, end := o(j.id, j.plan.Name())
+		if sink != nil {
+			j.sinks = append(j.sinks, sink)
+		}
+		if end != nil {
+			ends = append(ends, end)
+		}
+	}
+	return func() {
+		for _, end := range ends {
+			end()
+		}
+	}
 }
 
 // startedAt returns when the run first started, here or in an earlier process.

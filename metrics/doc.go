@@ -3,14 +3,12 @@
 // # The model
 //
 // [New] registers one set of series in the registry that you pass, never in the global one.
-// An event names its run but not the tool of the run. Only the code that starts a run knows
-// the tool, so it creates a sink for that run:
+// An engine that has its Observe among its Observers counts all its runs:
 //
-//	m, err := metrics.New(registry, metrics.Options{Load: engine.Load})
-//	run := m.Run(plan.Name())
-//	defer run.Close()
-//	res, err := engine.Run(ctx, plan, params, flowrun.WithSink(run))
+//	m, err := metrics.New(registry, metrics.Options{})
+//	engine := flowrun.New(flowrun.Config{Observers: []flowrun.Observer{m.Observe}})
 //
+// An event names its run but not the tool of the run, so each run has a sink of its own.
 // A [Run] turns events into counts. It looks up the series of each step once and keeps
 // them, so that an event costs one map lookup, a few atomic additions and no allocation. One
 // [Metrics] serves any number of runs and engines.

@@ -8,7 +8,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/metrics"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -23,19 +22,18 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	var m *metrics.Metrics
-	engine := flowrun.New(flowrun.Config{
-		Store:   flowrun.NewMemory(),
-		Journal: func(j dag.Journal) dag.Journal { return m.Journal(j) },
-	})
 	registry := prometheus.NewRegistry()
-	if m, err = metrics.New(registry, metrics.Options{Load: engine.Load}); err != nil {
+	var engine *flowrun.Engine
+	m, err := metrics.New(registry, metrics.Options{Load: func() (int, int) { return engine.Load() }})
+	if err != nil {
 		log.Fatal(err)
 	}
-
-	run := m.Run(plan.Name()) // one for each run
-	defer run.Close()
-	if _, err := engine.Run(context.Background(), plan, nil, flowrun.WithSink(run)); err != nil {
+	engine = flowrun.New(flowrun.Config{
+		Store:     flowrun.NewMemory(),
+		Journal:   m.Journal,
+		Observers: []flowrun.Observer{m.Observe}, // all runs of the engine
+	})
+	if _, err := engine.Run(context.Background(), plan, nil); err != nil {
 		log.Fatal(err)
 	}
 

@@ -35,6 +35,13 @@ func (m *Metrics) Run(tool string) *Run {
 	return &Run{metrics: m, name: tool, tool: m.tool(tool), steps: map[string]*step{}}
 }
 
+// Observe is a flowrun.Observer: among Config.Observers of an Engine it counts all runs of
+// the Engine.
+func (m *Metrics) Observe(_, tool string) (dag.Sink, func()) {
+	r := m.Run(tool)
+	return r, r.Close
+}
+
 // Close counts a run without an end as interrupted: its events could not be recorded, or
 // another engine has resumed it. Call it when the engine's Run has returned; after the end
 // of the run it does nothing.

@@ -41,7 +41,7 @@ type MetricsFlags struct{ File, Addr string }
 // NewEngine returns the engine of one run. It exports metrics if a flag asks for it. Call done when
 // the run has ended. A file or address that cannot be used is a usage error, which is returned
 // before anything has started.
-func NewEngine(env *ui.Env, config flowrun.Config, plan *flowrun.Plan, f MetricsFlags) (_ *flowrun.Engine, done func(), err error) {
+func NewEngine(env *ui.Env, config flowrun.Config, f MetricsFlags) (_ *flowrun.Engine, done func(), err error) {
 	if f.File == "" && f.Addr == "" {
 		return flowrun.New(config), func() {}, nil
 	}
@@ -51,8 +51,8 @@ func NewEngine(env *ui.Env, config flowrun.Config, plan *flowrun.Plan, f Metrics
 		return nil, nil, err
 	}
 	m := &metricsExporter{program: program, file: f.File, done: make(chan struct{})}
-	run := program.Run(plan.Name())
-	config.Sinks = append(config.Sinks, run, dag.SinkFunc(func(dag.Event) { m.started.Store(true) }))
+	config.Observers = append(config.Observers, program.Observe)
+	config.Sinks = append(config.Sinks, dag.SinkFunc(func(dag.Event) { m.started.Store(true) }))
 	config.Journal = program.Journal
 	engine = flowrun.New(config)
 	if err := checkWritable(m.file); err != nil {
@@ -63,7 +63,6 @@ func NewEngine(env *ui.Env, config flowrun.Config, plan *flowrun.Plan, f Metrics
 	}
 	m.work.Go(m.writePeriodically)
 	return engine, func() {
-		run.Close()
 		if err := m.close(); err != nil {
 			env.Notef("%v", err)
 		}

@@ -68,7 +68,7 @@ func (x *execution) run() error {
 	defer restore()
 	narrator := x.narrate(keys, config.StateDir)
 	defer narrator.End()
-	engine, done, err := launch.NewEngine(x.env, config, x.plan, x.flags.metrics)
+	engine, done, err := launch.NewEngine(x.env, config, x.flags.metrics)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,59 @@
+package enginetest
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"sync"
+	"testing"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+)
+
+// TestObservers checks that an observer of an engine sees each of its runs with its tool, a
+// resumed run twice, and that it is called when the engine has finished with the run.
+func TestObservers(t *testing.T) {
+	b := newBed(t)
+	var mu sync.Mutex
+	seen := map[string]int{}
+	count := func(what string) {
+		mu.Lock()
+		defer mu.Unlock()
+		seen[what]++
+	}
+	b.config.Store = flowrun.NewMemory()
+	b.config.Observers = []flowrun.Observer{
+		func(run, tool string) (dag.Sink, func()) {
+			count("start " + run + " " + tool)
+			return dag.SinkFunc(func(e dag.Event) { count(fmt.Sprint(e.Kind, " ", e.Run == run, " ", tool)) }), func() { count("done " + run) }
+		},
+		func(string, string) (dag.Sink, func()) { return nil, nil },
+	}
+	engine := flowrun.New(b.config)
+	for id, text := range map[string]string{"a": "bash: echo a\n", "b": "steps:\n  - name: gate\n    approve: Go on?\n"} {
+		plan, err := flowrun.Compile(b.lib, b.file(id+".yaml", "name: "+id+"\ndescription: Observed\n"+text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := engine.Run(context.Background(), plan, nil, flowrun.WithID(id), flowrun.WithRunEnv(b.world)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	past, err := flowrun.LoadRun(context.Background(), b.config.Store, b.lib, "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := past.Resume(b.lib, flowrun.ResumeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := engine.Continue(context.Background(), again, flowrun.WithRunEnv(b.world)); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]int{"start a a": 1, "done a": 1, "run.started true a": 1, "run.finished true a": 1, "step.started true a": 1, "step.finished true a": 1,
+		"start b b": 2, "done b": 2, "run.started true b": 1, "run.resumed true b": 1, "step.started true b": 1, "step.waiting true b": 1}
+	if !maps.Equal(seen, want) {
+		t.Errorf("seen %v", seen)
+	}
+}
