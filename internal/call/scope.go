@@ -199,11 +199,11 @@ func stepValue(r *dag.Result, ref expr.Ref, loop bool) (expr.Value, error) {
 	return Text(r.Stdout), nil
 }
 
-// Text returns the value of a stream for references: one trailing newline is removed.
+// Text returns the value of a stream for references: without one line end at its end.
 func Text(o *dag.Output) expr.Value {
 	v := expr.Value{V: "", Text: true, Author: true}
 	if o != nil {
-		v.V = strings.TrimSuffix(strings.TrimSuffix(o.Raw, "\n"), "\r")
+		v.V = value.WithoutLineEnd(o.Raw)
 	}
 	return v
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/dotenv"
 	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/value"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -181,7 +182,7 @@ func (a *Frame) fetchFile(s plan.SecretSource) (string, error) {
 				err = fmt.Errorf("%w; the tool has reduced privileges: let the group nobody read it, or take the value from a variable (env)", err)
 			}
 		}
-		return withoutLineEnd(text), err
+		return value.WithoutLineEnd(text), err
 	})
 }
 
@@ -208,7 +209,7 @@ func (a *Frame) fetchCommand(ctx context.Context, s plan.SecretSource) (string, 
 		if err != nil {
 			err = fmt.Errorf("the command %s failed: %w", expr.Quoted(argv[0]), err)
 		}
-		return withoutLineEnd(text), err
+		return value.WithoutLineEnd(text), err
 	})
 }
 
@@ -224,9 +225,6 @@ func insideFolder(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)
 }
-
-// withoutLineEnd removes one line end from the end of a text.
-func withoutLineEnd(s string) string { return strings.TrimSuffix(strings.TrimSuffix(s, "\n"), "\r") }
 
 // warnUnknownSecrets warns of names in environment.secrets that do not exist, so that nothing is masked, and that are
 // similar to an existing name. Other unknown names may be variables that are not set. It does nothing if steps have

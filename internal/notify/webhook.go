@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/value"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -184,7 +185,7 @@ func (s Settings) secretFile(path string) ([]byte, error) {
 	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
-	b = bytes.TrimSuffix(bytes.TrimSuffix(b, []byte("\n")), []byte("\r"))
+	b = []byte(value.WithoutLineEnd(string(b)))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("cannot read the signing secret: %w", err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/value"
 )
 
 // maxCalls limits how deep tools may call each other with api.callTool.
@@ -61,7 +62,7 @@ func (t *toolAPI) callTool(ctx context.Context, name string, params map[string]a
 	case res.Stdout == nil:
 		return nil, nil
 	}
-	return strings.TrimSuffix(res.Stdout.Raw, "\n"), nil
+	return value.WithoutLineEnd(res.Stdout.Raw), nil
 }
 
 // runInside runs a graph inside a step: in the step's slot, under its path. The message of a failed result is that of

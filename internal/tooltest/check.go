@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/value"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -26,15 +27,15 @@ func (o *Outcome) expect(why string) {
 		}
 		o.addMismatch("exit-code", message, nil)
 	}
-	output := trimmed(o.Output)
-	if e.OutputEquals != nil && output != trimmed(e.OutputEquals.S) {
-		o.addMismatch("output-equals", "the output differs", difference(trimmed(e.OutputEquals.S), output))
+	output := value.WithoutLineEnd(o.Output)
+	if e.OutputEquals != nil && output != value.WithoutLineEnd(e.OutputEquals.S) {
+		o.addMismatch("output-equals", "the output differs", difference(value.WithoutLineEnd(e.OutputEquals.S), output))
 	}
 	if e.OutputMatches != nil && !regexp.MustCompile(e.OutputMatches.S).MatchString(output) { // the pattern was checked when the definition was read
 		o.addMismatch("output-matches", "the output does not match", contrast(e.OutputMatches.S, output))
 	}
 	o.contains("output-contains", "the output does not contain the expected text", output, e.OutputContains)
-	o.contains("stderr-contains", "standard error does not contain the expected text", trimmed(o.Stderr), e.StderrContains)
+	o.contains("stderr-contains", "standard error does not contain the expected text", value.WithoutLineEnd(o.Stderr), e.StderrContains)
 	in := func(t tool.Text) bool { return strings.Contains(output, t.S) }
 	if any := e.OutputContainsAny; len(any) > 0 && !slices.ContainsFunc(any, in) {
 		var texts []string

@@ -71,6 +71,3 @@ func tail(text string, n int) []string {
 	}
 	return list
 }
-
-// trimmed returns an output without its last line end, like references to it.
-func trimmed(s string) string { return strings.TrimSuffix(strings.TrimSuffix(s, "\n"), "\r") }
