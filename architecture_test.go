@@ -74,6 +74,7 @@ var house = map[string]struct {
 	"internal/watch":      {3, []string{"internal/cache"}, nil},
 	"internal/scaffold":   {3, []string{"internal/atomicfile"}, nil},
 	"internal/sqlite":     {1, []string{"dag", "history", "tool", "internal/atomicfile", "internal/procid"}, []string{"modernc.org/sqlite"}},
+	"store/sqlite":        {2, []string{"history", "internal/sqlite"}, nil},
 	"internal/tooltest":   {3, []string{"", "dag", "hooks", "tool", "internal/outcome", "internal/value"}, nil},
 	"internal/toolfiles":  {3, []string{"", "tool"}, nil},
 	"internal/privatenet": {0, nil, nil},

@@ -7,7 +7,12 @@ import (
 	"github.com/flowrun/flowrun/internal/storetest"
 )
 
-// TestStore tests a flowrun.Store against the contract that flowrun's own stores keep: ownership, fencing,
-// durability, and invalid calls. Each call of open must return an empty store and close it when the test ends. Run it
-// with the race detector.
+// TestStore tests a flowrun.Store against the contract that every Store keeps: ownership,
+// fencing, answers, the queue, what survives and what is rejected. Each call of open must
+// return an empty Store and close it at the end of the test. For a StoreLapser there are
+// more tests. Run it with the race detector.
 func TestStore(t *testing.T, open func(t *testing.T) flowrun.Store) { storetest.Test(t, open) }
+
+// StoreLapser is a Store whose owners can lose a run while they are alive: a Store that
+// several processes use should implement it in its test.
+type StoreLapser = storetest.Lapser

@@ -7,9 +7,9 @@
 // Answer is the reply. A Queue holds the runs that wait for locks; Queue.Next is a pure
 // function that decides which of them may start.
 //
-// Memory is a Store that lasts as long as the program. The flowrun command uses a Store in
-// a SQLite file. To write another Store, import this package and package dag, and test it
-// with the contract in internal/storetest.
+// Memory is a Store that lasts as long as the program. Package store/sqlite has a Store in a
+// SQLite file, which the flowrun command uses too. To write another Store, import this
+// package and package dag, and test it with flowruntest.TestStore.
 //
 // The package knows events (package dag) and definitions (package tool). It does not know
 // how a run is compiled or executed. Package flowrun exports all of these names too.

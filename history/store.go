@@ -19,9 +19,10 @@ type TraceContext struct {
 }
 
 // Store keeps runs: what each was asked to do, every event of it, and who owns it now. An
-// Engine without a Store records nothing. The flowrun command uses a SQLite file. NewMemory
-// returns a Store for programs that need history only while they run. You can write others
-// and test them with the contract in internal/storetest.
+// Engine without a Store records nothing. Package store/sqlite has a Store in a SQLite file,
+// which the flowrun command uses too. NewMemory returns a Store for programs that need
+// history only while they run. You can write others and test them with
+// flowruntest.TestStore.
 //
 // A run has one owner at a time. Each owner has an epoch, one higher than the last. What an
 // earlier owner still tries to write is rejected with ErrFenced.
