@@ -66,19 +66,23 @@ const (
 // answered resumes a run whose question has been answered, unless its owner handles the
 // answer. It is not an error if another process resumes the run first.
 func (s *Service) answered(ctx context.Context, p *flowrun.RecordedRun, wait uint64) error {
-	for until := time.Now().Add(maxAnswerPoll); p.Info.Live(); time.Sleep(answerPollInterval) {
-		handled := !slices.ContainsFunc(p.Questions(), func(q flowrun.Question) bool { return q.Wait == wait })
-		if handled || time.Now().After(until) {
-			return nil
+	for until := time.Now().Add(maxAnswerPoll); ; time.Sleep(answerPollInterval) {
+		if !p.Info.Live() {
+			err := s.Resume(ctx, p.Record.ID)
+			if errors.Is(err, ErrDraining) {
+				return nil
+			}
+			// If another owner was faster, it may have stopped receiving answers before this one came.
+			if !errors.Is(err, flowrun.ErrLive) && !errors.Is(err, flowrun.ErrChanged) {
+				return err
+			}
 		}
 		if err := p.Refresh(ctx, s.Store); err != nil {
 			return err
 		}
-	}
-	switch err := s.Resume(ctx, p.Record.ID); {
-	case errors.Is(err, flowrun.ErrLive), errors.Is(err, flowrun.ErrChanged), errors.Is(err, ErrDraining):
-		return nil
-	default:
-		return err
+		handled := !slices.ContainsFunc(p.Questions(), func(q flowrun.Question) bool { return q.Wait == wait })
+		if handled || time.Now().After(until) {
+			return nil
+		}
 	}
 }

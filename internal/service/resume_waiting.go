@@ -11,6 +11,7 @@ import (
 
 // waitConditions is what a waiting run waits for.
 type waitConditions struct {
+	epoch     int       // of the run's last owner; the next owner may wait for something else
 	questions []uint64  // numbers of its questions
 	until     time.Time // the earliest deadline; zero: none
 }
@@ -25,7 +26,7 @@ func (s *Service) resumeWaiting(ctx context.Context, open []flowrun.RunInfo) {
 			continue
 		}
 		r := s.waitingRuns[info.ID]
-		if r == nil {
+		if r == nil || r.epoch != info.Epoch {
 			past, err := s.RecordedRun(ctx, info.ID)
 			if err != nil {
 				continue // the next poll reads it again
@@ -51,7 +52,7 @@ func (s *Service) resumeWaiting(ctx context.Context, open []flowrun.RunInfo) {
 
 // waitConditionsOf returns what a run waits for.
 func waitConditionsOf(p *flowrun.RecordedRun) *waitConditions {
-	r := &waitConditions{}
+	r := &waitConditions{epoch: p.Info.Epoch}
 	for _, q := range p.Questions() {
 		r.questions = append(r.questions, q.Wait)
 		if !q.Until.IsZero() && (r.until.IsZero() || q.Until.Before(r.until)) {

@@ -1,0 +1,139 @@
+package service_test
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/internal/waittest"
+)
+
+const twoGates = "name: gates\nsteps:\n  - {name: one, approve: {prompt: first}}\n  - {name: two, approve: {prompt: second}}\n"
+
+// TestWaitsForAnotherQuestion checks that a service notices when another process has resumed
+// a waiting run between two polls, and the run now waits for another question: the answer to
+// the first one is not a reason to resume it.
+func TestWaitsForAnotherQuestion(t *testing.T) {
+	b := newBench(t, map[string]string{"gates": twoGates})
+	state := b.onDisk()
+	store := b.store.(*sqlite.Store)
+	var polls atomic.Int64
+	var polling sync.Mutex // the test holds it to stop the polls
+	s := b.serve(another(store), func(c *service.Config) {
+		c.Answered = func(ctx context.Context) (map[string][]uint64, error) {
+			list, err := store.Answered(ctx)
+			polling.Lock()
+			defer polling.Unlock()
+			polls.Add(1)
+			return list, err
+		}
+	})
+	nextPolls := func(n int64) {
+		first := polls.Load()
+		waittest.Until(t, "poll", func() bool { return polls.Load() >= first+n }, func() any { return b.log.String() })
+	}
+	id := b.start(s, service.Request{Tool: "gates", Origin: "api"})
+	b.becomes(id, dag.Waiting)
+	nextPolls(2) // now the service knows what the run waits for
+
+	polling.Lock()
+	time.Sleep(time.Second) // the next poll has read the answers
+	other := b.open(state)
+	past, err := flowrun.LoadRun(t.Context(), other, b.library(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := past.Questions()[0]
+	if err := other.Answer(t.Context(), id, flowrun.Answer{Step: q.Step, Wait: q.Wait, Approve: true, At: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	next, err := past.Resume(b.library(), flowrun.ResumeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := flowrun.New(flowrun.Config{Store: other, Grace: time.Second}).Continue(t.Context(), next)
+	if err != nil || res.Status != dag.Waiting {
+		t.Fatal(res, err)
+	}
+	polling.Unlock()
+
+	nextPolls(3)
+	if info := b.becomes(id, dag.Waiting); info.Epoch != 2 {
+		t.Errorf("the service has resumed a run that waits for another answer: owner %d", info.Epoch)
+	}
+	if err := s.Answer(t.Context(), id, "two", service.Answer{Approve: true}); err != nil {
+		t.Fatal(err)
+	}
+	b.becomes(id, dag.Succeeded)
+}
+
+// slowSuspend is a Store whose second Suspend waits, and which runs a function before it
+// stores an answer to the second gate.
+type slowSuspend struct {
+	flowrun.Store
+	suspends   atomic.Int64
+	suspending chan struct{} // closed when the second Suspend begins
+	release    chan struct{} // closed to let it continue
+	before     func()
+}
+
+func (s *slowSuspend) Begin(ctx context.Context, r *flowrun.Record) (flowrun.Ledger, error) {
+	l, err := s.Store.Begin(ctx, r)
+	return slowLedger{l, s}, err
+}
+
+func (s *slowSuspend) Claim(ctx context.Context, id string, seq uint64) (flowrun.Ledger, error) {
+	l, err := s.Store.Claim(ctx, id, seq)
+	return slowLedger{l, s}, err
+}
+
+func (s *slowSuspend) Answer(ctx context.Context, id string, a flowrun.Answer) error {
+	if a.Step == "two" {
+		s.before()
+	}
+	return s.Store.Answer(ctx, id, a)
+}
+
+type slowLedger struct {
+	flowrun.Ledger
+	store *slowSuspend
+}
+
+func (l slowLedger) Suspend(message string) error {
+	if l.store.suspends.Add(1) == 2 {
+		close(l.store.suspending)
+		<-l.store.release
+	}
+	return l.Ledger.Suspend(message)
+}
+
+// TestAnsweredWhileSuspending checks that an answer is not lost that comes while another
+// answer has the run resumed and its owner is just suspending it: the owner receives no
+// answers any more, and the Store does not report which runs have answers.
+func TestAnsweredWhileSuspending(t *testing.T) {
+	b := newBench(t, map[string]string{"gates": "name: gates\nsteps:\n  - {name: one, approve: {prompt: first}, wait-for: []}\n  - {name: two, approve: {prompt: second}, wait-for: []}\n"})
+	store := &slowSuspend{Store: b.store, suspending: make(chan struct{}), release: make(chan struct{})}
+	b.store = store
+	s := b.serve()
+	id := b.start(s, service.Request{Tool: "gates", Origin: "api"})
+	b.becomes(id, dag.Waiting)
+	store.before = func() {
+		first := make(chan error, 1)
+		go func() { first <- s.Answer(t.Context(), id, "one", service.Answer{Approve: true}) }()
+		<-store.suspending
+		if err := <-first; err != nil {
+			t.Error(err)
+		}
+		time.AfterFunc(300*time.Millisecond, func() { close(store.release) })
+	}
+	if err := s.Answer(t.Context(), id, "two", service.Answer{Approve: true}); err != nil {
+		t.Fatal(err)
+	}
+	b.becomes(id, dag.Succeeded)
+}
