@@ -79,7 +79,7 @@ var house = map[string]struct {
 	"internal/toolfiles":  {3, []string{"", "tool"}, nil},
 	"internal/privatenet": {0, nil, nil},
 	"internal/argparse":   {0, nil, nil},
-	"internal/notify":     {3, []string{"", "dag", "expr", "tool", "internal/proc", "internal/procid", "internal/confine", "internal/value"}, nil},
+	"internal/notify":     {3, []string{"", "dag", "expr", "tool", "internal/proc", "internal/procid", "internal/confine"}, nil},
 	"internal/policy":     {3, nil, nil},
 	"internal/service":    {3, []string{"", "dag", "tool", "internal/home", "internal/outcome"}, nil},
 	"internal/rundocs":    {3, []string{"dag", "history"}, nil},

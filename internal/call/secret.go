@@ -182,9 +182,12 @@ func (a *Frame) fetchFile(s plan.SecretSource) (string, error) {
 				err = fmt.Errorf("%w; the tool has reduced privileges: let the group nobody read it, or take the value from a variable (env)", err)
 			}
 		}
-		return value.WithoutLineEnd(text), err
+		return withoutLineEnd(text), err
 	})
 }
+
+// withoutLineEnd removes one line end from the end of a file, also one that an editor on Windows has written.
+func withoutLineEnd(s string) string { return strings.TrimSuffix(strings.TrimSuffix(s, "\n"), "\r") }
 
 func (a *Frame) fetchCommand(ctx context.Context, s plan.SecretSource) (string, error) {
 	if a.preview {

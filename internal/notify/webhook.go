@@ -17,7 +17,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/value"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -185,7 +184,7 @@ func (s Settings) secretFile(path string) ([]byte, error) {
 	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
-	b = []byte(value.WithoutLineEnd(string(b)))
+	b = bytes.TrimSuffix(bytes.TrimSuffix(b, []byte("\n")), []byte("\r"))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("cannot read the signing secret: %w", err)
