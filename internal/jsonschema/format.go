@@ -170,7 +170,7 @@ func uriError(s string, absolute, international bool) error {
 	case absolute && u.Scheme == "":
 		return errors.New("it must begin with a scheme such as https:")
 	case strings.Count(rest, "#") > 1 || strings.ContainsAny(strings.Replace(rest, host, "", 1), "[]"):
-		return errors.New("[, ] and a second # must be percent-encoded")
+		return errors.New("percent-encode [, ] and the second #")
 	case strings.HasPrefix(host, "["):
 		return ipError(host[1:strings.IndexByte(host, ']')], netip.Addr.Is6)
 	case strings.ContainsAny(host, "[]"):
