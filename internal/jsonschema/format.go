@@ -170,7 +170,7 @@ func uriError(s string, absolute, international bool) error {
 	case absolute && u.Scheme == "":
 		return errors.New("it must begin with a scheme such as https:")
 	case strings.Count(rest, "#") > 1 || strings.ContainsAny(strings.Replace(rest, host, "", 1), "[]"):
-		return errors.New("percent-encode [, ] and the second #")
+		return errors.New("[ and ] and a second # must be written %5B, %5D and %23")
 	case strings.HasPrefix(host, "["):
 		return ipError(host[1:strings.IndexByte(host, ']')], netip.Addr.Is6)
 	case strings.ContainsAny(host, "[]"):
