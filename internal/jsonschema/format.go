@@ -168,9 +168,9 @@ func uriError(s string, absolute, international bool) error {
 	host := u.Host
 	switch {
 	case absolute && u.Scheme == "":
-		return errors.New("it must begin with a scheme such as https:")
+		return errors.New("it must begin with a scheme, as in https://example.com")
 	case strings.Count(rest, "#") > 1 || strings.ContainsAny(strings.Replace(rest, host, "", 1), "[]"):
-		return errors.New("[ and ] and a second # must be written %5B, %5D and %23")
+		return errors.New("percent-encode [, ] and a second #, as %5B, %5D and %23")
 	case strings.HasPrefix(host, "["):
 		return ipError(host[1:strings.IndexByte(host, ']')], netip.Addr.Is6)
 	case strings.ContainsAny(host, "[]"):
