@@ -103,7 +103,7 @@ func (r *state) fitList(s *Schema, n *node, text string, written bool) (any, boo
 		return doubt()
 	}
 	tokens := items.free() || items.allows("string") && len(items.Enum) == 0
-	list := []any{}
+	list := make([]any, 0, strings.Count(text, ",")+1)
 	r.coerced("list", n.off)
 	item := node{kind: bare, off: n.off}
 	for piece := range strings.SplitSeq(text, ",") {

@@ -1,7 +1,6 @@
 package argparse
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -161,14 +160,13 @@ func (d *parser) block(s *Schema) (node, bool) {
 	if d.pos = d.skipLineSpaces(d.pos); !d.lineEnd(d.pos) || !s.allows("string") {
 		return n, d.failAt("ambiguous", d.pos, "%s: | and > may be text or start a block; put the text in quotes", d.here())
 	}
-	lines, used, ok := d.blockLines(d.top().indent + 1)
+	text, used, ok := d.blockText(d.top().indent + 1)
 	switch {
 	case !ok:
 		return n, d.failAt("syntax", d.pos, "%s has no value", d.here())
-	case folded && slices.ContainsFunc(lines, func(line string) bool { return line[0] == ' ' || line[0] == '\t' }):
+	case folded && hasIndentedLine(text):
 		return n, d.failAt("ambiguous", d.pos, "%s: indented lines in folded text (>) are not supported; put the text in quotes", d.here())
 	}
-	text := strings.Join(lines, "")
 	end := strings.TrimRight(text, "\n")
 	rest := text[len(end):]
 	if folded {
@@ -185,9 +183,10 @@ func (d *parser) block(s *Schema) (node, bool) {
 	return n, true
 }
 
-// blockLines returns the lines below pos with at least this indentation, without the
+// blockText returns the lines below pos with at least this indentation, without the
 // indentation, and the number of bytes used.
-func (d *parser) blockLines(least int) (lines []string, used int, ok bool) {
+func (d *parser) blockText(least int) (text string, used int, ok bool) {
+	var b strings.Builder
 	rest := d.text[d.pos:]
 	rest = rest[min(len(rest), 1):]
 	indent := -1
@@ -207,9 +206,18 @@ func (d *parser) blockLines(least int) (lines []string, used int, ok bool) {
 		} else {
 			line = line[indent:]
 		}
-		lines = append(lines, line)
+		b.WriteString(line)
 	}
-	return lines, used, indent >= 0
+	return b.String(), used, indent >= 0
+}
+
+func hasIndentedLine(text string) bool {
+	for line := range strings.Lines(text) {
+		if line[0] == ' ' || line[0] == '\t' {
+			return true
+		}
+	}
+	return false
 }
 
 // joinLines joins the lines of folded text: a single line break becomes a space, and of

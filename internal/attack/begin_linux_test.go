@@ -141,7 +141,7 @@ func (v *served) failedRun(door, reason string) {
 	if out := v.run("show", found.ID); out.code != 0 || !strings.Contains(out.stdout, "failed") || !strings.Contains(out.stdout, "message") {
 		v.Errorf("show: %s", out)
 	}
-	if out := v.run("resume", found.ID); out.code == 0 || !strings.Contains(out.stderr, "could not begin") {
+	if out := v.run("resume", found.ID); out.code == 0 || !strings.Contains(out.stderr, "could not start") {
 		v.Errorf("resume: %s", out)
 	}
 }

@@ -100,7 +100,7 @@ var variablesRead = []tableRow{
 	{"GITHUB_ACTIONS", "true: --progress github is the default"},
 	{"VISUAL", "the editor for tool edit; if it is not set, EDITOR"},
 	{"EDITOR", "see VISUAL"},
-	{"FLOWRUN_PAGER", "the pager of logs on a terminal; if it is not set, PAGER, else less"},
+	{"FLOWRUN_PAGER", "the pager of logs on a terminal; else PAGER, else less"},
 	{"PAGER", "see FLOWRUN_PAGER"},
 	{"LESS", "the options of less; flowrun sets FRX if it is not set"},
 	{"LC_ALL", "else LC_CTYPE, else LANG: drawings use ASCII unless it is UTF-8"},

@@ -305,7 +305,7 @@ func TestPagePreview(t *testing.T) {
 			got = append(got, s.ID+": "+s.Problem)
 		}
 	}
-	if diff := cmp.Diff([]string{`d: parameter N: "no number" is not a number (n)`}, got); diff != "" {
+	if diff := cmp.Diff([]string{`d: parameter N: "no number" is not a number (description: n)`}, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
