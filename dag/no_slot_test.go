@@ -15,12 +15,17 @@ import (
 // slot, and holds none; its fallback needs a slot.
 func TestNoSlotHoldsNoSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		outcomes := answers(fail, ok)
+		late := runner(func(ctx context.Context, c *dag.Call) (dag.Result, error) { // x fails first
+			time.Sleep(time.Second)
+			return outcomes.Run(ctx, c)
+		})
 		g := graph(t, dag.Settings{},
 			dag.Node{ID: "a", Runner: sleeps(10 * time.Second)},
 			dag.Node{ID: "b", Runner: sleeps(time.Second)},
 			dag.Node{ID: "w", NoSlot: true, Runner: sleeps(2 * time.Second)},
 			dag.Node{ID: "x", NoSlot: true, Runner: answers(fail), Policy: dag.Policy{Fallback: sleeps(time.Second)}},
-			dag.Node{ID: "y", NoSlot: true, Runner: answers(fail, ok), Policy: dag.Policy{Attempts: 1, Backoff: dag.Backoff{Delay: 3 * time.Second}}})
+			dag.Node{ID: "y", NoSlot: true, Runner: late, Policy: dag.Policy{Attempts: 1, Backoff: dag.Backoff{Delay: 3 * time.Second}}})
 		tells(t, t.Context(), g, dag.Options{Slots: dag.NewSlots(1)}, `
 			0s run.started
 			0s step.started w
@@ -28,10 +33,10 @@ func TestNoSlotHoldsNoSlot(t *testing.T) {
 			0s step.started y
 			0s step.started a
 			0s step.fallback x failed (exit)
-			0s step.retrying y failed (exit)
+			1s step.retrying y failed (exit)
 			2s step.finished w succeeded
-			3s step.started y try 2
-			3s step.finished y succeeded
+			4s step.started y try 2
+			5s step.finished y succeeded
 			10s step.finished a succeeded
 			11s step.finished x succeeded
 			11s step.started b
