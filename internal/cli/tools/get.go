@@ -190,7 +190,9 @@ func detailLines(def *tool.Definition, d detailJSON) []string {
 	}
 	add("shadowed by", d.ShadowedBy)
 	add("shadows", strings.Join(d.Shadows, ", "))
+	add("display name", def.DisplayName)
 	add("version", def.Version)
+	add("author", def.Author)
 	add("deprecated", deprecation(def.Deprecated, def.DeprecatedMessage))
 	if !def.Single {
 		add("steps", strings.Join(stepNames(def), ", "))
