@@ -1,28 +1,48 @@
 package flowrun_test
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
 
-// requirement is a row of docs/requirements.md.
-type requirement struct{ built, tests string }
+// specified has the ids of all requirements, as ranges of numbers by specification.
+var specified = map[string]string{
+	"S0": "1-3 10-21 30-37 40-48 50-52 60-68 70-74 80-83",
+	"S1": "1-8 10-57 60-67 70-78 80-88 90-117 120-145 150-160 165-168 170-176 180-187 190-195 200-204 210-225 230-238 " +
+		"240-250 260-268 270-295 300-318 320-323 325-326 330-332 335-355 360-371 380-404 410-416 420-421",
+	"S2": "1-3 10-14 20-28 30-34 40-44 50-51 60-65 70-72 80-82",
+	"S3": "1-6 10-14 20-26 30-32 40-41 50-51 60-61 70 80-81 90-94",
+	"S4": "1-8 10-12 20-21 30-36 40-41 50-51 60",
+	"X":  "1-12",
+}
 
-// TestRequirements checks that the ids in the code and in docs/requirements.md are the
-// same, that a row names the keys, practices and scripts that the code gives its id to,
-// and that the files and tests on the page exist.
+// requirement is a row of docs/requirements.md. A row of what is not built has only the reason.
+type requirement struct{ built, tests, reason string }
+
+// TestRequirements checks that docs/requirements.md has one row for each requirement, that a
+// row names the keys, practices and scripts that the code gives its id to, that the files and
+// tests on the page exist, and that what is not built has a reason.
 func TestRequirements(t *testing.T) {
 	listed, used := requirements(t), usedRequirements(t)
-	for _, id := range slices.Sorted(maps.Keys(used)) {
-		row, ok := listed[id]
-		if !ok {
-			t.Errorf("docs/requirements.md has no row for %s", id)
+	missing := specifiedIDs(t)
+	for _, id := range slices.Sorted(maps.Keys(listed)) {
+		if !missing[id] {
+			t.Errorf("docs/requirements.md has a row for %s, which is no requirement", id)
+		}
+		delete(missing, id)
+		row := listed[id]
+		if row.reason != "" {
+			if _, ok := used[id]; ok {
+				t.Errorf("%s: the page says that this is not built, but the code uses the id", id)
+			}
 			continue
 		}
 		for _, name := range used[id] {
@@ -30,42 +50,83 @@ func TestRequirements(t *testing.T) {
 				t.Errorf("%s: the code gives this id to %q, but the row does not name it", id, name)
 			}
 		}
+		checkRequirement(t, id, row)
 	}
-	for _, id := range slices.Sorted(maps.Keys(listed)) {
-		if _, ok := used[id]; !ok {
-			t.Errorf("docs/requirements.md has a row for %s, which nothing in the code uses", id)
-		}
-		files := 0
-		for _, name := range spans(listed[id].built) {
-			if !strings.HasSuffix(name, ".go") {
-				continue
-			}
-			files++
-			if _, err := os.Stat(name); err != nil {
-				t.Errorf("%s: %v", id, err)
-			}
-		}
-		tests := spans(listed[id].tests)
-		if files == 0 || len(tests) == 0 {
-			t.Errorf("%s: the row names %d files and %d tests", id, files, len(tests))
-		}
-		for _, name := range tests {
-			if !testExists(t, name) {
-				t.Errorf("%s: test %s does not exist", id, name)
-			}
+	for _, id := range slices.Sorted(maps.Keys(missing)) {
+		t.Errorf("docs/requirements.md has no row for %s", id)
+	}
+	for _, id := range slices.Sorted(maps.Keys(used)) {
+		if _, ok := listed[id]; !ok {
+			t.Errorf("the code uses the id %s, which has no row in docs/requirements.md", id)
 		}
 	}
+}
+
+// checkRequirement checks that the files and tests that a row names exist, and that it names some.
+func checkRequirement(t *testing.T, id string, row requirement) {
+	t.Helper()
+	files := 0
+	for _, name := range spans(row.built) {
+		if ext := path.Ext(name); ext != ".go" && ext != ".js" {
+			continue
+		}
+		files++
+		if _, err := os.Stat(name); err != nil {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+	tests := spans(row.tests)
+	if files == 0 || len(tests) == 0 {
+		t.Errorf("%s: the row names %d files and %d tests", id, files, len(tests))
+	}
+	for _, name := range tests {
+		if !testExists(t, name) {
+			t.Errorf("%s: test %s does not exist", id, name)
+		}
+	}
+}
+
+// specifiedIDs returns the ids of all requirements.
+func specifiedIDs(t *testing.T) map[string]bool {
+	ids := map[string]bool{}
+	for name, ranges := range specified {
+		for _, word := range strings.Fields(ranges) {
+			first, last, isRange := strings.Cut(word, "-")
+			if !isRange {
+				last = first
+			}
+			from, err := strconv.Atoi(first)
+			if err != nil {
+				t.Fatal(err)
+			}
+			to, err := strconv.Atoi(last)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for n := from; n <= to; n++ {
+				if name == "X" {
+					ids[fmt.Sprintf("X-%02d", n)] = true
+				} else {
+					ids[fmt.Sprintf("%s-%03d", name, n)] = true
+				}
+			}
+		}
+	}
+	return ids
 }
 
 // requirements returns the rows of the page by id.
 func requirements(t *testing.T) map[string]requirement {
 	rows := map[string]requirement{}
-	row := regexp.MustCompile(`(?m)^\| (S\d-\d+) \| [^|]+ \| ([^|]+) \| ([^|]+) \|$`)
+	row := regexp.MustCompile(`(?m)^\| ((?:S\d|X)-\d+) \| [^|]+ \| ([^|]+) \|(?: ([^|]+) \|)?$`)
 	for _, m := range row.FindAllStringSubmatch(readText(t, "docs/requirements.md"), -1) {
 		if _, twice := rows[m[1]]; twice {
 			t.Errorf("docs/requirements.md has two rows for %s", m[1])
 		}
-		rows[m[1]] = requirement{m[2], m[3]}
+		rows[m[1]] = requirement{built: m[2], tests: m[3]}
+		if m[3] == "" {
+			rows[m[1]] = requirement{reason: m[2]}
+		}
 	}
 	return rows
 }
