@@ -200,6 +200,8 @@ func detailLines(def *tool.Definition, d detailJSON) []string {
 	add("runs on", cmp.Or(strings.Join(def.Platforms, ", "), "every platform"))
 	add("tags", strings.Join(def.Tags, ", "))
 	add("category", def.Metadata.Category)
+	add("subcategory", def.Metadata.Subcategory)
+	add("search", strings.Join(slices.Concat(def.Metadata.Tags, def.Metadata.SearchKeywords), ", "))
 	for _, p := range def.Security.RequiredPermissions {
 		add("permission", p.S)
 	}
