@@ -87,6 +87,7 @@ func TestResults(t *testing.T) {
 		"a comment at the end": {`return 1 // that is all`, `1`},
 		"carriage returns":     {"const a = 1\r\nreturn a\r\n", `1`},
 		"empty":                {`return ""`, `""`},
+		"standard objects":     {`return [String(1), ...new Set([2]), JSON.stringify({}), Math.max(3, 4), Object.keys({k: 5}), Number("6"), new Map([[1, 7]]).get(1), Boolean(8), /9/.test("9"), typeof Date, typeof Promise]`, `["1",2,"{}",4,["k"],6,7,true,true,"function","function"]`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			both(t, Call{Script: compile(t, Body, c.code, "input"), Vars: map[string]any{"input": input}}, func(t *testing.T, result string, err error) {
