@@ -114,7 +114,7 @@ func (c *call) rewritten() string {
 func (c *call) confirm(ctx context.Context, i *Invocation) *Answer {
 	j := Decision{Action: Ask}
 	if c.options.Decide != nil {
-		j = c.options.Decide(i)
+		j = c.options.Decide(ctx, i)
 	}
 	switch {
 	case ctx.Err() != nil:

@@ -40,7 +40,7 @@ func (c *Invocation) Execute(ctx context.Context, more ...flowrun.RunOption) (*f
 	o := c.Tool.registry.options
 	var options []flowrun.RunOption
 	if o.Run != nil {
-		options = append(options, o.Run(c)...)
+		options = append(options, o.Run(ctx, c)...)
 	}
 	options = append(options, more...)
 	if c.Run != "" {

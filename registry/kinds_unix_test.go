@@ -139,7 +139,7 @@ bash: "{RAW:what}"
 	scripts := hooks.New(hooks.Config{InProcess: true})
 	t.Cleanup(func() { scripts.Close() })
 	lib.Handle(".tool.js", hooks.Loader(hooks.LoaderConfig{Runtime: scripts}))
-	o.RunEnv.JavaScript, o.RunEnv.Workspace = scripts, here
+	o.RunEnv = func(*flowrun.Plan) flowrun.RunEnv { return flowrun.RunEnv{JavaScript: scripts, Workspace: here} }
 	o.Engine = flowrun.New(flowrun.Config{JavaScript: scripts})
 	return registry.New(lib, o), here
 }

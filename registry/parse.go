@@ -38,7 +38,7 @@ func (t *Tool) Validate(params map[string]any) *Refusal {
 
 // bind binds the parameters of a call.
 func (t *Tool) bind(params map[string]any) (*flowrun.Args, *Refusal) {
-	bound, err := t.plan.Bind(t.registry.options.RunEnv, params)
+	bound, err := t.plan.Bind(t.registry.runEnv(t.plan), params)
 	if err == nil {
 		return bound, nil
 	}

@@ -24,10 +24,11 @@ const DefaultTimeout = 60 * time.Second
 type Options struct {
 	// Engine runs the tools. nil means a new one, which stores nothing.
 	Engine *flowrun.Engine
-	// Run returns options for the run that a call is about to start; nil means none.
-	Run func(*Invocation) []flowrun.RunOption
-	// RunEnv is the run environment of the calls: directory and environment variables.
-	RunEnv flowrun.RunEnv
+	// Run returns options for the run that a call is about to start; nil means none. Its context is that of the call.
+	Run func(context.Context, *Invocation) []flowrun.RunOption
+	// RunEnv returns the run environment of the calls of a tool: directory and environment variables. nil means the
+	// environment of the process.
+	RunEnv func(*flowrun.Plan) flowrun.RunEnv
 	// Files lets a call name a tool by the path of its file too. Anyone who can write a file can then define a tool,
 	// so Decide must check for that.
 	Files bool
@@ -35,8 +36,8 @@ type Options struct {
 	// a person decides does not count.
 	Timeout time.Duration
 	// Decide says whether a call goes ahead, is rejected, or needs a person's approval. nil means that every call
-	// needs approval.
-	Decide func(*Invocation) Decision
+	// needs approval. Its context is that of the call.
+	Decide func(context.Context, *Invocation) Decision
 	// Confirm asks a person. It must return soon after ctx is done. nil means that there is nobody to ask, and calls
 	// that need approval are rejected.
 	Confirm func(ctx context.Context, call *Invocation, shown *flowrun.Confirmation) (Decision, error)
@@ -45,6 +46,14 @@ type Options struct {
 	Rewrite []func(tool, arguments string) string
 	// Trace, if set, is called with every state that a call reaches, in order.
 	Trace func(State)
+}
+
+// runEnv returns the run environment of the calls of a tool.
+func (r *Registry) runEnv(p *flowrun.Plan) flowrun.RunEnv {
+	if r.options.RunEnv == nil {
+		return flowrun.RunEnv{}
+	}
+	return r.options.RunEnv(p)
 }
 
 // Registry holds the tools that a model may call. It is safe for concurrent use; the functions in Options must be,

@@ -111,7 +111,7 @@ func stock(t testing.TB, o registry.Options) *registry.Registry {
 	lib.Handle(".tool.js", hooks.Loader(hooks.LoaderConfig{Runtime: scripts}))
 	inGo := adder(t)
 	lib.Provide(tool.ScopeBuiltin, func() []*tool.Definition { return []*tool.Definition{inGo} })
-	o.RunEnv.JavaScript = scripts
+	o.RunEnv = func(*flowrun.Plan) flowrun.RunEnv { return flowrun.RunEnv{JavaScript: scripts} }
 	if o.Engine == nil {
 		o.Engine = flowrun.New(flowrun.Config{JavaScript: scripts})
 	}
@@ -119,7 +119,7 @@ func stock(t testing.TB, o registry.Options) *registry.Registry {
 }
 
 // all lets every call go ahead.
-func all(*registry.Invocation) registry.Decision {
+func all(_ context.Context, _ *registry.Invocation) registry.Decision {
 	return registry.Decision{Action: registry.Proceed}
 }
 
@@ -319,7 +319,7 @@ func TestFlow(t *testing.T) {
 	fails := func(context.Context, *registry.Invocation, *flowrun.Confirmation) (registry.Decision, error) {
 		return registry.Decision{}, errors.New("the screen is gone")
 	}
-	never := func(*registry.Invocation) registry.Decision {
+	never := func(context.Context, *registry.Invocation) registry.Decision {
 		return registry.Decision{Action: registry.Refuse, Reason: "the rules say no", Hint: "change them"}
 	}
 	for name, c := range map[string]struct {
@@ -482,7 +482,7 @@ func FuzzCall(f *testing.F) {
 		f.Add("go_add", s)
 	}
 	f.Add("no such tool", "{}")
-	r := stock(f, registry.Options{Decide: func(*registry.Invocation) registry.Decision {
+	r := stock(f, registry.Options{Decide: func(context.Context, *registry.Invocation) registry.Decision {
 		return registry.Decision{Action: registry.Refuse, Reason: "this is a test"}
 	}})
 	f.Fuzz(func(t *testing.T, name, text string) {

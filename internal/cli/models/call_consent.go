@@ -33,7 +33,7 @@ type approver struct {
 }
 
 // decide implements registry.Options.Decide.
-func (d *approver) decide(i *registry.Invocation) registry.Decision {
+func (d *approver) decide(_ context.Context, i *registry.Invocation) registry.Decision {
 	d.plan = i.Tool.Plan()
 	d.decision = d.policyDecision(d.env.CanAsk(d.flags.InteractionFlags))
 	switch d.decision.Action {
