@@ -35,13 +35,19 @@ type runOptions struct {
 func WithID(id string) RunOption { return func(o *runOptions) { o.id = id } }
 
 // WithOrigin sets who started the run, in a word or two that are stored with it: "" is a person or program that runs
-// it directly; the flowrun service uses schedule:NAME, webhook:NAME, api and detach, flowrun call uses OriginCall. A
-// resumed run keeps its origin, a retry has its own.
+// it directly; the flowrun service uses schedule:NAME, webhook:NAME, api and detach; OriginCall and OriginMCP are for
+// calls of models. A resumed run keeps its origin, a retry has its own.
 func WithOrigin(who string) RunOption { return func(o *runOptions) { o.origin = who } }
 
-// OriginCall is the origin of runs that a model's call started. The service resumes such a run if it waited for a
-// person, but not if it was broken off together with its caller.
-const OriginCall = "call"
+// The origins of runs that a model's call started. The service resumes such a run if it waited for a person, but not
+// if it was broken off together with its caller.
+const (
+	OriginCall = "call" // flowrun call
+	OriginMCP  = "mcp"  // a client of the Model Context Protocol
+)
+
+// CalledByModel reports whether an origin is that of a model's call.
+func CalledByModel(origin string) bool { return origin == OriginCall || origin == OriginMCP }
 
 // WithOnRecorded calls f once, after the run has been durably recorded and before its first step starts: even if the
 // machine fails after that, the run can be found and resumed. f is not called if the run is refused or the engine has

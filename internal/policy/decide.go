@@ -23,6 +23,9 @@ const (
 // there, or acts for one.
 func (e EntryPoint) approvesByNaming() bool { return e == Run || e == Serve }
 
+// ForModels reports whether models call tools at this entry point.
+func (e EntryPoint) ForModels() bool { return e == Call || e == MCP }
+
 // Tool is what a decision needs to know of one tool.
 type Tool struct {
 	Name     string
@@ -61,6 +64,9 @@ func (t Tool) level() int {
 
 // vouched reports whether the definition's claims about what the tool does can be trusted.
 func (t Tool) vouched() bool { return !t.anyOf(func(t Tool) bool { return t.File != "" }) }
+
+// ReadOnly reports whether the tool may only read, according to tags that can be trusted.
+func (t Tool) ReadOnly() bool { return t.vouched() && t.level() == slices.Index(levels, "read") }
 
 // Risk returns the level in words: read, write, run, or high risk.
 func (t Tool) Risk() string {

@@ -44,7 +44,7 @@ func (s *Service) adopt(ctx context.Context, open []flowrun.RunInfo) {
 		if info.Status == dag.Waiting {
 			continue // see resumeWaiting
 		}
-		if info.Origin == flowrun.OriginCall && !info.Released {
+		if flowrun.CalledByModel(info.Origin) && !info.Released {
 			continue // its caller is gone, and may have called again
 		}
 		if s.isParked(info.ID) {

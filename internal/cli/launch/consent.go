@@ -154,7 +154,7 @@ func (f *ConsentFlags) decide(what Subject, canAsk bool) policy.Decision {
 // Decide returns the decision of the policy about tools, the first of which is called. written is
 // how the caller named that tool, or "" if by its name.
 func (f *ConsentFlags) Decide(tools []flowrun.UsedTool, written string, canAsk bool) policy.Decision {
-	if f.entryPoint() == policy.Call {
+	if f.entryPoint().ForModels() {
 		return f.decideModelCall(tools, written, canAsk)
 	}
 	return policy.Decide(policy.Request{EntryPoint: f.entryPoint(), Tools: Subject{Tools: tools}.Facts(), Rules: f.Rules(), CanAsk: canAsk})
@@ -182,7 +182,7 @@ func DecideTests(env *ui.Env, cases []tooltest.Case) (*ConsentFlags, error) {
 // not count as named by the user.
 func (f *ConsentFlags) MayCall(tools []flowrun.UsedTool) error {
 	var v policy.Decision
-	if f.entryPoint() == policy.Call {
+	if f.entryPoint().ForModels() {
 		v = f.decideModelCall(tools, "", false)
 	} else {
 		v = policy.Decide(policy.Request{EntryPoint: f.entryPoint(), Declared: true, Tools: Subject{Tools: tools}.Facts(), Rules: f.Rules()})
@@ -276,7 +276,7 @@ func askConsent(env *ui.Env, v policy.Decision, p *flowrun.Preview) (bool, error
 // AskApproval shows a person what would run, and asks. It returns a ui.SignalError for
 // Ctrl-C.
 func AskApproval(env *ui.Env, v policy.Decision, p *flowrun.Preview) (bool, error) {
-	card := approvalCard(v, p)
+	card := ApprovalCard(v, p)
 	width := cmp.Or(env.StderrWidth(), 80)
 	cut, err := card.Write(env.Stderr, width, false)
 	if err != nil {
@@ -292,8 +292,8 @@ func AskApproval(env *ui.Env, v policy.Decision, p *flowrun.Preview) (bool, erro
 	}})
 }
 
-// approvalCard returns what a person sees before the question.
-func approvalCard(v policy.Decision, p *flowrun.Preview) console.Approval {
+// ApprovalCard returns what a person sees before the question.
+func ApprovalCard(v policy.Decision, p *flowrun.Preview) console.Approval {
 	card := console.Approval{Why: v.Reason}
 	for _, t := range p.Tools {
 		one := console.ApprovalTool{Step: t.Step, Name: t.Name, File: t.File, Scope: string(t.Scope), Tags: t.Tags, Privilege: t.Privilege,

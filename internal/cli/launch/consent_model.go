@@ -14,7 +14,7 @@ import (
 // decideModelCall returns the decision of the policy about a call of a model. written is how the
 // model named the tool, or "" if by its name.
 func (f *ConsentFlags) decideModelCall(tools []flowrun.UsedTool, written string, canAsk bool) policy.Decision {
-	r := policy.Request{EntryPoint: policy.Call, Rules: f.Rules(), CanAsk: canAsk, Tools: f.ModelFacts(tools, written)}
+	r := policy.Request{EntryPoint: f.entryPoint(), Rules: f.Rules(), CanAsk: canAsk, Tools: f.ModelFacts(tools, written)}
 	for i, p := range r.Rules.Allow {
 		tagged := func(t policy.Tool) bool { return t.File == "" && slices.Contains(t.Tags, p.Tag()) }
 		if slices.ContainsFunc(r.Tools, tagged) && f.isTool(p.Tag()) {

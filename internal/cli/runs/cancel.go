@@ -42,7 +42,7 @@ cleanup itself, unless a service started the run.`,
 					}
 					env.Notef("asked run %s to stop; to see how it ends: flowrun show %s", id, id)
 				case dag.Interrupted:
-					if dir, err := ui.StateDir(); err == nil && info.Origin != "" && info.Origin != flowrun.OriginCall && ui.ServiceRunning(dir) {
+					if dir, err := ui.StateDir(); err == nil && info.Origin != "" && !flowrun.CalledByModel(info.Origin) && ui.ServiceRunning(dir) {
 						env.Notef("run %s is not running, because flowrun was killed; the service resumes it, unless it needs your consent first (flowrun resume %s)", id, id)
 						return nil
 					}

@@ -57,7 +57,7 @@ func (s *server) serve(ctx context.Context, web Web) error {
 	err := s.listeners.serve(s.service, web, WebOptions{StateDir: s.config.StateDir, Metrics: s.metrics.Handler(), Webhooks: s.webhooks,
 		Version: ui.ThisBuild().Version, Log: s.log, Stopping: stop.first, Schedules: schedules.ForService()}, s.log)
 	if err == nil {
-		defer s.pruneHistory(ctx)()
+		defer pruneHistory(ctx, s.env, s.store, s.flags.ConsentFlags)()
 		err = s.wait(stop)
 	}
 	stopSchedules() // before draining: claimed scheduled times have started by then, or are left to the next service
@@ -187,7 +187,7 @@ func (s *server) wait(stop *stopSignals) error {
 const pruneInterval = 10 * time.Minute
 
 // pruneHistory prunes the history periodically according to the settings, until stop is called.
-func (s *server) pruneHistory(ctx context.Context) (stop func()) {
+func pruneHistory(ctx context.Context, env *ui.Env, s *sqlite.Store, f launch.ConsentFlags) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var work sync.WaitGroup
 	work.Go(func() {
@@ -198,7 +198,7 @@ func (s *server) pruneHistory(ctx context.Context) (stop func()) {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				launch.ApplyRetention(ctx, s.env, s.store, s.flags.Settings)
+				launch.ApplyRetention(ctx, env, s, f.Settings)
 			}
 		}
 	})

@@ -1,0 +1,225 @@
+package serve
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"path"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/cli/launch"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/home"
+	"github.com/flowrun/flowrun/internal/mcp"
+	"github.com/flowrun/flowrun/internal/policy"
+	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/internal/watch"
+	"github.com/flowrun/flowrun/registry"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// mcpFlags are the flags of flowrun mcp.
+type mcpFlags struct {
+	launch.ConsentFlags
+	filter   mcp.Filter
+	readOnly bool
+	timeout  time.Duration
+}
+
+func mcpCommand(env *ui.Env) *cobra.Command {
+	f := mcpFlags{ConsentFlags: launch.ConsentFlags{EntryPoint: policy.MCP}}
+	c := &cobra.Command{
+		Use:   "mcp",
+		Short: "Serve the tools to a client of the Model Context Protocol",
+		Long: `Serve the tools that are available in the current directory to one client of the Model
+Context Protocol (MCP), such as an editor or an assistant. The client starts this command
+and talks to it over stdin and stdout; messages for people go to stderr.
+
+Every tool is a tool of the protocol, with its parameters, and the tool execute_tool calls
+any of them by name. If the arguments of a call are not valid but have only one reading,
+flowrun repairs them. The list of tools follows the files. Tools of a project run in the
+folder of the project.
+
+Without --tools, the tools in files are offered. With --tools, built-in and discovered
+tools are offered too, if a pattern names them.
+
+Every call needs approval, unless --auto-approve or approvals.allow of the configuration
+allows it. If the client can ask its user, flowrun lets it show what would happen; otherwise
+it refuses the call. Runs are recorded: flowrun runs lists them.`,
+		Example: `  flowrun mcp
+  flowrun mcp --auto-approve tool:read --exclude 'deploy*'
+  flowrun mcp --tools 'db-*' --tools read_file --read-only`,
+		Args: ui.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return runMCP(env, c, f) },
+	}
+	fl := c.Flags()
+	fl.StringArrayVar(&f.filter.Tools, "tools", nil, "offer only tools whose name matches this `pattern`, also built-in and discovered ones")
+	fl.StringArrayVar(&f.filter.Tags, "tags", nil, "offer only tools with this `tag`")
+	fl.StringArrayVar(&f.filter.Exclude, "exclude", nil, "do not offer tools whose name matches this `pattern`")
+	fl.BoolVar(&f.readOnly, "read-only", false, "offer only tools with the tag read, whose project is trusted")
+	ui.DurationFlag(c, &f.timeout, "timeout", 0, "stop a tool after this `time` (default: limits.call-timeout, 60s)")
+	f.ConsentFlags.Declare(c)
+	return c
+}
+
+// check validates the flags.
+func (f *mcpFlags) check(c *cobra.Command) error {
+	for _, flag := range []struct {
+		name string
+		list []string
+	}{{"tools", f.filter.Tools}, {"exclude", f.filter.Exclude}} {
+		for _, p := range flag.list {
+			if _, err := path.Match(p, ""); err != nil || p == "" {
+				return ui.Usagef(c, "--%s: %q is not a valid pattern; use names with * and ?", flag.name, p)
+			}
+		}
+	}
+	if f.timeout < 0 || f.timeout == 0 && c.Flags().Changed("timeout") {
+		return ui.Usagef(c, "--timeout must be greater than 0")
+	}
+	return f.ConsentFlags.Check(c)
+}
+
+// runMCP serves one client until it closes stdin or a signal arrives.
+func runMCP(env *ui.Env, c *cobra.Command, f mcpFlags) (err error) {
+	if err := f.check(c); err != nil {
+		return err
+	}
+	f.NoInput, f.Progress = true, "plain"
+	protocol := env.Stdout
+	env.Stdout = env.Stderr // nothing else may write to the stream of the protocol
+	if f.Settings, err = ui.RunSettings(env, f.InteractionFlags); err != nil {
+		return err
+	}
+	if f.timeout == 0 {
+		f.timeout = f.Settings.Duration("limits.call-timeout")
+	}
+	return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
+		m := &mcpServer{env: env, flags: f, store: s, log: slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))}
+		return m.serve(ctx, protocol)
+	})
+}
+
+// mcpServer is the server of flowrun mcp with its engine and the history.
+type mcpServer struct {
+	env    *ui.Env
+	flags  mcpFlags
+	store  *sqlite.Store
+	log    *slog.Logger
+	traces *launch.Traces
+}
+
+// serve serves the client of stdin and stdout.
+func (m *mcpServer) serve(ctx context.Context, out io.Writer) error {
+	stop := notifyStop()
+	defer stop.end()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-stop.first:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	server, err := m.newServer(ctx, stop.second)
+	if err != nil {
+		return err
+	}
+	go m.follow(ctx, server)
+	defer pruneHistory(ctx, m.env, m.store, m.flags.ConsentFlags)()
+	err = server.Serve(ctx, io.NopCloser(m.env.Stdin), nopWriteCloser{out})
+	if lost := m.traces.End(context.Background(), stop.second); lost != nil {
+		m.log.Warn("traces are not complete", "error", lost.Error())
+	}
+	return err
+}
+
+// nopWriteCloser does not close the stream of the protocol: stdout is closed by the process.
+type nopWriteCloser struct{ io.Writer }
+
+func (nopWriteCloser) Close() error { return nil }
+
+// newServer creates the server with an engine for all calls. force is closed when steps must
+// stop at once.
+func (m *mcpServer) newServer(ctx context.Context, force <-chan struct{}) (*mcp.Server, error) {
+	config, _, err := launch.EngineConfig(m.store, m.flags.ConsentFlags, 0)
+	if err != nil {
+		return nil, err
+	}
+	config.JavaScript = m.env.JavaScript()
+	m.traces = launch.NewServiceTraces(m.log)
+	m.traces.AddTo(&config)
+	if _, err := proc.Sweep(ctx, time.Second); err != nil {
+		return nil, err
+	}
+	library := m.env.Library()
+	m.flags.Library = func() *tool.Library { return library }
+	if m.flags.readOnly {
+		m.flags.filter.Permits = m.readOnly
+	}
+	return mcp.New(mcp.Config{
+		Library: library,
+		Registry: registry.Options{Engine: flowrun.New(config), Timeout: m.flags.timeout,
+			RunEnv: func(p *flowrun.Plan) flowrun.RunEnv {
+				return flowrun.RunEnv{Workspace: workspaceOf(p), JavaScript: config.JavaScript}.Until(ctx)
+			},
+			Run: func(context.Context, *registry.Invocation) []flowrun.RunOption {
+				return []flowrun.RunOption{flowrun.WithForce(force), flowrun.WithTrace(launch.InheritedTrace())}
+			}},
+		Approver: (*mcpApprover)(m),
+		Observe:  m.observe,
+		Filter:   m.flags.filter,
+		Version:  ui.ThisBuild().Version,
+		Log:      m.log,
+	}), nil
+}
+
+// workspaceOf returns where a tool runs: in the folder of its project, or in the home directory
+// of the user. Built-in and discovered tools run in the working directory of the server.
+func workspaceOf(p *flowrun.Plan) string {
+	switch d := p.Definition; d.Scope {
+	case tool.ScopeLocal:
+		return tool.ProjectOf(filepath.Dir(d.File))
+	case tool.ScopeUser, tool.ScopeGlobal:
+		dir, _ := home.Dir()
+		return dir
+	}
+	dir, _ := os.Getwd()
+	return dir
+}
+
+// observe traces a run, and sends its notifications when it has ended.
+func (m *mcpServer) observe(i *registry.Invocation) (ended func(context.Context, *registry.Answer)) {
+	plan := i.Tool.Plan()
+	traced := m.traces.TraceRun(service.Started{Run: i.Run, Plan: plan})
+	return func(ctx context.Context, a *registry.Answer) {
+		traced()
+		if a.Result != nil {
+			n := launch.Notifier{Store: m.store, Settings: m.flags.Settings, Dir: workspaceOf(plan), Report: func(trouble string) { m.log.Warn(trouble, "run", i.Run) }}
+			n.Notify(ctx, launch.RunEnd{Result: a.Result, Plan: plan})
+		}
+	}
+}
+
+// follow updates the list of tools when files change.
+func (m *mcpServer) follow(ctx context.Context, server *mcp.Server) {
+	var set watch.Set
+	for _, f := range m.flags.Library().Folders() {
+		set.Patterns = append(set.Patterns, filepath.ToSlash(f.Path))
+	}
+	for {
+		before := set.Take()
+		server.Refresh()
+		if _, err := set.Wait(ctx, before); err != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package serve
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/cli/launch"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/policy"
+	"github.com/flowrun/flowrun/registry"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// mcpApprover implements mcp.Approver with the policy of flags and settings. It records every
+// refusal and every answer of a person in the audit log.
+type mcpApprover mcpServer
+
+// Decide implements mcp.Approver.
+func (m *mcpApprover) Decide(i *registry.Invocation, canAsk bool) registry.Decision {
+	v := m.decision(i, canAsk)
+	switch v.Action {
+	case policy.Allow:
+		return registry.Decision{Action: registry.Proceed}
+	case policy.Ask:
+		return registry.Decision{Action: registry.Ask}
+	}
+	if err := m.record(i, v, "policy", false); err != nil {
+		m.log.Warn("cannot record a refusal", "tool", i.Tool.Name(), "error", err.Error())
+	}
+	return registry.Decision{Action: registry.Refuse, Reason: v.Reason}
+}
+
+// decision returns the decision of the policy.
+func (m *mcpApprover) decision(i *registry.Invocation, canAsk bool) policy.Decision {
+	return m.flags.Decide(i.Tool.Plan().Tools(), "", canAsk)
+}
+
+// cardWidth is the width of the text that a person is shown, in columns.
+const cardWidth = 80
+
+// Card implements mcp.Approver. It is the text that flowrun shows at a terminal, in full.
+func (m *mcpApprover) Card(i *registry.Invocation, shown *flowrun.Confirmation) (string, error) {
+	preview, err := i.Preview()
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "A model calls a tool: %s\n\n", console.Visible(shown.Title))
+	_, err = launch.ApprovalCard(m.decision(i, true), preview).Write(&b, cardWidth, true)
+	return b.String(), err
+}
+
+// Record implements mcp.Approver.
+func (m *mcpApprover) Record(i *registry.Invocation, approved bool) error {
+	if err := m.record(i, m.decision(i, true), "client", approved); err != nil {
+		return fmt.Errorf("cannot record the decision about tool %s, so it is not run: %w", i.Tool.Name(), err)
+	}
+	return nil
+}
+
+// record writes a decision to the audit log.
+func (m *mcpApprover) record(i *registry.Invocation, v policy.Decision, by string, approved bool) error {
+	plan := i.Tool.Plan()
+	doc := launch.Decision{Tool: plan.Name(), EntryPoint: string(policy.MCP), Action: "refused", By: by, Reason: v.Reason}
+	if src := plan.Definition.Source; src != nil {
+		doc.Definition = tool.DigestOf(src)
+	}
+	run := ""
+	if approved {
+		doc.Action, run = "approved", i.Run
+	}
+	if preview, err := i.Preview(); err == nil { // a decision is recorded even if the tool cannot run
+		doc.Describe(preview)
+	}
+	return launch.RecordDecision(m.env, m.store, run, doc)
+}
+
+// readOnly reports whether a tool and all tools that it uses may only read.
+func (m *mcpServer) readOnly(p *flowrun.Plan) bool {
+	return !slices.ContainsFunc(m.flags.ModelFacts(p.Tools(), ""), func(t policy.Tool) bool { return !t.ReadOnly() })
+}

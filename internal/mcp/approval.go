@@ -1,0 +1,182 @@
+package mcp
+
+import (
+	"context"
+	"crypto/rand"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/registry"
+)
+
+// Approver decides which calls are allowed, and keeps a record of decisions. It must be safe
+// for concurrent use.
+type Approver interface {
+	// Decide returns the decision of the policy. canAsk says whether a person can be asked.
+	Decide(i *registry.Invocation, canAsk bool) registry.Decision
+	// Card returns what a person is shown before they decide.
+	Card(i *registry.Invocation, shown *flowrun.Confirmation) (string, error)
+	// Record is called with the answer of a person. If it fails, the call is not carried out.
+	Record(i *registry.Invocation, approved bool) error
+}
+
+// decide implements registry.Options.Decide.
+func (s *Server) decide(ctx context.Context, i *registry.Invocation) registry.Decision {
+	c := callOf(ctx)
+	if !s.offers(i.Tool.Name()) {
+		return registry.Decision{Action: registry.Refuse, Reason: "this server does not offer the tool", Hint: "call one of the listed tools"}
+	}
+	d := s.config.Approver.Decide(i, c.canAsk())
+	if d.Action == registry.Refuse && d.Hint == "" {
+		d.Hint = refusedHint
+	}
+	return d
+}
+
+// refusedHint is what a model can do after a refusal. It names no flag or command that would
+// allow the call, because a model with a shell could use it.
+const refusedHint = "do not repeat the call; continue without it, or tell the person what you need it for"
+
+// offers reports whether clients can see a tool.
+func (s *Server) offers(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, o := range s.offered {
+		if o.tool == name {
+			return true
+		}
+	}
+	return false
+}
+
+// canAsk reports whether the client can show a person a question.
+func (c *call) canAsk() bool {
+	caps := c.request.ClientCapabilities()
+	if caps == nil || caps.Elicitation == nil {
+		return false
+	}
+	return caps.Elicitation.Form != nil || caps.Elicitation.URL == nil // older clients name no kind; they show forms
+}
+
+// confirm implements registry.Options.Confirm. In the first round it keeps the question for
+// the result; in the second round it reads the answer.
+func (s *Server) confirm(ctx context.Context, i *registry.Invocation, shown *flowrun.Confirmation) (registry.Decision, error) {
+	c := callOf(ctx)
+	about := openApproval{tool: i.Tool.Name(), definition: definitionOf(i), text: c.text}
+	if state := c.request.Params.RequestState; state != "" {
+		return s.answered(c, i, s.approvals.take(state, about))
+	}
+	card, err := s.config.Approver.Card(i, shown)
+	if err != nil {
+		return registry.Decision{}, err
+	}
+	state, ok := s.approvals.add(about)
+	if !ok {
+		return registry.Decision{Action: registry.Refuse, Reason: "too many other calls wait for the approval of a person", Hint: refusedHint}, nil
+	}
+	c.question = &question{card, state}
+	return registry.Decision{Action: registry.Refuse}, nil
+}
+
+// answered returns the decision of a person. known reports whether they were asked about
+// exactly this call.
+func (s *Server) answered(c *call, i *registry.Invocation, known bool) (registry.Decision, error) {
+	reply, _ := c.request.Params.InputResponses[approvalID].(*mcp.ElicitResult)
+	switch {
+	case !known:
+		return registry.Decision{Action: registry.Refuse, Reason: "the answer does not belong to this call, or it came too late", Hint: refusedHint}, nil
+	case reply == nil || reply.Action == "cancel":
+		return registry.Decision{Action: registry.Cancel}, nil
+	}
+	approved := reply.Action == "accept" && reply.Content["decision"] == "approve"
+	if err := s.config.Approver.Record(i, approved); err != nil {
+		return registry.Decision{}, err
+	}
+	if !approved {
+		return registry.Decision{Action: registry.Refuse, Reason: "a person rejected the call", Hint: refusedHint}, nil
+	}
+	return registry.Decision{Action: registry.Proceed}, nil
+}
+
+// definitionOf identifies the definitions that a call would run.
+func definitionOf(i *registry.Invocation) string {
+	var digests []string
+	for _, src := range i.Tool.Plan().Sources() {
+		digests = append(digests, src.Digest)
+	}
+	return strings.Join(digests, " ")
+}
+
+// approvalID is the name of the question among the requests of a result.
+const approvalID = "approval"
+
+// question is what a person is asked about a call.
+type question struct{ card, state string }
+
+// request returns the result that asks the client to show the question.
+func (q *question) request() *mcp.CallToolResult {
+	return &mcp.CallToolResult{RequestState: q.state, InputRequests: mcp.InputRequestMap{approvalID: &mcp.ElicitParams{
+		Mode:    "form",
+		Message: q.card,
+		RequestedSchema: map[string]any{"type": "object", "required": []string{"decision"}, "properties": map[string]any{
+			"decision": map[string]any{"type": "string", "title": "Decision", "description": "approve runs the tool once, with exactly these parameters", "enum": []string{"approve", "deny"}},
+		}},
+	}}}
+}
+
+// approvals holds the questions that clients were asked to show. Each can be answered once.
+type approvals struct {
+	mu   sync.Mutex
+	open map[string]openApproval // by the state that the client returns
+}
+
+// openApproval is the call that a question is about.
+type openApproval struct {
+	tool, definition, text string
+	expires                time.Time
+}
+
+const (
+	// approvalTime is how long a person may take to answer.
+	approvalTime = 15 * time.Minute
+	// maxOpenApprovals limits the memory that clients can fill with questions.
+	maxOpenApprovals = 1000
+)
+
+// add keeps a question, and returns the state that identifies it. It drops questions that have
+// expired; ok is false if there are too many others.
+func (a *approvals) add(o openApproval) (state string, ok bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := time.Now()
+	for id, other := range a.open {
+		if now.After(other.expires) {
+			delete(a.open, id)
+		}
+	}
+	if len(a.open) >= maxOpenApprovals {
+		return "", false
+	}
+	if a.open == nil {
+		a.open = map[string]openApproval{}
+	}
+	o.expires = now.Add(approvalTime)
+	state = rand.Text()
+	a.open[state] = o
+	return state, true
+}
+
+// take removes a question and reports whether it was about this call, and has not expired.
+func (a *approvals) take(state string, o openApproval) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	asked, found := a.open[state]
+	delete(a.open, state)
+	current := time.Now().Before(asked.expires)
+	asked.expires = time.Time{}
+	return found && current && asked == o
+}

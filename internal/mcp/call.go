@@ -1,0 +1,75 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/registry"
+)
+
+// call is one request to call a tool, while it is carried out. The registry passes it back to
+// the Server in the context.
+type call struct {
+	request *mcp.CallToolRequest
+	text    string // the arguments as the model wrote them
+
+	question *question // what a person must be asked before the call can go ahead
+	progress *progress // nil if the client wants none
+	ended    func(context.Context, *registry.Answer)
+}
+
+type callKey struct{}
+
+// callOf returns the call to which a context belongs.
+func callOf(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) }
+
+// handlerOf returns the handler of a typed tool.
+func (s *Server) handlerOf(name string) mcp.ToolHandler {
+	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return s.call(ctx, req, name, argumentsText(req.Params.Arguments))
+	}
+}
+
+// argumentsText returns the text to parse: models and clients send arguments as an object, or
+// as a string that should contain one.
+func argumentsText(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	return cmp.Or(string(raw), "{}")
+}
+
+// call carries out one call of a tool and translates its Answer.
+func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest, name, text string) (*mcp.CallToolResult, error) {
+	c := &call{request: req, text: text, progress: newProgress(ctx, req)}
+	answer := s.registry.Call(context.WithValue(ctx, callKey{}, c), registry.Request{Tool: name, Arguments: text})
+	c.progress.end()
+	if c.ended != nil {
+		c.ended(context.WithoutCancel(ctx), answer)
+	}
+	if c.question != nil {
+		return c.question.request(), nil
+	}
+	return resultOf(answer), nil
+}
+
+// runOptions implements registry.Options.Run.
+func (s *Server) runOptions(ctx context.Context, i *registry.Invocation) []flowrun.RunOption {
+	c := callOf(ctx)
+	if s.config.Observe != nil {
+		c.ended = s.config.Observe(i)
+	}
+	options := []flowrun.RunOption{flowrun.WithOrigin(flowrun.OriginMCP)}
+	if s.config.Registry.Run != nil {
+		options = append(options, s.config.Registry.Run(ctx, i)...)
+	}
+	if c.progress != nil {
+		options = append(options, flowrun.WithSink(c.progress))
+	}
+	return options
+}

@@ -1,0 +1,48 @@
+package mcp
+
+import (
+	"path"
+	"slices"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Filter selects the tools that a Server offers. The zero Filter selects the tools that are
+// defined in files. Patterns are those of path.Match.
+type Filter struct {
+	Tools   []string // names; if there are any, built-in and discovered tools can be selected too
+	Tags    []string // a tool must have one of them
+	Exclude []string // names
+	// Permits, if set, is asked about each of these tools too.
+	Permits func(*flowrun.Plan) bool
+}
+
+// names returns the names that may be selected.
+func (f Filter) names(lib *tool.Library) (names []string) {
+	for _, e := range lib.List() {
+		names = append(names, e.Name)
+	}
+	if len(f.Tools) > 0 {
+		for _, d := range lib.Provided() { // may have to run a discovery command
+			names = append(names, d.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool {
+		return len(f.Tools) > 0 && !matchesAny(f.Tools, name) || matchesAny(f.Exclude, name)
+	})
+}
+
+// selects reports whether a tool with a selected name is offered.
+func (f Filter) selects(p *flowrun.Plan) bool {
+	tagged := func(tag string) bool { return slices.Contains(p.Definition.Tags, tag) }
+	return (len(f.Tags) == 0 || slices.ContainsFunc(f.Tags, tagged)) && (f.Permits == nil || f.Permits(p))
+}
+
+func matchesAny(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		ok, err := path.Match(p, name)
+		return ok && err == nil
+	})
+}

@@ -1,0 +1,96 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/registry"
+)
+
+// resultOf translates an Answer. The content is what the model is told. What only a person
+// should see, such as how to allow a refused call, is left out: a model could act on it.
+func resultOf(a *registry.Answer) *mcp.CallToolResult {
+	r := &mcp.CallToolResult{IsError: a.Error != nil, Content: contentOf(a.Content), Meta: metaOf(a)}
+	if a.Error != nil {
+		r.StructuredContent = errorDocument(a)
+	} else if v, ok := structured(a); ok {
+		r.StructuredContent = v
+	}
+	return r
+}
+
+// contentOf translates the parts of a result.
+func contentOf(c *flowrun.Content) []mcp.Content {
+	list := []mcp.Content{}
+	for _, p := range c.Parts {
+		switch {
+		case p.MIME == "":
+			list = append(list, &mcp.TextContent{Text: p.Text})
+		case strings.HasPrefix(p.MIME, "image/"):
+			list = append(list, &mcp.ImageContent{MIMEType: p.MIME, Data: p.Data})
+		case strings.HasPrefix(p.MIME, "audio/"):
+			list = append(list, &mcp.AudioContent{MIMEType: p.MIME, Data: p.Data})
+		default:
+			list = append(list, &mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "flowrun:result", MIMEType: p.MIME, Blob: p.Data}})
+		}
+	}
+	return list
+}
+
+// structured returns the output of a tool if it is one JSON object.
+func structured(a *registry.Answer) (json.RawMessage, bool) {
+	if len(a.Content.Parts) != 1 || a.Content.Parts[0].MIME != "" {
+		return nil, false
+	}
+	text := strings.TrimSpace(a.Content.Parts[0].Text)
+	if !strings.HasPrefix(text, "{") || !json.Valid([]byte(text)) {
+		return nil, false
+	}
+	return json.RawMessage(text), true
+}
+
+// errorDocument returns the document of flowrun call, without the content, which the result
+// itself has, and without what only a person should see.
+func errorDocument(a *registry.Answer) any {
+	text, err := json.Marshal(a)
+	var doc map[string]any
+	if err != nil || decode(text, &doc) != nil {
+		return map[string]any{"execution_status": a.Status, "error": a.Error}
+	}
+	delete(doc, "llmContent")
+	delete(doc, "returnDisplay")
+	return doc
+}
+
+// decode reads JSON and keeps the digits of numbers.
+func decode(text []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	return d.Decode(v)
+}
+
+// metaOf returns what a client can use besides the result: the id of the run, and how the
+// arguments were repaired.
+func metaOf(a *registry.Answer) mcp.Meta {
+	m := mcp.Meta{}
+	if a.Run != "" {
+		m["flowrun/run"] = a.Run
+	}
+	if a.Repaired {
+		m["flowrun/repairs"] = a.Repairs
+	}
+	if len(a.Coercions) > 0 {
+		m["flowrun/coercions"] = a.Coercions
+	}
+	if len(a.Warnings) > 0 {
+		m["flowrun/warnings"] = a.Warnings
+	}
+	if len(m) == 0 {
+		return nil
+	}
+	return m
+}

@@ -1,0 +1,90 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/flowrun/flowrun/registry"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Config sets what a Server offers.
+type Config struct {
+	Library *tool.Library
+	// Registry sets how calls are carried out. The Server sets Decide, Confirm and Run itself.
+	Registry registry.Options
+	// Approver decides about calls.
+	Approver Approver
+	// Observe is called when a call is about to start a run. Its results may be nil. The Server
+	// calls ended with the answer.
+	Observe func(*registry.Invocation) (ended func(context.Context, *registry.Answer))
+	Filter  Filter
+	Version string       // of the program
+	Log     *slog.Logger // for messages about definitions and clients; nil means none
+}
+
+// Server offers tools to clients. Create it with New.
+type Server struct {
+	config    Config
+	registry  *registry.Registry
+	sdk       *mcp.Server
+	approvals approvals
+
+	mu      sync.Mutex
+	offered map[string]offer // by the name in the protocol
+}
+
+// sessionTimeout ends the session of an HTTP client that sends nothing for so long.
+const sessionTimeout = 30 * time.Minute
+
+// instructions is the text that a client may show to its model.
+const instructions = "These are the tools of flowrun in this project. Each call runs a tool that a person has defined. " +
+	"Invalid arguments are rejected with an example of valid ones. A person may have to approve a call; if a call is refused, do not repeat it unchanged."
+
+// New returns a Server with the current tools.
+func New(c Config) *Server {
+	s := &Server{config: c, offered: map[string]offer{}}
+	s.config.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
+	o := c.Registry
+	o.Decide, o.Confirm, o.Run = s.decide, s.confirm, s.runOptions
+	s.registry = registry.New(c.Library, o)
+	s.sdk = mcp.NewServer(&mcp.Implementation{Name: "flowrun", Title: "flowrun", Version: c.Version}, &mcp.ServerOptions{
+		Instructions: instructions,
+		Logger:       s.config.Log,
+		Capabilities: &mcp.ServerCapabilities{Logging: &mcp.LoggingCapabilities{}, Tools: &mcp.ToolCapabilities{ListChanged: true}},
+	})
+	s.addExecuteTool()
+	s.Refresh()
+	return s
+}
+
+// maxMessage limits one message of a client over a stream, in bytes. The arguments of a call
+// are limited to 1 MiB; the rest is for escapes and the envelope.
+const maxMessage = 4 << 20
+
+// Serve serves one client over a stream until it closes in, or ctx is done. Calls in
+// progress are then cancelled, and Serve waits for their cleanup. Nothing else may write to out.
+func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
+	err := s.sdk.Run(ctx, &mcp.IOTransport{Reader: in, Writer: out, MaxLineLength: maxMessage})
+	if ctx.Err() != nil || errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// Handler returns the handler of the streamable HTTP transport. It authenticates nobody.
+// With stateless, every request stands alone and the server can ask clients nothing during
+// a call.
+func (s *Server) Handler(stateless bool) http.Handler {
+	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.sdk },
+		&mcp.StreamableHTTPOptions{Stateless: stateless, Logger: s.config.Log, SessionTimeout: sessionTimeout,
+			MaxRequestBodyBytes: maxMessage, PropagateRequestCancellation: true})
+}

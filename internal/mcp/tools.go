@@ -1,0 +1,115 @@
+package mcp
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/flowrun/flowrun/internal/funcschema"
+	"github.com/flowrun/flowrun/registry"
+)
+
+// offer is one tool that clients can see.
+type offer struct {
+	tool   string // the name in flowrun
+	digest string // of what clients see
+}
+
+// Refresh updates the list of tools after definitions have changed, and notifies clients. A
+// tool that has become invalid is no longer listed.
+func (s *Server) Refresh() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := map[string]offer{}
+	for _, t := range s.visible() {
+		described, err := describe(t)
+		if err != nil {
+			s.config.Log.Warn("tool is not offered", "tool", t.Name(), "reason", err.Error())
+			continue
+		}
+		if other, taken := now[described.Name]; taken || described.Name == executeTool {
+			s.config.Log.Warn("tool is not offered: another tool has the same name for models", "tool", t.Name(), "name", described.Name, "other", other.tool)
+			continue
+		}
+		o := offer{t.Name(), digestOf(described)}
+		now[described.Name] = o
+		if s.offered[described.Name] != o {
+			s.sdk.AddTool(described, s.handlerOf(t.Name()))
+		}
+	}
+	var gone []string
+	for name := range s.offered {
+		if _, still := now[name]; !still {
+			gone = append(gone, name)
+		}
+	}
+	if len(gone) > 0 {
+		s.sdk.RemoveTools(gone...)
+	}
+	s.offered = now
+}
+
+// visible returns the valid tools that the filter selects and that run on this platform.
+func (s *Server) visible() (list []*registry.Tool) {
+	for _, name := range s.config.Filter.names(s.config.Library) {
+		t, err := s.registry.Get(name)
+		if err != nil {
+			s.config.Log.Warn("tool is not offered", "tool", name, "reason", err.Error())
+			continue
+		}
+		if t.Plan().Supported() == nil && s.config.Filter.selects(t.Plan()) {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// describe returns what clients see of a tool.
+func describe(t *registry.Tool) (*mcp.Tool, error) {
+	text, err := t.Declaration(string(funcschema.MCP))
+	if err != nil {
+		return nil, err
+	}
+	var d struct {
+		Name        string          `json:"name"`
+		Description string          `json:"description"`
+		InputSchema json.RawMessage `json:"inputSchema"`
+	}
+	if err := json.Unmarshal(text, &d); err != nil {
+		return nil, err
+	}
+	var schema struct {
+		Type string `json:"type"`
+	}
+	if json.Unmarshal(d.InputSchema, &schema) != nil || schema.Type != "object" {
+		return nil, errors.New("the protocol requires parameters of the type object")
+	}
+	return &mcp.Tool{Name: d.Name, Title: t.DisplayName(), Description: d.Description, InputSchema: d.InputSchema, Annotations: annotations(t)}, nil
+}
+
+// annotations translates the tags of a tool and of the tools that it uses. They are hints for
+// clients; flowrun does not rely on them. A tool without a tag of its own counts as one that
+// can do everything.
+func annotations(t *registry.Tool) *mcp.ToolAnnotations {
+	readOnly, open := true, false
+	for _, u := range t.Plan().Tools() {
+		tags := u.Definition.Tags
+		run := slices.Contains(tags, "run") || !slices.Contains(tags, "read") && !slices.Contains(tags, "write")
+		readOnly = readOnly && !run && !slices.Contains(tags, "write")
+		open = open || run
+	}
+	destructive := !readOnly
+	return &mcp.ToolAnnotations{ReadOnlyHint: readOnly, DestructiveHint: &destructive, OpenWorldHint: &open,
+		IdempotentHint: slices.Contains(t.Plan().Definition.Tags, "idempotent")}
+}
+
+// digestOf identifies what clients see of a tool.
+func digestOf(t *mcp.Tool) string {
+	text, err := json.Marshal(t)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
