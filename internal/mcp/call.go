@@ -46,6 +46,8 @@ func argumentsText(raw json.RawMessage) string {
 
 // call carries out one call of a tool and translates its Answer.
 func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest, name, text string) (*mcp.CallToolResult, error) {
+	ctx, leave := s.active.enter(ctx)
+	defer leave()
 	c := &call{request: req, text: text, progress: newProgress(ctx, req)}
 	answer := s.registry.Call(context.WithValue(ctx, callKey{}, c), registry.Request{Tool: name, Arguments: text})
 	c.progress.end()

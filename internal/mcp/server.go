@@ -37,6 +37,7 @@ type Server struct {
 	registry  *registry.Registry
 	sdk       *mcp.Server
 	approvals approvals
+	active    active
 
 	mu      sync.Mutex
 	offered map[string]offer // by the name in the protocol
@@ -51,7 +52,7 @@ const instructions = "These are the tools of flowrun in this project. Each call 
 
 // New returns a Server with the current tools.
 func New(c Config) *Server {
-	s := &Server{config: c, offered: map[string]offer{}}
+	s := &Server{config: c, offered: map[string]offer{}, active: active{stop: make(chan struct{})}}
 	s.config.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	o := c.Registry
 	o.Decide, o.Confirm, o.Run = s.decide, s.confirm, s.runOptions
@@ -66,19 +67,18 @@ func New(c Config) *Server {
 	return s
 }
 
-// maxMessage limits one message of a client over a stream, in bytes. The arguments of a call
-// are limited to 1 MiB; the rest is for escapes and the envelope.
-const maxMessage = 4 << 20
-
-// Serve serves one client over a stream until it closes in, or ctx is done. Calls in
-// progress are then cancelled, and Serve waits for their cleanup. Nothing else may write to out.
-func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
-	err := s.sdk.Run(ctx, &mcp.IOTransport{Reader: in, Writer: out, MaxLineLength: maxMessage})
+// Serve serves one client over a stream until it closes in, or ctx is done. Nothing else may
+// write to out.
+func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.Writer) error {
+	err := s.sdk.Run(ctx, stdio{in, out})
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {
 		return nil
 	}
 	return err
 }
+
+// Close cancels the calls in progress, and waits for their cleanup.
+func (s *Server) Close() { s.active.close() }
 
 // Handler returns the handler of the streamable HTTP transport. It authenticates nobody.
 // With stateless, every request stands alone and the server can ask clients nothing during
@@ -86,5 +86,5 @@ func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser
 func (s *Server) Handler(stateless bool) http.Handler {
 	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.sdk },
 		&mcp.StreamableHTTPOptions{Stateless: stateless, Logger: s.config.Log, SessionTimeout: sessionTimeout,
-			MaxRequestBodyBytes: maxMessage, PropagateRequestCancellation: true})
+			MaxRequestBodyBytes: maxLine, PropagateRequestCancellation: true})
 }

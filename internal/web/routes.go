@@ -55,6 +55,9 @@ var (
 
 // routes returns the table of routes.
 func (d *server) routes() []route {
+	if d.API == nil {
+		return mcpRoutes
+	}
 	list := slices.Concat(runRoutes, questionRoutes, toolRoutes, []route{
 		{method: "GET", path: "/api/v1/events", id: "watch", summary: "Follow the events of all runs",
 			doc: "Server-sent events, each with a number in `id` and a flowrun/event.v1 document in `data`. Numbers increase, also across restarts of the service. " +
@@ -77,6 +80,9 @@ func (d *server) routes() []route {
 	}
 	if len(d.hooks) > 0 {
 		list = append(list, hookRoutes...)
+	}
+	if d.MCP != nil {
+		list = append(list, mcpRoutes...)
 	}
 	return list
 }

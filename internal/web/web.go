@@ -30,6 +30,9 @@ type Options struct {
 	Metrics http.Handler
 	// Webhooks are served under /hooks.
 	Webhooks []config.Webhook
+	// MCP serves /mcp, for clients of the Model Context Protocol; nil for no such route. Its
+	// responses can be streams that last as long as the client stays connected.
+	MCP http.Handler
 	// Schedules adds the routes of schedules; nil for none.
 	Schedules service.Schedules
 	// Version is the version of the program.
@@ -80,7 +83,7 @@ type server struct {
 
 // New makes the HTTP handler of a service. Safe for concurrent use. The http.Server that
 // uses it should limit the time and size of headers (ReadHeaderTimeout, MaxHeaderBytes) and
-// idle connections; the handler limits everything else. It returns an error for an empty
+// idle connections; the handler limits everything else. If s is nil, /mcp is the only route. It returns an error for an empty
 // token and for a webhook without a secret.
 func New(s service.API, o Options) (http.Handler, error) {
 	d := &server{API: s, Options: o, hosts: map[string]bool{}, hooks: map[string]config.Webhook{},

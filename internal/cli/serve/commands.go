@@ -13,5 +13,5 @@ import (
 
 // Commands returns the commands of this package.
 func Commands(env *ui.Env, web Web) []*cobra.Command {
-	return ui.InGroup(ui.GroupRun, serveCommand(env, web), mcpCommand(env))
+	return ui.InGroup(ui.GroupRun, serveCommand(env, web), mcpCommand(env, web))
 }

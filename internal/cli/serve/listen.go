@@ -43,7 +43,7 @@ const authenticatedIdle = 2 * time.Minute
 
 // listen opens all addresses; connections are accepted later, in serve. An invalid address is a
 // usage error. If another program uses the address, the error is that of ui.ServiceErrorf.
-func listen(c *cobra.Command, f serveFlags) (ls *listeners, err error) {
+func listen(c *cobra.Command, f listenFlags) (ls *listeners, err error) {
 	ls = &listeners{failed: make(chan error, 8)}
 	defer func() {
 		if err != nil {
@@ -56,16 +56,12 @@ func listen(c *cobra.Command, f serveFlags) (ls *listeners, err error) {
 	if ls.tls, err = certificate(c, f); err != nil {
 		return ls, err
 	}
-	addresses := f.listen
-	if len(addresses) == 0 {
-		addresses = []string{defaultListen}
-	}
-	for _, at := range addresses { // check all addresses before any is opened
+	for _, at := range f.listen { // check all addresses before any is opened
 		if err := ls.checkAddress(c, at); err != nil {
 			return ls, err
 		}
 	}
-	for _, at := range addresses {
+	for _, at := range f.listen {
 		if err := ls.open(at); err != nil {
 			return ls, err
 		}
@@ -78,7 +74,7 @@ func listen(c *cobra.Command, f serveFlags) (ls *listeners, err error) {
 
 // certificate returns the TLS configuration from --tls-cert and --tls-key, or nil if neither is
 // given.
-func certificate(c *cobra.Command, f serveFlags) (*tls.Config, error) {
+func certificate(c *cobra.Command, f listenFlags) (*tls.Config, error) {
 	switch {
 	case f.tlsCert == "" && f.tlsKey == "":
 		return nil, nil
@@ -159,7 +155,7 @@ func (ls *listeners) add(l net.Listener, url string) {
 }
 
 // serve accepts connections and serves requests in the background, until shutdown is called.
-func (ls *listeners) serve(sv *service.Service, web Web, o WebOptions, log *slog.Logger) error {
+func (ls *listeners) serve(sv service.API, web Web, o WebOptions) error {
 	limit := newConnLimit()
 	o.Tokens, o.Hosts, o.Trust = ls.tokens, ls.hosts, limit.markAuthenticated
 	handler, err := web(sv, o)
@@ -174,8 +170,13 @@ func (ls *listeners) serve(sv *service.Service, web Web, o WebOptions, log *slog
 		}
 		ls.serveListener(l)
 	}
-	ls.socket = newStateSocket(ui.SocketPath(o.StateDir), log, ls.serveListener)
 	return nil
+}
+
+// serveStateSocket also serves commands of the same user, which find the service in the state
+// directory.
+func (ls *listeners) serveStateSocket(dir string, log *slog.Logger) {
+	ls.socket = newStateSocket(ui.SocketPath(dir), log, ls.serveListener)
 }
 
 // serveListener serves a listener until it is closed.
@@ -200,6 +201,18 @@ func (ls *listeners) announce(env *ui.Env) {
 	}
 	if ls.generatedToken {
 		env.Notef("token: %s (valid until the service stops; for a permanent token, use FLOWRUN_TOKEN or --token-file)", ls.tokens[0].Text)
+	}
+}
+
+// wait prints the addresses of the service, and returns when the service must stop.
+func (ls *listeners) wait(env *ui.Env, stop *stopSignals, log *slog.Logger) error {
+	ls.announce(env)
+	select {
+	case <-stop.first:
+		return nil
+	case err := <-ls.failed:
+		log.Error("listener failed", "error", err.Error())
+		return err
 	}
 }
 

@@ -28,12 +28,14 @@ import (
 // mcpFlags are the flags of flowrun mcp.
 type mcpFlags struct {
 	launch.ConsentFlags
-	filter   mcp.Filter
-	readOnly bool
-	timeout  time.Duration
+	listenFlags
+	stateless bool
+	filter    mcp.Filter
+	readOnly  bool
+	timeout   time.Duration
 }
 
-func mcpCommand(env *ui.Env) *cobra.Command {
+func mcpCommand(env *ui.Env, web Web) *cobra.Command {
 	f := mcpFlags{ConsentFlags: launch.ConsentFlags{EntryPoint: policy.MCP}}
 	c := &cobra.Command{
 		Use:   "mcp",
@@ -57,7 +59,7 @@ it refuses the call. Runs are recorded: flowrun runs lists them.`,
   flowrun mcp --auto-approve tool:read --exclude 'deploy*'
   flowrun mcp --tools 'db-*' --tools read_file --read-only`,
 		Args: ui.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return runMCP(env, c, f) },
+		RunE: func(c *cobra.Command, _ []string) error { return runMCP(env, c, web, f) },
 	}
 	fl := c.Flags()
 	fl.StringArrayVar(&f.filter.Tools, "tools", nil, "offer only tools whose name matches this `pattern`, also built-in and discovered ones")
@@ -65,6 +67,8 @@ it refuses the call. Runs are recorded: flowrun runs lists them.`,
 	fl.StringArrayVar(&f.filter.Exclude, "exclude", nil, "do not offer tools whose name matches this `pattern`")
 	fl.BoolVar(&f.readOnly, "read-only", false, "offer only tools with the tag read, whose project is trusted")
 	ui.DurationFlag(c, &f.timeout, "timeout", 0, "stop a tool after this `time` (default: limits.call-timeout, 60s)")
+	f.listenFlags.declare(c, "serve the client of stdin and stdout")
+	fl.BoolVar(&f.stateless, "stateless", false, "with --listen, keep no sessions: each request stands alone")
 	f.ConsentFlags.Declare(c)
 	return c
 }
@@ -84,17 +88,28 @@ func (f *mcpFlags) check(c *cobra.Command) error {
 	if f.timeout < 0 || f.timeout == 0 && c.Flags().Changed("timeout") {
 		return ui.Usagef(c, "--timeout must be greater than 0")
 	}
+	for _, name := range []string{"stateless", "token-file", "tls-cert", "tls-key"} {
+		if c.Flags().Changed(name) && len(f.listen) == 0 {
+			return ui.Usagef(c, "--%s needs --listen", name)
+		}
+	}
 	return f.ConsentFlags.Check(c)
 }
 
-// runMCP serves one client until it closes stdin or a signal arrives.
-func runMCP(env *ui.Env, c *cobra.Command, f mcpFlags) (err error) {
+// runMCP serves one client until it closes stdin, or with --listen many clients, until a signal
+// arrives.
+func runMCP(env *ui.Env, c *cobra.Command, web Web, f mcpFlags) (err error) {
 	if err := f.check(c); err != nil {
 		return err
 	}
 	f.NoInput, f.Progress = true, "plain"
 	protocol := env.Stdout
 	env.Stdout = env.Stderr // nothing else may write to the stream of the protocol
+	at, err := listen(c, f.listenFlags)
+	if err != nil {
+		return err
+	}
+	defer at.close()
 	if f.Settings, err = ui.RunSettings(env, f.InteractionFlags); err != nil {
 		return err
 	}
@@ -103,7 +118,12 @@ func runMCP(env *ui.Env, c *cobra.Command, f mcpFlags) (err error) {
 	}
 	return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
 		m := &mcpServer{env: env, flags: f, store: s, log: slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))}
-		return m.serve(ctx, protocol)
+		return m.serve(ctx, func(ctx context.Context, server *mcp.Server, stop *stopSignals) error {
+			if len(f.listen) > 0 {
+				return m.serveHTTP(ctx, server, stop, at, web)
+			}
+			return server.Serve(ctx, io.NopCloser(env.Stdin), protocol)
+		})
 	})
 }
 
@@ -116,8 +136,8 @@ type mcpServer struct {
 	traces *launch.Traces
 }
 
-// serve serves the client of stdin and stdout.
-func (m *mcpServer) serve(ctx context.Context, out io.Writer) error {
+// serve creates the server, and serves clients until a signal arrives or serve returns.
+func (m *mcpServer) serve(ctx context.Context, serve func(context.Context, *mcp.Server, *stopSignals) error) error {
 	stop := notifyStop()
 	defer stop.end()
 	ctx, cancel := context.WithCancel(ctx)
@@ -135,17 +155,23 @@ func (m *mcpServer) serve(ctx context.Context, out io.Writer) error {
 	}
 	go m.follow(ctx, server)
 	defer pruneHistory(ctx, m.env, m.store, m.flags.ConsentFlags)()
-	err = server.Serve(ctx, io.NopCloser(m.env.Stdin), nopWriteCloser{out})
+	err = serve(ctx, server, stop)
+	server.Close()
 	if lost := m.traces.End(context.Background(), stop.second); lost != nil {
 		m.log.Warn("traces are not complete", "error", lost.Error())
 	}
 	return err
 }
 
-// nopWriteCloser does not close the stream of the protocol: stdout is closed by the process.
-type nopWriteCloser struct{ io.Writer }
-
-func (nopWriteCloser) Close() error { return nil }
+// serveHTTP serves clients over HTTP until a signal arrives.
+func (m *mcpServer) serveHTTP(ctx context.Context, server *mcp.Server, stop *stopSignals, at *listeners, web Web) error {
+	err := at.serve(nil, web, WebOptions{MCP: server.Handler(m.flags.stateless), Version: ui.ThisBuild().Version, Log: m.log, Stopping: stop.first})
+	if err != nil {
+		return err
+	}
+	defer at.shutdown()
+	return at.wait(m.env, stop, m.log)
+}
 
 // newServer creates the server with an engine for all calls. force is closed when steps must
 // stop at once.

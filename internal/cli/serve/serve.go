@@ -23,7 +23,7 @@ import (
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
-// Web makes the HTTP handler of flowrun serve.
+// Web makes the HTTP handler of flowrun serve, and of flowrun mcp, which passes no API.
 type Web func(service.API, WebOptions) (http.Handler, error)
 
 // WebOptions configures the HTTP entry point of a service.
@@ -38,6 +38,8 @@ type WebOptions struct {
 	// Trust is called with the context of each request that has sent a valid token.
 	Trust func(context.Context)
 	Log   *slog.Logger
+	// MCP serves clients of the Model Context Protocol; nil means that they are not served.
+	MCP http.Handler
 	// Schedules are the schedules that the service fires; nil if it fires none.
 	Schedules service.Schedules
 }
@@ -45,13 +47,27 @@ type WebOptions struct {
 // serveFlags are the flags of flowrun serve.
 type serveFlags struct {
 	launch.ConsentFlags
-	maxParallel     int
+	listenFlags
+	maxParallel int
+	drain       time.Duration
+	logFormat   string
+	noSchedules bool
+}
+
+// listenFlags are the flags about addresses and tokens.
+type listenFlags struct {
 	listen          []string
 	tokenFile       string
 	tlsCert, tlsKey string
-	drain           time.Duration
-	logFormat       string
-	noSchedules     bool
+}
+
+// declare adds the flags to a command. otherwise says what happens without --listen.
+func (f *listenFlags) declare(c *cobra.Command, otherwise string) {
+	fl := c.Flags()
+	fl.StringArrayVar(&f.listen, "listen", nil, "listen on `HOST:PORT|unix:PATH`; :PORT listens on this machine only (default: "+otherwise+")")
+	fl.StringVar(&f.tokenFile, "token-file", "", "read the token that callers must send from this `file`")
+	fl.StringVar(&f.tlsCert, "tls-cert", "", "the certificate with its intermediate certificates, a PEM `file`")
+	fl.StringVar(&f.tlsKey, "tls-key", "", "the private key of the certificate, a PEM `file`")
 }
 
 var logFormats = []string{"text", "json"}
@@ -86,10 +102,7 @@ the service stops the steps at once.`,
 		RunE: func(c *cobra.Command, _ []string) error { return runService(env, c, web, f) },
 	}
 	fl := c.Flags()
-	fl.StringArrayVar(&f.listen, "listen", nil, "listen on `HOST:PORT|unix:PATH`; :PORT listens on this machine only (default: 127.0.0.1:7878)")
-	fl.StringVar(&f.tokenFile, "token-file", "", "read the token that callers must send from this `file`")
-	fl.StringVar(&f.tlsCert, "tls-cert", "", "the certificate with its intermediate certificates, a PEM `file`")
-	fl.StringVar(&f.tlsKey, "tls-key", "", "the private key of the certificate, a PEM `file`")
+	f.listenFlags.declare(c, defaultListen)
 	ui.DurationFlag(c, &f.drain, "drain", 30*time.Second, "how long running steps may take to finish when the service stops")
 	fl.IntVar(&f.maxParallel, "max-parallel", 0, "run at most `n` steps at once, over all runs (default: 2 for each CPU, at least 4)")
 	fl.StringVar(&f.logFormat, "log-format", "text", "the `form` of the log on stderr: text|json")
@@ -122,7 +135,10 @@ func runService(env *ui.Env, c *cobra.Command, web Web, f serveFlags) error {
 		runtime.SetDefaultGOMAXPROCS()
 	}
 	f.NoInput, f.Progress = true, "plain"
-	at, err := listen(c, f)
+	if len(f.listen) == 0 {
+		f.listen = []string{defaultListen}
+	}
+	at, err := listen(c, f.listenFlags)
 	if err != nil {
 		return err
 	}

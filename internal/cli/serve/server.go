@@ -55,10 +55,11 @@ func (s *server) serve(ctx context.Context, web Web) error {
 	stop := notifyStop()
 	defer stop.end()
 	err := s.listeners.serve(s.service, web, WebOptions{StateDir: s.config.StateDir, Metrics: s.metrics.Handler(), Webhooks: s.webhooks,
-		Version: ui.ThisBuild().Version, Log: s.log, Stopping: stop.first, Schedules: schedules.ForService()}, s.log)
+		Version: ui.ThisBuild().Version, Log: s.log, Stopping: stop.first, Schedules: schedules.ForService()})
 	if err == nil {
+		s.listeners.serveStateSocket(s.config.StateDir, s.log)
 		defer pruneHistory(ctx, s.env, s.store, s.flags.ConsentFlags)()
-		err = s.wait(stop)
+		err = s.listeners.wait(s.env, stop, s.log)
 	}
 	stopSchedules() // before draining: claimed scheduled times have started by then, or are left to the next service
 	left := s.service.Drain(s.flags.drain, stop.second)
@@ -169,18 +170,6 @@ func (s *server) fireSchedules(ctx context.Context) (fired *timetable.Scheduler,
 		return nil, func() {}
 	}
 	return timetable.Start(ctx, s.env, s.store, s.service, s.log, timetable.CountFirings(s.serviceMetrics))
-}
-
-// wait prints the addresses of the service, and returns when the service must stop.
-func (s *server) wait(stop *stopSignals) error {
-	s.listeners.announce(s.env)
-	select {
-	case <-stop.first:
-		return nil
-	case err := <-s.listeners.failed:
-		s.log.Error("listener failed", "error", err.Error())
-		return err
-	}
 }
 
 // pruneInterval is how often a service prunes the history.

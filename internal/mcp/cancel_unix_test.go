@@ -1,0 +1,62 @@
+//go:build unix
+
+package mcp_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// TestCancel checks that cancelling a request ends the run.
+func TestCancel(t *testing.T) {
+	s := serve(t, nil)
+	marker := filepath.Join(t.TempDir(), "started")
+	s.write(t, "slow", `{name: slow, description: Slow, tags: [free], bash: 'echo $$ > `+marker+`; sleep 60'}`)
+	s.Refresh()
+	c := s.connect(t, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		_, err := c.CallTool(ctx, &sdk.CallToolParams{Name: "slow"})
+		done <- err
+	}()
+	pid := waitForFile(t, marker)
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("the call ended with %v", err)
+	}
+	waitForExit(t, pid)
+}
+
+// waitForFile waits until a file contains a number.
+func waitForFile(t *testing.T, path string) int {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		b, err := os.ReadFile(path)
+		if n, bad := strconv.Atoi(strings.TrimSpace(string(b))); err == nil && bad == nil {
+			return n
+		}
+	}
+	t.Fatal("the step did not start")
+	return 0
+}
+
+// waitForExit waits until a process is gone.
+func waitForExit(t *testing.T, pid int) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if syscall.Kill(pid, 0) != nil {
+			return
+		}
+	}
+	t.Error("the process of a cancelled call still runs")
+}

@@ -1,0 +1,27 @@
+package mcp
+
+import (
+	"testing"
+	"time"
+)
+
+// CheckExpiry checks that questions expire, and that there is a limit to them.
+func CheckExpiry(t *testing.T) {
+	var a approvals
+	o := openApproval{tool: "t", text: "{}"}
+	state, _ := a.add(o)
+	time.Sleep(approvalTime + time.Second)
+	if a.take(state, o) {
+		t.Error("an expired question can be answered")
+	}
+	for range maxOpenApprovals {
+		a.add(o)
+	}
+	if _, ok := a.add(o); ok {
+		t.Error("there is no limit of open questions")
+	}
+	time.Sleep(approvalTime + time.Second)
+	if _, ok := a.add(o); !ok {
+		t.Error("expired questions are not dropped")
+	}
+}

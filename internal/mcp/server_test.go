@@ -1,0 +1,413 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/mcp"
+	"github.com/flowrun/flowrun/registry"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// approver allows tools that are tagged free, refuses those tagged forbidden, and asks about
+// the others.
+type approver struct {
+	mu       sync.Mutex
+	recorded []string
+	fail     error // of Record
+}
+
+func (a *approver) Decide(i *registry.Invocation, canAsk bool) registry.Decision {
+	tags := i.Tool.Plan().Definition.Tags
+	switch {
+	case slices.Contains(tags, "free"):
+		return registry.Decision{Action: registry.Proceed}
+	case slices.Contains(tags, "forbidden") || !canAsk:
+		return registry.Decision{Action: registry.Refuse, Reason: "not approved", Advice: "use --auto-approve"}
+	}
+	return registry.Decision{Action: registry.Ask}
+}
+
+func (a *approver) Card(i *registry.Invocation, shown *flowrun.Confirmation) (string, error) {
+	return "Approve? " + i.Describe(), nil
+}
+
+func (a *approver) Record(i *registry.Invocation, approved bool) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.recorded = append(a.recorded, map[bool]string{true: "approved ", false: "rejected "}[approved]+i.Tool.Name())
+	return a.fail
+}
+
+// definitions are the tools of the tests.
+var definitions = map[string]string{
+	"greet": `{name: greet, description: Greets, tags: [free, read], parameters: {NAME: {type: string, required: true}, TIMES: {type: number, default: 1}}, bash: 'echo "Hello {NAME} {TIMES}"'}`,
+	"fail":  `{name: fail, description: Fails, tags: [free, write, idempotent], bash: 'echo broken >&2; exit 3'}`,
+	"json":  `{name: json, description: Prints JSON, tags: [free], bash: 'printf %s ''{"n": 12345678901234567890}'''}`,
+	"steps": `{name: steps, description: Has steps, tags: [free], steps: [{name: a, bash: 'true'}, {name: b, bash: 'true'}]}`,
+	"ask":   `{name: ask, description: Asks, parameters: {WHAT: {type: string, default: x}}, bash: 'echo did {WHAT}'}`,
+	"never": `{name: never, description: Never, tags: [forbidden], bash: 'echo no'}`,
+}
+
+// served is a Server with the definitions and its Library.
+type served struct {
+	*mcp.Server
+	approver *approver
+	folder   string
+}
+
+// serve returns a Server for the definitions.
+func serve(t testing.TB, change func(*mcp.Config)) *served {
+	t.Helper()
+	project := t.TempDir()
+	s := &served{approver: &approver{}, folder: filepath.Join(project, ".flowrun", "tools")}
+	if err := os.MkdirAll(s.folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range definitions {
+		s.write(t, name, text)
+	}
+	c := mcp.Config{Library: tool.NewLibrary(tool.Config{WorkingDirectory: project, Home: t.TempDir()}), Approver: s.approver, Version: "1.2.3",
+		Registry: registry.Options{RunEnv: func(*flowrun.Plan) flowrun.RunEnv { return flowrun.RunEnv{Workspace: project} }}}
+	if change != nil {
+		change(&c)
+	}
+	s.Server = mcp.New(c)
+	return s
+}
+
+// write writes one definition.
+func (s *served) write(t testing.TB, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(s.folder, name+".yaml"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// connect returns a session of a client.
+func (s *served) connect(t testing.TB, o *sdk.ClientOptions) *sdk.ClientSession {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	here, there := pipes()
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(ctx, there.in, there.out) }()
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, o).Connect(ctx, &sdk.IOTransport{Reader: here.in, Writer: here.out}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		session.Close()
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("Serve: %v", err)
+		}
+	})
+	return session
+}
+
+// text returns the texts of a result.
+func text(r *sdk.CallToolResult) string {
+	var b strings.Builder
+	for _, c := range r.Content {
+		if one, ok := c.(*sdk.TextContent); ok {
+			b.WriteString(one.Text)
+		}
+	}
+	return b.String()
+}
+
+// call calls a tool. An error of the protocol fails the test.
+func call(t testing.TB, c *sdk.ClientSession, name string, args any) *sdk.CallToolResult {
+	t.Helper()
+	r, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: args})
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return r
+}
+
+// TestTools checks what clients see.
+func TestTools(t *testing.T) {
+	c := serve(t, nil).connect(t, nil)
+	list, err := c.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]*sdk.Tool{}
+	for _, one := range list.Tools {
+		seen[one.Name] = one
+	}
+	if len(seen) != len(definitions)+1 {
+		t.Errorf("%d tools, want %d and execute_tool", len(seen), len(definitions))
+	}
+	hints := func(name string) string {
+		a := seen[name].Annotations
+		return strings.Join(slices.DeleteFunc([]string{
+			map[bool]string{true: "read-only"}[a.ReadOnlyHint], map[bool]string{true: "destructive"}[*a.DestructiveHint],
+			map[bool]string{true: "open"}[*a.OpenWorldHint], map[bool]string{true: "idempotent"}[a.IdempotentHint]}, func(s string) bool { return s == "" }), " ")
+	}
+	for name, want := range map[string]string{"greet": "read-only", "fail": "destructive idempotent", "ask": "destructive open"} {
+		if got := hints(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	schema, _ := json.Marshal(seen["greet"].InputSchema)
+	for _, want := range []string{`"NAME"`, `"required":["NAME"]`, `"default":1`} {
+		if !strings.Contains(string(schema), want) {
+			t.Errorf("the schema of greet has no %s: %s", want, schema)
+		}
+	}
+}
+
+// TestCall checks the results of calls.
+func TestCall(t *testing.T) {
+	c := serve(t, nil).connect(t, nil)
+	for name, test := range map[string]struct {
+		tool   string
+		args   any
+		failed bool
+		text   string // in the content
+		code   string // of the structured error
+	}{
+		"plain":               {"greet", map[string]any{"NAME": "Ada; $(id)"}, false, "Hello Ada; $(id) 1", ""},
+		"coerced":             {"greet", map[string]any{"NAME": "Ada", "TIMES": "2"}, false, "Hello Ada 2", ""},
+		"text":                {"greet", "{'NAME': 'Ada',}", false, "Hello Ada 1", ""},
+		"no arguments":        {"steps", nil, false, "", ""},
+		"missing":             {"greet", map[string]any{}, true, "NAME", "missing"},
+		"undeclared":          {"greet", map[string]any{"NAME": "x", "NOPE": 1}, true, "NOPE", "undeclared"},
+		"truncated":           {"greet", `{"NAME": "A`, true, "", "truncated"},
+		"failed":              {"fail", nil, true, "broken", "failed"},
+		"refused":             {"never", nil, true, "not approved", "not-approved"},
+		"nobody to ask":       {"ask", nil, true, "not approved", "not-approved"},
+		"by name":             {"execute_tool", map[string]any{"tool_name": "greet", "parameters": map[string]any{"NAME": "Bob"}}, false, "Hello Bob 1", ""},
+		"by name, text":       {"execute_tool", map[string]any{"tool_name": "greet", "parameters": "{NAME: Bob}"}, false, "Hello Bob 1", ""},
+		"by name, none":       {"execute_tool", map[string]any{"tool_name": "steps"}, false, "", ""},
+		"by name, unknown":    {"execute_tool", map[string]any{"tool_name": "gret"}, true, "did you mean \"greet\"", "not-found"},
+		"by name, path":       {"execute_tool", map[string]any{"tool_name": "./greet.yaml"}, true, "", "not-found"},
+		"by name, itself":     {"execute_tool", map[string]any{"tool_name": "execute_tool"}, true, "", "not-found"},
+		"by name, no name":    {"execute_tool", map[string]any{"parameters": map[string]any{}}, true, "tool_name", ""},
+		"by name, wrong type": {"execute_tool", map[string]any{"tool_name": 3}, true, "tool_name", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := call(t, c, test.tool, test.args)
+			if r.IsError != test.failed || !strings.Contains(text(r), test.text) {
+				t.Errorf("error %v, text %q", r.IsError, text(r))
+			}
+			doc, _ := r.StructuredContent.(map[string]any)
+			problem, _ := doc["error"].(map[string]any)
+			if code, _ := problem["code"].(string); code != test.code {
+				t.Errorf("code %q, want %q", code, test.code)
+			}
+			if all, _ := json.Marshal(r); strings.Contains(string(all), "--auto-approve") {
+				t.Errorf("the model is told how to get approved: %s", all)
+			}
+		})
+	}
+	t.Run("structured", func(t *testing.T) {
+		doc, _ := json.Marshal(call(t, c, "json", nil).StructuredContent)
+		if !strings.HasPrefix(string(doc), `{"n":1234567890123456`) {
+			t.Errorf("structured content %s", doc)
+		}
+	})
+	t.Run("unknown", func(t *testing.T) {
+		if _, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "nope"}); err == nil {
+			t.Error("a tool that is not listed can be called")
+		}
+	})
+}
+
+// elicit answers every question of a server.
+func elicit(answer func(*sdk.ElicitParams) (*sdk.ElicitResult, error)) *sdk.ClientOptions {
+	return &sdk.ClientOptions{ElicitationHandler: func(_ context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) { return answer(r.Params) }}
+}
+
+// TestApproval checks that a person decides about a call.
+func TestApproval(t *testing.T) {
+	decision := func(word string) map[string]any { return map[string]any{"decision": word} }
+	for name, test := range map[string]struct {
+		answer   *sdk.ElicitResult
+		code     string
+		recorded string
+	}{
+		"approved":        {&sdk.ElicitResult{Action: "accept", Content: decision("approve")}, "", "approved ask"},
+		"denied":          {&sdk.ElicitResult{Action: "accept", Content: decision("deny")}, "declined", "rejected ask"},
+		"declined":        {&sdk.ElicitResult{Action: "decline"}, "declined", "rejected ask"},
+		"cancelled":       {&sdk.ElicitResult{Action: "cancel"}, "cancelled", ""},
+		"accepted, empty": {&sdk.ElicitResult{Action: "accept"}, "declined", "rejected ask"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, nil)
+			var cards []string
+			c := s.connect(t, elicit(func(p *sdk.ElicitParams) (*sdk.ElicitResult, error) {
+				cards = append(cards, p.Message)
+				return test.answer, nil
+			}))
+			r := call(t, c, "ask", map[string]any{"WHAT": "that"})
+			doc, _ := r.StructuredContent.(map[string]any)
+			problem, _ := doc["error"].(map[string]any)
+			if code, _ := problem["code"].(string); code != test.code || r.IsError != (test.code != "") {
+				t.Errorf("code %q, want %q: %s", code, test.code, text(r))
+			}
+			if len(cards) != 1 || !strings.Contains(cards[0], "that") {
+				t.Errorf("the person was shown %q", cards)
+			}
+			if got := strings.Join(s.approver.recorded, ", "); got != test.recorded {
+				t.Errorf("recorded %q, want %q", got, test.recorded)
+			}
+			if test.code == "" && text(r) != "did that\n" {
+				t.Errorf("output %q", text(r))
+			}
+		})
+	}
+	t.Run("not recorded", func(t *testing.T) {
+		s := serve(t, nil)
+		s.approver.fail = errors.New("disk full")
+		c := s.connect(t, elicit(func(*sdk.ElicitParams) (*sdk.ElicitResult, error) {
+			return &sdk.ElicitResult{Action: "accept", Content: decision("approve")}, nil
+		}))
+		if r := call(t, c, "ask", nil); !r.IsError || !strings.Contains(text(r), "disk full") {
+			t.Errorf("a decision that cannot be recorded: %s", text(r))
+		}
+	})
+}
+
+// TestApprovalForged checks that an answer is good for one call only.
+func TestApprovalForged(t *testing.T) {
+	s := serve(t, nil)
+	o := elicit(func(*sdk.ElicitParams) (*sdk.ElicitResult, error) { return nil, errors.New("not used") })
+	o.MultiRoundTrip = &sdk.MultiRoundTripOptions{Disabled: true}
+	c := s.connect(t, o)
+	approve := sdk.InputResponseMap{"approval": &sdk.ElicitResult{Action: "accept", Content: map[string]any{"decision": "approve"}}}
+	ask := func(state string, args map[string]any, answers sdk.InputResponseMap) *sdk.CallToolResult {
+		t.Helper()
+		r, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "ask", Arguments: args, RequestState: state, InputResponses: answers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	one, other := map[string]any{"WHAT": "one"}, map[string]any{"WHAT": "other"}
+	if r := ask("made up", one, approve); !r.IsError {
+		t.Error("an answer to a question that was never asked is accepted")
+	}
+	if r := ask("", one, approve); !r.NeedsInput() {
+		t.Error("an answer without a question is accepted")
+	}
+	if r := ask(ask("", one, nil).RequestState, other, approve); !r.IsError {
+		t.Error("an answer is accepted for other arguments")
+	}
+	state := ask("", one, nil).RequestState
+	s.write(t, "ask", strings.ReplaceAll(definitions["ask"], "did", "changed"))
+	if r := ask(state, one, approve); !r.IsError {
+		t.Error("an answer is accepted for a changed definition")
+	}
+	state = ask("", one, nil).RequestState
+	if r := ask(state, one, approve); r.IsError || text(r) != "changed one\n" {
+		t.Errorf("the right answer: %s", text(r))
+	}
+	if r := ask(state, one, approve); !r.IsError {
+		t.Error("an answer is accepted twice")
+	}
+}
+
+// TestProgress checks that clients hear of every step, before the result.
+func TestProgress(t *testing.T) {
+	var mu sync.Mutex
+	var heard []string
+	c := serve(t, nil).connect(t, &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+		mu.Lock()
+		defer mu.Unlock()
+		heard = append(heard, r.Params.Message)
+	}})
+	p := &sdk.CallToolParams{Name: "steps"}
+	p.SetProgressToken("token")
+	if _, err := c.CallTool(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if got := strings.Join(heard, ", "); got != "a: started, a: succeeded, b: started, b: succeeded" {
+		t.Errorf("heard %s", got)
+	}
+}
+
+// TestListChanged checks that the list follows the files.
+func TestListChanged(t *testing.T) {
+	changed := make(chan struct{}, 10)
+	s := serve(t, nil)
+	c := s.connect(t, &sdk.ClientOptions{ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { changed <- struct{}{} }})
+	names := func() (names []string) {
+		for one, err := range c.Tools(t.Context(), nil) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, one.Name)
+		}
+		return names
+	}
+	s.write(t, "new", `{name: new, description: New, tags: [free], bash: 'echo new'}`)
+	if err := os.Remove(filepath.Join(s.folder, "never.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	s.Refresh()
+	<-changed
+	if got := names(); !slices.Contains(got, "new") || slices.Contains(got, "never") {
+		t.Errorf("after a change: %q", got)
+	}
+	s.write(t, "new", `{name: new, nonsense: 1}`)
+	s.Refresh()
+	if got := names(); slices.Contains(got, "new") {
+		t.Errorf("an invalid tool is listed: %q", got)
+	}
+}
+
+// TestFilter checks which tools are offered, and that no others can be called.
+func TestFilter(t *testing.T) {
+	for name, test := range map[string]struct {
+		filter mcp.Filter
+		want   string
+	}{
+		"names":   {mcp.Filter{Tools: []string{"gr*", "ask"}}, "ask greet"},
+		"tags":    {mcp.Filter{Tags: []string{"write", "forbidden"}}, "fail never"},
+		"exclude": {mcp.Filter{Exclude: []string{"*e*"}}, "ask fail json"},
+		"permits": {mcp.Filter{Permits: func(p *flowrun.Plan) bool { return p.Name() == "json" }}, "json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := serve(t, func(o *mcp.Config) { o.Filter = test.filter }).connect(t, nil)
+			var names []string
+			for one, err := range c.Tools(t.Context(), nil) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if one.Name != "execute_tool" {
+					names = append(names, one.Name)
+				}
+			}
+			if got := strings.Join(names, " "); got != test.want {
+				t.Errorf("offers %s, want %s", got, test.want)
+			}
+			for tool := range definitions {
+				r := call(t, c, "execute_tool", map[string]any{"tool_name": tool, "parameters": map[string]any{"NAME": "x"}})
+				if !slices.Contains(names, tool) && !r.IsError {
+					t.Errorf("%s is not offered, but can be called", tool)
+				}
+			}
+		})
+	}
+}
+
+// TestApprovalExpires checks that an old question cannot be answered.
+func TestApprovalExpires(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { mcp.CheckExpiry(t) })
+}
