@@ -44,13 +44,20 @@ func (a *active) enter(ctx context.Context) (call context.Context, leave func())
 	}
 }
 
-// close cancels all calls and waits for their end.
-func (a *active) close() {
+// close waits for the calls in progress, and cancels them when now is closed.
+func (a *active) close(now <-chan struct{}) {
 	a.mu.Lock()
-	if !a.closing {
-		a.closing = true
-		close(a.stop)
-	}
+	a.closing = true
 	a.mu.Unlock()
-	a.calls.Wait()
+	ended := make(chan struct{})
+	go func() {
+		a.calls.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-now:
+		close(a.stop)
+		<-ended
+	}
 }

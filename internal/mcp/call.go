@@ -63,12 +63,10 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest, name, text 
 // runOptions implements registry.Options.Run.
 func (s *Server) runOptions(ctx context.Context, i *registry.Invocation) []flowrun.RunOption {
 	c := callOf(ctx)
-	if s.config.Observe != nil {
-		c.ended = s.config.Observe(i)
-	}
 	options := []flowrun.RunOption{flowrun.WithOrigin(flowrun.OriginMCP)}
-	if s.config.Registry.Run != nil {
-		options = append(options, s.config.Registry.Run(ctx, i)...)
+	if s.config.Observe != nil {
+		more, ended := s.config.Observe(i)
+		options, c.ended = append(options, more...), ended
 	}
 	if c.progress != nil {
 		options = append(options, flowrun.WithSink(c.progress))

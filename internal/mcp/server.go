@@ -12,6 +12,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/registry"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -19,13 +20,13 @@ import (
 // Config sets what a Server offers.
 type Config struct {
 	Library *tool.Library
-	// Registry sets how calls are carried out. The Server sets Decide, Confirm and Run itself.
+	// Registry sets how calls are carried out. The Server sets Decide, Confirm and Run.
 	Registry registry.Options
 	// Approver decides about calls.
 	Approver Approver
-	// Observe is called when a call is about to start a run. Its results may be nil. The Server
-	// calls ended with the answer.
-	Observe func(*registry.Invocation) (ended func(context.Context, *registry.Answer))
+	// Observe is called when a call is about to start a run, and returns options for it. The
+	// Server calls ended with the answer.
+	Observe func(*registry.Invocation) (options []flowrun.RunOption, ended func(context.Context, *registry.Answer))
 	Filter  Filter
 	Version string       // of the program
 	Log     *slog.Logger // for messages about definitions and clients; nil means none
@@ -77,8 +78,9 @@ func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.Writer) err
 	return err
 }
 
-// Close cancels the calls in progress, and waits for their cleanup.
-func (s *Server) Close() { s.active.close() }
+// Close rejects new calls, and waits for those in progress. It cancels them when now is closed,
+// and waits for their cleanup. Call it once.
+func (s *Server) Close(now <-chan struct{}) { s.active.close(now) }
 
 // Handler returns the handler of the streamable HTTP transport. It authenticates nobody.
 // With stateless, every request stands alone and the server can ask clients nothing during

@@ -4,9 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
-	"os"
 	"path"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,15 +12,10 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/home"
 	"github.com/flowrun/flowrun/internal/mcp"
 	"github.com/flowrun/flowrun/internal/policy"
 	"github.com/flowrun/flowrun/internal/proc"
-	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/sqlite"
-	"github.com/flowrun/flowrun/internal/watch"
-	"github.com/flowrun/flowrun/registry"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // mcpFlags are the flags of flowrun mcp.
@@ -117,29 +110,24 @@ func runMCP(env *ui.Env, c *cobra.Command, web Web, f mcpFlags) (err error) {
 		f.timeout = f.Settings.Duration("limits.call-timeout")
 	}
 	return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
-		m := &mcpServer{env: env, flags: f, store: s, log: slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))}
-		return m.serve(ctx, func(ctx context.Context, server *mcp.Server, stop *stopSignals) error {
+		stop := notifyStop()
+		defer stop.end()
+		m := &mcpServer{env: env, flags: f, store: s, log: slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), force: stop.second}
+		return m.serve(ctx, stop, func(ctx context.Context) error {
 			if len(f.listen) > 0 {
-				return m.serveHTTP(ctx, server, stop, at, web)
+				return m.serveHTTP(at, web, stop)
 			}
-			return server.Serve(ctx, io.NopCloser(env.Stdin), protocol)
+			if env.HasPerson() {
+				env.Notef("waiting for the messages of a client on standard input; Ctrl-C ends the server")
+			}
+			return m.Serve(ctx, io.NopCloser(env.Stdin), protocol)
 		})
 	})
 }
 
-// mcpServer is the server of flowrun mcp with its engine and the history.
-type mcpServer struct {
-	env    *ui.Env
-	flags  mcpFlags
-	store  *sqlite.Store
-	log    *slog.Logger
-	traces *launch.Traces
-}
-
-// serve creates the server, and serves clients until a signal arrives or serve returns.
-func (m *mcpServer) serve(ctx context.Context, serve func(context.Context, *mcp.Server, *stopSignals) error) error {
-	stop := notifyStop()
-	defer stop.end()
+// serve opens the engine and the Server, and serves clients until a signal arrives or serve
+// returns.
+func (m *mcpServer) serve(ctx context.Context, stop *stopSignals, serve func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
@@ -149,14 +137,23 @@ func (m *mcpServer) serve(ctx context.Context, serve func(context.Context, *mcp.
 		case <-ctx.Done():
 		}
 	}()
-	server, err := m.newServer(ctx, stop.second)
+	config, _, err := launch.EngineConfig(m.store, m.flags.ConsentFlags, 0)
 	if err != nil {
 		return err
 	}
-	go m.follow(ctx, server)
+	config.JavaScript = m.env.JavaScript()
+	m.traces = launch.NewServiceTraces(m.log)
+	m.traces.AddTo(&config)
+	m.engine = flowrun.New(config)
+	if _, err := proc.Sweep(ctx, time.Second); err != nil {
+		return err
+	}
+	m.open(ctx)
 	defer pruneHistory(ctx, m.env, m.store, m.flags.ConsentFlags)()
-	err = serve(ctx, server, stop)
-	server.Close()
+	err = serve(ctx)
+	now := make(chan struct{})
+	close(now)
+	m.Close(now)
 	if lost := m.traces.End(context.Background(), stop.second); lost != nil {
 		m.log.Warn("traces are not complete", "error", lost.Error())
 	}
@@ -164,88 +161,11 @@ func (m *mcpServer) serve(ctx context.Context, serve func(context.Context, *mcp.
 }
 
 // serveHTTP serves clients over HTTP until a signal arrives.
-func (m *mcpServer) serveHTTP(ctx context.Context, server *mcp.Server, stop *stopSignals, at *listeners, web Web) error {
-	err := at.serve(nil, web, WebOptions{MCP: server.Handler(m.flags.stateless), Version: ui.ThisBuild().Version, Log: m.log, Stopping: stop.first})
+func (m *mcpServer) serveHTTP(at *listeners, web Web, stop *stopSignals) error {
+	err := at.serve(nil, web, WebOptions{MCP: m.Handler(m.flags.stateless), Version: ui.ThisBuild().Version, Log: m.log, Stopping: stop.first})
 	if err != nil {
 		return err
 	}
 	defer at.shutdown()
 	return at.wait(m.env, stop, m.log)
-}
-
-// newServer creates the server with an engine for all calls. force is closed when steps must
-// stop at once.
-func (m *mcpServer) newServer(ctx context.Context, force <-chan struct{}) (*mcp.Server, error) {
-	config, _, err := launch.EngineConfig(m.store, m.flags.ConsentFlags, 0)
-	if err != nil {
-		return nil, err
-	}
-	config.JavaScript = m.env.JavaScript()
-	m.traces = launch.NewServiceTraces(m.log)
-	m.traces.AddTo(&config)
-	if _, err := proc.Sweep(ctx, time.Second); err != nil {
-		return nil, err
-	}
-	library := m.env.Library()
-	m.flags.Library = func() *tool.Library { return library }
-	if m.flags.readOnly {
-		m.flags.filter.Permits = m.readOnly
-	}
-	return mcp.New(mcp.Config{
-		Library: library,
-		Registry: registry.Options{Engine: flowrun.New(config), Timeout: m.flags.timeout,
-			RunEnv: func(p *flowrun.Plan) flowrun.RunEnv {
-				return flowrun.RunEnv{Workspace: workspaceOf(p), JavaScript: config.JavaScript}.Until(ctx)
-			},
-			Run: func(context.Context, *registry.Invocation) []flowrun.RunOption {
-				return []flowrun.RunOption{flowrun.WithForce(force), flowrun.WithTrace(launch.InheritedTrace())}
-			}},
-		Approver: (*mcpApprover)(m),
-		Observe:  m.observe,
-		Filter:   m.flags.filter,
-		Version:  ui.ThisBuild().Version,
-		Log:      m.log,
-	}), nil
-}
-
-// workspaceOf returns where a tool runs: in the folder of its project, or in the home directory
-// of the user. Built-in and discovered tools run in the working directory of the server.
-func workspaceOf(p *flowrun.Plan) string {
-	switch d := p.Definition; d.Scope {
-	case tool.ScopeLocal:
-		return tool.ProjectOf(filepath.Dir(d.File))
-	case tool.ScopeUser, tool.ScopeGlobal:
-		dir, _ := home.Dir()
-		return dir
-	}
-	dir, _ := os.Getwd()
-	return dir
-}
-
-// observe traces a run, and sends its notifications when it has ended.
-func (m *mcpServer) observe(i *registry.Invocation) (ended func(context.Context, *registry.Answer)) {
-	plan := i.Tool.Plan()
-	traced := m.traces.TraceRun(service.Started{Run: i.Run, Plan: plan})
-	return func(ctx context.Context, a *registry.Answer) {
-		traced()
-		if a.Result != nil {
-			n := launch.Notifier{Store: m.store, Settings: m.flags.Settings, Dir: workspaceOf(plan), Report: func(trouble string) { m.log.Warn(trouble, "run", i.Run) }}
-			n.Notify(ctx, launch.RunEnd{Result: a.Result, Plan: plan})
-		}
-	}
-}
-
-// follow updates the list of tools when files change.
-func (m *mcpServer) follow(ctx context.Context, server *mcp.Server) {
-	var set watch.Set
-	for _, f := range m.flags.Library().Folders() {
-		set.Patterns = append(set.Patterns, filepath.ToSlash(f.Path))
-	}
-	for {
-		before := set.Take()
-		server.Refresh()
-		if _, err := set.Wait(ctx, before); err != nil {
-			return
-		}
-	}
 }

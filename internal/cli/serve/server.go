@@ -54,21 +54,43 @@ func (s *server) serve(ctx context.Context, web Web) error {
 	defer stopSchedules()
 	stop := notifyStop()
 	defer stop.end()
+	m := &mcpServer{env: s.env, flags: mcpFlags{ConsentFlags: s.flags.ConsentFlags, timeout: s.flags.Settings.Duration("limits.call-timeout")},
+		store: s.store, log: s.log, engine: s.engine, traces: s.traces, metrics: s.metrics, force: stop.second}
+	following, unfollow := context.WithCancel(ctx)
+	defer unfollow()
 	err := s.listeners.serve(s.service, web, WebOptions{StateDir: s.config.StateDir, Metrics: s.metrics.Handler(), Webhooks: s.webhooks,
-		Version: ui.ThisBuild().Version, Log: s.log, Stopping: stop.first, Schedules: schedules.ForService()})
+		Version: ui.ThisBuild().Version, Log: s.log, MCP: m.onDemand(following), Stopping: stop.first, Schedules: schedules.ForService()})
 	if err == nil {
 		s.listeners.serveStateSocket(s.config.StateDir, s.log)
 		defer pruneHistory(ctx, s.env, s.store, s.flags.ConsentFlags)()
 		err = s.listeners.wait(s.env, stop, s.log)
 	}
 	stopSchedules() // before draining: claimed scheduled times have started by then, or are left to the next service
-	left := s.service.Drain(s.flags.drain, stop.second)
+	left := s.drain(m, stop)
 	s.listeners.shutdown()
 	if err := s.traces.End(ctx, stop.second); err != nil {
 		s.log.Warn("traces are not complete", "error", err.Error())
 	}
 	s.log.Info("stopped", "left", left)
 	return err
+}
+
+// drain gives the runs of the service, and the calls of clients of the Model Context Protocol, time
+// to finish. It returns how many runs are left to the next service.
+func (s *server) drain(m *mcpServer, stop *stopSignals) (left int) {
+	over, now := time.After(s.flags.drain), make(chan struct{})
+	go func() {
+		select {
+		case <-over:
+		case <-stop.second:
+		}
+		close(now)
+	}()
+	var work sync.WaitGroup
+	work.Go(func() { m.close(now) })
+	left = s.service.Drain(s.flags.drain, stop.second)
+	work.Wait()
+	return left
 }
 
 // loadWebhooks loads the webhooks with their secrets, and removes the secrets from the environment

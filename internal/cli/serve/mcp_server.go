@@ -1,0 +1,136 @@
+package serve
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/cli/launch"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/home"
+	"github.com/flowrun/flowrun/internal/mcp"
+	"github.com/flowrun/flowrun/internal/policy"
+	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/internal/watch"
+	"github.com/flowrun/flowrun/metrics"
+	"github.com/flowrun/flowrun/registry"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// mcpServer carries out the calls of clients of the Model Context Protocol: for flowrun mcp, and
+// for the route /mcp of flowrun serve.
+type mcpServer struct {
+	env     *ui.Env
+	flags   mcpFlags
+	store   *sqlite.Store
+	log     *slog.Logger
+	engine  *flowrun.Engine
+	traces  *launch.Traces
+	metrics *metrics.Program // nil for flowrun mcp
+	force   <-chan struct{}  // closed when steps must stop at once
+	library *tool.Library
+
+	opened      sync.Once
+	*mcp.Server // nil until open is called
+}
+
+// open creates the Server with the tools in files. ctx is done when the server stops.
+func (m *mcpServer) open(ctx context.Context) {
+	m.library = m.env.Library()
+	m.flags.EntryPoint, m.flags.Library = policy.MCP, func() *tool.Library { return m.library }
+	if m.flags.readOnly {
+		m.flags.filter.Permits = m.readOnly
+	}
+	scripts := m.env.JavaScript()
+	m.Server = mcp.New(mcp.Config{
+		Library: m.library,
+		Registry: registry.Options{Engine: m.engine, Timeout: m.flags.timeout, RunEnv: func(p *flowrun.Plan) flowrun.RunEnv {
+			return flowrun.RunEnv{Workspace: workspaceOf(p), JavaScript: scripts}.Until(ctx)
+		}},
+		Approver: (*mcpApprover)(m),
+		Observe:  m.observe,
+		Filter:   m.flags.filter,
+		Version:  ui.ThisBuild().Version,
+		Log:      m.log,
+	})
+	go m.follow(ctx)
+}
+
+// onDemand returns a handler that opens the Server at the first request: most services have no
+// such clients, and the Server compiles every tool.
+func (m *mcpServer) onDemand(ctx context.Context) http.Handler {
+	var handler http.Handler
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		m.opened.Do(func() {
+			m.open(ctx)
+			handler = m.Handler(false)
+		})
+		if handler == nil { // the service stops
+			http.Error(w, "the service stops", http.StatusServiceUnavailable)
+			return
+		}
+		handler.ServeHTTP(w, r)
+	})
+}
+
+// close is Close, if the Server was opened. It is not opened later.
+func (m *mcpServer) close(now <-chan struct{}) {
+	m.opened.Do(func() {})
+	if m.Server != nil {
+		m.Close(now)
+	}
+}
+
+// workspaceOf returns where a tool runs: in the folder of its project, or in the home directory
+// of the user. Built-in and discovered tools run in the working directory of the server.
+func workspaceOf(p *flowrun.Plan) string {
+	switch d := p.Definition; d.Scope {
+	case tool.ScopeLocal:
+		return tool.ProjectOf(filepath.Dir(d.File))
+	case tool.ScopeUser, tool.ScopeGlobal:
+		dir, _ := home.Dir()
+		return dir
+	}
+	dir, _ := os.Getwd()
+	return dir
+}
+
+// observe traces and counts a run, and sends its notifications when it has ended.
+func (m *mcpServer) observe(i *registry.Invocation) (options []flowrun.RunOption, ended func(context.Context, *registry.Answer)) {
+	plan := i.Tool.Plan()
+	traced := m.traces.TraceRun(service.Started{Run: i.Run, Plan: plan})
+	options = []flowrun.RunOption{flowrun.WithForce(m.force), flowrun.WithTrace(launch.InheritedTrace())}
+	counted := func() {}
+	if m.metrics != nil {
+		run := m.metrics.Run(plan.Name())
+		options, counted = append(options, flowrun.WithSink(run)), run.Close
+	}
+	return options, func(ctx context.Context, a *registry.Answer) {
+		traced()
+		counted()
+		if a.Result != nil {
+			n := launch.Notifier{Store: m.store, Settings: m.flags.Settings, Dir: workspaceOf(plan), Report: func(trouble string) { m.log.Warn(trouble, "run", i.Run) }}
+			n.Notify(ctx, launch.RunEnd{Result: a.Result, Plan: plan})
+		}
+	}
+}
+
+// follow updates the list of tools when files change.
+func (m *mcpServer) follow(ctx context.Context) {
+	var set watch.Set
+	for _, f := range m.library.Folders() {
+		set.Patterns = append(set.Patterns, filepath.ToSlash(f.Path))
+	}
+	for {
+		before := set.Take()
+		m.Refresh()
+		if _, err := set.Wait(ctx, before); err != nil {
+			return
+		}
+	}
+}
