@@ -57,7 +57,7 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest, name, text 
 	if c.question != nil {
 		return c.question.request(), nil
 	}
-	return resultOf(answer), nil
+	return s.resultOf(answer), nil
 }
 
 // runOptions implements registry.Options.Run.

@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -13,14 +14,36 @@ import (
 
 // resultOf translates an Answer. The content is what the model is told. What only a person
 // should see, such as how to allow a refused call, is left out: a model could act on it.
-func resultOf(a *registry.Answer) *mcp.CallToolResult {
+func (s *Server) resultOf(a *registry.Answer) *mcp.CallToolResult {
 	r := &mcp.CallToolResult{IsError: a.Error != nil, Content: contentOf(a.Content), Meta: metaOf(a)}
+	if text := a.Content.Text(); len(text) > maxResult && a.Run != "" && s.config.Store != nil {
+		r.Content = linkTo(a.Run, text)
+		return r
+	}
 	if a.Error != nil {
 		r.StructuredContent = errorDocument(a)
 	} else if v, ok := structured(a); ok {
 		r.StructuredContent = v
 	}
 	return r
+}
+
+const (
+	// maxResult is the size from which on a result is a resource that the client can read in
+	// parts, in bytes.
+	maxResult = 1 << 20
+	// maxBeginning is how much of such a result is part of the answer, in bytes.
+	maxBeginning = 16 << 10
+)
+
+// linkTo returns the content for a large result: its beginning, and where the whole is.
+func linkTo(run, text string) []mcp.Content {
+	uri := runsURI + "/" + run + "/output"
+	beginning := text[:wholeRunes([]byte(text[:maxBeginning]))]
+	return []mcp.Content{
+		&mcp.TextContent{Text: fmt.Sprintf("The output has %d bytes. It begins:\n%s\n[cut; read the resource %s for all of it]", len(text), beginning, uri)},
+		&mcp.ResourceLink{URI: uri, Name: "output", MIMEType: "text/plain", Size: new(int64(len(text)))},
+	}
 }
 
 // contentOf translates the parts of a result.

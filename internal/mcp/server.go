@@ -28,8 +28,12 @@ type Config struct {
 	// Server calls ended with the answer.
 	Observe func(*registry.Invocation) (options []flowrun.RunOption, ended func(context.Context, *registry.Answer))
 	Filter  Filter
-	Version string       // of the program
-	Log     *slog.Logger // for messages about definitions and clients; nil means none
+	// Store has the recorded runs, and StateDir their logs. nil means that clients cannot read
+	// runs.
+	Store    flowrun.Store
+	StateDir string
+	Version  string       // of the program
+	Log      *slog.Logger // for messages about definitions and clients; nil means none
 }
 
 // Server offers tools to clients. Create it with New.
@@ -64,6 +68,7 @@ func New(c Config) *Server {
 		Capabilities: &mcp.ServerCapabilities{Logging: &mcp.LoggingCapabilities{}, Tools: &mcp.ToolCapabilities{ListChanged: true}},
 	})
 	s.addExecuteTool()
+	s.addResources()
 	s.Refresh()
 	return s
 }

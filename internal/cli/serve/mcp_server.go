@@ -55,6 +55,8 @@ func (m *mcpServer) open(ctx context.Context) {
 		Approver: (*mcpApprover)(m),
 		Observe:  m.observe,
 		Filter:   m.flags.filter,
+		Store:    m.store,
+		StateDir: flowrun.DefaultStateDir(),
 		Version:  ui.ThisBuild().Version,
 		Log:      m.log,
 	})

@@ -1,0 +1,238 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/rundocs"
+	"github.com/flowrun/flowrun/internal/runlog"
+	"github.com/flowrun/flowrun/steps"
+)
+
+// runsURI is the list of runs. Everything about one run is below it.
+const runsURI = "flowrun://runs"
+
+const (
+	// maxPart limits the text of one answer, in bytes. A longer text is read in parts, by offset.
+	maxPart = 256 << 10
+	// maxListed is how many runs the list has.
+	maxListed = 100
+)
+
+// addResources offers the recorded runs of the tools that are offered.
+func (s *Server) addResources() {
+	if s.config.Store == nil {
+		return
+	}
+	s.sdk.AddResource(&mcp.Resource{URI: runsURI, Name: "runs", Title: "Recent runs", MIMEType: "application/json",
+		Description: "the newest runs of these tools, as a document flowrun/runs.v1"}, s.read(s.readRuns))
+	for _, t := range []struct {
+		template, name, title, mime, doc string
+		read                             reader
+	}{
+		{"/{run}", "run", "A run", "application/json", "a run with its steps, as a document flowrun/run.v1", s.readRun},
+		{"/{run}/output{?offset}", "output", "The output of a run", "text/plain", "the output of a run, from the offset in bytes", s.readOutput},
+		{"/{run}/log{?step,offset}", "log", "The log of a run", "text/plain", "what the steps of a run printed, or one step with the steps inside it", s.readLog},
+	} {
+		s.sdk.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: runsURI + t.template, Name: t.name, Title: t.title, MIMEType: t.mime, Description: t.doc}, s.read(t.read))
+	}
+}
+
+// reader reads one resource.
+type reader func(context.Context, resourceURI) (*mcp.ResourceContents, error)
+
+// resourceURI is a parsed URI of a resource.
+type resourceURI struct {
+	text      string
+	run, step string
+	offset    int
+}
+
+// errNoResource reports that there is no such resource, or that it belongs to a tool that is not
+// offered.
+var errNoResource = errors.New("no such resource")
+
+// parseURI parses the URI of a resource.
+func parseURI(text string) (resourceURI, error) {
+	u := resourceURI{text: text}
+	parsed, err := url.Parse(text)
+	if err != nil {
+		return u, errNoResource
+	}
+	u.run, _, _ = strings.Cut(strings.TrimPrefix(parsed.Path, "/"), "/")
+	u.step = parsed.Query().Get("step")
+	if o := parsed.Query().Get("offset"); o != "" {
+		if u.offset, err = strconv.Atoi(o); err != nil || u.offset < 0 {
+			return u, errNoResource
+		}
+	}
+	return u, nil
+}
+
+// read returns the handler of a resource.
+func (s *Server) read(read reader) mcp.ResourceHandler {
+	return func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		u, err := parseURI(req.Params.URI)
+		var c *mcp.ResourceContents
+		if err == nil {
+			c, err = read(ctx, u)
+		}
+		if errors.Is(err, errNoResource) || errors.Is(err, flowrun.ErrNoRun) {
+			return nil, mcp.ResourceNotFoundError(req.Params.URI)
+		}
+		if err != nil {
+			return nil, err
+		}
+		c.URI = req.Params.URI
+		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{c}}, nil
+	}
+}
+
+// readRuns returns the list of runs.
+func (s *Server) readRuns(ctx context.Context, _ resourceURI) (*mcp.ResourceContents, error) {
+	list, err := s.config.Store.Runs(ctx, flowrun.Query{Limit: 10 * maxListed})
+	if err != nil {
+		return nil, err
+	}
+	list = slices.DeleteFunc(list, func(r flowrun.RunInfo) bool { return !s.offers(r.Tool) })
+	return document(rundocs.RunsOf(list[:min(len(list), maxListed)], time.Now()))
+}
+
+// document returns a JSON document.
+func document(v any) (*mcp.ResourceContents, error) {
+	text, err := json.Marshal(v)
+	return &mcp.ResourceContents{MIMEType: "application/json", Text: string(text)}, err
+}
+
+// load reads a run of an offered tool.
+func (s *Server) load(ctx context.Context, id string) (*flowrun.RecordedRun, error) {
+	info, err := s.config.Store.Info(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if !s.offers(info.Tool) {
+		return nil, errNoResource
+	}
+	return flowrun.LoadRun(ctx, s.config.Store, s.config.Library, id)
+}
+
+// readRun returns the document of one run.
+func (s *Server) readRun(ctx context.Context, u resourceURI) (*mcp.ResourceContents, error) {
+	run, err := s.load(ctx, u.run)
+	if err != nil {
+		return nil, err
+	}
+	return document(run.Result())
+}
+
+// readOutput returns a part of the output of a run.
+func (s *Server) readOutput(ctx context.Context, u resourceURI) (*mcp.ResourceContents, error) {
+	run, err := s.load(ctx, u.run)
+	if err != nil {
+		return nil, err
+	}
+	return part(u, strings.NewReader(run.Result().Output))
+}
+
+// readLog returns a part of what the steps of a run printed.
+func (s *Server) readLog(ctx context.Context, u resourceURI) (*mcp.ResourceContents, error) {
+	run, err := s.load(ctx, u.run)
+	if err != nil {
+		return nil, err
+	}
+	log := runlog.New(steps.LogFolder(s.config.StateDir, u.run), run.Plan, u.step)
+	steps := run.Result().Steps
+	if u.step != "" && !slices.ContainsFunc(steps, func(r flowrun.StepResult) bool { return log.Wants(r.ID) }) {
+		return nil, errNoResource
+	}
+	text, end := io.Pipe()
+	defer text.Close()
+	go func() {
+		end.CloseWithError(log.Copy(run.Events, labels(end)))
+	}()
+	return part(u, text)
+}
+
+// labels returns the destination of a log: a line names each step and stream before its output.
+func labels(w io.Writer) runlog.Destination {
+	return func(stream steps.Streams, path dag.ID, attempt int) io.Writer {
+		name := "stdout"
+		if stream == steps.Stderr {
+			name = "stderr"
+		}
+		return &labelled{w: w, label: fmt.Sprintf("--- %s, attempt %d, %s ---\n", path, attempt, name)}
+	}
+}
+
+// labelled writes a label before the first bytes.
+type labelled struct {
+	w     io.Writer
+	label string
+}
+
+func (l *labelled) Write(b []byte) (int, error) {
+	if l.label != "" {
+		if _, err := io.WriteString(l.w, l.label); err != nil {
+			return 0, err
+		}
+		l.label = ""
+	}
+	return l.w.Write(b)
+}
+
+// part returns the text from the offset on, at most maxPart bytes. The metadata has the URI of the
+// next part.
+func part(u resourceURI, text io.Reader) (*mcp.ResourceContents, error) {
+	if _, err := io.CopyN(io.Discard, text, int64(u.offset)); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	b, err := io.ReadAll(io.LimitReader(text, maxPart+1))
+	if err != nil {
+		return nil, err
+	}
+	c := &mcp.ResourceContents{MIMEType: "text/plain"}
+	if len(b) > maxPart {
+		b = b[:wholeRunes(b[:maxPart])]
+		c.Meta = mcp.Meta{"flowrun/next": nextPart(u, u.offset+len(b))}
+	}
+	c.Text = string(bytes.ToValidUTF8(b, []byte("\uFFFD")))
+	return c, nil
+}
+
+// wholeRunes returns how many bytes to keep so that no character is cut. Bytes that are not
+// UTF-8 are kept.
+func wholeRunes(b []byte) int {
+	for i := len(b) - 1; i >= max(0, len(b)-utf8.UTFMax); i-- {
+		if utf8.RuneStart(b[i]) {
+			if !utf8.FullRune(b[i:]) {
+				return i
+			}
+			break
+		}
+	}
+	return len(b)
+}
+
+// nextPart returns the URI of the part at an offset.
+func nextPart(u resourceURI, offset int) string {
+	base, _, _ := strings.Cut(u.text, "?")
+	q := url.Values{"offset": {strconv.Itoa(offset)}}
+	if u.step != "" {
+		q.Set("step", u.step)
+	}
+	return base + "?" + q.Encode()
+}
