@@ -92,7 +92,7 @@ func (s *Server) answered(c *call, i *registry.Invocation, known bool) (registry
 	case reply == nil || reply.Action == "cancel":
 		return registry.Decision{Action: registry.Cancel}, nil
 	}
-	approved := reply.Action == "accept" && reply.Content["decision"] == "approve"
+	approved := reply.Action == "accept" && reply.Content[decisionField] == "approve"
 	if err := s.config.Approver.Record(i, approved); err != nil {
 		return registry.Decision{}, err
 	}
@@ -122,9 +122,8 @@ func (q *question) request() *mcp.CallToolResult {
 	return &mcp.CallToolResult{RequestState: q.state, InputRequests: mcp.InputRequestMap{approvalID: &mcp.ElicitParams{
 		Mode:    "form",
 		Message: q.card,
-		RequestedSchema: map[string]any{"type": "object", "required": []string{"decision"}, "properties": map[string]any{
-			"decision": map[string]any{"type": "string", "title": "Decision", "description": "approve runs the tool once, with exactly these parameters", "enum": []string{"approve", "deny"}},
-		}},
+		RequestedSchema: map[string]any{"type": "object", "required": []string{decisionField},
+			"properties": map[string]any{decisionField: decisionSchema("approve runs the tool once, with exactly these parameters")}},
 	}}}
 }
 

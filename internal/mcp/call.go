@@ -63,7 +63,7 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest, name, text 
 // runOptions implements registry.Options.Run.
 func (s *Server) runOptions(ctx context.Context, i *registry.Invocation) []flowrun.RunOption {
 	c := callOf(ctx)
-	options := []flowrun.RunOption{flowrun.WithOrigin(flowrun.OriginMCP)}
+	options := []flowrun.RunOption{flowrun.WithOrigin(flowrun.OriginMCP), flowrun.WithApproval(c.ask)}
 	if s.config.Observe != nil {
 		more, ended := s.config.Observe(i)
 		options, c.ended = append(options, more...), ended

@@ -57,6 +57,7 @@ var definitions = map[string]string{
 	"json":  `{name: json, description: Prints JSON, tags: [free], bash: 'printf %s ''{"n": 12345678901234567890}'''}`,
 	"steps": `{name: steps, description: Has steps, tags: [free], steps: [{name: a, bash: 'true'}, {name: b, bash: 'true'}]}`,
 	"ask":   `{name: ask, description: Asks, parameters: {WHAT: {type: string, default: x}}, bash: 'echo did {WHAT}'}`,
+	"gate":  `{name: gate, description: Has a question, tags: [free], steps: [{name: go, approve: {prompt: 'Go on?', form: {properties: {where: {type: string}, often: {type: integer, default: 2}}, required: [where]}}}, {name: do, bash: 'echo {go.json.where} {go.json.often}'}]}`,
 	"never": `{name: never, description: Never, tags: [forbidden], bash: 'echo no'}`,
 }
 
@@ -98,11 +99,17 @@ func (s *served) write(t testing.TB, name, text string) {
 // connect returns a session of a client.
 func (s *served) connect(t testing.TB, o *sdk.ClientOptions) *sdk.ClientSession {
 	t.Helper()
+	return s.connectWith(t, o, "")
+}
+
+// connectWith returns a session of a client that asks for a version of the protocol.
+func (s *served) connectWith(t testing.TB, o *sdk.ClientOptions, version string) *sdk.ClientSession {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	here, there := pipes()
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(ctx, there.in, there.out) }()
-	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, o).Connect(ctx, &sdk.IOTransport{Reader: here.in, Writer: here.out}, nil)
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, o).Connect(ctx, &sdk.IOTransport{Reader: here.in, Writer: here.out}, &sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -318,6 +325,68 @@ func TestApprovalForged(t *testing.T) {
 	}
 	if r := ask(state, one, approve); !r.IsError {
 		t.Error("an answer is accepted twice")
+	}
+}
+
+// TestProtocolVersions checks calls and approvals in every version of the protocol.
+func TestProtocolVersions(t *testing.T) {
+	s := serve(t, nil)
+	for _, version := range sdk.SupportedProtocolVersions() {
+		t.Run(version, func(t *testing.T) {
+			o := elicit(func(*sdk.ElicitParams) (*sdk.ElicitResult, error) {
+				return &sdk.ElicitResult{Action: "accept", Content: map[string]any{"decision": "approve"}}, nil
+			})
+			c := s.connectWith(t, o, version)
+			if got := c.InitializeResult().ProtocolVersion; got != version {
+				t.Errorf("the session has version %s", got)
+			}
+			if r := call(t, c, "greet", map[string]any{"NAME": "Ada"}); text(r) != "Hello Ada 1\n" {
+				t.Errorf("greet: %s", text(r))
+			}
+			if r := call(t, c, "ask", nil); text(r) != "did x\n" {
+				t.Errorf("ask: %s", text(r))
+			}
+		})
+	}
+}
+
+// TestQuestion checks that a client answers the question of a step, and that a run waits if no
+// client can.
+func TestQuestion(t *testing.T) {
+	for name, test := range map[string]struct {
+		answer *sdk.ElicitResult // nil: the client cannot ask
+		text   string
+		code   string
+	}{
+		"approved":     {&sdk.ElicitResult{Action: "accept", Content: map[string]any{"decision": "approve", "where": "here"}}, "here 2", ""},
+		"denied":       {&sdk.ElicitResult{Action: "accept", Content: map[string]any{"decision": "deny", "where": "here"}}, "", "failed"},
+		"wrong values": {&sdk.ElicitResult{Action: "accept", Content: map[string]any{"decision": "approve"}}, "", "waiting"},
+		"cancelled":    {&sdk.ElicitResult{Action: "cancel"}, "", "waiting"},
+		"nobody":       {nil, "", "waiting"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, func(c *mcp.Config) {
+				c.Registry.Engine = flowrun.New(flowrun.Config{Store: flowrun.NewMemory(), StateDir: t.TempDir()})
+			})
+			var o *sdk.ClientOptions
+			if test.answer != nil {
+				o = elicit(func(p *sdk.ElicitParams) (*sdk.ElicitResult, error) {
+					if schema, _ := json.Marshal(p.RequestedSchema); !strings.Contains(p.Message, "Go on?") || !strings.Contains(string(schema), `"where"`) {
+						t.Errorf("the person is shown %q %s", p.Message, schema)
+					}
+					return test.answer, nil
+				})
+			}
+			r := call(t, s.connectWith(t, o, "2025-11-25"), "gate", nil)
+			doc, _ := r.StructuredContent.(map[string]any)
+			problem, _ := doc["error"].(map[string]any)
+			if code, _ := problem["code"].(string); code != test.code || !strings.Contains(text(r), test.text) {
+				t.Errorf("code %q, want %q: %s", code, test.code, text(r))
+			}
+			if strings.Contains(text(r), "flowrun approve") {
+				t.Errorf("the model is told how to approve: %s", text(r))
+			}
+		})
 	}
 }
 
