@@ -98,8 +98,9 @@ var house = map[string]struct {
 		"steps",
 		"tool",
 	}, nil},
-	"internal/mcp": {4, []string{"", "dag", "internal/console", "internal/funcschema", "internal/rundocs", "internal/runlog", "registry", "steps", "tool"}, []string{"github.com/modelcontextprotocol/go-sdk"}},
-	"cmd/flowrun":  {9, []string{"", "internal/cli", "internal/cli/serve", "internal/proc", "internal/service", "internal/web", "internal/confine"}, nil},
+	"internal/clientconfig": {3, nil, []string{"github.com/tailscale/hujson"}},
+	"internal/mcp":          {4, []string{"", "dag", "internal/console", "internal/funcschema", "internal/rundocs", "internal/runlog", "registry", "steps", "tool"}, []string{"github.com/modelcontextprotocol/go-sdk"}},
+	"cmd/flowrun":           {9, []string{"", "internal/cli", "internal/cli/serve", "internal/proc", "internal/service", "internal/web", "internal/confine"}, nil},
 
 	// The command line. Families of commands (floor 7) do not import each other.
 	"internal/cli/ui":             {4, []string{"", "dag", "hooks", "internal/buildinfo", "internal/builtin", "internal/bundle", "internal/config", "internal/console", "internal/discovery", "internal/duration", "internal/netclient", "internal/home", "internal/outcome", "internal/ownership", "internal/policy", "internal/sqlite", "tool"}, []string{"github.com/spf13/cobra"}},
@@ -116,7 +117,7 @@ var house = map[string]struct {
 	"internal/cli/past":           {7, []string{"", "dag", "internal/cli/launch", "internal/cli/runview", "internal/cli/ui", "internal/config", "internal/console", "internal/fold", "internal/rundocs", "internal/runlog", "internal/sqlite", "steps"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/runs":           {7, []string{"", "dag", "internal/cli/keyboard", "internal/cli/launch", "internal/cli/runview", "internal/cli/ui", "internal/console", "internal/outcome", "internal/service", "internal/sqlite", "internal/scaffold", "internal/telemetry", "internal/watch", "tool"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/schedules":      {7, []string{"", "internal/atomicfile", "internal/cli/launch", "internal/cli/timetable", "internal/cli/ui", "internal/config", "internal/console", "internal/cron", "internal/home", "internal/proc", "internal/schedule", "internal/sqlite", "tool"}, []string{"github.com/spf13/cobra"}},
-	"internal/cli/serve":          {7, []string{"", "dag", "internal/cli/launch", "internal/cli/timetable", "internal/cli/ui", "internal/config", "internal/confine", "internal/console", "internal/home", "internal/mcp", "internal/policy", "internal/proc", "internal/service", "internal/sqlite", "internal/watch", "metrics", "registry", "tool"}, []string{"github.com/spf13/cobra"}},
+	"internal/cli/serve":          {7, []string{"", "dag", "internal/atomicfile", "internal/cli/launch", "internal/cli/timetable", "internal/cli/ui", "internal/clientconfig", "internal/config", "internal/confine", "internal/console", "internal/home", "internal/mcp", "internal/policy", "internal/proc", "internal/service", "internal/sqlite", "internal/watch", "metrics", "registry", "tool"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/settings":       {7, []string{"internal/cli/ui", "internal/config", "internal/console", "internal/ownership", "tool"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/tools":          {7, []string{"", "internal/lint", "internal/atomicfile", "internal/buildinfo", "internal/toolfiles", "internal/cli/launch", "internal/cli/tools/addition", "internal/cli/tools/npm", "internal/cli/tools/page", "internal/cli/ui", "internal/console", "internal/netclient", "internal/findings", "internal/funcschema", "internal/autofix", "internal/outcome", "internal/textdiff", "internal/tooltest", "tool"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli":                {8, []string{"", "internal/cli/author", "internal/cli/doctor", "internal/cli/models", "internal/cli/past", "internal/cli/runs", "internal/cli/schedules", "internal/cli/serve", "internal/cli/settings", "internal/cli/tools", "internal/cli/ui", "internal/config", "internal/ownership", "tool"}, []string{"github.com/spf13/cobra"}},

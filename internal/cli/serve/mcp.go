@@ -2,8 +2,11 @@ package serve
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"path"
 	"time"
 
@@ -22,6 +25,7 @@ import (
 type mcpFlags struct {
 	launch.ConsentFlags
 	listenFlags
+	directory string
 	stateless bool
 	filter    mcp.Filter
 	readOnly  bool
@@ -55,6 +59,7 @@ it refuses the call. Runs are recorded: flowrun runs lists them.`,
 		RunE: func(c *cobra.Command, _ []string) error { return runMCP(env, c, web, f) },
 	}
 	fl := c.Flags()
+	fl.StringVar(&f.directory, "directory", "", "offer the tools of the project in this `folder`, instead of the working directory")
 	fl.StringArrayVar(&f.filter.Tools, "tools", nil, "offer only tools whose name matches this `pattern`, also built-in and discovered ones")
 	fl.StringArrayVar(&f.filter.Tags, "tags", nil, "offer only tools with this `tag`")
 	fl.StringArrayVar(&f.filter.Exclude, "exclude", nil, "do not offer tools whose name matches this `pattern`")
@@ -63,6 +68,7 @@ it refuses the call. Runs are recorded: flowrun runs lists them.`,
 	f.listenFlags.declare(c, "serve the client of stdin and stdout")
 	fl.BoolVar(&f.stateless, "stateless", false, "with --listen, keep no sessions: each request stands alone")
 	f.ConsentFlags.Declare(c)
+	c.AddCommand(installCommand(env, web))
 	return c
 }
 
@@ -96,6 +102,11 @@ func runMCP(env *ui.Env, c *cobra.Command, web Web, f mcpFlags) (err error) {
 		return err
 	}
 	f.NoInput, f.Progress = true, "plain"
+	if f.directory != "" {
+		if err := os.Chdir(f.directory); err != nil {
+			return ui.Missing(fmt.Errorf("--directory: cannot use the folder %q: %w", f.directory, errors.Unwrap(err)))
+		}
+	}
 	protocol := env.Stdout
 	env.Stdout = env.Stderr // nothing else may write to the stream of the protocol
 	at, err := listen(c, f.listenFlags)
