@@ -55,7 +55,7 @@ func (s *Server) offers(name string) bool {
 
 // canAsk reports whether the client can show a person a question.
 func (c *call) canAsk() bool {
-	caps := c.request.ClientCapabilities()
+	caps := c.client
 	if caps == nil || caps.Elicitation == nil {
 		return false
 	}
@@ -67,8 +67,8 @@ func (c *call) canAsk() bool {
 func (s *Server) confirm(ctx context.Context, i *registry.Invocation, shown *flowrun.Confirmation) (registry.Decision, error) {
 	c := callOf(ctx)
 	about := openApproval{tool: i.Tool.Name(), definition: definitionOf(i), text: c.text}
-	if state := c.request.Params.RequestState; state != "" {
-		return s.answered(c, i, s.approvals.take(state, about))
+	if c.state != "" {
+		return s.answered(c, i, s.approvals.take(c.state, about))
 	}
 	card, err := s.config.Approver.Card(i, shown)
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *Server) confirm(ctx context.Context, i *registry.Invocation, shown *flo
 // answered returns the decision of a person. known reports whether they were asked about
 // exactly this call.
 func (s *Server) answered(c *call, i *registry.Invocation, known bool) (registry.Decision, error) {
-	reply, _ := c.request.Params.InputResponses[approvalID].(*mcp.ElicitResult)
+	reply, _ := c.answers[approvalID].(*mcp.ElicitResult)
 	switch {
 	case !known:
 		return registry.Decision{Action: registry.Refuse, Reason: "the answer does not belong to this call, or it came too late", Hint: refusedHint}, nil
@@ -117,14 +117,14 @@ const approvalID = "approval"
 // question is what a person is asked about a call.
 type question struct{ card, state string }
 
-// request returns the result that asks the client to show the question.
-func (q *question) request() *mcp.CallToolResult {
-	return &mcp.CallToolResult{RequestState: q.state, InputRequests: mcp.InputRequestMap{approvalID: &mcp.ElicitParams{
+// requests returns what the client is asked to show.
+func (q *question) requests() mcp.InputRequestMap {
+	return mcp.InputRequestMap{approvalID: &mcp.ElicitParams{
 		Mode:    "form",
 		Message: q.card,
 		RequestedSchema: map[string]any{"type": "object", "required": []string{decisionField},
 			"properties": map[string]any{decisionField: decisionSchema("approve runs the tool once, with exactly these parameters")}},
-	}}}
+	}}
 }
 
 // approvals holds the questions that clients were asked to show. Each can be answered once.

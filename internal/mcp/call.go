@@ -11,15 +11,24 @@ import (
 	"github.com/flowrun/flowrun/registry"
 )
 
-// call is one request to call a tool, while it is carried out. The registry passes it back to
-// the Server in the context.
+// call is one call of a tool, while it is carried out. The registry passes it back to the Server
+// in the context.
 type call struct {
-	request *mcp.CallToolRequest
-	text    string // the arguments as the model wrote them
+	request
+	text string // the arguments as the model wrote them
 
 	question *question // what a person must be asked before the call can go ahead
 	progress *progress // nil if the client wants none
 	ended    func(context.Context, *registry.Answer)
+}
+
+// request is what a call needs of the request of the client.
+type request struct {
+	session *mcp.ServerSession
+	client  *mcp.ClientCapabilities
+	state   string               // of the question that answers belong to; "" in the first round
+	answers mcp.InputResponseMap // of a person
+	token   any                  // for progress; nil: the client wants none
 }
 
 type callKey struct{}
@@ -30,8 +39,18 @@ func callOf(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) }
 // handlerOf returns the handler of a typed tool.
 func (s *Server) handlerOf(name string) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return s.call(ctx, req, name, argumentsText(req.Params.Arguments))
+		return s.callTool(ctx, req, name, argumentsText(req.Params.Arguments)), nil
 	}
+}
+
+// callTool carries out one call of a tool and translates its Answer.
+func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest, name, text string) *mcp.CallToolResult {
+	answer, question := s.call(ctx, name, text, request{session: req.Session, client: req.ClientCapabilities(),
+		state: req.Params.RequestState, answers: req.Params.InputResponses, token: req.Params.GetProgressToken()})
+	if question != nil {
+		return &mcp.CallToolResult{RequestState: question.state, InputRequests: question.requests()}
+	}
+	return s.resultOf(answer)
 }
 
 // argumentsText returns the text to parse: models and clients send arguments as an object, or
@@ -44,20 +63,17 @@ func argumentsText(raw json.RawMessage) string {
 	return cmp.Or(string(raw), "{}")
 }
 
-// call carries out one call of a tool and translates its Answer.
-func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest, name, text string) (*mcp.CallToolResult, error) {
+// call carries out one call of a tool. If a person must be asked first, it returns the question.
+func (s *Server) call(ctx context.Context, name, text string, r request) (*registry.Answer, *question) {
 	ctx, leave := s.active.enter(ctx)
 	defer leave()
-	c := &call{request: req, text: text, progress: newProgress(ctx, req)}
+	c := &call{request: r, text: text, progress: newProgress(ctx, r)}
 	answer := s.registry.Call(context.WithValue(ctx, callKey{}, c), registry.Request{Tool: name, Arguments: text})
 	c.progress.end()
 	if c.ended != nil {
 		c.ended(context.WithoutCancel(ctx), answer)
 	}
-	if c.question != nil {
-		return c.question.request(), nil
-	}
-	return s.resultOf(answer), nil
+	return answer, c.question
 }
 
 // runOptions implements registry.Options.Run.

@@ -39,7 +39,7 @@ func (s *Server) addExecuteTool() {
 			r.SetError(errors.New(executeTool + " needs tool_name, a text, and parameters, an object or a text"))
 			return r, nil
 		}
-		return s.call(ctx, req, s.nameOf(in.Tool), argumentsText(in.Parameters))
+		return s.callTool(ctx, req, s.nameOf(in.Tool), argumentsText(in.Parameters)), nil
 	})
 }
 

@@ -21,9 +21,8 @@ type progress struct {
 const maxQueued = 64
 
 // newProgress returns nil if the client wants no notifications.
-func newProgress(ctx context.Context, req *mcp.CallToolRequest) *progress {
-	token := req.Params.GetProgressToken()
-	if token == nil {
+func newProgress(ctx context.Context, r request) *progress {
+	if r.token == nil {
 		return nil
 	}
 	p := &progress{messages: make(chan string, maxQueued)}
@@ -32,7 +31,7 @@ func newProgress(ctx context.Context, req *mcp.CallToolRequest) *progress {
 		for message := range p.messages {
 			sent++
 			// The client may be gone; the call ends for another reason then.
-			_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Message: message, Progress: float64(sent)})
+			_ = r.session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: r.token, Message: message, Progress: float64(sent)})
 		}
 	})
 	return p

@@ -28,7 +28,7 @@ func (c *call) ask(ctx context.Context, q flowrun.Question) (flowrun.Answer, err
 		ctx, stop = context.WithDeadline(ctx, end.Add(-time.Until(end)/askMargin))
 		defer stop()
 	}
-	reply, err := c.request.Session.Elicit(ctx, &mcp.ElicitParams{Mode: "form", Message: questionText(q), RequestedSchema: questionSchema(q)})
+	reply, err := c.session.Elicit(ctx, &mcp.ElicitParams{Mode: "form", Message: questionText(q), RequestedSchema: questionSchema(q)})
 	if err != nil || reply.Action == "cancel" {
 		return flowrun.Answer{}, flowrun.ErrNoApprover
 	}

@@ -28,6 +28,8 @@ type Config struct {
 	// Server calls ended with the answer.
 	Observe func(*registry.Invocation) (options []flowrun.RunOption, ended func(context.Context, *registry.Answer))
 	Filter  Filter
+	// Candidates returns values to offer for a parameter; nil means that none are offered.
+	Candidates func(*tool.Parameter) []string
 	// Store has the recorded runs, and StateDir their logs. nil means that clients cannot read
 	// runs.
 	Store    flowrun.Store
@@ -63,9 +65,10 @@ func New(c Config) *Server {
 	o.Decide, o.Confirm, o.Run = s.decide, s.confirm, s.runOptions
 	s.registry = registry.New(c.Library, o)
 	s.sdk = mcp.NewServer(&mcp.Implementation{Name: "flowrun", Title: "flowrun", Version: c.Version}, &mcp.ServerOptions{
-		Instructions: instructions,
-		Logger:       s.config.Log,
-		Capabilities: &mcp.ServerCapabilities{Logging: &mcp.LoggingCapabilities{}, Tools: &mcp.ToolCapabilities{ListChanged: true}},
+		Instructions:      instructions,
+		CompletionHandler: s.complete,
+		Logger:            s.config.Log,
+		Capabilities:      &mcp.ServerCapabilities{Logging: &mcp.LoggingCapabilities{}, Tools: &mcp.ToolCapabilities{ListChanged: true}},
 	})
 	s.addExecuteTool()
 	s.addResources()

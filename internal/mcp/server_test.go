@@ -411,6 +411,77 @@ func TestProgress(t *testing.T) {
 	}
 }
 
+// TestPrompts checks that tools with prompt: true are prompts, and that their arguments are
+// completed.
+func TestPrompts(t *testing.T) {
+	s := serve(t, func(c *mcp.Config) {
+		c.Candidates = func(p *tool.Parameter) []string { return []string{"short", "long", p.Name} }
+	})
+	s.write(t, "review", `{name: review, description: Asks for a review, prompt: true, tags: [free], parameters: {TOPIC: {type: string, required: true, description: what}, DEPTH: {type: string, default: short}}, bash: 'echo "Review {TOPIC}, {DEPTH}."'}`)
+	s.write(t, "picture", `{name: picture, description: Shows, prompt: true, tags: [free], bash: 'printf %s ''{"llmContent": ["Look:", {"inlineData": {"mimeType": "image/png", "data": "AAAA"}}]}'''}`)
+	s.write(t, "secret", `{name: secret, description: Needs approval, prompt: true, bash: 'echo approved'}`)
+	s.Refresh()
+	c := s.connect(t, elicit(func(*sdk.ElicitParams) (*sdk.ElicitResult, error) {
+		return &sdk.ElicitResult{Action: "accept", Content: map[string]any{"decision": "approve"}}, nil
+	}))
+	list, err := c.ListPrompts(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen, _ := json.Marshal(list.Prompts); len(list.Prompts) != 3 || !strings.Contains(string(seen), `"arguments":[{"name":"TOPIC","description":"what","required":true},{"name":"DEPTH"}]`) {
+		t.Errorf("prompts %s", seen)
+	}
+	get := func(name string, args map[string]string) string {
+		r, err := c.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: name, Arguments: args})
+		if err != nil {
+			return "error: " + err.Error()
+		}
+		var parts []string
+		for _, m := range r.Messages {
+			switch p := m.Content.(type) {
+			case *sdk.TextContent:
+				parts = append(parts, string(m.Role)+": "+p.Text)
+			case *sdk.ImageContent:
+				parts = append(parts, p.MIMEType)
+			}
+		}
+		return strings.Join(parts, "|")
+	}
+	for _, test := range []struct {
+		name string
+		args map[string]string
+		want string
+	}{
+		{"review", map[string]string{"TOPIC": "this; rm -rf"}, "user: Review this; rm -rf, short.\n"},
+		{"picture", nil, "user: Look:|image/png"},
+		{"secret", nil, "user: approved\n"},
+		{"review", nil, "error: "},
+		{"greet", map[string]string{"NAME": "x"}, "error: "},
+	} {
+		if got := get(test.name, test.args); got != test.want && (test.want != "error: " || !strings.HasPrefix(got, "error: ")) {
+			t.Errorf("%s %v: %q", test.name, test.args, got)
+		}
+	}
+	complete := func(arg, prefix string) []string {
+		r, err := c.Complete(t.Context(), &sdk.CompleteParams{Ref: &sdk.CompleteReference{Type: "ref/prompt", Name: "review"}, Argument: sdk.CompleteParamsArgument{Name: arg, Value: prefix}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Completion.Values
+	}
+	if got := complete("DEPTH", "s"); !slices.Equal(got, []string{"short"}) {
+		t.Errorf("completion %q", got)
+	}
+	if got := complete("NOPE", ""); len(got) != 0 {
+		t.Errorf("completion of an unknown argument %q", got)
+	}
+	s.write(t, "review", `{name: review, description: No prompt, tags: [free], bash: 'true'}`)
+	s.Refresh()
+	if list, err := c.ListPrompts(t.Context(), nil); err != nil || len(list.Prompts) != 2 {
+		t.Errorf("after a change: %v %v", list, err)
+	}
+}
+
 // TestListChanged checks that the list follows the files.
 func TestListChanged(t *testing.T) {
 	changed := make(chan struct{}, 10)

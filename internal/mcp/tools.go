@@ -14,6 +14,7 @@ import (
 // offer is one tool that clients can see.
 type offer struct {
 	tool   string // the name in flowrun
+	prompt bool   // it is a prompt too
 	digest string // of what clients see
 }
 
@@ -33,22 +34,37 @@ func (s *Server) Refresh() {
 			s.config.Log.Warn("tool is not offered: another tool has the same name for models", "tool", t.Name(), "name", described.Name, "other", other.tool)
 			continue
 		}
-		o := offer{t.Name(), digestOf(described)}
+		o := offer{t.Name(), t.Plan().Definition.Prompt, digestOf(described)}
 		now[described.Name] = o
 		if s.offered[described.Name] != o {
 			s.sdk.AddTool(described, s.handlerOf(t.Name()))
+			if o.prompt {
+				s.sdk.AddPrompt(promptOf(described, t.Plan().Definition), s.prompterOf(t.Name()))
+			}
 		}
 	}
-	var gone []string
-	for name := range s.offered {
-		if _, still := now[name]; !still {
-			gone = append(gone, name)
-		}
-	}
-	if len(gone) > 0 {
-		s.sdk.RemoveTools(gone...)
-	}
+	s.removeOthers(now)
 	s.offered = now
+}
+
+// removeOthers removes the tools and prompts that are no longer offered.
+func (s *Server) removeOthers(now map[string]offer) {
+	var tools, prompts []string
+	for name, was := range s.offered {
+		is, still := now[name]
+		if !still {
+			tools = append(tools, name)
+		}
+		if was.prompt && !is.prompt {
+			prompts = append(prompts, name)
+		}
+	}
+	if len(tools) > 0 { // the library would notify clients of a change
+		s.sdk.RemoveTools(tools...)
+	}
+	if len(prompts) > 0 {
+		s.sdk.RemovePrompts(prompts...)
+	}
 }
 
 // visible returns the valid tools that the filter selects and that run on this platform.

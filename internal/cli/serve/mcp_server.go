@@ -52,13 +52,14 @@ func (m *mcpServer) open(ctx context.Context) {
 		Registry: registry.Options{Engine: m.engine, Timeout: m.flags.timeout, RunEnv: func(p *flowrun.Plan) flowrun.RunEnv {
 			return flowrun.RunEnv{Workspace: workspaceOf(p), JavaScript: scripts}.Until(ctx)
 		}},
-		Approver: (*mcpApprover)(m),
-		Observe:  m.observe,
-		Filter:   m.flags.filter,
-		Store:    m.store,
-		StateDir: flowrun.DefaultStateDir(),
-		Version:  ui.ThisBuild().Version,
-		Log:      m.log,
+		Approver:   (*mcpApprover)(m),
+		Observe:    m.observe,
+		Filter:     m.flags.filter,
+		Candidates: ui.Candidates,
+		Store:      m.store,
+		StateDir:   flowrun.DefaultStateDir(),
+		Version:    ui.ThisBuild().Version,
+		Log:        m.log,
 	})
 	go m.follow(ctx)
 }
