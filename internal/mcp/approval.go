@@ -120,10 +120,9 @@ type question struct{ card, state string }
 // requests returns what the client is asked to show.
 func (q *question) requests() mcp.InputRequestMap {
 	return mcp.InputRequestMap{approvalID: &mcp.ElicitParams{
-		Mode:    "form",
-		Message: q.card,
-		RequestedSchema: map[string]any{"type": "object", "required": []string{decisionField},
-			"properties": map[string]any{decisionField: decisionSchema("approve runs the tool once, with exactly these parameters")}},
+		Mode:            "form",
+		Message:         q.card,
+		RequestedSchema: decisionSchema("approve runs the tool once, with exactly these parameters"),
 	}}
 }
 

@@ -18,7 +18,7 @@ type call struct {
 	text string // the arguments as the model wrote them
 
 	question *question // what a person must be asked before the call can go ahead
-	progress *progress // nil if the client wants none
+	news     *news
 	ended    func(context.Context, *registry.Answer)
 }
 
@@ -67,9 +67,9 @@ func argumentsText(raw json.RawMessage) string {
 func (s *Server) call(ctx context.Context, name, text string, r request) (*registry.Answer, *question) {
 	ctx, leave := s.active.enter(ctx)
 	defer leave()
-	c := &call{request: r, text: text, progress: newProgress(ctx, r)}
+	c := &call{request: r, text: text, news: newNews(ctx, r)}
 	answer := s.registry.Call(context.WithValue(ctx, callKey{}, c), registry.Request{Tool: name, Arguments: text})
-	c.progress.end()
+	c.news.end()
 	if c.ended != nil {
 		c.ended(context.WithoutCancel(ctx), answer)
 	}
@@ -79,13 +79,10 @@ func (s *Server) call(ctx context.Context, name, text string, r request) (*regis
 // runOptions implements registry.Options.Run.
 func (s *Server) runOptions(ctx context.Context, i *registry.Invocation) []flowrun.RunOption {
 	c := callOf(ctx)
-	options := []flowrun.RunOption{flowrun.WithOrigin(flowrun.OriginMCP), flowrun.WithApproval(c.ask)}
+	options := []flowrun.RunOption{flowrun.WithOrigin(flowrun.OriginMCP), flowrun.WithApproval(c.ask), flowrun.WithSink(c.news), flowrun.WithConsole(c.news.log)}
 	if s.config.Observe != nil {
 		more, ended := s.config.Observe(i)
 		options, c.ended = append(options, more...), ended
-	}
-	if c.progress != nil {
-		options = append(options, flowrun.WithSink(c.progress))
 	}
 	return options
 }

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -9,7 +10,6 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/console"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // askMargin is the part of the remaining time of a call that is left when the client is no
@@ -28,27 +28,35 @@ func (c *call) ask(ctx context.Context, q flowrun.Question) (flowrun.Answer, err
 		ctx, stop = context.WithDeadline(ctx, end.Add(-time.Until(end)/askMargin))
 		defer stop()
 	}
-	reply, err := c.session.Elicit(ctx, &mcp.ElicitParams{Mode: "form", Message: questionText(q), RequestedSchema: questionSchema(q)})
+	schema, err := questionSchema(q)
+	if err != nil {
+		return flowrun.Answer{}, err
+	}
+	reply, err := c.session.Elicit(ctx, &mcp.ElicitParams{Mode: "form", Message: questionText(q), RequestedSchema: schema})
 	if err != nil || reply.Action == "cancel" {
 		return flowrun.Answer{}, flowrun.ErrNoApprover
 	}
-	answer := flowrun.Answer{Approve: reply.Action == "accept" && reply.Content[decisionField] == "approve", By: "a client (MCP)"}
-	if !answer.Approve {
+	answer := flowrun.Answer{Approve: reply.Action == "accept", By: "a client (MCP)"}
+	if q.Form == nil {
+		answer.Approve = answer.Approve && reply.Content[decisionField] == "approve"
 		return answer, nil
 	}
-	delete(reply.Content, decisionField)
-	if answer.Values, err = q.Check(reply.Content); err != nil {
-		return flowrun.Answer{}, flowrun.ErrNoApprover // the values are wrong; others can still answer
+	if answer.Approve {
+		if answer.Values, err = q.Check(reply.Content); err != nil {
+			return flowrun.Answer{}, flowrun.ErrNoApprover // the values are wrong; others can still answer
+		}
 	}
 	return answer, nil
 }
 
-// decisionField is the field of a form in which a person approves or denies.
+// decisionField is the field in which a person approves or denies.
 const decisionField = "decision"
 
-// decisionSchema describes it.
+// decisionSchema describes a form that has only this field.
 func decisionSchema(doc string) map[string]any {
-	return map[string]any{"type": "string", "title": "Decision", "description": doc, "enum": []string{"approve", "deny"}}
+	return map[string]any{"type": "object", "required": []string{decisionField}, "properties": map[string]any{
+		decisionField: map[string]any{"type": "string", "title": "Decision", "description": doc, "enum": []string{"approve", "deny"}},
+	}}
 }
 
 // cardWidth is the width of the text that a person is shown, in columns.
@@ -65,51 +73,18 @@ func questionText(q flowrun.Question) string {
 	return strings.TrimLeft(b.String(), "\n")
 }
 
-// questionSchema describes the form: the decision, and the fields of the step. The protocol
-// allows texts, numbers and booleans; other fields are written as JSON.
-func questionSchema(q flowrun.Question) map[string]any {
-	fields, required := map[string]any{decisionField: decisionSchema("approve continues the run, deny rejects it")}, []string{decisionField}
-	if q.Form != nil {
-		for _, f := range q.Form.Fields {
-			if f.Name != decisionField {
-				fields[f.Name] = fieldSchema(f)
-			}
-		}
+// questionSchema describes what a person fills in: the form of the step, which is approved by
+// sending it, or else only the decision.
+func questionSchema(q flowrun.Question) (schema map[string]any, err error) {
+	if q.Form == nil {
+		return decisionSchema("approve continues the run, deny rejects it"), nil
 	}
-	return map[string]any{"type": "object", "properties": fields, "required": required}
-}
-
-// fieldSchema describes one field of a form. No field is required, because a person who denies
-// need not fill it in; Question.Check reports what is missing.
-func fieldSchema(f tool.FormField) map[string]any {
-	s := map[string]any{"type": f.Type}
-	switch f.Type {
-	case "string", "number", "integer", "boolean":
-	default:
-		s["type"] = "string"
+	text, err := json.Marshal(q.Form)
+	if err == nil {
+		err = json.Unmarshal(text, &schema)
 	}
-	if f.Title != "" {
-		s["title"] = f.Title
+	if err == nil {
+		schema["type"] = "object" // the protocol requires it
 	}
-	if f.Description != "" {
-		s["description"] = f.Description
-	}
-	if texts := textsOf(f.Enum); s["type"] == "string" && len(texts) > 0 {
-		s["enum"] = texts
-	}
-	switch f.Default.(type) {
-	case string, bool, float64:
-		s["default"] = f.Default
-	}
-	return s
-}
-
-// textsOf returns the texts in an enum.
-func textsOf(enum []any) (texts []string) {
-	for _, v := range enum {
-		if text, ok := v.(string); ok {
-			texts = append(texts, text)
-		}
-	}
-	return texts
+	return schema, err
 }

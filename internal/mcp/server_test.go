@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -358,9 +359,9 @@ func TestQuestion(t *testing.T) {
 		text   string
 		code   string
 	}{
-		"approved":     {&sdk.ElicitResult{Action: "accept", Content: map[string]any{"decision": "approve", "where": "here"}}, "here 2", ""},
-		"denied":       {&sdk.ElicitResult{Action: "accept", Content: map[string]any{"decision": "deny", "where": "here"}}, "", "failed"},
-		"wrong values": {&sdk.ElicitResult{Action: "accept", Content: map[string]any{"decision": "approve"}}, "", "waiting"},
+		"approved":     {&sdk.ElicitResult{Action: "accept", Content: map[string]any{"where": "here"}}, "here 2", ""},
+		"denied":       {&sdk.ElicitResult{Action: "decline"}, "", "failed"},
+		"wrong values": {&sdk.ElicitResult{Action: "accept", Content: map[string]any{}}, "", "waiting"},
 		"cancelled":    {&sdk.ElicitResult{Action: "cancel"}, "", "waiting"},
 		"nobody":       {nil, "", "waiting"},
 	} {
@@ -407,6 +408,48 @@ func TestProgress(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	if got := strings.Join(heard, ", "); got != "a: started, a: succeeded, b: started, b: succeeded" {
+		t.Errorf("heard %s", got)
+	}
+}
+
+// TestQuestionWithoutForm checks that a step that only asks for approval gets the decision.
+func TestQuestionWithoutForm(t *testing.T) {
+	for decision, want := range map[string]string{"approve": "done\n", "deny": ""} {
+		s := serve(t, func(c *mcp.Config) {
+			c.Registry.Engine = flowrun.New(flowrun.Config{Store: flowrun.NewMemory(), StateDir: t.TempDir()})
+		})
+		s.write(t, "plain", `{name: plain, description: Asks, tags: [free], steps: [{name: go, approve: 'Go on?'}, {name: do, bash: 'echo done'}]}`)
+		s.Refresh()
+		c := s.connectWith(t, elicit(func(*sdk.ElicitParams) (*sdk.ElicitResult, error) {
+			return &sdk.ElicitResult{Action: "accept", Content: map[string]any{"decision": decision}}, nil
+		}), "2025-11-25")
+		if r := call(t, c, "plain", nil); r.IsError != (want == "") || want != "" && text(r) != want {
+			t.Errorf("%s: %s", decision, text(r))
+		}
+	}
+}
+
+// TestLog checks that what a step streams is sent as messages of the log.
+func TestLog(t *testing.T) {
+	s := serve(t, nil)
+	s.write(t, "stream", `{name: stream, description: Streams, tags: [free], steps: [{name: talk, bash: 'echo one; echo two', output: {mode: stream}}]}`)
+	s.Refresh()
+	var mu sync.Mutex
+	var heard []string
+	c := s.connectWith(t, &sdk.ClientOptions{LoggingMessageHandler: func(_ context.Context, r *sdk.LoggingMessageRequest) {
+		mu.Lock()
+		defer mu.Unlock()
+		heard = append(heard, fmt.Sprintf("%s %s: %v", r.Params.Level, r.Params.Logger, r.Params.Data))
+	}}, "2025-11-25")
+	if err := c.SetLoggingLevel(t.Context(), &sdk.SetLoggingLevelParams{Level: "info"}); err != nil {
+		t.Fatal(err)
+	}
+	if r := call(t, c, "stream", nil); text(r) != "one\ntwo\n" {
+		t.Errorf("output %q", text(r))
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if got := strings.Join(heard, ", "); got != "info talk: one, info talk: two" {
 		t.Errorf("heard %s", got)
 	}
 }

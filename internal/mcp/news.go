@@ -1,0 +1,91 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+)
+
+// news sends notifications about a call to its client, in order. A client that reads slowly loses
+// some of them, and does not delay the run.
+type news struct {
+	request
+	queue chan func(context.Context)
+	work  sync.WaitGroup
+	steps float64 // notifications of progress so far; only the queue's goroutine uses it
+}
+
+// maxQueued is how many notifications may wait for the client.
+const maxQueued = 64
+
+// newNews starts to send notifications. end stops it.
+func newNews(ctx context.Context, r request) *news {
+	n := &news{request: r, queue: make(chan func(context.Context), maxQueued)}
+	n.work.Go(func() {
+		for send := range n.queue {
+			send(ctx)
+		}
+	})
+	return n
+}
+
+// add queues a notification. The client may be gone; the call ends for another reason then, so
+// errors are ignored.
+func (n *news) add(send func(context.Context)) {
+	select {
+	case n.queue <- send:
+	default:
+	}
+}
+
+// end sends what is left. A notification after the result would be a fault of the protocol.
+func (n *news) end() {
+	close(n.queue)
+	n.work.Wait()
+}
+
+// Emit implements dag.Sink: a client that wants to know the progress is told of each step.
+func (n *news) Emit(e dag.Event) {
+	message := progressText(e)
+	if message == "" || n.token == nil {
+		return
+	}
+	n.add(func(ctx context.Context) {
+		n.steps++
+		_ = n.session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: n.token, Message: message, Progress: n.steps})
+	})
+}
+
+// log sends what a step streams to the console as messages of the log. Clients choose the level.
+func (n *news) log(c flowrun.StreamChunk) {
+	text, step := string(c.Text), string(c.Step)
+	n.add(func(ctx context.Context) {
+		for line := range strings.Lines(text) {
+			_ = n.session.Log(ctx, &mcp.LoggingMessageParams{Level: "info", Logger: step, Data: strings.TrimRight(line, "\r\n")})
+		}
+	})
+}
+
+// progressText returns what a client is told about an event; "" for nothing.
+func progressText(e dag.Event) string {
+	switch e.Kind {
+	case dag.StepStarted:
+		if e.Attempt > 1 {
+			return fmt.Sprintf("%s: attempt %d", e.Node, e.Attempt)
+		}
+		return fmt.Sprintf("%s: started", e.Node)
+	case dag.StepFinished:
+		if e.Result != nil {
+			return fmt.Sprintf("%s: %s", e.Node, e.Result.Status)
+		}
+	case dag.StepWaiting:
+		return fmt.Sprintf("%s: waiting", e.Node)
+	}
+	return ""
+}
