@@ -27,7 +27,7 @@ type Approver interface {
 // decide implements registry.Options.Decide.
 func (s *Server) decide(ctx context.Context, i *registry.Invocation) registry.Decision {
 	c := callOf(ctx)
-	if !s.offers(i.Tool.Name()) {
+	if !s.Offers(i.Tool.Name()) {
 		return registry.Decision{Action: registry.Refuse, Reason: "this server does not offer the tool", Hint: "call one of the listed tools"}
 	}
 	d := s.config.Approver.Decide(i, c.canAsk())
@@ -41,8 +41,8 @@ func (s *Server) decide(ctx context.Context, i *registry.Invocation) registry.De
 // allow the call, because a model with a shell could use it.
 const refusedHint = "do not repeat the call; continue without it, or tell the person what you need it for"
 
-// offers reports whether clients can see a tool.
-func (s *Server) offers(name string) bool {
+// Offers reports whether clients can see a tool.
+func (s *Server) Offers(name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, o := range s.offered {

@@ -14,6 +14,7 @@ type Filter struct {
 	Tools   []string // names; if there are any, built-in and discovered tools can be selected too
 	Tags    []string // a tool must have one of them
 	Exclude []string // names
+	Also    []string // names that are offered beside those that the other fields select
 	// Permits, if set, is asked about each of these tools too.
 	Permits func(*flowrun.Plan) bool
 }
@@ -28,16 +29,17 @@ func (f Filter) names(lib *tool.Library) (names []string) {
 			names = append(names, d.Name)
 		}
 	}
+	names = append(names, f.Also...)
 	slices.Sort(names)
 	return slices.DeleteFunc(slices.Compact(names), func(name string) bool {
-		return len(f.Tools) > 0 && !matchesAny(f.Tools, name) || matchesAny(f.Exclude, name)
+		return len(f.Tools) > 0 && !matchesAny(f.Tools, name) && !slices.Contains(f.Also, name) || matchesAny(f.Exclude, name)
 	})
 }
 
 // selects reports whether a tool with a selected name is offered.
 func (f Filter) selects(p *flowrun.Plan) bool {
 	tagged := func(tag string) bool { return slices.Contains(p.Definition.Tags, tag) }
-	return (len(f.Tags) == 0 || slices.ContainsFunc(f.Tags, tagged)) && (f.Permits == nil || f.Permits(p))
+	return (len(f.Tags) == 0 || slices.Contains(f.Also, p.Name()) || slices.ContainsFunc(f.Tags, tagged)) && (f.Permits == nil || f.Permits(p))
 }
 
 func matchesAny(patterns []string, name string) bool {

@@ -108,7 +108,7 @@ func (s *Server) readRuns(ctx context.Context, _ resourceURI) (*mcp.ResourceCont
 	if err != nil {
 		return nil, err
 	}
-	list = slices.DeleteFunc(list, func(r flowrun.RunInfo) bool { return !s.offers(r.Tool) })
+	list = slices.DeleteFunc(list, func(r flowrun.RunInfo) bool { return !s.Offers(r.Tool) })
 	return document(rundocs.RunsOf(list[:min(len(list), maxListed)], time.Now()))
 }
 
@@ -124,7 +124,7 @@ func (s *Server) load(ctx context.Context, id string) (*flowrun.RecordedRun, err
 	if err != nil {
 		return nil, err
 	}
-	if !s.offers(info.Tool) {
+	if !s.Offers(info.Tool) {
 		return nil, errNoResource
 	}
 	return flowrun.LoadRun(ctx, s.config.Store, s.config.Library, id)

@@ -8,12 +8,14 @@ import (
 	"log/slog"
 	"os"
 	"path"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/launch"
+	"github.com/flowrun/flowrun/internal/cli/toolset"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/mcp"
 	"github.com/flowrun/flowrun/internal/policy"
@@ -26,6 +28,7 @@ type mcpFlags struct {
 	launch.ConsentFlags
 	listenFlags
 	directory string
+	toolsets  []string
 	stateless bool
 	filter    mcp.Filter
 	readOnly  bool
@@ -63,6 +66,8 @@ it refuses the call. Runs are recorded: flowrun runs lists them.`,
 	fl.StringArrayVar(&f.filter.Tools, "tools", nil, "offer only tools whose name matches this `pattern`, also built-in and discovered ones")
 	fl.StringArrayVar(&f.filter.Tags, "tags", nil, "offer only tools with this `tag`")
 	fl.StringArrayVar(&f.filter.Exclude, "exclude", nil, "do not offer tools whose name matches this `pattern`")
+	fl.StringSliceVar(&f.toolsets, "toolset", nil, "also offer the tools of this `set`: "+strings.Join(toolset.Names(), "|"))
+	c.RegisterFlagCompletionFunc("toolset", cobra.FixedCompletions(toolset.Names(), cobra.ShellCompDirectiveNoFileComp))
 	fl.BoolVar(&f.readOnly, "read-only", false, "offer only tools with the tag read, whose project is trusted")
 	ui.DurationFlag(c, &f.timeout, "timeout", 0, "stop a tool after this `time` (default: limits.call-timeout, 60s)")
 	f.listenFlags.declare(c, "serve the client of stdin and stdout")
@@ -82,6 +87,11 @@ func (f *mcpFlags) check(c *cobra.Command) error {
 			if _, err := path.Match(p, ""); err != nil || p == "" {
 				return ui.Usagef(c, "--%s: %q is not a valid pattern; use names with * and ?", flag.name, p)
 			}
+		}
+	}
+	for _, name := range f.toolsets {
+		if err := ui.OneOf(c, "toolset", name, toolset.Names()); err != nil {
+			return err
 		}
 	}
 	if f.timeout < 0 || f.timeout == 0 && c.Flags().Changed("timeout") {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/launch"
+	"github.com/flowrun/flowrun/internal/cli/toolset"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/home"
 	"github.com/flowrun/flowrun/internal/mcp"
@@ -42,6 +43,17 @@ type mcpServer struct {
 // open creates the Server with the tools in files. ctx is done when the server stops.
 func (m *mcpServer) open(ctx context.Context) {
 	m.library = m.env.Library()
+	for _, name := range m.flags.toolsets {
+		tools := toolset.Tools(name, toolset.Config{Library: func() *tool.Library { return m.library }, Store: m.store, StateDir: flowrun.DefaultStateDir(), Engine: m.engine,
+			Offers: func(name string) bool { return m.Offers(name) }, MayRun: m.flags.MayCall,
+			Options: func() []flowrun.RunOption {
+				return []flowrun.RunOption{flowrun.WithForce(m.force), flowrun.WithOrigin(flowrun.OriginMCP)}
+			}})
+		m.library.Provide(tool.ScopeBuiltin, func() []*tool.Definition { return tools })
+		for _, d := range tools {
+			m.flags.filter.Also = append(m.flags.filter.Also, d.Name)
+		}
+	}
 	m.flags.EntryPoint, m.flags.Library = policy.MCP, func() *tool.Library { return m.library }
 	if m.flags.readOnly {
 		m.flags.filter.Permits = m.readOnly

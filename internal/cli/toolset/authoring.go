@@ -1,0 +1,169 @@
+package toolset
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/cli/runview"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/textdiff"
+	"github.com/flowrun/flowrun/internal/toolfiles"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// definitionFields are the parameters of a tool that gets the text of a definition.
+const definitionFields = `
+	"name": {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9_.-]*$", "description": "the name of the tool"},
+	"definition": {"type": "string", "minLength": 1, "description": "the whole text of the definition"},
+	"format": {"type": "string", "enum": ["yaml", "markdown", "javascript"], "default": "yaml", "description": "the format of the text"}`
+
+// extensions are the extensions of the formats.
+var extensions = map[string]string{"": ".yaml", "yaml": ".yaml", "markdown": ".md", "javascript": ".tool.js"}
+
+// draft is a definition that a model has written.
+type draft struct {
+	path  string
+	scope tool.Scope
+	text  []byte
+	lib   *tool.Library
+}
+
+// draftOf returns the definition in the parameters of a call, as it would be in a scope.
+func (c Config) draftOf(in *flowrun.StepInput, scope tool.Scope) (*draft, error) {
+	lib := c.Library()
+	folder, err := lib.Folder(scope)
+	if err != nil {
+		return nil, err
+	}
+	return &draft{filepath.Join(folder, text(in, "name")+extensions[text(in, "format")]), scope, []byte(text(in, "definition")), lib}, nil
+}
+
+// check returns all problems of the definition as text, and whether it is valid.
+func (d *draft) check() (report string, valid bool) {
+	_, found := toolfiles.Check(d.lib, d.path, d.scope, d.text, false)
+	if len(found) == 0 {
+		return "the definition is valid", true
+	}
+	var b bytes.Buffer
+	tool.Render(&b, found, func(string) []byte { return d.text }, tool.Style{})
+	return b.String(), found.Err() == nil
+}
+
+func (c Config) validate() flowrun.GoTool {
+	return flowrun.GoTool{Name: "flowrun_validate", DisplayName: "Validate a definition", Tags: []string{"read"},
+		Description: "Checks the text of a tool definition, and returns all problems with their places and how to fix them. Changes nothing.",
+		Schema:      schema(definitionFields, "name", "definition"),
+		Run: func(_ context.Context, in *flowrun.StepInput) (any, error) {
+			d, err := c.draftOf(in, tool.ScopeLocal)
+			if err != nil {
+				return nil, err
+			}
+			report, _ := d.check()
+			return report, nil
+		}}
+}
+
+func (c Config) preview() flowrun.GoTool {
+	return flowrun.GoTool{Name: "flowrun_preview", DisplayName: "Preview a run", Tags: []string{"read"},
+		Description: "Shows what a tool would do with these parameters, as a document flowrun/plan.v1: its steps with their commands, in order. Runs nothing.",
+		Schema: schema(`"tool": {"type": "string", "description": "the name of the tool"},
+			"parameters": {"type": "object", "default": {}, "description": "the parameters of the tool"}`, "tool"),
+		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
+			plan, err := c.compile(text(in, "tool"))
+			if err != nil {
+				return nil, err
+			}
+			params, _ := in.Params["parameters"].(map[string]any)
+			return plan.Preview(flowrun.RunEnv{Workspace: in.Workspace}.Until(ctx), params)
+		}}
+}
+
+// compile compiles a tool that the client may see.
+func (c Config) compile(name string) (*flowrun.Plan, error) {
+	if strings.ContainsAny(name, `/\`) || !c.Offers(name) {
+		return nil, fmt.Errorf("there is no tool %q", name)
+	}
+	return flowrun.Compile(c.Library(), name)
+}
+
+func (c Config) graph() flowrun.GoTool {
+	return flowrun.GoTool{Name: "flowrun_graph", DisplayName: "Draw a graph", Tags: []string{"read"},
+		Description: "Draws the graph of the steps of a tool, as text or in the language of Mermaid.",
+		Schema: schema(`"tool": {"type": "string", "description": "the name of the tool"},
+			"format": {"type": "string", "enum": ["text", "mermaid"], "default": "text", "description": "the form of the drawing"}`, "tool"),
+		Run: func(_ context.Context, in *flowrun.StepInput) (any, error) {
+			plan, err := c.compile(text(in, "tool"))
+			if err != nil {
+				return nil, err
+			}
+			format := text(in, "format")
+			if format == "" {
+				format = "text"
+			}
+			var b strings.Builder
+			err = console.Draw(&b, runview.Boxes(plan, ""), format)
+			return b.String(), err
+		}}
+}
+
+func (c Config) save() flowrun.GoTool {
+	return flowrun.GoTool{Name: "flowrun_save", DisplayName: "Save a definition", Tags: []string{"write"},
+		Description: "Saves a valid tool definition in the project or in the user's own tools. An existing tool of that name is replaced. The tool can then be called.",
+		Schema: schema(definitionFields+`,
+			"scope": {"type": "string", "enum": ["local", "user"], "default": "local", "description": "local: the tools of the project; user: the user's own tools"}`, "name", "definition"),
+		Describe: func(p map[string]any) string { return fmt.Sprintf("Saves the tool %v", p["name"]) },
+		Confirm: func(_ context.Context, in *flowrun.StepInput) (*flowrun.Confirmation, error) {
+			d, was, err := c.saved(in)
+			if err != nil {
+				return nil, err
+			}
+			diff := &flowrun.FileDiff{FileName: filepath.Base(d.path), FileDiff: textdiff.Unified(d.path, string(was), d.path, string(d.text)), New: string(d.text)}
+			return &flowrun.Confirmation{Title: "Saves the tool " + text(in, "name") + " as " + d.path, Diff: diff}, nil
+		},
+		Run: func(_ context.Context, in *flowrun.StepInput) (any, error) {
+			d, was, err := c.saved(in)
+			if err != nil {
+				return nil, err
+			}
+			if was == nil {
+				err = atomicfile.Create(d.path, d.text)
+			} else {
+				err = atomicfile.Replace(d.path, was, d.text)
+			}
+			if err != nil {
+				return nil, err
+			}
+			return "saved " + d.path, nil
+		}}
+}
+
+// saved returns the definition of a call and the file that it replaces, nil if there is none. The
+// error says why it cannot be saved.
+func (c Config) saved(in *flowrun.StepInput) (d *draft, was []byte, err error) {
+	scope := tool.ScopeLocal
+	if text(in, "scope") == "user" {
+		scope = tool.ScopeUser
+	}
+	if d, err = c.draftOf(in, scope); err != nil {
+		return nil, nil, err
+	}
+	if report, valid := d.check(); !valid {
+		return nil, nil, fmt.Errorf("the definition is not valid:\n%s", report)
+	}
+	if info, err := os.Lstat(d.path); err == nil && !info.Mode().IsRegular() {
+		return nil, nil, fmt.Errorf("%s is not a regular file", d.path)
+	}
+	was, err = os.ReadFile(d.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return d, nil, nil
+	}
+	return d, was, err
+}

@@ -1,0 +1,231 @@
+package toolset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/rundocs"
+	"github.com/flowrun/flowrun/internal/runlog"
+	"github.com/flowrun/flowrun/steps"
+)
+
+// runField is the parameter that names a run.
+const runField = `"run": {"type": "string", "minLength": 1, "description": "the id of the run, or latest"}`
+
+// runs returns the newest runs that the client may see, without calls of these tools themselves.
+func (c Config) runs(ctx context.Context, name string) ([]flowrun.RunInfo, error) {
+	list, err := c.Store.Runs(ctx, flowrun.Query{Tool: name, Limit: 1000})
+	return slices.DeleteFunc(list, func(r flowrun.RunInfo) bool { return !c.Offers(r.Tool) || own()[r.Tool] }), err
+}
+
+// info returns the status of a run that the client may see.
+func (c Config) info(ctx context.Context, word string) (info flowrun.RunInfo, err error) {
+	if word == flowrun.Latest {
+		list, err := c.runs(ctx, "")
+		if err == nil && len(list) == 0 {
+			err = flowrun.ErrNoRun
+		}
+		if err != nil {
+			return info, err
+		}
+		return list[0], nil
+	}
+	id, err := flowrun.FindRun(ctx, c.Store, word)
+	if err != nil {
+		return info, err
+	}
+	if info, err = c.Store.Info(ctx, id); err == nil && !c.Offers(info.Tool) {
+		err = flowrun.ErrNoRun
+	}
+	return info, err
+}
+
+// load returns a run that the client may see.
+func (c Config) load(ctx context.Context, in *flowrun.StepInput) (*flowrun.RecordedRun, error) {
+	info, err := c.info(ctx, text(in, "run"))
+	if err != nil {
+		return nil, err
+	}
+	return flowrun.LoadRun(ctx, c.Store, c.Library(), info.ID)
+}
+
+func (c Config) listRuns() flowrun.GoTool {
+	return flowrun.GoTool{Name: "flowrun_runs", DisplayName: "List runs", Tags: []string{"read"},
+		Description: "Lists the newest runs, as a document flowrun/runs.v1.",
+		Schema: schema(`"tool": {"type": "string", "description": "only runs of this tool"},
+			"limit": {"type": "integer", "minimum": 1, "maximum": 100, "default": 20, "description": "how many runs"}`),
+		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
+			list, err := c.runs(ctx, text(in, "tool"))
+			if err != nil {
+				return nil, err
+			}
+			return rundocs.RunsOf(list[:min(len(list), number(in, "limit", 20))], time.Now()), nil
+		}}
+}
+
+func (c Config) showRun() flowrun.GoTool {
+	return flowrun.GoTool{Name: "flowrun_run", DisplayName: "Show a run", Tags: []string{"read"},
+		Description: "Shows a run with its steps: status, exit codes, times and messages, as a document flowrun/run.v1.",
+		Schema:      schema(runField, "run"),
+		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
+			run, err := c.load(ctx, in)
+			if err != nil {
+				return nil, err
+			}
+			return run.Result(), nil
+		}}
+}
+
+// maxLog limits the text of a log in one answer, in bytes: its end is returned.
+const maxLog = 64 << 10
+
+func (c Config) readLog() flowrun.GoTool {
+	return flowrun.GoTool{Name: "flowrun_log", DisplayName: "Read a log", Tags: []string{"read"},
+		Description: "Returns what the steps of a run printed, or one step; of a long log the end.",
+		Schema:      schema(runField+`, "step": {"type": "string", "description": "only this step, and those inside it"}`, "run"),
+		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
+			run, err := c.load(ctx, in)
+			if err != nil {
+				return nil, err
+			}
+			log := runlog.New(steps.LogFolder(c.StateDir, run.Record.ID), run.Plan, text(in, "step"))
+			if step := text(in, "step"); step != "" && !slices.ContainsFunc(run.Result().Steps, func(s flowrun.StepResult) bool { return log.Wants(s.ID) }) {
+				return nil, run.NoStep(step)
+			}
+			var t tail
+			if err := log.Copy(run.Events, t.part); err != nil {
+				return nil, err
+			}
+			return t.String(), nil
+		}}
+}
+
+// tail keeps the last maxLog bytes of a log.
+type tail struct {
+	kept []byte
+	cut  bool
+}
+
+// part is a runlog.Destination: a line names the step, the attempt and the stream of what follows.
+func (t *tail) part(stream steps.Streams, path dag.ID, attempt int) io.Writer {
+	name := "stdout"
+	if stream == steps.Stderr {
+		name = "stderr"
+	}
+	return &labelled{w: t, label: fmt.Sprintf("--- %s, attempt %d, %s ---\n", path, attempt, name)}
+}
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.kept = append(t.kept, b...)
+	if extra := len(t.kept) - maxLog; extra > 0 {
+		t.kept, t.cut = append(t.kept[:0], t.kept[extra:]...), true
+	}
+	return len(b), nil
+}
+
+func (t *tail) String() string {
+	text := strings.ToValidUTF8(string(t.kept), "\uFFFD")
+	if t.cut {
+		text = "[the beginning is cut]\n" + text
+	}
+	return text
+}
+
+// labelled writes a label before the first bytes.
+type labelled struct {
+	w     io.Writer
+	label string
+}
+
+func (l *labelled) Write(b []byte) (int, error) {
+	label := l.label
+	l.label = ""
+	if _, err := io.WriteString(l.w, label); err != nil {
+		return 0, err
+	}
+	return l.w.Write(b)
+}
+
+func (c Config) cancel() flowrun.GoTool {
+	return flowrun.GoTool{Name: "flowrun_cancel", DisplayName: "Cancel a run", Tags: []string{"write"},
+		Description: "Asks the process that executes a run to stop it. Does not wait until the run has ended.",
+		Schema:      schema(runField, "run"),
+		Describe:    func(p map[string]any) string { return fmt.Sprintf("Cancels the run %v", p["run"]) },
+		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
+			info, err := c.info(ctx, text(in, "run"))
+			if err != nil {
+				return nil, err
+			}
+			switch {
+			case info.ID == in.Run:
+				return nil, errors.New("this is the run of the call itself")
+			case !info.Live():
+				return nil, fmt.Errorf("no process executes run %s: it is %s", info.ID, info.Status)
+			}
+			if err := c.Store.Cancel(ctx, info.ID, "cancelled by a model"); err != nil {
+				return nil, err
+			}
+			return "asked run " + info.ID + " to stop", nil
+		}}
+}
+
+func (c Config) resume() flowrun.GoTool {
+	return flowrun.GoTool{Name: "flowrun_resume", DisplayName: "Resume a run", Tags: []string{"run"},
+		Description: "Continues a run that failed, was cancelled or was interrupted: what succeeded is kept, the rest runs.",
+		Schema:      schema(runField, "run"),
+		Describe:    func(p map[string]any) string { return fmt.Sprintf("Continues the run %v", p["run"]) },
+		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
+			return c.proceed(ctx, in, func(run *flowrun.RecordedRun) (*flowrun.Continuation, error) {
+				return run.Resume(c.Library(), flowrun.ResumeOptions{})
+			})
+		}}
+}
+
+func (c Config) retry() flowrun.GoTool {
+	return flowrun.GoTool{Name: "flowrun_retry", DisplayName: "Retry a run", Tags: []string{"run"},
+		Description: "Starts a new run that reuses the successful steps of an old one.",
+		Schema:      schema(runField+`, "from": {"type": "string", "description": "run this step and all steps downstream of it, even if they succeeded"}`, "run"),
+		Describe:    func(p map[string]any) string { return fmt.Sprintf("Retries the run %v", p["run"]) },
+		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
+			return c.proceed(ctx, in, func(run *flowrun.RecordedRun) (*flowrun.Continuation, error) {
+				var o flowrun.RetryOptions
+				if from := text(in, "from"); from != "" {
+					o.From = []string{from}
+				}
+				return run.Retry(c.Library(), o)
+			})
+		}}
+}
+
+// proceed continues or retries a run, if the policy allows its tools.
+func (c Config) proceed(ctx context.Context, in *flowrun.StepInput, plan func(*flowrun.RecordedRun) (*flowrun.Continuation, error)) (any, error) {
+	run, err := c.load(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	g, err := plan(run)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case g.Nothing():
+		return nil, fmt.Errorf("nothing is left to do: run %s is %s", run.Record.ID, run.Info.Status)
+	case len(g.Asks) > 0:
+		return nil, errors.New("steps were interrupted, and a person must decide whether they run again")
+	}
+	if err := c.MayRun(g.Tools()); err != nil {
+		return nil, err
+	}
+	res, err := c.Engine.Continue(ctx, g, c.Options()...)
+	if err != nil {
+		return nil, err
+	}
+	return res, nil
+}
