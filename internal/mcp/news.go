@@ -50,7 +50,7 @@ func (n *news) end() {
 	n.work.Wait()
 }
 
-// Emit implements dag.Sink: a client that wants to know the progress is told of each step.
+// Emit implements dag.Sink: a client that asked for progress gets a notification for each step.
 func (n *news) Emit(e dag.Event) {
 	message := progressText(e)
 	if message == "" || n.token == nil {

@@ -22,7 +22,7 @@ const runField = `"run": {"type": "string", "minLength": 1, "description": "the 
 // runs returns the newest runs that the client may see, without calls of these tools themselves.
 func (c Config) runs(ctx context.Context, name string) ([]flowrun.RunInfo, error) {
 	list, err := c.Store.Runs(ctx, flowrun.Query{Tool: name, Limit: 1000})
-	return slices.DeleteFunc(list, func(r flowrun.RunInfo) bool { return !c.Offers(r.Tool) || own()[r.Tool] }), err
+	return slices.DeleteFunc(list, func(r flowrun.RunInfo) bool { return !c.Offers(r.Tool) || slices.Contains(own, r.Tool) }), err
 }
 
 // info returns the status of a run that the client may see.

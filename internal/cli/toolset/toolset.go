@@ -10,7 +10,6 @@ package toolset
 import (
 	"encoding/json"
 	"fmt"
-	"sync"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/tool"
@@ -49,16 +48,9 @@ func Tools(name string, c Config) (list []*tool.Definition) {
 	return list
 }
 
-// own are the names of all tools of the toolsets.
-var own = sync.OnceValue(func() map[string]bool {
-	names := map[string]bool{}
-	for _, set := range Names() {
-		for _, d := range Tools(set, Config{}) {
-			names[d.Name] = true
-		}
-	}
-	return names
-})
+// own are the names of all these tools.
+var own = []string{"flowrun_validate", "flowrun_preview", "flowrun_graph", "flowrun_save",
+	"flowrun_runs", "flowrun_run", "flowrun_log", "flowrun_cancel", "flowrun_resume", "flowrun_retry"}
 
 // schema returns the schema of an object with these properties, in JSON. It panics if that is
 // not valid; the tests load every tool.

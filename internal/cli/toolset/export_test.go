@@ -1,0 +1,4 @@
+package toolset
+
+// Own are the names of all tools.
+var Own = own
