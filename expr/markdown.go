@@ -24,7 +24,7 @@ var bareRoots = []string{"input", "prev_step", "output", "preprocess"}
 //
 // names is asked for the words input, preprocess, prev_step and output as for any other root
 // (see Symbol.As).
-func ParseMarkdown(src string, names Names) (*Template, []Problem) {
+func ParseMarkdown(src string, names MarkdownNames) (*Template, []Problem) {
 	s := &markdownScanner{src: src, names: names}
 	if !s.bareReference() {
 		s.placeholders()
@@ -34,10 +34,18 @@ func ParseMarkdown(src string, names Names) (*Template, []Problem) {
 	return t, s.problems
 }
 
+// MarkdownNames resolves the names of a Markdown tool.
+type MarkdownNames interface {
+	Names
+	// Property reports whether {{name}} means {{input.name}}. alone is set if no path follows
+	// the name. With a path, it is called only if Symbol does not know the name.
+	Property(name string, alone bool) bool
+}
+
 // markdownScanner splits a text of a Markdown tool into text and placeholders.
 type markdownScanner struct {
 	src      string
-	names    Names
+	names    MarkdownNames
 	pieces   []piece
 	problems []Problem
 }
@@ -204,9 +212,25 @@ func readKey(s string) (Segment, int) {
 	return Segment{}, 0
 }
 
-// resolve finds what the reference means. The root is the longest name that names knows, because
-// names of steps may contain dots.
-func (w markdownRef) resolve(names Names) (Ref, *Problem) {
+// resolve finds what the reference means.
+func (w markdownRef) resolve(names MarkdownNames) (Ref, *Problem) {
+	first, alone := w.path[0].Field, len(w.path) == 1
+	ref, p, known := w.find(names)
+	if (alone || !known) && names.Property(first, alone) {
+		ref, p, known = markdownRef{append([]Segment{{Field: "input"}}, w.path...)}.find(names)
+	}
+	if !known {
+		ref = Ref{Root: first, Path: w.path[1:]}
+		unknown := problemf(CodeUnknown, 0, 0, `to keep it as text, put a backslash before it, or write !literal "`+w.String()+`"`, "unknown name %q", ref.Root)
+		p = &unknown
+	}
+	ref.markdown = w.String()
+	return ref, p
+}
+
+// find finds the root of the reference: the longest name that names knows, because names of steps
+// may contain dots.
+func (w markdownRef) find(names Names) (ref Ref, p *Problem, known bool) {
 	words := 1
 	for words < len(w.path) && !w.path[words].IsIndex {
 		words++
@@ -217,16 +241,17 @@ func (w markdownRef) resolve(names Names) (Ref, *Problem) {
 		if sym.Class == Unknown {
 			continue
 		}
-		ref := Ref{Class: sym.Class, Root: id, Path: w.path[n:], kind: kindAny, markdown: id + pathText(w.path[n:])}
+		ref := Ref{Class: sym.Class, Root: id, Path: w.path[n:], kind: kindAny}
 		if sym.As != "" {
 			ref.Root = sym.As
 		}
-		return ref, ref.checkMarkdownPath(id, sym.Type)
+		return ref, ref.checkMarkdownPath(id, sym.Type), true
 	}
-	ref := Ref{Root: w.path[0].Field, Path: w.path[1:], markdown: w.path[0].Field + pathText(w.path[1:])}
-	p := problemf(CodeUnknown, 0, 0, `to keep it as text, put a backslash before it, or write !literal "`+ref.markdown+`"`, "unknown name %q", ref.Root)
-	return ref, &p
+	return Ref{}, nil, false
 }
+
+// String returns the reference as it is written.
+func (w markdownRef) String() string { return w.path[0].Field + pathText(w.path[1:]) }
 
 func rootOf(path []Segment) string {
 	names := make([]string, len(path))

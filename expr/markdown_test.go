@@ -36,6 +36,9 @@ func (page) Symbol(id string) expr.Symbol {
 	return expr.Symbol{}
 }
 
+// Property reports the properties of the input that can be written without input: made, and a parameter input.
+func (page) Property(name string, alone bool) bool { return name == "made" || name == "input" && alone }
+
 // paths looks up references by what they mean.
 type paths map[string]expr.Value
 
@@ -75,7 +78,9 @@ func TestMarkdownReferences(t *testing.T) {
 		{"prev_step.outputText", []string{"search/output"}},
 		{"preprocess.query", []string{"preprocess/value/query"}},
 		{"{{preprocess.query}}", []string{"preprocess/value/query"}},
-		{"{{ input }}", []string{"preprocess/value"}},
+		{"{{ input }}", []string{"preprocess/value/input"}}, // a parameter has that name
+		{"{{input.x}} {{preprocess}}", []string{"preprocess/value/x", "preprocess/value"}},
+		{"{{made}} {{made[0].x}}", []string{"preprocess/value/made", "preprocess/value/made/0/x"}},
 		{"{{search.output.x}} {{search.x}} {{search}}", []string{"search/value/x", "search/value/x", "search/value"}},
 		{"{{web.get[0]}}", []string{"web.get/value/0"}}, // the longest name
 		{"{{web.get.output[0].größe}}", []string{"web.get/value/0/größe"}},

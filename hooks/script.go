@@ -12,10 +12,11 @@ import (
 // environment the script runs in.
 type Form = jscheck.Form
 
-// The forms. The environment of a Body and of an Expression has only the language. That of a
-// Step and of a Module also has console, timers, built-in modules, and host calls.
+// The forms. The environment of an Expression has only the language. That of the others also has
+// console, timers and other built-in objects, and host calls. A Step and a Module can load
+// built-in modules.
 const (
-	Body       = jscheck.Body       // statements of a function, which returns
+	Body       = jscheck.Body       // statements of a function, which returns: a script of a Markdown tool
 	Expression = jscheck.Expression // one expression: a transform
 	Module     = jscheck.Module     // a whole CommonJS module: a .tool.js
 	Step       = jscheck.Step       // statements of a js: step, which may return

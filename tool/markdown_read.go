@@ -121,8 +121,29 @@ func checkPageParameter(d *keytable.Decoder, into any, n *yaml.Node, content []*
 	}
 	checkParameter(d, into, n, content)
 	if p.Default != nil {
+		warnDefaultPlaceholders(d, *p.Default)
 		data := asLiteral(*p.Default)
 		p.Default = &data
+	}
+}
+
+var pagePlaceholder = diagnostic.Pattern(`\{\{[ \t]*[A-Za-z_][^\s{}]*[ \t]*\}\}`)
+
+// warnDefaultPlaceholders warns about placeholders in a default: they are not replaced there.
+func warnDefaultPlaceholders(d *keytable.Decoder, v Value) {
+	if v.Text != nil {
+		for _, at := range pagePlaceholder().FindAllStringIndex(v.Text.S, -1) {
+			found := v.Text.S[at[0]:at[1]]
+			d.Report(Diagnostic{Code: "default-placeholder", Severity: Warning, Pos: v.Text.At(at[0]), Len: len([]rune(found)),
+				Message: found + " is only text in a default: flowrun does not replace placeholders there",
+				Hint:    "leave the parameter without a default, and set the value in pre-processing"})
+		}
+	}
+	for _, e := range v.List {
+		warnDefaultPlaceholders(d, e)
+	}
+	for _, e := range v.Map {
+		warnDefaultPlaceholders(d, e.Value)
 	}
 }
 

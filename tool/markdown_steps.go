@@ -17,7 +17,7 @@ const (
 	stepPost = "postprocess"
 )
 
-// reservedPageNames have a meaning of their own in references. They cannot be names of steps or parameters.
+// reservedPageNames have a meaning of their own in references. They cannot be names of steps.
 var reservedPageNames = []string{"input", "output", "prev_step", stepPre, stepPost, "date", "time", "random_id", "pre", stepTool, "post"}
 
 // pageBlocks are the blocks of a page that flowrun reads, by role.

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -41,6 +42,7 @@ func (javaScriptKind) compile(c *stepCompiler, s *plan.Step) {
 	}
 	if c.plan.Definition.Format == tool.Markdown {
 		c.warnUndeclaredMentions(r.Compiled)
+		c.warnPagePlaceholders(def.Code)
 	}
 	s.Script, s.Runner, s.OwnWork = r, &script.Runner{Script: r}, plan.WorkInScript
 }
@@ -58,7 +60,7 @@ func (c *compiler) script(code tool.Text, form hooks.Form, vars ...string) *hook
 // scriptVars compiles the variables that the definition adds to the script's scope.
 func (c *stepCompiler) scriptVars(def *tool.JSCode) (list []plan.WithValue) {
 	for _, e := range def.Vars {
-		list = append(list, plan.WithValue{Param: e.Key, Value: c.valueTemplate(e.Value, "js."+e.Key, c.valueNames(), c.addReferences)})
+		list = append(list, plan.WithValue{Param: e.Key, Value: c.valueTemplate(e.Value, "js."+e.Key, c.scriptNames(e.Key), c.addReferences)})
 	}
 	return list
 }
@@ -111,17 +113,11 @@ func (c *stepCompiler) recordParameter(m hooks.Mention) {
 
 func (c *stepCompiler) recordStep(r *plan.Script, m hooks.Mention) {
 	if c.names.Symbol(m.Name).Class != expr.Step {
-		var known []string
-		for at := &c.names; at != nil; at = at.outer {
-			for name := range at.steps {
-				known = append(known, name)
-			}
-		}
 		message := fmt.Sprintf("the script reads unknown step %q", m.Name)
 		if why, _ := c.names.outOfReach(m.Name); c.names.allSteps[m.Name] {
 			message = why
 		}
-		c.unknownMention(m, m.Name, message, known)
+		c.unknownMention(m, m.Name, message, c.names.stepNames())
 		return
 	}
 	if m.Name == c.step.Name {
@@ -139,6 +135,14 @@ func (c *stepCompiler) recordStep(r *plan.Script, m hooks.Mention) {
 	c.mention(m.Name, streamsOf(field))
 	c.edges = append(c.edges, edge{m.Name, &c.step.Script().Code, m.Off})
 	r.Mention(m.Name, field)
+}
+
+// stepNames returns the steps that can be referred to, in no order.
+func (n names) stepNames() (list []string) {
+	for at := &n; at != nil; at = at.outer {
+		list = slices.AppendSeq(list, maps.Keys(at.steps))
+	}
+	return list
 }
 
 // streamsOf returns the streams that a field of a step is made from, or those of all fields for "".

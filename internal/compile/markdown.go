@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/hooks"
@@ -18,7 +19,8 @@ import (
 type markdownNames struct {
 	names
 	step      *tool.Step
-	processed bool // input is the result of pre-processing
+	processed *tool.Step // input is the result of this step; nil if there is no pre-processing
+	added     bool       // flowrun itself has added the reference
 }
 
 // valueNames returns the names for values of the step: under with, or in the scope of a script.
@@ -26,7 +28,22 @@ func (c *stepCompiler) valueNames() expr.Names {
 	if c.plan.Definition.Format != tool.Markdown {
 		return c.names
 	}
-	return markdownNames{names: c.names, step: c.step, processed: c.step.Name != plan.StepPre && preStep(c.plan.Definition) != nil}
+	n := markdownNames{names: c.names, step: c.step}
+	if pre := preStep(c.plan.Definition); pre != c.step {
+		n.processed = pre
+	}
+	return n
+}
+
+// scriptNames returns the names for a variable in the scope of a script. Only a script before the tool of a step has a
+// variable that the author wrote: the parameters of that step.
+func (c *stepCompiler) scriptNames(variable string) expr.Names {
+	n, ok := c.valueNames().(markdownNames)
+	if !ok {
+		return c.names
+	}
+	n.added = variable != "input" || c.step.Script().Role != tool.RolePre || c.step == preStep(c.plan.Definition)
+	return n
 }
 
 // preStep returns the pre-processing step of a Markdown tool, or nil.
@@ -40,11 +57,35 @@ func preStep(def *tool.Definition) *tool.Step {
 // constants are fixed for a run. The values are the names of the variables in a scope.
 var constants = map[string]string{"date": "DATE", "time": "TIME", "random_id": plan.RandomID}
 
-// Symbol resolves id. The words of the format take precedence over parameters.
+// pageWords are the names that have a meaning of their own in a Markdown tool.
+var pageWords = []string{"input", plan.StepPre, "prev_step", "output"}
+
+// Property reports whether {{name}} means {{input.name}}: after pre-processing for every name without another meaning,
+// and for a parameter whose name is a word of the format if no path follows it.
+func (n markdownNames) Property(name string, alone bool) bool {
+	_, declared := n.params[name]
+	switch {
+	case n.added:
+		return false
+	case slices.Contains(pageWords, name):
+		return alone && declared
+	case n.processed == nil || n.Symbol(name).Class != expr.Unknown:
+		return false
+	}
+	return declared || mentions(n.processed, name) || len(tool.Near(name, n.stepNames())) == 0
+}
+
+// mentions reports whether a script contains a name, so that it may set a property with that name.
+func mentions(script *tool.Step, name string) bool {
+	return regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`).MatchString(script.Script().Code.S)
+}
+
+// Symbol resolves id. The words of the format take precedence over parameters. After pre-processing, a parameter is a
+// property of the input.
 func (n markdownNames) Symbol(id string) expr.Symbol {
 	switch id {
 	case "input":
-		if n.processed {
+		if n.processed != nil {
 			return expr.Symbol{Class: expr.Step, As: plan.StepPre}
 		}
 		return expr.Symbol{Class: expr.Arguments}
@@ -57,8 +98,11 @@ func (n markdownNames) Symbol(id string) expr.Symbol {
 		return expr.Symbol{}
 	}
 	s := n.names.Symbol(id)
-	if as := constants[id]; as != "" && s.Class == expr.Unknown {
+	switch as := constants[id]; {
+	case as != "" && (n.added || s.Class == expr.Unknown):
 		return expr.Symbol{Class: expr.Variable, As: as}
+	case s.Class == expr.Parameter && n.processed != nil:
+		return expr.Symbol{}
 	}
 	return s
 }
@@ -122,16 +166,41 @@ func (c *stepCompiler) warnUndeclaredMentions(script *hooks.Script) {
 	}
 }
 
+// pagePlaceholder matches {{NAME}} in a script, and the comments, in which it may stand.
+var pagePlaceholder = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m:^[ \t]*//[^\n]*)|(?s:/\*.*?\*/)|\{\{[ \t]*([A-Za-z_][\w-]*)[^\s{}]*[ \t]*\}\}`)
+})
+
+// warnPagePlaceholders warns about placeholders in a script of a Markdown tool: they are not replaced there.
+func (c *stepCompiler) warnPagePlaceholders(code tool.Text) {
+	for _, at := range pagePlaceholder().FindAllStringSubmatchIndex(code.S, -1) {
+		if at[2] < 0 {
+			continue // a comment
+		}
+		name := code.S[at[2]:at[3]]
+		way := ""
+		if _, declared := c.names.params[name]; declared {
+			way = "input." + name
+		} else if constants[name] != "" {
+			way = name
+		} else {
+			continue
+		}
+		c.report(tool.Diagnostic{Code: "js-placeholder", Severity: tool.Warning, Pos: code.At(at[0]), Len: at[1] - at[0],
+			Message: code.S[at[0]:at[1]] + " is only text in JavaScript: flowrun does not replace placeholders in scripts", Hint: "write " + way})
+	}
+}
+
 // warnUndeclaredField warns about one field at a position.
 func (c *stepCompiler) warnUndeclaredField(at tool.Text, field string) {
 	def := c.plan.Definition
 	if slices.ContainsFunc(def.Parameters, func(p *tool.Parameter) bool { return p.Name == field }) {
 		return
 	}
-	if pre := preStep(def); pre != nil && pre != c.step && regexp.MustCompile(`\b`+regexp.QuoteMeta(field)+`\b`).MatchString(pre.Script().Code.S) {
+	if pre := preStep(def); pre != nil && pre != c.step && mentions(pre, field) {
 		return // pre-processing may set that field
 	}
-	hint := "declare it, or set it in pre-processing; otherwise it is empty unless the caller passes it"
+	hint := "declare it, or set it in pre-processing; otherwise the caller has to pass it"
 	var known []string
 	for _, p := range def.Parameters {
 		known = append(known, p.Name)

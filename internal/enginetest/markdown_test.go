@@ -146,6 +146,8 @@ func onePage(kind, front string, blocks ...string) string {
 const everyType = "parameters:\n  - {name: text, type: string, description: d, default: t}\n  - {name: number, type: number, description: d, default: 1.5}\n" +
 	"  - {name: list, type: array, description: d, default: [1, {a: b}]}\n  - {name: object, type: object, description: d, default: {a: [1]}}\n  - {name: flag, type: boolean, description: d, required: false}\n"
 
+const inputParameter = "parameters:\n  - {name: input, type: string, description: d, default: i}\n  - {name: output, type: string, description: d, default: o}\n  - {name: time, type: string, description: d, default: t}\n"
+
 // TestPageValues: what references hand to tools, and what comes out.
 func TestPageValues(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -162,25 +164,34 @@ func TestPageValues(t *testing.T) {
 			want: `{"flag":true,"list":[1,{"a":"b"}],"number":1.5,"object":{"a":[1]},"text":"x"}`},
 		"nested": {page: onePage("single", everyType, "tool: echo\nparameters:\n  list: [{n: input.number, s: 'a {{text}} {{input.list}}'}, ['{{object.a[0]}}', 'input.list[1].a']]"),
 			want: `{"list":[{"n":1.5,"s":"a t [1,{\"a\":\"b\"}]"},[1,"b"]]}`},
-		"literal":                 {page: onePage("single", everyType, "tool: echo\nparameters:\n  list: [!literal input.text, '\\input.text', '\\{{text}}', input.text is bad]"), want: `{"list":["input.text","input.text","{{text}}","input.text is bad"]}`},
-		"a caller's braces":       {page: onePage("single", everyType, "tool: say\nparameters: {text: 'a {{text}}'}"), give: map[string]any{"text": "{{number}} input.text {OS}"}, want: "a {{number}} input.text {OS}"},
-		"the caller's is kept":    {page: onePage("single", everyType, "// @preprocess\ninput.text = 'changed'; return input;", "tool: say\nparameters: {text: '{{input.text}} {{text}}'}"), want: "changed t"},
-		"text is parsed":          {page: onePage("single", everyType, "tool: say\nparameters: {text: ' [1, {\"a\": 2}] '}", "// @postprocess\nreturn [output[1].a, outputText];"), want: `[2," [1, {\"a\": 2}] "]`},
-		"text that is no value":   {page: onePage("single", everyType, "tool: say\nparameters: {text: '{no json'}", "// @postprocess\nreturn [output, typeof output];"), want: `["{no json","string"]`},
-		"a number stays text":     {page: onePage("single", everyType, "tool: say\nparameters: {text: '5'}", "// @postprocess\nreturn typeof output;"), want: "string"},
-		"a structured value":      {page: onePage("single", everyType, "tool: echo\nparameters: {number: 5}", "// @postprocess\nreturn output.number + 1;"), want: "6"},
-		"a primitive":             {page: onePage("single", everyType, "tool: say\nparameters: {text: x}", "// @postprocess\nreturn false;"), want: "false"},
-		"post sees the input":     {page: onePage("single", everyType, "// @preprocess\nreturn {a: input.text + '!'};", "tool: say\nparameters: {text: x}", "// @postprocess\nreturn input.a + output;"), want: "t!x"},
-		"without a tool":          {page: onePage("single", everyType, "// @preprocess\nreturn {a: 1};", "// @postprocess\nreturn output.a + 1;"), want: "2"},
-		"post alone":              {page: onePage("single", everyType, "// @postprocess\nreturn output.text;"), want: "t"},
-		"undeclared":              {page: onePage("single", everyType, "tool: say\nparameters: {text: input.more}"), give: map[string]any{"more": "given"}, want: "given"},
-		"constants":               {page: onePage("single", everyType, "tool: say\nparameters: {text: '{{date}} {{time}} {{random_id}}'}", "// @postprocess\nreturn output === date + ' ' + time + ' ' + random_id && /^[0-9a-f]{16}$/.test(random_id) && /^\\d{4}-\\d\\d-\\d\\d$/.test(date);"), want: "true"},
-		"not in scripts":          {page: onePage("single", everyType, "// @postprocess\nreturn '{{date}}' + output.text;"), want: "{{date}}t"},
-		"encoding":                {page: onePage("single", everyType, "// @postprocess\nreturn encodeURIComponent('größe ') + decodeURI('%C3%BC');"), want: "gr%C3%B6%C3%9Fe%20ü"},
-		"chain":                   {page: onePage("chain", everyType, "// @preprocess\nreturn {q: input.text};", "steps:\n  - name: say\n    parameters: {text: '[{\"path\": \"{{preprocess.q}}\"}]'}\n  - tool: say\n    id: second\n    parameters: {text: 'prev_step.output[0].path'}\n  - tool: echo\n    parameters: {text: '{{say[0].path}}{{second.output}}', list: '{{say.output}}'}", "// @postprocess\nreturn output.text + output.list.length;"), want: "tt1"},
-		"chain with scripts":      {page: onePage("chain", everyType, "steps:\n  - tool: echo\n    parameters: {text: input.text}\n    pre_processing: \"return {text: input.text + '+'};\"\n    post-processing: \"return {deep: {text: output.text + '*'}};\"\n  - tool: say\n    parameters: {text: prev_step.output.deep.text}"), want: "t+*"},
-		"pre-processing of steps": {page: onePage("chain", everyType, "steps:\n  - tool: say\n    parameters: {text: a}\n  - tool: say\n    parameters: {text: prev_step.output, more: [input.number]}\n    pre_processing: \"return {text: input.text + input.more[0] + date.length};\""), want: "a1.510"},
-		"a condition":             {page: onePage("chain", everyType, "steps:\n  - tool: say\n    parameters: {text: a}\n  - id: other\n    tool: say\n    run-condition: \"{flag} == true\"\n    parameters: {text: b}"), want: "a"},
+		"literal":                      {page: onePage("single", everyType, "tool: echo\nparameters:\n  list: [!literal input.text, '\\input.text', '\\{{text}}', input.text is bad]"), want: `{"list":["input.text","input.text","{{text}}","input.text is bad"]}`},
+		"a caller's braces":            {page: onePage("single", everyType, "tool: say\nparameters: {text: 'a {{text}}'}"), give: map[string]any{"text": "{{number}} input.text {OS}"}, want: "a {{number}} input.text {OS}"},
+		"a changed parameter":          {page: onePage("single", everyType, "// @preprocess\ninput.text = 'changed'; return input;", "tool: say\nparameters: {text: '{{input.text}} {{text}} {{preprocess.text}}'}"), want: "changed changed changed"},
+		"a parameter that is gone":     {page: onePage("single", everyType, "// @preprocess\nreturn {a: input.flag === undefined};", "tool: echo\nparameters: {flag: '{{a}}', text: '[{{flag}}]'}"), want: `{"flag":true,"text":"[]"}`},
+		"new properties":               {page: onePage("single", everyType, "// @preprocess\ninput.list2 = [...input.list, {deep: [1]}]; return input;", "tool: echo\nparameters: {list: '{{list2}}', text: 'n={{list2[2].deep[0]}}'}"), want: `{"list":[1,{"a":"b"},{"deep":[1]}],"text":"n=1"}`},
+		"new properties in chains":     {page: onePage("chain", everyType, "// @preprocess\nreturn {who: input.text + '!', say: 'no'};", "steps:\n  - tool: say\n    parameters: {text: '{{who}}'}\n  - tool: say\n    parameters: {text: '{{who}} {{say}}'}\n    pre_processing: \"return {text: input.text + '?'};\""), want: "t! t!?"}, // a step's name wins
+		"of the caller":                {page: onePage("single", everyType, "// @preprocess\nreturn input;", "tool: say\nparameters: {text: '{{extra}}'}"), give: map[string]any{"extra": "given"}, want: "given"},
+		"a parameter input":            {page: onePage("single", inputParameter, "tool: say\nparameters: {text: '{{input}} {{input.input}} {{output}} {{time}}'}", "// @postprocess\nreturn output + ' ' + input.input;"), want: "i i o t i"},
+		"a parameter input, processed": {page: onePage("single", inputParameter, "// @preprocess\ninput.input += date.length; return input;", "tool: say\nparameters: {text: '{{input}} {{preprocess.input}} {{output}} {{time}}'}", "// @postprocess\nreturn output + ' ' + input.input + time.length;"), want: "i10 i10 o t i108"},
+		"a parameter input in a step":  {page: onePage("chain", inputParameter, "steps:\n  - tool: say\n    parameters: {text: '{{input}}'}\n    pre_processing: \"return {text: input.text + '!'};\"\n    post_processing: \"return output + input.output;\""), want: "i!o"},
+		"text is parsed":               {page: onePage("single", everyType, "tool: say\nparameters: {text: ' [1, {\"a\": 2}] '}", "// @postprocess\nreturn [output[1].a, outputText];"), want: `[2," [1, {\"a\": 2}] "]`},
+		"text that is no value":        {page: onePage("single", everyType, "tool: say\nparameters: {text: '{no json'}", "// @postprocess\nreturn [output, typeof output];"), want: `["{no json","string"]`},
+		"a number stays text":          {page: onePage("single", everyType, "tool: say\nparameters: {text: '5'}", "// @postprocess\nreturn typeof output;"), want: "string"},
+		"a structured value":           {page: onePage("single", everyType, "tool: echo\nparameters: {number: 5}", "// @postprocess\nreturn output.number + 1;"), want: "6"},
+		"a primitive":                  {page: onePage("single", everyType, "tool: say\nparameters: {text: x}", "// @postprocess\nreturn false;"), want: "false"},
+		"post sees the input":          {page: onePage("single", everyType, "// @preprocess\nreturn {a: input.text + '!'};", "tool: say\nparameters: {text: x}", "// @postprocess\nreturn input.a + output;"), want: "t!x"},
+		"without a tool":               {page: onePage("single", everyType, "// @preprocess\nreturn {a: 1};", "// @postprocess\nreturn output.a + 1;"), want: "2"},
+		"post alone":                   {page: onePage("single", everyType, "// @postprocess\nreturn output.text;"), want: "t"},
+		"undeclared":                   {page: onePage("single", everyType, "tool: say\nparameters: {text: input.more}"), give: map[string]any{"more": "given"}, want: "given"},
+		"constants":                    {page: onePage("single", everyType, "tool: say\nparameters: {text: '{{date}} {{time}} {{random_id}}'}", "// @postprocess\nreturn output === date + ' ' + time + ' ' + random_id && /^[0-9a-f]{16}$/.test(random_id) && /^\\d{4}-\\d\\d-\\d\\d$/.test(date);"), want: "true"},
+		"not in scripts":               {page: onePage("single", everyType, "// @postprocess\nreturn '{{date}}' + output.text;"), want: "{{date}}t"},
+		"console":                      {page: onePage("single", everyType, "// @preprocess\nconsole.log('seen'); input.text += '!'; return input;", "tool: say\nparameters: {text: '{{text}}'}"), want: "t!"},
+		"URL, Buffer and timers":       {page: onePage("single", everyType, "// @postprocess\nawait new Promise(r => setTimeout(r, 1)); return new URL('/ü', 'https://a.b').href + Buffer.from('hi').toString('hex') + new TextEncoder().encode('ü').length;"), want: "https://a.b/%C3%BC68692"},
+		"encoding":                     {page: onePage("single", everyType, "// @postprocess\nreturn encodeURIComponent('größe ') + decodeURI('%C3%BC');"), want: "gr%C3%B6%C3%9Fe%20ü"},
+		"chain":                        {page: onePage("chain", everyType, "// @preprocess\nreturn {q: input.text};", "steps:\n  - name: say\n    parameters: {text: '[{\"path\": \"{{preprocess.q}}\"}]'}\n  - tool: say\n    id: second\n    parameters: {text: 'prev_step.output[0].path'}\n  - tool: echo\n    parameters: {text: '{{say[0].path}}{{second.output}}', list: '{{say.output}}'}", "// @postprocess\nreturn output.text + output.list.length;"), want: "tt1"},
+		"chain with scripts":           {page: onePage("chain", everyType, "steps:\n  - tool: echo\n    parameters: {text: input.text}\n    pre_processing: \"return {text: input.text + '+'};\"\n    post-processing: \"return {deep: {text: output.text + '*'}};\"\n  - tool: say\n    parameters: {text: prev_step.output.deep.text}"), want: "t+*"},
+		"pre-processing of steps":      {page: onePage("chain", everyType, "steps:\n  - tool: say\n    parameters: {text: a}\n  - tool: say\n    parameters: {text: prev_step.output, more: [input.number]}\n    pre_processing: \"return {text: input.text + input.more[0] + date.length};\""), want: "a1.510"},
+		"a condition":                  {page: onePage("chain", everyType, "steps:\n  - tool: say\n    parameters: {text: a}\n  - id: other\n    tool: say\n    run-condition: \"{flag} == true\"\n    parameters: {text: b}"), want: "a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := pagesOf(t, "", map[string]string{"page.md": test.page})
@@ -241,13 +252,43 @@ func TestPageProblems(t *testing.T) {
 	}
 }
 
+// TestPagePropertyProblems: after pre-processing a name can be any property; what is likely a mistake is reported.
+func TestPagePropertyProblems(t *testing.T) {
+	text := onePage("chain", "parameters:\n  - {name: url, type: string, description: d}\n", "// @preprocess\nreturn {url: input.url, made: 1};",
+		"steps:\n  - name: say\n    parameters:\n      text: '{{made}} {{sya.a}}'\n  - tool: say\n    parameters:\n      text: '{{say}} {{urll}} {{elsewhere[0]}}'\n  - tool: say\n    parameters: {text: '{{syy.a}}'}\n    post_processing: return output;")
+	want := []string{
+		`19:25 error[expr-unknown] unknown name "sya"; did you mean "say"?`,
+		`22:22 warning[undeclared-input] the tool has no parameter "urll"; did you mean "url"?`,
+		`22:31 warning[undeclared-input] the tool has no parameter "elsewhere"; declare it, or set it in pre-processing; otherwise the caller has to pass it`,
+		`24:27 error[expr-unknown] unknown name "syy"; did you mean "say"?`,
+	}
+	if diff := cmp.Diff(want, problemsOf(t, text)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// TestPageScriptPlaceholders: placeholders in a script are only text, which is reported where it looks like a mistake.
+func TestPageScriptPlaceholders(t *testing.T) {
+	text := onePage("single", "parameters:\n  - {name: url, type: string, description: d}\n",
+		"// @preprocess\n// not {{date}} here\nreturn {a: '{{date}}', b: `http://a.b/{{url}} {{other}}`, c: {d: {date}}};", "tool: say\nparameters: {text: '{{a}}'}")
+	want := []string{
+		"13:13 warning[js-placeholder] {{date}} is only text in JavaScript: flowrun does not replace placeholders in scripts; write date",
+		"13:39 warning[js-placeholder] {{url}} is only text in JavaScript: flowrun does not replace placeholders in scripts; write input.url",
+	}
+	if diff := cmp.Diff(want, problemsOf(t, text)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
 // problemsOf is what is wrong with a page.
 func problemsOf(t *testing.T, page string) (list []string) {
 	t.Helper()
 	p := pagesOf(t, "", map[string]string{"page.md": page})
-	_, err := flowrun.Compile(p.Library, "./page.md")
+	plan, err := flowrun.Compile(p.Library, "./page.md")
 	var ds tool.Diagnostics
-	if !errors.As(err, &ds) {
+	if err == nil {
+		ds = plan.Warnings
+	} else if !errors.As(err, &ds) {
 		t.Fatal(err)
 	}
 	for _, d := range ds {

@@ -76,7 +76,7 @@ func (c *checker) checkNames() {
 		hint, isUnavailable := unavailable[name]
 		switch {
 		case known[name], name == "Function" && !called[id]:
-		case isUnavailable && !(c.form == Step && name == "require"):
+		case isUnavailable && !(CanRequire(c.form) && name == "require"):
 			c.report("js-forbidden", tool.Error, id, len(name), name+" is not available in scripts", hint)
 		case !slices.Contains(c.globals, name):
 			c.reportUndeclared(id, name)

@@ -22,18 +22,20 @@ import (
 // world the script runs in.
 type Form int
 
-// The forms. The world of a Body and of an Expression has only the language. The world of a Step
-// and of a Module also has console, timers, the built-in modules of jsworld.Shim, and host
-// calls.
+// The forms. The world of an Expression has only the language. The world of the others also has
+// console, timers, the built-in modules of jsworld.Shim, and host calls.
 const (
-	Body       Form = iota // statements of a function, which returns
+	Body       Form = iota // statements of a function, which returns: a script of a Markdown tool
 	Expression             // one expression: a transform
 	Module                 // a whole CommonJS module: a .tool.js
 	Step                   // statements of a js: step, which may return
 )
 
 // HasHostAPI reports whether the world of the form has more than the language.
-func HasHostAPI(f Form) bool { return f == Module || f == Step }
+func HasHostAPI(f Form) bool { return f != Expression }
+
+// CanRequire reports whether scripts of the form can load built-in modules.
+func CanRequire(f Form) bool { return f == Step || f == Module }
 
 // Source is a script in the form in which it is sent to the process that runs it.
 type Source struct {

@@ -19,8 +19,8 @@ var hostAPIProgram = sync.OnceValue(func() *goja.Program { return goja.MustCompi
 // maxLog is how many bytes of one line that a script logs are passed on.
 const maxLog = 64 << 10
 
-// addHostAPI adds the host API to the world: what a Step and a Module have in addition to the
-// language. It does nothing if the world has it already.
+// addHostAPI adds the host API to the world: what scripts have in addition to the language. It
+// does nothing if the world has it already.
 func (w *World) addHostAPI() error {
 	if w.require != nil {
 		return nil
@@ -36,9 +36,6 @@ func (w *World) addHostAPI() error {
 		}
 	}
 	if w.require, err = setup(goja.Undefined(), o); err != nil {
-		return err
-	}
-	if err := w.defineHidden("require", w.require); err != nil {
 		return err
 	}
 	return w.defineLazyGlobals()

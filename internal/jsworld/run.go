@@ -56,13 +56,19 @@ func (w *World) runLimited(limit time.Duration, onOverdue func(), p *Program, be
 
 // start calls the script. The value it returns may be a promise.
 func (w *World) start(t *Task) (goja.Value, error) {
-	if jscheck.HasHostAPI(t.Program.source.Form) {
+	form := t.Program.source.Form
+	if jscheck.HasHostAPI(form) {
 		if err := w.addHostAPI(); err != nil {
 			return nil, err
 		}
 		w.hostCaller = t.Ask
 	}
-	if t.Program.source.Form == jscheck.Module {
+	if jscheck.CanRequire(form) {
+		if err := w.defineHidden("require", w.require); err != nil {
+			return nil, err
+		}
+	}
+	if form == jscheck.Module {
 		return w.startModule(t)
 	}
 	vars := fromJSON(w.vm, t.Vars).ToObject(w.vm)
@@ -77,7 +83,7 @@ func (w *World) start(t *Task) (goja.Value, error) {
 		return nil, err
 	}
 	v, err := f(goja.Undefined())
-	if err != nil || t.Program.source.Form != jscheck.Expression || len(names) != 1 {
+	if err != nil || form != jscheck.Expression || len(names) != 1 {
 		return v, err
 	}
 	if f, ok := goja.AssertFunction(v); ok { // the expression Math.floor is short for Math.floor(value)

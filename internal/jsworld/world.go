@@ -55,7 +55,10 @@ func (w *World) trackRejection(p *goja.Promise, op goja.PromiseRejectionOperatio
 
 // GlobalsOf returns the names of the globals in the world of a form.
 func GlobalsOf(f jscheck.Form) []string {
-	if jscheck.HasHostAPI(f) {
+	switch {
+	case jscheck.CanRequire(f):
+		return slices.Concat(hostAPIGlobals(), []string{"require"})
+	case jscheck.HasHostAPI(f):
 		return hostAPIGlobals()
 	}
 	return languageGlobals()
