@@ -30,16 +30,25 @@ func document(d *keytable.Decoder, def *draft) {
 		d.Report(problem)
 		return
 	}
-	root := d.Parse()
-	if root == nil || !d.Shape(root) {
-		return
-	}
-	if root.Kind != yaml.MappingNode {
-		d.Fail(root, "wrong-type", "cannot read the definition: the file contains "+keytable.Describe(root)+", not a mapping of keys", "write keys such as name: and description:")
+	root := topMapping(d, "the file")
+	if root == nil {
 		return
 	}
 	def.Pos = d.Pos(root)
 	d.Root = toolObject
 	d.Object(toolObject, def, root)
 	checkDefinition(d, def)
+}
+
+// topMapping parses the source and returns its top node, or nil if it is not a mapping. what names the source.
+func topMapping(d *keytable.Decoder, what string) *yaml.Node {
+	root := d.Parse()
+	if root == nil || !d.Shape(root) {
+		return nil
+	}
+	if root.Kind != yaml.MappingNode {
+		d.Fail(root, "wrong-type", "cannot read the definition: "+what+" contains "+keytable.Describe(root)+", not a mapping of keys", "write keys such as name: and description:")
+		return nil
+	}
+	return root
 }

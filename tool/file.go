@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
 )
 
 // extensions are the extensions of definition files. A longer one comes before a shorter one of the same kind.
@@ -35,7 +37,7 @@ func stem(file string) string {
 }
 
 // Sniff guesses the extension of a definition that has no file name, such as one from standard input: .md if it begins
-// with front matter that contains tool: true, .tool.js if it exports something, and .yaml otherwise.
+// with front matter of a tool, .tool.js if it exports something, and .yaml otherwise.
 func Sniff(text []byte) string {
 	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
 	switch {
@@ -47,14 +49,12 @@ func Sniff(text []byte) string {
 	return ".yaml"
 }
 
-// marksTool reports whether the front matter contains tool: true.
+// marksTool reports whether the text begins with front matter that claims to be that of a tool.
 func marksTool(text []byte) bool {
-	_, rest, _ := bytes.Cut(text, []byte("\n"))
-	front, _, closed := bytes.Cut(rest, []byte("\n---"))
-	return closed && slices.ContainsFunc(bytes.Split(front, []byte("\n")), func(line []byte) bool {
-		key, value, _ := bytes.Cut(line, []byte(":"))
-		return string(bytes.TrimSpace(key)) == "tool" && string(bytes.TrimSpace(value)) == "true"
-	})
+	s := diagnostic.NewSource("", text)
+	p := pageOf(s)
+	why, _ := notToolReason(s, p)
+	return p.closed && why == ""
 }
 
 // hasExport reports whether the text exports something, as a JavaScript module does.

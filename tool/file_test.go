@@ -41,6 +41,9 @@ func TestSniff(t *testing.T) {
 		"---\ntool: true\nname: a\n---\n":                   ".md",
 		"\ufeff\r\n---\r\nname: a\r\ntool: true\r\n---\r\n": ".md",
 		"---\ntool:   true  \n---":                          ".md",
+		"---\ntool true\nname: a\n---\n":                    ".md", // a tool with an error
+		"---\nid a\ntype: single\n---\n":                    ".md",
+		"---\ntitle: a: b\n---\n":                           ".yaml",
 		"````markdown\n---\ntool: true\n---\n````\n":        ".md",
 		"module.exports = {}":                               ".tool.js",
 		"// a\nexport default {}\n":                         ".tool.js",

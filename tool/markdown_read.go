@@ -1,7 +1,9 @@
 package tool
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -17,13 +19,18 @@ import (
 func isPage(file string) bool { return strings.EqualFold(filepath.Ext(file), ".md") }
 
 // isNotTool reports whether a file turned out to be Markdown that is not a tool. Listings and lookups by name ignore it.
-func isNotTool(found Diagnostics) bool { return len(found) == 1 && found[0].Code == "not-a-tool" }
+func isNotTool(found Diagnostics) bool {
+	return slices.ContainsFunc(found, func(d Diagnostic) bool { return d.Code == "not-a-tool" })
+}
 
 // readPage reads a Markdown tool: its front matter, then its blocks.
 func readPage(d *keytable.Decoder, def *draft) {
 	def.Format = Markdown
 	p := pageOf(d.Src)
-	if why, hint := notToolReason(d, p); why != "" {
+	if why, hint := notToolReason(d.Src, p); why != "" {
+		if why == unreadableFront {
+			d.Within(p.front, func() { d.Parse() }) // reports where it is wrong
+		}
 		d.Report(Diagnostic{Code: "not-a-tool", Severity: Error, Pos: Pos{File: d.Src.File, Line: 1, Col: 1}, Message: "this Markdown file is not a tool: " + why, Hint: hint})
 		return
 	}
@@ -43,7 +50,7 @@ func readPage(d *keytable.Decoder, def *draft) {
 	}
 	top := &pageDraft{draft: def}
 	d.Within(p.front, func() {
-		if root := d.Parse(); root != nil && d.Shape(root) {
+		if root := topMapping(d, "the front matter"); root != nil {
 			d.Root, def.Pos = pageTable().front, d.Pos(root)
 			d.Object(d.Root, top, root)
 		}
@@ -51,29 +58,35 @@ func readPage(d *keytable.Decoder, def *draft) {
 	readBlocks(d, top, fences(d.Src, p.body))
 }
 
+const unreadableFront = "its front matter cannot be read"
+
 // notToolReason returns the reason why a Markdown file is not a tool, and a hint. It returns "" if the file claims to
 // be one; if such a file cannot be read, it is a tool with errors.
-func notToolReason(d *keytable.Decoder, p page) (why, hint string) {
+func notToolReason(s *diagnostic.Source, p page) (why, hint string) {
 	const begin = "begin the file with ---, tool: true, name:, type: and ---"
-	switch {
-	case !p.hasFront:
+	if !p.hasFront {
 		return "it has no front matter", begin
-	case !claimsTool(d.Src.Between(p.front)):
+	}
+	front := s.Between(p.front)
+	root, err := keytable.ParseOne([]byte(front))
+	switch mapping := err == nil && root.Kind == yaml.MappingNode; {
+	case mapping && claimsTool(root), !mapping && toolLine().MatchString(front):
+		return "", ""
+	case err != nil && !errors.Is(err, io.EOF):
+		return unreadableFront, begin
+	default:
 		return "its front matter does not contain tool: true", "add tool: true to the front matter"
 	}
-	return "", ""
 }
 
-var toolLine = diagnostic.Pattern(`(?mi)^["']?tool["']?[ \t]*:[ \t]*["']?(true|yes|on)\b`)
+// toolLine matches a line of front matter that cannot be read, if it shows that the file is meant as a tool. Its colon
+// may be what is missing.
+var toolLine = diagnostic.Pattern(`(?mi)^["']?(tool["']?[ \t]*[: \t][ \t]*["']?(true|yes|on)|type["']?[ \t]*[: \t][ \t]*["']?(single|chain))\b`)
 
 // claimsTool reports whether the front matter claims that the file is a tool. Invalid ways of saying so count too: they
 // are reported as errors later.
-func claimsTool(front string) bool {
-	root, err := keytable.ParseOne([]byte(front))
-	if err != nil || root.Kind != yaml.MappingNode {
-		return toolLine().MatchString(front)
-	}
-	v := keytable.ValueOf(root.Content, "tool")
+func claimsTool(front *yaml.Node) bool {
+	v := keytable.ValueOf(front.Content, "tool")
 	return v != nil && slices.Contains([]string{"true", "yes", "on"}, strings.ToLower(keytable.Deref(v).Value))
 }
 

@@ -133,7 +133,7 @@ type: single
 parameters:
   - {name: url, type: string, description: An address.}
   - {name: limit, type: number, description: How many., default: 5}
-  - {name: tag, type: string, description: A word., required: false, default: "{{date}} {url}"}
+  - {name: tag, type: string, description: A word., required: false, default: "{{a b}} {url}"}
 ---
 
 # Überschrift
@@ -268,7 +268,7 @@ func TestPageParameters(t *testing.T) {
 		}
 		got = append(got, line)
 	}
-	want := []string{"url string true", "limit number true 5 true", "tag string false {{date}} {url} true"}
+	want := []string{"url string true", "limit number true 5 true", "tag string false {{a b}} {url} true"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

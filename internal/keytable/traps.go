@@ -3,6 +3,7 @@ package keytable
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -39,6 +40,8 @@ type trapScanner struct {
 	scalarIndent int
 	plainKey     string
 	levels       []int // columns, from 0, of the open keys and dashes
+	word         trap  // missing-colon at the first of the last lines without a key, if it is followed by a key in its column
+	wordIndent   int
 }
 
 // lineParts is a line split into dashes, key and value.
@@ -66,17 +69,66 @@ func (sc *trapScanner) next() (trap, bool) {
 			hint:    "indent with spaces"}), true
 	}
 	f := split(raw)
-	if f.key != "" && key != "" && f.indent > parent {
-		return sc.trap(raw, f.indent, utf8.RuneCountInString(f.key), trap{code: "colon-in-value", key: key,
-			message: fmt.Sprintf("cannot read this line: it continues the value of %q, which cannot contain ': '", key),
-			hint:    fmt.Sprintf("write the whole value as a block: '%s: |', and every line of it indented below", key)}), true
+	if key != "" && f.indent > parent {
+		return sc.continued(raw, f, parent, key)
 	}
 	if !sc.align(f) {
 		return sc.trap(raw, len(raw)-len(body), 1, trap{code: "bad-indentation",
 			message: "cannot read this line: its indentation matches none of the lines above",
 			hint:    "start it in the same column as the lines around it"}), true
 	}
+	if t, ok := sc.missingColon(raw, f); ok {
+		return t, true
+	}
 	return sc.value(raw, f)
+}
+
+// continued examines a line that continues the plain value of a key.
+func (sc *trapScanner) continued(raw string, f lineParts, parent int, key string) (trap, bool) {
+	at, length := f.indent, utf8.RuneCountInString(f.key)
+	if f.key == "" {
+		i := colonIn(f.value)
+		if i < 0 {
+			sc.scalarIndent, sc.plainKey = parent, key
+			return trap{}, false
+		}
+		at, length = f.at+i, 1
+	}
+	return sc.trap(raw, at, length, trap{code: "colon-in-value", key: key,
+		message: fmt.Sprintf("cannot read this line: it continues the value of %q, which cannot contain ': '", key),
+		hint:    fmt.Sprintf("write the whole value as a block: '%s: |', and every line of it indented below", key)}), true
+}
+
+// missingColon examines lines without a key. Such a line is wrong if it is in the column of a key: of an open one, or
+// of the next line that has a key.
+func (sc *trapScanner) missingColon(raw string, f lineParts) (trap, bool) {
+	before, indent := sc.word, sc.wordIndent
+	if f.key != "" {
+		sc.word = trap{}
+		return before, before.code != "" && f.indent == indent && len(f.columns) == 1
+	}
+	at := len(raw) - len(strings.TrimLeft(raw, "- "))
+	word := raw[at : at+wordLen(raw[at:])]
+	if rest := raw[at+len(word):]; word == "" || rest != "" && !diagnostic.IsBlank(rest[0]) {
+		sc.word = trap{}
+		return trap{}, false
+	}
+	t := sc.trap(raw, at, len(word), trap{code: "missing-colon",
+		message: fmt.Sprintf("cannot read this line: there is no ':' after %q", word),
+		hint:    fmt.Sprintf("write '%s'; if the line continues the value above it, indent it", strings.TrimSpace(word+": "+strings.TrimSpace(raw[at+len(word):])))})
+	if before.code == "" || indent != at || len(f.columns) > 0 {
+		sc.word, sc.wordIndent = t, at
+	}
+	return t, len(f.columns) == 0 && slices.Contains(sc.levels, at)
+}
+
+// wordLen returns the length of the name at the beginning of a text.
+func wordLen(s string) int {
+	n := 0
+	for n < len(s) && IsNameByte(s[n]) {
+		n++
+	}
+	return n
 }
 
 // align closes the open keys and dashes to the right of those on the line. It reports whether the line is then aligned
