@@ -66,7 +66,7 @@ var house = map[string]struct {
 	"internal/compile":     {1.6, []string{"dag", "expr", "hooks", "steps", "tool", "internal/cache", "internal/call", "internal/codeenv", "internal/cron", "internal/gostep", "internal/graph", "internal/permission", "internal/plan", "internal/script", "internal/value", "internal/waiting"}, nil},
 	"internal/preview":     {1.6, []string{"dag", "expr", "hooks", "steps", "tool", "history", "internal/cache", "internal/call", "internal/codeenv", "internal/gostep", "internal/graph", "internal/supervisor", "internal/permission", "internal/plan", "internal/resultcache", "internal/value"}, nil},
 	"internal/outcome":     {1.7, []string{"dag", "history", "tool", "internal/call", "internal/diagnostic", "internal/mask", "internal/plan", "internal/preview", "internal/value"}, nil},
-	"":                     {2, []string{"dag", "expr", "tool", "steps", "hooks", "history", "internal/buildinfo", "internal/cache", "internal/call", "internal/compile", "internal/gostep", "internal/graph", "internal/supervisor", "internal/home", "internal/outcome", "internal/permission", "internal/plan", "internal/preview", "internal/proc", "internal/procid", "internal/resultcache", "internal/script", "internal/toolstate", "internal/value", "internal/waiting"}, nil},
+	"":                     {2, []string{"dag", "expr", "tool", "steps", "hooks", "history", "internal/buildinfo", "internal/cache", "internal/call", "internal/compile", "internal/gostep", "internal/graph", "internal/supervisor", "internal/home", "internal/outcome", "internal/permission", "internal/plan", "internal/preview", "internal/proc", "internal/procid", "internal/resultcache", "internal/script", "internal/toolstate", "internal/value", "internal/waiting", "internal/locale"}, nil},
 
 	"flowruntest":         {3, []string{"", "dag", "hooks", "steps", "internal/storetest"}, nil},
 	"internal/fold":       {1, []string{"dag"}, nil},
@@ -103,7 +103,7 @@ var house = map[string]struct {
 	"cmd/flowrun":           {9, []string{"", "internal/cli", "internal/cli/serve", "internal/proc", "internal/service", "internal/web", "internal/confine"}, nil},
 
 	// The command line. Families of commands (floor 7) do not import each other.
-	"internal/cli/ui":             {4, []string{"", "dag", "hooks", "internal/buildinfo", "internal/builtin", "internal/bundle", "internal/config", "internal/console", "internal/discovery", "internal/duration", "internal/netclient", "internal/home", "internal/outcome", "internal/ownership", "internal/policy", "internal/sqlite", "tool"}, []string{"github.com/spf13/cobra"}},
+	"internal/cli/ui":             {4, []string{"", "dag", "hooks", "internal/buildinfo", "internal/builtin", "internal/bundle", "internal/config", "internal/console", "internal/discovery", "internal/duration", "internal/netclient", "internal/home", "internal/outcome", "internal/ownership", "internal/policy", "internal/sqlite", "tool", "internal/locale"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/keyboard":       {5, []string{"", "dag", "internal/cli/ui", "internal/console"}, nil},
 	"internal/cli/launch":         {5, []string{"", "dag", "internal/builtin", "internal/cli/ui", "internal/config", "internal/console", "internal/diagnostic", "internal/keytable", "internal/netclient", "internal/mask", "internal/home", "internal/notify", "internal/policy", "internal/service", "internal/sqlite", "internal/telemetry", "internal/tooltest", "metrics", "steps", "tool", "internal/procid"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/timetable":      {5, []string{"", "dag", "internal/cli/ui", "internal/cron", "internal/schedule", "internal/service", "internal/sqlite", "metrics", "tool"}, nil},
@@ -114,7 +114,7 @@ var house = map[string]struct {
 	"internal/cli/toolset":        {6.5, []string{"", "dag", "internal/atomicfile", "internal/cli/runview", "internal/console", "internal/rundocs", "internal/runlog", "internal/textdiff", "internal/toolfiles", "steps", "tool"}, nil},
 	"internal/cli/author":         {7, []string{"", "internal/cli/runview", "internal/cli/ui", "internal/config", "internal/console", "internal/explain", "internal/sqlite", "internal/scaffold"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/doctor":         {7, []string{"", "dag", "internal/cli/timetable", "internal/cli/ui", "internal/console", "internal/ownership", "internal/proc", "internal/sqlite", "internal/telemetry", "tool", "internal/cgroup", "internal/outcome"}, []string{"github.com/spf13/cobra"}},
-	"internal/cli/models":         {7, []string{"", "dag", "internal/cli/launch", "internal/cli/runview", "internal/cli/ui", "internal/console", "internal/outcome", "internal/policy", "internal/argparse", "internal/sqlite", "internal/telemetry", "registry", "tool"}, []string{"github.com/spf13/cobra"}},
+	"internal/cli/models":         {7, []string{"", "dag", "internal/cli/launch", "internal/cli/runview", "internal/cli/ui", "internal/console", "internal/outcome", "internal/policy", "internal/argparse", "internal/sqlite", "internal/telemetry", "registry", "tool", "internal/config", "internal/locale"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/past":           {7, []string{"", "dag", "internal/cli/launch", "internal/cli/runview", "internal/cli/ui", "internal/config", "internal/console", "internal/fold", "internal/rundocs", "internal/runlog", "internal/sqlite", "steps"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/runs":           {7, []string{"", "dag", "internal/cli/keyboard", "internal/cli/launch", "internal/cli/runview", "internal/cli/ui", "internal/console", "internal/outcome", "internal/service", "internal/sqlite", "internal/scaffold", "internal/telemetry", "internal/watch", "tool"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/schedules":      {7, []string{"", "internal/atomicfile", "internal/cli/launch", "internal/cli/timetable", "internal/cli/ui", "internal/config", "internal/console", "internal/cron", "internal/home", "internal/proc", "internal/schedule", "internal/sqlite", "tool"}, []string{"github.com/spf13/cobra"}},
@@ -135,6 +135,7 @@ var house = map[string]struct {
 	"internal/jsonschema": {cellar, nil, nil},
 	"internal/codeenv":    {cellar, nil, nil},
 	"internal/ownership":  {cellar, nil, nil},
+	"internal/locale":     {cellar, nil, nil},
 	"internal/schedule":   {3, []string{"internal/cron"}, nil},
 	"internal/textdiff":   {0, nil, []string{"github.com/rogpeppe/go-internal"}},
 	"internal/release":    {0, []string{"internal/atomicfile"}, nil},

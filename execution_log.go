@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/locale"
 	"github.com/flowrun/flowrun/internal/outcome"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -57,6 +58,9 @@ func (r *Result) ExecutionLog() []LogEntry {
 		}
 	}
 	add(r.markdown.Steps, "")
+	for i := range log {
+		log[i].Message = locale.Language(r.Language).TranslateLines(log[i].Message)
+	}
 	return log
 }
 
@@ -112,17 +116,29 @@ var refusedParameter = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:.*: )?parameter ([A-Za-z_][A-Za-z0-9_-]*): (is |has )?`)
 })
 
-// parameterMessage rewrites a problem with a parameter to the form of the specification.
+// parameterMessage rewrites problems with parameters, one a line, to the form of the specification.
 func parameterMessage(message string) string {
-	m := refusedParameter().FindStringSubmatchIndex(message)
-	if m == nil {
-		return message
+	lines := strings.Split(message, "\n")
+	for i, line := range lines {
+		m := refusedParameter().FindStringSubmatchIndex(line)
+		if m == nil {
+			continue
+		}
+		link := ": "
+		if m[4] >= 0 {
+			link = " " + line[m[4]:m[5]]
+		}
+		lines[i] = "Parameter '" + line[m[2]:m[3]] + "'" + link + strings.TrimSuffix(line[m[1]:], described(line))
 	}
-	link := ": "
-	if m[4] >= 0 {
-		link = " " + message[m[4]:m[5]]
+	return strings.Join(lines, "\n")
+}
+
+// described returns the end of a problem that repeats the description of a required parameter.
+func described(line string) string {
+	if _, hint, ok := strings.Cut(line, ": is required (description: "); ok {
+		return " (description: " + hint
 	}
-	return "Parameter '" + message[m[2]:m[3]] + "'" + link + message[m[1]:]
+	return ""
 }
 
 // Reasons of a run that never started.

@@ -41,6 +41,8 @@ type Result struct {
 	Tolerated []string
 	// LockDemands lists what the run took at its start, or waits for.
 	LockDemands []LockDemand
+	// Language is the language of messages in the execution log: de, or English. Everything else is English.
+	Language string
 	// Notices report what had to be ended when the run closed: background processes, and processes that had left
 	// their group.
 	Notices []steps.Notice

@@ -43,12 +43,15 @@ const (
 type Error struct {
 	Code           string          `json:"code"`
 	Message        string          `json:"message"`
-	Offset         *int            `json:"offset,omitempty"` // position in the arguments, if these were rejected
+	OriginalError  string          `json:"original_error,omitempty"` // see Refusal
+	Offset         *int            `json:"offset,omitempty"`         // position in the arguments, if these were rejected
 	ExpectedFormat json.RawMessage `json:"expected_format,omitempty"`
 	Hint           string          `json:"hint,omitempty"`
 	Suggestions    []string        `json:"suggestions,omitempty"`
-	ExitCode       int             `json:"exit_code,omitempty"` // of a run that failed
-	Retryable      bool            `json:"retryable,omitempty"` // the tool reports that a further attempt may help
+	// DocumentationLink is the address of a page about the tool, if Options.Refused has set one.
+	DocumentationLink string `json:"documentation_link,omitempty"`
+	ExitCode          int    `json:"exit_code,omitempty"` // of a run that failed
+	Retryable         bool   `json:"retryable,omitempty"` // the tool reports that a further attempt may help
 	// Permissions are those that a rejected call would have had, with real paths; see flowrun.Permission.
 	Permissions []string `json:"permissions,omitempty"`
 }
@@ -153,7 +156,8 @@ func (a *Answer) failed(e *Error) *Answer {
 // invalidArguments returns the answer to a call whose arguments were rejected.
 func invalidArguments(r *Refusal) *Answer {
 	return &Answer{Status: statusOf(r.Code), Content: flowrun.TextContent(r.reason(), ""), Err: r,
-		Error: &Error{Code: r.Code, Message: r.Message, Offset: &r.Offset, ExpectedFormat: r.ExpectedFormat, Hint: r.Hint, Suggestions: r.Suggestions}}
+		Error: &Error{Code: r.Code, Message: r.Message, OriginalError: r.OriginalError, Offset: &r.Offset, ExpectedFormat: r.ExpectedFormat, Hint: r.Hint,
+			Suggestions: r.Suggestions, DocumentationLink: r.DocumentationLink}}
 }
 
 // refused completes the answer to a rejected call, with the permissions that it would have had.

@@ -88,7 +88,7 @@ func (c *call) answer(ctx context.Context) *Answer {
 	c.enter(Found)
 	i, refused := t.Parse(text)
 	if refused != nil {
-		return invalidArguments(refused)
+		return invalidArguments(c.changed(t, refused))
 	}
 	c.enter(Validated)
 	i.Run = flowrun.NewID(time.Now())
@@ -96,6 +96,14 @@ func (c *call) answer(ctx context.Context) *Answer {
 		return a
 	}
 	return c.execute(ctx, i)
+}
+
+// changed returns a refusal after the functions of Options have changed it.
+func (c *call) changed(t *Tool, r *Refusal) *Refusal {
+	for _, f := range c.options.Refused {
+		f(t.Name(), r)
+	}
+	return r.cut()
 }
 
 // rewritten returns the text to parse. A text that is too large is not passed to Rewrite; parsing rejects it.

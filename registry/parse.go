@@ -16,7 +16,7 @@ type Repair = argparse.Repair
 func (t *Tool) Parse(text string) (*Invocation, *Refusal) {
 	read, refused := argparse.Parse(t.schema, t.Name(), []byte(text))
 	if refused != nil {
-		return nil, t.refusal(refused)
+		return nil, t.refusal(refused).withOriginal(text)
 	}
 	given := maps.Clone(read.Value)
 	for _, name := range read.Defaults { // Bind must treat defaults as the author's values, not the caller's
@@ -24,7 +24,7 @@ func (t *Tool) Parse(text string) (*Invocation, *Refusal) {
 	}
 	bound, invalid := t.bind(given)
 	if invalid != nil {
-		return nil, invalid
+		return nil, invalid.withOriginal(text)
 	}
 	return &Invocation{Tool: t, Params: given, Repaired: read.Repaired, Repairs: read.Repairs, Coercions: read.Coercions, Defaults: t.defaults(given), bound: bound}, nil
 }

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,13 +25,34 @@ const (
 type Refusal struct {
 	Code           string          `json:"code"`
 	Message        string          `json:"message"`
-	Offset         int             `json:"offset"`          // position in the text, in bytes; 0 if the problem is in the values
-	ExpectedFormat json.RawMessage `json:"expected_format"` // an example call; null if there is no room for one
-	Hint           string          `json:"hint"`            // one way to correct it
-	Suggestions    []string        `json:"suggestions"`     // names that were probably meant
+	OriginalError  string          `json:"original_error,omitempty"` // why a strict reading fails: what is not JSON, or the message; always in English
+	Offset         int             `json:"offset"`                   // position in the text, in bytes; 0 if the problem is in the values
+	ExpectedFormat json.RawMessage `json:"expected_format"`          // an example call; null if there is no room for one
+	Hint           string          `json:"hint"`                     // one way to correct it
+	Suggestions    []string        `json:"suggestions"`              // names that were probably meant
+	// DocumentationLink is the address of a page about the tool. Only Options.Refused sets it.
+	DocumentationLink string `json:"documentation_link,omitempty"`
 }
 
 func (r *Refusal) Error() string { return r.Message }
+
+// withOriginal completes a refusal of a text with the error of a strict reading.
+func (r *Refusal) withOriginal(text string) *Refusal {
+	if len(text) > maxInput {
+		text = "{}"
+	}
+	var object map[string]json.RawMessage
+	var bad *json.SyntaxError
+	switch err := json.Unmarshal([]byte(text), &object); {
+	case err == nil:
+		r.OriginalError = r.Message
+	case errors.As(err, &bad):
+		r.OriginalError = fmt.Sprintf("invalid JSON at byte %d: %v", bad.Offset, bad)
+	default:
+		r.OriginalError = "not a JSON object"
+	}
+	return r.cut()
+}
 
 // refusal converts a refusal of the text.
 func (t *Tool) refusal(r *argparse.Refusal) *Refusal {
@@ -112,18 +134,22 @@ const (
 	maxRefusal    = 2048
 	maxMessage    = 900
 	maxHint       = 300
+	maxOriginal   = 200
+	maxLink       = 200
 	maxSuggestion = 64
 )
 
 // cut shortens a refusal to fit; the example is dropped before the reason is shortened.
 func (r *Refusal) cut() *Refusal {
 	r.Message, r.Hint = cutText(r.Message, maxMessage), cutText(r.Hint, maxHint)
+	r.OriginalError, r.DocumentationLink = cutText(r.OriginalError, maxOriginal), cutText(r.DocumentationLink, maxLink)
 	r.Suggestions = r.Suggestions[:min(len(r.Suggestions), 5)]
 	r.Suggestions = append([]string{}, r.Suggestions...)
 	for i, s := range r.Suggestions {
 		r.Suggestions[i] = cutText(s, maxSuggestion)
 	}
 	for _, shorter := range []func(){
+		func() { r.OriginalError = "" },
 		func() { r.ExpectedFormat = nil },
 		func() { r.Suggestions = []string{} },
 		func() { r.Hint = cutText(r.Hint, 80) },
@@ -164,6 +190,9 @@ func (r *Refusal) reason() string {
 	}
 	if len(r.Suggestions) > 0 {
 		text += "\nDid you mean " + strings.Join(r.Suggestions, ", ") + "?"
+	}
+	if r.DocumentationLink != "" {
+		text += "\nDocumentation: " + r.DocumentationLink
 	}
 	return text
 }

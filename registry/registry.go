@@ -44,6 +44,9 @@ type Options struct {
 	// Rewrite functions are called in turn to replace the text that a model wrote before it is parsed: for habits of
 	// a model that this package does not know.
 	Rewrite []func(tool, arguments string) string
+	// Refused functions are called in turn with the refusal of a call whose arguments were rejected, and may change
+	// it: for another language, or a link to the documentation.
+	Refused []func(tool string, r *Refusal)
 	// Trace, if set, is called with every state that a call reaches, in order.
 	Trace func(State)
 }

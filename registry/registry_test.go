@@ -375,6 +375,38 @@ func TestFlow(t *testing.T) {
 	}
 }
 
+// TestRefused: functions of the options change refusals in turn, before these are shortened.
+func TestRefused(t *testing.T) {
+	var seen []string
+	link := func(tool string, r *registry.Refusal) {
+		seen = append(seen, tool+" "+r.OriginalError)
+		r.DocumentationLink = "https://docs.example.com/" + tool
+	}
+	long := func(_ string, r *registry.Refusal) { r.Hint = r.DocumentationLink + strings.Repeat("!", 5000) }
+	o := registry.Options{Refused: []func(string, *registry.Refusal){link, long}}
+	for _, arguments := range []string{"no call", "{CITY: Rome", `["Rome"]`, `{"CITY":"Rome","DAYS":99}`, "", strings.Repeat(" ", 1<<20+1)} {
+		a := stock(t, o).Call(t.Context(), registry.Request{Tool: "weather", Arguments: arguments})
+		text, err := json.Marshal(a.Err)
+		if err != nil || len(text) > 2048 || a.Error.DocumentationLink != "https://docs.example.com/weather" || !strings.HasPrefix(a.Error.Hint, "https://docs.example.com/weather!!") {
+			t.Errorf("%.20q: %v %s", arguments, err, text)
+		}
+		if !strings.Contains(a.Content.Text(), "\nDocumentation: https://docs.example.com/weather") {
+			t.Errorf("%.20q: the model reads %q", arguments, a.Content.Text())
+		}
+	}
+	want := []string{
+		"weather invalid JSON at byte 2: invalid character 'o' in literal null (expecting 'u')",
+		"weather invalid JSON at byte 2: invalid character 'C' looking for beginning of object key string",
+		"weather not a JSON object",
+		"weather parameter DAYS: 99 is above the maximum of 7 (description: How long)",
+		"weather invalid JSON at byte 0: unexpected end of JSON input",
+		"weather the arguments are larger than 1 MiB",
+	}
+	if diff := cmp.Diff(want, seen); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
 // holds looks whether the document of an answer has its form.
 func holds(t *testing.T, a *registry.Answer) {
 	t.Helper()

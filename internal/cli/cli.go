@@ -97,6 +97,7 @@ func rootCommand(env *ui.Env, web serve.Web) *cobra.Command {
 	root.SetHelpCommandGroupID(ui.GroupSelf)
 	root.SetFlagErrorFunc(ui.WrongFlag)
 	env.ColorFlag(root)
+	env.LanguageFlag(root)
 	root.AddGroup(&cobra.Group{ID: ui.GroupRun, Title: "Run:"}, &cobra.Group{ID: ui.GroupInspect, Title: "Inspect runs:"}, &cobra.Group{ID: ui.GroupAuthor, Title: "Write tools:"}, &cobra.Group{ID: ui.GroupSelf, Title: "flowrun itself:"})
 	for _, family := range [][]*cobra.Command{
 		runs.Commands(env), models.Commands(env), schedules.Commands(env), serve.Commands(env, web),

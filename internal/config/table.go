@@ -113,6 +113,11 @@ var served = keytable.NewObject("serve", "What flowrun serve offers over the net
 	field(keytable.KindTexts, "tools", "", "Patterns of built-in and discovered tools that network clients may start, such as * or web_*. Default: none."),
 )
 
+var refusals = keytable.NewObject("refusals", "What calls of models that are rejected for their arguments say in addition.",
+	field(keytable.KindText, "documentation-link", "", "URL of a page about the tools, for the model."),
+	field(keytable.KindText, "hint", "", "Text that is added to each hint."),
+)
+
 // file describes config.yaml, with all keys.
 var file = keytable.NewObject("the configuration", "Settings of flowrun for a project, a user or a machine.",
 	section("approvals", approvals, approvals.Doc),
@@ -127,6 +132,7 @@ var file = keytable.NewObject("the configuration", "Settings of flowrun for a pr
 	oldCall,
 	webhooks,
 	section("serve", served, served.Doc),
+	section("refusals", refusals, refusals.Doc),
 )
 
 // shared describes settings.json, which other programs use too.
@@ -139,7 +145,7 @@ var shared = keytable.NewObject("the settings",
 ).Open()
 
 // trustedSections are the keys that a project may set only if it is trusted.
-var trustedSections = []string{"mcpServers", "notifications", "tools", "approvals.allow", "roots", "history", "webhooks", "serve"}
+var trustedSections = []string{"mcpServers", "notifications", "tools", "approvals.allow", "roots", "history", "webhooks", "serve", "refusals"}
 
 func needsTrust(key string) bool {
 	for _, g := range trustedSections {

@@ -64,6 +64,8 @@ func pagesOf(t *testing.T, answer string, files map[string]string) *pages {
 			Run: func(_ context.Context, in *flowrun.StepInput) (any, error) { return in.Params, nil }},
 		{Name: "say", Parameters: []*tool.Parameter{text("text")}, Run: func(_ context.Context, in *flowrun.StepInput) (any, error) { return in.Params["text"], nil }},
 		{Name: "fail", Run: func(context.Context, *flowrun.StepInput) (any, error) { return nil, errors.New("no luck") }},
+		{Name: "needs", Parameters: []*tool.Parameter{{Name: "a", Description: "one (of: two)", Type: "string", Required: true}, {Name: "b", Description: "d", Type: "string", Required: true}, {Name: "n", Type: "number"}},
+			Run: func(context.Context, *flowrun.StepInput) (any, error) { return nil, nil }},
 		{Name: "hang", Run: func(ctx context.Context, _ *flowrun.StepInput) (any, error) { <-ctx.Done(); return nil, nil }},
 	} {
 		if err := p.Add(def.Definition()); err != nil {
@@ -216,6 +218,8 @@ func TestPageFailures(t *testing.T) {
 			[]string{"tool ok  ", "tool error input cannot render parameters.text: prev_step.output[1]: the value does not have this field", "tool skipped upstream-failed ", "postprocess skipped upstream-failed "}},
 		"the tool": {onePage("single", "", "tool: fail", "// @postprocess\nreturn 1;"), []string{"tool error exit no luck", "postprocess skipped upstream-failed "}},
 		"refused":  {onePage("single", "", "// @preprocess\nreturn {a: {}};", "tool: echo\nparameters: {number: input.a}"), []string{"preprocess ok  ", "tool error input Parameter 'number': expected a number, got an object (pass it as number=...)"}},
+		"several parameters": {onePage("single", "", "// @preprocess\nreturn {n: 'x'};", "tool: needs\nparameters: '{{input}}'"),
+			[]string{"preprocess ok  ", "tool error input Parameter 'a' is required\nParameter 'b' is required\nParameter 'n': \"x\" is not a number (pass it as n=...)"}},
 		"in a step": {onePage("chain", "", "steps:\n  - tool: say\n    parameters: {text: x}\n    post_processing: throw new RangeError('far');\n  - tool: fail"),
 			[]string{"tool ok  ", "postprocess error RangeError RangeError: far", "tool skipped upstream-failed "}},
 		"tolerated": {onePage("chain", "", "steps:\n  - tool: fail\n    continue-on-error: true\n  - tool: say\n    parameters: {text: x}"), []string{"tool error exit no luck", "tool ok  "}},

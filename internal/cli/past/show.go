@@ -36,7 +36,7 @@ progress. If it failed, show the last lines of the step that failed. -o json pri
 					return err
 				}
 				if output == "json" {
-					return ui.WriteJSON(env, p.Result())
+					return ui.WriteResult(env, p.Result())
 				}
 				return show(env, p)
 			})

@@ -3,7 +3,6 @@ package runs
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -35,10 +34,7 @@ func reportEnd(env *ui.Env, res *flowrun.Result, plan *flowrun.Plan, f runFlags,
 func printResult(env *ui.Env, res *flowrun.Result, form string) error {
 	switch form {
 	case "json":
-		enc := json.NewEncoder(env.Stdout)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		return enc.Encode(res)
+		return ui.WriteResult(env, res)
 	case "combined":
 		out := ui.CleanWriter(env.Stdout)
 		for i := range res.Steps {

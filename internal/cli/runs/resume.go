@@ -187,7 +187,7 @@ func nothingToDo(env *ui.Env, r *flowrun.Result, form string) error {
 	}
 	env.Notef("run %s has no steps left to run; it %s%s", r.ID, statusText(r.Status, r.Notes...), hint)
 	if form == "json" {
-		return ui.WriteJSON(env, r)
+		return ui.WriteResult(env, r)
 	}
 	return nil
 }

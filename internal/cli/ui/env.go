@@ -13,6 +13,7 @@ type Env struct {
 	Completing bool // the shell has called the program to complete a command line
 
 	color     string // --color; "" means auto
+	language  string // --lang; "" means that of the environment
 	inJSON    bool   // --progress json: errors are JSON too
 	settings  settings
 	scripts   scripts

@@ -1,0 +1,30 @@
+package ui
+
+import (
+	"cmp"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/locale"
+)
+
+var languages = []string{string(locale.English), string(locale.German)}
+
+// LanguageFlag adds --lang, which all commands have.
+func (env *Env) LanguageFlag(root *cobra.Command) {
+	root.PersistentFlags().Var(&choiceFlag{&env.language, languages}, "lang", "`language` of translated messages in JSON documents: en|de (default: from LC_ALL, LC_MESSAGES, LANG)")
+	root.RegisterFlagCompletionFunc("lang", cobra.FixedCompletions(languages, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// Language returns the language of messages that are translated.
+func (env *Env) Language() locale.Language {
+	return cmp.Or(locale.Language(env.language), locale.Of(os.Getenv))
+}
+
+// WriteResult prints the document of a run.
+func WriteResult(env *Env, r *flowrun.Result) error {
+	r.Language = string(env.Language())
+	return WriteJSON(env, r)
+}
