@@ -174,7 +174,7 @@ func callTool(ctx context.Context, env *ui.Env, sig *ui.Signals, s *sqlite.Store
 	d := &approver{env: env, flags: f, store: s, request: q, narrator: &runview.Narrator{End: func() {}}}
 	endTraces := launch.StartTraces(env, &config, f.InteractionFlags, func() telemetry.About { return launch.AboutRun(d.plan, nil, nil, launch.InheritedTrace()) })
 	o := registry.Options{Engine: flowrun.New(config), RunEnv: func(*flowrun.Plan) flowrun.RunEnv { return flowrun.RunEnv{JavaScript: env.JavaScript()}.Until(ctx) }, Files: true, Timeout: f.timeout,
-		Refused: []func(string, *registry.Refusal){configured(f.Settings), translated(env.Language())},
+		Refused: launch.RefusalTexts(f.Settings, env.Language()),
 		Decide:  d.decide, Confirm: d.confirm, Run: func(_ context.Context, i *registry.Invocation) []flowrun.RunOption {
 			d.narrator = runview.Narrate(env, runview.Narration{Mode: f.Progress, Plan: i.Tool.Plan(), Recorded: true, StateDir: config.StateDir})
 			return append(d.narrator.Options, flowrun.WithForce(sig.Force), flowrun.WithTrace(launch.InheritedTrace()), flowrun.WithOrigin(flowrun.OriginCall), flowrun.WithQueue(d.narrator.Queued))

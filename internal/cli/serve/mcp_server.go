@@ -61,7 +61,7 @@ func (m *mcpServer) open(ctx context.Context) {
 	scripts := m.env.JavaScript()
 	m.Server = mcp.New(mcp.Config{
 		Library: m.library,
-		Registry: registry.Options{Engine: m.engine, Timeout: m.flags.timeout, RunEnv: func(p *flowrun.Plan) flowrun.RunEnv {
+		Registry: registry.Options{Engine: m.engine, Timeout: m.flags.timeout, Refused: launch.RefusalTexts(m.flags.Settings, m.env.Language()), RunEnv: func(p *flowrun.Plan) flowrun.RunEnv {
 			return flowrun.RunEnv{Workspace: workspaceOf(p), JavaScript: scripts}.Until(ctx)
 		}},
 		Approver:   (*mcpApprover)(m),

@@ -1,4 +1,4 @@
-package models
+package launch
 
 import (
 	"strings"
@@ -7,6 +7,12 @@ import (
 	"github.com/flowrun/flowrun/internal/locale"
 	"github.com/flowrun/flowrun/registry"
 )
+
+// RefusalTexts returns the functions for registry.Options.Refused: the texts of the
+// settings, then the translation.
+func RefusalTexts(s *config.Config, l locale.Language) []func(tool string, r *registry.Refusal) {
+	return []func(string, *registry.Refusal){configured(s), translated(l)}
+}
 
 // translated returns a function that adds the translated texts to a refusal. Reasons are English in every language.
 func translated(l locale.Language) func(tool string, r *registry.Refusal) {
