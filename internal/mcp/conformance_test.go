@@ -1,0 +1,74 @@
+package mcp_test
+
+import (
+	"context"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/mcp"
+	"github.com/flowrun/flowrun/registry"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// notConforming are the scenarios that fail, because flowrun has no such feature: it never asks
+// the model of a client (sampling), and its resources are runs, which do not have the addresses of
+// the suite.
+var notConforming = []string{
+	"prompts-get-embedded-resource", "resources-read-binary", "resources-read-text", "resources-subscribe",
+	"resources-templates-read", "resources-unsubscribe", "tools-call-sampling",
+}
+
+// freely allows every call.
+type freely struct{ approver }
+
+func (*freely) Decide(*registry.Invocation, bool) registry.Decision {
+	return registry.Decision{Action: registry.Proceed}
+}
+
+// TestConformance runs the official conformance suite of the protocol against a Server. The suite
+// needs Node.js 22 and comes from npm, so this is a long test.
+func TestConformance(t *testing.T) {
+	if os.Getenv("FLOWRUN_LONG") == "" {
+		t.Skip("set FLOWRUN_LONG=1 to download the conformance suite and run it")
+	}
+	suite := t.TempDir()
+	run := func(name string, args ...string) string {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+		defer cancel()
+		c := exec.CommandContext(ctx, name, args...)
+		c.Dir = suite
+		c.Env = append(os.Environ(), "PATH="+filepath.Join(suite, "node_modules", "node", "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+		out, err := c.CombinedOutput()
+		if err != nil && !strings.Contains(string(out), "=== SUMMARY ===") {
+			t.Fatalf("%s: %v\n%s", name, err, out)
+		}
+		return string(out)
+	}
+	run("npm", "install", "--no-audit", "--no-fund", "--prefix", suite, "node@22", "@modelcontextprotocol/conformance@0.1.16")
+	s := httptest.NewServer(mcp.New(mcp.Config{
+		Library:    tool.NewLibrary(tool.Config{WorkingDirectory: filepath.Join("testdata", "conformance"), Home: t.TempDir()}),
+		Registry:   registry.Options{Engine: flowrun.New(flowrun.Config{Store: flowrun.NewMemory(), StateDir: t.TempDir()})},
+		Approver:   &freely{},
+		Candidates: func(*tool.Parameter) []string { return []string{"a", "b"} },
+		Store:      flowrun.NewMemory(),
+	}).Handler(false))
+	defer s.Close()
+	out := run(filepath.Join(suite, "node_modules", ".bin", "conformance"), "server", "--url", s.URL)
+	t.Log(out[strings.Index(out, "=== SUMMARY ==="):])
+	var failed []string
+	for _, m := range regexp.MustCompile(`(?m)^✗ ([a-z0-9-]+):`).FindAllStringSubmatch(out, -1) {
+		failed = append(failed, m[1])
+	}
+	slices.Sort(failed)
+	if !slices.Equal(failed, notConforming) {
+		t.Errorf("scenarios that fail: %q, want %q", failed, notConforming)
+	}
+}
