@@ -37,7 +37,7 @@ var house = map[string]struct {
 	"internal/proc":       {0, []string{"internal/cgroup", "internal/procid"}, nil},
 	"internal/dotenv":     {0, nil, nil},
 	"internal/cache":      {1, []string{"internal/atomicfile", "internal/procid"}, []string{"github.com/bmatcuk/doublestar/v4"}},
-	"expr":                {0, []string{"internal/codeenv"}, []string{"github.com/expr-lang/expr", "mvdan.cc/sh/v3"}},
+	"expr":                {0, []string{"internal/codeenv", "internal/diagnostic"}, []string{"github.com/expr-lang/expr", "mvdan.cc/sh/v3"}},
 	"internal/diagnostic": {-0.6, nil, nil},
 	"internal/duration":   {-0.6, nil, nil},
 	"internal/keytable":   {-0.3, []string{"internal/diagnostic", "internal/duration"}, []string{"gopkg.in/yaml.v3"}},

@@ -1,9 +1,12 @@
 package expr
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
 )
 
 // Class is the kind of thing that a name means.
@@ -233,7 +236,8 @@ func checkField(ref *Ref, noun string, fields map[string]kind, list string) *Pro
 	field := ref.Path[0].Field
 	k, ok := fields[field]
 	if !ok {
-		return fieldProblem(ref, "the fields are "+list, "%s has no field %q", what, field)
+		hint := cmp.Or(diagnostic.DidYouMean(field, strings.Split(list, ", ")), "the fields are "+list)
+		return fieldProblem(ref, hint, "%s has no field %q", what, field)
 	}
 	if len(ref.Path) > 1 && field != "json" {
 		return fieldProblem(ref, fmt.Sprintf("{%s.json...} reads a part of a step's JSON output", ref.Root),

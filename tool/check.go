@@ -52,6 +52,7 @@ func bodyKeys(o *keytable.Object, content []*yaml.Node) []*yaml.Node {
 func checkBody(d *keytable.Decoder, o *keytable.Object, n *yaml.Node, content []*yaml.Node) {
 	found := bodyKeys(o, content)
 	switch {
+	case len(found) == 0 && o.Misspells(content, o.BodyKeys()...):
 	case len(found) == 0:
 		d.Fail(n, "no-body", o.Name+" needs something to run", "add one of: "+strings.Join(o.BodyKeys(), ", "))
 	case len(found) > 1:

@@ -29,6 +29,7 @@ func checkWait(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 	into.(*Wait).Pos = d.Pos(n)
 	o := stepTable(d).Field("wait").Of
 	switch found := bodyKeys(o, content); {
+	case len(found) == 0 && o.Misspells(content, o.BodyKeys()...):
 	case len(found) == 0:
 		d.Fail(n, "no-body", "wait has no condition", "add one of: "+strings.Join(o.BodyKeys(), ", "))
 	case len(found) > 1:

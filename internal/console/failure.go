@@ -27,11 +27,7 @@ func (r *reporter) details(step dag.ID, res *dag.Result, loop bool) {
 	if o == nil {
 		o = res.Stdout
 	}
-	if r.plan.Pos != nil {
-		if file, line, _ := r.plan.Pos(string(step)); line > 0 {
-			fmt.Fprintf(r.w, "        at %s:%d\n", file, line)
-		}
-	}
+	r.location(step)
 	if p := res.Problem; p != nil && p.Solution != "" && res.Culprit == "" { // otherwise the hint belongs to a nested step
 		fmt.Fprintf(r.w, "        hint: %s\n", Clean(p.Solution))
 	}
@@ -48,6 +44,16 @@ func (r *reporter) details(step dag.ID, res *dag.Result, loop bool) {
 	}
 	if o.File != "" && !r.noLogs && (o.Size > int64(len(text)) || len(lines) == maxOutputLines) {
 		fmt.Fprintf(r.w, "        full output: %s\n", o.File)
+	}
+}
+
+// location writes where the step is defined.
+func (r *reporter) location(step dag.ID) {
+	if r.plan.Pos == nil {
+		return
+	}
+	if file, line, _ := r.plan.Pos(string(step)); line > 0 {
+		fmt.Fprintf(r.w, "        at %s:%d\n", file, line)
 	}
 }
 

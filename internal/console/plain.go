@@ -18,7 +18,8 @@ import (
 // many items has one line for each tenth of them, and lines for its first failures. Safe for
 // concurrent use.
 type Plain struct {
-	NoLogs bool // do not name log files, because they are removed with the run
+	NoLogs   bool // do not name log files, because they are removed with the run
+	Commands bool // after the line of a step that starts, write where it is defined and what it runs
 
 	w     io.Writer
 	color bool
@@ -85,6 +86,11 @@ func (p *Plain) emit(e dag.Event, quiet bool) {
 			return
 		}
 		p.line(e, dim, "started")
+		if p.Commands {
+			d := reporter{w: p.w, plan: p.plan}
+			d.location(e.Node)
+			d.command(e.Node)
+		}
 	case dag.StepRetrying:
 		p.line(e, yellow, fmt.Sprintf("%s, next attempt in %s", outcome(e.Result), Short(e.Due.Sub(e.Time))))
 	case dag.StepWaiting:

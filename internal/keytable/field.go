@@ -121,6 +121,22 @@ func (o *Object) BodyKeys() (keys []string) {
 	return keys
 }
 
+// Misspells reports whether an unknown key in the content of a mapping was probably meant as one of the wanted keys.
+// The error about the unknown key is then enough: the wanted key is not missing.
+func (o *Object) Misspells(content []*yaml.Node, wanted ...string) bool {
+	for i := 0; i < len(content); i += 2 {
+		key := content[i].Value
+		if o.Field(key) != nil {
+			continue
+		}
+		meant := append(diagnostic.Near(key, o.Keys()), foreignKeys[key])
+		if slices.ContainsFunc(wanted, func(w string) bool { return slices.Contains(meant, w) }) {
+			return true
+		}
+	}
+	return false
+}
+
 // objectsWith returns the names of the objects below o that have a key.
 func (o *Object) objectsWith(key string) []string {
 	var found []string
@@ -327,6 +343,21 @@ func listOf[V any](read func(*Decoder, *yaml.Node) (V, bool)) func(*Decoder, *ya
 	}
 }
 
+// foreignChoices maps values that other programs use to the values of flowrun.
+var foreignChoices = map[string]string{
+	"bool": "boolean", "int": "number", "integer": "number", "float": "number", "double": "number",
+	"str": "string", "text": "string", "list": "array", "dict": "object", "map": "object",
+}
+
+// SuggestChoice returns a did-you-mean for a value that is not one of enum, or "".
+func SuggestChoice(value string, enum []string) string {
+	if ours := foreignChoices[value]; slices.Contains(enum, ours) {
+		return diagnostic.Suggestion([]string{ours})
+	}
+	return diagnostic.DidYouMean(value, enum)
+}
+
+// OneOf returns a function that reads a text that must be one of enum.
 func OneOf(enum []string) func(*Decoder, *yaml.Node) (string, bool) {
 	return func(d *Decoder, n *yaml.Node) (string, bool) {
 		t, ok := d.Text(n)
@@ -335,7 +366,7 @@ func OneOf(enum []string) func(*Decoder, *yaml.Node) (string, bool) {
 		}
 		all := strings.Join(enum, ", ")
 		hint := "use one of: " + all
-		if ask := diagnostic.DidYouMean(t.S, enum); ask != "" {
+		if ask := SuggestChoice(t.S, enum); ask != "" {
 			hint = ask + " (" + all + ")"
 		}
 		d.Fail(Deref(n), "bad-choice", fmt.Sprintf("unknown value %s", diagnostic.Quote(t.S)), hint)

@@ -69,7 +69,7 @@ func (d Draft) Value() tool.Value { return tool.Value{Map: d} }
 // keyOrder is the order in which the specification writes the keys of all mappings.
 var keyOrder = []string{
 	"name", "type", "description",
-	"bash", "cmd", "pwsh", "run", "script", "commands", "shell",
+	"bash", "sh", "cmd", "pwsh", "run", "python", "js", "script", "commands", "shell",
 	"steps", "continue-on-error", "run-condition", "parallel", "wait-for", "error-handling", "output",
 	"parameters", "required", "default", "validation", "transform", "format", "examples",
 	"environment", "variables", "inherit", "working-directory", "timeout", "platforms", "tags", "input",

@@ -15,7 +15,7 @@ import (
 
 // notWithDetach are the flags of run that apply to the executing process, and so cannot be combined
 // with --detach.
-var notWithDetach = []string{"until", "allow-dash", "no-history", "watch", "watch-path", "max-parallel", "force", "summary", "timeout", "exit-code", "metrics-file", "metrics-addr", "auto-approve"}
+var notWithDetach = []string{"until", "allow-dash", "no-history", "watch", "watch-path", "max-parallel", "force", "verbose", "summary", "timeout", "exit-code", "metrics-file", "metrics-addr", "auto-approve"}
 
 // detach sends a run to the service, which executes it, and prints its id. The parameters are
 // validated here first, so that problems are reported as usual.

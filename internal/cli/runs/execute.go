@@ -121,7 +121,7 @@ func (x *execution) takeTerminal() (keys *keyboard.Keyboard, restore func()) {
 
 // narrate starts to print the progress and the output of the run.
 func (x *execution) narrate(keys *keyboard.Keyboard, stateDir string) *runview.Narrator {
-	n := runview.Narrate(x.env, runview.Narration{Mode: x.flags.Progress, Plan: x.plan, Resumed: x.resumed, Keys: keys, Recorded: x.store != nil, StateDir: stateDir})
+	n := runview.Narrate(x.env, runview.Narration{Mode: x.flags.Progress, Plan: x.plan, Resumed: x.resumed, Keys: keys, Verbose: x.flags.verbose, Recorded: x.store != nil, StateDir: stateDir})
 	x.options = append(x.options, n.Options...)
 	x.options = append(x.options, flowrun.WithQueue(n.Queued))
 	x.out = &runOutput{w: n.Stdout, stop: x.stop}

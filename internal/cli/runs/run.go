@@ -24,6 +24,7 @@ type runFlags struct {
 	assign      []string // --param
 	timeout     time.Duration
 	quiet       bool
+	verbose     bool
 	output      string
 	passThrough bool
 	allowDash   bool
@@ -97,6 +98,7 @@ func addRunFlags(env *ui.Env, c *cobra.Command, f *runFlags) {
 	fl.BoolVarP(&f.dryRun, "dry-run", "n", false, "show what would run, without starting anything")
 	fl.StringVar(&f.Progress, "progress", "auto", "how to show progress on stderr; `mode` is "+strings.Join(ui.ProgressModes(), "|"))
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "show only problems on stderr; the same as --progress quiet")
+	fl.BoolVarP(&f.verbose, "verbose", "v", false, "print progress as lines, with the location and the command of each step that starts")
 	fl.BoolVar(&f.summary, "summary", false, "at the end, show when each step ran and the critical path")
 	fl.StringVarP(&f.output, "output", "o", "text", "the `form` of the result on stdout: text (the tool's output), combined (the output of every step) or json")
 	fl.BoolVar(&f.NoInput, "no-input", false, "ask no questions; interactive steps get their default response")
@@ -110,15 +112,14 @@ func addRunFlags(env *ui.Env, c *cobra.Command, f *runFlags) {
 
 // check validates the flags and fills in defaults.
 func (f *runFlags) check(env *ui.Env, c *cobra.Command) error {
-	if f.quiet {
-		progress := c.Flags().Lookup("progress")
-		if progress.Changed {
-			return ui.Usagef(c, "--quiet cannot be combined with --progress")
-		}
-		f.Progress, progress.Changed = "quiet", true // like a flag, it overrides FLOWRUN_PROGRESS
+	if err := f.applyQuietAndVerbose(c); err != nil {
+		return err
 	}
 	if err := env.ResolveProgress(c, &f.InteractionFlags); err != nil {
 		return err
+	}
+	if f.verbose && f.Progress == "tty" {
+		f.Progress = "plain"
 	}
 	env.TrustOnce(f.TrustProject)
 	if err := ui.OneOf(c, "output", f.output, runOutputs); err != nil {
@@ -128,6 +129,23 @@ func (f *runFlags) check(env *ui.Env, c *cobra.Command) error {
 		return ui.Usagef(c, "--max-parallel must be at least 1")
 	}
 	return f.ConsentFlags.Check(c)
+}
+
+// applyQuietAndVerbose sets the progress mode that --quiet or --verbose stands for.
+func (f *runFlags) applyQuietAndVerbose(c *cobra.Command) error {
+	progress := c.Flags().Lookup("progress")
+	switch {
+	case f.quiet && f.verbose:
+		return ui.Usagef(c, "--quiet and --verbose cannot be combined")
+	case f.quiet && progress.Changed:
+		return ui.Usagef(c, "--quiet cannot be combined with --progress")
+	case f.quiet:
+		f.Progress = "quiet"
+	case f.verbose && progress.Changed && f.Progress != "plain" && f.Progress != "github":
+		return ui.Usagef(c, "--verbose cannot be combined with --progress %s; use --progress plain or github", f.Progress)
+	}
+	progress.Changed = progress.Changed || f.quiet || f.verbose // like --progress, they override FLOWRUN_PROGRESS
+	return nil
 }
 
 var runOutputs = []string{"text", "combined", "json"}

@@ -27,7 +27,7 @@ func narrateGitHub(env *ui.Env, n Narration, t *Narrator) {
 	if n.Resumed != nil {
 		g.Recall(n.Resumed.Events)
 	}
-	g.NoLogs = !n.Recorded
+	g.NoLogs, g.Commands = !n.Recorded, n.Verbose
 	env.Stderr = g.Writer()
 	t.addSink(g)
 	t.Queued = func(q flowrun.QueuePosition) { g.Waits(waitReason(q)) }

@@ -34,6 +34,7 @@ type Narration struct {
 	Plan     *flowrun.Plan
 	Resumed  *flowrun.RecordedRun // the run that is resumed; nil for a new run
 	Keys     *keyboard.Keyboard   // nil if no person can be asked
+	Verbose  bool                 // with modes plain and github: also print the command of each step
 	Recorded bool
 	StateDir string // has the logs
 }
@@ -101,7 +102,7 @@ func (t *Narrator) addSink(s dag.Sink) { t.Options = append(t.Options, flowrun.W
 func narrateLines(env *ui.Env, n Narration, t *Narrator) io.Writer {
 	w := console.NewActivityWriter(env.Stderr)
 	plain := console.NewPlain(w, env.Colored(env.Stderr), ui.Paths(n.Plan, ""), planInfo(n))
-	plain.NoLogs = !n.Recorded
+	plain.NoLogs, plain.Commands = !n.Recorded, n.Verbose
 	if n.Resumed != nil {
 		plain.Recall(n.Resumed.Events)
 	}

@@ -35,6 +35,11 @@ var elsewhere = map[string]string{
 	"flowrun tool run": "to run a tool: flowrun run TOOL",
 }
 
+// flagsElsewhere says what to write instead of a flag that other programs have.
+var flagsElsewhere = map[string]string{
+	"flowrun run --env": "steps inherit your environment: NAME=value flowrun run ...; or set it in the definition with environment:",
+}
+
 // UnknownCommand is the error for a word that is not a command of c.
 func UnknownCommand(c *cobra.Command, word string) error {
 	if hint := elsewhere[c.CommandPath()+" "+word]; hint != "" {
@@ -75,7 +80,11 @@ func WrongFlag(c *cobra.Command, err error) error {
 				flags = append(flags, flag)
 			}
 		}
-		err = fmt.Errorf("%w%s", err, NearestAs("--%s", name, flags))
+		hint := NearestAs("--%s", name, flags)
+		if instead := flagsElsewhere[c.CommandPath()+" --"+name]; instead != "" {
+			hint = "; " + instead
+		}
+		err = fmt.Errorf("%w%s", err, hint)
 	}
 	return Usage(err, c)
 }

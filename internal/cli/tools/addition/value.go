@@ -35,7 +35,7 @@ func (p *addParser) set(draft *toolfiles.Draft, o *addOption, what, value, kind 
 		}
 	case choiceForm, choicesForm:
 		if !slices.Contains(o.words, value) {
-			bad("one of " + strings.Join(o.words, ", ") + ui.Nearest(value, o.words))
+			bad("one of " + strings.Join(o.words, ", ") + ui.HintSuffix(keytable.SuggestChoice(value, o.words)))
 		} else if o.form == choiceForm {
 			draft.Set(o.key, TextValue(value))
 		} else {
