@@ -3,6 +3,7 @@ package steps
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -171,7 +172,10 @@ func (t *attempt) openFile() error {
 		return err
 	}
 	if err != nil {
-		return startError{126, fmt.Sprintf("cannot stream the output of the step: %v; create the folder, or change output.file", err)}
+		if file := new(fs.PathError); errors.As(err, &file) {
+			err = file.Err
+		}
+		return startError{126, fmt.Sprintf("cannot stream the output of the step to %q: %v; create the folder, or change output.file", path, err)}
 	}
 	return nil
 }

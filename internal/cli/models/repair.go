@@ -51,7 +51,7 @@ a code and the reason. The exit code is 0 if every line got an answer.`,
 			}
 			f, err := os.Open(args[0])
 			if err != nil {
-				return ui.Missing(fmt.Errorf("cannot read the calls: %w", err))
+				return ui.MarkMissingFile(fmt.Errorf("cannot read the calls: %w", err))
 			}
 			defer f.Close()
 			return repairLines(env, f)

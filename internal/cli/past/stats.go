@@ -159,7 +159,7 @@ func checkKnown(ctx context.Context, env *ui.Env, s flowrun.Store, name string) 
 		return err
 	}
 	_, _, err = env.Library().Lookup(name, nil)
-	return ui.MarkMissing(err)
+	return ui.MarkMissing(err, name)
 }
 
 func short(ms int64) string { return console.Short(time.Duration(ms) * time.Millisecond) }

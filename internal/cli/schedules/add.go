@@ -87,7 +87,7 @@ func addSchedule(env *ui.Env, c *cobra.Command, word, name string, words []strin
 	lib := env.Library()
 	def, _, err := lib.Lookup(word, nil)
 	if err != nil {
-		return ui.MarkMissing(err)
+		return ui.MarkMissing(err, word)
 	}
 	plan, err := ui.Compile(env, word)
 	if err != nil {

@@ -48,9 +48,9 @@ func readTokenFile(c *cobra.Command, file string) (list []service.Token, err err
 	text, err := readPrivate(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, ui.Missing(fmt.Errorf("--token-file: %w", err))
+		return nil, ui.Missing(fmt.Errorf("cannot read --token-file %s: %w; to create it: (umask 077; openssl rand -hex 32 > %[1]s)", file, err))
 	case err != nil:
-		return nil, ui.Usagef(c, "--token-file: %v", err)
+		return nil, ui.Usagef(c, "cannot read --token-file %s: %w", file, err)
 	}
 	for n, line := range strings.Split(string(text), "\n") {
 		words := strings.Fields(line)
@@ -100,7 +100,7 @@ func readPrivate(file string) ([]byte, error) {
 		return nil, err
 	}
 	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && info.Mode().IsRegular() && mode&0o027 != 0 {
-		return nil, fmt.Errorf("%s has mode %04o: other users can read or change it; chmod 600 %s, and replace its tokens", file, mode, file)
+		return nil, fmt.Errorf("its mode is %04o, so other users can read or change it; chmod 600 %s, and replace its tokens", mode, file)
 	}
 	const most = 1 << 20
 	return io.ReadAll(io.LimitReader(f, most))

@@ -117,7 +117,7 @@ func listTools(env *ui.Env, dir string, all bool) ([]tool.Listed, error) {
 	}
 	list, err := lib.ListFolder(dir)
 	if err != nil {
-		return nil, ui.MarkMissing(fmt.Errorf("cannot list the folder: %w", err))
+		return nil, ui.MarkMissingFile(fmt.Errorf("cannot list the folder: %w", err))
 	}
 	return list, nil
 }

@@ -97,7 +97,7 @@ func allToolSchemas(env *ui.Env, f funcschema.Format, sources bool) error {
 			problems = append(problems, ds...)
 			continue
 		case err != nil:
-			return ui.MarkMissing(err)
+			return ui.MarkMissing(err, e.Name)
 		case !runsHere(plan.Definition):
 			continue
 		}

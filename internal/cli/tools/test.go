@@ -198,7 +198,7 @@ func cases(env *ui.Env, lib *tool.Library, args []string, f testFlags) (cases []
 				Message: err.Error(), Hint: "make it readable, or remove it"})
 			continue
 		} else if err != nil {
-			return nil, nil, ui.MarkMissing(err)
+			return nil, nil, ui.MarkMissing(err, t.name)
 		}
 		if t.found && len(def.Tests) == 0 {
 			continue
@@ -210,7 +210,7 @@ func cases(env *ui.Env, lib *tool.Library, args []string, f testFlags) (cases []
 			broken = append(broken, ds...)
 			continue
 		case err != nil:
-			return nil, nil, ui.MarkMissing(err)
+			return nil, nil, ui.MarkMissing(err, t.name)
 		}
 		for _, test := range def.Tests { // an alias has its own tests, not those of its base tool
 			cases = append(cases, tooltest.Case{Tool: def.Name, Plan: plan, Test: test})

@@ -258,7 +258,7 @@ func (v *validation) validateTarget(t target) error {
 		v.found = append(v.found, tool.Diagnostic{Code: "unreadable", Severity: tool.Error, Pos: tool.Pos{File: t.name, Line: 1, Col: 1},
 			Message: err.Error(), Hint: "make it readable, or remove it"})
 	case err != nil:
-		return ui.MarkMissing(err)
+		return ui.MarkMissing(err, t.name)
 	default:
 		v.found = append(v.found, p.Warnings...)
 	}
@@ -283,7 +283,7 @@ func (v *validation) lintDefinition(def *tool.Definition, sound bool) {
 func olderDefinitions(lib *tool.Library, path string) (map[string]*tool.Definition, error) {
 	st, err := os.Stat(path)
 	if err != nil {
-		return nil, ui.MarkMissing(fmt.Errorf("cannot read the older definitions: %w", err))
+		return nil, ui.MarkMissingFile(fmt.Errorf("cannot read the older definitions: %w", err))
 	}
 	files := []target{{name: path}}
 	if st.IsDir() {

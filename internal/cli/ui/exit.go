@@ -3,7 +3,6 @@ package ui
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"strings"
 	"syscall"
@@ -32,6 +31,8 @@ type UsageError struct {
 
 func (e *UsageError) Error() string { return e.err.Error() }
 
+func (e *UsageError) Unwrap() error { return e.err }
+
 func (e *UsageError) report(env *Env, err error) int {
 	env.Notef("%v", err)
 	if e.cmd != nil {
@@ -52,6 +53,8 @@ func Usagef(c *cobra.Command, format string, args ...any) error {
 // notFoundError is a file named on the command line that does not exist.
 type notFoundError struct{ error }
 
+func (e *notFoundError) Unwrap() error { return e.error }
+
 func (e *notFoundError) report(env *Env, err error) int {
 	env.Notef("%v", err)
 	return outcome.ExitNotFound
@@ -59,17 +62,6 @@ func (e *notFoundError) report(env *Env, err error) int {
 
 // Missing marks an error about something that the caller named and that does not exist.
 func Missing(err error) error { return &notFoundError{err} }
-
-// MarkMissing marks an error about a definition that the caller named.
-func MarkMissing(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return Missing(err)
-	}
-	if errors.Is(err, syscall.EISDIR) {
-		return Usage(fmt.Errorf("%w; give a file in it, or the name of a tool", err), nil)
-	}
-	return err
-}
 
 // CodeError is an error whose message has been printed already, or has none.
 type CodeError int
@@ -130,6 +122,7 @@ func (env *Env) ReportError(err error) int {
 		return o.Exit
 	}
 	for _, line := range o.Lines {
+		line = withoutCalls(line, err)
 		if o.CommandHint != "" {
 			line = AddHint(line, o.CommandHint)
 		}
@@ -149,6 +142,11 @@ func HintSuffix(h string) string {
 // Notef prints a message on stderr. Control characters are removed, because parts of messages come
 // from definitions.
 func (env *Env) Notef(format string, args ...any) {
+	for i, arg := range args {
+		if err, ok := arg.(error); ok {
+			args[i] = message(err)
+		}
+	}
 	lines := strings.Split(fmt.Sprintf(format, args...), "\n")
 	for i, line := range lines {
 		lines[i] = console.Clean(line)

@@ -60,7 +60,7 @@ func (env *Env) Tools(lib *tool.Library) []tool.Listed {
 // Compile finds and compiles a tool.
 func Compile(env *Env, name string) (*flowrun.Plan, error) {
 	p, err := flowrun.Compile(env.Library(), name)
-	return p, MarkMissing(err)
+	return p, MarkMissing(err, name)
 }
 
 // Paths returns the paths of a plan's steps, including nested ones. prefix precedes each path.

@@ -97,7 +97,7 @@ func (f *Scope) Find(c *cobra.Command, lib *tool.Library, name string) (*tool.De
 	}
 	def, found, err := lib.Lookup(name, nil)
 	if err != nil {
-		return nil, nil, ui.MarkMissing(err)
+		return nil, nil, ui.MarkMissing(err, name)
 	}
 	return def, found, nil
 }

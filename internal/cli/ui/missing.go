@@ -1,0 +1,74 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+// MarkMissing marks an error about a definition that the caller named with word, and adds what the
+// caller probably meant.
+func MarkMissing(err error, word string) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Missing(fmt.Errorf("%w; %s", err, meantFile(word)))
+	case errors.Is(err, syscall.EISDIR):
+		return Usage(fmt.Errorf("%w; give a file in it, or the name of a tool", err), nil)
+	}
+	if missing, ok := err.(*tool.NotFoundError); ok && missing.Note == "" {
+		if files := filesOfStem(".", word); len(files) > 0 {
+			explained := *missing
+			explained.Note = fmt.Sprintf("to use the file %s, write ./%[1]s", files[0])
+			return &explained
+		}
+	}
+	return err
+}
+
+// MarkMissingFile marks an error about a file or folder that the caller named.
+func MarkMissingFile(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return Missing(err)
+	}
+	return err
+}
+
+// meantFile returns a hint for a path at which there is no definition.
+func meantFile(path string) string {
+	folder, base := filepath.Split(path)
+	if st, err := os.Stat(filepath.Clean(folder)); folder != "" && (err != nil || !st.IsDir()) {
+		return fmt.Sprintf("there is no folder %s", filepath.Clean(folder))
+	}
+	near := append(filesOfStem(folder, strings.TrimSuffix(base, tool.Extension(base))), tool.Near(base, definitionsIn(folder))...)
+	if len(near) > 0 {
+		return fmt.Sprintf("did you mean %q?", folder+near[0])
+	}
+	return "give the path of a definition (.yaml, .yml, .json, .md, .tool.js or .tool.ts), or the name of a tool, without an extension"
+}
+
+// filesOfStem returns the definition files in a folder whose names are stem and an extension.
+func filesOfStem(folder, stem string) (files []string) {
+	for _, file := range definitionsIn(folder) {
+		if strings.TrimSuffix(file, tool.Extension(file)) == stem {
+			files = append(files, file)
+		}
+	}
+	return files
+}
+
+// definitionsIn returns the names of the files in a folder that may be definitions.
+func definitionsIn(folder string) (files []string) {
+	entries, _ := os.ReadDir(filepath.Clean(folder))
+	for _, e := range entries {
+		if !e.IsDir() && tool.Extension(e.Name()) != "" {
+			files = append(files, e.Name())
+		}
+	}
+	return files
+}
