@@ -2,6 +2,7 @@ package call
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -76,10 +77,15 @@ func (b *binder) problem(name, code, hint, format string, args ...any) {
 
 // refuse reports a problem with a given value. For a secret the error is left out, because it could show the value.
 func (b *binder) refuse(def *tool.Parameter, code string, err error) {
-	if b.plan.Secret(def.Name) {
+	name := def.Name
+	if b.plan.Secret(name) {
 		err = fmt.Errorf("is invalid (%s); the value is secret and not shown", code)
 	}
-	b.problem(def.Name, code, Example(def), "%v", err)
+	for element, ok := errors.AsType[*value.ElementError](err); ok; element, ok = errors.AsType[*value.ElementError](err) {
+		name, err = fmt.Sprintf("%s[%d]", name, element.Index), element.Err
+	}
+	b.problem(name, code, Example(def), "%v", err)
+	b.problems[len(b.problems)-1] = value.Within(def.Name, b.problems[len(b.problems)-1])
 }
 
 func (b *binder) unknown() {

@@ -61,7 +61,7 @@ func (p *Param) validate(v any) error {
 	if list, ok := v.([]any); ok {
 		for i, e := range list {
 			if err := p.validate(e); err != nil {
-				return fmt.Errorf("element %d: %w", i, err)
+				return &value.ElementError{Index: i, Err: err}
 			}
 		}
 		return nil

@@ -46,7 +46,7 @@ func (t *Transform) Apply(ctx context.Context, rt *hooks.Runtime, v any) (any, e
 	for i, e := range list {
 		var err error
 		if out[i], err = t.Apply(ctx, rt, e); err != nil {
-			return nil, fmt.Errorf("element %d: %w", i, err)
+			return nil, &value.ElementError{Index: i, Err: err}
 		}
 	}
 	return out, nil

@@ -43,6 +43,16 @@ func Within(parameter string, p ParamProblem) ParamProblem {
 // Parameter returns the name of the parameter, "" if the problem is about all of them.
 func (p ParamProblem) Parameter() string { return cmp.Or(p.top, p.Name) }
 
+// ElementError is an error about one element of an array.
+type ElementError struct {
+	Index int
+	Err   error
+}
+
+func (e *ElementError) Error() string { return fmt.Sprintf("element %d: %v", e.Index, e.Err) }
+
+func (e *ElementError) Unwrap() error { return e.Err }
+
 func (e *ParamsError) Error() string {
 	lines := make([]string, len(e.Problems))
 	for i, p := range e.Problems {

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/diagnostic"
 	"github.com/flowrun/flowrun/internal/keytable"
@@ -18,8 +17,8 @@ import (
 
 // Document is the object in a --params file.
 type Document struct {
-	Values map[string]any
-	places map[string]diagnostic.Pos // where each value is
+	Values  map[string]any
+	written map[string]keytable.Value // the values with their locations
 }
 
 // ReadDocument reads the --params file, which must hold one JSON or YAML object. "-" means stdin,
@@ -60,9 +59,9 @@ func parseDocument(name string, text []byte) (Document, error) {
 	if v.Map == nil {
 		return Document{}, fmt.Errorf("cannot read %s: expected an object, got %s", v.Pos, kind(v))
 	}
-	d := Document{Values: map[string]any{}, places: map[string]diagnostic.Pos{}}
+	d := Document{Values: map[string]any{}, written: map[string]keytable.Value{}}
 	for _, e := range v.Map {
-		d.Values[e.Key], d.places[e.Key] = dataOf(e.Value), e.Value.Pos
+		d.Values[e.Key], d.written[e.Key] = dataOf(e.Value), e.Value
 	}
 	if json.Valid(text) {
 		return d, ui.DecodeJSON(text, &d.Values)
@@ -137,27 +136,4 @@ func dataOf(v keytable.Value) any {
 		}
 	}
 	return v.Data()
-}
-
-// Params are the parameters that the user gave on the command line and in a document.
-type Params struct {
-	Values map[string]any
-	places map[string]diagnostic.Pos // of those from the document
-}
-
-// Locate adds locations in the document to the problems with parameters that err reports.
-func (p *Params) Locate(err error) error {
-	bad, ok := errors.AsType[*flowrun.ParamsError](err)
-	if !ok || len(p.places) == 0 {
-		return err
-	}
-	located := *bad
-	located.Problems = nil
-	for _, problem := range bad.Problems {
-		if at, ok := p.places[problem.Name]; ok {
-			problem.Message = at.String() + ": " + problem.Message
-		}
-		located.Problems = append(located.Problems, problem)
-	}
-	return &located
 }

@@ -49,7 +49,7 @@ func CollectParams(env *ui.Env, p *flowrun.Plan, w flowrun.RunEnv, document stri
 			Hint: `give a file with one JSON or YAML object, as in {"NAME": "value"}, or - for stdin`})
 		doc.Values = map[string]any{}
 	}
-	params := &Params{doc.Values, doc.places}
+	params := &Params{doc.Values, doc.written}
 	raw := params.Values
 	given := map[string][]any{}
 	for _, as := range list {
@@ -61,7 +61,7 @@ func CollectParams(env *ui.Env, p *flowrun.Plan, w flowrun.RunEnv, document stri
 		given[as.Name] = append(given[as.Name], v)
 	}
 	for name, vs := range given {
-		delete(params.places, name)
+		delete(params.written, name)
 		switch {
 		case len(vs) == 1:
 			raw[name] = vs[0]
