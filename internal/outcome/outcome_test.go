@@ -55,6 +55,7 @@ var inner = map[string]string{
 	"gostep.ExitError":       "the exit code of a step",
 	"jsworld.TooLong":        "a failed step",
 	"permission.DeniedError": "what a script catches",
+	"value.ElementError":     "a problem with a parameter",
 	"waiting.ErrNoApprover":  "the answer of a program's function",
 }
 
@@ -163,6 +164,8 @@ func TestOf(t *testing.T) {
 		{&history.AmbiguousError{}, "internal", 2, 500, "", "the service could not process the request"},
 		{&outcome.NoQueueError{}, "internal", 5, 500, "", "the service could not process the request"},
 		{errors.Join(&tool.NotFoundError{}, tool.Diagnostics{}), "invalid-definition", 3, 422, "", "the tool's definition is invalid"},
+		{outcome.ErrRefused, "refused", 5, 403, "", "the approval policy refuses this tool"},
+		{outcome.ErrDraining, "draining", 8, 503, "", "the service is stopping and starts no more runs"},
 		{errors.New("internal error: x"), "internal", 70, 500, "", "the service could not process the request"},
 		{errors.New("/home/x/secret"), "internal", 1, 500, "", "the service could not process the request"},
 	} {

@@ -63,9 +63,9 @@ var table = []struct {
 		"", "GET /api/v1/runs lists the runs; use the complete id", "to list the runs: flowrun runs"}},
 	{is(ErrPath), Row{"tool-path", ExitFailed, 400, AnswerNotRun,
 		"", "GET /api/v1/tools lists the names", ""}},
-	{is(ErrRefused), Row{"refused", ExitFailed, 403, AnswerNotRun,
+	{is(ErrRefused), Row{"refused", ExitRefused, 403, AnswerNotRun,
 		"the approval policy refuses this tool", "the service's log has the reason; to approve the tool yourself, use flowrun run in a terminal", ""}},
-	{is(ErrDraining), Row{"draining", ExitFailed, 503, AnswerNotRun,
+	{is(ErrDraining), Row{"draining", ExitServer, 503, AnswerNotRun,
 		"", "try again after it has restarted", ""}},
 	{is(ErrNotRunning), Row{"not-running", ExitFailed, 409, AnswerNotRun,
 		"", "POST /api/v1/runs/{id}/resume resumes the run", ""}},
@@ -123,6 +123,16 @@ func Codes() []string {
 		codes[row.Code] = true
 	}
 	return slices.Sorted(maps.Keys(codes))
+}
+
+// ExitOf returns the exit code for a code of the HTTP API. ok is false for codes that do not say what failed.
+func ExitOf(code string) (exit int, ok bool) {
+	for _, row := range table {
+		if row.Code == code && code != internal.Code {
+			return row.Exit, true
+		}
+	}
+	return 0, false
 }
 
 func (r Row) exit(code int) Row           { r.Exit = code; return r }

@@ -90,7 +90,8 @@ func CallService(method, path string, body, into any) error {
 	return json.Unmarshal(answer, into)
 }
 
-// responseError returns the error in a response.
+// responseError returns the error in a response. Its exit code is that of the same error without a
+// service; for errors that only a service has, it depends on the status.
 func responseError(status int, answer []byte) error {
 	var doc struct {
 		Error struct {
@@ -104,14 +105,38 @@ func responseError(status int, answer []byte) error {
 		return ServiceErrorf("the service responded with status %d", status)
 	}
 	e := doc.Error
-	message := fmt.Errorf("the service reports: %s%s", e.Message, HintSuffix(e.Hint))
-	switch {
-	case e.Code == outcome.CodeParams:
+	if e.Code == outcome.CodeParams {
 		return &flowrun.ParamsError{Problems: e.Problems}
-	case status == http.StatusNotFound:
-		return Missing(message)
-	case status == http.StatusForbidden, status == http.StatusConflict:
-		return &RefusedError{Reason: message.Error()}
 	}
-	return &serviceError{message}
+	message := "the service reports: " + e.Message
+	for _, p := range e.Problems {
+		message += fmt.Sprintf("; %s: %s: %s", p.Name, p.Code, p.Message)
+	}
+	message += HintSuffix(e.Hint)
+	exit, known := outcome.ExitOf(e.Code)
+	switch {
+	case !known && status == http.StatusNotFound:
+		exit = outcome.ExitNotFound
+	case !known && (status == http.StatusForbidden || status == http.StatusConflict):
+		exit = outcome.ExitRefused
+	case !known:
+		exit = outcome.ExitServer
+	}
+	if exit == outcome.ExitRefused {
+		return &RefusedError{Reason: message}
+	}
+	return &reportedError{message, exit}
+}
+
+// reportedError is an error that the service reported.
+type reportedError struct {
+	message string
+	exit    int
+}
+
+func (e *reportedError) Error() string { return e.message }
+
+func (e *reportedError) report(env *Env, err error) int {
+	env.Notef("%v", err)
+	return e.exit
 }
