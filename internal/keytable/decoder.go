@@ -33,6 +33,7 @@ type Decoder struct {
 // shown, but few enough to be fast.
 const maxCollected = 10 * diagnostic.MaxDiagnostics
 
+// Report collects a diagnostic. It drops those beyond maxCollected of their severity.
 func (d *Decoder) Report(one diagnostic.Diagnostic) {
 	n := &d.warnings
 	if one.Severity == diagnostic.Error {
@@ -58,10 +59,12 @@ func (d *Decoder) FailKey(key *yaml.Node, code, message, hint string) {
 	d.Path.Pop()
 }
 
+// Warn reports a warning at a node, with the current path.
 func (d *Decoder) Warn(n *yaml.Node, code, message, hint string) {
 	d.Report(d.Diagnostic(n, diagnostic.Warning, code, message, hint))
 }
 
+// Diagnostic returns a diagnostic at a node, with the current path, without reporting it.
 func (d *Decoder) Diagnostic(n *yaml.Node, s diagnostic.Severity, code, message, hint string) diagnostic.Diagnostic {
 	return diagnostic.Diagnostic{Code: code, Severity: s, Pos: d.Pos(n), Len: width(n), Path: d.Path.String(), Message: message, Hint: hint}
 }
@@ -129,7 +132,7 @@ func (d *Decoder) ObjectAnd(o *Object, into any, n *yaml.Node, other func(key, v
 	}
 }
 
-// ValueOf returns the value of a key in the content of a mapping, or nil. KeyOf returns the key itself.
+// ValueOf returns the value of a key in the content of a mapping, or nil.
 func ValueOf(content []*yaml.Node, key string) *yaml.Node {
 	for i := 0; i+1 < len(content); i += 2 {
 		if content[i].Value == key {
@@ -139,6 +142,7 @@ func ValueOf(content []*yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
+// KeyOf returns the node of a key in the content of a mapping, or nil.
 func KeyOf(content []*yaml.Node, key string) *yaml.Node {
 	for i := 0; i+1 < len(content); i += 2 {
 		if content[i].Value == key {
@@ -203,6 +207,7 @@ func (d *Decoder) keyHint(o *Object, key string) string {
 	return "remove it; keys of your own begin with 'x-'"
 }
 
+// WrongType reports that a value is not of the wanted kind, with a hint how to write it.
 func (d *Decoder) WrongType(n *yaml.Node, want string) {
 	if IsPlaceholder(n) {
 		d.reportUnquoted(n)

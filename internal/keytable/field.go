@@ -88,6 +88,7 @@ func (o *Object) Open() *Object {
 	return &open
 }
 
+// Add adds fields to the object. It is for objects that contain themselves.
 func (o *Object) Add(fields ...Field) {
 	o.Fields = append(o.Fields, fields...)
 	for i := range o.Fields { // append may have moved them
@@ -95,6 +96,7 @@ func (o *Object) Add(fields ...Field) {
 	}
 }
 
+// WithCheck sets a function that checks the mapping as a whole, after its keys were decoded.
 func (o *Object) WithCheck(check func(d *Decoder, into any, n *yaml.Node, content []*yaml.Node)) *Object {
 	o.check = check
 	return o
@@ -103,6 +105,7 @@ func (o *Object) WithCheck(check func(d *Decoder, into any, n *yaml.Node, conten
 // Field returns the field of a key, or nil if the object has no such key.
 func (o *Object) Field(key string) *Field { return o.byKey[key] }
 
+// Keys returns the keys of the object, in the order of its fields.
 func (o *Object) Keys() []string {
 	keys := make([]string, len(o.Fields))
 	for i, f := range o.Fields {
@@ -163,10 +166,13 @@ func (o *Object) objectsWith(key string) []string {
 // The table of keys is written with the functions below, one for each kind of value. Their parameters are the key, its
 // id in docs/requirements.md, its description, and a function that stores the value.
 
+// WithDefault returns the field with a default, as it would be written in the file.
 func (f Field) WithDefault(value string) Field { f.Default = value; return f }
 
+// AsBody returns the field as one of those of which an object must have exactly one.
 func (f Field) AsBody() Field { f.Body = true; return f }
 
+// AsRequired returns the field as one that must be given.
 func (f Field) AsRequired() Field { f.Required = true; return f }
 
 // newField returns a Field made of a function that reads the value and one that stores it.
@@ -178,6 +184,7 @@ func newField[T, V any](kind ValueKind, key, requirement, doc string, read func(
 	}}
 }
 
+// Text is a text.
 func Text[T any](key, requirement, doc string, set func(*T, diagnostic.Text)) Field {
 	return newField(KindText, key, requirement, doc, (*Decoder).Text, set)
 }
@@ -187,66 +194,80 @@ func String[T any](key, requirement, doc string, set func(*T, string)) Field {
 	return Text(key, requirement, doc, func(into *T, t diagnostic.Text) { set(into, t.S) })
 }
 
+// Texts is a list of texts.
 func Texts[T any](key, requirement, doc string, set func(*T, []diagnostic.Text)) Field {
 	return newField(KindTexts, key, requirement, doc, listOf((*Decoder).Text), set)
 }
 
+// Strings is Texts for values whose positions are not needed later.
 func Strings[T any](key, requirement, doc string, set func(*T, []string)) Field {
 	return Texts(key, requirement, doc, func(into *T, ts []diagnostic.Text) { set(into, stringsOf(ts)) })
 }
 
+// Choice is a text that must be one of enum.
 func Choice[T any](key, requirement string, enum []string, doc string, set func(*T, string)) Field {
 	f := newField(KindChoice, key, requirement, doc, OneOf(enum), set)
 	f.Enum = enum
 	return f
 }
 
+// Choices is a list of texts, each one of enum.
 func Choices[T any](key, requirement string, enum []string, doc string, set func(*T, []string)) Field {
 	f := newField(KindChoices, key, requirement, doc, listOf(OneOf(enum)), set)
 	f.Enum = enum
 	return f
 }
 
+// Boolean is true or false.
 func Boolean[T any](key, requirement, doc string, set func(*T, bool)) Field {
 	return newField(KindBoolean, key, requirement, doc, (*Decoder).boolean, set)
 }
 
+// Integer is a whole number from low to high.
 func Integer[T any](key, requirement string, low, high int64, doc string, set func(*T, int)) Field {
 	f := newField(KindInteger, key, requirement, doc, integerIn(low, high), set)
 	f.Min, f.Max = low, high
 	return f
 }
 
+// Integers is a list of whole numbers from low to high.
 func Integers[T any](key, requirement string, low, high int64, doc string, set func(*T, []int)) Field {
 	f := newField(KindIntegers, key, requirement, doc, listOf(integerIn(low, high)), set)
 	f.Min, f.Max = low, high
 	return f
 }
 
+// Number is a number.
 func Number[T any](key, requirement, doc string, set func(*T, float64)) Field {
 	return newField(KindNumber, key, requirement, doc, (*Decoder).number, set)
 }
 
+// Duration is a duration: milliseconds, or text such as 1m30s.
 func Duration[T any](key, requirement, doc string, set func(*T, time.Duration)) Field {
 	return newField(KindDuration, key, requirement, doc, (*Decoder).duration, set)
 }
 
+// Size is a number of bytes, or text such as 10MB.
 func Size[T any](key, requirement, doc string, set func(*T, int64)) Field {
 	return newField(KindSize, key, requirement, doc, (*Decoder).size, set)
 }
 
+// AnyValue is any value.
 func AnyValue[T any](key, requirement, doc string, set func(*T, Value)) Field {
 	return newField(KindValue, key, requirement, doc, (*Decoder).Value, set)
 }
 
+// AnyValues is a list of any values.
 func AnyValues[T any](key, requirement, doc string, set func(*T, []Value)) Field {
 	return newField(KindValues, key, requirement, doc, (*Decoder).values, set)
 }
 
+// ValueMap is a mapping of names to any values, in the order of the file.
 func ValueMap[T any](key, requirement, doc string, set func(*T, []Entry)) Field {
 	return newField(KindValueMap, key, requirement, doc, (*Decoder).entries, set)
 }
 
+// TextMap is a mapping of names to texts, in the order of the file.
 func TextMap[T any](key, requirement, doc string, set func(*T, []Entry)) Field {
 	return newField(KindTextMap, key, requirement, doc, (*Decoder).textEntries, set)
 }

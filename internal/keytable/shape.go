@@ -234,6 +234,7 @@ func isMerge(key *yaml.Node) bool {
 	return key.Kind == yaml.ScalarNode && key.Value == "<<" && key.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) == 0
 }
 
+// Deref returns the node that an alias refers to, and any other node itself.
 func Deref(n *yaml.Node) *yaml.Node {
 	for n.Kind == yaml.AliasNode {
 		n = n.Alias
@@ -267,10 +268,12 @@ type pathStep struct {
 	index int
 }
 
+// Push adds a key to the path.
 func (p *path) Push(key string) { *p = append(*p, pathStep{key: key, index: -1}) }
 
 func (p *path) pushIndex(i int) { *p = append(*p, pathStep{index: i}) }
 
+// Pop removes the last key or index from the path.
 func (p *path) Pop() { *p = (*p)[:len(*p)-1] }
 
 // inSecurity reports whether the path leads into the security section of the tool or of a parameter.

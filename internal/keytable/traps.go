@@ -316,6 +316,7 @@ func split(line string) lineParts {
 	return f
 }
 
+// IsNameByte reports whether a byte can be part of a name of a parameter or step.
 func IsNameByte(c byte) bool {
 	return c == '_' || c == '-' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
