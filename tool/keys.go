@@ -596,7 +596,7 @@ var expectedObject = keytable.NewObject("expected", "Expectations about the run 
 	keytable.Text("output-matches", "", "Regular expression (RE2) that must match a part of the output.", func(e *Expected, v Text) { e.OutputMatches = &v }),
 	keytable.Texts("stderr-contains", "", "Texts that the standard error of the steps must all contain.", func(e *Expected, v []Text) { e.StderrContains = v }),
 	keytable.Texts("file-exists", "S1-246", "Files that must exist.", func(e *Expected, v []Text) { e.FileExists = v }),
-	keytable.Texts("directory-exists", "S1-247", "Directories that must exist.", func(e *Expected, v []Text) { e.DirectoryExists = v }),
+	keytable.Texts("directory-exists", "S1-247", "Folders that must exist.", func(e *Expected, v []Text) { e.DirectoryExists = v }),
 	keytable.TextMap("steps", "", "Expected states of steps, by the names or paths of the steps.", func(e *Expected, v []Entry) { e.Steps = v }),
 ).WithCheck(checkExpected)
 

@@ -132,7 +132,7 @@ func (e *notRegularError) Error() string {
 	what := "a device"
 	switch {
 	case e.mode.IsDir():
-		what = "a directory"
+		what = "a folder"
 	case e.mode&fs.ModeNamedPipe != 0:
 		what = "a pipe"
 	case e.mode&fs.ModeSocket != 0:

@@ -56,17 +56,17 @@ var escapes = []struct {
 	{"WS/$(cat OUT/canary)", "no such file"},
 	{"WS/*", "no such file"},
 	// Paths outside.
-	{"OUT/canary", "is outside the directories that file tools may use: WS; a person can add directories with the setting roots"},
-	{"OUT", "is outside the directories"},
-	{"OUT/new/file", "is outside the directories"},
-	{"WSx/file", "is outside the directories"},
-	{"/", "is outside the directories"},
-	{"//", "is outside the directories"},
-	{"/etc/passwd", "is outside the directories"},
-	{"//etc/passwd", "is outside the directories"},
-	{"/etc//shadow", "is outside the directories"},
-	{"/nowhere/at/all", "is outside the directories"},
-	{"/var", "is outside the directories"},
+	{"OUT/canary", "is outside the folders that file tools may use: WS; a person can add folders with the setting roots"},
+	{"OUT", "is outside the folders"},
+	{"OUT/new/file", "is outside the folders"},
+	{"WSx/file", "is outside the folders"},
+	{"/", "is outside the folders"},
+	{"//", "is outside the folders"},
+	{"/etc/passwd", "is outside the folders"},
+	{"//etc/passwd", "is outside the folders"},
+	{"/etc//shadow", "is outside the folders"},
+	{"/nowhere/at/all", "is outside the folders"},
+	{"/var", "is outside the folders"},
 	// What is no path.
 	{"WS/file\x00.txt", "contains a NUL byte"},
 	{"\x00", "contains a NUL byte"},
@@ -89,34 +89,34 @@ var escapes = []struct {
 	{" ", "is not an absolute path"},
 	{" /etc/passwd", "is not an absolute path"},
 	// Links.
-	{"WS/out-file", "(a link to \"OUT/canary\") is outside the directories that file tools may use: WS"},
+	{"WS/out-file", "(a link to \"OUT/canary\") is outside the folders that file tools may use: WS"},
 	{"WS/out-dir", "(a link to \"OUT\")"},
 	{"WS/out-dir/canary", "(a link to \"OUT/canary\")"},
-	{"WS/out-dir/new", "is outside the directories"},
+	{"WS/out-dir/new", "is outside the folders"},
 	{"WS/out-relative", "(a link to \"OUT/canary\")"},
 	{"WS/out-chain", "(a link to \"OUT/canary\")"},
 	{"WS/dir/out-deep", "(a link to \"OUT/canary\")"},
-	{"WS/out-root", "is outside the directories"},
-	{"WS/out-root/etc/passwd", "is outside the directories"},
+	{"WS/out-root", "is outside the folders"},
+	{"WS/out-root/etc/passwd", "is outside the folders"},
 	{"WS/out-self/ws/out-file", "(a link to \"OUT/canary\")"},
 	{"WS/loop", "symbolic links form a loop"},
 	{"WS/loop/file", "symbolic links form a loop"},
 	{"WS/loop-a", "symbolic links form a loop"},
 	{"WS/dangling-out", "DANGLING"}, // a link to a file outside that is not there
-	{"WS/out-proc", "is outside the directories"},
+	{"WS/out-proc", "is outside the folders"},
 	// The kernel's files, and what makes one wait.
-	{"/proc/self/root/etc/passwd", "is outside the directories"},
+	{"/proc/self/root/etc/passwd", "is outside the folders"},
 	{"/proc/self/cwd/file", "OUTSIDE-OR-NONE"},
 	{"/proc/self/fd/0", "OUTSIDE-OR-NONE"},
-	{"/proc/self/environ", "is outside the directories"},
-	{"/dev/zero", "is outside the directories"},
+	{"/proc/self/environ", "is outside the folders"},
+	{"/dev/zero", "is outside the folders"},
 	{"/dev/stdin", "OUTSIDE-OR-NONE"},
-	{"/sys/kernel", "is outside the directories"},
+	{"/sys/kernel", "is outside the folders"},
 	{"WS/pipe", "a named pipe"},
 	{"WS/in-pipe", "a named pipe"},
 	{"WS/socket", "a socket"},
 	{"WS/file/", "SLASH"},
-	{"WS/file/inner", "a parent in the path is a file, not a directory"},
+	{"WS/file/inner", "a parent in the path is a file, not a folder"},
 	{"WS/file/.", "SLASH"},
 }
 
@@ -271,7 +271,7 @@ func TestNestedRoots(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.file(filepath.Join(d.ws, "sub"), "-> OUT")
-	has(t, "swapped", d.call("read_file", "absolute_path", "WS/sub/canary"), "is outside the directories")
+	has(t, "swapped", d.call("read_file", "absolute_path", "WS/sub/canary"), "is outside the folders")
 }
 
 // TestSwapped: a link that is put on the way while calls go on leads nowhere else. One

@@ -28,12 +28,12 @@ const recentPeriod = 24 * time.Hour
 func (f *files) glob() flowrun.GoTool {
 	return flowrun.GoTool{
 		Name: "glob", DisplayName: "Glob", Tags: []string{"read"},
-		Description: "Finds files whose paths match a pattern such as **/*.go or src/**/*.{ts,tsx} and returns their absolute paths: files changed in the last 24 hours come first, newest first, then the others by name. Hidden files are included; files ignored by .gitignore and the .git directory are not.",
+		Description: "Finds files whose paths match a pattern such as **/*.go or src/**/*.{ts,tsx} and returns their absolute paths: files changed in the last 24 hours come first, newest first, then the others by name. Hidden files are included; files ignored by .gitignore and the .git folder are not.",
 		Schema: parsed(`{
 			"type": "object",
 			"properties": {
-				"pattern": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "The pattern, relative to path. * matches anything except /, ** any number of directories, ? one character, [a-z] one character of a range, {a,b} either alternative. A plain name such as go.mod matches only that file directly in path.", "examples": ["**/*.go"]},
-				"path": {"type": "string", "minLength": 1, "description": "The directory to search, absolute or relative to the workspace. Default: the workspace.", "examples": ["src"]},
+				"pattern": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "The pattern, relative to path. * matches anything except /, ** any number of folders, ? one character, [a-z] one character of a range, {a,b} either alternative. A plain name such as go.mod matches only that file directly in path.", "examples": ["**/*.go"]},
+				"path": {"type": "string", "minLength": 1, "description": "The folder to search, absolute or relative to the workspace. Default: the workspace.", "examples": ["src"]},
 				"file_filtering_options": ` + filteringSchema + `
 			},
 			"required": ["pattern"],
@@ -165,7 +165,7 @@ func foundFiles(list []globFile, more bool, text string, p place, w *walk) *flow
 		short := fmt.Sprintf("No files match %s in %s%s", quotedPiece(text), p.path, left)
 		hint := ""
 		if !strings.Contains(text, "**") {
-			hint = " A pattern without ** does not match files in subdirectories: **/" + strings.TrimPrefix(filepath.Base(text), "/") + " does."
+			hint = " A pattern without ** does not match files in subfolders: **/" + strings.TrimPrefix(filepath.Base(text), "/") + " does."
 		}
 		return textAnswer(short+"."+hint+w.notes(), short)
 	}

@@ -52,15 +52,15 @@ func TestGlob(t *testing.T) {
 		{"./a.go", "", "a.go"},
 		{"src/../a.go", "", "error: the pattern \"src/../a.go\" contains .."},
 		{"../outside/*", "", "error: the pattern \"../outside/*\" contains .."},
-		{"OUT/*", "", "error: \"OUT\" is outside the directories"},
-		{"/etc/*", "", "error: \"/etc\" is outside the directories"},
+		{"OUT/*", "", "error: \"OUT\" is outside the folders"},
+		{"/etc/*", "", "error: \"/etc\" is outside the folders"},
 		{"out.go", "", "No files match"},
 		{"*.log", "", "No files match \"*.log\" in WS (2 entries ignored by .gitignore)"},
 		{"x.go", "gone", "gone/x.go"}, // who names it gets it
 		{"none/*.go", "", "No files match"},
 		{"*", "none", "error: \"WS/none\": no such file or directory"},
-		{"*", "a.go", "error: \"WS/a.go\" is a file, not a directory"},
-		{"e.go", "", "A pattern without ** does not match files in subdirectories: **/e.go does."},
+		{"*", "a.go", "error: \"WS/a.go\" is a file, not a folder"},
+		{"e.go", "", "A pattern without ** does not match files in subfolders: **/e.go does."},
 		{"[", "", "error: invalid pattern \"[\": a bracket"},
 		{"{a,b", "", "error: invalid pattern \"{a,b\": "},
 		{strings.Repeat("{a,b}", 20), "", "has too many alternatives in braces"},
@@ -105,7 +105,7 @@ func TestListDirectory(t *testing.T) {
 	same(t, "empty", d.call("list_directory", "path", "WS/empty"), "Listed 0 items in WS/empty.")
 	same(t, ".git when asked", d.call("list_directory", "path", "WS/.git"), "Listed 1 item in WS/.git:\n---\nconfig")
 	has(t, "ignored when asked", d.call("list_directory", "path", "WS/gone"), "x")
-	has(t, "a file", d.call("list_directory", "path", "WS/a"), `error: "WS/a" is a file, not a directory; to read it, use read_file`)
+	has(t, "a file", d.call("list_directory", "path", "WS/a"), `error: "WS/a" is a file, not a folder; to read it, use read_file`)
 	has(t, "bad pattern", d.call("list_directory", "path", "WS", "ignore", []any{"["}), "error: invalid pattern \"[\"")
 }
 
@@ -142,8 +142,8 @@ func TestReadManyFiles(t *testing.T) {
 		{paths: []any{"link.txt"}, want: "--- WS/a.txt ---\none\n--- End of content ---"},
 		{paths: []any{"none.txt"}, want: `error: "WS/none.txt": no such file or directory; list_directory and glob show what exists`},
 		{paths: []any{"none/*"}, want: "No files were read for none/*."},
-		{paths: []any{"out.txt"}, pieces: []string{"error: ", "is outside the directories", "a link to"}},
-		{paths: []any{"OUT/*"}, pieces: []string{"error: ", "is outside the directories"}},
+		{paths: []any{"out.txt"}, pieces: []string{"error: ", "is outside the folders", "a link to"}},
+		{paths: []any{"OUT/*"}, pieces: []string{"error: ", "is outside the folders"}},
 		{paths: []any{"../outside/*"}, pieces: []string{"error: ", "contains .."}},
 	} {
 		for i := range c.paths {

@@ -25,12 +25,12 @@ const (
 func (f *files) grepSearch() flowrun.GoTool {
 	return flowrun.GoTool{
 		Name: "grep_search", DisplayName: "Grep", Tags: []string{"read"},
-		Description: "Searches the lines of files for a regular expression, ignoring case, and returns each matching line with its file and line number. Hidden files are searched; binary files, files ignored by .gitignore and the .git directory are not.",
+		Description: "Searches the lines of files for a regular expression, ignoring case, and returns each matching line with its file and line number. Hidden files are searched; binary files, files ignored by .gitignore and the .git folder are not.",
 		Schema: parsed(`{
 			"type": "object",
 			"properties": {
 				"pattern": {"type": "string", "minLength": 1, "maxLength": 10000, "description": "The regular expression (RE2 syntax: no lookaround, no backreferences), matched against one line at a time. Case is ignored unless the pattern starts with (?-i). To match one of . ( ) [ ] { } * + ? | ^ $ \\ literally, escape it with \\.", "examples": ["func \\w+Handler", "TODO"]},
-				"path": {"type": "string", "minLength": 1, "description": "The directory or file to search, absolute or relative to the workspace. Default: the workspace.", "examples": ["src"]},
+				"path": {"type": "string", "minLength": 1, "description": "The folder or file to search, absolute or relative to the workspace. Default: the workspace.", "examples": ["src"]},
 				"glob": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "Search only matching files: *.go is matched against file names, src/**/*.ts against paths relative to path.", "examples": ["*.go"]},
 				"limit": {"type": "integer", "minimum": 1, "maximum": 20000, "description": "The maximum number of lines to return. Default: 500.", "examples": [100]},
 				"include": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "Another name for glob.", "examples": ["*.go"]},

@@ -107,7 +107,7 @@ func TestGrep(t *testing.T) {
 		{[]any{"pattern", "todo", "glob", "["}, []string{"error: invalid pattern \"[\": "}},
 		{[]any{"pattern", "todo", "path", "none"}, []string{"error: \"WS/none\": no such file or directory"}},
 		{[]any{"pattern", "canary"}, []string{"No matches"}},
-		{[]any{"pattern", "canary", "path", "out"}, []string{"error: ", "is outside the directories"}},
+		{[]any{"pattern", "canary", "path", "out"}, []string{"error: ", "is outside the folders"}},
 		{[]any{"pattern", "wide"}, []string{"File: WS/wide\nL1: todo wide\n"}},
 		{[]any{"pattern", "^todo mark"}, []string{"L1: todo mark\n"}},
 		{[]any{"pattern", "todo gr"}, []string{"L1: todo gr\uFFFD\n"}},

@@ -17,18 +17,18 @@ const maxListed = 1000
 func (f *files) listDirectory() flowrun.GoTool {
 	return flowrun.GoTool{
 		Name: "list_directory", DisplayName: "ListFiles", Tags: []string{"read"},
-		Description: "Lists the names of the files and subdirectories directly in a directory. Subdirectories come first, marked with [DIR]; symbolic links are marked with [LINK]. To find files in subdirectories, use glob.",
+		Description: "Lists the names of the files and subfolders directly in a folder. Subfolders come first, marked with [DIR]; symbolic links are marked with [LINK]. To find files in subfolders, use glob.",
 		Schema: parsed(`{
 			"type": "object",
 			"properties": {
-				"path": {"type": "string", "minLength": 1, "description": "The directory to list, as an absolute path. Relative paths are refused.", "examples": ["/home/user/project"]},
+				"path": {"type": "string", "minLength": 1, "description": "The folder to list, as an absolute path. Relative paths are refused.", "examples": ["/home/user/project"]},
 				"ignore": {"type": "array", "items": {"type": "string", "minLength": 1}, "description": "Glob patterns of names to exclude, such as *.log.", "examples": [["*.log"]]},
 				"file_filtering_options": ` + filteringSchema + `
 			},
 			"required": ["path"],
 			"additionalProperties": false
 		}`),
-		Describe: func(p map[string]any) string { return "Lists the directory " + values(p).text("path") },
+		Describe: func(p map[string]any) string { return "Lists the folder " + values(p).text("path") },
 		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
 			p, err := f.roots(in).find(values(in.Params).text("path"))
 			if err != nil {
@@ -96,7 +96,7 @@ func notFolder(p place, err error) error {
 	file, _, opening := p.open()
 	if opening == nil {
 		file.Close()
-		return fmt.Errorf("%s is a file, not a directory; to read it, use read_file", quoted(p.path))
+		return fmt.Errorf("%s is a file, not a folder; to read it, use read_file", quoted(p.path))
 	}
 	var kind *refusal
 	if errors.As(opening, &kind) && kind.cause == nil && !errors.Is(err, fs.ErrPermission) {

@@ -47,7 +47,7 @@ func checkPattern(text string) error {
 	case combinations(text) > maxCombinations:
 		return fmt.Errorf("the pattern %s has too many alternatives in braces; use several patterns", quotedPiece(text))
 	case slices.Contains(strings.Split(text, "/"), ".."):
-		return fmt.Errorf("the pattern %s contains ..; patterns match only below path: set path to the directory to start from", quotedPiece(text))
+		return fmt.Errorf("the pattern %s contains ..; patterns match only below path: set path to the folder to start from", quotedPiece(text))
 	}
 	if err := cache.CheckInput(text); err != nil {
 		return fmt.Errorf("invalid pattern %s: %w", quotedPiece(text), err)

@@ -25,7 +25,7 @@ func (p place) open() (*os.File, fs.FileInfo, error) {
 }
 
 func (p place) openedAsFolder() error {
-	return fmt.Errorf("%s/ is a directory path; the path of a file does not end with a slash", p.path)
+	return fmt.Errorf("%s/ names a folder; the path of a file does not end with a slash", p.path)
 }
 
 // openRegular opens a regular file below a folder. The file could be replaced by a pipe between the check and the
@@ -58,7 +58,7 @@ func regular(path string, info fs.FileInfo) error {
 	case m.IsRegular():
 		return nil
 	case m.IsDir():
-		return &refusal{words: fmt.Sprintf("%s is a directory; to see its content, use list_directory", quoted(path))}
+		return &refusal{words: fmt.Sprintf("%s is a folder; to see its content, use list_directory", quoted(path))}
 	case m&fs.ModeNamedPipe != 0:
 		what = "a named pipe"
 	case m&fs.ModeSocket != 0:
@@ -99,7 +99,7 @@ func (p place) parent(create bool) (*os.Root, error) {
 	case p.folder:
 		return nil, p.openedAsFolder()
 	case p.rest == ".":
-		return nil, fmt.Errorf("%s is a directory; give the path of a file in it", quoted(p.path))
+		return nil, fmt.Errorf("%s is a folder; give the path of a file in it", quoted(p.path))
 	}
 	top, err := os.OpenRoot(p.root)
 	if err != nil {
@@ -147,13 +147,13 @@ func systemMessage(err error) string {
 	case errors.Is(err, fs.ErrPermission):
 		return "permission denied for the user flowrun runs as"
 	case errors.Is(err, syscall.ENOTDIR):
-		return "a parent in the path is a file, not a directory"
+		return "a parent in the path is a file, not a folder"
 	case errors.Is(err, syscall.ELOOP), strings.Contains(err.Error(), "too many links"):
 		return "its symbolic links form a loop"
 	case errors.Is(err, syscall.ENAMETOOLONG):
 		return "the path, or a name in it, is too long for this file system"
 	case strings.Contains(err.Error(), "escapes from parent"):
-		return "a symbolic link created just now leads outside the permitted directories, so the file was not touched"
+		return "a symbolic link created just now leads outside the permitted folders, so the file was not touched"
 	}
 	var inner *fs.PathError
 	if errors.As(err, &inner) {

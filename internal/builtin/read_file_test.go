@@ -74,7 +74,7 @@ func TestReadFile(t *testing.T) {
 		{"edge", 1, 0, "error"},
 		{"link", 0, 0, "one\ntwo\n"},
 		{"full-link", 0, 0, "one\ntwo\n"},
-		{"dir", 0, 0, `error: "WS/dir" is a directory; to see its content, use list_directory`},
+		{"dir", 0, 0, `error: "WS/dir" is a folder; to see its content, use list_directory`},
 		{"none", 0, 0, `error: "WS/none": no such file or directory; list_directory and glob show what exists`},
 	} {
 		params := []any{"absolute_path", "WS/" + c.name}
@@ -91,7 +91,7 @@ func TestReadFile(t *testing.T) {
 		}
 		same(t, fmt.Sprintf("%s %d %d", c.name, c.offset, c.limit), got, c.want)
 	}
-	has(t, "a link that leads out", d.call("read_file", "absolute_path", "WS/far"), "outside the directories", "a link to", "WS; ", "setting roots")
+	has(t, "a link that leads out", d.call("read_file", "absolute_path", "WS/far"), "outside the folders", "a link to", "WS; ", "setting roots")
 }
 
 // TestReadMedia: data goes to the model as it is, up to a size.

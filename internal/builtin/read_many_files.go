@@ -31,10 +31,10 @@ func (f *files) readManyFiles() flowrun.GoTool {
 		Schema: parsed(`{
 			"type": "object",
 			"properties": {
-				"paths": {"type": "array", "minItems": 1, "maxItems": 1000, "items": {"type": "string", "minLength": 1}, "description": "Files, directories and glob patterns, absolute or relative to the workspace. A directory means the files in it.", "examples": [["README.md", "src/**/*.go"]]},
-				"include": {"type": "array", "maxItems": 1000, "items": {"type": "string", "minLength": 1}, "description": "More files, directories and patterns, read in the same way as paths.", "examples": [["docs/*.md"]]},
-				"exclude": {"type": "array", "maxItems": 100, "items": {"type": "string", "minLength": 1, "maxLength": 1000}, "description": "Glob patterns of files and directories to exclude: *.log is matched against names, docs/*.md against paths relative to the workspace.", "examples": [["*.log"]]},
-				"recursive": {"type": "boolean", "default": true, "description": "Include the files in subdirectories."},
+				"paths": {"type": "array", "minItems": 1, "maxItems": 1000, "items": {"type": "string", "minLength": 1}, "description": "Files, folders and glob patterns, absolute or relative to the workspace. A folder means the files in it.", "examples": [["README.md", "src/**/*.go"]]},
+				"include": {"type": "array", "maxItems": 1000, "items": {"type": "string", "minLength": 1}, "description": "More files, folders and patterns, read in the same way as paths.", "examples": [["docs/*.md"]]},
+				"exclude": {"type": "array", "maxItems": 100, "items": {"type": "string", "minLength": 1, "maxLength": 1000}, "description": "Glob patterns of files and folders to exclude: *.log is matched against names, docs/*.md against paths relative to the workspace.", "examples": [["*.log"]]},
+				"recursive": {"type": "boolean", "default": true, "description": "Include the files in subfolders."},
 				"useDefaultExcludes": {"type": "boolean", "default": true, "description": "Exclude installed and generated files, such as node_modules, vendor, dist, build and lock files, and .env. A file named in paths is always read."},
 				"file_filtering_options": ` + filteringSchema + `
 			},

@@ -100,7 +100,7 @@ func (rs *roots) find(path string) (place, error) {
 	for _, r := range rs.list {
 		if rest, ok := relativeTo(r.real, real); ok && err == nil {
 			if system := systemFolder(real); system != "" && !inside(system, r.real) {
-				return place{}, fmt.Errorf("%s is in %s, a system directory without files on disk; file tools do not use it", quoted(path), system)
+				return place{}, fmt.Errorf("%s is in %s, a system folder without files on disk; file tools do not use it", quoted(path), system)
 			}
 			return place{real, r.real, rest, os.IsPathSeparator(path[len(path)-1])}, nil
 		}
@@ -122,7 +122,7 @@ func (rs *roots) outside(path, real string, err error) error {
 	if err == nil && rs.holds(filepath.Clean(path)) {
 		leads = fmt.Sprintf(" (a link to %s)", quoted(real))
 	}
-	return fmt.Errorf("%s%s is outside the directories that file tools may use: %s; a person can add directories with the setting roots",
+	return fmt.Errorf("%s%s is outside the folders that file tools may use: %s; a person can add folders with the setting roots",
 		quoted(path), leads, rs)
 }
 

@@ -79,7 +79,7 @@ func remember(c Config, in *flowrun.StepInput) (any, error) {
 func memoryFile(c Config, in *flowrun.StepInput) (string, error) {
 	if values(in.Params).text("scope") != "project" {
 		if c.ConfigDir == "" {
-			return "", errors.New("no directory for the user's memory: set HOME, or use the scope project")
+			return "", errors.New("no folder for the user's memory: set HOME, or use the scope project")
 		}
 		return filepath.Join(c.ConfigDir, "memory.md"), nil
 	}
@@ -90,7 +90,7 @@ func memoryFile(c Config, in *flowrun.StepInput) (string, error) {
 	path := filepath.Join(dir, "memory.md")
 	for _, p := range []string{dir, path, path + ".lock"} {
 		if info, err := os.Lstat(p); err == nil && info.Mode()&os.ModeSymlink != 0 {
-			return "", fmt.Errorf("%s is a symbolic link, which is not followed in a project; replace it with a file or directory", p)
+			return "", fmt.Errorf("%s is a symbolic link, which is not followed in a project; replace it with a file or folder", p)
 		}
 	}
 	return path, nil

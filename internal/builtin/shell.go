@@ -34,7 +34,7 @@ func runShellCommand(c Config) *tool.Definition {
 				"command": {"type": "string", "minLength": 1, "maxLength": 100000, "description": "The exact command line, as you would type it in the shell. It may have several lines.", "examples": ["go test ./..."]},
 				"is_background": {"type": "boolean", "default": false, "description": "true starts the command, returns at once and leaves it running, as for servers and watchers. false waits for the command to end."},
 				"description": {"type": "string", "maxLength": 1000, "description": "What the command does, in one short sentence, for the person who approves it.", "examples": ["Runs the tests"]},
-				"directory": {"type": "string", "description": "An existing directory inside the workspace to run the command in, absolute or relative to the workspace. Default: the workspace.", "examples": ["src"]},
+				"directory": {"type": "string", "description": "An existing folder inside the workspace to run the command in, absolute or relative to the workspace. Default: the workspace.", "examples": ["src"]},
 				"timeout": {"type": "integer", "minimum": 1, "maximum": 86400000, "description": "Milliseconds after which the command and all processes it started are stopped. The time limit of calls, usually 60 seconds, still applies.", "examples": [30000]}
 			}
 		}`),
@@ -92,10 +92,10 @@ func workingFolder(c Config, in *flowrun.StepInput, dir string) (string, error) 
 	f := files{granted: c.Roots}
 	found, err := f.roots(in).find(dir)
 	if err != nil {
-		return "", fmt.Errorf("cannot use the directory: %w", err)
+		return "", fmt.Errorf("cannot use the folder: %w", err)
 	}
 	if info, err := os.Stat(found.path); err != nil || !info.IsDir() {
-		return "", fmt.Errorf("the directory %q does not exist or is not a directory; create it first, or omit directory to run in %s", dir, in.Workspace)
+		return "", fmt.Errorf("the folder %q does not exist or is not a folder; create it first, or omit directory to run in %s", dir, in.Workspace)
 	}
 	return found.path, nil
 }

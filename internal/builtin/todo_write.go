@@ -93,7 +93,7 @@ func keepTodos(c Config, in *flowrun.StepInput) (any, error) {
 		return nil, err
 	}
 	if c.StateDir == "" {
-		return nil, errors.New("no directory for to-do lists: set FLOWRUN_STATE_DIR or HOME")
+		return nil, errors.New("no folder for to-do lists: set FLOWRUN_STATE_DIR or HOME")
 	}
 	doc, err := json.MarshalIndent(struct {
 		Workspace string `json:"workspace"`

@@ -94,7 +94,7 @@ func (w *walk) through(dir *os.Root, rules *ignores, at place, rest string, dept
 	for _, name := range folders {
 		below := place{path: filepath.Join(at.path, name), root: at.root, rest: filepath.Join(at.rest, name)}
 		if depth+1 >= maxFolder {
-			w.addGap("%s: directories are nested too deeply", below.path)
+			w.addGap("%s: folders are nested too deeply", below.path)
 			continue
 		}
 		if err := w.enter(dir, rules, below, path.Join(rest, name), depth+1); err != nil {

@@ -10,7 +10,7 @@ import (
 func (f *files) writeFile() flowrun.GoTool {
 	return flowrun.GoTool{
 		Name: "write_file", DisplayName: "WriteFile", Tags: []string{"write"},
-		Description: "Writes a whole file: creates it, including its parent directories, or replaces its content. To change part of a file, use edit.",
+		Description: "Writes a whole file: creates it, including its parent folders, or replaces its content. To change part of a file, use edit.",
 		Schema: parsed(`{
 			"type": "object",
 			"properties": {

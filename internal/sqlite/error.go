@@ -40,7 +40,7 @@ var advice = map[Code]string{
 	Newer:    "was written by a newer version of flowrun; use that version or another state directory",
 	Older:    "was written by an older version of flowrun and must be upgraded; first use a command that writes to it, as a user with write permission",
 	Locked:   "is locked by another process; wait until that process has ended (fuser and lsof show it) and try again",
-	ReadOnly: "cannot be opened or written; check the permissions of the file and its directory, and how the disk is mounted",
+	ReadOnly: "cannot be opened or written; check the permissions of the file and its folder, and how the disk is mounted",
 	Full:     "has no space left on its disk; free some space and try again",
 	Files:    "cannot be opened because too many files are open; raise the limit (ulimit -n) or run fewer processes at once",
 	Failed:   "failed",

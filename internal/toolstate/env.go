@@ -143,7 +143,7 @@ func (e *Env) Remove(names []string) error {
 // update changes the tool's file without losing concurrent changes of other processes.
 func (e *Env) update(change func(own map[string]string)) error {
 	if e.file == "" {
-		return errors.New("cannot store variables: this program has no directory for them (flowrun.Config.ToolDir)")
+		return errors.New("cannot store variables: this program has no folder for them (flowrun.Config.ToolDir)")
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

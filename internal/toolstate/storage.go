@@ -30,7 +30,7 @@ func (s *Storage) read() (map[string]json.RawMessage, error) {
 	return parseStorage(s.File, text)
 }
 
-var errNoStorage = errors.New("cannot store values: this program has no directory for them (flowrun.Config.ToolDir)")
+var errNoStorage = errors.New("cannot store values: this program has no folder for them (flowrun.Config.ToolDir)")
 
 func parseStorage(file string, text []byte) (map[string]json.RawMessage, error) {
 	values := map[string]json.RawMessage{}
