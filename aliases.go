@@ -28,6 +28,9 @@ type ParamsError = value.ParamsError
 // transform, default, nul, dash, refused, withheld, recorded, changed.
 type ParamProblem = value.ParamProblem
 
+// ObservedRun describes a run that starts, or is resumed, to an Observer.
+type ObservedRun = history.ObservedRun
+
 // TraceContext is a W3C trace context, in the form of the variables TRACEPARENT and TRACESTATE. Both are "" when
 // there is none.
 type TraceContext = history.TraceContext

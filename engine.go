@@ -81,11 +81,11 @@ type Config struct {
 	Trace func(run string, step dag.ID, attempt int) (parent, state string)
 }
 
-// Observer is called when a run starts or is resumed, with the id of the run and the name of its tool. Its sink gets
-// the events of this run. The Engine calls done when it has finished with the run. The run may then still have no
-// end: it waits for an answer, or another process has taken it over. Both may be nil. Metrics.Observe of package
-// metrics is an Observer. An Observer must be safe for concurrent use.
-type Observer = func(run, tool string) (sink dag.Sink, done func())
+// Observer is called when a run starts or is resumed. Its sink gets the events of this run. The Engine calls done when
+// it has finished with the run. The run may then still have no end: it waits for an answer, or another process has
+// taken it over. Both may be nil. Metrics.Observe of package metrics and Tracer.Observe of package telemetry are
+// Observers. An Observer must be safe for concurrent use.
+type Observer = func(ObservedRun) (sink dag.Sink, done func())
 
 // Load returns how many steps run now, and how many wait for a slot, over all runs of the Engine.
 func (e *Engine) Load() (running, queued int) { return e.slots.Load() }

@@ -97,8 +97,9 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 // observe adds the sinks of the observers to the run. The caller calls done when the engine has finished with the run.
 func (j *job) observe(observers []Observer) (done func()) {
 	var ends []func()
+	run := j.observed()
 	for _, o := range observers {
-		sink, end := o(j.id, j.plan.Name())
+		sink, end := o(run)
 		if sink != nil {
 			j.sinks = append(j.sinks, sink)
 		}
@@ -111,6 +112,21 @@ func (j *job) observe(observers []Observer) (done func()) {
 			end()
 		}
 	}
+}
+
+// observed describes the run to observers.
+func (j *job) observed() ObservedRun {
+	o := ObservedRun{ID: j.id, Tool: j.plan.Name(), Trace: j.trace, Caller: j.trace}
+	if j.continuation == nil {
+		return o
+	}
+	recorded := j.continuation.recorded
+	if j.resumes() {
+		o.Trace, o.Recorded = recorded.Record.Trace, recorded.Events
+	} else {
+		o.RetryOf, o.RetryTrace = recorded.Record.ID, recorded.Record.Trace
+	}
+	return o
 }
 
 // startedAt returns when the run first started, here or in an earlier process.

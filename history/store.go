@@ -18,6 +18,21 @@ type TraceContext struct {
 	State  string `json:"state,omitempty"`
 }
 
+// ObservedRun describes a run that starts, or is resumed, to those that observe it.
+type ObservedRun struct {
+	ID, Tool string
+	// Trace is the trace that the run is part of, as in its Record.
+	Trace TraceContext
+	// Caller is the trace of the program that starts or resumes the run now.
+	Caller TraceContext
+	// Recorded are the events that earlier owners of a resumed run have recorded. They must
+	// not be changed.
+	Recorded []dag.Event
+	// RetryOf is the run that this one retries, "" for none, and RetryTrace its trace.
+	RetryOf    string
+	RetryTrace TraceContext
+}
+
 // Store keeps runs: what each was asked to do, every event of it, and who owns it now. An
 // Engine without a Store records nothing. Package store/sqlite has a Store in a SQLite file,
 // which the flowrun command uses too. NewMemory returns a Store for programs that need

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 )
 
 // reasonCache is the Result.Reason of a step whose result came from the cache. Steps can
@@ -37,8 +38,8 @@ func (m *Metrics) Run(tool string) *Run {
 
 // Observe is a flowrun.Observer: among Config.Observers of an Engine it counts all runs of
 // the Engine.
-func (m *Metrics) Observe(_, tool string) (dag.Sink, func()) {
-	r := m.Run(tool)
+func (m *Metrics) Observe(run history.ObservedRun) (dag.Sink, func()) {
+	r := m.Run(run.Tool)
 	return r, r.Close
 }
 

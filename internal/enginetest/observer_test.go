@@ -24,11 +24,11 @@ func TestObservers(t *testing.T) {
 	}
 	b.config.Store = flowrun.NewMemory()
 	b.config.Observers = []flowrun.Observer{
-		func(run, tool string) (dag.Sink, func()) {
-			count("start " + run + " " + tool)
-			return dag.SinkFunc(func(e dag.Event) { count(fmt.Sprint(e.Kind, " ", e.Run == run, " ", tool)) }), func() { count("done " + run) }
+		func(run flowrun.ObservedRun) (dag.Sink, func()) {
+			count(fmt.Sprint("start ", run.ID, " ", run.Tool, " ", run.Trace.Parent, " ", run.Caller.Parent, " ", len(run.Recorded)))
+			return dag.SinkFunc(func(e dag.Event) { count(fmt.Sprint(e.Kind, " ", e.Run == run.ID, " ", run.Tool)) }), func() { count("done " + run.ID) }
 		},
-		func(string, string) (dag.Sink, func()) { return nil, nil },
+		func(flowrun.ObservedRun) (dag.Sink, func()) { return nil, nil },
 	}
 	engine := flowrun.New(b.config)
 	for id, text := range map[string]string{"a": "bash: echo a\n", "b": "steps:\n  - name: gate\n    approve: Go on?\n"} {
@@ -36,7 +36,7 @@ func TestObservers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := engine.Run(context.Background(), plan, nil, flowrun.WithID(id), flowrun.WithRunEnv(b.world)); err != nil {
+		if _, err := engine.Run(context.Background(), plan, nil, flowrun.WithID(id), flowrun.WithTrace(flowrun.TraceContext{Parent: "first"}), flowrun.WithRunEnv(b.world)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -48,11 +48,11 @@ func TestObservers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := engine.Continue(context.Background(), again, flowrun.WithRunEnv(b.world)); err != nil {
+	if _, err := engine.Continue(context.Background(), again, flowrun.WithTrace(flowrun.TraceContext{Parent: "second"}), flowrun.WithRunEnv(b.world)); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]int{"start a a": 1, "done a": 1, "run.started true a": 1, "run.finished true a": 1, "step.started true a": 1, "step.finished true a": 1,
-		"start b b": 2, "done b": 2, "run.started true b": 1, "run.resumed true b": 1, "step.started true b": 1, "step.waiting true b": 1}
+	want := map[string]int{"start a a first first 0": 1, "done a": 1, "run.started true a": 1, "run.finished true a": 1, "step.started true a": 1, "step.finished true a": 1,
+		"start b b first first 0": 1, "start b b first second 3": 1, "done b": 2, "run.started true b": 1, "run.resumed true b": 1, "step.started true b": 1, "step.waiting true b": 1}
 	if !maps.Equal(seen, want) {
 		t.Errorf("seen %v", seen)
 	}

@@ -62,7 +62,7 @@ func (s *Service) beginWork() bool {
 func (s *Service) record(ctx context.Context, id string, r Request, plan *flowrun.Plan, why error) (*NotStarted, error) {
 	now := time.Now()
 	rec := &flowrun.Record{ID: id, Tool: r.Tool, Origin: r.Origin, Created: now, NotStarted: true,
-		Params: map[string]any{}, Given: map[string]any{}, Trace: flowrun.TraceContext{Parent: r.Parent}}
+		Params: map[string]any{}, Given: map[string]any{}, Trace: s.traceOf(r)}
 	u := &NotStarted{Plan: plan, Workspace: s.Home}
 	if plan != nil {
 		u.Workspace = s.runEnv(plan, "").Workspace

@@ -76,7 +76,7 @@ func (s *Service) Retry(ctx context.Context, id string, from []string) (string, 
 	if err := s.checkPolicy(past.Plan); err != nil {
 		return "", err
 	}
-	r := &running{id: flowrun.NewID(time.Now()), tool: past.Record.Tool, origin: "api", verb: "started as a retry", retryOf: past,
+	r := &running{id: flowrun.NewID(time.Now()), tool: past.Record.Tool, origin: "api", verb: "started as a retry",
 		end: Ended{Plan: past.Plan, Workspace: past.Record.RunEnv.Workspace}}
 	err = s.launch(ctx, r, func(o ...flowrun.RunOption) (*flowrun.Result, error) {
 		return s.Engine.Continue(context.Background(), g, append(o, flowrun.WithID(r.id), flowrun.WithOrigin(r.origin))...)

@@ -45,9 +45,9 @@ type Config struct {
 	// Decide returns the reason why a tool may not run, nil if it may. Default: every tool
 	// may run.
 	Decide func(*flowrun.Plan) error
-	// Observe returns a sink for a run that is about to start, and a function that is
-	// called when the engine has finished with the run. Default: runs are not observed.
-	Observe func(Started) (sink dag.Sink, done func())
+	// Trace is the trace of the service's process. Runs whose caller has no trace are part
+	// of it.
+	Trace flowrun.TraceContext
 	// Ended is called for every run that has ended or started to wait in this service. It
 	// may block, and should return when ctx ends. Default: nothing is called.
 	Ended func(ctx context.Context, e Ended)
@@ -75,15 +75,6 @@ type Config struct {
 	Served []string
 	Home   string       // working directory of tools that belong to no project; default: the user's home
 	Log    *slog.Logger // default: nothing is logged
-}
-
-// Started describes a run that starts or is resumed in this service.
-type Started struct {
-	Run     string
-	Plan    *flowrun.Plan
-	Resumed *flowrun.RecordedRun // its state before it was resumed; nil for a new run
-	RetryOf *flowrun.RecordedRun // the run that it retries; nil for none
-	Trace   flowrun.TraceContext // given by its caller
 }
 
 // Ended describes a run that ended, started to wait, or stopped with an error.

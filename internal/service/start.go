@@ -56,9 +56,9 @@ func (s *Service) start(ctx context.Context, r Request) (string, error) {
 		return "", err
 	}
 	id := cmp.Or(r.ID, flowrun.NewID(time.Now()))
-	world, trace := s.runEnv(plan, r.Parent), flowrun.TraceContext{Parent: r.Parent}
+	world, trace := s.runEnv(plan, r.Parent), s.traceOf(r)
 	end := Ended{Plan: plan, Workspace: world.Workspace}
-	err = s.launch(ctx, &running{id: id, tool: plan.Name(), origin: r.Origin, verb: "started", trace: trace, end: end},
+	err = s.launch(ctx, &running{id: id, tool: plan.Name(), origin: r.Origin, verb: "started", end: end},
 		func(o ...flowrun.RunOption) (*flowrun.Result, error) {
 			return s.Engine.Run(context.Background(), plan, r.Params,
 				append(o, flowrun.WithID(id), flowrun.WithOrigin(r.Origin), flowrun.WithTrace(trace), flowrun.WithRunEnv(world))...)
@@ -72,6 +72,14 @@ func (s *Service) start(ctx context.Context, r Request) (string, error) {
 		}
 	}
 	return "", err
+}
+
+// traceOf returns the trace that a requested run is part of.
+func (s *Service) traceOf(r Request) flowrun.TraceContext {
+	if r.Parent == "" {
+		return s.Trace
+	}
+	return flowrun.TraceContext{Parent: r.Parent}
 }
 
 // IsPath reports whether name is the path of a file.
@@ -120,8 +128,6 @@ type running struct {
 	id, tool, origin string
 	verb             string // what the service did with it, for the log: "started", "resumed"
 	beforeSteps      func() // called before any step runs; nil for nothing
-	trace            flowrun.TraceContext
-	retryOf          *flowrun.RecordedRun // the run that it retries; nil for none
 	log              *slog.Logger
 	end              Ended // the parts of the report that are known before the end
 
@@ -202,12 +208,7 @@ func (s *Service) execute(r *running, do func(...flowrun.RunOption) (*flowrun.Re
 	defer s.work.Done()
 	options := []flowrun.RunOption{
 		flowrun.WithOnRecorded(r.onRecorded), flowrun.WithSink(s.feed.sink(r.id, r.tool)),
-		flowrun.WithRelease(s.drainStarted, s.drainOver), flowrun.WithForce(s.force),
-	}
-	if s.Observe != nil {
-		sink, done := s.Observe(Started{r.id, r.end.Plan, r.end.Resumed, r.retryOf, r.trace})
-		options = append(options, flowrun.WithSink(sink))
-		defer done()
+		flowrun.WithRelease(s.drainStarted, s.drainOver), flowrun.WithForce(s.force), flowrun.WithTrace(s.Trace),
 	}
 	if s.Waited != nil {
 		options = append(options, flowrun.WithQueue(s.observeQueue))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 )
 
 // Context identifies a span to other programs: a W3C trace context. The zero Context is
@@ -63,9 +64,9 @@ func (c Context) String() string {
 	return "00-" + hex.EncodeToString(c.Trace[:]) + "-" + hex.EncodeToString(c.Span[:]) + flags
 }
 
-// Root returns the span of a run, given the parent in its record ("" for none).
-func Root(run, parent, state string) Context {
-	c, ok := Parse(parent, state)
+// rootOf returns the span of a run that is part of a trace, or begins one.
+func rootOf(run string, in history.TraceContext) Context {
+	c, ok := Parse(in.Parent, in.State)
 	if !ok {
 		sum := sha256.Sum256([]byte(run))
 		c = Context{Trace: [16]byte(sum[:16]), Sampled: true}

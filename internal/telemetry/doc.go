@@ -4,7 +4,7 @@
 // # The model
 //
 // [Read] reads the standard OTEL_ variables; without an endpoint nothing is sent. A
-// [Tracer] is a sink for all runs of an engine, and makes a trace of each:
+// [Tracer] is an observer of all runs of an engine, and makes a trace of each:
 //
 //	deploy                      the run
 //	├─ build                    a step with two attempts

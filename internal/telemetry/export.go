@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -56,8 +57,8 @@ type sender struct {
 
 func newSender(s *Settings, o Options) *sender {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
-	x := &sender{settings: s, agent: "flowrun/" + o.Version, resource: resource(s.resource, o.Version),
-		scope: &commonpb.InstrumentationScope{Name: "github.com/flowrun/flowrun", Version: o.Version},
+	x := &sender{settings: s, agent: "flowrun/" + o.Flowrun, resource: resource(s.resource, o),
+		scope: &commonpb.InstrumentationScope{Name: "github.com/flowrun/flowrun", Version: o.Flowrun},
 		client: &http.Client{Transport: transport, Timeout: attemptTime, CheckRedirect: func(*http.Request, []*http.Request) error {
 			return http.ErrUseLastResponse // the headers may contain a token, which is only for this address
 		}},
@@ -68,11 +69,14 @@ func newSender(s *Settings, o Options) *sender {
 }
 
 // resource describes the program that the spans come from. Attributes that the user sets
-// (said) override the others. The command line is not included, because it contains
+// override the others. The command line is not included, because it contains
 // parameters.
-func resource(userAttributes map[string]string, version string) *resourcepb.Resource {
-	all := map[string]string{"service.version": version, "telemetry.sdk.language": "go", "telemetry.sdk.name": "flowrun", "telemetry.sdk.version": version,
-		"process.executable.name": "flowrun", "os.type": runtime.GOOS}
+func resource(userAttributes map[string]string, o Options) *resourcepb.Resource {
+	all := map[string]string{"service.name": o.Service, "service.version": o.Version, "telemetry.sdk.language": "go", "telemetry.sdk.name": "flowrun",
+		"telemetry.sdk.version": o.Flowrun, "os.type": runtime.GOOS}
+	if program, err := os.Executable(); err == nil {
+		all["process.executable.name"] = filepath.Base(program)
+	}
 	if host, err := os.Hostname(); err == nil {
 		all["host.name"] = host
 	}

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/collectortest"
 	"github.com/flowrun/flowrun/internal/telemetry"
 	"github.com/flowrun/flowrun/internal/waittest"
@@ -54,13 +55,14 @@ func told(t *testing.T, url string, n int, wait time.Duration, warned ...func())
 		t.Fatal(err)
 	}
 	w := &warnings{warned: warned}
-	tr := telemetry.New(s, telemetry.Options{About: func(string) telemetry.About { return telemetry.About{Tool: "job"} }, Warn: w.add})
+	tr := telemetry.New(s, telemetry.Options{Warn: w.add})
+	sink, _ := tr.Observe(history.ObservedRun{ID: "run", Tool: "job"})
 	list := []dag.Event{{Kind: dag.RunStarted}}
 	for i := range n {
 		list = append(list, done(dag.ID(fmt.Sprintf("test[%d]", i)), 1, dag.Succeeded))
 	}
 	for _, e := range events(append(list, dag.Event{Kind: dag.RunFinished, Result: &dag.Result{Status: dag.Succeeded}})...) {
-		tr.Emit(e)
+		sink.Emit(e)
 	}
 	ctx, stop := context.WithTimeout(context.Background(), wait)
 	defer stop()

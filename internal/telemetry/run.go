@@ -6,13 +6,15 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/fold"
 )
 
 // run makes the spans of one run.
 type run struct {
 	id     string
-	about  About
+	tool   string
+	links  []Context
 	parent Context // zero: none
 	out    *sender // nil: nothing is sent
 
@@ -50,16 +52,29 @@ type note struct {
 	what, reason string
 }
 
-func newRun(out *sender, id string, a About) *run {
-	r := &run{id: id, about: a, out: out, steps: fold.New[span](fold.Plan{}), trace: Root(id, a.Parent, a.State)}
-	r.parent, _ = Parse(a.Parent, a.State)
+// newRun returns the state of a run. A run whose trace is not sampled is not sent.
+func newRun(out *sender, o history.ObservedRun) *run {
+	r := &run{id: o.ID, tool: o.Tool, out: out, steps: fold.New[span](fold.Plan{}), trace: rootOf(o.ID, o.Trace), links: linksOf(o)}
+	r.parent, _ = Parse(o.Trace.Parent, o.Trace.State)
 	if !r.trace.Sampled {
 		r.out = nil
 	}
-	for i := 0; i < len(a.Recorded) && r.out != nil; i++ {
-		r.fold(&a.Recorded[i], false)
+	for i := 0; i < len(o.Recorded) && r.out != nil; i++ {
+		r.fold(&o.Recorded[i], false)
 	}
 	return r
+}
+
+// linksOf returns the spans that are related to a run: that of the run which it retries, and
+// that of the program which resumes it, if that is part of another trace.
+func linksOf(o history.ObservedRun) (links []Context) {
+	if o.RetryOf != "" {
+		links = append(links, rootOf(o.RetryOf, o.RetryTrace))
+	}
+	if c, ok := Parse(o.Caller.Parent, o.Caller.State); ok && o.Caller != o.Trace {
+		links = append(links, c)
+	}
+	return links
 }
 
 func (r *run) emit(e *dag.Event) {

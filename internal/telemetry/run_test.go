@@ -40,14 +40,13 @@ func newBench(t *testing.T) *bench {
 }
 
 // tracer returns a Tracer with the settings of the environment.
-func (b *bench) tracer(about telemetry.About) (*telemetry.Tracer, func()) {
+func (b *bench) tracer() (*telemetry.Tracer, func()) {
 	b.Helper()
 	s, err := telemetry.Read()
 	if err != nil {
 		b.Fatal(err)
 	}
-	tr := telemetry.New(s, telemetry.Options{Version: "1.2.3", About: func(string) telemetry.About { return about },
-		Warn: func(err error) { b.Error(err) }})
+	tr := telemetry.New(s, telemetry.Options{Service: "flowrun", Version: "1.2.3", Flowrun: "1.2.3", Warn: func(err error) { b.Error(err) }})
 	return tr, func() {
 		ctx, stop := context.WithTimeout(context.Background(), waittest.Limit)
 		defer stop()
@@ -56,7 +55,7 @@ func (b *bench) tracer(about telemetry.About) (*telemetry.Tracer, func()) {
 }
 
 func (b *bench) config(tr *telemetry.Tracer) flowrun.Config {
-	return flowrun.Config{Store: b.store, StateDir: b.dir, Sinks: []dag.Sink{tr}, Trace: tr.Trace}
+	return flowrun.Config{Store: b.store, StateDir: b.dir, Observers: []flowrun.Observer{tr.Observe}, Trace: tr.Trace}
 }
 
 // file writes a definition.
@@ -70,7 +69,7 @@ func (b *bench) file(name, text string) string {
 }
 
 // run runs a definition to its end.
-func (b *bench) run(about telemetry.About, text string, options ...flowrun.RunOption) *flowrun.Result {
+func (b *bench) run(in flowrun.TraceContext, text string, options ...flowrun.RunOption) *flowrun.Result {
 	b.Helper()
 	if runtime.GOOS == "windows" {
 		b.Skip("the steps are for a Unix shell")
@@ -79,11 +78,10 @@ func (b *bench) run(about telemetry.About, text string, options ...flowrun.RunOp
 	if err != nil {
 		b.Fatal(err)
 	}
-	about.Tool = plan.Name()
-	tr, end := b.tracer(about)
+	tr, end := b.tracer()
 	defer end()
 	res, err := flowrun.New(b.config(tr)).Run(b.Context(), plan, nil,
-		append(options, flowrun.WithTrace(flowrun.TraceContext{Parent: about.Parent, State: about.State}))...)
+		append(options, flowrun.WithTrace(in))...)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -101,7 +99,7 @@ func (b *bench) resume(id string) *flowrun.Result {
 	if err != nil {
 		b.Fatal(err)
 	}
-	tr, end := b.tracer(telemetry.About{Tool: past.Record.Tool, Parent: past.Record.Trace.Parent, State: past.Record.Trace.State, Recorded: past.Events})
+	tr, end := b.tracer()
 	defer end()
 	res, err := flowrun.New(b.config(tr)).Continue(b.Context(), g)
 	if err != nil {
@@ -148,7 +146,7 @@ steps:
     bash: echo
     run-condition: "false"
 `)
-	b.run(telemetry.About{}, `
+	b.run(flowrun.TraceContext{}, `
 name: job
 description: x
 steps:
@@ -225,7 +223,7 @@ steps:
   - name: once
     bash: test -e `+b.dir+`/mark || { touch `+b.dir+`/mark; exit 9; }
 `)
-	b.run(telemetry.About{}, `
+	b.run(flowrun.TraceContext{}, `
 name: job
 description: x
 steps:
@@ -255,7 +253,7 @@ func TestAttributes(t *testing.T) {
 	t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "service.name=other,team=a%2Cb")
 	t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "X-Token=to%20ken")
 	t.Setenv("SECRETVARIABLE", "very-secret-value")
-	res := b.run(telemetry.About{}, `
+	res := b.run(flowrun.TraceContext{}, `
 name: job
 description: x
 environment:
@@ -323,7 +321,7 @@ steps:
   - name: nested
     bash: echo $TRACEPARENT $TRACESTATE >`+b.dir+`/nested
 `)
-	b.run(telemetry.About{Parent: "00-" + outerTrace + "-" + outerSpan + "-01", State: "vendor=1"}, `
+	b.run(flowrun.TraceContext{Parent: "00-" + outerTrace + "-" + outerSpan + "-01", State: "vendor=1"}, `
 name: job
 description: x
 steps:
@@ -371,7 +369,7 @@ func TestNotSampled(t *testing.T) {
 				t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "")
 			}
 			parent := "00-" + outerTrace + "-" + outerSpan + "-" + c.flags
-			b.run(telemetry.About{Parent: parent}, `
+			b.run(flowrun.TraceContext{Parent: parent}, `
 name: job
 description: x
 bash: echo $TRACEPARENT >`+b.dir+`/seen
@@ -402,7 +400,7 @@ func TestCancelled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr, end := b.tracer(telemetry.About{Tool: "job"})
+	tr, end := b.tracer()
 	if _, err := flowrun.New(b.config(tr)).Run(ctx, plan, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -431,7 +429,7 @@ steps:
   - name: bad
     bash: echo $TRACEPARENT >`+b.dir+`/seen; test -e `+b.dir+`/mark
 `)
-	res := b.run(telemetry.About{Parent: "00-" + outerTrace + "-" + outerSpan + "-01"}, `
+	res := b.run(flowrun.TraceContext{Parent: "00-" + outerTrace + "-" + outerSpan + "-01"}, `
 name: job
 description: x
 steps:
@@ -499,9 +497,10 @@ func TestKilled(t *testing.T) {
 		dag.Event{Kind: dag.RunFinished, Result: &dag.Result{Status: dag.Succeeded}},
 	)
 	for _, life := range [][2]int{{0, 9}, {9, 11}, {11, len(all)}} {
-		tr, end := b.tracer(telemetry.About{Tool: "job", Recorded: all[:life[0]]})
+		tr, end := b.tracer()
+		sink, _ := tr.Observe(flowrun.ObservedRun{ID: "run", Tool: "job", Recorded: all[:life[0]]})
 		for _, e := range all[life[0]:life[1]] {
-			tr.Emit(e)
+			sink.Emit(e)
 		}
 		end()
 	}
@@ -535,9 +534,10 @@ func TestRests(t *testing.T) {
 		dag.Event{Kind: dag.RunFinished, Result: &dag.Result{Status: dag.Succeeded}},
 	)
 	for _, life := range [][2]int{{0, 3}, {3, len(all)}} {
-		tr, end := b.tracer(telemetry.About{Tool: "job", Recorded: all[:life[0]]})
+		tr, end := b.tracer()
+		sink, _ := tr.Observe(flowrun.ObservedRun{ID: "run", Tool: "job", Recorded: all[:life[0]]})
 		for _, e := range all[life[0]:life[1]] {
-			tr.Emit(e)
+			sink.Emit(e)
 		}
 		end()
 	}
@@ -552,21 +552,50 @@ job succeeded
 	}
 }
 
-// TestLink checks that a retry of a run is linked to that run.
-func TestLink(t *testing.T) {
+// TestLinks checks that a retry of a run is linked to that run, and a resumed run to the
+// program that resumes it.
+func TestLinks(t *testing.T) {
 	b := newBench(t)
-	old := telemetry.Root("old", "", "")
-	tr, end := b.tracer(telemetry.About{Tool: "job", Links: []telemetry.Context{old}})
-	for _, e := range events(dag.Event{Kind: dag.RunStarted}, done("a", 1, dag.Reused), dag.Event{Kind: dag.RunFinished, Result: &dag.Result{Status: dag.Succeeded}}) {
-		tr.Emit(e)
+	parent := "00-" + outerTrace + "-" + outerSpan + "-01"
+	b.run(flowrun.TraceContext{}, `
+name: job
+description: x
+bash: exit 1
+`, flowrun.WithID("old"))
+	past, err := flowrun.LoadRun(b.Context(), b.store, tool.NewLibrary(tool.Config{}), "old")
+	if err != nil {
+		t.Fatal(err)
 	}
-	end()
-	b.want(`
-job succeeded (linked)
-  a reused
-`)
-	links := b.Find(t, "job").Links
-	if len(links) != 1 || string(links[0].TraceId) != string(old.Trace[:]) || string(links[0].SpanId) != string(old.Span[:]) {
-		t.Errorf("the links are %v, want %v", links, old)
+	for _, c := range []struct {
+		is   string
+		ways func(*tool.Library) (*flowrun.Continuation, error)
+	}{
+		{"retry", func(l *tool.Library) (*flowrun.Continuation, error) { return past.Retry(l, flowrun.RetryOptions{}) }},
+		{"resume", func(l *tool.Library) (*flowrun.Continuation, error) { return past.Resume(l, flowrun.ResumeOptions{}) }},
+	} {
+		g, err := c.ways(tool.NewLibrary(tool.Config{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr, end := b.tracer()
+		if _, err := flowrun.New(b.config(tr)).Continue(b.Context(), g, flowrun.WithTrace(flowrun.TraceContext{Parent: parent})); err != nil {
+			t.Fatal(err)
+		}
+		end()
+	}
+	links := map[string]int{}
+	for _, s := range b.Spans() {
+		for _, l := range s.Links {
+			links[hex.EncodeToString(l.TraceId)+"-"+hex.EncodeToString(l.SpanId)]++
+		}
+	}
+	want := map[string]int{outerTrace + "-" + outerSpan: 1}
+	for _, s := range b.Spans() {
+		if len(s.ParentSpanId) == 0 { // of the first run
+			want[hex.EncodeToString(s.TraceId)+"-"+hex.EncodeToString(s.SpanId)] = 1
+		}
+	}
+	if diff := cmp.Diff(want, links); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

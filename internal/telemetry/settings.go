@@ -52,7 +52,9 @@ func Read() (*Settings, error) {
 		s.setHeaders(&wrong, "OTEL_EXPORTER_OTLP_HEADERS", os.Getenv("OTEL_EXPORTER_OTLP_HEADERS"))
 	}
 	s.resource = pairs(&wrong, "OTEL_RESOURCE_ATTRIBUTES", os.Getenv("OTEL_RESOURCE_ATTRIBUTES"))
-	s.resource["service.name"] = cmp.Or(os.Getenv("OTEL_SERVICE_NAME"), s.resource["service.name"], "flowrun")
+	if name := os.Getenv("OTEL_SERVICE_NAME"); name != "" {
+		s.resource["service.name"] = name
+	}
 	if len(wrong) > 0 {
 		return nil, wrong
 	}

@@ -73,12 +73,12 @@ func (o outcome) attributes() []*commonpb.KeyValue {
 // runSpan returns the span of the run.
 func (r *run) runSpan(end time.Time, o outcome) *tracepb.Span {
 	root := &r.steps.Root.Data
-	s := r.newSpan(root.attempt.id, root.parent, r.about.Tool, root.start, end, o)
+	s := r.newSpan(root.attempt.id, root.parent, r.tool, root.start, end, o)
 	if root.parent == r.parent.Span && r.parent.Span != [8]byte{} {
 		s.Flags |= uint32(tracepb.SpanFlags_SPAN_FLAGS_CONTEXT_IS_REMOTE_MASK)
 	}
 	s.Events = events(root.notes)
-	for _, l := range r.about.Links {
+	for _, l := range r.links {
 		if l.String() != "" {
 			s.Links = append(s.Links, &tracepb.Span_Link{TraceId: l.Trace[:], SpanId: l.Span[:], TraceState: l.State})
 		}
@@ -146,7 +146,7 @@ func (r *run) newSpan(id, parent [8]byte, name string, start, end time.Time, o o
 	s := &tracepb.Span{TraceId: r.trace.Trace[:], SpanId: id[:], TraceState: r.trace.State, Name: name, Kind: tracepb.Span_SPAN_KIND_INTERNAL,
 		Flags:             1 | uint32(tracepb.SpanFlags_SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK),
 		StartTimeUnixNano: uint64(start.UnixNano()), EndTimeUnixNano: uint64(end.UnixNano()), Status: o.describe(),
-		Attributes: append([]*commonpb.KeyValue{text("flowrun.run.id", r.id), text("flowrun.tool", r.about.Tool)}, o.attributes()...)}
+		Attributes: append([]*commonpb.KeyValue{text("flowrun.run.id", r.id), text("flowrun.tool", r.tool)}, o.attributes()...)}
 	if parent != [8]byte{} {
 		s.ParentSpanId = parent[:]
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/telemetry"
 )
 
@@ -23,18 +22,17 @@ type Traces struct {
 
 	mu      sync.Mutex
 	lastErr error
-	runs    map[string]telemetry.About // runs in progress of a service, by id
 }
 
-// StartTraces makes the engine trace its run, which about describes. end sends the remaining spans;
-// it ends early if force is closed. If progress is shown, errors of sending are printed.
-func StartTraces(env *ui.Env, c *flowrun.Config, f ui.InteractionFlags, about func() telemetry.About) (end func(ctx context.Context, force <-chan struct{})) {
+// StartTraces makes the engine trace its runs. end sends the remaining spans; it ends early if force
+// is closed. If progress is shown, errors of sending are printed.
+func StartTraces(env *ui.Env, c *flowrun.Config, f ui.InteractionFlags) (end func(ctx context.Context, force <-chan struct{})) {
 	report := func(what string, err error) {
 		if err != nil && ui.Verbose(f.Progress) {
 			env.Notef("%s: %v", what, err)
 		}
 	}
-	t, err := newTraces(func(string) telemetry.About { return about() })
+	t, err := newTraces()
 	report("traces are not sent", err)
 	t.AddTo(c)
 	return func(ctx context.Context, force <-chan struct{}) {
@@ -42,16 +40,17 @@ func StartTraces(env *ui.Env, c *flowrun.Config, f ui.InteractionFlags, about fu
 	}
 }
 
-// newTraces reads the settings of OpenTelemetry. about is as in telemetry.Options. It returns nil
-// if nothing is traced. An error is about the settings and must not prevent a run, because these
-// settings often apply to a whole machine.
-func newTraces(about func(run string) telemetry.About) (*Traces, error) {
+// newTraces reads the settings of OpenTelemetry. It returns nil if nothing is traced. An error is
+// about the settings and must not prevent a run, because these settings often apply to a whole
+// machine.
+func newTraces() (*Traces, error) {
 	settings, err := telemetry.Read()
 	if settings == nil && InheritedTrace() == (flowrun.TraceContext{}) {
 		return nil, err
 	}
 	t := &Traces{}
-	t.tracer = telemetry.New(settings, telemetry.Options{Version: ui.ThisBuild().Version, About: about, Warn: func(err error) {
+	version := ui.ThisBuild().Version
+	t.tracer = telemetry.New(settings, telemetry.Options{Service: "flowrun", Version: version, Flowrun: version, Warn: func(err error) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.lastErr = err
@@ -72,7 +71,7 @@ func InheritedTrace() flowrun.TraceContext {
 // AddTo makes the engine with this configuration trace its runs.
 func (t *Traces) AddTo(c *flowrun.Config) {
 	if t != nil {
-		c.Sinks = append(c.Sinks, t.tracer)
+		c.Observers = append(c.Observers, t.tracer.Observe)
 		c.Trace = t.tracer.Trace
 	}
 }
@@ -103,55 +102,9 @@ func (t *Traces) End(ctx context.Context, force <-chan struct{}) error {
 
 // NewServiceTraces returns the traces of a service. Errors of sending spans are logged.
 func NewServiceTraces(log *slog.Logger) *Traces {
-	var t *Traces
-	t, err := newTraces(func(run string) telemetry.About {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		return t.runs[run]
-	})
+	t, err := newTraces()
 	if err != nil {
 		log.Warn("traces are not sent", "error", err.Error())
 	}
-	if t != nil {
-		t.runs = map[string]telemetry.About{}
-	}
 	return t
-}
-
-// TraceRun makes a run of a service known to the tracer. Call done when the run has ended. If the
-// caller has no trace, the run is part of the service's trace.
-func (t *Traces) TraceRun(b service.Started) (done func()) {
-	if t == nil {
-		return func() {}
-	}
-	if b.Trace == (flowrun.TraceContext{}) {
-		b.Trace = InheritedTrace()
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.runs[b.Run] = AboutRun(b.Plan, b.Resumed, b.RetryOf, b.Trace)
-	return func() {
-		t.tracer.Leave(b.Run)
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		delete(t.runs, b.Run)
-	}
-}
-
-// AboutRun describes a run for its trace. resumed is the recorded run that is resumed, retried the one
-// that is retried; both are nil for a new run. now is the trace of the caller.
-func AboutRun(plan *flowrun.Plan, resumed, retried *flowrun.RecordedRun, now flowrun.TraceContext) telemetry.About {
-	about := telemetry.About{Tool: plan.Name(), Parent: now.Parent, State: now.State}
-	switch {
-	case resumed != nil:
-		trace := resumed.Record.Trace
-		about.Parent, about.State, about.Recorded = trace.Parent, trace.State, resumed.Events
-		if c, ok := telemetry.Parse(now.Parent, now.State); ok && now != trace {
-			about.Links = append(about.Links, c)
-		}
-	case retried != nil:
-		trace := retried.Record.Trace
-		about.Links = append(about.Links, telemetry.Root(retried.Record.ID, trace.Parent, trace.State))
-	}
-	return about
 }

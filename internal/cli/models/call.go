@@ -18,7 +18,6 @@ import (
 	"github.com/flowrun/flowrun/internal/outcome"
 	"github.com/flowrun/flowrun/internal/policy"
 	"github.com/flowrun/flowrun/internal/sqlite"
-	"github.com/flowrun/flowrun/internal/telemetry"
 	"github.com/flowrun/flowrun/registry"
 )
 
@@ -172,7 +171,7 @@ func callTool(ctx context.Context, env *ui.Env, sig *ui.Signals, s *sqlite.Store
 	defer tidy()
 	config.JavaScript = env.JavaScript()
 	d := &approver{env: env, flags: f, store: s, request: q, narrator: &runview.Narrator{End: func() {}}}
-	endTraces := launch.StartTraces(env, &config, f.InteractionFlags, func() telemetry.About { return launch.AboutRun(d.plan, nil, nil, launch.InheritedTrace()) })
+	endTraces := launch.StartTraces(env, &config, f.InteractionFlags)
 	o := registry.Options{Engine: flowrun.New(config), RunEnv: func(*flowrun.Plan) flowrun.RunEnv { return flowrun.RunEnv{JavaScript: env.JavaScript()}.Until(ctx) }, Files: true, Timeout: f.timeout,
 		Refused: launch.RefusalTexts(f.Settings, env.Language()),
 		Decide:  d.decide, Confirm: d.confirm, Run: func(_ context.Context, i *registry.Invocation) []flowrun.RunOption {

@@ -11,7 +11,6 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/sqlite"
-	"github.com/flowrun/flowrun/internal/telemetry"
 )
 
 // withHistory executes a request. It opens the history, unless the run is not recorded.
@@ -61,7 +60,7 @@ func (x *execution) run() error {
 	}
 	defer tidy()
 	config.JavaScript = x.env.JavaScript()
-	endTraces := launch.StartTraces(x.env, &config, x.flags.InteractionFlags, x.trace)
+	endTraces := launch.StartTraces(x.env, &config, x.flags.InteractionFlags)
 	defer func() { endTraces(x.ctx, x.signals.Force) }()
 	x.setOptions()
 	keys, restore := x.takeTerminal()
@@ -83,11 +82,6 @@ func (x *execution) run() error {
 	}
 	defer x.notify(res, err)
 	return x.finish(res, err)
-}
-
-// trace describes the run for its trace.
-func (x *execution) trace() telemetry.About {
-	return launch.AboutRun(x.plan, x.resumed, x.flags.retries, launch.InheritedTrace())
 }
 
 func (x *execution) setOptions() {

@@ -171,7 +171,7 @@ func continueRecorded(ctx context.Context, env *ui.Env, s *sqlite.Store, recorde
 	f.dir = recorded.Record.RunEnv.Workspace
 	resumed := recorded
 	if g.Retry {
-		resumed, f.retries = nil, recorded // a retry is a new run and reports the reused results itself
+		resumed = nil // a retry is a new run and reports the reused results itself
 	}
 	x := &execution{env: env, flags: f, plan: recorded.Plan, resumed: resumed, store: s, start: func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
 		return e.Continue(ctx, g, o...)

@@ -37,8 +37,7 @@ type runFlags struct {
 	detach      bool
 	dir         string // relative paths of notifications start here; "" is the working directory
 
-	retries  *flowrun.RecordedRun // the run that is retried
-	answered dag.ID               // the step whose answer lets the run continue
+	answered dag.ID // the step whose answer lets the run continue
 
 	launch.ConsentFlags
 }

@@ -121,6 +121,7 @@ func (s *server) makeEngine(ctx context.Context) (err error) {
 		return err
 	}
 	s.config.Journal, s.config.JavaScript = s.metrics.Journal, s.env.JavaScript()
+	s.config.Observers = append(s.config.Observers, s.metrics.Observe)
 	s.traces = launch.NewServiceTraces(s.log)
 	s.traces.AddTo(&s.config)
 	s.engine = flowrun.New(s.config)
@@ -142,17 +143,8 @@ func (s *server) makeService(ctx context.Context) (err error) {
 	}
 	s.service, err = service.New(ctx, service.Config{Served: served, Engine: s.engine, Store: s.store, Library: s.env.Library, Log: s.log,
 		Changes: s.store.Changes, Answered: s.store.Answered, Writable: s.store.Writable, Waited: s.serviceMetrics.Waited,
-		Decide: s.flags.decide, IsTransient: timetable.IsTemporary, Observe: s.observe, Ended: s.ended, NotStarted: s.notStarted})
+		Decide: s.flags.decide, IsTransient: timetable.IsTemporary, Trace: launch.InheritedTrace(), Ended: s.ended, NotStarted: s.notStarted})
 	return err
-}
-
-// observe adds metrics and traces to a run of the service. Call done when the run has ended.
-func (s *server) observe(b service.Started) (sink dag.Sink, done func()) {
-	run, traced := s.metrics.Run(b.Plan.Name()), s.traces.TraceRun(b)
-	return run, func() {
-		traced()
-		run.Close()
-	}
 }
 
 // ended sends the notifications of a run that has ended.
