@@ -26,8 +26,8 @@ type Box struct {
 	Duration time.Duration // 0 if not known
 }
 
-// Draw writes the graph as text, dot (Graphviz) or mermaid, with the states and durations of a
-// run if the boxes have them. Arrows that follow from others are left out.
+// Draw writes the graph as text, dot (Graphviz), mermaid or json, with the states and durations of
+// a run if the boxes have them. Arrows that follow from others are left out, except in json.
 func Draw(w io.Writer, boxes []Box, form string) error {
 	var b strings.Builder
 	run := anyRan(boxes)
@@ -36,6 +36,8 @@ func Draw(w io.Writer, boxes []Box, form string) error {
 		drawDot(&b, boxes, run)
 	case "mermaid":
 		drawMermaid(&b, boxes, run)
+	case "json":
+		return drawJSON(w, boxes, run)
 	default:
 		drawText(&b, boxes, "", run)
 	}

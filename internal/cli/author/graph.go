@@ -13,8 +13,6 @@ import (
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
-var graphForms = []string{"text", "dot", "mermaid"}
-
 func graphCommand(env *ui.Env) *cobra.Command {
 	var output string
 	c := &cobra.Command{
@@ -33,9 +31,6 @@ the state and duration of each step in that run.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := ui.OneOf(c, "output", output, graphForms); err != nil {
-				return err
-			}
 			if len(args) == 2 {
 				return graphRun(env, c, args[0], args[1], output)
 			}
@@ -53,8 +48,7 @@ the state and duration of each step in that run.`,
 			return runview.RunIDs(env, flowrun.Query{Prefix: prefix, Tool: name, Limit: runview.MaxOffered}), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 		},
 	}
-	c.Flags().StringVarP(&output, "output", "o", "text", "draw in this `form`: text|dot|mermaid")
-	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(graphForms, cobra.ShellCompDirectiveNoFileComp))
+	ui.OutputFlag(c, &output, "text", "dot", "mermaid", "json")
 	return c
 }
 

@@ -14,11 +14,13 @@ import (
 )
 
 func timelineCommand(env *ui.Env) *cobra.Command {
-	return &cobra.Command{
+	var output string
+	c := &cobra.Command{
 		Use:   "timeline RUN",
 		Short: "Draw when each step ran, with the critical path",
 		Long: `Draw when each step of a run was running. A star marks the critical path: the chain of
-steps that determined the duration of the run.`,
+steps that determined the duration of the run. -o json prints the same document as flowrun
+show -o json, with the times of all steps.`,
 		Example: "  flowrun timeline latest",
 		Args:    ui.OneRun,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -27,11 +29,16 @@ steps that determined the duration of the run.`,
 				if err != nil {
 					return err
 				}
+				if output == "json" {
+					return ui.WriteJSON(env, p.Result())
+				}
 				return console.Timeline(env.Stdout, runview.Bars(p.Plan, p.Result().Steps), timelineOptions(env, p))
 			})
 		},
 		ValidArgsFunction: runview.CompleteRunID(env),
 	}
+	ui.OutputFlag(c, &output, "text", "json")
+	return c
 }
 
 func timelineOptions(env *ui.Env, p *flowrun.RecordedRun) console.TimelineOptions {

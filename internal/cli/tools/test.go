@@ -61,12 +61,15 @@ type testFlags struct {
 	inPlace       bool
 	offline       bool
 	reports       []string
+	output        string
 }
+
+var testForms = []string{"text", "json"}
 
 const defaultJobs = 4
 
 func toolTestCommand(env *ui.Env) *cobra.Command {
-	var f testFlags
+	f := testFlags{output: testForms[0]}
 	c := &cobra.Command{
 		Use:               "test [NAME|PATH ...]",
 		Short:             "Run the tests in definitions",
@@ -96,6 +99,7 @@ func toolTestCommand(env *ui.Env) *cobra.Command {
 				{Left: "--in-place", Right: "Run in the working directory instead of a new folder", Target: &f.inPlace},
 				{Left: "--offline", Right: "Skip tests of tools that have permission to use the network", Target: &f.offline},
 				{Left: "--report FORM=FILE", Right: "Write a report, junit=FILE or json=FILE; can be repeated", Target: &f.reports},
+				{Left: "--output, -o FORM", Right: "Print the results as text or as json, as --report json=FILE writes them (default: text)", Target: &f.output, Words: testForms},
 			}},
 		},
 		Examples: []page.Example{
@@ -122,6 +126,9 @@ func (f *testFlags) check(c *cobra.Command) error {
 		if f.inPlace {
 			f.jobs = 1
 		}
+	}
+	if err := ui.OneOf(c, "output", f.output, testForms); err != nil {
+		return err
 	}
 	for _, r := range f.reports {
 		if form, file, _ := strings.Cut(r, "="); form != "junit" && form != "json" || file == "" {
@@ -158,15 +165,25 @@ func toolTest(env *ui.Env, c *cobra.Command, args []string, f testFlags) error {
 	sig := env.Signals(stop)
 	defer sig.Stop()
 	began := time.Now()
+	done := func(o tooltest.Outcome) { printOutcome(env, &o, f.verbose) }
+	if f.output == "json" {
+		done = nil
+	}
 	outcomes, err := tooltest.Run(ctx, cases, tooltest.Options{Library: lib, Jobs: f.jobs, InPlace: f.inPlace, Offline: f.offline,
-		StopOnFailure: f.stopOnFailure, Force: sig.Force, Done: func(o tooltest.Outcome) { printOutcome(env, &o, f.verbose) }, HTTP: netclient.Status, Fetch: netclient.Fetch, MayCall: rules.MayCall, JavaScript: env.JavaScript()})
+		StopOnFailure: f.stopOnFailure, Force: sig.Force, Done: done, HTTP: netclient.Status, Fetch: netclient.Fetch, MayCall: rules.MayCall, JavaScript: env.JavaScript()})
 	if err != nil {
 		return err
 	}
 	took := time.Since(began)
 	s := tooltest.Count(outcomes)
-	if len(outcomes) > 0 {
+	switch {
+	case f.output == "json":
+		err = tooltest.WriteJSON(env.Stdout, outcomes, took)
+	case len(outcomes) > 0:
 		printSummary(env, s, took)
+	}
+	if err != nil {
+		return err
 	}
 	if err := writeReports(f.reports, outcomes, took); err != nil {
 		return err
