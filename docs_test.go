@@ -59,6 +59,35 @@ func TestDocLinks(t *testing.T) {
 	}
 }
 
+// TestRunIDs checks that the ids of runs in pages and help texts are ids that flowrun gives, whole or shortened:
+// readers compare them with their own.
+func TestRunIDs(t *testing.T) {
+	mentioned := regexp.MustCompile(`(?:flowrun (?:approve|cancel|events|logs|reject|resume|retry|show|timeline)(?: -[a-z]+)* |"(?:id|run|retry_of)": ?"|\brun )(\d[0-9a-z]{3,})\b`)
+	given := regexp.MustCompile(`^1m[0-9a-hjkmnp-tv-z]{2,11}$`)
+	texts := append(docPages(t), "README.md", "CHANGELOG.md", "examples/README.md")
+	err := filepath.WalkDir("internal/cli", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") {
+			texts = append(texts, name)
+		}
+		return err
+	})
+	found := 0
+	for _, name := range texts {
+		text, readErr := os.ReadFile(name)
+		if readErr != nil {
+			t.Fatal(readErr)
+		}
+		for _, m := range mentioned.FindAllSubmatch(text, -1) {
+			if found++; !given.Match(m[1]) {
+				t.Errorf("%s: %q is not the id of a run", name, m[1])
+			}
+		}
+	}
+	if err != nil || found < 10 {
+		t.Fatalf("%d ids, %v", found, err)
+	}
+}
+
 // TestDocIndex checks that docs/README.md lists every page.
 func TestDocIndex(t *testing.T) {
 	const index = "docs/README.md"

@@ -34,7 +34,7 @@ goes to standard error.
 On a terminal, the output is shown with FLOWRUN_PAGER, PAGER or less, unless -f or
 --no-pager is given.`,
 		Example: `  flowrun logs latest
-  flowrun logs 01jd3k test > test.log
+  flowrun logs 1m80y test > test.log
   flowrun logs latest test --attempt 2
   flowrun logs latest --grep 'error|warning'
   flowrun logs latest -f`,

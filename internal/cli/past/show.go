@@ -27,7 +27,7 @@ func showCommand(env *ui.Env) *cobra.Command {
 		Long: `Show the status and results of a run and its steps. If the run is still active, show its
 progress. If it failed, show the last lines of the step that failed. -o json prints the same document as flowrun run -o json, without notices.`,
 		Example: `  flowrun show latest
-  flowrun show 01jd3k -o json | jq .steps`,
+  flowrun show 1m80y -o json | jq .steps`,
 		Args: ui.OneRun,
 		RunE: func(_ *cobra.Command, args []string) error {
 			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {

@@ -46,8 +46,8 @@ Secret parameters of the run are not recorded, so give them again, along with th
 Only the first answer counts. If the step of a waiting run has timed out, continue the run
 with flowrun resume.`,
 		Example: `  flowrun approve latest
-  flowrun approve 01jd3k gate VERSION=1.4.2 --comment "tests are green"
-  flowrun approve 01jd3k 'deploy[eu]/gate'`,
+  flowrun approve 1m80y gate VERSION=1.4.2 --comment "tests are green"
+  flowrun approve 1m80y 'deploy[eu]/gate'`,
 		Args:              someRun,
 		RunE:              func(c *cobra.Command, args []string) error { return answerQuestion(env, c, args, r, f) },
 		ValidArgsFunction: completeQuestion(env),

@@ -34,7 +34,7 @@ command exits with 7.
 The run uses the definitions that it started with, and the current environment. Secret
 parameters are not recorded, so give them again.`,
 		Example: `  flowrun resume latest
-  flowrun resume 01jd3k --rerun-interrupted
+  flowrun resume 1m80y --rerun-interrupted
   flowrun resume latest --dry-run`,
 		Args: someRun,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -64,7 +64,7 @@ change a parameter, every step that uses it runs again. Before anything starts, 
 command shows which steps will run.`,
 		Example: `  flowrun retry latest
   flowrun retry latest --from build
-  flowrun retry 01jd3k --only deploy/upload --with REGION=eu`,
+  flowrun retry 1m80y --only deploy/upload --with REGION=eu`,
 		Args: someRun,
 		RunE: func(c *cobra.Command, args []string) error {
 			if o.Only != "" && len(o.From) > 0 {

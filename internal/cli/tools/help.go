@@ -67,7 +67,8 @@ user      flowrun/tools in $XDG_CONFIG_HOME (default ~/.config)
 global    /etc/flowrun/tools ($FLOWRUN_GLOBAL_TOOLS)
 
 flowrun searches the scopes in this order. The first tool of a name shadows the others. In
-each scope, it also reads .cycod/tools. A path (./deploy.yaml) needs no scope.`,
+the local and the user scope, it also reads the folder .cycod/tools of the assistant cycod.
+A path (./deploy.yaml) needs no scope.`,
 			`A FIRST TOOL
 flowrun tool add hello --bash 'echo "Hello, {NAME}"' --parameter NAME "Whom to greet" default=world
 flowrun run hello NAME=Ada
