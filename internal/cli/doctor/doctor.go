@@ -95,7 +95,7 @@ func doctor(env *ui.Env, output string, fix bool) error {
 // runFix runs the fix of the finding and updates its status.
 func (f *finding) runFix() {
 	if err := f.fix(); err != nil {
-		f.Status, f.Hint = statusFail, fmt.Sprintf("could not be fixed: %v", err)
+		f.Status, f.Hint = statusFail, ui.Format("could not be fixed: %v", err)
 		return
 	}
 	f.Status, f.Hint, f.Fixed = statusOK, "", true
@@ -123,11 +123,11 @@ func printFindings(env *ui.Env, all []finding) {
 
 // passed returns a finding with the status ok; warning and failed return warnings and failures.
 func passed(check, format string, args ...any) finding {
-	return finding{Check: check, Status: statusOK, Message: fmt.Sprintf(format, args...)}
+	return finding{Check: check, Status: statusOK, Message: ui.Format(format, args...)}
 }
 
 func warning(check, hint, format string, args ...any) finding {
-	return finding{Check: check, Status: statusWarn, Hint: hint, Message: fmt.Sprintf(format, args...)}
+	return finding{Check: check, Status: statusWarn, Hint: hint, Message: ui.Format(format, args...)}
 }
 
 func failed(check, hint, format string, args ...any) finding {

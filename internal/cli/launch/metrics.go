@@ -83,6 +83,9 @@ func checkWritable(file string) error {
 	}
 	try, err := os.CreateTemp(filepath.Dir(file), ".flowrun-")
 	if err != nil {
+		if file, ok := errors.AsType[*fs.PathError](err); ok {
+			err = file.Err // without the name of the temporary file
+		}
 		return fmt.Errorf("cannot write the file: %w; give a file in an existing folder that you can write to", err)
 	}
 	return errors.Join(try.Close(), os.Remove(try.Name()))

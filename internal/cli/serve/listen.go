@@ -83,7 +83,7 @@ func certificate(c *cobra.Command, f listenFlags) (*tls.Config, error) {
 	}
 	pair, err := tls.LoadX509KeyPair(f.tlsCert, f.tlsKey)
 	if err != nil {
-		return nil, ui.Usagef(c, "cannot use --tls-cert and --tls-key: %v", err)
+		return nil, ui.Usagef(c, "cannot use --tls-cert and --tls-key: %w", err)
 	}
 	return &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}}, nil
 }

@@ -99,7 +99,7 @@ func definitionIn(env *ui.Env, lib *tool.Library, file string) (*tool.Definition
 	if file != "-" {
 		def, found, err := lib.Load(file)
 		if err != nil {
-			return nil, nil, ui.MarkMissing(err, file)
+			return nil, nil, ui.MarkMissingPath(err, file)
 		}
 		return def, found, nil
 	}

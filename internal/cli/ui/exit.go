@@ -142,12 +142,7 @@ func HintSuffix(h string) string {
 // Notef prints a message on stderr. Control characters are removed, because parts of messages come
 // from definitions.
 func (env *Env) Notef(format string, args ...any) {
-	for i, arg := range args {
-		if err, ok := arg.(error); ok {
-			args[i] = message(err)
-		}
-	}
-	lines := strings.Split(fmt.Sprintf(format, args...), "\n")
+	lines := strings.Split(Format(format, args...), "\n")
 	for i, line := range lines {
 		lines[i] = console.Clean(line)
 	}

@@ -2,18 +2,27 @@ package ui
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"strconv"
 	"strings"
 )
 
-// message returns the text of an error for people. Go begins an error about a file with the system
-// call, as in "open x: permission denied", which may not be what the command did; message leaves the
-// call out, and the path too if the text before it has it already.
-func message(err error) string { return withoutCalls(err.Error(), err) }
+// Format formats a message for people. Go begins an error about a file with the system call, as in
+// "open x: permission denied", which may not be what the command did. Format leaves the call out of
+// the errors among args, and the path too if the text before it has it already.
+func Format(format string, args ...any) string {
+	text := fmt.Sprintf(format, args...)
+	for _, arg := range args {
+		if err, ok := arg.(error); ok {
+			text = withoutCalls(text, err)
+		}
+	}
+	return text
+}
 
-// withoutCalls changes, in a text that quotes err, what message changes.
+// withoutCalls leaves the system calls out of a text that quotes err.
 func withoutCalls(text string, err error) string {
 	switch e := err.(type) {
 	case *fs.PathError:

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-func TestMessageLeavesSystemCallsOut(t *testing.T) {
+// TestFormat checks that messages contain no system calls.
+func TestFormat(t *testing.T) {
 	open := &fs.PathError{Op: "open", Path: "a/b", Err: fs.ErrPermission}
 	rename := &os.LinkError{Op: "rename", Old: "a", New: "b", Err: fs.ErrExist}
 	for _, c := range []struct {
@@ -25,8 +26,11 @@ func TestMessageLeavesSystemCallsOut(t *testing.T) {
 		{Missing(open), "a/b: permission denied"},
 		{ServiceErrorf("cannot listen: %w", open), "cannot listen: a/b: permission denied"},
 	} {
-		if got := message(c.err); got != c.want {
-			t.Errorf("message(%v) = %q, want %q", c.err, got, c.want)
+		if got := Format("%v", c.err); got != c.want {
+			t.Errorf("%v: %q, want %q", c.err, got, c.want)
 		}
+	}
+	if got := Format("cannot create %s: %v", "a/b", open); got != "cannot create a/b: permission denied" {
+		t.Error(got)
 	}
 }

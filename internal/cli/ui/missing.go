@@ -17,7 +17,7 @@ import (
 func MarkMissing(err error, word string) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return Missing(fmt.Errorf("%w; %s", err, meantFile(word)))
+		return Missing(fmt.Errorf("%w; %s", err, meantFile(word, ", or the name of a tool, without an extension")))
 	case errors.Is(err, syscall.EISDIR):
 		return Usage(fmt.Errorf("%w; give a file in it, or the name of a tool", err), nil)
 	}
@@ -31,6 +31,14 @@ func MarkMissing(err error, word string) error {
 	return err
 }
 
+// MarkMissingPath is MarkMissing for a command that takes only the path of a definition.
+func MarkMissingPath(err error, path string) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return Missing(fmt.Errorf("%w; %s", err, meantFile(path, "")))
+	}
+	return MarkMissing(err, path)
+}
+
 // MarkMissingFile marks an error about a file or folder that the caller named.
 func MarkMissingFile(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
@@ -39,17 +47,24 @@ func MarkMissingFile(err error) error {
 	return err
 }
 
-// meantFile returns a hint for a path at which there is no definition.
-func meantFile(path string) string {
+// meantFile returns a hint for a path at which there is no definition. otherwise is what the caller
+// can give instead of a path.
+func meantFile(path, otherwise string) string {
 	folder, base := filepath.Split(path)
 	if st, err := os.Stat(filepath.Clean(folder)); folder != "" && (err != nil || !st.IsDir()) {
 		return fmt.Sprintf("there is no folder %s", filepath.Clean(folder))
 	}
-	near := append(filesOfStem(folder, strings.TrimSuffix(base, tool.Extension(base))), tool.Near(base, definitionsIn(folder))...)
-	if len(near) > 0 {
-		return fmt.Sprintf("did you mean %q?", folder+near[0])
+	stem := strings.TrimSuffix(base, tool.Extension(base))
+	var stems []string
+	for _, file := range definitionsIn(folder) {
+		stems = append(stems, strings.TrimSuffix(file, tool.Extension(file)))
 	}
-	return "give the path of a definition (.yaml, .yml, .json, .md, .tool.js or .tool.ts), or the name of a tool, without an extension"
+	for _, near := range append([]string{stem}, tool.Near(stem, stems)...) {
+		if files := filesOfStem(folder, near); len(files) > 0 {
+			return fmt.Sprintf("did you mean %q?", folder+files[0])
+		}
+	}
+	return "give the path of a definition (.yaml, .yml, .json, .md, .tool.js or .tool.ts)" + otherwise
 }
 
 // filesOfStem returns the definition files in a folder whose names are stem and an extension.
