@@ -57,20 +57,40 @@ func (r *reporter) location(step dag.ID) {
 	}
 }
 
-// command writes what the step runs, in one line.
+// command writes the first line of what the step runs.
 func (r *reporter) command(step dag.ID) {
-	if r.plan.Command == nil {
+	lines := r.commandLines(step)
+	if len(lines) == 0 {
 		return
+	}
+	more := ""
+	switch n := len(lines) - 1; {
+	case n == 1:
+		more = "  (and 1 more line)"
+	case n > 1:
+		more = fmt.Sprintf("  (and %d more lines)", n)
+	}
+	fmt.Fprintf(r.w, "        $ %s%s\n", Clean(lines[0]), more)
+}
+
+// wholeCommand writes all lines of what the step runs.
+func (r *reporter) wholeCommand(step dag.ID) {
+	sign := "$"
+	for _, l := range r.commandLines(step) {
+		fmt.Fprintf(r.w, "        %s %s\n", sign, Clean(l))
+		sign = ">"
+	}
+}
+
+func (r *reporter) commandLines(step dag.ID) []string {
+	if r.plan.Command == nil {
+		return nil
 	}
 	text := strings.TrimSpace(r.plan.Command(string(step)))
 	if text == "" {
-		return
+		return nil
 	}
-	first, more, _ := strings.Cut(text, "\n")
-	if n := strings.Count(strings.TrimSpace(more), "\n") + 1; strings.TrimSpace(more) != "" {
-		first += fmt.Sprintf("  (and %d more lines)", n)
-	}
-	fmt.Fprintf(r.w, "        $ %s\n", Clean(first))
+	return strings.Split(text, "\n")
 }
 
 // maxReportedFailures limits how many failed steps are reported one by one.

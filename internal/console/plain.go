@@ -89,7 +89,7 @@ func (p *Plain) emit(e dag.Event, quiet bool) {
 		if p.Commands {
 			d := reporter{w: p.w, plan: p.plan}
 			d.location(e.Node)
-			d.command(e.Node)
+			d.wholeCommand(e.Node)
 		}
 	case dag.StepRetrying:
 		p.line(e, yellow, fmt.Sprintf("%s, next attempt in %s", outcome(e.Result), Short(e.Due.Sub(e.Time))))

@@ -288,7 +288,7 @@ func TestView(t *testing.T) {
 		v.Emit(dag.Event{Kind: dag.RunFinished, Time: time.Now(), Result: &dag.Result{Status: dag.Cancelled}})
 		v.Close()
 		text := s.String()
-		has(t, s, "second\n release 01jd3k  cancelled  ", "\nlint  FAILED exit 2: it \uFFFD[2Jbroke\n        $ go test ./...  (and 1 more lines)\n        at flow.yaml:7\n        | one\n        | two red\uFFFD\n")
+		has(t, s, "second\n release 01jd3k  cancelled  ", "\nlint  FAILED exit 2: it \uFFFD[2Jbroke\n        $ go test ./...  (and 1 more line)\n        at flow.yaml:7\n        | one\n        | two red\uFFFD\n")
 		if n := strings.Count(text, "01jd3k"); n != 1 {
 			t.Errorf("%d headers are left on the screen:\n%s", n, text)
 		}
