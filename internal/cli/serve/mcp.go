@@ -163,8 +163,8 @@ func (m *mcpServer) serve(ctx context.Context, stop *stopSignals, serve func(con
 		return err
 	}
 	config.JavaScript = m.env.JavaScript()
-	m.traces = launch.NewServiceTraces(m.log)
-	m.traces.AddTo(&config)
+	traces := launch.NewServiceTraces(m.log)
+	traces.AddTo(&config)
 	m.engine = flowrun.New(config)
 	if _, err := proc.Sweep(ctx, time.Second); err != nil {
 		return err
@@ -175,7 +175,7 @@ func (m *mcpServer) serve(ctx context.Context, stop *stopSignals, serve func(con
 	now := make(chan struct{})
 	close(now)
 	m.Close(now)
-	if lost := m.traces.End(context.Background(), stop.second); lost != nil {
+	if lost := traces.End(context.Background(), stop.second); lost != nil {
 		m.log.Warn("traces are not complete", "error", lost.Error())
 	}
 	return err

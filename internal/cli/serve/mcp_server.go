@@ -15,10 +15,8 @@ import (
 	"github.com/flowrun/flowrun/internal/home"
 	"github.com/flowrun/flowrun/internal/mcp"
 	"github.com/flowrun/flowrun/internal/policy"
-	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/sqlite"
 	"github.com/flowrun/flowrun/internal/watch"
-	"github.com/flowrun/flowrun/metrics"
 	"github.com/flowrun/flowrun/registry"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -31,9 +29,7 @@ type mcpServer struct {
 	store   *sqlite.Store
 	log     *slog.Logger
 	engine  *flowrun.Engine
-	traces  *launch.Traces
-	metrics *metrics.Program // nil for flowrun mcp
-	force   <-chan struct{}  // closed when steps must stop at once
+	force   <-chan struct{} // closed when steps must stop at once
 	library *tool.Library
 
 	opened      sync.Once
@@ -115,19 +111,11 @@ func workspaceOf(p *flowrun.Plan) string {
 	return dir
 }
 
-// observe traces and counts a run, and sends its notifications when it has ended.
+// observe sends the notifications of a run when it has ended.
 func (m *mcpServer) observe(i *registry.Invocation) (options []flowrun.RunOption, ended func(context.Context, *registry.Answer)) {
 	plan := i.Tool.Plan()
-	traced := m.traces.TraceRun(service.Started{Run: i.Run, Plan: plan})
 	options = []flowrun.RunOption{flowrun.WithForce(m.force), flowrun.WithTrace(launch.InheritedTrace())}
-	counted := func() {}
-	if m.metrics != nil {
-		run := m.metrics.Run(plan.Name())
-		options, counted = append(options, flowrun.WithSink(run)), run.Close
-	}
 	return options, func(ctx context.Context, a *registry.Answer) {
-		traced()
-		counted()
 		if a.Result != nil {
 			n := launch.Notifier{Store: m.store, Settings: m.flags.Settings, Dir: workspaceOf(plan), Report: func(trouble string) { m.log.Warn(trouble, "run", i.Run) }}
 			n.Notify(ctx, launch.RunEnd{Result: a.Result, Plan: plan})

@@ -55,7 +55,7 @@ func (s *server) serve(ctx context.Context, web Web) error {
 	stop := notifyStop()
 	defer stop.end()
 	m := &mcpServer{env: s.env, flags: mcpFlags{ConsentFlags: s.flags.ConsentFlags, timeout: s.flags.Settings.Duration("limits.call-timeout")},
-		store: s.store, log: s.log, engine: s.engine, traces: s.traces, metrics: s.metrics, force: stop.second}
+		store: s.store, log: s.log, engine: s.engine, force: stop.second}
 	following, unfollow := context.WithCancel(ctx)
 	defer unfollow()
 	err := s.listeners.serve(s.service, web, WebOptions{StateDir: s.config.StateDir, Metrics: s.metrics.Handler(), Webhooks: s.webhooks,
