@@ -86,7 +86,7 @@ func addEdges(after []dag.ID, edges []edge) []dag.ID {
 }
 
 // joinBefore returns one ID that represents all steps before the step name: the only step so far, the last join if no
-// step came after it, or a new join. The ID of a join begins with '@', which is not valid in names of steps.
+// step came after it, or a new join.
 func joinBefore(before dag.ID, since []dag.ID, name string, joins map[string]dag.Node) (dag.ID, []dag.ID) {
 	switch {
 	case len(since) == 0:
@@ -96,10 +96,14 @@ func joinBefore(before dag.ID, since []dag.ID, name string, joins map[string]dag
 	case before != "":
 		since = append([]dag.ID{before}, since...)
 	}
-	id := dag.ID("@" + name)
+	id := joinID(name)
 	joins[name] = dag.Node{ID: id, After: since}
 	return id, nil
 }
+
+// joinID returns the ID of the join in front of a step. Names of steps have no '@'. The IDs of the engine's other nodes,
+// plan.CleanupID and those of gateID, begin differently, so a step can have any name.
+func joinID(step string) dag.ID { return dag.ID("@before@" + step) }
 
 // planOrder sorts the steps and reports cycles.
 func planOrder(steps []*tool.Step, explicit map[*tool.Step][]edge) ([]*tool.Step, tool.Diagnostics) {

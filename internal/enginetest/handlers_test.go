@@ -96,6 +96,8 @@ finally: [{name: end, run: "echo {run.status} {run.exit-code}<{run.failed-step}>
 			order: []string{"n", "n/a", "n/bad", "n/end", "z"}, outputs: map[string]string{"n/bad": "failed 3 a\n", "n/end": "failed 3<a>\n"}},
 		{name: "cleanup comes after handlers", text: "steps: [{name: a, run: echo a}]\nfinally: [{name: h, bash: 'touch {WORKSPACE}/made'}]\nresources: {cleanup: [{final-command: 'rm {WORKSPACE}/made'}]}\n", output: "a\n",
 			order: []string{"a", "h", "@cleanup"}},
+		{name: "steps with the names of the engine's nodes", text: "steps: [{name: ended, run: echo a}, {name: b, run: echo b, parallel: true}, {name: cleanup, run: echo c}, {name: d, run: echo d, parallel: true}, {name: finally, run: echo e, finally: [{name: before, run: echo f}]}]\nresources: {cleanup: [{final-command: 'true'}]}\n", output: "e\n",
+			order: []string{"ended", "b", "cleanup", "d", "finally", "before", "@cleanup"}},
 		{name: "ignore-errors covers handlers", text: "ignore-errors: true\nsteps: [{name: a, bash: exit 3}]\nfinally: [{name: h, bash: exit 4}]\n",
 			order: []string{"a", "h"}},
 		{name: "a condition that asks how it goes", text: "steps: [{name: a, bash: exit 3}]\non-failure: [{name: h1, bash: exit 4}, {name: h2, run: echo h2}, {name: h3, run: echo h3, run-condition: always()}]\n", status: dag.Failed, code: 3,
