@@ -76,3 +76,12 @@ func (s *Script) Mentions(variable string) (list []Mention, whole bool, at int) 
 	}
 	return s.tree.Mentions(variable)
 }
+
+// Constants returns the texts that an Expression can return exactly as its author wrote them,
+// such as "-i" of value ? "" : "-i". Other forms have none.
+func (s *Script) Constants() []string {
+	if s.tree == nil {
+		return nil
+	}
+	return s.tree.Constants()
+}

@@ -159,6 +159,9 @@ func (b *binder) param(prm *plan.Param) {
 		v.Absent = true
 		return
 	}
+	if prm.JS != nil && prm.JS.IsConstant(bound) { // the caller only chose it
+		v.Caller, v.Author = false, true
+	}
 	if def.Path {
 		bound = value.PathRules{FilePaths: b.plan.Definition.FilePaths, OS: plan.Platform(), Home: b.frame.RunEnv.Home}.Value(bound)
 	}

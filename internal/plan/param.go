@@ -34,6 +34,8 @@ type Param struct {
 // transform is a transform in JavaScript, which changes a parameter's value before it is used.
 type transform interface {
 	Apply(ctx context.Context, rt *hooks.Runtime, v any) (any, error)
+	// IsConstant reports whether the author of the transform wrote all of its result.
+	IsConstant(result any) bool
 }
 
 // Convert coerces and validates a value, and applies the predefined transforms. code is the code of the problem if err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -50,6 +51,18 @@ func (t *Transform) Apply(ctx context.Context, rt *hooks.Runtime, v any) (any, e
 		}
 	}
 	return out, nil
+}
+
+// IsConstant reports whether the result of Apply is a text that the author wrote in the script, or a list of such
+// texts.
+func (t *Transform) IsConstant(result any) bool {
+	switch r := result.(type) {
+	case string:
+		return slices.Contains(t.Script.Constants(), r)
+	case []any:
+		return len(r) > 0 && !slices.ContainsFunc(r, func(e any) bool { return !t.IsConstant(e) })
+	}
+	return false
 }
 
 func (t *Transform) call(ctx context.Context, rt *hooks.Runtime, v any) (any, error) {
