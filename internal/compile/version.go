@@ -11,7 +11,7 @@ func (c *compiler) checkRuntime(def *tool.Definition) {
 		c.errorf("min-version", *v, "update flowrun, or lower min-cycod-version",
 			"tool %s needs version %s; this is compatibility level %s", def.Name, v.S, CompatibilityLevel)
 	}
-	if v := def.MinFlowrun; v != nil && c.release != "" && newer(v.S, c.release) {
+	if v := def.MinFlowrun; v != nil && newer(v.S, c.release) {
 		c.errorf("min-version", *v, "update flowrun, or lower min-flowrun-version",
 			"tool %s needs flowrun %s; this is %s", def.Name, v.S, c.release)
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/flowrun/flowrun/internal/buildinfo"
 	"github.com/flowrun/flowrun/internal/compile"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -20,7 +21,8 @@ func TestMinVersions(t *testing.T) {
 		{"", "min-cycod-version", "1.2", true},
 		{"", "min-cycod-version", "1.2.1", false},
 		{"9.0.0", "min-cycod-version", "2", false},
-		{"", "min-flowrun-version", "99.0.0", true}, // a working copy
+		{buildinfo.Next, "min-flowrun-version", buildinfo.Next, true},
+		{buildinfo.Next, "min-flowrun-version", "99.0.0", false},
 		{"0.4.0", "min-flowrun-version", "0.4.0", true},
 		{"0.4.0", "min-flowrun-version", "0.3.9", true},
 		{"0.4.0", "min-flowrun-version", "0.4.1", false},

@@ -17,6 +17,7 @@ type build struct {
 	Version       string `json:"version"`
 	Commit        string `json:"commit"` // complete hash, with +dirty if files had been changed; "" if unknown
 	Date          string `json:"date"`   // of the commit; "" if unknown
+	Release       string `json:"release"` // the version that min-flowrun-version is compared with
 	Compatibility string `json:"compatibility"`
 	Go            string `json:"go"`
 	Platform      string `json:"platform"`
@@ -26,7 +27,7 @@ type build struct {
 // recorded: the version for go install, the commit for a build in a checkout.
 func ThisBuild() build {
 	stamp := buildinfo.Stamped()
-	b := build{Version: stamp.Version, Commit: stamp.Commit, Date: stamp.Date, Compatibility: flowrun.CompatibilityLevel,
+	b := build{Version: stamp.Version, Commit: stamp.Commit, Date: stamp.Date, Release: buildinfo.Release(), Compatibility: flowrun.CompatibilityLevel,
 		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok && stamp.Version == "" {
 		b.addBuildInfo(info)
