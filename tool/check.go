@@ -190,7 +190,7 @@ func checkStep(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 	if name := keytable.ValueOf(content, "name"); name == nil {
 		one := d.Diagnostic(n, Error, "no-name", "the step has no name", "add 'name:'; conditions and references need it")
 		if !d.Full() {
-			one.Fix = d.NameEdit(n)
+			one.Fix = d.NameEdit(n, "step")
 		}
 		d.Report(one)
 	} else if s.Name != "" || keytable.Deref(name).ShortTag() == "!!str" {
@@ -288,12 +288,14 @@ func checkDefinition(d *keytable.Decoder, t *draft) {
 	lists := t.lists()
 	steps := stepsByName(d, t, lists)
 	checkParameterNames(d, t, steps)
+	checkAlternatives(d, t.Parameters)
 	for _, l := range lists {
 		checkWaitFor(d, l, steps)
 	}
 	checkHandlers(d, t, lists)
 	checkItemNames(d, t, lists, steps)
 	checkCaches(d, t, lists)
+	checkTestNames(d, t.Tests)
 	checkTestParameters(d, t)
 	checkScheduleNames(d, t)
 }

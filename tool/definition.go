@@ -358,7 +358,7 @@ type Parameter struct {
 	AllowDash             bool
 	Path                  bool // the value, or each element, is a path
 	Deprecated            bool
-	DeprecatedAlternative string
+	DeprecatedAlternative Text // the name of another parameter
 }
 
 // Validation holds the rules for the value of a parameter.

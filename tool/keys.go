@@ -219,7 +219,7 @@ func matrix() keytable.Field {
 // bodyFields returns the keys that a step and a tool without steps share: the kinds of command, shell and cache.
 func bodyFields[T any](step func(*T) *Step) []keytable.Field {
 	command := func(kind Kind, row, doc string) keytable.Field {
-		return keytable.Text(string(kind), row, doc, func(t *T, v Text) { step(t).Body = &Command{kind, v} }).AsBody()
+		return keytable.Text(string(kind), row, doc, func(t *T, v Text) { step(t).Body = &Command{kind, v} }).AsBody().AsCommand()
 	}
 	return []keytable.Field{
 		command(Bash, "S1-020", "Script for bash."),
@@ -231,7 +231,7 @@ func bodyFields[T any](step func(*T) *Step) []keytable.Field {
 		command(Script, "S1-024", "Script for the program in shell."),
 		keytable.Text(string(JS), "", "JavaScript: the body of a function. Its return value is the result of the step. See javascript.md.", func(t *T, v Text) {
 			step(t).Body = &JSCode{Role: RoleStep, Code: v}
-		}).AsBody(),
+		}).AsBody().AsCommand(),
 		keytable.Text("shell", "S1-025", "Interpreter of script and commands.", func(t *T, v Text) { step(t).Shell = &v }).WithDefault("bash"),
 		keytable.Nested("commands", "S1-026", commandsObject, "One command for each platform.", func(t *T) *Commands {
 			c := &Commands{Platforms: map[string]Text{}}
@@ -357,14 +357,14 @@ var waitObject = keytable.NewObject("wait", "What the step waits for: exactly on
 ).WithCheck(checkWait)
 
 var commandsObject = keytable.NewObject("commands", "One command for each platform.",
-	keytable.Text("default", "S1-026", "Command for platforms that have none in platforms.", func(c *Commands, v Text) { c.Default = &v }),
+	keytable.Text("default", "S1-026", "Command for platforms that have none in platforms.", func(c *Commands, v Text) { c.Default = &v }).AsCommand(),
 	keytable.Nested("platforms", "S1-027", platformsObject, "Commands for specific platforms.", func(c *Commands) *Commands { return c }),
 ).WithCheck(checkCommands)
 
 var platformsObject = keytable.NewObject("platforms", "Commands for specific platforms.",
-	keytable.Text("windows", "S1-027", "Command on Windows.", func(c *Commands, v Text) { c.Platforms["windows"] = v }),
-	keytable.Text("linux", "S1-027", "Command on Linux.", func(c *Commands, v Text) { c.Platforms["linux"] = v }),
-	keytable.Text("macos", "S1-027", "Command on macOS.", func(c *Commands, v Text) { c.Platforms["macos"] = v }),
+	keytable.Text("windows", "S1-027", "Command on Windows.", func(c *Commands, v Text) { c.Platforms["windows"] = v }).AsCommand(),
+	keytable.Text("linux", "S1-027", "Command on Linux.", func(c *Commands, v Text) { c.Platforms["linux"] = v }).AsCommand(),
+	keytable.Text("macos", "S1-027", "Command on macOS.", func(c *Commands, v Text) { c.Platforms["macos"] = v }).AsCommand(),
 )
 
 var errorHandlingObject = keytable.NewObject("error-handling", "What to do if a step fails.",
@@ -372,7 +372,7 @@ var errorHandlingObject = keytable.NewObject("error-handling", "What to do if a 
 		e.Retry = &Retry{Delay: time.Second, Backoff: "exponential", Jitter: "none"}
 		return e.Retry
 	}),
-	keytable.Text("fallback", "S1-039", "Command that runs once if the last attempt failed.", func(e *ErrorHandling, v Text) { e.Fallback = &v }),
+	keytable.Text("fallback", "S1-039", "Command that runs once if the last attempt failed.", func(e *ErrorHandling, v Text) { e.Fallback = &v }).AsCommand(),
 )
 
 var retryObject = keytable.NewObject("retry", "How often, when and after which failures a step is retried.",
@@ -479,7 +479,7 @@ var resourcesObject = keytable.NewObject("resources", "Limits on time and memory
 
 var cleanupObject = keytable.NewObject("cleanup", "A cleanup action after the run.",
 	keytable.Boolean("delete-temp-files", "S1-194", "Removes the temporary directory.", func(r *Resources, v bool) { r.DeleteTempFiles = v }),
-	keytable.Text("final-command", "S1-194", "Command that runs after the run.", func(r *Resources, v Text) { r.FinalCommands = append(r.FinalCommands, v) }),
+	keytable.Text("final-command", "S1-194", "Command that runs after the run.", func(r *Resources, v Text) { r.FinalCommands = append(r.FinalCommands, v) }).AsCommand(),
 )
 
 var securityObject = keytable.NewObject("security", "Privileges, isolation and permissions of the tool.",
@@ -561,7 +561,7 @@ var parameterObject = keytable.NewObject("a parameter", "A parameter of the tool
 	keytable.Boolean("allow-dash", "", "Allows values that begin with '-', even where a program may read them as an option.", func(p *parameterDraft, v bool) { p.AllowDash = v }).WithDefault("false"),
 	keytable.Boolean("path", "S1-180", "Whether the value, or each element of an array, is a path. file-paths rewrites only paths.", func(p *parameterDraft, v bool) { p.Path = v }).WithDefault("false"),
 	keytable.Boolean("deprecated", "S1-017", "Whether the parameter is deprecated. Using it then prints a warning.", func(p *parameterDraft, v bool) { p.Deprecated = v }).WithDefault("false"),
-	keytable.String("deprecated-alternative", "S1-018", "The parameter to use instead.", func(p *parameterDraft, v string) { p.DeprecatedAlternative = v }),
+	keytable.Text("deprecated-alternative", "S1-018", "The parameter to use instead.", func(p *parameterDraft, v Text) { p.DeprecatedAlternative = v }),
 ).WithCheck(checkParameter)
 
 var parameterSecurityObject = keytable.NewObject("a parameter's security", "How the value is inserted into shell commands.",
@@ -578,14 +578,14 @@ var validationObject = keytable.NewObject("validation", "Rules for the value of 
 )
 
 var testObject = keytable.NewObject("a test", "A test of the tool.",
-	keytable.String("name", "S1-240", "Name of the test.", func(t *Test, v string) { t.Name = v }).AsRequired(),
+	keytable.Text("name", "S1-240", "Name of the test. It must be unique in the tool.", func(t *Test, v Text) { t.Name, t.Pos = v.S, v.Pos }).AsRequired(),
 	keytable.String("description", "S1-241", "What the test checks.", func(t *Test, v string) { t.Description = v }),
 	keytable.ValueMap("parameters", "S1-242", "Parameters of the run.", func(t *Test, v []Entry) { t.Parameters = v }),
 	keytable.TextMap("environment", "", "Environment variables of the run, by name, over those of the flowrun process. Also secrets and {env.NAME} read them.", func(t *Test, v []Entry) { t.Environment = v }),
 	keytable.Choices("platforms", "S1-249", platformNames, "Platforms that the test runs on. Default: all.", func(t *Test, v []string) { t.Platforms = v }),
 	keytable.Texts("files", "", "Files and folders to copy into the folder of the test. Paths are relative to the definition.", func(t *Test, v []Text) { t.Files = v }),
 	keytable.Nested("expected", "S1-243", expectedObject, "Expectations about the run.", func(t *Test) *Expected { return &t.Expected }),
-	keytable.Texts("cleanup", "S1-248", "Commands that run after the test.", func(t *Test, v []Text) { t.Cleanup = v }),
+	keytable.Texts("cleanup", "S1-248", "Commands that run after the test.", func(t *Test, v []Text) { t.Cleanup = v }).AsCommand(),
 ).WithCheck(checkTest)
 
 var expectedObject = keytable.NewObject("expected", "Expectations about the run of a test.",

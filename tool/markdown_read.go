@@ -117,9 +117,11 @@ func checkPage(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 	checkVersions(d, p.draft, content)
 	mergeTimeouts(d, p.draft, content)
 	checkLocks(d, p.draft, content)
+	checkTestNames(d, p.Tests)
 	checkScheduleNames(d, p.draft)
 	p.Parameters = slices.DeleteFunc(p.Parameters, func(prm *Parameter) bool { return prm.Name == "" }) // the field has already reported a missing name
 	checkUniqueParameters(d, p.Parameters)
+	checkAlternatives(d, p.Parameters)
 }
 
 // checkPageParameter checks an entry of parameters.

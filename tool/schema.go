@@ -164,9 +164,9 @@ const (
 func valueSchema(f keytable.Field) map[string]any {
 	switch f.Kind {
 	case keytable.KindText:
-		return textSchema()
+		return fieldText(f)
 	case keytable.KindTexts:
-		return oneOrMore(textSchema())
+		return oneOrMore(fieldText(f))
 	case keytable.KindChoice:
 		return choiceSchema(f)
 	case keytable.KindChoices:
@@ -221,6 +221,15 @@ func ofType(name string) map[string]any { return map[string]any{"type": name} }
 // textSchema also allows numbers and booleans: their text in the file is the value.
 func textSchema() map[string]any {
 	return map[string]any{"type": []string{"string", "number", "boolean"}}
+}
+
+// fieldText returns the schema of the texts of a field.
+func fieldText(f keytable.Field) map[string]any {
+	s := textSchema()
+	if f.Command {
+		s["pattern"] = `\S`
+	}
+	return s
 }
 
 func choiceSchema(f keytable.Field) map[string]any {

@@ -131,7 +131,7 @@ func definitions(t *testing.T) map[string][]byte {
 // (or only warned of) is how the text is written, or what its parts say of each
 // other.
 var blind = []string{
-	"bad-min-version", "bad-name-device", "bad-rules", "cache-interactive", "duplicate-step", "group-names-twice", "handler-of-handler", "handler-wait-outside",
+	"alternative", "bad-min-version", "bad-name-device", "bad-rules", "cache-interactive", "duplicate-step", "group-names-twice", "handler-of-handler", "handler-wait-outside",
 	"integer-64", "integer-range", "loop-as", "loop-both", "loop-items-mapping", "loop-items-number", "loop-items-unquoted", "matrix-empty",
 	"merge-in-security", "name-differs", "name-taken", "number-rules", "octal", "octal-number", "own-example-refused", "second-document",
 	"second-document-broken", "test-expectations", "test-parameter", "two-timeouts", "type-mismatch", "unknown-step", "unknown-tag",

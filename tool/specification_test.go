@@ -76,7 +76,7 @@ var spec001 = map[string]struct {
 	"1905": {found: []string{"warning[name-differs] 1", "warning[repaired-scalar] 12", "warning[repaired-scalar] 19"}},
 	"2091": {found: []string{"warning[name-differs] 1", "warning[examples-refused] 18"}},
 	"2650": {around: withBody},
-	"2682": {around: withBody, found: []string{"warning[no-description] 5"}},
+	"2682": {around: withBody, found: []string{"warning[no-description] 5", "warning[unknown-alternative] 8"}},
 	"2699": {around: withBody},
 	// Three ways to say the same, shown in one block.
 	"2711": {around: ownBody, found: []string{"error[two-bodies] 5", "error[two-bodies] 8"}},

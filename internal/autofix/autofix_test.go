@@ -46,6 +46,7 @@ func TestText(t *testing.T) {
 		{"twice, but not the same", head + "bash: echo\ntags: [read]\ntags: [write]\n", head + "bash: echo\ntags: [read]\ntags: [write]\n"},
 		{"twice in a flow mapping", head + "bash: echo\nmetadata: {category: a, category: a}\n", head + "bash: echo\nmetadata: {category: a, category: a}\n"},
 		{"steps without names", head + "steps:\n  - bash: echo 1 # one\n  - # two\n    bash: echo step-2\n", head + "steps:\n  - name: step-1\n    bash: echo 1 # one\n  - # two\n    name: step-3\n    bash: echo step-2\n"},
+		{"tests without names", head + "bash: echo\ntests:\n  - expected: {exit-code: 0}\n  - parameters: {}\n", head + "bash: echo\ntests:\n  - name: test-1\n    expected: {exit-code: 0}\n  - name: test-2\n    parameters: {}\n"},
 		{"a file without name", "# greets\n\ndescription: d\nbash: echo\n", "# greets\n\nname: t\ndescription: d\nbash: echo\n"},
 		{"a key", head + "bash: echo\ntimout: 5s\n", head + "bash: echo\ntimeout: 5s\n"},
 		{"a key of two candidates", head + "bsh: echo\n", head + "bsh: echo\n"},

@@ -90,8 +90,8 @@ func (c *compiler) checkDeprecated(use *tool.ToolUse, p *plan.Plan) {
 			continue
 		}
 		hint := ""
-		if prm.Def.DeprecatedAlternative != "" {
-			hint = "use " + prm.Def.DeprecatedAlternative
+		if prm.Def.DeprecatedAlternative.S != "" {
+			hint = "use " + prm.Def.DeprecatedAlternative.S
 		}
 		c.report(tool.Diagnostic{Code: "deprecated-parameter", Severity: tool.Warning, Pos: w.Pos, Len: len([]rune(w.Key)),
 			Message: fmt.Sprintf("parameter %s of tool %s is deprecated", w.Key, p.Name()), Hint: hint})

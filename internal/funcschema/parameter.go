@@ -47,8 +47,8 @@ func describe(p *tool.Parameter, lost string) string {
 		text = sentence(text, lost)
 	}
 	switch {
-	case p.Deprecated && p.DeprecatedAlternative != "":
-		text = sentence(text, deprecation("use "+p.DeprecatedAlternative+"."))
+	case p.Deprecated && p.DeprecatedAlternative.S != "":
+		text = sentence(text, deprecation("use "+p.DeprecatedAlternative.S+"."))
 	case p.Deprecated:
 		text = sentence(text, deprecation(""))
 	}

@@ -66,6 +66,7 @@ type Field struct {
 	Min, Max    int64    // of integers
 	Body        bool     // one of the keys of which a step or tool has exactly one
 	Required    bool
+	Command     bool // of texts: a command or a script, which is not empty
 
 	Set func(d *Decoder, into any, n *yaml.Node)
 }

@@ -103,8 +103,9 @@ func quotedValue(s string) string {
 	return `"` + s + `"`
 }
 
-// NameEdit returns the edit that gives a step in a block mapping a unique name.
-func (d *Decoder) NameEdit(n *yaml.Node) []diagnostic.Edit {
+// NameEdit returns the edit that gives a step or a test in a block mapping a unique name: word with a
+// number.
+func (d *Decoder) NameEdit(n *yaml.Node, word string) []diagnostic.Edit {
 	if n.Kind != yaml.MappingNode || n.Style&yaml.FlowStyle != 0 || len(n.Content) == 0 || n.Line > len(d.Src.Lines) {
 		return nil
 	}
@@ -117,10 +118,10 @@ func (d *Decoder) NameEdit(n *yaml.Node) []diagnostic.Edit {
 	if i := len(d.Path); i > 0 && d.Path[i-1].index >= 0 {
 		number = d.Path[i-1].index + 1
 	}
-	name := fmt.Sprintf("step-%d", number)
+	name := fmt.Sprintf("%s-%d", word, number)
 	for bytes.Contains(d.Src.Text, []byte(name)) {
 		number++
-		name = fmt.Sprintf("step-%d", number)
+		name = fmt.Sprintf("%s-%d", word, number)
 	}
 	return d.Src.Edit(at, at, "name: "+name+d.Src.Newline()+strings.Repeat(" ", n.Column-1))
 }

@@ -305,8 +305,8 @@ func printWarnings(env *ui.Env, p *flowrun.Plan, params map[string]any) {
 	for _, d := range p.Definition.Parameters {
 		if _, given := params[d.Name]; given && d.Deprecated {
 			use := ""
-			if d.DeprecatedAlternative != "" {
-				use = "; use " + console.Sanitize(d.DeprecatedAlternative)
+			if d.DeprecatedAlternative.S != "" {
+				use = "; use " + console.Sanitize(d.DeprecatedAlternative.S)
 			}
 			env.Notef("parameter %s is deprecated%s", d.Name, use)
 		}

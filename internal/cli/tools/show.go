@@ -94,8 +94,8 @@ func writeParameter(b *strings.Builder, p *tool.Parameter, secret bool) {
 	if !secret {
 		line("examples: ", values(p.Examples))
 	}
-	if p.Deprecated && p.DeprecatedAlternative != "" {
-		line("deprecated; use ", p.DeprecatedAlternative)
+	if p.Deprecated && p.DeprecatedAlternative.S != "" {
+		line("deprecated; use ", p.DeprecatedAlternative.S)
 	} else if p.Deprecated {
 		line("", "deprecated")
 	}
