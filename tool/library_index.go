@@ -33,7 +33,7 @@ const (
 )
 
 // indexFormat is the first line of every index. Increase the number when the format of the rest changes.
-const indexFormat = "flowrun index 2\n"
+const indexFormat = "flowrun index 3\n"
 
 // programID identifies this build of the program, because another build may read definitions differently. It returns ""
 // if the build cannot be identified; then no index is used.
@@ -178,6 +178,8 @@ func (t *indexCodec) indexed(dir string, name *string, e *indexed) {
 	}
 	t.flag(&l.Deprecated)
 	t.flag(&l.Scheduled)
+	t.text(&l.BaseTool)
+	t.place(&l.BaseToolPos, new(int), l.Path)
 	codecList(t, (*[]Diagnostic)(&l.Diagnostics), func(d *Diagnostic) { t.diagnostic(d, l.Path) })
 }
 

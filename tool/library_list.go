@@ -27,14 +27,17 @@ type Listed struct {
 	Version                    string   // of the tool itself
 	Deprecated                 bool
 	DeprecatedMessage          string
-	Scheduled                  bool // it has schedules
+	Scheduled                  bool   // it has schedules
+	BaseTool                   string // of an alias
+	BaseToolPos                Pos
 	// ShadowedBy is the path (or the scope, if there is no file) of the tool that a lookup finds instead because it has
 	// the same name; empty if a lookup finds this one.
-	ShadowedBy  string
-	Diagnostics Diagnostics // the problems in the file
+	ShadowedBy string
+	// Diagnostics are the problems in the file, and that of an alias that runs itself.
+	Diagnostics Diagnostics
 }
 
-// Broken returns the first error in the file, on one line with its position. It is empty if the tool has no errors.
+// Broken returns the first error, on one line with its position. It is empty if the tool has no errors.
 func (e Listed) Broken() string {
 	if i := slices.IndexFunc(e.Diagnostics, diagnostic.IsError); i >= 0 {
 		return e.Diagnostics[i].String()
@@ -53,6 +56,7 @@ func (l *Library) List() []Listed {
 	for _, f := range l.folders {
 		all = append(all, l.listFolder(f)...)
 	}
+	l.markCycles(all)
 	return markShadowed(all)
 }
 
@@ -157,7 +161,7 @@ func listed(def *Definition, found Diagnostics) Listed {
 		Name: def.Name, Scope: def.Scope, Path: def.File, Description: def.Description, Tags: def.Tags,
 		Category: m.Category, Subcategory: m.Subcategory, SearchTags: m.Tags, SearchKeywords: m.SearchKeywords,
 		Platforms: def.Platforms, Version: def.Version, Deprecated: def.Deprecated, DeprecatedMessage: def.DeprecatedMessage,
-		Scheduled: len(def.Schedules) > 0, Diagnostics: found,
+		Scheduled: len(def.Schedules) > 0, BaseTool: def.BaseTool.S, BaseToolPos: def.BaseTool.Pos, Diagnostics: found,
 	}
 }
 

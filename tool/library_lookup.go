@@ -56,7 +56,7 @@ func (l *Library) Lookup(name string, from *Definition) (*Definition, Diagnostic
 		}
 		return l.lookupSnapshot(name, from)
 	}
-	if strings.ContainsAny(name, `/\`) || l.extension(name) != "" && l.extension(name) != name {
+	if l.isPath(name) {
 		return l.load(l.resolve(name, from), ScopeFile)
 	}
 	if def := l.registered(name); def != nil {
@@ -104,6 +104,11 @@ func (l *Library) lookupInProject(places []folder, name string) (*Definition, Di
 		}
 	}
 	return nil, nil, nil
+}
+
+// isPath reports whether a name in a definition or from a caller is a path.
+func (l *Library) isPath(name string) bool {
+	return strings.ContainsAny(name, `/\`) || l.extension(name) != "" && l.extension(name) != name
 }
 
 // ProjectOf returns the project that a tools folder belongs to: the parent of its .flowrun or .cycod folder.

@@ -1,0 +1,51 @@
+package tool
+
+import (
+	"slices"
+	"strings"
+)
+
+// markCycles adds an error to every alias of a list that runs itself, if only through other aliases. That depends on
+// more than the alias's own file, so it is found out for each listing.
+func (l *Library) markCycles(all []Listed) {
+	for i, e := range all {
+		if e.BaseTool == "" || e.Broken() != "" {
+			continue
+		}
+		if cycle := l.aliasCycle(e); cycle != nil {
+			all[i].Diagnostics = append(slices.Clip(e.Diagnostics), Diagnostic{Code: "recursion", Severity: Error, Pos: e.BaseToolPos, Len: len([]rune(e.BaseTool)),
+				Message: "tools use each other in a cycle: " + strings.Join(cycle, " -> "), Hint: "a tool cannot use itself, not even through other tools"})
+		}
+	}
+}
+
+// aliasCycle returns the names of the tools from the first one that an alias reaches twice, to that one again. It is
+// nil if the alias ends at another tool, or at a name that is not in a file.
+func (l *Library) aliasCycle(e Listed) []string {
+	chain := []string{e.Name}
+	at := &Definition{Name: e.Name, File: e.Path, Alias: true, BaseTool: Text{S: e.BaseTool}}
+	for at.Alias {
+		if at = l.lookupFile(at.BaseTool.S, at); at == nil {
+			return nil
+		}
+		if i := slices.Index(chain, at.Name); i >= 0 {
+			return append(chain[i:], at.Name)
+		}
+		chain = append(chain, at.Name)
+	}
+	return nil
+}
+
+// lookupFile is Lookup for tools in files. It returns nil if there is none.
+func (l *Library) lookupFile(name string, from *Definition) *Definition {
+	if l.isPath(name) {
+		def, _, _ := l.load(l.resolve(name, from), ScopeFile)
+		return def
+	}
+	first, last := l.searchOrder(from)
+	def, _, err := l.lookupFolders(first, name)
+	if def == nil && err == nil {
+		def, _, _ = l.lookupInProject(last, name)
+	}
+	return def
+}
