@@ -55,7 +55,9 @@ func readPage(d *keytable.Decoder, def *draft) {
 			d.Object(d.Root, top, root)
 		}
 	})
-	readBlocks(d, top, fences(d.Src, p.body))
+	blocks := fences(d.Src, p.body)
+	checkOneFrontMatter(d, p.body, blocks)
+	readBlocks(d, top, blocks)
 }
 
 const unreadableFront = "its front matter cannot be read"
