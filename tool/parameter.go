@@ -146,7 +146,8 @@ func (p *Parameter) mismatchHint(v Value) string {
 	return "change the value or the type"
 }
 
-// checkRules warns about a default or example that violates the parameter's own rules.
+// checkRules reports a default or an example that violates the parameter's own rules. For an example it is a warning: no
+// run uses it.
 func checkRules(d *keytable.Decoder, p *Parameter, r ruleSet, v Value, part string) {
 	for _, item := range v.List {
 		if p.Type == "array" {
@@ -168,12 +169,12 @@ func checkRules(d *keytable.Decoder, p *Parameter, r ruleSet, v Value, part stri
 		rule = "enum"
 	}
 	if rule != "" {
-		what := "an example"
+		what, severity := "an example", Warning
 		if part == "default" {
-			what = "the default"
+			what, severity = "the default", Error
 		}
 		message := fmt.Sprintf("%s of %s, %s, violates its own %s", what, diagnostic.Quote(p.Name), describeValue(v), rule)
-		reportAt(d, v.Pos, Warning, part+"-refused", part, message, "change the value or the validation rule")
+		reportAt(d, v.Pos, severity, part+"-refused", part, message, "change the value or the validation rule")
 	}
 }
 

@@ -23,6 +23,9 @@ func (c *compiler) parameters(p *plan.Plan, n names) {
 		if p.Definition.Schema == nil || def.Default != nil && def.Default.Pos.Line > 0 { // the default of an alias may contain references
 			prm = c.parameter(def, n)
 		}
+		if p.Definition.Schema == nil && prm.Initial != nil {
+			c.checkDefault(prm)
+		}
 		byName[def.Name] = prm
 	}
 	o := &defaultOrder{compiler: c, params: byName, state: map[string]int{}}
@@ -52,6 +55,22 @@ func (c *compiler) parameter(def *tool.Parameter, n names) *plan.Param {
 		prm.Initial = &t
 	}
 	return prm
+}
+
+// checkDefault reports a default that the parameter's rules reject, unless it contains references. Package tool has
+// already reported those of the tool itself; this one is in an alias, or was made in Go.
+func (c *compiler) checkDefault(prm *plan.Param) {
+	if prm.Initial.Broken || len(prm.Initial.Refs()) > 0 {
+		return
+	}
+	v, err := prm.Initial.Value(nil)
+	if err != nil {
+		return // reported when it was compiled
+	}
+	if _, code, err := prm.Convert(v); err != nil && code != "transform" {
+		c.report(tool.Diagnostic{Code: "default-refused", Severity: tool.Error, Pos: prm.Def.Default.Pos, Path: "parameters." + prm.Def.Name + ".default",
+			Message: fmt.Sprintf("the default of %q is invalid: %v", prm.Def.Name, err), Hint: "change the value or the validation rule", Related: c.declaration(prm.Def)})
+	}
 }
 
 // defaultOrder sorts parameters by the references in their defaults.

@@ -15,8 +15,8 @@ import (
 // build describes this program.
 type build struct {
 	Version       string `json:"version"`
-	Commit        string `json:"commit"` // complete hash, with +dirty if files had been changed; "" if unknown
-	Date          string `json:"date"`   // of the commit; "" if unknown
+	Commit        string `json:"commit"`  // complete hash, with +dirty if files had been changed; "" if unknown
+	Date          string `json:"date"`    // of the commit; "" if unknown
 	Release       string `json:"release"` // the version that min-flowrun-version is compared with
 	Compatibility string `json:"compatibility"`
 	Go            string `json:"go"`
