@@ -71,7 +71,7 @@ func checkBody(d *keytable.Decoder, o *keytable.Object, n *yaml.Node, content []
 func checkShell(d *keytable.Decoder, content []*yaml.Node) {
 	shell := keytable.KeyOf(content, "shell")
 	if shell != nil && keytable.KeyOf(content, "script") == nil && keytable.KeyOf(content, "commands") == nil {
-		d.FailKey(shell, "shell-without-script", "shell has no effect without a script", "write the command under 'script:' instead, or remove 'shell:'")
+		d.FailKey(shell, "shell-without-script", "shell has no effect without script or commands", "write the command under 'script:' instead, or remove 'shell:'")
 	}
 }
 

@@ -55,13 +55,13 @@ func (c *stepCompiler) shell() string {
 func (c *stepCompiler) platformCommand() (*tool.Text, string, string) {
 	cmds := c.step.Body.(*tool.Commands)
 	if t, ok := cmds.Platforms[plan.Platform()]; ok {
-		return &t, "commands.platforms." + plan.Platform(), plan.DefaultShell()
+		return &t, "commands.platforms." + plan.Platform(), c.shell()
 	}
 	if cmds.Default == nil {
 		c.errorf("no-command", tool.Text{Pos: c.step.Pos}, "add commands.default, or one for this platform",
 			"step %s has no command for %s", c.step.Name, plan.Platform())
 	}
-	return cmds.Default, "commands.default", plan.DefaultShell()
+	return cmds.Default, "commands.default", c.shell()
 }
 
 // command compiles a command text for a shell. "" means that it runs without one.
