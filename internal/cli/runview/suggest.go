@@ -41,7 +41,30 @@ func SuggestNext(env *ui.Env, r *flowrun.Result) {
 	if step := FirstFailed(r); step != "" {
 		env.Notef("to see its output: flowrun logs %s %s", r.ID, flowrun.StepWord(step))
 	}
+	if onlyInterrupted(r) {
+		env.Notef("to run its interrupted steps again: flowrun resume %s --rerun-interrupted", r.ID)
+		return
+	}
 	env.Notef("to continue: flowrun resume %s", r.ID)
+}
+
+// onlyInterrupted reports whether a run has ended and only steps that count as failed because they
+// were interrupted (on-interrupt: fail) kept it from succeeding. A resume runs none of them again
+// unless --rerun-interrupted demands it.
+func onlyInterrupted(r *flowrun.Result) bool {
+	around := map[string]bool{} // interrupted steps, and those around them
+	for _, s := range r.Steps {
+		if s.Status == dag.Interrupted {
+			around[s.ID] = true
+			for _, outer := range dag.ID(s.ID).Ancestors() {
+				around[string(outer)] = true
+			}
+		}
+	}
+	return len(around) > 0 && r.Status != dag.Interrupted && !slices.ContainsFunc(r.Steps, func(s flowrun.StepResult) bool {
+		again := s.Status == dag.Failed || s.Status == dag.TimedOut || s.Status == dag.Cancelled
+		return again && !around[s.ID] && !slices.Contains(r.Tolerated, s.ID)
+	})
 }
 
 // FirstFailed returns the innermost step that failed first, or "" if no step failed. Steps whose
