@@ -104,25 +104,56 @@ steps:
 	}
 }
 
-// TestGoStepUnconfined: a step in Go runs in this program, and no promise is made that
-// cannot be kept.
+// TestGoStepUnconfined: a step in Go runs in this program. A tool that promises more is rejected, and the preview says
+// so, also where another tool uses the step.
 func TestGoStepUnconfined(t *testing.T) {
 	t.Parallel()
-	def := flowrun.GoTool{Name: "go-step", Description: "In Go", Run: func(context.Context, *flowrun.StepInput) (any, error) {
-		t.Error("the step ran")
-		return nil, nil
-	}}.Definition()
-	def.Security.ExecutionPrivilege = "reduced"
-	lib := tool.NewLibrary(tool.Config{})
-	lib.Add(def)
-	p, err := flowrun.Compile(lib, "go-step")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = flowrun.New(flowrun.Config{}).Run(context.Background(), p, nil)
-	var refused *flowrun.ConfinementError
-	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "a step in Go") {
-		t.Errorf("got %v", err)
+	for _, c := range []struct {
+		name, problem string
+		secure        func(*tool.Security)
+	}{
+		{"reduced", "execution-privilege: reduced is not possible for a step in Go, because it runs inside this program", func(s *tool.Security) { s.ExecutionPrivilege = "reduced" }},
+		{"container", "isolation: container is not possible for a step in Go, because it runs inside this program", func(s *tool.Security) { s.Isolation = "container" }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			def := flowrun.GoTool{Name: "go-step", Description: "In Go", Run: func(context.Context, *flowrun.StepInput) (any, error) {
+				t.Error("the step ran")
+				return nil, nil
+			}}.Definition()
+			user := &tool.Definition{Name: "user", Description: "Uses it", Steps: []*tool.Step{{Name: "inner", Body: &tool.ToolUse{Tool: tool.Text{S: "free"}}}}}
+			free := *def
+			free.Name = "free"
+			c.secure(&def.Security)
+			c.secure(&user.Security)
+			lib := tool.NewLibrary(tool.Config{})
+			for _, d := range []*tool.Definition{def, user, &free} {
+				if err := lib.Add(d); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for name, step := range map[string]string{"go-step": "go-step", "user": "inner/go-step"} {
+				p, err := flowrun.Compile(lib, name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, err = flowrun.New(flowrun.Config{}).Run(context.Background(), p, nil)
+				var refused *flowrun.ConfinementError
+				if !errors.As(err, &refused) || !strings.Contains(err.Error(), c.problem) {
+					t.Errorf("%s: got %v", name, err)
+				}
+				v, err := p.Preview(flowrun.RunEnv{}, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				shown := map[string]string{}
+				for _, s := range v.Steps {
+					shown[s.ID] = s.Problem
+				}
+				if shown[step] != c.problem {
+					t.Errorf("%s: the preview shows %q, want %q with %s", name, shown, c.problem, step)
+				}
+			}
+		})
 	}
 }
 

@@ -296,7 +296,6 @@ func (v *previewer) body(s *plan.Step, a *call.Frame, step *PreviewStep) *call.F
 		}
 	case s.Script != nil:
 		step.Command = mask(s.Script.Text())
-		step.Problem = plan.Unconfined(a.Confine, plan.WorkInScript)
 	case s.Nested == nil:
 		step.Command = mask(describeRunner(s, a, a.Display))
 	case s.Nested.Group:
@@ -304,6 +303,9 @@ func (v *previewer) body(s *plan.Step, a *call.Frame, step *PreviewStep) *call.F
 		return a
 	default:
 		return v.nested(s, a, step, mask)
+	}
+	if s.OwnWork != "" {
+		step.Problem = plan.Unconfined(a.Confine, s.OwnWork)
 	}
 	return nil
 }
