@@ -604,6 +604,11 @@ func (t *attempt) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 			t.session.Notify(Notice{Code: NoticeOutputOpen, Step: t.call.Path,
 				Message: "a background process keeps the output of the step open; from now on, its output is only in the log"})
 		}
+		if t.tty != nil && st.kind == Stdout && !stopped && exit.Code == 0 && exit.Signal == 0 {
+			if err := st.splitAnswered(t.streams[1]); err != nil {
+				return r, err
+			}
+		}
 		t.streams[i] = nil // output releases it
 		out, err := st.output(t.session, t.outputLimits(st.kind), private)
 		if err != nil {

@@ -85,6 +85,16 @@ func (w *follower) finish() {
 	<-w.done
 }
 
+// finished reports whether everything was copied, after finish or finishBy.
+func (w *follower) finished() bool {
+	select {
+	case <-w.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // finishBy copies the rest too, but returns at time t at the latest. Copying then continues in the
 // background.
 func (w *follower) finishBy(t time.Time) {

@@ -100,29 +100,35 @@ func (b *bench) asking(t testing.TB, c *Command, answer ...string) *Command {
 }
 
 // Without a person, the default response answers every question, and the output looks as if it had
-// been printed into a pipe.
+// been printed into a pipe. What precedes the last answer is kept as stderr.
 func TestDefaultResponse(t *testing.T) {
 	t.Parallel()
 	needtest.Programs(t, "python3")
 	b := open(t, Options{Grace: time.Second}, map[string]any{"WHO": "Grace Hopper", "PIN": "hunter2-hunter2"})
 	defer b.close(t)
-	for _, c := range []struct{ script, answer, want string }{
-		{`read -p 'name? ' n; echo "hello $n"`, "Ada", "name? hello Ada\n"},
-		{`read n; echo "hello $n"`, "{WHO}", "hello Grace Hopper\n"},
-		{`read -p 'one? ' a; read -p 'two? ' b; read c; echo $a $b $c`, "y", "one? two? y y y\n"},
-		{`python3 -c 'print("hello", input("name? "))'`, "Ada", "name? hello Ada\n"},
-		{`python3 -c 'import getpass; print(getpass.getpass("pin? "))'`, "{PIN}", "pin? \nhunter2-hunter2\n"},
-		{`read -s -p 'password? ' p; echo; echo ${#p}`, "abcdef", "password? \n6\n"},
-		{`[ -t 0 ] && [ -t 1 ] && [ -t 2 ] && echo tty < /dev/tty; echo err >&2`, "y", "tty\nerr\n"},
-		{`stty size`, "y", "24 80\n"},
-		{`sleep 0.6; echo no question`, "y", "no question\n"},
-		{`seq 1 20000 | tail -n 1; seq 1 20000`, "y", "20000\n" + numbers(20000)},
-		{`read -p 'empty? ' a; echo "[$a]"`, "", "empty? []\n"},
+	for _, c := range []struct{ script, answer, want, asked string }{
+		{`read -p 'name? ' n; echo "hello $n"`, "Ada", "hello Ada\n", "name? "},
+		{`read n; echo "hello $n"`, "{WHO}", "hello Grace Hopper\n", ""},
+		{`read -p 'one? ' a; read -p 'two? ' b; read c; echo $a $b $c`, "y", "y y y\n", "one? two? "},
+		{`python3 -c 'print("hello", input("name? "))'`, "Ada", "hello Ada\n", "name? "},
+		{`python3 -c 'import getpass; print(getpass.getpass("pin? "))'`, "{PIN}", "hunter2-hunter2\n", "pin? \n"},
+		{`read -s -p 'password? ' p; echo; echo ${#p}`, "abcdef", "6\n", "password? \n"},
+		{`[ -t 0 ] && [ -t 1 ] && [ -t 2 ] && echo tty < /dev/tty; echo err >&2`, "y", "tty\nerr\n", ""},
+		{`stty size`, "y", "24 80\n", ""},
+		{`sleep 0.6; echo no question`, "y", "no question\n", ""},
+		{`seq 1 20000 | tail -n 1; seq 1 20000`, "y", "20000\n" + numbers(20000), ""},
+		{`seq 1 20000; read -p 'go on? ' a; seq 1 30000`, "y", numbers(30000), numbers(20000) + "go on? "},
+		{`read -p 'empty? ' a; echo "[$a]"`, "", "[]\n", "empty? "},
+		{`read -p 'and then? ' a`, "y", "", "and then? "},
 	} {
 		cmd := b.asking(t, b.bash(t, c.script), c.answer)
-		cmd.Keep = Stdout
-		if r := b.run(t, cmd); r.Status != dag.Succeeded || stdout(r) != c.want || r.Stderr != nil {
-			t.Errorf("%s: %+v, printed %.200q", c.script, r, stdout(r))
+		cmd.Keep = Stdout | Stderr
+		r, asked := b.run(t, cmd), ""
+		if r.Stderr != nil {
+			asked = r.Stderr.Raw
+		}
+		if r.Status != dag.Succeeded || stdout(r) != c.want || asked != c.asked {
+			t.Errorf("%s: %+v, printed %.200q, asked %.200q", c.script, r, stdout(r), asked)
 		}
 	}
 }
@@ -147,7 +153,7 @@ func TestNobodyAnswers(t *testing.T) {
 		reason string
 		out    string
 	}{
-		{`read -p 'name? ' n || echo nobody`, dag.Succeeded, "", "name? nobody\n"},
+		{`read -p 'name? ' n || echo nobody`, dag.Succeeded, "", "nobody\n"},
 		{`read -p 'name? ' n || exit 3`, dag.Failed, dag.ReasonExit, "name? "},
 		{`cat; echo read all`, dag.Succeeded, "", "read all\n"},
 		{`while ! read -p '? ' n; do :; done`, dag.Failed, ReasonUnanswered, "? "},
@@ -220,6 +226,43 @@ func TestPersonAnswers(t *testing.T) {
 	}
 }
 
+// The output of a step that succeeded is what it printed after the last answer, without the echo; what
+// precedes is kept as stderr. A step that failed keeps the whole conversation, for the person who reads
+// its log.
+func TestOutputAfterAnswer(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ end, output, asked string }{
+		{"", "Ada 5 ***\nbye\n", "welcome\nname? Ada\npassword? \n"},
+		{"; exit 7", "welcome\nname? Ada\npassword? \nAda 5 ***\nbye\n", ""},
+	} {
+		d := newDesk()
+		b := open(t, Options{Terminal: d, LogDir: t.TempDir(), Grace: time.Second}, nil)
+		b.session.Mask().Add("known-secret")
+		go func() {
+			d.shows(t, "name? ")
+			d.keys <- "A"
+			d.keys <- "da\r"
+			d.shows(t, "password? ")
+			d.keys <- "tiger\r"
+		}()
+		r := b.run(t, b.asking(t, b.bash(t, `echo welcome; read -p 'name? ' n; read -s -p 'password? ' p; echo; echo "$n ${#p} known-secret"; echo bye`+c.end)))
+		text := func(o *dag.Output) string {
+			if o == nil {
+				return ""
+			}
+			text, err := os.ReadFile(o.File)
+			if err != nil || string(text) != o.Inline || o.Size != int64(len(text)) {
+				t.Errorf("the file has %q (%v), the result %+v", text, err, o)
+			}
+			return string(text)
+		}
+		if output, asked := text(r.Stdout), text(r.Stderr); output != c.output || asked != c.asked {
+			t.Errorf("%s: output %q, asked %q; want %q, %q", c.end, output, asked, c.output, c.asked)
+		}
+		b.close(t)
+	}
+}
+
 // If a person does not answer in time, the default response is used and the person sees a notice.
 // The step does not wait for a person who has left.
 func TestPersonIsSilent(t *testing.T) {
@@ -232,14 +275,14 @@ func TestPersonIsSilent(t *testing.T) {
 	c.Interactive.Timeout = 300 * time.Millisecond
 	d.keys <- "yes but"
 	r := b.run(t, c)
-	if !strings.HasSuffix(stdout(r), "said no\n") || len(notices) != 1 {
+	if stdout(r) != "said no\n" || len(notices) != 1 {
 		t.Errorf("printed %q, told %q", stdout(r), notices)
 	}
 	d.shows(t, "no answer within 300ms")
 
 	c.Interactive.Timeout = 0
 	close(d.keys)
-	if r := b.run(t, c); stdout(r) != "sure? no\r\nsaid no\n" && !strings.HasSuffix(stdout(r), "said no\n") {
+	if r := b.run(t, c); stdout(r) != "said no\n" {
 		t.Errorf("printed %q", stdout(r))
 	}
 }
@@ -252,7 +295,7 @@ func TestTerminalRefused(t *testing.T) {
 	var notices []string
 	b := open(t, Options{Terminal: d, Notify: func(n Notice) { notices = append(notices, n.Message) }}, nil)
 	defer b.close(t)
-	if r := b.run(t, b.asking(t, b.bash(t, `read -p '? ' a; echo $a`), "y")); stdout(r) != "? y\n" || len(notices) != 1 {
+	if r := b.run(t, b.asking(t, b.bash(t, `read -p '? ' a; echo $a`), "y")); stdout(r) != "y\n" || len(notices) != 1 {
 		t.Errorf("%+v, told %q", r, notices)
 	}
 }

@@ -13,3 +13,6 @@ func link(*os.File, string) error { return errors.ErrUnsupported }
 
 func reopen(f *os.File) (*os.File, error) { return os.OpenFile(f.Name(), os.O_RDWR|os.O_APPEND, 0) }
 func isOpenOnce(*os.File) bool            { return false }
+
+// overwrite opens a log file a second time, to write anywhere in it.
+func overwrite(l *logFile) (*os.File, error) { return os.OpenFile(l.Name(), os.O_WRONLY, 0) }

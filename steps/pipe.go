@@ -21,6 +21,7 @@ type pipe struct {
 	from source
 	done chan struct{}
 
+	file  *logFile
 	mu    sync.Mutex
 	users int    // users of the file: the copying goroutine, and the step until it has its Output
 	raw   []byte // start of the output, with secrets; never leaves memory
@@ -28,6 +29,12 @@ type pipe struct {
 	size  int64
 	mask  *mask.Writer
 	err   error // of writing to the file
+
+	// Of a terminal; see endAnswer and splitAnswered.
+	newMask      func() *mask.Writer
+	answered     *answered // nil: no answer was typed
+	maskedBefore bool      // a secret was replaced before the last answer
+	split        bool      // answers no longer matter
 }
 
 // source is the reading end of a pipe or a terminal.
@@ -52,7 +59,8 @@ func (s *Session) copyFrom(from source, file *logFile, follow io.Writer, limit i
 	if follow != nil {
 		to = io.MultiWriter(file.File, &bestEffortWriter{to: follow})
 	}
-	p := &pipe{from: from, done: make(chan struct{}), users: 2, max: limit, mask: s.mask.Writer(to)}
+	newMask := func() *mask.Writer { return s.mask.Writer(to) }
+	p := &pipe{from: from, done: make(chan struct{}), file: file, users: 2, max: limit, mask: newMask(), newMask: newMask}
 	s.mu.Lock()
 	s.pipes[p] = struct{}{}
 	s.mu.Unlock()
@@ -61,7 +69,7 @@ func (s *Session) copyFrom(from source, file *logFile, follow io.Writer, limit i
 		s.mu.Lock()
 		delete(s.pipes, p)
 		s.mu.Unlock()
-		p.release(file)
+		p.release()
 	})
 	return p
 }
@@ -88,9 +96,16 @@ func (p *pipe) copy() {
 	defer close(p.done)
 	buf := pipeBuffers.Get().(*[]byte)
 	defer pipeBuffers.Put(buf)
+	terminal, _ := p.from.(*tty)
 	for {
 		n, err := p.from.Read(*buf)
-		p.record((*buf)[:n])
+		piece := (*buf)[:n]
+		if terminal != nil && terminal.answerEnd >= 0 {
+			p.record(piece[:terminal.answerEnd])
+			p.endAnswer()
+			piece = piece[terminal.answerEnd:]
+		}
+		p.record(piece)
 		if err != nil { // EOF, or abandon was called
 			break
 		}
@@ -109,12 +124,19 @@ func (p *pipe) record(b []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.size += int64(len(b))
-	if room := p.max - int64(len(p.raw)); room > 0 {
-		p.raw = append(p.raw, b[:min(room, int64(len(b)))]...)
+	p.raw = p.addRaw(p.raw, b)
+	if p.answered != nil {
+		p.answered.size += int64(len(b))
+		p.answered.raw = p.addRaw(p.answered.raw, b)
 	}
 	if p.err == nil {
 		_, p.err = p.mask.Write(b)
 	}
+}
+
+// addRaw appends as much of b as is kept in memory.
+func (p *pipe) addRaw(raw, b []byte) []byte {
+	return append(raw, b[:max(0, min(p.max-int64(len(raw)), int64(len(b))))]...)
 }
 
 // waitForEnd waits for the end of the stream until a time, and reports whether it came.
@@ -133,11 +155,11 @@ func (p *pipe) waitForEnd(by time.Time) bool {
 }
 
 // release closes the file when it has no users left.
-func (p *pipe) release(file *logFile) {
+func (p *pipe) release() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.users--; p.users == 0 {
-		file.Close()
+		p.file.Close()
 	}
 }
 
@@ -145,7 +167,7 @@ func (p *pipe) release(file *logFile) {
 func (p *pipe) abandon() { p.from.SetReadDeadline(time.Unix(1, 0)) }
 
 // output returns what a Result contains of the stream so far, nil if nothing was printed.
-func (p *pipe) output(file *logFile, w outputLimits) (*dag.Output, error) {
+func (p *pipe) output(w outputLimits) (*dag.Output, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.err != nil {
@@ -154,9 +176,9 @@ func (p *pipe) output(file *logFile, w outputLimits) (*dag.Output, error) {
 	if p.size == 0 {
 		return nil, nil
 	}
-	out := &dag.Output{Size: p.size, Truncated: p.size > w.limit, Masked: p.mask.Masked()}
+	out := &dag.Output{Size: p.size, Truncated: p.size > w.limit, Masked: p.maskedBefore || p.mask.Masked()}
 	if out.Masked { // the size before masking would reveal how long the secret is
-		info, err := file.Stat()
+		info, err := p.file.Stat()
 		if err != nil {
 			return nil, err
 		}
@@ -169,7 +191,7 @@ func (p *pipe) output(file *logFile, w outputLimits) (*dag.Output, error) {
 		out.Inline = out.Raw
 		return out, nil
 	}
-	inline, err := readHead(file.File, dag.InlineLimit)
+	inline, err := readHead(p.file.File, dag.InlineLimit)
 	if err != nil {
 		return nil, err
 	}

@@ -14,8 +14,10 @@ import (
 )
 
 // No system shows whether a process is waiting for input. flowrun assumes it if everything typed so
-// far has been read and nothing was printed for a while. An answer that comes too early does no
-// harm: it stays in the terminal until the step reads it, and no other answer is typed before that.
+// far has been read, nothing was printed for a while, and no process of the step is running. An answer
+// that comes too early does little harm: it stays in the terminal until the step reads it, and no other
+// answer is typed before that. But then the question counts as output of the step, because it comes
+// after the answer.
 
 const (
 	// unattendedTimeout is how long a step must be silent before it is answered if no person is
@@ -23,6 +25,9 @@ const (
 	unattendedTimeout = 200 * time.Millisecond
 	// recheckInterval is the shortest time between two checks whether a step is waiting.
 	recheckInterval = 100 * time.Millisecond
+	// busyTimeout is how long a step that is running must be silent before it is answered anyway: it
+	// may ask for input again and again without waiting for it.
+	busyTimeout = 5 * time.Second
 
 	// A step that still asks after this many default responses, or ends of input, will never stop
 	// asking.
@@ -61,7 +66,7 @@ func (t *attempt) waitInteractive(ctx context.Context, p proc.Process) (proc.Exi
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	t.personGone = make(chan struct{})
-	a := &responder{attempt: t, cancel: giveUp, done: make(chan struct{})}
+	a := &responder{attempt: t, cancel: giveUp, leader: p.PID(), done: make(chan struct{})}
 	a.start()
 	exit, stopped, err := t.wait(ctx, p)
 	a.stop()
@@ -74,6 +79,7 @@ func (t *attempt) waitInteractive(ctx context.Context, p proc.Process) (proc.Exi
 type responder struct {
 	*attempt
 	cancel  context.CancelCauseFunc
+	leader  int           // of the session that has the terminal
 	done    chan struct{} // closed when the step has ended
 	working sync.WaitGroup
 
@@ -156,7 +162,7 @@ func (a *responder) watch() {
 		default:
 		}
 		timeout, forEver = a.timeout()
-		if forEver || a.tty.silence() < timeout || a.tty.unread() {
+		if forEver || a.tty.silence() < timeout || a.tty.unread() || a.tty.silence() < busyTimeout && isBusy(a.leader) {
 			continue
 		}
 		if !a.respond() {

@@ -34,9 +34,9 @@ type Options struct {
 	Grace time.Duration   // time between TERM and KILL; 0: DefaultGrace; negative: KILL at once
 	Force <-chan struct{} // closing it ends every grace period, like dag.Options.Force
 
-	// Follow, if set, is called for each stream of each attempt. The writer that it returns gets a
-	// masked copy of the stream as it grows; nil means none. A writer is used by one goroutine and
-	// is never closed. A writer that blocks delays the end of its step.
+	// Follow, if set, is called for each stream of each attempt, except interactive ones. The writer
+	// that it returns gets a masked copy of the stream as it grows; nil means none. A writer is used
+	// by one goroutine and is never closed. A writer that blocks delays the end of its step.
 	Follow func(path dag.ID, s Streams) io.Writer
 	// Console and Function, if set, receive the lines of steps that stream to them: in order for
 	// each stream, one call at a time. A slow call delays no step. After the run, Close waits for

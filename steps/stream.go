@@ -47,12 +47,12 @@ func (t *attempt) openStream(which Streams, viaPipe bool) (*stream, error) {
 	}
 	st := &stream{session: s, kind: which, file: file}
 	var to io.Writer
-	if s.options.Follow != nil {
+	if s.options.Follow != nil && t.tty == nil { // what belongs to the output of a terminal is known only at the end
 		to = s.options.Follow(t.call.Path, which)
 	}
 	switch {
 	case t.tty != nil && which == Stdout:
-		st.pipe = s.copyFrom(t.tty, file, to, w.raw())
+		st.pipe = s.copyFrom(t.tty, file, nil, w.raw())
 	case t.tty != nil: // the terminal carries both streams
 	case viaPipe:
 		if st.pipe, st.end, err = s.openPipe(file, to, w.raw()); err != nil {
@@ -107,7 +107,7 @@ func (st *stream) discard() {
 // release releases the file. A pipe may still use it.
 func (st *stream) release() {
 	if st.pipe != nil {
-		st.pipe.release(st.file)
+		st.pipe.release()
 		return
 	}
 	st.session.recycle(st.file)
@@ -135,7 +135,7 @@ func (st *stream) output(s *Session, w outputLimits, private bool) (*dag.Output,
 
 func (st *stream) read(w outputLimits) (*dag.Output, error) {
 	if st.pipe != nil {
-		return st.pipe.output(st.file, w)
+		return st.pipe.output(w)
 	}
 	return readOutput(st.file.File, w)
 }

@@ -13,7 +13,9 @@ import (
 
 // Interactive runs a command on a terminal of its own, where it can ask questions. A person answers
 // them if there is an Options.Terminal; otherwise the default response does. stdout and stderr are
-// then one stream, kept as stdout. On Windows interactive steps fail.
+// then one stream. If the step succeeds, what it printed after the last answer is kept as stdout, and
+// what precedes as stderr. Otherwise, and if nothing was answered, all of it is kept as stdout. On
+// Windows interactive steps fail.
 type Interactive struct {
 	// Timeout is how long the step and the person may both be silent before the default response is
 	// typed. 0 means no limit. If no person can be asked, the default response is typed without

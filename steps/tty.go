@@ -17,6 +17,8 @@ import (
 type tty struct {
 	master, slave *os.File
 	heldCR        bool // a carriage return was held back, because a newline may follow
+	answers       answers
+	answerEnd     int // offset in what Read returned where the last answer ends; -1 if none ends there
 	start         time.Time
 	lastActivity  atomic.Int64 // when something was printed or typed, relative to start
 
@@ -49,21 +51,32 @@ func (p *tty) Read(b []byte) (int, error) {
 		b[0], from = '\r', 1
 	}
 	n, err := p.master.Read(b[from:])
-	if n > 0 {
-		p.show(b[from : from+n])
-	}
 	all := b[:from+n]
+	end := p.answers.end(all[from:]) // before it is shown, because what follows may be an answer to it
+	if end >= 0 {
+		end += from
+	}
+	if n > 0 {
+		p.show(all[from:])
+	}
 	p.heldCR = err == nil && all[len(all)-1] == '\r'
 	if p.heldCR {
 		all = all[:len(all)-1]
 	}
 	to := 0
+	p.answerEnd = -1
 	for i, c := range all {
+		if i == end {
+			p.answerEnd = to
+		}
 		if c == '\r' && i+1 < len(all) && all[i+1] == '\n' {
 			continue
 		}
 		b[to] = c
 		to++
+	}
+	if end == len(all) {
+		p.answerEnd = to
 	}
 	return to, err
 }
@@ -106,6 +119,8 @@ func (p *tty) silence() time.Duration {
 // typeIn drops the rest after a second.
 func (p *tty) typeIn(b []byte) {
 	p.noteActivity()
+	canonical, echo := p.inputModes()
+	p.answers.typed(b, canonical, echo)
 	p.master.SetWriteDeadline(time.Now().Add(time.Second)) // best effort: some systems have no such deadline
 	p.master.Write(b)
 }

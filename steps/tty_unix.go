@@ -69,6 +69,20 @@ func (p *tty) resize(s Size) {
 	})
 }
 
+// inputModes reports whether the step reads lines, and whether the terminal echoes what is typed.
+func (p *tty) inputModes() (canonical, echo bool) {
+	conn, err := p.slave.SyscallConn()
+	if err != nil {
+		return true, false // closed
+	}
+	conn.Control(func(fd uintptr) {
+		if modes, err := unix.IoctlGetTermios(int(fd), getModes); err == nil {
+			canonical, echo = modes.Lflag&unix.ICANON != 0, modes.Lflag&unix.ECHO != 0
+		}
+	})
+	return canonical, echo
+}
+
 // unread reports whether the step has not read everything that was typed.
 func (p *tty) unread() (waits bool) {
 	conn, err := p.slave.SyscallConn()
