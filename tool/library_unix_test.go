@@ -16,7 +16,7 @@ func TestNotRegular(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Skip(err)
 	}
-	for path, want := range map[string]string{pipe: "a pipe", h.root: "a directory", "/dev/zero": "a device"} {
+	for path, want := range map[string]string{pipe: "a pipe", h.root: "a folder", "/dev/zero": "a device"} {
 		if _, _, err := NewLibrary(Config{}).Load(path); err == nil || !strings.Contains(err.Error(), want+", not a regular file") {
 			t.Errorf("%s: %v", path, err)
 		}

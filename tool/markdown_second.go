@@ -51,7 +51,7 @@ func isFrontMatter(text string) bool {
 	}
 	for i := 0; i < len(root.Content); i += 2 {
 		if pageTable().front.Field(root.Content[i].Value) == nil {
-			return claimsTool(text)
+			return claimsTool(root)
 		}
 	}
 	return true
