@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/flowrun/flowrun/tool"
 )
 
 // kilobyte is a value of about 1 KB as JSON, as hooks see them.
@@ -96,4 +98,31 @@ func BenchmarkStep(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// BenchmarkModule measures a module of the size of ten npm packages, 2 MB: the first call in a
+// child, which compiles it, and the later ones, for which the child keeps the compiled code.
+func BenchmarkModule(b *testing.B) {
+	code := strings.Repeat("(function (a, b) { const c = { x: a, y: [b, /[a-z]+/] }; return a ? c.x : c.y.map(d => d + 1); });\n", 20_000)
+	c := Call{Script: CompileModule(&tool.Module{File: "/m.tool.js", Code: []byte(code + "module.exports = { execute: () => 1 }")}), Entry: "execute"}
+	call := func(r *Runtime) {
+		if _, err := r.Call(context.Background(), c); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.Run("first", func(b *testing.B) {
+		for b.Loop() {
+			r := New(Config{})
+			call(r)
+			r.Close()
+		}
+	})
+	b.Run("later", func(b *testing.B) {
+		r := New(Config{})
+		defer r.Close()
+		call(r)
+		for b.Loop() {
+			call(r)
+		}
+	})
 }

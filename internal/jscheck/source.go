@@ -124,8 +124,10 @@ func (s Source) checkLimits() *Problem {
 	if s.Form != Module && len(s.Text) > MaxScript {
 		return &Problem{Off: MaxScript, Message: fmt.Sprintf("the script is longer than %d KiB", MaxScript>>10)}
 	}
-	if at := consecutiveLabels().FindStringIndex(s.Text); s.Form != Module && at != nil {
-		return &Problem{Off: at[0], Message: "there are too many consecutive labels here"}
+	if s.Form != Module { // a bundle can have megabytes
+		if at := consecutiveLabels().FindStringIndex(s.Text); at != nil {
+			return &Problem{Off: at[0], Message: "there are too many consecutive labels here"}
+		}
 	}
 	open := 0
 	for i := range len(s.Text) {
