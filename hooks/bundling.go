@@ -39,7 +39,7 @@ func (l *loader) mustBundle(file string, src []byte, a About) bool {
 	if a.Node {
 		return len(a.Dependencies) > 0 && l.Bundle != nil || strings.HasSuffix(strings.ToLower(file), ".ts") || esModule().Match(src)
 	}
-	return len(a.Dependencies) > 0 && l.Bundle != nil || needsBundle(file, src)
+	return l.Bundle != nil && (len(a.Dependencies) > 0 || asyncIteration().Match(src)) || needsBundle(file, src)
 }
 
 // loadModule returns the module to run for a file: the file itself if it is whole or needs no

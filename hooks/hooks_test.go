@@ -87,7 +87,9 @@ func TestResults(t *testing.T) {
 		"a comment at the end": {`return 1 // that is all`, `1`},
 		"carriage returns":     {"const a = 1\r\nreturn a\r\n", `1`},
 		"empty":                {`return ""`, `""`},
-		"standard objects":     {`return [String(1), ...new Set([2]), JSON.stringify({}), Math.max(3, 4), Object.keys({k: 5}), Number("6"), new Map([[1, 7]]).get(1), Boolean(8), /9/.test("9"), typeof Date, typeof Promise]`, `["1",2,"{}",4,["k"],6,7,true,true,"function","function"]`},
+		"numbers as text":      {`return (1234.5).toLocaleString("de-DE") + " " + Intl.NumberFormat("en").format(1e6)`, `"1.234,5 1,000,000"`},
+		"a date as text":       {`return new Date(0).toLocaleDateString("en-GB", {timeZone: "UTC", dateStyle: "long"})`, `"1 January 1970"`},
+		"names in order":       {`return ["x10", "x9"].sort((a, b) => a.localeCompare(b, "en", {numeric: true}))`, `["x9","x10"]`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			both(t, Call{Script: compile(t, Body, c.code, "input"), Vars: map[string]any{"input": input}}, func(t *testing.T, result string, err error) {

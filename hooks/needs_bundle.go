@@ -16,6 +16,10 @@ var (
 	esModule = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?m)^[ \t]*(import|export)[ \t]*[\s{*'"]|^[ \t]*export[ \t]+default\b|\bimport[ \t]*\(`)
 	})
+	// asyncIteration is syntax that goja does not have. The bundler replaces it.
+	asyncIteration = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\bfor\s+await\b|\basync\s*\*|\basync\s+function\s*\*`)
+	})
 	requireCalls = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`\b(?:require|importx)\s*\(\s*['"` + "`" + `]([^'"` + "`" + `\n]+)['"` + "`" + `]`)
 	})

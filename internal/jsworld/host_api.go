@@ -22,23 +22,38 @@ const maxLog = 64 << 10
 // addHostAPI adds the host API to the world: what scripts have in addition to the language. It
 // does nothing if the world has it already.
 func (w *World) addHostAPI() error {
-	if w.require != nil {
+	if w.hasHostAPI {
 		return nil
+	}
+	require, err := w.loader()
+	if err != nil {
+		return err
+	}
+	w.hasHostAPI = true
+	if err := w.defineHidden("require", require); err != nil {
+		return err
+	}
+	return w.defineLazyGlobals(shimGlobals)
+}
+
+// loader returns require, which loads built-in modules. A script without the host API cannot
+// reach it.
+func (w *World) loader() (goja.Value, error) {
+	if w.require != nil {
+		return w.require, nil
 	}
 	setup, err := w.function(hostAPIProgram())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	o := w.vm.NewObject()
 	for name, v := range map[string]func(goja.FunctionCall) goja.Value{"ask": w.hostCall, "askNow": w.hostCallSync, "shim": w.shim, "own": w.shimInternals} {
 		if err := o.Set(name, v); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	if w.require, err = setup(goja.Undefined(), o); err != nil {
-		return err
-	}
-	return w.defineLazyGlobals()
+	w.require, err = setup(goja.Undefined(), o)
+	return w.require, err
 }
 
 // defineHidden defines a global that for..in does not list.
@@ -46,17 +61,18 @@ func (w *World) defineHidden(name string, v goja.Value) error {
 	return w.vm.GlobalObject().DefineDataProperty(name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 
-// shimInternals implements __lent(): the functions that the built-in modules of console and
-// timers use.
+// shimInternals implements __lent(): the Go functions that the built-in modules use.
 func (w *World) shimInternals(goja.FunctionCall) goja.Value {
-	return w.vm.ToValue(map[string]any{"log": w.log, "setTimer": w.setTimer, "clearTimer": w.loop.clearTimer})
+	lent := nativeFunctions(w.vm)
+	lent["log"], lent["setTimer"], lent["clearTimer"] = w.log, w.setTimer, w.loop.clearTimer
+	return w.vm.ToValue(lent)
 }
 
-// defineLazyGlobals defines the globals that are implemented in built-in modules as accessors,
-// so that a module is loaded only when one of its globals is first used.
-func (w *World) defineLazyGlobals() error {
+// defineLazyGlobals defines globals that are implemented in built-in modules as accessors, so that
+// a module is loaded only when one of its globals is first used.
+func (w *World) defineLazyGlobals(globals map[string]string) error {
 	global := w.vm.GlobalObject()
-	for name, module := range shimGlobals {
+	for name, module := range globals {
 		get := func(goja.FunctionCall) goja.Value { return w.loadGlobal(name, module) }
 		set := func(call goja.FunctionCall) goja.Value { return w.setGlobal(name, call.Argument(0)) }
 		if err := global.DefineAccessorProperty(name, w.vm.ToValue(get), w.vm.ToValue(set), goja.FLAG_TRUE, goja.FLAG_FALSE); err != nil {

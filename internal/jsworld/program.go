@@ -16,6 +16,8 @@ type Program struct {
 	source jscheck.Source
 	main   *goja.Program // evaluates to the function around the author's text
 	maps   func() *jscheck.SourceMap
+
+	usesLocales bool
 }
 
 // NewProgram parses and compiles a source.
@@ -46,7 +48,7 @@ func Compile(t *jscheck.Tree) (p *Program, wrong *jscheck.Problem) {
 	case err != nil:
 		return nil, &jscheck.Problem{Message: err.Error()}
 	}
-	return &Program{source: t.Source, main: main, maps: sync.OnceValue(t.Source.ReadMap)}, nil
+	return &Program{source: t.Source, main: main, maps: sync.OnceValue(t.Source.ReadMap), usesLocales: mentionsLocales(t.Source)}, nil
 }
 
 // setPosition sets the position of a failure from an offset in the source.

@@ -63,6 +63,11 @@ func (w *World) start(t *Task) (goja.Value, error) {
 		}
 		w.hostCaller = t.Ask
 	}
+	if t.Program.usesLocales {
+		if err := w.addLocales(); err != nil {
+			return nil, err
+		}
+	}
 	if jscheck.CanRequire(form) {
 		if err := w.defineHidden("require", w.require); err != nil {
 			return nil, err

@@ -23,11 +23,16 @@ var shimParts = map[string]string{
 // when one of its globals is first used.
 var shimGlobals = map[string]string{
 	"AbortController": "internal/dom", "AbortSignal": "internal/dom", "DOMException": "internal/dom", "structuredClone": "internal/dom",
+	"Blob": "internal/blob", "File": "internal/blob", "FormData": "internal/form",
+	"ReadableStream": "internal/streams", "WritableStream": "internal/streams", "TransformStream": "internal/streams",
+	"TextDecoderStream": "internal/streams", "TextEncoderStream": "internal/streams",
 	"Buffer": "buffer", "TextDecoder": "buffer", "TextEncoder": "buffer", "atob": "buffer", "btoa": "buffer",
 	"CustomEvent": "events", "Event": "events", "EventTarget": "events",
 	"Headers": "internal/fetch", "Request": "internal/fetch", "Response": "internal/fetch", "fetch": "internal/fetch",
 	"URL": "url", "URLSearchParams": "url",
 	"console":    "internal/console",
+	"crypto":     "internal/webcrypto",
+	"Intl":       "internal/intl", // also without the host API, see addLocales
 	"setTimeout": "internal/timers", "setInterval": "internal/timers", "setImmediate": "internal/timers",
 	"clearTimeout": "internal/timers", "clearInterval": "internal/timers", "clearImmediate": "internal/timers",
 	"queueMicrotask": "internal/timers",
@@ -62,6 +67,6 @@ func missingModule(name string, describing bool) string {
 
 // absentModules are the modules of Node.js that no world has. Requiring one succeeds; using a
 // member of it throws.
-var absentModules = strings.Fields(`async_hooks child_process cluster console constants crypto dgram
+var absentModules = strings.Fields(`async_hooks child_process cluster console constants dgram
 	diagnostics_channel dns domain http http2 https inspector module net perf_hooks process punycode readline
 	repl stream string_decoder sys tls trace_events tty v8 vm wasi worker_threads zlib`)

@@ -18,8 +18,9 @@ type World struct {
 	vm         *goja.Runtime
 	rejected   []*goja.Promise // rejected promises without a handler
 	loop       *loop
-	hostCaller HostCaller    // only with the host API; nil: host calls fail
-	require    goja.Value    // only with the host API
+	hostCaller HostCaller // only with the host API; nil: host calls fail
+	require    goja.Value // loads built-in modules; nil until it is needed
+	hasHostAPI bool
 	atEnd      goja.Callable // cleans up if the script was stopped early; may be nil
 
 	describing bool // the module only describes itself, so missing modules are not errors
@@ -71,10 +72,11 @@ var (
 
 func globals(withHostAPI bool) []string {
 	w := NewWorld()
-	if withHostAPI {
-		if err := w.addHostAPI(); err != nil {
-			panic(err) // a bug: the code is part of this program
-		}
+	if !withHostAPI {
+		return append(w.vm.GlobalObject().GetOwnPropertyNames(), "Intl") // see addLocales
+	}
+	if err := w.addHostAPI(); err != nil {
+		panic(err) // a bug: the code is part of this program
 	}
 	return w.vm.GlobalObject().GetOwnPropertyNames()
 }

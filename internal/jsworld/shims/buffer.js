@@ -349,4 +349,8 @@ function atob (s) {
   return join(fromBase64(s))
 }
 
-module.exports = { Buffer: Callable, SlowBuffer: Callable, kMaxLength: Buffer.constants.MAX_LENGTH, constants: Buffer.constants, btoa, atob, TextEncoder, TextDecoder }
+module.exports = {
+  Buffer: Callable, SlowBuffer: Callable, kMaxLength: Buffer.constants.MAX_LENGTH, constants: Buffer.constants, btoa, atob, TextEncoder, TextDecoder,
+  get Blob () { return require('internal/blob').Blob },
+  get File () { return require('internal/blob').File }
+}

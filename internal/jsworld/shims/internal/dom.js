@@ -1,7 +1,7 @@
 // DOMException, AbortController and structuredClone, which browsers and Node.js both have.
 const { Event, EventTarget } = require('events')
 
-const numbers = { IndexSizeError: 1, NotFoundError: 8, NotSupportedError: 9, InvalidStateError: 11, SyntaxError: 12, InvalidAccessError: 15, InvalidCharacterError: 5, NetworkError: 19, AbortError: 20, TimeoutError: 23, DataCloneError: 25 }
+const numbers = { IndexSizeError: 1, NotFoundError: 8, NotSupportedError: 9, InvalidStateError: 11, SyntaxError: 12, InvalidAccessError: 15, TypeMismatchError: 17, InvalidCharacterError: 5, NetworkError: 19, AbortError: 20, QuotaExceededError: 22, TimeoutError: 23, DataCloneError: 25 }
 class DOMException extends Error {
   constructor (message = '', name = 'Error') {
     super(message)

@@ -1,5 +1,5 @@
-// fetch with Headers, Request and Response, as in browsers and Node.js. A response arrives with
-// its whole body. The permissions of a tool decide what it may fetch.
+// fetch with Headers, Request and Response, as in browsers and Node.js. A request is sent, and a
+// response arrives, with its whole body. The permissions of a tool decide what it may fetch.
 const { Buffer, TextEncoder } = require('buffer')
 const { DOMException, AbortSignal } = require('internal/dom')
 
@@ -42,50 +42,76 @@ class Headers {
   get [Symbol.toStringTag] () { return 'Headers' }
 }
 
-// bytesOf returns a body as bytes, and its content type.
-function bytesOf (body) {
-  if (body === undefined || body === null) return { bytes: null }
+// contentOf returns what a body is: its bytes or a stream of them, and its content type.
+function contentOf (body) {
+  if (body === undefined || body === null) return {}
   if (body instanceof ArrayBuffer) return { bytes: new Uint8Array(body.slice(0)) }
   if (ArrayBuffer.isView(body)) return { bytes: new Uint8Array(body.buffer.slice(body.byteOffset, body.byteOffset + body.byteLength)) }
-  const type = body instanceof URLSearchParams ? 'application/x-www-form-urlencoded;charset=UTF-8' : 'text/plain;charset=UTF-8'
-  return { bytes: new TextEncoder().encode(String(body)), type }
+  switch (Object.prototype.toString.call(body)) {
+    case '[object Blob]': case '[object File]': return { bytes: require('internal/blob').bytesOf(body).slice(), type: body.type }
+    case '[object FormData]': return require('internal/form').encode(body)
+    case '[object ReadableStream]': return { stream: body }
+    case '[object URLSearchParams]': return { bytes: new TextEncoder().encode(String(body)), type: 'application/x-www-form-urlencoded;charset=UTF-8' }
+  }
+  return { bytes: new TextEncoder().encode(String(body)), type: 'text/plain;charset=UTF-8' }
 }
 
+const used = () => new TypeError('Body is unusable: Body has already been read')
+
 class Body {
-  #bytes = null
+  #bytes
   #text // of a body that is text: encoded when its bytes are needed
+  #stream // made when it is asked for, or what the author gave
   #used = false
   constructor (body, headers) {
     if (body instanceof Arrived) {
       this.#text = body.text
-      this.#bytes = body.text === undefined ? Buffer.from(body.bytes, 'base64') : null
+      if (body.text === undefined) this.#bytes = new Uint8Array(Buffer.from(body.bytes, 'base64'))
       return
     }
-    const { bytes, type } = bytesOf(body)
+    const { bytes, stream, type } = contentOf(body)
     this.#bytes = bytes
+    this.#stream = stream
     if (type && !headers.has('content-type')) headers.set('content-type', type)
   }
-  static bytes (b) {
-    if (b.#bytes === null && b.#text !== undefined) b.#bytes = new TextEncoder().encode(b.#text)
-    return b.#bytes
+  #encoded () {
+    if (this.#bytes === undefined && this.#text !== undefined) this.#bytes = new TextEncoder().encode(this.#text)
+    return this.#bytes
   }
-  get bodyUsed () { return this.#used }
-  get body () { return this.#bytes === null && this.#text === undefined ? null : { locked: this.#used } }
+  // copy returns a body that can be read as well as this one.
+  static copy (b) {
+    if (b.bodyUsed || b.#stream?.locked) throw used()
+    if (b.#encoded() !== undefined || !b.#stream) return b.#bytes ?? null
+    const [one, two] = b.#stream.tee()
+    b.#stream = one
+    return two
+  }
+  get bodyUsed () { return this.#used || (this.#stream !== undefined && require('internal/streams').disturbed(this.#stream)) }
+  get body () {
+    if (this.#stream === undefined && this.#encoded() !== undefined) {
+      this.#stream = require('internal/streams').streamOf(this.#bytes)
+      if (this.#used) this.#stream.cancel()
+    }
+    return this.#stream ?? null
+  }
   #take () {
-    if (this.#used) throw new TypeError('Body is unusable: Body has already been read')
-    this.#used = this.body !== null
+    if (this.bodyUsed || this.#stream?.locked) throw used()
+    this.#used = this.#bytes !== undefined || this.#text !== undefined || this.#stream !== undefined
   }
   async bytes () {
     this.#take()
-    return Body.bytes(this) || new Uint8Array(0)
+    if (this.#encoded() === undefined && this.#stream) return require('internal/streams').drain(this.#stream)
+    return this.#bytes ?? new Uint8Array(0)
   }
   async arrayBuffer () { return (await this.bytes()).buffer }
   async text () {
-    this.#take()
-    const s = this.#text ?? (this.#bytes === null ? '' : Buffer.from(this.#bytes.buffer).toString())
+    const bytes = this.#text === undefined ? await this.bytes() : this.#take()
+    const s = this.#text ?? Buffer.from(bytes.buffer).toString()
     return s.replace(/^\ufeff/, '')
   }
   async json () { return JSON.parse(await this.text()) }
+  async blob () { return new (require('internal/blob').Blob)([await this.bytes()], { type: this.headers.get('content-type') ?? '' }) }
+  async formData () { return require('internal/form').decode(await this.bytes(), this.headers.get('content-type') ?? '') }
 }
 
 // Arrived is the body of a response of the host call.
@@ -102,7 +128,7 @@ class Request extends Body {
     const method = String(init.method ?? from?.method ?? 'GET')
     if (!token.test(method)) throw new TypeError(`'${method}' is not a valid HTTP method.`)
     const headers = new Headers(init.headers ?? from?.headers)
-    const body = init.body ?? (from ? Body.bytes(from) : null)
+    const body = init.body ?? (from ? Body.copy(from) : null)
     const upper = /^(get|head|post|put|delete|options)$/i.test(method) ? method.toUpperCase() : method
     if (body !== null && (upper === 'GET' || upper === 'HEAD')) throw new TypeError('Request with GET/HEAD method cannot have body.')
     super(body, headers)
@@ -122,7 +148,7 @@ class Response extends Body {
   get ok () { return this.status >= 200 && this.status < 300 }
   clone () {
     if (this.bodyUsed) throw new TypeError('Response.clone: Body has already been consumed.')
-    return Object.assign(new Response(Body.bytes(this), this), { url: this.url, redirected: this.redirected, type: this.type })
+    return Object.assign(new Response(Body.copy(this), this), { url: this.url, redirected: this.redirected, type: this.type })
   }
   static json (v, init = {}) {
     const headers = new Headers(init.headers)
@@ -135,7 +161,7 @@ class Response extends Body {
 async function fetch (input, init) {
   const r = new Request(input, init)
   r.signal.throwIfAborted()
-  const bytes = Body.bytes(r)
+  const bytes = r.body && await r.bytes()
   const asked = __ask('fetch', { url: r.url, method: r.method, headers: [...r.headers], body: bytes && Buffer.from(bytes.buffer).toString('base64'), redirect: r.redirect })
   const stopped = new Promise((_, reject) => r.signal.addEventListener('abort', () => reject(r.signal.reason)))
   stopped.catch(() => {})

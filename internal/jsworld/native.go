@@ -1,0 +1,31 @@
+package jsworld
+
+import (
+	"github.com/dop251/goja"
+
+	"github.com/flowrun/flowrun/internal/jsnative"
+)
+
+// nativeFunctions returns the functions of package jsnative as a built-in module calls them: bytes
+// are an ArrayBuffer or a view of one, and an error is thrown.
+func nativeFunctions(vm *goja.Runtime) map[string]any {
+	texts := jsnative.Collators{}
+	buffer := func(b []byte) goja.Value { return vm.ToValue(vm.NewArrayBuffer(b)) }
+	return map[string]any{
+		"random": func(n int) (goja.Value, error) {
+			b, err := jsnative.Random(n)
+			return buffer(b), err
+		},
+		"hasDigest":  jsnative.HasDigest,
+		"digest":     func(name string, data []byte) goja.Value { return buffer(jsnative.Digest(name, data)) },
+		"hmac":       func(name string, key, data []byte) goja.Value { return buffer(jsnative.HMAC(name, key, data)) },
+		"equalBytes": jsnative.Equal,
+
+		"compareText": texts.Compare,
+		"zoneName":    jsnative.ZoneName,
+		"zoneAt": func(name string, milliseconds float64) ([]any, error) {
+			offset, abbreviation, err := jsnative.ZoneAt(name, milliseconds)
+			return []any{offset, abbreviation}, err
+		},
+	}
+}

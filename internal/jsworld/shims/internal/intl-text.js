@@ -1,0 +1,50 @@
+// Intl.Collator and Intl.ListFormat.
+const { lookup, dataOf, option, optionsOf } = require('internal/intl')
+const { compareText } = __lent()
+
+class Collator {
+  constructor (locales, given) {
+    const o = optionsOf(given)
+    const { locale } = lookup(locales)
+    const resolved = {
+      locale,
+      usage: option(o, 'usage', ['sort', 'search'], 'sort'),
+      sensitivity: option(o, 'sensitivity', ['base', 'accent', 'case', 'variant'], 'variant'),
+      ignorePunctuation: false,
+      collation: 'default',
+      numeric: option(o, 'numeric', [true, false], false),
+      caseFirst: option(o, 'caseFirst', ['upper', 'lower', 'false'], 'false')
+    }
+    this.compare = (a, b) => compareText(locale, resolved.sensitivity, resolved.numeric, String(a), String(b))
+    this.resolvedOptions = () => ({ ...resolved })
+  }
+}
+
+class ListFormat {
+  #o
+  #words
+  constructor (locales, given) {
+    const found = lookup(locales)
+    const o = optionsOf(given)
+    this.#o = { locale: found.locale, type: option(o, 'type', ['conjunction', 'disjunction', 'unit'], 'conjunction'), style: option(o, 'style', ['long', 'short', 'narrow'], 'long') }
+    const { lists } = dataOf(found)
+    const kind = this.#o.type[0]
+    this.#words = lists[kind + this.#o.style[0]] ?? lists[kind + 'l']
+  }
+  format (list) { return this.formatToParts(list).map(p => p.value).join('') }
+  formatToParts (list) {
+    const items = Array.from(list ?? [], v => {
+      if (typeof v !== 'string') throw new TypeError('Iterable yielded a non-String value')
+      return { type: 'element', value: v }
+    })
+    const [pair, middle, last] = this.#words
+    return items.flatMap((item, i) => {
+      if (i === 0) return [item]
+      const value = items.length === 2 ? pair : i === items.length - 1 ? last : middle
+      return value === '' ? [item] : [{ type: 'literal', value }, item]
+    })
+  }
+  resolvedOptions () { return { ...this.#o } }
+}
+
+module.exports = { Collator, ListFormat }

@@ -1,0 +1,2 @@
+// The global crypto.
+exports.crypto = require('crypto').webcrypto
