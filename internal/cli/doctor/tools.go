@@ -17,7 +17,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// checkDiscovery runs the command tools.discoveryCommand, if there is one.
+// checkDiscovery runs the command tools.discoveryCommand, if there is one. It precedes the checks
+// that look for tools: they would run the command and print its problems, which it reports.
 func checkDiscovery(env *ui.Env) []finding {
 	c, err := ui.LoadSettings(false)
 	if err != nil || c.Word("tools.discoveryCommand") == "" {
