@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/flowrun/flowrun/internal/jsworld"
 )
@@ -37,11 +38,14 @@ func (t *childCall) release() {
 // answered.
 func (t *childCall) run(ctx context.Context, ch *child) (json.RawMessage, error) {
 	t.child = ch
+	ch.unusable = true // until the result has arrived
+	if err := t.prepare(ctx); err != nil {
+		return nil, cmp.Or(context.Cause(ctx), err)
+	}
 	ctx, done := t.call.withTimeLimit(ctx)
 	var hostCalls sync.WaitGroup
 	defer hostCalls.Wait() // before the child gets its next call
 	defer done()
-	ch.unusable = true // until the result has arrived
 	defer context.AfterFunc(ctx, ch.kill)()
 	if err := t.send(); err != nil {
 		return nil, cmp.Or(context.Cause(ctx), err)
@@ -67,11 +71,12 @@ func (t *childCall) run(ctx context.Context, ch *child) (json.RawMessage, error)
 	}
 }
 
-// send waits until the child is ready and sends the call, after its program if the child does
-// not have it.
-func (t *childCall) send() error {
+// prepare waits until the child is ready, and has compiled the script if it did not have it. Neither
+// counts as time of the script.
+func (t *childCall) prepare(ctx context.Context) error {
 	s, ch := t.call.Script, t.child
-	if !ch.ready { // first call of the child: its start does not count as time of the script
+	defer context.AfterFunc(ctx, ch.kill)()
+	if !ch.ready { // first call of the child
 		if _, err := ch.wire.Receive(); err != nil {
 			ch.kill()
 			<-ch.done
@@ -82,14 +87,32 @@ func (t *childCall) send() error {
 		}
 		ch.ready = true
 	}
-	if !ch.programs[s.digest] {
-		if err := ch.wire.Send(&jsworld.Frame{Kind: jsworld.FrameProgram, Digest: s.digest, Rare: jsworld.Rare{Source: &s.source}}); err != nil {
-			return sendError(err)
-		}
-		ch.programs[s.digest] = true
-		ch.programBytes += len(s.source.Text) + len(s.source.Map)
+	if ch.programs[s.digest] {
+		return nil
 	}
-	return sendError(ch.wire.Send(&jsworld.Frame{Kind: jsworld.FrameCall, Digest: s.digest, Entry: t.call.Entry, Body: t.call.vars,
+	if err := ch.wire.Send(&jsworld.Frame{Kind: jsworld.FrameProgram, Digest: s.digest, Rare: jsworld.Rare{Source: &s.source}}); err != nil {
+		return sendError(err)
+	}
+	ch.programs[s.digest] = true
+	ch.programBytes += len(s.source.Text) + len(s.source.Map)
+	limit := time.Second + time.Duration(len(s.source.Text))*compileTime
+	defer time.AfterFunc(limit, func() { t.expired.Store(true); ch.kill() }).Stop()
+	if _, err := ch.wire.Receive(); err != nil {
+		ch.kill()
+		<-ch.done
+		return t.childError(ctx)
+	}
+	return nil
+}
+
+// compileTime limits the compilation of a byte of a script. It is twenty times what a byte of npm
+// packages needs, for machines that are busy.
+const compileTime = 5 * time.Microsecond
+
+// send sends the call.
+func (t *childCall) send() error {
+	s := t.call.Script
+	return sendError(t.child.wire.Send(&jsworld.Frame{Kind: jsworld.FrameCall, Digest: s.digest, Entry: t.call.Entry, Body: t.call.vars,
 		Limit: t.call.limit, Asks: t.call.Ask != nil}))
 }
 

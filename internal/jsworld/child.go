@@ -148,6 +148,9 @@ func (c *child) handle(f *Frame) {
 	case f.Kind == FrameProgram && f.Source != nil:
 		p, failure := NewProgram(*f.Source)
 		c.programs[f.Digest] = compiled{p, failure}
+		if c.wire.Send(&Frame{Kind: frameReady}) != nil {
+			os.Exit(0) // the program is gone
+		}
 	case f.Kind == FrameCall:
 		value, failure := c.call(f)
 		if c.wire.Send(&Frame{Kind: FrameResult, Body: value, Rare: Rare{Error: failure}}) != nil {

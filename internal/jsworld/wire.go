@@ -16,8 +16,8 @@ import (
 // frameKind is the purpose of a frame.
 type frameKind byte
 
-// Kinds of frames. A child first sends FrameReady once. For each call it receives the program,
-// if it does not have it yet, and then the call. It sends any number of host calls (FrameAsk),
+// Kinds of frames. A child first sends frameReady. For each call it receives the program, if it
+// does not have it yet, sends frameReady when it has compiled it, and receives the call. It sends any number of host calls (FrameAsk),
 // each of which is answered, and then one result.
 const (
 	FrameProgram frameKind = iota + 1 // to the child: Source, by Digest
@@ -25,7 +25,7 @@ const (
 	FrameAnswer                       // to the child: ID; Body or Error
 	FrameAsk                          // from the child: ID (0: needs no answer), Op; Body: the arguments
 	FrameResult                       // from the child: Body or Error
-	frameReady                        // from the child, once: it is ready for frames
+	frameReady                        // from the child: it is ready for frames, or for calls of a program
 )
 
 // Frame is a message between a program and its child.
