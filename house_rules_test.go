@@ -13,10 +13,10 @@ import (
 // else renames; but for these, by the function that does it.
 func TestWholeFiles(t *testing.T) {
 	may := map[string]string{
-		"listenUnix":    "a socket, which is made where nobody can reach it yet",
-		"fetchPackages": "a whole folder, which npm has filled",
-		"place":         "a whole folder of kept results",
-		"remove":        "a whole folder of kept results, which goes at once",
+		"listenUnix": "a socket, which is made where nobody can reach it yet",
+		"moveFolder": "a whole folder, which npm has filled",
+		"place":      "a whole folder of kept results",
+		"remove":     "a whole folder of kept results, which goes at once",
 	}
 	used := map[string]bool{}
 	eachFunction(t, func(pkg, file string, f *ast.FuncDecl) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/jscheck"
+	"github.com/flowrun/flowrun/internal/jsworld"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -252,7 +253,12 @@ func splitDependency(s string) (name, versions string) {
 	return s, "*"
 }
 
+// dependency adds an npm package. Node's own modules are not packages, although some authors list
+// them; a tool has them, or not, without a package.
 func (r *descriptionReader) dependency(path, name, versions string) {
+	if jsworld.OfNode(name) {
+		return
+	}
 	if !packageName().MatchString(name) || strings.TrimSpace(versions) == "" || strings.ContainsAny(versions, "\n\x00") {
 		r.report("bad-dependency", tool.Error, "getDependencies", path, fmt.Sprintf("%q is not the name of an npm package with a version range", name), answerHints["getDependencies"])
 		return

@@ -127,6 +127,15 @@ func TestLoaderDependencies(t *testing.T) {
 	}
 }
 
+// TestLoaderNodeModules checks that Node's own modules are no dependencies.
+func TestLoaderNodeModules(t *testing.T) {
+	load := hooks.Loader(hooks.LoaderConfig{Runtime: inProcess(t)})
+	def, found := load("mine.tool.js", []byte(answering(cachedDescription, `getDependencies: () => ({ fs: '*', 'node:path': '*', 'fs/promises': '', child_process: 'latest', crypto: '1.0.1' })`)))
+	if list := def.Steps[0].Script().Module.Dependencies; len(list) > 0 || len(found) > 0 {
+		t.Errorf("%v, %v", list, found)
+	}
+}
+
 func inProcess(t *testing.T) *hooks.Runtime {
 	t.Helper()
 	rt := hooks.New(hooks.Config{InProcess: true})

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowrun/flowrun/internal/bundle"
+	"github.com/flowrun/flowrun/tool"
 )
 
 // tree writes files, given as names and texts, into a new folder.
@@ -401,5 +402,27 @@ func TestNode(t *testing.T) {
 	}
 	if len(result.Missing) != 0 {
 		t.Errorf("Node finds packages itself: %v", result.Missing)
+	}
+}
+
+// TestLockFile checks that the lock file is found next to the tool, and that another one means
+// another folder of packages.
+func TestLockFile(t *testing.T) {
+	dir := tree(t, "a.tool.js", "", "a.tool.lock", "one", "b.tool.ts", "", "c.tool.js", "", "c.tool.lock/file", "")
+	if got := string(bundle.ReadLock(filepath.Join(dir, "a.tool.js"))); got != "one" {
+		t.Errorf("read %q", got)
+	}
+	for _, name := range []string{"b.tool.ts", "c.tool.js"} {
+		if got := bundle.ReadLock(filepath.Join(dir, name)); got != nil {
+			t.Errorf("%s: read %q", name, got)
+		}
+	}
+	list := []tool.Dependency{{Name: "a", Range: "1"}}
+	folders := map[bundle.Folder]bool{}
+	for _, lock := range []string{"", "one", "two"} {
+		folders[bundle.Packages("/npm", "a", list, []byte(lock))] = true
+	}
+	if len(folders) != 3 || bundle.Packages("/npm", "a", nil, nil) != "" {
+		t.Errorf("folders: %v", folders)
 	}
 }

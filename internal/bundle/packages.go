@@ -6,22 +6,44 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/flowrun/flowrun/tool"
 )
 
 // Folder is where the npm packages of one tool are installed. Its name contains a digest of
-// the tool's dependencies: if they change, so does the folder.
+// the tool's dependencies and of its lock file: if they change, so does the folder.
 type Folder string
 
-// Packages returns the folder of a tool below root, "" if it has no dependencies.
-func Packages(root, name string, list []tool.Dependency) Folder {
+// Packages returns the folder of a tool below root, "" if it has no dependencies. lock is the
+// text of its lock file, nil if it has none.
+func Packages(root, name string, list []tool.Dependency, lock []byte) Folder {
 	if len(list) == 0 {
 		return ""
 	}
 	text, _ := json.Marshal(list) // only names and version ranges
-	sum := sha256.Sum256(text)
+	sum := sha256.Sum256(append(text, lock...))
 	return Folder(filepath.Join(root, name+"-"+hex.EncodeToString(sum[:8])))
+}
+
+// maxLock is the maximum size of a lock file in bytes.
+const maxLock = 16 << 20
+
+// LockFile returns the path of the lock file of the tool in a file. It names the exact versions
+// of the packages, and is committed with the tool.
+func LockFile(file string) string { return strings.TrimSuffix(file, filepath.Ext(file)) + ".lock" }
+
+// ReadLock returns the text of the lock file of the tool in a file, nil if there is none.
+func ReadLock(file string) []byte {
+	path := LockFile(file)
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() > maxLock {
+		return nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	return text
 }
 
 // Modules returns the folder's node_modules, "" if nothing has been installed.

@@ -49,6 +49,14 @@ func Shim(name string) (code string, ok bool) {
 	return string(text), err == nil
 }
 
+// OfNode reports whether a name is that of a module of Node.js, whether it is built in here or not.
+func OfNode(name string) bool {
+	name, prefixed := strings.CutPrefix(name, "node:")
+	first, _, _ := strings.Cut(name, "/")
+	_, builtIn := Shim(first)
+	return prefixed || builtIn || slices.Contains(absentModules, first)
+}
+
 // missingModule returns the code of a module that is neither built in nor in the bundle.
 // Requiring a package throws; a module of Node.js can be required, and using one of its members
 // throws. While a tool is only described, nothing throws.

@@ -24,7 +24,7 @@ func bundleTool(r hooks.BundleRequest) (*tool.Module, tool.Diagnostics) {
 	var b bundle.Bundler
 	if dir := flowrun.DefaultStateDir(); dir != "" {
 		b.Cache = filepath.Join(dir, "bundles")
-		ask.Installed = bundle.Packages(filepath.Join(dir, "npm"), r.Name, r.Dependencies).Modules()
+		ask.Installed = bundle.Packages(filepath.Join(dir, "npm"), r.Name, r.Dependencies, bundle.ReadLock(file)).Modules()
 	}
 	result, bad := b.Bundle(ask)
 	if bad.Err() != nil {

@@ -54,10 +54,7 @@ func Command(env *ui.Env) *cobra.Command {
 			}
 			d := dependenciesOf(def)
 			if !only {
-				if err := fetchMissing(c.Context(), env, &d); err != nil {
-					return err
-				}
-				if err := d.recordUser(); err != nil {
+				if d, err = installed(c.Context(), env, def); err != nil {
 					return err
 				}
 			}
@@ -69,8 +66,9 @@ func Command(env *ui.Env) *cobra.Command {
 		About: []string{
 			"Fetch the npm packages that a .tool.js or .tool.ts names in getDependencies, and show",
 			"where each is. Packages in node_modules next to the tool are used from there. npm fetches",
-			"the others into flowrun's state folder, without running their scripts. Runs never install",
-			"packages. Fetched packages are kept until --prune removes them.",
+			"the others into flowrun's state folder, without running their scripts, and the versions are",
+			"kept in a lock file next to the tool, NAME.tool.lock. Commit it: everybody then gets the same",
+			"versions. Runs never install packages. Fetched packages are kept until --prune removes them.",
 		},
 		Usage: []string{"flowrun tool deps TOOL_NAME [--scope] [options]", "flowrun tool deps --prune [--dry-run]"},
 		Options: []page.Group{
@@ -97,10 +95,12 @@ type dependencies struct {
 	Schema  string       `json:"schema"`
 	Tool    string       `json:"tool"`
 	Folder  string       `json:"folder,omitempty"` // folder for the fetched packages
+	Lock    string       `json:"lock,omitempty"`   // lock file, if there is one
 	Entries []dependency `json:"dependencies"`
 
 	list []tool.Dependency
 	file string // absolute path of the tool's file
+	lock []byte // text of the lock file, or nil
 }
 
 // dependency is an npm package and where it was found.
@@ -117,13 +117,16 @@ func dependenciesOf(def *tool.Definition) dependencies {
 	if len(def.Steps) == 1 && def.Steps[0].Script() != nil && def.Steps[0].Script().Module != nil {
 		d.list = def.Steps[0].Script().Module.Dependencies
 	}
-	folder := bundle.Packages(filepath.Join(flowrun.DefaultStateDir(), "npm"), def.Name, d.list)
-	d.Folder = string(folder)
 	file, err := filepath.Abs(def.File)
 	if err != nil {
 		file = def.File
 	}
 	d.file = file
+	if d.lock = bundle.ReadLock(file); d.lock != nil {
+		d.Lock = bundle.LockFile(file)
+	}
+	folder := d.folderFor(d.lock)
+	d.Folder = string(folder)
 	for _, one := range d.list {
 		e := dependency{Name: one.Name, Range: one.Range, Found: "beside", Path: bundle.Beside(file, one.Name)}
 		if e.Path == "" {
@@ -136,6 +139,11 @@ func dependenciesOf(def *tool.Definition) dependencies {
 		d.Entries = append(d.Entries, e)
 	}
 	return d
+}
+
+// folderFor returns the folder for the packages of a lock file.
+func (d dependencies) folderFor(lock []byte) bundle.Folder {
+	return bundle.Packages(filepath.Join(flowrun.DefaultStateDir(), "npm"), d.Tool, d.list, lock)
 }
 
 // missing returns the packages that were not found.

@@ -20,6 +20,7 @@ import (
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/outcome"
 	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/tool"
 )
 
 // vendorHint is the alternative to npm in hints.
@@ -28,6 +29,24 @@ const vendorHint = "or put the packages into node_modules next to the tool, wher
 // registryRange matches a version range, or a tag, of a package in the registry. Everything else
 // that npm accepts (folders, repositories, URLs) is code that no version identifies.
 var registryRange = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9A-Za-z.*^~<>=|+ -]+$`) })
+
+// installed returns the dependencies of a tool after those that were missing have been fetched, with
+// a lock file next to the tool.
+func installed(ctx context.Context, env *ui.Env, def *tool.Definition) (dependencies, error) {
+	d := dependenciesOf(def)
+	adopted := d.adoptLock(env)
+	if adopted {
+		d = dependenciesOf(def)
+	}
+	if err := fetchMissing(ctx, env, &d); err != nil {
+		if adopted {
+			err = errors.Join(err, os.Remove(bundle.LockFile(d.file)))
+		}
+		return d, err
+	}
+	d = dependenciesOf(def)
+	return d, d.recordUser()
+}
 
 // fetchMissing lets npm fetch the packages of a tool if at least one is missing.
 func fetchMissing(ctx context.Context, env *ui.Env, d *dependencies) error {
@@ -45,48 +64,75 @@ func fetchMissing(ctx context.Context, env *ui.Env, d *dependencies) error {
 		return fmt.Errorf("cannot fetch packages for %s (%s): npm is not on PATH; install Node.js, %s", console.Clean(d.Tool), strings.Join(missing, ", "), vendorHint)
 	}
 	env.Notef("fetching %s with npm", console.Clean(strings.Join(missing, ", ")))
-	if err := fetchPackages(ctx, env, npm, d); err != nil {
-		return err
-	}
-	for i := range d.Entries {
-		if e := &d.Entries[i]; e.Found == "missing" {
-			e.Path = filepath.Join(d.Folder, "node_modules", filepath.FromSlash(e.Name))
-			e.Found, e.Version = "cache", bundle.Version(e.Path)
-		}
-	}
-	return nil
+	return fetchPackages(ctx, env, npm, d)
 }
 
 // fetchPackages fills the folder of packages. npm works in a temporary folder beside it, which is
 // renamed when it is complete. So an interrupted or concurrent download never leaves an incomplete
 // folder.
-func fetchPackages(ctx context.Context, env *ui.Env, n string, d *dependencies) (err error) {
-	folder := d.Folder
-	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
+func fetchPackages(ctx context.Context, env *ui.Env, program string, d *dependencies) (err error) {
+	root := filepath.Dir(d.Folder)
+	if err := os.MkdirAll(root, 0o700); err != nil {
 		return err
 	}
-	work, err := os.MkdirTemp(filepath.Dir(folder), ".new-")
+	work, err := os.MkdirTemp(root, ".new-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
+	lock, err := d.prepare(work)
+	if err != nil {
+		return err
+	}
+	command := "install"
+	if lock.fits(d.list) {
+		command = "ci" // exactly the versions of the lock file
+	}
+	if err := npm(ctx, env, program, command, work); err != nil {
+		return err
+	}
+	text := d.lock
+	if command == "install" {
+		text = d.writeLock(env, work)
+	}
+	if text != nil { // as it is next to the tool, for adoptLock
+		if err := os.WriteFile(filepath.Join(work, npmLockName), text, 0o600); err != nil {
+			return err
+		}
+	}
+	if err := recordUser(work, d.file); err != nil {
+		return err
+	}
+	return moveFolder(work, string(d.folderFor(text)))
+}
+
+// prepare writes what npm needs into a folder. It returns the lock file of the tool, which may be
+// empty.
+func (d dependencies) prepare(work string) (npmLock, error) {
 	byName := map[string]string{}
 	for _, one := range d.list {
 		byName[one.Name] = one.Range
 	}
 	manifest, err := json.MarshalIndent(map[string]any{"name": "flowrun-tool", "private": true, "dependencies": byName}, "", "  ")
 	if err != nil {
-		return err
+		return npmLock{}, err
 	}
-	if err := os.WriteFile(filepath.Join(work, "package.json"), manifest, 0o600); err != nil {
-		return err
+	if err := os.WriteFile(filepath.Join(work, "package.json"), manifest, 0o600); err != nil || d.lock == nil {
+		return npmLock{}, err
 	}
-	if err := npm(ctx, env, n, work); err != nil {
-		return err
+	lock, err := readNPMLock(d.lock)
+	if err != nil {
+		return npmLock{}, fmt.Errorf("%s%w, and run flowrun tool deps again", console.Clean(d.Lock), err)
 	}
-	if err := recordUser(work, d.file); err != nil {
-		return err
+	text, err := json.Marshal(lock)
+	if err != nil {
+		return npmLock{}, err
 	}
+	return lock, os.WriteFile(filepath.Join(work, npmLockName), text, 0o600)
+}
+
+// moveFolder gives a complete folder its final name.
+func moveFolder(work, folder string) error {
 	if err := os.Rename(work, folder); err != nil {
 		if _, there := os.Stat(filepath.Join(folder, "node_modules")); there == nil { // another process was faster
 			return nil
@@ -99,12 +145,12 @@ func fetchPackages(ctx context.Context, env *ui.Env, n string, d *dependencies) 
 	return nil
 }
 
-// npm fetches the packages in the package.json of a folder, without running their scripts. It keeps
-// the lock file, which has the digests of all packages.
-func npm(ctx context.Context, env *ui.Env, program, dir string) error {
+// npm fetches the packages in the package.json of a folder, without running their scripts. The
+// command is install or ci.
+func npm(ctx context.Context, env *ui.Env, program, command, dir string) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	cmd := exec.CommandContext(ctx, program, "install", "--ignore-scripts", "--no-audit", "--no-fund", "--omit=dev", "--loglevel=error")
+	cmd := exec.CommandContext(ctx, program, command, "--ignore-scripts", "--no-audit", "--no-fund", "--omit=dev", "--loglevel=error")
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "NO_UPDATE_NOTIFIER=1")
 	cmd.Stdout, cmd.Stderr = env.Stderr, env.Stderr
