@@ -148,7 +148,7 @@ func (c *child) handle(f *Frame) {
 	case f.Kind == FrameProgram && f.Source != nil:
 		p, failure := NewProgram(*f.Source)
 		c.programs[f.Digest] = compiled{p, failure}
-		if c.wire.Send(&Frame{Kind: frameReady}) != nil {
+		if c.wire.Send(&Frame{Kind: frameBuilt}) != nil {
 			os.Exit(0) // the program is gone
 		}
 	case f.Kind == FrameCall:

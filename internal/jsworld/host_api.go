@@ -22,15 +22,14 @@ const maxLog = 64 << 10
 // addHostAPI adds the host API to the world: what scripts have in addition to the language. It
 // does nothing if the world has it already.
 func (w *World) addHostAPI() error {
-	if w.hasHostAPI {
+	if w.require != nil {
 		return nil
 	}
-	require, err := w.loader()
-	if err != nil {
+	var err error
+	if w.require, err = w.loader(); err != nil {
 		return err
 	}
-	w.hasHostAPI = true
-	if err := w.defineHidden("require", require); err != nil {
+	if err := w.defineHidden("require", w.require); err != nil {
 		return err
 	}
 	return w.defineLazyGlobals(shimGlobals)
@@ -39,8 +38,8 @@ func (w *World) addHostAPI() error {
 // loader returns require, which loads built-in modules. A script without the host API cannot
 // reach it.
 func (w *World) loader() (goja.Value, error) {
-	if w.require != nil {
-		return w.require, nil
+	if w.loadShim != nil {
+		return w.loadShim, nil
 	}
 	setup, err := w.function(hostAPIProgram())
 	if err != nil {
@@ -52,8 +51,8 @@ func (w *World) loader() (goja.Value, error) {
 			return nil, err
 		}
 	}
-	w.require, err = setup(goja.Undefined(), o)
-	return w.require, err
+	w.loadShim, err = setup(goja.Undefined(), o)
+	return w.loadShim, err
 }
 
 // defineHidden defines a global that for..in does not list.
@@ -84,7 +83,7 @@ func (w *World) defineLazyGlobals(globals map[string]string) error {
 
 // loadGlobal loads the module of a global and turns the accessor into an ordinary property.
 func (w *World) loadGlobal(name, module string) goja.Value {
-	require, _ := goja.AssertFunction(w.require)
+	require, _ := goja.AssertFunction(w.loadShim)
 	exports, err := require(goja.Undefined(), w.vm.ToValue(module))
 	if err != nil {
 		panic(err)

@@ -26,7 +26,7 @@ func (w *World) addLocales() error {
 	if err != nil {
 		return err
 	}
-	if !w.hasHostAPI {
+	if w.require == nil {
 		if err := w.defineLazyGlobals(map[string]string{"Intl": shimGlobals["Intl"]}); err != nil {
 			return err
 		}

@@ -17,15 +17,16 @@ import (
 type frameKind byte
 
 // Kinds of frames. A child first sends frameReady. For each call it receives the program, if it
-// does not have it yet, sends frameReady when it has compiled it, and receives the call. It sends any number of host calls (FrameAsk),
-// each of which is answered, and then one result.
+// does not have it yet, and sends frameBuilt; then it receives the call. It sends any number of
+// host calls (FrameAsk), each of which is answered, and then one result.
 const (
 	FrameProgram frameKind = iota + 1 // to the child: Source, by Digest
+	frameBuilt                        // from the child: it has compiled the program
 	FrameCall                         // to the child: Digest, Entry, Limit, Asks; Body: the variables
 	FrameAnswer                       // to the child: ID; Body or Error
 	FrameAsk                          // from the child: ID (0: needs no answer), Op; Body: the arguments
 	FrameResult                       // from the child: Body or Error
-	frameReady                        // from the child: it is ready for frames, or for calls of a program
+	frameReady                        // from the child, once: it is ready for frames
 )
 
 // Frame is a message between a program and its child.

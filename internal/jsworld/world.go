@@ -24,6 +24,8 @@ type World struct {
 	atEnd      goja.Callable // cleans up if the script was stopped early; may be nil
 
 	describing bool // the module only describes itself, so missing modules are not errors
+
+	loadShim goja.Value // require for built-in modules, also without the host API; nil until it is needed
 }
 
 // NewWorld returns a new world. goja creates most of the language when it is first used, so this
