@@ -75,6 +75,7 @@ func TestResults(t *testing.T) {
 		"a thenable":           {`return {then(f) { f("late") }}`, `"late"`},
 		"dates":                {`return {d: new Date(0)}`, `{"d":"1970-01-01T00:00:00.000Z"}`},
 		"numbers":              {`return [1e21, -0, 0.1, NaN, Infinity, 2**53, 9007199254740993, 5e-324, 1e300]`, `[1e+21,0,0.1,null,null,9007199254740992,9007199254740992,5e-324,1e+300]`},
+		"standard objects":     {`return [String(1), ...new Set([2]), JSON.stringify({}), Math.max(3, 4), Object.keys({k: 5}), Number("6"), new Map([[1, 7]]).get(1), Boolean(8), /9/.test("9"), typeof Date, typeof Promise]`, `["1",2,"{}",4,["k"],6,7,true,true,"function","function"]`},
 		"numbers as text":      {`return (1234.5).toLocaleString("de-DE") + " " + Intl.NumberFormat("en").format(1e6)`, `"1.234,5 1,000,000"`},
 		"a date as text":       {`return new Date(0).toLocaleDateString("en-GB", {timeZone: "UTC", dateStyle: "long"})`, `"1 January 1970"`},
 		"names in order":       {`return ["x10", "x9"].sort((a, b) => a.localeCompare(b, "en", {numeric: true}))`, `["x9","x10"]`},

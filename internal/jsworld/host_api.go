@@ -29,9 +29,6 @@ func (w *World) addHostAPI() error {
 	if w.require, err = w.loader(); err != nil {
 		return err
 	}
-	if err := w.defineHidden("require", w.require); err != nil {
-		return err
-	}
 	return w.defineLazyGlobals(shimGlobals)
 }
 
