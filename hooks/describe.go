@@ -88,8 +88,8 @@ var answerHints = map[string]string{
 	"getMetadata":       "write getMetadata() { return { id: 'my-tool', description: '...' } }",
 	"getSchema":         "write getSchema() { return { parameters: { type: 'object', properties: { ... } } } }",
 	"getDependencies":   "write getDependencies() { return { lodash: '^4.17.21' } }",
-	"getBusinessErrors": "write getBusinessErrors() { return [ ... ] }",
-	"getBridgeErrors":   "write getBridgeErrors() { return [ ... ] }",
+	"getBusinessErrors": "write getBusinessErrors() { return [{ code: 'API_RATE_LIMIT', match: /rate limit/i, solution: 'wait', retryable: true }] }",
+	"getBridgeErrors":   "write getBridgeErrors() { return { 'api:call': [{ code: 'API_DOWN', match: /ECONNREFUSED/ }] } }",
 	"getBridges":        "write getBridges() { return { 'api:call': { real: async (args, api) => ..., mock: async () => ... } } }",
 }
 

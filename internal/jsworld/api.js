@@ -1,5 +1,8 @@
 'use strict'
 
+// The bridge that failed last.
+let failedBridge
+
 // this.api of a .tool.js, implemented with host calls. Environment, storage and the logger
 // return values, which await accepts too; the others return promises.
 function api (args, tool) {
@@ -73,7 +76,12 @@ function api (args, tool) {
       const found = Object.hasOwn(bridges, op) ? bridges[op] : undefined
       if (!found) throw new Error(`the tool has no bridge ${op}; it has: ${Object.keys(bridges).join(', ') || 'none'}`)
       if (typeof found.real !== 'function') throw new Error(`the bridge ${op} has no function named real`)
-      return found.real.call(tool, values, tool.api)
+      try {
+        return await found.real.call(tool, values, tool.api)
+      } catch (thrown) {
+        failedBridge = op
+        throw thrown
+      }
     }
   }
 

@@ -60,7 +60,7 @@ function told (thrown) {
 
 async function describe () {
   const answer = { methods: [], problems: [] }
-  const problem = (code, method, path, message, where) => answer.problems.push({ code, method, path, message, where })
+  const problem = (code, method, path, message, where) => { answer.problems.push({ code, method, path, message, where }) }
   let tool
   try {
     tool = inject(loaded())
@@ -92,9 +92,12 @@ async function describe () {
   answer.metadata = await ask('getMetadata', isObject, json)
   answer.schema = await ask('getSchema', isObject, json)
   answer.dependencies = await ask('getDependencies', v => typeof v === 'object', json)
+  answer.errors = []
   for (const method of ['getBusinessErrors', 'getBridgeErrors']) {
-    const list = await ask(method, Array.isArray, v => v.map((entry, i) => businessError(entry, (path, message) => problem('bad-business-error', method, `[${i}]${path}`, `entry ${i + 1} of ${method}: ${message}`, ''))))
-    answer.errors = (answer.errors || []).concat((list || []).filter(e => e))
+    for (const { entry, path, name } of await ask(method, v => typeof v === 'object', errorEntries) || []) {
+      const plain = businessError(entry, (key, message) => problem('bad-business-error', method, path + key, `${name} of ${method}: ${message}`, ''))
+      if (plain) answer.errors.push(plain)
+    }
   }
   answer.bridges = await ask('getBridges', isObject, v => {
     for (const op of Object.keys(v)) if (!isObject(v[op]) || !has(v[op], 'real')) problem('bad-answer', 'getBridges', op, `the bridge ${op} has no function named real`, '')
@@ -104,6 +107,23 @@ async function describe () {
 }
 
 const words = e => (e.name ? e.name + ': ' : '') + e.message
+
+// errorEntries returns the entries that getBusinessErrors or getBridgeErrors returned, each with
+// its path and with a name for people. Tools return a list, one entry, or an object of entries or
+// lists of entries. The keys of that object are bridges, or the codes of entries without a code.
+function errorEntries (answer) {
+  const list = (entries, path, of, bridge) => entries.map((entry, i) => ({ entry, path: `${path}[${i}]`, name: `entry ${i + 1}${of}`, bridge }))
+  if (Array.isArray(answer)) return list(answer, '', '')
+  if (typeof answer.code === 'string' || matchOf(answer) !== undefined) return [{ entry: answer, path: '', name: 'the entry' }]
+  return Object.entries(answer).flatMap(([key, v]) => {
+    if (Array.isArray(v)) return list(v, key, ` under "${key}"`, key)
+    const entry = isObject(v) && v.code === undefined ? { ...v, code: key } : v
+    return [{ entry, path: key, name: `entry "${key}"`, bridge: key }]
+  })
+}
+
+// matchOf returns what an entry compares errors with. identify is an older name for it.
+const matchOf = entry => entry.match ?? entry.identify
 
 // businessError checks one entry of getBusinessErrors and returns the part of it that is data.
 function businessError (entry, wrong) {
@@ -115,7 +135,7 @@ function businessError (entry, wrong) {
   }
   text('code', true)
   text('description', false)
-  const m = entry.match
+  const m = matchOf(entry)
   if (!(m instanceof RegExp) && typeof m !== 'function' && (typeof m !== 'string' || m === '')) {
     wrong('.match', m === undefined ? 'has no match' : `match must be text, a regular expression or a function, but is ${m === '' ? 'empty' : kind(m)}`)
   }
@@ -195,8 +215,9 @@ async function classified (tool, e) {
   delete e.thrown
   for (const method of ['getBusinessErrors', 'getBridgeErrors']) {
     try {
-      const list = has(tool, method) ? await tool[method]() : []
-      for (const entry of Array.isArray(list) ? list : []) {
+      const answer = has(tool, method) ? await tool[method]() : []
+      for (const { entry, bridge } of errorEntries(answer ?? [])) {
+        if (method === 'getBridgeErrors' && await ofOtherBridge(tool, bridge)) continue
         if (isObject(entry) && await matches(entry, thrown, e.message, tool)) {
           e.business = plainError(entry)
           return e
@@ -209,10 +230,16 @@ async function classified (tool, e) {
   return e
 }
 
+// ofOtherBridge reports whether entries belong to a bridge that is not the one that failed last.
+async function ofOtherBridge (tool, bridge) {
+  const bridges = has(tool, 'getBridges') ? await tool.getBridges() : {}
+  return Object.hasOwn(bridges, bridge) && bridge !== failedBridge
+}
+
 // matches reports whether an error matches one entry. If the match itself throws, the entry does
 // not match, and the next entries are still checked.
 async function matches (entry, thrown, message, tool) {
-  const match = entry.match
+  const match = matchOf(entry)
   if (match instanceof RegExp) {
     match.lastIndex = 0 // with the flags g and y, a search would start where the last one ended
     return match.test(message)
