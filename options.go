@@ -64,7 +64,8 @@ func WithSink(s dag.Sink) RunOption {
 }
 
 // WithStdout writes the whole output of the run to w, whatever its size: while the run executes if it is known which
-// step gives the output, else when the run has ended. Result.Output then holds only its beginning.
+// step gives the output, else when the run has ended. A value that a script or a Go function returned is written as one
+// line of JSON. Result.Output then holds only the beginning of the output.
 func WithStdout(w io.Writer) RunOption { return func(o *runOptions) { o.stdout = w } }
 
 // WithForce stops the run at once, without a grace period, when the channel is closed. Cancelling the context stops

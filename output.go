@@ -20,8 +20,8 @@ import (
 // outputTee passes on the run's output while it is being printed. Which step gives the output is known only at the end
 // (the last step that ran), but once the last step of the plan runs, it must be that one.
 type outputTee struct {
-	w        io.Writer
-	path     dag.ID // of the last step; "" if another step might give the output
+	w        *lineWriter // nil: the caller wants no copy
+	path     dag.ID      // of the last step; "" if another step might give the output
 	used     atomic.Bool
 	terminal Terminal // nil: there is no terminal
 	console  func(StreamChunk)
@@ -32,9 +32,9 @@ type outputTee struct {
 }
 
 func newOutputTee(p *plan.Plan, o runOptions) *outputTee {
-	l := &outputTee{w: o.stdout, terminal: o.terminal, console: o.console, attached: map[dag.ID]bool{}}
-	if l.w != nil {
-		l.path = p.LastStep()
+	l := &outputTee{terminal: o.terminal, console: o.console, attached: map[dag.ID]bool{}}
+	if o.stdout != nil {
+		l.w, l.path = &lineWriter{Writer: o.stdout}, p.LastStep()
 	}
 	return l
 }
@@ -104,9 +104,17 @@ func (l *outputTee) follow(path dag.ID, s steps.Streams) io.Writer {
 	return l.w
 }
 
-// finish delivers the run's output: to the caller's writer, unless it was copied there while it was printed, or into
-// the result.
+// finish delivers the run's output, and ends the last line of a value.
 func (l *outputTee) finish(res *Result) error {
+	if err := l.deliver(res); err != nil {
+		return err
+	}
+	return l.finishLine(res)
+}
+
+// deliver passes on the run's output: to the caller's writer, unless it was copied there while it was printed, or into
+// the result.
+func (l *outputTee) deliver(res *Result) error {
 	out := res.output
 	switch {
 	case out == nil:
@@ -121,10 +129,38 @@ func (l *outputTee) finish(res *Result) error {
 	if l.used.Load() || slices.ContainsFunc(res.Steps, func(s StepResult) bool { return s.stdout == out && l.shownOnTerminal(dag.ID(s.ID)) }) {
 		return nil
 	}
-	if err := copyOutput(l.w, out, math.MaxInt64); err != nil {
-		return fmt.Errorf("cannot write the run's output: %w", err)
+	return outputError(copyOutput(l.w, out, math.MaxInt64))
+}
+
+// finishLine ends the line of a value as JSON, which steps write without a newline.
+func (l *outputTee) finishLine(res *Result) error {
+	if l.w == nil || !res.structured || l.w.last == '\n' {
+		return nil
 	}
-	return nil
+	_, err := l.w.Write([]byte("\n"))
+	return outputError(err)
+}
+
+func outputError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("cannot write the run's output: %w", err)
+}
+
+// lineWriter remembers the last byte written.
+type lineWriter struct {
+	io.Writer
+	last byte
+}
+
+// Write implements io.Writer.
+func (w *lineWriter) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	if n > 0 {
+		w.last = p[n-1]
+	}
+	return n, err
 }
 
 // copyOutput writes a stream's first most bytes to w.

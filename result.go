@@ -48,6 +48,7 @@ type Result struct {
 	Notices []steps.Notice
 
 	output     *dag.Output
+	structured bool             // the output is a value as JSON
 	cause      error            // why the caller's context ended, nil if it did not
 	answer     any              // Content of the step that gave the output; nil if there is only the output
 	discovered bool             // a discovered tool, whose failures Report describes
@@ -89,7 +90,7 @@ func newResult(id string, p *plan.Plan, params map[string]any, s *dag.State) *Re
 	}
 	if r := s.Result(); r != nil {
 		res.Status, res.ExitCode, res.Reason, res.Message, res.Notes = r.Status, r.ExitCode, r.Reason, r.Message, r.Notes
-		res.Started, res.Ended, res.output, res.answer = r.Started, r.Ended, r.Stdout, r.Content
+		res.Started, res.Ended, res.output, res.structured, res.answer = r.Started, r.Ended, r.Stdout, r.Structured, r.Content
 	}
 	many := 0
 	s.All(func(dag.ID, *dag.Node, dag.Status, *dag.Result) { many++ })

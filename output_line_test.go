@@ -1,0 +1,38 @@
+package flowrun_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// A value that a script returns is written as one whole line; text is written as it is.
+func TestOutputEndsItsLine(t *testing.T) {
+	scripts := hooks.New(hooks.Config{InProcess: true})
+	defer scripts.Close()
+	for steps, want := range map[string]string{
+		"js: 'return {a: 1}'": "{\"a\":1}\n",
+		"js: return 'text'":   "text",
+		"js: return":          "",
+		"bash: printf '{}'":   "{}",
+		"steps: [{name: a, js: 'return [1]'}, {name: b, run-condition: 'false', bash: echo}]": "[1]\n", // delivered at the end
+	} {
+		def, found := tool.Decode("t.yaml", []byte("name: t\ndescription: Prints.\n"+steps+"\n"))
+		if err := found.Err(); err != nil {
+			t.Fatal(err)
+		}
+		plan, err := flowrun.CompileDefinition(tool.NewLibrary(tool.Config{}), def)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		_, err = flowrun.New(flowrun.Config{JavaScript: scripts}).Run(context.Background(), plan, nil, flowrun.WithStdout(&out))
+		if err != nil || out.String() != want {
+			t.Errorf("%s: got %q, %v; want %q", steps, &out, err, want)
+		}
+	}
+}
