@@ -1,6 +1,8 @@
 package hooks
 
 import (
+	"encoding/json"
+
 	"github.com/flowrun/flowrun/internal/jsworld"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -30,9 +32,14 @@ type Error struct {
 	Message  string   // at most MaxMessage bytes
 	Pos      tool.Pos // in the author's file; zero if not known
 	Business *tool.BusinessError
+	Value    json.RawMessage // the {success: false} that the tool returned; nil if it threw
 }
 
+// Error returns the message after the code of the business error, or after the name of the thrown Error.
 func (e *Error) Error() string {
+	if e.Business != nil && e.Business.Code != CodeReported {
+		return e.Business.Code + ": " + e.Message
+	}
 	if e.Name != "" {
 		return e.Name + ": " + e.Message
 	}

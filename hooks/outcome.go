@@ -11,7 +11,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// outcome is the result of module.js for "execute": the value, or what was thrown.
+// outcome is the result of module.js for "execute": the value, or what was thrown, or both if the
+// tool reports a failure.
 type outcome struct {
 	Value json.RawMessage
 	Error *struct {
@@ -41,7 +42,7 @@ func unwrapOutcome(answer json.RawMessage, err error) (json.RawMessage, error) {
 	if o.Error == nil {
 		return o.Value, nil
 	}
-	e := &Error{Kind: KindThrown, Name: o.Error.Name, Message: jsworld.Shorten(o.Error.Message), Pos: parsePosition(o.Error.Where), Business: o.Error.Business}
+	e := &Error{Kind: KindThrown, Name: o.Error.Name, Message: jsworld.Shorten(o.Error.Message), Pos: parsePosition(o.Error.Where), Business: o.Error.Business, Value: o.Value}
 	if o.Error.Reported && e.Business == nil {
 		e.Business = &tool.BusinessError{Code: CodeReported, Retryable: true}
 	}

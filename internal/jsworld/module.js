@@ -164,7 +164,7 @@ async function execute () {
   try {
     if (has(tool, 'init')) await tool.init()
     const value = await tool.execute(args.params)
-    if (isObject(value) && value.success === false) return { error: await classified(tool, reported(value)) }
+    if (isObject(value) && value.success === false) return { value, error: await classified(tool, reported(value)) }
     return { value }
   } catch (thrown) {
     const e = told(thrown)
@@ -204,7 +204,7 @@ function reported (value) {
   const text = [value.message, inner.message, value.error].find(v => typeof v === 'string' && v !== '')
   const code = [inner.code, value.code].find(v => typeof v === 'string' && v !== '')
   const e = { name: '', message: text || 'the tool returned {success: false}', where: '', reported: true }
-  const solution = inner.solution || value.solution
+  const solution = inner.solution || inner.suggestion || value.solution || value.suggestion
   if (code) e.business = plainError({ code, solution, retryable: (inner.retryable ?? value.retryable) !== false })
   return e
 }

@@ -54,6 +54,10 @@ func (c *jsCall) scriptFailure(e *hooks.Error) dag.Result {
 		p.Code, p.Category, p.Retryable = cmp.Or(e.Name, "Error"), categoryScript, true
 	}
 	r.Problem = c.masked(p)
+	if e.Business != nil { // an expected failure: where it was thrown is of interest to the author only
+		r.Problem.Where = e.Pos.String()
+		return r
+	}
 	return c.withPosition(r, e.Pos)
 }
 

@@ -77,38 +77,62 @@ func (c *jsCall) entry() string {
 	return ""
 }
 
-// succeeded builds the step's result from what the script returned: text as it is, any other value as JSON, and no
-// output for undefined.
+// succeeded returns the result of a script that returned a value.
 func (c *jsCall) succeeded(out json.RawMessage) (dag.Result, error) {
-	res := dag.Result{Status: dag.Succeeded}
-	var v any
-	if out != nil {
-		if err := value.DecodeJSON(string(out), &v); err != nil {
-			return res, fmt.Errorf("cannot read the result of the script: %w", err)
-		}
+	v, err := decodeReturned(out)
+	if err != nil {
+		return dag.Result{}, err
 	}
 	if bad := c.rejected(v, out); bad != nil {
 		return *bad, nil
 	}
-	text, isText := v.(string)
-	if !isText {
-		text = string(out)
-		res.Value, res.Structured = v, out != nil
-	}
-	if err := c.work.Print(steps.Stdout, text); err != nil {
-		return res, err
-	}
-	return res, nil
+	return c.print(dag.Result{Status: dag.Succeeded}, v, out)
 }
 
-// failed returns the result of a script that did not finish.
+// decodeReturned decodes what a script returned; nil stands for undefined.
+func decodeReturned(out json.RawMessage) (v any, err error) {
+	if out == nil {
+		return nil, nil
+	}
+	if err := value.DecodeJSON(string(out), &v); err != nil {
+		return nil, fmt.Errorf("cannot read the result of the script: %w", err)
+	}
+	return v, nil
+}
+
+// print makes what the script returned the output of the step: text as it is, any other value as one line of JSON, and
+// nothing for undefined.
+func (c *jsCall) print(res dag.Result, v any, out json.RawMessage) (dag.Result, error) {
+	text, isText := v.(string)
+	if !isText && out != nil {
+		text = string(out)
+		res.Value, res.Structured = v, true
+	}
+	return res, c.work.Print(steps.Stdout, text)
+}
+
+// failed returns the result of a script that failed or did not finish.
 func (c *jsCall) failed(ctx context.Context, err error) (dag.Result, error) {
 	var bad *hooks.Error
 	switch {
 	case errors.As(err, &bad):
-		return c.scriptFailure(bad), nil
+		return c.failedWithValue(bad)
 	case ctx.Err() != nil: // the engine turns this into a timeout or a cancel
 		return dag.Result{Status: dag.Failed, ExitCode: dag.ExitCancelled}, nil
 	}
 	return dag.Result{Status: dag.Failed, ExitCode: 126, Reason: steps.ReasonStartFailed, Message: err.Error(), Permanent: true}, nil
+}
+
+// failedWithValue returns the result of a script that threw, or that returned a value which reports a failure. The
+// value is the output of the step, so that nothing in it is lost.
+func (c *jsCall) failedWithValue(bad *hooks.Error) (dag.Result, error) {
+	res := c.scriptFailure(bad)
+	if bad.Value == nil {
+		return res, nil
+	}
+	v, err := decodeReturned(bad.Value)
+	if err != nil {
+		return res, err
+	}
+	return c.print(res, v, bad.Value)
 }
