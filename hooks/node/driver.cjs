@@ -129,8 +129,8 @@ function atEnd (f) {
 async function work (call) {
   redirect()
   const AsyncFunction = async function () {}.constructor
-  const glue = new AsyncFunction('entry', 'args', '__load', '__require', '__ask', '__askNow', '__where', '__atEnd', call.glue)
-  const value = await glue('execute', call.args, () => load(call), required(call), ask, askNow, place, atEnd)
+  const glue = new AsyncFunction('entry', 'args', '__load', '__require', '__ask', '__askNow', '__where', '__reword', '__atEnd', call.glue)
+  const value = await glue('execute', call.args, () => load(call), required(call), ask, askNow, place, () => {}, atEnd)
   say({ result: value === undefined ? null : value }, () => process.exit(0))
 }
 

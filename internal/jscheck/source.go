@@ -91,6 +91,7 @@ type Tree struct {
 // PreparedProgram returns the program to compile. It changes the tree and must be called only once.
 func (t *Tree) PreparedProgram() *ast.Program {
 	t.useUnicodeEngine()
+	t.rewordCaughtErrors()
 	return t.program
 }
 

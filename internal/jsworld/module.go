@@ -17,9 +17,10 @@ import (
 //	__ask(op, args), __askNow(op, args)  host calls, asynchronous and synchronous
 //	__atEnd(f)      calls f if the module is stopped before it has ended; f has cleanupLimit
 //	                to clean up, and answers that it waits for may never arrive
+//	__reword(error) gives an error of the engine the wording of Node.js
 //	__where(error)  "file:line:col" in the author's file where error was thrown, or ""
 var moduleProgram = sync.OnceValue(func() *goja.Program {
-	return goja.MustCompile("flowrun:module.js", "(async function (entry, args, __load, __require, __ask, __askNow, __where, __atEnd) {"+Prelude()+"\n})", false)
+	return goja.MustCompile("flowrun:module.js", "(async function (entry, args, __load, __require, __ask, __askNow, __where, __reword, __atEnd) {"+Prelude()+"\n})", false)
 })
 
 // startModule calls a method of a module.
@@ -39,7 +40,7 @@ func (w *World) startModule(t *Task) (goja.Value, error) {
 		return goja.Undefined()
 	}
 	return f(goja.Undefined(), w.vm.ToValue(t.Entry), args, w.vm.ToValue(load), w.require,
-		w.vm.ToValue(w.hostCall), w.vm.ToValue(w.hostCallSync), w.vm.ToValue(where), w.vm.ToValue(atEnd))
+		w.vm.ToValue(w.hostCall), w.vm.ToValue(w.hostCallSync), w.vm.ToValue(where), w.rewordFunction(t.Program), w.vm.ToValue(atEnd))
 }
 
 // load evaluates the module and returns its module.exports, or its default export.

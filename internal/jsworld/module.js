@@ -1,6 +1,6 @@
 // Runs a .tool.js in its world: it loads the tool, then describes it (entry "describe") or runs
 // it (entry "execute"), and returns one plain value. This is the body of an async function,
-// after api.js. In scope are __load, __where, __askNow, __atEnd, entry and args.
+// after api.js. In scope are __load, __reword, __where, __askNow, __atEnd, entry and args.
 
 const METHODS = ['getMetadata', 'getSchema', 'execute', 'getDependencies', 'getBusinessErrors',
   'init', 'cleanup', 'getBridges', 'getMockArgs', 'getBridgeErrors']
@@ -43,6 +43,7 @@ function inject (tool) {
 function told (thrown) {
   const e = { name: '', message: '', where: '' }
   try {
+    __reword(thrown)
     if (isObject(thrown) || typeof thrown === 'function') {
       e.name = typeof thrown.name === 'string' ? thrown.name : ''
       e.message = typeof thrown.message === 'string' ? thrown.message : JSON.stringify(thrown)

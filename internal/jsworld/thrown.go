@@ -68,6 +68,7 @@ func (p *Program) thrownFailure(vm *goja.Runtime, v goja.Value, stack []goja.Sta
 
 // readThrown reads the thrown value into f. This runs code of the script if the value has getters.
 func (p *Program) readThrown(vm *goja.Runtime, f *Failure, v goja.Value) {
+	p.reword(vm, v)
 	o, ok := v.(*goja.Object)
 	if !ok {
 		f.Message = Shorten(fmt.Sprint(v))
