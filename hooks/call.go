@@ -46,7 +46,8 @@ func (t *childCall) run(ctx context.Context, ch *child) (json.RawMessage, error)
 	var hostCalls sync.WaitGroup
 	defer hostCalls.Wait() // before the child gets its next call
 	defer done()
-	defer context.AfterFunc(ctx, ch.kill)()
+	cancelStop := context.AfterFunc(ctx, t.stop)
+	defer cancelStop()
 	if err := t.send(); err != nil {
 		return nil, cmp.Or(context.Cause(ctx), err)
 	}
@@ -65,10 +66,20 @@ func (t *childCall) run(ctx context.Context, ch *child) (json.RawMessage, error)
 			t.beginHostCall()
 			hostCalls.Go(func() { t.answerHostCall(ctx, f) })
 		case f.Kind == jsworld.FrameResult:
-			ch.unusable = false
+			ch.unusable = !cancelStop() // it may still read the request to stop
 			return t.call.result(ctx, f.Body, f.Error)
 		}
 	}
+}
+
+// stop asks the script to stop, and kills the child if it does not.
+func (t *childCall) stop() {
+	if t.call.Entry != "execute" {
+		t.child.kill()
+		return
+	}
+	time.AfterFunc(2*jsworld.Grace, t.child.kill)
+	t.child.wire.Send(&jsworld.Frame{Kind: jsworld.FrameStop}) // an error means that the child has ended
 }
 
 // prepare waits until the child is ready, and has compiled the script if it did not have it. Neither
@@ -157,6 +168,7 @@ func (t *childCall) answerHostCall(ctx context.Context, f *jsworld.Frame) {
 func (t *childCall) childError(ctx context.Context) error {
 	ch := t.child
 	code, output := ch.state.ExitCode(), ch.stderr.Bytes()
+	t.call.lost = !t.pool.isClosed()
 	why := KindLost
 	message := "the process of the script ended: " + ch.state.String()
 	switch {

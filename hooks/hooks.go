@@ -36,7 +36,8 @@ type Config struct {
 // Call is one call of a script.
 type Call struct {
 	Script *Script
-	// Entry is the method of a Module to call, "describe" or "execute", and "" for other forms.
+	// Entry is the method of a Module to call, "describe" or "execute", and "" for other forms. A
+	// tool that is stopped in execute cleans up, for which Call takes at most a few seconds more.
 	Entry string
 	// Vars are copied into the script's scope under their names. For a Module they are the
 	// arguments of its method.
@@ -85,11 +86,15 @@ func (r *Runtime) Call(ctx context.Context, c Call) (json.RawMessage, error) {
 	if c.Timeout > 0 {
 		limit = min(limit, c.Timeout)
 	}
-	out, err := r.run(ctx, &call{Call: c, vars: vars, limit: limit})
-	if c.Entry == "execute" {
-		return unwrapOutcome(out, err)
+	k := &call{Call: c, vars: vars, limit: limit}
+	out, err := r.run(ctx, k)
+	if c.Entry != "execute" {
+		return out, err
 	}
-	return out, err
+	if err != nil {
+		r.cleanUp(ctx, k)
+	}
+	return unwrapOutcome(out, err)
 }
 
 func (r *Runtime) run(ctx context.Context, c *call) (json.RawMessage, error) {
@@ -105,6 +110,9 @@ type call struct {
 	vars    json.RawMessage // an object
 	limit   time.Duration
 	pending pendingCalls // pending host calls
+
+	state json.RawMessage // members of a tool that was stopped before it cleaned up; else nil
+	lost  bool            // the child has ended, so that nothing is known about the tool
 }
 
 // encode returns the variables as one JSON object, sorted by name.

@@ -51,6 +51,7 @@ func (c *call) result(ctx context.Context, raw json.RawMessage, f *jsworld.Failu
 	if f == nil {
 		return raw, nil
 	}
+	c.state = f.State
 	if (f.Kind == KindLost || f.Kind == KindThrown) && ctx.Err() != nil { // a failed host call may have the same cause
 		return nil, context.Cause(ctx)
 	}

@@ -121,7 +121,7 @@ function required (call) {
 // atEnd makes the tool clean up when it is stopped: TERM comes first, KILL after the grace
 // period.
 function atEnd (f) {
-  process.once('SIGTERM', async () => {
+  if (f) process.once('SIGTERM', async () => {
     try { await f() } finally { process.exit(143) }
   })
 }

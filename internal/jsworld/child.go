@@ -104,8 +104,8 @@ func (c *child) receive() *Frame {
 	return f
 }
 
-// listen starts a goroutine that reads the wire during the running call. It delivers answers,
-// and it ends this process, even inside a script, when the program is gone. A short call without
+// listen starts a goroutine that reads the wire during the running call. It delivers answers and
+// the request to stop, and it ends this process, even inside a script, when the program is gone. A short call without
 // host calls does without this second thread.
 func (c *child) listen() {
 	c.mu.Lock()
@@ -117,21 +117,26 @@ func (c *child) listen() {
 	go func() {
 		for {
 			f := c.receive()
-			if f.Kind != FrameAnswer {
+			switch f.Kind {
+			case FrameAnswer:
+				c.deliver(func(w *World) { w.Answer(Answer{ID: f.ID, Value: f.Body, Error: f.Error}) })
+			case FrameStop:
+				c.deliver(func(w *World) { w.Abort(Failed(KindLost, "the call was cancelled")) })
+			default:
 				c.frames <- f
 				return
 			}
-			c.answer(Answer{ID: f.ID, Value: f.Body, Error: f.Error})
 		}
 	}()
 }
 
-func (c *child) answer(a Answer) {
+// deliver calls f with the world of the running call, if there is one.
+func (c *child) deliver(f func(*World)) {
 	c.mu.Lock()
 	w := c.current
 	c.mu.Unlock()
 	if w != nil {
-		w.Answer(a)
+		f(w)
 	}
 }
 

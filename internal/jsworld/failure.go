@@ -1,6 +1,7 @@
 package jsworld
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -35,6 +36,9 @@ type Failure struct {
 	// Off is an offset in the author's text. A failure of a Module has Pos instead.
 	Off *int      `json:"off,omitempty"`
 	Pos *tool.Pos `json:"pos,omitempty"`
+	// State holds the data members of a tool that was stopped before it cleaned up. It is nil if
+	// nothing is to be cleaned up.
+	State json.RawMessage `json:"state,omitempty"`
 }
 
 // Failed returns a Failure with a message that is cut at MaxMessage.

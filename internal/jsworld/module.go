@@ -15,8 +15,9 @@ import (
 //	__require.packages  after __load: a function for each package that the tool depends on,
 //	                which returns a promise of the package
 //	__ask(op, args), __askNow(op, args)  host calls, asynchronous and synchronous
-//	__atEnd(f)      calls f if the module is stopped before it has ended; f has cleanupLimit
-//	                to clean up, and answers that it waits for may never arrive
+//	__atEnd(f, tool) calls f if the module is stopped under Node.js; in a world, whoever made
+//	                the call then calls the method "cleanup" in another world, with the data
+//	                members of the tool as args.state. Null ends this.
 //	__reword(error) gives an error of the engine the wording of Node.js
 //	__where(error)  "file:line:col" in the author's file where error was thrown, or ""
 var moduleProgram = sync.OnceValue(func() *goja.Program {
@@ -36,7 +37,7 @@ func (w *World) startModule(t *Task) (goja.Value, error) {
 		return w.vm.ToValue(w.errorPosition(call.Argument(0), t.Program))
 	}
 	atEnd := func(call goja.FunctionCall) goja.Value {
-		w.atEnd, _ = goja.AssertFunction(call.Argument(0))
+		w.stoppedTool, _ = call.Argument(1).(*goja.Object)
 		return goja.Undefined()
 	}
 	return f(goja.Undefined(), w.vm.ToValue(t.Entry), args, w.vm.ToValue(load), w.require,

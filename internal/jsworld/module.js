@@ -1,5 +1,5 @@
 // Runs a .tool.js in its world: it loads the tool, then describes it (entry "describe") or runs
-// it (entry "execute"), and returns one plain value. This is the body of an async function,
+// it (entry "execute"), or cleans up after it was stopped (entry "cleanup"), and returns one plain value. This is the body of an async function,
 // after api.js. In scope are __load, __reword, __where, __askNow, __atEnd, entry and args.
 
 const METHODS = ['getMetadata', 'getSchema', 'execute', 'getDependencies', 'getBusinessErrors',
@@ -161,7 +161,7 @@ const warn = message => __askNow('log', { level: 'warn', message })
 
 async function execute () {
   const tool = inject(loaded())
-  __atEnd(() => cleanUp(tool)) // in case the tool is stopped
+  if (has(tool, 'cleanup')) __atEnd(() => cleanUp(tool), tool)
   try {
     if (has(tool, 'init')) await tool.init()
     const value = await tool.execute(args.params)
@@ -176,6 +176,15 @@ async function execute () {
   }
 }
 
+// cleanUpStopped cleans up for a tool that was stopped in another world.
+async function cleanUpStopped () {
+  const tool = inject(loaded())
+  for (const [name, value] of Object.entries(args.state || {})) {
+    try { tool[name] = value } catch (_) {} // the member is read-only
+  }
+  await cleanUp(tool)
+}
+
 // cleanUp runs cleanup at most once, even if it is called several times.
 let cleaned
 const cleanUp = tool => (cleaned ??= tidied(tool))
@@ -187,6 +196,7 @@ const CLEANUP = 1000
 // that the result of the tool counts.
 async function tidied (tool) {
   if (!has(tool, 'cleanup')) return
+  __atEnd(null, null)
   let timer
   const late = new Promise((resolve, reject) => { timer = setTimeout(() => reject(new Error(`it did not end within ${CLEANUP / 1000} s`)), CLEANUP) })
   try {
@@ -253,4 +263,4 @@ async function matches (entry, thrown, message, tool) {
   }
 }
 
-return entry === 'describe' ? describe() : execute()
+return { describe, execute, cleanup: cleanUpStopped }[entry]()

@@ -23,16 +23,12 @@ type Task struct {
 // HostCaller sends a host call; World.Answer delivers the answer. A call with id 0 has no answer.
 type HostCaller func(id uint64, op string, args json.RawMessage)
 
-// cleanupLimit is how long a script that was stopped early may take to clean up.
-const cleanupLimit = 100 * time.Millisecond
-
 // Run runs the task. A world runs only one task. onOverdue is called if the script cannot be
 // interrupted; if it is nil, Run then waits for the script.
 func (w *World) Run(t *Task, onOverdue func()) (json.RawMessage, *Failure) {
 	result, f := w.runLimited(t.Limit, onOverdue, t.Program, func() (goja.Value, error) { return w.start(t) })
-	if f != nil && w.atEnd != nil {
-		w.loop.revive()
-		w.runLimited(cleanupLimit, onOverdue, t.Program, func() (goja.Value, error) { return w.atEnd(goja.Undefined()) })
+	if f != nil && w.stoppedTool != nil {
+		f.State = w.toolState(onOverdue)
 	}
 	return result, f
 }

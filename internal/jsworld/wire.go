@@ -27,6 +27,7 @@ const (
 	FrameAsk                          // from the child: ID (0: needs no answer), Op; Body: the arguments
 	FrameResult                       // from the child: Body or Error
 	frameReady                        // from the child, once: it is ready for frames
+	FrameStop                         // to the child: stop the running call, which then fails
 )
 
 // Frame is a message between a program and its child.

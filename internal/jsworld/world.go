@@ -15,13 +15,13 @@ const maxDepth = 4_000
 // World is the JavaScript environment of one call. It is created for that call and cannot turn
 // text into code. Only one goroutine may use it, except for Answer and Abort.
 type World struct {
-	vm         *goja.Runtime
-	rejected   []*goja.Promise // rejected promises without a handler
-	loop       *loop
-	hostCaller HostCaller // only with the host API; nil: host calls fail
-	require    goja.Value // loads built-in modules; nil until it is needed
+	vm          *goja.Runtime
+	rejected    []*goja.Promise // rejected promises without a handler
+	loop        *loop
+	hostCaller  HostCaller   // only with the host API; nil: host calls fail
+	require     goja.Value   // loads built-in modules; nil until it is needed
 	hasHostAPI bool
-	atEnd      goja.Callable // cleans up if the script was stopped early; may be nil
+	stoppedTool *goja.Object // the tool that must clean up if the script is stopped now; may be nil
 
 	describing bool // the module only describes itself, so missing modules are not errors
 

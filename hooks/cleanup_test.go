@@ -1,0 +1,110 @@
+package hooks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+// A tool that is stopped cleans up whole, with the data that it had, however it was stopped.
+func TestStoppedToolCleansUp(t *testing.T) {
+	const (
+		waits  = "await this.api.environment.get('a'); for (;;) {}"
+		stuck  = "/^(?=(a+)+$)(a+)+$/.test('a'.repeat(40) + '!'); return 1" // one operation, which cannot be interrupted
+		memory = "const a = []; for (;;) a.push('x'.repeat(1 << 20) + a.length)"
+	)
+	for name, c := range map[string]struct {
+		execute string
+		cancel  bool
+		want    string
+		child   bool // only in a child
+	}{
+		"the time limit":              {"for (;;) {}", false, `lease 7 {"deep":[1]} undefined done`, false},
+		"inside an async function":    {waits, false, `lease 7 {"deep":[1]} undefined done`, false},
+		"after an await":              {"await null; " + waits, false, `lease 7 {"deep":[1]} undefined done`, false},
+		"cancel":                      {"await new Promise(r => setTimeout(r, 60_000))", true, `lease 7 {"deep":[1]} undefined done`, false},
+		"cancel of a loop":            {"for (;;) {}", true, `lease 7 {"deep":[1]} undefined done`, false},
+		"a killed child has no state": {stuck, false, "lease undefined undefined undefined done", true},
+		"so has one without memory":   {memory, false, "lease undefined undefined undefined done", true},
+	} {
+		s := CompileModule(&tool.Module{File: "x.tool.js", Code: []byte(`module.exports = {
+  async init() { this.lease = 7; this.more = {deep: [1]}; this.open = () => 1; await this.api.storage.setItem('a', 1) },
+  async execute() { console.log('begun'); ` + c.execute + ` },
+  async cleanup() {
+    await this.api.storage.getItem('a'); await new Promise(r => setTimeout(r, 10))
+    console.log('lease ' + this.lease + ' ' + JSON.stringify(this.more) + ' ' + this.open + ' done')
+  } }`)})
+		for way, config := range map[string]Config{"here": {InProcess: true}, "child": {}} {
+			if c.child && config.InProcess {
+				continue
+			}
+			t.Run(name+" "+way, func(t *testing.T) {
+				t.Parallel()
+				config.Timeout, config.Memory = 2*time.Second, 64<<20
+				if c.cancel {
+					config.Timeout = time.Minute
+				}
+				r := New(config)
+				defer r.Close()
+				ctx, cancel := context.WithCancel(context.Background())
+				defer cancel()
+				var mu sync.Mutex
+				var said []string
+				_, err := r.Call(ctx, Call{Script: s, Entry: "execute", Ask: func(ctx context.Context, op string, args json.RawMessage) (any, error) {
+					mu.Lock()
+					defer mu.Unlock()
+					if op == "log" {
+						said = append(said, string(args))
+					}
+					if c.cancel && strings.Contains(string(args), "begun") {
+						cancel()
+					}
+					return nil, ctx.Err()
+				}})
+				if err == nil || c.cancel && !errors.Is(err, context.Canceled) {
+					t.Errorf("the call returned %v", err)
+				}
+				if got := strings.Join(said, "\n"); len(said) != 2 || !strings.Contains(strings.ReplaceAll(got, `\"`, `"`), c.want) {
+					t.Errorf("it said %s, want %s", got, c.want)
+				}
+			})
+		}
+	}
+}
+
+// A cleanup that does not end, or that fails, changes nothing about the failure of the call.
+func TestCleanupOfStoppedToolFails(t *testing.T) {
+	for cleanup, want := range map[string]string{
+		"for (;;) {}":                 "cleanup failed: the script ran longer than 1.5s",
+		"throw new Error('stuck')":    "cleanup threw Error: stuck",
+		"await new Promise(() => {})": "cleanup threw Error: it did not end within 1 s",
+		"await this.api.storage.getItem('a'); this.lease.end()": "cleanup threw TypeError: this.lease.end is not a function",
+	} {
+		t.Run(cleanup, func(t *testing.T) {
+			t.Parallel()
+			s := CompileModule(&tool.Module{File: "x.tool.js", Code: []byte("module.exports = { lease: 1, execute() { for (;;) {} }, async cleanup() { " + cleanup + " } }")})
+			r := New(Config{Timeout: time.Second})
+			defer r.Close()
+			var said []string
+			_, err := r.Call(context.Background(), Call{Script: s, Entry: "execute", Ask: func(_ context.Context, op string, args json.RawMessage) (any, error) {
+				if op == "log" {
+					said = append(said, string(args))
+				}
+				return nil, nil
+			}})
+			var e *Error
+			if !errors.As(err, &e) || e.Kind != KindTimeout {
+				t.Errorf("%s: %v", cleanup, err)
+			}
+			if len(said) != 1 || !strings.Contains(said[0], want) {
+				t.Errorf("%s: said %q, want %s", cleanup, said, want)
+			}
+		})
+	}
+}
