@@ -28,7 +28,10 @@ func (e *NotFoundError) Error() string {
 	if e.Scope != "" {
 		where = " in the scope " + string(e.Scope)
 	}
-	message := fmt.Sprintf("cannot find the tool %s%s: looked in %s", diagnostic.Quote(e.Name), where, strings.Join(e.Searched, ", "))
+	message := fmt.Sprintf("cannot find the tool %s%s", diagnostic.Quote(e.Name), where)
+	if len(e.Searched) > 0 {
+		message += ": looked in " + strings.Join(e.Searched, ", ")
+	}
 	if len(e.Near) > 0 {
 		message += "; " + diagnostic.Suggestion(e.Near)
 	}
@@ -56,6 +59,9 @@ func (l *Library) Lookup(name string, from *Definition) (*Definition, Diagnostic
 		}
 		return l.lookupSnapshot(name, from)
 	}
+	if strings.Contains(name, toolxScheme) {
+		return nil, nil, toolxError(name)
+	}
 	if l.isPath(name) {
 		return l.load(l.resolve(name, from), ScopeFile)
 	}
@@ -74,6 +80,13 @@ func (l *Library) Lookup(name string, from *Definition) (*Definition, Diagnostic
 		err = l.notFound(name, slices.Concat(places, last))
 	}
 	return def, found, err
+}
+
+// toolxScheme begins the addresses of tools in calls of toolx, PromptX's way to call a tool.
+const toolxScheme = "tool://"
+
+func toolxError(name string) error {
+	return &NotFoundError{Name: name, Note: "addresses with " + toolxScheme + " and calls in the form of toolx (PromptX) are not supported; use the name of the tool and its arguments"}
 }
 
 // lookupFolders looks up a name in folders. It returns only nils if no folder has it.

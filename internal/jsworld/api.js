@@ -1,5 +1,21 @@
 'use strict'
 
+// importx loads a package that the tool depends on, or a built-in module.
+async function importx (name) {
+  const own = __require.packages && Object.hasOwn(__require.packages, name) ? __require.packages[name] : undefined
+  const found = own ? await own() : __require(String(name))
+  const names = found && found.__esModule ? Object.keys(found).filter(k => k !== '__esModule') : []
+  return names.length === 1 && names[0] === 'default' ? found.default : found
+}
+
+// Tools may also use it as a global, under all names that it has had.
+for (const name of ['importx', 'loadModule', 'importModule']) {
+  Object.defineProperty(globalThis, name, { value: importx, writable: true, configurable: true })
+}
+
+// nodeRuntime describes Node.js, if the tool runs under it.
+const nodeRuntime = () => typeof process === 'object' ? { name: 'node', node: process.version } : {}
+
 // The bridge that failed last.
 let failedBridge
 
@@ -90,12 +106,9 @@ function api (args, tool) {
     environment: Object.freeze(environment),
     storage: Object.freeze(storage),
     bridge: Object.freeze(bridge),
-    async importx (name) {
-      const own = __require.packages && Object.hasOwn(__require.packages, name) ? __require.packages[name] : undefined
-      const found = own ? await own() : __require(String(name))
-      const names = found && found.__esModule ? Object.keys(found).filter(k => k !== '__esModule') : []
-      return names.length === 1 && names[0] === 'default' ? found.default : found
-    },
+    toolId: args.tool.id,
+    sandboxPath: args.tool.sandbox,
+    importx,
     callTool: (id, params) => later('callTool', { tool: String(id), params: params || {} }),
     async execute (command, list, options) {
       if (typeof command !== 'string' || command === '') throw new TypeError('execute(command, args, options): command must be the name of a program')
@@ -104,7 +117,7 @@ function api (args, tool) {
       return later('exec', { command, args: (list || []).map(String), shell: Boolean(shell), ...(cwd && { cwd: String(cwd) }), ...(timeout && { timeout: Number(timeout) }),
         ...(env && { env: Object.fromEntries(Object.entries(env).map(([k, v]) => [k, String(v)])) }) })
     },
-    getInfo: () => ({ ...args.tool }),
+    getInfo: () => ({ ...args.tool, runtime: { ...args.tool.runtime, ...nodeRuntime() } }),
     getVersion: () => '2.0.0'
   })
 }

@@ -23,6 +23,11 @@ func (c *jsCall) runNode(ctx context.Context, run hooks.Call) (dag.Result, error
 		return dag.Result{}, err
 	}
 	defer os.RemoveAll(dir)
+	if sandbox, ok := c.sandbox().(string); ok { // the tool may write its files there
+		if err := os.MkdirAll(sandbox, 0o700); err != nil {
+			return dag.Result{}, err
+		}
+	}
 	n, err := hooks.StartNode(ctx, dir, run)
 	if err != nil {
 		return dag.Result{}, err

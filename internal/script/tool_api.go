@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -92,7 +93,35 @@ func (t *toolAPI) logFolder() any {
 func (c *jsCall) toolVars() map[string]any {
 	d := c.args.Plan.Definition
 	return map[string]any{"params": c.args.All(), "tool": map[string]any{
-		"id": d.Name, "name": cmp.Or(d.DisplayName, d.Name), "description": d.Description, "version": d.Version, "author": d.Author}}
+		"id": d.Name, "name": cmp.Or(d.DisplayName, d.Name), "description": d.Description, "version": d.Version, "author": d.Author,
+		"sandbox": c.sandbox(), "runtime": map[string]any{"name": "builtin", "node": "", "platform": nodePlatform(), "arch": nodeArch()}}}
+}
+
+// sandbox returns the folder of the tool's own data, nil if the engine keeps no state.
+func (c *jsCall) sandbox() any {
+	if folder := c.args.ToolFile(c.args.Plan.Definition, ""); folder != "" {
+		return folder
+	}
+	return nil
+}
+
+// nodePlatform returns the name of this operating system in Node.js.
+func nodePlatform() string {
+	if runtime.GOOS == "windows" {
+		return "win32"
+	}
+	return runtime.GOOS
+}
+
+// nodeArch returns the name of this processor in Node.js.
+func nodeArch() string {
+	switch runtime.GOARCH {
+	case "amd64":
+		return "x64"
+	case "386":
+		return "ia32"
+	}
+	return runtime.GOARCH
 }
 
 // setupActions lists values of the parameter action with which a tool is configured: its environment may be incomplete

@@ -33,6 +33,7 @@ var elsewhere = map[string]string{
 	"flowrun lint":     "to check definitions: flowrun validate",
 	"flowrun start":    "to run a tool: flowrun run TOOL; to start the service: flowrun serve",
 	"flowrun tool run": "to run a tool: flowrun run TOOL",
+	"flowrun toolx":    "flowrun does not read the calls of toolx (YAML with tool: tool://NAME and mode): flowrun call NAME ARGUMENTS",
 }
 
 // flagsElsewhere says what to write instead of a flag that other programs have.
