@@ -58,8 +58,8 @@ type Result struct {
 
 // Problem is why a step failed, in a form for programs. It never contains a secret.
 type Problem struct {
-	Code      string `json:"code"`               // for example API_RATE_LIMIT, timeout, memory, TypeError
-	Category  string `json:"category"`           // business, validation, script, limit, system
+	Code      string `json:"code"`               // for example API_RATE_LIMIT, timeout, memory, TypeError, UNKNOWN_ERROR
+	Category  string `json:"category"`           // business, validation, development, system, limit, unknown
 	Solution  string `json:"solution,omitempty"` // what to do about it
 	Retryable bool   `json:"retryable"`          // a retry may help
 	Where     string `json:"where,omitempty"`    // file:line:col in the author's file

@@ -70,7 +70,7 @@ func TestScriptRoles(t *testing.T) {
 		{role: tool.RolePre, code: `return null;`, problem: &dag.Problem{Code: "result", Category: "validation"}, message: "returned null"},
 		{role: tool.RolePost, code: `return outputText + output.length;`, vars: []tool.Entry{entry("output", "abc")}, output: `abc3`},
 		{role: tool.RolePost, code: `return [outputText, 1];`, vars: []tool.Entry{entry("output", "abc"), entry("outputText", "ABC")}, output: `["ABC",1]`},
-		{role: tool.RolePost, code: `throw new RangeError('too much');`, problem: &dag.Problem{Code: "RangeError", Category: "script", Retryable: true}, message: "RangeError: too much"},
+		{role: tool.RolePost, code: `throw new RangeError('too much');`, problem: &dag.Problem{Code: "RangeError", Category: "development", Retryable: true}, message: "RangeError: too much"},
 	} {
 		t.Run(string(test.role)+" "+test.code, func(t *testing.T) {
 			def := &tool.Definition{Name: "under-test", Single: true, Format: tool.Markdown, Steps: []*tool.Step{{Name: "under-test",
@@ -109,7 +109,7 @@ func TestScriptProblemTravels(t *testing.T) {
 			finished = &e
 		}
 	})))
-	want := &dag.Problem{Code: "RangeError", Category: "script", Retryable: true, Where: res.Steps[1].Problem.Where}
+	want := &dag.Problem{Code: "RangeError", Category: "development", Retryable: true, Where: res.Steps[1].Problem.Where}
 	if !strings.HasSuffix(want.Where, "inner.yaml:4:9") {
 		t.Errorf("where: %q", want.Where)
 	}

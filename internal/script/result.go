@@ -1,7 +1,6 @@
 package script
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -21,11 +20,12 @@ const (
 
 // Categories of dag.Problem.
 const (
-	categoryBusiness   = "business"   // the tool reported the failure itself
-	categoryValidation = "validation" // a script returned an invalid value
-	categoryScript     = "script"     // a script threw an error
-	categoryLimit      = "limit"      // a script was stopped
-	categorySystem     = "system"     // the process that runs scripts failed
+	categoryBusiness    = "business"    // the tool reported the failure itself
+	categoryValidation  = "validation"  // a script returned an invalid value
+	categoryDevelopment = "development" // the code of the script, or what it declares, is wrong
+	categoryUnknown     = "unknown"     // a script threw another error
+	categoryLimit       = "limit"       // a script was stopped
+	categorySystem      = "system"      // the machine, the network or the process that runs scripts failed
 )
 
 // CodeToolFailure is the problem code of a tool that returned {success: false}.
@@ -51,7 +51,7 @@ func (c *jsCall) scriptFailure(e *hooks.Error) dag.Result {
 	case e.Kind == hooks.KindLost:
 		r.Reason, p.Category, p.Retryable = ReasonScriptLost, categorySystem, true
 	default:
-		p.Code, p.Category, p.Retryable = cmp.Or(e.Name, "Error"), categoryScript, true
+		p = thrownProblem(e, c.Def.Module)
 	}
 	r.Problem = c.masked(p)
 	if e.Business != nil { // an expected failure: where it was thrown is of interest to the author only
