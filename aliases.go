@@ -315,6 +315,15 @@ type PreviewTool = preview.PreviewTool
 // PreviewStep is one step of a Preview. Steps of the same wave can run at the same time.
 type PreviewStep = preview.PreviewStep
 
+// MockedCall is what a call of a tool in JavaScript would return if its bridges answered with their mocks.
+type MockedCall = script.MockedCall
+
+// MockedBridge is the answer of the mock of one bridge.
+type MockedBridge = script.MockedBridge
+
+// MockedResult is a value, or why there is none. Secrets are masked.
+type MockedResult = script.MockedResult
+
 // Surroundings is what a tool or a step provides to the programs it starts, beside their commands.
 type Surroundings = preview.Surroundings
 

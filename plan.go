@@ -155,6 +155,10 @@ func (a *Args) Preview() (*Preview, error) {
 	return v, err
 }
 
+// CallMocks calls a tool in JavaScript with the mocks of its bridges, and so shows what a call would return. It has no
+// effect outside of the sandbox. It returns nil for tools that have no bridges, and for tools under Node.js.
+func (a *Args) CallMocks() (*MockedCall, error) { return script.CallMocks(a.ctx, a.bound) }
+
 // Confirmation computes what a person sees who is asked to approve the call. It changes nothing and starts no
 // command. Secrets are masked. The error says why the call would fail, if a tool written in Go can know that.
 func (a *Args) Confirmation(ctx context.Context) (*Confirmation, error) {

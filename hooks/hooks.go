@@ -36,7 +36,7 @@ type Config struct {
 // Call is one call of a script.
 type Call struct {
 	Script *Script
-	// Entry is the method of a Module to call, "describe" or "execute", and "" for other forms. A
+	// Entry is what a Module is to do, "describe", "execute" or "mocks", and "" for other forms. A
 	// tool that is stopped in execute cleans up, for which Call takes at most a few seconds more.
 	Entry string
 	// Vars are copied into the script's scope under their names. For a Module they are the

@@ -16,6 +16,9 @@ for (const name of ['importx', 'loadModule', 'importModule']) {
 // nodeRuntime describes Node.js, if the tool runs under it.
 const nodeRuntime = () => typeof process === 'object' ? { name: 'node', node: process.version } : {}
 
+// Whether bridges answer with their mocks.
+let mocking = false
+
 // The bridge that failed last.
 let failedBridge
 
@@ -84,16 +87,17 @@ function api (args, tool) {
     get length () { return storage.keys().length }
   }
 
-  // ---- bridges: how a tool reaches the outside; mock and getMockArgs are only used by other programs
+  // ---- bridges: how a tool reaches the outside; a dry run uses their mocks
 
   const bridge = {
     async execute (op, values) {
       const bridges = typeof tool.getBridges === 'function' ? await tool.getBridges() : {}
       const found = Object.hasOwn(bridges, op) ? bridges[op] : undefined
       if (!found) throw new Error(`the tool has no bridge ${op}; it has: ${Object.keys(bridges).join(', ') || 'none'}`)
-      if (typeof found.real !== 'function') throw new Error(`the bridge ${op} has no function named real`)
+      const way = mocking ? 'mock' : 'real'
+      if (typeof found[way] !== 'function') throw new Error(`the bridge ${op} has no function named ${way}`)
       try {
-        return await found.real.call(tool, values, tool.api)
+        return await found[way].call(tool, values, tool.api)
       } catch (thrown) {
         failedBridge = op
         throw thrown

@@ -1,5 +1,6 @@
 // Runs a .tool.js in its world: it loads the tool, then describes it (entry "describe") or runs
-// it (entry "execute"), or cleans up after it was stopped (entry "cleanup"), and returns one plain value. This is the body of an async function,
+// it (entry "execute"), or cleans up after it was stopped (entry "cleanup"), or tries it with the mocks of its bridges
+// (entry "mocks"), and returns one plain value. This is the body of an async function,
 // after api.js. In scope are __load, __reword, __where, __askNow, __atEnd, entry and args.
 
 const METHODS = ['getMetadata', 'getSchema', 'execute', 'getDependencies', 'getBusinessErrors',
@@ -263,4 +264,31 @@ async function matches (entry, thrown, message, tool) {
   }
 }
 
-return { describe, execute, cleanup: cleanUpStopped }[entry]()
+// ---- mocks
+
+// mocks calls the bridges of a tool and then the tool itself, with the mocks of the bridges. It
+// returns null for a tool without bridges.
+async function mocks () {
+  const tool = inject(loaded())
+  if (!has(tool, 'getBridges')) return null
+  mocking = true
+  const bridges = []
+  for (const name of Object.keys(await tool.getBridges() || {})) {
+    const call = async () => tool.api.bridge.execute(name, (has(tool, 'getMockArgs') ? await tool.getMockArgs(name) : undefined) ?? {})
+    bridges.push({ name, ...await outcome(call) })
+  }
+  const { value, error } = await execute()
+  return { bridges, ...await outcome(() => value), ...(error && { error: words(error) }) }
+}
+
+// outcome returns the value of a function as data, or what it threw.
+async function outcome (call) {
+  try {
+    const text = JSON.stringify(await call())
+    return text === undefined ? {} : { value: JSON.parse(text) }
+  } catch (thrown) {
+    return { error: words(told(thrown)) }
+  }
+}
+
+return { describe, execute, mocks, cleanup: cleanUpStopped }[entry]()

@@ -20,6 +20,10 @@ func dryRun(env *ui.Env, r *request, f runFlags) error {
 	if v == nil || err != nil && len(v.MissingSecrets) == 0 {
 		return err
 	}
+	mocks, err := r.args.CallMocks()
+	if err != nil {
+		return err
+	}
 	rules := launch.NotificationRules(r.plan, f.Settings)
 	if f.output == "json" {
 		enc := json.NewEncoder(env.Stdout)
@@ -27,8 +31,9 @@ func dryRun(env *ui.Env, r *request, f runFlags) error {
 		enc.SetIndent("", "  ")
 		return enc.Encode(struct {
 			*flowrun.Preview
+			Mocks  *flowrun.MockedCall       `json:"mocks,omitempty"`
 			Notify []launch.NotificationJSON `json:"notify,omitempty"`
-		}{v, launch.NotificationsJSON(rules)})
+		}{v, mocks, launch.NotificationsJSON(rules)})
 	}
 	fmt.Fprintf(env.Stdout, "%s would run:\n", v.Tool)
 	for _, name := range ui.SortedKeys(v.Params) {
@@ -67,6 +72,7 @@ func dryRun(env *ui.Env, r *request, f runFlags) error {
 		fmt.Fprintf(env.Stdout, "  it needs %s\n", n)
 	}
 	showPreview(env.Stdout, v.Steps, "")
+	showMocks(env.Stdout, mocks)
 	if len(rules) > 0 {
 		fmt.Fprintln(env.Stdout, "it would notify")
 	}
@@ -74,6 +80,26 @@ func dryRun(env *ui.Env, r *request, f runFlags) error {
 		fmt.Fprintf(env.Stdout, "  %s on %s\n", console.Visible(r.String()), r.When())
 	}
 	return nil
+}
+
+// showMocks prints what the mocks of a tool answered, and what the tool returned with them.
+func showMocks(w io.Writer, m *flowrun.MockedCall) {
+	if m == nil {
+		return
+	}
+	fmt.Fprintln(w, "with the mocks of its bridges")
+	for _, b := range m.Bridges {
+		fmt.Fprintf(w, "  %s %s\n", console.Visible(b.Name), mockedText(b.MockedResult))
+	}
+	fmt.Fprintf(w, "  the tool %s\n", mockedText(m.MockedResult))
+}
+
+func mockedText(r flowrun.MockedResult) string {
+	if r.Error != "" {
+		return "fails: " + console.Visible(r.Error)
+	}
+	b, _ := json.Marshal(r.Value)
+	return "returns " + console.Visible(string(b))
 }
 
 // showPreview prints the steps of one tool, grouped by wave. Nested steps, whose ids begin with
