@@ -68,6 +68,12 @@ func TestCaughtValues(t *testing.T) {
 		"try { throw 1 } catch { throw new Error('none') }":                                                     "none",
 		"try { null.x } catch (e) { throw new Error(e.stack.split('\\n')[0]) }":                                 "TypeError: Cannot read properties of undefined or null (reading 'x')",
 		"class E extends Error { get message() { return 'own' } }; try { throw new E() } catch (e) { throw e }": "own",
+		"const f = async () => null.x; await f().catch(e => { throw new Error(e.message) })":                    "Cannot read properties of undefined or null (reading 'x')",
+		"const f = async () => null.x; throw new Error(await f().catch(e => e.message))":                        "Cannot read properties of undefined or null (reading 'x')",
+		"const f = async () => null.x; throw new Error(await f().catch(function (e) { return e.message }))":     "Cannot read properties of undefined or null (reading 'x')",
+		"const f = async () => null.x; throw new Error(await f().catch(() => 'no parameter'))":                  "no parameter",
+		"const f = async () => null.x; throw new Error(await f().catch(({name}) => name))":                      "TypeError",
+		"throw new Error({catch: f => f(5)}.catch(n => n + 1))":                                                 "6",
 	} {
 		if f := failureOfBody(t, code); f == nil || f.Message != want {
 			t.Errorf("%s\ngot  %+v\nwant %s", code, f, want)
