@@ -111,7 +111,7 @@ function api (args, tool) {
     storage: Object.freeze(storage),
     bridge: Object.freeze(bridge),
     toolId: args.tool.id,
-    sandboxPath: args.tool.sandbox,
+    sandboxPath: args.tool.sandboxPath,
     importx,
     callTool: (id, params) => later('callTool', { tool: String(id), params: params || {} }),
     async execute (command, list, options) {

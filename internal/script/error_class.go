@@ -28,12 +28,13 @@ var errorClasses = []errorClass{
 	{`(?i)missing required parameter`, "MISSING_REQUIRED_PARAM", categoryValidation, ""},
 	{`(?i)expected (string|number|boolean|object|array) but got`, "INVALID_PARAM_TYPE", categoryValidation, ""},
 	{`(?i)missing environment variable`, toolstate.CodeMissingVariable, categoryValidation, ""},
-	{`^Permission not granted: `, "PermissionDenied", categoryDevelopment, ""},
+	{`Permission not granted: `, "PermissionDenied", categoryDevelopment, ""},
 	{`because this tool does not run under Node\.js`, "NODE_REQUIRED", categoryDevelopment, ""},
 	{`ETIMEDOUT|ESOCKETTIMEDOUT|(?i:timed out|timeout)`, "NETWORK_TIMEOUT", categorySystem, "check the network and the service, or allow more time"},
 	{`ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|fetch failed|socket hang up`, "NETWORK_ERROR", categorySystem, "check that the service is running and can be reached"},
 	{`ENOSPC|(?i:no space left on device|disk full)`, "DISK_SPACE_ERROR", categorySystem, "free disk space"},
 	{`EACCES|EPERM|(?i:permission denied|operation not permitted)`, "PERMISSION_DENIED", categorySystem, "check the permissions of the file or folder"},
+	{`ENOENT|(?i:no such file or directory)`, "FILE_NOT_FOUND", categorySystem, "check the path"},
 	{`ENOMEM|(?i:cannot allocate memory|heap out of memory)`, "MEMORY_ERROR", categorySystem, "free memory, or process less at once"},
 }
 

@@ -25,6 +25,8 @@ func TestThrownProblem(t *testing.T) {
 		{"TypeError", "fetch failed", "NETWORK_ERROR", "system"},
 		{"Error", "ENOSPC: no space left on device, write", "DISK_SPACE_ERROR", "system"},
 		{"Error", "EACCES: permission denied, open '/x'", "PERMISSION_DENIED", "system"},
+		{"Error", "ENOENT: no such file or directory, open 'x'", "FILE_NOT_FOUND", "system"},
+		{"Error", "PermissionDenied: Permission not granted: filesystem:read:x", "PermissionDenied", "development"},
 		{"Error", "out of luck", "UNKNOWN_ERROR", "unknown"},
 		{"", "thrown text", "UNKNOWN_ERROR", "unknown"},
 		{"HTTPError", "status 500", "HTTPError", "unknown"},

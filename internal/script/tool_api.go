@@ -94,7 +94,7 @@ func (c *jsCall) toolVars() map[string]any {
 	d := c.args.Plan.Definition
 	return map[string]any{"params": c.args.All(), "tool": map[string]any{
 		"id": d.Name, "name": cmp.Or(d.DisplayName, d.Name), "description": d.Description, "version": d.Version, "author": d.Author,
-		"sandbox": c.sandbox(), "runtime": map[string]any{"name": "builtin", "node": "", "platform": nodePlatform(), "arch": nodeArch()}}}
+		"sandbox": c.sandbox(), "sandboxPath": c.sandbox(), "runtime": map[string]any{"name": "builtin", "node": "", "platform": nodePlatform(), "arch": nodeArch()}}}
 }
 
 // sandbox returns the folder of the tool's own data, nil if the engine keeps no state.
