@@ -21,7 +21,7 @@ var (
 		return regexp.MustCompile(`\bfor\s+await\b|\basync\s*\*|\basync\s+function\s*\*`)
 	})
 	requireCalls = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\b(?:require|importx)\s*\(\s*['"` + "`" + `]([^'"` + "`" + `\n]+)['"` + "`" + `]`)
+		return regexp.MustCompile(`\b(?:require|importx|loadModule|importModule)\s*\(\s*['"` + "`" + `]([^'"` + "`" + `\n]+)['"` + "`" + `]`)
 	})
 )
 

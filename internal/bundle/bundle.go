@@ -42,7 +42,7 @@ type Request struct {
 
 // Result is a tool as one text.
 type Result struct {
-	Code []byte // CommonJS; module.packages has a function for each of Request.Packages
+	Code []byte // CommonJS; module.packages has a function for each package that importx can load
 	Map  []byte // source map from Code to the files, with absolute paths
 	// Packages are the npm packages in Code. Missing are those that were not found: require
 	// of one of them throws when it is executed.
@@ -191,9 +191,9 @@ func (w *work) options() api.BuildOptions {
 // startText returns the text of the module start.
 func (w *work) startText() string {
 	var b strings.Builder
-	if len(w.request.Packages) > 0 && !w.request.Node {
+	if names := w.importable(); len(names) > 0 && !w.request.Node {
 		b.WriteString("module.packages = {\n")
-		for _, name := range w.request.Packages {
+		for _, name := range names {
 			fmt.Fprintf(&b, "  %q: () => import(%q),\n", name, name)
 		}
 		b.WriteString("};\n")

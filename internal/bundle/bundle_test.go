@@ -147,6 +147,33 @@ func TestPackages(t *testing.T) {
 	}
 }
 
+// importx loads the parts of packages that it is called with, under all of its names.
+func TestImportxNames(t *testing.T) {
+	dir := tree(t,
+		".git/HEAD", "",
+		"tools/a.tool.js", `exports.execute = async () => [await importx('db/promise'), await loadModule("@s/deep/lib.js"), await this.api.importModule( 'plain' ), await importx('fs'), await importx('node:path'), await importx('./near.js'), await importx(name)];`,
+		"tools/node_modules/db/index.js", `module.exports = 'db';`,
+		"tools/node_modules/db/promise.js", `module.exports = 'promised db';`,
+		"tools/node_modules/@s/deep/lib.js", `module.exports = 'deep lib';`,
+		"tools/node_modules/plain/index.js", `module.exports = 'plain';`,
+	)
+	r := request(t, dir, "tools/a.tool.js")
+	r.Packages = []string{"db"}
+	var b bundle.Bundler
+	result := bundled(t, &b, r)
+	for name, want := range map[string]string{"db": "db", "db/promise": "promised db", "@s/deep/lib.js": "deep lib", "plain": "plain"} {
+		if got := run(t, result.Code, "module.packages['"+name+"']().then(m => m.default)"); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	if got := run(t, result.Code, "Object.keys(module.packages).length"); got != "4" {
+		t.Errorf("%s packages can be loaded", got)
+	}
+	if len(result.Missing) > 0 {
+		t.Errorf("missing: %v", result.Missing)
+	}
+}
+
 // TestBeyond checks that packages above the repository are not used, and those of the cache
 // are.
 func TestBeyond(t *testing.T) {
