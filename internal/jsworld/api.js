@@ -27,6 +27,7 @@ let failedBridge
 function api (args, tool) {
   const now = (op, values) => __askNow(op, values || {})
   const later = (op, values) => __ask(op, values || {})
+  const about = args.tool || {}
 
   // ---- logger
 
@@ -110,8 +111,8 @@ function api (args, tool) {
     environment: Object.freeze(environment),
     storage: Object.freeze(storage),
     bridge: Object.freeze(bridge),
-    toolId: args.tool.id,
-    sandboxPath: args.tool.sandboxPath,
+    toolId: about.id,
+    sandboxPath: about.sandboxPath,
     importx,
     callTool: (id, params) => later('callTool', { tool: String(id), params: params || {} }),
     async execute (command, list, options) {
@@ -121,7 +122,7 @@ function api (args, tool) {
       return later('exec', { command, args: (list || []).map(String), shell: Boolean(shell), ...(cwd && { cwd: String(cwd) }), ...(timeout && { timeout: Number(timeout) }),
         ...(env && { env: Object.fromEntries(Object.entries(env).map(([k, v]) => [k, String(v)])) }) })
     },
-    getInfo: () => ({ ...args.tool, runtime: { ...args.tool.runtime, ...nodeRuntime() } }),
+    getInfo: () => ({ ...about, runtime: { ...about.runtime, ...nodeRuntime() } }),
     getVersion: () => '2.0.0'
   })
 }
