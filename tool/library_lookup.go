@@ -20,6 +20,7 @@ type NotFoundError struct {
 	Scope    Scope    // the only scope that was searched; empty = all
 	Searched []string // folders, in order
 	Near     []string // similar names of existing tools, at most three
+	Reason   string   // why no tool can have this name; "" if one could
 	Note     string   // why tools that could have come from elsewhere are missing; see Library.ExplainMissing
 }
 
@@ -35,8 +36,10 @@ func (e *NotFoundError) Error() string {
 	if len(e.Near) > 0 {
 		message += "; " + diagnostic.Suggestion(e.Near)
 	}
-	if e.Note != "" {
-		message += "; " + e.Note
+	for _, text := range []string{e.Reason, e.Note} {
+		if text != "" {
+			message += "; " + text
+		}
 	}
 	return message
 }
@@ -60,7 +63,7 @@ func (l *Library) Lookup(name string, from *Definition) (*Definition, Diagnostic
 		return l.lookupSnapshot(name, from)
 	}
 	if strings.Contains(name, toolxScheme) {
-		return nil, nil, toolxError(name)
+		return nil, nil, &NotFoundError{Name: name, Reason: toolxReason}
 	}
 	if l.isPath(name) {
 		return l.load(l.resolve(name, from), ScopeFile)
@@ -82,12 +85,13 @@ func (l *Library) Lookup(name string, from *Definition) (*Definition, Diagnostic
 	return def, found, err
 }
 
-// toolxScheme begins the addresses of tools in calls of toolx, PromptX's way to call a tool.
-const toolxScheme = "tool://"
-
-func toolxError(name string) error {
-	return &NotFoundError{Name: name, Note: "addresses with " + toolxScheme + " and calls in the form of toolx (PromptX) are not supported; use the name of the tool and its arguments"}
-}
+// toolx is the tool of PromptX that calls other tools. Its argument is a text with the address of the tool, which
+// begins with toolxScheme.
+const (
+	toolx       = "toolx"
+	toolxScheme = "tool://"
+	toolxReason = "addresses with " + toolxScheme + " and calls in the form of toolx (PromptX) are not supported; use the name of the tool and its arguments"
+)
 
 // lookupFolders looks up a name in folders. It returns only nils if no folder has it.
 func (l *Library) lookupFolders(places []folder, name string) (*Definition, Diagnostics, error) {
@@ -331,6 +335,9 @@ func (l *Library) notFound(name string, places []folder) *NotFoundError {
 		names = append(names, def.Name)
 	}
 	e.Near = Near(name, names)
+	if name == toolx {
+		e.Reason, e.Near = toolxReason, nil
+	}
 	l.mu.Lock()
 	missed := l.explainMissing
 	l.mu.Unlock()
