@@ -156,8 +156,11 @@ func (a *Args) Preview() (*Preview, error) {
 }
 
 // CallMocks calls a tool in JavaScript with the mocks of its bridges, and so shows what a call would return. It has no
-// effect outside of the sandbox. It returns nil for tools that have no bridges, and for tools under Node.js.
-func (a *Args) CallMocks() (*MockedCall, error) { return script.CallMocks(a.ctx, a.bound) }
+// effect outside of the sandbox. toolDir is the Config.ToolDir with the variables of the tool, "" if there is none.
+// CallMocks returns nil for tools that have no bridges, and for tools under Node.js.
+func (a *Args) CallMocks(toolDir string) (*MockedCall, error) {
+	return script.CallMocks(a.ctx, a.bound, toolDir)
+}
 
 // Confirmation computes what a person sees who is asked to approve the call. It changes nothing and starts no
 // command. Secrets are masked. The error says why the call would fail, if a tool written in Go can know that.

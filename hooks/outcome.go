@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,7 +45,10 @@ func unwrapOutcome(answer json.RawMessage, err error) (json.RawMessage, error) {
 	}
 	e := &Error{Kind: KindThrown, Name: o.Error.Name, Message: jsworld.Shorten(o.Error.Message), Pos: parsePosition(o.Error.Where), Business: o.Error.Business, Value: o.Value}
 	if o.Error.Reported && e.Business == nil {
-		e.Business = &tool.BusinessError{Code: CodeReported, Retryable: true}
+		e.Business = &tool.BusinessError{Retryable: true}
+	}
+	if o.Error.Reported {
+		e.Business.Code = cmp.Or(e.Business.Code, CodeReported)
 	}
 	return nil, e
 }

@@ -217,7 +217,7 @@ function reported (value) {
   const code = [inner.code, value.code].find(v => typeof v === 'string' && v !== '')
   const e = { name: '', message: text || 'the tool returned {success: false}', where: '', reported: true }
   const solution = inner.solution || inner.suggestion || value.solution || value.suggestion
-  if (code) e.business = plainError({ code, solution, retryable: (inner.retryable ?? value.retryable) !== false })
+  if (code || solution) e.business = plainError({ code: code || '', solution, retryable: (inner.retryable ?? value.retryable) !== false })
   return e
 }
 

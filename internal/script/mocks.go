@@ -36,13 +36,14 @@ type MockedResult struct {
 
 // CallMocks calls a tool with the mocks of its bridges. It returns nil for other tools: those without bridges, those
 // that are not one file in JavaScript, and those under Node.js, which have no sandbox. The call has no effect outside
-// of the sandbox: it can read variables, and has a storage of its own.
-func CallMocks(ctx context.Context, params *call.Params) (*MockedCall, error) {
+// of the sandbox: it can read variables, those in tools included, and has a storage of its own.
+func CallMocks(ctx context.Context, params *call.Params, tools string) (*MockedCall, error) {
 	r, ok := runnerOf(params.Plan)
 	if !ok || r.Def.Module.Node || !strings.Contains(string(r.Def.Module.Code), "getBridges") {
 		return nil, nil
 	}
 	a := params.Preview()
+	a.Tools = tools
 	var done func()
 	a.RunEnv, done = a.RunEnv.WithScripts(hooks.Config{})
 	defer done()

@@ -30,9 +30,15 @@ func EngineConfig(s *sqlite.Store, f ConsentFlags, parallel int) (config flowrun
 	if err != nil {
 		return config, nil, fmt.Errorf("cannot create a temporary folder: %w; set TMPDIR to a folder you can write to", err)
 	}
-	if state := config.StateDir; state != "" {
-		config.ToolDir = filepath.Join(state, "tools") // stored data belongs to the tools and is kept even without a history
-	}
+	config.ToolDir = ToolDir(config.StateDir) // stored data belongs to the tools and is kept even without a history
 	config.StateDir, config.CacheDir = dir, flowrun.NoCache
 	return config, func() { os.RemoveAll(dir) }, nil
+}
+
+// ToolDir returns the folder in a state directory with the data that tools store, "" for none.
+func ToolDir(state string) string {
+	if state == "" {
+		return ""
+	}
+	return filepath.Join(state, "tools")
 }

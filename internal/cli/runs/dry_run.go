@@ -20,7 +20,7 @@ func dryRun(env *ui.Env, r *request, f runFlags) error {
 	if v == nil || err != nil && len(v.MissingSecrets) == 0 {
 		return err
 	}
-	mocks, err := r.args.CallMocks()
+	mocks, err := r.args.CallMocks(launch.ToolDir(flowrun.DefaultStateDir()))
 	if err != nil {
 		return err
 	}
