@@ -52,6 +52,7 @@ func (w *World) runLimited(limit time.Duration, onOverdue func(), p *Program, be
 
 // start calls the script. The value it returns may be a promise.
 func (w *World) start(t *Task) (goja.Value, error) {
+	form := t.Program.source.Form
 	if err := w.defineHidden(jscheck.RewordFunction, w.rewordFunction(t.Program)); err != nil {
 		return nil, err
 	}

@@ -20,7 +20,6 @@ type World struct {
 	loop        *loop
 	hostCaller  HostCaller   // only with the host API; nil: host calls fail
 	require     goja.Value   // loads built-in modules; nil until it is needed
-	hasHostAPI bool
 	stoppedTool *goja.Object // the tool that must clean up if the script is stopped now; may be nil
 
 	describing bool // the module only describes itself, so missing modules are not errors
