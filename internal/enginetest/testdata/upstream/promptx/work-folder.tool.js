@@ -1,0 +1,20 @@
+module.exports = {
+  getMetadata() {
+    return { id: 'work-folder', name: 'Work folder', description: 'Shows where the tool keeps its files', version: '1.0.0' };
+  },
+
+  getSchema() {
+    return { parameters: { type: 'object', properties: {} } };
+  },
+
+  async execute() {
+    const { api } = this;
+    const info = api.getInfo();
+    const path = await api.importx('path');
+    return {
+      id: info.id,
+      sandbox: path.basename(path.dirname(path.join(info.sandboxPath, 'docs'))).startsWith('work-folder'),
+      version: typeof api.getVersion()
+    };
+  }
+};

@@ -1,0 +1,2 @@
+def clean(name):
+    return name.strip()  # todo: unicode

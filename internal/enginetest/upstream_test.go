@@ -1,0 +1,186 @@
+package enginetest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/bundle"
+	"github.com/flowrun/flowrun/internal/needtest"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// upstream has definitions in the manner of published ones, in one folder for each format, and the
+// folder workspace, in which they run.
+const upstream = "internal/enginetest/testdata/upstream"
+
+// TestUpstreamFormats validates and runs definitions in the manner of those that people publish for
+// other programs. Beside a definition is a golden file in the form of txtar: the section validate has
+// its diagnostics, and each section "run PARAMETERS", with JSON, what a run gives. The runs of a file
+// share a workspace and a state directory. Lines
+// "needs: PROGRAMS" and "pending: WHAT IS NOT BUILT YET" may be in front.
+func TestUpstreamFormats(t *testing.T) {
+	js := hooks.New(hooks.Config{})
+	t.Cleanup(func() { js.Close() })
+	for pattern, least := range map[string]int{"cycod/*.yaml": 15, "paperagents/*.md": 15, "promptx/*.tool.js": 15} {
+		files, err := filepath.Glob(filepath.Join(upstream, pattern))
+		if err != nil || len(files) < least {
+			t.Fatalf("%s: found %d definitions, want at least %d (%v)", pattern, len(files), least, err)
+		}
+		for _, file := range files {
+			name, _ := filepath.Rel(upstream, file)
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				upstreamFile(t, js, file)
+			})
+		}
+	}
+}
+
+// upstreamFile holds one definition against its golden file.
+func upstreamFile(t *testing.T, js *hooks.Runtime, file string) {
+	golden := file + ".golden"
+	want, err := txtar.ParseFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pending := ""
+	for line := range strings.Lines(string(want.Comment)) {
+		switch key, value, _ := strings.Cut(strings.TrimSpace(line), ": "); key {
+		case "needs":
+			needtest.Programs(t, strings.Fields(value)...)
+		case "pending":
+			pending = value
+		default:
+			t.Fatalf("%s: unknown line %q", golden, line)
+		}
+	}
+	got := &txtar.Archive{Comment: want.Comment}
+	p := newUpstreamProject(t, js, file)
+	for _, section := range want.Files {
+		got.Files = append(got.Files, txtar.File{Name: section.Name, Data: []byte(p.section(t, section.Name))})
+	}
+	if *update && pending == "" {
+		if err := os.WriteFile(golden, txtar.Format(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	diff := cmp.Diff(string(txtar.Format(want)), string(txtar.Format(got)))
+	switch {
+	case diff != "" && pending != "":
+		t.Skipf("%s is pending: %s", file, pending)
+	case diff != "":
+		t.Errorf("%s (-want +got):\n%s", golden, diff)
+	}
+}
+
+// upstreamProject is a copy of the definitions of one format, with a workspace and an engine.
+type upstreamProject struct {
+	dir, file string
+	lib       *tool.Library
+	engine    *flowrun.Engine
+}
+
+func newUpstreamProject(t *testing.T, js *hooks.Runtime, file string) *upstreamProject {
+	t.Helper()
+	dir := t.TempDir()
+	for from, to := range map[string]string{filepath.Dir(file): "tools", upstream + "/workspace": "work"} {
+		if err := os.CopyFS(filepath.Join(dir, to), os.DirFS(from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lib := tool.NewLibrary(tool.Config{WorkingDirectory: filepath.Join(dir, "work"), Home: dir, Getenv: func(string) string { return "" }})
+	for _, extension := range hooks.Extensions() {
+		lib.Handle(extension, hooks.Loader(hooks.LoaderConfig{Runtime: js, Bundle: upstreamBundle}))
+	}
+	engine := flowrun.New(flowrun.Config{StateDir: filepath.Join(dir, "state"), JavaScript: js})
+	return &upstreamProject{dir, filepath.Join(dir, "tools", filepath.Base(file)), lib, engine}
+}
+
+// upstreamBundle makes one module of a tool and what it imports.
+func upstreamBundle(r hooks.BundleRequest) (*tool.Module, tool.Diagnostics) {
+	ask := bundle.Request{File: r.File, Source: r.Source}
+	for _, d := range r.Dependencies {
+		ask.Packages = append(ask.Packages, d.Name)
+	}
+	var b bundle.Bundler
+	result, bad := b.Bundle(ask)
+	if bad.Err() != nil {
+		return nil, bad
+	}
+	return &tool.Module{File: r.File, Code: result.Code, Map: result.Map}, append(bad, result.Diagnostics(r.Name, ask.Packages)...)
+}
+
+// section returns the text of a section of the golden file, without paths of this machine.
+func (p *upstreamProject) section(t *testing.T, name string) string {
+	t.Helper()
+	plan, err := flowrun.Compile(p.lib, p.file)
+	var found tool.Diagnostics
+	if err != nil && !errors.As(err, &found) {
+		t.Fatal(err)
+	}
+	text := ""
+	switch params, isRun := strings.CutPrefix(name, "run "); {
+	case name == "validate":
+		if err == nil {
+			found = plan.Warnings
+		}
+		for _, d := range found.Sorted() {
+			text += d.String() + "\n"
+		}
+	case !isRun:
+		t.Fatalf("section %q: want validate or run PARAMETERS", name)
+	case err != nil:
+		text = "invalid"
+	default:
+		text = p.run(t, plan, params)
+	}
+	text = strings.ReplaceAll(text, p.dir+string(filepath.Separator), "")
+	return folderHash.ReplaceAllString(text, "@HASH")
+}
+
+// folderHash is the part of a tool's data folder that depends on where the file is.
+var folderHash = regexp.MustCompile(`@[0-9a-f]{16}\b`)
+
+// run returns what a run gives: its output or, if it failed, the reason.
+func (p *upstreamProject) run(t *testing.T, plan *flowrun.Plan, params string) string {
+	t.Helper()
+	var given map[string]any
+	decoder := json.NewDecoder(strings.NewReader(params))
+	decoder.UseNumber()
+	if err := decoder.Decode(&given); err != nil {
+		t.Fatalf("%s: %v", params, err)
+	}
+	res, err := p.engine.Run(t.Context(), plan, given, flowrun.WithRunEnv(world(filepath.Join(p.dir, "work"))))
+	if err != nil {
+		return "refused: " + err.Error()
+	}
+	if res.Status == dag.Succeeded {
+		return res.Output
+	}
+	text := fmt.Sprintf("%s: %s\n", res.Status, res.Message)
+	for _, s := range res.Steps {
+		switch {
+		case s.Problem != nil:
+			text += fmt.Sprintf("%s: %s: %s\n", s.ID, s.Problem.Code, s.Message)
+			if !strings.Contains(s.Message, s.Problem.Solution) {
+				text += "solution: " + s.Problem.Solution + "\n"
+			}
+		case s.Status == dag.Failed:
+			text += s.ID + ": " + s.Message + s.Error
+		}
+	}
+	return text
+}
