@@ -37,11 +37,8 @@ func (c *compiler) lookup(from *tool.Definition, name tool.Text) *tool.Definitio
 	}
 	def, ds, err := c.lib.Lookup(name.S, from)
 	if err != nil {
-		message := fmt.Sprintf("cannot use tool %q: %v", name.S, err)
-		if _, notFound := err.(*tool.NotFoundError); notFound {
-			message = err.Error()
-		}
-		c.errorf("unknown-tool", name, hintFor(err), "%s", message)
+		message, hint := lookupProblem(name.S, err)
+		c.errorf("unknown-tool", name, hint, "%s", message)
 		return nil
 	}
 	if i := slices.Index(c.chain, def.Name); i >= 0 {
@@ -61,16 +58,28 @@ func (c *compiler) lookup(from *tool.Definition, name tool.Text) *tool.Definitio
 	return def
 }
 
-func hintFor(err error) string {
-	if nf, ok := err.(*tool.NotFoundError); ok && len(nf.Near) > 0 {
-		return fmt.Sprintf("did you mean %q?", nf.Near[0])
+// lookupProblem returns the message and the hint for a tool that cannot be used. A suggestion is only in the hint.
+func lookupProblem(name string, err error) (message, hint string) {
+	hint = "flowrun searches the folder of the file, then the tool folders of the project, the user and the machine; see docs/tools.md"
+	missing, ok := err.(*tool.NotFoundError)
+	if !ok {
+		return fmt.Sprintf("cannot use tool %q: %v", name, err), hint
 	}
-	return "flowrun searches the folder of the file, then the tool folders of the project, the user and the machine; see docs/tools.md"
+	if len(missing.Near) > 0 {
+		hint = fmt.Sprintf("did you mean %q?", missing.Near[0])
+	}
+	plain := *missing
+	plain.Near = nil
+	return plain.Error(), hint
 }
 
 // checkWith checks the names under with against the tool's parameters.
 func (c *compiler) checkWith(user *tool.Definition, use *tool.ToolUse, p *plan.Plan) {
 	given := map[string]bool{}
+	key := "with"
+	if user.Format == tool.Markdown {
+		key = "parameters"
+	}
 	var known []string
 	for _, prm := range p.Params {
 		known = append(known, prm.Def.Name)
@@ -88,7 +97,7 @@ func (c *compiler) checkWith(user *tool.Definition, use *tool.ToolUse, p *plan.P
 	}
 	for _, prm := range p.Params {
 		if prm.Def.Required && prm.Def.Default == nil && !given[prm.Def.Name] && use.WithAll == nil {
-			c.errorf("missing-parameter", use.Tool, fmt.Sprintf("add %s under with:", prm.Def.Name),
+			c.errorf("missing-parameter", use.Tool, fmt.Sprintf("add %s under %s:", prm.Def.Name, key),
 				"tool %s needs parameter %s", p.Name(), prm.Def.Name)
 		}
 	}
