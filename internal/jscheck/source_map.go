@@ -24,6 +24,9 @@ func (s Source) ReadMap() *SourceMap {
 	return &SourceMap{m}
 }
 
+// IsGenerated reports whether a file in a map is a module that the bundler added.
+func IsGenerated(file string) bool { return strings.HasPrefix(file, "flowrun:") }
+
 // Original returns the author's position for a line and column of the bundle, both counted from
 // 1. The file has the name that the map gives it.
 func (m *SourceMap) Original(line, col int) (p tool.Pos, ok bool) {

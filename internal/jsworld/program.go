@@ -51,14 +51,19 @@ func Compile(t *jscheck.Tree) (p *Program, wrong *jscheck.Problem) {
 	return &Program{source: t.Source, main: main, maps: sync.OnceValue(t.Source.ReadMap), usesLocales: mentionsLocales(t.Source)}, nil
 }
 
-// setPosition sets the position of a failure from an offset in the source.
-func (p *Program) setPosition(f *Failure, off int) {
+// setPosition sets the position of a failure from an offset in the source. It reports whether the
+// author wrote the text there: a bundle also has text that the bundler added.
+func (p *Program) setPosition(f *Failure, off int) bool {
 	if p.source.Form != jscheck.Module {
 		f.Off = &off
-		return
+		return true
 	}
 	pos := p.originalPosition(tool.Text{S: p.source.Text, Pos: tool.Pos{File: p.source.File, Line: 1, Col: 1}}.At(off))
+	if jscheck.IsGenerated(filepath.Base(pos.File)) {
+		return false
+	}
 	f.Pos = &pos
+	return true
 }
 
 // originalPosition returns the position in the author's files for a position in the bundle, or

@@ -98,8 +98,9 @@ func (p *Program) setStackPosition(f *Failure, stack []goja.StackFrame) {
 	for _, call := range stack {
 		if call.SrcName() == jscheck.ScriptName {
 			at := call.Position()
-			p.setPosition(f, p.source.OffsetOf(at.Line, at.Column))
-			return
+			if p.setPosition(f, p.source.OffsetOf(at.Line, at.Column)) {
+				return
+			}
 		}
 	}
 }
@@ -109,11 +110,11 @@ var stackPosition = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCom
 
 // setStackTextPosition sets the position of a failure from the text of an Error's stack.
 func (p *Program) setStackTextPosition(f *Failure, stack string) {
-	m := stackPosition().FindStringSubmatch(stack)
-	if m == nil {
-		return
+	for _, m := range stackPosition().FindAllStringSubmatch(stack, -1) {
+		line, _ := strconv.Atoi(m[1])
+		col, _ := strconv.Atoi(m[2])
+		if p.setPosition(f, p.source.OffsetOf(line, col)) {
+			return
+		}
 	}
-	line, _ := strconv.Atoi(m[1])
-	col, _ := strconv.Atoi(m[2])
-	p.setPosition(f, p.source.OffsetOf(line, col))
 }
