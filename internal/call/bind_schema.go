@@ -91,12 +91,28 @@ func typedItems(schema *tool.JSONSchema, name string, list []any) []any {
 			}
 		}
 	}
-	for i := range violations(schema, name, read) {
+	left := violations(schema, name, read)
+	if all := parsed(list); len(left) > 0 && len(violations(schema, name, all)) == 0 {
+		return all // the list as a whole was rejected: no alternative of oneOf takes the texts
+	}
+	for i := range left {
 		if n, err := strconv.Atoi(i); err == nil {
 			read[n] = list[n]
 		}
 	}
 	return read
+}
+
+// parsed returns a list with the texts in it that are JSON parsed.
+func parsed(list []any) []any {
+	all := slices.Clone(list)
+	for i, v := range list {
+		var read any
+		if text, ok := v.(string); ok && value.DecodeJSON(text, &read) == nil {
+			all[i] = read
+		}
+	}
+	return all
 }
 
 // violations returns the members or items of a parameter's value that violate the schema; "" is the value itself.

@@ -63,6 +63,8 @@ func TestBindSchema(t *testing.T) {
 		{"texts for what is no text", `{"$defs":{"n":{"type":"integer"}},"properties":{"a":{"$ref":"#/$defs/n"},"b":{"oneOf":[{"type":"integer"},{"type":"string","pattern":"^x"}]},` +
 			`"c":{"type":["boolean","null"]},"d":{"type":"null"},"e":{"type":"array","items":{"type":"integer"}},"f":{"type":["string","integer"]},"g":{"type":"array","items":{}}}}`,
 			`{"a":"3","b":"5","c":"true","d":"null","e":["1","2"],"f":"5","g":["1"]}`, `{"a":3,"b":5,"c":true,"d":null,"e":[1,2],"f":"5","g":["1"]}`},
+		{"one or a list", `{"properties":{"p":{"oneOf":[{"type":"integer"},{"type":"array","items":{"type":"integer"}}]},"q":{"anyOf":[{"type":"string"},{"type":"array","items":{"type":["number","boolean"]}}]}}}`,
+			`{"p":["1","3"],"q":["2.5","true"]}`, `{"p":[1,3],"q":[2.5,true]}`},
 		{"texts that are not what is asked for", `{"properties":{"a":{"$ref":"#/$defs/n"},"e":{"type":"array","items":{"type":"integer"}}},"$defs":{"n":{"type":"integer"}}}`,
 			`{"a":"1.5","e":["1","b","2.5"]}`, "a: expected a whole number, got text\ne[1]: expected a whole number, got text\ne[2]: expected a whole number, got text"},
 		{"undeclared values are kept", personSchema, `{"name":"Ann","nmae":1}`, `{"extra":{"deep":{"n":7}},"name":"Ann","nmae":1,"tags":["new"]}`},

@@ -65,7 +65,7 @@ func CollectParams(env *ui.Env, p *flowrun.Plan, w flowrun.RunEnv, document stri
 		switch {
 		case len(vs) == 1:
 			raw[name] = vs[0]
-		case typeOf(p, name) == "array":
+		case slices.Contains([]string{"array", "any"}, typeOf(p, name)):
 			raw[name] = vs
 		default:
 			bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: name, Code: "repeated", Message: "is given more than once", Hint: "only arrays can have several values"})
