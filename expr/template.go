@@ -30,7 +30,7 @@ func ParseTemplate(src string, sh Shell, names Names) (*Template, []Problem) {
 	switch {
 	case sh == Argv:
 		words, ps := splitArgv(src, pieces)
-		t.words, problems = words, append(problems, ps...)
+		t.words, problems = words, append(append(problems, ps...), lintArgv(words)...)
 	case !t.static && sh != Plain:
 		problems = append(problems, t.place(src)...)
 	}
