@@ -159,7 +159,8 @@ var foreignKeys = map[string]string{
 	"strategy": "matrix", "max_parallel": "max-parallel", "maxParallel": "max-parallel",
 	"on_error": "on-failure", "on-error": "on-failure", "onError": "on-failure", "rescue": "on-failure", "catch": "on-failure",
 	"ensure": "finally", "always": "finally", "defer": "finally", "on-exit": "finally", "onexit": "finally", "handlers": "finally",
-	"tasks": "steps", "if": "run-condition", "when": "run-condition", "env": "environment", "cwd": "working-directory", "uses": "use-tool",
+	"tasks": "steps", "if": "run-condition", "when": "run-condition", "env": "environment", "cwd": "working-directory",
+	"uses": "use-tool", "tool": "use-tool", "parameters": "with", "sensitive": "secrets", "validate-pattern": "pattern", "compatible-with": "min-cycod-version",
 }
 
 func (d *Decoder) unknownKey(o *Object, key *yaml.Node) {
