@@ -159,7 +159,7 @@ var foreignKeys = map[string]string{
 	"strategy": "matrix", "max_parallel": "max-parallel", "maxParallel": "max-parallel",
 	"on_error": "on-failure", "on-error": "on-failure", "onError": "on-failure", "rescue": "on-failure", "catch": "on-failure",
 	"ensure": "finally", "always": "finally", "defer": "finally", "on-exit": "finally", "onexit": "finally", "handlers": "finally",
-	"tasks": "steps", "if": "run-condition", "when": "run-condition", "env": "environment", "cwd": "working-directory",
+	"tasks": "steps", "if": "run-condition", "condition": "run-condition", "when": "run-condition", "env": "environment", "cwd": "working-directory",
 	"uses": "use-tool", "tool": "use-tool", "parameters": "with", "sensitive": "secrets", "validate-pattern": "pattern", "compatible-with": "min-cycod-version",
 }
 
@@ -199,8 +199,11 @@ func (d *Decoder) keyHint(o *Object, key string) string {
 	if homes := d.Root.objectsWith(key); len(homes) > 0 {
 		return fmt.Sprintf("%q belongs in %s", key, strings.Join(homes, " or "))
 	}
+	if homes := d.Root.objectsWith(ours); foreign && len(homes) > 0 {
+		return fmt.Sprintf("%q is named %q in flowrun and belongs in %s", key, ours, strings.Join(homes, " or "))
+	}
 	if foreign {
-		return fmt.Sprintf("%q is named %q in flowrun and belongs in %s", key, ours, strings.Join(d.Root.objectsWith(ours), " or "))
+		return fmt.Sprintf("%q is named %q in flowrun, which this kind of file does not have", key, ours)
 	}
 	if len(keys) <= 12 {
 		return "known keys: " + strings.Join(keys, ", ") + "; keys of your own begin with 'x-'"
