@@ -174,7 +174,10 @@ func (p *upstreamProject) run(t *testing.T, plan *flowrun.Plan, params string) s
 	for _, s := range res.Steps {
 		switch {
 		case s.Problem != nil:
-			text += fmt.Sprintf("%s: %s: %s\n", s.ID, s.Problem.Code, s.Message)
+			text += s.ID + ": " + s.Message + "\n"
+			if !strings.Contains(s.Message, s.Problem.Code) {
+				text += "code: " + s.Problem.Code + "\n"
+			}
 			if !strings.Contains(s.Message, s.Problem.Solution) {
 				text += "solution: " + s.Problem.Solution + "\n"
 			}
