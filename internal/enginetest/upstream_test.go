@@ -182,7 +182,7 @@ func (p *upstreamProject) run(t *testing.T, plan *flowrun.Plan, params string) s
 				text += "solution: " + s.Problem.Solution + "\n"
 			}
 		case s.Status == dag.Failed:
-			text += s.ID + ": " + s.Message + s.Error
+			text += strings.TrimRight(s.ID+": "+s.Message, " ") + "\n" + s.Error
 		}
 	}
 	return text
