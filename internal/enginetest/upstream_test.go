@@ -18,6 +18,7 @@ import (
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/bundle"
 	"github.com/flowrun/flowrun/internal/needtest"
+	"github.com/flowrun/flowrun/internal/tooltest"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -25,11 +26,10 @@ import (
 // folder workspace, in which they run.
 const upstream = "internal/enginetest/testdata/upstream"
 
-// TestUpstreamFormats validates and runs definitions in the manner of those that people publish for
-// other programs. Beside a definition is a golden file in the form of txtar: the section validate has
-// its diagnostics, and each section "run PARAMETERS", with JSON, what a run gives. The runs of a file
-// share a workspace and a state directory. Lines
-// "needs: PROGRAMS" and "pending: WHAT IS NOT BUILT YET" may be in front.
+// TestUpstreamFormats validates and runs definitions in the manner of those that people publish for other programs.
+// Beside a definition is a golden file in the form of txtar: the section validate has its diagnostics, tests how its
+// tests end, and "run PARAMETERS", with JSON, what a run gives. The runs of a file share a workspace and a state
+// directory. Lines "needs: PROGRAMS" and "pending: WHAT IS NOT BUILT YET" may be in front.
 func TestUpstreamFormats(t *testing.T) {
 	js := hooks.New(hooks.Config{})
 	t.Cleanup(func() { js.Close() })
@@ -55,17 +55,7 @@ func upstreamFile(t *testing.T, js *hooks.Runtime, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pending := ""
-	for line := range strings.Lines(string(want.Comment)) {
-		switch key, value, _ := strings.Cut(strings.TrimSpace(line), ": "); key {
-		case "needs":
-			needtest.Programs(t, strings.Fields(value)...)
-		case "pending":
-			pending = value
-		default:
-			t.Fatalf("%s: unknown line %q", golden, line)
-		}
-	}
+	pending := upstreamHead(t, want)
 	got := &txtar.Archive{Comment: want.Comment}
 	p := newUpstreamProject(t, js, file)
 	for _, section := range want.Files {
@@ -86,10 +76,28 @@ func upstreamFile(t *testing.T, js *hooks.Runtime, file string) {
 	}
 }
 
+// upstreamHead reads the lines in front of the sections. It skips the test if a program is missing, and returns what
+// the definition waits for, if anything.
+func upstreamHead(t *testing.T, golden *txtar.Archive) (pending string) {
+	t.Helper()
+	for line := range strings.Lines(string(golden.Comment)) {
+		switch key, value, _ := strings.Cut(strings.TrimSpace(line), ": "); key {
+		case "needs":
+			needtest.Programs(t, strings.Fields(value)...)
+		case "pending":
+			pending = value
+		default:
+			t.Fatalf("unknown line %q", line)
+		}
+	}
+	return pending
+}
+
 // upstreamProject is a copy of the definitions of one format, with a workspace and an engine.
 type upstreamProject struct {
 	dir, file string
 	lib       *tool.Library
+	js        *hooks.Runtime
 	engine    *flowrun.Engine
 }
 
@@ -106,7 +114,7 @@ func newUpstreamProject(t *testing.T, js *hooks.Runtime, file string) *upstreamP
 		lib.Handle(extension, hooks.Loader(hooks.LoaderConfig{Runtime: js, Bundle: upstreamBundle}))
 	}
 	engine := flowrun.New(flowrun.Config{StateDir: filepath.Join(dir, "state"), JavaScript: js})
-	return &upstreamProject{dir, filepath.Join(dir, "tools", filepath.Base(file)), lib, engine}
+	return &upstreamProject{dir, filepath.Join(dir, "tools", filepath.Base(file)), lib, js, engine}
 }
 
 // upstreamBundle makes one module of a tool and what it imports.
@@ -140,10 +148,12 @@ func (p *upstreamProject) section(t *testing.T, name string) string {
 		for _, d := range found.Sorted() {
 			text += d.String() + "\n"
 		}
-	case !isRun:
-		t.Fatalf("section %q: want validate or run PARAMETERS", name)
 	case err != nil:
 		text = "invalid"
+	case name == "tests":
+		text = p.tests(t, plan)
+	case !isRun:
+		t.Fatalf("section %q: want validate, tests or run PARAMETERS", name)
 	default:
 		text = p.run(t, plan, params)
 	}
@@ -153,6 +163,23 @@ func (p *upstreamProject) section(t *testing.T, name string) string {
 
 // folderHash is the part of a tool's data folder that depends on where the file is.
 var folderHash = regexp.MustCompile(`@[0-9a-f]{16}\b`)
+
+// tests returns how the tests of the definition end.
+func (p *upstreamProject) tests(t *testing.T, plan *flowrun.Plan) (text string) {
+	t.Helper()
+	var cases []tooltest.Case
+	for _, test := range plan.Definition.Tests {
+		cases = append(cases, tooltest.Case{Tool: plan.Name(), Plan: plan, Test: test})
+	}
+	list, err := tooltest.Run(t.Context(), cases, tooltest.Options{Library: p.lib, JavaScript: p.js})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range list {
+		text += fmt.Sprintf("%s: %s\n%s", o.Test.Name, o.Status, strings.Join(o.Details(), "\n"))
+	}
+	return text
+}
 
 // run returns what a run gives: its output or, if it failed, the reason.
 func (p *upstreamProject) run(t *testing.T, plan *flowrun.Plan, params string) string {
