@@ -123,11 +123,11 @@ func (r *descriptionReader) metadata() {
 		"category": &m.Category, "subcategory": &m.Subcategory, "tags": &m.Tags, "keywords": &m.Keywords, "runtime": &m.Runtime} {
 		v, given := keys[key]
 		if given && json.Unmarshal(v, into) != nil {
-			want := "text"
+			want, form := "text", "'...'"
 			if _, list := into.(*[]string); list {
-				want = "a list of strings"
+				want, form = "a list of strings", "['...']"
 			}
-			r.report("wrong-type", tool.Error, "getMetadata", key, fmt.Sprintf("%s is %s, but must be %s", key, jsonKind(v), want), "write "+key+": '...'")
+			r.report("wrong-type", tool.Error, "getMetadata", key, fmt.Sprintf("%s is %s, but must be %s", key, jsonKind(v), want), "write "+key+": "+form)
 		}
 	}
 	r.name(m.ID)
@@ -213,6 +213,7 @@ func (r *descriptionReader) schema(source json.RawMessage, path string) *tool.JS
 	}
 	s, err := tool.ParseSchema(source)
 	if err == nil {
+		r.warnNoProperties(source, path)
 		return s
 	}
 	for _, p := range tool.SchemaProblems(err) {
