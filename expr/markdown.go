@@ -125,7 +125,7 @@ func (s *markdownScanner) unclosed(open int) {
 
 // placeholder adds a reference of n bytes at off. Its root begins at at.
 func (s *markdownScanner) placeholder(r markdownRef, off, n, at int) {
-	ref, p := r.resolve(s.names)
+	ref, p := r.withoutOutputs(s.names).resolve(s.names)
 	ref.Off, ref.Len = off, n
 	if p != nil {
 		p.Off, p.Len = at, r.rootLen()
