@@ -202,9 +202,6 @@ func (p *upstreamProject) run(t *testing.T, plan *flowrun.Plan, params string) s
 		switch {
 		case s.Problem != nil:
 			text += s.ID + ": " + s.Message + "\n"
-			if !strings.Contains(s.Message, s.Problem.Code) {
-				text += "code: " + s.Problem.Code + "\n"
-			}
 			if !strings.Contains(s.Message, s.Problem.Solution) {
 				text += "solution: " + s.Problem.Solution + "\n"
 			}

@@ -13,8 +13,9 @@ module.exports = {
     const path = await api.importx('path');
     return {
       id: info.id,
-      sandbox: path.basename(path.dirname(path.join(info.sandboxPath, 'docs'))).startsWith('work-folder'),
-      version: typeof api.getVersion()
+      folder: path.basename(api.sandboxPath).replace(/@.*/, ''),
+      same: info.sandbox === api.sandboxPath,
+      runtime: Object.keys(info.runtime).sort().join(' ')
     };
   }
 };
