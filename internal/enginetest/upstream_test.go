@@ -29,7 +29,7 @@ const upstream = "internal/enginetest/testdata/upstream"
 // TestUpstreamFormats validates and runs definitions in the manner of those that people publish for other programs.
 // Beside a definition is a golden file in the form of txtar: the section validate has its diagnostics, tests how its
 // tests end, and "run PARAMETERS", with JSON, what a run gives. The runs of a file share a workspace and a state
-// directory. Lines "needs: PROGRAMS" and "pending: WHAT IS NOT BUILT YET" may be in front.
+// directory. A line "needs: PROGRAMS" may be in front.
 func TestUpstreamFormats(t *testing.T) {
 	js := hooks.New(hooks.Config{})
 	t.Cleanup(func() { js.Close() })
@@ -55,42 +55,33 @@ func upstreamFile(t *testing.T, js *hooks.Runtime, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pending := upstreamHead(t, want)
+	upstreamHead(t, want)
 	got := &txtar.Archive{Comment: want.Comment}
 	p := newUpstreamProject(t, js, file)
 	for _, section := range want.Files {
 		got.Files = append(got.Files, txtar.File{Name: section.Name, Data: []byte(p.section(t, section.Name))})
 	}
-	if *update && pending == "" {
+	if *update {
 		if err := os.WriteFile(golden, txtar.Format(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	diff := cmp.Diff(string(txtar.Format(want)), string(txtar.Format(got)))
-	switch {
-	case diff != "" && pending != "":
-		t.Skipf("%s is pending: %s", file, pending)
-	case diff != "":
+	if diff := cmp.Diff(string(txtar.Format(want)), string(txtar.Format(got))); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", golden, diff)
 	}
 }
 
-// upstreamHead reads the lines in front of the sections. It skips the test if a program is missing, and returns what
-// the definition waits for, if anything.
-func upstreamHead(t *testing.T, golden *txtar.Archive) (pending string) {
+// upstreamHead reads the lines in front of the sections. It skips the test if a program is missing.
+func upstreamHead(t *testing.T, golden *txtar.Archive) {
 	t.Helper()
 	for line := range strings.Lines(string(golden.Comment)) {
-		switch key, value, _ := strings.Cut(strings.TrimSpace(line), ": "); key {
-		case "needs":
-			needtest.Programs(t, strings.Fields(value)...)
-		case "pending":
-			pending = value
-		default:
+		programs, ok := strings.CutPrefix(strings.TrimSpace(line), "needs: ")
+		if !ok {
 			t.Fatalf("unknown line %q", line)
 		}
+		needtest.Programs(t, strings.Fields(programs)...)
 	}
-	return pending
 }
 
 // upstreamProject is a copy of the definitions of one format, with a workspace and an engine.
