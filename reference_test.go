@@ -42,7 +42,7 @@ func reference() string {
 
 This page lists every key of a definition file. Markdown tools ([markdown.md](markdown.md)) have their own
 sections. The page is generated from the table that also reads the files (` + "`tool/keys.go`" + `), so it is never
-out of date. Keys that begin with ` + "`x-`" + ` are yours. Any other unknown key is an error.
+out of date. Other keys that begin with ` + "`x-`" + ` are yours. Any other unknown key is an error.
 
 - **†** marks keys that exclude each other: use exactly one of them.
 - Durations are milliseconds (` + "`1500`" + `) or text (` + "`90s`, `1m30s`, `1d12h`, `2w`" + `).

@@ -27,7 +27,7 @@ func ParseFormat(src string, paramType string) (*Format, []Problem) {
 	if paramType == "array" {
 		paramType = "" // the format is applied to the elements
 	}
-	pieces, problems := scan(src, formatNames{paramType})
+	pieces, problems := scan(src, Plain, formatNames{paramType})
 	return &Format{pieces: pieces}, problems
 }
 

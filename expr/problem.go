@@ -23,6 +23,7 @@ const (
 	CodePosition   = "expr-position"     // this place in a script cannot take a value
 	CodeShell      = "expr-shell"        // the script does not parse as shell
 	CodeUndeclared = "expr-undeclared"   // warning: the text looks like a reference
+	CodeMisspelt   = "expr-misspelt"     // the text misspells a reference
 	CodeUsedAsCode = "expr-used-as-code" // warning: another program reads the value as code
 	CodeArithmetic = "expr-arithmetic"   // warning: the shell calculates with a copy of the value
 )

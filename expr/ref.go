@@ -38,6 +38,13 @@ type Names interface {
 	Symbol(id string) Symbol
 }
 
+// Speller is implemented by Names that can tell a misspelled name from other text. Misspelt returns the declared names
+// that id probably misspells. IsText reports whether the author said that id is text.
+type Speller interface {
+	Misspelt(id string) []string
+	IsText(id string) bool
+}
+
 // Segment is one part of a path into a value: .Field, or [Index] if IsIndex is set.
 type Segment struct {
 	Field   string

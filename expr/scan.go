@@ -2,24 +2,27 @@ package expr
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 )
 
 // scanner splits a template into text and placeholders, in one pass.
 type scanner struct {
 	src      string
+	shell    Shell
 	names    Names
 	pieces   []piece
 	problems []Problem
 	text     strings.Builder // text since the last placeholder
+	misspelt int             // length of the last text that misspells a reference
 }
 
 // scan splits src. Braces that are not a reference stay as text.
-func scan(src string, names Names) ([]piece, []Problem) {
+func scan(src string, sh Shell, names Names) ([]piece, []Problem) {
 	if strings.IndexByte(src, '{') < 0 {
 		return []piece{{text: src}}, nil
 	}
-	s := &scanner{src: src, names: names}
+	s := &scanner{src: src, shell: sh, names: names}
 	for i := 0; i < len(src); {
 		next := strings.IndexByte(src[i:], '{')
 		if next < 0 {
@@ -64,13 +67,14 @@ func (s *scanner) brace(i int) int {
 	return n
 }
 
-// escaped reads {{X}}. It is the text {X}, if X could be a reference.
+// escaped reads {{X}}. It is the text {X}, if X could be a reference or misspells one.
 func (s *scanner) escaped(i int) int {
 	if !strings.HasPrefix(s.src[i:], "{{") {
 		return 0
 	}
-	inner := scanner{src: s.src, names: s.names}
+	inner := scanner{src: s.src, shell: s.shell, names: s.names}
 	_, n := inner.reference(i + 1)
+	n = max(n, inner.misspelt)
 	if n == 0 || !strings.HasPrefix(s.src[i+1+n:], "}") {
 		return 0
 	}
@@ -95,7 +99,7 @@ func (s *scanner) reference(i int) (*placeholder, int) {
 	ref, typ, ok := resolve(body[:n], s.names)
 	ref.Raw, ref.Off, ref.Len = raw, i, len(s.src)-i-len(body)+end+1
 	if !ok {
-		s.warnUndeclared(body[:n], ref)
+		s.undeclared(body[:n], ref)
 		return nil, 0
 	}
 	ph := &placeholder{off: i, len: ref.Len, ref: ref}
@@ -176,22 +180,51 @@ func (s *scanner) transforms(list string, off int) []Transform {
 	return ts
 }
 
-// warnUndeclared warns of text that looks like a reference to something undeclared: an
-// {UPPER_CASE} name, or a field of an unknown step.
-func (s *scanner) warnUndeclared(text string, ref Ref) {
-	hint := "declare it, or leave it unchanged if you want the braces"
-	if isUpperName(text) {
-		p := problemf(CodeUndeclared, ref.Off, ref.Len, hint, "{%s} is not a declared parameter, so it is kept as text", text)
-		p.Warning = true
-		s.problems = append(s.problems, p)
+// undeclared reports text that looks like a reference to something undeclared: an error if it misspells a declared name,
+// else a warning if it is an {UPPER_CASE} name or a field of an unknown step.
+func (s *scanner) undeclared(text string, ref Ref) {
+	path := pathOf(text)
+	root := strings.TrimSuffix(text, path)
+	known, ok := s.names.(Speller)
+	if ok && known.IsText(root) {
 		return
 	}
-	root, field, _ := strings.Cut(text, ".")
-	if _, ok := stepFields[field]; ok {
-		p := problemf(CodeUndeclared, ref.Off, ref.Len, "check the name of the step", "there is no step %q, so {%s} is kept as text", root, text)
-		p.Warning = true
-		s.problems = append(s.problems, p)
+	if ok && s.mayMisspell(root) {
+		if meant := known.Misspelt(root); len(meant) > 0 {
+			s.misspelt = ref.Len
+			s.problems = append(s.problems, s.misspelling(root, meant, ref))
+			return
+		}
 	}
+	message, hint := "", ""
+	if _, field := stepFields[strings.TrimPrefix(path, ".")]; field {
+		message, hint = fmt.Sprintf("there is no step %q, so {%s} is kept as text", root, text), "check the name of the step"
+	} else if isUpperName(text) {
+		message, hint = fmt.Sprintf("{%s} is not a declared parameter, so it is kept as text", text), "declare it, or leave it unchanged if you want the braces"
+	} else {
+		return
+	}
+	s.problems = append(s.problems, Problem{Code: CodeUndeclared, Off: ref.Off, Len: ref.Len, Message: message, Hint: hint, Warning: true})
+}
+
+// mayMisspell reports whether a name in braces may be a misspelled reference. In Python, a name in lower case may be a
+// variable in an f-string.
+func (s *scanner) mayMisspell(name string) bool { return s.shell != Python || isUpperName(name) }
+
+// misspelling returns the problem with a reference that misspells one of the meant names.
+func (s *scanner) misspelling(root string, meant []string, ref Ref) Problem {
+	written := s.src[ref.Off : ref.Off+ref.Len]
+	at := len("{")
+	if ref.Raw {
+		at = len("{RAW:")
+	}
+	corrected := make([]string, len(meant))
+	for i, name := range meant {
+		corrected[i] = written[:at] + name + written[at+len(root):]
+	}
+	return problemf(CodeMisspelt, ref.Off, ref.Len,
+		fmt.Sprintf("write %s; if the braces are text, write {%s} or add %s to x-allow", strings.Join(corrected, " or "), written, root),
+		"%s is not declared, but %s is", written, strings.Join(meant, " or "))
 }
 
 func isUpperName(s string) bool {
@@ -207,7 +240,7 @@ func (s *scanner) ternary(i int) (*placeholder, int) {
 	}
 	body := s.src[i : i+end]
 	cond := body[1:question]
-	if !mentionsKnownName(cond, s.names) {
+	if !s.mentionsName(cond) {
 		return nil, 0
 	}
 	then, ps1, ok1 := s.branch(body[question+1:colon], i+question+1)
@@ -259,17 +292,31 @@ func ternaryMarks(s string) (end, question, colon int) {
 	return -1, -1, -1
 }
 
-// mentionsKnownName reports whether a condition mentions a known name outside strings.
-func mentionsKnownName(cond string, names Names) bool {
+// mentionsName reports whether a condition mentions a known name outside strings, or misspells one.
+func (s *scanner) mentionsName(cond string) bool {
+	known, spells := s.names.(Speller)
 	for _, t := range tokens(cond) {
 		if t.kind != tokenName && t.kind != tokenPlaceholder {
 			continue
 		}
-		if _, _, ok := resolve(strings.Trim(t.text, "{}"), names); ok {
+		text := strings.Trim(t.text, "{}")
+		if _, _, ok := resolve(text, s.names); ok {
+			return true
+		}
+		root := strings.TrimSuffix(text, pathOf(text))
+		if spells && !known.IsText(root) && s.mayMisspell(root) && len(known.Misspelt(root)) > 0 {
 			return true
 		}
 	}
 	return false
+}
+
+// pathOf returns what follows the root of a reference if the root contains no dot.
+func pathOf(text string) string {
+	if i := strings.IndexAny(text, ".["); i > 0 {
+		return text[i:]
+	}
+	return ""
 }
 
 // branch reads one side of a ternary: 'text', "text", P, {P} or P:transform.
@@ -284,13 +331,18 @@ func (s *scanner) branch(src string, off int) (branch, []Problem, bool) {
 		text = "{" + text + "}"
 		off--
 	}
-	inner := scanner{src: text, names: s.names}
+	inner := scanner{src: text, shell: s.shell, names: s.names}
 	ph, n := inner.reference(0)
-	if n != len(text) {
-		return branch{}, nil, false
-	}
 	for i := range inner.problems {
 		inner.problems[i].Off += off
+	}
+	if bare && inner.misspelt == len(text) {
+		p := &inner.problems[0]
+		correction, _, _ := strings.Cut(p.Hint, ";")
+		p.Off, p.Len, p.Hint = p.Off+1, p.Len-2, correction+"; if it is text, put it in quotes"
+	}
+	if n != len(text) {
+		return branch{}, inner.problems, inner.misspelt == len(text)
 	}
 	ph.ref.Off += off
 	if bare {

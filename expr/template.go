@@ -22,7 +22,7 @@ type Template struct {
 // surrounds each placeholder. If there is an error among the problems, the template must not be
 // rendered. A script without placeholders is not parsed and costs almost nothing.
 func ParseTemplate(src string, sh Shell, names Names) (*Template, []Problem) {
-	pieces, problems := scan(src, names)
+	pieces, problems := scan(src, sh, names)
 	t := &Template{shell: sh, pieces: pieces, script: pieces, static: true}
 	for _, p := range pieces {
 		t.static = t.static && p.placeholder == nil

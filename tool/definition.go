@@ -81,6 +81,7 @@ type Definition struct {
 	Idempotent         bool
 	MaxActiveRuns      int // maximum number of active runs of the tool; 0 = no limit
 	Locks              []Lock
+	TextInBraces       []string // x-allow: names in braces that are text
 
 	Resources       Resources
 	Security        Security

@@ -89,6 +89,7 @@ var toolObject = keytable.NewObject("a tool", "A tool: its name, its parameters 
 		keytable.Nested("metadata", "S1-220", metadataObject, "Category and search terms of the tool.", func(t *draft) *Metadata { return &t.Metadata }),
 		keytable.Nested("function-calling", "S1-230", functionCallingObject, "How the tool is described to models.", func(t *draft) *FunctionCalling { return &t.FunctionCalling }),
 		keytable.List("notify", "", notifyObject, "Commands and webhooks that flowrun calls when runs of the tool end.", func(t *draft, p Pos) *Notify { return add(&t.Notify, Notify{Pos: p}) }),
+		keytable.Strings("x-allow", "", "Names in braces that are text, although they look like a misspelled reference: with x-allow: [TARGT], {TARGT} is text. See substitution.md.", func(t *draft, v []string) { t.TextInBraces = v }),
 		keytable.List("tests", "S1-240", testObject, "Tests of the tool.", func(t *draft, p Pos) *Test { return add(&t.Tests, Test{Pos: p}) }),
 	)...).WithCheck(checkTool)
 

@@ -54,7 +54,9 @@ func TestText(t *testing.T) {
 		{"a step in a condition", head + "steps:\n  - name: fetch\n    bash: echo\n  - name: use\n    bash: echo\n    run-condition: '{fecth.exit-code} == 0'\n", head + "steps:\n  - name: fetch\n    bash: echo\n  - name: use\n    bash: echo\n    run-condition: '{fetch.exit-code} == 0'\n"},
 		{"a parameter of a test", head + "bash: echo {NAME}\nparameters: {NAME: {description: n}}\ntests:\n  - {name: a, parameters: {NAM: x}}\n", head + "bash: echo {NAME}\nparameters: {NAME: {description: n}}\ntests:\n  - {name: a, parameters: {NAME: x}}\n"},
 		{"a parameter of a used tool", head + "steps:\n  - name: a\n    use-tool: ./used.yaml\n    with: {WHON: x} # whom\n", head + "steps:\n  - name: a\n    use-tool: ./used.yaml\n    with: {WHOM: x} # whom\n"},
-		{"text that runs as it is", head + "bash: echo {NAM}\nparameters: {NAME: {description: n}}\n", head + "bash: echo {NAM}\nparameters: {NAME: {description: n}}\n"},
+		{"a misspelled parameter", head + "bash: echo {RAW:NAM} {NAM:trim} {{NAM}}\nparameters: {NAME: {description: n}}\n", head + "bash: echo {RAW:NAME} {NAME:trim} {{NAM}}\nparameters: {NAME: {description: n}}\n"},
+		{"text that runs as it is", head + "x-allow: [NAM]\nbash: echo {NAM} {WHO}\nparameters: {NAME: {description: n}}\n", head + "x-allow: [NAM]\nbash: echo {NAM} {WHO}\nparameters: {NAME: {description: n}}\n"},
+		{"names that are as near", head + "bash: echo {FIL}\nparameters: {FILE: {description: n}, FILL: {description: n}}\n", head + "bash: echo {FIL}\nparameters: {FILE: {description: n}, FILL: {description: n}}\n"},
 		{"nothing to mend", head + "bash: echo\n", head + "bash: echo\n"},
 		{"nothing that can be mended", "- [\n", "- [\n"},
 	} {

@@ -45,7 +45,9 @@ func (c *compiler) reportProblems(at tool.Text, path string, ps []expr.Problem, 
 		}
 		end := min(p.Off+p.Len, len(at.S))
 		ref := at.S[p.Off:end]
-		if near := nearestCall(ref, at.S[end:]); near != "" {
+		if p.Code == expr.CodeMisspelt {
+			d.Fix = misspeltFix(at, p, ref, n)
+		} else if near := nearestCall(ref, at.S[end:]); near != "" {
 			d.Hint = fmt.Sprintf("did you mean %s()?", near)
 		} else if near := nearest(ref, p.Code, n); explainUnavailable(&d, ref, n) {
 			d.Severity = tool.Error // the name exists elsewhere, so this is not just text that looks like a reference
@@ -59,6 +61,15 @@ func (c *compiler) reportProblems(at tool.Text, path string, ps []expr.Problem, 
 		c.report(d)
 	}
 	return bad
+}
+
+// misspeltFix returns the edit that corrects a misspelled reference, if only one name can be meant.
+func misspeltFix(at tool.Text, p expr.Problem, ref string, n expr.Names) []tool.Edit {
+	root := rootOf(ref)
+	if meant := n.(expr.Speller).Misspelt(root); len(meant) == 1 {
+		return at.Rename(p.Off+strings.Index(ref, root), root, meant[0])
+	}
+	return nil
 }
 
 // explainUnavailable reports whether an unknown reference names something that exists but is not available here, and
@@ -82,7 +93,10 @@ func explainUnavailable(d *tool.Diagnostic, ref string, n expr.Names) bool {
 
 // rootOf returns the first name of a reference.
 func rootOf(ref string) string {
-	root, _, _ := strings.Cut(strings.Trim(ref, "{}'\""), ".")
+	root := strings.TrimPrefix(strings.Trim(ref, "{}'\""), "RAW:")
+	if i := strings.IndexAny(root, ".[:"); i > 0 {
+		root = root[:i]
+	}
 	return root
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/diagnostic"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -29,11 +30,12 @@ type names struct {
 	outer      *names          // of the list of steps that contains the group or handler
 	itemAlias  string          // the name of the item, if locals contains one
 	axes       []string        // the valid names in {matrix.NAME}, if locals contains matrix
+	text       []string        // names in braces that are text
 	allSteps   map[string]bool // all steps of the definition, in any list
 }
 
 func namesOf(def *tool.Definition) names {
-	n := names{params: map[string]string{}, steps: map[string]bool{}, allSteps: map[string]bool{}}
+	n := names{params: map[string]string{}, steps: map[string]bool{}, allSteps: map[string]bool{}, text: def.TextInBraces}
 	for _, p := range def.Parameters {
 		n.params[p.Name] = p.Type
 	}
@@ -93,7 +95,7 @@ func (n names) Symbol(id string) expr.Symbol {
 
 // withSteps returns the names for a nested list of steps.
 func (n names) withSteps(list []*tool.Step) names {
-	inner := names{params: n.params, steps: make(map[string]bool, len(list)), outer: &n, allSteps: n.allSteps}
+	inner := names{params: n.params, steps: make(map[string]bool, len(list)), outer: &n, allSteps: n.allSteps, text: n.text}
 	for _, s := range list {
 		inner.steps[s.Name] = true
 	}
@@ -102,7 +104,7 @@ func (n names) withSteps(list []*tool.Step) names {
 
 // withLocals returns the names for a loop or a handler, which adds locals.
 func (n names) withLocals(locals map[string]bool) names {
-	return names{params: n.params, locals: locals, outer: &n, allSteps: n.allSteps}
+	return names{params: n.params, locals: locals, outer: &n, allSteps: n.allSteps, text: n.text}
 }
 
 // combination returns the names in the innermost matrix.
@@ -114,6 +116,30 @@ func (n names) combination() []string {
 	}
 	return nil
 }
+
+// Misspelt implements expr.Speller: it returns the parameters and steps that id probably misspells.
+func (n names) Misspelt(id string) []string {
+	if elsewhere, _ := n.outOfReach(id); elsewhere != "" {
+		return nil
+	}
+	return diagnostic.Misspelt(id, func(yield func(string) bool) {
+		for name := range n.params {
+			if !yield(name) {
+				return
+			}
+		}
+		for at := &n; at != nil; at = at.outer {
+			for name := range at.steps {
+				if !yield(name) {
+					return
+				}
+			}
+		}
+	})
+}
+
+// IsText implements expr.Speller.
+func (n names) IsText(id string) bool { return slices.Contains(n.text, id) }
 
 // ids returns all names, for suggestions.
 func (n names) ids() []string {
@@ -131,7 +157,7 @@ func (n names) ids() []string {
 
 // withoutSteps returns the names for retry.when, which can refer to {last...} but not to steps.
 func (n names) withoutSteps() names {
-	bare := names{params: n.params, locals: n.locals}
+	bare := names{params: n.params, locals: n.locals, text: n.text}
 	if n.outer != nil {
 		around := n.outer.withoutSteps()
 		bare.outer = &around

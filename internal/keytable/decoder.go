@@ -115,10 +115,13 @@ func (d *Decoder) ObjectAnd(o *Object, into any, n *yaml.Node, other func(key, v
 	content := d.Merged(n)
 	for i := 0; i+1 < len(content); i += 2 {
 		key, value := content[i], content[i+1]
-		if key.Kind != yaml.ScalarNode || strings.HasPrefix(key.Value, "x-") {
+		if key.Kind != yaml.ScalarNode {
 			continue
 		}
 		f := o.Field(key.Value)
+		if f == nil && strings.HasPrefix(key.Value, "x-") {
+			continue
+		}
 		if f == nil {
 			other(key, value)
 			continue
