@@ -394,7 +394,10 @@ func checkWaitFor(d *keytable.Decoder, l stepList, all map[string]*Step) {
 				}
 				others := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == s.Name })
 				one.Hint = hintOrList(diagnostic.DidYouMean(w.S, others), "steps: ", others)
-				one.Fix = renameTo(w, Near(w.S, others))
+				near := Near(w.S, others)
+				if !slices.ContainsFunc(s.WaitFor, func(w Text) bool { return slices.Contains(near, w.S) }) { // probably another step is missing
+					one.Fix = renameTo(w, near)
+				}
 			}
 			d.Report(one)
 		}

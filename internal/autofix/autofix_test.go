@@ -49,6 +49,13 @@ func TestText(t *testing.T) {
 		{"tests without names", head + "bash: echo\ntests:\n  - expected: {exit-code: 0}\n  - parameters: {}\n", head + "bash: echo\ntests:\n  - name: test-1\n    expected: {exit-code: 0}\n  - name: test-2\n    parameters: {}\n"},
 		{"a file without name", "# greets\n\ndescription: d\nbash: echo\n", "# greets\n\nname: t\ndescription: d\nbash: echo\n"},
 		{"a key", head + "bash: echo\ntimout: 5s\n", head + "bash: echo\ntimeout: 5s\n"},
+		{"a key that is given correctly too", head + "bas: a\nbash: b\n", head + "bas: a\nbash: b\n"},
+		{"a key of a step that is given correctly too", head + "steps:\n  - name: a\n    wait_for: []\n    wait-for: [b]\n    bash: echo\n  - name: b\n    wait-for: []\n    bash: echo\n    timout: 5s\n",
+			head + "steps:\n  - name: a\n    wait_for: []\n    wait-for: [b]\n    bash: echo\n  - name: b\n    wait-for: []\n    bash: echo\n    timeout: 5s\n"},
+		{"a body beside another", head + "run: a\nbas: b\n", head + "run: a\nbas: b\n"},
+		{"a step that is waited for already", head + "steps:\n  - name: load2\n    bash: echo\n  - name: use\n    wait-for: [load2, load3]\n    bash: echo\n", head + "steps:\n  - name: load2\n    bash: echo\n  - name: use\n    wait-for: [load2, load3]\n    bash: echo\n"},
+		{"a reference that would make a cycle", head + "steps:\n  - name: load1\n    bash: echo {load2.output}\n  - name: other\n    bash: echo\n", head + "steps:\n  - name: load1\n    bash: echo {load2.output}\n  - name: other\n    bash: echo\n"},
+		{"a parameter that is given correctly too", head + "steps:\n  - name: a\n    use-tool: ./used.yaml\n    with: {WHON: x, WHOM: y}\n", head + "steps:\n  - name: a\n    use-tool: ./used.yaml\n    with: {WHON: x, WHOM: y}\n"},
 		{"a key of two candidates", head + "bsh: echo\n", head + "bsh: echo\n"},
 		{"a step to wait for", head + "steps:\n  - name: fetch\n    bash: echo\n  - name: use\n    bash: echo\n    wait-for: [ fecth ]\n", head + "steps:\n  - name: fetch\n    bash: echo\n  - name: use\n    bash: echo\n    wait-for: [ fetch ]\n"},
 		{"a step in a condition", head + "steps:\n  - name: fetch\n    bash: echo\n  - name: use\n    bash: echo\n    run-condition: '{fecth.exit-code} == 0'\n", head + "steps:\n  - name: fetch\n    bash: echo\n  - name: use\n    bash: echo\n    run-condition: '{fetch.exit-code} == 0'\n"},
@@ -69,13 +76,21 @@ func TestText(t *testing.T) {
 			if (len(r.Fixed) > 0) != (c.before != c.after) {
 				t.Errorf("%d fixed", len(r.Fixed))
 			}
+			_, found := check([]byte(c.before))
+			offered := 0
+			for _, d := range autofix.Offered(check, file, []byte(c.before), found) {
+				offered += min(len(d.Fix), 1)
+			}
+			if offered > len(r.Fixed) || (offered > 0) != (c.before != c.after) && c.name != "a file without name" { // a note offers it
+				t.Errorf("%d offered, %d fixed", offered, len(r.Fixed))
+			}
 			settled(t, "t.yaml", []byte(c.before))
 		})
 	}
 }
 
-// settled holds a text against what is true of every mending: what is mended needs no
-// more, and what could run means the same.
+// settled holds a text against what is true of every fix: a fixed text needs no more, has fewer problems, and means the
+// same if it could run.
 func settled(t testing.TB, file string, src []byte) {
 	t.Helper()
 	check, file := checker(t, file)
@@ -85,6 +100,9 @@ func settled(t testing.TB, file string, src []byte) {
 	}
 	before, found := check(src)
 	after, left := check(once.Text)
+	if unread := len(found) == 1 && before.Description == ""; !unread && len(left) > len(found) && !bytes.Equal(once.Text, src) {
+		t.Errorf("%d problems before, %d after:\n%s\n--- fixed:\n%s\n%v", len(found), len(left), src, once.Text, left)
+	}
 	if found.Err() == nil && (left.Err() != nil || !before.Same(after)) {
 		t.Errorf("it means something else now:\n%s\n--- mended:\n%s", src, once.Text)
 	}

@@ -2,6 +2,7 @@ package toolfiles
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/tool"
@@ -23,6 +24,9 @@ func Check(lib *tool.Library, path string, scope tool.Scope, text []byte, alone 
 	case errors.As(err, &more):
 	default:
 		more = tool.Diagnostics{{Code: "unreadable", Severity: tool.Error, Pos: def.Pos, Message: err.Error()}}
+	}
+	if found.Err() != nil { // the graph of a definition with errors is not what its author means
+		more = slices.DeleteFunc(more, func(d tool.Diagnostic) bool { return d.Code == "graph" })
 	}
 	return def, append(found, more...).Sorted()
 }

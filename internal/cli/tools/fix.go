@@ -26,9 +26,7 @@ func (v *validation) fix(t target) (bool, error) {
 	if err != nil {
 		return false, nil
 	}
-	check := func(text []byte) (*tool.Definition, tool.Diagnostics) {
-		return toolfiles.Check(v.lib, file, def.Scope, text, false)
-	}
+	check := v.checkFile(def)
 	r := autofix.Text(check, file, src)
 	if len(r.Fixed) == 0 {
 		return false, nil
@@ -53,6 +51,25 @@ func (v *validation) fix(t target) (bool, error) {
 	v.found = append(v.found, found...)
 	v.lintDefinition(fixed, found.Err() == nil)
 	return true, nil
+}
+
+// offered returns the problems of a definition without the edits that --fix would not apply.
+func (v *validation) offered(def *tool.Definition, found tool.Diagnostics) tool.Diagnostics {
+	if !fixable(def.File) || !slices.ContainsFunc(found, func(d tool.Diagnostic) bool { return len(d.Fix) > 0 }) {
+		return found
+	}
+	src, err := os.ReadFile(def.File)
+	if err != nil {
+		return found
+	}
+	return autofix.Offered(v.checkFile(def), def.File, src, found)
+}
+
+// checkFile returns a function that checks a text as if it were the file of the definition.
+func (v *validation) checkFile(def *tool.Definition) autofix.Check {
+	return func(text []byte) (*tool.Definition, tool.Diagnostics) {
+		return toolfiles.Check(v.lib, def.File, def.Scope, text, false)
+	}
 }
 
 // fixable reports whether diagnostics can be fixed by edits in a file of this type.

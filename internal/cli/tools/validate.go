@@ -249,6 +249,7 @@ func (v *validation) validateTarget(t target) error {
 			return err
 		}
 	}
+	before := len(v.found)
 	p, err := flowrun.Compile(v.lib, t.name)
 	var ds tool.Diagnostics
 	switch {
@@ -265,6 +266,7 @@ func (v *validation) validateTarget(t target) error {
 	if def, found, err := v.lib.Lookup(t.name, nil); err == nil {
 		v.checkDuplicate(def, found)
 		v.lintDefinition(def, ds.Err() == nil)
+		v.found = append(v.found[:before], v.offered(def, v.found[before:])...)
 	}
 	return nil
 }
