@@ -81,8 +81,11 @@ func (c *stepCompiler) command(at *tool.Text, key, shell string) *steps.Command 
 		return nil
 	}
 	cmd := c.baseCommand(t, shell)
-	if sh == expr.Cmd {
+	switch sh {
+	case expr.Cmd:
 		c.warnPercentRead(at, key, cmd)
+	case expr.Argv:
+		c.warnShellSign(at, key)
 	}
 	return cmd
 }

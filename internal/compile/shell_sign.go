@@ -1,0 +1,25 @@
+package compile
+
+import (
+	"fmt"
+
+	"github.com/flowrun/flowrun/internal/shellsign"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// warnShellSign warns about the first part of a run: command that only a shell understands.
+func (c *stepCompiler) warnShellSign(at *tool.Text, key string) {
+	s, ok := shellsign.First(at.S)
+	if !ok {
+		return
+	}
+	sign := at.S[s.Off : s.Off+s.Len]
+	d := tool.Diagnostic{Code: "shell-in-run", Severity: tool.Warning, Pos: at.At(s.Off), Len: len([]rune(sign)), Path: c.key(key),
+		Message: fmt.Sprintf("run does not use a shell, so the program gets %s as text", sign),
+		Hint:    "write bash: instead of run:, or put it in single quotes if the program needs it as text"}
+	if s.Assigns {
+		d.Message = fmt.Sprintf("run does not use a shell, so %s is taken for the program", sign)
+		d.Hint = "set the variable in environment:, or write bash: instead of run:"
+	}
+	c.report(d)
+}
