@@ -2,7 +2,6 @@ package expr
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"sort"
 	"strconv"
@@ -69,7 +68,7 @@ func placeShell(src string, sh Shell, pieces []piece) []Problem {
 	}
 	w := newWalker(src, text, markers)
 	if err := w.read(variant); err != nil {
-		return []Problem{w.syntaxProblem(err)}
+		return []Problem{w.syntaxProblem(sh, err)}
 	}
 	if sh == Sh {
 		asBash := newWalker(src, text, markers)
@@ -251,32 +250,6 @@ func (w *walker) findComments(file *syntax.File) {
 		}
 		return true
 	})
-}
-
-// unclosedQuote matches the message of the shell parser about a quote that is not closed.
-var unclosedQuote = regexp.MustCompile("^reached .* without closing quote [`](.*)[`]$")
-
-// syntaxProblem converts a syntax error of the script to a Problem. Values cannot be put into a
-// script that does not parse, because it is unknown what surrounds them.
-func (w *walker) syntaxProblem(err error) Problem {
-	off := 0
-	what := err.Error()
-	switch e := err.(type) {
-	case syntax.ParseError:
-		off, what = int(e.Pos.Offset()), e.Text
-		if m := unclosedQuote.FindStringSubmatch(what); m != nil {
-			what = "the quote " + m[1] + " is not closed"
-		}
-	case syntax.LangError:
-		off, what = int(e.Pos.Offset()), e.Feature+" are not supported by POSIX sh"
-	}
-	off = w.sourceOffset(off)
-	for _, p := range w.markers {
-		what = strings.ReplaceAll(what, p.name, w.src[p.placeholder.off:p.placeholder.off+p.placeholder.len])
-	}
-	return problemf(CodeShell, off, min(1, len(w.src)-off),
-		"correct the script; to keep braces as text, write {{X}}; if it is a script for bash, use the key bash",
-		"shell syntax error: %s", what)
 }
 
 // sourceOffset maps an offset in the text with markers to the text as written. The result is

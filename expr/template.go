@@ -20,7 +20,7 @@ type Template struct {
 
 // ParseTemplate splits src into text and placeholders. For a command or script it also finds out what
 // surrounds each placeholder. If there is an error among the problems, the template must not be
-// rendered. A script without placeholders is not parsed and costs almost nothing.
+// rendered. A script without placeholders is not parsed; SyntaxProblems does that.
 func ParseTemplate(src string, sh Shell, names Names) (*Template, []Problem) {
 	pieces, problems := scan(src, sh, names)
 	t := &Template{shell: sh, pieces: pieces, script: pieces, static: true}

@@ -77,7 +77,7 @@ func (c *stepCompiler) command(at *tool.Text, key, shell string) *steps.Command 
 		c.checkCmdPlatform(at, key)
 	}
 	t := c.text(at, key, sh, c.names)
-	if t == nil {
+	if t == nil || !c.checkScript(*at, c.key(key), shell, t) {
 		return nil
 	}
 	cmd := c.baseCommand(t, shell)
@@ -88,6 +88,11 @@ func (c *stepCompiler) command(at *tool.Text, key, shell string) *steps.Command 
 		c.warnShellSign(at, key)
 	}
 	return cmd
+}
+
+// checkScript reports the syntax error of a script without placeholders. It returns false if there is one.
+func (c *compiler) checkScript(at tool.Text, path, shell string, t *expr.Template) bool {
+	return expr.HasOwnSyntax(shell) || !c.reportProblems(at, path, t.SyntaxProblems(at.S), names{})
 }
 
 // checkCmdPlatform reports a script for cmd on a platform without cmd. If it is the tool's only command, the tool

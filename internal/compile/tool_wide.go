@@ -53,8 +53,9 @@ func (c *compiler) toolWideText(at *tool.Text, path string, sh expr.Shell, n exp
 
 // final is template for a final-command. It runs after every run, so no step is certain to have a result.
 func (c *compiler) final(at *tool.Text, path string, n expr.Names) *expr.Template {
-	t := c.template(at, path, plan.ShellOf(plan.DefaultShell()), n)
-	if t == nil || !c.mentionsNone(*at, t.Refs(), "a final-command runs after every run and cannot use results of steps",
+	shell := plan.DefaultShell()
+	t := c.template(at, path, plan.ShellOf(shell), n)
+	if t == nil || !c.checkScript(*at, path, shell, t) || !c.mentionsNone(*at, t.Refs(), "a final-command runs after every run and cannot use results of steps",
 		"use a step with run-condition: always() instead") {
 		return nil
 	}

@@ -113,7 +113,7 @@ func validateCommand(env *ui.Env) *cobra.Command {
 		Short: "Check definitions and report all problems",
 		Long: `Check definitions: files, folders of files, or tools by name. Without an argument, check
 all available tools. The command checks everything that does not require a run: keys,
-references, conditions, shell syntax around references, cycles and used tools.
+references, conditions, shell syntax, cycles and used tools.
 
 --fix fixes problems that have only one solution. It never changes the meaning of a
 definition, and keeps comments and order. With --dry-run, it only shows the changes.
