@@ -304,7 +304,7 @@ func (r *rewriter) reference(t token, text string, asText bool) bool {
 	if !ok {
 		return false
 	}
-	ref.Off, ref.Len = t.off, len(t.text)
+	ref.Off, ref.Len, ref.decides = t.off, len(t.text), r.mode != condValue
 	if p := checkRef(&ref, typ); p != nil {
 		r.problems = append(r.problems, *p)
 	}

@@ -62,9 +62,13 @@ type Ref struct {
 	Raw      bool
 	Off, Len int
 
+	decides  bool   // it is part of a condition
 	kind     kind   // what its value can be, as far as the definition shows
 	markdown string // the reference as it is written in a Markdown tool; "" in others
 }
+
+// Decides reports whether the reference is part of a condition, so that its value is compared and not inserted.
+func (r Ref) Decides() bool { return r.decides }
 
 // String returns the reference as it is written, in braces except for one of a Markdown tool.
 func (r Ref) String() string {

@@ -73,7 +73,7 @@ const (
 	NoticeEscaped    NoticeCode = "escaped"          // processes could not be ended, or may belong to the run
 	NoticeOutputOpen NoticeCode = "output-open"      // a background process is still printing into a step's output
 	NoticeEnvFile    NoticeCode = "env-file"         // an env file can be used but looks wrong
-	NoticeUnset      NoticeCode = "unset-variable"   // an environment value, or a name in environment.secrets, refers to a variable that is not set
+	NoticeUnset      NoticeCode = "unset-variable"   // a reference, or a name in environment.secrets, means a variable that is not set
 	NoticeNotCached  NoticeCode = "not-cached"       // a step's result was not cached
 	NoticeUnanswered NoticeCode = "unanswered"       // nobody answered an interactive step
 	NoticeStream     NoticeCode = "stream"           // streamed output was not passed on

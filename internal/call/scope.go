@@ -106,6 +106,10 @@ func (s Scope) Lookup(r expr.Ref) (expr.Value, error) {
 			return expr.Value{}, expr.ErrUnknown
 		}
 		v, ok := s.Frame.env(r.Path[0].Field)
+		if !ok && !r.Decides() && s.Frame.session != nil {
+			s.Frame.session.Notify(steps.Notice{Code: steps.NoticeUnset,
+				Message: fmt.Sprintf("%s is empty, because the environment variable is not set", r)})
+		}
 		return expr.Value{V: v, Text: true, Author: true, Absent: !ok}, nil
 	case expr.Local:
 		return s.LookupLocal(r)
