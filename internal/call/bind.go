@@ -119,14 +119,7 @@ func (b *binder) unknownParameter(name string) {
 // param binds one parameter. The parameters that its default refers to are already bound.
 func (b *binder) param(prm *plan.Param) {
 	def := prm.Def
-	v := expr.Value{Format: prm.Format, AllowDash: def.AllowDash || b.frame.RunEnv.AllowDash ||
-		def.Type == "number" || def.Format != nil || len(def.Validation.Enum) > 0}
-	if def.Delimiter != nil {
-		v.Delimiter = def.Delimiter.S
-	}
-	if def.EscapeShell != nil {
-		v.Raw = !*def.EscapeShell
-	}
+	v := b.emptyValue(prm)
 	defer func() { b.params.Values[def.Name] = v }()
 	g, ok := b.raw[def.Name]
 	switch {
@@ -166,6 +159,20 @@ func (b *binder) param(prm *plan.Param) {
 		bound = value.PathRules{FilePaths: b.plan.Definition.FilePaths, OS: plan.Platform(), Home: b.frame.RunEnv.Home}.Value(bound)
 	}
 	v.V = bound
+}
+
+// emptyValue returns a value with the properties of the parameter.
+func (b *binder) emptyValue(prm *plan.Param) expr.Value {
+	def := prm.Def
+	v := expr.Value{Format: prm.Format, AllowDash: def.AllowDash || b.frame.RunEnv.AllowDash ||
+		def.Type == "number" || def.Format != nil || len(def.Validation.Enum) > 0}
+	if def.Delimiter != nil {
+		v.Delimiter = def.Delimiter.S
+	}
+	if def.EscapeShell != nil {
+		v.Raw = !*def.EscapeShell
+	}
+	return v
 }
 
 // defaultValue returns the parameter's default.

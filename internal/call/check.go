@@ -76,11 +76,54 @@ func (b *binder) checkCommand(cmd *steps.Command, where string, unconditional bo
 	var refused *expr.RefusedError
 	switch {
 	case errors.As(err, &dash):
-		b.problem(dash.Ref.Root, "dash", "put `--` before it in the command, set allow-dash: true on the parameter, or use run --allow-dash",
+		b.problem(dash.Ref.Root, "dash", "put `--` before it in the command, set allow-dash: true on the parameter, or use run --allow-dash"+optionsHint(dash),
 			"%s begins with a dash and would be read as an option by %s", b.quoted(dash.Ref, dash.Value), where)
 	case unconditional && errors.As(err, &refused) && refused.Ref.Class == expr.Parameter:
 		b.problem(refused.Ref.Root, "refused", "", "%s cannot be used in %s: %s", b.quoted(refused.Ref, refused.Value), where, refused.Why)
 	}
+}
+
+// optionsHint adds how an author lets callers pass several words, if the value looks like that.
+func optionsHint(dash *expr.DashError) string {
+	if !strings.ContainsAny(dash.Value, " \t\n") {
+		return ""
+	}
+	return fmt.Sprintf("; if callers may pass several options, write {RAW:%s} in the command or security: {escape-shell: false} on the parameter, which insert the value as code", dash.Ref.Root)
+}
+
+// RefusedOption returns the problem with a value of a caller that a command of the tool rejects because it begins with
+// a dash, nil if none does. Other parameters are assumed to be valid.
+func RefusedOption(p *plan.Plan, prm *plan.Param, given any) *value.ParamProblem {
+	params := &Params{Plan: p, RunEnv: (&RunEnv{}).Filled(), Values: make(map[string]expr.Value, len(p.Params))}
+	b := &binder{plan: p, params: params, frame: params.Frame()}
+	for _, other := range p.Params {
+		params.Values[other.Def.Name] = expr.Value{V: sampleOf(other.Def.Type), Author: true}
+	}
+	v := b.emptyValue(prm)
+	v.V, v.Caller = given, true
+	params.Values[prm.Def.Name] = v
+	b.checkCommands()
+	for _, problem := range b.problems {
+		if problem.Code == "dash" {
+			return &problem
+		}
+	}
+	return nil
+}
+
+// sampleOf returns a value of a type.
+func sampleOf(typ string) any {
+	switch typ {
+	case "number":
+		return int64(1)
+	case "boolean":
+		return true
+	case "array":
+		return []any{}
+	case "object":
+		return map[string]any{}
+	}
+	return "x"
 }
 
 // quoted returns a value for a message, masked if it is secret.

@@ -94,6 +94,9 @@ func (c *compiler) tool(def *tool.Definition, outputRead bool, inherited plan.In
 	c.countSteps(p)
 	c.checkSchedules(p)
 	if c.problems.Err() == nil {
+		c.warnExamples(p)
+	}
+	if c.problems.Err() == nil {
 		if err := graph.Build(p); err != nil {
 			c.errorf("graph", tool.Text{Pos: def.Pos}, "", "%v", err)
 		}
