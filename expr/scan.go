@@ -199,12 +199,28 @@ func (s *scanner) undeclared(text string, ref Ref) {
 	message, hint := "", ""
 	if _, field := stepFields[strings.TrimPrefix(path, ".")]; field {
 		message, hint = fmt.Sprintf("there is no step %q, so {%s} is kept as text", root, text), "check the name of the step"
+	} else if hint = s.insideHint(path); hint != "" {
+		message = fmt.Sprintf("there is no step %q, so {%s} is kept as text", root, text)
 	} else if isUpperName(text) {
 		message, hint = fmt.Sprintf("{%s} is not a declared parameter, so it is kept as text", text), "declare it, or leave it unchanged if you want the braces"
 	} else {
 		return
 	}
 	s.problems = append(s.problems, Problem{Code: CodeUndeclared, Off: ref.Off, Len: ref.Len, Message: message, Hint: hint, Warning: true})
+}
+
+// insideHint returns what to write instead of {tool.step.output}, "" if the path of a reference is not of this form.
+func (s *scanner) insideHint(path string) string {
+	step, field, found := strings.Cut(strings.TrimPrefix(path, "."), ".")
+	switch _, known := stepFields[field]; {
+	case !found || !known:
+		return ""
+	case s.names.Symbol(step).Class == Step:
+		return "write {" + step + "." + field + "}"
+	case s.shell != Python && (field == "output" || field == "stdout" || field == "stderr" || field == "exit-code"):
+		return "refer to a step of this tool, as in {STEP.output}; steps of a tool that it uses cannot be referred to"
+	}
+	return ""
 }
 
 // mayMisspell reports whether a name in braces may be a misspelled reference. In Python, a name in lower case may be a

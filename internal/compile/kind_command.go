@@ -7,6 +7,7 @@ import (
 
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/shellsign"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -86,6 +87,8 @@ func (c *stepCompiler) command(at *tool.Text, key, shell string) *steps.Command 
 		c.warnPercentRead(at, key, cmd)
 	case expr.Argv:
 		c.warnShellSign(at, key)
+	case expr.Bash, expr.Sh:
+		c.warnParameterVariables(*at, c.key(key), c.names, shellsign.InSingleQuotes(at.S), "the shell replaces nothing in single quotes")
 	}
 	return cmd
 }

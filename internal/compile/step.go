@@ -9,6 +9,7 @@ import (
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/graph"
 	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/shellsign"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -89,6 +90,9 @@ func (c *stepCompiler) baseCommand(t *expr.Template, shell string) *steps.Comman
 	cmd.NoInherit = inherit != nil && !*inherit
 	cmd.Dir = c.text(s.WorkingDirectory, "working-directory", expr.Plain, n)
 	cmd.Input = c.text(s.Input, "input", expr.Plain, n)
+	if cmd.Input != nil {
+		c.warnParameterVariables(*s.Input, c.key("input"), n, shellsign.Variables(s.Input.S), "no shell reads the input")
+	}
 	if s.Input == nil && t != nil {
 		cmd.Input = c.plan.Input
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/permission"
 	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/shellsign"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -28,6 +29,9 @@ func (c *compiler) toolWide(p *plan.Plan, n names) {
 	}
 	p.Temp = c.toolWideText(def.FilePaths.TempDirectory, "file-paths.temp-directory", expr.Plain, n)
 	p.Input = c.toolWideText(def.Input, "input", expr.Plain, n)
+	if p.Input != nil {
+		c.warnParameterVariables(*def.Input, "input", n, shellsign.Variables(def.Input.S), "no shell reads the input")
+	}
 	p.DefaultResponse = c.toolWideText(def.InteractiveOptions.DefaultResponse, "interactive-options.default-response", expr.Plain, n)
 	p.Output = c.template(def.Output, "output", expr.Plain, n)
 	if res := def.Resources; res.DeleteTempFiles || len(res.FinalCommands) > 0 || p.Temp != nil {
@@ -92,6 +96,7 @@ func (c *compiler) environment(def *tool.Definition, e tool.Environment, path st
 		if v.Value.Text == nil {
 			continue
 		}
+		c.warnEnvironmentVariables(*v.Value.Text, path+"."+v.Key, n)
 		t := c.template(v.Value.Text, path+"."+v.Key, expr.Plain, environNames{n})
 		if t != nil && c.checkVariable(def, n, v.Key, *v.Value.Text, path+"."+v.Key, t) {
 			list = append(list, placedVar{steps.EnvVar{Name: v.Key, Value: t}, *v.Value.Text})
