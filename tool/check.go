@@ -181,9 +181,7 @@ func checkStep(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 	s := into.(*Step)
 	checkBody(d, stepTable(d), n, content)
 	checkLoops(d, s, content)
-	if with := keytable.KeyOf(content, "with"); with != nil && keytable.KeyOf(content, "use-tool") == nil {
-		d.FailKey(with, "with-without-use-tool", "with passes parameters to a tool, but the step does not use one", "add 'use-tool:', or write the values into the command")
-	}
+	checkArguments(d, content)
 	if use, ok := s.Body.(*ToolUse); ok && use.Tool.Pos.Line == 0 { // the step has with, but not use-tool
 		s.Body = nil
 	}
@@ -195,6 +193,19 @@ func checkStep(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 		d.Report(one)
 	} else if s.Name != "" || keytable.Deref(name).ShortTag() == "!!str" {
 		checkName(d, "a step", stepName(), s.Name, keytable.Deref(name), "use letters, digits, '_', '.' and '-', beginning with a letter or '_'")
+	}
+}
+
+// checkArguments checks the keys that pass parameters to another tool: with, and arguments, which is the same.
+func checkArguments(d *keytable.Decoder, content []*yaml.Node) {
+	with, arguments := keytable.KeyOf(content, "with"), keytable.KeyOf(content, "arguments")
+	if with != nil && arguments != nil {
+		d.FailKey(arguments, "two-bodies", "a step can only have one of with and arguments, which mean the same", "move the values to with")
+	}
+	for _, key := range []*yaml.Node{with, arguments} {
+		if key != nil && keytable.KeyOf(content, "use-tool") == nil {
+			d.FailKey(key, "with-without-use-tool", key.Value+" passes parameters to a tool, but the step does not use one", "add 'use-tool:', or write the values into the command")
+		}
 	}
 }
 

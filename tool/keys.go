@@ -101,11 +101,8 @@ var stepObject = keytable.NewObject("a step", "A step: a command, a script, a wa
 		textOr("approve", "", approveObject, "Asks a person for approval before the run continues. A text is the question.", func(s *Step) *approveDraft {
 			return &approveDraft{Approve: bodyOf[Approve](s)}
 		}, func(a *approveDraft, v Text) { a.Pos, a.Prompt = v.Pos, v }).AsBody(),
-		keytable.ValueMap("with", "S1-041", "Parameters for the tool in use-tool.", func(s *Step, v []Entry) {
-			if _, ok := s.Body.(*ToolUse); ok || s.Body == nil {
-				bodyOf[ToolUse](s).With = v
-			}
-		}),
+		keytable.ValueMap("with", "S1-041", "Parameters for the tool in use-tool.", setArguments),
+		keytable.ValueMap("arguments", "S1-029", "Same as `with`.", setArguments),
 		keytable.Boolean("continue-on-error", "S1-033", "Tolerates a failure of the step: the run can still succeed, and later steps run.", func(s *Step, v bool) { s.ContinueOnError = v }).WithDefault("false"),
 		keytable.Text("run-condition", "S1-034", "Condition for the step, such as {build.exit-code} == 0. If it is false, the step is skipped.", func(s *Step, v Text) { s.RunCondition = &v }),
 		keytable.Boolean("parallel", "S1-035", "Starts the step at the same time as the step before it.", func(s *Step, v bool) { s.Parallel = v }).WithDefault("false"),
@@ -138,6 +135,13 @@ func init() {
 		handler("on-failure", "Steps that run after this one, if it failed.", func(s *Step) *[]*Step { return &s.Handlers.OnFailure }),
 		handler("finally", "Steps that run after this one, whether it succeeded or not.", func(s *Step) *[]*Step { return &s.Handlers.Finally }),
 	)
+}
+
+// setArguments sets the parameters that a step passes to the tool that it uses.
+func setArguments(s *Step, v []Entry) {
+	if _, ok := s.Body.(*ToolUse); ok || s.Body == nil {
+		bodyOf[ToolUse](s).With = v
+	}
 }
 
 // bodyOf returns the body of the step if it has type B. Otherwise it gives the step a new body of that type.

@@ -56,6 +56,7 @@ var requiredKeys = map[string][]string{
 	"base-tool":          {"type"},
 	"default-parameters": {"type"},
 	"with":               {"use-tool"},
+	"arguments":          {"use-tool"},
 	"shell":              {"script", "commands"},
 }
 

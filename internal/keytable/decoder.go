@@ -157,7 +157,7 @@ func KeyOf(content []*yaml.Node, key string) *yaml.Node {
 
 // foreignKeys maps keys of similar programs to the keys of flowrun.
 var foreignKeys = map[string]string{
-	"arguments": "with", "args": "with", "needs": "wait-for", "depends_on": "wait-for", "depends-on": "wait-for",
+	"args": "with", "needs": "wait-for", "depends_on": "wait-for", "depends-on": "wait-for",
 	"foreach": "for-each", "loop": "for-each", "for": "for-each", "range": "for-each", "with_items": "for-each", "withItems": "for-each",
 	"strategy": "matrix", "max_parallel": "max-parallel", "maxParallel": "max-parallel",
 	"on_error": "on-failure", "on-error": "on-failure", "onError": "on-failure", "rescue": "on-failure", "catch": "on-failure",

@@ -40,8 +40,7 @@ type trapScanner struct {
 	scalarIndent int
 	plainKey     string
 	levels       []int // columns, from 0, of the open keys and dashes
-	word         trap  // missing-colon at the first of the last lines without a key, if it is followed by a key in its column
-	wordIndent   int
+	escape       *trap // the first escape in the current value that YAML does not know
 }
 
 // lineParts is a line split into dashes, key and value.
@@ -200,9 +199,12 @@ func (sc *trapScanner) indicator(raw string, f lineParts) (trap, bool) {
 // enclosed follows a quoted or bracketed value to its end, possibly over several lines, and examines the text after it.
 func (sc *trapScanner) enclosed(raw string, f lineParts) (trap, bool) {
 	opening, start := f.value[0], sc.line
+	sc.escape = nil
 	rest, ok := sc.skipValue(f)
 	trimmed := strings.TrimSpace(rest)
 	switch {
+	case ok && sc.escape != nil:
+		return *sc.escape, true
 	case !ok:
 		sc.line = start
 		what, fix := "bracket", "close it, or quote the value if it is meant to be text"
@@ -234,7 +236,7 @@ var closing = map[byte]byte{'"': '"', '\'': '\'', '[': ']', '{': '}'}
 // next key ends the search: the value was never closed.
 func (sc *trapScanner) skipValue(f lineParts) (rest string, ok bool) {
 	var open []byte // brackets to close, innermost last; at most one quote, at the end
-	text := f.value
+	text, from := f.value, f.at
 	for {
 		for i := 0; i < len(text); i++ {
 			c, top := text[i], byte(0)
@@ -243,6 +245,7 @@ func (sc *trapScanner) skipValue(f lineParts) (rest string, ok bool) {
 			}
 			switch {
 			case c == '\\' && top == '"':
+				sc.checkEscape(text, from, i)
 				i++
 			case c == top && top != 0:
 				if c == '\'' && i+1 < len(text) && text[i+1] == '\'' {
@@ -261,11 +264,27 @@ func (sc *trapScanner) skipValue(f lineParts) (rest string, ok bool) {
 			return "", false
 		}
 		sc.line++
-		text = string(sc.s.Line(sc.line))
+		text, from = string(sc.s.Line(sc.line)), 0
 		if next := split(text); next.key != "" && next.indent <= f.indent {
 			return "", false
 		}
 	}
+}
+
+// yamlEscapes are the characters that may follow a backslash in double quotes.
+const yamlEscapes = "0abt\tnvfre \"/\\N_LPxuU"
+
+// checkEscape remembers the escape at offset i of a text, which begins at byte from of the current line, if it is the
+// first one of the value that YAML does not know.
+func (sc *trapScanner) checkEscape(text string, from, i int) {
+	if sc.escape != nil || i+1 >= len(text) || strings.IndexByte(yamlEscapes, text[i+1]) >= 0 {
+		return
+	}
+	r, _ := utf8.DecodeRuneInString(text[i+1:])
+	t := sc.trap(string(sc.s.Line(sc.line)), from+i, 2, trap{code: "bad-escape",
+		message: fmt.Sprintf("cannot read this value: \\%c is not an escape that YAML knows in double quotes", r),
+		hint:    fmt.Sprintf("write \\\\%c if the backslash belongs to the text, or write the text as a block after '|'", r)})
+	sc.escape = &t
 }
 
 // skipBlock moves past the lines of a block scalar whose key is at indent.
