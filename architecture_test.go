@@ -30,27 +30,28 @@ var house = map[string]struct {
 	uses      []string
 	libraries []string
 }{
-	"dag":                 {0, nil, nil},
-	"internal/procid":     {-0.9, nil, nil},
-	"internal/confine":    {-0.6, []string{"internal/procid"}, nil},
-	"internal/cgroup":     {-0.3, []string{"internal/confine", "internal/procid"}, nil},
-	"internal/proc":       {0, []string{"internal/cgroup", "internal/procid"}, nil},
-	"internal/dotenv":     {0, nil, nil},
-	"internal/cache":      {1, []string{"internal/atomicfile", "internal/procid"}, []string{"github.com/bmatcuk/doublestar/v4"}},
-	"expr":                {0, []string{"internal/codeenv", "internal/diagnostic"}, []string{"github.com/expr-lang/expr", "mvdan.cc/sh/v3"}},
-	"internal/diagnostic": {-0.6, nil, nil},
-	"internal/duration":   {-0.6, nil, nil},
-	"internal/keytable":   {-0.3, []string{"internal/diagnostic", "internal/duration"}, []string{"gopkg.in/yaml.v3"}},
-	"tool":                {0, []string{"internal/atomicfile", "internal/diagnostic", "internal/home", "internal/jsonschema", "internal/keytable", "internal/ownership"}, []string{"gopkg.in/yaml.v3", "github.com/yuin/goldmark", "golang.org/x/mod"}},
-	"internal/jscheck":    {0.2, []string{"tool"}, []string{"github.com/dop251/goja", "github.com/go-sourcemap/sourcemap"}},
+	"dag":                   {0, nil, nil},
+	"internal/procid":       {-0.9, nil, nil},
+	"internal/confine":      {-0.6, []string{"internal/procid"}, nil},
+	"internal/cgroup":       {-0.3, []string{"internal/confine", "internal/procid"}, nil},
+	"internal/proc":         {0, []string{"internal/cgroup", "internal/procid"}, nil},
+	"internal/dotenv":       {0, nil, nil},
+	"internal/cache":        {1, []string{"internal/atomicfile", "internal/procid"}, []string{"github.com/bmatcuk/doublestar/v4"}},
+	"expr":                  {0, []string{"internal/codeenv", "internal/diagnostic"}, []string{"github.com/expr-lang/expr", "mvdan.cc/sh/v3"}},
+	"internal/diagnostic":   {-0.6, nil, nil},
+	"internal/duration":     {-0.6, nil, nil},
+	"internal/keytable":     {-0.3, []string{"internal/diagnostic", "internal/duration"}, []string{"gopkg.in/yaml.v3"}},
+	"internal/schemaparams": {-0.3, []string{"internal/diagnostic"}, []string{"gopkg.in/yaml.v3"}},
+	"tool":                  {0, []string{"internal/atomicfile", "internal/diagnostic", "internal/home", "internal/jsonschema", "internal/keytable", "internal/ownership", "internal/schemaparams"}, []string{"gopkg.in/yaml.v3", "github.com/yuin/goldmark", "golang.org/x/mod"}},
+	"internal/jscheck":      {0.2, []string{"tool"}, []string{"github.com/dop251/goja", "github.com/go-sourcemap/sourcemap"}},
 	"internal/jsnative":   {0.2, nil, nil},
-	"internal/jsworld":    {0.5, []string{"internal/jscheck", "internal/jsnative", "tool"}, []string{"github.com/dop251/goja"}},
-	"hooks":               {1, []string{"internal/atomicfile", "tool", "internal/jscheck", "internal/jsworld"}, nil},
-	"internal/mask":       {cellar, nil, nil},
-	"internal/netclient":  {3, []string{""}, nil},
-	"steps":               {1, []string{"dag", "expr", "internal/atomicfile", "internal/codeenv", "internal/dotenv", "internal/mask", "internal/proc", "internal/procid", "internal/confine", "internal/cgroup"}, []string{"github.com/creack/pty"}},
-	"internal/supervisor": {1, []string{"internal/proc", "internal/procid", "internal/confine"}, nil},
-	"metrics":             {1, []string{"dag", "history", "internal/buildinfo"}, []string{"github.com/prometheus/client_golang"}},
+	"internal/jsworld":      {0.5, []string{"internal/jscheck", "internal/jsnative", "tool"}, []string{"github.com/dop251/goja"}},
+	"hooks":                 {1, []string{"internal/atomicfile", "tool", "internal/jscheck", "internal/jsworld"}, nil},
+	"internal/mask":         {cellar, nil, nil},
+	"internal/netclient":    {3, []string{""}, nil},
+	"steps":                 {1, []string{"dag", "expr", "internal/atomicfile", "internal/codeenv", "internal/dotenv", "internal/mask", "internal/proc", "internal/procid", "internal/confine", "internal/cgroup"}, []string{"github.com/creack/pty"}},
+	"internal/supervisor":   {1, []string{"internal/proc", "internal/procid", "internal/confine"}, nil},
+	"metrics":               {1, []string{"dag", "history", "internal/buildinfo"}, []string{"github.com/prometheus/client_golang"}},
 
 	// Below the root package: what a definition becomes and how a call of it is carried out.
 	"internal/value":       {0.1, []string{"expr", "tool"}, nil},
@@ -151,7 +152,7 @@ var house = map[string]struct {
 
 // shared are the libraries of more than one package: what the table of keys reads, tool
 // checks node by node.
-var shared = map[string][]string{"gopkg.in/yaml.v3": {"internal/keytable", "tool"}}
+var shared = map[string][]string{"gopkg.in/yaml.v3": {"internal/keytable", "internal/schemaparams", "tool"}}
 
 // TestHouse holds every import of the code (tests left out) against the table.
 func TestHouse(t *testing.T) {

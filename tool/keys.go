@@ -62,9 +62,9 @@ var toolObject = keytable.NewObject("a tool", "A tool: its name, its parameters 
 		handler("on-success", "Steps that run after all others, if the run succeeded so far.", func(t *draft) *[]*Step { return &t.Handlers.OnSuccess }),
 		handler("on-failure", "Steps that run after all others, if one of them failed.", func(t *draft) *[]*Step { return &t.Handlers.OnFailure }),
 		handler("finally", "Steps that run last, whether the others succeeded or not.", func(t *draft) *[]*Step { return &t.Handlers.Finally }),
-		keytable.Named("parameters", "S1-090", parameterObject, "Parameters of the tool, by name.", func(t *draft, name string, p Pos) *parameterDraft {
+		withSchema(keytable.Named("parameters", "S1-090", parameterObject, "Parameters of the tool, by name.", func(t *draft, name string, p Pos) *parameterDraft {
 			return &parameterDraft{addPointer(&t.Parameters, &Parameter{Name: name, Pos: p, Type: "string"})}
-		}),
+		})),
 		environment("environment", func(t *draft) *Environment { return &t.Environment }),
 		envFiles(func(t *draft) *[]EnvFile { return &t.EnvFiles }),
 		keytable.Text("working-directory", "S1-186", "Working directory of the steps.", func(t *draft, v Text) { t.WorkingDirectory = &v }),
