@@ -33,13 +33,29 @@ func Bind(ctx context.Context, p *plan.Plan, w *RunEnv, raw map[string]any) (*Pa
 
 // BindGiven is Bind for values that record who wrote them.
 func BindGiven(ctx context.Context, p *plan.Plan, w *RunEnv, raw map[string]Given) (*Params, error) {
-	params := &Params{Plan: p, RunEnv: w, Values: make(map[string]expr.Value, len(p.Params)), Given: make(map[string]any, len(raw))}
-	b := &binder{ctx: ctx, plan: p, raw: raw, params: params, frame: params.Frame()}
-	if slices.ContainsFunc(p.Params, func(prm *plan.Param) bool { return prm.JS != nil }) {
+	b := newBinder(ctx, p, w, raw)
+	if b.scripts = !b.lacksRequired() && slices.ContainsFunc(p.Params, hasScript); b.scripts {
 		var done func()
 		b.frame.RunEnv, done = w.WithScripts(hooks.Config{})
 		defer done()
 	}
+	return b.bind()
+}
+
+// Check returns the problems that Bind finds, without running transforms in JavaScript. The commands are not checked if
+// there is one, because their values are not known then.
+func Check(p *plan.Plan, w *RunEnv, raw map[string]Given) error {
+	_, err := newBinder(context.Background(), p, w, raw).bind()
+	return err
+}
+
+func newBinder(ctx context.Context, p *plan.Plan, w *RunEnv, raw map[string]Given) *binder {
+	params := &Params{Plan: p, RunEnv: w, Values: make(map[string]expr.Value, len(p.Params)), Given: make(map[string]any, len(raw))}
+	return &binder{ctx: ctx, plan: p, raw: raw, params: params, frame: params.Frame()}
+}
+
+func (b *binder) bind() (*Params, error) {
+	p, ctx := b.plan, b.ctx
 	if schema := p.Definition.Schema; schema != nil {
 		b.bySchema(schema)
 	} else {
@@ -48,7 +64,7 @@ func BindGiven(ctx context.Context, p *plan.Plan, w *RunEnv, raw map[string]Give
 			b.param(prm)
 		}
 	}
-	if len(b.problems) == 0 {
+	if len(b.problems) == 0 && (b.scripts || !slices.ContainsFunc(p.Params, hasScript)) {
 		b.checkCommands()
 	}
 	if len(b.problems) > 0 {
@@ -58,7 +74,18 @@ func BindGiven(ctx context.Context, p *plan.Plan, w *RunEnv, raw map[string]Give
 		slices.SortStableFunc(b.problems, func(x, y value.ParamProblem) int { return strings.Compare(x.Name, y.Name) })
 		return nil, &value.ParamsError{Tool: p.Name(), Problems: b.problems}
 	}
-	return params, nil
+	return b.params, nil
+}
+
+func hasScript(prm *plan.Param) bool { return prm.JS != nil }
+
+// lacksRequired reports whether a required parameter is missing. Such a call cannot run, so its transforms do not run
+// either: a person who is asked for the parameter then makes another call.
+func (b *binder) lacksRequired() bool {
+	return slices.ContainsFunc(b.plan.Params, func(prm *plan.Param) bool {
+		_, given := b.raw[prm.Def.Name]
+		return !given && prm.Def.Required && prm.Initial == nil
+	})
 }
 
 type binder struct {
@@ -68,7 +95,8 @@ type binder struct {
 	params       *Params // the result
 	frame        *Frame  // of a call with the values bound so far, for defaults that refer to other parameters
 	problems     []value.ParamProblem
-	defaultBytes int // bytes of the defaults so far
+	scripts      bool // run transforms in JavaScript
+	defaultBytes int  // bytes of the defaults so far
 }
 
 func (b *binder) problem(name, code, hint, format string, args ...any) {
@@ -143,7 +171,7 @@ func (b *binder) param(prm *plan.Param) {
 		return
 	}
 	bound, code, err := prm.Convert(g.V)
-	if err == nil && prm.JS != nil {
+	if err == nil && prm.JS != nil && b.scripts {
 		code = "transform"
 		bound, err = prm.JS.Apply(b.ctx, b.frame.RunEnv.JavaScript, bound)
 	}

@@ -1,7 +1,6 @@
 package compile
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -100,7 +99,11 @@ func (c *compiler) checkScheduleParams(p *plan.Plan, s *tool.Schedule, path stri
 			return
 		}
 	}
-	_, err := call.Bind(context.Background(), p, (&call.RunEnv{}).Filled(), p.Given(s.Params))
+	raw := map[string]call.Given{}
+	for name, v := range p.Given(s.Params) {
+		raw[name] = call.Given{V: v}
+	}
+	err := call.Check(p, (&call.RunEnv{}).Filled(), raw)
 	bad, _ := errors.AsType[*value.ParamsError](err)
 	if bad == nil {
 		return

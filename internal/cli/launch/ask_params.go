@@ -14,15 +14,15 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// AskMissingParams asks a person for the required parameters that are missing, one by one, and
-// validates each. bindErr is the error of Bind for params. AskMissingParams asks nothing if any other
-// problem exists, or if no person can be asked. asked reports whether it has added values to
-// params.
-func AskMissingParams(env *ui.Env, p *flowrun.Plan, w flowrun.RunEnv, params map[string]any, bindErr error, f ui.InteractionFlags) (asked bool, err error) {
+// AskMissingParams asks a person for the required parameters that are missing, one by one, adds
+// them to params, and validates each with bind, which binds params and returns the error. bindErr is
+// the error for params as they are. AskMissingParams asks nothing if any other problem exists, or if
+// no person can be asked.
+func AskMissingParams(env *ui.Env, p *flowrun.Plan, params map[string]any, bindErr error, bind func() error, f ui.InteractionFlags) error {
 	missing := problemsOf(bindErr)
 	if len(missing.Problems) == 0 || !env.CanAsk(f) ||
 		slices.ContainsFunc(missing.Problems, func(m flowrun.ParamProblem) bool { return m.Code != "missing" }) {
-		return false, nil
+		return nil
 	}
 	q := env.Prompter()
 	defer q.Close()
@@ -32,17 +32,17 @@ func AskMissingParams(env *ui.Env, p *flowrun.Plan, w flowrun.RunEnv, params map
 	slices.SortFunc(missing.Problems, func(m, n flowrun.ParamProblem) int { return cmp.Compare(index(m), index(n)) })
 	for i, m := range missing.Problems {
 		d := p.Definition.Parameters[index(m)]
-		if err := askUntilValid(q, p, w, params, d); err != nil {
+		if err := askUntilValid(q, p, params, d, bind); err != nil {
 			fmt.Fprintln(env.Stderr)
 			missing.Problems = missing.Problems[i:]
 			code := ui.CodeError(env.ReportError(missing))
 			if sig, ok := errors.AsType[ui.SignalError](err); ok {
 				code = sig.Code()
 			}
-			return true, code
+			return code
 		}
 	}
-	return true, nil
+	return nil
 }
 
 // BindProblems returns the problems that Bind finds with parameters. It returns none if Bind fails
@@ -61,7 +61,7 @@ func problemsOf(err error) *flowrun.ParamsError {
 }
 
 // askUntilValid asks for one parameter until the answer is valid, and stores it in params.
-func askUntilValid(q *ui.Prompter, p *flowrun.Plan, w flowrun.RunEnv, params map[string]any, d *tool.Parameter) error {
+func askUntilValid(q *ui.Prompter, p *flowrun.Plan, params map[string]any, d *tool.Parameter, bind func() error) error {
 	describeParam(q, d)
 	for {
 		fmt.Fprintf(q.Env.Stderr, "%s: ", d.Name)
@@ -73,7 +73,7 @@ func askUntilValid(q *ui.Prompter, p *flowrun.Plan, w flowrun.RunEnv, params map
 			continue
 		}
 		params[d.Name] = answerValue(d, text)
-		bad := BindProblems(p, w, params)
+		bad := problemsOf(bind())
 		i := slices.IndexFunc(bad.Problems, func(m flowrun.ParamProblem) bool { return m.Parameter() == d.Name })
 		if i < 0 {
 			return nil

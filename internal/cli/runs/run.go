@@ -199,9 +199,10 @@ type request struct {
 	given   *launch.Params // params, with their locations in the --params file
 }
 
-func (r *request) bind() {
+func (r *request) bind() error {
 	r.args, r.bindErr = r.plan.Bind(r.runEnv, r.params)
 	r.bindErr = r.given.Locate(r.bindErr)
+	return r.bindErr
 }
 
 func (r *request) preview() (*flowrun.Preview, error) {
@@ -251,11 +252,7 @@ func parse(env *ui.Env, c *cobra.Command, args []string, f runFlags, answers map
 	if f.params == "-" { // stdin has been read to its end, so it cannot be used for questions
 		return r, nil
 	}
-	asked, err := launch.AskMissingParams(env, plan, r.runEnv, r.params, r.bindErr, f.InteractionFlags)
-	if asked {
-		r.bind()
-	}
-	return r, err
+	return r, launch.AskMissingParams(env, plan, r.params, r.bindErr, r.bind, f.InteractionFlags)
 }
 
 // fillMissing fills in missing parameters with the values that the person gave before. It reports
