@@ -19,6 +19,8 @@ func (c *counter) Apply(_ context.Context, _ *hooks.Runtime, v any) (any, error)
 	return v, nil
 }
 
+func (*counter) IsConstant(any) bool { return false }
+
 // TestTransformsRunOnce: a call transforms each value once, and one that cannot run transforms nothing.
 func TestTransformsRunOnce(t *testing.T) {
 	def, found := tool.Decode("t.yaml", []byte(`

@@ -72,11 +72,11 @@ func (n markdownNames) Property(name string, alone bool) bool {
 	case n.processed == nil || n.Symbol(name).Class != expr.Unknown:
 		return false
 	}
-	return declared || mentions(n.processed, name) || len(tool.Near(name, n.stepNames())) == 0
+	return declared || scriptMentions(n.processed, name) || len(tool.Near(name, n.stepNames())) == 0
 }
 
-// mentions reports whether a script contains a name, so that it may set a property with that name.
-func mentions(script *tool.Step, name string) bool {
+// scriptMentions reports whether a script contains a name, so that it may set a property with that name.
+func scriptMentions(script *tool.Step, name string) bool {
 	return regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`).MatchString(script.Script().Code.S)
 }
 
@@ -197,7 +197,7 @@ func (c *stepCompiler) warnUndeclaredField(at tool.Text, field string) {
 	if slices.ContainsFunc(def.Parameters, func(p *tool.Parameter) bool { return p.Name == field }) {
 		return
 	}
-	if pre := preStep(def); pre != nil && pre != c.step && mentions(pre, field) {
+	if pre := preStep(def); pre != nil && pre != c.step && scriptMentions(pre, field) {
 		return // pre-processing may set that field
 	}
 	hint := "declare it, or set it in pre-processing; otherwise the caller has to pass it"

@@ -40,6 +40,8 @@ type trapScanner struct {
 	scalarIndent int
 	plainKey     string
 	levels       []int // columns, from 0, of the open keys and dashes
+	word         trap  // missing-colon at the first of the last lines without a key, if it is followed by a key in its column
+	wordIndent   int
 	escape       *trap // the first escape in the current value that YAML does not know
 }
 
