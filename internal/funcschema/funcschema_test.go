@@ -111,8 +111,8 @@ func TestParameter(t *testing.T) {
 			`{"type":"integer","description":"d","default":2,"enum":[1,2]}`, `{"type":"integer","description":"d. One of: 1, 2.","default":2}`},
 		{"numbers as text", `{type: number, description: d, default: 1.10, validation: {minimum: 1}}`, "parameter-mapping: {number: string}",
 			`{"type":"string","description":"d","default":"1.10"}`, ""},
-		{"an array as text", `{type: array, description: d, default: [a], validation: {minLength: 2}}`, "parameter-mapping: {array: string}", `{"type":"string","description":"d"}`, ""},
-		{"text as an array", `{description: d, default: a, validation: {minLength: 2}}`, "parameter-mapping: {string: array}",
+		{"an array as text", `{type: array, description: d, default: [aa], validation: {minLength: 2}}`, "parameter-mapping: {array: string}", `{"type":"string","description":"d"}`, ""},
+		{"text as an array", `{description: d, default: aa, validation: {minLength: 2}}`, "parameter-mapping: {string: array}",
 			`{"type":"array","description":"d","items":{}}`, `{"type":"array","description":"d","items":{"type":"string"}}`},
 
 		{"a default that mentions a parameter", `{description: d, default: "./{OTHER}"}`, "", `{"type":"string","description":"d"}`, ""},

@@ -77,6 +77,19 @@ func (r *raw) send(line string) {
 // answer returns the message with an id. It fails if there is none soon.
 func (r *raw) answer(id any) map[string]any {
 	r.t.Helper()
+	return r.read(id, func(map[string]any) {})
+}
+
+// until returns the messages before the one with an id.
+func (r *raw) until(id any) (before []map[string]any) {
+	r.t.Helper()
+	r.read(id, func(m map[string]any) { before = append(before, m) })
+	return before
+}
+
+// read returns the message with an id, and calls other with those before it.
+func (r *raw) read(id any, other func(map[string]any)) map[string]any {
+	r.t.Helper()
 	late := time.After(20 * time.Second)
 	for {
 		select {
@@ -87,9 +100,10 @@ func (r *raw) answer(id any) map[string]any {
 			if m["not JSON"] != nil {
 				r.t.Fatalf("the server wrote %q", m["not JSON"])
 			}
-			if m["id"] == id {
+			if m["id"] == id && m["method"] == nil {
 				return m
 			}
+			other(m)
 		case <-late:
 			r.t.Fatalf("no answer to %v", id)
 		}

@@ -391,23 +391,16 @@ func TestQuestion(t *testing.T) {
 	}
 }
 
-// TestProgress checks that clients hear of every step, before the result.
+// TestProgress checks that clients get a notification for every step, before the result.
 func TestProgress(t *testing.T) {
-	var mu sync.Mutex
+	r := open(t, serve(t, nil))
+	r.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"steps","_meta":{"progressToken":"token"}}}`)
 	var heard []string
-	c := serve(t, nil).connect(t, &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
-		mu.Lock()
-		defer mu.Unlock()
-		heard = append(heard, r.Params.Message)
-	}})
-	p := &sdk.CallToolParams{Name: "steps"}
-	p.SetProgressToken("token")
-	if _, err := c.CallTool(t.Context(), p); err != nil {
-		t.Fatal(err)
+	for _, m := range r.until(1.0) {
+		params, _ := m["params"].(map[string]any)
+		heard = append(heard, fmt.Sprintf("%v %v", params["progress"], params["message"]))
 	}
-	mu.Lock()
-	defer mu.Unlock()
-	if got := strings.Join(heard, ", "); got != "a: started, a: succeeded, b: started, b: succeeded" {
+	if got := strings.Join(heard, ", "); got != "1 a: started, 2 a: succeeded, 3 b: started, 4 b: succeeded" {
 		t.Errorf("heard %s", got)
 	}
 }
@@ -434,21 +427,15 @@ func TestLog(t *testing.T) {
 	s := serve(t, nil)
 	s.write(t, "stream", `{name: stream, description: Streams, tags: [free], steps: [{name: talk, bash: 'echo one; echo two', output: {mode: stream}}]}`)
 	s.Refresh()
-	var mu sync.Mutex
+	r := open(t, s)
+	r.send(`{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"info"}}`)
+	r.answer(1.0)
+	r.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"stream"}}`)
 	var heard []string
-	c := s.connectWith(t, &sdk.ClientOptions{LoggingMessageHandler: func(_ context.Context, r *sdk.LoggingMessageRequest) {
-		mu.Lock()
-		defer mu.Unlock()
-		heard = append(heard, fmt.Sprintf("%s %s: %v", r.Params.Level, r.Params.Logger, r.Params.Data))
-	}}, "2025-11-25")
-	if err := c.SetLoggingLevel(t.Context(), &sdk.SetLoggingLevelParams{Level: "info"}); err != nil {
-		t.Fatal(err)
+	for _, m := range r.until(2.0) {
+		params, _ := m["params"].(map[string]any)
+		heard = append(heard, fmt.Sprintf("%v %v: %v", params["level"], params["logger"], params["data"]))
 	}
-	if r := call(t, c, "stream", nil); text(r) != "one\ntwo\n" {
-		t.Errorf("output %q", text(r))
-	}
-	mu.Lock()
-	defer mu.Unlock()
 	if got := strings.Join(heard, ", "); got != "info talk: one, info talk: two" {
 		t.Errorf("heard %s", got)
 	}
