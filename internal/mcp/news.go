@@ -67,6 +67,7 @@ func (n *news) log(c flowrun.StreamChunk) {
 	text, step := string(c.Text), string(c.Step)
 	n.add(func(ctx context.Context) {
 		for line := range strings.Lines(text) {
+			//lint:ignore SA1019 clients of older versions of the protocol have no other log
 			_ = n.session.Log(ctx, &mcp.LoggingMessageParams{Level: "info", Logger: step, Data: strings.TrimRight(line, "\r\n")})
 		}
 	})
