@@ -101,11 +101,11 @@ var house = map[string]struct {
 		"tool",
 	}, nil},
 	"internal/clientconfig": {3, nil, []string{"github.com/tailscale/hujson"}},
-	"internal/mcp":          {4, []string{"", "dag", "internal/console", "internal/funcschema", "internal/rundocs", "internal/runlog", "registry", "steps", "tool"}, []string{"github.com/modelcontextprotocol/go-sdk"}},
+	"internal/mcp":          {3.5, []string{"", "dag", "internal/console", "internal/funcschema", "internal/proc", "internal/procid", "internal/rundocs", "internal/runlog", "registry", "steps", "tool"}, []string{"github.com/modelcontextprotocol/go-sdk"}},
 	"cmd/flowrun":           {9, []string{"", "internal/cli", "internal/cli/serve", "internal/proc", "internal/service", "internal/web", "internal/confine"}, nil},
 
 	// The command line. Families of commands (floor 7) do not import each other.
-	"internal/cli/ui":             {4, []string{"", "dag", "hooks", "internal/buildinfo", "internal/builtin", "internal/bundle", "internal/config", "internal/console", "internal/discovery", "internal/duration", "internal/netclient", "internal/home", "internal/outcome", "internal/ownership", "internal/policy", "internal/sqlite", "tool", "internal/locale"}, []string{"github.com/spf13/cobra"}},
+	"internal/cli/ui":             {4, []string{"", "dag", "hooks", "internal/buildinfo", "internal/builtin", "internal/bundle", "internal/config", "internal/console", "internal/discovery", "internal/duration", "internal/mcp", "internal/netclient", "internal/home", "internal/outcome", "internal/ownership", "internal/policy", "internal/sqlite", "tool", "internal/locale"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/keyboard":       {5, []string{"", "dag", "internal/cli/ui", "internal/console"}, nil},
 	"internal/cli/launch":         {5, []string{"", "dag", "internal/builtin", "internal/cli/ui", "internal/config", "internal/console", "internal/diagnostic", "internal/keytable", "internal/netclient", "internal/mask", "internal/home", "internal/locale", "internal/notify", "internal/policy", "internal/service", "internal/sqlite", "internal/telemetry", "internal/tooltest", "metrics", "registry", "steps", "tool", "internal/procid"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/timetable":      {5, []string{"", "dag", "internal/cli/ui", "internal/cron", "internal/schedule", "internal/service", "internal/sqlite", "metrics", "tool"}, nil},

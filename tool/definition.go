@@ -30,8 +30,11 @@ type Definition struct {
 	Scope       Scope    // the scope in which the tool was found; ScopeFile if it was named by path
 	Source      []byte   // contents of the file, for snippets and for history
 	Files       []string // further files that the definition was made of; if one of them changes, the definition is read again
-	HistoryText []byte   // what history stores if the file alone does not determine what runs, in the loader's own format; nil = Source
-	Format      Format   // the format of the file
+	// SourceTrusted reports that the user trusts where the tool comes from as a whole, such as an MCP server. No key of a
+	// file sets it.
+	SourceTrusted bool
+	HistoryText   []byte // what history stores if the file alone does not determine what runs, in the loader's own format; nil = Source
+	Format        Format // the format of the file
 	// Cacheable reports that a Loader made the definition from nothing but the name and the contents of the file. Listings
 	// cache such a definition as long as the file does not change.
 	Cacheable bool

@@ -26,6 +26,7 @@ const (
 
 	ScopeBuiltin    Scope = "builtin"    // part of the program, see Library.Provide
 	ScopeDiscovered Scope = "discovered" // listed by a discovery command, see Library.Provide
+	ScopeMCP        Scope = "mcp"        // offered by an MCP server, see Library.ProvideFrom
 )
 
 // Config specifies where a Library searches. The zero Config uses the working directory, home and environment of the

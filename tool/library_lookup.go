@@ -53,8 +53,8 @@ func (e *NotFoundError) Error() string {
 // the tools in its own folder, those of the user, those of the machine and the built-in ones. Tools of the project come
 // last, and only if the project is trusted (Config.Trusted).
 //
-// The error is a *NotFoundError, or the reason why a file or the folder of a scope could not be read. Problems in the
-// contents of the file are in the Diagnostics; see Decode.
+// The error is a *NotFoundError, an *AmbiguousNameError, or the reason why a file or the folder of a scope could not be
+// read. Problems in the contents of the file are in the Diagnostics; see Decode.
 func (l *Library) Lookup(name string, from *Definition) (*Definition, Diagnostics, error) {
 	if l.snapshot != nil {
 		if def := l.registered(name); def != nil {
@@ -75,8 +75,8 @@ func (l *Library) Lookup(name string, from *Definition) (*Definition, Diagnostic
 	if def, found, err := l.lookupFolders(places, name); def != nil || err != nil {
 		return def, found, err
 	}
-	if def := l.lookupProvided(name, from); def != nil {
-		return def, nil, nil
+	if def, err := l.lookupProvided(name, from); def != nil || err != nil {
+		return def, nil, err
 	}
 	def, found, err := l.lookupInProject(last, name)
 	if def == nil && err == nil {
@@ -331,8 +331,10 @@ func (l *Library) notFoundIn(name string, places []folder) *NotFoundError {
 func (l *Library) notFound(name string, places []folder) *NotFoundError {
 	e := l.notFoundIn(name, places)
 	names := slices.Clone(e.Near)
-	for _, def := range l.Provided() {
-		names = append(names, def.Name)
+	for _, p := range l.providers() {
+		for _, def := range p.Known() {
+			names = append(names, def.Name)
+		}
 	}
 	e.Near = Near(name, names)
 	if name == toolx {

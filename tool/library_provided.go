@@ -1,15 +1,55 @@
 package tool
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
 )
 
-// provider supplies tools that are not in files. It is called once, when its tools are first needed.
+// Provider supplies tools that are not in files. It must be safe for concurrent use. Its definitions have their Scope,
+// and valid names. Do not modify them.
+type Provider interface {
+	// Find returns the tool that a name means, or nil. The error says why the name is not clear, such as an
+	// *AmbiguousNameError.
+	Find(name string) (*Definition, error)
+	// Tools returns all tools.
+	Tools() []*Definition
+	// Known returns those tools that are known without any more work.
+	Known() []*Definition
+}
+
+// AmbiguousNameError reports that a name could mean several tools.
+type AmbiguousNameError struct {
+	Name       string
+	Candidates []string // the names that are clear, sorted
+}
+
+func (e *AmbiguousNameError) Error() string {
+	return fmt.Sprintf("the name %s means more than one tool: use one of %s", diagnostic.Quote(e.Name), strings.Join(e.Candidates, ", "))
+}
+
+// provider is a Provider of a scope.
 type provider struct {
 	scope Scope
-	tools func() []*Definition
+	Provider
+}
+
+// listProvider is a Provider with a list that is created once, when a tool is first needed.
+type listProvider func() []*Definition
+
+func (p listProvider) Tools() []*Definition { return p() }
+func (p listProvider) Known() []*Definition { return p() }
+
+func (p listProvider) Find(name string) (*Definition, error) {
+	for _, def := range p() {
+		if def.Name == name {
+			return def, nil
+		}
+	}
+	return nil, nil
 }
 
 // Provide adds tools that are not in files and that are created only when one is needed: built-in tools, and those that
@@ -24,16 +64,21 @@ func (l *Library) Provide(scope Scope, tools func() []*Definition) {
 		}
 		return list
 	})
+	l.ProvideFrom(scope, listProvider(once))
+}
+
+// ProvideFrom is Provide for tools that can be found one by one.
+func (l *Library) ProvideFrom(scope Scope, p Provider) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.provided = append(l.provided, &provider{scope, once})
+	l.provided = append(l.provided, &provider{scope, p})
 }
 
 // Provided returns the tools of all providers, sorted by name. As in List, it includes tools that another provider or a
 // file shadows.
 func (l *Library) Provided() (list []*Definition) {
 	for _, p := range l.providers() {
-		list = append(list, p.tools()...)
+		list = append(list, p.Tools()...)
 	}
 	slices.SortStableFunc(list, func(x, y *Definition) int { return strings.Compare(x.Name, y.Name) })
 	return list
@@ -63,22 +108,22 @@ const discoveredPrefix = "discovered_tool_"
 // lookupProvided returns the first tool with the given name that a provider has, or nil. If a name with
 // discoveredPrefix leads to a tool whose own name belongs to another tool, the prefix stays part of its name: otherwise
 // an approval of the other tool would also apply to this one.
-func (l *Library) lookupProvided(name string, from *Definition) *Definition {
-	if def := l.findProvided(name, ""); def != nil {
-		return def
+func (l *Library) lookupProvided(name string, from *Definition) (*Definition, error) {
+	if def, err := l.findProvided(name, ""); def != nil || err != nil {
+		return def, err
 	}
 	bare, ok := strings.CutPrefix(name, discoveredPrefix)
 	if !ok || !ValidName(bare) {
-		return nil
+		return nil, nil
 	}
-	def := l.findProvided(bare, ScopeDiscovered)
+	def, err := l.findProvided(bare, ScopeDiscovered)
 	if def == nil {
-		return nil
+		return nil, err
 	}
 	if first, _, err := l.Lookup(bare, from); err == nil && first == def {
-		return def
+		return def, nil
 	}
-	return def.renamed(name)
+	return def.renamed(name), nil
 }
 
 // renamed returns a copy of a provider's tool with another name.
@@ -95,18 +140,16 @@ func (d *Definition) renamed(name string) *Definition {
 
 // findProvided returns the first tool with the given name that a provider has, or nil. If scope is not "", only
 // providers of that scope are searched.
-func (l *Library) findProvided(name string, scope Scope) *Definition {
+func (l *Library) findProvided(name string, scope Scope) (*Definition, error) {
 	for _, p := range l.providers() {
 		if scope != "" && p.scope != scope {
 			continue
 		}
-		for _, def := range p.tools() {
-			if def.Name == name {
-				return def
-			}
+		if def, err := p.Find(name); def != nil || err != nil {
+			return def, err
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 func (l *Library) providers() []*provider {

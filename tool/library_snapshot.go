@@ -64,8 +64,8 @@ func (l *Library) lookupSnapshot(name string, from *Definition) (*Definition, Di
 	}
 	src, ok := l.snapshot[q]
 	if !ok {
-		if def := l.lookupProvided(name, from); def != nil {
-			return def, nil, nil
+		if def, err := l.lookupProvided(name, from); def != nil || err != nil {
+			return def, nil, err
 		}
 		return nil, nil, fmt.Errorf("cannot find the tool %s: it is not among the definitions stored with the run", diagnostic.Quote(name))
 	}

@@ -42,7 +42,7 @@ type Process struct {
 func Main(p Process) int {
 	out := &ui.CheckedWriter{To: p.Stdout}
 	env := &ui.Env{Stdin: p.Stdin, Stdout: out, Stderr: p.Stderr, Completing: len(p.Args) > 0 && (p.Args[0] == cobra.ShellCompRequestCmd || p.Args[0] == cobra.ShellCompNoDescRequestCmd)}
-	defer env.EndScripts()
+	defer env.EndPrograms()
 	ownership.Use(ownership.Guard{
 		Report: func(message string) { env.Notef("warning: %s", message) },
 		Trusts: func(folder string, uid int) bool { return config.Vouched(flowrun.DefaultStateDir(), folder, uid) },

@@ -53,6 +53,8 @@ var table = []struct {
 		"the tool's definition is invalid", "to list the problems, run flowrun validate on the machine of the service", ""}},
 	{as(func(r *Report, e *tool.NotFoundError) { r.Subject, r.Near, r.Note = e.Name, e.Near, e.Note }), Row{"unknown-tool", ExitNotFound, 404, AnswerNotFound,
 		"there is no tool %q", "GET /api/v1/tools lists the tools", "to list the tools: flowrun tool list"}},
+	{as(func(r *Report, e *tool.AmbiguousNameError) { r.Subject, r.Near = e.Name, e.Candidates }), Row{"ambiguous-tool", ExitUsage, 404, AnswerNotRun,
+		"the name %q means more than one tool", "GET /api/v1/tools lists the names", ""}},
 	{as(paramsReport), Row{CodeParams, ExitParams, 422, AnswerNotRun,
 		"invalid parameters for tool %s", "GET /api/v1/tools/{name} shows its parameters", ""}},
 	{as(func(r *Report, e *plan.StepError) { r.Subject, r.Near = e.Step, e.Near }), Row{"unknown-step", ExitNotFound, 404, AnswerNotRun,

@@ -34,6 +34,7 @@ type Tool struct {
 	Elevated bool     // security.execution-privilege: elevated
 	Path     string   // the step that uses the tool; "" for the tool that is called
 	Place    Place    // whose tool it is
+	Trusted  bool     // the source of the tool is trusted as a whole
 	// File is set if the definition's claims about itself cannot be trusted: it was named by path, or belongs to a
 	// project that is not trusted. Its name and tags can then deny it, but only * and this path allow it.
 	File    string
@@ -98,7 +99,6 @@ type Request struct {
 	EntryPoint EntryPoint
 	Tools      []Tool
 	Rules      Rules
-	Trusted    bool // the source of the tool is trusted as a whole
 	// Declared is set for a tool that a script calls: the permissions of the script name the tool, and the caller of
 	// the script could see them. This counts like being named by a person.
 	Declared bool
@@ -148,9 +148,6 @@ func Decide(r Request) Decision {
 	if i := slices.IndexFunc(r.Rules.Allow, func(p Pattern) bool { return p.names(called) }); i >= 0 {
 		return Decision{Allow, called, fmt.Sprintf("%s is allowed by %s", called, r.Rules.Allow[i].source())}
 	}
-	if r.Trusted {
-		return Decision{Allow, called, fmt.Sprintf("%s comes from a trusted source", called)}
-	}
 	var reasons []string
 	for _, t := range r.Tools {
 		reason := r.allowedBy(t)
@@ -162,11 +159,14 @@ func Decide(r Request) Decision {
 	return Decision{Allow, called, strings.Join(slices.Compact(reasons), "; ")}
 }
 
-// allowedBy returns why a pattern allows the tool, "" if none does.
+// allowedBy returns why the tool is allowed: by a pattern, or because its source is trusted. It returns "" if it is not.
 func (r Request) allowedBy(t Tool) string {
 	for _, covers := range []func(Pattern, Tool) bool{Pattern.allows, Pattern.covers} {
 		if i := slices.IndexFunc(r.Rules.Allow, func(p Pattern) bool { return covers(p, t) }); i >= 0 {
 			return fmt.Sprintf("%s is allowed by %s", t, r.Rules.Allow[i].source())
+		}
+		if t.Trusted {
+			return fmt.Sprintf("%s comes from a trusted source", t)
 		}
 	}
 	return ""

@@ -72,7 +72,9 @@ func TestMatrix(t *testing.T) {
 			for _, trusted := range []bool{false, true} {
 				var cells []string
 				for _, name := range columns {
-					r := policy.Request{EntryPoint: entry, Tools: []policy.Tool{tools[name]}, Rules: rules, Trusted: trusted}
+					it := tools[name]
+					it.Trusted = trusted
+					r := policy.Request{EntryPoint: entry, Tools: []policy.Tool{it}, Rules: rules}
 					cells = append(cells, letter(decide(t, r, true))+"/"+letter(decide(t, r, false)))
 				}
 				got, want := strings.Join(cells, " "), want
@@ -180,8 +182,8 @@ func FuzzDecide(f *testing.F) {
 	f.Add("it", "read,x", "tool:it", "tool:x", true, false)
 	f.Add("it", "", "*", "", false, true)
 	f.Fuzz(func(t *testing.T, name, tags, allow, deny string, elevated, canAsk bool) {
-		it := policy.Tool{Name: name, Tags: strings.Split(tags, ","), Elevated: elevated}
-		r := policy.Request{Tools: []policy.Tool{it}, CanAsk: canAsk, Trusted: true}
+		it := policy.Tool{Name: name, Tags: strings.Split(tags, ","), Elevated: elevated, Trusted: true}
+		r := policy.Request{Tools: []policy.Tool{it}, CanAsk: canAsk}
 		if p, err := policy.ParsePattern(allow, ""); err == nil {
 			r.Rules.Allow = append(r.Rules.Allow, p)
 		}

@@ -113,7 +113,7 @@ func describeTool(u flowrun.UsedTool, known func(*tool.Definition) (file, why st
 		}
 		t = one
 	}
-	t.Path, t.Elevated = u.Path, u.Definition.Security.ExecutionPrivilege == "elevated"
+	t.Path, t.Elevated, t.Trusted = u.Path, u.Definition.Security.ExecutionPrivilege == "elevated", u.Definition.SourceTrusted
 	return *t
 }
 

@@ -13,7 +13,8 @@ import (
 func (env *Env) addBuiltInAndDiscovered(lib *tool.Library) {
 	lib.Provide(tool.ScopeBuiltin, env.BuiltIn)
 	lib.Provide(tool.ScopeDiscovered, env.discovered)
-	lib.ExplainMissing(env.undiscoveredNote)
+	lib.ProvideFrom(tool.ScopeMCP, serverTools{env})
+	lib.ExplainMissing(env.missingNote)
 }
 
 // BuiltIn returns the built-in tools.

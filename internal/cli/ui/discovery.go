@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -66,9 +66,21 @@ func (env *Env) Discover(c *config.Config) *discoveryResult {
 	return t
 }
 
-// discover runs the discovery command. A signal stops the command with all its child processes, and
-// then this program.
+// discover runs the discovery command.
 func (env *Env) discover(t *discoveryResult, c *config.Config) {
+	start := time.Now()
+	env.untilSignal(func(ctx context.Context) {
+		t.Tools, t.Warnings, t.Err = discovery.Discover(ctx, discovery.Config{
+			DiscoveryCommand: c.Word("tools.discoveryCommand"), CallCommand: c.Word("tools.callCommand"),
+			Dir: env.projectDir(c), StderrFails: c.Word("tools.callStderr") == "fail",
+		})
+	})
+	t.Elapsed = time.Since(start)
+}
+
+// untilSignal calls a function that starts programs. A signal ends its context, so that the programs
+// are stopped, and then this program.
+func (env *Env) untilSignal(f func(ctx context.Context)) {
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
 	signals := make(chan os.Signal, 1)
@@ -83,17 +95,12 @@ func (env *Env) discover(t *discoveryResult, c *config.Config) {
 		case <-ctx.Done():
 		}
 	}()
-	start := time.Now()
-	t.Tools, t.Warnings, t.Err = discovery.Discover(ctx, discovery.Config{
-		DiscoveryCommand: c.Word("tools.discoveryCommand"), CallCommand: c.Word("tools.callCommand"),
-		Dir: env.projectDir(c), StderrFails: c.Word("tools.callStderr") == "fail",
-	})
-	t.Elapsed = time.Since(start)
+	f(ctx)
 	stop(nil)
 	<-done
 	signal.Stop(signals)
 	if sig != nil && !env.handlesSignals.Load() { // no other handler will end the program
-		env.EndScripts()
+		env.EndPrograms()
 		os.Exit(signalCode(sig))
 	}
 }
@@ -115,16 +122,19 @@ func (env *Env) projectDir(c *config.Config) string {
 	return dir
 }
 
-// undiscoveredNote returns why a name may be unknown although the discovery command might report it,
-// or "".
-func (env *Env) undiscoveredNote() string {
+// missingNote returns why a name may be unknown although the discovery command or a server might
+// provide it, or "".
+func (env *Env) missingNote() string {
 	c, err := env.currentSettings()
 	if err != nil {
 		return "tools.discoveryCommand may provide it, but does not run while the settings are invalid; for details: flowrun config list"
 	}
-	if ignoresDiscovery(c) {
-		return fmt.Sprintf("tools.discoveryCommand of %s may provide it, but does not run because the project is not trusted; to trust it: flowrun trust",
-			console.Quote(c.Trust.Folder))
+	if source := ignoredSource(c); source != "" {
+		return fmt.Sprintf("%s of %s may provide it, but does not run because the project is not trusted; to trust it: flowrun trust",
+			source, console.Quote(c.Trust.Folder))
+	}
+	if failed := env.servers.failed(); len(failed) > 0 {
+		return fmt.Sprintf("an MCP server may provide it, but could not be used: %s; for details: flowrun mcp test", strings.Join(failed, ", "))
 	}
 	env.discovery.mu.Lock()
 	defer env.discovery.mu.Unlock()
@@ -134,10 +144,18 @@ func (env *Env) undiscoveredNote() string {
 	return ""
 }
 
-// ignoresDiscovery reports whether the discovery command of the project does not run because the
-// project is not trusted.
-func ignoresDiscovery(c *config.Config) bool {
-	return slices.ContainsFunc(c.Values, func(v config.Value) bool { return v.Ignored && v.Key == "tools.discoveryCommand" })
+// ignoredSource returns the setting that provides tools but is ignored because the project is not
+// trusted, or "".
+func ignoredSource(c *config.Config) string {
+	for _, v := range c.Values {
+		if v.Ignored && v.Key == "tools.discoveryCommand" {
+			return v.Key
+		}
+		if section, _, _ := strings.Cut(v.Key, "."); v.Ignored && section == serversKey {
+			return section
+		}
+	}
+	return ""
 }
 
 // AskToTrust asks whether to trust the project if err says that a tool may be missing because the
@@ -148,9 +166,9 @@ func (env *Env) AskToTrust(err error, f InteractionFlags) bool {
 		return false
 	}
 	c, err := env.currentSettings()
-	if err != nil || !ignoresDiscovery(c) || c.Trust.State == config.Declined {
+	if err != nil || ignoredSource(c) == "" || c.Trust.State == config.Declined {
 		return false
 	}
 	c, err = RunSettings(env, f)
-	return err == nil && !ignoresDiscovery(c)
+	return err == nil && ignoredSource(c) == ""
 }

@@ -18,6 +18,7 @@ type Env struct {
 	settings  settings
 	scripts   scripts
 	discovery discoveryResult
+	servers   servers
 
 	handlesSignals atomic.Bool // set if the command handles signals; see Signals
 }

@@ -12,6 +12,8 @@ func NoFileError(def *tool.Definition, done string) error {
 	switch def.Scope {
 	case tool.ScopeBuiltin:
 		from = "is built in and "
+	case tool.ScopeMCP:
+		from = "comes from an MCP server and "
 	case tool.ScopeDiscovered:
 		from = "comes from tools.discoveryCommand and "
 	}

@@ -31,8 +31,9 @@ func (env *Env) JavaScript() *hooks.Runtime {
 	return env.scripts.runtime
 }
 
-// EndScripts stops the processes that ran scripts.
-func (env *Env) EndScripts() {
+// EndPrograms stops the processes that ran scripts, and MCP servers.
+func (env *Env) EndPrograms() {
+	env.servers.close()
 	if env.scripts.runtime != nil {
 		env.scripts.runtime.Close() // an error means that the process has already ended
 	}

@@ -1,0 +1,139 @@
+package ui
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/internal/mcp"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// serversKey is the section of the settings with MCP servers.
+const serversKey = "mcpServers"
+
+// callTimeout is the default of mcpServers.NAME.timeout.
+const callTimeout = 10 * time.Minute
+
+// servers are the MCP servers of the settings. They are connected when one of their tools may be
+// needed, and only those of the project if it is trusted.
+type servers struct {
+	mu     sync.Mutex
+	client *mcp.Client
+	list   []mcp.ServerConfig // of client
+}
+
+// Servers returns the client of the MCP servers in the settings. EndPrograms closes it.
+func (env *Env) Servers() *mcp.Client {
+	c, err := env.currentSettings()
+	if err != nil || env.Completing { // pressing Tab must not start programs
+		c = nil // invalid settings are reported where they are used
+	}
+	s, list := &env.servers, ServerConfigs(c)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.client != nil && reflect.DeepEqual(list, s.list) {
+		return s.client
+	}
+	if s.client != nil { // the project is trusted now
+		s.client.Close()
+	}
+	workspace := ""
+	if c != nil {
+		workspace = env.projectDir(c)
+	}
+	s.list, s.client = list, mcp.NewClient(mcp.ClientConfig{Servers: list, Workspace: workspace, StateDir: flowrun.DefaultStateDir(), Version: ThisBuild().Version, Report: env.reportServer})
+	return s.client
+}
+
+// reportServer prints a problem of a server.
+func (env *Env) reportServer(server, problem string) {
+	if !env.inJSON {
+		env.Notef("warning: MCP server %s: %s", server, problem)
+	}
+}
+
+// failed returns the servers that could not be connected.
+func (s *servers) failed() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.client == nil {
+		return nil
+	}
+	return s.client.Failed()
+}
+
+// close ends all servers.
+func (s *servers) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.client != nil {
+		s.client.Close()
+	}
+}
+
+// ServerConfigs returns the servers that the settings declare.
+func ServerConfigs(c *config.Config) (list []mcp.ServerConfig) {
+	for _, v := range c.Get(serversKey) {
+		keys := strings.SplitN(v.Key, ".", 4)
+		if len(keys) < 3 {
+			continue // a server without settings
+		}
+		i := slices.IndexFunc(list, func(s mcp.ServerConfig) bool { return s.Name == keys[1] })
+		if i < 0 {
+			i = len(list)
+			list = append(list, mcp.ServerConfig{Name: keys[1], Timeout: callTimeout, Env: map[string]string{}, Headers: map[string]string{}})
+		}
+		setServer(&list[i], v, keys[2:])
+	}
+	return list
+}
+
+// setServer sets one value of a server.
+func setServer(s *mcp.ServerConfig, v config.Value, keys []string) {
+	texts := map[string]*string{"command": &s.Command, "cwd": &s.Dir, "url": &s.URL, "httpUrl": &s.HTTPURL, "description": &s.Description}
+	lists := map[string]*[]string{"args": &s.Args, "includeTools": &s.Include, "excludeTools": &s.Exclude}
+	maps := map[string]map[string]string{"env": s.Env, "headers": s.Headers}
+	switch key := keys[0]; {
+	case texts[key] != nil:
+		*texts[key] = v.Text()
+	case lists[key] != nil:
+		*lists[key] = append(*lists[key], v.Text())
+	case maps[key] != nil && len(keys) == 2:
+		maps[key][keys[1]] = v.Text()
+	case key == "timeout":
+		s.Timeout, _ = v.Value.(time.Duration)
+	case key == "trust":
+		s.Trust, _ = v.Value.(bool)
+	}
+}
+
+// serverTools implements tool.Provider with the tools of the servers.
+type serverTools struct{ env *Env }
+
+func (t serverTools) Find(name string) (def *tool.Definition, err error) {
+	t.lookUp(func(c *mcp.Client) { def, err = c.Find(name) })
+	return def, err
+}
+
+func (t serverTools) Tools() (list []*tool.Definition) {
+	t.lookUp(func(c *mcp.Client) { list = c.Tools() })
+	return list
+}
+
+func (t serverTools) Known() []*tool.Definition { return t.env.Servers().Known() }
+
+// lookUp calls a function that may have to connect servers.
+func (t serverTools) lookUp(f func(*mcp.Client)) {
+	c := t.env.Servers()
+	t.env.untilSignal(func(ctx context.Context) {
+		stop := context.AfterFunc(ctx, func() { c.Interrupt(context.Cause(ctx)) })
+		defer stop()
+		f(c)
+	})
+}

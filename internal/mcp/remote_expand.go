@@ -1,0 +1,87 @@
+package mcp
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// serverName returns an error if a server cannot have a name: it is the beginning of the names of
+// its tools.
+func serverName(name string) error {
+	if !validServer.MatchString(name) || strings.Contains(name, separator) {
+		return errors.New("its name is not valid: names of servers have at most 60 characters: letters, digits, - and single _")
+	}
+	return nil
+}
+
+var (
+	validServer = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_-]{0,58}[A-Za-z0-9-])?$`)
+	variable    = regexp.MustCompile(`\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})`)
+)
+
+// expand checks the settings of a server and replaces the variables in them. base is the folder for
+// relative paths. The secrets are values that messages must not show.
+func (c ServerConfig) expand(base string) (out ServerConfig, secrets []string, err error) {
+	if err := c.check(); err != nil {
+		return c, nil, err
+	}
+	var unset []string
+	fill := func(text string) string {
+		return variable.ReplaceAllStringFunc(text, func(word string) string {
+			v, ok := os.LookupEnv(strings.Trim(word, "${}"))
+			if !ok {
+				unset = append(unset, strings.Trim(word, "${}"))
+			}
+			return v
+		})
+	}
+	fillAll := func(from map[string]string) map[string]string {
+		to := make(map[string]string, len(from))
+		for k, v := range from {
+			if to[k] = fill(v); len(to[k]) >= 6 { // shorter values would hide words by chance
+				secrets = append(secrets, to[k])
+			}
+		}
+		return to
+	}
+	out = c
+	out.Args = make([]string, len(c.Args))
+	for i, arg := range c.Args {
+		out.Args[i] = fill(arg)
+	}
+	out.Command, out.URL, out.HTTPURL = fill(c.Command), fill(c.URL), fill(c.HTTPURL)
+	out.Env, out.Headers = fillAll(c.Env), fillAll(c.Headers)
+	if out.Dir = fill(c.Dir); !filepath.IsAbs(out.Dir) {
+		out.Dir = filepath.Join(base, out.Dir)
+	}
+	if len(unset) > 0 {
+		slices.Sort(unset)
+		return out, secrets, fmt.Errorf("its settings refer to variables that are not set: %s", strings.Join(slices.Compact(unset), ", "))
+	}
+	return out, secrets, nil
+}
+
+// check returns an error if a server cannot be used with its settings.
+func (c ServerConfig) check() error {
+	if err := serverName(c.Name); err != nil {
+		return err
+	}
+	given := 0
+	for _, s := range []string{c.Command, c.URL, c.HTTPURL} {
+		if s != "" {
+			given++
+		}
+	}
+	switch {
+	case given != 1:
+		return errors.New("its settings must have one of command, url and httpUrl")
+	case slices.Contains(chain(), c.Name):
+		return errors.New("it is not started again by itself")
+	}
+	return nil
+}

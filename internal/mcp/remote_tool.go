@@ -1,0 +1,144 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Limits of what a server says about a tool, in bytes.
+const (
+	maxTitle       = 200
+	maxDescription = 8 << 10
+	maxSchema      = 1 << 20
+	maxSchemaDepth = 100
+)
+
+// definition makes a definition of a listed tool. All its texts are untrusted.
+func (r *remote) definition(t *mcp.Tool) (*tool.Definition, error) {
+	name := r.config.Name + separator + t.Name
+	if !tool.ValidName(name) {
+		return nil, errors.New("its name is not valid: names have at most 128 characters: letters, digits and _ . -")
+	}
+	schema, err := schemaOf(t.InputSchema)
+	if err != nil {
+		return nil, err
+	}
+	def := flowrun.GoTool{
+		Name:        name,
+		DisplayName: plainText(titleOf(t), maxTitle),
+		Description: plainText(t.Description, maxDescription),
+		Schema:      schema,
+		Run:         r.step(t.Name),
+	}.Definition()
+	def.Scope = tool.ScopeMCP
+	return def, nil
+}
+
+// titleOf returns the title of a tool, "" if it has none.
+func titleOf(t *mcp.Tool) string {
+	if t.Title == "" && t.Annotations != nil {
+		return t.Annotations.Title
+	}
+	return t.Title
+}
+
+// draft7 is the dialect of schemas by servers that do not name one and do not use the current one.
+const draft7 = "http://json-schema.org/draft-07/schema#"
+
+// schemaOf reads the schema of a tool's parameters.
+func schemaOf(input any) (*tool.JSONSchema, error) {
+	text, err := json.Marshal(input)
+	if err != nil {
+		return nil, fmt.Errorf("its schema cannot be read: %w", err)
+	}
+	if len(text) > maxSchema {
+		return nil, fmt.Errorf("its schema is larger than %d MiB", maxSchema>>20)
+	}
+	doc := map[string]any{}
+	if err := decode(text, &doc); err != nil || doc == nil {
+		return nil, errors.New("its schema is not an object")
+	}
+	if kind, given := doc["type"]; given && kind != "object" {
+		return nil, errors.New("its schema does not have the type object")
+	}
+	doc["type"] = "object"
+	if err := cleanSchema(doc, 0); err != nil {
+		return nil, err
+	}
+	schema, err := parseSchema(doc)
+	if _, named := doc["$schema"]; err != nil && !named {
+		doc["$schema"] = draft7
+		if old, bad := parseSchema(doc); bad == nil {
+			return old, nil
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("its schema is not valid: %s", plainText(err.Error(), maxTitle))
+	}
+	return schema, nil
+}
+
+func parseSchema(doc map[string]any) (*tool.JSONSchema, error) {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(doc); err != nil {
+		return nil, err
+	}
+	return tool.ParseSchema(text.Bytes())
+}
+
+// cleanSchema cleans the texts for people in a schema. It returns an error if a name in it has
+// characters that cannot be shown, or if it is nested too deeply.
+func cleanSchema(v any, depth int) error {
+	if depth > maxSchemaDepth {
+		return fmt.Errorf("its schema is nested deeper than %d levels", maxSchemaDepth)
+	}
+	switch v := v.(type) {
+	case []any:
+		for _, one := range v {
+			if err := cleanSchema(one, depth+1); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		for key, one := range v {
+			if plainText(key, maxSchema) != key || strings.ContainsAny(key, "\n\t") {
+				return errors.New("its schema has a name with characters that cannot be shown")
+			}
+			if text, ok := one.(string); ok && (key == "description" || key == "title" || key == "$comment") {
+				v[key] = plainText(text, maxDescription)
+			} else if err := cleanSchema(one, depth+1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// plainText returns a text of a server without characters that are not shown as they are: control
+// characters, and those that reverse or hide text. It is cut to most bytes.
+func plainText(s string, most int) string {
+	s = strings.Map(func(c rune) rune {
+		switch {
+		case c == '\n', c == '\t', c == '\u200c', c == '\u200d': // joiners are part of scripts and symbols
+			return c
+		case unicode.IsControl(c), unicode.Is(unicode.Cf, c), c == '\u2028', c == '\u2029':
+			return -1
+		}
+		return c
+	}, strings.ToValidUTF8(s, "\ufffd"))
+	if len(s) > most {
+		s = s[:wholeRunes([]byte(s[:most]))] + "..."
+	}
+	return strings.TrimSpace(s)
+}
