@@ -101,7 +101,7 @@ var house = map[string]struct {
 		"tool",
 	}, nil},
 	"internal/clientconfig": {3, nil, []string{"github.com/tailscale/hujson"}},
-	"internal/mcp":          {3.5, []string{"", "dag", "internal/console", "internal/funcschema", "internal/proc", "internal/procid", "internal/rundocs", "internal/runlog", "registry", "steps", "tool"}, []string{"github.com/modelcontextprotocol/go-sdk"}},
+	"internal/mcp":          {3.5, []string{"", "dag", "internal/atomicfile", "internal/console", "internal/funcschema", "internal/proc", "internal/procid", "internal/rundocs", "internal/runlog", "registry", "steps", "tool"}, []string{"github.com/modelcontextprotocol/go-sdk"}},
 	"cmd/flowrun":           {9, []string{"", "internal/cli", "internal/cli/serve", "internal/proc", "internal/service", "internal/web", "internal/confine"}, nil},
 
 	// The command line. Families of commands (floor 7) do not import each other.
@@ -121,9 +121,10 @@ var house = map[string]struct {
 	"internal/cli/runs":           {7, []string{"", "dag", "internal/cli/keyboard", "internal/cli/launch", "internal/cli/runview", "internal/cli/ui", "internal/console", "internal/outcome", "internal/service", "internal/sqlite", "internal/scaffold", "internal/watch", "tool"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/schedules":      {7, []string{"", "internal/atomicfile", "internal/cli/launch", "internal/cli/timetable", "internal/cli/ui", "internal/config", "internal/console", "internal/cron", "internal/home", "internal/proc", "internal/schedule", "internal/sqlite", "tool"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/serve":          {7, []string{"", "dag", "internal/atomicfile", "internal/cli/launch", "internal/cli/timetable", "internal/cli/toolset", "internal/cli/ui", "internal/clientconfig", "internal/config", "internal/confine", "internal/console", "internal/home", "internal/mcp", "internal/policy", "internal/proc", "internal/service", "internal/sqlite", "internal/watch", "metrics", "registry", "tool"}, []string{"github.com/spf13/cobra"}},
+	"internal/cli/servers":        {7, []string{"internal/cli/ui", "internal/config", "internal/console", "internal/mcp", "internal/outcome"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/settings":       {7, []string{"internal/cli/ui", "internal/config", "internal/console", "internal/ownership", "tool"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/tools":          {7, []string{"", "internal/lint", "internal/atomicfile", "internal/buildinfo", "internal/toolfiles", "internal/cli/launch", "internal/cli/tools/addition", "internal/cli/tools/npm", "internal/cli/tools/page", "internal/cli/ui", "internal/console", "internal/netclient", "internal/findings", "internal/funcschema", "internal/autofix", "internal/outcome", "internal/textdiff", "internal/tooltest", "tool"}, []string{"github.com/spf13/cobra"}},
-	"internal/cli":                {8, []string{"", "internal/cli/author", "internal/cli/doctor", "internal/cli/models", "internal/cli/past", "internal/cli/runs", "internal/cli/schedules", "internal/cli/serve", "internal/cli/settings", "internal/cli/tools", "internal/cli/ui", "internal/config", "internal/ownership", "tool"}, []string{"github.com/spf13/cobra"}},
+	"internal/cli":                {8, []string{"", "internal/cli/author", "internal/cli/doctor", "internal/cli/models", "internal/cli/past", "internal/cli/runs", "internal/cli/schedules", "internal/cli/serve", "internal/cli/servers", "internal/cli/settings", "internal/cli/tools", "internal/cli/ui", "internal/config", "internal/ownership", "tool"}, []string{"github.com/spf13/cobra"}},
 
 	"registry":            {3, []string{"", "dag", "tool", "internal/funcschema", "internal/outcome", "internal/argparse"}, nil},
 	"internal/builtin":    {3, []string{"", "expr", "tool", "internal/atomicfile", "internal/cache", "internal/home", "internal/privatenet", "internal/proc", "internal/textdiff"}, nil},

@@ -23,6 +23,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/runs"
 	"github.com/flowrun/flowrun/internal/cli/schedules"
 	"github.com/flowrun/flowrun/internal/cli/serve"
+	"github.com/flowrun/flowrun/internal/cli/servers"
 	"github.com/flowrun/flowrun/internal/cli/settings"
 	"github.com/flowrun/flowrun/internal/cli/tools"
 	"github.com/flowrun/flowrun/internal/cli/ui"
@@ -105,6 +106,9 @@ func rootCommand(env *ui.Env, web serve.Web) *cobra.Command {
 		ui.InGroup(ui.GroupSelf, completionCommand(env), manCommand(env), versionCommand(env)), topicCommands(),
 	} {
 		root.AddCommand(family...)
+	}
+	if mcp, _, err := root.Find([]string{"mcp"}); err == nil {
+		mcp.AddCommand(append(servers.Commands(env), models.ServerCallCommand(env))...)
 	}
 	return root
 }

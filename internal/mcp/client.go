@@ -14,6 +14,7 @@ import (
 // HTTPURL is set. $NAME and ${NAME} in texts are environment variables of flowrun.
 type ServerConfig struct {
 	Name    string
+	Owner   string // the project whose settings declare it; "" for other settings
 	Command string // the program to start
 	Args    []string
 	Env     map[string]string

@@ -224,14 +224,9 @@ func (h *hostileServer) call(m message) {
 	case "dies":
 		fmt.Fprintln(os.Stderr, "out of memory")
 		os.Exit(9)
-	case "dies-once":
-		if count() == 2 {
-			os.Exit(9)
-		}
-		h.result(m, fine)
 	case "mute-call":
 	case "giant-result":
-		h.result(m, `{"content": [{"type": "text", "text": "`+strings.Repeat("x", 40<<20)+`"}]}`)
+		h.result(m, `{"content": [{"type": "text", "text": "`+strings.Repeat("x", 33<<20)+`"}]}`)
 	case "big-result":
 		h.result(m, `{"content": [{"type": "text", "text": "`+strings.Repeat("x", 8<<20)+`"}]}`)
 	case "twice":
@@ -242,7 +237,7 @@ func (h *hostileServer) call(m message) {
 		h.send(`{"jsonrpc": "2.0", "id": "x", "result": {}}`)
 		h.result(m, fine)
 	case "flood":
-		for i := range 20_000 {
+		for i := range 2000 {
 			h.send(`{"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": %d}}`, i)
 			h.send(`{"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": %d, "progress": 1}}`, i)
 		}
@@ -264,17 +259,11 @@ func (h *hostileServer) call(m message) {
 }
 
 // count counts the calls of all processes of the server.
-func count() int {
-	file := os.Getenv("CALLS_FILE")
-	if file == "" {
-		return 0
-	}
-	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+func count() {
+	f, err := os.OpenFile(os.Getenv("CALLS_FILE"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
-		return 0
+		return // the test does not count
 	}
 	defer f.Close()
-	f.WriteString("x")
-	text, _ := os.ReadFile(file)
-	return len(text)
+	_, _ = f.WriteString("x") // the test misses it
 }

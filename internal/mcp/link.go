@@ -143,7 +143,7 @@ func (l *link) explain(ctx context.Context, err error) error {
 		err, why = cause, cause.Error()
 	case answer != nil:
 		why = "it answered: " + answer.Message
-	case l.process != nil && l.process.pipes.isClosed():
+	case l.process != nil && l.process.pipes.isGone():
 		why = l.process.ended()
 	}
 	if l.process != nil {

@@ -31,6 +31,7 @@ type remote struct {
 	mu      sync.Mutex
 	link    *link // nil if there is none
 	tools   []*tool.Definition
+	raw     []*mcp.Tool // as the server listed them
 	offers  []Offer
 	listed  bool
 	failure error // why the last attempt failed
@@ -192,14 +193,16 @@ func (r *remote) list(ctx context.Context, l *link) error {
 			break
 		}
 		if cursors[page.NextCursor] || len(cursors) == maxPages || len(all) > maxTools {
-			r.report(fmt.Sprintf("its list of tools does not end; only the first %d are used", min(len(all), maxTools)))
+			r.report(fmt.Sprintf("its list of tools does not end; at most the first %d are used", maxTools))
 			break
 		}
 		cursors[page.NextCursor] = true
 		params.Cursor = page.NextCursor
 	}
-	all = all[:min(len(all), maxTools)]
-	r.use(all)
+	if len(all) > maxTools {
+		r.report(fmt.Sprintf("it lists %d tools; only the first %d are used", len(all), maxTools))
+	}
+	r.use(all[:min(len(all), maxTools)])
 	return nil
 }
 
@@ -222,14 +225,14 @@ func (r *remote) use(listed []*mcp.Tool) {
 			r.report(fmt.Sprintf("its tool %q is listed more than once", o.Tool))
 		default:
 			def.SourceTrusted = trusted[t.Name]
-			o.Changed = r.config.Trust && !def.SourceTrusted
+			o.Trusted, o.Changed = def.SourceTrusted, r.config.Trust && !def.SourceTrusted
 			tools = append(tools, def)
 		}
 		offers = append(offers, o)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.tools, r.offers, r.listed = tools, offers, true
+	r.tools, r.raw, r.offers, r.listed = tools, listed, offers, true
 }
 
 // selects reports whether the settings select a tool.

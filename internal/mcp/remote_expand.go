@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// serverName returns an error if a server cannot have a name: it is the beginning of the names of
+// CheckServerName returns an error if a server cannot have a name: it is the beginning of the names of
 // its tools.
-func serverName(name string) error {
+func CheckServerName(name string) error {
 	if !validServer.MatchString(name) || strings.Contains(name, separator) {
-		return errors.New("its name is not valid: names of servers have at most 60 characters: letters, digits, - and single _")
+		return errors.New("names of servers have at most 60 characters: letters, digits, - and single _")
 	}
 	return nil
 }
@@ -68,8 +68,8 @@ func (c ServerConfig) expand(base string) (out ServerConfig, secrets []string, e
 
 // check returns an error if a server cannot be used with its settings.
 func (c ServerConfig) check() error {
-	if err := serverName(c.Name); err != nil {
-		return err
+	if err := CheckServerName(c.Name); err != nil {
+		return fmt.Errorf("its name is not valid: %w", err)
 	}
 	given := 0
 	for _, s := range []string{c.Command, c.URL, c.HTTPURL} {

@@ -25,6 +25,7 @@ type pipes struct {
 
 	writing sync.Mutex
 	mu      sync.Mutex
+	gone    bool  // the program ended the connection, or does not take part in it any more
 	fault   error // what flowrun cannot accept
 }
 
@@ -42,7 +43,6 @@ func (p *pipes) Read(ctx context.Context) (jsonrpc.Message, error) {
 	select {
 	case m, ok := <-p.messages:
 		if !ok {
-			p.Close()
 			return nil, io.EOF
 		}
 		return m, nil
@@ -64,7 +64,7 @@ func (p *pipes) Write(ctx context.Context, m jsonrpc.Message) error {
 	stop := context.AfterFunc(ctx, func() { p.to.SetWriteDeadline(time.Now()) })
 	defer stop()
 	if _, err := p.to.Write(append(text, '\n')); err != nil {
-		p.Close() // part of the message may have been written
+		p.lose(nil) // part of the message may have been written
 		return fmt.Errorf("it does not read its input: %w", err)
 	}
 	return nil
@@ -76,14 +76,27 @@ func (p *pipes) Close() error {
 	return p.to.Close()
 }
 
-// isClosed reports whether the connection has ended.
-func (p *pipes) isClosed() bool {
+// lose ends the connection because of the program. Nothing happens if flowrun has ended it before.
+func (p *pipes) lose(why error) {
 	select {
 	case <-p.closed:
-		return true
+		return
 	default:
-		return false
 	}
+	p.mu.Lock()
+	p.gone = true
+	if errors.Is(why, errLarge) {
+		p.fault = why
+	}
+	p.mu.Unlock()
+	p.Close()
+}
+
+// isGone reports whether the connection ended because of the program.
+func (p *pipes) isGone() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.gone
 }
 
 // failure returns what flowrun could not accept, or nil.
@@ -103,11 +116,7 @@ func (p *pipes) readLines() {
 	for {
 		line, err := limitedLine(in)
 		if err != nil {
-			if errors.Is(err, errLarge) {
-				p.mu.Lock()
-				p.fault = err
-				p.mu.Unlock()
-			}
+			p.lose(err)
 			return
 		}
 		m, err := jsonrpc.DecodeMessage(bytes.TrimSpace(line))

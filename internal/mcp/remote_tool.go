@@ -25,7 +25,7 @@ const (
 // definition makes a definition of a listed tool. All its texts are untrusted.
 func (r *remote) definition(t *mcp.Tool) (*tool.Definition, error) {
 	name := r.config.Name + separator + t.Name
-	if !tool.ValidName(name) {
+	if t.Name == "" || !tool.ValidName(name) {
 		return nil, errors.New("its name is not valid: names have at most 128 characters: letters, digits and _ . -")
 	}
 	schema, err := schemaOf(t.InputSchema)

@@ -1,21 +1,106 @@
 package mcp
 
-import "github.com/modelcontextprotocol/go-sdk/mcp"
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
-// Offer is one tool of a server, for people.
-type Offer struct {
-	Tool        string // the name that the server gave it
-	Name        string // the name in flowrun
-	Description string
-	Changed     bool   // the server is trusted, but the tool has changed since
-	Problem     string // why it cannot be used; "" if it can
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/flowrun/flowrun/internal/atomicfile"
+)
+
+// The tools of a trusted server need no approval as long as they look as they did when the server
+// was first used. A server could otherwise offer something harmless and change it later.
+
+// accepted is what the tools of a trusted server looked like when the user accepted them.
+type accepted struct {
+	Server string            `json:"server"`
+	Tools  map[string]string `json:"tools"` // digests by name
 }
 
-// trustedTools returns the names of the listed tools whose calls need no approval.
+// trustedTools returns the tools whose calls need no approval. At the first use of a server these
+// are all that it lists.
 func (r *remote) trustedTools(listed []*mcp.Tool) map[string]bool {
 	trusted := map[string]bool{}
-	for _, t := range listed {
-		trusted[t.Name] = r.config.Trust
+	if !r.config.Trust || r.client.config.StateDir == "" {
+		return trusted
+	}
+	a, err := r.accepted()
+	if errors.Is(err, fs.ErrNotExist) {
+		a = accepted{Tools: digests(listed)}
+		err = r.accept(listed)
+	}
+	if err != nil {
+		r.report(fmt.Sprintf("its tools need approval, although it is trusted: %v", err))
+		return trusted
+	}
+	var changed []string
+	for name, digest := range digests(listed) {
+		if trusted[name] = a.Tools[name] == digest; !trusted[name] {
+			changed = append(changed, plainText(name, maxTitle))
+		}
+	}
+	if len(changed) > 0 {
+		slices.Sort(changed)
+		r.report(fmt.Sprintf("these tools have changed since it was trusted, and need approval: %s; to see and accept them: flowrun mcp tools %s --accept",
+			strings.Join(changed[:min(len(changed), 20)], ", "), r.config.Name))
 	}
 	return trusted
+}
+
+// accept stores what the tools look like now.
+func (r *remote) accept(listed []*mcp.Tool) error {
+	text, err := json.Marshal(accepted{r.config.Name, digests(listed)})
+	if err == nil {
+		err = atomicfile.Save(r.acceptedFile(), append(text, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("cannot store what they look like: %w", err)
+	}
+	return nil
+}
+
+func (r *remote) accepted() (a accepted, err error) {
+	text, err := os.ReadFile(r.acceptedFile())
+	if err != nil {
+		return a, err
+	}
+	if err := json.Unmarshal(text, &a); err != nil {
+		return a, fmt.Errorf("cannot read %s: %w; remove it", r.acceptedFile(), err)
+	}
+	return a, nil
+}
+
+// acceptedFile returns the file for a server with these settings. A change of the settings, which
+// the user has made or trusted, begins anew.
+func (r *remote) acceptedFile() string {
+	c := r.config
+	text, err := json.Marshal([]any{c.Owner, c.Name, c.Command, c.Args, c.Dir, c.URL, c.HTTPURL})
+	if err != nil {
+		text = []byte(c.Name) // cannot happen: these are texts
+	}
+	sum := sha256.Sum256(text)
+	return filepath.Join(r.client.config.StateDir, "mcp", hex.EncodeToString(sum[:16])+".json")
+}
+
+// digests returns a digest of everything that models and people see of each tool.
+func digests(listed []*mcp.Tool) map[string]string {
+	list := map[string]string{}
+	for _, t := range listed {
+		text, err := json.Marshal([]any{t.Name, titleOf(t), t.Description, t.InputSchema})
+		if err != nil {
+			continue // it has no digest, so it is not trusted
+		}
+		sum := sha256.Sum256(text)
+		list[t.Name] = hex.EncodeToString(sum[:])
+	}
+	return list
 }

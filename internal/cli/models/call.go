@@ -56,6 +56,19 @@ the call. docs/calls.md describes the document, its codes and its statuses.`,
 	return c
 }
 
+// ServerCallCommand returns flowrun mcp call, which is flowrun call for the tools of MCP servers.
+func ServerCallCommand(env *ui.Env) *cobra.Command {
+	c := callCommand(env)
+	c.Use = "call SERVER__TOOL [ARGUMENTS|-]"
+	c.Short = "Call a tool of an MCP server"
+	c.Long = `Call a tool of an MCP server, and print one JSON document with the result. This is flowrun call:
+the arguments are repaired in the same way, and every call needs approval.`
+	c.Example = `  flowrun mcp call github__search '{"query": "flowrun"}'
+  flowrun mcp call github__search '{"query": "flowrun"}' --auto-approve tool:github__search`
+	c.ValidArgsFunction = cobra.NoFileCompletions
+	return c
+}
+
 // completeCall completes tools in files and built-in tools. It does not run the discovery command.
 func completeCall(env *ui.Env) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {

@@ -26,10 +26,11 @@ type servers struct {
 	mu     sync.Mutex
 	client *mcp.Client
 	list   []mcp.ServerConfig // of client
+	quiet  bool               // the command prints problems of servers itself
 }
 
-// Servers returns the client of the MCP servers in the settings. EndPrograms closes it.
-func (env *Env) Servers() *mcp.Client {
+// serverClient returns the client of the MCP servers in the settings. EndPrograms closes it.
+func (env *Env) serverClient() *mcp.Client {
 	c, err := env.currentSettings()
 	if err != nil || env.Completing { // pressing Tab must not start programs
 		c = nil // invalid settings are reported where they are used
@@ -53,10 +54,13 @@ func (env *Env) Servers() *mcp.Client {
 
 // reportServer prints a problem of a server.
 func (env *Env) reportServer(server, problem string) {
-	if !env.inJSON {
+	if !env.inJSON && !env.servers.quiet {
 		env.Notef("warning: MCP server %s: %s", server, problem)
 	}
 }
+
+// QuietServers is for commands that print the problems of servers themselves.
+func (env *Env) QuietServers() { env.servers.quiet = true }
 
 // failed returns the servers that could not be connected.
 func (s *servers) failed() []string {
@@ -87,11 +91,30 @@ func ServerConfigs(c *config.Config) (list []mcp.ServerConfig) {
 		i := slices.IndexFunc(list, func(s mcp.ServerConfig) bool { return s.Name == keys[1] })
 		if i < 0 {
 			i = len(list)
-			list = append(list, mcp.ServerConfig{Name: keys[1], Timeout: callTimeout, Env: map[string]string{}, Headers: map[string]string{}})
+			list = append(list, mcp.ServerConfig{Name: keys[1], Owner: ownerOf(c, v), Timeout: callTimeout, Env: map[string]string{}, Headers: map[string]string{}})
 		}
 		setServer(&list[i], v, keys[2:])
 	}
 	return list
+}
+
+// IgnoredServers returns the names of the servers that are ignored because the project is not trusted.
+func IgnoredServers(c *config.Config) (names []string) {
+	for _, v := range c.Values {
+		keys := strings.SplitN(v.Key, ".", 3)
+		if v.Ignored && keys[0] == serversKey && len(keys) == 3 && !slices.Contains(names, keys[1]) {
+			names = append(names, keys[1])
+		}
+	}
+	return names
+}
+
+// ownerOf returns the project that sets a value, or "".
+func ownerOf(c *config.Config, v config.Value) string {
+	if v.Origin.Layer == config.Project {
+		return c.Trust.Folder
+	}
+	return ""
 }
 
 // setServer sets one value of a server.
@@ -117,21 +140,21 @@ func setServer(s *mcp.ServerConfig, v config.Value, keys []string) {
 type serverTools struct{ env *Env }
 
 func (t serverTools) Find(name string) (def *tool.Definition, err error) {
-	t.lookUp(func(c *mcp.Client) { def, err = c.Find(name) })
+	t.env.WithServers(func(c *mcp.Client) { def, err = c.Find(name) })
 	return def, err
 }
 
 func (t serverTools) Tools() (list []*tool.Definition) {
-	t.lookUp(func(c *mcp.Client) { list = c.Tools() })
+	t.env.WithServers(func(c *mcp.Client) { list = c.Tools() })
 	return list
 }
 
-func (t serverTools) Known() []*tool.Definition { return t.env.Servers().Known() }
+func (t serverTools) Known() []*tool.Definition { return t.env.serverClient().Known() }
 
-// lookUp calls a function that may have to connect servers.
-func (t serverTools) lookUp(f func(*mcp.Client)) {
-	c := t.env.Servers()
-	t.env.untilSignal(func(ctx context.Context) {
+// WithServers calls a function that may have to connect servers. A signal ends that.
+func (env *Env) WithServers(f func(*mcp.Client)) {
+	c := env.serverClient()
+	env.untilSignal(func(ctx context.Context) {
 		stop := context.AfterFunc(ctx, func() { c.Interrupt(context.Cause(ctx)) })
 		defer stop()
 		f(c)

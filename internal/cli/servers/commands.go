@@ -1,0 +1,76 @@
+// Package servers holds the commands about MCP servers whose tools are tools of flowrun: flowrun mcp
+// list, tools, test, add and remove. Package internal/mcp connects and calls them.
+package servers
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/internal/mcp"
+)
+
+// Commands returns the commands of this package, which belong to flowrun mcp.
+func Commands(env *ui.Env) []*cobra.Command {
+	return []*cobra.Command{listCommand(env), toolsCommand(env), testCommand(env), addCommand(env), removeCommand(env)}
+}
+
+// missing returns the error for a server that the settings do not declare, or that is ignored.
+func missing(c *config.Config, name string) error {
+	if slices.Contains(ui.IgnoredServers(c), name) {
+		return fmt.Errorf("the MCP server %q is not used, because the project is not trusted; to trust it: flowrun trust", name)
+	}
+	var names []string
+	for _, s := range ui.ServerConfigs(c) {
+		names = append(names, s.Name)
+	}
+	return ui.Missing(fmt.Errorf("there is no MCP server %q%s; to list them: flowrun mcp list", name, ui.NearestAs("; did you mean %q?", name, names)))
+}
+
+// statuses returns the status of the named servers, or of all.
+func statuses(env *ui.Env, names []string) ([]mcp.Status, error) {
+	c, err := ui.LoadSettings(false)
+	if err != nil {
+		return nil, err
+	}
+	known := ui.ServerConfigs(c)
+	for _, name := range names {
+		if !slices.ContainsFunc(known, func(s mcp.ServerConfig) bool { return s.Name == name }) {
+			return nil, missing(c, name)
+		}
+	}
+	var list []mcp.Status
+	env.WithServers(func(client *mcp.Client) {
+		if len(names) == 0 {
+			list = client.Statuses()
+		}
+		for _, name := range names {
+			if s, ok := client.Status(name); ok {
+				list = append(list, s)
+			}
+		}
+	})
+	return list, nil
+}
+
+// completeServer completes the name of a server.
+func completeServer(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	if c, err := ui.LoadSettings(false); err == nil {
+		for _, s := range ui.ServerConfigs(c) {
+			names = append(names, s.Name)
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// oneServer checks that the only argument is a server.
+func oneServer(c *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return ui.Usagef(c, "give the name of one server")
+	}
+	return nil
+}

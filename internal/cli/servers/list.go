@@ -1,0 +1,251 @@
+package servers
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/mcp"
+	"github.com/flowrun/flowrun/internal/outcome"
+)
+
+// The states of a server.
+const (
+	stateReady   = "ready"
+	stateFailed  = "failed"
+	stateIgnored = "ignored"
+)
+
+// serverJSON is a server in the output of flowrun mcp list -o json.
+type serverJSON struct {
+	Name     string `json:"name"`
+	State    string `json:"state"` // ready, failed or ignored
+	Problem  string `json:"problem,omitempty"`
+	Tools    int    `json:"tools"` // that can be used
+	Trusted  bool   `json:"trusted"`
+	Program  string `json:"program,omitempty"`  // as the server describes itself
+	Protocol string `json:"protocol,omitempty"` // version
+}
+
+func serverOf(s mcp.Status) serverJSON {
+	doc := serverJSON{Name: s.Config.Name, State: stateReady, Problem: s.Problem, Trusted: s.Config.Trust, Program: s.Program, Protocol: s.Protocol}
+	if s.Problem != "" {
+		doc.State = stateFailed
+	}
+	for _, o := range s.Offers {
+		if o.Problem == "" {
+			doc.Tools++
+		}
+	}
+	return doc
+}
+
+func listCommand(env *ui.Env) *cobra.Command {
+	var output string
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List the MCP servers of the settings",
+		Long: `Connect all MCP servers of the settings (mcpServers), and list them with their state. The
+servers of a project that is not trusted are listed as ignored, and not started.`,
+		Example: `  flowrun mcp list
+  flowrun mcp list -o json`,
+		Args:              ui.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(*cobra.Command, []string) error {
+			list, err := listed(env)
+			if err != nil {
+				return err
+			}
+			if output == "json" {
+				return ui.WriteJSON(env, map[string]any{"servers": list})
+			}
+			return printServers(env, list)
+		},
+	}
+	ui.OutputFlag(c, &output, "table", "json")
+	return c
+}
+
+// listed returns all servers, sorted by name.
+func listed(env *ui.Env) ([]serverJSON, error) {
+	env.QuietServers() // the list has the problems
+	all, err := statuses(env, nil)
+	if err != nil {
+		return nil, err
+	}
+	list := []serverJSON{}
+	for _, s := range all {
+		list = append(list, serverOf(s))
+	}
+	c, err := ui.LoadSettings(false)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range ui.IgnoredServers(c) {
+		list = append(list, serverJSON{Name: name, State: stateIgnored, Problem: "the project is not trusted; to trust it: flowrun trust"})
+	}
+	slices.SortStableFunc(list, func(a, b serverJSON) int { return cmp.Compare(a.Name, b.Name) })
+	return list, nil
+}
+
+func printServers(env *ui.Env, list []serverJSON) error {
+	if len(list) == 0 {
+		env.Notef("there are no MCP servers; to add one: flowrun mcp add")
+		return nil
+	}
+	rows := make([][]string, len(list))
+	for i, s := range list {
+		note := strings.ReplaceAll(cmp.Or(s.Problem, s.Program), "\n", " ")
+		rows[i] = []string{s.Name, s.State, strconv.Itoa(s.Tools), note}
+	}
+	return console.Table(env.Stdout, []string{"NAME", "STATE", "TOOLS", "NOTE"}, rows, console.TableOptions{Width: env.StdoutWidth()})
+}
+
+// toolJSON is a tool in the output of flowrun mcp tools -o json.
+type toolJSON struct {
+	Name        string `json:"name"` // in flowrun
+	Tool        string `json:"tool"` // on the server
+	Description string `json:"description"`
+	Trusted     bool   `json:"trusted"`
+	Changed     bool   `json:"changed"`           // since the server was trusted
+	Problem     string `json:"problem,omitempty"` // why it cannot be used
+}
+
+func toolsCommand(env *ui.Env) *cobra.Command {
+	var output string
+	var accept bool
+	c := &cobra.Command{
+		Use:   "tools SERVER",
+		Short: "List the tools of an MCP server",
+		Long: `Connect an MCP server and list its tools, also those that cannot be used, with the reason.
+
+If a server is trusted, its tools need no approval until they change. --accept accepts the
+tools as they are now.`,
+		Example: `  flowrun mcp tools github
+  flowrun mcp tools github --accept
+  flowrun mcp tools github -o json`,
+		Args:              oneServer,
+		ValidArgsFunction: completeServer,
+		RunE: func(_ *cobra.Command, args []string) error {
+			env.QuietServers()
+			if accept {
+				if err := acceptTools(env, args[0]); err != nil {
+					return err
+				}
+			}
+			list, err := statuses(env, args)
+			if err != nil {
+				return err
+			}
+			return printTools(env, list[0], output)
+		},
+	}
+	c.Flags().BoolVar(&accept, "accept", false, "accept the tools as they are now, if the server is trusted")
+	ui.OutputFlag(c, &output, "table", "json")
+	return c
+}
+
+// acceptTools accepts the tools of a server as they are now.
+func acceptTools(env *ui.Env, server string) (err error) {
+	list, err := statuses(env, []string{server})
+	switch {
+	case err != nil:
+		return err
+	case !list[0].Config.Trust:
+		return fmt.Errorf("the MCP server %q is not trusted, so its tools need approval; trust: true in its settings trusts it", server)
+	}
+	env.WithServers(func(c *mcp.Client) { err = c.Accept(server) })
+	return err
+}
+
+func printTools(env *ui.Env, s mcp.Status, output string) error {
+	if s.Problem != "" {
+		return fmt.Errorf("MCP server %s: %s", s.Config.Name, s.Problem)
+	}
+	docs := []toolJSON{}
+	for _, o := range s.Offers {
+		docs = append(docs, toolJSON{o.Name, o.Tool, o.Description, o.Trusted, o.Changed, o.Problem})
+	}
+	if output == "json" {
+		return ui.WriteJSON(env, map[string]any{"server": s.Config.Name, "tools": docs})
+	}
+	rows := make([][]string, len(docs))
+	for i, d := range docs {
+		note, _, _ := strings.Cut(d.Description, "\n")
+		switch {
+		case d.Problem != "":
+			note = "(not used: " + d.Problem + ")"
+		case d.Changed:
+			note = "(changed since the server was trusted) " + note
+		}
+		rows[i] = []string{d.Name, note}
+	}
+	return console.Table(env.Stdout, []string{"NAME", "DESCRIPTION"}, rows, console.TableOptions{Width: env.StdoutWidth()})
+}
+
+func testCommand(env *ui.Env) *cobra.Command {
+	var output string
+	c := &cobra.Command{
+		Use:   "test [SERVER ...]",
+		Short: "Connect MCP servers and report problems",
+		Long: `Connect the named MCP servers, or all of the settings, and report what does not work. The
+exit code is 1 if a server cannot be used.`,
+		Example: `  flowrun mcp test
+  flowrun mcp test github`,
+		ValidArgsFunction: completeServer,
+		RunE: func(_ *cobra.Command, args []string) error {
+			env.QuietServers()
+			list, err := statuses(env, args)
+			if err != nil {
+				return err
+			}
+			return report(env, list, output)
+		},
+	}
+	ui.OutputFlag(c, &output, "text", "json")
+	return c
+}
+
+// report prints the result of a test.
+func report(env *ui.Env, list []mcp.Status, output string) error {
+	docs, failed := []serverJSON{}, false
+	for _, s := range list {
+		docs = append(docs, serverOf(s))
+		failed = failed || s.Problem != ""
+	}
+	if output == "json" {
+		if err := ui.WriteJSON(env, map[string]any{"servers": docs}); err != nil {
+			return err
+		}
+	} else {
+		for i, s := range list {
+			printTest(env, s, docs[i])
+		}
+	}
+	if failed {
+		return ui.CodeError(outcome.ExitFailed)
+	}
+	return nil
+}
+
+func printTest(env *ui.Env, s mcp.Status, doc serverJSON) {
+	if s.Problem != "" {
+		fmt.Fprintf(env.Stdout, "%s: failed: %s\n", s.Config.Name, s.Problem)
+		return
+	}
+	fmt.Fprintf(env.Stdout, "%s: ok: %s, protocol %s, %d tools\n", s.Config.Name, s.Program, s.Protocol, doc.Tools)
+	for _, o := range s.Offers {
+		switch {
+		case o.Problem != "":
+			fmt.Fprintf(env.Stdout, "  %s is not used: %s\n", o.Tool, o.Problem)
+		case o.Changed:
+			fmt.Fprintf(env.Stdout, "  %s has changed since the server was trusted\n", o.Tool)
+		}
+	}
+}
