@@ -79,7 +79,7 @@ func toolListCommand(env *ui.Env) *cobra.Command {
 				{Left: "--search TEXT", Right: "Search in name, description, and keywords", Target: &f.Search},
 				{Left: "--platform PLATFORM", Right: "Filter by platform support (windows|linux|macos)", Target: &f.Platform, Words: addition.Platforms()},
 				{Left: "--dir DIR", Right: "List the definitions in a folder instead of the scopes", Target: &dir},
-				{Left: "--all-sources", Right: "Also list built-in tools and tools from tools.discoveryCommand", Target: &all},
+				{Left: "--all-sources", Right: "Also list built-in tools, and those of tools.discoveryCommand and MCP servers", Target: &all},
 			}},
 			{Title: "OUTPUT OPTIONS", Lines: []page.Line{
 				{Left: "--format simple|table|json|yaml", Right: "Output format (default: table)", Target: &format, Words: listFormats},

@@ -46,7 +46,7 @@ func toolSchemaCommand(env *ui.Env) *cobra.Command {
 		Options: []page.Group{
 			{Title: "CHOICE OPTIONS", Lines: []page.Line{
 				{Left: "--all", Right: "Print a list of all available tools that run on this platform", Target: &all},
-				{Left: "--all-sources", Right: "The same, with built-in tools and tools from tools.discoveryCommand", Target: &sources},
+				{Left: "--all-sources", Right: "The same, with built-in tools, and those of tools.discoveryCommand and MCP servers", Target: &sources},
 			}},
 			{Title: "OUTPUT OPTIONS", Lines: []page.Line{
 				{Left: "--format FORM", Right: "Form: " + strings.Join(funcschema.Formats(), "|") + " (default: " + format + ")", Target: &format, Words: funcschema.Formats()},
