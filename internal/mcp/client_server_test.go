@@ -48,6 +48,12 @@ func goodServer() *sdk.Server {
 	add("structured", `{"type": "object"}`, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "It is 21 degrees"}}, StructuredContent: map[string]any{"degrees": 21}}, nil
 	})
+	add("wrapped", `{"type": "object"}`, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "one\ntwo"}}, StructuredContent: map[string]any{"content": "one\ntwo"}}, nil
+	})
+	add("number", `{"type": "object"}`, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "5"}}, StructuredContent: map[string]any{"result": 5}}, nil
+	})
 	add("exact", `{"type": "object"}`, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: `{"id": 12345678901234567890}`}}, StructuredContent: json.RawMessage(`{"id": 12345678901234567890}`)}, nil
 	})

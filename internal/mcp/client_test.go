@@ -130,6 +130,8 @@ func TestClient(t *testing.T) {
 				{"link", "{}", []part{{"", "[resource x: file:///x]"}}, ""},
 				{"empty", "{}", nil, ""},
 				{"structured", "{}", []part{{"", `{"degrees":21}`}}, ""},
+				{"wrapped", "{}", []part{{"", "one\ntwo"}}, ""},
+				{"number", "{}", []part{{"", "5"}}, ""},
 				{"exact", "{}", []part{{"", `{"id": 12345678901234567890}`}}, ""},
 				{"fail", "{}", nil, "no such [31mcity"},
 				{"refuse", "{}", nil, "not today"},

@@ -55,7 +55,7 @@ func dialVersion(ctx context.Context, r *remote, c ServerConfig, secrets []strin
 	life, end := context.WithCancelCause(context.Background()) // some transports end with the context of Connect
 	stop := context.AfterFunc(ctx, func() { end(context.Cause(ctx)) })
 	l := &link{secrets: secrets, end: end, lost: make(chan struct{})}
-	transport, err := l.transport(c)
+	transport, err := l.transport(r, c)
 	if err == nil {
 		l.session, err = r.sdk().Connect(life, transport, &mcp.ClientSessionOptions{ProtocolVersion: version})
 	}
@@ -78,11 +78,11 @@ func dialVersion(ctx context.Context, r *remote, c ServerConfig, secrets []strin
 }
 
 // transport returns the transport for a server. It starts the program.
-func (l *link) transport(c ServerConfig) (mcp.Transport, error) {
+func (l *link) transport(r *remote, c ServerConfig) (mcp.Transport, error) {
 	switch {
 	case c.Command != "":
 		var err error
-		l.process, err = startProcess(c)
+		l.process, err = startProcess(c, r.client.config.StateDir)
 		return l.process, err
 	case c.HTTPURL != "":
 		client, err := httpClient(c.HTTPURL, c.Headers)

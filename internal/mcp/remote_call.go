@@ -66,7 +66,7 @@ func (l *link) unknown(ctx context.Context, err error) error {
 }
 
 // contentFrom translates a result. Structured content takes the place of the texts, which describe
-// it, unless they are JSON themselves.
+// it, unless they are JSON themselves, or all that it contains.
 func contentFrom(res *mcp.CallToolResult) *flowrun.Content {
 	c := &flowrun.Content{}
 	texts, isJSON := []string{}, false
@@ -78,7 +78,7 @@ func contentFrom(res *mcp.CallToolResult) *flowrun.Content {
 		}
 		c.Parts = append(c.Parts, p)
 	}
-	if data, err := json.Marshal(res.StructuredContent); err == nil && res.StructuredContent != nil && !res.IsError && !isJSON {
+	if data, err := json.Marshal(res.StructuredContent); err == nil && res.StructuredContent != nil && !res.IsError && !isJSON && !wraps(res.StructuredContent, strings.Join(texts, "")) {
 		parts := []flowrun.Part{{Text: string(data)}}
 		for _, p := range c.Parts {
 			if p.MIME != "" {
@@ -94,6 +94,23 @@ func contentFrom(res *mcp.CallToolResult) *flowrun.Content {
 		c.Parts[0].Text = strings.TrimSuffix(c.Parts[0].Text, "\n")
 	}
 	return c
+}
+
+// wraps reports whether structured content is only an object around a text. Libraries for servers make
+// such objects of results that are not structured.
+func wraps(structured any, text string) bool {
+	object, ok := structured.(map[string]any)
+	if !ok || len(object) != 1 {
+		return false
+	}
+	for _, v := range object {
+		if s, ok := v.(string); ok {
+			return s == text
+		}
+		written, err := json.Marshal(v)
+		return err == nil && string(written) == text
+	}
+	return false
 }
 
 // isDocument reports whether a text is a JSON object or list.

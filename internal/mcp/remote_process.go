@@ -44,8 +44,10 @@ type process struct {
 	err  error // why it had to be stopped; valid after close
 }
 
-// startProcess starts the program of a server.
-func startProcess(c ServerConfig) (*process, error) {
+// startProcess starts the program of a server. If this process is killed, the next one with the same
+// state directory ends what is left of the server.
+func startProcess(c ServerConfig, stateDir string) (*process, error) {
+	procid.SetPlace(stateDir)
 	path, err := programFile(c.Command, c.Dir)
 	if err != nil {
 		return nil, err
