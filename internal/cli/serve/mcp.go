@@ -131,7 +131,7 @@ func runMCP(env *ui.Env, c *cobra.Command, web Web, f mcpFlags) (err error) {
 		f.timeout = f.Settings.Duration("limits.call-timeout")
 	}
 	return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
-		stop := notifyStop()
+		stop := notifyStop(env)
 		defer stop.end()
 		m := &mcpServer{env: env, flags: f, store: s, log: slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), force: stop.second}
 		return m.serve(ctx, stop, func(ctx context.Context) error {

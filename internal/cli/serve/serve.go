@@ -177,7 +177,8 @@ type stopSignals struct {
 	work          sync.WaitGroup
 }
 
-func notifyStop() *stopSignals {
+func notifyStop(env *ui.Env) *stopSignals {
+	env.HandlesSignals()
 	o := &stopSignals{c: make(chan os.Signal, 4), first: make(chan struct{}), second: make(chan struct{})}
 	signal.Notify(o.c, ui.TerminationSignals()...)
 	o.work.Go(func() {

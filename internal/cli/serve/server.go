@@ -52,7 +52,7 @@ func (s *server) serve(ctx context.Context, web Web) error {
 	s.restoreLastSuccesses(ctx)
 	schedules, stopSchedules := s.fireSchedules(ctx)
 	defer stopSchedules()
-	stop := notifyStop()
+	stop := notifyStop(s.env)
 	defer stop.end()
 	m := &mcpServer{env: s.env, flags: mcpFlags{ConsentFlags: s.flags.ConsentFlags, timeout: s.flags.Settings.Duration("limits.call-timeout")},
 		store: s.store, log: s.log, engine: s.engine, force: stop.second}

@@ -39,9 +39,13 @@ func signalCode(sig os.Signal) int {
 	return 0
 }
 
+// HandlesSignals is for commands that handle signals themselves: what a signal interrupts does not end
+// the program.
+func (env *Env) HandlesSignals() { env.handlesSignals.Store(true) }
+
 // Signals starts to handle signals: the first calls stop, the second closes Force.
 func (env *Env) Signals(stop context.CancelCauseFunc) *Signals {
-	env.handlesSignals.Store(true)
+	env.HandlesSignals()
 	s := &Signals{c: make(chan os.Signal, 4), Force: make(chan struct{})}
 	signal.Notify(s.c, append(TerminationSignals(), syscall.SIGPIPE)...)
 	go func() {
