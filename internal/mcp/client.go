@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -147,11 +148,15 @@ func (c *Client) Failed() (names []string) {
 	return names
 }
 
+// errEnding reports that a Client was closed.
+var errEnding = errors.New("flowrun is ending")
+
 // Interrupt ends connecting to servers. Tools of servers that are not connected are not found then.
 func (c *Client) Interrupt(why error) { c.interrupt(why) }
 
 // Close ends all connections and the processes of servers. Do not use the Client afterwards.
 func (c *Client) Close() {
+	c.interrupt(errEnding)
 	c.each(func(_ int, r *remote) { r.close() })
 }
 

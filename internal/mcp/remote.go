@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -140,7 +139,7 @@ func (r *remote) connect(ctx context.Context) (*link, error) {
 		return r.link, nil
 	}
 	if r.closed {
-		return nil, errors.New("flowrun is ending")
+		return nil, errEnding
 	}
 	if r.link != nil {
 		r.link.close()
