@@ -274,8 +274,17 @@ func TestHostileHTTP(t *testing.T) {
 }
 
 // TestLostSession is a server over HTTP that forgets its sessions, as after a restart: the next
-// call makes a new one.
+// call makes a new one. Newer versions of the protocol have no sessions.
 func TestLostSession(t *testing.T) {
+	for _, version := range []string{"", "2025-11-25", "2025-06-18"} {
+		t.Run(version, func(t *testing.T) {
+			mcp.OfferOverHTTP(t, version)
+			testLostSession(t)
+		})
+	}
+}
+
+func testLostSession(t *testing.T) {
 	var current atomic.Pointer[http.Handler]
 	restart := func() {
 		server := goodServer()

@@ -29,12 +29,13 @@ type serverJSON struct {
 	Problem  string `json:"problem,omitempty"`
 	Tools    int    `json:"tools"` // that can be used
 	Trusted  bool   `json:"trusted"`
-	Program  string `json:"program,omitempty"`  // as the server describes itself
-	Protocol string `json:"protocol,omitempty"` // version
+	About    string `json:"description,omitempty"` // of the settings
+	Program  string `json:"program,omitempty"`     // as the server describes itself
+	Protocol string `json:"protocol,omitempty"`    // version
 }
 
 func serverOf(s mcp.Status) serverJSON {
-	doc := serverJSON{Name: s.Config.Name, State: stateReady, Problem: s.Problem, Trusted: s.Config.Trust, Program: s.Program, Protocol: s.Protocol}
+	doc := serverJSON{Name: s.Config.Name, State: stateReady, Problem: s.Problem, Trusted: s.Config.Trust, About: s.Config.Description, Program: s.Program, Protocol: s.Protocol}
 	if s.Problem != "" {
 		doc.State = stateFailed
 	}
@@ -101,7 +102,7 @@ func printServers(env *ui.Env, list []serverJSON) error {
 	}
 	rows := make([][]string, len(list))
 	for i, s := range list {
-		note := strings.ReplaceAll(cmp.Or(s.Problem, s.Program), "\n", " ")
+		note := strings.ReplaceAll(cmp.Or(s.Problem, s.About, s.Program), "\n", " ")
 		rows[i] = []string{s.Name, s.State, strconv.Itoa(s.Tools), note}
 	}
 	return console.Table(env.Stdout, []string{"NAME", "STATE", "TOOLS", "NOTE"}, rows, console.TableOptions{Width: env.StdoutWidth()})
