@@ -206,6 +206,9 @@ func notFound(name string, err error) *Answer {
 	case unknown(o, name):
 		e.Message, e.Hint, e.Suggestions = fmt.Sprintf("there is no tool %q", cutText(name, maxName)), "call one of the declared tools", o.Near
 		note = o.Note
+		if missing := (*tool.NotFoundError)(nil); errors.As(err, &missing) && missing.Reason != "" {
+			e.Hint = missing.Reason
+		}
 	case errors.As(err, new(*tool.AmbiguousNameError)):
 		e.Hint, e.Suggestions = "call it by one of these names", o.Near
 	case o.Answer == CodeNotFound: // a tool that the definition uses

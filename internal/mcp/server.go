@@ -68,7 +68,8 @@ func New(c Config) *Server {
 		Instructions:      instructions,
 		CompletionHandler: s.complete,
 		Logger:            s.config.Log,
-		Capabilities:      &mcp.ServerCapabilities{Logging: &mcp.LoggingCapabilities{}, Tools: &mcp.ToolCapabilities{ListChanged: true}},
+		//lint:ignore SA1019 clients of older versions of the protocol have no other log
+		Capabilities: &mcp.ServerCapabilities{Logging: &mcp.LoggingCapabilities{}, Tools: &mcp.ToolCapabilities{ListChanged: true}},
 	})
 	s.addExecuteTool()
 	s.addResources()
