@@ -12,6 +12,7 @@ type active struct {
 	mu      sync.Mutex
 	closing bool
 	stop    chan struct{} // closed when the calls must end
+	stopped sync.Once
 	calls   sync.WaitGroup
 }
 
@@ -57,7 +58,7 @@ func (a *active) close(now <-chan struct{}) {
 	select {
 	case <-ended:
 	case <-now:
-		close(a.stop)
+		a.stopped.Do(func() { close(a.stop) })
 		<-ended
 	}
 }

@@ -69,7 +69,7 @@ func (s *Server) call(ctx context.Context, name, text string, r request) (*regis
 	defer leave()
 	c := &call{request: r, text: text, news: newNews(ctx, r)}
 	answer := s.registry.Call(context.WithValue(ctx, callKey{}, c), registry.Request{Tool: name, Arguments: text})
-	c.news.end()
+	c.news.end(ctx)
 	if c.ended != nil {
 		c.ended(context.WithoutCancel(ctx), answer)
 	}

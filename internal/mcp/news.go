@@ -44,10 +44,19 @@ func (n *news) add(send func(context.Context)) {
 	}
 }
 
-// end sends what is left. A notification after the result would be a fault of the protocol.
-func (n *news) end() {
+// end sends what is left. A notification after the result would be a fault of the protocol. It does
+// not wait for a client that does not read when the call was cancelled, because no result follows.
+func (n *news) end(ctx context.Context) {
 	close(n.queue)
-	n.work.Wait()
+	sent := make(chan struct{})
+	go func() {
+		n.work.Wait()
+		close(sent)
+	}()
+	select {
+	case <-sent:
+	case <-ctx.Done():
+	}
 }
 
 // Emit implements dag.Sink: a client that asked for progress gets a notification for each step.

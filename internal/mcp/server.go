@@ -78,17 +78,36 @@ func New(c Config) *Server {
 }
 
 // Serve serves one client over a stream until it closes in, or ctx is done. Nothing else may
-// write to out.
+// write to out. When ctx is done, it waits for calls in progress only for a short time: Close ends
+// them.
 func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.Writer) error {
-	err := s.sdk.Run(ctx, stdio{in, out})
-	if ctx.Err() != nil || errors.Is(err, io.EOF) {
-		return nil
+	session, err := s.sdk.Connect(context.WithoutCancel(ctx), stdio{in, out}, nil) // else answers to cancelled calls would be lost
+	if err != nil {
+		return err
 	}
-	return err
+	ended := make(chan error, 1)
+	go func() { ended <- session.Wait() }()
+	select {
+	case err = <-ended:
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		return err
+	case <-ctx.Done():
+	}
+	go session.Close() // waits for calls in progress
+	select {
+	case <-ended:
+	case <-time.After(lastAnswers):
+	}
+	return nil
 }
 
+// lastAnswers is how long Serve waits for a client that does not read, when the server stops.
+const lastAnswers = 2 * time.Second
+
 // Close rejects new calls, and waits for those in progress. It cancels them when now is closed,
-// and waits for their cleanup. Call it once.
+// and waits for their cleanup.
 func (s *Server) Close(now <-chan struct{}) { s.active.close(now) }
 
 // Handler returns the handler of the streamable HTTP transport. It authenticates nobody.

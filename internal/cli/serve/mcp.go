@@ -151,13 +151,6 @@ func runMCP(env *ui.Env, c *cobra.Command, web Web, f mcpFlags) (err error) {
 func (m *mcpServer) serve(ctx context.Context, stop *stopSignals, serve func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go func() {
-		select {
-		case <-stop.first:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
 	config, _, err := launch.EngineConfig(m.store, m.flags.ConsentFlags, 0)
 	if err != nil {
 		return err
@@ -170,15 +163,31 @@ func (m *mcpServer) serve(ctx context.Context, stop *stopSignals, serve func(con
 		return err
 	}
 	m.open(ctx)
+	go m.endCalls(ctx, stop, cancel)
 	defer pruneHistory(ctx, m.env, m.store, m.flags.ConsentFlags)()
 	err = serve(ctx)
-	now := make(chan struct{})
-	close(now)
-	m.Close(now)
+	m.Close(closedChannel())
 	if lost := traces.End(context.Background(), stop.second); lost != nil {
 		m.log.Warn("traces are not complete", "error", lost.Error())
 	}
 	return err
+}
+
+// endCalls cancels the calls in progress when a signal arrives, and then ends the session. The
+// library itself waits for calls that a session has not answered.
+func (m *mcpServer) endCalls(ctx context.Context, stop *stopSignals, cancel context.CancelFunc) {
+	select {
+	case <-stop.first:
+		m.Close(closedChannel())
+		cancel()
+	case <-ctx.Done():
+	}
+}
+
+func closedChannel() <-chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
 }
 
 // serveHTTP serves clients over HTTP until a signal arrives.
