@@ -3,6 +3,8 @@ package mcp
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/json"
 	"strings"
 	"sync"
 	"time"
@@ -43,14 +45,20 @@ const refusedHint = "do not repeat the call; continue without it, or tell the pe
 
 // Offers reports whether clients can see a tool.
 func (s *Server) Offers(name string) bool {
+	_, ok := s.offer(name)
+	return ok
+}
+
+// offer returns what clients can see under the name of a tool in flowrun.
+func (s *Server) offer(name string) (o offer, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, o := range s.offered {
 		if o.tool == name {
-			return true
+			return o, true
 		}
 	}
-	return false
+	return offer{}, false
 }
 
 // canAsk reports whether the client can show a person a question.
@@ -66,7 +74,7 @@ func (c *call) canAsk() bool {
 // the result; in the second round it reads the answer.
 func (s *Server) confirm(ctx context.Context, i *registry.Invocation, shown *flowrun.Confirmation) (registry.Decision, error) {
 	c := callOf(ctx)
-	about := openApproval{tool: i.Tool.Name(), definition: definitionOf(i), text: c.text}
+	about := openApproval{tool: i.Tool.Name(), call: digestOfCall(definitionOf(i), c.text, shown)}
 	if c.state != "" {
 		return s.answered(c, i, s.approvals.take(c.state, about))
 	}
@@ -126,7 +134,20 @@ func (q *question) requests() mcp.InputRequestMap {
 	}}
 }
 
-// approvals holds the questions that clients were asked to show. Each can be answered once.
+// digestOfCall identifies a call: the definitions, the arguments, and what a person is shown of it,
+// such as the change of a file. If any of them is different in the second round, the answer was not
+// about this call.
+func digestOfCall(definition, arguments string, shown *flowrun.Confirmation) [sha256.Size]byte {
+	text, err := json.Marshal([]any{definition, arguments, shown})
+	if err != nil { // never: texts can be encoded
+		text = []byte(rand.Text())
+	}
+	return sha256.Sum256(text)
+}
+
+// approvals holds the questions that clients were asked to show. Each can be answered once. Only
+// the client that was asked knows the state of a question, and nobody can guess it. It is not
+// bound to a session, because some versions of the protocol have none.
 type approvals struct {
 	mu   sync.Mutex
 	open map[string]openApproval // by the state that the client returns
@@ -134,8 +155,9 @@ type approvals struct {
 
 // openApproval is the call that a question is about.
 type openApproval struct {
-	tool, definition, text string
-	expires                time.Time
+	tool    string
+	call    [sha256.Size]byte
+	expires time.Time
 }
 
 const (

@@ -8,7 +8,7 @@ import (
 // CheckExpiry checks that questions expire, and that there is a limit to them.
 func CheckExpiry(t *testing.T) {
 	var a approvals
-	o := openApproval{tool: "t", text: "{}"}
+	o := openApproval{tool: "t"}
 	state, _ := a.add(o)
 	time.Sleep(approvalTime + time.Second)
 	if a.take(state, o) {

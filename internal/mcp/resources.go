@@ -108,8 +108,26 @@ func (s *Server) readRuns(ctx context.Context, _ resourceURI) (*mcp.ResourceCont
 	if err != nil {
 		return nil, err
 	}
-	list = slices.DeleteFunc(list, func(r flowrun.RunInfo) bool { return !s.Offers(r.Tool) })
+	list = slices.DeleteFunc(list, func(r flowrun.RunInfo) bool { return !s.Shows(ctx, r) })
 	return document(rundocs.RunsOf(list[:min(len(list), maxListed)], time.Now()))
+}
+
+// Shows reports whether clients can see a run: its tool is offered, and it ran the definition in the
+// same file. The history has the runs of all projects, whose tools can have the same names. A tool
+// without a file must have run in the same folder.
+func (s *Server) Shows(ctx context.Context, info flowrun.RunInfo) bool {
+	t, offered := s.offer(info.Tool)
+	if !offered {
+		return false
+	}
+	r, err := s.config.Store.Record(ctx, info.ID)
+	if err != nil {
+		return false
+	}
+	if t.file == "" {
+		return r.RunEnv.Workspace == t.workspace
+	}
+	return len(r.Sources) > 0 && r.Sources[0].File == t.file
 }
 
 // document returns a JSON document.
@@ -124,7 +142,7 @@ func (s *Server) load(ctx context.Context, id string) (*flowrun.RecordedRun, err
 	if err != nil {
 		return nil, err
 	}
-	if !s.Offers(info.Tool) {
+	if !s.Shows(ctx, info) {
 		return nil, errNoResource
 	}
 	return flowrun.LoadRun(ctx, s.config.Store, s.config.Library, id)

@@ -73,7 +73,10 @@ func TestResources(t *testing.T) {
 		}
 	})
 	t.Run("of other tools", func(t *testing.T) {
-		other := serve(t, func(c *mcp.Config) { record(c); c.Filter.Tools = []string{"steps"} }).connect(t, nil)
+		other := serve(t, func(c *mcp.Config) {
+			record(c)
+			c.Library, c.Filter.Tools = s.library, []string{"steps"}
+		}).connect(t, nil)
 		if _, err := other.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: greeted}); err == nil {
 			t.Error("a run of a tool that is not offered can be read")
 		}
@@ -84,6 +87,18 @@ func TestResources(t *testing.T) {
 		var doc struct{ Runs []struct{ Tool string } }
 		if err := json.Unmarshal([]byte(list.Contents[0].Text), &doc); err != nil || len(doc.Runs) != 1 || doc.Runs[0].Tool != "steps" {
 			t.Errorf("the list has %v %v", doc, err)
+		}
+	})
+	// The history has the runs of all projects, and their tools can have the same names.
+	t.Run("of another project", func(t *testing.T) {
+		other := serve(t, record).connect(t, nil)
+		for _, uri := range []string{greeted, greeted + "/output", greeted + "/log"} {
+			if got, err := other.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri}); err == nil {
+				t.Errorf("%s can be read: %s", uri, got.Contents[0].Text)
+			}
+		}
+		if list, err := other.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "flowrun://runs"}); err != nil || strings.Contains(list.Contents[0].Text, `"tool"`) {
+			t.Errorf("the list has %v %v", list, err)
 		}
 	})
 }

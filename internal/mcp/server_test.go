@@ -67,6 +67,7 @@ type served struct {
 	*mcp.Server
 	approver *approver
 	folder   string
+	library  *tool.Library
 }
 
 // serve returns a Server for the definitions.
@@ -85,7 +86,7 @@ func serve(t testing.TB, change func(*mcp.Config)) *served {
 	if change != nil {
 		change(&c)
 	}
-	s.Server = mcp.New(c)
+	s.Server, s.library = mcp.New(c), c.Library
 	return s
 }
 
@@ -288,6 +289,42 @@ func TestApproval(t *testing.T) {
 			t.Errorf("a decision that cannot be recorded: %s", text(r))
 		}
 	})
+}
+
+// TestApprovalShown checks that an answer is no longer good if a person would be shown something
+// else now, such as the change of another file.
+func TestApprovalShown(t *testing.T) {
+	s := serve(t, nil)
+	shown := "one"
+	edit := flowrun.GoTool{Name: "edit", Description: "Edits", Run: func(context.Context, *flowrun.StepInput) (any, error) { return "edited", nil },
+		Confirm: func(context.Context, *flowrun.StepInput) (*flowrun.Confirmation, error) {
+			return &flowrun.Confirmation{Text: shown}, nil
+		}}
+	s.library.Provide(tool.ScopeBuiltin, func() []*tool.Definition { return []*tool.Definition{edit.Definition()} })
+	s = &served{Server: mcp.New(mcp.Config{Library: s.library, Approver: s.approver, Filter: mcp.Filter{Also: []string{"edit"}}})}
+	o := elicit(func(*sdk.ElicitParams) (*sdk.ElicitResult, error) { return nil, errors.New("not used") })
+	o.MultiRoundTrip = &sdk.MultiRoundTripOptions{Disabled: true}
+	c := s.connect(t, o)
+	answered := func(change func()) *sdk.CallToolResult {
+		t.Helper()
+		first, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "edit"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		change()
+		approve := sdk.InputResponseMap{"approval": &sdk.ElicitResult{Action: "accept", Content: map[string]any{"decision": "approve"}}}
+		r, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "edit", RequestState: first.RequestState, InputResponses: approve})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	if r := answered(func() {}); r.IsError || text(r) != "edited" {
+		t.Errorf("an approved call: %s", text(r))
+	}
+	if r := answered(func() { shown = "two" }); !r.IsError {
+		t.Error("an answer is accepted for a change that nobody has seen")
+	}
 }
 
 // TestApprovalForged checks that an answer is good for one call only.

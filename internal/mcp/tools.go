@@ -7,15 +7,18 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/funcschema"
 	"github.com/flowrun/flowrun/registry"
 )
 
 // offer is one tool that clients can see.
 type offer struct {
-	tool   string // the name in flowrun
-	prompt bool   // it is a prompt too
-	digest string // of what clients see
+	tool      string // the name in flowrun
+	file      string // of the definition; "" for a tool written in Go
+	workspace string // where it runs
+	prompt    bool   // it is a prompt too
+	digest    string // of what clients see
 }
 
 // Refresh updates the list of tools after definitions have changed, and notifies clients. A
@@ -34,12 +37,13 @@ func (s *Server) Refresh() {
 			s.config.Log.Warn("tool is not offered: another tool has the same name for models", "tool", t.Name(), "name", described.Name, "other", other.tool)
 			continue
 		}
-		o := offer{t.Name(), t.Plan().Definition.Prompt, digestOf(described)}
+		def := t.Plan().Definition
+		o := offer{t.Name(), def.File, s.workspace(t.Plan()), def.Prompt, digestOf(described)}
 		now[described.Name] = o
 		if s.offered[described.Name] != o {
 			s.sdk.AddTool(described, s.handlerOf(t.Name()))
 			if o.prompt {
-				s.sdk.AddPrompt(promptOf(described, t.Plan().Definition), s.prompterOf(t.Name()))
+				s.sdk.AddPrompt(promptOf(described, def), s.prompterOf(t.Name()))
 			}
 		}
 	}
@@ -119,6 +123,14 @@ func annotations(t *registry.Tool) *mcp.ToolAnnotations {
 	destructive := !readOnly
 	return &mcp.ToolAnnotations{ReadOnlyHint: readOnly, DestructiveHint: &destructive, OpenWorldHint: &open,
 		IdempotentHint: slices.Contains(t.Plan().Definition.Tags, "idempotent")}
+}
+
+// workspace returns where the calls of a tool run.
+func (s *Server) workspace(p *flowrun.Plan) string {
+	if s.config.Registry.RunEnv == nil {
+		return ""
+	}
+	return s.config.Registry.RunEnv(p).Workspace
 }
 
 // digestOf identifies what clients see of a tool.
