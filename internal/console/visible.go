@@ -79,3 +79,22 @@ func strangeCharacters(name string) string {
 	}
 	return strings.Join(list, ", ")
 }
+
+// Block returns text as an indented block with invisible characters made visible.
+func Block(text string) string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	for i, line := range lines {
+		lines[i] = "  " + VisibleLine(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// VisibleLine returns a line with invisible characters made visible. Tabs, which indent much of
+// what is edited, become arrows.
+func VisibleLine(line string) string {
+	cells := strings.Split(line, "\t")
+	for i := range cells {
+		cells[i] = Visible(cells[i])
+	}
+	return strings.Join(cells, "→   ")
+}

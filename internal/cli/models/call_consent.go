@@ -117,31 +117,12 @@ func (d *approver) record(i *registry.Invocation, by string, approved bool) erro
 func (d *approver) show(c *flowrun.Confirmation) {
 	fmt.Fprintf(d.env.Stderr, "A model calls a tool: %s\n", console.Visible(c.Title))
 	if c.Text != "" {
-		fmt.Fprintln(d.env.Stderr, indentedBlock(c.Text))
+		fmt.Fprintln(d.env.Stderr, console.Block(c.Text))
 	}
 	if c.Diff != nil {
 		fmt.Fprint(d.env.Stderr, d.diff(c.Diff))
 	}
 	fmt.Fprintln(d.env.Stderr)
-}
-
-// indentedBlock returns text as an indented block with invisible characters made visible.
-func indentedBlock(text string) string {
-	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
-	for i, line := range lines {
-		lines[i] = "  " + visibleLine(line)
-	}
-	return strings.Join(lines, "\n")
-}
-
-// visibleLine returns a line with invisible characters made visible. Tabs, which indent much of
-// what is edited, become arrows.
-func visibleLine(line string) string {
-	cells := strings.Split(line, "\t")
-	for i := range cells {
-		cells[i] = console.Visible(cells[i])
-	}
-	return strings.Join(cells, "→   ")
 }
 
 // diff returns the change of a file as a unified diff. Where colours are on, removed lines are red
@@ -150,7 +131,7 @@ func (d *approver) diff(f *flowrun.FileDiff) string {
 	var b strings.Builder
 	color := d.env.Colored(d.env.Stderr)
 	for line := range strings.Lines(f.FileDiff) {
-		line = visibleLine(strings.TrimSuffix(line, "\n"))
+		line = console.VisibleLine(strings.TrimSuffix(line, "\n"))
 		if code := map[bool]string{true: diffColor(line)}[color]; code != "" {
 			line = "\x1b[" + code + "m" + line + "\x1b[0m"
 		}

@@ -29,8 +29,13 @@ func (m *mcpApprover) Decide(i *registry.Invocation, canAsk bool) registry.Decis
 	if err := m.record(i, v, "policy", false); err != nil {
 		m.log.Warn("cannot record a refusal", "tool", i.Tool.Name(), "error", err.Error())
 	}
-	return registry.Decision{Action: registry.Refuse, Reason: v.Reason}
+	return registry.Decision{Action: registry.Refuse, Reason: notApproved}
 }
+
+// notApproved is all that a model learns about a refusal. The reason of the policy names flags,
+// settings and the trust in a project; a model with a shell could change those. It is in the audit
+// log.
+const notApproved = "no person has approved it"
 
 // decision returns the decision of the policy.
 func (m *mcpApprover) decision(i *registry.Invocation, canAsk bool) policy.Decision {
@@ -47,7 +52,17 @@ func (m *mcpApprover) Card(i *registry.Invocation, shown *flowrun.Confirmation) 
 		return "", err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "A model calls a tool: %s\n\n", console.Visible(shown.Title))
+	fmt.Fprintf(&b, "A model calls a tool: %s\n", console.Visible(shown.Title))
+	details := []string{shown.Text}
+	if shown.Diff != nil {
+		details = append(details, shown.Diff.FileDiff)
+	}
+	for _, text := range details {
+		if text != "" {
+			b.WriteString(console.Block(text) + "\n")
+		}
+	}
+	b.WriteString("\n")
 	_, err = launch.ApprovalCard(m.decision(i, true), preview).Write(&b, cardWidth, true)
 	return b.String(), err
 }

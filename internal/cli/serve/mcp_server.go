@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"os"
@@ -41,7 +42,8 @@ func (m *mcpServer) open(ctx context.Context) {
 	m.library = m.env.Library()
 	for _, name := range m.flags.toolsets {
 		tools := toolset.Tools(name, toolset.Config{Library: func() *tool.Library { return m.library }, Store: m.store, StateDir: flowrun.DefaultStateDir(), Engine: m.engine,
-			Offers: func(name string) bool { return m.Offers(name) }, MayRun: m.flags.MayCall,
+			Offers: func(name string) bool { return m.Offers(name) },
+			Shows:  func(ctx context.Context, r flowrun.RunInfo) bool { return m.Shows(ctx, r) }, MayRun: m.mayRun, Saved: func() { m.Refresh() },
 			Options: func() []flowrun.RunOption {
 				return []flowrun.RunOption{flowrun.WithForce(m.force), flowrun.WithOrigin(flowrun.OriginMCP)}
 			}})
@@ -70,6 +72,14 @@ func (m *mcpServer) open(ctx context.Context) {
 		Log:        m.log,
 	})
 	go m.follow(ctx)
+}
+
+// mayRun returns why the tools of a run may not be run without asking a person; nil if they may.
+func (m *mcpServer) mayRun(tools []flowrun.UsedTool) error {
+	if m.flags.MayCall(tools) != nil {
+		return errors.New("the run cannot be continued: " + notApproved)
+	}
+	return nil
 }
 
 // onDemand returns a handler that opens the Server at the first request: most services have no

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun"
@@ -115,7 +116,7 @@ func (c Config) graph() flowrun.GoTool {
 }
 
 func (c Config) save() flowrun.GoTool {
-	return flowrun.GoTool{Name: "flowrun_save", DisplayName: "Save a definition", Tags: []string{"write"},
+	return flowrun.GoTool{Name: "flowrun_save", DisplayName: "Save a definition", // no tag of a level: what it saves can do anything, so the approval of a level must not be enough
 		Description: "Saves a valid tool definition in the project or in the user's own tools. An existing tool of that name is replaced. The tool can then be called.",
 		Schema: schema(definitionFields+`,
 			"scope": {"type": "string", "enum": ["local", "user"], "default": "local", "description": "local: the tools of the project; user: the user's own tools"}`, "name", "definition"),
@@ -141,6 +142,7 @@ func (c Config) save() flowrun.GoTool {
 			if err != nil {
 				return nil, err
 			}
+			c.Saved()
 			return "saved " + d.path, nil
 		}}
 }
@@ -148,11 +150,17 @@ func (c Config) save() flowrun.GoTool {
 // saved returns the definition of a call and the file that it replaces, nil if there is none. The
 // error says why it cannot be saved.
 func (c Config) saved(in *flowrun.StepInput) (d *draft, was []byte, err error) {
-	scope := tool.ScopeLocal
+	scope, name := tool.ScopeLocal, text(in, "name")
 	if text(in, "scope") == "user" {
 		scope = tool.ScopeUser
 	}
 	if d, err = c.draftOf(in, scope); err != nil {
+		return nil, nil, err
+	}
+	if !tool.ValidName(name) || strings.ContainsAny(name, ".") {
+		return nil, nil, fmt.Errorf("%q cannot be the name of a new tool; use letters, digits, '_' and '-'", name)
+	}
+	if err := d.checkFolder(); err != nil {
 		return nil, nil, err
 	}
 	if report, valid := d.check(); !valid {
@@ -166,4 +174,29 @@ func (c Config) saved(in *flowrun.StepInput) (d *draft, was []byte, err error) {
 		return d, nil, nil
 	}
 	return d, was, err
+}
+
+// checkFolder returns an error if a tool in the folder would not be found, or if the folder of a
+// project is not inside the project: a link could lead to the tools of the user, which are trusted
+// in every project.
+func (d *draft) checkFolder() error {
+	folder := filepath.Dir(d.path)
+	if !slices.ContainsFunc(d.lib.Folders(), func(f tool.Folder) bool { return f.Path == folder }) {
+		return fmt.Errorf("the folder %s does not exist yet; a person has to create it and restart this server", folder)
+	}
+	if d.scope != tool.ScopeLocal {
+		return nil
+	}
+	real, err := filepath.EvalSymlinks(folder)
+	if err != nil {
+		return err
+	}
+	project, err := filepath.EvalSymlinks(tool.ProjectOf(folder))
+	if err != nil {
+		return err
+	}
+	if inside, err := filepath.Rel(project, real); err != nil || !filepath.IsLocal(inside) {
+		return fmt.Errorf("the folder %s is a link to a place outside the project", folder)
+	}
+	return nil
 }

@@ -22,7 +22,7 @@ const runField = `"run": {"type": "string", "minLength": 1, "description": "the 
 // runs returns the newest runs that the client may see, without calls of these tools themselves.
 func (c Config) runs(ctx context.Context, name string) ([]flowrun.RunInfo, error) {
 	list, err := c.Store.Runs(ctx, flowrun.Query{Tool: name, Limit: 1000})
-	return slices.DeleteFunc(list, func(r flowrun.RunInfo) bool { return !c.Offers(r.Tool) || slices.Contains(own, r.Tool) }), err
+	return slices.DeleteFunc(list, func(r flowrun.RunInfo) bool { return slices.Contains(own, r.Tool) || !c.Shows(ctx, r) }), err
 }
 
 // info returns the status of a run that the client may see.
@@ -41,7 +41,7 @@ func (c Config) info(ctx context.Context, word string) (info flowrun.RunInfo, er
 	if err != nil {
 		return info, err
 	}
-	if info, err = c.Store.Info(ctx, id); err == nil && !c.Offers(info.Tool) {
+	if info, err = c.Store.Info(ctx, id); err == nil && !c.Shows(ctx, info) {
 		err = flowrun.ErrNoRun
 	}
 	return info, err
@@ -153,11 +153,24 @@ func (l *labelled) Write(b []byte) (int, error) {
 	return l.w.Write(b)
 }
 
+// confirmRun shows a person which run a call is about: latest can be another one when they answer,
+// and the answer is then not accepted.
+func (c Config) confirmRun(verb string) func(context.Context, *flowrun.StepInput) (*flowrun.Confirmation, error) {
+	return func(ctx context.Context, in *flowrun.StepInput) (*flowrun.Confirmation, error) {
+		info, err := c.info(ctx, text(in, "run"))
+		if err != nil {
+			return nil, err
+		}
+		return &flowrun.Confirmation{Title: fmt.Sprintf("%s the run %s of %s", verb, info.ID, info.Tool)}, nil
+	}
+}
+
 func (c Config) cancel() flowrun.GoTool {
 	return flowrun.GoTool{Name: "flowrun_cancel", DisplayName: "Cancel a run", Tags: []string{"write"},
 		Description: "Asks the process that executes a run to stop it. Does not wait until the run has ended.",
 		Schema:      schema(runField, "run"),
 		Describe:    func(p map[string]any) string { return fmt.Sprintf("Cancels the run %v", p["run"]) },
+		Confirm:     c.confirmRun("Cancels"),
 		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
 			info, err := c.info(ctx, text(in, "run"))
 			if err != nil {
@@ -181,6 +194,7 @@ func (c Config) resume() flowrun.GoTool {
 		Description: "Continues a run that failed, was cancelled or was interrupted: what succeeded is kept, the rest runs.",
 		Schema:      schema(runField, "run"),
 		Describe:    func(p map[string]any) string { return fmt.Sprintf("Continues the run %v", p["run"]) },
+		Confirm:     c.confirmRun("Continues"),
 		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
 			return c.proceed(ctx, in, func(run *flowrun.RecordedRun) (*flowrun.Continuation, error) {
 				return run.Resume(c.Library(), flowrun.ResumeOptions{})
@@ -193,6 +207,7 @@ func (c Config) retry() flowrun.GoTool {
 		Description: "Starts a new run that reuses the successful steps of an old one.",
 		Schema:      schema(runField+`, "from": {"type": "string", "description": "run this step and all steps downstream of it, even if they succeeded"}`, "run"),
 		Describe:    func(p map[string]any) string { return fmt.Sprintf("Retries the run %v", p["run"]) },
+		Confirm:     c.confirmRun("Retries"),
 		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
 			return c.proceed(ctx, in, func(run *flowrun.RecordedRun) (*flowrun.Continuation, error) {
 				var o flowrun.RetryOptions

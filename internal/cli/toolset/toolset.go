@@ -8,6 +8,7 @@
 package toolset
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
@@ -21,8 +22,12 @@ type Config struct {
 	Store    flowrun.Store
 	StateDir string
 	Engine   *flowrun.Engine
-	// Offers reports whether the client may see a tool and its runs.
+	// Offers reports whether the client may see a tool.
 	Offers func(name string) bool
+	// Shows reports whether the client may see a run.
+	Shows func(context.Context, flowrun.RunInfo) bool
+	// Saved is called after a definition was saved, so that the client can see the tool.
+	Saved func()
 	// MayRun returns why the tools of a run may not be run without asking a person; nil if they
 	// may.
 	MayRun func([]flowrun.UsedTool) error
