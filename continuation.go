@@ -144,12 +144,12 @@ func (e *Engine) Continue(ctx context.Context, g *Continuation, options ...RunOp
 		return e.endLeftovers(ctx, g)
 	}
 	j := &job{plan: g.plan, args: g.args.Frame(), continuation: g}
-	var done func()
-	j.args.RunEnv, done = e.scripts(g.args.RunEnv)
-	defer done()
 	for _, opt := range options {
 		opt(&j.runOptions)
 	}
+	var done func()
+	j.args.RunEnv, done = e.scripts(g.args.RunEnv, j.mayCall)
+	defer done()
 	switch {
 	case !g.Retry:
 		j.id = g.recorded.Record.ID

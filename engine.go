@@ -126,7 +126,7 @@ func (e *Engine) Run(ctx context.Context, p *Plan, params map[string]any, option
 	if j.id == "" {
 		j.id = NewID(time.Now())
 	}
-	w, done := e.scripts(j.env.filled())
+	w, done := e.scripts(j.env.filled(), j.mayCall)
 	defer done()
 	bound, err := call.Bind(ctx, p.compiled, w, params)
 	if err != nil {
@@ -147,7 +147,7 @@ func (e *Engine) RunBound(ctx context.Context, a *Args, options ...RunOption) (*
 		j.id = NewID(time.Now())
 	}
 	var done func()
-	j.args.RunEnv, done = e.scripts(a.bound.RunEnv)
+	j.args.RunEnv, done = e.scripts(a.bound.RunEnv, j.mayCall)
 	defer done()
 	return e.run(ctx, j)
 }
@@ -215,10 +215,13 @@ func (e *Engine) toolDir() string {
 }
 
 // scripts returns a copy of w that can run JavaScript during a run: with the Engine's Runtime if it has one, else
-// with one that lasts until done is called.
-func (e *Engine) scripts(w *call.RunEnv) (own *call.RunEnv, done func()) {
+// with one that lasts until done is called. mayCall, if not nil, replaces that of the Config.
+func (e *Engine) scripts(w *call.RunEnv, mayCall func([]UsedTool) error) (own *call.RunEnv, done func()) {
 	run := *w
 	run.Fetch, run.MayCall = e.config.Fetch, e.config.MayCall
+	if mayCall != nil {
+		run.MayCall = mayCall
+	}
 	if run.JavaScript == nil {
 		run.JavaScript = e.config.JavaScript
 	}

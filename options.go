@@ -23,6 +23,7 @@ type runOptions struct {
 	around       func(context.Context, *dag.Call, dag.Runner) (dag.Result, error)
 	withoutCache bool
 	trace        TraceContext
+	mayCall      func([]UsedTool) error
 
 	approval func(context.Context, Question) (Answer, error)
 
@@ -33,6 +34,10 @@ type runOptions struct {
 
 // WithID gives the run an id instead of a new one.
 func WithID(id string) RunOption { return func(o *runOptions) { o.id = id } }
+
+// WithMayCall replaces Config.MayCall for this run: an Engine can have callers with different rights. nil means that
+// Config.MayCall is used.
+func WithMayCall(f func([]UsedTool) error) RunOption { return func(o *runOptions) { o.mayCall = f } }
 
 // WithOrigin sets who started the run, in a word or two that are stored with it: "" is a person or program that runs
 // it directly; the flowrun service uses schedule:NAME, webhook:NAME, api and detach; OriginCall and OriginMCP are for

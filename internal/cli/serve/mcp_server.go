@@ -43,9 +43,9 @@ func (m *mcpServer) open(ctx context.Context) {
 	for _, name := range m.flags.toolsets {
 		tools := toolset.Tools(name, toolset.Config{Library: func() *tool.Library { return m.library }, Store: m.store, StateDir: flowrun.DefaultStateDir(), Engine: m.engine,
 			Offers: func(name string) bool { return m.Offers(name) },
-			Shows:  func(ctx context.Context, r flowrun.RunInfo) bool { return m.Shows(ctx, r) }, MayRun: m.mayRun, Saved: func() { m.Refresh() },
+			Shows:  func(ctx context.Context, r flowrun.RunInfo) bool { return m.Shows(ctx, r) }, MayRun: m.mayCall, Saved: func() { m.Refresh() },
 			Options: func() []flowrun.RunOption {
-				return []flowrun.RunOption{flowrun.WithForce(m.force), flowrun.WithOrigin(flowrun.OriginMCP)}
+				return []flowrun.RunOption{flowrun.WithForce(m.force), flowrun.WithOrigin(flowrun.OriginMCP), flowrun.WithMayCall(m.mayCall)}
 			}})
 		m.library.Provide(tool.ScopeBuiltin, func() []*tool.Definition { return tools })
 		for _, d := range tools {
@@ -74,10 +74,11 @@ func (m *mcpServer) open(ctx context.Context) {
 	go m.follow(ctx)
 }
 
-// mayRun returns why the tools of a run may not be run without asking a person; nil if they may.
-func (m *mcpServer) mayRun(tools []flowrun.UsedTool) error {
+// mayCall returns an error if tools may not be run without asking a person. It is also used for what
+// scripts call, because the engine of flowrun serve has the rules for people.
+func (m *mcpServer) mayCall(tools []flowrun.UsedTool) error {
 	if m.flags.MayCall(tools) != nil {
-		return errors.New("the run cannot be continued: " + notApproved)
+		return errors.New(notApproved)
 	}
 	return nil
 }
@@ -124,7 +125,7 @@ func workspaceOf(p *flowrun.Plan) string {
 // observe sends the notifications of a run when it has ended.
 func (m *mcpServer) observe(i *registry.Invocation) (options []flowrun.RunOption, ended func(context.Context, *registry.Answer)) {
 	plan := i.Tool.Plan()
-	options = []flowrun.RunOption{flowrun.WithForce(m.force), flowrun.WithTrace(launch.InheritedTrace())}
+	options = []flowrun.RunOption{flowrun.WithForce(m.force), flowrun.WithTrace(launch.InheritedTrace()), flowrun.WithMayCall(m.mayCall)}
 	return options, func(ctx context.Context, a *registry.Answer) {
 		if a.Result != nil {
 			n := launch.Notifier{Store: m.store, Settings: m.flags.Settings, Dir: workspaceOf(plan), Report: func(trouble string) { m.log.Warn(trouble, "run", i.Run) }}

@@ -236,7 +236,7 @@ func (c Config) proceed(ctx context.Context, in *flowrun.StepInput, plan func(*f
 		return nil, errors.New("steps were interrupted, and a person must decide whether they run again")
 	}
 	if err := c.MayRun(g.Tools()); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the run cannot be continued: %w", err)
 	}
 	res, err := c.Engine.Continue(ctx, g, c.Options()...)
 	if err != nil {
