@@ -62,7 +62,7 @@ func (s *Server) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.C
 			return nil, err
 		}
 		for _, r := range list {
-			if s.Shows(ctx, r) {
+			if len(values) < maxCompletions && strings.HasPrefix(r.ID, arg.Value) && s.Shows(ctx, r) {
 				values = append(values, r.ID)
 			}
 		}

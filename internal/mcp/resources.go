@@ -108,8 +108,13 @@ func (s *Server) readRuns(ctx context.Context, _ resourceURI) (*mcp.ResourceCont
 	if err != nil {
 		return nil, err
 	}
-	list = slices.DeleteFunc(list, func(r flowrun.RunInfo) bool { return !s.Shows(ctx, r) })
-	return document(rundocs.RunsOf(list[:min(len(list), maxListed)], time.Now()))
+	var shown []flowrun.RunInfo
+	for _, r := range list {
+		if len(shown) < maxListed && s.Shows(ctx, r) {
+			shown = append(shown, r)
+		}
+	}
+	return document(rundocs.RunsOf(shown, time.Now()))
 }
 
 // Shows reports whether clients can see a run: its tool is offered, and it ran the definition in the

@@ -81,7 +81,8 @@ func New(c Config) *Server {
 // write to out. When ctx is done, it waits for calls in progress only for a short time: Close ends
 // them.
 func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.Writer) error {
-	session, err := s.sdk.Connect(context.WithoutCancel(ctx), stdio{in, out}, nil) // else answers to cancelled calls would be lost
+	transport := &stdio{in: in, out: out}
+	session, err := s.sdk.Connect(context.WithoutCancel(ctx), transport, nil) // else answers to cancelled calls would be lost
 	if err != nil {
 		return err
 	}
@@ -95,10 +96,15 @@ func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.Writer) err
 		return err
 	case <-ctx.Done():
 	}
-	go session.Close() // waits for calls in progress
+	last, cancel := context.WithTimeout(context.Background(), lastAnswers)
+	defer cancel()
+	go func() {
+		transport.conn.drain(last)
+		session.Close()
+	}()
 	select {
 	case <-ended:
-	case <-time.After(lastAnswers):
+	case <-last.Done():
 	}
 	return nil
 }

@@ -19,8 +19,9 @@ import (
 // session continues. And the end of the input ends the session only when all requests are
 // answered, so that a script can write its requests and close the pipe.
 type stdio struct {
-	in  io.ReadCloser
-	out io.Writer
+	in   io.ReadCloser
+	out  io.Writer
+	conn *stdioConn // set by Connect
 }
 
 const (
@@ -32,8 +33,9 @@ const (
 )
 
 // Connect implements mcp.Transport.
-func (t stdio) Connect(context.Context) (mcp.Connection, error) {
-	c := &stdioConn{in: t.in, out: t.out, read: make(chan jsonrpc.Message), idle: make(chan struct{}, 1), closed: make(chan struct{}), open: map[jsonrpc.ID]bool{}}
+func (t *stdio) Connect(context.Context) (mcp.Connection, error) {
+	c := &stdioConn{in: t.in, out: t.out, read: make(chan jsonrpc.Message), idle: make(chan struct{}), closed: make(chan struct{}), open: map[jsonrpc.ID]bool{}}
+	t.conn = c
 	go c.readLines()
 	return c, nil
 }
@@ -42,7 +44,6 @@ func (t stdio) Connect(context.Context) (mcp.Connection, error) {
 type stdioConn struct {
 	in     io.ReadCloser
 	read   chan jsonrpc.Message // closed at the end of the input
-	idle   chan struct{}        // receives a value when no request is left to answer
 	closed chan struct{}
 	close  sync.Once
 
@@ -51,6 +52,7 @@ type stdioConn struct {
 	open  map[jsonrpc.ID]bool // requests of the client without an answer
 	asked int                 // requests to the client without an answer
 	fault error               // why nothing can be written any more
+	idle  chan struct{}       // closed and replaced after each message to the client
 }
 
 // SessionID implements mcp.Connection.
@@ -81,9 +83,13 @@ func (c *stdioConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 // drain waits until every request is answered that still can be. A call that asks the client
 // something cannot end after the end of the input.
 func (c *stdioConn) drain(ctx context.Context) {
-	for c.busy() {
+	for {
+		busy, changed := c.busy()
+		if !busy {
+			return
+		}
 		select {
-		case <-c.idle:
+		case <-changed:
 		case <-ctx.Done():
 			return
 		case <-c.closed:
@@ -92,10 +98,11 @@ func (c *stdioConn) drain(ctx context.Context) {
 	}
 }
 
-func (c *stdioConn) busy() bool {
+// busy reports whether requests can still be answered. changed is closed when that may be different.
+func (c *stdioConn) busy() (busy bool, changed <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.open) > 0 && c.asked <= 0 && c.fault == nil
+	return len(c.open) > 0 && c.asked <= 0 && c.fault == nil, c.idle
 }
 
 // Write implements mcp.Connection.
@@ -114,8 +121,10 @@ func (c *stdioConn) Write(_ context.Context, m jsonrpc.Message) error {
 	case *jsonrpc.Response:
 		delete(c.open, m.ID)
 	}
-	defer c.wake()
-	return c.writeLine(text)
+	err = c.writeLine(text)
+	close(c.idle)
+	c.idle = make(chan struct{})
+	return err
 }
 
 // writeLine writes one message. c.mu is held.
@@ -124,14 +133,6 @@ func (c *stdioConn) writeLine(text []byte) error {
 		_, c.fault = c.out.Write(append(text, '\n'))
 	}
 	return c.fault
-}
-
-// wake wakes drain, so that it checks again.
-func (c *stdioConn) wake() {
-	select {
-	case c.idle <- struct{}{}:
-	default:
-	}
 }
 
 // readLines reads messages until the end of the input.

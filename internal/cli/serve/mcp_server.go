@@ -56,6 +56,11 @@ func (m *mcpServer) open(ctx context.Context) {
 	if m.flags.readOnly {
 		m.flags.filter.Permits = m.readOnly
 	}
+	var files watch.Set
+	for _, f := range m.library.Folders() {
+		files.Patterns = append(files.Patterns, filepath.ToSlash(f.Path))
+	}
+	before := files.Take()
 	scripts := m.env.JavaScript()
 	m.Server = mcp.New(mcp.Config{
 		Library: m.library,
@@ -71,7 +76,7 @@ func (m *mcpServer) open(ctx context.Context) {
 		Version:    ui.ThisBuild().Version,
 		Log:        m.log,
 	})
-	go m.follow(ctx)
+	go m.follow(ctx, files, before)
 }
 
 // mayCall returns an error if tools may not be run without asking a person. It is also used for what
@@ -134,17 +139,13 @@ func (m *mcpServer) observe(i *registry.Invocation) (options []flowrun.RunOption
 	}
 }
 
-// follow updates the list of tools when files change.
-func (m *mcpServer) follow(ctx context.Context) {
-	var set watch.Set
-	for _, f := range m.library.Folders() {
-		set.Patterns = append(set.Patterns, filepath.ToSlash(f.Path))
-	}
+// follow updates the list of tools when files are no longer as they were before.
+func (m *mcpServer) follow(ctx context.Context, files watch.Set, before watch.Snapshot) {
 	for {
-		before := set.Take()
-		m.Refresh()
-		if _, err := set.Wait(ctx, before); err != nil {
+		if _, err := files.Wait(ctx, before); err != nil {
 			return
 		}
+		before = files.Take()
+		m.Refresh()
 	}
 }

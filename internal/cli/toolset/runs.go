@@ -19,16 +19,22 @@ import (
 // runField is the parameter that names a run.
 const runField = `"run": {"type": "string", "minLength": 1, "description": "the id of the run, or latest"}`
 
-// runs returns the newest runs that the client may see, without calls of these tools themselves.
-func (c Config) runs(ctx context.Context, name string) ([]flowrun.RunInfo, error) {
+// runs returns at most that many of the newest runs that the client may see, without calls of these
+// tools themselves.
+func (c Config) runs(ctx context.Context, name string, most int) (shown []flowrun.RunInfo, err error) {
 	list, err := c.Store.Runs(ctx, flowrun.Query{Tool: name, Limit: 1000})
-	return slices.DeleteFunc(list, func(r flowrun.RunInfo) bool { return slices.Contains(own, r.Tool) || !c.Shows(ctx, r) }), err
+	for _, r := range list {
+		if len(shown) < most && !slices.Contains(own, r.Tool) && c.Shows(ctx, r) {
+			shown = append(shown, r)
+		}
+	}
+	return shown, err
 }
 
 // info returns the status of a run that the client may see.
 func (c Config) info(ctx context.Context, word string) (info flowrun.RunInfo, err error) {
 	if word == flowrun.Latest {
-		list, err := c.runs(ctx, "")
+		list, err := c.runs(ctx, "", 1)
 		if err == nil && len(list) == 0 {
 			err = flowrun.ErrNoRun
 		}
@@ -62,11 +68,11 @@ func (c Config) listRuns() flowrun.GoTool {
 		Schema: schema(`"tool": {"type": "string", "description": "only runs of this tool"},
 			"limit": {"type": "integer", "minimum": 1, "maximum": 100, "default": 20, "description": "how many runs"}`),
 		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
-			list, err := c.runs(ctx, text(in, "tool"))
+			list, err := c.runs(ctx, text(in, "tool"), number(in, "limit", 20))
 			if err != nil {
 				return nil, err
 			}
-			return rundocs.RunsOf(list[:min(len(list), number(in, "limit", 20))], time.Now()), nil
+			return rundocs.RunsOf(list, time.Now()), nil
 		}}
 }
 
