@@ -75,8 +75,12 @@ func (s *Server) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.C
 
 // parameterValues returns values to offer for a parameter.
 func (s *Server) parameterValues(name, parameter string) (values []string) {
-	t, err := s.registry.Get(s.nameOf(name))
-	if err != nil || s.config.Candidates == nil {
+	name = s.nameOf(name)
+	if s.config.Candidates == nil || !s.Offers(name) {
+		return nil
+	}
+	t, err := s.registry.Get(name)
+	if err != nil {
 		return nil
 	}
 	for _, p := range t.Plan().Definition.Parameters {

@@ -529,24 +529,40 @@ func TestPrompts(t *testing.T) {
 			t.Errorf("%s %v: %q", test.name, test.args, got)
 		}
 	}
-	complete := func(arg, prefix string) []string {
-		r, err := c.Complete(t.Context(), &sdk.CompleteParams{Ref: &sdk.CompleteReference{Type: "ref/prompt", Name: "review"}, Argument: sdk.CompleteParamsArgument{Name: arg, Value: prefix}})
+	complete := func(prompt, arg, prefix string) []string {
+		r, err := c.Complete(t.Context(), &sdk.CompleteParams{Ref: &sdk.CompleteReference{Type: "ref/prompt", Name: prompt}, Argument: sdk.CompleteParamsArgument{Name: arg, Value: prefix}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return r.Completion.Values
 	}
-	if got := complete("DEPTH", "s"); !slices.Equal(got, []string{"short"}) {
+	if got := complete("review", "DEPTH", "s"); !slices.Equal(got, []string{"short"}) {
 		t.Errorf("completion %q", got)
 	}
-	if got := complete("NOPE", ""); len(got) != 0 {
+	if got := complete("review", "NOPE", ""); len(got) != 0 {
 		t.Errorf("completion of an unknown argument %q", got)
+	}
+	s.write(t, "hidden", strings.ReplaceAll(readText(t, filepath.Join(s.folder, "review.yaml")), "name: review", "name: hidden"))
+	if got := complete("hidden", "DEPTH", ""); len(got) != 0 {
+		t.Errorf("completion for a tool that is not offered %q", got)
+	}
+	if err := os.Remove(filepath.Join(s.folder, "hidden.yaml")); err != nil {
+		t.Fatal(err)
 	}
 	s.write(t, "review", `{name: review, description: No prompt, tags: [free], bash: 'true'}`)
 	s.Refresh()
 	if list, err := c.ListPrompts(t.Context(), nil); err != nil || len(list.Prompts) != 2 {
 		t.Errorf("after a change: %v %v", list, err)
 	}
+}
+
+func readText(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // TestListChanged checks that the list follows the files.
