@@ -58,8 +58,9 @@ it refuses the call. Runs are recorded: flowrun runs lists them.`,
 		Example: `  flowrun mcp
   flowrun mcp --auto-approve tool:read --exclude 'deploy*'
   flowrun mcp --tools 'db-*' --tools read_file --read-only`,
-		Args: ui.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return runMCP(env, c, web, f) },
+		Args:    ui.NoArgs,
+		PreRunE: func(c *cobra.Command, _ []string) error { return f.check(c) },
+		RunE:    func(c *cobra.Command, _ []string) error { return runMCP(env, c, web, f) },
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.directory, "directory", "", "offer the tools of the project in this `folder`, instead of the working directory")
@@ -108,9 +109,6 @@ func (f *mcpFlags) check(c *cobra.Command) error {
 // runMCP serves one client until it closes stdin, or with --listen many clients, until a signal
 // arrives.
 func runMCP(env *ui.Env, c *cobra.Command, web Web, f mcpFlags) (err error) {
-	if err := f.check(c); err != nil {
-		return err
-	}
 	f.NoInput, f.Progress = true, "plain"
 	if f.directory != "" {
 		if err := os.Chdir(f.directory); err != nil {

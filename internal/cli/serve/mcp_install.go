@@ -68,7 +68,7 @@ func install(env *ui.Env, c *cobra.Command, web Web, args []string, f installFla
 	case len(args) > 0 && c.ArgsLenAtDash() != 0:
 		return ui.Usagef(c, "unexpected argument %q; flags for flowrun mcp follow --", args[0])
 	}
-	if err := mcpCommand(env, web).ParseFlags(args); err != nil {
+	if err := checkFlags(mcpCommand(env, web), args); err != nil {
 		return ui.Usagef(c, "flowrun mcp %s: %v", strings.Join(args, " "), err)
 	}
 	file, server, err := installation(c, client, args, f)
@@ -88,6 +88,17 @@ func install(env *ui.Env, c *cobra.Command, web Web, args []string, f installFla
 		return err
 	}
 	return writeSettings(env, client, file, was, text)
+}
+
+// checkFlags checks the arguments of a command as if it was run.
+func checkFlags(c *cobra.Command, args []string) error {
+	if err := c.ParseFlags(args); err != nil {
+		return err
+	}
+	if err := c.ValidateArgs(c.Flags().Args()); err != nil {
+		return err
+	}
+	return c.PreRunE(c, nil)
 }
 
 // installation returns the file to change, and what the client will start.
