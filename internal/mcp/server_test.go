@@ -1,10 +1,12 @@
 package mcp_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +14,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -459,22 +462,60 @@ func TestQuestionWithoutForm(t *testing.T) {
 	}
 }
 
+// TestForgedAnswer checks that a client that answers a request that it never got, and then leaves
+// with a question open, cannot keep the server alive.
+func TestForgedAnswer(t *testing.T) {
+	s := serve(t, nil)
+	in, requests := io.Pipe()
+	messages, out := io.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(t.Context(), in, out) }()
+	lines := bufio.NewScanner(messages)
+	for _, line := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"elicitation":{}},"clientInfo":{"name":"x","version":"1"}}}`,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"ask"}}`,
+	} {
+		if _, err := io.WriteString(requests, line+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(line, `"id"`) && !lines.Scan() {
+			t.Fatal("no answer")
+		}
+	}
+	if !strings.Contains(lines.Text(), "elicitation/create") {
+		t.Fatalf("got %s, want a question", lines.Text())
+	}
+	go io.Copy(io.Discard, messages)
+	if _, err := io.WriteString(requests, `{"jsonrpc":"2.0","id":"never","result":{}}`+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	requests.Close()
+	select {
+	case <-served:
+	case <-time.After(20 * time.Second):
+		t.Error("the server waits for an answer that cannot come")
+	}
+}
+
 // TestLog checks that what a step streams is sent as messages of the log.
 func TestLog(t *testing.T) {
 	s := serve(t, nil)
 	s.write(t, "stream", `{name: stream, description: Streams, tags: [free], steps: [{name: talk, bash: 'echo one; echo two', output: {mode: stream}}]}`)
 	s.Refresh()
-	r := open(t, s)
-	r.send(`{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"info"}}`)
-	r.answer(1.0)
-	r.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"stream"}}`)
-	var heard []string
+	heard := make(chan string, 10)
 	for _, m := range r.until(2.0) {
-		params, _ := m["params"].(map[string]any)
-		heard = append(heard, fmt.Sprintf("%v %v: %v", params["level"], params["logger"], params["data"]))
+		heard <- fmt.Sprintf("%v %v: %v", params["level"], params["logger"], r.Params.Data)
 	}
-	if got := strings.Join(heard, ", "); got != "info talk: one, info talk: two" {
-		t.Errorf("heard %s", got)
+	for _, want := range []string{"info talk: one", "info talk: two"} {
+		select {
+		case got := <-heard: // the client reads messages in order, but beside results
+			if got != want {
+				t.Errorf("heard %q, want %q", got, want)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatalf("did not hear %q", want)
+		}
 	}
 }
 

@@ -34,7 +34,8 @@ const (
 
 // Connect implements mcp.Transport.
 func (t *stdio) Connect(context.Context) (mcp.Connection, error) {
-	c := &stdioConn{in: t.in, out: t.out, read: make(chan jsonrpc.Message), idle: make(chan struct{}), closed: make(chan struct{}), open: map[jsonrpc.ID]bool{}}
+	c := &stdioConn{in: t.in, out: t.out, read: make(chan jsonrpc.Message), idle: make(chan struct{}), closed: make(chan struct{}),
+		open: map[jsonrpc.ID]bool{}, asked: map[jsonrpc.ID]bool{}}
 	t.conn = c
 	go c.readLines()
 	return c, nil
@@ -50,7 +51,7 @@ type stdioConn struct {
 	mu    sync.Mutex
 	out   io.Writer
 	open  map[jsonrpc.ID]bool // requests of the client without an answer
-	asked int                 // requests to the client without an answer
+	asked map[jsonrpc.ID]bool // requests to the client without an answer
 	fault error               // why nothing can be written any more
 	idle  chan struct{}       // closed and replaced after each message to the client
 }
@@ -102,7 +103,7 @@ func (c *stdioConn) drain(ctx context.Context) {
 func (c *stdioConn) busy() (busy bool, changed <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.open) > 0 && c.asked <= 0 && c.fault == nil, c.idle
+	return len(c.open) > 0 && len(c.asked) == 0 && c.fault == nil, c.idle
 }
 
 // Write implements mcp.Connection.
@@ -116,7 +117,7 @@ func (c *stdioConn) Write(_ context.Context, m jsonrpc.Message) error {
 	switch m := m.(type) {
 	case *jsonrpc.Request:
 		if m.IsCall() {
-			c.asked++
+			c.asked[m.ID] = true
 		}
 	case *jsonrpc.Response:
 		delete(c.open, m.ID)
@@ -201,7 +202,7 @@ func (c *stdioConn) message(text []byte) (jsonrpc.Message, error) {
 	defer c.mu.Unlock()
 	switch m := m.(type) {
 	case *jsonrpc.Response:
-		c.asked--
+		delete(c.asked, m.ID)
 	case *jsonrpc.Request:
 		switch {
 		case !m.IsCall():
