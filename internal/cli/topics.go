@@ -112,7 +112,7 @@ var variablesRead = []tableRow{
 	{"TMPDIR", "the folder for temporary files, and the value of {TEMP}"},
 	{"TRACEPARENT", "the parent span of a run (W3C trace context), used together\nwith TRACESTATE"},
 	{"TRACESTATE", "see TRACEPARENT"},
-	{"FLOWRUN_MCP_CHAIN", "the MCP servers in which flowrun runs, none of which it starts again;\ndo not change it"},
+	{"FLOWRUN_MCP_CHAIN", "set by flowrun: the MCP servers in which it runs, none of\nwhich it starts again"},
 	{"GOMAXPROCS", "how many CPUs flowrun itself uses (default: 1, for serve all;\nsteps are not limited)"},
 }
 
