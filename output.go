@@ -174,6 +174,7 @@ func copyOutput(w io.Writer, out *dag.Output, most int64) error {
 		return err
 	}
 	defer f.Close()
-	_, err = io.CopyBuffer(struct{ io.Writer }{w}, io.LimitReader(f, most), make([]byte, 256<<10))
+	buffer := make([]byte, min(max(out.Size, 512), 256<<10)) // most outputs are a few lines
+	_, err = io.CopyBuffer(struct{ io.Writer }{w}, io.LimitReader(f, most), buffer)
 	return err
 }

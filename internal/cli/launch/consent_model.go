@@ -4,6 +4,7 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/builtin"
@@ -66,10 +67,11 @@ func (f *ConsentFlags) isTool(name string) bool {
 	return !errors.As(err, new(*tool.NotFoundError))
 }
 
-// builtInNames returns the names of the built-in tools.
-func builtInNames() (names []string) {
+// builtInNames are the names of the built-in tools. A server decides about many calls, so they are
+// made only once.
+var builtInNames = sync.OnceValue(func() (names []string) {
 	for _, def := range builtin.Tools(builtin.Config{}) {
 		names = append(names, def.Name)
 	}
 	return names
-}
+})
