@@ -44,7 +44,7 @@ var house = map[string]struct {
 	"internal/schemaparams": {-0.3, []string{"internal/diagnostic"}, []string{"gopkg.in/yaml.v3"}},
 	"tool":                  {0, []string{"internal/atomicfile", "internal/diagnostic", "internal/home", "internal/jsonschema", "internal/keytable", "internal/ownership", "internal/schemaparams"}, []string{"gopkg.in/yaml.v3", "github.com/yuin/goldmark", "golang.org/x/mod"}},
 	"internal/jscheck":      {0.2, []string{"tool"}, []string{"github.com/dop251/goja", "github.com/go-sourcemap/sourcemap"}},
-	"internal/jsnative":   {0.2, nil, nil},
+	"internal/jsnative":     {0.2, nil, nil},
 	"internal/jsworld":      {0.5, []string{"internal/jscheck", "internal/jsnative", "tool"}, []string{"github.com/dop251/goja"}},
 	"hooks":                 {1, []string{"internal/atomicfile", "tool", "internal/jscheck", "internal/jsworld"}, nil},
 	"internal/mask":         {cellar, nil, nil},
