@@ -184,7 +184,7 @@ func checkScheduler(env *ui.Env) (list []finding) {
 		case len(t.Entries) == 0:
 			list = append(list, passed("scheduler", "no schedules"))
 		case !timetable.SchedulerRunning():
-			list = append(list, warning("scheduler", timetable.StartHint, "no scheduler is running: %d schedules will not fire", len(t.Entries)))
+			list = append(list, warning("scheduler", timetable.StartHint, "no scheduler is running: %s will not fire", ui.Count(len(t.Entries), "schedule")))
 		default:
 			list = append(list, passed("scheduler", "running"))
 		}
