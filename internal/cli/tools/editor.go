@@ -113,7 +113,7 @@ func editorWords(env *ui.Env, c *cobra.Command, given string) ([]string, error) 
 		return addWaitFlag(words), nil
 	}
 	if !env.HasPerson() {
-		return nil, ui.Usagef(c, "no terminal is available for an editor; set VISUAL or EDITOR to a program that does not need a terminal, or use --editor")
+		return nil, ui.Usagef(c, "no terminal is available for an editor; set the variable VISUAL or EDITOR to a program that does not need a terminal")
 	}
 	candidates := []string{"sensible-editor", "nano", "vim", "vi"}
 	if runtime.GOOS == "windows" {
@@ -124,7 +124,7 @@ func editorWords(env *ui.Env, c *cobra.Command, given string) ([]string, error) 
 			return []string{name}, nil
 		}
 	}
-	return nil, ui.Usagef(c, "no editor found: set VISUAL or EDITOR, or use --editor")
+	return nil, ui.Usagef(c, "no editor found; set the variable VISUAL or EDITOR to the command of one")
 }
 
 // addWaitFlag adds the flag that makes a graphical editor wait until the file is closed. Without it,
