@@ -30,7 +30,7 @@ func (c *choiceFlag) Type() string { return "when" }
 
 func (c *choiceFlag) Set(word string) error {
 	if !slices.Contains(c.words, word) {
-		return fmt.Errorf("it is not one of %s", strings.Join(c.words, ", "))
+		return fmt.Errorf("%q is not one of %s", word, strings.Join(c.words, ", "))
 	}
 	*c.to = word
 	return nil

@@ -3,10 +3,12 @@ package ui
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/flowrun/flowrun/internal/duration"
 )
@@ -87,7 +89,26 @@ func WrongFlag(c *cobra.Command, err error) error {
 		}
 		err = fmt.Errorf("%w%s", err, hint)
 	}
-	return Usage(err, c)
+	return Usage(wrongValue(err), c)
+}
+
+// wrongValue returns the error for a value that a flag cannot take, in the words of flowrun instead
+// of those of strconv. Other errors are returned unchanged.
+func wrongValue(err error) error {
+	var wrong *pflag.InvalidValueError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	reason := wrong.Unwrap()
+	switch kind := wrong.GetFlag().Value.Type(); {
+	case kind == "bool":
+		reason = fmt.Errorf("%q is neither true nor false", wrong.GetValue())
+	case strings.Contains(kind, "int") && errors.Is(err, strconv.ErrRange):
+		reason = fmt.Errorf("%q is too large", wrong.GetValue())
+	case strings.Contains(kind, "int"):
+		reason = fmt.Errorf("%q is not a whole number", wrong.GetValue())
+	}
+	return fmt.Errorf("--%s: %w", wrong.GetFlag().Name, reason)
 }
 
 // NoArgs is the argument check of commands without arguments.
