@@ -74,7 +74,7 @@ On a terminal, the output is shown with FLOWRUN_PAGER, PAGER or less, unless -f 
 	fl := c.Flags()
 	fl.BoolVarP(&f.follow, "follow", "f", false, "continue printing until the run ends")
 	fl.IntVar(&f.attempt, "attempt", 0, "print only attempt `n` of each step; a fallback belongs to the last one")
-	fl.StringVar(&f.since, "since", "", "print only steps that ended within this `duration` (10m, 24h, 7d), or since a time (RFC 3339), or still run")
+	fl.StringVar(&f.since, "since", "", "print only steps that ended within this `duration` (10m, 24h, 7d), or since a date or a time (RFC 3339), or still run")
 	fl.StringVar(&f.grep, "grep", "", "print only lines that match this `pattern` (RE2)")
 	fl.BoolVar(&f.noPager, "no-pager", false, "do not use a pager on a terminal")
 	return c

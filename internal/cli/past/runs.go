@@ -58,7 +58,7 @@ schedule:NAME or webhook:NAME. These are the states: ` +
 	fl := c.Flags()
 	fl.StringSliceVar(&status, "status", nil, "only runs in these `states`: failed or failed,timed-out")
 	fl.StringVar(&q.Tool, "tool", "", "only runs of this `tool`")
-	fl.StringVar(&since, "since", "", "only runs that started within this `duration` (24h, 7d), or since a time (RFC 3339)")
+	fl.StringVar(&since, "since", "", "only runs that started within this `duration` (24h, 7d), or since a date or a time (RFC 3339)")
 	fl.IntVar(&q.Limit, "limit", 20, "list at most `n` runs; 0 lists all")
 	ui.OutputFlag(c, &output, "table", "json", "jsonl")
 	c.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(runStates(), cobra.ShellCompDirectiveNoFileComp))

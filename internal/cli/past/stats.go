@@ -55,7 +55,7 @@ the p50 and p95 of the duration of the whole run and of each step.`,
 		ValidArgsFunction: env.CompleteTool,
 	}
 	fl := c.Flags()
-	fl.StringVar(&since, "since", "", "only runs that started within this `duration` (24h, 7d), or since a time (RFC 3339)")
+	fl.StringVar(&since, "since", "", "only runs that started within this `duration` (24h, 7d), or since a date or a time (RFC 3339)")
 	fl.IntVar(&limit, "limit", 100, "use the newest `n` runs; 0 uses all")
 	ui.OutputFlag(c, &output, "table", "json")
 	return c

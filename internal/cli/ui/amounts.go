@@ -7,19 +7,20 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/tool"
 )
 
-// ParseTime parses a time (RFC 3339), or a duration before now. "" is the zero time.
+// ParseTime parses a date, a time (RFC 3339), or a duration before now. "" is the zero time.
 func ParseTime(s string) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
 	}
-	if t, err := time.Parse(time.RFC3339, s); err == nil {
+	if t, err := tool.Moment(s, time.Local); err == nil {
 		return t, nil
 	}
 	d, err := config.Age(s)
 	if err != nil {
-		return time.Time{}, err
+		return time.Time{}, fmt.Errorf("%w, a date (2026-12-01) or a time (RFC 3339: 2026-12-01T08:00:00Z)", err)
 	}
 	return time.Now().Add(-d), nil
 }
