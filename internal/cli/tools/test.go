@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -98,7 +99,7 @@ func toolTestCommand(env *ui.Env) *cobra.Command {
 				{Left: "--jobs N", Right: "Run N tests at once (default: 4; 1 with --in-place)", Target: &f.jobs},
 				{Left: "--in-place", Right: "Run in the working directory instead of a new folder", Target: &f.inPlace},
 				{Left: "--offline", Right: "Skip tests of tools that have permission to use the network", Target: &f.offline},
-				{Left: "--report FORM=FILE", Right: "Write a report, junit=FILE or json=FILE; can be repeated", Target: &f.reports},
+				{Left: "--report FORM=FILE", Right: "Write a report, junit=FILE or json=FILE (- is stdout); can be repeated", Target: &f.reports},
 				{Left: "--output, -o FORM", Right: "Print the results as text or as json, as --report json=FILE writes them (default: text)", Target: &f.output, Words: testForms},
 			}},
 		},
@@ -135,7 +136,24 @@ func (f *testFlags) check(c *cobra.Command) error {
 			return ui.Usagef(c, "--report %q is neither junit=FILE nor json=FILE", r)
 		}
 	}
+	if f.documents() > 1 {
+		return ui.Usagef(c, "only one document can be printed on standard output; write the other to a file: --report junit=FILE")
+	}
 	return nil
+}
+
+// documents returns the number of documents that are printed on stdout. If there is one, the results
+// are printed on stderr, because a reader of stdout expects only the document.
+func (f *testFlags) documents() (n int) {
+	if f.output == "json" {
+		n++
+	}
+	for _, r := range f.reports {
+		if _, file, _ := strings.Cut(r, "="); file == "-" {
+			n++
+		}
+	}
+	return n
 }
 
 func toolTest(env *ui.Env, c *cobra.Command, args []string, f testFlags) error {
@@ -165,7 +183,11 @@ func toolTest(env *ui.Env, c *cobra.Command, args []string, f testFlags) error {
 	sig := env.Signals(stop)
 	defer sig.Stop()
 	began := time.Now()
-	done := func(o tooltest.Outcome) { printOutcome(env, &o, f.verbose) }
+	results := env.Stdout
+	if f.documents() > 0 {
+		results = env.Stderr
+	}
+	done := func(o tooltest.Outcome) { printOutcome(results, &o, f.verbose) }
 	if f.output == "json" {
 		done = nil
 	}
@@ -180,12 +202,12 @@ func toolTest(env *ui.Env, c *cobra.Command, args []string, f testFlags) error {
 	case f.output == "json":
 		err = tooltest.WriteJSON(env.Stdout, outcomes, took)
 	case len(outcomes) > 0:
-		printSummary(env, s, took)
+		printSummary(results, s, took)
 	}
 	if err != nil {
 		return err
 	}
-	if err := writeReports(f.reports, outcomes, took); err != nil {
+	if err := writeReports(env, f.reports, outcomes, took); err != nil {
 		return err
 	}
 	switch {
@@ -277,28 +299,28 @@ func availableTests(names []string) string {
 }
 
 // printOutcome prints the result of one test.
-func printOutcome(env *ui.Env, o *tooltest.Outcome, verbose bool) {
+func printOutcome(w io.Writer, o *tooltest.Outcome, verbose bool) {
 	name := console.Sanitize(o.Tool + ": " + o.Test.Name)
 	switch o.Status {
 	case tooltest.Passed:
-		fmt.Fprintf(env.Stdout, "ok       %s (%s)\n", name, shortTime(o.Duration))
+		fmt.Fprintf(w, "ok       %s (%s)\n", name, shortTime(o.Duration))
 	case tooltest.Failed:
-		fmt.Fprintf(env.Stdout, "FAILED   %s (%s) %s\n", name, shortTime(o.Duration), place(o.Test.Pos))
-		printIndented(env, o.Details())
+		fmt.Fprintf(w, "FAILED   %s (%s) %s\n", name, shortTime(o.Duration), place(o.Test.Pos))
+		printIndented(w, o.Details())
 	default:
-		fmt.Fprintf(env.Stdout, "%-8s %s (%s)\n", o.Status, name, console.Sanitize(o.Reason))
+		fmt.Fprintf(w, "%-8s %s (%s)\n", o.Status, name, console.Sanitize(o.Reason))
 	}
 	if verbose && o.Status == tooltest.Passed && o.Output != "" {
-		printIndented(env, strings.Split(strings.TrimSuffix(o.Output, "\n"), "\n"))
+		printIndented(w, strings.Split(strings.TrimSuffix(o.Output, "\n"), "\n"))
 	}
-	for _, w := range o.Warnings {
-		fmt.Fprintf(env.Stdout, "    warning: %s\n", console.Sanitize(w))
+	for _, warning := range o.Warnings {
+		fmt.Fprintf(w, "    warning: %s\n", console.Sanitize(warning))
 	}
 }
 
-func printIndented(env *ui.Env, lines []string) {
+func printIndented(w io.Writer, lines []string) {
 	for _, l := range lines {
-		fmt.Fprintf(env.Stdout, "    %s\n", console.Sanitize(l))
+		fmt.Fprintf(w, "    %s\n", console.Sanitize(l))
 	}
 }
 
@@ -313,7 +335,7 @@ func place(p tool.Pos) string {
 func shortTime(d time.Duration) string { return fmt.Sprintf("%.2fs", d.Seconds()) }
 
 // printSummary prints the last line: the number of tests by result.
-func printSummary(env *ui.Env, s tooltest.Summary, took time.Duration) {
+func printSummary(w io.Writer, s tooltest.Summary, took time.Duration) {
 	parts := []string{fmt.Sprintf("%d ok", s.Passed)}
 	for _, p := range []struct {
 		n    int
@@ -323,11 +345,11 @@ func printSummary(env *ui.Env, s tooltest.Summary, took time.Duration) {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.word))
 		}
 	}
-	fmt.Fprintf(env.Stdout, "tests: %s (%s)\n", strings.Join(parts, ", "), shortTime(took))
+	fmt.Fprintf(w, "tests: %s (%s)\n", strings.Join(parts, ", "), shortTime(took))
 }
 
-// writeReports writes the reports that --report demands.
-func writeReports(reports []string, list []tooltest.Outcome, took time.Duration) error {
+// writeReports writes the reports that --report demands. The file - is stdout.
+func writeReports(env *ui.Env, reports []string, list []tooltest.Outcome, took time.Duration) error {
 	for _, r := range reports {
 		form, file, _ := strings.Cut(r, "=")
 		write := tooltest.WriteJSON
@@ -336,7 +358,11 @@ func writeReports(reports []string, list []tooltest.Outcome, took time.Duration)
 		}
 		var text bytes.Buffer
 		err := write(&text, list, took)
-		if err == nil {
+		switch {
+		case err != nil:
+		case file == "-":
+			_, err = env.Stdout.Write(text.Bytes())
+		default:
 			err = atomicfile.Output(file, text.Bytes(), 0o600) // private, because it contains output of steps
 		}
 		if err != nil {
