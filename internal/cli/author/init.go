@@ -94,6 +94,7 @@ func writeTemplate(env *ui.Env, dir, template string) error {
 	fmt.Fprintf(env.Stderr, `  %s
   flowrun tool test           run the tests in the definitions
   flowrun validate            check the definitions
+  flowrun trust               trust this project, so that patterns can allow models to call its tools
 `, scaffold.Templates()[i].First)
 	return nil
 }
