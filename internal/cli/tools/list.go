@@ -157,7 +157,7 @@ func printList(env *ui.Env, list []tool.Listed, format string) error {
 		return nil
 	}
 	if len(list) == 0 {
-		env.Notef("no tools found; to create one: flowrun tool add")
+		env.Notef("no tools found; to create examples: flowrun init; to create one tool: flowrun tool add")
 		return nil
 	}
 	rows := make([][]string, len(list))

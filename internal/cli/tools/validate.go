@@ -84,7 +84,7 @@ func summary(ds tool.Diagnostics, targets int) string {
 func validCount(n int) string {
 	switch n {
 	case 0:
-		return "no definitions found"
+		return "no definitions found; to create examples: flowrun init"
 	case 1:
 		return "1 definition is valid"
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -22,11 +23,13 @@ func MarkMissing(err error, word string) error {
 		return Usage(fmt.Errorf("%w; give a file in it, or the name of a tool", err), nil)
 	}
 	if missing, ok := err.(*tool.NotFoundError); ok && missing.Note == "" {
+		explained := *missing
 		if files := filesOfStem(".", word); len(files) > 0 {
-			explained := *missing
 			explained.Note = fmt.Sprintf("to use the file %s, write ./%[1]s", files[0])
-			return &explained
+		} else if missing.Scope == "" && len(missing.Searched) > 0 && !slices.ContainsFunc(missing.Searched, func(folder string) bool { return len(definitionsIn(folder)) > 0 }) {
+			explained.Note = "you have no tools yet; to create examples: flowrun init"
 		}
+		return &explained
 	}
 	return err
 }
