@@ -201,16 +201,24 @@ func leaves() (list []leaf) {
 // Keys returns the keys that config get accepts, in the order of the table. For mcpServers,
 // notifications and webhooks that is only the section.
 func Keys() (keys []string) {
+	for _, s := range settings() {
+		keys = append(keys, s.key)
+	}
+	return keys
+}
+
+// settings returns the fields of Keys.
+func settings() (list []leaf) {
 	for _, f := range file.Fields {
 		if f.Kind != keytable.KindObject {
-			keys = append(keys, f.Key)
+			list = append(list, leaf{f.Key, f})
 			continue
 		}
 		for _, in := range f.Of.Fields {
-			keys = append(keys, f.Key+"."+in.Key)
+			list = append(list, leaf{f.Key + "." + in.Key, in})
 		}
 	}
-	return slices.DeleteFunc(keys, func(key string) bool { return spellings[key] != "" })
+	return slices.DeleteFunc(list, func(l leaf) bool { return spellings[l.key] != "" })
 }
 
 // Schema returns the JSON Schema (draft-07) of config.yaml, as indented JSON.

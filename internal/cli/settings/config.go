@@ -70,7 +70,7 @@ func listConfig(env *ui.Env, c *config.Config, origin bool) error {
 		head = append(head, "ORIGIN")
 	}
 	var rows [][]string
-	for _, v := range c.Values {
+	for _, v := range c.All() {
 		row := []string{v.Key, v.Shown()}
 		if v.Ignored {
 			row[1] += " (ignored: the project is not trusted)"
@@ -85,7 +85,7 @@ func listConfig(env *ui.Env, c *config.Config, origin bool) error {
 
 type configValueJSON struct {
 	Key     string           `json:"key"`
-	Value   any              `json:"value"` // durations in milliseconds, sizes in bytes
+	Value   any              `json:"value"` // durations in milliseconds, sizes in bytes; null if not set
 	Origin  configOriginJSON `json:"origin"`
 	Ignored bool             `json:"ignored,omitempty"`
 }
@@ -102,7 +102,7 @@ func configJSON(c *config.Config) any {
 		Schema string            `json:"schema"`
 		Values []configValueJSON `json:"values"`
 	}{"flowrun/config.v1", []configValueJSON{}}
-	for _, v := range c.Values {
+	for _, v := range c.All() {
 		o := v.Origin
 		doc.Values = append(doc.Values, configValueJSON{v.Key, v.JSON(), configOriginJSON{o.Layer, o.Pos.File, o.Pos.Line, o.Variable}, v.Ignored})
 	}
@@ -114,7 +114,8 @@ func configGetCommand(env *ui.Env) *cobra.Command {
 		Use:   "get KEY",
 		Short: "Print the value of a setting",
 		Long: `Print the value of one setting. A list is printed with one value per line. A section
-(history) is printed as KEY=value lines. If the setting is not set, nothing is printed.`,
+(history) is printed as KEY=value lines. If the setting is not set, nothing is printed on
+standard output, and the default on standard error.`,
 		Example: `  flowrun config get grace
   flowrun config get approvals.deny`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -132,10 +133,20 @@ func configGetCommand(env *ui.Env) *cobra.Command {
 			if len(list) == 0 && !isKey(args[0]) {
 				return ui.Missing(fmt.Errorf("unknown setting %q%s", args[0], suggestKey(args[0])))
 			}
+			if len(list) == 0 {
+				list = slices.DeleteFunc(conf.All(), func(v config.Value) bool { return !within(v.Key, args[0]) })
+			}
 			for _, v := range list {
-				if v.Key == args[0] {
+				switch {
+				case v.Ignored:
+					env.Notef("%s: the value %s (%s) is ignored, because the project is not trusted; to trust it: flowrun trust", v.Key, v.Shown(), v.Origin)
+				case v.Value == nil && v.Shown() == config.NotSet:
+					env.Notef("%s is not set", v.Key)
+				case v.Value == nil:
+					env.Notef("%s is not set; the default is: %s", v.Key, v.Shown())
+				case v.Key == args[0]:
 					fmt.Fprintln(env.Stdout, v.Shown())
-				} else {
+				default:
 					fmt.Fprintf(env.Stdout, "%s=%s\n", v.Key, v.Shown())
 				}
 			}
@@ -147,8 +158,11 @@ func configGetCommand(env *ui.Env) *cobra.Command {
 
 // isKey reports whether a word is a key, or a section of keys.
 func isKey(key string) bool {
-	return slices.ContainsFunc(config.Keys(), func(k string) bool { return k == key || strings.HasPrefix(k, key+".") })
+	return slices.ContainsFunc(config.Keys(), func(k string) bool { return within(k, key) })
 }
+
+// within reports whether a key is the given one, or in that section.
+func within(key, section string) bool { return key == section || strings.HasPrefix(key, section+".") }
 
 func suggestKey(key string) string {
 	return cmp.Or(ui.NearestAs("%s", key, config.Keys()), "; the settings are "+strings.Join(config.Keys(), ", "))
