@@ -81,4 +81,8 @@ func TestWhatIsMended(t *testing.T) {
 			t.Errorf("docs/calls.md does not tell of %s", code)
 		}
 	}
+	_, refused := weather.Parse(`{"CITY": "Rome", "DAYS": `)
+	if want := "the text ends before DAYS is complete"; refused.Message != want || strings.Contains(refused.Hint, "truncated") {
+		t.Errorf("a truncated call: %q, %q", refused.Message, refused.Hint)
+	}
 }

@@ -67,7 +67,7 @@ func (d *parser) pop() { d.open = d.open[:len(d.open)-1] }
 
 // truncated refuses a text that ends inside an open value.
 func (d *parser) truncated() bool {
-	return d.failAt("truncated", len(d.text), "%s is truncated: the text ends before it is complete", d.here())
+	return d.failAt("truncated", len(d.text), "the text ends before %s is complete", d.here())
 }
 
 // value reads the value at pos.

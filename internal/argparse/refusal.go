@@ -138,7 +138,7 @@ var hints = map[string]string{
 	"too-large":     "Send less than 1 MiB; pass large content as a file.",
 	"too-deep":      "Nest objects and arrays at most 200 levels deep.",
 	"encoding":      "Send the arguments as UTF-8.",
-	"truncated":     "The text was truncated. Send the whole call again, and make it shorter if it is truncated again.",
+	"truncated":     "Send the whole call again, and make it shorter if it does not fit.",
 	"not-arguments": "Send the arguments as one JSON object.",
 	"syntax":        "Send the arguments as one JSON object, with every name and text in double quotes.",
 	"ambiguous":     `Send JSON, and escape " and \ inside texts as \" and \\.`,
