@@ -33,7 +33,8 @@ func (c *stepCompiler) approve() *waiting.Approval {
 	if t == nil {
 		return nil
 	}
-	if strings.TrimSpace(def.Prompt.S) == "" {
+	missing := def.Prompt.Pos.Line == 0 && def.Pos.Line > 0 // reported when the file was read
+	if strings.TrimSpace(def.Prompt.S) == "" && !missing {
 		c.report(tool.Diagnostic{Code: "no-prompt", Severity: tool.Error, Pos: def.Prompt.Pos, Path: c.key("approve" + at),
 			Message: "the approval has no question", Hint: "write the question to show"})
 	}

@@ -166,6 +166,17 @@ var foreignKeys = map[string]string{
 	"uses": "use-tool", "tool": "use-tool", "parameters": "with", "sensitive": "secrets", "validate-pattern": "pattern", "compatible-with": "min-cycod-version",
 }
 
+// secretHint is the hint for a key that would make a parameter secret.
+const secretHint = "to mask the value, add the name of the parameter to environment.secrets; to keep the value off the command line, write NAME=@file"
+
+// keyHints are hints for unknown keys of one object, by its name.
+var keyHints = map[string]map[string]string{
+	"a parameter":                    {"secret": secretHint, "sensitive": secretHint},
+	"a parameter of a Markdown tool": {"secret": secretHint, "sensitive": secretHint},
+	"expected":                       {"output": `write "output-equals" or "output-contains"`},
+	"approve":                        {"message": `did you mean "prompt"?`},
+}
+
 func (d *Decoder) unknownKey(o *Object, key *yaml.Node) {
 	if d.Full() {
 		d.errors++
@@ -188,9 +199,12 @@ func (d *Decoder) renameFix(key *yaml.Node, near []string) []diagnostic.Edit {
 	return d.Src.Rename(d.Pos(key), key.Value, near[0])
 }
 
-// keyHint returns the hint for an unknown key: the flowrun key with the same meaning, a similar key, the objects in
+// keyHint returns the hint for an unknown key: the one of the object, the flowrun key with the same meaning, a similar key, the objects in
 // which the key is valid, or the list of all keys.
 func (d *Decoder) keyHint(o *Object, key string) string {
+	if hint := keyHints[o.Name][key]; hint != "" {
+		return hint
+	}
 	keys := o.Keys()
 	ours, foreign := foreignKeys[key]
 	if foreign && o.Field(ours) != nil {
