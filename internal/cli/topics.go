@@ -164,12 +164,12 @@ result. Choose its format with -o:
 
   -o text       the output of the tool (run), or a page to read (show)
   -o table      columns (runs, ...), truncated to the width of the terminal
-  -o json       one document, with its name and version in the field "schema"
+  -o json       one document; most have their name and version in the field "schema"
   -o jsonl      one document per line
   -o combined   the output of every step, under its name (run)
 
 New releases only add fields to documents. flowrun schema NAME prints the JSON Schema of
-a document. For example:
+the documents that flowrun schema --help lists. For example:
 
   flowrun run report -o json | jq -r '.steps[] | select(.status == "failed") | .id'
   flowrun runs -o jsonl | jq -r .id

@@ -20,7 +20,10 @@ func versionCommand(env *ui.Env) *cobra.Command {
 				return err
 			}
 			if output == "json" {
-				return json.NewEncoder(env.Stdout).Encode(ui.ThisBuild())
+				return json.NewEncoder(env.Stdout).Encode(struct {
+					Schema string `json:"schema"`
+					ui.Build
+				}{"flowrun/version.v1", ui.ThisBuild()})
 			}
 			_, err := fmt.Fprintln(env.Stdout, ui.ThisBuild())
 			return err

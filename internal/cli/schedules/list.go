@@ -73,10 +73,11 @@ func listSchedules(ctx context.Context, env *ui.Env, s *sqlite.Store, output str
 	}
 	if output == "json" {
 		return ui.WriteJSON(env, struct {
+			Schema    string         `json:"schema"`
 			Schedules []scheduleJSON `json:"schedules"`
 			// SchedulerRunning reports whether a process fires the schedules.
 			SchedulerRunning bool `json:"scheduler_running"`
-		}{list, timetable.SchedulerRunning()})
+		}{"flowrun/schedules.v1", list, timetable.SchedulerRunning()})
 	}
 	if len(list) == 0 {
 		env.Notef("no schedules; to add one: flowrun schedule add TOOL --cron EXPR, or the key schedule in a definition")

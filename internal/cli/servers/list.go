@@ -34,6 +34,14 @@ type serverJSON struct {
 	Protocol string `json:"protocol,omitempty"`    // version
 }
 
+const serversSchema = "flowrun/servers.v1"
+
+// serversJSON is the output of flowrun mcp list -o json and flowrun mcp test -o json.
+type serversJSON struct {
+	Schema  string       `json:"schema"`
+	Servers []serverJSON `json:"servers"`
+}
+
 func serverOf(s mcp.Status) serverJSON {
 	doc := serverJSON{Name: s.Config.Name, State: stateReady, Problem: s.Problem, Trusted: s.Config.Trust, About: s.Config.Description, Program: s.Program, Protocol: s.Protocol}
 	if s.Problem != "" {
@@ -64,7 +72,7 @@ servers of a project that is not trusted are listed as ignored, and not started.
 				return err
 			}
 			if output == "json" {
-				return ui.WriteJSON(env, map[string]any{"servers": list})
+				return ui.WriteJSON(env, serversJSON{serversSchema, list})
 			}
 			return printServers(env, list)
 		},
@@ -174,7 +182,11 @@ func printTools(env *ui.Env, s mcp.Status, output string) error {
 		docs = append(docs, toolJSON{o.Name, o.Tool, o.Description, o.Trusted, o.Changed, o.Problem})
 	}
 	if output == "json" {
-		return ui.WriteJSON(env, map[string]any{"server": s.Config.Name, "tools": docs})
+		return ui.WriteJSON(env, struct {
+			Schema string     `json:"schema"`
+			Server string     `json:"server"`
+			Tools  []toolJSON `json:"tools"`
+		}{"flowrun/server-tools.v1", s.Config.Name, docs})
 	}
 	rows := make([][]string, len(docs))
 	for i, d := range docs {
@@ -221,7 +233,7 @@ func report(env *ui.Env, list []mcp.Status, output string) error {
 		failed = failed || s.Problem != ""
 	}
 	if output == "json" {
-		if err := ui.WriteJSON(env, map[string]any{"servers": docs}); err != nil {
+		if err := ui.WriteJSON(env, serversJSON{serversSchema, docs}); err != nil {
 			return err
 		}
 	} else {

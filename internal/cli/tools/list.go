@@ -147,7 +147,10 @@ func printList(env *ui.Env, list []tool.Listed, format string) error {
 	}
 	switch format {
 	case "json":
-		return ui.WriteJSON(env, map[string]any{"tools": docs})
+		return ui.WriteJSON(env, struct {
+			Schema string       `json:"schema"`
+			Tools  []listedJSON `json:"tools"`
+		}{"flowrun/tools.v1", docs})
 	case "yaml":
 		return listYAML(env, docs)
 	case "simple":

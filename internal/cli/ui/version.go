@@ -12,8 +12,8 @@ import (
 	"github.com/flowrun/flowrun/internal/buildinfo"
 )
 
-// build describes this program.
-type build struct {
+// Build describes this program.
+type Build struct {
 	Version       string `json:"version"`
 	Commit        string `json:"commit"`  // complete hash, with +dirty if files had been changed; "" if unknown
 	Date          string `json:"date"`    // of the commit; "" if unknown
@@ -25,9 +25,9 @@ type build struct {
 
 // ThisBuild returns the version that was stamped at build time, otherwise what the go command
 // recorded: the version for go install, the commit for a build in a checkout.
-func ThisBuild() build {
+func ThisBuild() Build {
 	stamp := buildinfo.Stamped()
-	b := build{Version: stamp.Version, Commit: stamp.Commit, Date: stamp.Date, Release: buildinfo.Release(), Compatibility: flowrun.CompatibilityLevel,
+	b := Build{Version: stamp.Version, Commit: stamp.Commit, Date: stamp.Date, Release: buildinfo.Release(), Compatibility: flowrun.CompatibilityLevel,
 		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok && stamp.Version == "" {
 		b.addBuildInfo(info)
@@ -36,7 +36,7 @@ func ThisBuild() build {
 	return b
 }
 
-func (b *build) addBuildInfo(info *debug.BuildInfo) {
+func (b *Build) addBuildInfo(info *debug.BuildInfo) {
 	if info.Main.Version != "(devel)" {
 		b.Version = strings.TrimPrefix(info.Main.Version, "v")
 	}
@@ -59,7 +59,7 @@ func (b *build) addBuildInfo(info *debug.BuildInfo) {
 }
 
 // String returns the build in one line.
-func (b build) String() string {
+func (b Build) String() string {
 	parts := []string{b.Go, b.Platform}
 	if b.Commit != "" {
 		hash, state, changed := strings.Cut(b.Commit, "+")
