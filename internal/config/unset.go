@@ -24,8 +24,8 @@ func (c *Config) All() (list []Value) {
 	return list
 }
 
-// unset returns the default of a key. The documentation of the key ends with a default that depends
-// on the machine, or that is no value.
+// unset returns the default of a key. If the default is not a value, or depends on the machine, it is
+// at the end of the key's documentation.
 func (l leaf) unset() Value {
 	v := Value{Key: l.key, Origin: Origin{Layer: Default}, text: l.field.Default}
 	if l.field.Default != "" {

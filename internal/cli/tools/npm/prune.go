@@ -90,7 +90,7 @@ func pruneDependencies(env *ui.Env, dry bool) error {
 		bytes += size
 		fmt.Fprintf(env.Stdout, "%s %s, about %s\n", verb, folder, ui.FormatBytes(size))
 	}
-	fmt.Fprintf(env.Stdout, "%s %d folders of npm packages, about %s\n", verb, len(unused), ui.FormatBytes(bytes))
+	fmt.Fprintf(env.Stdout, "%s %s of npm packages, about %s\n", verb, ui.Count(len(unused), "folder"), ui.FormatBytes(bytes))
 	return nil
 }
 
