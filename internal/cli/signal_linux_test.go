@@ -221,3 +221,35 @@ func TestOutputIsLost(t *testing.T) {
 		}
 	}
 }
+
+// TestInterruptMCP checks that a server on stdin ends without a message when it is interrupted.
+func TestInterruptMCP(t *testing.T) {
+	dir := t.TempDir()
+	server := exec.Command("flowrun", "mcp")
+	server.Dir = dir
+	server.Env = append(os.Environ(), "FLOWRUN_STATE_DIR="+dir+"/state", "HOME="+dir, "XDG_CONFIG_HOME="+dir)
+	var messages bytes.Buffer
+	server.Stderr = &messages
+	in, err := server.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := server.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer server.Process.Kill()
+	io.WriteString(in, `{"jsonrpc":"2.0","id":1,"method":"ping"}`+"\n")
+	if _, err := out.Read(make([]byte, 1)); err != nil { // now it serves
+		t.Fatal(err, messages.String())
+	}
+	if err := server.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Wait(); err != nil || messages.Len() > 0 {
+		t.Errorf("%v; messages:\n%s", err, &messages)
+	}
+}
