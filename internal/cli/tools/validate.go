@@ -266,7 +266,7 @@ func (v *validation) validateTarget(t target) error {
 	if def, found, err := v.lib.Lookup(t.name, nil); err == nil {
 		v.checkDuplicate(def, found)
 		v.lintDefinition(def, ds.Err() == nil)
-		v.found = append(v.found[:before], v.offered(def, v.found[before:])...)
+		v.found = append(v.found[:before], ui.AppliedFixes(v.lib, v.found[before:], ui.ReadSource)...)
 	}
 	return nil
 }

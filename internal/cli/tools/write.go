@@ -132,10 +132,11 @@ func sampleValue(p *tool.Parameter) string {
 
 // renderText prints diagnostics. text is the content of path, which may not exist as a file.
 func renderText(env *ui.Env, ds tool.Diagnostics, path string, text []byte) {
-	tool.Render(env.Stderr, ds, func(file string) []byte {
+	source := func(file string) []byte {
 		if file == path {
 			return text
 		}
 		return ui.ReadSource(file)
-	}, env.Style(env.Stderr))
+	}
+	tool.Render(env.Stderr, ui.AppliedFixes(env.Library(), ds, source), source, env.Style(env.Stderr))
 }

@@ -152,6 +152,7 @@ func (env *Env) Notef(format string, args ...any) {
 // Diagnose prints diagnostics on stderr, with the lines that they refer to.
 func (env *Env) Diagnose(ds tool.Diagnostics) {
 	shown, left := LimitDiagnostics(ds, MaxDiagnostics)
+	shown = AppliedFixes(env.Library(), shown, ReadSource)
 	tool.Render(env.Stderr, RelativePaths(shown), ReadSource, env.Style(env.Stderr))
 	if left > 0 {
 		env.Notef("+%d more; flowrun validate --limit 0 shows every one", left)

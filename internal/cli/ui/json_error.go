@@ -36,7 +36,7 @@ func (env *Env) failJSON(err error) int {
 	doc.Parameters = o.Params
 	if o.Diagnostics != nil {
 		doc.Message = o.Diagnostics.Error()
-		if b, err := o.Diagnostics.MarshalDocument(); err == nil {
+		if b, err := AppliedFixes(env.Library(), o.Diagnostics, ReadSource).MarshalDocument(); err == nil {
 			json.Unmarshal(b, &doc)
 			doc.Schema = errorSchema
 		}
