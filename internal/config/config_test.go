@@ -259,7 +259,19 @@ func TestTrust(t *testing.T) {
 	}
 	expect("trusted", config.Trusted, 1)
 	p.write("project/.flowrun/config.yaml", "grace: 2s\nhistory: {keep: 1}\n# moved\n\nroots: [/data]\n")
-	c = expect("in another order", config.Changed, 0)
+	expect("in another order", config.Trusted, 1)
+	p.write("project/.flowrun/config.yaml", "history: {keep: 1}\n")
+	expect("with one setting removed", config.Trusted, 1)
+	p.write("project/.flowrun/config.yaml", "grace: 2s\n")
+	expect("with all removed", config.Trusted, 0)
+	p.write("project/.flowrun/config.yaml", "history: {keep: 1, max-size: 1MB}\n")
+	expect("with a setting added to a section", config.Changed, 0)
+	p.write("project/.flowrun/config.yaml", "history: {keep: 1}\nserve: {tools: [a]}\n")
+	expect("with a section added", config.Changed, 0)
+	p.write("project/.flowrun/config.yaml", "history: {keep: 1}\nroots: [/data, /etc]\n")
+	c = expect("with an element added", config.Changed, 0)
+	p.write("project/.flowrun/config.yaml", "history: {keep: 1}\nroots: [/data]\n")
+	c, _ = p.load()
 	if err := c.Decide(state, false); err != nil {
 		t.Error(err)
 	}

@@ -22,6 +22,6 @@
 //
 // A project may come from anywhere. Those of its settings that start programs, widen
 // permissions or remove history are ignored until a person has trusted the project. Trust
-// covers the project's folder together with a digest of just these settings, so that a
-// changed setting needs a new decision (trust.go).
+// covers the project's folder together with digests of just these settings, so that a new or
+// changed setting needs a new decision; a removed one does not (trust.go).
 package config

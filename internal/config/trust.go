@@ -20,7 +20,7 @@ import (
 // State is the decision of a person about a project.
 type State string
 
-// The states. Changed means that there is a decision, but the settings that need trust have
+// The states. Changed means that there is a decision, but settings that need trust were added or
 // changed since.
 const (
 	Undecided State = ""
@@ -37,8 +37,8 @@ type Trust struct {
 	// needed.
 	Needed []Value
 
-	digest  string
-	options Options // with which the settings were read
+	digests map[string]string // of the needed settings, see digests
+	options Options           // with which the settings were read
 }
 
 // Covers reports whether the user trusts the project in a folder: the project of these
@@ -69,12 +69,12 @@ func (l *loader) trust() {
 	if t.Folder == "" {
 		return
 	}
-	t.digest = digest(t.Needed)
+	t.digests = digests(t.Needed)
 	switch r, err := loadDecision(l.StateDir, t.Folder); {
 	case l.TrustProject:
 		t.State = Trusted
 	case err != nil: // no decision, or it is unreadable: the project is undecided
-	case r.Digest != t.digest:
+	case !r.covers(t.digests):
 		t.State = Changed
 	case r.Trusted:
 		t.State = Trusted
@@ -129,23 +129,41 @@ func (t Trust) keys() (keys []string) {
 	return keys
 }
 
-// digest covers only these settings: the rest of a file may change.
-func digest(list []Value) string {
-	h := sha256.New()
-	enc := json.NewEncoder(h)
+// digests returns a checksum for each section of settings, such as "history". A section is trusted
+// as a whole: without one of its keys, the others may allow more.
+func digests(list []Value) map[string]string {
+	written := map[string][][]string{}
 	for _, v := range list {
-		enc.Encode([]any{filepath.Base(v.Origin.Pos.File), v.Key, v.Text()}) // writes to a hash do not fail
+		section, _, _ := strings.Cut(v.Key, ".")
+		written[section] = append(written[section], []string{filepath.Base(v.Origin.Pos.File), v.Key, v.Text()})
 	}
-	return hex.EncodeToString(h.Sum(nil))
+	sums := make(map[string]string, len(written))
+	for section, values := range written {
+		b, _ := json.Marshal(values) // lists of strings can always be written
+		sum := sha256.Sum256(b)
+		sums[section] = hex.EncodeToString(sum[:])
+	}
+	return sums
 }
 
 // Record is a stored decision.
 type Record struct {
-	Folder  string    `json:"folder"`
-	Digest  string    `json:"digest"`
-	Trusted bool      `json:"trusted"`
-	At      time.Time `json:"at"`
-	Vouched bool      `json:"-"` // made by Vouch
+	Folder  string            `json:"folder"`
+	Digests map[string]string `json:"digests"` // of the settings at that time, see digests
+	Trusted bool              `json:"trusted"`
+	At      time.Time         `json:"at"`
+	Vouched bool              `json:"-"` // made by Vouch
+}
+
+// covers reports whether the decision is about all of these settings. Some may have been removed
+// since.
+func (r Record) covers(now map[string]string) bool {
+	for section, sum := range now {
+		if r.Digests[section] != sum {
+			return false
+		}
+	}
+	return true
 }
 
 // decisionFile returns the file of one project's decision. Each project has its own file, so that
@@ -176,7 +194,7 @@ func (c *Config) Decide(stateDir string, trusted bool) error {
 	if err != nil {
 		return fmt.Errorf("cannot trust %s: %w", t.Folder, err)
 	}
-	b, err := json.Marshal(Record{Folder: folder, Digest: t.digest, Trusted: trusted, At: time.Now().UTC().Truncate(time.Second)})
+	b, err := json.Marshal(Record{Folder: folder, Digests: t.digests, Trusted: trusted, At: time.Now().UTC().Truncate(time.Second)})
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ Until you trust a project,
 - no pattern allows a model to call its tools, and your own tools do not use them.
 
 Trust applies to the folder, including later changes to its tools, and to the current
-values of these settings. When the settings change, flowrun asks again.
+values of these settings. When one is added or changed, flowrun asks again.
 
 flowrun ignores a .flowrun or .cycod folder that belongs to another user, or that others
 can write. To use it anyway, trust DIR itself. This is needed in a container with a project
