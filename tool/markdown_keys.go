@@ -51,6 +51,7 @@ type call struct {
 	at         Pos
 	id, name   *Text
 	tool       *Text
+	misspelled bool // the key tool is misspelled, so the tool is not known
 	parameters Value
 	pre, post  *Text
 }
@@ -147,5 +148,10 @@ func chainStep(retry *keytable.Object) *keytable.Object {
 		fields = append(fields, keytable.Text(key, "S0-061", "JavaScript that returns the output of the step. output contains the output of the tool.", func(c *call, v Text) { c.post = &v }))
 	}
 	fields = append(fields, fieldsOf(stepObject, func(c *call) *Step { return c.step }, "continue-on-error", "run-condition")...)
-	return keytable.NewObject("a step of a chain", "A step that runs another tool.", fields...).WithCheck(checkCall)
+	step := keytable.NewObject("a step of a chain", "A step that runs another tool.", fields...)
+	return step.WithCheck(func(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
+		c := into.(*call)
+		c.misspelled = c.tool == nil && step.Misspells(content, "tool")
+		checkCall(d, into, n, content)
+	})
 }

@@ -196,7 +196,7 @@ func checkUniqueParameters(d *keytable.Decoder, list []*Parameter) {
 func checkCall(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	c := into.(*call)
 	c.at = d.Pos(n)
-	if c.tool == nil && c.name == nil && keytable.ValueOf(content, "tool") == nil && keytable.ValueOf(content, "name") == nil {
+	if !c.misspelled && c.tool == nil && c.name == nil && keytable.ValueOf(content, "tool") == nil && keytable.ValueOf(content, "name") == nil {
 		d.Fail(n, "no-body", "the step does not name a tool", "add 'tool:' with the name of a tool")
 	}
 	if v := c.parameters; v.Pos.Line > 0 && v.Map == nil && v.Text == nil {

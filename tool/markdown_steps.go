@@ -255,7 +255,7 @@ func (c *call) toStep(name, previous string) *Step {
 	switch {
 	case c.tool != nil:
 		use.Tool, s.Pos = *c.tool, c.tool.Pos
-	case c.name != nil:
+	case c.name != nil && !c.misspelled:
 		use.Tool = *c.name
 	}
 	if c.name != nil {
