@@ -131,7 +131,7 @@ func explainUnknownCommand(env *ui.Env, root *cobra.Command, err error) error {
 		return err
 	}
 	if _, _, missing := env.Library().Lookup(word, nil); missing == nil {
-		return ui.Usage(fmt.Errorf("%s is a tool, not a command; to run it: flowrun run %s", word, word), nil)
+		return ui.ToolNotCommand(word)
 	}
 	at, _ := findCommand(root, strings.Fields(of)[1:])
 	return ui.UnknownCommand(at, word)

@@ -74,6 +74,7 @@ Press Ctrl-C three times within a second to stop the run. Without a terminal, or
 		RunE:              func(c *cobra.Command, args []string) error { return run(env, c, append(args, f.assign...), f) },
 		ValidArgsFunction: env.CompleteRun,
 	}
+	c.SetFlagErrorFunc(env.WrongFlag)
 	fl := c.Flags()
 	fl.StringArrayVarP(&f.assign, "param", "p", nil, "a parameter, `NAME=value`; the same as an argument")
 	fl.StringVar(&f.params, "params", "", "read parameters from this JSON or YAML `file`; - is stdin")

@@ -31,16 +31,59 @@ func InGroup(group string, commands ...*cobra.Command) []*cobra.Command {
 
 // elsewhere says which command to use instead of one that other programs have.
 var elsewhere = map[string]string{
-	"flowrun list":     "to list tools: flowrun tool list; to list runs: flowrun runs",
-	"flowrun lint":     "to check definitions: flowrun validate",
-	"flowrun start":    "to run a tool: flowrun run TOOL; to start the service: flowrun serve",
-	"flowrun tool run": "to run a tool: flowrun run TOOL",
-	"flowrun toolx":    "flowrun does not read the calls of toolx (YAML with tool: tool://NAME and mode): flowrun call NAME ARGUMENTS",
+	"flowrun list":   listHint,
+	"flowrun ls":     listHint,
+	"flowrun status": "to list runs: flowrun runs; to show one: flowrun show RUN",
+	"flowrun view":   "to show a run: flowrun show RUN; to show a tool: flowrun tool get TOOL",
+	"flowrun lint":   checkHint,
+	"flowrun check":  checkHint,
+	"flowrun test":   "to run the tests of tools: flowrun tool test",
+	"flowrun start":  runHint + "; to start the service: flowrun serve",
+	"flowrun exec":   runHint,
+	"flowrun plan":   "to show what would run: flowrun run TOOL --dry-run",
+	"flowrun stop":   stopHint,
+	"flowrun kill":   stopHint,
+	"flowrun new":    addHint,
+	"flowrun add":    addHint,
+	"flowrun create": addHint,
+	"flowrun edit":   "to edit a definition: flowrun tool edit TOOL",
+	"flowrun rm":     removeHint,
+	"flowrun remove": removeHint,
+	"flowrun delete": removeHint,
+	"flowrun toolx":  "flowrun does not read the calls of toolx (YAML with tool: tool://NAME and mode): flowrun call NAME ARGUMENTS",
+
+	"flowrun tool run":    runHint,
+	"flowrun tool ls":     "to list tools: flowrun tool list",
+	"flowrun tool show":   "to show a tool: flowrun tool get TOOL",
+	"flowrun tool new":    addHint,
+	"flowrun tool create": addHint,
+	"flowrun tool rm":     removeHint,
+	"flowrun tool delete": removeHint,
+
+	"flowrun config set": "flowrun does not change settings: edit a file that flowrun config path lists",
 }
+
+const (
+	listHint   = "to list tools: flowrun tool list; to list runs: flowrun runs"
+	checkHint  = "to check definitions: flowrun validate"
+	runHint    = "to run a tool: flowrun run TOOL"
+	stopHint   = "to stop a run: flowrun cancel RUN"
+	addHint    = "to create a tool: flowrun tool add NAME"
+	removeHint = "to remove a tool: flowrun tool remove TOOL"
+)
 
 // flagsElsewhere says what to write instead of a flag that other programs have.
 var flagsElsewhere = map[string]string{
 	"flowrun run --env": "steps inherit your environment: NAME=value flowrun run ...; or set it in the definition with environment:",
+}
+
+// ToolNotCommand is the error for a word that is not a command, but the name of a tool or a file.
+func ToolNotCommand(word string) error {
+	run := "flowrun run " + word
+	if hint := elsewhere["flowrun "+word]; hint != "" {
+		return Usagef(nil, "unknown command %q; %s; to run the tool %s: %s", word, hint, word, run)
+	}
+	return Usagef(nil, "%s is a tool, not a command; to run it: %s", word, run)
 }
 
 // UnknownCommand is the error for a word that is not a command of c.
@@ -109,6 +152,22 @@ func wrongValue(err error) error {
 		reason = fmt.Errorf("%q is not a whole number", wrong.GetValue())
 	}
 	return fmt.Errorf("--%s: %w", wrong.GetFlag().Name, reason)
+}
+
+// WrongFlag is the error for an unknown flag of a command that is given a tool and its parameters.
+// If a parameter has the name of the flag, it says how to write it.
+func (env *Env) WrongFlag(c *cobra.Command, err error) error {
+	name, unknown := strings.CutPrefix(err.Error(), "unknown flag: --")
+	if args := c.Flags().Args(); unknown && len(args) > 0 {
+		if def, _, missing := env.Library().Lookup(args[0], nil); missing == nil {
+			for _, p := range def.Parameters {
+				if strings.EqualFold(p.Name, name) || strings.EqualFold(p.Name, strings.ReplaceAll(name, "-", "_")) {
+					return Usage(fmt.Errorf("%w; to set the parameter: %s=value, without dashes", err, p.Name), c)
+				}
+			}
+		}
+	}
+	return WrongFlag(c, err)
 }
 
 // NoArgs is the argument check of commands without arguments.
