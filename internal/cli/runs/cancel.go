@@ -55,7 +55,7 @@ cleanup itself, unless a service started the run.`,
 				return nil
 			})
 		},
-		ValidArgsFunction: runview.CompleteRunID(env),
+		ValidArgsFunction: runview.CompleteRunID(env, dag.Running, dag.Pending, dag.Waiting),
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/sqlite"
@@ -16,18 +17,19 @@ import (
 // MaxOffered is how many runs, or steps of a run, completion offers at most.
 const MaxOffered = 50
 
-// CompleteRunID completes ids of runs, newest first, with tool, status and age.
-func CompleteRunID(env *ui.Env) cobra.CompletionFunc {
+// CompleteRunID completes ids of runs with one of these statuses, or of all, newest first, with tool,
+// status and age.
+func CompleteRunID(env *ui.Env, status ...dag.Status) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return RunIDs(env, flowrun.Query{Prefix: prefix, Limit: MaxOffered}), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+		return RunIDs(env, flowrun.Query{Prefix: prefix, Status: status, Limit: MaxOffered}), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}
 }
 
-// RunIDs returns completions for the runs of a query. The newest run is also offered as
-// flowrun.Latest.
+// RunIDs returns completions for the runs of a query. The newest run, if the query includes it, is
+// also offered as flowrun.Latest.
 func RunIDs(env *ui.Env, q flowrun.Query) (words []string) {
 	env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
 		if strings.HasPrefix(flowrun.Latest, q.Prefix) {
@@ -35,7 +37,11 @@ func RunIDs(env *ui.Env, q flowrun.Query) (words []string) {
 			if err != nil {
 				return err
 			}
-			if len(newest) > 0 && (q.Tool == "" || q.Tool == newest[0].Tool) {
+			included, err := s.Runs(ctx, flowrun.Query{Tool: q.Tool, Status: q.Status, Limit: 1})
+			if err != nil {
+				return err
+			}
+			if len(newest) > 0 && len(included) > 0 && included[0].ID == newest[0].ID {
 				words = append(words, ui.WithDescription(flowrun.Latest, "the newest run"))
 			}
 		}
