@@ -53,6 +53,9 @@ func (d *draft) check() (report string, valid bool) {
 	if len(found) == 0 {
 		return "the definition is valid", true
 	}
+	for i := range found {
+		found[i].Fix = nil // validate --fix cannot fix a text that is not saved
+	}
 	var b bytes.Buffer
 	tool.Render(&b, found, func(string) []byte { return d.text }, tool.Style{})
 	return b.String(), found.Err() == nil
