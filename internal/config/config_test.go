@@ -269,7 +269,7 @@ func TestTrust(t *testing.T) {
 	p.write("project/.flowrun/config.yaml", "history: {keep: 1}\nserve: {tools: [a]}\n")
 	expect("with a section added", config.Changed, 0)
 	p.write("project/.flowrun/config.yaml", "history: {keep: 1}\nroots: [/data, /etc]\n")
-	c = expect("with an element added", config.Changed, 0)
+	expect("with an element added", config.Changed, 0)
 	p.write("project/.flowrun/config.yaml", "history: {keep: 1}\nroots: [/data]\n")
 	c, _ = p.load()
 	if err := c.Decide(state, false); err != nil {

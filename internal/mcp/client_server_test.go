@@ -79,6 +79,7 @@ func goodServer() *sdk.Server {
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: dir + "\n" + strings.Join(os.Environ(), "\n")}}}, nil
 	})
 	add("roots", `{"type": "object"}`, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		//lint:ignore SA1019 servers of older versions of the protocol ask for it
 		list, err := req.Session.ListRoots(ctx, nil)
 		if err != nil || len(list.Roots) != 1 {
 			return nil, fmt.Errorf("roots: %v %v", list, err)
@@ -90,6 +91,7 @@ func goodServer() *sdk.Server {
 		if err != nil {
 			return nil, err
 		}
+		//lint:ignore SA1019 servers of older versions of the protocol ask for it
 		_, sampled := req.Session.CreateMessage(ctx, &sdk.CreateMessageParams{MaxTokens: 1, Messages: []*sdk.SamplingMessage{{Role: "user", Content: &sdk.TextContent{Text: "hi"}}}})
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: fmt.Sprintf("%s %v", res.Action, sampled != nil)}}}, nil
 	})

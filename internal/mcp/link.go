@@ -96,6 +96,7 @@ func (l *link) transport(r *remote, c ServerConfig) (mcp.Transport, error) {
 // except the folder in which flowrun works.
 func (r *remote) sdk() *mcp.Client {
 	c := mcp.NewClient(&mcp.Implementation{Name: "flowrun", Title: "flowrun", Version: r.client.config.Version}, &mcp.ClientOptions{
+		//lint:ignore SA1019 servers of older versions of the protocol ask for it
 		Capabilities:           &mcp.ClientCapabilities{RootsV2: &mcp.RootCapabilities{}},
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { r.stale.Store(true) },
 		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
@@ -103,6 +104,7 @@ func (r *remote) sdk() *mcp.Client {
 		},
 	})
 	if dir := r.client.config.Workspace; dir != "" {
+		//lint:ignore SA1019 servers of older versions of the protocol ask for it
 		c.AddRoots(&mcp.Root{URI: fileURI(dir), Name: filepath.Base(dir)})
 	}
 	return c
