@@ -17,6 +17,9 @@ const (
 	KindMemory  = jsworld.KindMemory  // it exceeded its memory limit
 	KindResult  = jsworld.KindResult  // its result cannot be written as JSON
 	KindLost    = jsworld.KindLost    // the child process ended for another reason
+
+	// KindParameters is the kind of a tool whose validate rejected the parameters.
+	KindParameters = jsworld.KindParameters
 )
 
 // Limits for what a script returns, in bytes.

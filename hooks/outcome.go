@@ -18,7 +18,7 @@ type outcome struct {
 	Value json.RawMessage
 	Error *struct {
 		Name, Message, Where string
-		Reported             bool
+		Reported, Rejected   bool
 		Business             *tool.BusinessError
 	}
 }
@@ -44,6 +44,9 @@ func unwrapOutcome(answer json.RawMessage, err error) (json.RawMessage, error) {
 		return o.Value, nil
 	}
 	e := &Error{Kind: KindThrown, Name: o.Error.Name, Message: jsworld.Shorten(o.Error.Message), Pos: parsePosition(o.Error.Where), Business: o.Error.Business, Value: o.Value}
+	if o.Error.Rejected {
+		e.Kind = KindParameters
+	}
 	if o.Error.Reported && e.Business == nil {
 		e.Business = &tool.BusinessError{Retryable: true}
 	}

@@ -52,7 +52,7 @@ func SourceOf(m *tool.Module) Source {
 }
 
 // toolMethods are the names of the methods that a tool may have.
-var toolMethods = []string{"getMetadata", "getSchema", "execute", "getDependencies", "getBusinessErrors", "init", "cleanup", "getBridges", "getMockArgs", "getBridgeErrors"}
+var toolMethods = []string{"getMetadata", "getSchema", "execute", "getDependencies", "getBusinessErrors", "init", "validate", "cleanup", "getBridges", "getMockArgs", "getBridgeErrors"}
 
 func objectMethods(list []ast.Property) map[string]method {
 	found := map[string]method{}

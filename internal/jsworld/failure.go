@@ -19,6 +19,8 @@ const (
 	KindMemory  Kind = "memory"  // it exceeded its memory limit
 	KindResult  Kind = "result"  // its result cannot be written as JSON
 	KindLost    Kind = "lost"    // the child died for another reason
+
+	KindParameters Kind = "parameters" // validate rejected the parameters
 )
 
 // Limits for what a script returns, in bytes.

@@ -4,7 +4,7 @@
 // after api.js. In scope are __load, __reword, __where, __askNow, __atEnd, entry and args.
 
 const METHODS = ['getMetadata', 'getSchema', 'execute', 'getDependencies', 'getBusinessErrors',
-  'init', 'cleanup', 'getBridges', 'getMockArgs', 'getBridgeErrors']
+  'init', 'validate', 'cleanup', 'getBridges', 'getMockArgs', 'getBridgeErrors']
 
 const isObject = v => v !== null && typeof v === 'object' && !Array.isArray(v)
 const has = (tool, method) => typeof tool[method] === 'function'
@@ -165,6 +165,8 @@ async function execute () {
   if (has(tool, 'cleanup')) __atEnd(() => cleanUp(tool), tool)
   try {
     if (has(tool, 'init')) await tool.init()
+    const rejection = has(tool, 'validate') ? rejectionOf(await tool.validate(args.params)) : ''
+    if (rejection) return { error: { name: '', message: rejection, where: '', rejected: true } }
     const value = await tool.execute(args.params)
     if (isObject(value) && value.success === false) return { value, error: await classified(tool, reported(value)) }
     return { value }
@@ -175,6 +177,15 @@ async function execute () {
   } finally {
     await cleanUp(tool)
   }
+}
+
+// rejectionOf returns the message for parameters that validate rejected with false or {valid: false},
+// else "".
+function rejectionOf (answer) {
+  if (answer !== false && !(isObject(answer) && answer.valid === false)) return ''
+  const errors = [answer.errors ?? answer.error ?? answer.message ?? []].flat()
+  const texts = errors.map(e => isObject(e) && typeof e.message === 'string' ? e.message : typeof e === 'string' ? e : JSON.stringify(e))
+  return 'parameter validation failed: ' + (texts.join(', ') || 'validate returned false')
 }
 
 // cleanUpStopped cleans up for a tool that was stopped in another world.

@@ -21,7 +21,7 @@ const (
 // Categories of dag.Problem.
 const (
 	categoryBusiness    = "business"    // the tool reported the failure itself
-	categoryValidation  = "validation"  // a script returned an invalid value
+	categoryValidation  = "validation"  // a script was given or returned an invalid value
 	categoryDevelopment = "development" // the code of the script, or what it declares, is wrong
 	categoryUnknown     = "unknown"     // a script threw another error
 	categoryLimit       = "limit"       // a script was stopped
@@ -30,6 +30,9 @@ const (
 
 // CodeToolFailure is the problem code of a tool that returned {success: false}.
 const CodeToolFailure = hooks.CodeReported
+
+// codeInvalidParameters is the problem code of a tool whose validate rejected the parameters. PromptX uses it too.
+const codeInvalidParameters = "VALIDATION_ERROR"
 
 // scriptFailure returns the result of a script that failed. The error may hold secrets: the Problem is masked here, the
 // message together with the rest of the result.
@@ -48,6 +51,9 @@ func (c *jsCall) scriptFailure(e *hooks.Error) dag.Result {
 		p.Solution = "make the script use less memory, or raise limits.js-memory"
 	case e.Kind == hooks.KindResult:
 		p.Category, r.Permanent = categoryValidation, true
+	case e.Kind == hooks.KindParameters:
+		r.Reason, r.Permanent = dag.ReasonInput, true
+		p.Code, p.Category = codeInvalidParameters, categoryValidation
 	case e.Kind == hooks.KindLost:
 		r.Reason, p.Category, p.Retryable = ReasonScriptLost, categorySystem, true
 	default:
