@@ -56,6 +56,7 @@ func (w *World) rewordFunction(p *Program) goja.Value {
 // errorOrigin is the place where the engine threw an error.
 type errorOrigin struct {
 	source string // the author's code
+	module bool   // whether that is a tool, which could run under Node.js
 	off    int    // offset in source, or -1 if the error was not thrown there
 	native string // name of the built-in function that threw it, if any
 }
@@ -69,7 +70,7 @@ var (
 
 // errorOrigin reads the innermost call from the text of an Error's stack, without its message.
 func (p *Program) errorOrigin(calls string) errorOrigin {
-	e := errorOrigin{source: p.source.Text, off: -1}
+	e := errorOrigin{source: p.source.Text, module: p.source.Form == jscheck.Module, off: -1}
 	if m := scriptCall().FindStringSubmatch(calls); m != nil {
 		line, _ := strconv.Atoi(m[1])
 		col, _ := strconv.Atoi(m[2])
@@ -114,6 +115,7 @@ var rewordings = []rewording{
 		}
 		return ""
 	}},
+	{`(process|__dirname|__filename) is not defined`, errorOrigin.ofNode},
 	{`No initial value`, func(errorOrigin, []string) string { return "Reduce of empty array with no initial value" }},
 	{`Malformed URI`, func(errorOrigin, []string) string { return "URI malformed" }},
 	{`Unexpected end of JSON input \(EOF\)`, func(errorOrigin, []string) string { return "Unexpected end of JSON input" }},
@@ -155,6 +157,14 @@ func (e errorOrigin) notCallable(m []string) string {
 		return e.callee("") + " is not a function"
 	}
 	return e.notConstructor()
+}
+
+// ofNode is the message for a name that only Node.js has. It is that of the modules which only Node.js has.
+func (e errorOrigin) ofNode(m []string) string {
+	if !e.module {
+		return ""
+	}
+	return m[1] + " is not available, because this tool does not run under Node.js; to use it, set runtime: 'node' in getMetadata"
 }
 
 func (e errorOrigin) notConstructor() string {

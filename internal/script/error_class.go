@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/flowrun/flowrun/dag"
@@ -29,7 +30,6 @@ var errorClasses = []errorClass{
 	{`(?i)expected (string|number|boolean|object|array) but got`, "INVALID_PARAM_TYPE", categoryValidation, ""},
 	{`(?i)missing environment variable`, toolstate.CodeMissingVariable, categoryValidation, ""},
 	{`Permission not granted: `, "PermissionDenied", categoryDevelopment, ""},
-	{`because this tool does not run under Node\.js`, "NODE_REQUIRED", categoryDevelopment, ""},
 	{`ETIMEDOUT|ESOCKETTIMEDOUT|(?i:timed out|timeout)`, "NETWORK_TIMEOUT", categorySystem, "check the network and the service, or allow more time"},
 	{`ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|fetch failed|socket hang up`, "NETWORK_ERROR", categorySystem, "check that the service is running and can be reached"},
 	{`ENOSPC|(?i:no space left on device|disk full)`, "DISK_SPACE_ERROR", categorySystem, "free disk space"},
@@ -60,6 +60,10 @@ func thrownProblem(e *hooks.Error, m *tool.Module) *dag.Problem {
 		if slices.ContainsFunc(m.Dependencies, func(d tool.Dependency) bool { return d.Name == found[1] }) {
 			p.Code, p.Solution = "DEPENDENCY_DECLARED_BUT_MISSING", "fetch it with flowrun tool deps"
 		}
+		return p
+	}
+	if strings.Contains(e.Message, "because this tool does not run under Node.js") {
+		p.Code, p.Category = "NODE_REQUIRED", categoryDevelopment
 		return p
 	}
 	if slices.Contains(languageErrors, e.Name) && e.Message != "fetch failed" {

@@ -17,6 +17,7 @@ func TestThrownProblem(t *testing.T) {
 		{"Error", "Cannot find module './near.js'", "UNKNOWN_ERROR", "unknown"},
 		{"PermissionDenied", "Permission not granted: network:external:api.example.com", "PermissionDenied", "development"},
 		{"Error", "child_process.exec is not available, because this tool does not run under Node.js; to use it, set runtime: 'node' in getMetadata", "NODE_REQUIRED", "development"},
+		{"ReferenceError", "process is not available, because this tool does not run under Node.js; to use it, set runtime: 'node' in getMetadata", "NODE_REQUIRED", "development"},
 		{"Error", "Missing required parameter: id", "MISSING_REQUIRED_PARAM", "validation"},
 		{"Error", "Missing environment variable 'KEY'", "MISSING_ENV_VAR", "validation"},
 		{"Error", "connect ETIMEDOUT 10.0.0.1:443", "NETWORK_TIMEOUT", "system"},
