@@ -80,9 +80,13 @@ function api (args, tool) {
 
   const storage = {
     getItem: key => now('storage.get', { key: String(key) }),
-    setItem: (key, value) => { now('storage.set', { key: String(key), value: value === undefined ? null : value }) },
-    removeItem: key => { now('storage.remove', { key: String(key) }) },
-    clear: () => { now('storage.clear') },
+    setItem: (key, value) => now('storage.set', { key: String(key), value: value === undefined ? null : value }) ?? true,
+    removeItem: key => now('storage.remove', { key: String(key) }),
+    clear: () => now('storage.clear') ?? true,
+    hasItem: key => storage.keys().includes(String(key)),
+    getAll: () => Object.fromEntries(storage.keys().map(key => [key, storage.getItem(key)])),
+    getSize: () => new TextEncoder().encode(JSON.stringify(storage.getAll())).length,
+    getStoragePath: () => about.sandboxPath ? about.sandboxPath + '/storage.json' : null,
     keys: () => now('storage.keys'),
     key: n => storage.keys()[n] ?? null,
     get length () { return storage.keys().length }

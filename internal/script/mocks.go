@@ -112,13 +112,14 @@ func (h *mockedHost) answer(_ context.Context, op string, args json.RawMessage) 
 		h.storage[in.Key] = in.Value
 		return nil, nil
 	case "storage.remove":
+		_, existed := h.storage[in.Key]
 		delete(h.storage, in.Key)
-		return nil, nil
+		return existed, nil
 	case "storage.clear":
 		clear(h.storage)
 		return nil, nil
 	case "storage.keys":
-		return slices.Sorted(maps.Keys(h.storage)), nil
+		return slices.AppendSeq([]string{}, slices.Values(slices.Sorted(maps.Keys(h.storage)))), nil
 	}
 	return nil, fmt.Errorf("%s is not available in a dry run; call it in a bridge that has a mock", hostCallName(op))
 }

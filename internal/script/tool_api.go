@@ -66,7 +66,7 @@ func (t *toolAPI) answer(ctx context.Context, op string, args json.RawMessage) (
 	case "storage.set":
 		return nil, t.storage.Set(in.Key, in.Value)
 	case "storage.remove":
-		return nil, t.storage.Remove(in.Key)
+		return t.storage.Remove(in.Key)
 	case "storage.clear":
 		return nil, t.storage.Clear()
 	case "storage.keys":

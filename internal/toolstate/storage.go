@@ -63,9 +63,13 @@ func (s *Storage) Set(key string, value json.RawMessage) error {
 	return s.update(func(values map[string]json.RawMessage) { values[key] = value })
 }
 
-// Remove removes a key.
-func (s *Storage) Remove(key string) error {
-	return s.update(func(values map[string]json.RawMessage) { delete(values, key) })
+// Remove removes a key and reports whether it was there.
+func (s *Storage) Remove(key string) (existed bool, err error) {
+	err = s.update(func(values map[string]json.RawMessage) {
+		_, existed = values[key]
+		delete(values, key)
+	})
+	return existed, err
 }
 
 // Clear removes all keys.
