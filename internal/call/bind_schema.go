@@ -35,6 +35,7 @@ func (b *binder) bySchema(schema *tool.JSONSchema) {
 		b.params.Values[prm.Def.Name] = expr.Value{V: v, Absent: !given}
 	}
 	values = schema.Defaults(values).(map[string]any)
+	values = b.readTexts(schema, values, refused)
 	for _, p := range schema.Check(values) {
 		if len(p.Path) > 0 && !refused[p.Path[0]] || len(p.Path) == 0 && len(refused) == 0 {
 			b.reportViolation(p)
@@ -58,28 +59,50 @@ func (b *binder) initialValue(prm *plan.Param) (v any, given bool, err error) {
 	if v, err = value.Coerce(prm.Def.Type, g.V); err != nil {
 		return nil, true, err
 	}
-	return typed(b.plan.Definition.Schema, prm.Def.Name, v), true, nil
+	return v, true, nil
+}
+
+// readTexts replaces the texts that typed reads as another type. The schema checks them together with the other values,
+// because the type of one may depend on another.
+func (b *binder) readTexts(schema *tool.JSONSchema, values map[string]any, refused map[string]bool) map[string]any {
+	for range 2 { // the type of a parameter may depend on one that is read after it
+		for _, prm := range b.plan.Params {
+			name := prm.Def.Name
+			if !b.params.Values[name].Absent && !refused[name] { // defaults of the schema stay as they are
+				values[name] = valueOf{schema, values, name}.typed(values[name])
+			}
+		}
+		values = schema.Defaults(values).(map[string]any) // what was read may lack members
+	}
+	return values
+}
+
+// valueOf is the value of a parameter among the other values.
+type valueOf struct {
+	schema *tool.JSONSchema
+	values map[string]any
+	name   string
 }
 
 // typed parses a text, or the texts in a list, as JSON if the schema rejects the text and accepts the parsed value:
 // COUNT=5 becomes a number in whatever way the schema asks for one, by $ref, in oneOf, or as the items of a list.
-func typed(schema *tool.JSONSchema, name string, v any) any {
+func (o valueOf) typed(v any) any {
 	switch v := v.(type) {
 	case string:
 		var read any
-		if len(violations(schema, name, v)) > 0 && value.DecodeJSON(v, &read) == nil && len(violations(schema, name, read)) == 0 {
+		if len(o.violations(v)) > 0 && value.DecodeJSON(v, &read) == nil && len(o.violations(read)) == 0 {
 			return read
 		}
 	case []any:
-		return typedItems(schema, name, v)
+		return o.typedItems(v)
 	}
 	return v
 }
 
 // typedItems is typed for the texts in a list.
-func typedItems(schema *tool.JSONSchema, name string, list []any) []any {
+func (o valueOf) typedItems(list []any) []any {
 	read := slices.Clone(list)
-	for i := range violations(schema, name, list) {
+	for i := range o.violations(list) {
 		n, err := strconv.Atoi(i)
 		if err != nil {
 			continue
@@ -91,8 +114,8 @@ func typedItems(schema *tool.JSONSchema, name string, list []any) []any {
 			}
 		}
 	}
-	left := violations(schema, name, read)
-	if all := parsed(list); len(left) > 0 && len(violations(schema, name, all)) == 0 {
+	left := o.violations(read)
+	if all := parsed(list); len(left) > 0 && len(o.violations(all)) == 0 {
 		return all // the list as a whole was rejected: no alternative of oneOf takes the texts
 	}
 	for i := range left {
@@ -116,13 +139,15 @@ func parsed(list []any) []any {
 }
 
 // violations returns the members or items of a parameter's value that violate the schema; "" is the value itself.
-func violations(schema *tool.JSONSchema, name string, v any) map[string]bool {
+func (o valueOf) violations(v any) map[string]bool {
 	bad := map[string]bool{}
-	for _, p := range schema.Check(map[string]any{name: v}) {
+	values := maps.Clone(o.values)
+	values[o.name] = v
+	for _, p := range o.schema.Check(values) {
 		switch {
-		case len(p.Path) > 1 && p.Path[0] == name:
+		case len(p.Path) > 1 && p.Path[0] == o.name:
 			bad[p.Path[1]] = true
-		case len(p.Path) == 1 && p.Path[0] == name:
+		case len(p.Path) == 1 && p.Path[0] == o.name:
 			bad[""] = true
 		}
 	}

@@ -27,6 +27,11 @@ const personSchema = `{
   "required": ["name"]
 }`
 
+// dependent is a schema in which the type of data depends on action.
+const dependent = `{"properties":{"action":{"default":"say"},"data":{"properties":{"col":{"default":1}}}},"allOf":[
+  {"if":{"properties":{"action":{"const":"read"}}},"then":{"properties":{"data":{"type":"object"}}}},
+  {"if":{"properties":{"action":{"const":"write"}}},"then":{"properties":{"data":{"type":"array","items":{"type":["array","integer"]}}}}}]}`
+
 // bySchema is a tool whose parameters are written as JSON Schema, as those of a .tool.js
 // are. It prints what it is given as JSON.
 func bySchema(t testing.TB, schema string, f tool.Format) *tool.Definition {
@@ -65,6 +70,11 @@ func TestBindSchema(t *testing.T) {
 			`{"a":"3","b":"5","c":"true","d":"null","e":["1","2"],"f":"5","g":["1"]}`, `{"a":3,"b":5,"c":true,"d":null,"e":[1,2],"f":"5","g":["1"]}`},
 		{"one or a list", `{"properties":{"p":{"oneOf":[{"type":"integer"},{"type":"array","items":{"type":"integer"}}]},"q":{"anyOf":[{"type":"string"},{"type":"array","items":{"type":["number","boolean"]}}]}}}`,
 			`{"p":["1","3"],"q":["2.5","true"]}`, `{"p":[1,3],"q":[2.5,true]}`},
+		{"a type that depends on another parameter", dependent, `{"action":"read","data":"{\"row\":2}"}`, `{"action":"read","data":{"col":1,"row":2}}`},
+		{"a list by such a type", dependent, `{"action":"write","data":["[1]","2"]}`, `{"action":"write","data":[[1],2]}`},
+		{"a default decides the type", dependent, `{"data":"5"}`, `{"action":"say","data":"5"}`},
+		{"a default is not read", `{"properties":{"a":{"type":"integer","default":"5"}}}`, `{}`, "a: expected a whole number, got text"},
+		{"a text that is not of such a type", dependent, `{"action":"read","data":"5"}`, "data: expected an object, got text"},
 		{"texts that are not what is asked for", `{"properties":{"a":{"$ref":"#/$defs/n"},"e":{"type":"array","items":{"type":"integer"}}},"$defs":{"n":{"type":"integer"}}}`,
 			`{"a":"1.5","e":["1","b","2.5"]}`, "a: expected a whole number, got text\ne[1]: expected a whole number, got text\ne[2]: expected a whole number, got text"},
 		{"undeclared values are kept", personSchema, `{"name":"Ann","nmae":1}`, `{"extra":{"deep":{"n":7}},"name":"Ann","nmae":1,"tags":["new"]}`},
