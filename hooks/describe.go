@@ -55,6 +55,9 @@ func (d *description) definition(m *tool.Module, name string) (*tool.Definition,
 		r.execute()
 		r.metadata()
 		r.schemas()
+		if r.module.Environment == nil {
+			r.module.Environment = r.envVars()
+		}
 		r.dependencies()
 	}
 	m.Errors = d.Errors
