@@ -186,7 +186,7 @@ func (w *World) shim(call goja.FunctionCall) goja.Value {
 	if !ok {
 		code, ok := Shim(name)
 		if !ok {
-			code = missingModule(name, w.describing)
+			code = missingModule(name, w.declaredBy(name), w.describing)
 		}
 		if p = compileShim(name, code); ok {
 			p, _ = compiledShims.LoadOrStore(name, p)

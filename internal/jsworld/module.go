@@ -1,6 +1,9 @@
 package jsworld
 
 import (
+	"encoding/json"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/dop251/goja"
@@ -32,6 +35,9 @@ func (w *World) startModule(t *Task) (goja.Value, error) {
 		return nil, err
 	}
 	w.describing = t.Entry == "describe"
+	if err := json.Unmarshal(t.Vars, &w.dependencies); err != nil {
+		return nil, err
+	}
 	load := func(goja.FunctionCall) goja.Value { return w.load(t.Program) }
 	where := func(call goja.FunctionCall) goja.Value {
 		return w.vm.ToValue(w.errorPosition(call.Argument(0), t.Program))
@@ -42,6 +48,21 @@ func (w *World) startModule(t *Task) (goja.Value, error) {
 	}
 	return f(goja.Undefined(), w.vm.ToValue(t.Entry), args, w.vm.ToValue(load), w.require,
 		w.vm.ToValue(w.hostCall), w.vm.ToValue(w.hostCallSync), w.vm.ToValue(where), w.rewordFunction(t.Program), w.vm.ToValue(atEnd))
+}
+
+// dependencies is what the arguments of a module say about its packages.
+type dependencies struct {
+	Tool         struct{ ID string }
+	Dependencies []string
+}
+
+// declaredBy returns the id of the tool if it declares the package that a module is part of, else "".
+func (w *World) declaredBy(module string) string {
+	within := func(name string) bool { return module == name || strings.HasPrefix(module, name+"/") }
+	if slices.ContainsFunc(w.dependencies.Dependencies, within) {
+		return w.dependencies.Tool.ID
+	}
+	return ""
 }
 
 // load evaluates the module and returns its module.exports, or its default export.

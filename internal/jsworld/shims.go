@@ -59,11 +59,12 @@ func OfNode(name string) bool {
 
 // missingModule returns the code of a module that is neither built in nor in the bundle.
 // Requiring a package throws; a module of Node.js can be required, and using one of its members
-// throws. While a tool is only described, nothing throws.
-func missingModule(name string, describing bool) string {
+// throws. While a tool is only described, nothing throws. tool is the id of the tool if it declares the
+// package, else "".
+func missingModule(name, tool string, describing bool) string {
 	name = strings.TrimPrefix(name, "node:")
 	first, _, _ := strings.Cut(name, "/")
-	how := fmt.Sprintf("missing(%q)", name)
+	how := fmt.Sprintf("missing(%q, %q)", name, tool)
 	switch {
 	case describing:
 		how = "inert()"

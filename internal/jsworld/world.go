@@ -22,7 +22,8 @@ type World struct {
 	require     goja.Value   // loads built-in modules; nil until it is needed
 	stoppedTool *goja.Object // the tool that must clean up if the script is stopped now; may be nil
 
-	describing bool // the module only describes itself, so missing modules are not errors
+	dependencies dependencies
+	describing   bool // the module only describes itself, so missing modules are not errors
 
 	loadShim goja.Value // require for built-in modules, also without the host API; nil until it is needed
 }

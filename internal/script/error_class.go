@@ -51,14 +51,14 @@ var missingPackage = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`Cannot find (?:package|module) '((?:@[^/']+/)?[^./'][^/']*)`)
 })
 
-// thrownProblem classifies an error that a script threw. m is nil for a script that is not a tool.
-func thrownProblem(e *hooks.Error, m *tool.Module) *dag.Problem {
+// thrownProblem classifies an error that a script threw. name is the tool's; m is nil for a script that is not a tool.
+func thrownProblem(e *hooks.Error, name string, m *tool.Module) *dag.Problem {
 	p := &dag.Problem{Code: e.Name, Category: categoryUnknown, Retryable: true}
 	if found := missingPackage().FindStringSubmatch(e.Message); found != nil && m != nil {
 		p.Code, p.Category = "UNDECLARED_DEPENDENCY", categoryDevelopment
 		p.Solution = fmt.Sprintf("add '%s' to getDependencies, and fetch it with flowrun tool deps", found[1])
 		if slices.ContainsFunc(m.Dependencies, func(d tool.Dependency) bool { return d.Name == found[1] }) {
-			p.Code, p.Solution = "DEPENDENCY_DECLARED_BUT_MISSING", "fetch it with flowrun tool deps"
+			p.Code, p.Solution = "DEPENDENCY_DECLARED_BUT_MISSING", "fetch it with flowrun tool deps "+name
 		}
 		return p
 	}

@@ -14,6 +14,7 @@ func TestThrownProblem(t *testing.T) {
 		{"ReferenceError", "timeout is not defined", "ReferenceError", "development"},
 		{"Error", "Cannot find package 'axios': add it to getDependencies, and fetch it with flowrun tool deps", "UNDECLARED_DEPENDENCY", "development"},
 		{"Error", "Cannot find module '@scope/known/lib'\nRequire stack: ...", "DEPENDENCY_DECLARED_BUT_MISSING", "development"},
+		{"Error", "Cannot find package '@scope/known': it is declared but not installed; fetch it with flowrun tool deps mine", "DEPENDENCY_DECLARED_BUT_MISSING", "development"},
 		{"Error", "Cannot find module './near.js'", "UNKNOWN_ERROR", "unknown"},
 		{"PermissionDenied", "Permission not granted: network:external:api.example.com", "PermissionDenied", "development"},
 		{"Error", "child_process.exec is not available, because this tool does not run under Node.js; to use it, set runtime: 'node' in getMetadata", "NODE_REQUIRED", "development"},
@@ -32,12 +33,12 @@ func TestThrownProblem(t *testing.T) {
 		{"", "thrown text", "UNKNOWN_ERROR", "unknown"},
 		{"HTTPError", "status 500", "HTTPError", "unknown"},
 	} {
-		p := thrownProblem(&hooks.Error{Kind: hooks.KindThrown, Name: c.name, Message: c.message}, m)
+		p := thrownProblem(&hooks.Error{Kind: hooks.KindThrown, Name: c.name, Message: c.message}, "mine", m)
 		if p.Code != c.code || p.Category != c.category || !p.Retryable {
 			t.Errorf("%s: %s\ngot  %+v\nwant %s %s", c.name, c.message, p, c.code, c.category)
 		}
 	}
-	if p := thrownProblem(&hooks.Error{Message: "Cannot find module 'x'"}, nil); p.Category != "unknown" {
+	if p := thrownProblem(&hooks.Error{Message: "Cannot find module 'x'"}, "", nil); p.Category != "unknown" {
 		t.Errorf("a script that is not a tool has no dependencies: %+v", p)
 	}
 }

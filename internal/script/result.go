@@ -57,7 +57,7 @@ func (c *jsCall) scriptFailure(e *hooks.Error) dag.Result {
 	case e.Kind == hooks.KindLost:
 		r.Reason, p.Category, p.Retryable = ReasonScriptLost, categorySystem, true
 	default:
-		p = thrownProblem(e, c.Def.Module)
+		p = thrownProblem(e, c.args.Plan.Definition.Name, c.Def.Module)
 	}
 	r.Problem = c.masked(p)
 	if e.Business != nil { // an expected failure: where it was thrown is of interest to the author only

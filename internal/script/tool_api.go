@@ -92,7 +92,11 @@ func (t *toolAPI) logFolder() any {
 // toolVars returns the arguments of a tool's execute.
 func (c *jsCall) toolVars() map[string]any {
 	d := c.args.Plan.Definition
-	return map[string]any{"params": c.args.All(), "tool": map[string]any{
+	var packages []string
+	for _, dependency := range c.Def.Module.Dependencies {
+		packages = append(packages, dependency.Name)
+	}
+	return map[string]any{"params": c.args.All(), "dependencies": packages, "tool": map[string]any{
 		"id": d.Name, "name": cmp.Or(d.DisplayName, d.Name), "description": d.Description, "version": d.Version, "author": d.Author,
 		"sandbox": c.sandbox(), "sandboxPath": c.sandbox(), "runtime": map[string]any{"name": "builtin", "node": "", "platform": nodePlatform(), "arch": nodeArch()}}}
 }

@@ -8,9 +8,11 @@ function absent (name) {
   return new Proxy({}, { get: (_, member) => typeof member === 'symbol' || known.has(member) ? undefined : refuse(`${name}.${member}`) })
 }
 
-// missing replaces a package that was not found. Its error says what to do.
-function missing (name) {
-  throw Object.assign(new Error(`Cannot find package '${name}': add it to getDependencies, and fetch it with flowrun tool deps`), { code: 'MODULE_NOT_FOUND' })
+// missing replaces a package that was not found. Its error says what to do. tool is the id of the tool if it declares
+// the package.
+function missing (name, tool) {
+  const why = tool ? `it is declared but not installed; fetch it with flowrun tool deps ${tool}` : 'add it to getDependencies, and fetch it with flowrun tool deps'
+  throw Object.assign(new Error(`Cannot find package '${name}': ${why}`), { code: 'MODULE_NOT_FOUND' })
 }
 
 // inert replaces any module while a tool is only described. It can be called, constructed and
