@@ -68,7 +68,7 @@ func TestGitHub(t *testing.T) {
 		g.Close()
 		got := b.String()
 		want := []string{"::group::build printed", "::endgroup::",
-			"::error file=a%2Cb.yaml,line=7,col=5,title=step use/test failed::FAILED exit 3: it broke\uFFFD100%25",
+			"::error file=a%2Cb.yaml,line=7,col=5,title=step use/test failed::FAILED exit 3: it broke 100%25",
 			"::group::use/test printed", "::endgroup::"}
 		if c := runner(got); strings.Join(c, "\n") != strings.Join(want, "\n") {
 			t.Errorf("the runner obeyed:\n%s\nwant:\n%s\nlog:\n%s", strings.Join(c, "\n"), strings.Join(want, "\n"), got)

@@ -238,7 +238,7 @@ func clock(d time.Duration) string {
 }
 
 // Clean makes a line safe for a terminal: a step's output must not move the cursor, set a title
-// or reorder text on the screen.
+// or reorder text on the screen. The lines of a longer text are joined with spaces.
 func Clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -249,8 +249,10 @@ func Clean(s string) string {
 			return '\uFFFD'
 		}
 		return r
-	}, s)
+	}, oneLine.Replace(s))
 }
+
+var oneLine = strings.NewReplacer("\r\n", " ", "\n", " ")
 
 // JSON is a dag.Sink that writes every event as one line of flowrun/event.v1.
 type JSON struct{ enc *json.Encoder }

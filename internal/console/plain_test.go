@@ -83,6 +83,9 @@ func TestShort(t *testing.T) {
 
 // No byte of a step's output reaches the terminal as a control character.
 func TestClean(t *testing.T) {
+	if got := Clean("a\nb\r\nc\td"); got != "a b c d" {
+		t.Errorf("%q", got)
+	}
 	got := Clean("a\x1b[2J\x00\r\x7f\u009b\u200f\tb\u2028c")
 	if strings.ContainsFunc(got, func(r rune) bool { return r < 0x20 || r == 0x7f || 0x80 <= r && r <= 0x9f }) {
 		t.Errorf("%q", got)

@@ -50,12 +50,10 @@ func Table(w io.Writer, header []string, rows [][]string, o TableOptions) error 
 	return err
 }
 
-var oneLine = strings.NewReplacer("\r\n", " ", "\n", " ")
-
 func cleanCells(cells []string) []string {
 	out := make([]string, len(cells))
 	for i, c := range cells {
-		out[i] = strings.TrimRight(Clean(oneLine.Replace(strings.TrimRight(c, "\r\n"))), " ")
+		out[i] = strings.TrimRight(Clean(strings.TrimRight(c, "\r\n")), " ")
 	}
 	return out
 }

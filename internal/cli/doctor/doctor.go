@@ -113,7 +113,11 @@ func printFindings(env *ui.Env, all []finding) {
 		if f.Fixed {
 			message += " (fixed)"
 		}
-		fmt.Fprintf(env.Stdout, "%-4s  %-*s  %s\n", f.Status, width, f.Check, strings.ReplaceAll(console.Clean(message), "\n", "\n"+indent))
+		lines := strings.Split(message, "\n")
+		for i, line := range lines {
+			lines[i] = console.Clean(line)
+		}
+		fmt.Fprintf(env.Stdout, "%-4s  %-*s  %s\n", f.Status, width, f.Check, strings.Join(lines, "\n"+indent))
 		if f.Hint != "" {
 			fmt.Fprintf(env.Stdout, "%s-> %s\n", indent, console.Clean(f.Hint))
 		}
