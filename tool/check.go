@@ -224,7 +224,26 @@ func checkName(d *keytable.Decoder, what string, form *regexp.Regexp, name strin
 func checkCommands(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	c := into.(*Commands)
 	if c.Default == nil && len(c.Platforms) == 0 && len(content) == 0 {
-		d.Fail(n, "no-body", "commands is empty", "add 'default:', or 'platforms:' with windows, linux or macos")
+		d.Fail(n, "no-body", "commands is empty", "add 'default:', or 'platforms:' with windows, linux, macos or unix")
+	}
+}
+
+// unix is a key for the command of both linux and macos.
+const unix = "unix"
+
+// spreadUnix stores the command for unix as that of linux and macos, if they have none, so that only the decoder knows
+// the key.
+func spreadUnix(_ *keytable.Decoder, into any, _ *yaml.Node, _ []*yaml.Node) {
+	c := into.(*Commands)
+	command, given := c.Platforms[unix]
+	if !given {
+		return
+	}
+	delete(c.Platforms, unix)
+	for _, os := range []string{"linux", "macos"} {
+		if _, own := c.Platforms[os]; !own {
+			c.Platforms[os] = command
+		}
 	}
 }
 

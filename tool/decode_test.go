@@ -2,6 +2,7 @@ package tool
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -310,6 +311,25 @@ func TestKeys(t *testing.T) {
 		_, found := Decode("t.yaml", []byte(fmt.Sprintf("%s: %s\n", f.Key, bad)))
 		if !strings.Contains(found.Error(), "t.yaml:1:"+fmt.Sprint(len(f.Key)+3)+": error[") {
 			t.Errorf("%s: %s is accepted: %v", f.Key, bad, found)
+		}
+	}
+}
+
+func TestUnixCommand(t *testing.T) {
+	for _, c := range []struct{ platforms, want string }{
+		{"{unix: u}", "linux=u macos=u"},
+		{"{unix: u, windows: w}", "linux=u macos=u windows=w"},
+		{"{linux: l, unix: u}", "linux=l macos=u"},
+		{"{unix: u, macos: m}", "linux=u macos=m"},
+	} {
+		commands := decodeOK(t, "name: t\ndescription: d\ncommands: {platforms: "+c.platforms+"}\n").Steps[0].Body.(*Commands)
+		var got []string
+		for os, text := range commands.Platforms {
+			got = append(got, os+"="+text.S)
+		}
+		slices.Sort(got)
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: got %s, want %s", c.platforms, got, c.want)
 		}
 	}
 }

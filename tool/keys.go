@@ -370,7 +370,8 @@ var platformsObject = keytable.NewObject("platforms", "Commands for specific pla
 	keytable.Text("windows", "S1-027", "Command on Windows.", func(c *Commands, v Text) { c.Platforms["windows"] = v }).AsCommand(),
 	keytable.Text("linux", "S1-027", "Command on Linux.", func(c *Commands, v Text) { c.Platforms["linux"] = v }).AsCommand(),
 	keytable.Text("macos", "S1-027", "Command on macOS.", func(c *Commands, v Text) { c.Platforms["macos"] = v }).AsCommand(),
-)
+	keytable.Text(unix, "S1-027", "Command on Linux and macOS, unless they have one of their own.", func(c *Commands, v Text) { c.Platforms[unix] = v }).AsCommand(),
+).WithCheck(spreadUnix)
 
 var errorHandlingObject = keytable.NewObject("error-handling", "What to do if a step fails.",
 	keytable.Nested("retry", "S1-037", retryObject, "Retries of a failed step.", func(e *ErrorHandling) *Retry {

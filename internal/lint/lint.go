@@ -132,7 +132,7 @@ func commands(s *tool.Step) []string {
 			list = append(list, c.Default.S)
 		}
 		for _, os := range []string{"linux", "macos", "windows"} {
-			if t, ok := c.Platforms[os]; ok {
+			if t, ok := c.Platforms[os]; ok && !slices.Contains(list, t.S) { // linux and macos can share a command
 				list = append(list, t.S)
 			}
 		}
