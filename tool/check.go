@@ -70,7 +70,15 @@ func checkBody(d *keytable.Decoder, o *keytable.Object, n *yaml.Node, content []
 
 func checkShell(d *keytable.Decoder, content []*yaml.Node) {
 	shell := keytable.KeyOf(content, "shell")
-	if shell != nil && keytable.KeyOf(content, "script") == nil && keytable.KeyOf(content, "commands") == nil {
+	if shell == nil {
+		return
+	}
+	if v := keytable.Deref(keytable.ValueOf(content, "shell")); strings.Contains(v.Value, "{0}") {
+		program, _, _ := strings.Cut(v.Value, " ")
+		d.Fail(v, "shell-template", fmt.Sprintf("shell is the name of a program, not a command line with {0}: %s", diagnostic.Quote(v.Value)),
+			fmt.Sprintf("write 'shell: %s': flowrun passes the file of the script itself", diagnostic.Printable(program)))
+	}
+	if keytable.KeyOf(content, "script") == nil && keytable.KeyOf(content, "commands") == nil {
 		d.FailKey(shell, "shell-without-script", "shell has no effect without script or commands", "write the command under 'script:' instead, or remove 'shell:'")
 	}
 }

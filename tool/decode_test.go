@@ -333,3 +333,10 @@ func TestUnixCommand(t *testing.T) {
 		}
 	}
 }
+
+func TestDefaultShell(t *testing.T) {
+	def := decodeOK(t, "name: t\ndescription: d\nscript: echo\nshell: default\n")
+	if shell := def.Steps[0].Shell; shell != nil {
+		t.Errorf("shell: default names the program %s", shell.S)
+	}
+}

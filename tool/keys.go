@@ -237,7 +237,11 @@ func bodyFields[T any](step func(*T) *Step) []keytable.Field {
 		keytable.Text(string(JS), "", "JavaScript: the body of a function. Its return value is the result of the step. See javascript.md.", func(t *T, v Text) {
 			step(t).Body = &JSCode{Role: RoleStep, Code: v}
 		}).AsBody().AsCommand(),
-		keytable.Text("shell", "S1-025", "Interpreter of script and commands.", func(t *T, v Text) { step(t).Shell = &v }).WithDefault("bash"),
+		keytable.Text("shell", "S1-025", "Interpreter of script and commands. The value default is the shell of the platform: bash, or cmd on Windows.", func(t *T, v Text) {
+			if v.S != "default" {
+				step(t).Shell = &v
+			}
+		}).WithDefault("default"),
 		keytable.Nested("commands", "S1-026", commandsObject, "One command for each platform.", func(t *T) *Commands {
 			c := &Commands{Platforms: map[string]Text{}}
 			step(t).Body = c
