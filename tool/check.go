@@ -212,10 +212,13 @@ func checkArguments(d *keytable.Decoder, content []*yaml.Node) {
 	}
 	for _, key := range []*yaml.Node{with, arguments} {
 		if key != nil && keytable.KeyOf(content, "use-tool") == nil {
-			d.FailKey(key, "with-without-use-tool", key.Value+" passes parameters to a tool, but the step does not use one", "add 'use-tool:', or write the values into the command")
+			d.FailKey(key, "with-without-use-tool", key.Value+" passes parameters to a tool, but the step does not use one", "add 'use-tool:', or write the values into the command, such as bash: grep {PATTERN} {FILE}")
 		}
 	}
 }
+
+// argumentsHint says what to write instead of arguments: beside a command. They are only for tools that a step uses.
+var argumentsHint = keytable.FixedHint("write the values into the command, such as bash: grep {PATTERN} {FILE}; only a step with use-tool: has arguments")
 
 // stepTable returns the key table of a step. It is found through the decoder, for the same reason as in checkTool.
 func stepTable(d *keytable.Decoder) *keytable.Object { return d.Root.Field("steps").Of }

@@ -91,7 +91,7 @@ var toolObject = keytable.NewObject("a tool", "A tool: its name, its parameters 
 		keytable.List("notify", "", notifyObject, "Commands and webhooks that flowrun calls when runs of the tool end.", func(t *draft, p Pos) *Notify { return add(&t.Notify, Notify{Pos: p}) }),
 		keytable.Strings("x-allow", "", "Names in braces that are text, although they look like a misspelled reference: with x-allow: [TARGT], {TARGT} is text. See substitution.md.", func(t *draft, v []string) { t.TextInBraces = v }),
 		keytable.List("tests", "S1-240", testObject, "Tests of the tool.", func(t *draft, p Pos) *Test { return add(&t.Tests, Test{Pos: p}) }),
-	)...).WithCheck(checkTool)
+	)...).WithCheck(checkTool).WithHint("arguments", argumentsHint)
 
 var stepObject = keytable.NewObject("a step", "A step: a command, a script, a wait, a question, a group of steps, or the use of another tool.",
 	append(bodyFields(func(s *Step) *Step { return s }),
@@ -353,7 +353,7 @@ var approveObject = keytable.NewObject("approve", "A question to a person: the t
 	keytable.ValueMap("form", "", "Values that the person fills in: a JSON Schema (2020-12) of an object, with properties.", func(a *approveDraft, v []Entry) { a.form = v }),
 	keytable.Duration("timeout", "", "How long to wait for an answer. Default: forever.", func(a *approveDraft, v time.Duration) { a.Timeout = v }),
 	keytable.Choice("on-timeout", "", []string{"approve", "reject", "fail"}, "What to do if there is no answer in time. The value approve uses the default values of the form.", func(a *approveDraft, v string) { a.OnTimeout = v }).WithDefault("fail"),
-).WithCheck(checkApprove)
+).WithCheck(checkApprove).WithHint("message", keytable.FixedHint(`did you mean "prompt"?`))
 
 var waitObject = keytable.NewObject("wait", "What the step waits for: exactly one of for, until, file, http and port.",
 	keytable.Duration("for", "", "Waits for this duration.", func(w *Wait, v time.Duration) { w.For = v }).AsBody(),
@@ -572,7 +572,10 @@ var parameterObject = keytable.NewObject("a parameter", "A parameter of the tool
 	keytable.Boolean("path", "S1-180", "Whether the value, or each element of an array, is a path. file-paths rewrites only paths.", func(p *parameterDraft, v bool) { p.Path = v }).WithDefault("false"),
 	keytable.Boolean("deprecated", "S1-017", "Whether the parameter is deprecated. Using it then prints a warning.", func(p *parameterDraft, v bool) { p.Deprecated = v }).WithDefault("false"),
 	keytable.Text("deprecated-alternative", "S1-018", "The parameter to use instead.", func(p *parameterDraft, v Text) { p.DeprecatedAlternative = v }),
-).WithCheck(checkParameter)
+).WithCheck(checkParameter).WithHint("secret", secretHint).WithHint("sensitive", secretHint)
+
+// secretHint is the hint for a key that would make a parameter secret.
+var secretHint = keytable.FixedHint("to mask the value, add the name of the parameter to environment.secrets; to keep the value off the command line, write NAME=@file")
 
 var parameterSecurityObject = keytable.NewObject("a parameter's security", "How the value is inserted into shell commands.",
 	keytable.Boolean("escape-shell", "S1-105", "Whether the value is quoted for the shell. If false, the shell runs it as code.", func(p *parameterDraft, v bool) { p.EscapeShell = &v }).WithDefault("true"),
@@ -608,7 +611,7 @@ var expectedObject = keytable.NewObject("expected", "Expectations about the run 
 	keytable.Texts("file-exists", "S1-246", "Files that must exist.", func(e *Expected, v []Text) { e.FileExists = v }),
 	keytable.Texts("directory-exists", "S1-247", "Folders that must exist.", func(e *Expected, v []Text) { e.DirectoryExists = v }),
 	keytable.TextMap("steps", "", "Expected states of steps, by the names or paths of the steps.", func(e *Expected, v []Entry) { e.Steps = v }),
-).WithCheck(checkExpected)
+).WithCheck(checkExpected).WithHint("output", keytable.FixedHint(`write "output-equals" or "output-contains"`))
 
 // add appends v to a list and returns a pointer to it. The pointer is valid until the next append.
 func add[V any](to *[]V, v V) *V {

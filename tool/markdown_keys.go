@@ -115,7 +115,8 @@ func pageParameter() *keytable.Object {
 		}
 		fields = append(fields, f)
 	}
-	return keytable.NewObject("a parameter of a Markdown tool", "A parameter of the tool.", fields...).WithCheck(checkPageParameter)
+	return keytable.NewObject("a parameter of a Markdown tool", "A parameter of the tool.", fields...).WithCheck(checkPageParameter).
+		WithHint("secret", secretHint).WithHint("sensitive", secretHint)
 }
 
 // callFields returns the keys that the block of a single tool and a step of a chain share.

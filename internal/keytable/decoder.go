@@ -102,7 +102,7 @@ func width(n *yaml.Node) int {
 
 // Object decodes a mapping key by key. into must have the Go type that belongs to the Object.
 func (d *Decoder) Object(o *Object, into any, n *yaml.Node) {
-	d.ObjectAnd(o, into, n, func(key, _ *yaml.Node) { d.unknownKey(o, key) })
+	d.ObjectAnd(o, into, n, func(key, value *yaml.Node) { d.unknownKey(o, key, value) })
 }
 
 // ObjectAnd is Object, but calls other for keys that the Object does not know.
@@ -166,24 +166,13 @@ var foreignKeys = map[string]string{
 	"uses": "use-tool", "tool": "use-tool", "parameters": "with", "sensitive": "secrets", "validate-pattern": "pattern", "compatible-with": "min-cycod-version",
 }
 
-// secretHint is the hint for a key that would make a parameter secret.
-const secretHint = "to mask the value, add the name of the parameter to environment.secrets; to keep the value off the command line, write NAME=@file"
-
-// keyHints are hints for unknown keys of one object, by its name.
-var keyHints = map[string]map[string]string{
-	"a parameter":                    {"secret": secretHint, "sensitive": secretHint},
-	"a parameter of a Markdown tool": {"secret": secretHint, "sensitive": secretHint},
-	"expected":                       {"output": `write "output-equals" or "output-contains"`},
-	"approve":                        {"message": `did you mean "prompt"?`},
-}
-
-func (d *Decoder) unknownKey(o *Object, key *yaml.Node) {
+func (d *Decoder) unknownKey(o *Object, key, value *yaml.Node) {
 	if d.Full() {
 		d.errors++
 		return
 	}
 	d.Path.Push(key.Value)
-	one := d.Diagnostic(key, diagnostic.Error, "unknown-key", fmt.Sprintf("unknown key %s in %s", diagnostic.Quote(key.Value), o.Name), d.keyHint(o, key.Value))
+	one := d.Diagnostic(key, diagnostic.Error, "unknown-key", fmt.Sprintf("unknown key %s in %s", diagnostic.Quote(key.Value), o.Name), d.keyHint(o, key.Value, value))
 	d.Path.Pop()
 	if _, foreign := foreignKeys[key.Value]; !foreign {
 		one.Fix = d.renameFix(key, diagnostic.Near(key.Value, o.Keys()))
@@ -199,11 +188,11 @@ func (d *Decoder) renameFix(key *yaml.Node, near []string) []diagnostic.Edit {
 	return d.Src.Rename(d.Pos(key), key.Value, near[0])
 }
 
-// keyHint returns the hint for an unknown key: the one of the object, the flowrun key with the same meaning, a similar key, the objects in
-// which the key is valid, or the list of all keys.
-func (d *Decoder) keyHint(o *Object, key string) string {
-	if hint := keyHints[o.Name][key]; hint != "" {
-		return hint
+// keyHint returns the hint for an unknown key: the object's own hint, the flowrun key with the same meaning, a similar
+// key, the objects in which the key is valid, or the list of all keys.
+func (d *Decoder) keyHint(o *Object, key string, value *yaml.Node) string {
+	if hint := o.hints[key]; hint != nil {
+		return hint(Deref(value))
 	}
 	keys := o.Keys()
 	ours, foreign := foreignKeys[key]

@@ -48,7 +48,8 @@ type Object struct {
 	Fields []Field
 
 	byKey map[string]*Field
-	open  bool // of settings: unknown keys are allowed, because they belong to other programs
+	hints map[string]func(value *yaml.Node) string // of unknown keys, see WithHint
+	open  bool                                     // of settings: unknown keys are allowed, because they belong to other programs
 	// check checks the mapping as a whole, after its keys were decoded.
 	check func(d *Decoder, into any, n *yaml.Node, content []*yaml.Node)
 }
@@ -101,6 +102,20 @@ func (o *Object) Add(fields ...Field) {
 func (o *Object) WithCheck(check func(d *Decoder, into any, n *yaml.Node, content []*yaml.Node)) *Object {
 	o.check = check
 	return o
+}
+
+// WithHint sets what to write instead of a key that the object does not have. The hint can depend on the value.
+func (o *Object) WithHint(key string, hint func(value *yaml.Node) string) *Object {
+	if o.hints == nil {
+		o.hints = map[string]func(*yaml.Node) string{}
+	}
+	o.hints[key] = hint
+	return o
+}
+
+// FixedHint returns a hint for WithHint that does not depend on the value.
+func FixedHint(text string) func(*yaml.Node) string {
+	return func(*yaml.Node) string { return text }
 }
 
 // Field returns the field of a key, or nil if the object has no such key.

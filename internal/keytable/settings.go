@@ -83,7 +83,7 @@ func (d *Decoder) settings(o *Object, keys []string, n *yaml.Node, into *[]Setti
 		f := o.Field(key.Value)
 		if f == nil {
 			if !o.open {
-				d.unknownKey(o, key)
+				d.unknownKey(o, key, value)
 			}
 			continue
 		}
