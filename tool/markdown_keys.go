@@ -88,7 +88,8 @@ func frontMatter(retry *keytable.Object) *keytable.Object {
 		"function-calling", "notify", "tests")...)
 	fields = append(fields, keytable.Nested("environment", "S1-172", pageEnvironment, "Secrets of the tool.", func(p *pageDraft) *Environment { return &p.Environment }))
 	fields = append(fields, keytable.Nested("error-handling", "S1-078", retry, "Retry for every step that has none of its own.", func(p *pageDraft) *ErrorHandling { return &p.ErrorHandling }))
-	return keytable.NewObject("a Markdown tool", "The front matter of a Markdown tool, between the two lines of ---.", fields...).WithCheck(checkPage)
+	return keytable.NewObject("a Markdown tool", "The front matter of a Markdown tool, between the two lines of ---.", fields...).WithCheck(checkPage).
+		WithHint("steps", keytable.FixedHint("put steps: in a ```yaml block below the front matter"))
 }
 
 // pageEnvironment is the part of environment that applies to a tool without commands.
@@ -154,5 +155,5 @@ func chainStep(retry *keytable.Object) *keytable.Object {
 		c := into.(*call)
 		c.misspelled = c.tool == nil && step.Misspells(content, "tool")
 		checkCall(d, into, n, content)
-	})
+	}).WithHint("condition", conditionHint).WithHint("retry", retryHint)
 }
