@@ -88,7 +88,7 @@ func (c *compiler) aliasDefaults(def, base *tool.Definition) []*tool.Parameter {
 		e := &def.DefaultParameters[i]
 		at := slices.Index(known, e.Key)
 		if at < 0 {
-			c.unknownParameter(def, e, base.Name, known, tool.Error)
+			c.unknownParameter(def, e, base, known, tool.Error)
 			continue
 		}
 		p := *list[at]

@@ -112,7 +112,7 @@ func (c *compiler) checkScheduleParams(p *plan.Plan, s *tool.Schedule, path stri
 		e := given[problem.Parameter()]
 		switch {
 		case problem.Code == "unknown":
-			c.unknownParameter(p.Definition, e, p.Name(), known, tool.Error)
+			c.unknownParameter(p.Definition, e, p.Definition, known, tool.Error)
 		case problem.Code == "missing":
 			c.report(tool.Diagnostic{Code: "missing-parameter", Severity: tool.Error, Pos: s.Pos, Len: 1, Path: path,
 				Message: fmt.Sprintf("the schedule does not set the required parameter %s", problem.Name), Hint: fmt.Sprintf("add %s under params:", problem.Name)})

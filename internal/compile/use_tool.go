@@ -90,25 +90,36 @@ func (c *compiler) checkWith(user *tool.Definition, use *tool.ToolUse, p *plan.P
 		switch {
 		case slices.Contains(known, w.Key):
 		case p.AcceptsUndeclared(w.Key):
-			c.unknownParameter(user, w, p.Name(), known, tool.Warning)
+			c.unknownParameter(user, w, p.Definition, known, tool.Warning)
 		default:
-			c.unknownParameter(user, w, p.Name(), known, tool.Error)
+			c.unknownParameter(user, w, p.Definition, known, tool.Error)
 		}
 	}
 	for _, prm := range p.Params {
 		if prm.Def.Required && prm.Def.Default == nil && !given[prm.Def.Name] && use.WithAll == nil {
-			c.errorf("missing-parameter", use.Tool, fmt.Sprintf("add %s under %s:", prm.Def.Name, key),
-				"tool %s needs parameter %s", p.Name(), prm.Def.Name)
+			subject, replace := usedTool(p.Definition)
+			c.errorf("missing-parameter", use.Tool, fmt.Sprintf("add %s under %s:%s", prm.Def.Name, key, replace),
+				"%s needs parameter %s", subject, prm.Def.Name)
 		}
 	}
 }
 
-// unknownParameter reports a value, in the definition user, for a parameter that a tool does not have.
-func (c *compiler) unknownParameter(user *tool.Definition, e *tool.Entry, toolName string, known []string, s tool.Severity) {
+// usedTool returns the subject of a message about a tool that a step uses. For a built-in tool, which the author may
+// not have meant, replace continues the hint.
+func usedTool(def *tool.Definition) (subject, replace string) {
+	if def.Scope != tool.ScopeBuiltin {
+		return "tool " + def.Name, ""
+	}
+	return "the built-in tool " + def.Name, fmt.Sprintf(" (a tool named %s in the project takes the place of the built-in one)", def.Name)
+}
+
+// unknownParameter reports a value, in the definition user, for a parameter that the used tool does not have.
+func (c *compiler) unknownParameter(user *tool.Definition, e *tool.Entry, used *tool.Definition, known []string, s tool.Severity) {
+	subject, replace := usedTool(used)
 	d := tool.Diagnostic{Code: "unknown-parameter", Severity: s, Pos: e.Pos, Len: len([]rune(e.Key)),
-		Message: fmt.Sprintf("tool %s has no parameter %q", toolName, e.Key), Hint: fmt.Sprintf("tool %s has no parameters", toolName)}
+		Message: fmt.Sprintf("%s has no parameter %q", subject, e.Key), Hint: fmt.Sprintf("%s has no parameters", subject)}
 	if len(known) > 0 {
-		d.Hint = "known parameters: " + strings.Join(known, ", ")
+		d.Hint = "known parameters: " + strings.Join(known, ", ") + replace
 	}
 	near := tool.Near(e.Key, known)
 	if len(near) > 0 {
