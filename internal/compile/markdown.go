@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/flowrun/flowrun/expr"
@@ -187,8 +188,16 @@ func (c *stepCompiler) warnPagePlaceholders(code tool.Text) {
 			continue
 		}
 		c.report(tool.Diagnostic{Code: "js-placeholder", Severity: tool.Warning, Pos: code.At(at[0]), Len: at[1] - at[0],
-			Message: code.S[at[0]:at[1]] + " is only text in JavaScript: flowrun does not replace placeholders in scripts", Hint: "write " + way})
+			Message: code.S[at[0]:at[1]] + " is only text in JavaScript: flowrun does not replace placeholders in scripts", Hint: placeholderHint(code.S, at[0], at[1], way)})
 	}
+}
+
+// placeholderHint returns the hint for the placeholder from..to in a script, whose value is in the variable way.
+func placeholderHint(code string, from, to int, way string) string {
+	if from > 0 && to < len(code) && code[from-1] == code[to] && strings.IndexByte("\"'`", code[to]) >= 0 {
+		return fmt.Sprintf("replace %s, with its quotes, by %s", code[from-1:to+1], way)
+	}
+	return fmt.Sprintf("write %s outside quotes, or ${%[1]s} between backticks", way)
 }
 
 // warnUndeclaredField warns about one field at a position.

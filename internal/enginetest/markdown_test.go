@@ -277,8 +277,8 @@ func TestPageScriptPlaceholders(t *testing.T) {
 	text := onePage("single", "parameters:\n  - {name: url, type: string, description: d}\n",
 		"// @preprocess\n// not {{date}} here\nreturn {a: '{{date}}', b: `http://a.b/{{url}} {{other}}`, c: {d: {date}}};", "tool: say\nparameters: {text: '{{a}}'}")
 	want := []string{
-		"13:13 warning[js-placeholder] {{date}} is only text in JavaScript: flowrun does not replace placeholders in scripts; write date",
-		"13:39 warning[js-placeholder] {{url}} is only text in JavaScript: flowrun does not replace placeholders in scripts; write input.url",
+		"13:13 warning[js-placeholder] {{date}} is only text in JavaScript: flowrun does not replace placeholders in scripts; replace '{{date}}', with its quotes, by date",
+		"13:39 warning[js-placeholder] {{url}} is only text in JavaScript: flowrun does not replace placeholders in scripts; write input.url outside quotes, or ${input.url} between backticks",
 	}
 	if diff := cmp.Diff(want, problemsOf(t, text)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
