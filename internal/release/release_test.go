@@ -290,7 +290,7 @@ func checkVersion(t *testing.T, program []byte) {
 		t.Fatal(err)
 	}
 	want := map[string]string{"version": theVersion, "commit": theCommit, "date": "2023-11-14T22:13:20Z", "go": runtime.Version(),
-		"platform": runtime.GOOS + "/" + runtime.GOARCH, "compatibility": got["compatibility"], "release": theVersion}
+		"platform": runtime.GOOS + "/" + runtime.GOARCH, "compatibility": got["compatibility"], "release": theVersion, "schema": "flowrun/version.v1"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("version: -want +got:\n%s", diff)
 	}
