@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/url"
 	"slices"
@@ -17,7 +16,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/rundocs"
 	"github.com/flowrun/flowrun/internal/runlog"
 	"github.com/flowrun/flowrun/steps"
@@ -185,36 +183,9 @@ func (s *Server) readLog(ctx context.Context, u resourceURI) (*mcp.ResourceConte
 	text, end := io.Pipe()
 	defer text.Close()
 	go func() {
-		end.CloseWithError(log.Copy(run.Events, labels(end)))
+		end.CloseWithError(log.Copy(run.Events, runlog.Labelled(end)))
 	}()
 	return part(u, text)
-}
-
-// labels returns the destination of a log: a line names each step and stream before its output.
-func labels(w io.Writer) runlog.Destination {
-	return func(stream steps.Streams, path dag.ID, attempt int) io.Writer {
-		name := "stdout"
-		if stream == steps.Stderr {
-			name = "stderr"
-		}
-		return &labelled{w: w, label: fmt.Sprintf("--- %s, attempt %d, %s ---\n", path, attempt, name)}
-	}
-}
-
-// labelled writes a label before the first bytes.
-type labelled struct {
-	w     io.Writer
-	label string
-}
-
-func (l *labelled) Write(b []byte) (int, error) {
-	if l.label != "" {
-		if _, err := io.WriteString(l.w, l.label); err != nil {
-			return 0, err
-		}
-		l.label = ""
-	}
-	return l.w.Write(b)
 }
 
 // part returns the text from the offset on, at most maxPart bytes. The metadata has the URI of the

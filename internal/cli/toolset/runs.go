@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/rundocs"
 	"github.com/flowrun/flowrun/internal/runlog"
 	"github.com/flowrun/flowrun/steps"
@@ -106,7 +104,7 @@ func (c Config) readLog() flowrun.GoTool {
 				return nil, run.NoStep(step)
 			}
 			var t tail
-			if err := log.Copy(run.Events, t.part); err != nil {
+			if err := log.Copy(run.Events, runlog.Labelled(&t)); err != nil {
 				return nil, err
 			}
 			return t.String(), nil
@@ -117,15 +115,6 @@ func (c Config) readLog() flowrun.GoTool {
 type tail struct {
 	kept []byte
 	cut  bool
-}
-
-// part is a runlog.Destination: a line names the step, the attempt and the stream of what follows.
-func (t *tail) part(stream steps.Streams, path dag.ID, attempt int) io.Writer {
-	name := "stdout"
-	if stream == steps.Stderr {
-		name = "stderr"
-	}
-	return &labelled{w: t, label: fmt.Sprintf("--- %s, attempt %d, %s ---\n", path, attempt, name)}
 }
 
 func (t *tail) Write(b []byte) (int, error) {
@@ -142,21 +131,6 @@ func (t *tail) String() string {
 		text = "[the beginning is cut]\n" + text
 	}
 	return text
-}
-
-// labelled writes a label before the first bytes.
-type labelled struct {
-	w     io.Writer
-	label string
-}
-
-func (l *labelled) Write(b []byte) (int, error) {
-	label := l.label
-	l.label = ""
-	if _, err := io.WriteString(l.w, label); err != nil {
-		return 0, err
-	}
-	return l.w.Write(b)
 }
 
 // confirmRun shows a person which run a call is about: latest can be another one when they answer,
