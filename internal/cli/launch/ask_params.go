@@ -64,8 +64,7 @@ func problemsOf(err error) *flowrun.ParamsError {
 func askUntilValid(q *ui.Prompter, p *flowrun.Plan, params map[string]any, d *tool.Parameter, bind func() error) error {
 	describeParam(q, d)
 	for {
-		fmt.Fprintf(q.Env.Stderr, "%s: ", d.Name)
-		text, err := q.ReadAnswer(p.Secret(d.Name))
+		text, err := q.Ask(d.Name+": ", p.Secret(d.Name))
 		if err != nil {
 			return err
 		}

@@ -58,8 +58,7 @@ func (env *Env) Confirm(i YesNoQuestion) (bool, error) {
 		if i.DiscardTyped {
 			DiscardTyped(q.in)
 		}
-		fmt.Fprint(env.Stderr, i.Text)
-		switch word, err := q.ReadAnswer(false); {
+		switch word, err := q.Ask(i.Text, false); {
 		case errors.Is(err, io.EOF):
 			fmt.Fprintln(env.Stderr)
 			return false, nil
@@ -104,28 +103,29 @@ func (e SignalError) Error() string { return fmt.Sprintf("received %v", e.sig) }
 // Code returns the exit code for the signal.
 func (e SignalError) Code() CodeError { return CodeError(signalCode(e.sig)) }
 
-// ReadAnswer reads a line, without echo if it is secret. The error is io.EOF or a SignalError; the
-// modes of the terminal are restored.
-func (q *Prompter) ReadAnswer(secret bool) (string, error) {
+// Ask shows a question and reads a line, without echo if the answer is secret. The error is io.EOF
+// or a SignalError; the modes of the terminal are restored.
+func (q *Prompter) Ask(question string, secret bool) (string, error) {
 	type line struct {
 		text string
 		err  error
 	}
-	before, err := term.GetState(int(q.in.Fd()))
+	fd := int(q.in.Fd())
+	before, err := term.GetState(fd)
 	if err != nil {
 		return "", err
 	}
+	defer term.Restore(fd, before)
+	if secret { // before the question, which tells a person to type
+		if err := disableEcho(fd); err != nil {
+			return "", err
+		}
+	}
+	fmt.Fprint(q.Env.Stderr, question)
 	got := make(chan line, 1)
 	go func() { // abandoned after Ctrl-C, because the process ends then
-		var l line
-		if secret {
-			var b []byte
-			b, l.err = term.ReadPassword(int(q.in.Fd()))
-			l.text = string(b)
-		} else {
-			l.text, l.err = readLine(q.in)
-		}
-		got <- l
+		text, err := readLine(q.in)
+		got <- line{text, err}
 	}()
 	select {
 	case l := <-got:
@@ -134,7 +134,6 @@ func (q *Prompter) ReadAnswer(secret bool) (string, error) {
 		}
 		return strings.TrimSpace(l.text), l.err
 	case sig := <-q.signals:
-		term.Restore(int(q.in.Fd()), before)
 		return "", SignalError{sig}
 	}
 }
