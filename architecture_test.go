@@ -101,11 +101,12 @@ var house = map[string]struct {
 		"tool",
 	}, nil},
 	"internal/clientconfig": {3, nil, []string{"github.com/tailscale/hujson"}},
-	"internal/mcp":          {3.5, []string{"", "dag", "internal/atomicfile", "internal/console", "internal/funcschema", "internal/proc", "internal/procid", "internal/rundocs", "internal/runlog", "registry", "steps", "tool"}, []string{"github.com/modelcontextprotocol/go-sdk"}},
+	"internal/mcp":          {3.5, []string{"", "dag", "internal/console", "internal/funcschema", "internal/rundocs", "internal/runlog", "registry", "steps", "tool"}, []string{"github.com/modelcontextprotocol/go-sdk"}},
+	"internal/mcpclient":    {3.5, []string{"", "internal/atomicfile", "internal/proc", "internal/procid", "internal/value", "tool"}, []string{"github.com/modelcontextprotocol/go-sdk"}},
 	"cmd/flowrun":           {9, []string{"", "internal/cli", "internal/cli/serve", "internal/proc", "internal/service", "internal/web", "internal/confine"}, nil},
 
 	// The command line. Families of commands (floor 7) do not import each other.
-	"internal/cli/ui":             {4, []string{"", "dag", "hooks", "internal/autofix", "internal/toolfiles", "internal/buildinfo", "internal/builtin", "internal/bundle", "internal/config", "internal/console", "internal/discovery", "internal/duration", "internal/mcp", "internal/netclient", "internal/home", "internal/outcome", "internal/ownership", "internal/policy", "internal/sqlite", "tool", "internal/locale"}, []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
+	"internal/cli/ui":             {4, []string{"", "dag", "hooks", "internal/autofix", "internal/toolfiles", "internal/buildinfo", "internal/builtin", "internal/bundle", "internal/config", "internal/console", "internal/discovery", "internal/duration", "internal/mcpclient", "internal/netclient", "internal/home", "internal/outcome", "internal/ownership", "internal/policy", "internal/sqlite", "tool", "internal/locale"}, []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"internal/cli/keyboard":       {5, []string{"", "dag", "internal/cli/ui", "internal/console"}, nil},
 	"internal/cli/launch":         {5, []string{"", "dag", "internal/builtin", "internal/cli/ui", "internal/config", "internal/console", "internal/diagnostic", "internal/keytable", "internal/netclient", "internal/mask", "internal/home", "internal/locale", "internal/notify", "internal/policy", "internal/service", "internal/sqlite", "internal/telemetry", "internal/tooltest", "metrics", "registry", "steps", "tool", "internal/procid"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/timetable":      {5, []string{"", "dag", "internal/cli/ui", "internal/cron", "internal/schedule", "internal/service", "internal/sqlite", "metrics", "tool"}, nil},
@@ -121,7 +122,7 @@ var house = map[string]struct {
 	"internal/cli/runs":           {7, []string{"", "dag", "internal/cli/keyboard", "internal/cli/launch", "internal/cli/runview", "internal/cli/ui", "internal/console", "internal/outcome", "internal/service", "internal/sqlite", "internal/scaffold", "internal/watch", "tool"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/schedules":      {7, []string{"", "internal/atomicfile", "internal/cli/launch", "internal/cli/timetable", "internal/cli/ui", "internal/config", "internal/console", "internal/cron", "internal/home", "internal/proc", "internal/schedule", "internal/sqlite", "tool"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/serve":          {7, []string{"", "dag", "internal/atomicfile", "internal/cli/launch", "internal/cli/timetable", "internal/cli/toolset", "internal/cli/ui", "internal/clientconfig", "internal/config", "internal/confine", "internal/console", "internal/home", "internal/mcp", "internal/policy", "internal/proc", "internal/service", "internal/sqlite", "internal/watch", "metrics", "registry", "tool"}, []string{"github.com/spf13/cobra"}},
-	"internal/cli/servers":        {7, []string{"internal/cli/ui", "internal/config", "internal/console", "internal/mcp", "internal/outcome"}, []string{"github.com/spf13/cobra"}},
+	"internal/cli/servers":        {7, []string{"internal/cli/ui", "internal/config", "internal/console", "internal/mcpclient", "internal/outcome"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/settings":       {7, []string{"internal/cli/ui", "internal/config", "internal/console", "internal/ownership", "tool"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/tools":          {7, []string{"", "internal/lint", "internal/atomicfile", "internal/buildinfo", "internal/toolfiles", "internal/cli/launch", "internal/cli/tools/addition", "internal/cli/tools/npm", "internal/cli/tools/page", "internal/cli/ui", "internal/console", "internal/netclient", "internal/findings", "internal/funcschema", "internal/autofix", "internal/outcome", "internal/textdiff", "internal/tooltest", "tool"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli":                {8, []string{"", "internal/cli/author", "internal/cli/doctor", "internal/cli/models", "internal/cli/past", "internal/cli/runs", "internal/cli/schedules", "internal/cli/serve", "internal/cli/servers", "internal/cli/settings", "internal/cli/tools", "internal/cli/ui", "internal/config", "internal/ownership", "tool"}, []string{"github.com/spf13/cobra"}},
@@ -152,8 +153,12 @@ var house = map[string]struct {
 }
 
 // shared are the libraries of more than one package: what the table of keys reads, tool
-// checks node by node.
-var shared = map[string][]string{"gopkg.in/yaml.v3": {"internal/keytable", "internal/schemaparams", "tool"}}
+// checks node by node. A protocol has two sides.
+var shared = map[string][]string{
+	"gopkg.in/yaml.v3":                               {"internal/keytable", "internal/schemaparams", "tool"},
+	"github.com/modelcontextprotocol/go-sdk/mcp":     {"internal/mcp", "internal/mcpclient"},
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc": {"internal/mcp", "internal/mcpclient"},
+}
 
 // TestHouse holds every import of the code (tests left out) against the table.
 func TestHouse(t *testing.T) {

@@ -21,7 +21,7 @@ var made = []string{"bad-search", "bad-webhook", "default-refused", "examples-re
 
 // others lists packages whose Errorf, Warn and codes are not about diagnostics: logs, and answers to models and to HTTP
 // clients.
-var others = []string{"../../registry", "../../internal/outcome", "../../internal/mcp", "../../internal/service", "../../internal/web", "../../internal/cli/serve", "../../internal/cli/timetable"}
+var others = []string{"../../registry", "../../internal/outcome", "../../internal/mcp", "../../internal/mcpclient", "../../internal/service", "../../internal/web", "../../internal/cli/serve", "../../internal/cli/timetable"}
 
 var word = regexp.MustCompile(`^[a-z]+(-[a-z0-9]+)*$`)
 

@@ -16,11 +16,6 @@
 // call with the answer. A client of an older version of the protocol gets a question during
 // the call instead; the library translates between the two.
 //
-// A Client is the other side: it makes definitions of the tools of servers (remote_tool.go) and
-// calls them (remote_call.go). Each remote connects when it is needed, and again when the
-// connection, a link, was lost. Nothing that a server sends is trusted: texts are cleaned, and
-// everything has a limit.
-//
 // A Server works over stdin and stdout (Serve) and over HTTP (Handler). What differs between
 // versions of the protocol is left to the library github.com/modelcontextprotocol/go-sdk.
 // All are safe for concurrent use.

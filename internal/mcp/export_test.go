@@ -25,10 +25,3 @@ func CheckExpiry(t *testing.T) {
 		t.Error("expired questions are not dropped")
 	}
 }
-
-// OfferOverHTTP makes clients offer one version of the protocol over HTTP, until the test ends.
-func OfferOverHTTP(t *testing.T, version string) {
-	before := versions.http
-	versions.http = []string{version}
-	t.Cleanup(func() { versions.http = before })
-}

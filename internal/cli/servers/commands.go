@@ -10,7 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/config"
-	"github.com/flowrun/flowrun/internal/mcp"
+	"github.com/flowrun/flowrun/internal/mcpclient"
 )
 
 // Commands returns the commands of this package, which belong to flowrun mcp.
@@ -31,19 +31,19 @@ func missing(c *config.Config, name string) error {
 }
 
 // statuses returns the status of the named servers, or of all.
-func statuses(env *ui.Env, names []string) ([]mcp.Status, error) {
+func statuses(env *ui.Env, names []string) ([]mcpclient.Status, error) {
 	c, err := ui.LoadSettings(false)
 	if err != nil {
 		return nil, err
 	}
 	known := ui.ServerConfigs(c)
 	for _, name := range names {
-		if !slices.ContainsFunc(known, func(s mcp.ServerConfig) bool { return s.Name == name }) {
+		if !slices.ContainsFunc(known, func(s mcpclient.ServerConfig) bool { return s.Name == name }) {
 			return nil, missing(c, name)
 		}
 	}
-	var list []mcp.Status
-	env.WithServers(func(client *mcp.Client) {
+	var list []mcpclient.Status
+	env.WithServers(func(client *mcpclient.Client) {
 		if len(names) == 0 {
 			list = client.Statuses()
 		}

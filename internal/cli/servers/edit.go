@@ -10,7 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/config"
-	"github.com/flowrun/flowrun/internal/mcp"
+	"github.com/flowrun/flowrun/internal/mcpclient"
 )
 
 // addFlags are the flags of flowrun mcp add.
@@ -83,7 +83,7 @@ func (f addFlags) keys(c *cobra.Command, args []string) (keys []config.ServerKey
 	case !program && (len(f.env) > 0 || f.cwd != ""):
 		return nil, ui.Usagef(c, "--env and --cwd are for a command")
 	}
-	if err := mcp.CheckServerName(args[0]); err != nil {
+	if err := mcpclient.CheckServerName(args[0]); err != nil {
 		return nil, ui.Usagef(c, "%q cannot be the name of a server: %v", args[0], err)
 	}
 	set := func(key string, value any) { keys = append(keys, config.ServerKey{Key: key, Value: value}) }

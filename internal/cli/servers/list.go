@@ -11,7 +11,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
-	"github.com/flowrun/flowrun/internal/mcp"
+	"github.com/flowrun/flowrun/internal/mcpclient"
 	"github.com/flowrun/flowrun/internal/outcome"
 )
 
@@ -42,7 +42,7 @@ type serversJSON struct {
 	Servers []serverJSON `json:"servers"`
 }
 
-func serverOf(s mcp.Status) serverJSON {
+func serverOf(s mcpclient.Status) serverJSON {
 	doc := serverJSON{Name: s.Config.Name, State: stateReady, Problem: s.Problem, Trusted: s.Config.Trust, About: s.Config.Description, Program: s.Program, Protocol: s.Protocol}
 	if s.Problem != "" {
 		doc.State = stateFailed
@@ -169,11 +169,11 @@ func acceptTools(env *ui.Env, server string) (err error) {
 	case !list[0].Config.Trust:
 		return fmt.Errorf("the MCP server %q is not trusted, so its tools need approval; trust: true in its settings trusts it", server)
 	}
-	env.WithServers(func(c *mcp.Client) { err = c.Accept(server) })
+	env.WithServers(func(c *mcpclient.Client) { err = c.Accept(server) })
 	return err
 }
 
-func printTools(env *ui.Env, s mcp.Status, output string) error {
+func printTools(env *ui.Env, s mcpclient.Status, output string) error {
 	if s.Problem != "" {
 		return fmt.Errorf("MCP server %s: %s", s.Config.Name, s.Problem)
 	}
@@ -226,7 +226,7 @@ exit code is 1 if a server cannot be used.`,
 }
 
 // report prints the result of a test.
-func report(env *ui.Env, list []mcp.Status, output string) error {
+func report(env *ui.Env, list []mcpclient.Status, output string) error {
 	docs, failed := []serverJSON{}, false
 	for _, s := range list {
 		docs = append(docs, serverOf(s))
@@ -247,7 +247,7 @@ func report(env *ui.Env, list []mcp.Status, output string) error {
 	return nil
 }
 
-func printTest(env *ui.Env, s mcp.Status, doc serverJSON) {
+func printTest(env *ui.Env, s mcpclient.Status, doc serverJSON) {
 	if s.Problem != "" {
 		fmt.Fprintf(env.Stdout, "%s: failed: %s\n", s.Config.Name, s.Problem)
 		return

@@ -10,7 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/config"
-	"github.com/flowrun/flowrun/internal/mcp"
+	"github.com/flowrun/flowrun/internal/mcpclient"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -24,13 +24,13 @@ const callTimeout = 10 * time.Minute
 // needed, and only those of the project if it is trusted.
 type servers struct {
 	mu     sync.Mutex
-	client *mcp.Client
-	list   []mcp.ServerConfig // of client
-	quiet  bool               // the command prints problems of servers itself
+	client *mcpclient.Client
+	list   []mcpclient.ServerConfig // of client
+	quiet  bool                     // the command prints problems of servers itself
 }
 
 // serverClient returns the client of the MCP servers in the settings. EndPrograms closes it.
-func (env *Env) serverClient() *mcp.Client {
+func (env *Env) serverClient() *mcpclient.Client {
 	c, err := env.currentSettings()
 	if err != nil || env.Completing { // pressing Tab must not start programs
 		c = nil // invalid settings are reported where they are used
@@ -48,7 +48,7 @@ func (env *Env) serverClient() *mcp.Client {
 	if c != nil {
 		workspace = env.projectDir(c)
 	}
-	s.list, s.client = list, mcp.NewClient(mcp.ClientConfig{Servers: list, Workspace: workspace, StateDir: flowrun.DefaultStateDir(), Version: ThisBuild().Version, Report: env.reportServer})
+	s.list, s.client = list, mcpclient.New(mcpclient.Config{Servers: list, Workspace: workspace, StateDir: flowrun.DefaultStateDir(), Version: ThisBuild().Version, Report: env.reportServer})
 	return s.client
 }
 
@@ -82,16 +82,16 @@ func (s *servers) close() {
 }
 
 // ServerConfigs returns the servers that the settings declare.
-func ServerConfigs(c *config.Config) (list []mcp.ServerConfig) {
+func ServerConfigs(c *config.Config) (list []mcpclient.ServerConfig) {
 	for _, v := range c.Get(serversKey) {
 		keys := strings.SplitN(v.Key, ".", 4)
 		if len(keys) < 3 {
 			continue // a server without settings
 		}
-		i := slices.IndexFunc(list, func(s mcp.ServerConfig) bool { return s.Name == keys[1] })
+		i := slices.IndexFunc(list, func(s mcpclient.ServerConfig) bool { return s.Name == keys[1] })
 		if i < 0 {
 			i = len(list)
-			list = append(list, mcp.ServerConfig{Name: keys[1], Owner: ownerOf(c, v), Timeout: callTimeout, Env: map[string]string{}, Headers: map[string]string{}})
+			list = append(list, mcpclient.ServerConfig{Name: keys[1], Owner: ownerOf(c, v), Timeout: callTimeout, Env: map[string]string{}, Headers: map[string]string{}})
 		}
 		setServer(&list[i], v, keys[2:])
 	}
@@ -118,7 +118,7 @@ func ownerOf(c *config.Config, v config.Value) string {
 }
 
 // setServer sets one value of a server.
-func setServer(s *mcp.ServerConfig, v config.Value, keys []string) {
+func setServer(s *mcpclient.ServerConfig, v config.Value, keys []string) {
 	texts := map[string]*string{"command": &s.Command, "cwd": &s.Dir, "url": &s.URL, "httpUrl": &s.HTTPURL, "description": &s.Description}
 	lists := map[string]*[]string{"args": &s.Args, "includeTools": &s.Include, "excludeTools": &s.Exclude}
 	maps := map[string]map[string]string{"env": s.Env, "headers": s.Headers}
@@ -140,19 +140,19 @@ func setServer(s *mcp.ServerConfig, v config.Value, keys []string) {
 type serverTools struct{ env *Env }
 
 func (t serverTools) Find(name string) (def *tool.Definition, err error) {
-	t.env.WithServers(func(c *mcp.Client) { def, err = c.Find(name) })
+	t.env.WithServers(func(c *mcpclient.Client) { def, err = c.Find(name) })
 	return def, err
 }
 
 func (t serverTools) Tools() (list []*tool.Definition) {
-	t.env.WithServers(func(c *mcp.Client) { list = c.Tools() })
+	t.env.WithServers(func(c *mcpclient.Client) { list = c.Tools() })
 	return list
 }
 
 func (t serverTools) Known() []*tool.Definition { return t.env.serverClient().Known() }
 
 // WithServers calls a function that may have to connect servers. A signal ends that.
-func (env *Env) WithServers(f func(*mcp.Client)) {
+func (env *Env) WithServers(f func(*mcpclient.Client)) {
 	c := env.serverClient()
 	env.untilSignal(func(ctx context.Context) {
 		stop := context.AfterFunc(ctx, func() { c.Interrupt(context.Cause(ctx)) })

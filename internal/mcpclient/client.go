@@ -1,4 +1,4 @@
-package mcp
+package mcpclient
 
 import (
 	"context"
@@ -31,8 +31,8 @@ type ServerConfig struct {
 	Description string
 }
 
-// ClientConfig sets the servers of a Client.
-type ClientConfig struct {
+// Config sets the servers of a Client.
+type Config struct {
 	Servers   []ServerConfig
 	Workspace string // the folder in which servers run, and that they may ask about
 	StateDir  string // stores what trusted tools looked like; "" = nothing is stored
@@ -42,16 +42,16 @@ type ClientConfig struct {
 }
 
 // Client finds and calls the tools of servers. It is a tool.Provider. A server is connected when
-// one of its tools may be needed. Create it with NewClient.
+// one of its tools may be needed. Create it with New.
 type Client struct {
-	config    ClientConfig
+	config    Config
 	remotes   []*remote // sorted by name
 	ctx       context.Context
 	interrupt context.CancelCauseFunc
 }
 
-// NewClient returns a Client. It does not connect.
-func NewClient(c ClientConfig) *Client {
+// New returns a Client. It does not connect.
+func New(c Config) *Client {
 	client := &Client{config: c}
 	client.ctx, client.interrupt = context.WithCancelCause(context.Background())
 	for _, s := range c.Servers {

@@ -1,4 +1,4 @@
-package mcp
+package mcpclient
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/value"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -64,7 +65,7 @@ func schemaOf(input any) (*tool.JSONSchema, error) {
 		return nil, fmt.Errorf("its schema is larger than %d MiB", maxSchema>>20)
 	}
 	doc := map[string]any{}
-	if err := decode(text, &doc); err != nil || doc == nil {
+	if err := value.DecodeJSON(string(text), &doc); err != nil || doc == nil {
 		return nil, errors.New("its schema is not an object")
 	}
 	if kind, given := doc["type"]; given && kind != "object" {
@@ -138,7 +139,7 @@ func plainText(s string, most int) string {
 		return c
 	}, strings.ToValidUTF8(s, "\ufffd"))
 	if len(s) > most {
-		s = s[:wholeRunes([]byte(s[:most]))] + "..."
+		s = value.UpTo(int64(most), s) + "..."
 	}
 	return strings.TrimSpace(s)
 }

@@ -1,4 +1,4 @@
-package mcp_test
+package mcpclient_test
 
 import (
 	"context"
@@ -16,14 +16,14 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/mcp"
+	"github.com/flowrun/flowrun/internal/mcpclient"
 	"github.com/flowrun/flowrun/registry"
 	"github.com/flowrun/flowrun/tool"
 )
 
 // used is a Client with a Library that has its tools.
 type used struct {
-	*mcp.Client
+	*mcpclient.Client
 	library  *tool.Library
 	folder   string
 	mu       sync.Mutex
@@ -31,10 +31,10 @@ type used struct {
 }
 
 // use returns a Client for servers.
-func use(t *testing.T, state string, servers ...mcp.ServerConfig) *used {
+func use(t *testing.T, state string, servers ...mcpclient.ServerConfig) *used {
 	t.Helper()
 	u := &used{folder: t.TempDir()}
-	u.Client = mcp.NewClient(mcp.ClientConfig{Servers: servers, Workspace: u.folder, StateDir: state, Version: "1", Report: func(server, problem string) {
+	u.Client = mcpclient.New(mcpclient.Config{Servers: servers, Workspace: u.folder, StateDir: state, Version: "1", Report: func(server, problem string) {
 		u.mu.Lock()
 		defer u.mu.Unlock()
 		u.problems = append(u.problems, server+": "+problem)
@@ -46,13 +46,13 @@ func use(t *testing.T, state string, servers ...mcp.ServerConfig) *used {
 }
 
 // program returns the settings of a server that is this test program.
-func program(t *testing.T, name, kind string) mcp.ServerConfig {
+func program(t *testing.T, name, kind string) mcpclient.ServerConfig {
 	t.Helper()
 	file, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return mcp.ServerConfig{Name: name, Command: file, Env: map[string]string{serverVariable: kind}, Timeout: time.Minute}
+	return mcpclient.ServerConfig{Name: name, Command: file, Env: map[string]string{serverVariable: kind}, Timeout: time.Minute}
 }
 
 // call calls a tool as a model would.
@@ -79,7 +79,7 @@ func errorOf(a *registry.Answer) string {
 }
 
 // transports are the ways to reach the good server.
-func transports(t *testing.T) map[string]mcp.ServerConfig {
+func transports(t *testing.T) map[string]mcpclient.ServerConfig {
 	t.Helper()
 	check := func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -102,7 +102,7 @@ func transports(t *testing.T) map[string]mcp.ServerConfig {
 	})
 	t.Setenv("TEST_TOKEN", "secret-token")
 	headers := map[string]string{"Authorization": "Bearer ${TEST_TOKEN}"}
-	return map[string]mcp.ServerConfig{
+	return map[string]mcpclient.ServerConfig{
 		"program":    program(t, "s", "good"),
 		"streamable": {Name: "s", HTTPURL: streamable.URL, Headers: headers, Timeout: time.Minute},
 		"events":     {Name: "s", URL: events.URL, Headers: headers, Timeout: time.Minute},
@@ -165,7 +165,7 @@ func TestClientNames(t *testing.T) {
 	a, b := program(t, "a", "good"), program(t, "b", "good")
 	b.Include = []string{"text", "image", "echo"}
 	b.Exclude = []string{"image"}
-	broken := mcp.ServerConfig{Name: "broken", Command: "no-such-program-anywhere"}
+	broken := mcpclient.ServerConfig{Name: "broken", Command: "no-such-program-anywhere"}
 	t.Run("one server", func(t *testing.T) {
 		u := use(t, "", a, b, broken)
 		def, _, err := u.library.Lookup("a__echo", nil)
@@ -231,7 +231,7 @@ func TestClientProcess(t *testing.T) {
 
 // TestClientSettings is which settings of a server cannot be used.
 func TestClientSettings(t *testing.T) {
-	for want, s := range map[string]mcp.ServerConfig{
+	for want, s := range map[string]mcpclient.ServerConfig{
 		"its name is not valid":         {Name: "a__b", Command: "x"},
 		"must have one of command":      {Name: "a"},
 		"one of command, url":           {Name: "a", Command: "x", URL: "http://x"},

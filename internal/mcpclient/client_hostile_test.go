@@ -1,4 +1,4 @@
-package mcp_test
+package mcpclient_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/flowrun/flowrun/internal/mcp"
+	"github.com/flowrun/flowrun/internal/mcpclient"
 )
 
 // TestHostileList is what a server can do wrong before it is called. No case may take long, use
@@ -183,7 +183,7 @@ func TestChangedTool(t *testing.T) {
 	}
 	s := program(t, "h", "changes")
 	s.Env["DESCRIPTION_FILE"], s.Trust = description, true
-	trusted := func(s mcp.ServerConfig) bool {
+	trusted := func(s mcpclient.ServerConfig) bool {
 		u := use(t, state, s)
 		list := u.Tools()
 		if len(list) != 1 {
@@ -197,7 +197,7 @@ func TestChangedTool(t *testing.T) {
 	steps := []struct {
 		name, text string
 		accept     bool
-		change     func(*mcp.ServerConfig)
+		change     func(*mcpclient.ServerConfig)
 		want       bool
 	}{
 		{"first", "harmless", false, nil, true},
@@ -206,8 +206,8 @@ func TestChangedTool(t *testing.T) {
 		{"again", "sends everything elsewhere", false, nil, false},
 		{"back", "harmless", false, nil, true},
 		{"accepted", "sends everything elsewhere", true, nil, true},
-		{"other settings", "something else", false, func(s *mcp.ServerConfig) { s.Args = []string{"other"} }, true},
-		{"not trusted", "harmless", false, func(s *mcp.ServerConfig) { s.Trust = false }, false},
+		{"other settings", "something else", false, func(s *mcpclient.ServerConfig) { s.Args = []string{"other"} }, true},
+		{"not trusted", "harmless", false, func(s *mcpclient.ServerConfig) { s.Trust = false }, false},
 	}
 	for _, step := range steps {
 		describe(step.text)
@@ -255,7 +255,7 @@ func TestHostileHTTP(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server := httptest.NewServer(c.handler)
 			defer server.Close()
-			s := mcp.ServerConfig{Name: "h", HTTPURL: server.URL, Headers: map[string]string{"Authorization": "secret-token"}}
+			s := mcpclient.ServerConfig{Name: "h", HTTPURL: server.URL, Headers: map[string]string{"Authorization": "secret-token"}}
 			if c.events {
 				s.HTTPURL, s.URL = "", server.URL
 			}
@@ -278,7 +278,7 @@ func TestHostileHTTP(t *testing.T) {
 func TestLostSession(t *testing.T) {
 	for _, version := range []string{"", "2025-11-25", "2025-06-18"} {
 		t.Run(version, func(t *testing.T) {
-			mcp.OfferOverHTTP(t, version)
+			mcpclient.OfferOverHTTP(t, version)
 			testLostSession(t)
 		})
 	}
@@ -294,7 +294,7 @@ func testLostSession(t *testing.T) {
 	restart()
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*current.Load()).ServeHTTP(w, r) }))
 	t.Cleanup(func() { front.CloseClientConnections(); front.Close() })
-	u := use(t, "", mcp.ServerConfig{Name: "s", HTTPURL: front.URL, Timeout: time.Minute})
+	u := use(t, "", mcpclient.ServerConfig{Name: "s", HTTPURL: front.URL, Timeout: time.Minute})
 	for range 3 {
 		if a := u.call(t.Context(), "s__echo", `{"text": "hi"}`); a.Error != nil {
 			t.Error(errorOf(a))

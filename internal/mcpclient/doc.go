@@ -1,0 +1,13 @@
+// Package mcpclient makes the tools of servers of the Model Context Protocol tools of flowrun.
+//
+// A Client has one remote for each server that the settings name (server.go). It makes definitions
+// of the tools that a server lists (tool.go) and calls them (call.go). A remote connects when it is
+// needed, and again when the connection, a link, was lost (link.go). A call whose outcome is unknown
+// is not repeated.
+//
+// Nothing that a server sends is trusted: texts are cleaned, and everything has a limit. A server
+// whose tools need no approval is asked about again when one of them changes (trust.go).
+//
+// What differs between versions of the protocol is left to the library
+// github.com/modelcontextprotocol/go-sdk.
+package mcpclient
