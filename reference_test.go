@@ -54,7 +54,7 @@ out of date. Other keys that begin with ` + "`x-`" + ` are yours. Any other unkn
 		o := queue[0]
 		queue = queue[1:]
 		fmt.Fprintf(&b, "## %s\n\n%s\n\n| key | value | default | meaning |\n|---|---|---|---|\n", title(o.Name), o.Doc)
-		for _, f := range o.Fields {
+		for _, f := range o.Fields() {
 			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", f.Key, kind(f), code(f.Default), meaning(f))
 			if f.Of != nil && !seen[f.Of] {
 				seen[f.Of] = true

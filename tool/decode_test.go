@@ -288,7 +288,7 @@ func TestKeys(t *testing.T) {
 		if o.Doc == "" {
 			t.Errorf("%s has no doc", o.Name)
 		}
-		for _, f := range o.Fields {
+		for _, f := range o.Fields() {
 			switch {
 			case f.Doc == "" || !strings.HasSuffix(f.Doc, "."):
 				t.Errorf("%s.%s: the doc %q is no sentence", o.Name, f.Key, f.Doc)
@@ -303,7 +303,7 @@ func TestKeys(t *testing.T) {
 		}
 	}
 	walk(Keys())
-	for _, f := range Keys().Fields {
+	for _, f := range Keys().Fields() {
 		bad := "{}"
 		if f.Of != nil && f.Kind != keytable.KindTextsOrObjects || strings.Contains(string(f.Kind), "map") {
 			bad = "5"

@@ -39,8 +39,8 @@ type draft struct {
 	resTimeout *time.Duration
 }
 
-var toolObject = keytable.NewObject("a tool", "A tool: its name, its parameters and what it runs.",
-	append(bodyFields(func(t *draft) *Step { return &t.single }),
+var toolObject = keytable.NewObject("a tool", "A tool: its name, its parameters and what it runs.", func() []keytable.Field {
+	return append(bodyFields(func(t *draft) *Step { return &t.single }),
 		keytable.Text("name", "S1-010", "Name of the tool. Default: the file name without its extension.", func(t *draft, v Text) { t.Name, t.namePos = v.S, v.Pos }),
 		keytable.String("description", "S1-011", "What the tool does. People and models choose the tool by this text.", func(t *draft, v string) { t.Description = v }).AsRequired(),
 		keytable.String("version", "S1-012", "Version of the tool, a semantic version such as 1.4.0.", func(t *draft, v string) { t.Version = v }),
@@ -91,10 +91,11 @@ var toolObject = keytable.NewObject("a tool", "A tool: its name, its parameters 
 		keytable.List("notify", "", notifyObject, "Commands and webhooks that flowrun calls when runs of the tool end.", func(t *draft, p Pos) *Notify { return add(&t.Notify, Notify{Pos: p}) }),
 		keytable.Strings("x-allow", "", "Names in braces that are text, although they look like a misspelled reference: with x-allow: [TARGT], {TARGT} is text. See substitution.md.", func(t *draft, v []string) { t.TextInBraces = v }),
 		keytable.List("tests", "S1-240", testObject, "Tests of the tool.", func(t *draft, p Pos) *Test { return add(&t.Tests, Test{Pos: p}) }),
-	)...).WithCheck(checkTool).WithHint("arguments", argumentsHint)
+	)
+}).WithCheck(checkTool).WithHint("arguments", argumentsHint)
 
-var stepObject = keytable.NewObject("a step", "A step: a command, a script, a wait, a question, a group of steps, or the use of another tool.",
-	append(bodyFields(func(s *Step) *Step { return s }),
+var stepObject = keytable.NewObject("a step", "A step: a command, a script, a wait, a question, a group of steps, or the use of another tool.", func() []keytable.Field {
+	return append(bodyFields(func(s *Step) *Step { return s }),
 		keytable.Text("name", "S1-030", "Name of the step. It must be unique in the tool.", func(s *Step, v Text) { s.Name, s.Pos = v.S, v.Pos }).AsRequired(),
 		keytable.Text("use-tool", "S1-040", "Tool that the step runs, by name or path.", func(s *Step, v Text) { bodyOf[ToolUse](s).Tool = v }).AsBody(),
 		keytable.Nested("wait", "", waitObject, "Waits for a time, a file, an address or a port.", bodyOf[Wait]).AsBody(),
@@ -120,21 +121,24 @@ var stepObject = keytable.NewObject("a step", "A step: a command, a script, a wa
 		keytable.Boolean("detach", "", "Leaves background processes of the step running after the run ends.", func(s *Step, v bool) { s.Detach = v }).WithDefault("false"),
 		keytable.Choice("on-interrupt", "", interruptions, "What to do with the step if it was running when flowrun was killed. Default: that of the tool.", func(s *Step, v string) { s.OnInterrupt = v }),
 		keytable.Boolean("idempotent", "", "Whether the step can safely run twice. Default: that of the tool.", func(s *Step, v bool) { s.Idempotent = &v }),
-	)...).WithCheck(checkStep)
+	)
+}).WithCheck(checkStep)
 
 // A step can contain steps, so these fields refer back to stepObject. They are added here because a reference in its
 // own initializer would be an initialization cycle.
 func init() {
-	stepObject.Add(
-		keytable.List("steps", "", stepObject, "Steps of a group. Other steps treat the group as one step.", func(s *Step, p Pos) *Step {
-			return addPointer(&bodyOf[StepGroup](s).Steps, &Step{Pos: p})
-		}).AsBody(),
-		forEach(),
-		matrix(),
-		handler("on-success", "Steps that run after this one, if it succeeded.", func(s *Step) *[]*Step { return &s.Handlers.OnSuccess }),
-		handler("on-failure", "Steps that run after this one, if it failed.", func(s *Step) *[]*Step { return &s.Handlers.OnFailure }),
-		handler("finally", "Steps that run after this one, whether it succeeded or not.", func(s *Step) *[]*Step { return &s.Handlers.Finally }),
-	)
+	stepObject.Add(func() []keytable.Field {
+		return []keytable.Field{
+			keytable.List("steps", "", stepObject, "Steps of a group. Other steps treat the group as one step.", func(s *Step, p Pos) *Step {
+				return addPointer(&bodyOf[StepGroup](s).Steps, &Step{Pos: p})
+			}).AsBody(),
+			forEach(),
+			matrix(),
+			handler("on-success", "Steps that run after this one, if it succeeded.", func(s *Step) *[]*Step { return &s.Handlers.OnSuccess }),
+			handler("on-failure", "Steps that run after this one, if it failed.", func(s *Step) *[]*Step { return &s.Handlers.OnFailure }),
+			handler("finally", "Steps that run after this one, whether it succeeded or not.", func(s *Step) *[]*Step { return &s.Handlers.Finally }),
+		}
+	})
 }
 
 // setArguments sets the parameters that a step passes to the tool that it uses.
@@ -177,18 +181,20 @@ func loopFields() []keytable.Field {
 	}
 }
 
-var forEachObject = keytable.NewObject("for-each", "A loop: the step runs once for each item of a list.",
-	append([]keytable.Field{
+var forEachObject = keytable.NewObject("for-each", "A loop: the step runs once for each item of a list.", func() []keytable.Field {
+	return append([]keytable.Field{
 		keytable.AnyValue("items", "", "The items: a list, a reference to a list, to lines of text or to a JSON array, or an expression such as 1..5.", func(l *Loop, v Value) { l.Items = &v }).AsRequired(),
 		keytable.Text("as", "", "Name of the item in the step, as in {item}.", func(l *Loop, v Text) { l.As = &v }).WithDefault("item"),
 		keytable.Text("key", "", "Name of an item in paths and logs, such as {item.name}. Default: its number, counted from 0.", func(l *Loop, v Text) { l.Key = &v }),
-	}, loopFields()...)...).WithCheck(checkForEach)
+	}, loopFields()...)
+}).WithCheck(checkForEach)
 
-var matrixObject = keytable.NewObject("matrix", "A loop over combinations: every further key is a name with a list of values, and the step runs once for each combination.",
-	append([]keytable.Field{
+var matrixObject = keytable.NewObject("matrix", "A loop over combinations: every further key is a name with a list of values, and the step runs once for each combination.", func() []keytable.Field {
+	return append([]keytable.Field{
 		keytable.AnyValues("include", "", "Combinations to add, or extra values for existing combinations.", func(l *Loop, v []Value) { l.Include = v }),
 		keytable.AnyValues("exclude", "", "Combinations to remove. An entry removes every combination that has all its values.", func(l *Loop, v []Value) { l.Exclude = v }),
-	}, loopFields()...)...).WithCheck(checkMatrix)
+	}, loopFields()...)
+}).WithCheck(checkMatrix)
 
 // forEach returns the field for-each. A bare list gets a hint of its own.
 func forEach() keytable.Field {
@@ -348,82 +354,100 @@ func streamCallbackField() keytable.Field {
 	return f
 }
 
-var approveObject = keytable.NewObject("approve", "A question to a person: the text, the form and the time limit.",
-	keytable.Text("prompt", "", "The question to show.", func(a *approveDraft, v Text) { a.Prompt = v }).AsRequired(),
-	keytable.ValueMap("form", "", "Values that the person fills in: a JSON Schema (2020-12) of an object, with properties.", func(a *approveDraft, v []Entry) { a.form = v }),
-	keytable.Duration("timeout", "", "How long to wait for an answer. Default: forever.", func(a *approveDraft, v time.Duration) { a.Timeout = v }),
-	keytable.Choice("on-timeout", "", []string{"approve", "reject", "fail"}, "What to do if there is no answer in time. The value approve uses the default values of the form.", func(a *approveDraft, v string) { a.OnTimeout = v }).WithDefault("fail"),
-).WithCheck(checkApprove).WithHint("message", keytable.FixedHint(`did you mean "prompt"?`))
+var approveObject = keytable.NewObject("approve", "A question to a person: the text, the form and the time limit.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Text("prompt", "", "The question to show.", func(a *approveDraft, v Text) { a.Prompt = v }).AsRequired(),
+		keytable.ValueMap("form", "", "Values that the person fills in: a JSON Schema (2020-12) of an object, with properties.", func(a *approveDraft, v []Entry) { a.form = v }),
+		keytable.Duration("timeout", "", "How long to wait for an answer. Default: forever.", func(a *approveDraft, v time.Duration) { a.Timeout = v }),
+		keytable.Choice("on-timeout", "", []string{"approve", "reject", "fail"}, "What to do if there is no answer in time. The value approve uses the default values of the form.", func(a *approveDraft, v string) { a.OnTimeout = v }).WithDefault("fail"),
+	}
+}).WithCheck(checkApprove).WithHint("message", keytable.FixedHint(`did you mean "prompt"?`))
 
-var waitObject = keytable.NewObject("wait", "What the step waits for: exactly one of for, until, file, http and port.",
-	keytable.Duration("for", "", "Waits for this duration.", func(w *Wait, v time.Duration) { w.For = v }).AsBody(),
-	keytable.Text("until", "", "Waits until this time, in RFC 3339 format: 2026-03-01T09:00:00Z.", func(w *Wait, v Text) { w.Until = &v }).AsBody(),
-	keytable.Text("file", "", "Waits until this file or folder exists. A relative path starts at the tool's working directory.", func(w *Wait, v Text) { w.File = &v }).AsBody(),
-	keytable.Text("http", "", "Waits until a GET request to this URL returns a status from 200 to 299. Redirects are followed.", func(w *Wait, v Text) { w.HTTP = &v }).AsBody(),
-	keytable.Text("port", "", "Waits until this HOST:PORT accepts connections.", func(w *Wait, v Text) { w.Port = &v }).AsBody(),
-	keytable.Integer("status", "", 100, 599, "The status that the URL in http must return, instead of 200 to 299.", func(w *Wait, v int) { w.Status = v }),
-	keytable.Duration("interval", "", "Time between two checks of a file, a URL or a port. The first checks follow each other faster.", func(w *Wait, v time.Duration) { w.Interval = v }).WithDefault("1000"),
-).WithCheck(checkWait)
+var waitObject = keytable.NewObject("wait", "What the step waits for: exactly one of for, until, file, http and port.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Duration("for", "", "Waits for this duration.", func(w *Wait, v time.Duration) { w.For = v }).AsBody(),
+		keytable.Text("until", "", "Waits until this time, in RFC 3339 format: 2026-03-01T09:00:00Z.", func(w *Wait, v Text) { w.Until = &v }).AsBody(),
+		keytable.Text("file", "", "Waits until this file or folder exists. A relative path starts at the tool's working directory.", func(w *Wait, v Text) { w.File = &v }).AsBody(),
+		keytable.Text("http", "", "Waits until a GET request to this URL returns a status from 200 to 299. Redirects are followed.", func(w *Wait, v Text) { w.HTTP = &v }).AsBody(),
+		keytable.Text("port", "", "Waits until this HOST:PORT accepts connections.", func(w *Wait, v Text) { w.Port = &v }).AsBody(),
+		keytable.Integer("status", "", 100, 599, "The status that the URL in http must return, instead of 200 to 299.", func(w *Wait, v int) { w.Status = v }),
+		keytable.Duration("interval", "", "Time between two checks of a file, a URL or a port. The first checks follow each other faster.", func(w *Wait, v time.Duration) { w.Interval = v }).WithDefault("1000"),
+	}
+}).WithCheck(checkWait)
 
-var commandsObject = keytable.NewObject("commands", "One command for each platform.",
-	keytable.Text("default", "S1-026", "Command for platforms that have none in platforms.", func(c *Commands, v Text) { c.Default = &v }).AsCommand(),
-	keytable.Nested("platforms", "S1-027", platformsObject, "Commands for specific platforms.", func(c *Commands) *Commands { return c }),
-).WithCheck(checkCommands)
+var commandsObject = keytable.NewObject("commands", "One command for each platform.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Text("default", "S1-026", "Command for platforms that have none in platforms.", func(c *Commands, v Text) { c.Default = &v }).AsCommand(),
+		keytable.Nested("platforms", "S1-027", platformsObject, "Commands for specific platforms.", func(c *Commands) *Commands { return c }),
+	}
+}).WithCheck(checkCommands)
 
-var platformsObject = keytable.NewObject("platforms", "Commands for specific platforms.",
-	keytable.Text("windows", "S1-027", "Command on Windows.", func(c *Commands, v Text) { c.Platforms["windows"] = v }).AsCommand(),
-	keytable.Text("linux", "S1-027", "Command on Linux.", func(c *Commands, v Text) { c.Platforms["linux"] = v }).AsCommand(),
-	keytable.Text("macos", "S1-027", "Command on macOS.", func(c *Commands, v Text) { c.Platforms["macos"] = v }).AsCommand(),
-	keytable.Text(unix, "S1-027", "Command on Linux and macOS, unless they have one of their own.", func(c *Commands, v Text) { c.Platforms[unix] = v }).AsCommand(),
-).WithCheck(spreadUnix)
+var platformsObject = keytable.NewObject("platforms", "Commands for specific platforms.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Text("windows", "S1-027", "Command on Windows.", func(c *Commands, v Text) { c.Platforms["windows"] = v }).AsCommand(),
+		keytable.Text("linux", "S1-027", "Command on Linux.", func(c *Commands, v Text) { c.Platforms["linux"] = v }).AsCommand(),
+		keytable.Text("macos", "S1-027", "Command on macOS.", func(c *Commands, v Text) { c.Platforms["macos"] = v }).AsCommand(),
+		keytable.Text(unix, "S1-027", "Command on Linux and macOS, unless they have one of their own.", func(c *Commands, v Text) { c.Platforms[unix] = v }).AsCommand(),
+	}
+}).WithCheck(spreadUnix)
 
-var errorHandlingObject = keytable.NewObject("error-handling", "What to do if a step fails.",
-	keytable.Nested("retry", "S1-037", retryObject, "Retries of a failed step.", func(e *ErrorHandling) *Retry {
-		e.Retry = &Retry{Delay: time.Second, Backoff: "exponential", Jitter: "none"}
-		return e.Retry
-	}),
-	keytable.Text("fallback", "S1-039", "Command that runs once if the last attempt failed.", func(e *ErrorHandling, v Text) { e.Fallback = &v }).AsCommand(),
-)
+var errorHandlingObject = keytable.NewObject("error-handling", "What to do if a step fails.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Nested("retry", "S1-037", retryObject, "Retries of a failed step.", func(e *ErrorHandling) *Retry {
+			e.Retry = &Retry{Delay: time.Second, Backoff: "exponential", Jitter: "none"}
+			return e.Retry
+		}),
+		keytable.Text("fallback", "S1-039", "Command that runs once if the last attempt failed.", func(e *ErrorHandling, v Text) { e.Fallback = &v }).AsCommand(),
+	}
+})
 
-var retryObject = keytable.NewObject("retry", "How often, when and after which failures a step is retried.",
-	keytable.Integer("attempts", "S1-037", 0, 1000, "Number of retries after the first attempt.", func(r *Retry, v int) { r.Attempts = v }).AsRequired(),
-	keytable.Duration("delay", "S1-038", "Delay before the first retry.", func(r *Retry, v time.Duration) { r.Delay = v }).WithDefault("1000"),
-	keytable.Choice("backoff", "S1-073", []string{"exponential", "linear", "constant"}, "How the delay grows with each retry: it doubles (exponential), it grows by the same amount (linear), or it stays the same (constant).", func(r *Retry, v string) { r.Backoff = v }).WithDefault("exponential"),
-	keytable.Duration("max-delay", "S1-073", "Maximum delay.", func(r *Retry, v time.Duration) { r.MaxDelay = v }),
-	keytable.Choice("jitter", "S1-073", []string{"none", "full"}, "With the value full, the delay is random, between 0 and the computed one.", func(r *Retry, v string) { r.Jitter = v }).WithDefault("none"),
-	keytable.Integers("exit-codes", "", 0, 255, "Exit codes after which the step is retried. Default: all.", func(r *Retry, v []int) { r.ExitCodes = v }),
-	keytable.Integers("not-exit-codes", "", 0, 255, "Exit codes after which the step is not retried.", func(r *Retry, v []int) { r.NotExitCodes = v }),
-	keytable.Text("when", "", "Condition for a retry. It may refer to the last attempt, as in {last.exit-code} == 75.", func(r *Retry, v Text) { r.When = &v }),
-).WithCheck(checkRetry)
+var retryObject = keytable.NewObject("retry", "How often, when and after which failures a step is retried.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Integer("attempts", "S1-037", 0, 1000, "Number of retries after the first attempt.", func(r *Retry, v int) { r.Attempts = v }).AsRequired(),
+		keytable.Duration("delay", "S1-038", "Delay before the first retry.", func(r *Retry, v time.Duration) { r.Delay = v }).WithDefault("1000"),
+		keytable.Choice("backoff", "S1-073", []string{"exponential", "linear", "constant"}, "How the delay grows with each retry: it doubles (exponential), it grows by the same amount (linear), or it stays the same (constant).", func(r *Retry, v string) { r.Backoff = v }).WithDefault("exponential"),
+		keytable.Duration("max-delay", "S1-073", "Maximum delay.", func(r *Retry, v time.Duration) { r.MaxDelay = v }),
+		keytable.Choice("jitter", "S1-073", []string{"none", "full"}, "With the value full, the delay is random, between 0 and the computed one.", func(r *Retry, v string) { r.Jitter = v }).WithDefault("none"),
+		keytable.Integers("exit-codes", "", 0, 255, "Exit codes after which the step is retried. Default: all.", func(r *Retry, v []int) { r.ExitCodes = v }),
+		keytable.Integers("not-exit-codes", "", 0, 255, "Exit codes after which the step is not retried.", func(r *Retry, v []int) { r.NotExitCodes = v }),
+		keytable.Text("when", "", "Condition for a retry. It may refer to the last attempt, as in {last.exit-code} == 75.", func(r *Retry, v Text) { r.When = &v }),
+	}
+}).WithCheck(checkRetry)
 
-var cacheObject = keytable.NewObject("cache", "The inputs and outputs of a step. Its command and the environment in the definition are always inputs.",
-	keytable.Texts("inputs", "", "Files the step reads: paths, folders or patterns.", func(c *Cache, v []Text) { c.Inputs = v }),
-	keytable.Texts("outputs", "", "Files the step creates, which are stored and restored: paths, folders or patterns, below the working directory.", func(c *Cache, v []Text) { c.Outputs = v }),
-	keytable.Texts("env", "", "Inherited environment variables that the step depends on.", func(c *Cache, v []Text) { c.Env = v }),
-	keytable.Text("key", "", "Any other text the step depends on, such as a version.", func(c *Cache, v Text) { c.Key = &v }),
-	keytable.Duration("ttl", "", "How long a stored result may be used. Default: forever.", func(c *Cache, v time.Duration) { c.TTL = v }),
-).WithCheck(checkCache)
+var cacheObject = keytable.NewObject("cache", "The inputs and outputs of a step. Its command and the environment in the definition are always inputs.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Texts("inputs", "", "Files the step reads: paths, folders or patterns.", func(c *Cache, v []Text) { c.Inputs = v }),
+		keytable.Texts("outputs", "", "Files the step creates, which are stored and restored: paths, folders or patterns, below the working directory.", func(c *Cache, v []Text) { c.Outputs = v }),
+		keytable.Texts("env", "", "Inherited environment variables that the step depends on.", func(c *Cache, v []Text) { c.Env = v }),
+		keytable.Text("key", "", "Any other text the step depends on, such as a version.", func(c *Cache, v Text) { c.Key = &v }),
+		keytable.Duration("ttl", "", "How long a stored result may be used. Default: forever.", func(c *Cache, v time.Duration) { c.TTL = v }),
+	}
+}).WithCheck(checkCache)
 
-var scheduleObject = keytable.NewObject("a schedule", "When flowrun serve starts the tool, and with which parameters.",
-	keytable.Text("cron", "", "Cron expression, such as 0 7 * * 1-5. Use either cron or every.", func(s *Schedule, v Text) { s.Cron = &v }),
-	withPos(keytable.Duration("every", "", "Interval between scheduled times, at least 1s. Use either cron or every.", func(s *Schedule, v time.Duration) { s.Every = v }),
-		func(s *Schedule) *Pos { return &s.EveryPos }),
-	keytable.Text("name", "", "Name of the schedule. Default: the name of the tool, with #2, #3 and so on for further schedules.", func(s *Schedule, v Text) { s.Name = &v }),
-	keytable.Text("timezone", "", "Time zone of cron, start and end, such as Europe/Zurich. Default: that of the machine.", func(s *Schedule, v Text) { s.Timezone = &v }),
-	keytable.ValueMap("params", "", "Parameters of the runs. Placeholders in them are not replaced.", func(s *Schedule, v []Entry) { s.Params = v }),
-	keytable.Choice("overlap", "", overlaps, "What to do at a scheduled time while a run of the schedule is still active.", func(s *Schedule, v string) { s.Overlap = v }).WithDefault("skip"),
-	catchUp(),
-	keytable.Duration("jitter", "", "Delays each start by a random time up to this one.", func(s *Schedule, v time.Duration) { s.Jitter = v }),
-	keytable.Text("start", "", "Start of the schedule: a date, or a time such as 2026-12-01T08:00:00Z. The interval in every counts from it.", func(s *Schedule, v Text) { s.Start = &v }),
-	keytable.Text("end", "", "End of the schedule. Nothing starts at this time or later.", func(s *Schedule, v Text) { s.End = &v }),
-	keytable.Boolean("skip-if-successful", "", "Skips a scheduled time if the tool has already succeeded since the previous one.", func(s *Schedule, v bool) { s.SkipIfSuccessful = v }).WithDefault("false"),
-).WithCheck(checkSchedule)
+var scheduleObject = keytable.NewObject("a schedule", "When flowrun serve starts the tool, and with which parameters.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Text("cron", "", "Cron expression, such as 0 7 * * 1-5. Use either cron or every.", func(s *Schedule, v Text) { s.Cron = &v }),
+		withPos(keytable.Duration("every", "", "Interval between scheduled times, at least 1s. Use either cron or every.", func(s *Schedule, v time.Duration) { s.Every = v }),
+			func(s *Schedule) *Pos { return &s.EveryPos }),
+		keytable.Text("name", "", "Name of the schedule. Default: the name of the tool, with #2, #3 and so on for further schedules.", func(s *Schedule, v Text) { s.Name = &v }),
+		keytable.Text("timezone", "", "Time zone of cron, start and end, such as Europe/Zurich. Default: that of the machine.", func(s *Schedule, v Text) { s.Timezone = &v }),
+		keytable.ValueMap("params", "", "Parameters of the runs. Placeholders in them are not replaced.", func(s *Schedule, v []Entry) { s.Params = v }),
+		keytable.Choice("overlap", "", overlaps, "What to do at a scheduled time while a run of the schedule is still active.", func(s *Schedule, v string) { s.Overlap = v }).WithDefault("skip"),
+		catchUp(),
+		keytable.Duration("jitter", "", "Delays each start by a random time up to this one.", func(s *Schedule, v time.Duration) { s.Jitter = v }),
+		keytable.Text("start", "", "Start of the schedule: a date, or a time such as 2026-12-01T08:00:00Z. The interval in every counts from it.", func(s *Schedule, v Text) { s.Start = &v }),
+		keytable.Text("end", "", "End of the schedule. Nothing starts at this time or later.", func(s *Schedule, v Text) { s.End = &v }),
+		keytable.Boolean("skip-if-successful", "", "Skips a scheduled time if the tool has already succeeded since the previous one.", func(s *Schedule, v bool) { s.SkipIfSuccessful = v }).WithDefault("false"),
+	}
+}).WithCheck(checkSchedule)
 
-var catchUpObject = keytable.NewObject("catch-up", "What to do about scheduled times that were missed, for example because no service was running.",
-	keytable.Choice("mode", "", catchUps, "Number of runs to start: none, one for all missed times (once), or one for each missed time (all).", func(c *CatchUp, v string) { c.Mode = v }).WithDefault("once"),
-	keytable.Duration("window", "", "How late a missed run may still start. Default: no limit.", func(c *CatchUp, v time.Duration) { c.Window = v }),
-	keytable.Integer("max", "", 1, 100, "Maximum number of runs that mode all starts, for the newest missed times.", func(c *CatchUp, n int) { c.Max = n }).WithDefault("100"),
-)
+var catchUpObject = keytable.NewObject("catch-up", "What to do about scheduled times that were missed, for example because no service was running.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Choice("mode", "", catchUps, "Number of runs to start: none, one for all missed times (once), or one for each missed time (all).", func(c *CatchUp, v string) { c.Mode = v }).WithDefault("once"),
+		keytable.Duration("window", "", "How late a missed run may still start. Default: no limit.", func(c *CatchUp, v time.Duration) { c.Window = v }),
+		keytable.Integer("max", "", 1, 100, "Maximum number of runs that mode all starts, for the newest missed times.", func(c *CatchUp, n int) { c.Max = n }).WithDefault("100"),
+	}
+})
 
 // catchUp returns the field catch-up: a mapping, or just the mode.
 func catchUp() keytable.Field {
@@ -440,94 +464,122 @@ func catchUp() keytable.Field {
 	return f
 }
 
-var outputObject = keytable.NewObject("output", "How the output of a step is captured.",
-	keytable.Choice("mode", "S1-043", []string{"buffer", "stream"}, "Whether output is shown while the step runs (stream) or after it ends (buffer).", func(o *Output, v string) { o.Mode = v }).WithDefault("buffer"),
-	keytable.Size("buffer-limit", "S1-044", "How much of the output references and JSON documents can contain.", func(o *Output, v int64) { o.BufferLimit = v }).WithDefault("10MB"),
-	keytable.Boolean("truncation", "S1-045", "Whether output over buffer-limit is cut. If false, the step fails instead.", func(o *Output, v bool) { o.Truncation = &v }).WithDefault("true"),
-	streamCallbackField(),
-	keytable.Text("file", "S1-086", "File for streamed output, with stream-callback: file. Default: the log file of the step.", func(o *Output, v Text) { o.File = &v }),
-	keytable.Texts("masked-values", "S1-047", "Values to replace with *** wherever output is stored.", func(o *Output, v []Text) { o.MaskedValues = v }),
-)
+var outputObject = keytable.NewObject("output", "How the output of a step is captured.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Choice("mode", "S1-043", []string{"buffer", "stream"}, "Whether output is shown while the step runs (stream) or after it ends (buffer).", func(o *Output, v string) { o.Mode = v }).WithDefault("buffer"),
+		keytable.Size("buffer-limit", "S1-044", "How much of the output references and JSON documents can contain.", func(o *Output, v int64) { o.BufferLimit = v }).WithDefault("10MB"),
+		keytable.Boolean("truncation", "S1-045", "Whether output over buffer-limit is cut. If false, the step fails instead.", func(o *Output, v bool) { o.Truncation = &v }).WithDefault("true"),
+		streamCallbackField(),
+		keytable.Text("file", "S1-086", "File for streamed output, with stream-callback: file. Default: the log file of the step.", func(o *Output, v Text) { o.File = &v }),
+		keytable.Texts("masked-values", "S1-047", "Values to replace with *** wherever output is stored.", func(o *Output, v []Text) { o.MaskedValues = v }),
+	}
+})
 
-var environmentObject = keytable.NewObject("environment", "Environment variables.",
-	keytable.TextMap("variables", "S1-170", "Variables by name. Placeholders in the values are replaced.", func(e *Environment, v []Entry) { e.Variables = v }),
-	keytable.Boolean("inherit", "S1-171", "Whether steps inherit the variables of the flowrun process.", func(e *Environment, v bool) { e.Inherit = &v }).WithDefault("true"),
-	keytable.Mixed("secrets", "S1-172", secretObject, "Names of variables or parameters whose values are masked, or mappings for variables whose values are fetched.",
-		func(e *Environment) *Secret { return add(&e.Secrets, Secret{}) }, func(s *Secret, v Text) { s.Name = v }),
-).WithCheck(checkEnvironment)
+var environmentObject = keytable.NewObject("environment", "Environment variables.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.TextMap("variables", "S1-170", "Variables by name. Placeholders in the values are replaced.", func(e *Environment, v []Entry) { e.Variables = v }),
+		keytable.Boolean("inherit", "S1-171", "Whether steps inherit the variables of the flowrun process.", func(e *Environment, v bool) { e.Inherit = &v }).WithDefault("true"),
+		keytable.Mixed("secrets", "S1-172", secretObject, "Names of variables or parameters whose values are masked, or mappings for variables whose values are fetched.",
+			func(e *Environment) *Secret { return add(&e.Secrets, Secret{}) }, func(s *Secret, v Text) { s.Name = v }),
+	}
+}).WithCheck(checkEnvironment)
 
-var secretObject = keytable.NewObject("a secret", "An environment variable whose value is fetched when the run begins, and masked.",
-	keytable.Text("name", "S1-174", "Name of the variable.", func(s *Secret, v Text) { s.Name = v }).AsRequired(),
-	keytable.Text("env", "S1-174", "Variable of an env file or of the flowrun process that contains the value.", func(s *Secret, v Text) { s.Env = &v }),
-	keytable.Text("file", "S1-174", "File that contains the value. One newline at its end is removed.", func(s *Secret, v Text) { s.File = &v }),
-	keytable.Text("command", "S1-174", "Program that prints the value, and its arguments. It starts without a shell.", func(s *Secret, v Text) { s.Command = &v }),
-).WithCheck(checkSecret)
+var secretObject = keytable.NewObject("a secret", "An environment variable whose value is fetched when the run begins, and masked.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Text("name", "S1-174", "Name of the variable.", func(s *Secret, v Text) { s.Name = v }).AsRequired(),
+		keytable.Text("env", "S1-174", "Variable of an env file or of the flowrun process that contains the value.", func(s *Secret, v Text) { s.Env = &v }),
+		keytable.Text("file", "S1-174", "File that contains the value. One newline at its end is removed.", func(s *Secret, v Text) { s.File = &v }),
+		keytable.Text("command", "S1-174", "Program that prints the value, and its arguments. It starts without a shell.", func(s *Secret, v Text) { s.Command = &v }),
+	}
+}).WithCheck(checkSecret)
 
-var envFileObject = keytable.NewObject("an env file", "A file of environment variables.",
-	keytable.Text("path", "", "Path of the file.", func(f *EnvFile, v Text) { f.Path = v }).AsRequired(),
-	keytable.Boolean("optional", "", "Whether the file may be missing.", func(f *EnvFile, v bool) { f.Optional = v }).WithDefault("false"),
-).WithCheck(checkEnvFile)
+var envFileObject = keytable.NewObject("an env file", "A file of environment variables.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Text("path", "", "Path of the file.", func(f *EnvFile, v Text) { f.Path = v }).AsRequired(),
+		keytable.Boolean("optional", "", "Whether the file may be missing.", func(f *EnvFile, v bool) { f.Optional = v }).WithDefault("false"),
+	}
+}).WithCheck(checkEnvFile)
 
-var filePathsObject = keytable.NewObject("file-paths", "How paths in parameters are rewritten, and where temporary files are created.",
-	keytable.Boolean("normalize", "S1-180", "Cleans up the values of parameters with path: true: a//b/../c becomes a/c, and ~ becomes your home directory.", func(f *FilePaths, v bool) { f.Normalize = v }).WithDefault("false"),
-	keytable.Text("working-directory", "S1-181", "Working directory of the steps, if the tool has no working-directory.", func(f *FilePaths, v Text) { f.WorkingDirectory = &v }),
-	keytable.Text("temp-directory", "S1-182", "Temporary directory, created for the run and removed after it.", func(f *FilePaths, v Text) { f.TempDirectory = &v }),
-	keytable.Nested("cross-platform", "S1-183", crossPlatformObject, "Conversion of path separators.", func(f *FilePaths) *FilePaths { return f }),
-).WithCheck(func(d *keytable.Decoder, into any, n *yaml.Node, _ []*yaml.Node) { into.(*FilePaths).Pos = d.Pos(n) })
+var filePathsObject = keytable.NewObject("file-paths", "How paths in parameters are rewritten, and where temporary files are created.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Boolean("normalize", "S1-180", "Cleans up the values of parameters with path: true: a//b/../c becomes a/c, and ~ becomes your home directory.", func(f *FilePaths, v bool) { f.Normalize = v }).WithDefault("false"),
+		keytable.Text("working-directory", "S1-181", "Working directory of the steps, if the tool has no working-directory.", func(f *FilePaths, v Text) { f.WorkingDirectory = &v }),
+		keytable.Text("temp-directory", "S1-182", "Temporary directory, created for the run and removed after it.", func(f *FilePaths, v Text) { f.TempDirectory = &v }),
+		keytable.Nested("cross-platform", "S1-183", crossPlatformObject, "Conversion of path separators.", func(f *FilePaths) *FilePaths { return f }),
+	}
+}).WithCheck(func(d *keytable.Decoder, into any, n *yaml.Node, _ []*yaml.Node) { into.(*FilePaths).Pos = d.Pos(n) })
 
-var crossPlatformObject = keytable.NewObject("cross-platform", "Conversion of path separators.",
-	keytable.Choice("windows-separator", "S1-183", separators, "Separator on Windows.", func(f *FilePaths, v string) { f.WindowsSeparator = v }).WithDefault(`\`),
-	keytable.Choice("unix-separator", "S1-184", separators, "Separator on other platforms.", func(f *FilePaths, v string) { f.UnixSeparator = v }).WithDefault("/"),
-	keytable.Boolean("auto-convert", "S1-185", "Replaces / and \\ in the values of parameters with path: true with the separator of the platform.", func(f *FilePaths, v bool) { f.AutoConvert = v }).WithDefault("false"),
-)
+var crossPlatformObject = keytable.NewObject("cross-platform", "Conversion of path separators.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Choice("windows-separator", "S1-183", separators, "Separator on Windows.", func(f *FilePaths, v string) { f.WindowsSeparator = v }).WithDefault(`\`),
+		keytable.Choice("unix-separator", "S1-184", separators, "Separator on other platforms.", func(f *FilePaths, v string) { f.UnixSeparator = v }).WithDefault("/"),
+		keytable.Boolean("auto-convert", "S1-185", "Replaces / and \\ in the values of parameters with path: true with the separator of the platform.", func(f *FilePaths, v bool) { f.AutoConvert = v }).WithDefault("false"),
+	}
+})
 
-var resourcesObject = keytable.NewObject("resources", "Limits on time and memory, and cleanup after the run.",
-	keytable.Duration("timeout", "S1-191", "Time limit of the whole run. If the tool also has timeout, the smaller one applies.", func(t *draft, v time.Duration) { t.resTimeout = &v }),
-	keytable.Size("max-memory", "S1-193", "Memory limit of each step. See isolation.md.", func(t *draft, v int64) { t.Resources.MaxMemory = v }),
-	keytable.List("cleanup", "S1-194", cleanupObject, "What to clean up after the run, whether it succeeded or not.", func(t *draft, _ Pos) *Resources { return &t.Resources }),
-)
+var resourcesObject = keytable.NewObject("resources", "Limits on time and memory, and cleanup after the run.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Duration("timeout", "S1-191", "Time limit of the whole run. If the tool also has timeout, the smaller one applies.", func(t *draft, v time.Duration) { t.resTimeout = &v }),
+		keytable.Size("max-memory", "S1-193", "Memory limit of each step. See isolation.md.", func(t *draft, v int64) { t.Resources.MaxMemory = v }),
+		keytable.List("cleanup", "S1-194", cleanupObject, "What to clean up after the run, whether it succeeded or not.", func(t *draft, _ Pos) *Resources { return &t.Resources }),
+	}
+})
 
-var cleanupObject = keytable.NewObject("cleanup", "A cleanup action after the run.",
-	keytable.Boolean("delete-temp-files", "S1-194", "Removes the temporary directory.", func(r *Resources, v bool) { r.DeleteTempFiles = v }),
-	keytable.Text("final-command", "S1-194", "Command that runs after the run.", func(r *Resources, v Text) { r.FinalCommands = append(r.FinalCommands, v) }).AsCommand(),
-)
+var cleanupObject = keytable.NewObject("cleanup", "A cleanup action after the run.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Boolean("delete-temp-files", "S1-194", "Removes the temporary directory.", func(r *Resources, v bool) { r.DeleteTempFiles = v }),
+		keytable.Text("final-command", "S1-194", "Command that runs after the run.", func(r *Resources, v Text) { r.FinalCommands = append(r.FinalCommands, v) }).AsCommand(),
+	}
+})
 
-var securityObject = keytable.NewObject("security", "Privileges, isolation and permissions of the tool.",
-	keytable.Choice("execution-privilege", "S1-210", []string{"same-as-user", "reduced", "elevated"}, "Rights of the steps. See isolation.md.", func(s *Security, v string) { s.ExecutionPrivilege = v }).WithDefault("same-as-user"),
-	withPos(keytable.Choice("isolation", "S1-211", []string{"none", "process", "container"}, "How the steps are separated from the system. See isolation.md.", func(s *Security, v string) { s.Isolation = v }).WithDefault("process"),
-		func(s *Security) *Pos { return &s.IsolationPos }),
-	imageField(),
-	keytable.Texts("required-permissions", "S1-212", "Permissions that the tool needs, such as network:external:HOST. flowrun shows them when it asks for approval. A container has network access only with a network permission.", func(s *Security, v []Text) { s.RequiredPermissions = v }),
-	keytable.String("justification", "S1-213", "Why the tool needs these rights and permissions.", func(s *Security, v string) { s.Justification = v }),
-)
+var securityObject = keytable.NewObject("security", "Privileges, isolation and permissions of the tool.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Choice("execution-privilege", "S1-210", []string{"same-as-user", "reduced", "elevated"}, "Rights of the steps. See isolation.md.", func(s *Security, v string) { s.ExecutionPrivilege = v }).WithDefault("same-as-user"),
+		withPos(keytable.Choice("isolation", "S1-211", []string{"none", "process", "container"}, "How the steps are separated from the system. See isolation.md.", func(s *Security, v string) { s.Isolation = v }).WithDefault("process"),
+			func(s *Security) *Pos { return &s.IsolationPos }),
+		imageField(),
+		keytable.Texts("required-permissions", "S1-212", "Permissions that the tool needs, such as network:external:HOST. flowrun shows them when it asks for approval. A container has network access only with a network permission.", func(s *Security, v []Text) { s.RequiredPermissions = v }),
+		keytable.String("justification", "S1-213", "Why the tool needs these rights and permissions.", func(s *Security, v string) { s.Justification = v }),
+	}
+})
 
-var metadataObject = keytable.NewObject("metadata", "Category and search terms of the tool.",
-	keytable.String("category", "S1-220", "Category.", func(m *Metadata, v string) { m.Category = v }),
-	keytable.String("subcategory", "S1-221", "Subcategory.", func(m *Metadata, v string) { m.Subcategory = v }),
-	keytable.Strings("tags", "S1-222", "Tags for searching. They have no effect on approvals.", func(m *Metadata, v []string) { m.Tags = v }),
-	keytable.Strings("search-keywords", "S1-223", "Further search terms.", func(m *Metadata, v []string) { m.SearchKeywords = v }),
-)
+var metadataObject = keytable.NewObject("metadata", "Category and search terms of the tool.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.String("category", "S1-220", "Category.", func(m *Metadata, v string) { m.Category = v }),
+		keytable.String("subcategory", "S1-221", "Subcategory.", func(m *Metadata, v string) { m.Subcategory = v }),
+		keytable.Strings("tags", "S1-222", "Tags for searching. They have no effect on approvals.", func(m *Metadata, v []string) { m.Tags = v }),
+		keytable.Strings("search-keywords", "S1-223", "Further search terms.", func(m *Metadata, v []string) { m.SearchKeywords = v }),
+	}
+})
 
-var interactiveObject = keytable.NewObject("interactive-options", "Input of an interactive step.",
-	keytable.Duration("timeout", "S1-202", "How long to wait for input.", func(i *InteractiveOptions, v time.Duration) { i.Timeout = v }),
-	keytable.Text("default-response", "S1-203", "Response that flowrun types if there is no input in time.", func(i *InteractiveOptions, v Text) { i.DefaultResponse = &v }),
-)
+var interactiveObject = keytable.NewObject("interactive-options", "Input of an interactive step.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Duration("timeout", "S1-202", "How long to wait for input.", func(i *InteractiveOptions, v time.Duration) { i.Timeout = v }),
+		keytable.Text("default-response", "S1-203", "Response that flowrun types if there is no input in time.", func(i *InteractiveOptions, v Text) { i.DefaultResponse = &v }),
+	}
+})
 
-var functionCallingObject = keytable.NewObject("function-calling", "How the tool is described to models.",
-	keytable.Nested("schema-generation", "S1-230", schemaObject, "Contents of the schema of the parameters.", func(f *FunctionCalling) *FunctionCalling { return f }),
-)
+var functionCallingObject = keytable.NewObject("function-calling", "How the tool is described to models.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Nested("schema-generation", "S1-230", schemaObject, "Contents of the schema of the parameters.", func(f *FunctionCalling) *FunctionCalling { return f }),
+	}
+})
 
-var schemaObject = keytable.NewObject("schema-generation", "Contents of the schema of the parameters.",
-	keytable.Nested("parameter-mapping", "S1-230", mappingObject, "Types of JSON Schema to use for types of parameters.", func(f *FunctionCalling) *FunctionCalling { return f }),
-	keytable.Boolean("include-descriptions", "S1-231", "Includes the descriptions of parameters.", func(f *FunctionCalling, v bool) { f.IncludeDescriptions = &v }).WithDefault("true"),
-	keytable.Boolean("include-defaults", "S1-232", "Includes the default values of parameters.", func(f *FunctionCalling, v bool) { f.IncludeDefaults = &v }).WithDefault("true"),
-	keytable.Boolean("example-generation", "S1-233", "Includes the examples of parameters.", func(f *FunctionCalling, v bool) { f.ExampleGeneration = &v }).WithDefault("false"),
-	keytable.Boolean("sanitize-schemas", "S1-234", "Uses only names and schema features that every model provider accepts.", func(f *FunctionCalling, v bool) { f.SanitizeSchemas = &v }).WithDefault("true"),
-)
+var schemaObject = keytable.NewObject("schema-generation", "Contents of the schema of the parameters.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Nested("parameter-mapping", "S1-230", mappingObject, "Types of JSON Schema to use for types of parameters.", func(f *FunctionCalling) *FunctionCalling { return f }),
+		keytable.Boolean("include-descriptions", "S1-231", "Includes the descriptions of parameters.", func(f *FunctionCalling, v bool) { f.IncludeDescriptions = &v }).WithDefault("true"),
+		keytable.Boolean("include-defaults", "S1-232", "Includes the default values of parameters.", func(f *FunctionCalling, v bool) { f.IncludeDefaults = &v }).WithDefault("true"),
+		keytable.Boolean("example-generation", "S1-233", "Includes the examples of parameters.", func(f *FunctionCalling, v bool) { f.ExampleGeneration = &v }).WithDefault("false"),
+		keytable.Boolean("sanitize-schemas", "S1-234", "Uses only names and schema features that every model provider accepts.", func(f *FunctionCalling, v bool) { f.SanitizeSchemas = &v }).WithDefault("true"),
+	}
+})
 
-var mappingObject = keytable.NewObject("parameter-mapping", "Types of JSON Schema to use for types of parameters.",
-	mapped("string"), mapped("number"), mapped("boolean"), mapped("array"), mapped("object"),
-)
+var mappingObject = keytable.NewObject("parameter-mapping", "Types of JSON Schema to use for types of parameters.", func() []keytable.Field {
+	return []keytable.Field{
+		mapped("string"), mapped("number"), mapped("boolean"), mapped("array"), mapped("object"),
+	}
+})
 
 // mapped returns the field for the JSON Schema type that a parameter type is shown as.
 func mapped(typ string) keytable.Field {
@@ -539,79 +591,93 @@ func mapped(typ string) keytable.Field {
 	}).WithDefault(typ)
 }
 
-var notifyObject = keytable.NewObject("a notification", "A command or a webhook that flowrun calls when runs end.",
-	keytable.Choices("on", "", NotifyEvents(), "Events to report. Default: failure, recovery and waiting.", func(n *Notify, v []string) { n.On = v }),
-	keytable.Text("command", "", "Program and its arguments, started without a shell. Its standard input is the run as JSON.", func(n *Notify, v Text) { n.Command = &v }).AsBody(),
-	keytable.Text("webhook", "", "URL that gets a POST request with the run as JSON. ${NAME} in it is an environment variable.", func(n *Notify, v Text) { n.Webhook = &v }).AsBody(),
-	keytable.Text("secret-env", "", "Environment variable that contains the secret for signing requests.", func(n *Notify, v Text) { n.SecretEnv = &v }),
-	keytable.Text("secret-file", "", "File that contains the secret for signing requests.", func(n *Notify, v Text) { n.SecretFile = &v }),
-).WithCheck(checkNotify)
+var notifyObject = keytable.NewObject("a notification", "A command or a webhook that flowrun calls when runs end.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Choices("on", "", NotifyEvents(), "Events to report. Default: failure, recovery and waiting.", func(n *Notify, v []string) { n.On = v }),
+		keytable.Text("command", "", "Program and its arguments, started without a shell. Its standard input is the run as JSON.", func(n *Notify, v Text) { n.Command = &v }).AsBody(),
+		keytable.Text("webhook", "", "URL that gets a POST request with the run as JSON. ${NAME} in it is an environment variable.", func(n *Notify, v Text) { n.Webhook = &v }).AsBody(),
+		keytable.Text("secret-env", "", "Environment variable that contains the secret for signing requests.", func(n *Notify, v Text) { n.SecretEnv = &v }),
+		keytable.Text("secret-file", "", "File that contains the secret for signing requests.", func(n *Notify, v Text) { n.SecretFile = &v }),
+	}
+}).WithCheck(checkNotify)
 
-var changeObject = keytable.NewObject("a change", "Changes in one version.",
-	keytable.Text("version", "S1-014", "The version.", func(c *Change, v Text) { c.Version, c.Pos = v.S, v.Pos }),
-	keytable.String("changes", "S1-014", "What changed.", func(c *Change, v string) { c.Changes = v }),
-)
+var changeObject = keytable.NewObject("a change", "Changes in one version.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Text("version", "S1-014", "The version.", func(c *Change, v Text) { c.Version, c.Pos = v.S, v.Pos }),
+		keytable.String("changes", "S1-014", "What changed.", func(c *Change, v string) { c.Changes = v }),
+	}
+})
 
 // parameterDraft is a Parameter that is being decoded. It is a type of its own so that a parameter's security section
 // cannot be mistaken for the tool's.
 type parameterDraft struct{ *Parameter }
 
-var parameterObject = keytable.NewObject("a parameter", "A parameter of the tool.",
-	keytable.Choice("type", "S1-091", typeNames, "Type of the value.", func(p *parameterDraft, v string) { p.Type = v }).WithDefault("string"),
-	keytable.String("description", "S1-092", "What the parameter is for.", func(p *parameterDraft, v string) { p.Description = v }).AsRequired(),
-	keytable.Boolean("required", "S1-093", "Whether a value is required. A default counts as a value.", func(p *parameterDraft, v bool) { p.Required = v }).WithDefault("false"),
-	keytable.AnyValue("default", "S1-094", "Value if the caller passes none. It may refer to other parameters.", func(p *parameterDraft, v Value) { p.Default = &v }),
-	keytable.Nested("validation", "S1-095", validationObject, "Rules for the value.", func(p *parameterDraft) *Validation { return &p.Validation }),
-	keytable.Text("transform", "S1-101", "Changes the value before it is used: predefined transforms, or a JavaScript expression with value.", func(p *parameterDraft, v Text) { p.Transform = &v }),
-	keytable.Text("format", "S1-102", "How the value is written into a command, such as --count={value}.", func(p *parameterDraft, v Text) { p.Format = &v }),
-	keytable.Text("delimiter", "S1-133", "Separator that joins the elements of an array into one word, also outside quotes. Without it, only quotes join them, with a space.", func(p *parameterDraft, v Text) { p.Delimiter = &v }).WithDefault(" "),
-	keytable.AnyValues("examples", "S1-103", "Example values.", func(p *parameterDraft, v []Value) { p.Examples = v }),
-	keytable.String("detailed-help", "S1-104", "A longer description.", func(p *parameterDraft, v string) { p.DetailedHelp = v }),
-	keytable.Nested("security", "S1-105", parameterSecurityObject, "How the value is inserted into shell commands.", func(p *parameterDraft) *parameterDraft { return p }),
-	keytable.Boolean("allow-dash", "", "Allows values that begin with '-', even where a program may read them as an option.", func(p *parameterDraft, v bool) { p.AllowDash = v }).WithDefault("false"),
-	keytable.Boolean("path", "S1-180", "Whether the value, or each element of an array, is a path. file-paths rewrites only paths.", func(p *parameterDraft, v bool) { p.Path = v }).WithDefault("false"),
-	keytable.Boolean("deprecated", "S1-017", "Whether the parameter is deprecated. Using it then prints a warning.", func(p *parameterDraft, v bool) { p.Deprecated = v }).WithDefault("false"),
-	keytable.Text("deprecated-alternative", "S1-018", "The parameter to use instead.", func(p *parameterDraft, v Text) { p.DeprecatedAlternative = v }),
-).WithCheck(checkParameter).WithHint("secret", secretHint).WithHint("sensitive", secretHint)
+var parameterObject = keytable.NewObject("a parameter", "A parameter of the tool.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Choice("type", "S1-091", typeNames, "Type of the value.", func(p *parameterDraft, v string) { p.Type = v }).WithDefault("string"),
+		keytable.String("description", "S1-092", "What the parameter is for.", func(p *parameterDraft, v string) { p.Description = v }).AsRequired(),
+		keytable.Boolean("required", "S1-093", "Whether a value is required. A default counts as a value.", func(p *parameterDraft, v bool) { p.Required = v }).WithDefault("false"),
+		keytable.AnyValue("default", "S1-094", "Value if the caller passes none. It may refer to other parameters.", func(p *parameterDraft, v Value) { p.Default = &v }),
+		keytable.Nested("validation", "S1-095", validationObject, "Rules for the value.", func(p *parameterDraft) *Validation { return &p.Validation }),
+		keytable.Text("transform", "S1-101", "Changes the value before it is used: predefined transforms, or a JavaScript expression with value.", func(p *parameterDraft, v Text) { p.Transform = &v }),
+		keytable.Text("format", "S1-102", "How the value is written into a command, such as --count={value}.", func(p *parameterDraft, v Text) { p.Format = &v }),
+		keytable.Text("delimiter", "S1-133", "Separator that joins the elements of an array into one word, also outside quotes. Without it, only quotes join them, with a space.", func(p *parameterDraft, v Text) { p.Delimiter = &v }).WithDefault(" "),
+		keytable.AnyValues("examples", "S1-103", "Example values.", func(p *parameterDraft, v []Value) { p.Examples = v }),
+		keytable.String("detailed-help", "S1-104", "A longer description.", func(p *parameterDraft, v string) { p.DetailedHelp = v }),
+		keytable.Nested("security", "S1-105", parameterSecurityObject, "How the value is inserted into shell commands.", func(p *parameterDraft) *parameterDraft { return p }),
+		keytable.Boolean("allow-dash", "", "Allows values that begin with '-', even where a program may read them as an option.", func(p *parameterDraft, v bool) { p.AllowDash = v }).WithDefault("false"),
+		keytable.Boolean("path", "S1-180", "Whether the value, or each element of an array, is a path. file-paths rewrites only paths.", func(p *parameterDraft, v bool) { p.Path = v }).WithDefault("false"),
+		keytable.Boolean("deprecated", "S1-017", "Whether the parameter is deprecated. Using it then prints a warning.", func(p *parameterDraft, v bool) { p.Deprecated = v }).WithDefault("false"),
+		keytable.Text("deprecated-alternative", "S1-018", "The parameter to use instead.", func(p *parameterDraft, v Text) { p.DeprecatedAlternative = v }),
+	}
+}).WithCheck(checkParameter).WithHint("secret", secretHint).WithHint("sensitive", secretHint)
 
 // secretHint is the hint for a key that would make a parameter secret.
 var secretHint = keytable.FixedHint("to mask the value, add the name of the parameter to environment.secrets; to keep the value off the command line, write NAME=@file")
 
-var parameterSecurityObject = keytable.NewObject("a parameter's security", "How the value is inserted into shell commands.",
-	keytable.Boolean("escape-shell", "S1-105", "Whether the value is quoted for the shell. If false, the shell runs it as code.", func(p *parameterDraft, v bool) { p.EscapeShell = &v }).WithDefault("true"),
-)
+var parameterSecurityObject = keytable.NewObject("a parameter's security", "How the value is inserted into shell commands.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Boolean("escape-shell", "S1-105", "Whether the value is quoted for the shell. If false, the shell runs it as code.", func(p *parameterDraft, v bool) { p.EscapeShell = &v }).WithDefault("true"),
+	}
+})
 
-var validationObject = keytable.NewObject("validation", "Rules for the value of a parameter.",
-	keytable.Integer("minLength", "S1-095", 0, 1<<31-1, "Minimum number of characters.", func(v *Validation, n int) { v.MinLength = &n }),
-	keytable.Integer("maxLength", "S1-096", 0, 1<<31-1, "Maximum number of characters.", func(v *Validation, n int) { v.MaxLength = &n }),
-	keytable.Text("pattern", "S1-097", "Regular expression (RE2) that must match a part of the text.", func(v *Validation, t Text) { v.Pattern = &t }),
-	keytable.Number("minimum", "S1-098", "Minimum of a number.", func(v *Validation, n float64) { v.Minimum = &n }),
-	keytable.Number("maximum", "S1-099", "Maximum of a number.", func(v *Validation, n float64) { v.Maximum = &n }),
-	keytable.AnyValues("enum", "S1-100", "The allowed values.", func(v *Validation, all []Value) { v.Enum = all }),
-)
+var validationObject = keytable.NewObject("validation", "Rules for the value of a parameter.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Integer("minLength", "S1-095", 0, 1<<31-1, "Minimum number of characters.", func(v *Validation, n int) { v.MinLength = &n }),
+		keytable.Integer("maxLength", "S1-096", 0, 1<<31-1, "Maximum number of characters.", func(v *Validation, n int) { v.MaxLength = &n }),
+		keytable.Text("pattern", "S1-097", "Regular expression (RE2) that must match a part of the text.", func(v *Validation, t Text) { v.Pattern = &t }),
+		keytable.Number("minimum", "S1-098", "Minimum of a number.", func(v *Validation, n float64) { v.Minimum = &n }),
+		keytable.Number("maximum", "S1-099", "Maximum of a number.", func(v *Validation, n float64) { v.Maximum = &n }),
+		keytable.AnyValues("enum", "S1-100", "The allowed values.", func(v *Validation, all []Value) { v.Enum = all }),
+	}
+})
 
-var testObject = keytable.NewObject("a test", "A test of the tool.",
-	keytable.Text("name", "S1-240", "Name of the test. It must be unique in the tool.", func(t *Test, v Text) { t.Name, t.Pos = v.S, v.Pos }).AsRequired(),
-	keytable.String("description", "S1-241", "What the test checks.", func(t *Test, v string) { t.Description = v }),
-	keytable.ValueMap("parameters", "S1-242", "Parameters of the run.", func(t *Test, v []Entry) { t.Parameters = v }),
-	keytable.TextMap("environment", "", "Environment variables of the run, by name, over those of the flowrun process. Also secrets and {env.NAME} read them.", func(t *Test, v []Entry) { t.Environment = v }),
-	keytable.Choices("platforms", "S1-249", platformNames, "Platforms that the test runs on. Default: all.", func(t *Test, v []string) { t.Platforms = v }),
-	keytable.Texts("files", "", "Files and folders to copy into the folder of the test. Paths are relative to the definition.", func(t *Test, v []Text) { t.Files = v }),
-	keytable.Nested("expected", "S1-243", expectedObject, "Expectations about the run.", func(t *Test) *Expected { return &t.Expected }),
-	keytable.Texts("cleanup", "S1-248", "Commands that run after the test.", func(t *Test, v []Text) { t.Cleanup = v }).AsCommand(),
-).WithCheck(checkTest)
+var testObject = keytable.NewObject("a test", "A test of the tool.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Text("name", "S1-240", "Name of the test. It must be unique in the tool.", func(t *Test, v Text) { t.Name, t.Pos = v.S, v.Pos }).AsRequired(),
+		keytable.String("description", "S1-241", "What the test checks.", func(t *Test, v string) { t.Description = v }),
+		keytable.ValueMap("parameters", "S1-242", "Parameters of the run.", func(t *Test, v []Entry) { t.Parameters = v }),
+		keytable.TextMap("environment", "", "Environment variables of the run, by name, over those of the flowrun process. Also secrets and {env.NAME} read them.", func(t *Test, v []Entry) { t.Environment = v }),
+		keytable.Choices("platforms", "S1-249", platformNames, "Platforms that the test runs on. Default: all.", func(t *Test, v []string) { t.Platforms = v }),
+		keytable.Texts("files", "", "Files and folders to copy into the folder of the test. Paths are relative to the definition.", func(t *Test, v []Text) { t.Files = v }),
+		keytable.Nested("expected", "S1-243", expectedObject, "Expectations about the run.", func(t *Test) *Expected { return &t.Expected }),
+		keytable.Texts("cleanup", "S1-248", "Commands that run after the test.", func(t *Test, v []Text) { t.Cleanup = v }).AsCommand(),
+	}
+}).WithCheck(checkTest)
 
-var expectedObject = keytable.NewObject("expected", "Expectations about the run of a test.",
-	keytable.Integer("exit-code", "S1-243", 0, 255, "Exit code of the run.", func(e *Expected, v int) { e.ExitCode = &v }),
-	keytable.Texts("output-contains", "S1-244", "Texts that the output must all contain.", func(e *Expected, v []Text) { e.OutputContains = v }),
-	keytable.Texts("output-contains-any", "S1-245", "Texts of which the output must contain at least one.", func(e *Expected, v []Text) { e.OutputContainsAny = v }),
-	keytable.Text("output-equals", "", "The whole output, without one newline at its end.", func(e *Expected, v Text) { e.OutputEquals = &v }),
-	keytable.Text("output-matches", "", "Regular expression (RE2) that must match a part of the output.", func(e *Expected, v Text) { e.OutputMatches = &v }),
-	keytable.Texts("stderr-contains", "", "Texts that the standard error of the steps must all contain.", func(e *Expected, v []Text) { e.StderrContains = v }),
-	keytable.Texts("file-exists", "S1-246", "Files that must exist.", func(e *Expected, v []Text) { e.FileExists = v }),
-	keytable.Texts("directory-exists", "S1-247", "Folders that must exist.", func(e *Expected, v []Text) { e.DirectoryExists = v }),
-	keytable.TextMap("steps", "", "Expected states of steps, by the names or paths of the steps.", func(e *Expected, v []Entry) { e.Steps = v }),
-).WithCheck(checkExpected).WithHint("output", keytable.FixedHint(`write "output-equals" or "output-contains"`))
+var expectedObject = keytable.NewObject("expected", "Expectations about the run of a test.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Integer("exit-code", "S1-243", 0, 255, "Exit code of the run.", func(e *Expected, v int) { e.ExitCode = &v }),
+		keytable.Texts("output-contains", "S1-244", "Texts that the output must all contain.", func(e *Expected, v []Text) { e.OutputContains = v }),
+		keytable.Texts("output-contains-any", "S1-245", "Texts of which the output must contain at least one.", func(e *Expected, v []Text) { e.OutputContainsAny = v }),
+		keytable.Text("output-equals", "", "The whole output, without one newline at its end.", func(e *Expected, v Text) { e.OutputEquals = &v }),
+		keytable.Text("output-matches", "", "Regular expression (RE2) that must match a part of the output.", func(e *Expected, v Text) { e.OutputMatches = &v }),
+		keytable.Texts("stderr-contains", "", "Texts that the standard error of the steps must all contain.", func(e *Expected, v []Text) { e.StderrContains = v }),
+		keytable.Texts("file-exists", "S1-246", "Files that must exist.", func(e *Expected, v []Text) { e.FileExists = v }),
+		keytable.Texts("directory-exists", "S1-247", "Folders that must exist.", func(e *Expected, v []Text) { e.DirectoryExists = v }),
+		keytable.TextMap("steps", "", "Expected states of steps, by the names or paths of the steps.", func(e *Expected, v []Entry) { e.Steps = v }),
+	}
+}).WithCheck(checkExpected).WithHint("output", keytable.FixedHint(`write "output-equals" or "output-contains"`))
 
 // add appends v to a list and returns a pointer to it. The pointer is valid until the next append.
 func add[V any](to *[]V, v V) *V {

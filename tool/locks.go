@@ -19,10 +19,12 @@ type Lock struct {
 // queued, when nothing has been evaluated.
 var lockName = diagnostic.Pattern(`^[A-Za-z0-9_.-]{1,128}$`)
 
-var lockObject = keytable.NewObject("a lock", "A lock that a limited number of runs can hold at once.",
-	keytable.Text("name", "", "Name of the lock. All tools that list it share the lock.", func(l *Lock, v Text) { l.Name = v }).AsRequired(),
-	keytable.Integer("slots", "", 1, 1<<20, "How many runs can hold the lock at once, including this one.", func(l *Lock, v int) { l.Slots = v }).WithDefault("1"),
-).WithCheck(func(d *keytable.Decoder, _ any, n *yaml.Node, content []*yaml.Node) {
+var lockObject = keytable.NewObject("a lock", "A lock that a limited number of runs can hold at once.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Text("name", "", "Name of the lock. All tools that list it share the lock.", func(l *Lock, v Text) { l.Name = v }).AsRequired(),
+		keytable.Integer("slots", "", 1, 1<<20, "How many runs can hold the lock at once, including this one.", func(l *Lock, v int) { l.Slots = v }).WithDefault("1"),
+	}
+}).WithCheck(func(d *keytable.Decoder, _ any, n *yaml.Node, content []*yaml.Node) {
 	if keytable.ValueOf(content, "name") == nil {
 		d.Fail(n, "no-name", "the lock has no name", "add 'name:', or write only the name")
 	}

@@ -20,14 +20,18 @@ func MarkdownKeys() []*keytable.Object {
 
 // pageTable is created when the first Markdown tool is read.
 var pageTable = sync.OnceValue(func() (t struct{ front, single, chain *keytable.Object }) {
-	retry := keytable.NewObject("error-handling of a Markdown tool", "What to do if a step fails.",
-		fieldsOf(errorHandlingObject, func(e *ErrorHandling) *ErrorHandling { return e }, "retry")...) // without fallback, which is a shell command
+	retry := keytable.NewObject("error-handling of a Markdown tool", "What to do if a step fails.", func() []keytable.Field {
+		return fieldsOf(errorHandlingObject, func(e *ErrorHandling) *ErrorHandling { return e }, "retry")
+	}) // without fallback, which is a shell command
 	t.front = frontMatter(retry)
 	t.single = singleBlock(retry)
-	t.chain = keytable.NewObject("the block of a chain", "The steps of a chain. They run one after the other, and the first that fails ends the chain.",
-		keytable.List("steps", "S0-060", chainStep(retry), "The steps, in the order in which they run.", func(b *callBlock, p Pos) *call {
-			return addPointer(&b.calls, &call{step: &Step{Pos: p}})
-		}).AsRequired()).WithCheck(func(d *keytable.Decoder, _ any, _ *yaml.Node, content []*yaml.Node) {
+	t.chain = keytable.NewObject("the block of a chain", "The steps of a chain. They run one after the other, and the first that fails ends the chain.", func() []keytable.Field {
+		return []keytable.Field{
+			keytable.List("steps", "S0-060", chainStep(retry), "The steps, in the order in which they run.", func(b *callBlock, p Pos) *call {
+				return addPointer(&b.calls, &call{step: &Step{Pos: p}})
+			}).AsRequired(),
+		}
+	}).WithCheck(func(d *keytable.Decoder, _ any, _ *yaml.Node, content []*yaml.Node) {
 		if steps := keytable.Deref(keytable.ValueOf(content, "steps")); steps.Kind == yaml.SequenceNode && len(steps.Content) == 0 {
 			d.Fail(steps, "no-steps", "the list of steps is empty", "add a step: - tool: with the name of a tool")
 		}
@@ -60,7 +64,7 @@ type call struct {
 // is that of the other object.
 func fieldsOf[T, V any](o *keytable.Object, part func(*T) *V, keys ...string) []keytable.Field {
 	var all []keytable.Field
-	for _, f := range o.Fields {
+	for _, f := range o.Fields() {
 		for _, key := range keys {
 			if f.Key == key {
 				set := f.Set
@@ -88,22 +92,25 @@ func frontMatter(retry *keytable.Object) *keytable.Object {
 		"function-calling", "notify", "tests")...)
 	fields = append(fields, keytable.Nested("environment", "S1-172", pageEnvironment, "Secrets of the tool.", func(p *pageDraft) *Environment { return &p.Environment }))
 	fields = append(fields, keytable.Nested("error-handling", "S1-078", retry, "Retry for every step that has none of its own.", func(p *pageDraft) *ErrorHandling { return &p.ErrorHandling }))
-	return keytable.NewObject("a Markdown tool", "The front matter of a Markdown tool, between the two lines of ---.", fields...).WithCheck(checkPage).
+	return keytable.NewObject("a Markdown tool", "The front matter of a Markdown tool, between the two lines of ---.", func() []keytable.Field { return fields }).WithCheck(checkPage).
 		WithHint("steps", keytable.FixedHint("put steps: in a ```yaml block below the front matter"))
 }
 
 // pageEnvironment is the part of environment that applies to a tool without commands.
-var pageEnvironment = keytable.NewObject("environment of a Markdown tool", "Secrets of the tool.",
-	keytable.Texts("secrets", "S1-172", "Names of parameters or environment variables whose values are masked.", func(e *Environment, v []Text) {
-		for _, name := range v {
-			e.Secrets = append(e.Secrets, Secret{Name: name})
-		}
-	}))
+var pageEnvironment = keytable.NewObject("environment of a Markdown tool", "Secrets of the tool.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Texts("secrets", "S1-172", "Names of parameters or environment variables whose values are masked.", func(e *Environment, v []Text) {
+			for _, name := range v {
+				e.Secrets = append(e.Secrets, Secret{Name: name})
+			}
+		}),
+	}
+})
 
 // pageParameter returns the object for a parameter in a list. Such a parameter is required by default.
 func pageParameter() *keytable.Object {
 	fields := []keytable.Field{keytable.Text("name", "S0-015", "Name of the parameter.", func(p *parameterDraft, v Text) { p.Name, p.Pos = v.S, v.Pos }).AsRequired()}
-	for _, f := range parameterObject.Fields {
+	for _, f := range parameterObject.Fields() {
 		switch f.Key {
 		case "type":
 			f.Requirement, f.Default, f.Required = "S0-016", "", true
@@ -116,7 +123,7 @@ func pageParameter() *keytable.Object {
 		}
 		fields = append(fields, f)
 	}
-	return keytable.NewObject("a parameter of a Markdown tool", "A parameter of the tool.", fields...).WithCheck(checkPageParameter).
+	return keytable.NewObject("a parameter of a Markdown tool", "A parameter of the tool.", func() []keytable.Field { return fields }).WithCheck(checkPageParameter).
 		WithHint("secret", secretHint).WithHint("sensitive", secretHint)
 }
 
@@ -133,7 +140,7 @@ func callFields[T any](retry *keytable.Object, of func(*T) *call) []keytable.Fie
 func singleBlock(retry *keytable.Object) *keytable.Object {
 	fields := callFields(retry, func(b *callBlock) *call { return b.calls[0] })
 	fields[0] = fields[0].AsRequired()
-	return keytable.NewObject("the block of a single tool", "The tool that a page of type single runs, and its parameters.", fields...).WithCheck(func(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
+	return keytable.NewObject("the block of a single tool", "The tool that a page of type single runs, and its parameters.", func() []keytable.Field { return fields }).WithCheck(func(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 		checkCall(d, into.(*callBlock).calls[0], n, content)
 	})
 }
@@ -150,7 +157,7 @@ func chainStep(retry *keytable.Object) *keytable.Object {
 		fields = append(fields, keytable.Text(key, "S0-061", "JavaScript that returns the output of the step. output contains the output of the tool.", func(c *call, v Text) { c.post = &v }))
 	}
 	fields = append(fields, fieldsOf(stepObject, func(c *call) *Step { return c.step }, "continue-on-error", "run-condition")...)
-	step := keytable.NewObject("a step of a chain", "A step that runs another tool.", fields...)
+	step := keytable.NewObject("a step of a chain", "A step that runs another tool.", func() []keytable.Field { return fields })
 	return step.WithCheck(func(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 		c := into.(*call)
 		c.misspelled = c.tool == nil && step.Misspells(content, "tool")

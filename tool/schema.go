@@ -28,7 +28,7 @@ func Schema() map[string]any {
 
 // addDefinitions adds the objects below o, each under its name.
 func addDefinitions(o *keytable.Object, definitions map[string]any) {
-	for _, f := range o.Fields {
+	for _, f := range o.Fields() {
 		if f.Of == nil || f.Of == toolObject || definitions[schemaName(f.Of)] != nil {
 			continue
 		}
@@ -64,7 +64,7 @@ func objectSchema(o *keytable.Object) map[string]any {
 	properties, dependencies := map[string]any{}, map[string]any{}
 	var required []string
 	var bodies []any
-	for _, f := range o.Fields {
+	for _, f := range o.Fields() {
 		properties[f.Key] = fieldSchema(o, f)
 		if f.Required {
 			required = append(required, f.Key)

@@ -229,7 +229,7 @@ func TestSchemaNames(t *testing.T) {
 			return
 		}
 		seen[schemaName(o)] = o
-		for _, f := range o.Fields {
+		for _, f := range o.Fields() {
 			if f.Of != nil {
 				walk(f.Of)
 			}

@@ -24,53 +24,63 @@ func positiveInteger(key, doc string) keytable.Field {
 	return keytable.Field{Kind: keytable.KindInteger, Key: key, Min: 1, Max: 1 << 30, Doc: doc}
 }
 
-var approvals = keytable.NewObject("approvals", "Which tools may be called without approval, and which are always refused.",
-	field(keytable.KindTexts, "allow", "", "Patterns of tools that need no approval: tool:NAME, tool:TAG, tool:read, tool:write, tool:run, or * for all."),
-	field(keytable.KindTexts, "deny", "", "Patterns of tools that are always refused; overrides allow."),
-)
+var approvals = keytable.NewObject("approvals", "Which tools may be called without approval, and which are always refused.", func() []keytable.Field {
+	return []keytable.Field{
+		field(keytable.KindTexts, "allow", "", "Patterns of tools that need no approval: tool:NAME, tool:TAG, tool:read, tool:write, tool:run, or * for all."),
+		field(keytable.KindTexts, "deny", "", "Patterns of tools that are always refused; overrides allow."),
+	}
+})
 
-var limits = keytable.NewObject("limits", "Limits of runs.",
-	positiveInteger("max-parallel", "How many steps run at once. Default: 2 per CPU, at least 4."),
-	positiveInteger("max-plan-steps", "How many steps the plan of a tool may have, including those of the tools it uses. Default: one million."),
-	field(keytable.KindDuration, "cleanup", "60s", "Time limit of the cleanup after a run was cancelled."),
-	field(keytable.KindDuration, "call-timeout", "60s", "Time limit of a call by a model."),
-	field(keytable.KindDuration, "js-timeout", "5s", "Time limit of one call of JavaScript."),
-	field(keytable.KindSize, "js-memory", "128MiB", "Memory limit of JavaScript."),
-)
+var limits = keytable.NewObject("limits", "Limits of runs.", func() []keytable.Field {
+	return []keytable.Field{
+		positiveInteger("max-parallel", "How many steps run at once. Default: 2 per CPU, at least 4."),
+		positiveInteger("max-plan-steps", "How many steps the plan of a tool may have, including those of the tools it uses. Default: one million."),
+		field(keytable.KindDuration, "cleanup", "60s", "Time limit of the cleanup after a run was cancelled."),
+		field(keytable.KindDuration, "call-timeout", "60s", "Time limit of a call by a model."),
+		field(keytable.KindDuration, "js-timeout", "5s", "Time limit of one call of JavaScript."),
+		field(keytable.KindSize, "js-memory", "128MiB", "Memory limit of JavaScript."),
+	}
+})
 
-var history = keytable.NewObject("history", "How much history is kept. A run that exceeds any of these limits is removed with its logs.",
-	positiveInteger("keep", "How many runs are kept. Default: all."),
-	field(keytable.KindText, "older-than", "", "Runs older than this are removed: 30d, 2w, 12h."),
-	field(keytable.KindSize, "max-size", "", "How large the history may become, including logs."),
-)
+var history = keytable.NewObject("history", "How much history is kept. A run that exceeds any of these limits is removed with its logs.", func() []keytable.Field {
+	return []keytable.Field{
+		positiveInteger("keep", "How many runs are kept. Default: all."),
+		field(keytable.KindText, "older-than", "", "Runs older than this are removed: 30d, 2w, 12h."),
+		field(keytable.KindSize, "max-size", "", "How large the history may become, including logs."),
+	}
+})
 
-var server = keytable.NewObject("a server", "One MCP server: a program to start, or a URL.",
-	field(keytable.KindText, "command", "", "Program to start."),
-	field(keytable.KindTexts, "args", "", "Its arguments."),
-	field(keytable.KindTextMap, "env", "", "Its environment variables. In these, and in command, args, cwd, URLs and headers, $NAME and ${NAME} are replaced by flowrun's variables."),
-	field(keytable.KindText, "cwd", "", "Its working directory."),
-	field(keytable.KindText, "url", "", "URL of a server that uses SSE."),
-	field(keytable.KindText, "httpUrl", "", "URL of a server that uses streamable HTTP."),
-	field(keytable.KindTextMap, "headers", "", "Headers of the requests to the URL."),
-	field(keytable.KindDuration, "timeout", "10m", "Time limit of one call."),
-	field(keytable.KindBoolean, "trust", "false", "Whether its tools can be called without approval, until they change."),
-	field(keytable.KindTexts, "includeTools", "", "The tools to include. Default: all."),
-	field(keytable.KindTexts, "excludeTools", "", "The tools to exclude; overrides includeTools."),
-	field(keytable.KindText, "description", "", "What the server is for."),
-)
+var server = keytable.NewObject("a server", "One MCP server: a program to start, or a URL.", func() []keytable.Field {
+	return []keytable.Field{
+		field(keytable.KindText, "command", "", "Program to start."),
+		field(keytable.KindTexts, "args", "", "Its arguments."),
+		field(keytable.KindTextMap, "env", "", "Its environment variables. In these, and in command, args, cwd, URLs and headers, $NAME and ${NAME} are replaced by flowrun's variables."),
+		field(keytable.KindText, "cwd", "", "Its working directory."),
+		field(keytable.KindText, "url", "", "URL of a server that uses SSE."),
+		field(keytable.KindText, "httpUrl", "", "URL of a server that uses streamable HTTP."),
+		field(keytable.KindTextMap, "headers", "", "Headers of the requests to the URL."),
+		field(keytable.KindDuration, "timeout", "10m", "Time limit of one call."),
+		field(keytable.KindBoolean, "trust", "false", "Whether its tools can be called without approval, until they change."),
+		field(keytable.KindTexts, "includeTools", "", "The tools to include. Default: all."),
+		field(keytable.KindTexts, "excludeTools", "", "The tools to exclude; overrides includeTools."),
+		field(keytable.KindText, "description", "", "What the server is for."),
+	}
+})
 
-var discovery = keytable.NewObject("tools", "Programs that provide more tools, and settings of built-in tools.",
-	field(keytable.KindText, "discoveryCommand", "", "Program and arguments, started without a shell. It prints tool declarations as a JSON array."),
-	field(keytable.KindText, "callCommand", "", "Program and arguments that call a discovered tool. The tool's name is added as the last argument; its parameters are JSON on standard input."),
-	keytable.Field{Kind: keytable.KindChoice, Key: "callStderr", Enum: []string{"ignore", "fail"}, Default: "ignore", Doc: "Whether a call fails if its program prints to standard error but exits with code 0."},
-	field(keytable.KindText, "agentCommand", "", "Program and arguments that the tool task starts, without a shell."),
-	field(keytable.KindText, "searchUrl", "", "URL for web_search. It must contain {query} and return JSON."),
-	field(keytable.KindText, "searchKeyEnv", "", "Environment variable with the key for searchUrl."),
-	field(keytable.KindText, "searchKeyHeader", "", "Header for the key. Default: Authorization, as a bearer token."),
-	field(keytable.KindTexts, "webAllow", "", "Hosts of this machine or its network that web_fetch may use: localhost:8080, or without a port for all ports."),
-	field(keytable.KindText, "toolDiscoveryCommand", "", "Another spelling of discoveryCommand."),
-	field(keytable.KindText, "toolCallCommand", "", "Another spelling of callCommand."),
-)
+var discovery = keytable.NewObject("tools", "Programs that provide more tools, and settings of built-in tools.", func() []keytable.Field {
+	return []keytable.Field{
+		field(keytable.KindText, "discoveryCommand", "", "Program and arguments, started without a shell. It prints tool declarations as a JSON array."),
+		field(keytable.KindText, "callCommand", "", "Program and arguments that call a discovered tool. The tool's name is added as the last argument; its parameters are JSON on standard input."),
+		keytable.Field{Kind: keytable.KindChoice, Key: "callStderr", Enum: []string{"ignore", "fail"}, Default: "ignore", Doc: "Whether a call fails if its program prints to standard error but exits with code 0."},
+		field(keytable.KindText, "agentCommand", "", "Program and arguments that the tool task starts, without a shell."),
+		field(keytable.KindText, "searchUrl", "", "URL for web_search. It must contain {query} and return JSON."),
+		field(keytable.KindText, "searchKeyEnv", "", "Environment variable with the key for searchUrl."),
+		field(keytable.KindText, "searchKeyHeader", "", "Header for the key. Default: Authorization, as a bearer token."),
+		field(keytable.KindTexts, "webAllow", "", "Hosts of this machine or its network that web_fetch may use: localhost:8080, or without a port for all ports."),
+		field(keytable.KindText, "toolDiscoveryCommand", "", "Another spelling of discoveryCommand."),
+		field(keytable.KindText, "toolCallCommand", "", "Another spelling of callCommand."),
+	}
+})
 
 // These two keys are older than the section tools.
 var (
@@ -86,63 +96,74 @@ var spellings = map[string]string{
 	"toolCallCommand":            "tools.callCommand",
 }
 
-var notification = keytable.NewObject("a notification", "A command or webhook that is called when runs end or wait.",
-	field(keytable.KindTexts, "on", "", "The events to report: "+strings.Join(tool.NotifyEvents(), ", ")+". Default: failure, recovery and waiting."),
-	field(keytable.KindText, "command", "", "Program and arguments, started without a shell. It gets the run as JSON on its standard input."),
-	field(keytable.KindText, "webhook", "", "URL that the run is posted to. ${NAME} in it is replaced by an environment variable."),
-	field(keytable.KindText, "secret-env", "", "Environment variable with the secret that signs the requests."),
-	field(keytable.KindText, "secret-file", "", "File with the secret that signs the requests."),
-)
+var notification = keytable.NewObject("a notification", "A command or webhook that is called when runs end or wait.", func() []keytable.Field {
+	return []keytable.Field{
+		field(keytable.KindTexts, "on", "", "The events to report: "+strings.Join(tool.NotifyEvents(), ", ")+". Default: failure, recovery and waiting."),
+		field(keytable.KindText, "command", "", "Program and arguments, started without a shell. It gets the run as JSON on its standard input."),
+		field(keytable.KindText, "webhook", "", "URL that the run is posted to. ${NAME} in it is replaced by an environment variable."),
+		field(keytable.KindText, "secret-env", "", "Environment variable with the secret that signs the requests."),
+		field(keytable.KindText, "secret-file", "", "File with the secret that signs the requests."),
+	}
+})
 
-var webhook = keytable.NewObject("a webhook", "A webhook with which an external system starts a tool through the service.",
-	field(keytable.KindText, "tool", "", "The tool to start."),
-	field(keytable.KindText, "secret-env", "", "Environment variable of the service with the secret shared with the caller."),
-	field(keytable.KindText, "secret-file", "", "File with the secret. A relative path is relative to the folder of this file."),
-	keytable.Field{Kind: keytable.KindChoice, Key: "scheme", Enum: []string{Token, HMAC}, Default: Token, Doc: "How the caller authenticates: by sending the secret, or by signing the body with it."},
-	field(keytable.KindText, "header", "", "Header with the secret or the signature. Default: X-Flowrun-Token, or X-Hub-Signature-256 for a signature."),
-	field(keytable.KindText, "body-param", "", "Parameter that receives the whole body."),
-	field(keytable.KindTextMap, "params", "", "Parameters, and where to find their values in a JSON body: /repository/name."),
-	field(keytable.KindText, "delivery-header", "", "Header that identifies a delivery, so that a delivery sent twice starts only one run. Default: X-GitHub-Delivery for a signature."),
-)
+var webhook = keytable.NewObject("a webhook", "A webhook with which an external system starts a tool through the service.", func() []keytable.Field {
+	return []keytable.Field{
+		field(keytable.KindText, "tool", "", "The tool to start."),
+		field(keytable.KindText, "secret-env", "", "Environment variable of the service with the secret shared with the caller."),
+		field(keytable.KindText, "secret-file", "", "File with the secret. A relative path is relative to the folder of this file."),
+		keytable.Field{Kind: keytable.KindChoice, Key: "scheme", Enum: []string{Token, HMAC}, Default: Token, Doc: "How the caller authenticates: by sending the secret, or by signing the body with it."},
+		field(keytable.KindText, "header", "", "Header with the secret or the signature. Default: X-Flowrun-Token, or X-Hub-Signature-256 for a signature."),
+		field(keytable.KindText, "body-param", "", "Parameter that receives the whole body."),
+		field(keytable.KindTextMap, "params", "", "Parameters, and where to find their values in a JSON body: /repository/name."),
+		field(keytable.KindText, "delivery-header", "", "Header that identifies a delivery, so that a delivery sent twice starts only one run. Default: X-GitHub-Delivery for a signature."),
+	}
+})
 
 var webhooks = keytable.Field{Kind: keytable.KindObjectMap, Key: "webhooks", Of: webhook, Doc: "Webhooks with which external systems start tools through the service, by name."}
 
 var servers = keytable.Field{Kind: keytable.KindObjectMap, Key: "mcpServers", Of: server, Doc: "MCP servers whose tools are available, by name."}
 
-var served = keytable.NewObject("serve", "What flowrun serve offers over the network.",
-	field(keytable.KindTexts, "tools", "", "Patterns of built-in and discovered tools that network clients may start, such as * or web_*. Default: none."),
-)
+var served = keytable.NewObject("serve", "What flowrun serve offers over the network.", func() []keytable.Field {
+	return []keytable.Field{
+		field(keytable.KindTexts, "tools", "", "Patterns of built-in and discovered tools that network clients may start, such as * or web_*. Default: none."),
+	}
+})
 
-var refusals = keytable.NewObject("refusals", "What calls of models that are rejected for their arguments say in addition.",
-	field(keytable.KindText, "documentation-link", "", "URL of a page about the tools, for the model."),
-	field(keytable.KindText, "hint", "", "Text that is added to each hint."),
-)
+var refusals = keytable.NewObject("refusals", "What calls of models that are rejected for their arguments say in addition.", func() []keytable.Field {
+	return []keytable.Field{
+		field(keytable.KindText, "documentation-link", "", "URL of a page about the tools, for the model."),
+		field(keytable.KindText, "hint", "", "Text that is added to each hint."),
+	}
+})
 
 // file describes config.yaml, with all keys.
-var file = keytable.NewObject("the configuration", "Settings of flowrun for a project, a user or a machine.",
-	section("approvals", approvals, approvals.Doc),
-	section("limits", limits, limits.Doc),
-	section("history", history, history.Doc),
-	field(keytable.KindDuration, "grace", "10s", "How long a stopped step may take to exit before it is killed."),
-	field(keytable.KindTexts, "roots", "", "Folders that built-in tools may use, in addition to the workspace."),
-	servers,
-	keytable.Field{Kind: keytable.KindObjectMap, Key: "notifications", Of: notification, Doc: "Notifications about runs, by name, in addition to those of the tool's definition."},
-	section("tools", discovery, discovery.Doc),
-	oldDiscovery,
-	oldCall,
-	webhooks,
-	section("serve", served, served.Doc),
-	section("refusals", refusals, refusals.Doc),
-)
+var file = keytable.NewObject("the configuration", "Settings of flowrun for a project, a user or a machine.", func() []keytable.Field {
+	return []keytable.Field{
+		section("approvals", approvals, approvals.Doc),
+		section("limits", limits, limits.Doc),
+		section("history", history, history.Doc),
+		field(keytable.KindDuration, "grace", "10s", "How long a stopped step may take to exit before it is killed."),
+		field(keytable.KindTexts, "roots", "", "Folders that built-in tools may use, in addition to the workspace."),
+		servers,
+		keytable.Field{Kind: keytable.KindObjectMap, Key: "notifications", Of: notification, Doc: "Notifications about runs, by name, in addition to those of the tool's definition."},
+		section("tools", discovery, discovery.Doc),
+		oldDiscovery,
+		oldCall,
+		webhooks,
+		section("serve", served, served.Doc),
+		section("refusals", refusals, refusals.Doc),
+	}
+})
 
 // shared describes settings.json, which other programs use too.
-var shared = keytable.NewObject("the settings",
-	"Settings that are shared with other programs.",
-	keytable.Field{Kind: keytable.KindObjectMap, Key: servers.Key, Of: server.Open(), Doc: servers.Doc},
-	section("tools", discovery.Open(), discovery.Doc),
-	oldDiscovery,
-	oldCall,
-).Open()
+var shared = keytable.NewObject("the settings", "Settings that are shared with other programs.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Field{Kind: keytable.KindObjectMap, Key: servers.Key, Of: server.Open(), Doc: servers.Doc},
+		section("tools", discovery.Open(), discovery.Doc),
+		oldDiscovery,
+		oldCall,
+	}
+}).Open()
 
 // trustedSections are the keys that a project may set only if it is trusted.
 var trustedSections = []string{"mcpServers", "notifications", "tools", "approvals.allow", "roots", "history", "webhooks", "serve", "refusals"}
@@ -185,10 +206,10 @@ func (l leaf) parts(value string) []string {
 // leaves returns the keys that have a variable. Those of mcpServers, notifications, tools
 // and webhooks have none, because a variable could then start programs.
 func leaves() (list []leaf) {
-	for _, f := range file.Fields {
+	for _, f := range file.Fields() {
 		switch {
 		case f.Kind == keytable.KindObject && f.Key != "tools":
-			for _, in := range f.Of.Fields {
+			for _, in := range f.Of.Fields() {
 				list = append(list, leaf{f.Key + "." + in.Key, in})
 			}
 		case f.Kind != keytable.KindObject && f.Kind != keytable.KindObjectMap && spellings[f.Key] == "":
@@ -209,12 +230,12 @@ func Keys() (keys []string) {
 
 // settings returns the fields of Keys.
 func settings() (list []leaf) {
-	for _, f := range file.Fields {
+	for _, f := range file.Fields() {
 		if f.Kind != keytable.KindObject {
 			list = append(list, leaf{f.Key, f})
 			continue
 		}
-		for _, in := range f.Of.Fields {
+		for _, in := range f.Of.Fields() {
 			list = append(list, leaf{f.Key + "." + in.Key, in})
 		}
 	}

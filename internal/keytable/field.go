@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -43,13 +44,12 @@ const (
 
 // Object describes one kind of mapping in a definition: a tool, a step, a retry.
 type Object struct {
-	Name   string // with its article, for messages: "a step"
-	Doc    string
-	Fields []Field
+	Name string // with its article, for messages: "a step"
+	Doc  string
 
-	byKey map[string]*Field
-	hints map[string]func(value *yaml.Node) string // of unknown keys, see WithHint
-	open  bool                                     // of settings: unknown keys are allowed, because they belong to other programs
+	fields *fields
+	hints  map[string]func(value *yaml.Node) string // of unknown keys, see WithHint
+	open   bool                                     // of settings: unknown keys are allowed, because they belong to other programs
 	// check checks the mapping as a whole, after its keys were decoded.
 	check func(d *Decoder, into any, n *yaml.Node, content []*yaml.Node)
 }
@@ -72,15 +72,12 @@ type Field struct {
 	Set func(d *Decoder, into any, n *yaml.Node)
 }
 
-// NewObject describes a mapping with the given fields. For settings files, only the data of a field is used: Key, Kind,
-// Enum, Default, Doc, Of, Min and Max. Their kinds are text, texts, choice, boolean, integer, duration, size, text map,
-// object and object map.
-func NewObject(name, doc string, fields ...Field) *Object {
-	o := &Object{Name: name, Doc: doc, Fields: fields, byKey: make(map[string]*Field, len(fields))}
-	for i := range fields {
-		o.byKey[fields[i].Key] = &fields[i]
-	}
-	return o
+// NewObject describes a mapping with the fields that list returns. list is called when the first field is requested: a
+// program has many objects and reads few of them. For settings files, only the data of a field is used: Key, Kind, Enum,
+// Default, Doc, Of, Min and Max. Their kinds are text, texts, choice, boolean, integer, duration, size, text map, object
+// and object map.
+func NewObject(name, doc string, list func() []Field) *Object {
+	return &Object{Name: name, Doc: doc, fields: &fields{lists: []func() []Field{list}}}
 }
 
 // Open returns a copy of the object that allows unknown keys. It is for files that flowrun shares with other programs.
@@ -90,13 +87,8 @@ func (o *Object) Open() *Object {
 	return &open
 }
 
-// Add adds fields to the object. It is for objects that contain themselves.
-func (o *Object) Add(fields ...Field) {
-	o.Fields = append(o.Fields, fields...)
-	for i := range o.Fields { // append may have moved them
-		o.byKey[o.Fields[i].Key] = &o.Fields[i]
-	}
-}
+// Add adds fields to the object, before the first is requested. It is for objects that contain themselves.
+func (o *Object) Add(list func() []Field) { o.fields.lists = append(o.fields.lists, list) }
 
 // WithCheck sets a function that checks the mapping as a whole, after its keys were decoded.
 func (o *Object) WithCheck(check func(d *Decoder, into any, n *yaml.Node, content []*yaml.Node)) *Object {
@@ -119,12 +111,36 @@ func FixedHint(text string) func(*yaml.Node) string {
 }
 
 // Field returns the field of a key, or nil if the object has no such key.
-func (o *Object) Field(key string) *Field { return o.byKey[key] }
+func (o *Object) Field(key string) *Field { return o.fields.make().byKey[key] }
+
+// Fields returns the fields of the object. Do not modify them.
+func (o *Object) Fields() []Field { return o.fields.make().all }
+
+// fields are the fields of an object. They are made once.
+type fields struct {
+	lists []func() []Field
+	once  sync.Once
+	all   []Field
+	byKey map[string]*Field
+}
+
+func (f *fields) make() *fields {
+	f.once.Do(func() {
+		for _, list := range f.lists {
+			f.all = append(f.all, list()...)
+		}
+		f.byKey = make(map[string]*Field, len(f.all))
+		for i := range f.all {
+			f.byKey[f.all[i].Key] = &f.all[i]
+		}
+	})
+	return f
+}
 
 // Keys returns the keys of the object, in the order of its fields.
 func (o *Object) Keys() []string {
-	keys := make([]string, len(o.Fields))
-	for i, f := range o.Fields {
+	keys := make([]string, len(o.Fields()))
+	for i, f := range o.Fields() {
 		keys[i] = f.Key
 	}
 	return keys
@@ -132,7 +148,7 @@ func (o *Object) Keys() []string {
 
 // BodyKeys returns the keys of which an object must have exactly one.
 func (o *Object) BodyKeys() (keys []string) {
-	for _, f := range o.Fields {
+	for _, f := range o.Fields() {
 		if f.Body {
 			keys = append(keys, f.Key)
 		}
@@ -169,7 +185,7 @@ func (o *Object) objectsWith(key string) []string {
 		if o.Field(key) != nil && !slices.Contains(found, o.Name) {
 			found = append(found, o.Name)
 		}
-		for _, f := range o.Fields {
+		for _, f := range o.Fields() {
 			if f.Of != nil {
 				visit(f.Of)
 			}

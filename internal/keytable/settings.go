@@ -54,7 +54,7 @@ func DecodeSettings(o *Object, file string, src []byte) ([]Setting, diagnostic.D
 // ParseSetting reads one value that is not in a file, such as that of an environment variable. Diagnostics name from
 // instead of the file.
 func ParseSetting(f Field, from, value string) (any, diagnostic.Diagnostics) {
-	d := &Decoder{Src: diagnostic.NewSource(from, []byte(value)), Root: NewObject(from, "", f)}
+	d := &Decoder{Src: diagnostic.NewSource(from, []byte(value)), Root: NewObject(from, "", func() []Field { return []Field{f} })}
 	n := &yaml.Node{Kind: yaml.ScalarNode, Value: value, Line: 1, Column: 1}
 	if f.Kind == KindText || f.Kind == KindTexts {
 		n.Style = yaml.DoubleQuotedStyle
