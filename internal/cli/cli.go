@@ -12,6 +12,7 @@ package cli
 
 import (
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -48,7 +49,7 @@ func Main(p Process) int {
 		Report: func(message string) { env.Notef("warning: %s", message) },
 		Trusts: func(folder string, uid int) bool { return config.Vouched(flowrun.DefaultStateDir(), folder, uid) },
 	})
-	root := rootCommand(env, p.Web)
+	root := rootCommand(env, p.Web, p.Args)
 	var noHelp error
 	if run, _, err := root.Find([]string{"run"}); err == nil {
 		run.SetHelpFunc(runHelp(env, &noHelp))
@@ -73,7 +74,8 @@ func Main(p Process) int {
 	return 0
 }
 
-func rootCommand(env *ui.Env, web serve.Web) *cobra.Command {
+// rootCommand returns the root with the command that the first argument names, or with all commands.
+func rootCommand(env *ui.Env, web serve.Web, args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "flowrun",
 		Short: "Define a tool once, run it anywhere",
@@ -89,7 +91,8 @@ func rootCommand(env *ui.Env, web serve.Web) *cobra.Command {
 		PersistentPreRunE:  ui.CheckState,
 		SilenceErrors:      true,
 		SilenceUsage:       true,
-		DisableSuggestions: true, // explainUnknownCommand suggests commands instead
+		DisableSuggestions: true,                                             // explainUnknownCommand suggests commands instead
+		CompletionOptions:  cobra.CompletionOptions{DisableDefaultCmd: true}, // completionCommand replaces it
 	}
 	root.SetHelpFunc(help)
 	root.SetVersionTemplate("{{.Version}}\n")
@@ -100,15 +103,24 @@ func rootCommand(env *ui.Env, web serve.Web) *cobra.Command {
 	env.ColorFlag(root)
 	env.LanguageFlag(root)
 	root.AddGroup(&cobra.Group{ID: ui.GroupRun, Title: "Run:"}, &cobra.Group{ID: ui.GroupInspect, Title: "Inspect runs:"}, &cobra.Group{ID: ui.GroupAuthor, Title: "Write tools:"}, &cobra.Group{ID: ui.GroupSelf, Title: "flowrun itself:"})
-	for _, family := range [][]*cobra.Command{
-		runs.Commands(env), models.Commands(env), schedules.Commands(env), serve.Commands(env, web),
-		past.Commands(env), author.Commands(env), tools.Commands(env), settings.Commands(env), doctor.Commands(env),
-		ui.InGroup(ui.GroupSelf, completionCommand(env), manCommand(env), versionCommand(env)), topicCommands(),
-	} {
-		root.AddCommand(family...)
+	for _, c := range commands(web, args) {
+		root.AddCommand(c.Build(env))
 	}
 	if mcp, _, err := root.Find([]string{"mcp"}); err == nil {
 		mcp.AddCommand(append(servers.Commands(env), models.ServerCallCommand(env))...)
 	}
 	return root
+}
+
+// commands returns the command that the first argument names, or all commands and topics. It returns
+// all for the commands that read the whole tree: help, completion and man.
+func commands(web serve.Web, args []string) []ui.Command {
+	all := slices.Concat(runs.Commands(), models.Commands(), schedules.Commands(), serve.Commands(web), past.Commands(),
+		author.Commands(), tools.Commands(), settings.Commands(), doctor.Commands(), ui.InGroup(ui.GroupSelf, ui.Named("version", versionCommand)))
+	if len(args) > 0 {
+		if i := slices.IndexFunc(all, func(c ui.Command) bool { return c.Name == args[0] }); i >= 0 {
+			return all[i : i+1]
+		}
+	}
+	return slices.Concat(all, ui.InGroup(ui.GroupSelf, ui.Named("completion", completionCommand), ui.Named("man", manCommand)), topicCommands())
 }

@@ -158,7 +158,7 @@ func TestPagesAreNarrow(t *testing.T) {
 func TestManPages(t *testing.T) {
 	needtest.Programs(t, "groff")
 	env := &ui.Env{}
-	for _, c := range allCommands(rootCommand(env, nil)) {
+	for _, c := range allCommands(rootCommand(env, nil, nil)) {
 		var page, out, complaints bytes.Buffer
 		if err := manPage(&page, c); err != nil {
 			t.Fatal(err)
@@ -176,7 +176,7 @@ func TestManPages(t *testing.T) {
 
 // TestHelpIsItsOwn: the help of every command is of that command, not of the one above it.
 func TestHelpIsItsOwn(t *testing.T) {
-	for _, c := range allCommands(rootCommand((&ui.Env{}), nil)) {
+	for _, c := range allCommands(rootCommand(&ui.Env{}, nil, nil)) {
 		if c.IsAdditionalHelpTopicCommand() {
 			continue
 		}
@@ -187,6 +187,22 @@ func TestHelpIsItsOwn(t *testing.T) {
 		}
 		if !strings.Contains(out.String(), "\nUSAGE: "+c.CommandPath()) && !strings.Contains(out.String(), "Usage:\n  "+c.CommandPath()) {
 			t.Errorf("the help of %s is of another command:\n%.200s", c.CommandPath(), &out)
+		}
+	}
+}
+
+// TestNamesOfCommands: every command has the name under which it is built, and is the only one that is
+// built for it, unless it reads the whole tree.
+func TestNamesOfCommands(t *testing.T) {
+	all := commands(nil, nil)
+	for _, c := range all {
+		if built := c.Build(&ui.Env{}); built.Name() != c.Name {
+			t.Errorf("flowrun %s is built as %s", built.Name(), c.Name)
+		}
+	}
+	for word, want := range map[string]int{"version": 1, "explain-cache": 1, "man": len(all), "completion": len(all), "help": len(all), "no-such": len(all)} {
+		if n := len(commands(nil, []string{word, "run"})); n != want {
+			t.Errorf("flowrun %s: %d commands are built, want %d", word, n, want)
 		}
 	}
 }

@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/internal/cli/tools"
+	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
 // topic is a help page that does not belong to a command. Tests compare the tables in the pages
@@ -26,10 +29,12 @@ func topics() []topic {
 }
 
 // topicCommands returns a command for each topic that only has help: flowrun help NAME.
-func topicCommands() []*cobra.Command {
-	var list []*cobra.Command
+func topicCommands() []ui.Command {
+	list := []ui.Command{ui.Named("tools", tools.Topic)}
 	for _, t := range topics() {
-		list = append(list, &cobra.Command{Use: t.name, Short: t.short, Long: t.text()})
+		list = append(list, ui.Named(t.name, func(*ui.Env) *cobra.Command {
+			return &cobra.Command{Use: t.name, Short: t.short, Long: t.text()}
+		}))
 	}
 	return list
 }

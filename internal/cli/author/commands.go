@@ -2,13 +2,9 @@
 // and schema. Commands that check and manage tools are in package tools.
 package author
 
-import (
-	"github.com/spf13/cobra"
-
-	"github.com/flowrun/flowrun/internal/cli/ui"
-)
+import "github.com/flowrun/flowrun/internal/cli/ui"
 
 // Commands returns the commands of this package.
-func Commands(env *ui.Env) []*cobra.Command {
-	return ui.InGroup(ui.GroupAuthor, initCommand(env), explainCommand(env), graphCommand(env), schemaCommand(env))
+func Commands() []ui.Command {
+	return ui.InGroup(ui.GroupAuthor, ui.Named("init", initCommand), ui.Named("explain", explainCommand), ui.Named("graph", graphCommand), ui.Named("schema", schemaCommand))
 }

@@ -3,13 +3,9 @@
 // can fix without risk.
 package doctor
 
-import (
-	"github.com/spf13/cobra"
-
-	"github.com/flowrun/flowrun/internal/cli/ui"
-)
+import "github.com/flowrun/flowrun/internal/cli/ui"
 
 // Commands returns the commands of this package.
-func Commands(env *ui.Env) []*cobra.Command {
-	return ui.InGroup(ui.GroupSelf, doctorCommand(env))
+func Commands() []ui.Command {
+	return ui.InGroup(ui.GroupSelf, ui.Named("doctor", doctorCommand))
 }

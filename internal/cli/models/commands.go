@@ -5,13 +5,9 @@
 // allowed, asks the user at the terminal, and prints the answer.
 package models
 
-import (
-	"github.com/spf13/cobra"
-
-	"github.com/flowrun/flowrun/internal/cli/ui"
-)
+import "github.com/flowrun/flowrun/internal/cli/ui"
 
 // Commands returns the commands of this package.
-func Commands(env *ui.Env) []*cobra.Command {
-	return ui.InGroup(ui.GroupRun, callCommand(env), repairCommand(env))
+func Commands() []ui.Command {
+	return ui.InGroup(ui.GroupRun, ui.Named("call", callCommand), ui.Named("repair", repairCommand))
 }

@@ -5,13 +5,11 @@
 // use an engine.
 package past
 
-import (
-	"github.com/spf13/cobra"
-
-	"github.com/flowrun/flowrun/internal/cli/ui"
-)
+import "github.com/flowrun/flowrun/internal/cli/ui"
 
 // Commands returns the commands of this package.
-func Commands(env *ui.Env) []*cobra.Command {
-	return ui.InGroup(ui.GroupInspect, psCommand(env), runsCommand(env), showCommand(env), logsCommand(env), timelineCommand(env), eventsCommand(env), statsCommand(env), historyCommand(env))
+func Commands() []ui.Command {
+	return ui.InGroup(ui.GroupInspect,
+		ui.Named("ps", psCommand), ui.Named("runs", runsCommand), ui.Named("show", showCommand), ui.Named("logs", logsCommand),
+		ui.Named("timeline", timelineCommand), ui.Named("events", eventsCommand), ui.Named("stats", statsCommand), ui.Named("history", historyCommand))
 }

@@ -9,13 +9,14 @@ package runs
 import (
 	"slices"
 
-	"github.com/spf13/cobra"
-
 	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
 // Commands returns the commands of this package.
-func Commands(env *ui.Env) []*cobra.Command {
-	return slices.Concat(ui.InGroup(ui.GroupRun, runCommand(env), resumeCommand(env), retryCommand(env), approveCommand(env), rejectCommand(env), cancelCommand(env), demoCommand(env)),
-		ui.InGroup(ui.GroupAuthor, explainCacheCommand(env)))
+func Commands() []ui.Command {
+	return slices.Concat(ui.InGroup(ui.GroupRun,
+		ui.Named("run", runCommand), ui.Named("resume", resumeCommand), ui.Named("retry", retryCommand), ui.Named("approve", approveCommand), ui.Named("reject", rejectCommand),
+		ui.Named("cancel", cancelCommand), ui.Named("demo", demoCommand)),
+		ui.InGroup(ui.GroupAuthor,
+			ui.Named("explain-cache", explainCacheCommand)))
 }

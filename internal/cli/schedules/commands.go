@@ -5,13 +5,9 @@
 // units or crontab lines. They do not start runs.
 package schedules
 
-import (
-	"github.com/spf13/cobra"
-
-	"github.com/flowrun/flowrun/internal/cli/ui"
-)
+import "github.com/flowrun/flowrun/internal/cli/ui"
 
 // Commands returns the commands of this package.
-func Commands(env *ui.Env) []*cobra.Command {
-	return ui.InGroup(ui.GroupRun, scheduleCommand(env))
+func Commands() []ui.Command {
+	return ui.InGroup(ui.GroupRun, ui.Named("schedule", scheduleCommand))
 }

@@ -12,6 +12,8 @@ import (
 )
 
 // Commands returns the commands of this package.
-func Commands(env *ui.Env, web Web) []*cobra.Command {
-	return ui.InGroup(ui.GroupRun, serveCommand(env, web), mcpCommand(env, web))
+func Commands(web Web) []ui.Command {
+	return ui.InGroup(ui.GroupRun,
+		ui.Named("serve", func(env *ui.Env) *cobra.Command { return serveCommand(env, web) }),
+		ui.Named("mcp", func(env *ui.Env) *cobra.Command { return mcpCommand(env, web) }))
 }

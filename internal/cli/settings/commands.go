@@ -2,13 +2,9 @@
 // whether a project is trusted. Package internal/config defines and reads the settings.
 package settings
 
-import (
-	"github.com/spf13/cobra"
-
-	"github.com/flowrun/flowrun/internal/cli/ui"
-)
+import "github.com/flowrun/flowrun/internal/cli/ui"
 
 // Commands returns the commands of this package.
-func Commands(env *ui.Env) []*cobra.Command {
-	return ui.InGroup(ui.GroupSelf, configCommand(env), trustCommand(env))
+func Commands() []ui.Command {
+	return ui.InGroup(ui.GroupSelf, ui.Named("config", configCommand), ui.Named("trust", trustCommand))
 }

@@ -6,15 +6,9 @@
 // Package addition parses the arguments of tool add. Package npm holds tool deps.
 package tools
 
-import (
-	"slices"
-
-	"github.com/spf13/cobra"
-
-	"github.com/flowrun/flowrun/internal/cli/ui"
-)
+import "github.com/flowrun/flowrun/internal/cli/ui"
 
 // Commands returns the commands of this package.
-func Commands(env *ui.Env) []*cobra.Command {
-	return slices.Concat(ui.InGroup(ui.GroupAuthor, validateCommand(env), toolCommand(env)), []*cobra.Command{toolsTopic()})
+func Commands() []ui.Command {
+	return ui.InGroup(ui.GroupAuthor, ui.Named("validate", validateCommand), ui.Named("tool", toolCommand))
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/internal/cli/tools/page"
+	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
 // toolPage returns the page of flowrun help tool. It lists the commands in the given order.
@@ -39,9 +40,9 @@ func usageOf(c *cobra.Command) string {
 	return fmt.Sprintf("flowrun tool %s %s[options]", c.Use, scope)
 }
 
-// toolsTopic returns the topic flowrun help tools: what tools are, where they are found, how they
-// are used. It is only a help page, not a command.
-func toolsTopic() *cobra.Command {
+// Topic returns the topic flowrun help tools: what tools are, where they are found, how they are
+// used. It is only a help page, not a command.
+func Topic(*ui.Env) *cobra.Command {
 	return page.Page{
 		Title: "flowrun tools",
 		About: []string{

@@ -21,12 +21,32 @@ const (
 	GroupSelf    = "self"
 )
 
+// Command is a command that is built only if the command line uses it or shows a list of commands:
+// declaring the flags of all commands takes longer than many commands run.
+type Command struct {
+	Name  string
+	group string
+	build func(*Env) *cobra.Command
+}
+
+// Named returns the command that build builds. name is the first word of its usage.
+func Named(name string, build func(*Env) *cobra.Command) Command {
+	return Command{Name: name, build: build}
+}
+
 // InGroup puts commands into a group of the help.
-func InGroup(group string, commands ...*cobra.Command) []*cobra.Command {
-	for _, c := range commands {
-		c.GroupID = group
+func InGroup(group string, commands ...Command) []Command {
+	for i := range commands {
+		commands[i].group = group
 	}
 	return commands
+}
+
+// Build builds the command.
+func (c Command) Build(env *Env) *cobra.Command {
+	built := c.build(env)
+	built.GroupID = c.group
+	return built
 }
 
 // elsewhere says which command to use instead of one that other programs have.
