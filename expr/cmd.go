@@ -258,7 +258,7 @@ func (c *cmdReader) percent() {
 }
 
 // cmdRereadCommands lists the commands whose arguments cmd reads again.
-var cmdRereadCommands = setOf("call cmd start forfiles goto")
+var cmdRereadCommands = wordSet{words: "call cmd start forfiles goto"}
 
 // word reads a word outside quotes.
 func (c *cmdReader) word() {
@@ -266,7 +266,7 @@ func (c *cmdReader) word() {
 	command := !c.nameRead || c.nameMayFollow || c.nameMayBeEmpty
 	next := c.i + len(word)
 	switch {
-	case command && cmdRereadCommands[word], word == "cmd" && (c.cells.at(c.i-1) == '\\' || c.cells.has(next, ".exe") || c.cells.has(next, " /")):
+	case command && cmdRereadCommands.has(word), word == "cmd" && (c.cells.at(c.i-1) == '\\' || c.cells.has(next, ".exe") || c.cells.has(next, " /")):
 		c.rereadBy = strings.ToUpper(word)
 	case command && word == "for":
 		c.inForHeader, c.forDepth = true, c.depth

@@ -15,7 +15,7 @@ var codeOptions = map[string]string{
 }
 
 // codeInFirstArgument lists programs whose first argument that is not an option is code.
-var codeInFirstArgument = setOf("awk gawk mawk nawk jq yq sed")
+var codeInFirstArgument = wordSet{words: "awk gawk mawk nawk jq yq sed"}
 
 // argument is a word of a command as far as the author wrote it.
 type argument struct {
@@ -27,14 +27,14 @@ type argument struct {
 // of an argument, and the program.
 func codeArguments(args []argument, found func(i int, program string)) {
 	c := codeFinder{args: args, found: found}
-	wrapped := launchers[path.Base(args[0].literal)]
+	wrapped := launchers.has(path.Base(args[0].literal))
 	for i, arg := range args {
 		name := path.Base(arg.literal)
 		letters, coded := codeOptions[name]
 		switch {
 		case coded && name != "sqlite3":
 			c.afterOption(name, letters, i+1)
-		case codeInFirstArgument[name]:
+		case codeInFirstArgument.has(name):
 			c.first(name, i+1)
 		case name == "ssh":
 			c.remote(i + 1)
@@ -53,7 +53,7 @@ func codeArguments(args []argument, found func(i int, program string)) {
 }
 
 // launchers lists programs that start the program named in their arguments.
-var launchers = setOf("env sudo doas time nice ionice nohup timeout xargs setsid stdbuf chroot")
+var launchers = wordSet{words: "env sudo doas time nice ionice nohup timeout xargs setsid stdbuf chroot"}
 
 type codeFinder struct {
 	args  []argument
@@ -82,7 +82,7 @@ func (c codeFinder) afterOption(program, letters string, from int) {
 func (c codeFinder) first(program string, from int) {
 	for i := from; i < len(c.args); i++ {
 		before := c.before(from, i)
-		if jqPairOptions[before] || i > from && jqPairOptions[c.before(from, i-1)] {
+		if jqPairOptions.has(before) || i > from && jqPairOptions.has(c.before(from, i-1)) {
 			continue
 		}
 		if strings.HasPrefix(c.args[i].literal, "-") || i > from && takesArgument(program, before) {
@@ -94,7 +94,7 @@ func (c codeFinder) first(program string, from int) {
 }
 
 // jqPairOptions lists options of jq that take a name and a value.
-var jqPairOptions = setOf("--arg --argjson --slurpfile --rawfile")
+var jqPairOptions = wordSet{words: "--arg --argjson --slurpfile --rawfile"}
 
 // takesArgument reports whether the word after an option belongs to it.
 func takesArgument(program, option string) bool {
@@ -131,14 +131,14 @@ const sshArgumentOptions = "BbcDEeFIiJLlmOoPpQRSWw"
 // targets that contain a =.
 func (c codeFinder) make(program string, from int) {
 	for i := from; i < len(c.args); i++ {
-		if !makeFileOptions[c.before(from, i)] {
+		if !makeFileOptions.has(c.before(from, i)) {
 			c.found(i, program)
 		}
 	}
 }
 
 // makeFileOptions lists options of make whose argument is a file or a folder.
-var makeFileOptions = setOf("-C -f -I -o -W --directory --file --makefile --include-dir")
+var makeFileOptions = wordSet{words: "-C -f -I -o -W --directory --file --makefile --include-dir"}
 
 // sql finds what follows the database of sqlite3. It is SQL, or commands such as .shell.
 func (c codeFinder) sql(from int) {

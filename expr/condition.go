@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/expr-lang/expr/ast"
@@ -341,7 +342,9 @@ func (r *rewriter) sourceOffset(text string) func(chars int) int {
 
 // unexpectedToken matches the message of expr-lang about a token, such as
 // unexpected token Operator("=").
-var unexpectedToken = regexp.MustCompile(`^unexpected token (?:(EOF)|\w+\((".*")\))`)
+var unexpectedToken = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^unexpected token (?:(EOF)|\w+\((".*")\))`)
+})
 
 // syntaxProblem converts an error of expr-lang to a Problem.
 func (r *rewriter) syntaxProblem(err error, text string) Problem {
@@ -354,7 +357,7 @@ func (r *rewriter) syntaxProblem(err error, text string) Problem {
 		return r.unknownName(name, off)
 	}
 	what, hint := firstLine(fe.Message), r.mode.hint()
-	switch m := unexpectedToken.FindStringSubmatch(what); {
+	switch m := unexpectedToken().FindStringSubmatch(what); {
 	case m == nil:
 	case m[1] == "EOF":
 		what = "it ends too early"

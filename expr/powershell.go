@@ -192,11 +192,11 @@ func (p *psReader) continues() bool {
 }
 
 // psKeywords lists words that are not the name of a command. A command may follow some of them.
-var psKeywords = setOf("if elseif else while for foreach switch do until in try catch finally trap function filter param begin process end class enum using data break continue return throw exit")
+var psKeywords = wordSet{words: "if elseif else while for foreach switch do until in try catch finally trap function filter param begin process end class enum using data break continue return throw exit"}
 
 // psEvaluates lists, in lower case, the names of commands and methods that read their arguments
 // as code.
-var psEvaluates = setOf("iex invoke-expression invokescript newscriptblock expandstring add-type parseinput")
+var psEvaluates = wordSet{words: "iex invoke-expression invokescript newscriptblock expandstring add-type parseinput"}
 
 // readName reads a name and returns it in lower case. Backticks in it are ignored: i`ex is iex.
 func (p *psReader) readName() (word string, next int) {
@@ -220,14 +220,14 @@ func (p *psReader) afterScriptBlock() bool {
 func (p *psReader) word() {
 	word, next := p.readName()
 	switch {
-	case psEvaluates[word], word == "create" && p.afterScriptBlock(), word == "function" && p.cells.at(next) == ':':
+	case psEvaluates.has(word), word == "create" && p.afterScriptBlock(), word == "function" && p.cells.at(next) == ':':
 		p.stmt.evaluatedBy = word
 	case p.stmt.expectsCommand && (word == "return" || word == "throw" || word == "exit"):
 		p.i = next
 		return // a command may follow
 	}
 	if p.stmt.expectsCommand {
-		p.stmt.expectsCommand, p.stmt.inArguments = false, !psKeywords[word] && !isDigit(word[0])
+		p.stmt.expectsCommand, p.stmt.inArguments = false, !psKeywords.has(word) && !isDigit(word[0])
 	}
 	p.i = next
 }
@@ -326,7 +326,7 @@ func (p *psReader) atCommandStart(i int) bool {
 	for i > 0 && isLetter(p.cells.at(i-1)) {
 		i--
 	}
-	return psKeywords[strings.ToLower(p.cells.text(i, end))]
+	return psKeywords.has(strings.ToLower(p.cells.text(i, end)))
 }
 
 // startsExpression reports whether an expression may begin at p.i.
@@ -435,7 +435,7 @@ func (p *psReader) quotedString(quote byte, n int) {
 
 // evaluatesName records a command that reads text as code and is called by a quoted name.
 func (p *psReader) evaluatesName(s string) {
-	if name := strings.ToLower(s); psEvaluates[name] {
+	if name := strings.ToLower(s); psEvaluates.has(name) {
 		p.stmt.evaluatedBy = name
 	}
 }

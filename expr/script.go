@@ -211,7 +211,7 @@ func (p position) programProblem(word string, rendered map[*placeholder][]string
 		}
 	}
 	name := p.prefix + word + p.suffix
-	if evaluatingCommands[name] || strings.HasPrefix(name, "-") {
+	if evaluatingCommands.has(name) || strings.HasPrefix(name, "-") {
 		return "as the name of a command, it would make the shell evaluate the words after it; write the command itself"
 	}
 	return ""

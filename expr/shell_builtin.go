@@ -9,19 +9,11 @@ import (
 
 // evaluatingCommands lists the commands that read their arguments as code, as names of variables or
 // as arithmetic, in any shell of the sh family. A value must never be the name of one of them.
-var evaluatingCommands = setOf(`. source eval trap alias bind command builtin exec coproc
+var evaluatingCommands = wordSet{words: `. source eval trap alias bind command builtin exec coproc
 	declare typeset local export readonly integer float nameref let test [ [[ ((
 	printf print read unset getopts mapfile readarray wait compgen complete compopt
 	enable fc jobs set shopt exit return shift break continue ulimit
-	autoload emulate functions noglob nocorrect sched vared whence zcompile zmodload zle - hash history`)
-
-func setOf(names string) map[string]bool {
-	set := map[string]bool{}
-	for _, n := range strings.Fields(names) {
-		set[n] = true
-	}
-	return set
-}
+	autoload emulate functions noglob nocorrect sched vared whence zcompile zmodload zle - hash history`}
 
 func firstWord(call *syntax.CallExpr) *syntax.Word {
 	if len(call.Args) == 0 {
@@ -294,14 +286,14 @@ func (w *walker) testWords(name string, args []*syntax.Word, c wordContext) {
 		}
 		a := c
 		switch {
-		case numericTest[before] || numericTest[after] || before == "-t":
+		case numericTest.has(before) || numericTest.has(after) || before == "-t":
 			a.guard = guardNumber
 			if name == "[[" { // bash and dash accept only digits in test and [
 				w.noteArithmeticVars(arg)
 			}
 		case before == "-v" || before == "-R":
 			a.guard = guardName
-		case binaryTest[before] || binaryTest[after] || isUnaryTest(before) || len(args) == 1 || i == 0 && after == "]" && len(args) == 2:
+		case binaryTest.has(before) || binaryTest.has(after) || isUnaryTest(before) || len(args) == 1 || i == 0 && after == "]" && len(args) == 2:
 			// an operand, which may be any text
 		default:
 			a.guard = guardOption
@@ -311,8 +303,8 @@ func (w *walker) testWords(name string, args []*syntax.Word, c wordContext) {
 }
 
 var (
-	numericTest = setOf("-eq -ne -lt -le -gt -ge")
-	binaryTest  = setOf("= == != < > =~ -nt -ot -ef")
+	numericTest = wordSet{words: "-eq -ne -lt -le -gt -ge"}
+	binaryTest  = wordSet{words: "= == != < > =~ -nt -ot -ef"}
 )
 
 func isUnaryTest(s string) bool {

@@ -14,8 +14,8 @@ func runsCode(name string) bool { return name != "IFS" && codeenv.RunsCode(name)
 
 // integerVariables lists variables that are integers in bash, ksh or zsh without a declaration: the
 // shell calculates when it assigns to one.
-var integerVariables = setOf(`RANDOM SRANDOM SECONDS LINENO HISTCMD OPTIND EPOCHSECONDS COLUMNS LINES HISTSIZE
-	SAVEHIST TMOUT MAILCHECK KEYTIMEOUT LISTMAX DIRSTACKSIZE SHLVL ERRNO UID GID EUID EGID TTYIDLE PPID`)
+var integerVariables = wordSet{words: `RANDOM SRANDOM SECONDS LINENO HISTCMD OPTIND EPOCHSECONDS COLUMNS LINES HISTSIZE
+	SAVEHIST TMOUT MAILCHECK KEYTIMEOUT LISTMAX DIRSTACKSIZE SHLVL ERRNO UID GID EUID EGID TTYIDLE PPID`}
 
 // assign walks NAME=value, NAME[i]=value and NAME=(...). scalar is the guard of a plain value.
 func (w *walker) assign(a *syntax.Assign, c wordContext, scalar guard) {
@@ -62,7 +62,7 @@ func (w *walker) assignValue(name string, value *syntax.Word, c wordContext, sca
 }
 
 func (w *walker) calculates(name string) bool {
-	return w.integers[name] || integerVariables[name]
+	return w.integers[name] || integerVariables.has(name)
 }
 
 // declare walks export, declare, local and similar commands.

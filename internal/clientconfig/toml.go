@@ -4,6 +4,7 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // addTOML sets the table KEY.NAME of a TOML text. It works on lines, so that everything else stays
@@ -53,10 +54,12 @@ func keepOthers(entry string, table []string) string {
 }
 
 // bareName is a name that needs no quotes in TOML.
-var bareName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+var bareName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+})
 
 func tableName(name string) string {
-	if bareName.MatchString(name) {
+	if bareName().MatchString(name) {
 		return name
 	}
 	return quote(name)

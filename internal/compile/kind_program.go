@@ -2,6 +2,7 @@ package compile
 
 import (
 	"context"
+	"sync"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
@@ -21,7 +22,10 @@ func (callNames) Symbol(id string) expr.Symbol {
 }
 
 // callTemplate is the standard input of every such command.
-var callTemplate, _ = expr.ParseTemplate("{"+plan.CallInput+"}", expr.Plain, callNames{})
+var callTemplate = sync.OnceValue(func() *expr.Template {
+	t, _ := expr.ParseTemplate("{"+plan.CallInput+"}", expr.Plain, callNames{})
+	return t
+})
 
 // programKind compiles steps that call a tool listed by a discovery command.
 type programKind struct{}
@@ -31,7 +35,7 @@ func (programKind) traits() traits { return traits{streams: true, interactive: t
 func (programKind) compile(c *stepCompiler, s *plan.Step) {
 	call := c.step.Body.(*tool.ProgramCall)
 	s.Command = c.baseCommand(expr.LiteralArgv(call.Argv), "")
-	s.Command.Dir, s.Command.Input = expr.Literal(call.Dir), callTemplate
+	s.Command.Dir, s.Command.Input = expr.Literal(call.Dir), callTemplate()
 	c.addUsedParameter(plan.AnyArgument)
 	s.Runner = s.Command
 	if call.StderrFails {

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/flowrun/flowrun/internal/atomicfile"
 	"github.com/flowrun/flowrun/internal/keytable"
@@ -129,13 +130,15 @@ type block struct {
 }
 
 // emptySection is the section without servers.
-var emptySection = regexp.MustCompile(`^mcpServers:\s*(\{\s*\})?\s*(#.*)?$`)
+var emptySection = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^mcpServers:\s*(\{\s*\})?\s*(#.*)?$`)
+})
 
 func newBlock(src []byte) *block {
 	b := &block{lines: strings.Split(string(src), "\n"), head: -1, indent: 2}
 	for i, line := range b.lines {
 		switch depth := depthOf(line); {
-		case b.head < 0 && emptySection.MatchString(strings.TrimRight(line, "\r")):
+		case b.head < 0 && emptySection().MatchString(strings.TrimRight(line, "\r")):
 			b.head, b.end = i, i+1
 		case b.head < 0 || depth < 0:
 		case depth == 0:
@@ -211,10 +214,12 @@ func (b *block) remove(name string) error {
 }
 
 // plainKey matches names that need no quotes.
-var plainKey = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
+var plainKey = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
+})
 
 func quoteKey(name string) string {
-	if plainKey.MatchString(name) {
+	if plainKey().MatchString(name) {
 		return name
 	}
 	text, _ := json.Marshal(name) // a string has a JSON form

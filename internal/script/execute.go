@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
@@ -124,11 +125,14 @@ func (execNames) Symbol(id string) expr.Symbol {
 }
 
 // execTemplate is the command line of every program: its words are values, which are never parsed as text.
-var execTemplate, _ = expr.ParseTemplate("{PROGRAM} {ARGS}", expr.Argv, execNames{})
+var execTemplate = sync.OnceValue(func() *expr.Template {
+	t, _ := expr.ParseTemplate("{PROGRAM} {ARGS}", expr.Argv, execNames{})
+	return t
+})
 
 // command returns the step command that runs the program.
 func (e execution) command() *steps.Command {
-	c := &steps.Command{Template: execTemplate, Keep: steps.Stdout | steps.Stderr}
+	c := &steps.Command{Template: execTemplate(), Keep: steps.Stdout | steps.Stderr}
 	if e.Cwd != "" {
 		c.Dir = expr.Literal(e.Cwd)
 	}
