@@ -48,7 +48,7 @@ var house = map[string]struct {
 	"internal/jsworld":      {0.5, []string{"internal/jscheck", "internal/jsnative", "tool"}, []string{"github.com/dop251/goja"}},
 	"hooks":                 {1, []string{"internal/atomicfile", "tool", "internal/jscheck", "internal/jsworld"}, nil},
 	"internal/mask":         {cellar, nil, nil},
-	"internal/processor":    {cellar, nil, nil},
+	"internal/startup":    {cellar, nil, nil},
 	"internal/netclient":    {3, []string{""}, nil},
 	"steps":                 {1, []string{"dag", "expr", "internal/atomicfile", "internal/codeenv", "internal/dotenv", "internal/mask", "internal/proc", "internal/procid", "internal/confine", "internal/cgroup"}, []string{"github.com/creack/pty"}},
 	"internal/supervisor":   {1, []string{"internal/proc", "internal/procid", "internal/confine"}, nil},
@@ -104,7 +104,7 @@ var house = map[string]struct {
 	"internal/clientconfig": {3, nil, []string{"github.com/tailscale/hujson"}},
 	"internal/mcp":          {3.5, []string{"", "dag", "internal/console", "internal/funcschema", "internal/rundocs", "internal/runlog", "registry", "steps", "tool"}, []string{"github.com/modelcontextprotocol/go-sdk"}},
 	"internal/mcpclient":    {3.5, []string{"", "internal/atomicfile", "internal/proc", "internal/procid", "internal/value", "tool"}, []string{"github.com/modelcontextprotocol/go-sdk"}},
-	"cmd/flowrun":           {9, []string{"", "internal/processor", "internal/cli", "internal/cli/serve", "internal/proc", "internal/service", "internal/web", "internal/confine"}, nil},
+	"cmd/flowrun":           {9, []string{"", "internal/startup", "internal/cli", "internal/cli/serve", "internal/proc", "internal/service", "internal/web", "internal/confine"}, nil},
 
 	// The command line. Families of commands (floor 7) do not import each other.
 	"internal/cli/ui":             {4, []string{"", "dag", "hooks", "internal/autofix", "internal/toolfiles", "internal/buildinfo", "internal/builtin", "internal/bundle", "internal/config", "internal/console", "internal/discovery", "internal/duration", "internal/mcpclient", "internal/netclient", "internal/home", "internal/outcome", "internal/ownership", "internal/policy", "internal/sqlite", "tool", "internal/locale"}, []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},

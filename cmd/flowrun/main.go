@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/serve"
 	"github.com/flowrun/flowrun/internal/confine"
 	"github.com/flowrun/flowrun/internal/proc"
-	_ "github.com/flowrun/flowrun/internal/processor"
+	_ "github.com/flowrun/flowrun/internal/startup"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/web"
 )
