@@ -11,8 +11,8 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/serve"
 	"github.com/flowrun/flowrun/internal/confine"
 	"github.com/flowrun/flowrun/internal/proc"
-	_ "github.com/flowrun/flowrun/internal/startup"
 	"github.com/flowrun/flowrun/internal/service"
+	_ "github.com/flowrun/flowrun/internal/startup"
 	"github.com/flowrun/flowrun/internal/web"
 )
 

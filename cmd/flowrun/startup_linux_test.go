@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// What flowrun does before main, for every command. A bound is 5 % above what was measured, and the
+// numbers of two starts differ by less than 1 %. If you lower a number, lower its bound.
+const (
+	maxInitBytes, maxInitAllocs = 1_470_000, 9_600 // all packages
+	maxOwnBytes, maxOwnAllocs   = 110_000, 1_010   // those of this module
+	maxPageFaults               = 1_400            // of flowrun version; a kernel with other page sizes or huge pages has fewer
+)
+
+// heavyPackages are the packages that allocate more than 20 KB when they are initialized. Every
+// command pays for them, so think twice before you import one more.
+var heavyPackages = []string{
+	"encoding/gob",                                   // the MCP SDK
+	"github.com/dlclark/regexp2/v2/syntax",           // goja
+	"github.com/dop251/goja/parser",                  // scripts
+	"github.com/evanw/esbuild/internal/compat",       // bundles of scripts
+	"github.com/google/jsonschema-go/jsonschema",     // the MCP SDK
+	"github.com/google/pprof/profile",                // goja
+	"github.com/prometheus/client_golang/prometheus", // metrics
+	"github.com/prometheus/procfs",                   // client_golang
+	"github.com/yuin/goldmark/parser",                // Markdown tools
+	"github.com/yuin/goldmark/util",                  // goldmark
+	"github.com/flowrun/flowrun/internal/mcpclient",  // names of MCP servers
+	"golang.org/x/net/html",                          // web_fetch
+	"golang.org/x/text/collate",                      // goja
+	"gopkg.in/yaml.v3",                               // definitions
+}
+
+// initWork is what the initialization of one package allocates.
+type initWork struct{ bytes, allocs int }
+
+// TestStartup holds what flowrun does before main, and how much memory its shortest command touches.
+func TestStartup(t *testing.T) {
+	program := buildFlowrun(t)
+	t.Run("initialization", func(t *testing.T) { testInitWork(t, program) })
+	t.Run("page faults", func(t *testing.T) { testPageFaults(t, program) })
+}
+
+func testInitWork(t *testing.T, program string) {
+	work := traceInits(t, program)
+	var all, own initWork
+	for name, w := range work {
+		all.bytes, all.allocs = all.bytes+w.bytes, all.allocs+w.allocs
+		if strings.HasPrefix(name, "github.com/flowrun/flowrun") {
+			own.bytes, own.allocs = own.bytes+w.bytes, own.allocs+w.allocs
+		}
+		if w.bytes > 20_000 && !slices.Contains(heavyPackages, name) {
+			t.Errorf("%s allocates %d bytes (%d allocations) before main; make it lazy, or add it to heavyPackages", name, w.bytes, w.allocs)
+		}
+	}
+	t.Logf("%d packages: %d bytes, %d allocations; own: %d bytes, %d allocations", len(work), all.bytes, all.allocs, own.bytes, own.allocs)
+	if all.bytes > maxInitBytes || all.allocs > maxInitAllocs || own.bytes > maxOwnBytes || own.allocs > maxOwnAllocs {
+		t.Errorf("more than before; the packages with the most:\n%s", mostWork(work))
+	}
+}
+
+func testPageFaults(t *testing.T, program string) {
+	var faults []int
+	for range 5 {
+		c := exec.Command(program, "version")
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		faults = append(faults, int(c.ProcessState.SysUsage().(*syscall.Rusage).Minflt))
+	}
+	slices.Sort(faults)
+	t.Logf("page faults of five starts: %d", faults)
+	if median := faults[2]; median > maxPageFaults {
+		t.Errorf("flowrun version has %d page faults, want at most %d", median, maxPageFaults)
+	}
+}
+
+// buildFlowrun builds flowrun as a release is built.
+func buildFlowrun(t *testing.T) string {
+	program := filepath.Join(t.TempDir(), "flowrun")
+	c := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", program, ".")
+	c.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return program
+}
+
+// traceInits returns the work of each package that has any.
+func traceInits(t *testing.T, program string) map[string]initWork {
+	c := exec.Command(program, "version")
+	c.Env = append(os.Environ(), "GODEBUG=inittrace=1", "GOMAXPROCS=1")
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	line := regexp.MustCompile(`(?m)^init (\S+) @.* clock, (\d+) bytes, (\d+) allocs$`)
+	work := map[string]initWork{}
+	for _, m := range line.FindAllSubmatch(bytes.ReplaceAll(out, []byte("%2e"), []byte(".")), -1) {
+		b, _ := strconv.Atoi(string(m[2]))
+		n, _ := strconv.Atoi(string(m[3]))
+		work[string(m[1])] = initWork{b, n}
+	}
+	if len(work) < 50 {
+		t.Fatalf("the trace has %d packages:\n%s", len(work), out)
+	}
+	return work
+}
+
+// mostWork lists the ten packages that allocate most, and the five of this module.
+func mostWork(work map[string]initWork) string {
+	names := slices.SortedFunc(maps.Keys(work), func(a, b string) int { return work[b].bytes - work[a].bytes })
+	var b strings.Builder
+	own := 0
+	for i, name := range names {
+		ours := strings.HasPrefix(name, "github.com/flowrun/flowrun")
+		if i < 10 || ours && own < 5 {
+			fmt.Fprintf(&b, "%7d bytes %5d allocations  %s\n", work[name].bytes, work[name].allocs, name)
+		}
+		if ours {
+			own++
+		}
+	}
+	return b.String()
+}
