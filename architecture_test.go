@@ -48,7 +48,7 @@ var house = map[string]struct {
 	"internal/jsworld":      {0.5, []string{"internal/jscheck", "internal/jsnative", "tool"}, []string{"github.com/dop251/goja"}},
 	"hooks":                 {1, []string{"internal/atomicfile", "tool", "internal/jscheck", "internal/jsworld"}, nil},
 	"internal/mask":         {cellar, nil, nil},
-	"internal/startup":    {cellar, nil, nil},
+	"internal/startup":      {cellar, nil, nil},
 	"internal/netclient":    {3, []string{""}, nil},
 	"steps":                 {1, []string{"dag", "expr", "internal/atomicfile", "internal/codeenv", "internal/dotenv", "internal/mask", "internal/proc", "internal/procid", "internal/confine", "internal/cgroup"}, []string{"github.com/creack/pty"}},
 	"internal/supervisor":   {1, []string{"internal/proc", "internal/procid", "internal/confine"}, nil},
