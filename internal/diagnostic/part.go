@@ -79,7 +79,7 @@ func (s *Source) Block(part Span, indent int) Text {
 	}
 	first := s.LineFrom(part.From)
 	blanks := min(len(first)-len(strings.TrimLeft(first, " ")), indent)
-	return Text{S: b.String(), Pos: s.Pos(part.From + blanks), src: s, form: LiteralForm, indent: indent}
+	return Text{S: b.String(), Pos: s.Pos(part.From + blanks), src: s, form: LiteralForm, indent: int32(indent)}
 }
 
 // Between returns the text of a span.

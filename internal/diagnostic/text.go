@@ -36,7 +36,7 @@ type Text struct {
 	// src and form are needed to convert an offset to a position in the file. Both are zero for texts made in Go.
 	src    *Source
 	form   form
-	indent int // spaces at the start of every line of a block scalar
+	indent int32 // spaces at the start of every line of a block scalar
 }
 
 // Plain returns a text without a position, for definitions made in Go.
@@ -76,7 +76,7 @@ const (
 // The content shows how each line break was folded, so YAML's folding rules are not repeated here.
 func (s *Source) locate(t Text, off int) Pos {
 	w := walker{src: s.Text, at: s.Offset(t.Pos.Line, t.Pos.Col), line: t.Pos.Line, col: t.Pos.Col, content: t.S}
-	w.block, w.indent = t.form == LiteralForm || t.form == FoldedForm, t.indent
+	w.block, w.indent = t.form == LiteralForm || t.form == FoldedForm, int(t.indent)
 	for w.at < len(w.src) && (w.contentAt < off || t.form == DoubleForm && w.atJoin()) {
 		before := w
 		w.step(t.form)
@@ -109,10 +109,10 @@ func (t *Text) blockStart() {
 	leading := len(t.S) - len(strings.TrimLeft(t.S, "\n"))
 	first := string(t.src.Line(header + 1 + leading))
 	if strings.TrimSpace(first) != "" {
-		t.indent = max(0, blanks(first)-blanks(t.S[leading:]))
+		t.indent = int32(max(0, blanks(first)-blanks(t.S[leading:])))
 	}
 	if header < len(t.src.Lines) {
-		t.Pos.Line, t.Pos.Col = header+1, 1+min(t.indent, blanks(string(t.src.Line(header+1))))
+		t.Pos.Line, t.Pos.Col = header+1, 1+min(int(t.indent), blanks(string(t.src.Line(header+1))))
 	}
 }
 

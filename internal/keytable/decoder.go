@@ -105,6 +105,14 @@ func (d *Decoder) Object(o *Object, into any, n *yaml.Node) {
 	d.ObjectAnd(o, into, n, func(key, value *yaml.Node) { d.unknownKey(o, key, value) })
 }
 
+// release drops what is inside an entry of a list that was decoded, because the nodes of a large file need more memory
+// than the definition made of them. If the file has aliases, the entry may be needed again.
+func (d *Decoder) release(entry *yaml.Node) {
+	if d.expanded == 0 {
+		entry.Content = nil
+	}
+}
+
 // ObjectAnd is Object, but calls other for keys that the Object does not know.
 func (d *Decoder) ObjectAnd(o *Object, into any, n *yaml.Node, other func(key, value *yaml.Node)) {
 	n = Deref(n)

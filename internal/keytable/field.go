@@ -323,6 +323,7 @@ func List[T, V any](key, requirement string, of *Object, doc string, add func(*T
 			d.Path.pushIndex(i)
 			d.Object(of, add(into.(*T), d.Pos(item)), item)
 			d.Path.Pop()
+			d.release(item)
 		}
 	}}
 }
