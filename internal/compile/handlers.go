@@ -40,8 +40,8 @@ func (c *sequenceCompiler) compileHandlers(of *tool.Step, h *tool.Handlers, path
 			return
 		}
 		if gates[role.Gate] == nil {
-			compiled[0].Gate = dag.Node{ID: role.Gate, After: ids(all), Summarizes: ids(all)}
-			gates[role.Gate] = &compiled[0].Gate
+			compiled[0].Gate = &dag.Node{ID: role.Gate, After: ids(all), Summarizes: ids(all)}
+			gates[role.Gate] = compiled[0].Gate
 			c.plan.Gates = append(c.plan.Gates, role.Gate)
 		}
 		gate := gates[role.Gate]

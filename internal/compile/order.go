@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -18,13 +19,25 @@ type edge struct {
 
 func (e edge) pos() tool.Pos { return e.text.At(e.off) }
 
-// orderedStep is a step with its edges.
-type orderedStep struct {
-	step  *tool.Step
-	after []dag.ID
+// listed is a step of a list that is to be ordered.
+type listed struct {
+	def      *tool.Step
+	compiled *plan.Step
+	handlers []*plan.Step
+	explicit []edge
+	state    walkState
 }
 
-// order determines the plan order and the edges.
+// walkState is how far the depth-first walk over the steps has come with one of them.
+type walkState uint8
+
+const (
+	unvisited walkState = iota
+	onPath
+	visited
+)
+
+// order determines the plan order, and sets the edges of the steps and the joins before them.
 //
 // The plan order is a depth-first walk over the explicit edges in the order of the file, so a step that is referred to
 // comes before the step that refers to it. A sequential step waits for everything before it in plan order. A parallel
@@ -32,14 +45,12 @@ type orderedStep struct {
 // "Everything before" is one join node for each sequential step, so the number of edges is linear in the number of
 // steps.
 //
-// It returns the steps in plan order, and the join nodes to add before them, by the name of the step.
-func order(steps []*tool.Step, explicit map[*tool.Step][]edge) (plan []orderedStep, joins map[string]dag.Node, ds tool.Diagnostics) {
-	sorted, ds := planOrder(steps, explicit)
+// It returns the steps in plan order.
+func order(list []listed) (sorted []*listed, ds tool.Diagnostics) {
+	sorted, ds = planOrder(list)
 	if len(ds) > 0 {
-		return nil, nil, ds
+		return nil, ds
 	}
-	joins = map[string]dag.Node{}
-	plan = make([]orderedStep, 0, len(sorted))
 	var (
 		before   dag.ID   // represents everything up to the last join
 		since    []dag.ID // steps after the last join
@@ -48,23 +59,22 @@ func order(steps []*tool.Step, explicit map[*tool.Step][]edge) (plan []orderedSt
 	for _, s := range sorted {
 		var after []dag.ID
 		switch {
-		case s.HasWaitFor:
-		case s.Parallel:
+		case s.def.HasWaitFor:
+		case s.def.Parallel:
 			after = slices.Clone(previous)
 		default:
-			if before, since = joinBefore(before, since, s.Name, joins); before != "" {
+			if before, since, s.compiled.Join = joinBefore(before, since, s.def.Name); before != "" {
 				after = []dag.ID{before}
 			}
 		}
-		after = addEdges(after, explicit[s])
-		plan = append(plan, orderedStep{s, after})
-		previous, since = after, append(since, dag.ID(s.Name))
-		if s.Handlers.Empty() {
+		s.compiled.After = addEdges(after, s.explicit)
+		previous, since = s.compiled.After, append(since, dag.ID(s.def.Name))
+		if s.def.Handlers.Empty() {
 			continue
 		}
-		s.Handlers.Each(func(h *tool.Step) { since = append(since, dag.ID(h.Name)) })
+		s.def.Handlers.Each(func(h *tool.Step) { since = append(since, dag.ID(h.Name)) })
 	}
-	return plan, joins, nil
+	return sorted, nil
 }
 
 // addEdges adds explicit edges, without duplicates.
@@ -72,6 +82,7 @@ func addEdges(after []dag.ID, edges []edge) []dag.ID {
 	if len(edges) == 0 {
 		return after
 	}
+	after = slices.Grow(after, len(edges))
 	has := make(map[dag.ID]bool, len(after)+len(edges))
 	for _, id := range after {
 		has[id] = true
@@ -86,19 +97,18 @@ func addEdges(after []dag.ID, edges []edge) []dag.ID {
 }
 
 // joinBefore returns one ID that represents all steps before the step name: the only step so far, the last join if no
-// step came after it, or a new join.
-func joinBefore(before dag.ID, since []dag.ID, name string, joins map[string]dag.Node) (dag.ID, []dag.ID) {
+// step came after it, or a new join, which it returns too.
+func joinBefore(before dag.ID, since []dag.ID, name string) (dag.ID, []dag.ID, *dag.Node) {
 	switch {
 	case len(since) == 0:
-		return before, nil
+		return before, nil, nil
 	case before == "" && len(since) == 1:
-		return since[0], nil
+		return since[0], nil, nil
 	case before != "":
 		since = append([]dag.ID{before}, since...)
 	}
 	id := joinID(name)
-	joins[name] = dag.Node{ID: id, After: since}
-	return id, nil
+	return id, nil, &dag.Node{ID: id, After: since}
 }
 
 // joinID returns the ID of the join in front of a step. Names of steps have no '@'. The IDs of the engine's other nodes,
@@ -106,43 +116,41 @@ func joinBefore(before dag.ID, since []dag.ID, name string, joins map[string]dag
 func joinID(step string) dag.ID { return dag.ID("@before@" + step) }
 
 // planOrder sorts the steps and reports cycles.
-func planOrder(steps []*tool.Step, explicit map[*tool.Step][]edge) ([]*tool.Step, tool.Diagnostics) {
-	o := orderer{byName: make(map[string]*tool.Step, len(steps)), explicit: explicit, state: make(map[*tool.Step]int, len(steps))}
-	for _, s := range steps {
-		o.byName[s.Name] = s
+func planOrder(list []listed) ([]*listed, tool.Diagnostics) {
+	o := orderer{byName: make(map[string]*listed, len(list)), sorted: make([]*listed, 0, len(list))}
+	for i := range list {
+		o.byName[list[i].def.Name] = &list[i]
 	}
-	for _, s := range steps {
-		if o.state[s] == 0 {
-			o.visit(s)
+	for i := range list {
+		if list[i].state == unvisited {
+			o.visit(&list[i])
 		}
 	}
 	return o.sorted, o.problems
 }
 
 type orderer struct {
-	byName   map[string]*tool.Step
-	explicit map[*tool.Step][]edge
-	state    map[*tool.Step]int // 0 new, 1 on the path, 2 done
+	byName   map[string]*listed
 	path     []string
-	sorted   []*tool.Step
+	sorted   []*listed
 	problems tool.Diagnostics
 }
 
-func (o *orderer) visit(s *tool.Step) {
-	o.state[s] = 1
-	o.path = append(o.path, s.Name)
-	for _, e := range o.explicit[s] {
+func (o *orderer) visit(s *listed) {
+	s.state = onPath
+	o.path = append(o.path, s.def.Name)
+	for _, e := range s.explicit {
 		to := o.byName[e.to]
 		switch {
 		case to == nil: // reported elsewhere
-		case o.state[to] == 1:
+		case to.state == onPath:
 			o.cycle(e)
-		case o.state[to] == 0:
+		case to.state == unvisited:
 			o.visit(to)
 		}
 	}
 	o.path = o.path[:len(o.path)-1]
-	o.state[s] = 2
+	s.state = visited
 	o.sorted = append(o.sorted, s)
 }
 

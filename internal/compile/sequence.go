@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/flowrun/flowrun/internal/plan"
@@ -24,9 +25,7 @@ type sequenceCompiler struct {
 
 // compile compiles the steps, orders them and adds the handlers of each step after it.
 func (c *sequenceCompiler) compile() []*plan.Step {
-	explicit := make(map[*tool.Step][]edge, len(c.steps))
-	compiled := make(map[*tool.Step]*plan.Step, len(c.steps))
-	handlers := map[*tool.Step][]*plan.Step{}
+	all := make([]listed, len(c.steps))
 	own := make(map[string]bool, len(c.steps))
 	for _, s := range c.steps {
 		own[s.Name] = true
@@ -37,28 +36,26 @@ func (c *sequenceCompiler) compile() []*plan.Step {
 		if c.plan.Definition.Single {
 			sc.path = ""
 		}
-		compiled[s] = sc.compileWhole(c.handler)
-		for _, e := range sc.edges {
+		l := &all[i]
+		l.def, l.compiled = s, sc.compileWhole(c.handler)
+		l.explicit = slices.DeleteFunc(sc.edges, func(e edge) bool {
 			if c.reportsLater(i, e) {
-				continue
+				return true
 			}
-			if own[e.to] {
-				explicit[s] = append(explicit[s], e)
-			} else {
+			if !own[e.to] {
 				c.outerEdges = append(c.outerEdges, e)
 			}
-		}
+			return !own[e.to]
+		})
 		if !s.Handlers.Empty() {
-			handlers[s] = c.compileHandlers(s, &s.Handlers, at+".")
+			l.handlers = c.compileHandlers(s, &s.Handlers, at+".")
 		}
 	}
-	p, joins, ds := order(c.steps, explicit)
+	sorted, ds := order(all)
 	c.problems = append(c.problems, ds...)
-	list := make([]*plan.Step, 0, len(p))
-	for _, o := range p {
-		s := compiled[o.step]
-		s.After, s.Join = o.after, joins[o.step.Name]
-		list = append(append(list, s), handlers[o.step]...)
+	list := make([]*plan.Step, 0, len(sorted))
+	for _, l := range sorted {
+		list = append(append(list, l.compiled), l.handlers...)
 	}
 	return list
 }
@@ -66,6 +63,7 @@ func (c *sequenceCompiler) compile() []*plan.Step {
 // compileWhole compiles the step with its edges and its interruption setting.
 func (c *stepCompiler) compileWhole(h *plan.Handler) *plan.Step {
 	def := c.step
+	c.edges = slices.Grow(c.edges, len(def.WaitFor))
 	for i := range def.WaitFor {
 		w := &def.WaitFor[i]
 		if w.S != def.Name { // the decoder has already reported it

@@ -58,7 +58,9 @@ func WithTimeout(p *plan.Plan, d time.Duration) (*plan.Plan, error) {
 func cut(p *plan.Plan, step string, handlers bool) error {
 	keep, gateOwner := map[dag.ID]bool{}, map[dag.ID]string{}
 	for _, s := range p.Steps {
-		gateOwner[s.Gate.ID] = s.Def.Name
+		if s.Gate != nil {
+			gateOwner[s.Gate.ID] = s.Def.Name
+		}
 	}
 	var mark func(id dag.ID)
 	mark = func(id dag.ID) {

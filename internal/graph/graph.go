@@ -35,11 +35,11 @@ func Build(p *plan.Plan) error {
 	p.ByName = make(map[string]*plan.Step, len(p.Steps))
 	for _, s := range p.Steps {
 		p.ByName[s.Def.Name] = s
-		if s.Gate.ID != "" {
+		if s.Gate != nil {
 			nodes = append(nodes, gateNode(s, all))
 		}
-		if s.Join.ID != "" {
-			nodes = append(nodes, s.Join)
+		if s.Join != nil {
+			nodes = append(nodes, *s.Join)
 		}
 		nodes = append(nodes, node(s))
 		all = append(all, dag.ID(s.Def.Name))
@@ -59,7 +59,7 @@ func Build(p *plan.Plan) error {
 // countJoins returns the number of steps that have a join of their own.
 func countJoins(p *plan.Plan) (n int) {
 	for _, s := range p.Steps {
-		if s.Join.ID != "" {
+		if s.Join != nil {
 			n++
 		}
 	}
@@ -136,7 +136,7 @@ func settings(p *plan.Plan) dag.Settings {
 
 // gateNode returns the join before handlers. That of the tool's handlers waits for all steps.
 func gateNode(s *plan.Step, all []dag.ID) dag.Node {
-	n := s.Gate
+	n := *s.Gate
 	if s.Handler.Step == "" {
 		n.After = append([]dag.ID{}, all...) // not nil, so that it is a summary even if there are no steps
 		n.Summarizes = n.After

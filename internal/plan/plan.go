@@ -61,8 +61,8 @@ type Cleanup struct{ Commands []*steps.Command }
 // Step is one step of a Plan.
 type Step struct {
 	Def       *tool.Step
-	After     []dag.ID // joins included
-	Join      dag.Node // the join in front of the step, if it has one of its own
+	After     []dag.ID  // joins included
+	Join      *dag.Node // the join in front of the step; nil if it has none of its own
 	When      *expr.Condition
 	Policy    dag.Policy
 	Command   *steps.Command // nil for use-tool, JavaScript and Go steps
@@ -77,7 +77,7 @@ type Step struct {
 	WithAll   *ValueTemplate // an object whose fields are passed as well; nil for none
 	Loop      *Loop          // for-each or matrix; nil means it runs once
 	Handler   *Handler       // nil for an ordinary step
-	Gate      dag.Node       // in front of the first handler
+	Gate      *dag.Node      // in front of the first handler; nil for all other steps
 	RetryRule *tool.Retry    // the retry that applies, the step's or the tool's
 
 	SecretSources []SecretSource           // its own
