@@ -42,6 +42,9 @@ var (
 
 // First returns the first sign in a command. Placeholders in braces are text.
 func First(command string) (Sign, bool) {
+	if !strings.ContainsAny(command, "|&;<>$`=") { // most commands have none of them
+		return Sign{}, false
+	}
 	var before []string
 	for _, w := range split(command) {
 		if s, ok := w.sign(before); ok {
