@@ -1,6 +1,8 @@
 package console
 
 import (
+	"bytes"
+	"io"
 	"strings"
 	"testing"
 )
@@ -36,5 +38,13 @@ func TestCleaner(t *testing.T) {
 				t.Errorf("%q in pieces of %d is %q, want %q", text, size, b.String(), want)
 			}
 		}
+	}
+}
+
+// TestCleanerPassesOnPlainText checks that plain text is written as it is, without a copy.
+func TestCleanerPassesOnPlainText(t *testing.T) {
+	c, text := NewCleaner(io.Discard), bytes.Repeat([]byte("plain text\n"), 1000)
+	if n := testing.AllocsPerRun(100, func() { c.Write(text) }); n > 0 {
+		t.Errorf("a write of plain text makes %v allocations", n)
 	}
 }
