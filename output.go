@@ -120,9 +120,8 @@ func (l *outputTee) deliver(res *Result) error {
 	case out == nil:
 		return nil
 	case l.w == nil:
-		var b strings.Builder
-		err := copyOutput(&b, out, steps.DefaultLimit)
-		res.Output, res.InvalidUTF8 = value.ValidText(b.String())
+		text, err := readOutput(out, steps.DefaultLimit)
+		res.Output, res.InvalidUTF8 = value.ValidText(text)
 		return err
 	}
 	res.Output = out.Inline
@@ -161,6 +160,14 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 		w.last = p[n-1]
 	}
 	return n, err
+}
+
+// readOutput returns a stream's first most bytes.
+func readOutput(out *dag.Output, most int64) (string, error) {
+	var b strings.Builder
+	b.Grow(int(min(out.Size, most)))
+	err := copyOutput(&b, out, most)
+	return b.String(), err
 }
 
 // copyOutput writes a stream's first most bytes to w.

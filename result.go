@@ -287,13 +287,12 @@ func readStream(o *dag.Output, limit int64) (text string, all, invalid bool) {
 		text, invalid = value.ValidText(value.UpTo(limit, o.Inline))
 		return text, true, invalid || int64(len(o.Inline)) > o.Size // the journal replaced each invalid byte by a longer character
 	}
-	var b strings.Builder
-	err := copyOutput(&b, &dag.Output{File: o.File}, limit)
-	if short := int64(b.Len()) < want; err != nil || short && (!o.Masked || b.Len() < len(o.Inline)) {
+	text, err := readOutput(&dag.Output{File: o.File, Size: o.Size}, limit)
+	if short := int64(len(text)) < want; err != nil || short && (!o.Masked || len(text) < len(o.Inline)) {
 		text, invalid = value.ValidText(value.UpTo(limit, o.Inline))
 		return text, false, invalid
 	}
-	text, invalid = value.ValidText(value.UpTo(limit, b.String()))
+	text, invalid = value.ValidText(value.UpTo(limit, text))
 	return text, true, invalid
 }
 
