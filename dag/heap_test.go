@@ -1,0 +1,52 @@
+package dag_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/flowrun/flowrun/dag"
+)
+
+// TestHeapOfWaitingNode limits the memory of a node that waits for others: that of the graph, and
+// that of a run.
+func TestHeapOfWaitingNode(t *testing.T) {
+	const many, mostOfGraph, mostOfRun = 100_000, 330, 40
+	var waiting uint64
+	empty := heap()
+	nodes := make([]dag.Node, 1, many)
+	nodes[0] = dag.Node{ID: "gate", Runner: dag.RunnerFunc(func(context.Context, *dag.Call) (dag.Result, error) {
+		waiting = heap()
+		return dag.Result{ExitCode: 1}, nil
+	})}
+	for i := 1; i < many; i++ {
+		nodes = append(nodes, dag.Node{ID: dag.ID(fmt.Sprint("n", i)), After: []dag.ID{nodes[i/2].ID, nodes[i-1].ID}, Runner: nodes[0].Runner})
+	}
+	g, err := dag.New(nodes, dag.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := heap()
+	runs(t, g, dag.Options{Slots: dag.NewSlots(1)})
+	for _, c := range []struct {
+		of    string
+		bytes int64
+		most  int64
+	}{{"graph", int64(made - empty), mostOfGraph}, {"run", int64(waiting - made), mostOfRun}} {
+		each := c.bytes / many
+		t.Logf("%d bytes of the %s for each waiting node, at most %d", each, c.of, c.most)
+		if each > c.most {
+			t.Errorf("a %s keeps too much for a waiting node", c.of)
+		}
+	}
+	runtime.KeepAlive(g)
+}
+
+// heap returns how many bytes are in use.
+func heap() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
