@@ -19,6 +19,8 @@ import (
 func main() {
 	flowrun.HelperMain()
 	confine.Seal()
+	oneProcessor()
+	limitHeapGrowth()
 	// Only steps create child processes here, so this process can reap their process trees itself
 	// and needs no supervisor process. Where the system does not support that, flowrun reports
 	// processes that escape from a step.
