@@ -21,7 +21,7 @@ func (s *Store) keepReserve(op string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return nil
 	}
-	err := os.WriteFile(path, make([]byte, reserveSize), 0o600) // written and not sparse, so that it takes disk blocks
+	err := takeSpace(path)
 	if err == nil {
 		return nil
 	}
@@ -30,6 +30,20 @@ func (s *Store) keepReserve(op string) error {
 		return &Error{Code: Full, File: s.file, Op: op, Err: err}
 	}
 	return nil
+}
+
+// takeSpace creates a file that takes disk blocks: allocated ones, or written ones where the file
+// system cannot allocate. A sparse file would take none.
+func takeSpace(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	err = allocate(f, reserveSize)
+	if errors.Is(err, errors.ErrUnsupported) {
+		_, err = f.Write(make([]byte, reserveSize))
+	}
+	return errors.Join(err, f.Close())
 }
 
 // withReserve calls write, and if the disk is full, removes the reserve and calls write
