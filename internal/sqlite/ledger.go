@@ -196,15 +196,7 @@ func (l *ledger) Close() error {
 	}
 	passPoint("close-before")
 	op := "release run " + l.id
-	err := l.store.withReserve(op, func() error {
-		return l.store.write(context.Background(), op, func(ctx context.Context, c *sql.Conn) error {
-			_, err := c.ExecContext(ctx, "UPDATE runs SET owner = NULL, lease = 0 WHERE n = ? AND epoch = ?", l.run, l.epoch)
-			if err == nil && queued {
-				err = l.store.leaveQueue(ctx, c, l.run, l.epoch)
-			}
-			return err
-		})
-	})
+	err := l.store.withReserve(op, func() error { return l.release(op, queued) })
 	if err != nil {
 		return err
 	}
@@ -212,6 +204,28 @@ func (l *ledger) Close() error {
 		l.store.queue.notifyChanged()
 	}
 	passPoint("close-after")
+	return nil
+}
+
+// release writes that the run has no owner. That alone is not counted as a commit (last_commit.go):
+// if it is lost, so is the owner.
+func (l *ledger) release(op string, queued bool) error {
+	const release = "UPDATE runs SET owner = NULL, lease = 0 WHERE n = ? AND epoch = ?"
+	s, ctx := l.store, context.Background()
+	if queued {
+		return s.write(ctx, op, func(ctx context.Context, c *sql.Conn) error {
+			if _, err := c.ExecContext(ctx, release, l.run, l.epoch); err != nil {
+				return err
+			}
+			return s.leaveQueue(ctx, c, l.run, l.epoch)
+		})
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, err := s.conn.ExecContext(ctx, release, l.run, l.epoch); err != nil {
+		return s.failed(op, err)
+	}
+	s.wal.committed()
 	return nil
 }
 
