@@ -53,15 +53,15 @@ func (s *Store) readLastCommit() (uint64, error) {
 	return n, nil
 }
 
-// checkComplete checks that the history still has the commits that it had. noted must have
-// been read before, because other processes may write in the meantime.
-func (s *Store) checkComplete(ctx context.Context, c *sql.Conn, noted uint64) error {
-	var n uint64
+// checkComplete checks that the history still has the commits that it had, and returns the number
+// of its newest one. noted must have been read before, because other processes may write in the
+// meantime.
+func (s *Store) checkComplete(ctx context.Context, c *sql.Conn, noted uint64) (n uint64, err error) {
 	if err := c.QueryRowContext(ctx, readCommitsSQL).Scan(&n); err != nil {
-		return err
+		return 0, err
 	}
 	if n < noted {
-		return &Error{Lost, s.file, opening, nil}
+		return 0, &Error{Lost, s.file, opening, nil}
 	}
-	return nil
+	return n, nil
 }

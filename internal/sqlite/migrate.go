@@ -7,8 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/flowrun/flowrun/internal/atomicfile"
 )
 
 // prepare brings the file to the schema of this version. The caller holds the lock.
@@ -29,11 +27,12 @@ func (s *Store) prepare(ctx context.Context, marked bool) error {
 	if err := s.migrate(ctx, version); err != nil {
 		return err
 	}
-	// SQLite creates the WAL file when the database is first read.
-	if _, err := s.version(ctx, s.conn, marked); err != nil || marked {
-		return err
+	if version > 0 {
+		return nil
 	}
-	return s.mark(ctx)
+	// SQLite creates the WAL file when the database is first read.
+	_, err = s.version(ctx, s.conn, marked)
+	return err
 }
 
 // version returns how many migrations were applied to the file; 0 for a new file.
@@ -73,7 +72,7 @@ func (s *Store) migrate(ctx context.Context, version int) error {
 	if version == len(migrations) {
 		return nil
 	}
-	_, err := s.conn.ExecContext(ctx, fmt.Sprintf("BEGIN IMMEDIATE;\n%s;\nPRAGMA user_version = %d;\nCOMMIT",
+	_, err := s.conn.ExecContext(ctx, fmt.Sprintf("BEGIN IMMEDIATE;\n%s;\nUPDATE commits SET n = n + 1;\nPRAGMA user_version = %d;\nCOMMIT",
 		strings.Join(migrations[version:], ";\n"), len(migrations)))
 	if err != nil {
 		s.conn.ExecContext(ctx, "ROLLBACK")
@@ -81,28 +80,15 @@ func (s *Store) migrate(ctx context.Context, version int) error {
 	return err
 }
 
-// mark writes history.id after the schema is in the main file and on disk. From then on an
-// empty history.db is known to be an error. That is not possible while another process
-// reads the file; then the next Open does it.
-func (s *Store) mark(ctx context.Context) error {
-	if done, err := s.checkpoint(ctx); err != nil || !done {
-		return err
+// mark writes history.id after the history and its name are on disk. From then on an empty
+// history.db is known to be an error. If that fails, the next Open does it.
+func (s *Store) mark() {
+	if parent, err := os.Open(filepath.Dir(s.dir)); err == nil { // this user may not be allowed to read it
+		syncDir(parent)
+		parent.Close()
 	}
-	syncNames(filepath.Dir(s.dir)) // error ignored: this user may not be allowed to read it
-	if err := syncNames(s.dir); err != nil {
-		return err
-	}
-	return atomicfile.Save(filepath.Join(s.dir, markerName), []byte("history.db next to this file contains the history of flowrun. Without this file, a\n"+
-		"missing or empty history.db would be treated as a new one.\n"))
-}
-
-func syncNames(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return syncDir(d)
+	os.WriteFile(filepath.Join(s.dir, markerName), []byte("history.db next to this file contains the history of flowrun. Without this file, a\n"+
+		"missing or empty history.db would be treated as a new one.\n"), 0o600)
 }
 
 // checkpoint moves everything from the WAL to the main file, and truncates both. done is

@@ -99,7 +99,7 @@ func (s *Store) openToWrite(ctx context.Context) error {
 		return err
 	}
 	defer lock.Close()
-	marked, err := s.checkFiles()
+	marked, created, err := s.checkFiles()
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,13 @@ func (s *Store) openToWrite(ctx context.Context) error {
 	if err := s.prepare(ctx, marked); err != nil {
 		return err
 	}
-	if err := s.checkComplete(ctx, s.conn, noted); err != nil {
+	if created {
+		if err := s.beginWAL(ctx); err != nil {
+			return err
+		}
+	}
+	n, err := s.checkComplete(ctx, s.conn, noted)
+	if err != nil {
 		return err
 	}
 	if s.appendTurn, err = s.conn.PrepareContext(ctx, insertTurnSQL); err != nil {
@@ -128,7 +134,7 @@ func (s *Store) openToWrite(ctx context.Context) error {
 	if s.count, err = s.conn.PrepareContext(ctx, countCommitSQL); err != nil {
 		return err
 	}
-	if s.wal, err = openWAL(s.file); err != nil {
+	if err := s.openWAL(noted > 0 && n == noted, marked, created); err != nil {
 		return err
 	}
 	s.reads, err = sql.Open("sqlite", s.dsn("mode=rw&_query_only=1&_pragma=busy_timeout("+milliseconds(busyTimeout)+")"))
@@ -164,25 +170,19 @@ func (s *Store) lock(ctx context.Context) (*os.File, error) {
 	}
 }
 
-// checkFiles reports whether there was a history here before, and creates the file if there
-// was none. SQLite itself would take a missing or empty file for a new one at any time.
-func (s *Store) checkFiles() (marked bool, err error) {
+// checkFiles reports whether there was a history here before, and creates one if there is none.
+// SQLite itself would take a missing or empty file for a new one at any time.
+func (s *Store) checkFiles() (marked, created bool, err error) {
 	marked, size, err := s.statFiles()
 	switch {
 	case err != nil:
-		return false, err
+		return false, false, err
 	case marked && size <= 0:
-		return false, &Error{Missing, s.file, opening, nil}
+		return false, false, &Error{Missing, s.file, opening, nil}
 	case size >= 0:
-		return marked, nil
+		return marked, false, nil
 	}
-	// The file is created here so that only this user can read it. It is new, so no lock is
-	// lost when it is closed.
-	f, err := os.OpenFile(s.file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return false, err
-	}
-	return false, f.Close()
+	return false, true, s.create()
 }
 
 // statFiles reports whether the marker exists and how large history.db is, -1 if there is

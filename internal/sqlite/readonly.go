@@ -50,7 +50,7 @@ func (s *Store) openReads(ctx context.Context, marked bool, options string) erro
 	}
 	version, err := s.version(ctx, c, marked)
 	if err == nil && version == len(migrations) {
-		err = s.checkComplete(ctx, c, noted)
+		_, err = s.checkComplete(ctx, c, noted)
 	}
 	c.Close()
 	switch {

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,7 +12,8 @@ import (
 // some may be.
 type wal struct {
 	file *os.File
-	dir  *os.File // kept open, so that no file has to be opened later; nil after its sync
+	dir  *os.File // kept open, so that no file has to be opened later; nil if the name of file is on disk
+	mark func()   // called when it is; nil if the history is marked
 
 	commits atomic.Uint64 // number of commits made
 	synced  atomic.Uint64 // how many of them are on disk
@@ -27,18 +27,25 @@ type wal struct {
 	syncs atomic.Int64 // number of syncs, for tests
 }
 
-// openWAL opens the WAL file of history.db. SQLite has created it by then.
-func openWAL(file string) (*wal, error) {
-	f, err := os.OpenFile(file+"-wal", os.O_RDWR, 0)
+// openWAL opens the WAL file of history.db. SQLite has created it by then. complete says that every
+// commit in it was on disk when it was noted: then so was the name of the file, if it is not empty.
+func (s *Store) openWAL(complete, marked, created bool) error {
+	f, err := os.OpenFile(s.file+"-wal", os.O_RDWR, 0)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	dir, err := os.Open(filepath.Dir(file))
-	if err != nil {
-		f.Close()
-		return nil, err
+	s.wal = &wal{file: f, dirty: make(chan struct{}, 1)}
+	if marked && complete && s.wal.size() > 0 {
+		return nil
 	}
-	return &wal{file: f, dir: dir, dirty: make(chan struct{}, 1)}, nil
+	if s.wal.dir, err = os.Open(s.dir); err != nil || marked {
+		return err
+	}
+	s.wal.mark = s.mark
+	if created {
+		return nil // its first run makes it durable
+	}
+	return s.wal.flush() // a killed process has created it
 }
 
 // committed notes that a commit was made.
@@ -91,8 +98,8 @@ func (w *wal) sync() error {
 	return nil
 }
 
-// flush syncs the file. The first time it also syncs the directory, because the name of the
-// file is new: SQLite removes the file when the last process closes the history.
+// flush syncs the file. The first time it also syncs the directory if the name of the file may be
+// new: SQLite removes the file when the last process closes the history.
 func (w *wal) flush() error {
 	w.syncs.Add(1)
 	if err := w.file.Sync(); err != nil || w.dir == nil {
@@ -104,6 +111,9 @@ func (w *wal) flush() error {
 	}
 	w.dir.Close()
 	w.dir = nil
+	if w.mark != nil {
+		w.mark()
+	}
 	return nil
 }
 
