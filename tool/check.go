@@ -18,7 +18,6 @@ var (
 	stepName      = diagnostic.Pattern(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 	parameterName = diagnostic.Pattern(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 	variableName  = diagnostic.Pattern(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	windowsDevice = diagnostic.Pattern(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)`)
 	levelForm     = diagnostic.Pattern(`^[0-9]{1,9}(\.[0-9]{1,9}){0,2}$`)
 )
 
@@ -30,8 +29,25 @@ var predefined = []string{"TOOL_NAME", "WORKSPACE", "TEMP", "HOME", "OS", "DATE"
 
 // ValidName reports whether name can be the name of a tool: up to 128 letters, digits, '_', '.' and '-', beginning with
 // a letter, a digit or '_'. Device names of Windows such as nul are not valid, because names become file names.
+//
+// It does what the pattern toolName says, without compiling it: every command checks a name, and the pattern is large.
 func ValidName(name string) bool {
-	return toolName().MatchString(name) && !windowsDevice().MatchString(name)
+	return name != "" && len(name) <= 128 && name[0] != '.' && name[0] != '-' &&
+		!strings.ContainsFunc(name, notInName) && !isWindowsDevice(name)
+}
+
+func notInName(r rune) bool {
+	return (r|0x20 < 'a' || r|0x20 > 'z') && (r < '0' || r > '9') && r != '_' && r != '.' && r != '-'
+}
+
+func isWindowsDevice(name string) bool {
+	stem, _, _ := strings.Cut(strings.ToLower(name), ".")
+	switch {
+	case len(stem) == 4 && stem[3] >= '0' && stem[3] <= '9':
+		return stem[:3] == "com" || stem[:3] == "lpt"
+	default:
+		return stem == "con" || stem == "prn" || stem == "aux" || stem == "nul"
+	}
 }
 
 // bodyKeys returns the keys of a mapping that are bodies.
