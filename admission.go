@@ -144,16 +144,21 @@ func (j *job) recordEvents(ctx context.Context, o dag.Options, state *dag.State,
 // starts. When their own runs are resumed, they get the Engine's grace period, which is longer.
 const sweepGrace = time.Second
 
-var swept sync.Once
+var (
+	swept    sync.Once
+	sweeping sync.WaitGroup
+)
 
 // sweepOnce removes, once in the life of this program, what killed programs with the same StateDir left behind:
-// processes, and temporary files that hold values. A failure does not keep a run from starting: it is reported when
-// the killed run is resumed, and by a run that takes the same locks (see queue).
-func sweepOnce(ctx context.Context) {
+// processes, and temporary files that hold values. The files are removed while the run does other things; wait returns
+// when that is done. A failure does not keep a run from starting: it is reported when the killed run is resumed, and by
+// a run that takes the same locks (see queue).
+func sweepOnce(ctx context.Context) (wait func()) {
 	swept.Do(func() {
 		_, _ = proc.Sweep(ctx, sweepGrace)
-		steps.SweepAbandoned()
+		sweeping.Go(func() { _ = steps.SweepAbandoned() })
 	})
+	return sweeping.Wait
 }
 
 // sweep ends the processes that killed programs have left. The error names those that could not be stopped.

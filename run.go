@@ -50,7 +50,7 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	if j.lockDemands = lockDemandsOf(j.plan); len(j.lockDemands) > 0 && e.config.Store == nil {
 		return nil, &NoQueueError{Tool: j.plan.Name(), Needs: j.lockDemands}
 	}
-	sweepOnce(ctx)
+	defer sweepOnce(ctx)()
 	if j.resumes() {
 		if err := e.claim(ctx, j); err != nil {
 			return nil, err
