@@ -73,10 +73,11 @@ func (l *Library) LookupIn(name string, s Scope) (*Definition, Diagnostics, erro
 // ListFolder returns all definitions in a folder, sorted by name, in the form of List. It fails if the folder cannot be
 // read.
 func (l *Library) ListFolder(dir string) ([]Listed, error) {
-	if _, err := os.ReadDir(dir); err != nil {
+	files, err := l.files(dir)
+	if err != nil {
 		return nil, err
 	}
-	all := l.listFolder(folder{ScopeFile, dir})
+	all := l.listFiles(folder{ScopeFile, dir}, files)
 	slices.SortStableFunc(all, func(a, b Listed) int { return cmp.Compare(a.Name, b.Name) })
 	return all, nil
 }

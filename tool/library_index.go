@@ -145,9 +145,12 @@ func packIndex(dir string, ix index) []byte {
 	return t.data
 }
 
+// packedSize is roughly how many bytes of an index an entry has.
+const packedSize = 80
+
 func unpackIndex(dir string, body []byte) index {
-	ix := index{}
-	for t := (indexCodec{data: body, reading: true}); len(t.data) > 0; {
+	ix := make(index, len(body)/packedSize)
+	for t := (indexCodec{data: body, source: string(body), reading: true}); len(t.data) > 0; {
 		var name string
 		var e indexed
 		if t.indexed(dir, &name, &e); t.invalid {

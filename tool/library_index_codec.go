@@ -7,6 +7,7 @@ import "encoding/binary"
 // was cut off or invalid, decoded values are meaningless.
 type indexCodec struct {
 	data    []byte // the encoded data, or the rest of the data to decode
+	source  string // all data to decode; decoded texts are parts of it
 	reading bool
 	invalid bool
 }
@@ -53,7 +54,8 @@ func (t *indexCodec) text(s *string) {
 	case n < 0 || n > int64(len(t.data)):
 		t.fail()
 	default:
-		*s, t.data = string(t.data[:n]), t.data[n:]
+		at := len(t.source) - len(t.data)
+		*s, t.data = t.source[at:at+int(n)], t.data[n:]
 	}
 }
 

@@ -232,7 +232,8 @@ func TestIndexKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	young.now = func() time.Time { return time.Unix(0, stampOf(info).changed).Add(settleTime - 1) }
+	stamp := stampOf(info)
+	young.now = func() time.Time { return time.Unix(0, stamp.changed).Add(stamp.settleTime() - 1) }
 	if young.List(); len(h.remembered(dir)) > 0 {
 		t.Error("files that changed a moment ago are believed")
 	}
@@ -428,5 +429,26 @@ func TestIndexHoldsEverything(t *testing.T) {
 	}
 	if diff := cmp.Diff(ix, unpackIndex("/dir", packIndex("/dir", ix)), cmp.AllowUnexported(indexed{}, fileStamp{})); diff != "" {
 		t.Errorf("-in +out:\n%s", diff)
+	}
+}
+
+// The time after which a stamp is reliable depends on how finely the file system counts.
+func TestSettled(t *testing.T) {
+	const second = int64(time.Second)
+	for _, c := range []struct {
+		changed, read int64
+		want          bool
+	}{
+		{5 * second, 7*second - 1, false},
+		{5 * second, 7 * second, true},
+		{5*second + 500e6, 6 * second, false}, // may count tenths of seconds
+		{5*second + 123456, 5*second + 123456 + 100e6 - 1, false},
+		{5*second + 123456, 5*second + 123456 + 100e6, true},
+		{5*second + 123456, 4 * second, false},
+		{0, 9 * second, false},
+	} {
+		if got := (fileStamp{changed: c.changed}).settled(time.Unix(0, c.read)); got != c.want {
+			t.Errorf("changed at %d, read at %d: settled is %v", c.changed, c.read, got)
+		}
 	}
 }

@@ -79,7 +79,12 @@ func markShadowed(all []Listed) []Listed {
 // listFolder returns the definitions in one folder. If several have the same name, the one that findFile returns comes
 // first.
 func (l *Library) listFolder(f folder) []Listed {
-	files := l.files(f.path)
+	files, _ := l.files(f.path)
+	return l.listFiles(f, files)
+}
+
+// listFiles does that for the files of the folder.
+func (l *Library) listFiles(f folder, files []string) []Listed {
 	entries := make([]indexed, len(files))
 	known, now := l.indexOf(f.path), l.now()
 	var unread []int

@@ -211,7 +211,8 @@ func (l *Library) findFile(dir, name string) string {
 		return called
 	}
 	known, now := l.indexOf(dir), l.now()
-	for _, file := range l.files(dir) {
+	files, _ := l.files(dir)
+	for _, file := range files {
 		e, ok := known.valid(file, now)
 		if ok && e.tool.Name == name || !ok && file != called && l.declares(file, name) {
 			return file
@@ -293,8 +294,8 @@ func (l *Library) checksOwnership(dir string) bool {
 }
 
 // files returns the definition files in a folder, sorted. It returns none if the folder does not exist.
-func (l *Library) files(dir string) []string {
-	entries, _ := os.ReadDir(dir)
+func (l *Library) files(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
 	guards := l.checksOwnership(dir)
 	var files []string
 	for _, e := range entries {
@@ -305,7 +306,7 @@ func (l *Library) files(dir string) []string {
 			files = append(files, file)
 		}
 	}
-	return files
+	return files, err
 }
 
 func (l *Library) notFoundIn(name string, places []folder) *NotFoundError {

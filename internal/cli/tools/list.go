@@ -115,7 +115,7 @@ func listTools(env *ui.Env, dir string, all bool) ([]tool.Listed, error) {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return nil, ui.Missing(fmt.Errorf("cannot list %s: it is not a folder", dir))
 	}
-	list, err := lib.ListFolder(dir)
+	list, err := env.ToolsIn(lib, dir)
 	if err != nil {
 		return nil, ui.MarkMissingFile(fmt.Errorf("cannot list the folder: %w", err))
 	}

@@ -46,15 +46,29 @@ func (env *Env) limits() *config.Config {
 	return env.settings.limits
 }
 
-// Tools lists the tools of a library. To read many files quickly, it uses all processors, unless
-// GOMAXPROCS is set, and collects garbage less often; the heap has only a few megabytes.
+// Tools lists the tools of a library.
 func (env *Env) Tools(lib *tool.Library) []tool.Listed {
+	defer readQuickly()()
+	return lib.List()
+}
+
+// ToolsIn lists the definitions in a folder.
+func (env *Env) ToolsIn(lib *tool.Library, folder string) ([]tool.Listed, error) {
+	defer readQuickly()()
+	return lib.ListFolder(folder)
+}
+
+// readQuickly lets the program use all processors, unless GOMAXPROCS is set, and collect garbage
+// less often, until the caller has read its files; the heap has only a few megabytes then.
+func readQuickly() (done func()) {
+	percent, processors := debug.SetGCPercent(400), runtime.GOMAXPROCS(0)
 	if os.Getenv("GOMAXPROCS") == "" {
-		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 		runtime.SetDefaultGOMAXPROCS()
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(400))
-	return lib.List()
+	return func() {
+		runtime.GOMAXPROCS(processors)
+		debug.SetGCPercent(percent)
+	}
 }
 
 // Compile finds and compiles a tool.
