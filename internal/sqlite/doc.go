@@ -30,6 +30,11 @@
 // opens or migrates the history. history.id marks that there is a history: if it exists, a
 // missing or empty history.db is an error and not a new history.
 //
+// A new history is not made by the migrations. It is a copy of a file in the program
+// (empty.db.zlib, which a test compares with what the migrations make) that is synced before it
+// gets its name. The first sync of a commit also makes the names durable, then writes
+// history.id. Later processes sync the name of a WAL file only if it may be new.
+//
 // Only SQLite may open and close history.db and its -shm file. To close any other
 // descriptor of these files would release the locks that this process holds on them.
 package sqlite
