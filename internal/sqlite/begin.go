@@ -73,7 +73,8 @@ func (s *Store) insert(ctx context.Context, c *sql.Conn, r *history.Record, reco
 		return 0, err
 	}
 	for _, src := range r.Sources {
-		_, err := c.ExecContext(ctx, "INSERT INTO definitions (digest, text) VALUES (?, ?) ON CONFLICT DO NOTHING", src.Digest, nonNil(src.Text))
+		text, packed := pack(src.Text)
+		_, err := c.ExecContext(ctx, "INSERT INTO definitions (digest, text, packed) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", src.Digest, text, packed)
 		if err != nil {
 			return 0, err
 		}
@@ -83,14 +84,6 @@ func (s *Store) insert(ctx context.Context, c *sql.Conn, r *history.Record, reco
 		}
 	}
 	return n, nil
-}
-
-// nonNil prevents that an empty text is stored as NULL.
-func nonNil(b []byte) []byte {
-	if b == nil {
-		return []byte{}
-	}
-	return b
 }
 
 // Record implements history.Store. Numbers among the parameters are json.Number, so that
@@ -121,8 +114,12 @@ func (s *Store) Record(ctx context.Context, id string) (*history.Record, error) 
 	}
 	for i := range r.Sources {
 		src := &r.Sources[i]
-		if err := tx.QueryRowContext(ctx, "SELECT text FROM definitions WHERE digest = ?", src.Digest).Scan(&src.Text); err != nil {
+		var packed bool
+		if err := tx.QueryRowContext(ctx, "SELECT text, packed FROM definitions WHERE digest = ?", src.Digest).Scan(&src.Text, &packed); err != nil {
 			return nil, s.failed(op, err)
+		}
+		if packed {
+			src.Text = unpack(src.Text)
 		}
 		if tool.DigestOf(src.Text) != src.Digest {
 			return nil, &Error{Corrupt, s.file, op, fmt.Errorf("the text of %s has changed", src.File)}

@@ -102,7 +102,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func TestCorruptPage(t *testing.T) {
 	must(t, err)
 	info, err := f.Stat()
 	must(t, err)
-	for at := int64(40 * 4096); at < info.Size(); at += 4096 {
+	for at := int64(40 * 1024); at < info.Size(); at += 1024 {
 		_, err := f.WriteAt(bytes.Repeat([]byte{0xff}, 512), at)
 		must(t, err)
 	}

@@ -5,9 +5,12 @@
 //
 // A row of runs has the status of a run, its owner, and what a list shows. A row of records
 // has what the run was asked to do. The definitions of a run are kept by digest, once for
-// all runs. A row of turns has one turn of the event loop: its events as JSON lines. The
-// key of a turn combines the number of the run and the number of the last event in one
+// all runs. A row of turns has one turn of the event loop, its events as package eventcode
+// writes them. The key of a turn combines the number of the run and the number of the last event in one
 // integer. So the turns of a run are neighbours and need no index.
+//
+// A commit writes at least one page to the WAL, for a few dozen bytes of events. So the pages
+// are small: 1 KiB. A history keeps the size of its pages; earlier versions made them 4 KiB.
 //
 // # Durability
 //

@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/eventcode"
 )
 
 // insertTurnSQL writes nothing if the run has another owner.
@@ -25,7 +26,7 @@ type ledger struct {
 	cancelRequests chan string
 
 	appending sync.Mutex // held during Append
-	buf       []byte     // the events of the turn as JSON lines
+	buf       []byte     // the events of the turn, encoded
 
 	mu              sync.Mutex
 	closedErr       error // why nothing can be written any more; nil while it can
@@ -74,7 +75,7 @@ func (l *ledger) Append(ctx context.Context, events []dag.Event) error {
 	}
 	l.appending.Lock()
 	defer l.appending.Unlock()
-	l.buf = encode(l.buf[:0], events)
+	l.buf = eventcode.Append(l.buf[:0], l.id, events)
 	err := l.commit(context.WithoutCancel(ctx), seq, events)
 	if errors.Is(err, history.ErrFenced) {
 		l.fence()

@@ -16,8 +16,8 @@ func (s *Store) prepare(ctx context.Context, marked bool) error {
 		return err
 	}
 	if version == 0 {
-		// It has an effect only before the first table is created.
-		if _, err := s.conn.ExecContext(ctx, "PRAGMA auto_vacuum = INCREMENTAL"); err != nil {
+		// They have an effect only before the first table is created.
+		if _, err := s.conn.ExecContext(ctx, "PRAGMA page_size = 1024; PRAGMA auto_vacuum = INCREMENTAL"); err != nil {
 			return err
 		}
 	}

@@ -137,4 +137,8 @@ ALTER TABLE runs ADD COLUMN notes TEXT NOT NULL DEFAULT '';
 -- Counts transactions but those that only add turns; see last_commit.go.
 CREATE TABLE commits (n INTEGER NOT NULL) STRICT;
 INSERT INTO commits (n) VALUES (0);
+`, `
+-- From here on, the events in a new row of turns are not JSON lines any more (package eventcode),
+-- and long texts are compressed.
+ALTER TABLE definitions ADD COLUMN packed INTEGER NOT NULL DEFAULT 0;
 `}

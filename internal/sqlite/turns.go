@@ -6,8 +6,10 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/eventcode"
 )
 
 // maxSeq is the largest number of an event.
@@ -19,24 +21,31 @@ var pageSize = 4 << 20
 // turn returns the key of the turn that ends with event seq.
 func turn(run int64, seq uint64) int64 { return run<<32 | int64(seq) }
 
-// encode appends events as JSON lines.
-func encode(b []byte, events []dag.Event) []byte {
-	for i := range events {
-		b = append(events[i].AppendJSON(b), '\n')
+// decode appends the events of a turn that have a number above after.
+func decode(list []dag.Event, run string, text []byte, after uint64) (_ []dag.Event, err error) {
+	n := len(list)
+	if eventcode.Is(text) {
+		list, err = eventcode.Decode(list, run, text)
+	} else {
+		list, err = decodeLines(list, text)
 	}
-	return b
+	if err != nil {
+		return nil, err
+	}
+	for n < len(list) && list[n].Seq <= after {
+		list = slices.Delete(list, n, n+1)
+	}
+	return list, nil
 }
 
-// decode appends the events of a turn that have a number above after.
-func decode(list []dag.Event, text []byte, after uint64) ([]dag.Event, error) {
+// decodeLines does this for JSON lines, the form of histories up to version 7.
+func decodeLines(list []dag.Event, text []byte) ([]dag.Event, error) {
 	for line := range bytes.Lines(text) {
 		var e dag.Event
 		if err := json.Unmarshal(line, &e); err != nil {
 			return nil, err
 		}
-		if e.Seq > after {
-			list = append(list, e)
-		}
+		list = append(list, e)
 	}
 	return list, nil
 }
@@ -69,7 +78,7 @@ func (s *Store) Events(ctx context.Context, id string, after uint64) ([]dag.Even
 		if err := rows.Scan(&text); err != nil {
 			return nil, s.failed(op, err)
 		}
-		if list, err = decode(list, text, after); err != nil {
+		if list, err = decode(list, id, text, after); err != nil {
 			return nil, &Error{Corrupt, s.file, op, err}
 		}
 	}

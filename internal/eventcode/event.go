@@ -1,0 +1,93 @@
+package eventcode
+
+import "github.com/flowrun/flowrun/dag"
+
+func (c *coder) event(e *dag.Event) {
+	rare := !e.Due.IsZero() || e.Reason != "" || len(e.Reset) > 0 || e.Items != 0 || len(e.Keys) > 0 || e.Digest != "" || e.Run != c.run
+	result := e.Result != nil
+	c.flags(&e.Outlasts, &rare, &result)
+	number(c, &e.V)
+	c.next(&e.Seq)
+	c.word((*string)(&e.Kind))
+	c.text((*string)(&e.Node))
+	number(c, &e.Attempt)
+	c.clock(&e.Time)
+	number(c, &e.Queued)
+	if rare {
+		c.text(&e.Run)
+		c.date(&e.Due)
+		c.word(&e.Reason)
+		texts(c, &e.Reset)
+		number(c, &e.Items)
+		texts(c, &e.Keys)
+		c.text(&e.Digest)
+	} else if c.reading {
+		e.Run = c.run
+	}
+	if result {
+		c.result(&e.Result)
+	}
+}
+
+func (c *coder) result(p **dag.Result) {
+	r := target(c, p)
+	rare := r.Message != "" || len(r.Notes) > 0 || r.Reason != ""
+	stdout, stderr, problem, wait := r.Stdout != nil, r.Stderr != nil, r.Problem != nil, r.Wait != nil
+	c.flags(&r.Fallback, &r.Tolerated, &r.Structured, &rare, &stdout, &stderr, &problem, &wait)
+	c.status(&r.Status)
+	number(c, &r.ExitCode)
+	number(c, &r.Attempts)
+	c.clock(&r.Started)
+	c.clock(&r.Ended)
+	if rare {
+		c.word(&r.Reason)
+		c.text(&r.Message)
+		texts(c, &r.Notes)
+	}
+	if stdout {
+		c.output(&r.Stdout)
+	}
+	if stderr {
+		c.output(&r.Stderr)
+	}
+	if problem {
+		c.problem(&r.Problem)
+	}
+	if wait {
+		c.wait(&r.Wait)
+	}
+}
+
+func (c *coder) output(p **dag.Output) {
+	o := target(c, p)
+	c.flags(&o.Truncated, &o.Masked)
+	number(c, &o.Size)
+	c.text(&o.Inline)
+	c.text(&o.File)
+	c.text(&o.Digest)
+}
+
+func (c *coder) problem(p **dag.Problem) {
+	x := target(c, p)
+	c.flags(&x.Retryable)
+	c.word(&x.Code)
+	c.word(&x.Category)
+	c.text(&x.Solution)
+	c.text(&x.Where)
+}
+
+func (c *coder) wait(p **dag.Wait) {
+	w := target(c, p)
+	then := w.Then != nil
+	c.flags(&w.Asks, &then)
+	c.text(&w.Kind)
+	c.date(&w.Until)
+	c.text(&w.Prompt)
+	form := string(w.Form)
+	if c.text(&form); c.reading && form != "" {
+		w.Form = []byte(form)
+	}
+	if then {
+		c.result(&w.Then)
+	}
+}
