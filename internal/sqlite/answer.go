@@ -15,7 +15,7 @@ import (
 
 // spareAnswers is how many new answers can wait for an owner to receive them, beside those
 // that were there when it claimed the run. Further answers are delivered a moment later.
-const spareAnswers = 64
+const spareAnswers = 8
 
 // Answer implements history.Store. The owner gets the answer within about 150 ms. The
 // answer is noted in the audit list.
@@ -34,7 +34,7 @@ func (s *Store) Answer(ctx context.Context, id string, a history.Answer) error {
 	}
 	var n int64
 	passPoint("answer-before")
-	err = s.write(ctx, op, func(ctx context.Context, c *sql.Conn) error {
+	err = s.write(ctx, op, func(ctx context.Context, c *conn) error {
 		err := c.QueryRowContext(ctx, "SELECT n FROM runs WHERE id = ?", id).Scan(&n)
 		if errors.Is(err, sql.ErrNoRows) {
 			return noRun(op)
@@ -58,7 +58,7 @@ func (s *Store) Answer(ctx context.Context, id string, a history.Answer) error {
 }
 
 // insertAnswer stores the answer to a question if it is the first.
-func (s *Store) insertAnswer(ctx context.Context, c *sql.Conn, run int64, op string, wait uint64, text string) error {
+func (s *Store) insertAnswer(ctx context.Context, c *conn, run int64, op string, wait uint64, text string) error {
 	res, err := c.ExecContext(ctx, "INSERT INTO answers (run, wait, answer) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", run, wait, text)
 	if err != nil {
 		return err
@@ -176,7 +176,7 @@ func (l *ledger) Suspend(message string) error {
 		return fmt.Errorf("cannot %s: %w", op, err)
 	}
 	passPoint("rest-before")
-	err := l.store.write(context.Background(), op, func(ctx context.Context, c *sql.Conn) error {
+	err := l.store.write(context.Background(), op, func(ctx context.Context, c *conn) error {
 		res, err := c.ExecContext(ctx, "UPDATE runs SET status = ?, message = ?, owner = NULL, lease = 0 WHERE n = ? AND epoch = ?",
 			dag.Waiting.String(), message, l.run, l.epoch)
 		if err != nil {

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"os"
 	"os/user"
 	"strconv"
@@ -22,12 +21,12 @@ type Entry struct {
 // Audit adds an entry to the audit list, for the user of this process. Claim, Cancel and
 // Prune add their own entries. The list is never shortened.
 func (s *Store) Audit(ctx context.Context, action, run, detail string) error {
-	return s.write(ctx, "record "+action+" in the audit log", func(ctx context.Context, c *sql.Conn) error {
+	return s.write(ctx, "record "+action+" in the audit log", func(ctx context.Context, c *conn) error {
 		return s.addAudit(ctx, c, action, run, detail)
 	})
 }
 
-func (s *Store) addAudit(ctx context.Context, c *sql.Conn, action, run, detail string) error {
+func (s *Store) addAudit(ctx context.Context, c *conn, action, run, detail string) error {
 	_, err := c.ExecContext(ctx, "INSERT INTO audit (at, who, action, run, detail) VALUES (?, ?, ?, ?, ?)",
 		time.Now().UnixNano(), userName(), action, run, detail)
 	return err

@@ -31,7 +31,7 @@ func (s *Store) Begin(ctx context.Context, r *history.Record) (history.Ledger, e
 	}
 	passPoint("begin-before")
 	var n int64
-	err = s.write(ctx, op, func(ctx context.Context, c *sql.Conn) (err error) {
+	err = s.write(ctx, op, func(ctx context.Context, c *conn) (err error) {
 		if err := s.keepReserve(op); err != nil {
 			return err
 		}
@@ -46,7 +46,7 @@ func (s *Store) Begin(ctx context.Context, r *history.Record) (history.Ledger, e
 }
 
 // insert stores the run and returns its number.
-func (s *Store) insert(ctx context.Context, c *sql.Conn, r *history.Record, record []byte) (int64, error) {
+func (s *Store) insert(ctx context.Context, c *conn, r *history.Record, record []byte) (int64, error) {
 	process, boot, lease := s.ownership()
 	res, err := c.ExecContext(ctx, `INSERT INTO runs (id, tool, retry_of, origin, status, started, epoch, owner, boot, lease)
 		VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
@@ -73,17 +73,27 @@ func (s *Store) insert(ctx context.Context, c *sql.Conn, r *history.Record, reco
 		return 0, err
 	}
 	for _, src := range r.Sources {
-		text, packed := pack(src.Text)
-		_, err := c.ExecContext(ctx, "INSERT INTO definitions (digest, text, packed) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", src.Digest, text, packed)
-		if err != nil {
+		if err := keepDefinition(ctx, c, src); err != nil {
 			return 0, err
 		}
-		_, err = c.ExecContext(ctx, "INSERT INTO uses (digest, run) VALUES (?, ?) ON CONFLICT DO NOTHING", src.Digest, n)
+		_, err := c.ExecContext(ctx, "INSERT INTO uses (digest, run) VALUES (?, ?) ON CONFLICT DO NOTHING", src.Digest, n)
 		if err != nil {
 			return 0, err
 		}
 	}
 	return n, nil
+}
+
+// keepDefinition stores a definition that is new.
+func keepDefinition(ctx context.Context, c *conn, src tool.Source) error {
+	var known bool
+	err := c.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM definitions WHERE digest = ?)", src.Digest).Scan(&known)
+	if err != nil || known {
+		return err
+	}
+	text, packed := pack(src.Text)
+	_, err = c.ExecContext(ctx, "INSERT INTO definitions (digest, text, packed) VALUES (?, ?, ?)", src.Digest, text, packed)
+	return err
 }
 
 // Record implements history.Store. Numbers among the parameters are json.Number, so that

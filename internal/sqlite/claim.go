@@ -17,7 +17,7 @@ func (s *Store) Claim(ctx context.Context, id string, seq uint64) (history.Ledge
 	var n int64
 	var epoch, answers int
 	passPoint("claim-before")
-	err := s.write(ctx, op, func(ctx context.Context, c *sql.Conn) error {
+	err := s.write(ctx, op, func(ctx context.Context, c *conn) error {
 		var o owner
 		err := c.QueryRowContext(ctx, "SELECT n, epoch, owner, boot, lease FROM runs WHERE id = ?", id).
 			Scan(&n, &epoch, &o.process, &o.boot, &o.lease)
@@ -65,7 +65,7 @@ func (s *Store) Claim(ctx context.Context, id string, seq uint64) (history.Ledge
 }
 
 // lastSeq returns the number of the run's last event, 0 if there is none.
-func lastSeq(ctx context.Context, c *sql.Conn, run int64) (uint64, error) {
+func lastSeq(ctx context.Context, c *conn, run int64) (uint64, error) {
 	var n int64
 	err := c.QueryRowContext(ctx, "SELECT n FROM turns WHERE n BETWEEN ? AND ? ORDER BY n DESC LIMIT 1",
 		turn(run, 0), turn(run, maxSeq)).Scan(&n)
@@ -80,7 +80,7 @@ func lastSeq(ctx context.Context, c *sql.Conn, run int64) (uint64, error) {
 func (s *Store) Cancel(ctx context.Context, id, reason string) error {
 	op := "cancel run " + id
 	var n int64
-	err := s.write(ctx, op, func(ctx context.Context, c *sql.Conn) error {
+	err := s.write(ctx, op, func(ctx context.Context, c *conn) error {
 		err := c.QueryRowContext(ctx, "UPDATE runs SET cancel = ? WHERE id = ? RETURNING n", reason, id).Scan(&n)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):

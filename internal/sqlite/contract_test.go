@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"testing"
 
 	"github.com/flowrun/flowrun/history"
@@ -35,7 +34,7 @@ type lapser struct{ *Store }
 
 func (s lapser) Lapse(t *testing.T, run string) history.Store {
 	other := openTest(t, s.dir)
-	err := other.write(context.Background(), "lapse", func(ctx context.Context, c *sql.Conn) error {
+	err := other.write(context.Background(), "lapse", func(ctx context.Context, c *conn) error {
 		_, err := c.ExecContext(ctx, `UPDATE runs SET owner = '{"pid":1,"boot":"another"}' WHERE id = ?`, run)
 		return err
 	})

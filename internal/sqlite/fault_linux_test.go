@@ -170,7 +170,7 @@ func TestStoppedOwner(t *testing.T) {
 	if !errors.Is(err, history.ErrLive) {
 		t.Fatal(err)
 	}
-	expire := func(ctx context.Context, c *sql.Conn) error { // as half a minute would
+	expire := func(ctx context.Context, c *conn) error { // as half a minute would
 		_, err := c.ExecContext(ctx, "UPDATE runs SET lease = ?", int64(procid.Uptime()-time.Second))
 		return err
 	}
@@ -200,7 +200,7 @@ func lease(t *testing.T, s *Store) (until int64) {
 // freeze stops a child at a moment when it keeps nobody from writing.
 func (p *process) freeze(s *Store) {
 	p.t.Helper()
-	nothing := func(context.Context, *sql.Conn) error { return nil }
+	nothing := func(context.Context, *conn) error { return nil }
 	var err error
 	waittest.Until(p.t, "moment when the child has no lock", func() bool {
 		must(p.t, p.cmd.Process.Signal(syscall.SIGSTOP))

@@ -41,7 +41,7 @@ func (s *Store) FiringStore() FiringStore { return FiringStore{s} }
 // the schedule has been watched.
 func (b FiringStore) Watch(ctx context.Context, schedule, plan string, since time.Time) (anchor time.Time, err error) {
 	var at int64
-	err = b.s.write(ctx, "read schedule "+schedule, func(ctx context.Context, c *sql.Conn) error {
+	err = b.s.write(ctx, "read schedule "+schedule, func(ctx context.Context, c *conn) error {
 		return c.QueryRowContext(ctx, `INSERT INTO cursors (schedule, plan, anchor, last) VALUES (?1, ?2, ?3, ?3)
 			ON CONFLICT (schedule) DO UPDATE SET
 				anchor = iif(plan = ?2, anchor, ?3), last = iif(plan = ?2, last, max(last, ?3)), plan = ?2
@@ -102,19 +102,10 @@ func (b FiringStore) Skip(ctx context.Context, schedule string, slot time.Time, 
 // the cursors.
 func (b FiringStore) record(ctx context.Context, list []Firing) (mine []bool, err error) {
 	mine = make([]bool, len(list))
-	err = b.s.write(ctx, "fire schedules", func(ctx context.Context, c *sql.Conn) error {
-		insert, err := c.PrepareContext(ctx, "INSERT INTO firings (schedule, slot, at, run, reason, open) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
-		if err != nil {
-			return err
-		}
-		defer insert.Close()
-		move, err := c.PrepareContext(ctx, "UPDATE cursors SET last = ?1 WHERE schedule = ?2 AND last < ?1")
-		if err != nil {
-			return err
-		}
-		defer move.Close()
+	err = b.s.write(ctx, "fire schedules", func(ctx context.Context, c *conn) error {
 		for i, f := range list {
-			res, err := insert.ExecContext(ctx, f.Schedule, f.Scheduled.UnixNano(), time.Now().UnixNano(), f.Run, f.Reason, f.Run != "")
+			res, err := c.ExecContext(ctx, "INSERT INTO firings (schedule, slot, at, run, reason, open) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+				f.Schedule, f.Scheduled.UnixNano(), time.Now().UnixNano(), f.Run, f.Reason, f.Run != "")
 			if err != nil {
 				return err
 			}
@@ -123,7 +114,7 @@ func (b FiringStore) record(ctx context.Context, list []Firing) (mine []bool, er
 				return err
 			}
 			mine[i] = n > 0
-			if _, err = move.ExecContext(ctx, f.Scheduled.UnixNano(), f.Schedule); err != nil {
+			if _, err = c.ExecContext(ctx, "UPDATE cursors SET last = ?1 WHERE schedule = ?2 AND last < ?1", f.Scheduled.UnixNano(), f.Schedule); err != nil {
 				return err
 			}
 		}
@@ -133,7 +124,7 @@ func (b FiringStore) record(ctx context.Context, list []Firing) (mine []bool, er
 }
 
 // markFiringBegun notes that the run of a firing has started.
-func markFiringBegun(ctx context.Context, c *sql.Conn, run string) error {
+func markFiringBegun(ctx context.Context, c *conn, run string) error {
 	_, err := c.ExecContext(ctx, "UPDATE firings SET open = 0 WHERE open = 1 AND run = ?", run)
 	return err
 }
@@ -141,7 +132,7 @@ func markFiringBegun(ctx context.Context, c *sql.Conn, run string) error {
 // Abandon turns a firing whose run cannot start into a skipped one. It does nothing if the
 // run has started.
 func (b FiringStore) Abandon(ctx context.Context, run, reason string) error {
-	return b.s.write(ctx, "skip run "+run, func(ctx context.Context, c *sql.Conn) error {
+	return b.s.write(ctx, "skip run "+run, func(ctx context.Context, c *conn) error {
 		_, err := c.ExecContext(ctx, "UPDATE firings SET open = 0, run = '', reason = ? WHERE open = 1 AND run = ?", reason, run)
 		return err
 	})

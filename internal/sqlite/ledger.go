@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
@@ -103,7 +102,7 @@ func (l *ledger) commit(ctx context.Context, seq uint64, events []dag.Event) err
 	}
 	passPoint("finish-before")
 	err := l.store.withReserve("append to run "+l.id, func() error {
-		return l.store.transact(ctx, func(ctx context.Context, c *sql.Conn) error {
+		return l.store.transact(ctx, func(ctx context.Context, c *conn) error {
 			if err := l.insertTurn(ctx, seq); err != nil {
 				return err
 			}
@@ -118,7 +117,7 @@ func (l *ledger) commit(ctx context.Context, seq uint64, events []dag.Event) err
 }
 
 func (l *ledger) insertTurn(ctx context.Context, seq uint64) error {
-	res, err := l.store.appendTurn.ExecContext(ctx, turn(l.run, seq), l.buf, l.run, l.epoch)
+	res, err := l.store.conn.ExecContext(ctx, insertTurnSQL, turn(l.run, seq), l.buf, l.run, l.epoch)
 	if err != nil {
 		return err
 	}
@@ -139,7 +138,7 @@ func lastStatusEvent(events []dag.Event) *dag.Event {
 	return nil
 }
 
-func (l *ledger) updateRun(ctx context.Context, c *sql.Conn, e *dag.Event) error {
+func (l *ledger) updateRun(ctx context.Context, c *conn, e *dag.Event) error {
 	if e.Kind == dag.RunResumed || e.Result == nil {
 		_, err := c.ExecContext(ctx, "UPDATE runs SET status = ?, exit_code = 0, reason = '', message = '', notes = '', ended = NULL WHERE n = ?",
 			dag.Running.String(), l.run)
@@ -197,7 +196,7 @@ func (l *ledger) Close() error {
 	}
 	passPoint("close-before")
 	op := "release run " + l.id
-	err := l.store.withReserve(op, func() error { return l.release(op, queued) })
+	err := l.store.withReserve(op, func() error { return l.release(op, func(ctx context.Context, c *conn) })
 	if err != nil {
 		return err
 	}

@@ -11,13 +11,13 @@ import (
 
 // prepare brings the file to the schema of this version. The caller holds the lock.
 func (s *Store) prepare(ctx context.Context, marked bool) error {
-	version, err := s.version(ctx, s.conn, marked)
+	version, err := s.version(ctx, s.conn.Conn, marked)
 	if err != nil {
 		return err
 	}
 	if version == 0 {
 		// They have an effect only before the first table is created.
-		if _, err := s.conn.ExecContext(ctx, "PRAGMA page_size = 1024; PRAGMA auto_vacuum = INCREMENTAL"); err != nil {
+		if _, err := s.conn.Conn.ExecContext(ctx, "PRAGMA page_size = 1024; PRAGMA auto_vacuum = INCREMENTAL"); err != nil {
 			return err
 		}
 	}
@@ -27,7 +27,7 @@ func (s *Store) prepare(ctx context.Context, marked bool) error {
 	if err := s.migrate(ctx, version); err != nil {
 		return err
 	}
-	if version > 0 {
+	if version > := s.version(ctx, s.conn.Conn, marked); err != nil || marked {
 		return nil
 	}
 	// SQLite creates the WAL file when the database is first read.
@@ -72,7 +72,7 @@ func (s *Store) migrate(ctx context.Context, version int) error {
 	if version == len(migrations) {
 		return nil
 	}
-	_, err := s.conn.ExecContext(ctx, fmt.Sprintf("BEGIN IMMEDIATE;\n%s;\nUPDATE commits SET n = n + 1;\nPRAGMA user_version = %d;\nCOMMIT",
+	_, err := s.conn.Conn.ExecContext(ctx, fmt.Sprintf("BEGIN IMMEDIATE;\n%s;\nUPDATE commits SET n = n + 1;\nPRAGMA user_version = %d;\nCOMMIT",
 		strings.Join(migrations[version:], ";\n"), len(migrations)))
 	if err != nil {
 		s.conn.ExecContext(ctx, "ROLLBACK")

@@ -113,9 +113,11 @@ func (s *Store) openToWrite(ctx context.Context) error {
 		return err
 	}
 	ctx = context.WithoutCancel(ctx) // a migration must not stop half-way
-	if s.conn, err = s.writer.Conn(ctx); err != nil {
+	c, err := s.writer.Conn(ctx)
+	if err != nil {
 		return err
 	}
+	s.conn = &conn{c, map[string]*sql.Stmt{}}
 	if err := s.prepare(ctx, marked); err != nil {
 		return err
 	}
@@ -124,14 +126,8 @@ func (s *Store) openToWrite(ctx context.Context) error {
 			return err
 		}
 	}
-	n, err := s.checkComplete(ctx, s.conn, noted)
+	n, err := s.checkComplete(ctx, s.conn.Conn, noted)
 	if err != nil {
-		return err
-	}
-	if s.appendTurn, err = s.conn.PrepareContext(ctx, insertTurnSQL); err != nil {
-		return err
-	}
-	if s.count, err = s.conn.PrepareContext(ctx, countCommitSQL); err != nil {
 		return err
 	}
 	if err := s.openWAL(noted > 0 && n == noted, marked, created); err != nil {

@@ -179,7 +179,7 @@ func choose(runs []candidate, p Policy, now time.Time, total int64, weigh func(c
 // remove removes runs from the history, except those that have been claimed in the
 // meantime, and returns the removed ones. dropTurns removes their turns later.
 func (s *Store) remove(ctx context.Context, op string, runs []candidate) (gone []candidate, err error) {
-	err = s.write(ctx, op, func(ctx context.Context, c *sql.Conn) error {
+	err = s.write(ctx, op, func(ctx context.Context, c *conn) error {
 		gone = gone[:0]
 		for _, r := range runs {
 			var o owner
@@ -211,10 +211,10 @@ func (s *Store) remove(ctx context.Context, op string, runs []candidate) (gone [
 // shrink removes what the removed runs have left, and gives the space back to the file
 // system.
 func (s *Store) shrink(ctx context.Context, op string, runs int, p Policy) error {
-	dropFirings := func(ctx context.Context, c *sql.Conn) (more bool, err error) { return dropFirings(ctx, c, p) }
-	for _, step := range []func(context.Context, *sql.Conn) (more bool, err error){dropTurns, dropDefinitions, dropFirings, vacuum} {
+	dropFirings := func(ctx context.Context, c *conn) (more bool, err error) { return dropFirings(ctx, c, p) }
+	for _, step := range []func(context.Context, *conn) (more bool, err error){dropTurns, dropDefinitions, dropFirings, vacuum} {
 		for more := true; more; {
-			err := s.write(ctx, op, func(ctx context.Context, c *sql.Conn) (err error) {
+			err := s.write(ctx, op, func(ctx context.Context, c *conn) (err error) {
 				more, err = step(ctx, c)
 				return err
 			})
@@ -235,7 +235,7 @@ func (s *Store) shrink(ctx context.Context, op string, runs int, p Policy) error
 }
 
 // dropTurns removes some of the turns of removed runs.
-func dropTurns(ctx context.Context, c *sql.Conn) (more bool, err error) {
+func dropTurns(ctx context.Context, c *conn) (more bool, err error) {
 	for left := int64(turnsAtOnce); left > 0; {
 		var run int64
 		err := c.QueryRowContext(ctx, "SELECT run FROM doomed LIMIT 1").Scan(&run)
@@ -264,7 +264,7 @@ func dropTurns(ctx context.Context, c *sql.Conn) (more bool, err error) {
 	return true, nil
 }
 
-func dropDefinitions(ctx context.Context, c *sql.Conn) (more bool, err error) {
+func dropDefinitions(ctx context.Context, c *conn) (more bool, err error) {
 	_, err = c.ExecContext(ctx, "DELETE FROM definitions WHERE NOT EXISTS (SELECT 1 FROM uses WHERE uses.digest = definitions.digest)")
 	return false, err
 }
@@ -272,7 +272,7 @@ func dropDefinitions(ctx context.Context, c *sql.Conn) (more bool, err error) {
 // dropFirings removes firings older than the oldest run that is left, or older than runs
 // are kept. It keeps those of the last day and those whose run has not started. The removed
 // times do not fire again, because the cursors are past them.
-func dropFirings(ctx context.Context, c *sql.Conn, p Policy) (more bool, err error) {
+func dropFirings(ctx context.Context, c *conn, p Policy) (more bool, err error) {
 	now := time.Now()
 	day := now.Add(-24 * time.Hour).UnixNano()
 	var before int64
@@ -290,7 +290,7 @@ func dropFirings(ctx context.Context, c *sql.Conn, p Policy) (more bool, err err
 }
 
 // vacuum moves some pages to free places, so that the file can be truncated.
-func vacuum(ctx context.Context, c *sql.Conn) (more bool, err error) {
+func vacuum(ctx context.Context, c *conn) (more bool, err error) {
 	before, err := freePages(ctx, c)
 	if err != nil || before == 0 {
 		return false, err
@@ -302,7 +302,7 @@ func vacuum(ctx context.Context, c *sql.Conn) (more bool, err error) {
 	return after > 0 && after < before, err
 }
 
-func freePages(ctx context.Context, c *sql.Conn) (pages int64, err error) {
+func freePages(ctx context.Context, c *conn) (pages int64, err error) {
 	err = c.QueryRowContext(ctx, "PRAGMA freelist_count").Scan(&pages)
 	return pages, err
 }

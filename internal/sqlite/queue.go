@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -102,7 +101,7 @@ func (l *ledger) Admit(ctx context.Context, d history.Admission) error {
 		case <-l.store.stop:
 			return fmt.Errorf("cannot %s: the history was closed", op)
 		case <-ctx.Done():
-			err := l.store.write(context.WithoutCancel(ctx), op, func(ctx context.Context, c *sql.Conn) error {
+			err := l.store.write(context.WithoutCancel(ctx), op, func(ctx context.Context, c *conn) error {
 				return l.store.leaveQueue(ctx, c, l.run, l.epoch)
 			})
 			l.store.queue.notifyChanged()
@@ -122,7 +121,7 @@ func (l *ledger) joinQueue(ctx context.Context, op string, demands []history.Loc
 	l.queued = true
 	l.mu.Unlock()
 	passPoint("admit-before")
-	err = l.store.write(ctx, op, func(ctx context.Context, c *sql.Conn) error {
+	err = l.store.write(ctx, op, func(ctx context.Context, c *conn) error {
 		res, err := c.ExecContext(ctx, `INSERT OR REPLACE INTO tickets (run, epoch, needs, held, since)
 			SELECT n, epoch, ?, 0, ? FROM runs WHERE n = ? AND epoch = ?`, string(text), time.Now().UnixNano(), l.run, l.epoch)
 		if err != nil {

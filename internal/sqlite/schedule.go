@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"time"
 )
@@ -48,7 +47,7 @@ func (s *Store) Schedules(ctx context.Context) (list []Schedule, err error) {
 // the error is ErrTaken, unless replace is set: then the new one replaces it. Its plan
 // decides whether it is watched anew, see FiringStore.Watch.
 func (s *Store) AddSchedule(ctx context.Context, r Schedule, replace bool) error {
-	return s.write(ctx, "add schedule "+r.Name, func(ctx context.Context, c *sql.Conn) error {
+	return s.write(ctx, "add schedule "+r.Name, func(ctx context.Context, c *conn) error {
 		if replace {
 			for _, q := range []string{"DELETE FROM schedules WHERE id = ?", "DELETE FROM pauses WHERE schedule = ?"} {
 				if _, err := c.ExecContext(ctx, q, r.ID); err != nil {
@@ -70,7 +69,7 @@ func (s *Store) AddSchedule(ctx context.Context, r Schedule, replace bool) error
 
 // RemoveSchedule removes a schedule and reports whether it existed.
 func (s *Store) RemoveSchedule(ctx context.Context, id string) (existed bool, err error) {
-	err = s.write(ctx, "remove schedule "+id, func(ctx context.Context, c *sql.Conn) error {
+	err = s.write(ctx, "remove schedule "+id, func(ctx context.Context, c *conn) error {
 		if existed, err = deleteSchedule(ctx, c, id); err != nil || !existed {
 			return err
 		}
@@ -81,7 +80,7 @@ func (s *Store) RemoveSchedule(ctx context.Context, id string) (existed bool, er
 
 // deleteSchedule deletes a schedule with its cursor and pause. Its firings are kept: they
 // tell which scheduled times had a run.
-func deleteSchedule(ctx context.Context, c *sql.Conn, id string) (existed bool, err error) {
+func deleteSchedule(ctx context.Context, c *conn, id string) (existed bool, err error) {
 	res, err := c.ExecContext(ctx, "DELETE FROM schedules WHERE id = ?", id)
 	if err != nil {
 		return false, err
@@ -96,7 +95,7 @@ func deleteSchedule(ctx context.Context, c *sql.Conn, id string) (existed bool, 
 }
 
 // noteScheduleChange counts a change of the schedules and notes it in the audit list.
-func (s *Store) noteScheduleChange(ctx context.Context, c *sql.Conn, action, detail string) error {
+func (s *Store) noteScheduleChange(ctx context.Context, c *conn, action, detail string) error {
 	if _, err := c.ExecContext(ctx, "UPDATE schedule_changes SET n = n + 1"); err != nil {
 		return err
 	}
@@ -116,7 +115,7 @@ func (s *Store) ScheduleChanges(ctx context.Context) (n int64, err error) {
 // PauseSchedule stops a schedule from firing until ResumeSchedule, whether it was added or
 // is part of a definition. changed is false if it was paused already.
 func (s *Store) PauseSchedule(ctx context.Context, id string) (changed bool, err error) {
-	err = s.write(ctx, "pause schedule "+id, func(ctx context.Context, c *sql.Conn) error {
+	err = s.write(ctx, "pause schedule "+id, func(ctx context.Context, c *conn) error {
 		res, err := c.ExecContext(ctx, "INSERT INTO pauses (schedule, by, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", id, userName(), time.Now().UnixNano())
 		if err != nil {
 			return err
@@ -133,7 +132,7 @@ func (s *Store) PauseSchedule(ctx context.Context, id string) (changed bool, err
 // ResumeSchedule ends a pause and reports whether there was one. Scheduled times during the
 // pause are skipped, because the pause was intended.
 func (s *Store) ResumeSchedule(ctx context.Context, id string) (changed bool, err error) {
-	err = s.write(ctx, "resume schedule "+id, func(ctx context.Context, c *sql.Conn) error {
+	err = s.write(ctx, "resume schedule "+id, func(ctx context.Context, c *conn) error {
 		res, err := c.ExecContext(ctx, "DELETE FROM pauses WHERE schedule = ?", id)
 		if err != nil {
 			return err

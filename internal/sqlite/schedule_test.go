@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"testing"
 	"time"
@@ -149,7 +148,7 @@ func TestPruneFirings(t *testing.T) {
 		_, err := b.Claim(ctx, "nightly", noon.Add(time.Duration(i)*time.Hour), run)
 		must(t, err)
 	}
-	must(t, s.write(ctx, "age", func(ctx context.Context, c *sql.Conn) error {
+	must(t, s.write(ctx, "age", func(ctx context.Context, c *conn) error {
 		_, err := c.ExecContext(ctx, "UPDATE firings SET at = at - ?, open = run = 'open' WHERE run <> 'new'", 48*time.Hour)
 		return err
 	}))

@@ -17,15 +17,13 @@ type Store struct {
 	dir, file string
 	self      procid.Identity
 
-	// mu guards the one connection that writes, and its prepared statements. Every
+	// mu guards the one connection that writes. Every
 	// statement runs to its end: if one is interrupted, it is not known whether it was
 	// executed.
-	mu         sync.Mutex
-	writer     *sql.DB
-	conn       *sql.Conn // nil in a Store opened for reading only
-	appendTurn *sql.Stmt
-	count      *sql.Stmt // countCommitSQL
-	wal        *wal
+	mu     sync.Mutex
+	writer *sql.DB
+	conn   *conn // nil in a Store opened for reading only
+	wal    *wal
 
 	reads *sql.DB // nil in a Store opened for reading only if there is no history yet
 
@@ -61,7 +59,7 @@ var (
 
 // write calls f in a transaction. No other write of this Store or another process comes in
 // between.
-func (s *Store) write(ctx context.Context, op string, f func(ctx context.Context, c *sql.Conn) error) error {
+func (s *Store) write(ctx context.Context, op string, f func(ctx context.Context, c *conn) error) error {
 	if s.conn == nil {
 		return &Error{ReadOnly, s.file, op, errors.New("it is open for reading only")}
 	}
@@ -74,14 +72,14 @@ func (s *Store) write(ctx context.Context, op string, f func(ctx context.Context
 }
 
 // transact does the work of write. The caller holds mu.
-func (s *Store) transact(ctx context.Context, f func(ctx context.Context, c *sql.Conn) error) error {
+func (s *Store) transact(ctx context.Context, f func(ctx context.Context, c *conn) error) error {
 	if _, err := s.conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
 	err := f(ctx, s.conn)
 	var n uint64
 	if err == nil {
-		err = s.count.QueryRowContext(ctx).Scan(&n)
+		err = s.conn.QueryRowContext(ctx, countCommitSQL).Scan(&n)
 	}
 	if err == nil {
 		_, err = s.conn.ExecContext(ctx, "COMMIT")
@@ -142,8 +140,6 @@ func (s *Store) close() error {
 	if s.conn != nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.appendTurn.Close()
-		s.count.Close()
 		s.conn.Close()
 		if e := s.writer.Close(); err == nil {
 			err = e

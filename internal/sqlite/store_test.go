@@ -261,7 +261,7 @@ func TestManyRuns(t *testing.T) {
 	ctx := context.Background()
 	s := openTest(t, t.TempDir())
 	n := long(100_000, 20_000)
-	err := s.write(ctx, "fill", func(ctx context.Context, c *sql.Conn) error {
+	err := s.write(ctx, "fill", func(ctx context.Context, c *conn) error {
 		_, err := c.ExecContext(ctx, `WITH RECURSIVE i (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < ?)
 			INSERT INTO runs (id, tool, retry_of, status, message, started, ended, epoch, boot, lease)
 			SELECT printf('%013d', n), CASE WHEN n % 1000 = 3 THEN 'rare' ELSE 'often' END, '',

@@ -116,7 +116,7 @@ func liveTickets(list []ticket) []ticket {
 
 // admitNext removes the tickets of owners that are gone, and admits the runs that may
 // start. It must be called in the transaction that changed the queue.
-func (s *Store) admitNext(ctx context.Context, c *sql.Conn) error {
+func (s *Store) admitNext(ctx context.Context, c *conn) error {
 	list, err := readTickets(ctx, c)
 	if err != nil {
 		return err
@@ -140,7 +140,7 @@ func (s *Store) admitNext(ctx context.Context, c *sql.Conn) error {
 // remove removes a dead ticket. If its owner is only presumed dead, because its lease has
 // expired and the state of its process cannot be found out, the owner also loses the run.
 // Otherwise, if it is alive after all, it would continue beside the next holder.
-func (t *ticket) remove(ctx context.Context, c *sql.Conn) error {
+func (t *ticket) remove(ctx context.Context, c *conn) error {
 	_, err := c.ExecContext(ctx, "DELETE FROM tickets WHERE n = ?", t.n)
 	if err == nil && t.epoch == t.runEpoch && t.lapsed {
 		_, err = c.ExecContext(ctx, "UPDATE runs SET epoch = epoch + 1, owner = NULL, lease = 0 WHERE n = ? AND epoch = ?", t.run, t.epoch)
@@ -150,7 +150,7 @@ func (t *ticket) remove(ctx context.Context, c *sql.Conn) error {
 
 // leaveQueue removes a run from the queue and releases what it holds. It keeps the ticket
 // of an owner with a later epoch.
-func (s *Store) leaveQueue(ctx context.Context, c *sql.Conn, run int64, epoch int) error {
+func (s *Store) leaveQueue(ctx context.Context, c *conn, run int64, epoch int) error {
 	res, err := c.ExecContext(ctx, "DELETE FROM tickets WHERE run = ? AND epoch <= ?", run, epoch)
 	if err != nil {
 		return err

@@ -49,7 +49,7 @@ func (s *Store) watch() {
 
 // renew extends the leases. checkLedgers finds out which runs are lost.
 func (s *Store) renew(ledgers []*ledger) error {
-	return s.write(context.Background(), "renew the leases", func(ctx context.Context, c *sql.Conn) error {
+	return s.write(context.Background(), "renew the leases", func(ctx context.Context, c *conn) error {
 		_, _, lease := s.ownership()
 		for _, l := range ledgers {
 			_, err := c.ExecContext(ctx, "UPDATE runs SET lease = ? WHERE n = ? AND epoch = ? AND owner IS NOT NULL", lease, l.run, l.epoch)
@@ -105,7 +105,7 @@ func (s *Store) Writable(ctx context.Context) error {
 			return s.failed("record", err)
 		}
 	}
-	return s.write(ctx, "record", func(context.Context, *sql.Conn) error { return nil })
+	return s.write(ctx, "record", func(context.Context, *conn) error { return nil })
 }
 
 // changes returns a number that changes when another connection has written.
