@@ -17,7 +17,8 @@
 // A turn is one commit. The file is in WAL mode with synchronous=NORMAL. A commit is
 // written to the operating system, so it survives the end of the process, but it is not on
 // disk yet. Therefore the package syncs the WAL file itself: immediately for Ledger.Sync,
-// otherwise within 50 ms. One sync covers all commits before it.
+// otherwise within 50 ms. One sync covers all commits before it. Another goroutine moves the
+// commits from the WAL to the main file, so that runs do not wait for that.
 //
 // # Ownership
 //

@@ -25,10 +25,6 @@ const (
 	// same history.
 	lockWait = 30 * time.Second
 
-	// checkpointPages is the number of pages of 4 KiB in the WAL after which SQLite moves
-	// them to the main file. That costs three syncs.
-	checkpointPages = 8000
-
 	readers = 4 // largest number of connections for reading
 )
 
@@ -44,7 +40,7 @@ func Open(ctx context.Context, dir string) (*Store, error) {
 		s.closePartial()
 		return nil, s.failed(opening, err)
 	}
-	s.workers.Go(func() { s.wal.loop(s.stop) })
+	s.workers.Go(s.syncLoop)
 	s.workers.Go(s.watch)
 	s.workers.Go(s.pollQueue)
 	return s, nil

@@ -17,13 +17,13 @@ type Store struct {
 	dir, file string
 	self      procid.Identity
 
-	// mu guards the one connection that writes. Every
-	// statement runs to its end: if one is interrupted, it is not known whether it was
-	// executed.
+	// mu guards the one connection that writes. Every statement runs to its end: if one is
+	// interrupted, it is not known whether it was executed.
 	mu     sync.Mutex
 	writer *sql.DB
 	conn   *conn // nil in a Store opened for reading only
 	wal    *wal
+	moving sync.Mutex // held by moveWAL
 
 	reads *sql.DB // nil in a Store opened for reading only if there is no history yet
 

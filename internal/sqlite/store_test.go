@@ -44,6 +44,35 @@ func TestSyncs(t *testing.T) {
 	waittest.Until(t, "sync", func() bool { return s.wal.synced.Load() >= s.wal.commits.Load() })
 }
 
+// The WAL is moved to the main file while a run continues, and then begins again.
+func TestMoveWAL(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	s := openTest(t, dir)
+	l := beginTest(t, s, "1m83ww0epz1x2")
+	turns := 0
+	add := func(n int) {
+		for range n {
+			must(t, l.Append(ctx, stepTurn(turns)))
+			turns++
+		}
+	}
+	add(checkpointCommits)
+	waittest.Until(t, "move", func() bool {
+		info, err := os.Stat(filepath.Join(dir, dbName))
+		return err == nil && info.Size() > 100<<10 && s.moving.TryLock()
+	})
+	s.moving.Unlock()
+	before := s.wal.size()
+	add(checkpointCommits / 2)
+	if after := s.wal.size(); after != before {
+		t.Errorf("the WAL has grown from %d to %d bytes", before, after)
+	}
+	if list, err := s.Events(ctx, "1m83ww0epz1x2", 0); err != nil || len(list) != 2*turns {
+		t.Errorf("%d events, want %d: %v", len(list), 2*turns, err)
+	}
+}
+
 // Concurrent calls of Sync share syncs.
 func TestSyncShared(t *testing.T) {
 	const waiting = 50

@@ -4,7 +4,6 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
 // wal makes commits durable, many at a time. It syncs the file to which SQLite appends
@@ -54,23 +53,6 @@ func (w *wal) committed() {
 	select {
 	case w.dirty <- struct{}{}:
 	default:
-	}
-}
-
-// loop syncs regularly while there is something to sync.
-func (w *wal) loop(stop <-chan struct{}) {
-	for {
-		select {
-		case <-stop:
-			return
-		case <-w.dirty:
-		}
-		select {
-		case <-stop:
-			return
-		case <-time.After(syncEvery):
-			w.sync() // wal keeps an error for the next write
-		}
 	}
 }
 
