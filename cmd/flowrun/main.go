@@ -19,7 +19,6 @@ import (
 func main() {
 	flowrun.HelperMain()
 	confine.Seal()
-	oneProcessor()
 	limitHeapGrowth()
 	// Only steps create child processes here, so this process can reap their process trees itself
 	// and needs no supervisor process. Where the system does not support that, flowrun reports

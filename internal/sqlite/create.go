@@ -46,7 +46,7 @@ func (s *Store) create() error {
 // makes when it begins a WAL file: older commits may follow there, but not in a new file. The caller
 // holds the lock, so no other process has used the file.
 func (s *Store) beginWAL(ctx context.Context) error {
-	_, err := s.conn.ExecContext(ctx, "PRAGMA synchronous = OFF; UPDATE commits SET n = n + 1; PRAGMA synchronous = NORMAL")
+	_, err := s.conn.Conn.ExecContext(ctx, "PRAGMA synchronous = OFF; UPDATE commits SET n = n + 1; PRAGMA synchronous = NORMAL")
 	return err
 }
 

@@ -196,7 +196,7 @@ func (l *ledger) Close() error {
 	}
 	passPoint("close-before")
 	op := "release run " + l.id
-	err := l.store.withReserve(op, func() error { return l.release(op, func(ctx context.Context, c *conn) })
+	err := l.store.withReserve(op, func() error { return l.release(op, queued) })
 	if err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func (l *ledger) release(op string, queued bool) error {
 	const release = "UPDATE runs SET owner = NULL, lease = 0 WHERE n = ? AND epoch = ?"
 	s, ctx := l.store, context.Background()
 	if queued {
-		return s.write(ctx, op, func(ctx context.Context, c *sql.Conn) error {
+		return s.write(ctx, op, func(ctx context.Context, c *conn) error {
 			if _, err := c.ExecContext(ctx, release, l.run, l.epoch); err != nil {
 				return err
 			}

@@ -27,11 +27,11 @@ func (s *Store) prepare(ctx context.Context, marked bool) error {
 	if err := s.migrate(ctx, version); err != nil {
 		return err
 	}
-	if version > := s.version(ctx, s.conn.Conn, marked); err != nil || marked {
+	if version > 0 {
 		return nil
 	}
 	// SQLite creates the WAL file when the database is first read.
-	_, err = s.version(ctx, s.conn, marked)
+	_, err = s.version(ctx, s.conn.Conn, marked)
 	return err
 }
 
