@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/zlib"
 	"context"
+	"encoding/binary"
 	"flag"
 	"os"
 	"path/filepath"
@@ -23,6 +24,9 @@ func TestEmptyHistory(t *testing.T) {
 	must(t, openTest(t, dir).Close())
 	if *update {
 		writeEmptyHistory(t, filepath.Join(dir, dbName))
+	}
+	if text, err := readEmptyHistory(); err != nil || int(binary.BigEndian.Uint32(text[versionAt:])) != len(migrations) {
+		t.Fatalf("empty.db.zlib has not every migration (%v); go test ./internal/sqlite -run EmptyHistory -update rewrites it", err)
 	}
 	want := dump(t, dir)
 	fresh := t.TempDir()
