@@ -104,11 +104,11 @@ var house = map[string]struct {
 	}, nil},
 	"internal/clientconfig": {3, nil, []string{"github.com/tailscale/hujson"}},
 	"internal/mcp":          {3.5, []string{"", "dag", "internal/console", "internal/funcschema", "internal/rundocs", "internal/runlog", "registry", "steps", "tool"}, []string{"github.com/modelcontextprotocol/go-sdk"}},
-	"internal/mcpclient":    {3.5, []string{"", "internal/atomicfile", "internal/proc", "internal/procid", "internal/value", "tool"}, []string{"github.com/modelcontextprotocol/go-sdk"}},
+	"internal/mcpclient":    {3.5, []string{"", "internal/atomicfile", "internal/proc", "internal/procid", "internal/sampling", "internal/value", "tool"}, []string{"github.com/modelcontextprotocol/go-sdk"}},
 	"cmd/flowrun":           {9, []string{"", "internal/startup", "internal/cli", "internal/cli/serve", "internal/proc", "internal/service", "internal/web", "internal/confine"}, nil},
 
 	// The command line. Families of commands (floor 7) do not import each other.
-	"internal/cli/ui":             {4, []string{"", "dag", "hooks", "internal/autofix", "internal/toolfiles", "internal/buildinfo", "internal/builtin", "internal/bundle", "internal/config", "internal/console", "internal/discovery", "internal/duration", "internal/mcpclient", "internal/netclient", "internal/home", "internal/outcome", "internal/ownership", "internal/policy", "internal/sqlite", "tool", "internal/locale"}, []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
+	"internal/cli/ui":             {4, []string{"", "dag", "hooks", "internal/autofix", "internal/toolfiles", "internal/buildinfo", "internal/builtin", "internal/bundle", "internal/config", "internal/console", "internal/discovery", "internal/duration", "internal/mcpclient", "internal/netclient", "internal/home", "internal/outcome", "internal/ownership", "internal/policy", "internal/sampling", "internal/sqlite", "tool", "internal/locale"}, []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"internal/cli/keyboard":       {5, []string{"", "dag", "internal/cli/ui", "internal/console"}, nil},
 	"internal/cli/launch":         {5, []string{"", "dag", "internal/builtin", "internal/cli/ui", "internal/config", "internal/console", "internal/diagnostic", "internal/keytable", "internal/netclient", "internal/mask", "internal/home", "internal/locale", "internal/notify", "internal/policy", "internal/service", "internal/sqlite", "internal/telemetry", "internal/tooltest", "metrics", "registry", "steps", "tool", "internal/procid"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/timetable":      {5, []string{"", "dag", "internal/cli/ui", "internal/cron", "internal/schedule", "internal/service", "internal/sqlite", "metrics", "tool"}, nil},
@@ -131,7 +131,9 @@ var house = map[string]struct {
 
 	"registry":            {3, []string{"", "dag", "tool", "internal/funcschema", "internal/outcome", "internal/argparse"}, nil},
 	"internal/builtin":    {3, []string{"", "expr", "tool", "internal/atomicfile", "internal/cache", "internal/home", "internal/privatenet", "internal/proc", "internal/textdiff"}, nil},
-	"internal/discovery":  {1, []string{"expr", "tool", "internal/proc", "internal/procid"}, nil},
+	"internal/program":    {0.5, []string{"internal/proc", "internal/procid"}, nil},
+	"internal/sampling":   {1, []string{"expr", "internal/program"}, nil},
+	"internal/discovery":  {1, []string{"expr", "tool", "internal/program"}, nil},
 	"telemetry":           {4, []string{"dag", "history", "internal/buildinfo", "internal/telemetry"}, nil},
 	"internal/telemetry":  {3, []string{"dag", "history", "internal/fold"}, []string{"go.opentelemetry.io/proto/otlp", "google.golang.org/protobuf"}},
 	"internal/funcschema": {1, []string{"tool"}, nil},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/program"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -16,6 +17,9 @@ const (
 	Limit           = 10 * time.Second // for the whole command
 	MaxDeclarations = 10 << 20         // bytes of each of its streams
 )
+
+// step is the step to which its processes belong.
+const step = "@discovery"
 
 // Config names the commands. Both are split into words by the quoting rules of shells, but
 // run without a shell.
@@ -48,7 +52,7 @@ func Discover(ctx context.Context, c Config) (tools []*tool.Definition, warnings
 	if err != nil {
 		return nil, nil, fmt.Errorf("tools.callCommand: %w", err)
 	}
-	printed, err := run(ctx, ask, c.Dir)
+	printed, err := program.Call{Argv: ask, Dir: c.Dir, Step: step, Limit: Limit, MaxOutput: MaxDeclarations}.Run(ctx)
 	if err != nil {
 		return nil, nil, fmt.Errorf("tools.discoveryCommand (%q): %w", ask[0], err)
 	}

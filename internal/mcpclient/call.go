@@ -38,6 +38,7 @@ func (r *remote) call(ctx context.Context, name string, args map[string]any) (*m
 		ctx, cancel = context.WithTimeoutCause(ctx, r.config.Timeout, fmt.Errorf("it did not answer within %v; the outcome of the call is unknown", r.config.Timeout))
 		defer cancel()
 	}
+	defer r.sampling.begin()()
 	for again := false; ; again = true {
 		l, err := r.connected(ctx)
 		if err != nil {

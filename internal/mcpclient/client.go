@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/sampling"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -34,9 +35,10 @@ type ServerConfig struct {
 // Config sets the servers of a Client.
 type Config struct {
 	Servers   []ServerConfig
-	Workspace string // the folder in which servers run, and that they may ask about
-	StateDir  string // stores what trusted tools looked like; "" = nothing is stored
-	Version   string // of the program
+	Workspace string           // the folder in which servers run, and that they may ask about
+	StateDir  string           // stores what trusted tools looked like; "" = nothing is stored
+	Version   string           // of the program
+	Sampler   sampling.Sampler // answers servers that ask a language model; nil = nobody
 	// Report is called with every problem of a server, once. It must be safe for concurrent use.
 	Report func(server, problem string)
 }

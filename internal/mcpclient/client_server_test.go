@@ -92,10 +92,18 @@ func goodServer() *sdk.Server {
 			return nil, err
 		}
 		//lint:ignore SA1019 servers of older versions of the protocol ask for it
-		_, sampled := req.Session.CreateMessage(ctx, &sdk.CreateMessageParams{MaxTokens: 1, Messages: []*sdk.SamplingMessage{{Role: "user", Content: &sdk.TextContent{Text: "hi"}}}})
-		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: fmt.Sprintf("%s %v", res.Action, sampled != nil)}}}, nil
+		answer, refused := req.Session.CreateMessage(ctx, &sdk.CreateMessageParams{MaxTokens: 1, SystemPrompt: "be brief", Messages: []*sdk.SamplingMessage{{Role: "user", Content: &sdk.TextContent{Text: "hi"}}}})
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: fmt.Sprintf("%s %v %s", res.Action, refused != nil, textOf(answer))}}}, nil
 	})
 	return s
+}
+
+// textOf returns the text of an answer of a model, "" if there is none.
+func textOf(answer *sdk.CreateMessageResult) string {
+	if answer == nil {
+		return ""
+	}
+	return answer.Content.(*sdk.TextContent).Text + " by " + answer.Model
 }
 
 // hostileServer speaks the protocol wrongly, in the way of its kind.
@@ -255,6 +263,21 @@ func (h *hostileServer) call(m message) {
 			h.send(`{"jsonrpc": "2.0", "id": "q-%s", "method": "%s", "params": {}}`, method, method)
 		}
 		h.result(m, fine)
+	case "asks-often", "asks-later":
+		ask := func() {
+			for i := range 1000 {
+				h.send(`{"jsonrpc": "2.0", "id": "s%d", "method": "sampling/createMessage", "params": {"maxTokens": 1, "messages": [{"role": "user", "content": {"type": "text", "text": "work for me"}}]}}`, i)
+			}
+		}
+		if h.kind == "asks-often" {
+			ask()
+			time.Sleep(500 * time.Millisecond)
+		}
+		h.result(m, fine)
+		if h.kind == "asks-later" {
+			time.Sleep(200 * time.Millisecond)
+			ask()
+		}
 	case "result-type":
 		h.result(m, `{"content": "text"}`)
 	case "unknown-content":

@@ -33,12 +33,19 @@ type used struct {
 // use returns a Client for servers.
 func use(t *testing.T, state string, servers ...mcpclient.ServerConfig) *used {
 	t.Helper()
+	return useWith(t, mcpclient.Config{Servers: servers, StateDir: state})
+}
+
+func useWith(t *testing.T, c mcpclient.Config) *used {
+	t.Helper()
 	u := &used{folder: t.TempDir()}
-	u.Client = mcpclient.New(mcpclient.Config{Servers: servers, Workspace: u.folder, StateDir: state, Version: "1", Report: func(server, problem string) {
+	c.Workspace, c.Version = u.folder, "1"
+	c.Report = func(server, problem string) {
 		u.mu.Lock()
 		defer u.mu.Unlock()
 		u.problems = append(u.problems, server+": "+problem)
-	}})
+	}
+	u.Client = mcpclient.New(c)
 	t.Cleanup(u.Close)
 	u.library = tool.NewLibrary(tool.Config{WorkingDirectory: u.folder, Home: t.TempDir()})
 	u.library.ProvideFrom(tool.ScopeMCP, u.Client)
@@ -135,7 +142,7 @@ func TestClient(t *testing.T) {
 				{"exact", "{}", []part{{"", `{"id": 12345678901234567890}`}}, ""},
 				{"fail", "{}", nil, "no such [31mcity"},
 				{"refuse", "{}", nil, "not today"},
-				{"ask", "{}", []part{{"", "decline true"}}, ""},
+				{"ask", "{}", []part{{"", "decline true "}}, ""},
 			} {
 				a := u.call(t.Context(), "s__"+c.tool, c.arguments)
 				if why := errorOf(a); why != c.fails && (c.fails == "" || !strings.Contains(why, c.fails)) {

@@ -25,6 +25,8 @@ type remote struct {
 	client *Client
 	config ServerConfig
 
+	sampling allowance
+
 	turn chan struct{} // holds a value while somebody connects or reads the list
 	// These fields are written in turn, and with mu.
 	mu      sync.Mutex
@@ -42,7 +44,7 @@ type remote struct {
 }
 
 func newRemote(c *Client, s ServerConfig) *remote {
-	return &remote{client: c, config: s, turn: make(chan struct{}, 1)}
+	return &remote{client: c, config: s, turn: make(chan struct{}, 1), sampling: allowance{turn: make(chan struct{}, 1)}}
 }
 
 // definitions returns the tools of the server. It connects if that is needed, and reports problems.

@@ -11,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/config"
 	"github.com/flowrun/flowrun/internal/mcpclient"
+	"github.com/flowrun/flowrun/internal/sampling"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -25,8 +26,8 @@ const callTimeout = 10 * time.Minute
 type servers struct {
 	mu     sync.Mutex
 	client *mcpclient.Client
-	list   []mcpclient.ServerConfig // of client
-	quiet  bool                     // the command prints problems of servers itself
+	config mcpclient.Config // of client, without the function Report
+	quiet  bool             // the command prints problems of servers itself
 }
 
 // serverClient returns the client of the MCP servers in the settings. EndPrograms closes it.
@@ -35,20 +36,24 @@ func (env *Env) serverClient() *mcpclient.Client {
 	if err != nil || env.Completing { // pressing Tab must not start programs
 		c = nil // invalid settings are reported where they are used
 	}
-	s, list := &env.servers, ServerConfigs(c)
+	s, config := &env.servers, mcpclient.Config{Servers: ServerConfigs(c), StateDir: flowrun.DefaultStateDir(), Version: ThisBuild().Version}
+	if c != nil {
+		config.Workspace = env.projectDir(c)
+	}
+	if command := c.Word("tools.samplingCommand"); command != "" {
+		config.Sampler = sampling.Command{Line: command, Dir: config.Workspace}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.client != nil && reflect.DeepEqual(list, s.list) {
+	if s.client != nil && reflect.DeepEqual(config, s.config) {
 		return s.client
 	}
 	if s.client != nil { // the project is trusted now
 		s.client.Close()
 	}
-	workspace := ""
-	if c != nil {
-		workspace = env.projectDir(c)
-	}
-	s.list, s.client = list, mcpclient.New(mcpclient.Config{Servers: list, Workspace: workspace, StateDir: flowrun.DefaultStateDir(), Version: ThisBuild().Version, Report: env.reportServer})
+	s.config = config
+	config.Report = env.reportServer
+	s.client = mcpclient.New(config)
 	return s.client
 }
 
