@@ -350,6 +350,8 @@ func TestSchema(t *testing.T) {
 		`{"tools": {"discoveryCommand": "a", "callCommand": "b"}}`:                                           true,
 		`{"tools": {"toolDiscoveryCommand": "a", "toolCallCommand": "b", "callStderr": "fail"}}`:             true,
 		`{"toolDiscoveryCommand": "a", "toolCallCommand": "b"}`:                                              true,
+		`{"mcp": {"allowed": ["a"], "excluded": ["b"], "mcpServerCommand": "x y"}}`:                          true,
+		`{"mcp": {"allowed": {}}}`:                                                                           false,
 		`{"tools": {"callStderr": "perhaps"}}`:                                                               false,
 		`{"tools": {"discovery": "a"}}`:                                                                      false,
 		`{"mcpServers": {"a": {"timeout": 600000, "includeTools": ["x"], "headers": {"H": "v"}}}, "x-a": 1}`: true,

@@ -7,7 +7,7 @@
 // name the variables. Settings come in layers; a layer further up overrides those below it:
 //
 //	environment   FLOWRUN_GRACE=3s
-//	project       .flowrun/config.yaml, then .flowrun/settings.json (mcpServers and tools)
+//	project       .flowrun/config.yaml, then .flowrun/settings.json (mcpServers, mcp and tools)
 //	user          $XDG_CONFIG_HOME/flowrun/config.yaml, default ~/.config
 //	system        /etc/flowrun/config.yaml
 //	default

@@ -42,30 +42,12 @@ var limits = keytable.NewObject("limits", "Limits of runs.", func() []keytable.F
 	}
 })
 
-var history = keytable.NewObject("history", "How much history is kept. A run that exceeds any of these limits is removed with its logs.", func() []keytable.Field {
-	return []keytable.Field{
-		positiveInteger("keep", "How many runs are kept. Default: all."),
-		field(keytable.KindText, "older-than", "", "Runs older than this are removed: 30d, 2w, 12h."),
-		field(keytable.KindSize, "max-size", "", "How large the history may become, including logs."),
-	}
-})
-
-var server = keytable.NewObject("a server", "One MCP server: a program to start, or a URL.", func() []keytable.Field {
-	return []keytable.Field{
-		field(keytable.KindText, "command", "", "Program to start."),
-		field(keytable.KindTexts, "args", "", "Its arguments."),
-		field(keytable.KindTextMap, "env", "", "Its environment variables. In these, and in command, args, cwd, URLs and headers, $NAME and ${NAME} are replaced by flowrun's variables."),
-		field(keytable.KindText, "cwd", "", "Its working directory."),
-		field(keytable.KindText, "url", "", "URL of a server that uses SSE."),
-		field(keytable.KindText, "httpUrl", "", "URL of a server that uses streamable HTTP."),
-		field(keytable.KindTextMap, "headers", "", "Headers of the requests to the URL."),
-		field(keytable.KindDuration, "timeout", "10m", "Time limit of one call."),
-		field(keytable.KindBoolean, "trust", "false", "Whether its tools can be called without approval, until they change."),
-		field(keytable.KindTexts, "includeTools", "", "The tools to include. Default: all."),
-		field(keytable.KindTexts, "excludeTools", "", "The tools to exclude; overrides includeTools."),
-		field(keytable.KindText, "description", "", "What the server is for."),
-	}
-})
+var used = keytable.NewObject("mcp", "Which MCP servers are used.",
+	field(keytable.KindTexts, "allowed", "", "The servers to use, by name. Default: all."),
+	field(keytable.KindTexts, "excluded", "", "Servers that are not used, by name; overrides allowed."),
+	field(keytable.KindText, "serverCommand", "", "Program and arguments of a server with the name mcp, started without a shell."),
+	field(keytable.KindText, "mcpServerCommand", "", "Another spelling of serverCommand."),
+)
 
 var discovery = keytable.NewObject("tools", "Programs that provide more tools, and settings of built-in tools.", func() []keytable.Field {
 	return []keytable.Field{
@@ -93,6 +75,7 @@ var (
 var spellings = map[string]string{
 	"tools.toolDiscoveryCommand": "tools.discoveryCommand",
 	"tools.toolCallCommand":      "tools.callCommand",
+	"mcp.mcpServerCommand":       "mcp.serverCommand",
 	"toolDiscoveryCommand":       "tools.discoveryCommand",
 	"toolCallCommand":            "tools.callCommand",
 }
@@ -146,7 +129,8 @@ var file = keytable.NewObject("the configuration", "Settings of flowrun for a pr
 		field(keytable.KindDuration, "grace", "10s", "How long a stopped step may take to exit before it is killed."),
 		field(keytable.KindTexts, "roots", "", "Folders that built-in tools may use, in addition to the workspace."),
 		servers,
-		keytable.Field{Kind: keytable.KindObjectMap, Key: "notifications", Of: notification, Doc: "Notifications about runs, by name, in addition to those of the tool's definition."},
+	section("mcp", used, used.Doc),
+	keytable.Field{Kind: keytable.KindObjectMap, Key: "notifications", Of: notification, Doc: "Notifications about runs, by name, in addition to those of the tool's definition."},
 		section("tools", discovery, discovery.Doc),
 		oldDiscovery,
 		oldCall,
@@ -160,14 +144,15 @@ var file = keytable.NewObject("the configuration", "Settings of flowrun for a pr
 var shared = keytable.NewObject("the settings", "Settings that are shared with other programs.", func() []keytable.Field {
 	return []keytable.Field{
 		keytable.Field{Kind: keytable.KindObjectMap, Key: servers.Key, Of: server.Open(), Doc: servers.Doc},
-		section("tools", discovery.Open(), discovery.Doc),
+		section("mcp", used.Open(), used.Doc),
+	section("tools", discovery.Open(), discovery.Doc),
 		oldDiscovery,
 		oldCall,
 	}
 }).Open()
 
 // trustedSections are the keys that a project may set only if it is trusted.
-var trustedSections = []string{"mcpServers", "notifications", "tools", "approvals.allow", "roots", "history", "webhooks", "serve", "refusals"}
+var trustedSections = []string{"mcpServers", "mcp", "notifications", "tools", "approvals.allow", "roots", "history", "webhooks", "serve", "refusals"}
 
 func needsTrust(key string) bool {
 	for _, g := range trustedSections {
@@ -204,12 +189,12 @@ func (l leaf) parts(value string) []string {
 	return strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// leaves returns the keys that have a variable. Those of mcpServers, notifications, tools
+// leaves returns the keys that have a variable. Those of mcpServers, mcp, notifications, tools
 // and webhooks have none, because a variable could then start programs.
 func leaves() (list []leaf) {
 	for _, f := range file.Fields() {
 		switch {
-		case f.Kind == keytable.KindObject && f.Key != "tools":
+		case f.Kind == keytable.KindObject && f.Key != "tools" && f.Key != "mcp":
 			for _, in := range f.Of.Fields() {
 				list = append(list, leaf{f.Key + "." + in.Key, in})
 			}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// checkTools reports problems of the section tools that the table cannot express.
+// checkTools reports problems of commands and of the section tools that the table cannot express.
 func (l *loader) checkTools() {
 	for _, v := range l.values {
 		text, _ := v.Value.(string)

@@ -73,12 +73,19 @@ const (
 // Find implements tool.Provider. A name is server__tool, mcp__server__tool, or the name of a tool
 // that only one server has. Only the last form connects all servers.
 func (c *Client) Find(name string) (*tool.Definition, error) {
+	named := false
 	for _, form := range []string{name, strings.TrimPrefix(name, callerPrefix)} {
 		if server, _, ok := strings.Cut(form, separator); ok {
 			if r := c.remote(server); r != nil {
-				return find(r.definitions(), form), nil
+				if def := find(r.definitions(), form); def != nil {
+					return def, nil
+				}
+				named = true
 			}
 		}
+	}
+	if named {
+		return nil, nil
 	}
 	var found []*tool.Definition
 	for _, def := range c.Tools() {

@@ -20,8 +20,10 @@ func Commands(env *ui.Env) []*cobra.Command {
 
 // missing returns the error for a server that the settings do not declare, or that is ignored.
 func missing(c *config.Config, name string) error {
-	if slices.Contains(ui.IgnoredServers(c), name) {
-		return fmt.Errorf("the MCP server %q is not used, because the project is not trusted; to trust it: flowrun trust", name)
+	for _, s := range ui.IgnoredServers(c) {
+		if s.Name == name {
+			return fmt.Errorf("the MCP server %q is not used, because %s", name, s.Why)
+		}
 	}
 	var names []string
 	for _, s := range ui.ServerConfigs(c) {

@@ -60,8 +60,8 @@ func listCommand(env *ui.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the MCP servers of the settings",
-		Long: `Connect all MCP servers of the settings (mcpServers), and list them with their state. The
-servers of a project that is not trusted are listed as ignored, and not started.`,
+		Long: `Connect all MCP servers of the settings (mcpServers), and list them with their state. Servers
+that the settings exclude, and those of a project that is not trusted, are listed as ignored.`,
 		Example: `  flowrun mcp list
   flowrun mcp list -o json`,
 		Args:              ui.NoArgs,
@@ -96,8 +96,8 @@ func listed(env *ui.Env) ([]serverJSON, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range ui.IgnoredServers(c) {
-		list = append(list, serverJSON{Name: name, State: stateIgnored, Problem: "the project is not trusted; to trust it: flowrun trust"})
+	for _, s := range ui.IgnoredServers(c) {
+		list = append(list, serverJSON{Name: s.Name, State: stateIgnored, Problem: s.Why})
 	}
 	slices.SortStableFunc(list, func(a, b serverJSON) int { return cmp.Compare(a.Name, b.Name) })
 	return list, nil

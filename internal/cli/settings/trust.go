@@ -27,7 +27,7 @@ func trustCommand(env *ui.Env) *cobra.Command {
 Until you trust a project,
 
 - flowrun ignores the settings in its .flowrun/config.yaml and .flowrun/settings.json that
-  start programs, extend permissions, raise limits or remove history: mcpServers,
+  start programs, extend permissions, raise limits or remove history: mcpServers, mcp,
   notifications, tools, approvals.allow, roots, history, webhooks, and grace and limits
   above yours;
 - no pattern allows a model to call its tools, and your own tools do not use them.

@@ -148,7 +148,7 @@ func (env *Env) missingNote() string {
 // trusted, or "".
 func ignoredSource(c *config.Config) string {
 	for _, v := range c.Values {
-		if v.Ignored && v.Key == "tools.discoveryCommand" {
+		if v.Ignored && (v.Key == "tools.discoveryCommand" || v.Key == commandKey) {
 			return v.Key
 		}
 		if section, _, _ := strings.Cut(v.Key, "."); v.Ignored && section == serversKey {

@@ -9,14 +9,20 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/config"
 	"github.com/flowrun/flowrun/internal/mcpclient"
 	"github.com/flowrun/flowrun/internal/sampling"
 	"github.com/flowrun/flowrun/tool"
 )
 
-// serversKey is the section of the settings with MCP servers.
-const serversKey = "mcpServers"
+// serversKey is the section of the settings with MCP servers. commandKey is the command of one more,
+// with the name unnamedServer.
+const (
+	serversKey    = "mcpServers"
+	commandKey    = "mcp.serverCommand"
+	unnamedServer = "mcp"
+)
 
 // callTimeout is the default of mcpServers.NAME.timeout.
 const callTimeout = 10 * time.Minute
@@ -86,8 +92,13 @@ func (s *servers) close() {
 	}
 }
 
-// ServerConfigs returns the servers that the settings declare.
-func ServerConfigs(c *config.Config) (list []mcpclient.ServerConfig) {
+// ServerConfigs returns the servers that the settings declare and do not exclude.
+func ServerConfigs(c *config.Config) []mcpclient.ServerConfig {
+	return slices.DeleteFunc(declaredServers(c), func(s mcpclient.ServerConfig) bool { return excluded(c, s.Name) })
+}
+
+// declaredServers returns the servers that the settings declare.
+func declaredServers(c *config.Config) (list []mcpclient.ServerConfig) {
 	for _, v := range c.Get(serversKey) {
 		keys := strings.SplitN(v.Key, ".", 4)
 		if len(keys) < 3 {
@@ -100,19 +111,64 @@ func ServerConfigs(c *config.Config) (list []mcpclient.ServerConfig) {
 		}
 		setServer(&list[i], v, keys[2:])
 	}
+	return withCommand(c, list)
+}
+
+// withCommand adds the server whose command is set without a name.
+func withCommand(c *config.Config, list []mcpclient.ServerConfig) []mcpclient.ServerConfig {
+	set := c.Get(commandKey)
+	if len(set) == 0 || slices.ContainsFunc(list, func(s mcpclient.ServerConfig) bool { return s.Name == unnamedServer }) {
+		return list
+	}
+	argv, err := expr.Words(set[0].Text())
+	if err != nil {
+		argv = []string{set[0].Text()} // reported as a program that does not exist
+	}
+	return append(list, mcpclient.ServerConfig{Name: unnamedServer, Owner: ownerOf(c, set[0]), Timeout: callTimeout, Command: argv[0], Args: argv[1:]})
+}
+
+// excluded reports whether the settings exclude a server.
+func excluded(c *config.Config, server string) bool {
+	names := func(key string) (list []string) {
+		for _, v := range c.Get(key) {
+			list = append(list, v.Text())
+		}
+		return list
+	}
+	allowed := names("mcp.allowed")
+	return slices.Contains(names("mcp.excluded"), server) || len(allowed) > 0 && !slices.Contains(allowed, server)
+}
+
+// IgnoredServer is a server that is not used.
+type IgnoredServer struct{ Name, Why string }
+
+// IgnoredServers returns the servers of the settings that are not used.
+func IgnoredServers(c *config.Config) (list []IgnoredServer) {
+	add := func(name, why string) {
+		if !slices.ContainsFunc(list, func(s IgnoredServer) bool { return s.Name == name }) {
+			list = append(list, IgnoredServer{name, why})
+		}
+	}
+	for _, s := range declaredServers(c) {
+		if excluded(c, s.Name) {
+			add(s.Name, "mcp.allowed or mcp.excluded in the settings exclude it")
+		}
+	}
+	for _, v := range c.Values {
+		keys := strings.SplitN(v.Key, ".", 3)
+		switch {
+		case !v.Ignored:
+		case v.Key == commandKey:
+			add(unnamedServer, notTrusted)
+		case keys[0] == serversKey && len(keys) == 3:
+			add(keys[1], notTrusted)
+		}
+	}
 	return list
 }
 
-// IgnoredServers returns the names of the servers that are ignored because the project is not trusted.
-func IgnoredServers(c *config.Config) (names []string) {
-	for _, v := range c.Values {
-		keys := strings.SplitN(v.Key, ".", 3)
-		if v.Ignored && keys[0] == serversKey && len(keys) == 3 && !slices.Contains(names, keys[1]) {
-			names = append(names, keys[1])
-		}
-	}
-	return names
-}
+// notTrusted is why the servers of a project are not used.
+const notTrusted = "the project is not trusted; to trust it: flowrun trust"
 
 // ownerOf returns the project that sets a value, or "".
 func ownerOf(c *config.Config, v config.Value) string {
