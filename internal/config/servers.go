@@ -130,8 +130,7 @@ type block struct {
 }
 
 // emptySection is the section without servers.
-var emptySection = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^mcpServers:\s*(\{\s*\})?\s*(#.*)?$`)
+var emptySection = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^mcpServers:\s*(\{\s*\})?\s*(#.*)?$`) })
 })
 
 func newBlock(src []byte) *block {
@@ -214,8 +213,7 @@ func (b *block) remove(name string) error {
 }
 
 // plainKey matches names that need no quotes.
-var plainKey = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
+var plainKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`) })
 })
 
 func quoteKey(name string) string {

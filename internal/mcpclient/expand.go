@@ -8,21 +8,28 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // CheckServerName returns an error if a server cannot have a name: it is the beginning of the names of
 // its tools.
 func CheckServerName(name string) error {
-	if !validServer.MatchString(name) || strings.Contains(name, separator) {
+	if !validServer().MatchString(name) || strings.Contains(name, separator) {
 		return errors.New("names of servers have at most 60 characters: letters, digits, - and single _")
 	}
 	return nil
 }
 
 var (
-	validServer = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_-]{0,58}[A-Za-z0-9-])?$`)
-	variable    = regexp.MustCompile(`\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})`)
+	validServer = compiledOnce(`^[A-Za-z0-9]([A-Za-z0-9_-]{0,58}[A-Za-z0-9-])?$`)
+	variable    = compiledOnce(`\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})`)
 )
+
+// compiledOnce returns a function that compiles an expression when it is needed: most commands use no
+// servers.
+func compiledOnce(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
 
 // expand checks the settings of a server and replaces the variables in them. base is the folder for
 // relative paths. The secrets are values that messages must not show.
@@ -32,7 +39,7 @@ func (c ServerConfig) expand(base string) (out ServerConfig, secrets []string, e
 	}
 	var unset []string
 	fill := func(text string) string {
-		return variable.ReplaceAllStringFunc(text, func(word string) string {
+		return variable().ReplaceAllStringFunc(text, func(word string) string {
 			v, ok := os.LookupEnv(strings.Trim(word, "${}"))
 			if !ok {
 				unset = append(unset, strings.Trim(word, "${}"))
