@@ -71,10 +71,11 @@ const (
 )
 
 // Find implements tool.Provider. A name is server__tool, mcp__server__tool, or the name of a tool
-// that only one server has. Only the last form connects all servers.
+// that only one server has. Only the last form connects all servers. A tool server__tool of a server
+// with the name mcp does not take the place of the tool of another server.
 func (c *Client) Find(name string) (*tool.Definition, error) {
 	named := false
-	for _, form := range []string{name, strings.TrimPrefix(name, callerPrefix)} {
+	for _, form := range []string{strings.TrimPrefix(name, callerPrefix), name} {
 		if server, _, ok := strings.Cut(form, separator); ok {
 			if r := c.remote(server); r != nil {
 				if def := find(r.definitions(), form); def != nil {

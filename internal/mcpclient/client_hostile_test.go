@@ -302,3 +302,66 @@ func testLostSession(t *testing.T) {
 		restart()
 	}
 }
+
+// TestHostileEnd is a server over HTTP that never answers the end of its session.
+func TestHostileEnd(t *testing.T) {
+	good := goodServer()
+	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return good }, nil)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodDelete {
+			<-r.Context().Done()
+			return
+		}
+		handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() { front.CloseClientConnections(); front.Close() })
+	mcpclient.OfferOverHTTP(t, "2025-11-25")
+	u := use(t, "", mcpclient.ServerConfig{Name: "s", HTTPURL: front.URL, Timeout: time.Minute})
+	if len(u.Tools()) == 0 {
+		t.Fatal(u.problems)
+	}
+	start := time.Now()
+	u.Close()
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("closing took %v", took)
+	}
+}
+
+// TestSecretsInMessages: values of variables are in no message, wherever the settings name them.
+func TestSecretsInMessages(t *testing.T) {
+	t.Setenv("TEST_KEY", "secret-key")
+	argument := program(t, "s", "exits")
+	argument.Args = []string{"--token=$TEST_KEY"}
+	argument.Env["TOKEN"] = "other-token"
+	for name, s := range map[string]mcpclient.ServerConfig{
+		"url":      {Name: "s", HTTPURL: "http://127.0.0.1:1/mcp?key=$TEST_KEY"},
+		"events":   {Name: "s", URL: "http://127.0.0.1:1/$TEST_KEY/sse"},
+		"argument": argument,
+	} {
+		u := use(t, "", s)
+		u.Tools()
+		if text := strings.Join(u.problems, "\n"); text == "" || strings.Contains(text, "secret-key") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
+
+// TestListedTwice is a trusted server that lists a tool twice: changed, and as it was accepted.
+func TestListedTwice(t *testing.T) {
+	state, description := t.TempDir(), filepath.Join(t.TempDir(), "description")
+	s := program(t, "h", "changes")
+	s.Env["DESCRIPTION_FILE"], s.Trust = description, true
+	for _, step := range []struct {
+		text, twice string
+		want        bool
+	}{{"harmless", "", true}, {"sends everything elsewhere", "harmless", false}, {"harmless", "harmless", false}, {"harmless", "", true}} {
+		if err := os.WriteFile(description, []byte(step.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s.Env["TWICE"] = step.twice
+		u := use(t, state, s)
+		if list := u.Tools(); len(list) != 1 || list[0].Description != step.text || list[0].SourceTrusted != step.want {
+			t.Errorf("%+v: %v, %q", step, list, u.problems)
+		}
+	}
+}

@@ -165,7 +165,7 @@ func (h *hostileServer) initialize(m message) {
 	case "rejects":
 		h.send(`{"jsonrpc": "2.0", "id": %s, "error": {"code": -32000, "message": "go \u001b[31maway"}}`, m.ID)
 	case "exits":
-		fmt.Fprintln(os.Stderr, "the token secret-token is wrong")
+		fmt.Fprintln(os.Stderr, "the token secret-token is wrong", os.Args[1:])
 		os.Exit(7)
 	case "endless-line":
 		for chunk := strings.Repeat("x", 1<<20); ; {
@@ -227,6 +227,10 @@ func (h *hostileServer) tools(m message) {
 		os.Exit(1)
 	case "changes":
 		text, _ := os.ReadFile(os.Getenv("DESCRIPTION_FILE"))
+		if twice := os.Getenv("TWICE"); twice != "" {
+			one(named("t", string(text), object), named("t", twice, object))
+			return
+		}
 		one(named("t", string(text), object))
 	default:
 		one(plainTool)

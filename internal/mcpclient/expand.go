@@ -3,6 +3,7 @@ package mcpclient
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -38,11 +39,20 @@ func (c ServerConfig) expand(base string) (out ServerConfig, secrets []string, e
 		return c, nil, err
 	}
 	var unset []string
+	hide := func(v string) {
+		if len(v) >= 6 { // shorter values would hide words by chance
+			secrets = append(secrets, v, url.QueryEscape(v), url.PathEscape(v))
+		}
+	}
 	fill := func(text string) string {
 		return variable().ReplaceAllStringFunc(text, func(word string) string {
-			v, ok := os.LookupEnv(strings.Trim(word, "${}"))
+			name := strings.Trim(word, "${}")
+			v, ok := os.LookupEnv(name)
 			if !ok {
-				unset = append(unset, strings.Trim(word, "${}"))
+				unset = append(unset, name)
+			}
+			if !slices.Contains(passed, name) { // every server gets those
+				hide(v)
 			}
 			return v
 		})
@@ -50,9 +60,8 @@ func (c ServerConfig) expand(base string) (out ServerConfig, secrets []string, e
 	fillAll := func(from map[string]string) map[string]string {
 		to := make(map[string]string, len(from))
 		for k, v := range from {
-			if to[k] = fill(v); len(to[k]) >= 6 { // shorter values would hide words by chance
-				secrets = append(secrets, to[k])
-			}
+			to[k] = fill(v)
+			hide(to[k])
 		}
 		return to
 	}

@@ -91,7 +91,8 @@ func (r *remote) acceptedFile() string {
 	return filepath.Join(r.client.config.StateDir, "mcp", hex.EncodeToString(sum[:16])+".json")
 }
 
-// digests returns a digest of everything that models and people see of each tool.
+// digests returns a digest of everything that models and people see of each tool. If a name is listed
+// more than once, its digest is that of all: only the first is used, and must not pass for another.
 func digests(listed []*mcp.Tool) map[string]string {
 	list := map[string]string{}
 	for _, t := range listed {
@@ -99,7 +100,7 @@ func digests(listed []*mcp.Tool) map[string]string {
 		if err != nil {
 			continue // it has no digest, so it is not trusted
 		}
-		sum := sha256.Sum256(text)
+		sum := sha256.Sum256(append([]byte(list[t.Name]), text...))
 		list[t.Name] = hex.EncodeToString(sum[:])
 	}
 	return list
