@@ -2,10 +2,14 @@ package tools
 
 import (
 	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/bundle"
 	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
@@ -61,6 +65,12 @@ func toolRemoveCommand(env *ui.Env) *cobra.Command {
 func remove(env *ui.Env, lib *tool.Library, def *tool.Definition, name string) error {
 	if err := atomicfile.Remove(def.File); err != nil {
 		return fmt.Errorf("cannot remove %q: %w", name, err)
+	}
+	lock := bundle.LockFile(def.File)
+	if rest, _ := filepath.Glob(strings.TrimSuffix(lock, ".lock") + ".*"); strings.HasSuffix(lock, ".tool.lock") && slices.Equal(rest, []string{lock}) {
+		if err := atomicfile.Remove(lock); err != nil {
+			return fmt.Errorf("removed %q, but not the lock file of its packages: %w", name, err)
+		}
 	}
 	fmt.Fprintf(env.Stdout, "removed %s (%s): %s\n", console.Clean(def.Name), def.Scope, ui.ShortPath(def.File))
 	if next, _, err := lib.Lookup(name, nil); err == nil {
