@@ -71,7 +71,7 @@ func dryRun(env *ui.Env, r *request, f runFlags) error {
 	for _, n := range runview.LockTitles(v.Needs) {
 		fmt.Fprintf(env.Stdout, "  it needs %s\n", n)
 	}
-	showPreview(env.Stdout, v.Steps, "")
+	showPreview(env.Stdout, v.Steps)
 	showMocks(env.Stdout, mocks)
 	if len(rules) > 0 {
 		fmt.Fprintln(env.Stdout, "it would notify")
@@ -102,17 +102,22 @@ func mockedText(r flowrun.MockedResult) string {
 	return "returns " + console.Visible(string(b))
 }
 
-// showPreview prints the steps of one tool, grouped by wave. Nested steps, whose ids begin with
+// showPreview prints the steps, each followed by the steps nested in it.
+func showPreview(w io.Writer, all []flowrun.PreviewStep) {
+	levels := map[string][]flowrun.PreviewStep{} // by the part of the ids up to the last slash
+	for _, s := range all {
+		prefix := s.ID[:strings.LastIndexByte(s.ID, '/')+1]
+		levels[prefix] = append(levels[prefix], s)
+	}
+	showLevel(w, levels, "")
+}
+
+// showLevel prints the steps of one tool, grouped by wave. Nested steps, whose ids begin with
 // prefix, follow the step that contains them. Control characters are made visible, so that a
 // definition cannot hide what would run.
-func showPreview(w io.Writer, all []flowrun.PreviewStep, prefix string) {
+func showLevel(w io.Writer, levels map[string][]flowrun.PreviewStep, prefix string) {
 	indent := strings.Repeat("    ", strings.Count(prefix, "/"))
-	var own []flowrun.PreviewStep
-	for _, s := range all {
-		if rest, ok := strings.CutPrefix(s.ID, prefix); ok && !strings.Contains(rest, "/") {
-			own = append(own, s)
-		}
-	}
+	own := levels[prefix]
 	slices.SortStableFunc(own, func(x, y flowrun.PreviewStep) int { return x.Wave - y.Wave })
 	wave := 0
 	for _, s := range own {
@@ -137,7 +142,7 @@ func showPreview(w io.Writer, all []flowrun.PreviewStep, prefix string) {
 		if s.Problem != "" {
 			fmt.Fprintf(w, "%s    ! %s\n", indent, console.Visible(s.Problem))
 		}
-		showPreview(w, all, s.ID+"/")
+		showLevel(w, levels, s.ID+"/")
 	}
 }
 
