@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -56,6 +57,7 @@ type candidate struct {
 	id    string
 	at    time.Time // when it ended, or else started
 	lives bool
+	extra bool  // there are as many newer runs as Policy.Keep says
 	size  int64 // bytes of its rows and logs
 }
 
@@ -67,7 +69,7 @@ func (s *Store) Prune(ctx context.Context, p Policy) (Pruned, error) {
 	if s.reads == nil {
 		return done, nil
 	}
-	runs, err := s.candidates(ctx)
+	runs, err := s.candidates(ctx, p, time.Now())
 	if err != nil {
 		return done, s.failed(op, err)
 	}
@@ -106,24 +108,50 @@ func (p *Pruned) add(runs []candidate) {
 	}
 }
 
-// candidates returns all runs, newest first.
-func (s *Store) candidates(ctx context.Context) (runs []candidate, err error) {
-	rows, err := s.reads.QueryContext(ctx, "SELECT n, id, coalesce(ended, started), owner, boot, lease FROM runs ORDER BY n DESC")
+// youngInARow is how many young runs in a row tell that all newer ones are young too. Runs are
+// read in the order in which they were recorded. Started is the time of the machine that
+// recorded them, which may have been wrong for a while.
+const youngInARow = 1000
+
+// candidates returns the runs that may exceed a limit, oldest first. It does not read the newer
+// ones, of which there may be a million, unless there is a MaxSize.
+func (s *Store) candidates(ctx context.Context, p Policy, now time.Time) (runs []candidate, err error) {
+	kept, err := s.oldestKept(ctx, p.Keep)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.reads.QueryContext(ctx, "SELECT n, id, started, coalesce(ended, started), owner, boot, lease FROM runs ORDER BY n")
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	for rows.Next() {
+	for young := 0; young < youngInARow && rows.Next(); {
 		var r candidate
-		var at int64
+		var started, at int64
 		var o owner
-		if err := rows.Scan(&r.n, &r.id, &at, &o.process, &o.boot, &o.lease); err != nil {
+		if err := rows.Scan(&r.n, &r.id, &started, &at, &o.process, &o.boot, &o.lease); err != nil {
 			return nil, err
 		}
-		r.at, r.lives = time.Unix(0, at), o.lives()
+		r.at, r.lives, r.extra = time.Unix(0, at), o.lives(), r.n < kept
 		runs = append(runs, r)
+		young++
+		if r.extra || p.MaxSize > 0 || p.OlderThan > 0 && now.Sub(time.Unix(0, started)) > p.OlderThan {
+			young = 0
+		}
 	}
 	return runs, rows.Err()
+}
+
+// oldestKept returns the number of the oldest run that is among the newest keep ones, 0 if all
+// are or keep is 0.
+func (s *Store) oldestKept(ctx context.Context, keep int) (n int64, err error) {
+	if keep > 0 {
+		err = s.reads.QueryRowContext(ctx, "SELECT n FROM runs ORDER BY n DESC LIMIT 1 OFFSET ?", keep-1).Scan(&n)
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return n, err
 }
 
 // size returns the size in bytes of the used part of the file and of the logs.
@@ -157,14 +185,12 @@ func (p Policy) logSize(r candidate) int64 {
 	return p.LogSize(r.id)
 }
 
-// choose returns the runs to remove, oldest first, with their sizes. runs must be newest
-// first.
+// choose returns the runs to remove, with their sizes. Both lists have the oldest first.
 func choose(runs []candidate, p Policy, now time.Time, total int64, weigh func(candidate) (int64, error)) (list []candidate, err error) {
-	for i, r := range slices.Backward(runs) {
+	for _, r := range runs {
 		old := p.OlderThan > 0 && now.Sub(r.at) > p.OlderThan
-		beyond := p.Keep > 0 && i >= p.Keep
 		large := p.MaxSize > 0 && total > p.MaxSize
-		if r.lives || !old && !beyond && !large {
+		if r.lives || !old && !r.extra && !large {
 			continue
 		}
 		if r.size, err = weigh(r); err != nil {

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,7 +18,7 @@ import (
 func TestChoose(t *testing.T) {
 	now := time.Now()
 	hours := func(h time.Duration) time.Time { return now.Add(-h * time.Hour) }
-	runs := []candidate{ // newest first
+	newest := []candidate{ // newest first
 		{id: "e", at: hours(0), size: 10},
 		{id: "d", at: hours(1), size: 10, lives: true},
 		{id: "c", at: hours(5), size: 10},
@@ -40,6 +41,11 @@ func TestChoose(t *testing.T) {
 		{Policy{OlderThan: 8 * time.Hour, Keep: 3}, "a b"},
 		{Policy{OlderThan: 8 * time.Hour, MaxSize: 80}, "a b"},
 	} {
+		var runs []candidate
+		for i, r := range slices.Backward(newest) {
+			r.extra = c.p.Keep > 0 && i >= c.p.Keep
+			runs = append(runs, r)
+		}
 		list, err := choose(runs, c.p, now, 100, func(r candidate) (int64, error) { return r.size, nil })
 		var ids []string
 		for _, r := range list {
@@ -47,6 +53,40 @@ func TestChoose(t *testing.T) {
 		}
 		if got := strings.Join(ids, " "); err != nil || got != c.want {
 			t.Errorf("%+v: %q, want %q", c.p, got, c.want)
+		}
+	}
+}
+
+// TestPruneManyRuns: to find what to remove from a long history, Prune reads what it removes
+// and a number of runs that does not grow with the history.
+func TestPruneManyRuns(t *testing.T) {
+	const many = 20_000
+	ctx, now := context.Background(), time.Now()
+	s := openTest(t, t.TempDir())
+	must(t, s.write(ctx, "test", func(ctx context.Context, c *sql.Conn) error {
+		_, err := c.ExecContext(ctx, `WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < ?1)
+			INSERT INTO runs (n, id, tool, retry_of, status, started, ended, epoch, boot, lease)
+			SELECT n, 'r' || n, 't', '', 'succeeded', ?2 - (?1 - n) * 1000000000, ?2 - (?1 - n) * 1000000000, 1, '', 0 FROM i`, many, now.UnixNano())
+		return err
+	}))
+	for _, c := range []struct {
+		p            Policy
+		read, remove int
+	}{
+		{Policy{Keep: many}, youngInARow, 0},
+		{Policy{Keep: many - 100}, 100 + youngInARow, 100},
+		{Policy{OlderThan: (many-200)*time.Second - time.Millisecond}, 200 + youngInARow, 200},
+		{Policy{OlderThan: many * time.Second}, youngInARow, 0},
+		{Policy{Keep: many - 100, OlderThan: (many-200)*time.Second - time.Millisecond}, 200 + youngInARow, 200},
+		{Policy{MaxSize: 1 << 40}, many, 0},
+	} {
+		runs, err := s.candidates(ctx, c.p, now)
+		must(t, err)
+		c.p.DryRun = true
+		done, err := s.Prune(ctx, c.p)
+		must(t, err)
+		if got := len(runs); got != c.read || len(done.IDs) != c.remove {
+			t.Errorf("%+v: read %d runs, want %d; removes %d, want %d", c.p, got, c.read, len(done.IDs), c.remove)
 		}
 	}
 }
@@ -150,7 +190,7 @@ func TestPruneInterrupted(t *testing.T) {
 	ctx := context.Background()
 	s := openTest(t, t.TempDir())
 	pastRuns(t, s, 4, 20)
-	runs, err := s.candidates(ctx)
+	runs, err := s.candidates(ctx, Policy{}, time.Now())
 	must(t, err)
 	gone, err := s.remove(ctx, "prune", runs)
 	if err != nil || len(gone) != 3 {
