@@ -211,6 +211,8 @@ func FindRun(ctx context.Context, s Store, word string) (string, error) {
 	q := Query{Prefix: word, Limit: 2}
 	if word == Latest {
 		q = Query{Limit: 1}
+	} else if _, err := s.Info(ctx, word); !errors.Is(err, ErrNoRun) {
+		return word, err
 	}
 	found, err := s.Runs(ctx, q)
 	switch {
@@ -218,7 +220,7 @@ func FindRun(ctx context.Context, s Store, word string) (string, error) {
 		return "", err
 	case len(found) == 0 || word == "":
 		return "", fmt.Errorf("cannot find run %q: %w", word, ErrNoRun)
-	case len(found) > 1 && found[0].ID != word && found[1].ID != word:
+	case len(found) > 1:
 		return "", &AmbiguousError{Prefix: word, IDs: []string{found[0].ID, found[1].ID}}
 	}
 	return found[0].ID, nil

@@ -101,6 +101,11 @@ func runsQuery(q history.Query) (text string, args []any) {
 	}
 	queued := q.Open || slices.Contains(q.Status, dag.Pending)
 	if len(words) == 0 && !queued {
+		if q.Prefix != "" && q.Limit > 0 && len(where) == 1 {
+			// Ids begin with the time, so those with the last ids are the newest.
+			where = []string{"n IN (SELECT n FROM runs WHERE id >= ? AND id < ? ORDER BY id DESC LIMIT ?)"}
+			common = append(common, q.Limit)
+		}
 		return infoColumns + join(where) + " ORDER BY n DESC", common
 	}
 	var parts []string
@@ -115,9 +120,9 @@ func runsQuery(q history.Query) (text string, args []any) {
 	return strings.Join(parts, " UNION ALL ") + " ORDER BY n DESC", args
 }
 
-// shortPrefix is the length below which a prefix may match so many runs that it is faster
-// to read the newest runs until there are enough than to find and sort all matches. Ids
-// begin with the time; five letters of it are 17 minutes.
+// shortPrefix is the length below which a prefix, with other conditions, may match so many
+// runs that it is faster to read the newest runs until there are enough than to find and sort
+// all matches. Ids begin with the time; five letters of it are 17 minutes.
 const shortPrefix = 5
 
 // conditions returns the conditions of a query without the status.

@@ -375,10 +375,10 @@ func testFindRun(t *testing.T, s history.Store) {
 	ctx := context.Background()
 	_, err := history.FindRun(ctx, s, history.Latest)
 	want(t, err, history.ErrNoRun)
-	for _, id := range []string{"abc", "abd", "ab"} {
+	for _, id := range []string{"ab", "abc", "abd"} {
 		begin(t, s, record(id, "deploy"))
 	}
-	for word, expected := range map[string]string{"abc": "abc", "abd": "abd", "ab": "ab", history.Latest: "ab"} {
+	for word, expected := range map[string]string{"abc": "abc", "abd": "abd", "ab": "ab", history.Latest: "abd"} {
 		if got, err := history.FindRun(ctx, s, word); err != nil || got != expected {
 			t.Errorf("%s: %q, %v", word, got, err)
 		}
