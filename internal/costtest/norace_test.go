@@ -1,5 +1,5 @@
 //go:build !race
 
-package enginetest
+package costtest
 
 const raceEnabled = false

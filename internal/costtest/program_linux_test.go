@@ -1,0 +1,195 @@
+package costtest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// rounds is how often the workload runs. Short ones run more often: a pause in them, such as until
+// the journal syncs, changes their counts more.
+func (w workload) rounds() int {
+	if w.steps > 0 {
+		return rounds
+	}
+	return 3 * rounds
+}
+
+// program is the flowrun command, in a folder with the definitions of the workloads.
+type program struct {
+	path, dir string
+}
+
+// The steps of the workloads. They are fewer than in bench, because tracing is slow.
+const (
+	independent = 200
+	chained     = 100
+)
+
+// build compiles flowrun and writes the workloads.
+func build(t *testing.T) program {
+	t.Helper()
+	p := program{dir: t.TempDir()}
+	p.path = filepath.Join(p.dir, "flowrun")
+	c := exec.Command("go", "build", "-o", p.path, "github.com/flowrun/flowrun/cmd/flowrun")
+	c.Env = append(os.Environ(), "CGO_ENABLED=0") // as released
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("cannot build flowrun: %v\n%s", err, out)
+	}
+	p.write(t, "independent", independent, func(int) string { return "run: /bin/true\n    wait-for: []" })
+	p.write(t, "chain", chained, func(int) string { return "run: /bin/true" })
+	p.write(t, "one", 1, func(int) string { return "bash: echo hi" })
+	return p
+}
+
+// write writes the definition NAME.yaml with n steps.
+func (p program) write(t *testing.T, name string, n int, body func(int) string) {
+	t.Helper()
+	var b strings.Builder
+	fmt.Fprintf(&b, "name: %s\ndescription: a workload\nsteps:\n", name)
+	for i := range n {
+		fmt.Fprintf(&b, "  - name: s%d\n    %s\n", i, body(i))
+	}
+	if err := os.WriteFile(filepath.Join(p.dir, name+".yaml"), []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// command returns the command that runs argv in the folder, with its state in p.state.
+func (p program) command(argv ...string) *exec.Cmd {
+	c := exec.Command(argv[0], argv[1:]...)
+	c.Dir = p.dir
+	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "LANG=C", "FLOWRUN_STATE_DIR=" + p.state()}
+	return c
+}
+
+func (p program) state() string { return filepath.Join(p.dir, "state") }
+
+// workload is a command line of flowrun to count.
+type workload struct {
+	name  string
+	args  []string
+	steps int  // 0: its counts are of the whole command, and not of a step
+	warm  bool // there is a history from an earlier run
+}
+
+var workloads = []workload{
+	{name: "run of independent steps", args: []string{"run", "--max-parallel", "2", "./independent.yaml"}, steps: independent},
+	{name: "run of a chain", args: []string{"run", "./chain.yaml"}, steps: chained},
+	{name: "run of one echo, new history", args: []string{"run", "./one.yaml"}},
+	{name: "run of one echo", args: []string{"run", "./one.yaml"}, warm: true},
+	{name: "version", args: []string{"version"}, warm: true},
+}
+
+// add records what a workload used, divided by its steps.
+func (w workload) add(got counts, what string, value float64) {
+	name := w.name + ", " + what
+	if w.steps > 0 {
+		name, value = name+" a step", value/float64(w.steps)
+	}
+	got.add(name, value)
+}
+
+// prepare removes the state, or makes one with a finished run.
+func (p program) prepare(t *testing.T, w workload) {
+	t.Helper()
+	if err := os.RemoveAll(p.state()); err != nil {
+		t.Fatal(err)
+	}
+	if w.warm {
+		if out, err := p.command(p.path, "run", "./one.yaml").CombinedOutput(); err != nil {
+			t.Fatalf("cannot make a history: %v\n%s", err, out)
+		}
+	}
+}
+
+// use is what a process itself used, without its children.
+type use struct {
+	faults  float64 // page faults that needed no disk
+	written float64 // bytes that it wrote by system calls
+}
+
+// measure runs a command to its end.
+func measure(t *testing.T, c *exec.Cmd) use {
+	t.Helper()
+	var out strings.Builder
+	c.Stderr = &out
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	// The files in /proc are there until the process was waited for.
+	if err := unix.Waitid(unix.P_PID, c.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
+		t.Fatal(err)
+	}
+	var u use
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, fields, _ := strings.Cut(string(stat), ") ")
+	u.faults, _ = strconv.ParseFloat(strings.Fields(fields)[7], 64)
+	io, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", c.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := regexp.MustCompile(`wchar: (\d+)`).FindSubmatch(io); m != nil {
+		u.written, _ = strconv.ParseFloat(string(m[1]), 64)
+	}
+	if err := c.Wait(); err != nil {
+		t.Fatalf("%v: %v\n%s", c.Args, err, out.String())
+	}
+	return u
+}
+
+// TestProgram counts what the flowrun command uses.
+func TestProgram(t *testing.T) {
+	p := build(t)
+	t.Run("usage", p.usage)
+	t.Run("calls", p.systemCalls)
+}
+
+// usage counts what the kernel knows of a process, and what its start takes.
+func (p program) usage(t *testing.T) {
+	got := counts{}
+	for _, w := range workloads {
+		for range w.rounds() {
+			p.prepare(t, w)
+			u := measure(t, p.command(append([]string{p.path}, w.args...)...))
+			w.add(got, "page faults", u.faults)
+			w.add(got, "bytes written", u.written)
+		}
+	}
+	initWork(t, p, got)
+	check(t, "program", got)
+}
+
+// initWork counts what packages do before main starts, as the Go runtime reports it.
+func initWork(t *testing.T, p program, got counts) {
+	t.Helper()
+	c := p.command(p.path, "version")
+	c.Env = append(c.Env, "GODEBUG=inittrace=1")
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var bytes, allocations float64
+	lines := regexp.MustCompile(`(?m)^init .* (\d+) bytes, (\d+) allocs$`).FindAllSubmatch(out, -1)
+	for _, m := range lines {
+		b, _ := strconv.ParseFloat(string(m[1]), 64)
+		n, _ := strconv.ParseFloat(string(m[2]), 64)
+		bytes, allocations = bytes+b, allocations+n
+	}
+	if len(lines) == 0 {
+		t.Fatalf("the runtime reports no inits:\n%s", out)
+	}
+	got.add("inits, packages", float64(len(lines)))
+	got.add("inits, allocations", allocations)
+	got.add("inits, bytes", bytes)
+}
