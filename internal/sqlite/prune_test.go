@@ -63,12 +63,7 @@ func TestPruneManyRuns(t *testing.T) {
 	const many = 20_000
 	ctx, now := context.Background(), time.Now()
 	s := openTest(t, t.TempDir())
-	must(t, s.write(ctx, "test", func(ctx context.Context, c *sql.Conn) error {
-		_, err := c.ExecContext(ctx, `WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < ?1)
-			INSERT INTO runs (n, id, tool, retry_of, status, started, ended, epoch, boot, lease)
-			SELECT n, 'r' || n, 't', '', 'succeeded', ?2 - (?1 - n) * 1000000000, ?2 - (?1 - n) * 1000000000, 1, '', 0 FROM i`, many, now.UnixNano())
-		return err
-	}))
+	manyRuns(t, s, many, now)
 	for _, c := range []struct {
 		p            Policy
 		read, remove int
@@ -89,6 +84,26 @@ func TestPruneManyRuns(t *testing.T) {
 			t.Errorf("%+v: read %d runs, want %d; removes %d, want %d", c.p, got, c.read, len(done.IDs), c.remove)
 		}
 	}
+}
+
+// manyRuns adds runs that ended, one a second until now. Their ids are those that runs get.
+func manyRuns(t *testing.T, s *Store, n int, now time.Time) {
+	t.Helper()
+	must(t, s.write(context.Background(), "test", func(ctx context.Context, c *sql.Conn) error {
+		insert, err := c.PrepareContext(ctx, `INSERT INTO runs (n, id, tool, retry_of, status, started, ended, epoch, boot, lease)
+			VALUES (?1, ?2, 'tool' || (?1 % 50), '', iif(?1 % 20, 'succeeded', 'failed'), ?3, ?3, 1, '', 0)`)
+		if err != nil {
+			return err
+		}
+		defer insert.Close()
+		for i := range n {
+			at := now.Add(-time.Duration(n-1-i) * time.Second)
+			if _, err := insert.ExecContext(ctx, i+1, history.NewID(at), at.UnixNano()); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
 }
 
 // pastRuns has runs of some size, each with its own definition and a shared one.

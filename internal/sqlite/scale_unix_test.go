@@ -1,0 +1,73 @@
+//go:build unix
+
+package sqlite
+
+import (
+	"context"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+)
+
+// TestLongHistory: what people ask of a history of a million runs costs about what it costs
+// with few runs. FLOWRUN_LONG=1 makes it a million.
+func TestLongHistory(t *testing.T) {
+	many := 50_000
+	if os.Getenv("FLOWRUN_LONG") == "1" {
+		many = 1_000_000
+	}
+	ctx, now := context.Background(), time.Now()
+	s := openTest(t, t.TempDir())
+	manyRuns(t, s, many, now)
+	middle := history.NewID(now.Add(-time.Duration(many/2) * time.Second))
+	list := func(q history.Query) func() error {
+		return func() error {
+			_, err := s.Runs(ctx, q)
+			return err
+		}
+	}
+	prune := func(p Policy) func() error {
+		p.DryRun = true
+		return func() error {
+			_, err := s.Prune(ctx, p)
+			return err
+		}
+	}
+	for name, ask := range map[string]func() error{
+		"list":            list(history.Query{Limit: 20}),
+		"list a tool":     list(history.Query{Tool: "tool7", Limit: 20}),
+		"list no tool":    list(history.Query{Tool: "none", Limit: 20}),
+		"list failed":     list(history.Query{Status: []dag.Status{dag.Failed}, Limit: 20}),
+		"list waiting":    list(history.Query{Status: []dag.Status{dag.Waiting}, Limit: 20}),
+		"list a day":      list(history.Query{Since: now.Add(-24 * time.Hour), Limit: 20}),
+		"list open":       list(history.Query{Open: true, Limit: 20}),
+		"stats":           list(history.Query{Tool: "tool7", Status: []dag.Status{dag.Succeeded, dag.Failed}, Limit: 100}),
+		"find a prefix":   list(history.Query{Prefix: middle[:6], Limit: 2}),
+		"find a few":      list(history.Query{Prefix: middle[:3], Limit: 2}),
+		"prune by age":    prune(Policy{OlderThan: time.Duration(many-100) * time.Second}),
+		"prune by number": prune(Policy{Keep: many + 1}),
+	} {
+		least := time.Hour
+		for range 5 { // the first one also prepares
+			began := processorTime(t)
+			must(t, ask())
+			least = min(least, processorTime(t)-began)
+		}
+		t.Logf("%s: %v", name, least)
+		if most := 50 * time.Millisecond; least > most {
+			t.Errorf("%s took %v of processor time with %d runs, want at most %v", name, least, many, most)
+		}
+	}
+}
+
+// processorTime returns what this process has used, which does not depend on other processes.
+func processorTime(t *testing.T) time.Duration {
+	t.Helper()
+	var u syscall.Rusage
+	must(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
