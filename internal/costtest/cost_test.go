@@ -111,7 +111,7 @@ func above(name string, value float64) float64 {
 	case strings.Contains(name, " page faults"):
 		return roundUp(1.25 * value)
 	}
-	return roundUp(1.12 * value)
+	return roundUp(1.15 * value)
 }
 
 // roundUp rounds to a number of three digits or with one digit after the point.

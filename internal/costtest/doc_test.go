@@ -4,7 +4,7 @@
 // that there is bench.
 //
 //	go test ./internal/costtest -v        # prints all counts with their bounds
-//	go test ./internal/costtest -update   # sets the bounds to about 12 % above the counts
+//	go test ./internal/costtest -update   # sets the bounds to 15 % above the counts
 //
 // After an improvement, lower the bounds with -update, or the cost comes back unnoticed. A
 // bound that has to rise needs the reason in its commit.

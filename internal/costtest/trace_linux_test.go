@@ -41,7 +41,7 @@ func (p program) systemCalls(t *testing.T) {
 // arguments of those that look for processes of other flowruns, of which a machine may have any number.
 var (
 	traced  = regexp.MustCompile(`(?m)^\d+ +(\w+)\((.*)`)
-	strange = regexp.MustCompile(`"/proc/\d+/stat"`)
+	strange = regexp.MustCompile(`/proc/\d+/stat\b`)
 )
 
 // trace runs the workload and returns the number of its system calls by name, of all of them
@@ -49,7 +49,7 @@ var (
 func (p program) trace(t *testing.T, strace string, w workload) map[string]float64 {
 	t.Helper()
 	file := filepath.Join(p.dir, "trace")
-	argv := append([]string{strace, "-f", "-qq", "-b", "execve", "-e", "signal=none", "-e", "trace=!" + strings.Join(waking, ","), "-o", file, p.path}, w.args...)
+	argv := append([]string{strace, "-f", "-qq", "-y", "-b", "execve", "-e", "signal=none", "-e", "trace=!" + strings.Join(waking, ","), "-o", file, p.path}, w.args...)
 	if out, err := p.command(argv...).CombinedOutput(); err != nil {
 		if bytes.Contains(out, []byte("ptrace")) {
 			needtest.Missing(t, "strace may not trace: %s", out)
