@@ -1,0 +1,152 @@
+package cli_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/internal/waittest"
+)
+
+// scaleBed runs flowrun in a folder of its own.
+type scaleBed struct {
+	t   *testing.T
+	dir string
+}
+
+// many writes a definition with n steps that each wait for two of the hundred steps before, and
+// returns its name.
+func (b scaleBed) many(n int, body string) string {
+	b.t.Helper()
+	var text strings.Builder
+	text.WriteString("name: many\ndescription: Very many steps.\nsteps:\n")
+	for i := range n {
+		after := ""
+		if i >= 100 {
+			after = fmt.Sprintf("s%d, s%d", i-100, i-99)
+		}
+		fmt.Fprintf(&text, "  - {name: s%d, wait-for: [%s], %s}\n", i, after, body)
+	}
+	b.write("many.yaml", text.String())
+	return "./many.yaml"
+}
+
+func (b scaleBed) write(name, text string) {
+	b.t.Helper()
+	if err := os.WriteFile(filepath.Join(b.dir, name), []byte(text), 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// flowrun returns the processor time of a command.
+func (b scaleBed) flowrun(args ...string) time.Duration {
+	b.t.Helper()
+	c := exec.Command("flowrun", args...) // this program, see TestMain
+	var problems strings.Builder
+	c.Dir, c.Stderr = b.dir, &problems
+	c.Env = append(os.Environ(), "FLOWRUN_STATE_DIR="+filepath.Join(b.dir, "state"), "HOME="+b.dir, "XDG_CONFIG_HOME="+b.dir, "GORACE=atexit_sleep_ms=0")
+	if err := c.Run(); err != nil {
+		b.t.Fatalf("flowrun %v: %v\n%.2000s", args, err, problems.String())
+	}
+	return c.ProcessState.UserTime() + c.ProcessState.SystemTime()
+}
+
+// TestManySteps: what a step costs does not depend on how many steps there are. None of
+// them starts a process. FLOWRUN_LONG=1 compares 100,000 steps with 10,000.
+func TestManySteps(t *testing.T) {
+	few, many := 400, 4000
+	if os.Getenv("FLOWRUN_LONG") == "1" {
+		few, many = 10_000, 100_000
+	}
+	for name, c := range map[string]struct {
+		body     string
+		commands string // {file} is the definition; each line finds the run of the one before
+	}{
+		"skipped": {`run: "true", run-condition: "false"`, `
+			validate {file}
+			graph {file}
+			run --dry-run {file}
+			run --quiet {file}
+			show latest
+			timeline latest
+			logs latest
+			graph {file} latest`},
+		"waits": {`wait: {for: 1ms}`, `run --quiet {file}`},
+		"tools": {`use-tool: ./leaf.yaml`, `
+			validate {file}
+			run --dry-run {file}
+			run --quiet {file}
+			show latest`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := scaleBed{t, t.TempDir()}
+			b.write("leaf.yaml", "name: leaf\ndescription: A tool of one step.\nsteps: [{name: w, wait: {for: 1ms}}]\n")
+			cost := func(n int) []time.Duration { // of a step, by command
+				file := b.many(n, c.body)
+				var list []time.Duration
+				for _, line := range strings.Split(strings.TrimSpace(c.commands), "\n") {
+					args := strings.Fields(strings.ReplaceAll(line, "{file}", file))
+					list = append(list, b.flowrun(args...)/time.Duration(n))
+				}
+				return list
+			}
+			short, long := cost(few), cost(many)
+			for i, line := range strings.Split(strings.TrimSpace(c.commands), "\n") {
+				t.Logf("%s: a step costs %v of %d, %v of %d", strings.TrimSpace(line), short[i], few, long[i], many)
+				if long[i] > 3*short[i] { // twice, and room for caches and the garbage collector
+					t.Errorf("%s: a step costs %v of %d, %v of %d", strings.TrimSpace(line), short[i], few, long[i], many)
+				}
+			}
+		})
+	}
+}
+
+// TestManyAtOnce: very many processes and waits are under way at the same time.
+// FLOWRUN_LONG=1 makes it 5,000 processes and 10,000 waits.
+func TestManyAtOnce(t *testing.T) {
+	processes, waits := 50, 500
+	if os.Getenv("FLOWRUN_LONG") == "1" {
+		processes, waits = 5000, 10_000
+	}
+	t.Parallel()
+	b := scaleBed{t, t.TempDir()}
+	// Each process adds a line to a file, and then reads one from a pipe: it gets it when all have
+	// started. A process that waits takes no processor time.
+	gate := filepath.Join(b.dir, "gate")
+	if err := syscall.Mkfifo(gate, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	pipe, err := os.OpenFile(gate, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pipe.Close()
+	b.write("processes.yaml", fmt.Sprintf(`name: processes
+description: Processes that wait for each other.
+steps: [{name: p, for-each: {items: 1..%d, max-parallel: %[1]d}, sh: 'echo {item} >>here; read line <gate'}]
+`, processes))
+	go func() {
+		waittest.Holds(10*time.Minute, func() bool {
+			here, _ := os.ReadFile(filepath.Join(b.dir, "here"))
+			return bytes.Count(here, []byte("\n")) == processes
+		})
+		pipe.WriteString(strings.Repeat("\n", processes))
+	}()
+	b.flowrun("run", "--quiet", "--max-parallel", fmt.Sprint(processes), "./processes.yaml")
+	b.write("waits.yaml", fmt.Sprintf(`name: waits
+description: Waits that begin together.
+steps: [{name: w, for-each: {items: 1..%d, max-parallel: %[1]d}, wait: {for: 2s}}]
+`, waits))
+	began := time.Now()
+	b.flowrun("run", "--quiet", "./waits.yaml")
+	if took := time.Since(began); took > time.Minute {
+		t.Errorf("%d waits of 2s took %v", waits, took)
+	}
+}
