@@ -131,7 +131,6 @@ type block struct {
 
 // emptySection is the section without servers.
 var emptySection = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^mcpServers:\s*(\{\s*\})?\s*(#.*)?$`) })
-})
 
 func newBlock(src []byte) *block {
 	b := &block{lines: strings.Split(string(src), "\n"), head: -1, indent: 2}
@@ -214,7 +213,6 @@ func (b *block) remove(name string) error {
 
 // plainKey matches names that need no quotes.
 var plainKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`) })
-})
 
 func quoteKey(name string) string {
 	if plainKey().MatchString(name) {

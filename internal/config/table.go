@@ -42,12 +42,39 @@ var limits = keytable.NewObject("limits", "Limits of runs.", func() []keytable.F
 	}
 })
 
-var used = keytable.NewObject("mcp", "Which MCP servers are used.",
-	field(keytable.KindTexts, "allowed", "", "The servers to use, by name. Default: all."),
-	field(keytable.KindTexts, "excluded", "", "Servers that are not used, by name; overrides allowed."),
-	field(keytable.KindText, "serverCommand", "", "Program and arguments of a server with the name mcp, started without a shell."),
-	field(keytable.KindText, "mcpServerCommand", "", "Another spelling of serverCommand."),
-)
+var history = keytable.NewObject("history", "How much history is kept. A run that exceeds any of these limits is removed with its logs.", func() []keytable.Field {
+	return []keytable.Field{
+		positiveInteger("keep", "How many runs are kept. Default: all."),
+		field(keytable.KindText, "older-than", "", "Runs older than this are removed: 30d, 2w, 12h."),
+		field(keytable.KindSize, "max-size", "", "How large the history may become, including logs."),
+	}
+})
+
+var server = keytable.NewObject("a server", "One MCP server: a program to start, or a URL.", func() []keytable.Field {
+	return []keytable.Field{
+		field(keytable.KindText, "command", "", "Program to start."),
+		field(keytable.KindTexts, "args", "", "Its arguments."),
+		field(keytable.KindTextMap, "env", "", "Its environment variables. In these, and in command, args, cwd, URLs and headers, $NAME and ${NAME} are replaced by flowrun's variables."),
+		field(keytable.KindText, "cwd", "", "Its working directory."),
+		field(keytable.KindText, "url", "", "URL of a server that uses SSE."),
+		field(keytable.KindText, "httpUrl", "", "URL of a server that uses streamable HTTP."),
+		field(keytable.KindTextMap, "headers", "", "Headers of the requests to the URL."),
+		field(keytable.KindDuration, "timeout", "10m", "Time limit of one call."),
+		field(keytable.KindBoolean, "trust", "false", "Whether its tools can be called without approval, until they change."),
+		field(keytable.KindTexts, "includeTools", "", "The tools to include. Default: all."),
+		field(keytable.KindTexts, "excludeTools", "", "The tools to exclude; overrides includeTools."),
+		field(keytable.KindText, "description", "", "What the server is for."),
+	}
+})
+
+var used = keytable.NewObject("mcp", "Which MCP servers are used.", func() []keytable.Field {
+	return []keytable.Field{
+		field(keytable.KindTexts, "allowed", "", "The servers to use, by name. Default: all."),
+		field(keytable.KindTexts, "excluded", "", "Servers that are not used, by name; overrides allowed."),
+		field(keytable.KindText, "serverCommand", "", "Program and arguments of a server with the name mcp, started without a shell."),
+		field(keytable.KindText, "mcpServerCommand", "", "Another spelling of serverCommand."),
+	}
+})
 
 var discovery = keytable.NewObject("tools", "Programs that provide more tools, and settings of built-in tools.", func() []keytable.Field {
 	return []keytable.Field{
@@ -56,7 +83,7 @@ var discovery = keytable.NewObject("tools", "Programs that provide more tools, a
 		keytable.Field{Kind: keytable.KindChoice, Key: "callStderr", Enum: []string{"ignore", "fail"}, Default: "ignore", Doc: "Whether a call fails if its program prints to standard error but exits with code 0."},
 		field(keytable.KindText, "agentCommand", "", "Program and arguments that the tool task starts, without a shell."),
 		field(keytable.KindText, "samplingCommand", "", "Program and arguments, started without a shell, that answer MCP servers which ask a language model."),
-	field(keytable.KindText, "searchUrl", "", "URL for web_search. It must contain {query} and return JSON."),
+		field(keytable.KindText, "searchUrl", "", "URL for web_search. It must contain {query} and return JSON."),
 		field(keytable.KindText, "searchKeyEnv", "", "Environment variable with the key for searchUrl."),
 		field(keytable.KindText, "searchKeyHeader", "", "Header for the key. Default: Authorization, as a bearer token."),
 		field(keytable.KindTexts, "webAllow", "", "Hosts of this machine or its network that web_fetch may use: localhost:8080, or without a port for all ports."),
@@ -129,8 +156,8 @@ var file = keytable.NewObject("the configuration", "Settings of flowrun for a pr
 		field(keytable.KindDuration, "grace", "10s", "How long a stopped step may take to exit before it is killed."),
 		field(keytable.KindTexts, "roots", "", "Folders that built-in tools may use, in addition to the workspace."),
 		servers,
-	section("mcp", used, used.Doc),
-	keytable.Field{Kind: keytable.KindObjectMap, Key: "notifications", Of: notification, Doc: "Notifications about runs, by name, in addition to those of the tool's definition."},
+		keytable.Field{Kind: keytable.KindObjectMap, Key: "notifications", Of: notification, Doc: "Notifications about runs, by name, in addition to those of the tool's definition."},
+		section("mcp", used, used.Doc),
 		section("tools", discovery, discovery.Doc),
 		oldDiscovery,
 		oldCall,
@@ -145,7 +172,7 @@ var shared = keytable.NewObject("the settings", "Settings that are shared with o
 	return []keytable.Field{
 		keytable.Field{Kind: keytable.KindObjectMap, Key: servers.Key, Of: server.Open(), Doc: servers.Doc},
 		section("mcp", used.Open(), used.Doc),
-	section("tools", discovery.Open(), discovery.Doc),
+		section("tools", discovery.Open(), discovery.Doc),
 		oldDiscovery,
 		oldCall,
 	}

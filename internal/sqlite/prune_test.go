@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -89,7 +88,7 @@ func TestPruneManyRuns(t *testing.T) {
 // manyRuns adds runs that ended, one a second until now. Their ids are those that runs get.
 func manyRuns(t *testing.T, s *Store, n int, now time.Time) {
 	t.Helper()
-	must(t, s.write(context.Background(), "test", func(ctx context.Context, c *sql.Conn) error {
+	must(t, s.write(context.Background(), "test", func(ctx context.Context, c *conn) error {
 		insert, err := c.PrepareContext(ctx, `INSERT INTO runs (n, id, tool, retry_of, status, started, ended, epoch, boot, lease)
 			VALUES (?1, ?2, 'tool' || (?1 % 50), '', iif(?1 % 20, 'succeeded', 'failed'), ?3, ?3, 1, '', 0)`)
 		if err != nil {
