@@ -190,31 +190,32 @@ func (r *descriptionReader) runtime(word string) {
 }
 
 // schemas reads the result of getSchema in both forms: an object with the schemas of the
-// parameters and of the environment, or the schema of the parameters alone.
+// parameters, of the environment and of the output, or the schema of the parameters alone.
 func (r *descriptionReader) schemas() {
 	if len(r.d.Schema) == 0 || string(r.d.Schema) == "null" {
 		return
 	}
-	var both struct{ Parameters, Environment json.RawMessage }
-	json.Unmarshal(r.d.Schema, &both)
-	bare := both.Parameters == nil && both.Environment == nil
+	var all struct{ Parameters, Environment, Output json.RawMessage }
+	json.Unmarshal(r.d.Schema, &all)
+	bare := all.Parameters == nil && all.Environment == nil && all.Output == nil
 	prefix := "parameters"
 	if bare {
-		both.Parameters, prefix = r.d.Schema, ""
+		all.Parameters, prefix = r.d.Schema, ""
 	}
-	if s := r.schema(both.Parameters, prefix); s != nil && !(bare && string(r.d.Schema) == "{}") {
+	if s := r.schema(all.Parameters, prefix, tool.ParseSchema); s != nil && !(bare && string(r.d.Schema) == "{}") {
 		r.def.Schema = s
 		r.def.Parameters = tool.ParametersOf(s)
 	}
-	r.module.Environment = r.schema(both.Environment, "environment")
+	r.module.Environment = r.schema(all.Environment, "environment", tool.ParseSchema)
+	r.def.OutputSchema = r.schema(all.Output, "output", tool.ParseOutputSchema)
 }
 
 // schema reads one JSON Schema of an object. path is its path in the result of getSchema.
-func (r *descriptionReader) schema(source json.RawMessage, path string) *tool.JSONSchema {
+func (r *descriptionReader) schema(source json.RawMessage, path string, parse func([]byte) (*tool.JSONSchema, error)) *tool.JSONSchema {
 	if len(source) == 0 || string(source) == "null" {
 		return nil
 	}
-	s, err := tool.ParseSchema(source)
+	s, err := parse(source)
 	if err == nil {
 		r.warnNoProperties(source, path)
 		return s

@@ -43,5 +43,5 @@ func (r *descriptionReader) envVars() *tool.JSONSchema {
 		}
 	}
 	source, _ := json.Marshal(map[string]any{"type": "object", "properties": properties, "required": required}) // cannot fail: all of it was JSON
-	return r.schema(source, "environment")
+	return r.schema(source, "environment", tool.ParseSchema)
 }

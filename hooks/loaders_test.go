@@ -51,6 +51,7 @@ func TestLoaderAnswers(t *testing.T) {
 		"metadata that is a text":      {answering(`getMetadata: () => 'd'`), "error bad-answer, warning no-description", ""},
 		"metadata that throws":         {answering(`getMetadata: () => { throw new Error('x') }`), "error tool-threw, warning no-description", ""},
 		"a schema that is none":        {answering(cachedDescription, `getSchema: () => ({ parameters: { properties: { a: { type: 'no' } } } })`), "error bad-schema", ""},
+		"an output that is a list":     {answering(cachedDescription, `getSchema: () => ({ output: { type: 'array' } })`), "error bad-schema", "4:33"},
 		"properties for a schema":      {answering(cachedDescription, `getSchema: () => ({ parameters: { a: { type: 'string' }, n: { type: 'number' } } })`), "warning bad-schema", "4:23"},
 		"properties alone":             {answering(cachedDescription, `getSchema: () => ({ a: { type: 'string' } })`), "warning bad-schema", ""},
 		"properties with other keys":   {answering(cachedDescription, `getSchema: () => ({ parameters: { a: { type: 'string' }, required: ['a'] } })`), "warning bad-schema", ""},
@@ -90,7 +91,7 @@ func TestLoaderDefinition(t *testing.T) {
 		return &tool.Module{File: r.File, Code: r.Source}, nil
 	}, Runtime: inProcess(t)})
 	src := answering(`getMetadata: () => ({ id: 'mine', name: 'Mine', description: 'd', version: '1.2.0', author: 'A', category: 'c', tags: ['t'], keywords: ['k'] })`,
-		`getSchema: () => ({ parameters: { type: 'object', properties: { n: { type: 'integer' }, s: { type: 'string' } }, required: ['n'] }, environment: { type: 'object', properties: { KEY: { type: 'string' } } } })`)
+		`getSchema: () => ({ parameters: { type: 'object', properties: { n: { type: 'integer' }, s: { type: 'string' } }, required: ['n'] }, environment: { type: 'object', properties: { KEY: { type: 'string' } } }, output: { type: 'object', required: ['n'] } })`)
 	def, found := load("dir/mine.tool.js", []byte("\ufeff"+src))
 	if len(found) > 0 {
 		t.Fatal(found)
@@ -107,6 +108,9 @@ func TestLoaderDefinition(t *testing.T) {
 	}
 	if m := def.Steps[0].Script().Module; m.Environment == nil || m.Environment.Open() {
 		t.Errorf("environment %+v", m.Environment)
+	}
+	if def.OutputSchema == nil || len(def.OutputSchema.Check(map[string]any{})) != 1 {
+		t.Errorf("output %+v", def.OutputSchema)
 	}
 	if string(def.Source) != "\ufeff"+src {
 		t.Error("the source is not what the file holds")

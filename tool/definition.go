@@ -63,6 +63,8 @@ type Definition struct {
 	Handlers   Handlers
 	Parameters []*Parameter // in the order of the file
 	Schema     *JSONSchema  // JSON Schema of all parameters, if the author wrote one; otherwise nil
+	// OutputSchema describes the output, which is then one JSON object; nil = the author wrote none.
+	OutputSchema *JSONSchema
 
 	Environment        Environment
 	EnvFiles           []EnvFile // read when the run starts

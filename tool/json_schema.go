@@ -71,7 +71,7 @@ func SchemaProblems(err error) []FormProblem {
 	}
 	list := make([]FormProblem, len(bad))
 	for i, p := range bad {
-		list[i] = FormProblem{Field: valuePath(p.Path), Missing: p.Missing, Unknown: p.Unknown, Message: p.Message}
+		list[i] = FormProblem{Field: valuePath(p.Path), Path: p.Path, Missing: p.Missing, Unknown: p.Unknown, Message: p.Message}
 	}
 	return list
 }

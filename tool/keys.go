@@ -37,6 +37,8 @@ type draft struct {
 	namePos    Pos            // of name, if it was written
 	timeout    *time.Duration // timeout and resources.timeout: the smaller one applies
 	resTimeout *time.Duration
+
+	outputSchema []Entry // the value of output-schema
 }
 
 var toolObject = keytable.NewObject("a tool", "A tool: its name, its parameters and what it runs.", func() []keytable.Field {
@@ -76,6 +78,7 @@ var toolObject = keytable.NewObject("a tool", "A tool: its name, its parameters 
 		keytable.Boolean("fail-fast", "S1-067", "At the first failure, stops the running steps and starts no others.", func(t *draft, v bool) { t.FailFast = v }).WithDefault("false"),
 		keytable.Text("input", "S1-200", "Standard input of the steps.", func(t *draft, v Text) { t.Input = &v }),
 		keytable.Text("output", "S1-087", "Output of the run, a text that may refer to steps, such as {build.output}.", func(t *draft, v Text) { t.Output = &v }),
+		outputSchema(),
 		keytable.Nested("error-handling", "S1-078", errorHandlingObject, "Retry and fallback for every step that has none of its own.", func(t *draft) *ErrorHandling { return &t.ErrorHandling }),
 		keytable.Boolean("strict", "S1-077", "Stops shell scripts at the first command that fails.", func(t *draft, v bool) { t.Strict = v }).WithDefault("false"),
 		keytable.Boolean("interactive", "S1-201", "Whether the steps have a terminal, so that a person can answer their questions.", func(t *draft, v bool) { t.Interactive = v }).WithDefault("false"),

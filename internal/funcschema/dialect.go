@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/flowrun/flowrun/tool"
 )
 
 // Format is a dialect of function declarations.
@@ -46,12 +48,18 @@ func (f *Function) MarshalJSON() ([]byte, error) {
 		}{f.Name, f.Description, f.Parameters})
 	case MCP:
 		return encode(struct {
-			Name        string  `json:"name"`
-			Description string  `json:"description,omitempty"`
-			InputSchema *Schema `json:"inputSchema"`
-		}{f.Name, f.Description, f.Parameters})
+			Name        string           `json:"name"`
+			Description string           `json:"description,omitempty"`
+			InputSchema *Schema          `json:"inputSchema"`
+			Output      *tool.JSONSchema `json:"outputSchema,omitempty"`
+		}{f.Name, f.Description, f.Parameters, f.Output})
+	case JSONSchema:
+		return encode(struct {
+			plain
+			Output *tool.JSONSchema `json:"outputSchema,omitempty"`
+		}{plain{f.Name, f.Description, f.Parameters}, f.Output})
 	}
-	return encode(plain{f.Name, f.Description, f.Parameters})
+	return encode(plain{f.Name, f.Description, f.Parameters}) // Gemini
 }
 
 // restrictToGemini removes what Gemini does not accept in a parameter's schema. Gemini supports a subset of

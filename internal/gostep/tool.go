@@ -59,8 +59,10 @@ type GoTool struct {
 	Tags        []string
 	Parameters  []*tool.Parameter
 	Schema      *tool.JSONSchema // describes all parameters, in place of Parameters
-	Timeout     time.Duration
-	Run         StepFunc
+	// OutputSchema describes the result of Run, which is then one JSON object; see tool.ParseOutputSchema.
+	OutputSchema *tool.JSONSchema
+	Timeout      time.Duration
+	Run          StepFunc
 	// Describe returns one sentence that says what a call will do. The parameters are bound. If it is nil, the tool's
 	// description and the parameters are shown instead.
 	Describe func(params map[string]any) string
@@ -73,7 +75,7 @@ type GoTool struct {
 // name, or use it from YAML with use-tool.
 func (t GoTool) Definition() *tool.Definition {
 	d := &tool.Definition{Name: t.Name, DisplayName: t.DisplayName, Description: t.Description, Tags: t.Tags, Parameters: t.Parameters,
-		Schema: t.Schema, Timeout: t.Timeout, Single: true, Steps: []*tool.Step{{Name: t.Name, Body: &tool.GoCode{Func: &t}}}}
+		Schema: t.Schema, OutputSchema: t.OutputSchema, Timeout: t.Timeout, Single: true, Steps: []*tool.Step{{Name: t.Name, Body: &tool.GoCode{Func: &t}}}}
 	if t.Schema != nil {
 		d.Parameters = tool.ParametersOf(t.Schema)
 	}

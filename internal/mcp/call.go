@@ -50,7 +50,7 @@ func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest, name, t
 	if question != nil {
 		return &mcp.CallToolResult{RequestState: question.state, InputRequests: question.requests()}
 	}
-	return s.resultOf(answer)
+	return s.resultOf(answer, s.declaresOutput(req.Params.Name))
 }
 
 // argumentsText returns the text to parse: models and clients send arguments as an object, or

@@ -14,16 +14,24 @@ import (
 
 // resultOf translates an Answer. The content is what the model is told. What only a person
 // should see, such as how to allow a refused call, is left out: a model could act on it.
-func (s *Server) resultOf(a *registry.Answer) *mcp.CallToolResult {
+//
+// schema says that clients know a schema of the tool's output. Structured content is then only what
+// matches it: some clients check that of an error too, and drop the whole result.
+func (s *Server) resultOf(a *registry.Answer, schema bool) *mcp.CallToolResult {
 	r := &mcp.CallToolResult{IsError: a.Error != nil, Content: contentOf(a.Content), Meta: metaOf(a)}
-	if text := a.Content.Text(); len(text) > maxResult && a.Run != "" && s.config.Store != nil {
+	text := a.Content.Text()
+	large := len(text) > maxResult && a.Run != "" && s.config.Store != nil
+	if large {
 		r.Content = linkTo(a.Run, text)
-		return r
 	}
-	if a.Error != nil {
+	object, isObject := a.Object()
+	switch {
+	case a.Error != nil && schema:
+		r.Meta["flowrun/error"] = errorDocument(a)
+	case a.Error != nil:
 		r.StructuredContent = errorDocument(a)
-	} else if v, ok := structured(a); ok {
-		r.StructuredContent = v
+	case isObject && (schema || !large):
+		r.StructuredContent = object
 	}
 	return r
 }
@@ -64,18 +72,6 @@ func contentOf(c *flowrun.Content) []mcp.Content {
 	return list
 }
 
-// structured returns the output of a tool if it is one JSON object.
-func structured(a *registry.Answer) (json.RawMessage, bool) {
-	if len(a.Content.Parts) != 1 || a.Content.Parts[0].MIME != "" {
-		return nil, false
-	}
-	text := strings.TrimSpace(a.Content.Parts[0].Text)
-	if !strings.HasPrefix(text, "{") || !json.Valid([]byte(text)) {
-		return nil, false
-	}
-	return json.RawMessage(text), true
-}
-
 // errorDocument returns the document of flowrun call, without the content, which the result
 // itself has, and without what only a person should see.
 func errorDocument(a *registry.Answer) any {
@@ -111,9 +107,6 @@ func metaOf(a *registry.Answer) mcp.Meta {
 	}
 	if len(a.Warnings) > 0 {
 		m["flowrun/warnings"] = a.Warnings
-	}
-	if len(m) == 0 {
-		return nil
 	}
 	return m
 }

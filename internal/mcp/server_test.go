@@ -59,6 +59,7 @@ var definitions = map[string]string{
 	"greet": `{name: greet, description: Greets, tags: [free, read], parameters: {NAME: {type: string, required: true}, TIMES: {type: number, default: 1}}, bash: 'echo "Hello {NAME} {TIMES}"'}`,
 	"fail":  `{name: fail, description: Fails, tags: [free, write, idempotent], bash: 'echo broken >&2; exit 3'}`,
 	"json":  `{name: json, description: Prints JSON, tags: [free], bash: 'printf %s ''{"n": 12345678901234567890}'''}`,
+	"count": `{name: count, description: Counts, tags: [free], parameters: {N: {type: string, default: '1'}, SIZE: {type: number, default: 1}}, bash: 'printf ''{"n": %s, "more": "%s"}'' {N} "$(head -c {SIZE} /dev/zero | tr ''\0'' x)"', output-schema: {type: object, properties: {n: {type: integer}}, required: [n]}}`,
 	"steps": `{name: steps, description: Has steps, tags: [free], steps: [{name: a, bash: 'true'}, {name: b, bash: 'true'}]}`,
 	"ask":   `{name: ask, description: Asks, parameters: {WHAT: {type: string, default: x}}, bash: 'echo did {WHAT}'}`,
 	"gate":  `{name: gate, description: Has a question, tags: [free], steps: [{name: go, approve: {prompt: 'Go on?', form: {properties: {where: {type: string}, often: {type: integer, default: 2}}, required: [where]}}}, {name: do, bash: 'echo {go.json.where} {go.json.often}'}]}`,
@@ -179,6 +180,36 @@ func TestTools(t *testing.T) {
 		if !strings.Contains(string(schema), want) {
 			t.Errorf("the schema of greet has no %s: %s", want, schema)
 		}
+	}
+}
+
+// TestOutputSchema checks that clients see the declared schema of an output, and that results match it. An error has no
+// structured content then, because some clients check that against the schema too.
+func TestOutputSchema(t *testing.T) {
+	c := serve(t, func(c *mcp.Config) { c.Store = flowrun.NewMemory() }).connect(t, nil)
+	list, err := c.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range list.Tools {
+		if (one.OutputSchema != nil) != (one.Name == "count") {
+			t.Errorf("%s: output schema %v", one.Name, one.OutputSchema)
+		}
+	}
+	if r := call(t, c, "count", map[string]any{"N": "12"}); r.IsError || r.StructuredContent.(map[string]any)["n"] != 12.0 {
+		t.Errorf("%v", r.StructuredContent)
+	}
+	bad := call(t, c, "count", map[string]any{"N": `"x"`})
+	doc, _ := bad.Meta["flowrun/error"].(map[string]any)
+	if !bad.IsError || bad.StructuredContent != nil || !strings.Contains(text(bad), "does not match the schema that the tool declares: n: ") || doc["execution_status"] != "error" {
+		t.Errorf("%s, %v, %v", text(bad), bad.StructuredContent, bad.Meta)
+	}
+	if r := call(t, c, "count", map[string]any{"NOPE": 1}); !r.IsError || r.StructuredContent != nil || r.Meta["flowrun/error"] == nil {
+		t.Errorf("%s, %v, %v", text(r), r.StructuredContent, r.Meta)
+	}
+	large := call(t, c, "count", map[string]any{"SIZE": 2 << 20})
+	if len(large.Content) != 2 || large.StructuredContent == nil {
+		t.Errorf("%.100s", text(large))
 	}
 }
 
@@ -642,7 +673,7 @@ func TestFilter(t *testing.T) {
 	}{
 		"names":   {mcp.Filter{Tools: []string{"gr*", "ask"}}, "ask greet"},
 		"tags":    {mcp.Filter{Tags: []string{"write", "forbidden"}}, "fail never"},
-		"exclude": {mcp.Filter{Exclude: []string{"*e*"}}, "ask fail json"},
+		"exclude": {mcp.Filter{Exclude: []string{"*e*"}}, "ask count fail json"},
 		"permits": {mcp.Filter{Permits: func(p *flowrun.Plan) bool { return p.Name() == "json" }}, "json"},
 	} {
 		t.Run(name, func(t *testing.T) {

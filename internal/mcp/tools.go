@@ -18,6 +18,7 @@ type offer struct {
 	file      string // of the definition; "" for a tool written in Go
 	workspace string // where it runs
 	prompt    bool   // it is a prompt too
+	output    bool   // clients see a schema of its output
 	digest    string // of what clients see
 }
 
@@ -38,7 +39,7 @@ func (s *Server) Refresh() {
 			continue
 		}
 		def := t.Plan().Definition
-		o := offer{t.Name(), def.File, s.workspace(t.Plan()), def.Prompt, digestOf(described)}
+		o := offer{t.Name(), def.File, s.workspace(t.Plan()), def.Prompt, described.OutputSchema != nil, digestOf(described)}
 		now[described.Name] = o
 		if s.offered[described.Name] != o {
 			s.sdk.AddTool(described, s.handlerOf(t.Name()))
@@ -96,6 +97,7 @@ func describe(t *registry.Tool) (*mcp.Tool, error) {
 		Name        string          `json:"name"`
 		Description string          `json:"description"`
 		InputSchema json.RawMessage `json:"inputSchema"`
+		Output      json.RawMessage `json:"outputSchema"`
 	}
 	if err := json.Unmarshal(text, &d); err != nil {
 		return nil, err
@@ -106,7 +108,18 @@ func describe(t *registry.Tool) (*mcp.Tool, error) {
 	if json.Unmarshal(d.InputSchema, &schema) != nil || schema.Type != "object" {
 		return nil, errors.New("the protocol requires parameters of the type object")
 	}
-	return &mcp.Tool{Name: d.Name, Title: t.DisplayName(), Description: d.Description, InputSchema: d.InputSchema, Annotations: annotations(t)}, nil
+	described := &mcp.Tool{Name: d.Name, Title: t.DisplayName(), Description: d.Description, InputSchema: d.InputSchema, Annotations: annotations(t)}
+	if d.Output != nil { // a nil slice in the field would not be a nil value
+		described.OutputSchema = d.Output
+	}
+	return described, nil
+}
+
+// declaresOutput reports whether clients see a schema of the output under a name.
+func (s *Server) declaresOutput(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.offered[name].output
 }
 
 // annotations translates the tags of a tool and of the tools that it uses. They are hints for

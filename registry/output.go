@@ -1,0 +1,61 @@
+package registry
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Object returns the content if it is one JSON object.
+func (a *Answer) Object() (object json.RawMessage, ok bool) {
+	if len(a.Content.Parts) != 1 || a.Content.Parts[0].MIME != "" {
+		return nil, false
+	}
+	text := strings.TrimSpace(a.Content.Parts[0].Text)
+	if !strings.HasPrefix(text, "{") || !json.Valid([]byte(text)) {
+		return nil, false
+	}
+	return json.RawMessage(text), true
+}
+
+// checkOutput turns the answer to a successful call into an error if the output does not match the schema that the tool
+// declares.
+func (a *Answer) checkOutput(schema *tool.JSONSchema) *Answer {
+	if schema == nil || a.Error != nil {
+		return a
+	}
+	problem := "it is not a JSON object"
+	if object, ok := a.Object(); ok {
+		problem = firstProblem(schema, object)
+	}
+	if problem == "" {
+		return a
+	}
+	a.Error = &Error{Code: CodeFailed, Message: cutText("the output does not match the schema that the tool declares: "+problem, maxErrorText),
+		Hint: "the tool has run; its definition must be corrected, so do not repeat the call"}
+	a.Status = statusOf(a.Error.Code)
+	var b strings.Builder
+	fmt.Fprintf(&b, "Error: tool %s failed: %s\nHint: %s\n", a.Tool, a.Error.Message, a.Error.Hint)
+	writeStreamEnd(&b, "Output", a.Result.Output, "")
+	a.Content = flowrun.TextContent(strings.TrimRight(b.String(), "\n"), "")
+	return a
+}
+
+// firstProblem returns why an object does not match a schema; "" if it does.
+func firstProblem(schema *tool.JSONSchema, object json.RawMessage) string {
+	d := json.NewDecoder(bytes.NewReader(object))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return err.Error()
+	}
+	problems := schema.Check(v)
+	if len(problems) == 0 {
+		return ""
+	}
+	return strings.TrimPrefix(problems[0].Field+": "+problems[0].Message, ": ")
+}

@@ -1,0 +1,45 @@
+package tool
+
+import (
+	"gopkg.in/yaml.v3"
+
+	"github.com/flowrun/flowrun/internal/jsonschema"
+	"github.com/flowrun/flowrun/internal/keytable"
+)
+
+// ParseOutputSchema is ParseSchema for the schema of an output. It must be that of an object, because the Model Context
+// Protocol has no other structured results.
+func ParseOutputSchema(source []byte) (*JSONSchema, error) {
+	s, err := ParseSchema(source)
+	if err != nil {
+		return nil, err
+	}
+	if top, _ := s.doc.(map[string]any); top["type"] != "object" {
+		return nil, schemaError{jsonschema.Problem{Path: []string{"type"}, Message: "must be object, because structured output is one JSON object"}}
+	}
+	return s, nil
+}
+
+// outputSchema returns the field output-schema.
+func outputSchema() keytable.Field {
+	f := keytable.ValueMap("output-schema", "", "JSON Schema of the output, which is one JSON object. What a model gets is checked against it. See calls.md.",
+		func(t *draft, v []Entry) { t.outputSchema = v })
+	read := f.Set
+	f.Set = func(d *keytable.Decoder, into any, n *yaml.Node) {
+		read(d, into, n)
+		t := into.(*draft)
+		if t.outputSchema == nil {
+			return
+		}
+		all := Value{Pos: d.Pos(n), Map: t.outputSchema}
+		var err error
+		if t.OutputSchema, err = ParseOutputSchema(jsonOf(all)); err == nil {
+			return
+		}
+		for _, p := range SchemaProblems(err) {
+			at, part := positionIn(all, p.Path)
+			reportAt(d, at, Error, "bad-schema", part, p.Message, "write a JSON Schema of an object, such as {type: object, properties: {NAME: {type: string}}}")
+		}
+	}
+	return f
+}
