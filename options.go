@@ -28,6 +28,7 @@ type runOptions struct {
 	approval func(context.Context, Question) (Answer, error)
 
 	terminal        Terminal
+	prompt          func(context.Context, Prompt) (string, error)
 	console, stream func(StreamChunk)
 	queued          func(QueuePosition)
 }
@@ -118,6 +119,17 @@ type TerminalSize = steps.Size
 // WithTerminal lets a person answer interactive steps. Without it, each step gets its default response, or the end of
 // its input.
 func WithTerminal(t Terminal) RunOption { return func(o *runOptions) { o.terminal = t } }
+
+// Prompt is what an interactive step shows when it seems to wait for input.
+type Prompt = steps.Prompt
+
+// WithPrompt calls ask for a line of input when an interactive step that has no Terminal seems to wait for one, except
+// for a password. Steps that run at the same time can ask at the same time. After an error the attempt gets its default
+// response, or the end of its input. ask must return soon after its ctx ends, which happens when the step has ended or
+// its interactive-options.timeout is over.
+func WithPrompt(ask func(ctx context.Context, p Prompt) (line string, err error)) RunOption {
+	return func(o *runOptions) { o.prompt = ask }
+}
 
 // StreamChunk is a piece of the output of a step with output.mode: stream.
 type StreamChunk = steps.Chunk

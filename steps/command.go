@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -105,7 +106,8 @@ type attempt struct {
 	envFile   string              // env file of the container; "": none
 
 	// For interactive attempts.
-	person          Attachment    // nil: no person can be asked
+	person          Attachment    // nil: there is no person at a terminal
+	transcript      *transcript   // for Options.Prompt; nil: not used
 	personGone      chan struct{} // closed when the person has left; nil until what they type is read
 	tty             *tty
 	defaultResponse string          // rendered
@@ -278,7 +280,15 @@ func (t *attempt) terminal() (err error) {
 	if err := t.renderDefault(); err != nil {
 		return err
 	}
-	if t.tty, err = newTTY(t.person, &t.session.mask); err != nil || t.person == nil {
+	var shown io.Writer
+	switch {
+	case t.person != nil:
+		shown = t.person
+	case t.session.options.Prompt != nil:
+		t.transcript = &transcript{}
+		shown = t.transcript
+	}
+	if t.tty, err = newTTY(shown, &t.session.mask); err != nil || t.person == nil {
 		return err
 	}
 	select {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -284,6 +285,78 @@ func TestPersonIsSilent(t *testing.T) {
 	close(d.keys)
 	if r := b.run(t, c); stdout(r) != "said no\n" {
 		t.Errorf("printed %q", stdout(r))
+	}
+}
+
+// Without a terminal, Options.Prompt is asked what to type when a step waits behind a question, but not for a password.
+// After an error the default response is used.
+func TestPrompt(t *testing.T) {
+	t.Parallel()
+	type answer struct {
+		line string
+		err  error
+	}
+	gone := errors.New("gone")
+	for name, c := range map[string]struct {
+		script  string
+		answers []answer
+		timeout time.Duration
+		output  string
+		shown   []string
+	}{
+		"two questions":          {`read -p 'name? ' n; read -p "known-secret? " a; echo "$n $a"`, []answer{{"Ada", nil}, {"yes please", nil}}, 0, "Ada yes please\n", []string{"name? ", "name? Ada\n***? "}},
+		"a person declines":      {`read -p 'name? ' n; read -p 'age? ' a; echo "$n $a"`, []answer{{"", gone}}, 0, "default default\n", []string{"name? "}},
+		"control characters":     {`read -p 'name? ' n; echo "$n"`, []answer{{"a\x03", nil}}, 0, "default\n", []string{"name? "}},
+		"a password":             {`read -s -p 'password? ' p; echo; echo "$p"`, nil, 0, "default\n", nil},
+		"no question":            {`read n; echo "$n"`, nil, 0, "default\n", nil},
+		"a slow step":            {`echo working; sleep 1; echo done`, nil, 0, "working\ndone\n", nil},
+		"nobody answers":         {`read -p 'name? ' n; echo "$n"`, []answer{{"wait", nil}}, 200 * time.Millisecond, "default\n", []string{"name? "}},
+		"a question with a line": {`echo 'Sure?'; read n; echo "$n"`, []answer{{"no", nil}}, 0, "no\n", []string{"Sure?\n"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var shown []string
+			b := open(t, Options{Grace: time.Second, Prompt: func(ctx context.Context, p Prompt) (string, error) {
+				shown = append(shown, p.Text)
+				if len(shown) > len(c.answers) {
+					t.Errorf("unexpected prompt %q", p.Text)
+					return "", gone
+				}
+				one := c.answers[len(shown)-1]
+				if one.line == "wait" {
+					<-ctx.Done()
+					return "", ctx.Err()
+				}
+				return one.line, one.err
+			}}, nil)
+			defer b.close(t)
+			b.session.Mask().Add("known-secret")
+			step := b.asking(t, b.bash(t, c.script), "default")
+			step.Interactive.Timeout = c.timeout
+			if r := b.run(t, step); r.Status != dag.Succeeded || stdout(r) != c.output || !slices.Equal(shown, c.shown) {
+				t.Errorf("%+v, printed %q, want %q; shown %q, want %q", r, stdout(r), c.output, shown, c.shown)
+			}
+		})
+	}
+}
+
+// A step that ends while Options.Prompt is asked does not wait for the answer.
+func TestPromptStopped(t *testing.T) {
+	t.Parallel()
+	asked := make(chan struct{})
+	b := open(t, Options{Grace: 100 * time.Millisecond, Prompt: func(ctx context.Context, _ Prompt) (string, error) {
+		close(asked)
+		<-ctx.Done()
+		return "", ctx.Err()
+	}}, nil)
+	defer b.close(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-asked
+		cancel()
+	}()
+	if r := b.runPolicy(t, ctx, b.asking(t, b.bash(t, "read -p 'name? ' n"), "y"), dag.Policy{}); r.Status != dag.Cancelled {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -55,8 +54,8 @@ func (t *attempt) renderDefault() (err error) {
 	if t.defaultResponse, err = t.Interactive.Default.Text(t.scope); err != nil {
 		return inputError{fmt.Errorf("cannot use the default response: %w", err)}
 	}
-	if i := strings.IndexFunc(t.defaultResponse, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' || r == 0x7f }); i >= 0 {
-		return inputError{fmt.Errorf("cannot use the default response: it contains the control character %q, which a terminal would execute", t.defaultResponse[i])}
+	if err := checkTyped(t.defaultResponse); err != nil {
+		return inputError{fmt.Errorf("cannot use the default response: %w", err)}
 	}
 	return nil
 }
@@ -67,8 +66,10 @@ func (t *attempt) waitInteractive(ctx context.Context, p proc.Process) (proc.Exi
 	defer giveUp(nil)
 	t.personGone = make(chan struct{})
 	a := &responder{attempt: t, cancel: giveUp, leader: p.PID(), done: make(chan struct{})}
-	a.start()
+	prompts, end := context.WithCancel(ctx)
+	a.start(prompts)
 	exit, stopped, err := t.wait(ctx, p)
+	end()
 	a.stop()
 	t.tty.closeSlave()
 	t.stopReason, _ = context.Cause(ctx).(unansweredError)
@@ -87,14 +88,14 @@ type responder struct {
 	lineStarted atomic.Bool // the person has typed part of a line
 }
 
-func (a *responder) start() {
+func (a *responder) start(prompts context.Context) {
 	if a.person == nil {
 		close(a.personGone)
 	} else {
 		go a.copyKeys() // ends when the Attachment is closed
 		a.working.Go(a.copySizes)
 	}
-	a.working.Go(a.watch)
+	a.working.Go(func() { a.watch(prompts) })
 }
 
 func (a *responder) stop() {
@@ -139,8 +140,8 @@ func (a *responder) copySizes() {
 	}
 }
 
-// watch answers the step if no person does.
-func (a *responder) watch() {
+// watch answers the step if no person at a terminal does. ctx is that of calls to Options.Prompt.
+func (a *responder) watch(ctx context.Context) {
 	personGone := a.personGone
 	for {
 		timeout, forEver := a.timeout()
@@ -162,10 +163,10 @@ func (a *responder) watch() {
 		default:
 		}
 		timeout, forEver = a.timeout()
-		if forEver || a.tty.silence() < timeout || a.tty.unread() || a.tty.silence() < busyTimeout && isBusy(a.leader) {
+		if forEver || a.tty.silence() < timeout || a.tty.unread() || a.tty.silence() < busyTimeout && (a.betweenLines() || isBusy(a.leader)) {
 			continue
 		}
-		if !a.respond() {
+		if !a.prompt(ctx) && !a.respond() {
 			return
 		}
 	}

@@ -44,6 +44,11 @@ type Options struct {
 	Console, Function func(Chunk)
 	// Terminal, if set, lets a person answer interactive steps.
 	Terminal Terminal
+	// Prompt, if set, is called when an interactive step that has no Terminal seems to wait for input,
+	// but not for a password. What it returns is typed as a line. After an error the attempt is
+	// answered by its default response. Prompt must be safe for concurrent use, and return soon after
+	// its context ends.
+	Prompt func(context.Context, Prompt) (line string, err error)
 	// HTTP sends a GET request, follows redirects, and returns the status. If it is nil, steps that
 	// wait for a URL fail.
 	HTTP func(ctx context.Context, url string) (status int, err error)

@@ -106,3 +106,12 @@ func completeLength(b []byte) int {
 func unfinished(s []byte) bool {
 	return len(s) > 1 && bytes.IndexByte([]byte("]PX^_"), s[1]) >= 0 && s[len(s)-1] != '\a' && !bytes.HasSuffix(s, []byte("\x1b\\"))
 }
+
+// PlainText returns what a program printed without colors, and without what a Cleaner removes.
+func PlainText(text string) string {
+	var b strings.Builder
+	c := NewCleaner(&b)
+	_, _ = io.WriteString(c, text) // a Builder does not fail
+	_ = c.Flush()
+	return colorless(b.String())
+}

@@ -80,6 +80,9 @@ func (s *Server) call(ctx context.Context, name, text string, r request) (*regis
 func (s *Server) runOptions(ctx context.Context, i *registry.Invocation) []flowrun.RunOption {
 	c := callOf(ctx)
 	options := []flowrun.RunOption{flowrun.WithOrigin(flowrun.OriginMCP), flowrun.WithApproval(c.ask), flowrun.WithSink(c.news), flowrun.WithConsole(c.news.log)}
+	if c.canAsk() {
+		options = append(options, flowrun.WithPrompt(c.input))
+	}
 	if s.config.Observe != nil {
 		more, ended := s.config.Observe(i)
 		options, c.ended = append(options, more...), ended

@@ -3,6 +3,8 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -20,20 +22,12 @@ const askMargin = 10 // a tenth
 // needs approval. Newer versions of the protocol allow no questions during a call, and some
 // clients cannot ask; the question is then left to others, and the run waits.
 func (c *call) ask(ctx context.Context, q flowrun.Question) (flowrun.Answer, error) {
-	if !c.canAsk() {
-		return flowrun.Answer{}, flowrun.ErrNoApprover
-	}
-	if end, ok := ctx.Deadline(); ok {
-		var stop context.CancelFunc
-		ctx, stop = context.WithDeadline(ctx, end.Add(-time.Until(end)/askMargin))
-		defer stop()
-	}
 	schema, err := questionSchema(q)
 	if err != nil {
 		return flowrun.Answer{}, err
 	}
-	reply, err := c.session.Elicit(ctx, &mcp.ElicitParams{Mode: "form", Message: questionText(q), RequestedSchema: schema})
-	if err != nil || reply.Action == "cancel" {
+	reply, err := c.elicit(ctx, questionText(q), schema)
+	if err != nil {
 		return flowrun.Answer{}, flowrun.ErrNoApprover
 	}
 	answer := flowrun.Answer{Approve: reply.Action == "accept", By: "a client (MCP)"}
@@ -47,6 +41,52 @@ func (c *call) ask(ctx context.Context, q flowrun.Question) (flowrun.Answer, err
 		}
 	}
 	return answer, nil
+}
+
+// errNoReply reports that the user of a client did not answer.
+var errNoReply = errors.New("the user of the client did not answer")
+
+// elicit lets the client show its user a form during a call. It fails if the user closed the form, or if some
+// of the time of the call must be left.
+func (c *call) elicit(ctx context.Context, message string, schema map[string]any) (*mcp.ElicitResult, error) {
+	if !c.canAsk() {
+		return nil, errNoReply
+	}
+	if end, ok := ctx.Deadline(); ok {
+		var stop context.CancelFunc
+		ctx, stop = context.WithDeadline(ctx, end.Add(-time.Until(end)/askMargin))
+		defer stop()
+	}
+	reply, err := c.session.Elicit(ctx, &mcp.ElicitParams{Mode: "form", Message: message, RequestedSchema: schema})
+	if err == nil && reply.Action == "cancel" {
+		err = errNoReply
+	}
+	return reply, err
+}
+
+// inputField is the field for the line of input that an interactive step waits for.
+const inputField = "input"
+
+// inputSchema describes a form that has only this field.
+func inputSchema() map[string]any {
+	return map[string]any{"type": "object", "required": []string{inputField}, "properties": map[string]any{
+		inputField: map[string]any{"type": "string", "title": "Input", "description": "the line to type; decline to use the default response of the step"},
+	}}
+}
+
+// input implements flowrun.WithPrompt: the user of the client sees what an interactive step has printed, and
+// types the line that it waits for.
+func (c *call) input(ctx context.Context, p flowrun.Prompt) (string, error) {
+	card := fmt.Sprintf("Step %s is waiting for input. It has printed:\n\n%s", console.Visible(string(p.Step)), console.Block(console.PlainText(p.Text)))
+	reply, err := c.elicit(ctx, card, inputSchema())
+	if err != nil {
+		return "", err
+	}
+	line, ok := reply.Content[inputField].(string)
+	if reply.Action != "accept" || !ok {
+		return "", errNoReply
+	}
+	return line, nil
 }
 
 // decisionField is the field in which a person approves or denies.
