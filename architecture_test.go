@@ -103,7 +103,7 @@ var house = map[string]struct {
 		"tool",
 	}, nil},
 	"internal/clientconfig": {3, nil, []string{"github.com/tailscale/hujson"}},
-	"internal/mcp":          {3.5, []string{"", "dag", "internal/console", "internal/funcschema", "internal/rundocs", "internal/runlog", "registry", "steps", "tool"}, []string{"github.com/modelcontextprotocol/go-sdk"}},
+	"internal/mcp":          {3.5, []string{"", "dag", "internal/console", "internal/funcschema", "internal/rundocs", "internal/runlog", "registry", "steps", "tool"}, []string{"github.com/modelcontextprotocol/go-sdk", "github.com/yosida95/uritemplate"}},
 	"internal/mcpclient":    {3.5, []string{"", "internal/atomicfile", "internal/proc", "internal/procid", "internal/sampling", "internal/value", "tool"}, []string{"github.com/modelcontextprotocol/go-sdk"}},
 	"cmd/flowrun":           {9, []string{"", "internal/startup", "internal/cli", "internal/cli/serve", "internal/proc", "internal/service", "internal/web", "internal/confine"}, nil},
 

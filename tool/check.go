@@ -124,6 +124,7 @@ func checkTool(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 	mergeTimeouts(d, t, content)
 	checkToolCache(d, t, content)
 	checkLocks(d, t, content)
+	checkResource(d, t, content)
 	if !t.Alias && t.single.Body != nil && len(t.Steps) == 0 {
 		t.Single = true
 		t.single.Name, t.single.Pos = t.Name, t.Pos

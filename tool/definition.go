@@ -73,6 +73,7 @@ type Definition struct {
 	Timeout            time.Duration // of the whole run: the smaller of timeout and resources.timeout; 0 = none
 	Platforms          []string      // empty = all
 	Prompt             bool          // clients of the Model Context Protocol see the tool as a prompt too
+	Resource           *Resource     // clients of the Model Context Protocol can read the output; nil = they cannot
 	Tags               []string      // top-level tags; only these affect approvals
 	IgnoreErrors       bool          // sets continue-on-error on every step
 	FailFast           bool          // the first failure that is not tolerated cancels the running steps

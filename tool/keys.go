@@ -56,6 +56,8 @@ var toolObject = keytable.NewObject("a tool", "A tool: its name, its parameters 
 
 		keytable.Boolean("prompt", "", "Whether flowrun mcp also offers the tool as a prompt: its output is the message. See mcp.md.", func(t *draft, v bool) { t.Prompt = v }).WithDefault("false"),
 
+		resourceField(),
+
 		keytable.Choice("type", "S1-165", []string{"alias"}, "With the value alias, the tool is an alias of the tool in base-tool.", func(t *draft, _ string) { t.Alias = true }),
 		keytable.Text("base-tool", "S1-166", "The tool that an alias runs, by name or path.", func(t *draft, v Text) { t.BaseTool = v }),
 		keytable.ValueMap("default-parameters", "S1-167", "Values that an alias sets for parameters of its base tool.", func(t *draft, v []Entry) { t.DefaultParameters = v }),

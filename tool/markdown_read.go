@@ -123,6 +123,7 @@ func checkPage(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 	checkScheduleNames(d, p.draft)
 	p.Parameters = slices.DeleteFunc(p.Parameters, func(prm *Parameter) bool { return prm.Name == "" }) // the field has already reported a missing name
 	checkUniqueParameters(d, p.Parameters)
+	checkResource(d, p.draft, content)
 	checkAlternatives(d, p.Parameters)
 }
 

@@ -74,7 +74,7 @@ func (c *call) canAsk() bool {
 // the result; in the second round it reads the answer.
 func (s *Server) confirm(ctx context.Context, i *registry.Invocation, shown *flowrun.Confirmation) (registry.Decision, error) {
 	c := callOf(ctx)
-	about := openApproval{tool: i.Tool.Name(), call: digestOfCall(definitionOf(i), c.text, shown)}
+	about := openApproval{tool: i.Tool.Name(), call: digestOfCall(digestsOf(i.Tool.Plan()), c.text, shown)}
 	if c.state != "" {
 		return s.answered(c, i, s.approvals.take(c.state, about))
 	}
@@ -110,10 +110,10 @@ func (s *Server) answered(c *call, i *registry.Invocation, known bool) (registry
 	return registry.Decision{Action: registry.Proceed}, nil
 }
 
-// definitionOf identifies the definitions that a call would run.
-func definitionOf(i *registry.Invocation) string {
+// digestsOf identifies the definitions that a plan runs.
+func digestsOf(p *flowrun.Plan) string {
 	var digests []string
-	for _, src := range i.Tool.Plan().Sources() {
+	for _, src := range p.Sources() {
 		digests = append(digests, src.Digest)
 	}
 	return strings.Join(digests, " ")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"io"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -29,6 +30,7 @@ type request struct {
 	state   string               // of the question that answers belong to; "" in the first round
 	answers mcp.InputResponseMap // of a person
 	token   any                  // for progress; nil: the client wants none
+	stdout  io.Writer            // gets the whole output, as bytes; nil: not needed
 }
 
 type callKey struct{}
@@ -80,6 +82,9 @@ func (s *Server) call(ctx context.Context, name, text string, r request) (*regis
 func (s *Server) runOptions(ctx context.Context, i *registry.Invocation) []flowrun.RunOption {
 	c := callOf(ctx)
 	options := []flowrun.RunOption{flowrun.WithOrigin(flowrun.OriginMCP), flowrun.WithApproval(c.ask), flowrun.WithSink(c.news), flowrun.WithConsole(c.news.log)}
+	if c.stdout != nil {
+		options = append(options, flowrun.WithStdout(c.stdout))
+	}
 	if c.canAsk() {
 		options = append(options, flowrun.WithPrompt(c.input))
 	}

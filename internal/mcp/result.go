@@ -66,7 +66,7 @@ func contentOf(c *flowrun.Content) []mcp.Content {
 		case strings.HasPrefix(p.MIME, "audio/"):
 			list = append(list, &mcp.AudioContent{MIMEType: p.MIME, Data: p.Data})
 		default:
-			list = append(list, &mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "flowrun:result", MIMEType: p.MIME, Blob: p.Data}})
+			list = append(list, &mcp.EmbeddedResource{Resource: contentsOf("flowrun:result", "", p)})
 		}
 	}
 	return list

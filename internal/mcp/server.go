@@ -46,6 +46,8 @@ type Server struct {
 	approvals approvals
 	active    active
 
+	subscriptions subscriptions
+
 	mu      sync.Mutex
 	offered map[string]offer // by the name in the protocol
 }
@@ -65,9 +67,11 @@ func New(c Config) *Server {
 	o.Decide, o.Confirm, o.Run = s.decide, s.confirm, s.runOptions
 	s.registry = registry.New(c.Library, o)
 	s.sdk = mcp.NewServer(&mcp.Implementation{Name: "flowrun", Title: "flowrun", Version: c.Version}, &mcp.ServerOptions{
-		Instructions:      instructions,
-		CompletionHandler: s.complete,
-		Logger:            s.config.Log,
+		Instructions:       instructions,
+		CompletionHandler:  s.complete,
+		SubscribeHandler:   s.subscribe,
+		UnsubscribeHandler: s.unsubscribe,
+		Logger:             s.config.Log,
 		//lint:ignore SA1019 clients of older versions of the protocol have no other log
 		Capabilities: &mcp.ServerCapabilities{Logging: &mcp.LoggingCapabilities{}, Tools: &mcp.ToolCapabilities{ListChanged: true}},
 	})

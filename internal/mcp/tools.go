@@ -19,6 +19,8 @@ type offer struct {
 	workspace string // where it runs
 	prompt    bool   // it is a prompt too
 	output    bool   // clients see a schema of its output
+	uri, mime string // its output is a resource too; "" = it is not
+	source    string // identifies the definition of a resource
 	digest    string // of what clients see
 }
 
@@ -28,6 +30,7 @@ func (s *Server) Refresh() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := map[string]offer{}
+	addresses := map[string]string{} // of resources, with the tool
 	for _, t := range s.visible() {
 		described, err := describe(t)
 		if err != nil {
@@ -39,12 +42,21 @@ func (s *Server) Refresh() {
 			continue
 		}
 		def := t.Plan().Definition
-		o := offer{t.Name(), def.File, s.workspace(t.Plan()), def.Prompt, described.OutputSchema != nil, digestOf(described)}
+		o := offer{tool: t.Name(), file: def.File, workspace: s.workspace(t.Plan()), prompt: def.Prompt, output: described.OutputSchema != nil, digest: digestOf(described)}
+		o.resource(t.Plan())
+		if other, taken := addresses[o.uri]; taken && o.uri != "" {
+			s.config.Log.Warn("resource is not offered: another tool has the same address", "tool", t.Name(), "address", o.uri, "other", other)
+			o.uri = ""
+		}
+		addresses[o.uri] = o.tool
 		now[described.Name] = o
 		if s.offered[described.Name] != o {
 			s.sdk.AddTool(described, s.handlerOf(t.Name()))
 			if o.prompt {
 				s.sdk.AddPrompt(promptOf(described, def), s.prompterOf(t.Name()))
+			}
+			if o.uri != "" {
+				s.addResource(described, o)
 			}
 		}
 	}
@@ -52,10 +64,21 @@ func (s *Server) Refresh() {
 	s.offered = now
 }
 
-// removeOthers removes the tools and prompts that are no longer offered.
+// removeOthers removes the tools, prompts and resources that are no longer offered.
 func (s *Server) removeOthers(now map[string]offer) {
-	var tools, prompts []string
+	var tools, prompts, resources, templates []string
+	kept := map[string]bool{}
+	for _, is := range now {
+		kept[is.uri] = true
+	}
 	for name, was := range s.offered {
+		switch {
+		case kept[was.uri]:
+		case isTemplate(was.uri):
+			templates = append(templates, was.uri)
+		case was.uri != "":
+			resources = append(resources, was.uri)
+		}
 		is, still := now[name]
 		if !still {
 			tools = append(tools, name)
@@ -69,6 +92,12 @@ func (s *Server) removeOthers(now map[string]offer) {
 	}
 	if len(prompts) > 0 {
 		s.sdk.RemovePrompts(prompts...)
+	}
+	if len(resources) > 0 {
+		s.sdk.RemoveResources(resources...)
+	}
+	if len(templates) > 0 {
+		s.sdk.RemoveResourceTemplates(templates...)
 	}
 }
 

@@ -1,0 +1,87 @@
+package tool
+
+import (
+	"fmt"
+	"mime"
+	"net/url"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
+	"github.com/flowrun/flowrun/internal/keytable"
+)
+
+// Resource says under which address clients of the Model Context Protocol can read the output of a tool.
+type Resource struct {
+	URI  Text   // may contain names of parameters in braces: docs://pages/{NAME}
+	MIME string // media type of the output; "" = text/plain
+}
+
+var placeholder = diagnostic.Pattern(`\{([^{}]*)\}`)
+
+// Parameters returns the names of the parameters in the address.
+func (r *Resource) Parameters() (names []string) {
+	for _, m := range placeholder().FindAllStringSubmatch(r.URI.S, -1) {
+		names = append(names, m[1])
+	}
+	return names
+}
+
+var resourceObject = keytable.NewObject("a resource", "The output of the tool as a resource of the Model Context Protocol.",
+	keytable.Text("uri", "", "Address of the resource, such as docs://guide. Names of parameters in braces, as in docs://pages/{NAME}, are parts of the address that the client chooses.", func(r *Resource, v Text) { r.URI = v }).AsRequired(),
+	keytable.String("mime-type", "", "Media type of the output.", func(r *Resource, v string) { r.MIME = v }).WithDefault("text/plain"),
+)
+
+// resourceField returns the field resource.
+func resourceField() keytable.Field {
+	return textOr("resource", "", resourceObject, "Address under which clients of flowrun mcp can read the output of the tool. A text is the address. See mcp.md.", func(t *draft) *Resource {
+		t.Resource = &Resource{}
+		return t.Resource
+	}, func(r *Resource, v Text) { r.URI = v })
+}
+
+// checkResource checks the address and the media type of a resource.
+func checkResource(d *keytable.Decoder, t *draft, content []*yaml.Node) {
+	if keytable.KeyOf(content, "resource") == nil || t.Resource == nil || t.Resource.URI.S == "" {
+		return
+	}
+	d.Path.Push("resource")
+	defer d.Path.Pop()
+	report := func(hint, format string, values ...any) {
+		reportAt(d, t.Resource.URI.Pos, Error, "bad-resource", "", fmt.Sprintf(format, values...), hint)
+	}
+	if !validAddress(t.Resource.URI.S) {
+		report("write an address with a scheme of your own, such as docs://guide or docs://pages/{NAME}; flowrun: is reserved", "%s cannot be the address of a resource", diagnostic.Quote(t.Resource.URI.S))
+	}
+	if _, _, err := mime.ParseMediaType(t.Resource.MIME); t.Resource.MIME != "" && (err != nil || !strings.Contains(t.Resource.MIME, "/")) {
+		report("write a type such as text/plain, application/json or image/png", "%s is not a media type", diagnostic.Quote(t.Resource.MIME))
+	}
+	checkAddressParameters(t, report)
+}
+
+// validAddress reports whether a text is a URI with a scheme that is not our own.
+func validAddress(address string) bool {
+	u, err := url.Parse(placeholder().ReplaceAllString(address, "x"))
+	scheme, _, _ := strings.Cut(address, ":")
+	return err == nil && u.Scheme != "" && u.Scheme != "flowrun" && !strings.Contains(scheme, "{") && u.Host+u.Path+u.Opaque != ""
+}
+
+// checkAddressParameters checks that the address has all parameters that are required, because a client gives nothing
+// else.
+func checkAddressParameters(t *draft, report func(hint, format string, values ...any)) {
+	names := t.Resource.Parameters()
+	for _, name := range names {
+		if !slices.ContainsFunc(t.Parameters, func(p *Parameter) bool { return p.Name == name }) {
+			report("declare it under parameters, or remove it", "the address contains %s, which is not a parameter of the tool", diagnostic.Quote("{"+name+"}"))
+		} else if !variableName().MatchString(name) {
+			report("use a name of letters, digits and '_'", "the parameter %s cannot be part of an address", diagnostic.Quote(name))
+		}
+	}
+	for _, p := range t.Parameters {
+		if p.Required && p.Default == nil && !slices.Contains(names, p.Name) {
+			report(fmt.Sprintf("add {%s} to the address, or give the parameter a default", p.Name), "the parameter %s is required, but is not part of the address", diagnostic.Quote(p.Name))
+		}
+	}
+}
