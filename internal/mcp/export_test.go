@@ -25,3 +25,14 @@ func CheckExpiry(t *testing.T) {
 		t.Error("expired questions are not dropped")
 	}
 }
+
+// MaxSessions is the limit of sessions over HTTP.
+const MaxSessions = maxSessions
+
+// Sessions returns how many sessions a Server has.
+func Sessions(s *Server) (n int) {
+	for range s.sdk.Sessions() {
+		n++
+	}
+	return n
+}

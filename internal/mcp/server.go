@@ -52,9 +52,6 @@ type Server struct {
 	offered map[string]offer // by the name in the protocol
 }
 
-// sessionTimeout ends the session of an HTTP client that sends nothing for so long.
-const sessionTimeout = 30 * time.Minute
-
 // instructions is the text that a client may show to its model.
 const instructions = "These are the tools of flowrun in this project. Each call runs a tool that a person has defined. " +
 	"Invalid arguments are rejected with an example of valid ones. A person may have to approve a call; if a call is refused, do not repeat it unchanged."
@@ -124,7 +121,8 @@ func (s *Server) Close(now <-chan struct{}) { s.active.close(now) }
 // With stateless, every request stands alone and the server can ask clients nothing during
 // a call.
 func (s *Server) Handler(stateless bool) http.Handler {
-	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.sdk },
+	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.sdk },
 		&mcp.StreamableHTTPOptions{Stateless: stateless, Logger: s.config.Log, SessionTimeout: sessionTimeout,
 			MaxRequestBodyBytes: maxLine, PropagateRequestCancellation: true})
+	return &sessionLimit{Handler: h, server: s.sdk, used: map[string]*sessionUse{}}
 }
