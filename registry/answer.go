@@ -2,6 +2,7 @@ package registry
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -69,6 +70,10 @@ type Answer struct {
 	Error     *Error           // nil for success
 	Run       string           // id of the run; "" for none
 	Warnings  []string         // of a call that succeeded, such as a failed cleanup
+
+	// Advice says what a person can do, such as how to allow a refused call; "" for nothing. It is not in the JSON form,
+	// because a model that reads it could do that itself.
+	Advice string
 
 	Result *flowrun.Result // nil if nothing was executed
 	Err    error           // the Go error that led to Error, if there was one
@@ -160,20 +165,22 @@ func invalidArguments(r *Refusal) *Answer {
 			Suggestions: r.Suggestions, DocumentationLink: r.DocumentationLink}}
 }
 
+// refusedHint is what a model can do after a refusal. It names no flag or command that would allow the call, because a
+// model with a shell could use it.
+const refusedHint = "do not repeat the call; continue without it, or tell the person what you need it for"
+
 // refused completes the answer to a rejected call, with the permissions that it would have had.
 func (a *Answer) refused(i *Invocation, code string, j Decision) *Answer {
-	e := &Error{Code: code, Message: cutText("the call was refused: "+j.Reason, maxErrorText), Hint: j.Hint}
+	e := &Error{Code: code, Message: cutText("the call was refused: "+j.Reason, maxErrorText), Hint: cmp.Or(j.Hint, refusedHint)}
 	if p, err := i.Preview(); err == nil { // an error of the preview must not hide that the call was rejected
 		e.Permissions = p.Permissions()
 	}
 	return a.failed(e).advise(j.Advice)
 }
 
-// advise adds a text that only the person sees.
+// advise adds a text for a person.
 func (a *Answer) advise(advice string) *Answer {
-	if advice != "" {
-		a.Content.Display = a.Content.Text() + "\n\n" + advice
-	}
+	a.Advice = advice
 	return a
 }
 

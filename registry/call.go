@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,12 +48,16 @@ const (
 // Decision is an Action with its reason in a sentence, and what a rejected caller can do.
 type Decision struct {
 	Action Action
-	Reason string
-	Hint   string // for model and person
+	Reason string // "": NotApproved, or that a person rejected the call
+	Hint   string // for model and person; "": not to repeat the call
 	// Advice says what a person can do so that such calls are approved. The model does not see it, because it could
 	// do that itself.
 	Advice string
 }
+
+// NotApproved is the reason of a refusal that is safe to tell a model: reasons of a policy can name flags, settings and
+// the trust in a project, and a model with a shell could change those.
+const NotApproved = "no person has approved it"
 
 // Call carries out one call, from the text that a model wrote to the answer. It always returns an Answer, soon after
 // ctx is done; before that, a cancelled run completes its cleanup.
@@ -133,9 +138,7 @@ func (c *call) confirm(ctx context.Context, i *Invocation) *Answer {
 	case j.Action == Ask && c.options.Confirm != nil:
 		return c.ask(ctx, i)
 	}
-	if j.Reason == "" {
-		j.Reason = fmt.Sprintf("tool %q is not approved, and there is nobody to ask", i.Tool.Name())
-	}
+	j.Reason = cmp.Or(j.Reason, NotApproved)
 	return answerOf(i).refused(i, CodeNotApproved, j)
 }
 
@@ -163,9 +166,7 @@ func (c *call) ask(ctx context.Context, i *Invocation) *Answer {
 		return nil
 	}
 	c.enter(Declined)
-	if j.Reason == "" {
-		j.Reason = "a person rejected the call"
-	}
+	j.Reason = cmp.Or(j.Reason, "a person rejected the call")
 	return answerOf(i).refused(i, CodeDeclined, j)
 }
 

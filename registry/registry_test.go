@@ -338,7 +338,7 @@ func TestFlow(t *testing.T) {
 		"cancelled by the person": {registry.Options{Confirm: later}, "weather", `{"CITY":"Rome"}`,
 			"requested parsed found validated confirming cancelled answered", registry.Stopped, registry.CodeCancelled, "nothing ran"},
 		"nobody to ask": {registry.Options{}, "weather", `{"CITY":"Rome"}`,
-			"requested parsed found validated answered", registry.Refused, registry.CodeNotApproved, "there is nobody to ask"},
+			"requested parsed found validated answered", registry.Refused, registry.CodeNotApproved, registry.NotApproved},
 		"refused by the rules": {registry.Options{Decide: never, Confirm: yes}, "weather", `{"CITY":"Rome"}`,
 			"requested parsed found validated answered", registry.Refused, registry.CodeNotApproved, "the rules say no; change them"},
 		"the question fails": {registry.Options{Confirm: fails}, "weather", `{"CITY":"Rome"}`,
@@ -471,7 +471,7 @@ func TestCancelWhileExecuting(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	r := stock(t, registry.Options{Decide: all, Timeout: 50 * time.Millisecond})
 	a := r.Call(t.Context(), registry.Request{Tool: "go_add", Arguments: `{"a":1,"maybe":1}`})
-	if a.Status != registry.TimedOut || a.Error.Code != registry.CodeTimeout || !strings.Contains(a.Content.Text(), "longer than 50ms") || strings.Contains(a.Content.Text()+a.Error.Hint, "--timeout") || !strings.Contains(fmt.Sprint(a.Content.Display), "limits.call-timeout") {
+	if a.Status != registry.TimedOut || a.Error.Code != registry.CodeTimeout || !strings.Contains(a.Content.Text(), "longer than 50ms") || strings.Contains(a.Content.Text()+a.Error.Hint, "--timeout") || !strings.Contains(a.Advice, "limits.call-timeout") {
 		t.Errorf("%s %+v", a.Status, a.Error)
 	}
 	holds(t, a)

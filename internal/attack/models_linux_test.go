@@ -180,8 +180,8 @@ func TestServiceScriptCallsWhatItDeclares(t *testing.T) {
 	}
 }
 
-// TestModelIsNotToldHowToGetApproved: how a call can be approved stands in returnDisplay
-// alone; the permissions of a refused call stand in its document.
+// TestModelIsNotToldHowToGetApproved: the document of a call does not say how it can be approved, or why it was
+// not; the permissions of a refused call stand in it.
 func TestModelIsNotToldHowToGetApproved(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -192,37 +192,28 @@ func TestModelIsNotToldHowToGetApproved(t *testing.T) {
 	s.write(".flowrun/tools/here.yaml", "name: here\ndescription: x\ntags: [read]\nbash: 'true'\n")
 	s.write(".flowrun/config.yaml", "approvals: {allow: [\"tool:here\"]}\ntools: {discoveryCommand: \"true\", callCommand: \"true\"}\n")
 	for name, c := range map[string]struct {
-		args    []string
-		code    int
-		display string
+		args []string
+		code int
 	}{
-		"not approved": {[]string{"call", "./needs.yaml", `{"DIR": "/srv/y"}`}, 5, "--auto-approve tool:./needs.yaml"},
-		"elevated":     {[]string{"call", "./root.yaml", "{}", "--auto-approve", "*"}, 5, "at a terminal"},
-		"built in":     {[]string{"call", "run_shell_command", `{"command": "true"}`}, 5, "--auto-approve tool:run_shell_command"},
-		"of a project": {[]string{"call", "here", "{}"}, 5, "flowrun trust"},
-		"waiting":      {[]string{"call", "./gate.yaml", "{}", "--auto-approve", "*"}, 7, "flowrun approve"},
-		"too long":     {[]string{"call", "./slow.yaml", "{}", "--auto-approve", "*", "--timeout", "300ms"}, 124, "--timeout"},
-		"not found":    {[]string{"call", "nothing_of_that_name", "{}"}, 4, "flowrun trust"},
+		"not approved": {[]string{"call", "./needs.yaml", `{"DIR": "/srv/y"}`}, 5},
+		"denied":       {[]string{"call", "run_shell_command", `{"command": "true"}`, "--auto-approve", "*", "--auto-deny", "tool:run"}, 5},
+		"elevated":     {[]string{"call", "./root.yaml", "{}", "--auto-approve", "*"}, 5},
+		"built in":     {[]string{"call", "run_shell_command", `{"command": "true"}`}, 5},
+		"of a project": {[]string{"call", "here", "{}"}, 5},
+		"waiting":      {[]string{"call", "./gate.yaml", "{}", "--auto-approve", "*"}, 7},
+		"too long":     {[]string{"call", "./slow.yaml", "{}", "--auto-approve", "*", "--timeout", "300ms"}, 124},
+		"not found":    {[]string{"call", "nothing_of_that_name", "{}"}, 4},
 	} {
 		out := s.run(c.args...)
 		var doc struct {
-			LLM     any `json:"llmContent"`
-			Display any `json:"returnDisplay"`
-			Error   struct {
-				Message, Hint string
-				Permissions   []string
-			}
+			Error struct{ Permissions []string }
 		}
 		if err := json.Unmarshal([]byte(out.stdout), &doc); err != nil || out.code != c.code {
 			t.Errorf("%s: %v\n%s", name, err, out)
 			continue
 		}
-		told := fmt.Sprint(doc.LLM, doc.Error.Message, doc.Error.Hint)
-		if found := regexp.MustCompile(`--\w+|flowrun (approve|trust|run|resume)|approvals\.|config\.yaml`).FindString(told); found != "" {
-			t.Errorf("%s: the model is told of %s: %s", name, found, told)
-		}
-		if !strings.Contains(fmt.Sprint(doc.Display), c.display) {
-			t.Errorf("%s: a person is not told of %s: %s", name, c.display, doc.Display)
+		if found := regexp.MustCompile(`--\w+|flowrun (approve|trust|run|resume)|approvals\.|config\.yaml|is not approved|denied by|trusted`).FindString(out.stdout); found != "" {
+			t.Errorf("%s: the model is told of %s: %s", name, found, out.stdout)
 		}
 		if name == "not approved" && fmt.Sprint(doc.Error.Permissions) != "[filesystem:write:/srv/y]" {
 			t.Errorf("%s: permissions %q", name, doc.Error.Permissions)

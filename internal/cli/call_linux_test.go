@@ -69,6 +69,24 @@ func TestCallAsksAPerson(t *testing.T) {
 	}
 }
 
+// TestCallAdvice: a person at a terminal reads why a call was refused, and how to allow it.
+func TestCallAdvice(t *testing.T) {
+	s := sit(t, asksFor, func(c *exec.Cmd) {
+		calling(c)
+		c.Env = append(c.Env, "CI=1") // so nobody is asked
+	}, `{"WHAT":"x"}`)
+	screen := s.ends(5)
+	advice, _, _ := strings.Cut(screen, "\r\n{\r\n")
+	for _, want := range []string{`tool "./it.yaml" is not approved`, "there is nobody to ask.", "Allow it with --auto-approve tool:./it.yaml, or approvals.allow in config.yaml"} {
+		if !strings.Contains(advice, want) {
+			t.Errorf("the screen does not say %s: %s", want, advice)
+		}
+	}
+	if doc, _ := json.Marshal(s.document(screen)); strings.Contains(string(doc), "auto-approve") {
+		t.Errorf("the document says how to allow it: %s", doc)
+	}
+}
+
 // TestCallShowsAChange: the change of a file is shown before it is made.
 func TestCallShowsAChange(t *testing.T) {
 	var file string

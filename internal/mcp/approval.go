@@ -32,16 +32,8 @@ func (s *Server) decide(ctx context.Context, i *registry.Invocation) registry.De
 	if !s.Offers(i.Tool.Name()) {
 		return registry.Decision{Action: registry.Refuse, Reason: "this server does not offer the tool", Hint: "call one of the listed tools"}
 	}
-	d := s.config.Approver.Decide(i, c.canAsk())
-	if d.Action == registry.Refuse && d.Hint == "" {
-		d.Hint = refusedHint
-	}
-	return d
+	return s.config.Approver.Decide(i, c.canAsk())
 }
-
-// refusedHint is what a model can do after a refusal. It names no flag or command that would
-// allow the call, because a model with a shell could use it.
-const refusedHint = "do not repeat the call; continue without it, or tell the person what you need it for"
 
 // Offers reports whether clients can see a tool.
 func (s *Server) Offers(name string) bool {
@@ -84,7 +76,7 @@ func (s *Server) confirm(ctx context.Context, i *registry.Invocation, shown *flo
 	}
 	state, ok := s.approvals.add(about)
 	if !ok {
-		return registry.Decision{Action: registry.Refuse, Reason: "too many other calls wait for the approval of a person", Hint: refusedHint}, nil
+		return registry.Decision{Action: registry.Refuse, Reason: "too many other calls wait for the approval of a person"}, nil
 	}
 	c.question = &question{card, state}
 	return registry.Decision{Action: registry.Refuse}, nil
@@ -96,7 +88,7 @@ func (s *Server) answered(c *call, i *registry.Invocation, known bool) (registry
 	reply, _ := c.answers[approvalID].(*mcp.ElicitResult)
 	switch {
 	case !known:
-		return registry.Decision{Action: registry.Refuse, Reason: "the answer does not belong to this call, or it came too late", Hint: refusedHint}, nil
+		return registry.Decision{Action: registry.Refuse, Reason: "the answer does not belong to this call, or it came too late"}, nil
 	case reply == nil || reply.Action == "cancel":
 		return registry.Decision{Action: registry.Cancel}, nil
 	}
@@ -105,7 +97,7 @@ func (s *Server) answered(c *call, i *registry.Invocation, known bool) (registry
 		return registry.Decision{}, err
 	}
 	if !approved {
-		return registry.Decision{Action: registry.Refuse, Reason: "a person rejected the call", Hint: refusedHint}, nil
+		return registry.Decision{Action: registry.Refuse}, nil
 	}
 	return registry.Decision{Action: registry.Proceed}, nil
 }

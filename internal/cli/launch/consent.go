@@ -18,6 +18,7 @@ import (
 	"github.com/flowrun/flowrun/internal/policy"
 	"github.com/flowrun/flowrun/internal/sqlite"
 	"github.com/flowrun/flowrun/internal/tooltest"
+	"github.com/flowrun/flowrun/registry"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -179,14 +180,15 @@ func DecideTests(env *ui.Env, cases []tooltest.Case) (*ConsentFlags, error) {
 
 // MayCall implements flowrun.Config.MayCall. A tool that a script calls, and that its permissions
 // name, must pass the same rules as the tool of the script. No person is asked, and the tool does
-// not count as named by the user.
+// not count as named by the user. A model does not learn the reason of a refusal.
 func (f *ConsentFlags) MayCall(tools []flowrun.UsedTool) error {
-	var v policy.Decision
 	if f.entryPoint().ForModels() {
-		v = f.decideModelCall(tools, "", false)
-	} else {
-		v = policy.Decide(policy.Request{EntryPoint: f.entryPoint(), Declared: true, Tools: Subject{Tools: tools}.Facts(), Rules: f.Rules()})
+		if f.decideModelCall(tools, "", false).Action != policy.Allow {
+			return &ui.RefusedError{Reason: registry.NotApproved}
+		}
+		return nil
 	}
+	v := policy.Decide(policy.Request{EntryPoint: f.entryPoint(), Declared: true, Tools: Subject{Tools: tools}.Facts(), Rules: f.Rules()})
 	if v.Action != policy.Allow {
 		return &ui.RefusedError{Reason: v.Reason}
 	}

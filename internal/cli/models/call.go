@@ -226,6 +226,9 @@ func reportUsage(env *ui.Env, err error) error {
 
 // printAnswer prints the document and returns the exit code as an error.
 func printAnswer(ctx context.Context, env *ui.Env, sig *ui.Signals, answer *registry.Answer) error {
+	if answer.Advice != "" && ui.IsTerminal(env.Stderr) { // elsewhere a model may read it
+		env.Notef("%s", answer.Advice)
+	}
 	if err := ui.WriteJSON(env, answer); err != nil {
 		return err
 	}

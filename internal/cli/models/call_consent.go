@@ -42,7 +42,7 @@ func (d *approver) decide(_ context.Context, i *registry.Invocation) registry.De
 	case policy.Ask:
 		return registry.Decision{Action: registry.Ask}
 	}
-	j := registry.Decision{Action: registry.Refuse, Reason: d.decision.Reason, Advice: d.advice()}
+	j := registry.Decision{Action: registry.Refuse, Advice: strings.TrimSpace(d.decision.Reason + ".\n" + d.advice())}
 	if err := d.record(i, "policy", false); err != nil && ui.Verbose(d.flags.Progress) {
 		d.env.Notef("cannot record the refusal: %v", err)
 	}
@@ -75,7 +75,7 @@ func (d *approver) advice() string {
 
 // confirm implements registry.Options.Confirm: it asks the person at the terminal.
 func (d *approver) confirm(ctx context.Context, i *registry.Invocation, shown *flowrun.Confirmation) (registry.Decision, error) {
-	no := registry.Decision{Action: registry.Refuse, Reason: d.decision.Reason + ", and the answer was no"}
+	no := registry.Decision{Action: registry.Refuse}
 	preview, err := i.Preview()
 	if err != nil {
 		return no, err

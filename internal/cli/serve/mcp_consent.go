@@ -29,13 +29,8 @@ func (m *mcpApprover) Decide(i *registry.Invocation, canAsk bool) registry.Decis
 	if err := m.record(i, v, "policy", false); err != nil {
 		m.log.Warn("cannot record a refusal", "tool", i.Tool.Name(), "error", err.Error())
 	}
-	return registry.Decision{Action: registry.Refuse, Reason: notApproved}
+	return registry.Decision{Action: registry.Refuse} // the reason is in the audit log
 }
-
-// notApproved is all that a model learns about a refusal. The reason of the policy names flags,
-// settings and the trust in a project; a model with a shell could change those. It is in the audit
-// log.
-const notApproved = "no person has approved it"
 
 // decision returns the decision of the policy.
 func (m *mcpApprover) decision(i *registry.Invocation, canAsk bool) policy.Decision {

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net/http"
 	"os"
@@ -43,9 +42,9 @@ func (m *mcpServer) open(ctx context.Context) {
 	for _, name := range m.flags.toolsets {
 		tools := toolset.Tools(name, toolset.Config{Library: func() *tool.Library { return m.library }, Store: m.store, StateDir: flowrun.DefaultStateDir(), Engine: m.engine,
 			Offers: func(name string) bool { return m.Offers(name) },
-			Shows:  func(ctx context.Context, r flowrun.RunInfo) bool { return m.Shows(ctx, r) }, MayRun: m.mayCall, Saved: func() { m.Refresh() },
+			Shows:  func(ctx context.Context, r flowrun.RunInfo) bool { return m.Shows(ctx, r) }, MayRun: m.flags.MayCall, Saved: func() { m.Refresh() },
 			Options: func() []flowrun.RunOption {
-				return []flowrun.RunOption{flowrun.WithForce(m.force), flowrun.WithOrigin(flowrun.OriginMCP), flowrun.WithMayCall(m.mayCall)}
+				return []flowrun.RunOption{flowrun.WithForce(m.force), flowrun.WithOrigin(flowrun.OriginMCP), flowrun.WithMayCall(m.flags.MayCall)}
 			}})
 		m.library.Provide(tool.ScopeBuiltin, func() []*tool.Definition { return tools })
 		for _, d := range tools {
@@ -77,15 +76,6 @@ func (m *mcpServer) open(ctx context.Context) {
 		Log:        m.log,
 	})
 	go m.follow(ctx, files, before)
-}
-
-// mayCall returns an error if tools may not be run without asking a person. It is also used for what
-// scripts call, because the engine of flowrun serve has the rules for people.
-func (m *mcpServer) mayCall(tools []flowrun.UsedTool) error {
-	if m.flags.MayCall(tools) != nil {
-		return errors.New(notApproved)
-	}
-	return nil
 }
 
 // onDemand returns a handler that opens the Server at the first request: most services have no
@@ -130,7 +120,7 @@ func workspaceOf(p *flowrun.Plan) string {
 // observe sends the notifications of a run when it has ended.
 func (m *mcpServer) observe(i *registry.Invocation) (options []flowrun.RunOption, ended func(context.Context, *registry.Answer)) {
 	plan := i.Tool.Plan()
-	options = []flowrun.RunOption{flowrun.WithForce(m.force), flowrun.WithTrace(launch.InheritedTrace()), flowrun.WithMayCall(m.mayCall)}
+	options = []flowrun.RunOption{flowrun.WithForce(m.force), flowrun.WithTrace(launch.InheritedTrace()), flowrun.WithMayCall(m.flags.MayCall)} // the engine of flowrun serve has the rules for people
 	return options, func(ctx context.Context, a *registry.Answer) {
 		if a.Result != nil {
 			n := launch.Notifier{Store: m.store, Settings: m.flags.Settings, Dir: workspaceOf(plan), Report: func(trouble string) { m.log.Warn(trouble, "run", i.Run) }}
