@@ -29,10 +29,12 @@ func (r *Resource) Parameters() (names []string) {
 	return names
 }
 
-var resourceObject = keytable.NewObject("a resource", "The output of the tool as a resource of the Model Context Protocol.",
-	keytable.Text("uri", "", "Address of the resource, such as docs://guide. Names of parameters in braces, as in docs://pages/{NAME}, are parts of the address that the client chooses.", func(r *Resource, v Text) { r.URI = v }).AsRequired(),
-	keytable.String("mime-type", "", "Media type of the output.", func(r *Resource, v string) { r.MIME = v }).WithDefault("text/plain"),
-)
+var resourceObject = keytable.NewObject("a resource", "The output of the tool as a resource of the Model Context Protocol.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Text("uri", "", "Address of the resource, such as docs://guide. Names of parameters in braces, as in docs://pages/{NAME}, are parts of the address that the client chooses.", func(r *Resource, v Text) { r.URI = v }).AsRequired(),
+		keytable.String("mime-type", "", "Media type of the output.", func(r *Resource, v string) { r.MIME = v }).WithDefault("text/plain"),
+	}
+})
 
 // resourceField returns the field resource.
 func resourceField() keytable.Field {

@@ -46,3 +46,11 @@ func TestPlainText(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestCleanerPassesOnPlainText checks that plain text is written as it is, without a copy.
+func TestCleanerPassesOnPlainText(t *testing.T) {
+	c, text := NewCleaner(io.Discard), bytes.Repeat([]byte("plain text\n"), 1000)
+	if n := testing.AllocsPerRun(100, func() { c.Write(text) }); n > 0 {
+		t.Errorf("a write of plain text makes %v allocations", n)
+	}
+}
