@@ -29,11 +29,19 @@ func BecomeReaper() error {
 	if _, _, errno := syscall.Syscall(syscall.SYS_PRCTL, prSetChildSubreaper, 1, 0); errno != 0 {
 		return fmt.Errorf("cannot become a subreaper: %w", errno)
 	}
+	ignoreChildSignals()
 	reaper.Lock()
 	defer reaper.Unlock()
 	reaper.on = true
 	reaper.roots = map[int]bool{}
 	return nil
+}
+
+// ignoreChildSignals takes back the handler that Go installs for SIGCHLD. Nothing here needs the
+// signal, and it would wake a sleeping thread each time a child ends.
+func ignoreChildSignals() {
+	var byDefault [8]uint64 // a struct sigaction of the kernel, or more
+	syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(syscall.SIGCHLD), uintptr(unsafe.Pointer(&byDefault)), 0, 8, 0, 0)
 }
 
 // IsReaper reports whether BecomeReaper was called.

@@ -193,7 +193,7 @@ func TestTreesAsReaper(t *testing.T) {
 	if IsReaper() {
 		t.Skip("this is the reaper")
 	}
-	args := []string{"-test.run=^(TestTrees|TestOrphansAreReaped|TestDetached|TestBackground|TestOwners|TestRecover)$", "-test.v"}
+	args := []string{"-test.run=^(TestTrees|TestOrphansAreReaped|TestDetached|TestBackground|TestOwners|TestRecover|TestNoSignalAtExit)$", "-test.v"}
 	if testing.Short() {
 		args = append(args, "-test.short")
 	}
@@ -221,6 +221,22 @@ func TestOrphansAreReaped(t *testing.T) {
 	}
 	if !hasNoChildren() {
 		t.Error("children are left, dead or alive")
+	}
+}
+
+// A reaper has no handler for SIGCHLD, which would wake a thread for each child that ends.
+func TestNoSignalAtExit(t *testing.T) {
+	if !IsReaper() {
+		t.Skip("runs again as a reaper")
+	}
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(status), "SigCgt:")
+	handled, err := strconv.ParseUint(strings.Fields(after)[0], 16, 64)
+	if err != nil || handled&(1<<(syscall.SIGCHLD-1)) != 0 {
+		t.Errorf("handled signals: %x, %v", handled, err)
 	}
 }
 
