@@ -2,8 +2,6 @@ package proc
 
 import (
 	"context"
-	"errors"
-	"os"
 	"sync"
 	"syscall"
 	"time"
@@ -16,31 +14,23 @@ type child struct {
 	step   string
 	detach bool
 
-	// fd is a pidfd in Go's poller. It becomes readable when the process has ended, so waiting
-	// holds no thread. Where the kernel has no pidfd, fd is nil and the goroutine of watch closes
-	// ended.
-	fd    *os.File
-	conn  syscall.RawConn
-	ended chan struct{}
+	pidfd  int           // -1 where the kernel has none
+	exits  *exitQueue    // of the Group
+	number int32         // in exits; 0: it is not there
+	ended  chan struct{} // closed when the process has ended
 
 	mu     sync.Mutex
 	reaped bool
 	exit   Exit
 }
 
+// newChild returns a child whose end is noticed: by the exitQueue of its Group, or by the goroutine
+// of watch where that does not work.
 func newChild(g *Group, pid, pidfd int, s Spec) *child {
-	c := &child{group: g, pid: pid, step: s.Step, detach: s.Detach}
-	if pidfd >= 0 && syscall.SetNonblock(pidfd, true) == nil {
-		c.fd = os.NewFile(uintptr(pidfd), "pidfd")
-		if conn, err := c.fd.SyscallConn(); err == nil && c.fd.SetReadDeadline(time.Time{}) == nil {
-			c.conn = conn
-			return c
-		}
-		c.fd.Close()
-		c.fd = nil
+	c := &child{group: g, pid: pid, pidfd: pidfd, exits: g.exits, step: s.Step, detach: s.Detach, ended: make(chan struct{})}
+	if c.number = c.exits.add(pidfd, c.ended); c.number == 0 {
+		go c.watch()
 	}
-	c.ended = make(chan struct{})
-	go c.watch()
 	return c
 }
 
@@ -58,47 +48,28 @@ func (c *child) watch() {
 
 func (c *child) PID() int { return c.pid }
 
-var pastDeadline = time.Unix(1, 0)
-
-// Wait waits in the poller. When ctx is done, the read deadline is set to the past, which ends the
-// read.
 func (c *child) Wait(ctx context.Context) (Exit, error) {
-	if c.conn == nil {
-		select {
-		case <-c.ended:
-			return c.reap(), nil
-		case <-ctx.Done():
-			return Exit{}, context.Cause(ctx)
-		}
-	}
-	stop := context.AfterFunc(ctx, func() { c.fd.SetReadDeadline(pastDeadline) })
-	defer stop()
-	done := false
-	err := c.conn.Read(func(uintptr) bool {
-		done = c.tryReap()
-		return done
-	})
-	switch {
-	case done:
-		return c.release(), nil
-	case errors.Is(err, os.ErrDeadlineExceeded):
+	select {
+	case <-c.ended:
+	case <-ctx.Done():
 		return Exit{}, context.Cause(ctx)
 	}
-	return Exit{}, err
+	c.tryReap(0) // a debugger that traces the process may still keep it for a moment
+	return c.release(), nil
 }
 
 // tryReap reaps the process if it has ended, stores its exit status, and reports whether it did.
-// Safe for concurrent use.
-func (c *child) tryReap() bool {
+// With the option 0 instead of WNOHANG it waits for the end. Safe for concurrent use.
+func (c *child) tryReap(option int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.reaped {
 		return true
 	}
 	var status syscall.WaitStatus
-	pid, err := syscall.Wait4(c.pid, &status, syscall.WNOHANG, nil)
+	pid, err := syscall.Wait4(c.pid, &status, option, nil)
 	for err == syscall.EINTR {
-		pid, err = syscall.Wait4(c.pid, &status, syscall.WNOHANG, nil)
+		pid, err = syscall.Wait4(c.pid, &status, option, nil)
 	}
 	switch {
 	case err != nil: // ECHILD: other code in this program reaped it
@@ -126,8 +97,9 @@ func (c *child) isReaped() bool {
 // once, after the process was reaped.
 func (c *child) release() Exit {
 	c.group.childEnded(c)
-	if c.fd != nil {
-		c.fd.Close()
+	c.exits.remove(c.number)
+	if c.pidfd >= 0 {
+		syscall.Close(c.pidfd)
 	}
 	return c.exit
 }
@@ -135,7 +107,7 @@ func (c *child) release() Exit {
 // reap returns the exit status of a process that has ended, or that was killed and should have
 // ended by now.
 func (c *child) reap() Exit {
-	if !c.tryReap() {
+	if !c.tryReap(syscall.WNOHANG) {
 		// The process survived KILL. Stop and Close report it as a survivor.
 		return Exit{Code: 128 + int(syscall.SIGKILL), Signal: syscall.SIGKILL}
 	}

@@ -19,10 +19,10 @@
 //
 // # What it costs
 //
-// A step that ends by itself costs a fork, an exec and one wait. Waiting uses a pidfd in Go's own
-// poller, so thousands of waiting steps hold no threads. The process table is read only to stop
-// something, or at the end of a run when a cheap check (is the leaf populated, is there a child,
-// does the process group still exist) shows that something is left.
+// A step that ends by itself costs a fork, an exec and one wait. One goroutine waits for the pidfds
+// of all children (exitQueue), so thousands of waiting steps hold no threads. The process table is
+// read only to stop something, or at the end of a run when a cheap check (is the leaf populated, is
+// there a child, does the process group still exist) shows that something is left.
 //
 // # Owners
 //

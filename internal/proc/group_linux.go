@@ -26,6 +26,7 @@ type Group struct {
 
 	mu             sync.Mutex
 	leaf           *cgroup.Leaf
+	exits          *exitQueue
 	live           map[*child]struct{}
 	leftGroups     map[int]string      // process groups that outlived their step -> path of the step
 	detachedGroups map[int]string      // process groups of detached steps -> path of the step
@@ -90,9 +91,10 @@ func reopen(marked, ofLeaf func(mark string) bool, detached []string) *Group {
 // reapInterval is how often a reaper reaps dead orphans while steps run.
 const reapInterval = time.Second
 
-// setUp makes the leaf and starts the timer that reaps orphans. It runs before the first process
-// starts.
+// setUp makes the leaf, opens the exitQueue and starts the timer that reaps orphans. It runs before
+// the first process starts.
 func (g *Group) setUp() {
+	g.exits = openExits()
 	if !g.withoutLeaf {
 		g.leaf = cgroup.NewLeaf(g.mark)
 	}
@@ -211,6 +213,8 @@ func (g *Group) Close(ctx context.Context, grace time.Duration) (Report, error) 
 	reapOrphans()
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.exits.close()
+	g.exits = nil
 	if g.leaf != nil {
 		g.leaf.Remove()
 		g.leaf = nil

@@ -50,12 +50,10 @@ func TestStartFails(t *testing.T) {
 // Waiting and stopping work the same without a pidfd.
 func TestWithoutPidfd(t *testing.T) {
 	g := Open("nopidfd")
+	g.setUpOnce.Do(func() {}) // so it has no exitQueue
 	defer g.Close(context.Background(), 0)
 	for _, script := range []string{"exit 3", "sleep 300"} {
 		c := start(t, g, "nopidfd", "s", script).(*child)
-		c.fd.Close()
-		c.fd, c.conn, c.ended = nil, nil, make(chan struct{})
-		go c.watch()
 		limit := waittest.Limit
 		if script != "exit 3" {
 			limit = 200 * time.Millisecond

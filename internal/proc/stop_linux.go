@@ -152,7 +152,7 @@ func (c *child) Stop(grace time.Duration, force <-chan struct{}) (Exit, []procid
 		},
 	}
 	_, survivors := t.run(grace, force)
-	for i := 0; i < 20 && !c.tryReap(); i++ { // killed, but not yet a zombie
+	for i := 0; i < 20 && !c.tryReap(syscall.WNOHANG); i++ { // killed, but not yet a zombie
 		time.Sleep(minPause)
 	}
 	return c.reap(), infos(survivors)
