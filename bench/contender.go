@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -19,6 +20,7 @@ type contender struct {
 	// args maps each action that the program supports to its arguments; {file} and {parallel}
 	// are replaced.
 	args map[action]string
+	flat bool   // it knows no dependencies between steps, which all run the same command, {command}
 	path string // of the program; "" if it was not found
 }
 
@@ -26,27 +28,41 @@ type contender struct {
 // and prints its progress.
 var contenders = []contender{
 	{name: "flowrun", file: "bench.yaml", write: flowrunFile, args: map[action]string{
-		run:  "run --max-parallel {parallel} {file}",
-		keep: "run --max-parallel {parallel} {file}",
-		load: "validate {file}",
-		help: "--help",
+		run:     "run --max-parallel {parallel} {file}",
+		keep:    "run --max-parallel {parallel} {file}",
+		load:    "validate {file}",
+		list:    "tool list --dir .",
+		version: "version",
 	}},
 	{name: "flowrun --no-history", file: "bench.yaml", write: flowrunFile, args: map[action]string{ // shows what recording costs
 		run: "run --no-history --max-parallel {parallel} {file}",
 	}},
 	{name: "make", file: "Makefile", write: makeFile, args: map[action]string{
-		run:  "-s -j{parallel} -f {file} all",
-		load: "-n -f {file} all",
-		help: "--help",
+		run:     "-s -j{parallel} -f {file} all",
+		load:    "-n -f {file} all",
+		list:    "-p -n -f {file}",
+		version: "--version",
 	}},
-	{name: "ninja", file: "build.ninja", write: ninjaFile, args: map[action]string{ // no help action: its --help exits with 1
-		run:  "--quiet -j{parallel} -f {file}",
-		load: "-n --quiet -f {file}",
+	{name: "ninja", file: "build.ninja", write: ninjaFile, args: map[action]string{
+		run:     "--quiet -j{parallel} -f {file}",
+		load:    "-n --quiet -f {file}",
+		list:    "-f {file} -t targets all",
+		version: "--version",
+	}},
+	{name: "xargs", file: "arguments", write: argumentsFile, flat: true, args: map[action]string{
+		run:     "-n 1 -P {parallel} -a {file} {command}",
+		version: "--version",
 	}},
 	{name: "task", file: "Taskfile.yml", write: taskFile, args: map[action]string{
-		run:  "--concurrency {parallel} --taskfile {file}",
-		load: "--dry --taskfile {file}",
-		help: "--help",
+		run:     "--concurrency {parallel} --taskfile {file}",
+		load:    "--dry --taskfile {file}",
+		list:    "--list-all --taskfile {file}",
+		version: "--version",
+	}},
+	{name: "dagu", file: "dagu.yaml", write: daguFile, args: map[action]string{
+		run:     "start {file}",
+		load:    "dry {file}",
+		version: "version",
 	}},
 }
 
@@ -61,7 +77,7 @@ func available(w workload, flowrun string) (list []contender, out []string) {
 		switch {
 		case c.path == "":
 			out = append(out, c.name+" (not found on the PATH)")
-		case c.args[w.action] == "":
+		case c.args[w.action] == "" || c.flat && !w.flat():
 			out = append(out, c.name+" (has nothing that corresponds)")
 		default:
 			list = append(list, c)
@@ -76,9 +92,18 @@ func (c contender) prepare(w workload, dir string) (command, error) {
 	if err := os.WriteFile(file, []byte(c.write(w)), 0o644); err != nil {
 		return command{}, fmt.Errorf("cannot write the workload: %w", err)
 	}
+	if w.action == list && c.name == "flowrun" { // it has a file for each definition
+		if err := errors.Join(os.Remove(file), flowrunFiles(w, dir)); err != nil {
+			return command{}, fmt.Errorf("cannot write the workload: %w", err)
+		}
+	}
 	fill := strings.NewReplacer("{file}", "./"+c.file, "{parallel}", strconv.Itoa(w.parallel))
 	argv := []string{c.path}
 	for _, arg := range strings.Fields(c.args[w.action]) {
+		if arg == "{command}" {
+			argv = append(argv, w.steps[0].argv()...)
+			continue
+		}
 		argv = append(argv, fill.Replace(arg))
 	}
 	return command{Argv: argv, Stdout: w.stdout}, nil

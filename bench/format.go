@@ -4,6 +4,8 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -27,6 +29,17 @@ func flowrunFile(w workload) string {
 		fmt.Fprintf(&b, "  - name: %s\n    %s: %q\n    wait-for: [%s]\n", s.name, kind, s.command, strings.Join(s.after, ", "))
 	}
 	return b.String()
+}
+
+// flowrunFiles writes a definition for each step.
+func flowrunFiles(w workload, dir string) error {
+	for _, s := range w.steps {
+		text := fmt.Sprintf("name: %s\ndescription: a workload\nrun: %q\n", s.name, s.command)
+		if err := os.WriteFile(filepath.Join(dir, s.name+".yaml"), []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func makeFile(w workload) string {
@@ -55,6 +68,23 @@ func taskFile(w workload) string {
 	fmt.Fprintf(&b, "version: '3'\nsilent: true\nrun: once\ntasks:\n  default:\n    deps: [%s]\n", strings.Join(names(w), ", "))
 	for _, s := range w.steps {
 		fmt.Fprintf(&b, "  %s:\n    deps: [%s]\n    cmds: [%q]\n", s.name, strings.Join(s.after, ", "), s.line())
+	}
+	return b.String()
+}
+
+// argumentsFile has an argument for each step that changes nothing: true ignores it, and sleep
+// adds it to the time.
+func argumentsFile(w workload) string { return strings.Repeat("0\n", len(w.steps)) }
+
+func daguFile(w workload) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "type: graph\nmax_active_steps: %d\nsteps:\n", w.parallel)
+	for _, s := range w.steps {
+		shell := "direct"
+		if s.shell {
+			shell = "bash"
+		}
+		fmt.Fprintf(&b, "  - name: %s\n    command: %q\n    shell: %s\n    depends: [%s]\n", s.name, s.command, shell, strings.Join(s.after, ", "))
 	}
 	return b.String()
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-// Command bench runs flowrun and well-known tools (make, ninja, go-task) on the same work, and
+// Command bench runs flowrun and well-known tools (make, ninja, xargs, go-task, Dagu) on the same work, and
 // prints how long each took compared to the minimum.
 //
 // # The model
@@ -19,10 +19,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -32,10 +34,11 @@ import (
 	"syscall"
 )
 
-const usage = `Runs flowrun beside make, ninja and go-task, whichever are on the PATH, and
-prints a Markdown table for each workload. How to read it: bench/README.md.
+const usage = `Runs flowrun beside make, ninja, xargs, go-task and Dagu, whichever are on the PATH,
+and writes a Markdown table for each workload and a chart into bench/results.
+How to read it: docs/performance.md.
 
-  go run ./bench                          everything: some ten minutes
+  go run ./bench                          everything: some fifteen minutes
   go run ./bench -only chain,cold -n 9    two workloads, more rounds
   go run ./bench -scale 0.1               a tenth of the steps and bytes
 
@@ -82,6 +85,7 @@ type options struct {
 	only    []string
 	scale   float64
 	flowrun string
+	results string
 }
 
 func parse(args []string) (o options, err error) {
@@ -89,6 +93,7 @@ func parse(args []string) (o options, err error) {
 	f.IntVar(&o.rounds, "n", 5, "`rounds` that count, at least 1; one more warms up")
 	f.Float64Var(&o.scale, "scale", 1, "multiply steps and bytes by this `factor`, above 0 and at most 1")
 	f.StringVar(&o.flowrun, "flowrun", "", "measure this `program` (default: built from the checkout)")
+	f.StringVar(&o.results, "o", "bench/results", "write results.md and results.svg into this `folder`")
 	only := f.String("only", "", "run the workloads whose title has one of these `words`, separated by commas")
 	f.Usage = func() {
 		fmt.Fprint(f.Output(), usage)
@@ -105,7 +110,7 @@ func parse(args []string) (o options, err error) {
 	return o, err
 }
 
-// compare runs every chosen workload and prints its table.
+// compare runs every chosen workload, prints its table, and writes the results.
 func compare(ctx context.Context, o options) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -114,7 +119,7 @@ func compare(ctx context.Context, o options) error {
 	all := workloads(self, o.scale)
 	chosen := slices.DeleteFunc(all, func(w workload) bool { return !w.matches(o.only) })
 	if len(chosen) == 0 {
-		return fmt.Errorf("cannot find a workload with one of %q in its title: bench/README.md lists them", o.only)
+		return fmt.Errorf("cannot find a workload with one of %q in its title: docs/performance.md lists them", o.only)
 	}
 	tmp, err := os.MkdirTemp("", "flowrun-bench-")
 	if err != nil {
@@ -125,17 +130,23 @@ func compare(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
+	var tables []*table
+	var text bytes.Buffer
+	fmt.Fprintf(&text, "# Results\n\nHow to read them: [Performance](../../docs/performance.md).\n\n%s\n![Wall time as a multiple of the limit](results.svg)\n\n", machine(flowrun))
 	for _, w := range chosen {
 		t := newTable(w, flowrun)
+		tables = append(tables, t)
 		for round := range 1 + o.rounds {
 			fmt.Fprintf(os.Stderr, "%s: round %d of %d\n", w.title, round, o.rounds)
 			if err := t.round(ctx, self, filepath.Join(tmp, "work")); err != nil {
 				return err
 			}
 		}
-		t.print(os.Stdout)
+		t.print(io.MultiWriter(os.Stdout, &text))
 	}
-	return nil
+	return errors.Join(os.MkdirAll(o.results, 0o755),
+		os.WriteFile(filepath.Join(o.results, "results.md"), text.Bytes(), 0o644),
+		os.WriteFile(filepath.Join(o.results, "results.svg"), []byte(chart(tables)), 0o644))
 }
 
 // flowrunProgram returns the absolute path of the flowrun to measure. It builds one if path is

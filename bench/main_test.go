@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"encoding/xml"
 	"io"
 	"os"
 	"os/exec"
@@ -69,6 +70,8 @@ func TestFormats(t *testing.T) {
 			"flowrun": {"- name: a\n    run: \"/bin/true\"\n    wait-for: []\n", "- name: b\n    bash: \"true\"\n    wait-for: [a]\n"},
 			"make":    {"all: a b\n", "\na: \n\t@/bin/true\n", "\nb: a\n\t@bash -c 'true'\n"},
 			"ninja":   {"build a: step \n  line = /bin/true\n", "build b: step a\n  line = bash -c 'true'\n"},
+			"xargs":   {"0\n0\n"},
+			"dagu":    {"- name: a\n    command: \"/bin/true\"\n    shell: direct\n    depends: []\n", "shell: bash\n    depends: [a]\n"},
 			"task":    {"deps: [a, b]", "  b:\n    deps: [a]\n    cmds: [\"bash -c 'true'\"]\n"},
 		}[c.name] {
 			if !strings.Contains(got, want) {
@@ -96,6 +99,26 @@ func TestLine(t *testing.T) {
 		if got := r.line(limit); got != test.want {
 			t.Errorf("got  %s\nwant %s", got, test.want)
 		}
+	}
+}
+
+// TestChart draws a bar that fits, one that is cut, and a failure.
+func TestChart(t *testing.T) {
+	second := sample{Wall: time.Second}
+	tab := &table{workload: workload{title: "a & b"}, rows: []*row{
+		{name: "limit", samples: []sample{second}},
+		{name: "flowrun", samples: []sample{{Wall: 1500 * time.Millisecond}}},
+		{name: "slow", samples: []sample{{Wall: time.Minute}}},
+		{name: "broken", samples: []sample{{Fail: "exit 1"}}},
+	}}
+	got := chart([]*table{tab})
+	for _, want := range []string{"a &amp; b", "width='150'", ">1.50<", "width='500'", ">60.00<", ">failed<"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if err := xml.Unmarshal([]byte(got), new(struct{})); err != nil {
+		t.Errorf("%v in\n%s", err, got)
 	}
 }
 

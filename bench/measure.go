@@ -83,7 +83,7 @@ func measure(args []string) error {
 func (c command) measure(ctx context.Context) (s sample, err error) {
 	cmd := exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...)
 	cmd.Dir = c.Dir
-	cmd.Env = append(os.Environ(), "FLOWRUN_STATE_DIR="+filepath.Join(c.Dir, "state"))
+	cmd.Env = append(os.Environ(), "FLOWRUN_STATE_DIR="+filepath.Join(c.Dir, "state"), "DAGU_HOME="+filepath.Join(c.Dir, "state"))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = grace

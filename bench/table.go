@@ -55,6 +55,11 @@ func (t *table) round(ctx context.Context, self, dir string) error {
 			return err
 		}
 		c.Dir = dir
+		if t.workload.warm {
+			if _, err := takeSample(ctx, self, c); err != nil {
+				return err
+			}
+		}
 		s, err := takeSample(ctx, self, c)
 		if err != nil {
 			return err
@@ -93,6 +98,7 @@ func (t *table) print(w io.Writer) {
 // highest peak RSS.
 func (r *row) line(limit []sample) string {
 	samples, name := r.samples, r.name
+	wallRatio, _ := r.wallRatio(limit)
 	if fail := samples[len(samples)-1].Fail; fail != "" {
 		return fmt.Sprintf("| %s | failed: %s | | | |", name, strings.ReplaceAll(fail, "|", `\|`))
 	}
@@ -101,15 +107,31 @@ func (r *row) line(limit []sample) string {
 	} else {
 		name += " (1 run)"
 	}
-	var wall, rss, wallRatio, cpuRatio []float64
+	var wall, rss, cpuRatio []float64
 	for i, s := range samples {
 		wall = append(wall, s.Wall.Seconds()*1000)
 		rss = append(rss, float64(s.RSS)/(1<<20))
-		wallRatio = append(wallRatio, ratio(s.Wall, limit[i].Wall))
 		cpuRatio = append(cpuRatio, ratio(s.CPU, limit[i].CPU))
 	}
 	return fmt.Sprintf("| %s | %.1f ms | %.2f | %.2f | %.1f MiB |",
-		name, median(wall), median(wallRatio), median(cpuRatio), slices.Max(rss))
+		name, median(wall), wallRatio, median(cpuRatio), slices.Max(rss))
+}
+
+// wallRatio returns the median of the ratios of the wall times to those of the limit, and whether
+// the contender succeeded.
+func (r *row) wallRatio(limit []sample) (times float64, ok bool) {
+	samples := r.samples
+	if samples[len(samples)-1].Fail != "" {
+		return 0, false
+	}
+	if len(samples) > 1 {
+		samples, limit = samples[1:], limit[1:]
+	}
+	var list []float64
+	for i, s := range samples {
+		list = append(list, ratio(s.Wall, limit[i].Wall))
+	}
+	return median(list), true
 }
 
 // ratio returns a/b. If the clock is too coarse to measure b, b counts as its smallest step.

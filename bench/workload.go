@@ -18,16 +18,18 @@ type workload struct {
 	steps    []step
 	limit    command
 	stdout   string // command.Stdout of the contenders
+	warm     bool   // a contender runs once before it is measured, and keeps what that leaves
 }
 
 // action is what a contender does with the steps.
 type action int
 
 const (
-	run  action = iota // run them
-	keep               // run them, and keep their output in a file of the contender
-	load               // read and check them without running any
-	help               // ignore them, print its help
+	run     action = iota // run them
+	keep                  // run them, and keep their output in a file of the contender
+	load                  // read and check them without running any
+	list                  // list them, of which flowrun has a file each
+	version               // ignore them, print its version
 )
 
 // step is one process. If shell is set, command is a script for bash.
@@ -44,6 +46,19 @@ func (s step) line() string {
 		return "bash -c '" + s.command + "'"
 	}
 	return s.command
+}
+
+// argv returns the arguments that start the step.
+func (s step) argv() []string {
+	if s.shell {
+		return []string{"bash", "-c", s.command}
+	}
+	return strings.Fields(s.command)
+}
+
+// flat reports whether there are many steps and none waits for another one.
+func (w workload) flat() bool {
+	return len(w.steps) > 1 && !slices.ContainsFunc(w.steps, func(s step) bool { return len(s.after) > 0 })
 }
 
 // matches reports whether the title contains one of the words, which are in lower case.
@@ -68,6 +83,10 @@ func workloads(self string, scale float64) []workload {
 		return workload{title: title, about: about, action: action, parallel: 1, steps: []step{big},
 			limit: command{Argv: []string{self, "produce", strconv.Itoa(size)}, Stdout: "output"}, stdout: stdout}
 	}
+	echo := func(title string, warm bool) workload {
+		return workload{title: title, about: "1 step. Limit: the command on its own.", parallel: 1, warm: warm,
+			steps: independent(1, "echo hi", true), limit: command{Argv: []string{"bash", "-c", "echo hi"}}}
+	}
 	nothing := command{Argv: []string{"/bin/true"}}
 	const noStep = "No step runs. Limit: /bin/true, a process that does nothing."
 
@@ -78,11 +97,14 @@ func workloads(self string, scale float64) []workload {
 		spawning("Independent steps, bash -c true, parallel 2", 2, independent(many, "true", true), "bash", "-c", "true"),
 		spawning("Chain, /bin/true", 1, chain(links), "/bin/true"),
 		spawning("Layers with 3 dependencies a step, /bin/true, parallel 2", 2, layered(layers), "/bin/true"),
-		{title: "Cold start, bash -c 'echo hi'", about: "1 step. Limit: the command on its own.", parallel: 1,
-			steps: independent(1, "echo hi", true), limit: command{Argv: []string{"bash", "-c", "echo hi"}}},
+		spawning("Independent steps, sleep 0.05, all at once", scaled(200), independent(scaled(200), "sleep 0.05", false), "sleep", "0.05"),
+		echo("Cold start, bash -c 'echo hi'", false),
+		echo("Second run, bash -c 'echo hi'", true),
 		printing("Big output, kept in the log", keep, ""),
 		printing("Big output, shown live", run, drained),
-		{title: "--help", about: noStep, action: help, limit: nothing},
+		{title: "version", about: noStep, action: version, steps: independent(1, "/bin/true", false), limit: nothing},
+		{title: "List 1,000 definitions", about: noStep, action: list, steps: independent(many, "/bin/true", false), limit: nothing},
+		{title: "List 1,000 definitions again", about: noStep, action: list, steps: independent(many, "/bin/true", false), limit: nothing, warm: true},
 		{title: "Load and check the file of the layers", about: noStep, action: load, parallel: 2, steps: layered(layers), limit: nothing},
 	}
 }
