@@ -4,7 +4,6 @@ package sqlite
 
 import (
 	"context"
-	"os"
 	"syscall"
 	"testing"
 	"time"
@@ -16,10 +15,7 @@ import (
 // TestLongHistory: what people ask of a history of a million runs costs about what it costs
 // with few runs. FLOWRUN_LONG=1 makes it a million.
 func TestLongHistory(t *testing.T) {
-	many := 50_000
-	if os.Getenv("FLOWRUN_LONG") == "1" {
-		many = 1_000_000
-	}
+	many := long(1_000_000, 50_000)
 	ctx, now := context.Background(), time.Now()
 	s := openTest(t, t.TempDir())
 	manyRuns(t, s, many, now)

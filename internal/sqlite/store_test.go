@@ -304,6 +304,7 @@ func TestManyRuns(t *testing.T) {
 		byStatus = "SEARCH runs USING INDEX runs_status (status=?)"
 		byTool   = "SEARCH runs USING INDEX runs_tool (tool=?)"
 		byBoth   = "SEARCH runs USING INDEX runs_tool_status (tool=? AND status=?)"
+		lastIDs  = "SEARCH runs USING INTEGER PRIMARY KEY (rowid=?), LIST SUBQUERY 1, SEARCH runs USING COVERING INDEX sqlite_autoindex_runs_1 (id>? AND id<?)"
 	)
 	merged := func(by string) string { return "MERGE (UNION ALL), LEFT, " + by + ", RIGHT, " + by }
 	for name, c := range map[string]struct {
@@ -322,10 +323,11 @@ func TestManyRuns(t *testing.T) {
 		"no such tool":       {history.Query{Tool: "none"}, byTool},
 		"since":              {history.Query{Since: time.Unix(int64(n-10), 0)}, newest},
 		"since, rare status": {history.Query{Since: time.Unix(int64(n/2), 0), Status: []dag.Status{dag.TimedOut}}, byStatus},
-		"prefix":             {history.Query{Prefix: fmt.Sprintf("%013d", n/2)}, "SEARCH runs USING INDEX sqlite_autoindex_runs_1 (id>? AND id<?), USE TEMP B-TREE FOR ORDER BY"},
+		"prefix":             {history.Query{Prefix: fmt.Sprintf("%013d", n/2)}, lastIDs},
 		"origin":             {history.Query{Origin: "api"}, "SEARCH runs USING INDEX runs_origin (origin=?)"},
 		"origin and status":  {history.Query{Origin: "api", Status: []dag.Status{dag.Failed}}, "SEARCH runs USING INDEX runs_origin_status (origin=? AND status=?)"},
-		"short prefix":       {history.Query{Prefix: "0"}, newest},
+		"short prefix":       {history.Query{Prefix: "0"}, lastIDs},
+		"tool, short prefix": {history.Query{Prefix: "0", Tool: "often"}, byTool},
 	} {
 		c.q.Limit = 20
 		began := time.Now()
