@@ -60,6 +60,9 @@ func (b scaleBed) flowrun(args ...string) time.Duration {
 // TestManySteps: what a step costs does not depend on how many steps there are. None of
 // them starts a process. FLOWRUN_LONG=1 compares 100,000 steps with 10,000.
 func TestManySteps(t *testing.T) {
+	if raced() {
+		t.Skip("compares processor time, which the race detector multiplies")
+	}
 	few, many := 400, 4000
 	if os.Getenv("FLOWRUN_LONG") == "1" {
 		few, many = 10_000, 100_000
