@@ -118,6 +118,7 @@ var variablesRead = []tableRow{
 	{"TRACEPARENT", "the parent span of a run (W3C trace context), used together\nwith TRACESTATE"},
 	{"TRACESTATE", "see TRACEPARENT"},
 	{"FLOWRUN_MCP_CHAIN", "set by flowrun: the MCP servers in which it runs, none of\nwhich it starts again"},
+	{"GOGC", "how much the memory of flowrun itself may grow before it is\ncleaned, in percent (default: 100, for a large plan 50)"},
 	{"GOMAXPROCS", "how many CPUs flowrun itself uses (default: 1, for serve all;\nsteps are not limited)"},
 }
 
