@@ -130,7 +130,7 @@ func TestFullStateDisk(t *testing.T) {
 			s.env = append(s.env, "STATE="+state)
 			steps := ""
 			for i := range 60 { // whose events fill what the WAL has left
-				steps += fmt.Sprintf("  - {name: b%d, bash: 'echo %s'}\n", i, strings.Repeat("x", 2000))
+				steps += fmt.Sprintf("  - {name: b%d, bash: ': %s'}\n", i, strings.Repeat("x", 2000))
 			}
 			s.write("t.yaml", "name: t\ndescription: x\nnotify: [{command: "+tell+"}]\nsteps:\n  - name: a\n    bash: '[ -e again ] || { "+c.fill+"; }'\n"+
 				steps+"  - {name: z, bash: echo done}\n")
