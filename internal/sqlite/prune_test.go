@@ -62,16 +62,16 @@ func TestPruneManyRuns(t *testing.T) {
 	const many = 20_000
 	ctx, now := context.Background(), time.Now()
 	s := openTest(t, t.TempDir())
-	manyRuns(t, s, many, now)
+	manyRuns(t, s, many, now, time.Hour) // the time that the test takes makes no run too old
 	for _, c := range []struct {
 		p            Policy
 		read, remove int
 	}{
 		{Policy{Keep: many}, youngInARow, 0},
 		{Policy{Keep: many - 100}, 100 + youngInARow, 100},
-		{Policy{OlderThan: (many-200)*time.Second - time.Millisecond}, 200 + youngInARow, 200},
-		{Policy{OlderThan: many * time.Second}, youngInARow, 0},
-		{Policy{Keep: many - 100, OlderThan: (many-200)*time.Second - time.Millisecond}, 200 + youngInARow, 200},
+		{Policy{OlderThan: (many-200)*time.Hour - time.Minute}, 200 + youngInARow, 200},
+		{Policy{OlderThan: many * time.Hour}, youngInARow, 0},
+		{Policy{Keep: many - 100, OlderThan: (many-200)*time.Hour - time.Minute}, 200 + youngInARow, 200},
 		{Policy{MaxSize: 1 << 40}, many, 0},
 	} {
 		runs, err := s.candidates(ctx, c.p, now)
@@ -85,8 +85,9 @@ func TestPruneManyRuns(t *testing.T) {
 	}
 }
 
-// manyRuns adds runs that ended, one a second until now. Their ids are those that runs get.
-func manyRuns(t *testing.T, s *Store, n int, now time.Time) {
+// manyRuns adds runs that ended, the last one now and the others as far apart as it is told. Their
+// ids are those that runs get.
+func manyRuns(t *testing.T, s *Store, n int, now time.Time, apart time.Duration) {
 	t.Helper()
 	must(t, s.write(context.Background(), "test", func(ctx context.Context, c *conn) error {
 		insert, err := c.PrepareContext(ctx, `INSERT INTO runs (n, id, tool, retry_of, status, started, ended, epoch, boot, lease)
@@ -96,7 +97,7 @@ func manyRuns(t *testing.T, s *Store, n int, now time.Time) {
 		}
 		defer insert.Close()
 		for i := range n {
-			at := now.Add(-time.Duration(n-1-i) * time.Second)
+			at := now.Add(-time.Duration(n-1-i) * apart)
 			if _, err := insert.ExecContext(ctx, i+1, history.NewID(at), at.UnixNano()); err != nil {
 				return err
 			}

@@ -18,7 +18,7 @@ func TestLongHistory(t *testing.T) {
 	many := long(1_000_000, 50_000)
 	ctx, now := context.Background(), time.Now()
 	s := openTest(t, t.TempDir())
-	manyRuns(t, s, many, now)
+	manyRuns(t, s, many, now, time.Second)
 	middle := history.NewID(now.Add(-time.Duration(many/2) * time.Second))
 	list := func(q history.Query) func() error {
 		return func() error {
