@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,16 +44,15 @@ func TestHostilePairs(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			for _, src := range scripts {
-				var batch strings.Builder
+				var batch []string
 				for _, a := range firsts {
 					for _, b := range seconds {
-						batch.WriteString(pair(src, sh.shell, a, b))
+						batch = append(batch, pair(src, sh.shell, a, b))
 					}
 				}
-				if batch.Len() == 0 {
-					continue
-				}
-				cmd := exec.Command(sh.program, "-c", batch.String())
+				slices.Sort(batch)
+				batch = slices.Compact(batch) // those without {A} are the same for every first
+				cmd := exec.Command(sh.program, "-c", strings.Join(batch, ""))
 				cmd.Dir = dir
 				_ = cmd.Run()
 				if _, err := os.Stat(filepath.Join(dir, "F")); err == nil {
