@@ -140,19 +140,22 @@ func TestCallTimeout(t *testing.T) {
 
 // The time that a script waits for a host call does not count as its own.
 func TestWaitingIsFree(t *testing.T) {
-	for way, r := range map[string]*Runtime{"here": New(Config{InProcess: true, Timeout: time.Second}), "child": New(Config{Timeout: time.Second})} {
-		t.Run(way, func(t *testing.T) {
-			defer r.Close()
-			for _, code := range []string{"return await require('nested').call()", "return require('nested').callNow()"} {
+	for way, config := range map[string]Config{"here": {InProcess: true}, "child": {}} {
+		for _, code := range []string{"return await require('nested').call()", "return require('nested').callNow()"} {
+			t.Run(way+" "+code, func(t *testing.T) {
+				t.Parallel()
+				config.Timeout = time.Second
+				r := New(config)
+				defer r.Close()
 				raw, err := r.Call(context.Background(), Call{Script: compile(t, Step, code), Ask: func(context.Context, string, json.RawMessage) (any, error) {
 					time.Sleep(1600 * time.Millisecond)
 					return "done", nil
 				}})
 				if err != nil || string(raw) != `"done"` {
-					t.Errorf("%s: %s, %v", code, raw, err)
+					t.Errorf("%s, %v", raw, err)
 				}
-			}
-		})
+			})
+		}
 	}
 }
 
