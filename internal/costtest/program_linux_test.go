@@ -38,7 +38,7 @@ func build(t *testing.T) program {
 	t.Helper()
 	p := program{dir: t.TempDir()}
 	p.path = filepath.Join(p.dir, "flowrun")
-	c := exec.Command("go", "build", "-o", p.path, "github.com/flowrun/flowrun/cmd/flowrun")
+	c := exec.Command("go", "build", "-trimpath", "-o", p.path, "github.com/flowrun/flowrun/cmd/flowrun")
 	c.Env = append(os.Environ(), "CGO_ENABLED=0") // as released
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("cannot build flowrun: %v\n%s", err, out)

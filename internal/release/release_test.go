@@ -97,7 +97,8 @@ func in(t *testing.T, dir string, env []string, name string, args ...string) str
 
 // TestRelease makes a release twice, in two folders that share nothing but the go
 // command's cache (where FLOWRUN_LONG is set, not even that, and for every platform),
-// and holds them against each other; then it looks at what there is in one.
+// and holds them against each other; then it looks at what there is in one. It also makes
+// the one for Windows where CI is set: all that it consists of is compiled for it first.
 func TestRelease(t *testing.T) {
 	needtest.Programs(t, "go", "bash")
 	if raceEnabled {
@@ -106,11 +107,15 @@ func TestRelease(t *testing.T) {
 	needsModules(t)
 	temp := t.TempDir()
 	flowrun := filepath.Join(temp, "flowrun")
-	in(t, root, nil, "go", "build", "-trimpath", "-buildvcs=false", "-o", flowrun, "./cmd/flowrun")
+	in(t, root, []string{"CGO_ENABLED=0"}, "go", "build", "-trimpath", "-buildvcs=false", "-o", flowrun, "./cmd/flowrun")
 	args := []string{"run", "./build/release.yaml", "VERSION=" + theVersion, "COMMIT=" + theCommit, "EPOCH=1700000000"}
 	var cold []string
+	least := 3 // an archive, what it consists of, and the sums
 	if os.Getenv("FLOWRUN_LONG") == "" {
-		args = append(args, "SYSTEMS=linux", "SYSTEMS=windows", "ARCHITECTURES=amd64")
+		args = append(args, "SYSTEMS=linux", "ARCHITECTURES=amd64")
+		if os.Getenv("CI") != "" {
+			args, least = append(args, "SYSTEMS=windows"), least+2
+		}
 	} else {
 		cold = []string{"GOCACHE=" + t.TempDir()}
 	}
@@ -129,7 +134,7 @@ func TestRelease(t *testing.T) {
 			checkArchive(t, filepath.Join(one, "dist"), target, made)
 		}
 	}
-	if n := len(made); n < 5 {
+	if n := len(made); n < least {
 		t.Errorf("%d files: %v", n, sums(made))
 	}
 
