@@ -8,3 +8,6 @@ func OfferOverHTTP(t *testing.T, version string) {
 	versions.http = []string{version}
 	t.Cleanup(func() { versions.http = before })
 }
+
+// Environment is the environment of a server.
+var Environment = environment

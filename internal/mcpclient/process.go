@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -72,8 +73,7 @@ func startProcess(c ServerConfig, stateDir string) (*process, error) {
 			files[i], own[i] = from, to
 		}
 	}
-	env := append(environment(c), procid.MarkOwner+"="+mark, procid.MarkStep+"="+serverStep)
-	p.program, err = p.host.Start(proc.Spec{Step: serverStep, Path: path, Args: append([]string{c.Command}, c.Args...), Env: env, Dir: c.Dir, Files: files})
+	p.program, err = p.host.Start(proc.Spec{Step: serverStep, Path: path, Args: append([]string{c.Command}, c.Args...), Env: environment(c, mark), Dir: c.Dir, Files: files})
 	closeAll(files[:])
 	if err != nil {
 		closeAll(own[:])
@@ -112,21 +112,25 @@ var passedOnWindows = []string{"PATH", "PATHEXT", "USERPROFILE", "USERNAME", "HO
 // itself does not start itself again.
 const chainVariable = "FLOWRUN_MCP_CHAIN"
 
-// environment returns the environment of a server.
-func environment(c ServerConfig) (env []string) {
+// environment returns the environment of a server whose processes have a mark. Its settings replace what it inherits,
+// but not what flowrun sets.
+func environment(c ServerConfig, mark string) (env []string) {
 	names := passed
 	if runtime.GOOS == "windows" {
 		names = passedOnWindows
 	}
+	vars := map[string]string{}
 	for _, name := range names {
 		if v, ok := os.LookupEnv(name); ok {
-			env = append(env, name+"="+v)
+			vars[name] = v
 		}
 	}
-	for name, v := range c.Env {
+	maps.Copy(vars, c.Env)
+	maps.Copy(vars, map[string]string{"PWD": c.Dir, chainVariable: strings.Join(append(chain(), c.Name), ","), procid.MarkOwner: mark, procid.MarkStep: serverStep})
+	for name, v := range vars {
 		env = append(env, name+"="+v)
 	}
-	return append(env, "PWD="+c.Dir, chainVariable+"="+strings.Join(append(chain(), c.Name), ","))
+	return env
 }
 
 // chain returns the servers that this process is part of.
