@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -54,8 +55,12 @@ func (s *Server) outputReader(o offer, template *uritemplate.Template) mcp.Resou
 		case answer.Error != nil:
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: answer.Content.Text()}
 		}
+		parts, err := out.parts(answer.Content, o.mime)
+		if err != nil {
+			return nil, err
+		}
 		r := &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{}}
-		for _, p := range out.parts(answer.Content, o.mime) {
+		for _, p := range parts {
 			r.Contents = append(r.Contents, contentsOf(req.Params.URI, o.mime, p))
 		}
 		return r, nil
@@ -63,20 +68,29 @@ func (s *Server) outputReader(o offer, template *uritemplate.Template) mcp.Resou
 }
 
 // binaryOutput keeps the output of a run as it was printed: in the result of the run, what is not text is replaced.
-type binaryOutput struct{ bytes.Buffer }
+type binaryOutput struct {
+	bytes.Buffer     // as much as the result of the run would have
+	size         int // of the whole output
+}
 
-// Write implements io.Writer. It keeps as much as the result of the run would have.
+// Write implements io.Writer.
 func (b *binaryOutput) Write(p []byte) (int, error) {
+	b.size += len(p)
 	b.Buffer.Write(p[:min(len(p), steps.DefaultLimit-b.Len())])
 	return len(p), nil
 }
 
-// parts returns the output as one part if it is binary, otherwise the parts of the content.
-func (b *binaryOutput) parts(c *flowrun.Content, mime string) []flowrun.Part {
-	if b.Len() == steps.DefaultLimit || utf8.Valid(b.Bytes()) {
-		return c.Parts
+// parts returns the output as one part if it is binary, otherwise the parts of the content. A text can be cut, but other
+// data would be damaged.
+func (b *binaryOutput) parts(c *flowrun.Content, mime string) ([]flowrun.Part, error) {
+	switch data := b.Bytes(); {
+	case utf8.Valid(data[:wholeRunes(data)]):
+		return c.Parts, nil
+	case b.size > steps.DefaultLimit:
+		return nil, fmt.Errorf("the output is binary and has %d bytes, more than the %d MB that a resource can have; "+
+			"write it to a file and print where that is, or let the address choose a smaller part", b.size, steps.DefaultLimit/1_000_000)
 	}
-	return []flowrun.Part{{MIME: mime, Data: b.Bytes()}}
+	return []flowrun.Part{{MIME: mime, Data: b.Bytes()}}, nil
 }
 
 // addressParts returns the parts of an address that the client has chosen, by the names of the parameters.

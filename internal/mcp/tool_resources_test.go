@@ -15,6 +15,7 @@ func TestToolResources(t *testing.T) {
 	s.write(t, "page", `{name: page, description: A page, tags: [free], resource: {uri: 'docs://pages/{NAME}/{N}', mime-type: text/markdown}, parameters: {NAME: {type: string, required: true}, N: {type: number, required: true}, MORE: {type: string, default: x}}, bash: 'echo "{NAME}|{N}|{MORE}"'}`)
 	s.write(t, "logo", `{name: logo, description: A picture, tags: [free], resource: {uri: 'docs://logo', mime-type: image/png}, bash: 'printf "\211PNG\r\n\0\377"'}`)
 	s.write(t, "parts", `{name: parts, description: Parts, tags: [free], resource: 'docs://parts', bash: 'printf %s ''{"llmContent": ["a", {"inlineData": {"mimeType": "image/gif", "data": "gIGC"}}]}'''}`)
+	s.write(t, "large", `{name: large, description: Large data, tags: [free], resource: {uri: 'docs://large/{N}', mime-type: image/png}, parameters: {N: {type: number, required: true}}, bash: 'head -c {N} /dev/zero | LC_ALL=C tr "\0" "\377"'}`)
 	s.write(t, "broken", `{name: broken, description: Fails, tags: [free], resource: 'docs://broken', bash: 'echo oh no >&2; exit 3'}`)
 	s.write(t, "secret", `{name: secret, description: Refused, tags: [forbidden], resource: 'docs://secret', bash: 'echo x'}`)
 	s.Refresh()
@@ -37,6 +38,8 @@ func TestToolResources(t *testing.T) {
 		"docs://pages/a":                 {"", "", "", "Resource not found"},
 		"docs://logo":                    {"image/png", "", "\211PNG\r\n\x00\377", ""},
 		"docs://parts":                   {"image/gif", "", "\x80\x81\x82", ""},
+		"docs://large/10000000":          {"image/png", "", strings.Repeat("\377", 10_000_000), ""},
+		"docs://large/10000001":          {"", "", "", "more than the 10 MB that a resource can have"},
 		"docs://broken":                  {"", "", "", "oh no"},
 		"docs://secret":                  {"", "", "", "refused"},
 	} {
@@ -49,7 +52,7 @@ func TestToolResources(t *testing.T) {
 		case err != nil:
 			t.Errorf("%s: %v", uri, err)
 		case got.URI != uri || got.MIMEType != want.mime || got.Text != want.text || !bytes.Equal(got.Blob, []byte(want.blob)) || (n == 2) != (uri == "docs://parts"):
-			t.Errorf("%s: %d contents, %+v", uri, n, got)
+			t.Errorf("%s: %d contents, %s, %d bytes of text, %d of data, %.100q", uri, n, got.MIMEType, len(got.Text), len(got.Blob), got.Text)
 		}
 	}
 }
