@@ -192,6 +192,9 @@ type FetchRequest = call.FetchRequest
 // FetchAnswer is the response to a FetchRequest.
 type FetchAnswer = call.FetchAnswer
 
+// ModelRequest is what a script asks a language model with api.askModel.
+type ModelRequest = call.ModelRequest
+
 // EnvironmentError reports that part of a tool's environment is not available: an env file, or the value of a secret.
 // It holds no values.
 type EnvironmentError = call.EnvironmentError

@@ -148,7 +148,7 @@ func (e *Engine) Continue(ctx context.Context, g *Continuation, options ...RunOp
 		opt(&j.runOptions)
 	}
 	var done func()
-	j.args.RunEnv, done = e.scripts(g.args.RunEnv, j.mayCall)
+	j.args.RunEnv, done = e.scripts(g.args.RunEnv, &j.runOptions)
 	defer done()
 	switch {
 	case !g.Retry:

@@ -72,6 +72,9 @@ type Config struct {
 	// name: it returns nil, or the reason why not. Its argument is what Plan.Tools returns, including the tools that
 	// the called tool uses. If it is nil, the call is allowed. It must be safe for concurrent use.
 	MayCall func([]UsedTool) error
+	// AskModel gets the answer of a language model for a script that calls api.askModel. If it is nil, such calls fail.
+	// It must be safe for concurrent use.
+	AskModel func(context.Context, ModelRequest) (answer string, err error)
 	// JavaScript runs the scripts of definitions. The caller closes it. If it is nil, each run has its own Runtime,
 	// with the Helper of this Config.
 	JavaScript *hooks.Runtime
@@ -126,7 +129,7 @@ func (e *Engine) Run(ctx context.Context, p *Plan, params map[string]any, option
 	if j.id == "" {
 		j.id = NewID(time.Now())
 	}
-	w, done := e.scripts(j.env.filled(), j.mayCall)
+	w, done := e.scripts(j.env.filled(), &j.runOptions)
 	defer done()
 	bound, err := call.Bind(ctx, p.compiled, w, params)
 	if err != nil {
@@ -147,7 +150,7 @@ func (e *Engine) RunBound(ctx context.Context, a *Args, options ...RunOption) (*
 		j.id = NewID(time.Now())
 	}
 	var done func()
-	j.args.RunEnv, done = e.scripts(a.bound.RunEnv, j.mayCall)
+	j.args.RunEnv, done = e.scripts(a.bound.RunEnv, &j.runOptions)
 	defer done()
 	return e.run(ctx, j)
 }
@@ -215,12 +218,15 @@ func (e *Engine) toolDir() string {
 }
 
 // scripts returns a copy of w that can run JavaScript during a run: with the Engine's Runtime if it has one, else
-// with one that lasts until done is called. mayCall, if not nil, replaces that of the Config.
-func (e *Engine) scripts(w *call.RunEnv, mayCall func([]UsedTool) error) (own *call.RunEnv, done func()) {
+// with one that lasts until done is called. The options of the run replace those of the Config.
+func (e *Engine) scripts(w *call.RunEnv, o *runOptions) (own *call.RunEnv, done func()) {
 	run := *w
-	run.Fetch, run.MayCall = e.config.Fetch, e.config.MayCall
-	if mayCall != nil {
-		run.MayCall = mayCall
+	run.Fetch, run.MayCall, run.Model = e.config.Fetch, e.config.MayCall, &call.Model{Answers: e.config.AskModel}
+	if o.mayCall != nil {
+		run.MayCall = o.mayCall
+	}
+	if o.askModel != nil {
+		run.Model.Answers = o.askModel
 	}
 	if run.JavaScript == nil {
 		run.JavaScript = e.config.JavaScript

@@ -24,6 +24,7 @@ type runOptions struct {
 	withoutCache bool
 	trace        TraceContext
 	mayCall      func([]UsedTool) error
+	askModel     func(context.Context, ModelRequest) (string, error)
 
 	approval func(context.Context, Question) (Answer, error)
 
@@ -39,6 +40,11 @@ func WithID(id string) RunOption { return func(o *runOptions) { o.id = id } }
 // WithMayCall replaces Config.MayCall for this run: an Engine can have callers with different rights. nil means that
 // Config.MayCall is used.
 func WithMayCall(f func([]UsedTool) error) RunOption { return func(o *runOptions) { o.mayCall = f } }
+
+// WithAskModel replaces Config.AskModel for this run: its caller may have a language model of its own.
+func WithAskModel(f func(context.Context, ModelRequest) (answer string, err error)) RunOption {
+	return func(o *runOptions) { o.askModel = f }
+}
 
 // WithOrigin sets who started the run, in a word or two that are stored with it: "" is a person or program that runs
 // it directly; the flowrun service uses schedule:NAME, webhook:NAME, api and detach; OriginCall and OriginMCP are for

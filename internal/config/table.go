@@ -82,7 +82,7 @@ var discovery = keytable.NewObject("tools", "Programs that provide more tools, a
 		field(keytable.KindText, "callCommand", "", "Program and arguments that call a discovered tool. The tool's name is added as the last argument; its parameters are JSON on standard input."),
 		keytable.Field{Kind: keytable.KindChoice, Key: "callStderr", Enum: []string{"ignore", "fail"}, Default: "ignore", Doc: "Whether a call fails if its program prints to standard error but exits with code 0."},
 		field(keytable.KindText, "agentCommand", "", "Program and arguments that the tool task starts, without a shell."),
-		field(keytable.KindText, "samplingCommand", "", "Program and arguments, started without a shell, that answer MCP servers which ask a language model."),
+		field(keytable.KindText, "samplingCommand", "", "Program and arguments, started without a shell, that answer scripts and MCP servers which ask a language model."),
 		field(keytable.KindText, "searchUrl", "", "URL for web_search. It must contain {query} and return JSON."),
 		field(keytable.KindText, "searchKeyEnv", "", "Environment variable with the key for searchUrl."),
 		field(keytable.KindText, "searchKeyHeader", "", "Header for the key. Default: Authorization, as a bearer token."),

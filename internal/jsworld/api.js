@@ -119,6 +119,11 @@ function api (args, tool) {
     sandboxPath: about.sandboxPath,
     importx,
     callTool: (id, params) => later('callTool', { tool: String(id), params: params || {} }),
+    async askModel (prompt, options) {
+      if (typeof prompt !== 'string' || prompt === '') throw new TypeError('askModel(prompt, options): prompt must be a text')
+      const { systemPrompt, maxTokens } = options || {}
+      return later('askModel', { prompt, ...(systemPrompt && { systemPrompt: String(systemPrompt) }), ...(maxTokens !== undefined && { maxTokens: Number(maxTokens) }) })
+    },
     async execute (command, list, options) {
       if (typeof command !== 'string' || command === '') throw new TypeError('execute(command, args, options): command must be the name of a program')
       if (!Array.isArray(list ?? [])) throw new TypeError('execute(command, args, options): args must be a list')

@@ -88,6 +88,9 @@ func (s *Server) runOptions(ctx context.Context, i *registry.Invocation) []flowr
 	if c.canAsk() {
 		options = append(options, flowrun.WithPrompt(c.input))
 	}
+	if c.offersModel() {
+		options = append(options, flowrun.WithAskModel(c.askModel))
+	}
 	if s.config.Observe != nil {
 		more, ended := s.config.Observe(i)
 		options, c.ended = append(options, more...), ended

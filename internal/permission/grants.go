@@ -26,6 +26,17 @@ const (
 // toolPrefix is the prefix of permissions to call tools: tool:NAME, with * ? and [a-z] as in file names.
 const toolPrefix = "tool:"
 
+// modelPermission is the permission to ask a language model.
+const modelPermission = "model"
+
+// AskModel returns an error if a script may not ask a language model.
+func (g Grants) AskModel() error {
+	if slices.Contains(g, modelPermission) {
+		return nil
+	}
+	return &DeniedError{Permission: modelPermission}
+}
+
 // CallTool returns an error if a script may not call a tool of that name or path.
 func (g Grants) CallTool(name string) error {
 	for _, p := range g {

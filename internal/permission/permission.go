@@ -28,7 +28,7 @@ var permissionKinds = map[string][]string{
 
 // Forms says how permissions are written, for hints.
 const Forms = "write permissions as filesystem:read:PATH, filesystem:write:PATH, filesystem:execute:PROGRAM, " +
-	"network:external:HOST, network:local:HOST, tool:NAME or environment:NAME"
+	"network:external:HOST, network:local:HOST, tool:NAME, environment:NAME or model"
 
 // Problem returns what is wrong with the form of a permission, "" for nothing.
 func Problem(s string) string {
@@ -39,6 +39,8 @@ func Problem(s string) string {
 	}
 	verbs, known := permissionKinds[kind]
 	switch {
+	case s == modelPermission:
+		return ""
 	case kind+":" == toolPrefix && rest != "":
 		if _, err := path.Match(rest, ""); err != nil {
 			return fmt.Sprintf("the permission %q has an unclosed bracket", s)

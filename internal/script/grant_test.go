@@ -325,3 +325,18 @@ func TestGrantCallTool(t *testing.T) {
 		}
 	}
 }
+
+// TestGrantAskModel checks that only its own permission lets a script ask a model.
+func TestGrantAskModel(t *testing.T) {
+	for granted, allowed := range map[string]bool{"model": true, "model:x": false, "tool:*": false, "network": false, "": false} {
+		if err := (permission.Grants{granted}).AskModel(); (err == nil) != allowed {
+			t.Errorf("%q: %v", granted, err)
+		}
+	}
+	if bad := permission.Problem("model"); bad != "" {
+		t.Error(bad)
+	}
+	if permission.Problem("model:x") == "" {
+		t.Error("model:x has no problem")
+	}
+}

@@ -129,8 +129,8 @@ func hostCallName(op string) string {
 	switch op {
 	case "exec":
 		return "api.execute"
-	case "callTool":
-		return "api.callTool"
+	case "callTool", "askModel":
+		return "api." + op
 	}
 	return op
 }

@@ -75,6 +75,8 @@ func (t *toolAPI) answer(ctx context.Context, op string, args json.RawMessage) (
 		return t.logFolder(), nil
 	case "callTool":
 		return t.callTool(ctx, in.Tool, in.Params)
+	case "askModel":
+		return t.askModel(ctx, args)
 	case "exec":
 		return t.exec(ctx, args)
 	}

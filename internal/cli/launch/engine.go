@@ -21,7 +21,7 @@ func EngineConfig(s *sqlite.Store, f ConsentFlags, parallel int) (config flowrun
 		config.Parallel = int(f.Settings.Number("limits.max-parallel"))
 	}
 	procid.SetPlace(config.StateDir) // marks the processes of this run, even if the run keeps nothing in the state directory
-	config.HTTP, config.Fetch, config.MayCall = netclient.Status, netclient.Fetch, f.MayCall
+	config.HTTP, config.Fetch, config.MayCall, config.AskModel = netclient.Status, netclient.Fetch, f.MayCall, AskModel(f.Settings)
 	if s != nil {
 		config.Store = s
 		return config, func() {}, nil

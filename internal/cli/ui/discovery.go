@@ -72,7 +72,7 @@ func (env *Env) discover(t *discoveryResult, c *config.Config) {
 	env.untilSignal(func(ctx context.Context) {
 		t.Tools, t.Warnings, t.Err = discovery.Discover(ctx, discovery.Config{
 			DiscoveryCommand: c.Word("tools.discoveryCommand"), CallCommand: c.Word("tools.callCommand"),
-			Dir: env.projectDir(c), StderrFails: c.Word("tools.callStderr") == "fail",
+			Dir: projectDir(c), StderrFails: c.Word("tools.callStderr") == "fail",
 		})
 	})
 	t.Elapsed = time.Since(start)
@@ -114,7 +114,7 @@ func (env *Env) currentSettings() (*config.Config, error) {
 }
 
 // projectDir returns the root of the project, or the working directory if there is none.
-func (env *Env) projectDir(c *config.Config) string {
+func projectDir(c *config.Config) string {
 	if c.Trust.Folder != "" {
 		return c.Trust.Folder
 	}

@@ -44,11 +44,9 @@ func (env *Env) serverClient() *mcpclient.Client {
 	}
 	s, config := &env.servers, mcpclient.Config{Servers: ServerConfigs(c), StateDir: flowrun.DefaultStateDir(), Version: ThisBuild().Version}
 	if c != nil {
-		config.Workspace = env.projectDir(c)
+		config.Workspace = projectDir(c)
 	}
-	if command := c.Word("tools.samplingCommand"); command != "" {
-		config.Sampler = sampling.Command{Line: command, Dir: config.Workspace}
-	}
+	config.Sampler = Sampler(c)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.client != nil && reflect.DeepEqual(config, s.config) {
@@ -61,6 +59,14 @@ func (env *Env) serverClient() *mcpclient.Client {
 	config.Report = env.reportServer
 	s.client = mcpclient.New(config)
 	return s.client
+}
+
+// Sampler returns what answers requests to a language model, nil if the settings have nothing.
+func Sampler(c *config.Config) sampling.Sampler {
+	if command := c.Word("tools.samplingCommand"); command != "" {
+		return sampling.Command{Line: command, Dir: projectDir(c)}
+	}
+	return nil
 }
 
 // reportServer prints a problem of a server.
