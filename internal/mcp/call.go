@@ -16,7 +16,8 @@ import (
 // in the context.
 type call struct {
 	request
-	text string // the arguments as the model wrote them
+	ctx  context.Context // of the request
+	text string          // the arguments as the model wrote them
 
 	question *question // what a person must be asked before the call can go ahead
 	news     *news
@@ -33,10 +34,23 @@ type request struct {
 	stdout  io.Writer            // gets the whole output, as bytes; nil: not needed
 }
 
+// questionContext has the end of one context and the values of another.
+type questionContext struct {
+	context.Context
+	values context.Context
+}
+
+// Value implements context.Context.
+func (c questionContext) Value(key any) any { return c.values.Value(key) }
+
 type callKey struct{}
 
 // callOf returns the call to which a context belongs.
 func callOf(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) }
+
+// within returns a context for a question to the client, which ends with ctx. It has the values of the request's: by
+// these the library finds the stream of the call, and the client may have no other.
+func (c *call) within(ctx context.Context) context.Context { return questionContext{ctx, c.ctx} }
 
 // handlerOf returns the handler of a typed tool.
 func (s *Server) handlerOf(name string) mcp.ToolHandler {
@@ -69,7 +83,7 @@ func argumentsText(raw json.RawMessage) string {
 func (s *Server) call(ctx context.Context, name, text string, r request) (*registry.Answer, *question) {
 	ctx, leave := s.active.enter(ctx)
 	defer leave()
-	c := &call{request: r, text: text, news: newNews(ctx, r)}
+	c := &call{request: r, ctx: ctx, text: text, news: newNews(ctx, r)}
 	answer := s.registry.Call(context.WithValue(ctx, callKey{}, c), registry.Request{Tool: name, Arguments: text})
 	c.news.end(ctx)
 	if c.ended != nil {

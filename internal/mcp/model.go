@@ -25,7 +25,7 @@ func (c *call) offersModel() bool {
 
 // askModel implements flowrun.WithAskModel with the model of the client.
 func (c *call) askModel(ctx context.Context, r flowrun.ModelRequest) (string, error) {
-	answer, err := c.session.CreateMessage(ctx, &mcp.CreateMessageParams{MaxTokens: r.MaxTokens, SystemPrompt: r.SystemPrompt,
+	answer, err := c.session.CreateMessage(c.within(ctx), &mcp.CreateMessageParams{MaxTokens: r.MaxTokens, SystemPrompt: r.SystemPrompt,
 		Messages: []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: r.Prompt}}}})
 	if err != nil {
 		return "", err

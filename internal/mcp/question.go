@@ -57,7 +57,7 @@ func (c *call) elicit(ctx context.Context, message string, schema map[string]any
 		ctx, stop = context.WithDeadline(ctx, end.Add(-time.Until(end)/askMargin))
 		defer stop()
 	}
-	reply, err := c.session.Elicit(ctx, &mcp.ElicitParams{Mode: "form", Message: message, RequestedSchema: schema})
+	reply, err := c.session.Elicit(c.within(ctx), &mcp.ElicitParams{Mode: "form", Message: message, RequestedSchema: schema})
 	if err == nil && reply.Action == "cancel" {
 		err = errNoReply
 	}
