@@ -104,7 +104,7 @@ var house = map[string]struct {
 	}, nil},
 	"internal/clientconfig": {3, nil, []string{"github.com/tailscale/hujson"}},
 	"internal/mcp":          {3.5, []string{"", "dag", "internal/console", "internal/funcschema", "internal/rundocs", "internal/runlog", "registry", "steps", "tool"}, []string{"github.com/modelcontextprotocol/go-sdk", "github.com/yosida95/uritemplate"}},
-	"internal/mcpclient":    {3.5, []string{"", "internal/atomicfile", "internal/proc", "internal/procid", "internal/sampling", "internal/value", "tool"}, []string{"github.com/modelcontextprotocol/go-sdk"}},
+	"internal/mcpclient":    {3.5, []string{"", "internal/atomicfile", "internal/privatenet", "internal/proc", "internal/procid", "internal/sampling", "internal/value", "tool"}, []string{"github.com/modelcontextprotocol/go-sdk", "golang.org/x/oauth2"}},
 	"cmd/flowrun":           {9, []string{"", "internal/startup", "internal/cli", "internal/cli/serve", "internal/proc", "internal/service", "internal/web", "internal/confine"}, nil},
 
 	// The command line. Families of commands (floor 7) do not import each other.

@@ -54,16 +54,26 @@ var server = keytable.NewObject("a server", "One MCP server: a program to start,
 	return []keytable.Field{
 		field(keytable.KindText, "command", "", "Program to start."),
 		field(keytable.KindTexts, "args", "", "Its arguments."),
-		field(keytable.KindTextMap, "env", "", "Its environment variables. In these, and in command, args, cwd, URLs and headers, $NAME and ${NAME} are replaced by flowrun's variables."),
+		field(keytable.KindTextMap, "env", "", "Its environment variables. In these, and in command, args, cwd, URLs, headers and oauth, $NAME and ${NAME} are replaced by flowrun's variables."),
 		field(keytable.KindText, "cwd", "", "Its working directory."),
 		field(keytable.KindText, "url", "", "URL of a server that uses SSE."),
 		field(keytable.KindText, "httpUrl", "", "URL of a server that uses streamable HTTP."),
 		field(keytable.KindTextMap, "headers", "", "Headers of the requests to the URL."),
+		section("oauth", serverOAuth, serverOAuth.Doc),
 		field(keytable.KindDuration, "timeout", "10m", "Time limit of one call."),
 		field(keytable.KindBoolean, "trust", "false", "Whether its tools can be called without approval, until they change."),
 		field(keytable.KindTexts, "includeTools", "", "The tools to include. Default: all."),
 		field(keytable.KindTexts, "excludeTools", "", "The tools to exclude; overrides includeTools."),
 		field(keytable.KindText, "description", "", "What the server is for."),
+	}
+})
+
+var serverOAuth = keytable.NewObject("oauth", "How flowrun signs in to the server, if it cannot register itself there.", func() []keytable.Field {
+	return []keytable.Field{
+		field(keytable.KindText, "clientId", "", "The id that the authorization server gave flowrun."),
+		field(keytable.KindText, "clientSecret", "", "The secret that belongs to clientId."),
+		field(keytable.KindText, "issuer", "", "The only authorization server that may get clientSecret. Default: the one that the server names."),
+		keytable.Field{Kind: keytable.KindInteger, Key: "callbackPort", Min: 1, Max: 65535, Doc: "Port on this machine to which the browser returns. Default: any."},
 	}
 })
 

@@ -60,7 +60,7 @@ func (r *remote) call(ctx context.Context, name string, args map[string]any) (*m
 // knows whether the call had an effect.
 func (l *link) unknown(ctx context.Context, err error) error {
 	explained := l.explain(ctx, err)
-	if answerIn(err) != nil || ctx.Err() != nil {
+	if _, refused := errors.AsType[*signInError](err); refused || answerIn(err) != nil || ctx.Err() != nil {
 		return explained
 	}
 	return fmt.Errorf("the connection was lost during the call, so its outcome is unknown; it is not repeated: %w", explained)

@@ -24,6 +24,7 @@ type ServerConfig struct {
 	URL     string // for the transport with server-sent events
 	HTTPURL string // for streamable HTTP
 	Headers map[string]string
+	OAuth   OAuth         // for streamable HTTP
 	Timeout time.Duration // of one call
 	Trust   bool          // its tools need no approval, as long as they do not change
 	Include []string      // names of tools; none = all

@@ -72,6 +72,8 @@ func (c ServerConfig) expand(base string) (out ServerConfig, secrets []string, e
 	}
 	out.Command, out.URL, out.HTTPURL = fill(c.Command), fill(c.URL), fill(c.HTTPURL)
 	out.Env, out.Headers = fillAll(c.Env), fillAll(c.Headers)
+	out.OAuth.ClientID, out.OAuth.ClientSecret = fill(c.OAuth.ClientID), fill(c.OAuth.ClientSecret)
+	hide(out.OAuth.ClientSecret)
 	if out.Dir = fill(c.Dir); !filepath.IsAbs(out.Dir) {
 		out.Dir = filepath.Join(base, out.Dir)
 	}

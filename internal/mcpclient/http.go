@@ -5,23 +5,26 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
+	"sync/atomic"
 )
 
-// httpClient returns the client for the requests to a server. It sends the headers, and talks to
+// onlyHost returns the transport for the requests to a server. It sends the headers, and talks to
 // no other host: a redirect or an endpoint elsewhere would receive them.
-func httpClient(address string, headers map[string]string) (*http.Client, error) {
+func onlyHost(address string, headers map[string]string) (*sameHost, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, fmt.Errorf("its address is not a URL that starts with http:// or https://")
 	}
-	return &http.Client{Transport: &sameHost{u, headers}}, nil
+	return &sameHost{server: u, headers: headers}, nil
 }
 
 // sameHost sends requests to one host.
 type sameHost struct {
 	server  *url.URL
 	headers map[string]string
+	public  atomic.Bool // it has answered from a public address
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -29,7 +32,7 @@ func (s *sameHost) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.URL.Scheme != s.server.Scheme || req.URL.Host != s.server.Host {
 		return nil, fmt.Errorf("it refers to another host, %s", req.URL.Host)
 	}
-	req = req.Clone(req.Context())
+	req = req.Clone(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{GotConn: s.connected}))
 	for name, v := range s.headers {
 		req.Header.Set(name, v)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -85,11 +86,15 @@ func (l *link) transport(r *remote, c ServerConfig) (mcp.Transport, error) {
 		l.process, err = startProcess(c, r.client.config.StateDir)
 		return l.process, err
 	case c.HTTPURL != "":
-		client, err := httpClient(c.HTTPURL, c.Headers)
-		return &mcp.StreamableClientTransport{Endpoint: c.HTTPURL, HTTPClient: client, MaxEventSize: maxMessage}, err
+		host, err := onlyHost(c.HTTPURL, c.Headers)
+		if err != nil {
+			return nil, err
+		}
+		authorization, err := r.authorization(c, host)
+		return &mcp.StreamableClientTransport{Endpoint: c.HTTPURL, HTTPClient: &http.Client{Transport: host}, MaxEventSize: maxMessage, OAuthHandler: authorization}, err
 	}
-	client, err := httpClient(c.URL, c.Headers)
-	return &mcp.SSEClientTransport{Endpoint: c.URL, HTTPClient: client, MaxEventSize: maxMessage}, err
+	host, err := onlyHost(c.URL, c.Headers)
+	return &mcp.SSEClientTransport{Endpoint: c.URL, HTTPClient: &http.Client{Transport: host}, MaxEventSize: maxMessage}, err
 }
 
 // sdk returns the client of the library for a server. Nothing that the server asks for is granted,
@@ -145,7 +150,10 @@ func (l *link) close() {
 // explain returns an error for people: why something did not work, and what the program printed.
 func (l *link) explain(ctx context.Context, err error) error {
 	why := err.Error()
+	signIn, needed := errors.AsType[*signInError](err)
 	switch cause, answer := context.Cause(ctx), answerIn(err); {
+	case needed:
+		why = signIn.Error()
 	case cause != nil:
 		err, why = cause, cause.Error()
 	case answer != nil:
@@ -156,7 +164,7 @@ func (l *link) explain(ctx context.Context, err error) error {
 	if l.process != nil {
 		why += l.process.stderr.quoted()
 	}
-	return &linkError{plainText(hideAll(why, l.secrets), maxProblem), err}
+	return &linkError{plainText(hideRegistration(hideAll(why, l.secrets)), maxProblem), err}
 }
 
 // answerIn returns the error with which a server answered a request, or nil. The library uses some

@@ -24,6 +24,8 @@ const (
 type remote struct {
 	client *Client
 	config ServerConfig
+	limit  time.Duration // of connecting and listing the tools
+	login  *login        // nil = use the stored token
 
 	sampling allowance
 
@@ -44,7 +46,7 @@ type remote struct {
 }
 
 func newRemote(c *Client, s ServerConfig) *remote {
-	return &remote{client: c, config: s, turn: make(chan struct{}, 1), sampling: allowance{turn: make(chan struct{}, 1)}}
+	return &remote{client: c, config: s, limit: connectLimit, turn: make(chan struct{}, 1), sampling: allowance{turn: make(chan struct{}, 1)}}
 }
 
 // definitions returns the tools of the server. It connects if that is needed, and reports problems.
@@ -78,7 +80,7 @@ func (r *remote) refresh(ctx context.Context) error {
 	if r.failure != nil && time.Since(r.tried) < retryAfter {
 		return r.failure
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, connectLimit, errSlow)
+	ctx, cancel := context.WithTimeoutCause(ctx, r.limit, fmt.Errorf("it did not answer within %v", r.limit))
 	defer cancel()
 	l, err := r.connect(ctx)
 	if err == nil {
@@ -88,9 +90,6 @@ func (r *remote) refresh(ctx context.Context) error {
 	r.fail(ctx, err)
 	return err
 }
-
-// errSlow reports that a server took too long to connect.
-var errSlow = fmt.Errorf("it did not answer within %v", connectLimit)
 
 // fail notes and reports why the server cannot be used. err is nil if it can.
 func (r *remote) fail(ctx context.Context, err error) {
@@ -130,7 +129,7 @@ func (r *remote) connected(ctx context.Context) (*link, error) {
 		return nil, err
 	}
 	defer r.leave()
-	ctx, cancel := context.WithTimeoutCause(ctx, connectLimit, errSlow)
+	ctx, cancel := context.WithTimeoutCause(ctx, r.limit, fmt.Errorf("it did not answer within %v", r.limit))
 	defer cancel()
 	return r.connect(ctx)
 }

@@ -1,5 +1,5 @@
 // Package servers holds the commands about MCP servers whose tools are tools of flowrun: flowrun mcp
-// list, tools, test, add and remove. Package internal/mcp connects and calls them.
+// list, tools, test, add, remove, login and logout. Package internal/mcp connects and calls them.
 package servers
 
 import (
@@ -15,7 +15,7 @@ import (
 
 // Commands returns the commands of this package, which belong to flowrun mcp.
 func Commands(env *ui.Env) []*cobra.Command {
-	return []*cobra.Command{listCommand(env), toolsCommand(env), testCommand(env), addCommand(env), removeCommand(env)}
+	return []*cobra.Command{listCommand(env), toolsCommand(env), testCommand(env), addCommand(env), removeCommand(env), loginCommand(env), logoutCommand(env)}
 }
 
 // missing returns the error for a server that the settings do not declare, or that is ignored.
@@ -32,17 +32,25 @@ func missing(c *config.Config, name string) error {
 	return ui.Missing(fmt.Errorf("there is no MCP server %q%s; to list them: flowrun mcp list", name, ui.NearestAs("; did you mean %q?", name, names)))
 }
 
+// known returns an error if the settings do not declare a server.
+func known(c *config.Config, names []string) error {
+	declared := ui.ServerConfigs(c)
+	for _, name := range names {
+		if !slices.ContainsFunc(declared, func(s mcpclient.ServerConfig) bool { return s.Name == name }) {
+			return missing(c, name)
+		}
+	}
+	return nil
+}
+
 // statuses returns the status of the named servers, or of all.
 func statuses(env *ui.Env, names []string) ([]mcpclient.Status, error) {
 	c, err := ui.LoadSettings(false)
 	if err != nil {
 		return nil, err
 	}
-	known := ui.ServerConfigs(c)
-	for _, name := range names {
-		if !slices.ContainsFunc(known, func(s mcpclient.ServerConfig) bool { return s.Name == name }) {
-			return nil, missing(c, name)
-		}
+	if err := known(c, names); err != nil {
+		return nil, err
 	}
 	var list []mcpclient.Status
 	env.WithServers(func(client *mcpclient.Client) {

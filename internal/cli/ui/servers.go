@@ -196,10 +196,27 @@ func setServer(s *mcpclient.ServerConfig, v config.Value, keys []string) {
 		*lists[key] = append(*lists[key], v.Text())
 	case maps[key] != nil && len(keys) == 2:
 		maps[key][keys[1]] = v.Text()
+	case key == "oauth" && len(keys) == 2:
+		setOAuth(&s.OAuth, v, keys[1])
 	case key == "timeout":
 		s.Timeout, _ = v.Value.(time.Duration)
 	case key == "trust":
 		s.Trust, _ = v.Value.(bool)
+	}
+}
+
+// setOAuth sets one value of how flowrun signs in to a server.
+func setOAuth(o *mcpclient.OAuth, v config.Value, key string) {
+	switch key {
+	case "clientId":
+		o.ClientID = v.Text()
+	case "clientSecret":
+		o.ClientSecret = v.Text()
+	case "issuer":
+		o.Issuer = v.Text()
+	case "callbackPort":
+		port, _ := v.Value.(int64)
+		o.CallbackPort = int(port)
 	}
 }
 
