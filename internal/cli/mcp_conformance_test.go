@@ -14,7 +14,8 @@ import (
 )
 
 // conformingClient is the command that the suite starts with the URL of a server: flowrun, with that
-// server in its settings. The person who signs in is curl, because the page redirects at once.
+// server in its settings. The person who signs in is curl, because the page redirects at once. The person
+// at the terminal accepts each question with its defaults.
 const conformingClient = `
 set -e
 export HOME=$(mktemp -d) FLOWRUN_STATE_DIR= FLOWRUN_GLOBAL_CONFIG= XDG_STATE_HOME= XDG_CONFIG_HOME=
@@ -24,7 +25,10 @@ login() { flowrun mcp login s | xargs -n 1 curl -sSL; }
 call() { flowrun mcp call "s__$1" "$2" --auto-approve '*'; }
 case $MCP_CONFORMANCE_SCENARIO in
 tools_call) call add_numbers '{"a": 5, "b": 3}' ;;
-elicitation*) call test_client_elicitation_defaults '{}' ;;
+elicitation*)
+	unset CI
+	while sleep 1; do printf 'a\n\n\n\n\n\n'; done |
+		script -qec "flowrun mcp call s__test_client_elicitation_defaults '{}' --auto-approve '*'" /dev/null ;;
 sse-retry) call test_reconnection '{}' ;;
 auth/pre-registration)
 	export CLIENT_SECRET=$(echo "$MCP_CONFORMANCE_CONTEXT" | jq -r .client_secret)
@@ -35,9 +39,9 @@ auth/*) login; call test-tool '{}' || { login; call test-tool '{}'; } ;;
 esac
 `
 
-// clientNotConforming are the scenarios that fail: flowrun has nobody to ask when a server asks the
-// user something, and it has no page with metadata at an address of its own (basic-cimd): it registers.
-var clientNotConforming = regexp.MustCompile(`^(auth/basic-cimd|elicitation-)`)
+// clientNotConforming is the scenario that fails, with a warning: flowrun has no page with metadata at an
+// address of its own, so it registers.
+const clientNotConforming = "auth/basic-cimd"
 
 // TestClientConformance runs the client part of the official conformance suite of MCP against flowrun.
 // The suite needs Node.js 22 and comes from npm, so this is a long test.
@@ -70,11 +74,11 @@ func TestClientConformance(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^([✓✗]) (\S+):`).FindAllStringSubmatch(summary, -1) {
 		if m[1] == "✓" {
 			passed = append(passed, m[2])
-		} else if !clientNotConforming.MatchString(m[2]) {
+		} else if m[2] != clientNotConforming {
 			t.Errorf("the scenario %s fails:\n%s", m[2], out)
 		}
 	}
-	if want := 16; len(passed) != want {
+	if want := 17; len(passed) != want {
 		t.Errorf("%d scenarios pass, want %d: %q", len(passed), want, passed)
 	}
 }

@@ -39,6 +39,7 @@ func (r *remote) call(ctx context.Context, name string, args map[string]any) (*m
 		defer cancel()
 	}
 	defer r.sampling.begin()()
+	defer r.questions.begin()()
 	for again := false; ; again = true {
 		l, err := r.connected(ctx)
 		if err != nil {

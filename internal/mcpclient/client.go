@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/sampling"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -40,6 +41,9 @@ type Config struct {
 	StateDir  string           // stores what trusted tools looked like; "" = nothing is stored
 	Version   string           // of the program
 	Sampler   sampling.Sampler // answers servers that ask a language model; nil = nobody
+	// Ask asks a person a question of a server. The error says that the person cancelled. nil = there is
+	// nobody, which declines.
+	Ask func(ctx context.Context, server string, q flowrun.Question) (flowrun.Answer, error)
 	// Report is called with every problem of a server, once. It must be safe for concurrent use.
 	Report func(server, problem string)
 }

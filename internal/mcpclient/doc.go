@@ -8,6 +8,10 @@
 // Nothing that a server sends is trusted: texts are cleaned, and everything has a limit. A server
 // whose tools need no approval is asked about again when one of them changes (trust.go).
 //
+// A person signs in to a server that requires it (signin.go); the token is stored and renewed
+// (tokens.go). The server names the authorization server, which elsewhere.go guards. A server may ask
+// the model (sampling.go) and the user (elicit.go), during a call of one of its tools.
+//
 // What differs between versions of the protocol is left to the library
 // github.com/modelcontextprotocol/go-sdk.
 package mcpclient

@@ -98,15 +98,13 @@ func (l *link) transport(r *remote, c ServerConfig) (mcp.Transport, error) {
 }
 
 // sdk returns the client of the library for a server. Nothing that the server asks for is granted,
-// except the folder in which flowrun works, and answers of the model that the user has set up.
+// except the folder in which flowrun works, answers of the model that the user has set up, and of the user.
 func (r *remote) sdk() *mcp.Client {
 	o := &mcp.ClientOptions{
 		//lint:ignore SA1019 servers of older versions of the protocol ask for it
 		Capabilities:           &mcp.ClientCapabilities{RootsV2: &mcp.RootCapabilities{}},
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { r.stale.Store(true) },
-		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-			return &mcp.ElicitResult{Action: "decline"}, nil // a call of a tool has nobody to ask
-		},
+		ElicitationHandler:     r.elicit,
 	}
 	if r.client.config.Sampler != nil {
 		//lint:ignore SA1019 servers of older versions of the protocol ask for it

@@ -8,13 +8,13 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// maxSamples limits how often a server may ask the model during one call of its tools.
+// maxSamples limits how often a server may ask the model, or the user, during one call of its tools.
 const maxSamples = 20
 
-// allowance decides whether a server may ask the model. It may do so for the calls of its tools alone,
+// allowance decides whether a server may ask the model or the user. It may do so for the calls of its tools alone,
 // one request at a time: a server could otherwise use the model for itself.
 type allowance struct {
-	turn chan struct{} // holds a value while the model is asked
+	turn chan struct{} // holds a value while somebody is asked
 
 	mu    sync.Mutex
 	calls int // that run now
@@ -22,6 +22,8 @@ type allowance struct {
 	ctx   context.Context
 	end   context.CancelFunc
 }
+
+func newAllowance() allowance { return allowance{turn: make(chan struct{}, 1)} }
 
 // begin begins a call, and returns the function that ends it. With the last call, requests end.
 func (s *allowance) begin() (end func()) {
@@ -41,15 +43,43 @@ func (s *allowance) begin() (end func()) {
 	}
 }
 
+// errTooOften reports that nothing is left of the allowance.
+var errTooOften = errors.New("it asked too often, or not during a call of one of its tools")
+
 // take uses up one request. The context that it returns ends with the calls.
 func (s *allowance) take() (context.Context, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.left == 0 {
-		return nil, errors.New("it asked the model too often, or not during a call of one of its tools")
+		return nil, errTooOften
 	}
 	s.left--
 	return s.ctx, nil
+}
+
+// enter takes one request and waits for its turn. The context ends with the request or the calls.
+func (s *allowance) enter(ctx context.Context) (_ context.Context, end func(), err error) {
+	calls, err := s.take()
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(calls, cancel)
+	select {
+	case s.turn <- struct{}{}:
+		return ctx, func() { <-s.turn; stop(); cancel() }, nil
+	case <-ctx.Done():
+		stop()
+		cancel()
+		return nil, nil, context.Cause(ctx)
+	}
+}
+
+// reportTooOften reports that the server asked too often. Other errors only say that its call has ended.
+func (r *remote) reportTooOften(err error) {
+	if errors.Is(err, errTooOften) {
+		r.report(err.Error())
+	}
 }
 
 // samplingRequest is what a Sampler gets: the request of the protocol, and who asks.
@@ -63,20 +93,12 @@ var errNotSampled = errors.New("the request was not answered")
 
 // sample answers a request of the server to ask the model.
 func (r *remote) sample(ctx context.Context, req *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
-	calls, err := r.sampling.take()
+	ctx, end, err := r.sampling.enter(ctx)
 	if err != nil {
-		r.report(err.Error())
+		r.reportTooOften(err)
 		return nil, errNotSampled
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(calls, cancel)()
-	select {
-	case r.sampling.turn <- struct{}{}:
-		defer func() { <-r.sampling.turn }()
-	case <-ctx.Done():
-		return nil, errNotSampled
-	}
+	defer end()
 	answer, err := r.client.config.Sampler.Sample(ctx, samplingRequest{r.config.Name, req.Params})
 	if err != nil {
 		if ctx.Err() == nil {

@@ -27,7 +27,7 @@ type remote struct {
 	limit  time.Duration // of connecting and listing the tools
 	login  *login        // nil = use the stored token
 
-	sampling allowance
+	sampling, questions allowance
 
 	turn chan struct{} // holds a value while somebody connects or reads the list
 	// These fields are written in turn, and with mu.
@@ -46,7 +46,7 @@ type remote struct {
 }
 
 func newRemote(c *Client, s ServerConfig) *remote {
-	return &remote{client: c, config: s, limit: connectLimit, turn: make(chan struct{}, 1), sampling: allowance{turn: make(chan struct{}, 1)}}
+	return &remote{client: c, config: s, limit: connectLimit, turn: make(chan struct{}, 1), sampling: newAllowance(), questions: newAllowance()}
 }
 
 // definitions returns the tools of the server. It connects if that is needed, and reports problems.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/cli/keyboard"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
@@ -184,12 +185,19 @@ func callTool(ctx context.Context, env *ui.Env, sig *ui.Signals, s *sqlite.Store
 	}
 	defer tidy()
 	config.JavaScript = env.JavaScript()
+	var keys *keyboard.Keyboard // nil if no person can be asked
+	if env.CanAsk(f.InteractionFlags) {
+		keys = keyboard.Open(env, f.NoInput)
+	}
+	if keys != nil {
+		defer env.ServerQuestions.AnswerWith(keys.AskForServer)()
+	}
 	d := &approver{env: env, flags: f, store: s, request: q, narrator: &runview.Narrator{End: func() {}}}
 	endTraces := launch.StartTraces(env, &config, f.InteractionFlags)
 	o := registry.Options{Engine: flowrun.New(config), RunEnv: func(*flowrun.Plan) flowrun.RunEnv { return flowrun.RunEnv{JavaScript: env.JavaScript()}.Until(ctx) }, Files: true, Timeout: f.timeout,
 		Refused: launch.RefusalTexts(f.Settings, env.Language()),
 		Decide:  d.decide, Confirm: d.confirm, Run: func(_ context.Context, i *registry.Invocation) []flowrun.RunOption {
-			d.narrator = runview.Narrate(env, runview.Narration{Mode: f.Progress, Plan: i.Tool.Plan(), Recorded: true, StateDir: config.StateDir})
+			d.narrator = runview.Narrate(env, runview.Narration{Mode: f.Progress, Plan: i.Tool.Plan(), Keys: keys, Recorded: true, StateDir: config.StateDir})
 			return append(d.narrator.Options, flowrun.WithForce(sig.Force), flowrun.WithTrace(launch.InheritedTrace()), flowrun.WithOrigin(flowrun.OriginCall), flowrun.WithQueue(d.narrator.Queued))
 		}}
 	answer := registry.New(env.Library(), o).Call(ctx, q)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/cli/keyboard"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
@@ -380,7 +381,7 @@ func fieldWords(q flowrun.Question, prefix string) (words []string) {
 			words = append(words, ui.WithDescription(word, f.Description))
 			continue
 		}
-		for _, v := range choicesOf(f) {
+		for _, v := range keyboard.Choices(f) {
 			if word := f.Name + "=" + v; strings.HasPrefix(word, prefix) && v == console.Clean(v) {
 				words = append(words, word)
 			}

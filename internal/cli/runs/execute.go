@@ -102,12 +102,15 @@ func (x *execution) takeTerminal() (keys *keyboard.Keyboard, restore func()) {
 		return nil, func() {}
 	}
 	x.options = append(x.options, flowrun.WithTerminal(keys))
+	stop := func() {}
 	if ask := promptAtTerminal(x.env, keys, x.flags.InteractionFlags); ask != nil {
 		x.options = append(x.options, flowrun.WithApproval(ask))
+		stop = x.env.ServerQuestions.AnswerWith(keys.AskForServer)
 	}
 	stderr := x.env.Stderr
 	x.env.Stderr = keys.TerminalWriter(stderr)
 	return keys, func() {
+		stop()
 		x.env.Stderr = stderr
 		keys.Release()
 	}

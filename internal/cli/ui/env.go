@@ -19,6 +19,8 @@ type Env struct {
 	scripts   scripts
 	discovery discoveryResult
 	servers   servers
+	// ServerQuestions asks the person at the terminal the questions of MCP servers.
+	ServerQuestions ServerQuestions
 
 	handlesSignals atomic.Bool // set if the command handles signals; see Signals
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/flowrun/flowrun"
@@ -32,7 +33,7 @@ const callTimeout = 10 * time.Minute
 type servers struct {
 	mu     sync.Mutex
 	client *mcpclient.Client
-	config mcpclient.Config // of client, without the function Report
+	config mcpclient.Config // of client, without its functions
 	quiet  bool             // the command prints problems of servers itself
 }
 
@@ -56,17 +57,30 @@ func (env *Env) serverClient() *mcpclient.Client {
 		s.client.Close()
 	}
 	s.config = config
-	config.Report = env.reportServer
+	config.Report, config.Ask = env.reportServer, env.ServerQuestions.answer
 	s.client = mcpclient.New(config)
 	return s.client
 }
 
-// Sampler returns what answers requests to a language model, nil if the settings have nothing.
-func Sampler(c *config.Config) sampling.Sampler {
-	if command := c.Word("tools.samplingCommand"); command != "" {
-		return sampling.Command{Line: command, Dir: projectDir(c)}
+// ServerQuestions asks a person the questions of MCP servers.
+type ServerQuestions struct{ ask atomic.Pointer[serverAsker] }
+
+// serverAsker asks a person the question of a server. The error says that the person cancelled.
+type serverAsker func(ctx context.Context, server string, q flowrun.Question) (flowrun.Answer, error)
+
+// AnswerWith sets the function that asks the person, until the function that it returns is called.
+func (s *ServerQuestions) AnswerWith(ask serverAsker) (stop func()) {
+	s.ask.Store(&ask)
+	return func() { s.ask.Store(nil) }
+}
+
+// answer answers the question of a server: it is declined if no person can be asked.
+func (s *ServerQuestions) answer(ctx context.Context, server string, q flowrun.Question) (flowrun.Answer, error) {
+	ask := s.ask.Load()
+	if ask == nil {
+		return flowrun.Answer{}, nil
 	}
-	return nil
+	return (*ask)(ctx, server, q)
 }
 
 // reportServer prints a problem of a server.
