@@ -14,7 +14,7 @@ const reserveSize = 16
 
 var reserve struct {
 	sync.Mutex
-	held []*os.File
+	held []int
 }
 
 // FillReserve opens descriptors and holds them back for WithReserve. They are still available when
@@ -32,11 +32,11 @@ func fillReserve() {
 		return
 	}
 	for uint64(len(reserve.held)) < min(reserveSize, uint64(lim.Cur)/16) {
-		f, err := os.OpenFile(os.DevNull, os.O_RDONLY|syscall.O_CLOEXEC, 0)
+		fd, err := syscall.Open(os.DevNull, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 		if err != nil {
 			return
 		}
-		reserve.held = append(reserve.held, f)
+		reserve.held = append(reserve.held, fd)
 	}
 }
 
@@ -45,8 +45,8 @@ func fillReserve() {
 func WithReserve(do func()) {
 	reserve.Lock()
 	defer reserve.Unlock()
-	for _, f := range reserve.held {
-		f.Close()
+	for _, fd := range reserve.held {
+		syscall.Close(fd)
 	}
 	reserve.held = nil
 	do()
