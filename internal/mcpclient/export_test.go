@@ -31,3 +31,6 @@ func DialPublic(address string) error {
 	}
 	return err
 }
+
+// Environment is the environment of a server.
+var Environment = environment

@@ -83,6 +83,14 @@ func (s *ServerQuestions) answer(ctx context.Context, server string, q flowrun.Q
 	return (*ask)(ctx, server, q)
 }
 
+// Sampler returns what answers requests to a language model, nil if the settings have nothing.
+func Sampler(c *config.Config) sampling.Sampler {
+	if command := c.Word("tools.samplingCommand"); command != "" {
+		return sampling.Command{Line: command, Dir: projectDir(c)}
+	}
+	return nil
+}
+
 // reportServer prints a problem of a server.
 func (env *Env) reportServer(server, problem string) {
 	if !env.inJSON && !env.servers.quiet {
