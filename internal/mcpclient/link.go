@@ -127,8 +127,12 @@ func fileURI(dir string) string {
 	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
-// isLost reports whether the connection has ended.
+// isLost reports whether the connection has ended. That of a program has ended as soon as calls on it
+// fail; the library closes the session a little later.
 func (l *link) isLost() bool {
+	if l.process != nil && l.process.pipes.isGone() {
+		return true
+	}
 	select {
 	case <-l.lost:
 		return true
