@@ -23,11 +23,12 @@ func TestWaitsForAnotherQuestion(t *testing.T) {
 	b := newBench(t, map[string]string{"gates": twoGates})
 	state := b.onDisk()
 	store := b.store.(*sqlite.Store)
-	var polls atomic.Int64
+	var reads, polls atomic.Int64
 	var polling sync.Mutex // the test holds it to stop the polls
 	s := b.serve(another(store), func(c *service.Config) {
 		c.Answered = func(ctx context.Context) (map[string][]uint64, error) {
 			list, err := store.Answered(ctx)
+			reads.Add(1)
 			polling.Lock()
 			defer polling.Unlock()
 			polls.Add(1)
@@ -43,7 +44,7 @@ func TestWaitsForAnotherQuestion(t *testing.T) {
 	nextPolls(2) // now the service knows what the run waits for
 
 	polling.Lock()
-	time.Sleep(time.Second) // the next poll has read the answers
+	waittest.Until(t, "read of the answers by the next poll", func() bool { return reads.Load() > polls.Load() })
 	other := b.open(state)
 	past, err := flowrun.LoadRun(t.Context(), other, b.library(), id)
 	if err != nil {
