@@ -92,6 +92,8 @@ type samplingRequest struct {
 var errNotSampled = errors.New("the request was not answered")
 
 // sample answers a request of the server to ask the model.
+//
+//lint:ignore SA1019 servers of older versions of the protocol ask for it
 func (r *remote) sample(ctx context.Context, req *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
 	ctx, end, err := r.sampling.enter(ctx)
 	if err != nil {
@@ -106,5 +108,6 @@ func (r *remote) sample(ctx context.Context, req *mcp.CreateMessageRequest) (*mc
 		}
 		return nil, errNotSampled
 	}
+	//lint:ignore SA1019 servers of older versions of the protocol ask for it
 	return &mcp.CreateMessageResult{Role: "assistant", Content: &mcp.TextContent{Text: answer.Text}, Model: answer.Model, StopReason: "endTurn"}, nil
 }
