@@ -11,16 +11,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 )
 
 // What flowrun does before main, for every command. A bound is 5 % above what was measured, and the
 // numbers of two starts differ by less than 1 %. If you lower a number, lower its bound.
 const (
-	maxInitBytes, maxInitAllocs = 1_470_000, 9_600 // all packages
-	maxOwnBytes, maxOwnAllocs   = 110_000, 1_010   // those of this module
-	maxPageFaults               = 1_400            // of flowrun version; a kernel with other page sizes or huge pages has fewer
+	maxInitBytes, maxInitAllocs = 1_430_000, 9_300 // all packages
+	maxOwnBytes, maxOwnAllocs   = 62_000, 730      // those of this module
 )
 
 // heavyPackages are the packages that allocate more than 20 KB when they are initialized. Every
@@ -36,7 +34,6 @@ var heavyPackages = []string{
 	"github.com/prometheus/procfs",                   // client_golang
 	"github.com/yuin/goldmark/parser",                // Markdown tools
 	"github.com/yuin/goldmark/util",                  // goldmark
-	"github.com/flowrun/flowrun/internal/mcpclient",  // names of MCP servers
 	"golang.org/x/net/html",                          // web_fetch
 	"golang.org/x/text/collate",                      // goja
 	"gopkg.in/yaml.v3",                               // definitions
@@ -45,15 +42,9 @@ var heavyPackages = []string{
 // initWork is what the initialization of one package allocates.
 type initWork struct{ bytes, allocs int }
 
-// TestStartup holds what flowrun does before main, and how much memory its shortest command touches.
+// TestStartup holds what flowrun does before main.
 func TestStartup(t *testing.T) {
-	program := buildFlowrun(t)
-	t.Run("initialization", func(t *testing.T) { testInitWork(t, program) })
-	t.Run("page faults", func(t *testing.T) { testPageFaults(t, program) })
-}
-
-func testInitWork(t *testing.T, program string) {
-	work := traceInits(t, program)
+	work := traceInits(t, buildFlowrun(t))
 	var all, own initWork
 	for name, w := range work {
 		all.bytes, all.allocs = all.bytes+w.bytes, all.allocs+w.allocs
@@ -67,22 +58,6 @@ func testInitWork(t *testing.T, program string) {
 	t.Logf("%d packages: %d bytes, %d allocations; own: %d bytes, %d allocations", len(work), all.bytes, all.allocs, own.bytes, own.allocs)
 	if all.bytes > maxInitBytes || all.allocs > maxInitAllocs || own.bytes > maxOwnBytes || own.allocs > maxOwnAllocs {
 		t.Errorf("more than before; the packages with the most:\n%s", mostWork(work))
-	}
-}
-
-func testPageFaults(t *testing.T, program string) {
-	var faults []int
-	for range 5 {
-		c := exec.Command(program, "version")
-		if out, err := c.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		faults = append(faults, int(c.ProcessState.SysUsage().(*syscall.Rusage).Minflt))
-	}
-	slices.Sort(faults)
-	t.Logf("page faults of five starts: %d", faults)
-	if median := faults[2]; median > maxPageFaults {
-		t.Errorf("flowrun version has %d page faults, want at most %d", median, maxPageFaults)
 	}
 }
 

@@ -109,7 +109,7 @@ func above(name string, value float64) float64 {
 	case strings.HasSuffix(name, " threads"):
 		return value + 2
 	case strings.Contains(name, " page faults"):
-		return roundUp(1.25 * value)
+		return roundUp(1.6 * value)
 	}
 	return roundUp(1.15 * value)
 }
