@@ -26,20 +26,20 @@ steps:
 func TestAsked(t *testing.T) {
 	s := sit(t, asking, nil, "GIVEN=x", "--color", "never")
 	for _, step := range [][2]string{
-		{"CITY (string): Where", "to\r"},
-		{"shorter than 3", "Rome\r"},
-		{"  2) imperial", "3\r"},
-		{"UNIT: ", "2\r"},
-		{"PORT (number)", "many\r"},
-		{"PORT: many", "7\r"},
+		{"CITY: ", "to\r"}, // what is typed earlier would be shown before the question
+		{"shorter than 3 characters\r\nCITY: ", "Rome\r"},
+		{"UNIT: ", "3\r"},
+		{"is not allowed\r\nUNIT: ", "2\r"},
+		{"PORT: ", "many\r"},
+		{"is not a number\r\nPORT: ", "7\r"},
 		{"TOKEN: ", "tiger\r"},
-		{"LOUD (yes or no)", "yes\r"},
+		{"LOUD: ", "yes\r"},
 	} {
 		s.shows(step[0])
 		s.types(step[1])
 	}
 	screen := s.ends(0)
-	for _, want := range []string{"Rome imperial 7 true x none\r\nright\r\n", "  for example London\r\n"} {
+	for _, want := range []string{"Rome imperial 7 true x none\r\nright\r\n", "CITY (string): Where", "  for example London\r\n", "  2) imperial", "PORT (number)", "LOUD (yes or no)"} {
 		if !strings.Contains(screen, want) {
 			t.Errorf("the screen does not show %q, but\n%s", want, screen)
 		}
