@@ -32,9 +32,23 @@ func (r *Resource) Parameters() (names []string) {
 var resourceObject = keytable.NewObject("a resource", "The output of the tool as a resource of the Model Context Protocol.", func() []keytable.Field {
 	return []keytable.Field{
 		keytable.Text("uri", "", "Address of the resource, such as docs://guide. Names of parameters in braces, as in docs://pages/{NAME}, are parts of the address that the client chooses.", func(r *Resource, v Text) { r.URI = v }).AsRequired(),
-		keytable.String("mime-type", "", "Media type of the output.", func(r *Resource, v string) { r.MIME = v }).WithDefault("text/plain"),
+		mediaType(),
 	}
 })
+
+// mediaType returns the field mime-type.
+func mediaType() keytable.Field {
+	f := keytable.String("mime-type", "", "Media type of the output.", func(r *Resource, v string) { r.MIME = v }).WithDefault("text/plain")
+	read := f.Set
+	f.Set = func(d *keytable.Decoder, into any, n *yaml.Node) {
+		read(d, into, n)
+		kind := into.(*Resource).MIME
+		if _, _, err := mime.ParseMediaType(kind); kind != "" && (err != nil || !strings.Contains(kind, "/")) {
+			d.Fail(n, "bad-resource", diagnostic.Quote(kind)+" is not a media type", "write a type such as text/plain, application/json or image/png")
+		}
+	}
+	return f
+}
 
 // resourceField returns the field resource.
 func resourceField() keytable.Field {
@@ -44,7 +58,7 @@ func resourceField() keytable.Field {
 	}, func(r *Resource, v Text) { r.URI = v })
 }
 
-// checkResource checks the address and the media type of a resource.
+// checkResource checks the address of a resource.
 func checkResource(d *keytable.Decoder, t *draft, content []*yaml.Node) {
 	if keytable.KeyOf(content, "resource") == nil || t.Resource == nil || t.Resource.URI.S == "" {
 		return
@@ -56,9 +70,6 @@ func checkResource(d *keytable.Decoder, t *draft, content []*yaml.Node) {
 	}
 	if !validAddress(t.Resource.URI.S) {
 		report("write an address with a scheme of your own, such as docs://guide or docs://pages/{NAME}; flowrun: is reserved", "%s cannot be the address of a resource", diagnostic.Quote(t.Resource.URI.S))
-	}
-	if _, _, err := mime.ParseMediaType(t.Resource.MIME); t.Resource.MIME != "" && (err != nil || !strings.Contains(t.Resource.MIME, "/")) {
-		report("write a type such as text/plain, application/json or image/png", "%s is not a media type", diagnostic.Quote(t.Resource.MIME))
 	}
 	checkAddressParameters(t, report)
 }
