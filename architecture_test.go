@@ -99,9 +99,12 @@ var house = map[string]struct {
 		"internal/outcome",
 		"internal/runlog",
 		"internal/service",
+		"internal/ui",
 		"steps",
 		"tool",
 	}, nil},
+	"internal/ui":           {3, nil, nil},
+	"internal/ui/bundle":    {3, nil, []string{"github.com/evanw/esbuild"}},
 	"internal/clientconfig": {3, nil, []string{"github.com/tailscale/hujson"}},
 	"internal/mcp":          {3.5, []string{"", "dag", "internal/console", "internal/funcschema", "internal/rundocs", "internal/runlog", "registry", "steps", "tool"}, []string{"github.com/modelcontextprotocol/go-sdk", "github.com/yosida95/uritemplate"}},
 	"internal/mcpclient":    {3.5, []string{"", "internal/atomicfile", "internal/privatenet", "internal/proc", "internal/procid", "internal/sampling", "internal/value", "tool"}, []string{"github.com/modelcontextprotocol/go-sdk", "golang.org/x/oauth2"}},
@@ -157,8 +160,10 @@ var house = map[string]struct {
 }
 
 // shared are the libraries of more than one package: what the table of keys reads, tool
-// checks node by node. A protocol has two sides.
+// checks node by node. A protocol has two sides. The web pages are bundled when flowrun is built,
+// the tools of its users when it runs.
 var shared = map[string][]string{
+	"github.com/evanw/esbuild/pkg/api":               {"internal/bundle", "internal/ui/bundle"},
 	"gopkg.in/yaml.v3":                               {"internal/keytable", "internal/schemaparams", "tool"},
 	"github.com/modelcontextprotocol/go-sdk/mcp":     {"internal/mcp", "internal/mcpclient"},
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc": {"internal/mcp", "internal/mcpclient"},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/config"
 	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/ui"
 )
 
 // Options configures the handler.
@@ -133,6 +134,12 @@ func (d *server) register(routes []route) *http.ServeMux {
 		mux.Handle(path, d.handler(route{auth: openToAll, handle: func(_ *server, w http.ResponseWriter, r *http.Request) error {
 			return wrongMethod(r.Method, methods)
 		}}))
+	}
+	if d.API != nil {
+		pages := ui.Handler()
+		for _, p := range ui.Patterns() {
+			mux.Handle(p, pages)
+		}
 	}
 	mux.Handle("/", d.handler(route{handle: func(_ *server, w http.ResponseWriter, r *http.Request) error { return errNoRoute }}))
 	return mux

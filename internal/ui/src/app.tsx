@@ -1,0 +1,26 @@
+// The entry of the pages: which page an address shows. Every page is in its own file.
+import './tokens.css';
+import './base.css';
+import './shell.css';
+import './parts.css';
+
+import { render } from 'preact';
+import { Home } from './home';
+import { match, routed } from './router';
+import { Shell } from './shell';
+import { Empty, Page } from './parts';
+
+// routes is the table of pages. :name is one part of the path; a missing last part is ''.
+const routes: [pattern: string, page: (p: { params: Record<string, string> }) => any][] = [
+  ['/', Home],
+];
+
+function App() {
+  for (const [pattern, View] of routes) {
+    const params = match(pattern, routed.value.path);
+    if (params) return <Shell><View params={params} /></Shell>;
+  }
+  return <Shell><Page title="Not found"><Empty>There is no page at this address.</Empty></Page></Shell>;
+}
+
+render(<App />, document.getElementById('app')!);

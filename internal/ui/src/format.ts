@@ -1,0 +1,46 @@
+// Times, durations and sizes as people read them.
+import { signal } from '@preact/signals';
+
+/** The current time in milliseconds; changes every second while the tab is visible. */
+export const now = signal(Date.now());
+setInterval(() => { if (!document.hidden) now.value = Date.now(); }, 1000);
+
+/** 850 ms, 3.2 s, 4 m 05 s, 2 h 03 m, 3 d 4 h */
+export function duration(ms: number): string {
+  if (!Number.isFinite(ms) || ms < 0) return '';
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  const s = ms / 1000;
+  if (s < 60) return `${s.toFixed(s < 10 ? 1 : 0)} s`;
+  const whole = Math.round(s), two = (n: number) => String(n).padStart(2, '0');
+  if (whole < 3600) return `${Math.floor(whole / 60)} m ${two(whole % 60)} s`;
+  if (whole < 86400) return `${Math.floor(whole / 3600)} h ${two(Math.floor(whole / 60) % 60)} m`;
+  return `${Math.floor(whole / 86400)} d ${Math.floor(whole / 3600) % 24} h`;
+}
+
+/** just now, 12 s ago, 5 m ago, 3 h ago, 2 d ago; 'in 5 m' for the future */
+export function ago(time: string | number, at: number = now.value): string {
+  const s = Math.round((at - new Date(time).getTime()) / 1000), a = Math.abs(s);
+  if (a < 3) return 'just now';
+  const text = a < 60 ? `${a} s` : a < 3600 ? `${Math.floor(a / 60)} m` : a < 86400 ? `${Math.floor(a / 3600)} h` : `${Math.floor(a / 86400)} d`;
+  return s < 0 ? `in ${text}` : `${text} ago`;
+}
+
+const dateTime = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' });
+
+/** 2026-11-23 14:05:09, in the time zone of the browser */
+export function clock(time: string | number): string {
+  const t = new Date(time);
+  return Number.isNaN(t.getTime()) ? '' : dateTime.format(t);
+}
+
+/** 512 B, 3.4 KiB, 12 MiB */
+export function bytes(n: number): string {
+  let unit = 0;
+  while (n >= 1024 && unit < 4) { n /= 1024; unit++; }
+  return `${unit === 0 || n >= 100 ? Math.round(n) : n.toFixed(1)} ${['B', 'KiB', 'MiB', 'GiB', 'TiB'][unit]}`;
+}
+
+/** 1 step, 2 steps */
+export function count(n: number, one: string, many = one + 's'): string {
+  return `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
+}

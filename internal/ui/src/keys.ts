@@ -1,0 +1,44 @@
+// Keys of the pages. A key is one character, a name such as Enter, or two in a row, as in 'g r'.
+import { useEffect, useRef } from 'preact/hooks';
+
+export interface Binding { keys: string; does: string; run: () => void }
+
+const active = new Set<{ current: Binding[] }>();
+
+/** All keys that work now, for the help. */
+export function bindings(): Binding[] {
+  return [...active].flatMap((list) => list.current);
+}
+
+/** Keys that work while the component is shown. */
+export function useKeys(list: Binding[]) {
+  const ref = useRef(list);
+  ref.current = list;
+  useEffect(() => {
+    active.add(ref);
+    return () => { active.delete(ref); };
+  }, []);
+}
+
+let prefix = '', prefixTime = 0;
+
+addEventListener('keydown', (e) => {
+  if (e.defaultPrevented || e.metaKey || e.ctrlKey || e.altKey || isTyping(e.target)) return;
+  const two = Date.now() - prefixTime < 1200 ? prefix + ' ' + e.key : '';
+  prefix = e.key;
+  prefixTime = Date.now();
+  for (const list of [...active].reverse()) { // the innermost component first
+    const found = list.current.find((b) => b.keys === two) ?? list.current.find((b) => b.keys === e.key);
+    if (found) {
+      e.preventDefault();
+      prefix = '';
+      found.run();
+      return;
+    }
+  }
+});
+
+function isTyping(target: EventTarget | null): boolean {
+  const el = target as HTMLElement | null;
+  return !!el?.closest?.('input:not([type=checkbox]):not([type=radio]):not([type=range]), textarea, select, [contenteditable], dialog[open]');
+}
