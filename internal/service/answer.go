@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 )
 
 // Answer implements API.
@@ -21,7 +23,7 @@ func (s *Service) Answer(ctx context.Context, id, step string, a Answer) error {
 	if err != nil {
 		return err
 	}
-	full := flowrun.Answer{Step: q.Step, Wait: q.Wait, Approve: a.Approve, Comment: a.Comment, By: "api", At: time.Now()}
+	full := flowrun.Answer{Step: q.Step, Wait: q.Wait, Approve: a.Approve, Comment: a.Comment, By: cmp.Or(history.ActorOf(ctx), "api"), At: time.Now()}
 	if a.Approve {
 		if full.Values, err = q.Check(a.Values); err != nil {
 			return err

@@ -26,7 +26,7 @@ func (s *Service) Resume(ctx context.Context, id string) error {
 	if err := s.checkPolicy(past.Plan); err != nil {
 		return err
 	}
-	return s.continueRun(ctx, context.Background(), past, g, "resumed", nil)
+	return s.continueRun(ctx, onBehalf(ctx), past, g, "resumed", nil)
 }
 
 // continueRun resumes a run. The run is cancelled when base is. If first is not nil, it is called
@@ -79,7 +79,7 @@ func (s *Service) Retry(ctx context.Context, id string, from []string) (string, 
 	r := &running{id: flowrun.NewID(time.Now()), tool: past.Record.Tool, origin: "api", verb: "started as a retry",
 		end: Ended{Plan: past.Plan, Workspace: past.Record.RunEnv.Workspace}}
 	err = s.launch(ctx, r, func(o ...flowrun.RunOption) (*flowrun.Result, error) {
-		return s.Engine.Continue(context.Background(), g, append(o, flowrun.WithID(r.id), flowrun.WithOrigin(r.origin))...)
+		return s.Engine.Continue(onBehalf(ctx), g, append(o, flowrun.WithID(r.id), flowrun.WithOrigin(r.origin))...)
 	})
 	return r.id, err
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/home"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -60,7 +61,7 @@ func (s *Service) start(ctx context.Context, r Request) (string, error) {
 	end := Ended{Plan: plan, Workspace: world.Workspace}
 	err = s.launch(ctx, &running{id: id, tool: plan.Name(), origin: r.Origin, verb: "started", end: end},
 		func(o ...flowrun.RunOption) (*flowrun.Result, error) {
-			return s.Engine.Run(context.Background(), plan, r.Params,
+			return s.Engine.Run(onBehalf(ctx), plan, r.Params,
 				append(o, flowrun.WithID(id), flowrun.WithOrigin(r.Origin), flowrun.WithTrace(trace), flowrun.WithRunEnv(world))...)
 		})
 	if err == nil {
@@ -72,6 +73,12 @@ func (s *Service) start(ctx context.Context, r Request) (string, error) {
 		}
 	}
 	return "", err
+}
+
+// onBehalf returns the context of a run that somebody requested: it knows who, and outlasts the
+// request.
+func onBehalf(ctx context.Context) context.Context {
+	return history.WithActor(context.Background(), history.ActorOf(ctx))
 }
 
 // traceOf returns the trace that a requested run is part of.

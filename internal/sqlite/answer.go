@@ -24,7 +24,7 @@ func (s *Store) Answer(ctx context.Context, id string, a history.Answer) error {
 	if a.At.IsZero() {
 		a.At = time.Now()
 	}
-	a.By = cmp.Or(a.By, userName())
+	a.By = cmp.Or(a.By, actor(ctx))
 	text, err := json.Marshal(a)
 	if err != nil {
 		return fmt.Errorf("cannot %s: %w", op, err)
@@ -45,7 +45,7 @@ func (s *Store) Answer(ctx context.Context, id string, a history.Answer) error {
 		if err := s.insertAnswer(ctx, c, n, op, a.Wait, string(text)); err != nil {
 			return err
 		}
-		return s.addAudit(ctx, c, "answer", id, auditText(a))
+		return s.addAudit(ctx, c, "answer", id, auditText(a, actor(ctx)))
 	})
 	if err != nil {
 		return err
@@ -78,13 +78,13 @@ func (s *Store) insertAnswer(ctx context.Context, c *conn, run int64, op string,
 }
 
 // auditText returns an answer for the audit list, without its values, which belong to the
-// run.
-func auditText(a history.Answer) string {
+// run. who is the person that the entry names.
+func auditText(a history.Answer, who string) string {
 	text := a.Step + ": rejected"
 	if a.Approve {
 		text = a.Step + ": approved"
 	}
-	if a.By != userName() {
+	if a.By != who {
 		text += " by " + a.By
 	}
 	if a.Comment != "" {

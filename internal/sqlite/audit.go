@@ -1,12 +1,15 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"os/user"
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/flowrun/flowrun/history"
 )
 
 // Entry is one entry of the audit list: who did what, and when.
@@ -18,8 +21,9 @@ type Entry struct {
 	Detail string // for people
 }
 
-// Audit adds an entry to the audit list, for the user of this process. Claim, Cancel and
-// Prune add their own entries. The list is never shortened.
+// Audit adds an entry to the audit list, for the person of history.WithActor or else for the user of
+// this process. Claim, Cancel and Prune add their own entries, and so does Begin if there is such a
+// person. The list is never shortened.
 func (s *Store) Audit(ctx context.Context, action, run, detail string) error {
 	return s.write(ctx, "record "+action+" in the audit log", func(ctx context.Context, c *conn) error {
 		return s.addAudit(ctx, c, action, run, detail)
@@ -28,7 +32,7 @@ func (s *Store) Audit(ctx context.Context, action, run, detail string) error {
 
 func (s *Store) addAudit(ctx context.Context, c *conn, action, run, detail string) error {
 	_, err := c.ExecContext(ctx, "INSERT INTO audit (at, who, action, run, detail) VALUES (?, ?, ?, ?, ?)",
-		time.Now().UnixNano(), userName(), action, run, detail)
+		time.Now().UnixNano(), actor(ctx), action, run, detail)
 	return err
 }
 
@@ -58,6 +62,9 @@ func (s *Store) Audits(ctx context.Context, limit int) ([]Entry, error) {
 	}
 	return list, s.failed(op, rows.Err())
 }
+
+// actor returns who makes a change.
+func actor(ctx context.Context) string { return cmp.Or(history.ActorOf(ctx), userName()) }
 
 var userName = sync.OnceValue(func() string {
 	if u, err := user.Current(); err == nil && u.Username != "" {

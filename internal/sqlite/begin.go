@@ -69,6 +69,11 @@ func (s *Store) insert(ctx context.Context, c *conn, r *history.Record, record [
 			return 0, err
 		}
 	}
+	if history.ActorOf(ctx) != "" {
+		if err := s.addAudit(ctx, c, "start", r.ID, r.Tool); err != nil {
+			return 0, err
+		}
+	}
 	if _, err := c.ExecContext(ctx, "INSERT INTO records (run, record) VALUES (?, ?)", n, string(record)); err != nil {
 		return 0, err
 	}

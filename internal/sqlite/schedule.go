@@ -116,7 +116,7 @@ func (s *Store) ScheduleChanges(ctx context.Context) (n int64, err error) {
 // is part of a definition. changed is false if it was paused already.
 func (s *Store) PauseSchedule(ctx context.Context, id string) (changed bool, err error) {
 	err = s.write(ctx, "pause schedule "+id, func(ctx context.Context, c *conn) error {
-		res, err := c.ExecContext(ctx, "INSERT INTO pauses (schedule, by, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", id, userName(), time.Now().UnixNano())
+		res, err := c.ExecContext(ctx, "INSERT INTO pauses (schedule, by, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", id, actor(ctx), time.Now().UnixNano())
 		if err != nil {
 			return err
 		}

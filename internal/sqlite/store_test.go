@@ -249,6 +249,30 @@ func TestAudit(t *testing.T) {
 	}
 }
 
+// An entry names the person on whose behalf the Store was called, also for the start of a run and an
+// answer.
+func TestAuditOfPerson(t *testing.T) {
+	anna := history.WithActor(context.Background(), "anna")
+	s := openTest(t, t.TempDir())
+	l, err := s.Begin(anna, &history.Record{ID: "r1", Tool: "deploy"})
+	must(t, err)
+	defer l.Close()
+	must(t, s.Answer(anna, "r1", history.Answer{Step: "gate", Wait: 1, Approve: true}))
+	must(t, s.Cancel(anna, "r1", "enough"))
+	list, err := s.Audits(context.Background(), 0)
+	must(t, err)
+	got := ""
+	for _, e := range list {
+		got += fmt.Sprintln(e.Who, e.Action, e.Run, e.Detail)
+	}
+	if want := "anna cancel r1 enough\nanna answer r1 gate: approved\nanna start r1 deploy\n"; got != want {
+		t.Errorf("the list is\n%s, want\n%s", got, want)
+	}
+	if a := <-l.Answers(); a.By != "anna" {
+		t.Errorf("%+v", a)
+	}
+}
+
 // A run passes every failpoint, in order.
 func TestFailpoints(t *testing.T) {
 	defer func() { failpoint = nil }()

@@ -43,7 +43,9 @@ func auditCommand(env *ui.Env) *cobra.Command {
 		Short: "List who approved, resumed, cancelled and removed runs",
 		Long: `List the audit log, newest entry first. The actions are:
 
+  start             a named user of the service started a run
   approve, refuse   a call needed consent, and was allowed or refused
+  answer            the question of a run was answered
   resume, cancel    a run was resumed, or asked to stop
   prune             runs were removed from the history
   notify            a notification could not be sent`,
