@@ -101,6 +101,8 @@ var house = map[string]struct {
 		"internal/runlog",
 		"internal/service",
 		"internal/ui",
+		"internal/users",
+		"history",
 		"steps",
 		"tool",
 	}, nil},

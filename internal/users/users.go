@@ -1,8 +1,9 @@
-// Package users stores the users of a service: their names, their roles and the hashes of their
-// tokens. They are in one file of the state directory, which only its owner can read.
+// Package users knows who may use a service: its users with their roles and tokens, and the sessions
+// of browsers.
 //
-// A token is random, has 130 bits and is shown once, so a plain hash of it does not help anyone to
-// guess it.
+// The users are in one file of the state directory, which only its owner can read, with the hashes
+// of their tokens. A token is random, has 130 bits and is shown once, so a plain hash does not help
+// anyone to guess it. The sessions are in memory.
 package users
 
 import (

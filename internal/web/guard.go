@@ -2,9 +2,6 @@ package web
 
 import (
 	"cmp"
-	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"fmt"
 	"net"
 	"net/http"
@@ -16,7 +13,6 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/service"
 )
 
 // response records whether the response has begun.
@@ -94,10 +90,10 @@ func (d *server) admit(r *http.Request) error {
 func (d *server) handler(rt route) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w := rw.(*response)
-		c := d.callerOf(r)
-		r = r.WithContext(context.WithValue(r.Context(), callerKey{}, c))
-		err := authorize(rt, r, c)
-		if err != nil && r.Header.Get("Authorization") != "" {
+		r, c, end := d.withCaller(r)
+		defer end()
+		err := d.authorize(rt, r, c)
+		if err == errToken && r.Header.Get("Authorization") != "" {
 			d.delayResponse(r)
 		}
 		if err == nil {
@@ -124,24 +120,19 @@ const (
 	openToAll                      // all; the handler may authenticate by itself
 )
 
-func authorize(rt route, r *http.Request, c caller) error {
-	if c.authenticated || rt.auth == openToAll || rt.auth == openOnLoopback && onLoopback(r) {
-		return nil
+// authorize checks that the caller may make requests of a route.
+func (d *server) authorize(rt route, r *http.Request, c caller) error {
+	open := rt.auth == openToAll || rt.auth == openOnLoopback && onLoopback(r)
+	switch {
+	case !c.authenticated && !open:
+		return errToken
+	case d.isReadOnly(r) && changes(r.Method) && !rt.signsIn:
+		return errReadOnly
+	case c.authenticated && !open && !c.role.Includes(rt.role()):
+		return errRole(c.role, rt.role())
 	}
-	return errToken
+	return nil
 }
-
-// caller is what a request has proved about its sender.
-type caller struct {
-	authenticated bool          // connected by a Unix socket, or sent a valid token
-	token         service.Token // the token it sent; for a socket the zero Token, which is valid for all tools
-}
-
-// mayUse reports whether the caller may start a tool and see its runs.
-func (c caller) mayUse(tool string) bool { return c.token.Permits(tool) }
-
-// allTools reports whether the caller may do so for all tools.
-func (c caller) allTools() bool { return c.token.Tools == nil }
 
 // checkRunAccess checks the run that a route names against the caller's token. A run that
 // somebody else started of a tool without a file is not continued or retried over the
@@ -168,43 +159,6 @@ func (d *server) checkRunAccess(rt route, r *http.Request, c caller) error {
 	}
 	_, err = d.Plan(r.Context(), p.Record.Tool)
 	return err
-}
-
-type callerKey struct{}
-
-// callerOf authenticates the sender of a request.
-func (d *server) callerOf(r *http.Request) caller {
-	switch {
-	case onSocket(r):
-		return caller{authenticated: true}
-	}
-	t, ok := d.tokenOf(r.Header.Values("Authorization"))
-	if ok {
-		d.Trust(r.Context())
-	}
-	return caller{authenticated: ok, token: t}
-}
-
-// callerFrom returns the caller of a request that has passed the checks.
-func callerFrom(r *http.Request) caller {
-	c, _ := r.Context().Value(callerKey{}).(caller)
-	return c
-}
-
-// tokenOf returns the valid token that a request sent. The comparison takes the same time
-// for every token, so that its duration reveals nothing.
-func (d *server) tokenOf(header []string) (found service.Token, ok bool) {
-	if len(header) != 1 {
-		return found, false
-	}
-	scheme, given, _ := strings.Cut(header[0], " ")
-	sum := sha256.Sum256([]byte(strings.TrimSpace(given)))
-	for _, t := range d.tokens {
-		if subtle.ConstantTimeCompare(sum[:], t.sum[:]) == 1 && strings.EqualFold(scheme, "Bearer") {
-			found, ok = t.Token, true
-		}
-	}
-	return found, ok
 }
 
 // isOwnHost reports whether the request's Host is a name of this service. Without this check, a

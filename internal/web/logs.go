@@ -47,7 +47,7 @@ func (d *server) copyLogs(r *http.Request, s *stream, l *logs, past *flowrun.Rec
 		if err := l.reader.Copy(events, l.to); err != nil {
 			return err
 		}
-		if !follow || info.Status.Settled() || d.stopping() {
+		if !follow || info.Status.Settled() || d.stopping() || !d.isAdmitted(r) {
 			return l.lines.Flush()
 		}
 		if err := s.flush(); err != nil {

@@ -58,7 +58,7 @@ func document(routes []route, version string) ([]byte, error) {
 
 // operation describes the route in the OpenAPI document.
 func (rt route) operation() object {
-	op := object{"operationId": rt.id, "summary": rt.summary}
+	op := object{"operationId": rt.id, "summary": rt.summary, "x-flowrun-role": string(rt.role())}
 	if rt.doc != "" {
 		op["description"] = rt.doc
 	}

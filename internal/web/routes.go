@@ -20,6 +20,7 @@ type route struct {
 	headers      []param
 	body         string // schema of the request's body, "" for none
 	continuesRun bool   // continues or retries an existing run
+	signsIn      bool   // signs in or out, which a read-only service allows
 	anyBody      bool   // the body may have any format
 	answers      []answer
 	handle       func(d *server, w http.ResponseWriter, r *http.Request) error
@@ -58,7 +59,7 @@ func (d *server) routes() []route {
 	if d.API == nil {
 		return mcpRoutes
 	}
-	list := slices.Concat(runRoutes, questionRoutes, toolRoutes, []route{
+	list := slices.Concat(runRoutes, questionRoutes, toolRoutes, sessionRoutes, []route{
 		{method: "GET", path: "/api/v1/events", id: "watch", summary: "Follow the events of all runs",
 			doc: "Server-sent events, each with a number in `id` and a flowrun/event.v1 document in `data`. Numbers increase, also across restarts of the service. " +
 				"Without `after` and `Last-Event-ID` the stream starts with the next event. `event: reset` means that events are missing: read the state again.",

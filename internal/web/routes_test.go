@@ -40,7 +40,7 @@ func (o *office) Pause(_ context.Context, name string, paused bool) error {
 // against its schema (bench.check).
 func TestEveryRoute(t *testing.T) {
 	o := &office{}
-	b := newBench(t, web.Options{Schedules: o,
+	b := newBench(t, web.Options{Schedules: o, URL: "http://127.0.0.1:7878",
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/plain")
 			w.Write([]byte("flowrun_x 1\n"))
@@ -103,7 +103,7 @@ func TestEveryRoute(t *testing.T) {
 	if _, doc := b.get("/api/v1/tools/hello"); !strings.Contains(string(doc), `"description":"whom"`) {
 		t.Errorf("%s", doc)
 	}
-	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/api/v1/openapi.json", "/api/v1/schedules", "/api/v1/ps"} {
+	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/api/v1/openapi.json", "/api/v1/schedules", "/api/v1/ps", "/api/v1/session"} {
 		if res, doc := b.get(path); res.StatusCode != 200 {
 			t.Errorf("%s: %d %s", path, res.StatusCode, doc)
 		}
@@ -122,6 +122,8 @@ func TestEveryRoute(t *testing.T) {
 	if want := []string{"nightly true", "hello#2 false"}; !slices.Equal(o.asked, want) {
 		t.Errorf("%q", o.asked)
 	}
+
+	b.loginLink(b.onSocket())
 
 	for path, methods := range b.operations() {
 		for method, op := range methods {

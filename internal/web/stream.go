@@ -161,6 +161,9 @@ func (d *server) watch(w http.ResponseWriter, r *http.Request) error {
 				}
 			}
 		case <-beat.C:
+			if !d.isAdmitted(r) {
+				return errToken
+			}
 			if err := s.keepAlive(skipped); err != nil {
 				return err
 			}
@@ -278,7 +281,7 @@ func (f *follower) follow(r *http.Request, beat <-chan time.Time) (over bool, er
 			}
 			return false, nil
 		case <-beat:
-			return false, f.keepAlive(0)
+			return !f.isAdmitted(r), f.keepAlive(0)
 		case <-f.Stopping:
 			return true, nil
 		case <-r.Context().Done():

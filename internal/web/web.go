@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/config"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/internal/users"
 )
 
 // Options configures the handler.
@@ -36,6 +37,18 @@ type Options struct {
 	MCP http.Handler
 	// Schedules adds the routes of schedules; nil for none.
 	Schedules service.Schedules
+	// Users are the users of the service; nil for none. The holder of a token in Tokens may do
+	// everything that the token is valid for.
+	Users *users.Registry
+	// Sessions are the sessions of browsers and their sign-in links. Default: none yet.
+	Sessions *users.Sessions
+	// UserHeader is the header in which a proxy sends the name of the user. It is trusted from
+	// loopback addresses and Unix sockets. "" for no such header.
+	UserHeader string
+	// ReadOnly refuses all requests over the network that could change something.
+	ReadOnly bool
+	// URL is the address of the service for browsers; "" if they cannot reach it.
+	URL string
 	// Version is the version of the program.
 	Version string
 	// MaxBody is the maximum size of a request body in bytes; 0 means 1 MiB.
@@ -94,6 +107,9 @@ func New(s service.API, o Options) (http.Handler, error) {
 		d.Trust = func(context.Context) {}
 	}
 	d.MaxBody = cmp.Or(d.MaxBody, 1<<20)
+	if d.Sessions == nil {
+		d.Sessions = users.NewSessions()
+	}
 	if d.Log == nil {
 		d.Log = slog.New(slog.DiscardHandler)
 	}
@@ -117,6 +133,9 @@ func New(s service.API, o Options) (http.Handler, error) {
 	if d.openAPI, err = document(routes, o.Version); err != nil {
 		return nil, err
 	}
+	if s != nil {
+		routes = append(routes, signInRoutes...)
+	}
 	d.mux = d.register(routes)
 	return d, nil
 }
@@ -136,9 +155,8 @@ func (d *server) register(routes []route) *http.ServeMux {
 		}}))
 	}
 	if d.API != nil {
-		pages := ui.Handler()
 		for _, p := range ui.Patterns() {
-			mux.Handle(p, pages)
+			mux.Handle(p, d.page(p))
 		}
 	}
 	mux.Handle("/", d.handler(route{handle: func(_ *server, w http.ResponseWriter, r *http.Request) error { return errNoRoute }}))

@@ -25,6 +25,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/schematest"
 	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/users"
 	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/flowrun/flowrun/internal/web"
 	"github.com/flowrun/flowrun/tool"
@@ -217,7 +218,8 @@ func (b *bench) check(method, path string, res *http.Response, doc []byte) {
 
 // operation of the OpenAPI document.
 type operation struct {
-	ID        string `json:"operationId"`
+	ID        string     `json:"operationId"`
+	Role      users.Role `json:"x-flowrun-role"`
 	Responses map[string]struct {
 		Content map[string]struct {
 			Schema struct {

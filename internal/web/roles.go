@@ -1,0 +1,60 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/flowrun/flowrun/internal/users"
+)
+
+// roleOf are the roles that routes need, by operationId. Other GET routes need a viewer, and all
+// others an admin: a new route that changes something is closed until it is listed.
+var roleOf = map[string]users.Role{
+	"startRun":       users.Operator,
+	"cancelRun":      users.Operator,
+	"resumeRun":      users.Operator,
+	"retryRun":       users.Operator,
+	"approve":        users.Operator,
+	"reject":         users.Operator,
+	"pauseSchedule":  users.Operator,
+	"resumeSchedule": users.Operator,
+	"mcpSend":        users.Operator,
+	"mcpListen":      users.Operator,
+	"mcpEnd":         users.Operator,
+	"logout":         users.Viewer,
+}
+
+// role returns the role that a route needs.
+func (rt route) role() users.Role {
+	needed, listed := roleOf[rt.id]
+	switch {
+	case listed:
+		return needed
+	case !changes(rt.method):
+		return users.Viewer
+	}
+	return users.Admin
+}
+
+// changes reports whether requests with a method can change something.
+func changes(method string) bool { return method != http.MethodGet && method != http.MethodHead }
+
+// mayEdit reports whether the caller of a request may change definitions.
+func (d *server) mayEdit(r *http.Request) bool {
+	return callerFrom(r).role.Includes(users.Admin) && !d.isReadOnly(r)
+}
+
+// mayRun reports whether the caller of a request may start and stop runs, and answer questions.
+func (d *server) mayRun(r *http.Request) bool {
+	return callerFrom(r).role.Includes(users.Operator) && !d.isReadOnly(r)
+}
+
+// isReadOnly reports whether the caller of a request can change nothing, whatever the role.
+func (d *server) isReadOnly(r *http.Request) bool { return d.ReadOnly && !onSocket(r) }
+
+var errReadOnly = refuse(403, "read-only", "this service is read-only over the network", "use the commands of flowrun on the machine of the service, or start it without --read-only")
+
+// errRole is the error for a caller whose role is not enough.
+func errRole(has, needed users.Role) error {
+	return refuse(403, "role", fmt.Sprintf("your role is %s, and this needs the role %s", has, needed), "ask the owner of the service for another role")
+}
