@@ -57,6 +57,7 @@ func (d *server) page(pattern string) http.Handler {
 		case strings.HasSuffix(pattern, "/assets/"):
 		case d.callerOf(r).authenticated:
 			d.Trust(r.Context())
+			w.Header().Set("Referrer-Policy", "same-origin")
 		default:
 			http.Redirect(w, r, "/login?next="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
 			return

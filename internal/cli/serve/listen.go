@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"strings"
 	"sync"
 	"syscall"
@@ -18,6 +20,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/users"
 )
 
 // defaultListen is the address on which the service listens without --listen.
@@ -29,7 +32,9 @@ type listeners struct {
 	sockets        []socketFile   // files of these Unix sockets
 	urls           []string
 	tokens         []service.Token
-	generatedToken bool // the token was generated
+	generatedToken bool              // the token was generated
+	sessions       *users.Sessions   // of browsers; nil if there are no pages
+	showLink       func(link string) // shows a sign-in link; nil prints it at a terminal
 	socket         *stateSocket
 	tls            *tls.Config
 	hosts          []string
@@ -57,7 +62,7 @@ func listen(c *cobra.Command, f listenFlags) (ls *listeners, err error) {
 		return ls, err
 	}
 	for _, at := range f.listen { // check all addresses before any is opened
-		if err := ls.checkAddress(c, at); err != nil {
+		if err := ls.checkAddress(c, at, f.hasUsers); err != nil {
 			return ls, err
 		}
 	}
@@ -66,7 +71,7 @@ func listen(c *cobra.Command, f listenFlags) (ls *listeners, err error) {
 			return ls, err
 		}
 	}
-	if len(ls.tokens) == 0 {
+	if len(ls.tokens) == 0 && !f.hasUsers {
 		ls.tokens, ls.generatedToken = []service.Token{{Text: rand.Text()}}, true
 	}
 	return ls, nil
@@ -90,7 +95,7 @@ func certificate(c *cobra.Command, f listenFlags) (*tls.Config, error) {
 
 // checkAddress validates an address. An address that other machines can reach requires TLS and a
 // token.
-func (ls *listeners) checkAddress(c *cobra.Command, at string) error {
+func (ls *listeners) checkAddress(c *cobra.Command, at string, hasUsers bool) error {
 	if path, ok := strings.CutPrefix(at, "unix:"); ok {
 		if path == "" {
 			return ui.Usagef(c, "--listen unix: needs a path, as in unix:/run/flowrun.sock")
@@ -108,7 +113,7 @@ func (ls *listeners) checkAddress(c *cobra.Command, at string) error {
 	if ls.tls == nil {
 		missing = append(missing, "--tls-cert and --tls-key")
 	}
-	if len(ls.tokens) == 0 {
+	if len(ls.tokens) == 0 && !hasUsers {
 		missing = append(missing, "a token (FLOWRUN_TOKEN or --token-file)")
 	}
 	if len(missing) > 0 {
@@ -157,7 +162,7 @@ func (ls *listeners) add(l net.Listener, url string) {
 // serve accepts connections and serves requests in the background, until shutdown is called.
 func (ls *listeners) serve(sv service.API, web Web, o WebOptions) error {
 	limit := newConnLimit()
-	o.Tokens, o.Hosts, o.Trust = ls.tokens, ls.hosts, limit.markAuthenticated
+	o.Tokens, o.Hosts, o.Trust, o.Sessions, o.URL = ls.tokens, ls.hosts, limit.markAuthenticated, ls.sessions, ls.browserURL()
 	handler, err := web(sv, o)
 	if err != nil {
 		return err
@@ -194,6 +199,36 @@ func (ls *listeners) serveListener(l net.Listener) {
 	})
 }
 
+// browserURL returns the first address that a browser on this machine can open, or "".
+func (ls *listeners) browserURL() string {
+	for _, text := range ls.urls {
+		u, err := url.Parse(text)
+		if err != nil || u.Hostname() == "" {
+			continue
+		}
+		if ip, err := netip.ParseAddr(u.Hostname()); err == nil && ip.IsUnspecified() {
+			u.Host = net.JoinHostPort("localhost", u.Port())
+		}
+		return u.String()
+	}
+	return ""
+}
+
+// offerPages shows a link that signs a browser in. It prints nothing to a log file.
+func (ls *listeners) offerPages(env *ui.Env) {
+	base := ls.browserURL()
+	if ls.sessions == nil || base == "" {
+		return
+	}
+	link := func() string { return base + "/login?code=" + ls.sessions.Link() }
+	switch {
+	case ls.showLink != nil:
+		ls.showLink(link())
+	case ui.IsTerminal(env.Stderr):
+		env.Notef("web UI: %s (works once, for 5 minutes; for another link: flowrun ui)", link())
+	}
+}
+
 // announce prints the addresses of the service, and the token if it was generated.
 func (ls *listeners) announce(env *ui.Env) {
 	for _, url := range ls.urls {
@@ -202,6 +237,7 @@ func (ls *listeners) announce(env *ui.Env) {
 	if ls.generatedToken {
 		env.Notef("token: %s (valid until the service stops; for a permanent token, use FLOWRUN_TOKEN or --token-file)", ls.tokens[0].Text)
 	}
+	ls.offerPages(env)
 }
 
 // wait prints the addresses of the service, and returns when the service must stop.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"regexp"
 	"runtime"
 	"sync"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"github.com/flowrun/flowrun/internal/policy"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/internal/users"
 )
 
 // Web makes the HTTP handler of flowrun serve, and of flowrun mcp, which passes no API.
@@ -42,6 +44,17 @@ type WebOptions struct {
 	MCP http.Handler
 	// Schedules are the schedules that the service fires; nil if it fires none.
 	Schedules service.Schedules
+	// Users may use the service with tokens of their own; nil means that there are none.
+	Users *users.Registry
+	// Sessions are the sessions of browsers; nil means that they are not served.
+	Sessions *users.Sessions
+	// UserHeader is the header in which a proxy on this machine sends the name of the user; "" means
+	// that no proxy is trusted.
+	UserHeader string
+	// ReadOnly refuses all changes over the network.
+	ReadOnly bool
+	// URL is the address for browsers; "" means that they cannot reach the service.
+	URL string
 }
 
 // serveFlags are the flags of flowrun serve.
@@ -52,6 +65,9 @@ type serveFlags struct {
 	drain       time.Duration
 	logFormat   string
 	noSchedules bool
+	readOnly    bool
+	userHeader  string
+	showLink    func(link string) // shows a sign-in link when the service listens; nil prints it at a terminal
 }
 
 // listenFlags are the flags about addresses and tokens.
@@ -59,6 +75,7 @@ type listenFlags struct {
 	listen          []string
 	tokenFile       string
 	tlsCert, tlsKey string
+	hasUsers        bool // people have tokens of their own, so the service needs none
 }
 
 // declare adds the flags to a command. otherwise says what happens without --listen.
@@ -69,6 +86,9 @@ func (f *listenFlags) declare(c *cobra.Command, otherwise string) {
 	fl.StringVar(&f.tlsCert, "tls-cert", "", "the certificate with its intermediate certificates, a PEM `file`")
 	fl.StringVar(&f.tlsKey, "tls-key", "", "the private key of the certificate, a PEM `file`")
 }
+
+// defaultDrain is how long running steps may take to finish without --drain.
+const defaultDrain = 30 * time.Second
 
 var logFormats = []string{"text", "json"}
 
@@ -87,6 +107,10 @@ the header Authorization: Bearer TOKEN. Set the token with FLOWRUN_TOKEN or --to
 otherwise, the service generates one and prints it. If other machines can reach the
 address, --tls-cert, --tls-key and a token of your own are required.
 
+The web UI is at the same address; flowrun ui opens it. Several people can have tokens and
+roles of their own: flowrun user. With --read-only, nobody can change anything over the
+network.
+
 The service reloads definitions when they change. If the new version is invalid, the
 service reports this and keeps using the last valid version. Active runs keep the version
 that they started with.
@@ -103,14 +127,19 @@ the service stops the steps at once.`,
 	}
 	fl := c.Flags()
 	f.listenFlags.declare(c, defaultListen)
-	ui.DurationFlag(c, &f.drain, "drain", 30*time.Second, "how long running steps may take to finish when the service stops")
+	ui.DurationFlag(c, &f.drain, "drain", defaultDrain, "how long running steps may take to finish when the service stops")
 	fl.IntVar(&f.maxParallel, "max-parallel", 0, "run at most `n` steps at once, over all runs (default: 2 for each CPU, at least 4)")
 	fl.StringVar(&f.logFormat, "log-format", "text", "the `form` of the log on stderr: text|json")
 	fl.BoolVar(&f.noSchedules, "no-schedules", false, "do not run schedules")
+	fl.BoolVar(&f.readOnly, "read-only", false, "refuse every change over the network, also webhooks and MCP")
+	fl.StringVar(&f.userHeader, "trust-user-header", "", "take the name of the user from this `header` of requests from this machine, which a proxy there sets")
 	c.RegisterFlagCompletionFunc("log-format", cobra.FixedCompletions(logFormats, cobra.ShellCompDirectiveNoFileComp))
 	f.ConsentFlags.Declare(c)
 	return c
 }
+
+// headerNames are the names that a header can have.
+var headerNames = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*$`) })
 
 // check validates the flags.
 func (f *serveFlags) check(c *cobra.Command) error {
@@ -119,6 +148,8 @@ func (f *serveFlags) check(c *cobra.Command) error {
 		return ui.Usagef(c, "--max-parallel must be at least 1")
 	case f.drain < 0:
 		return ui.Usagef(c, "--drain must not be negative")
+	case f.userHeader != "" && !headerNames().MatchString(f.userHeader):
+		return ui.Usagef(c, "--trust-user-header %q is not the name of a header", f.userHeader)
 	}
 	if err := ui.OneOf(c, "log-format", f.logFormat, logFormats); err != nil {
 		return err
@@ -138,11 +169,17 @@ func runService(env *ui.Env, c *cobra.Command, web Web, f serveFlags) error {
 	if len(f.listen) == 0 {
 		f.listen = []string{defaultListen}
 	}
+	known, err := listUsers()
+	if err != nil {
+		return err
+	}
+	f.hasUsers = len(known) > 0
 	at, err := listen(c, f.listenFlags)
 	if err != nil {
 		return err
 	}
 	defer at.close()
+	at.sessions, at.showLink = users.NewSessions(), f.showLink
 	if f.Settings, err = ui.RunSettings(env, f.InteractionFlags); err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/internal/users"
 	"github.com/flowrun/flowrun/metrics"
 )
 
@@ -59,7 +60,9 @@ func (s *server) serve(ctx context.Context, web Web) error {
 	following, unfollow := context.WithCancel(ctx)
 	defer unfollow()
 	err := s.listeners.serve(s.service, web, WebOptions{StateDir: s.config.StateDir, Metrics: s.metrics.Handler(), Webhooks: s.webhooks,
-		Version: ui.ThisBuild().Version, Log: s.log, MCP: m.onDemand(following), Stopping: stop.first, Schedules: schedules.ForService()})
+		Version: ui.ThisBuild().Version, Log: s.log, MCP: m.onDemand(following), Stopping: stop.first, Schedules: schedules.ForService(),
+		Users:      users.NewRegistry(s.config.StateDir, func(err error) { s.log.Error("cannot read the users", "error", err.Error()) }),
+		UserHeader: s.flags.userHeader, ReadOnly: s.flags.readOnly})
 	if err == nil {
 		s.listeners.serveStateSocket(s.config.StateDir, s.log)
 		defer pruneHistory(ctx, s.env, s.store, s.flags.ConsentFlags)()

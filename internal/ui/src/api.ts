@@ -107,7 +107,7 @@ export function toError(e: unknown): ApiError {
 }
 
 /** Who is signed in, and what the service lets them do. */
-export interface Session { user: string; role: 'viewer' | 'operator' | 'admin'; read_only: boolean; version: string }
+export interface Session { user?: string; role: 'viewer' | 'operator' | 'admin'; read_only: boolean; signed_in: boolean; version: string }
 
 /** The session; undefined until it is known. */
 export const session = signal<Session | undefined>(undefined);

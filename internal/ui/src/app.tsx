@@ -3,6 +3,7 @@ import './tokens.css';
 import './base.css';
 import './shell.css';
 import './parts.css';
+import './login.css';
 
 import { render } from 'preact';
 import { Home } from './home';

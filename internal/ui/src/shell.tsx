@@ -1,7 +1,7 @@
 // What surrounds every page: navigation, theme, keys, messages.
 import { useEffect } from 'preact/hooks';
 import { signal, useSignal } from '@preact/signals';
-import { get, session, send, signIn, type Session } from './api';
+import { get, session, type Session } from './api';
 import { bindings, useKeys } from './keys';
 import { announcement, Button, Dialog, toasts } from './parts';
 import { A, navigate, routed } from './router';
@@ -80,7 +80,7 @@ function SideBar({ onHelp }: { onHelp(): void }) {
 function UserMenu({ session: s }: { session: Session }) {
   return <div class="user">
     <span title={`flowrun ${s.version}`}>{s.user || 'Signed in'}{s.read_only ? ', read-only' : s.role === 'admin' ? '' : `, ${s.role}`}</span>
-    <Button kind="quiet" onClick={() => send('POST', '/session/end').finally(signIn)}>Sign out</Button>
+    {s.signed_in && <form method="post" action="/logout"><Button kind="quiet" type="submit">Sign out</Button></form>}
   </div>;
 }
 
