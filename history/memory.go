@@ -175,16 +175,28 @@ func (m *Memory) Runs(_ context.Context, q Query) ([]RunInfo, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var list []RunInfo
+	past := q.Before == ""
 	for _, run := range slices.Backward(m.runs) {
 		info := m.runInfo(run)
+		if !past {
+			past = info.ID == q.Before
+			continue
+		}
 		switch {
 		case !strings.HasPrefix(info.ID, q.Prefix),
 			q.Tool != "" && info.Tool != q.Tool,
 			q.Origin != "" && info.Origin != q.Origin,
 			len(q.Status) > 0 && !slices.Contains(q.Status, info.Status),
 			q.Open && !info.Ended.IsZero(),
-			info.Started.Before(q.Since):
+			info.Started.Before(q.Since),
+			!q.Until.IsZero() && !info.Started.Before(q.Until):
 			continue
+		}
+		if q.WithParams {
+			var err error
+			if info.Params, err = RecordedParams(run.record); err != nil {
+				return nil, fmt.Errorf("cannot read run %s: %w", info.ID, err)
+			}
 		}
 		list = append(list, info)
 		if len(list) == q.Limit {

@@ -168,6 +168,8 @@ type RunInfo struct {
 	// Released means that the run is interrupted because its last owner gave it up, and not
 	// because the owner died.
 	Released bool
+	// Params are those of the Record, if Query.WithParams asked for them.
+	Params map[string]any
 }
 
 // Live reports whether the run has an owner: it runs, or waits in the queue.
@@ -189,7 +191,11 @@ type Query struct {
 	Status []dag.Status // any of these
 	Open   bool         // only those that have not ended
 	Since  time.Time    // created at this time or later
+	Until  time.Time    // created before this time; the zero time selects all
+	Before string       // only those that follow the run with this id in the list; none if there is no such run
 	Limit  int          // largest number of runs; 0 means all
+
+	WithParams bool // fill RunInfo.Params, which takes longer
 }
 
 // AmbiguousError means that a prefix matches the ids of several runs.

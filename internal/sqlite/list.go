@@ -14,7 +14,11 @@ import (
 	"github.com/flowrun/flowrun/history"
 )
 
-const infoColumns = "SELECT n, id, tool, retry_of, origin, status, exit_code, reason, message, notes, started, ended, epoch, owner, boot, lease FROM runs"
+const (
+	columns     = "SELECT n, id, tool, retry_of, origin, status, exit_code, reason, message, notes, started, ended, epoch, owner, boot, lease, "
+	infoColumns = columns + "NULL FROM runs"
+	withRecord  = columns + "(SELECT record FROM records WHERE run = n) FROM runs"
+)
 
 // Info implements history.Store.
 func (s *Store) Info(ctx context.Context, id string) (history.RunInfo, error) {
@@ -95,6 +99,10 @@ func (s *Store) Runs(ctx context.Context, q history.Query) ([]history.RunInfo, e
 // reading the rest.
 func runsQuery(q history.Query) (text string, args []any) {
 	where, common := conditions(q)
+	infoColumns := infoColumns
+	if q.WithParams {
+		infoColumns = withRecord
+	}
 	words := statusWords(q.Status)
 	if q.Open {
 		words = openWords
@@ -149,6 +157,14 @@ func conditions(q history.Query) (where []string, args []any) {
 		where = append(where, "started >= ?")
 		args = append(args, q.Since.UnixNano())
 	}
+	if !q.Until.IsZero() {
+		where = append(where, "started < ?")
+		args = append(args, q.Until.UnixNano())
+	}
+	if q.Before != "" {
+		where = append(where, "n < (SELECT n FROM runs WHERE id = ?)")
+		args = append(args, q.Before)
+	}
 	return where, args
 }
 
@@ -184,10 +200,16 @@ func scanInfo(row interface{ Scan(...any) error }) (i history.RunInfo, err error
 	var status, notes string
 	var ended sql.NullInt64
 	var o owner
+	var record sql.NullString
 	err = row.Scan(&n, &i.ID, &i.Tool, &i.RetryOf, &i.Origin, &status, &i.ExitCode, &i.Reason, &i.Message, &notes, &started, &ended,
-		&i.Epoch, &o.process, &o.boot, &o.lease)
+		&i.Epoch, &o.process, &o.boot, &o.lease, &record)
 	if err != nil {
 		return i, err
+	}
+	if record.Valid {
+		if i.Params, err = history.RecordedParams([]byte(record.String)); err != nil {
+			return i, fmt.Errorf("cannot read run %s: %w", i.ID, err)
+		}
 	}
 	i.Started = time.Unix(0, started)
 	if notes != "" {

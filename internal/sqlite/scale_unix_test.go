@@ -40,6 +40,7 @@ func TestLongHistory(t *testing.T) {
 		"list failed":     list(history.Query{Status: []dag.Status{dag.Failed}, Limit: 20}),
 		"list waiting":    list(history.Query{Status: []dag.Status{dag.Waiting}, Limit: 20}),
 		"list a day":      list(history.Query{Since: now.Add(-24 * time.Hour), Limit: 20}),
+		"a page":          list(history.Query{Before: middle, Limit: 100}),
 		"list open":       list(history.Query{Open: true, Limit: 20}),
 		"stats":           list(history.Query{Tool: "tool7", Status: []dag.Status{dag.Succeeded, dag.Failed}, Limit: 100}),
 		"find a prefix":   list(history.Query{Prefix: middle[:6], Limit: 2}),

@@ -347,6 +347,7 @@ func TestManyRuns(t *testing.T) {
 		"no such tool":       {history.Query{Tool: "none"}, byTool},
 		"since":              {history.Query{Since: time.Unix(int64(n-10), 0)}, newest},
 		"since, rare status": {history.Query{Since: time.Unix(int64(n/2), 0), Status: []dag.Status{dag.TimedOut}}, byStatus},
+		"before":             {history.Query{Before: fmt.Sprintf("%013d", n/2)}, "SEARCH runs USING INTEGER PRIMARY KEY (rowid<?), SCALAR SUBQUERY 1, SEARCH runs USING COVERING INDEX sqlite_autoindex_runs_1 (id=?)"},
 		"prefix":             {history.Query{Prefix: fmt.Sprintf("%013d", n/2)}, lastIDs},
 		"origin":             {history.Query{Origin: "api"}, "SEARCH runs USING INDEX runs_origin (origin=?)"},
 		"origin and status":  {history.Query{Origin: "api", Status: []dag.Status{dag.Failed}}, "SEARCH runs USING INDEX runs_origin_status (origin=? AND status=?)"},

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -320,6 +321,7 @@ func testLists(t *testing.T, s history.Store) {
 		r := record(id, []string{"build", "test"}[i%2])
 		r.Created = runStart.Add(time.Duration(i) * time.Minute)
 		r.Origin = []string{"", "api", "schedule:nightly"}[i%3]
+		r.Params["N"] = json.Number("12345678901234567890")
 		l := begin(t, s, r)
 		switch st := states[i%5]; st {
 		case dag.Running:
@@ -355,6 +357,13 @@ func testLists(t *testing.T, s history.Store) {
 		{history.Query{Origin: "api", Status: []dag.Status{dag.Running, dag.Interrupted}}, "b19 b13 a04"},
 		{history.Query{Origin: "schedule:"}, ""},
 		{history.Query{Since: runStart.Add(17 * time.Minute)}, "b19 b18 b17"},
+		{history.Query{Before: "b17", Limit: 3}, "b16 b15 b14"},
+		{history.Query{Before: "b16", Tool: "test", Status: []dag.Status{dag.Failed, dag.TimedOut}, Limit: 2}, "b11 a07"},
+		{history.Query{Before: "b19", Open: true, Limit: 2}, "b18 b14"},
+		{history.Query{Before: "a00"}, ""},
+		{history.Query{Before: "none"}, ""},
+		{history.Query{Since: runStart.Add(3 * time.Minute), Until: runStart.Add(5 * time.Minute)}, "a04 a03"},
+		{history.Query{Until: runStart}, ""},
 		{history.Query{Since: runStart.Add(16 * time.Minute), Status: []dag.Status{dag.Failed, dag.Succeeded}}, "b16"},
 	} {
 		list, err := s.Runs(ctx, c.q)
@@ -366,8 +375,15 @@ func testLists(t *testing.T, s history.Store) {
 			t.Errorf("%+v: %q, %v; want %q", c.q, got, err, c.want)
 		}
 	}
-	if list, err := s.Runs(ctx, history.Query{}); err != nil || len(list) != 20 {
+	list, err := s.Runs(ctx, history.Query{})
+	if err != nil || len(list) != 20 || list[0].Params != nil {
 		t.Error(len(list), err)
+	}
+	for _, status := range [][]dag.Status{nil, {dag.Failed, dag.Interrupted}} {
+		list, err = s.Runs(ctx, history.Query{WithParams: true, Status: status, Limit: 1})
+		if err != nil || len(list) != 1 || fmt.Sprint(list[0].Params["N"]) != "12345678901234567890" {
+			t.Error(list, err)
+		}
 	}
 }
 
