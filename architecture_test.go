@@ -87,7 +87,7 @@ var house = map[string]struct {
 	"internal/policy":     {3, nil, nil},
 	"internal/users":      {0, []string{"internal/atomicfile"}, nil},
 	"internal/service":    {3, []string{"", "dag", "history", "tool", "internal/home", "internal/outcome"}, nil},
-	"internal/rundocs":    {3, []string{"dag", "history"}, nil},
+	"internal/rundocs":    {3, []string{"dag", "history", "internal/value"}, nil},
 	"internal/runlog":     {3, []string{"", "dag", "steps"}, nil},
 	"internal/config":     {3, []string{"tool", "dag", "internal/atomicfile", "internal/duration", "internal/home", "internal/keytable", "internal/ownership"}, nil},
 	"internal/web": {4, []string{
@@ -101,8 +101,7 @@ var house = map[string]struct {
 		"internal/runlog",
 		"internal/service",
 		"internal/ui",
-		"internal/users",
-		"history",
+		"internal/value",
 		"steps",
 		"tool",
 	}, nil},

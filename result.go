@@ -25,6 +25,7 @@ type Result struct {
 	ID       string
 	Tool     string
 	RetryOf  string     // the run that this one retried
+	Origin   string     // of a recorded run: who started it, see WithOrigin
 	Status   dag.Status // Waiting if the run waits for an answer, Interrupted if the engine could not bring it to its end
 	ExitCode int
 	Reason   string
@@ -33,6 +34,7 @@ type Result struct {
 	Started  time.Time
 	Ended    time.Time
 	Params   map[string]any // as bound, secrets masked
+	Withheld []string       // of a recorded run: the parameters that were not recorded because they are secret
 	Output   string         // at most 10 MB; see WithStdout
 	// InvalidUTF8 reports that bytes of Output that are not UTF-8 were replaced.
 	InvalidUTF8 bool
@@ -238,6 +240,7 @@ type runJSON struct {
 	ID          string         `json:"id"`
 	Tool        string         `json:"tool"`
 	RetryOf     string         `json:"retry_of,omitempty"`
+	Origin      string         `json:"origin,omitempty"`
 	Status      dag.Status     `json:"status"`
 	ExitCode    int            `json:"exit_code"`
 	Reason      string         `json:"reason,omitempty"`
@@ -247,6 +250,7 @@ type runJSON struct {
 	Ended       time.Time      `json:"ended,omitzero"`
 	DurationMS  int64          `json:"duration_ms"`
 	Params      map[string]any `json:"params"`
+	Withheld    []string       `json:"withheld,omitempty"`
 	Output      string         `json:"output"`
 	Invalid     bool           `json:"invalid_utf8,omitempty"`
 	Steps       []stepJSON     `json:"steps"`
@@ -300,7 +304,7 @@ func readStream(o *dag.Output, limit int64) (text string, all, invalid bool) {
 // still exist.
 func (r *Result) MarshalJSON() ([]byte, error) {
 	doc := runJSON{
-		Schema: RunSchema, ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason, Message: r.Message, Notes: r.Notes,
+		Schema: RunSchema, ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Origin: r.Origin, Withheld: r.Withheld, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason, Message: r.Message, Notes: r.Notes,
 		Started: r.Started, Ended: r.Ended, DurationMS: r.Duration().Milliseconds(),
 		Params: r.Params, Output: r.Output, Invalid: r.InvalidUTF8, Tolerated: r.Tolerated, Uncleaned: r.CleanupFailed(), Log: r.ExecutionLog(), LockDemands: r.LockDemands, Notices: r.Notices, Steps: []stepJSON{},
 	}

@@ -7,12 +7,14 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/value"
 )
 
 // Runs is the document flowrun/runs.v1.
 type Runs struct {
 	Schema string `json:"schema"`
 	Runs   []Run  `json:"runs"`
+	Next   string `json:"next,omitempty"` // the id after which the list continues
 }
 
 // Run is one run in it.
@@ -29,6 +31,8 @@ type Run struct {
 	Started    time.Time  `json:"started"`
 	Ended      time.Time  `json:"ended,omitzero"`
 	DurationMS int64      `json:"duration_ms"`
+	// Params are the parameters as text, if the RunInfo has them.
+	Params map[string]string `json:"params,omitempty"`
 }
 
 // RunsOf makes the document; now gives the duration of runs that have not ended.
@@ -43,7 +47,7 @@ func RunsOf(list []history.RunInfo, now time.Time) Runs {
 // RunOf returns the entry of one run at the time now.
 func RunOf(r history.RunInfo, now time.Time) Run {
 	j := Run{ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Origin: r.Origin, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason,
-		Message: r.Message, Notes: r.Notes, Started: r.Started, Ended: r.Ended}
+		Message: r.Message, Notes: r.Notes, Started: r.Started, Ended: r.Ended, Params: shortParams(r.Params)}
 	switch {
 	case !r.Ended.IsZero():
 		j.DurationMS = r.Ended.Sub(r.Started).Milliseconds()
@@ -51,4 +55,22 @@ func RunOf(r history.RunInfo, now time.Time) Run {
 		j.DurationMS = now.Sub(r.Started).Milliseconds()
 	}
 	return j
+}
+
+// maxParam is the maximum length in bytes of the value of a parameter in a list.
+const maxParam = 200
+
+func shortParams(params map[string]any) map[string]string {
+	if len(params) == 0 {
+		return nil
+	}
+	short := map[string]string{}
+	for name, v := range params {
+		text := value.Plain(v)
+		short[name] = value.UpTo(maxParam, text)
+		if len(short[name]) < len(text) {
+			short[name] += "..."
+		}
+	}
+	return short
 }

@@ -12,11 +12,7 @@ import (
 
 // Resume implements API.
 func (s *Service) Resume(ctx context.Context, id string) error {
-	past, err := s.RecordedRun(ctx, id)
-	if err != nil {
-		return err
-	}
-	g, err := past.Resume(s.plans.currentLibrary(), flowrun.ResumeOptions{})
+	past, g, err := s.planResume(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -27,6 +23,36 @@ func (s *Service) Resume(ctx context.Context, id string) error {
 		return err
 	}
 	return s.continueRun(ctx, onBehalf(ctx), past, g, "resumed", nil)
+}
+
+// PreviewResume implements API.
+func (s *Service) PreviewResume(ctx context.Context, id string) (*flowrun.Continuation, error) {
+	_, g, err := s.planResume(ctx, id)
+	return g, err
+}
+
+// PreviewRetry implements API.
+func (s *Service) PreviewRetry(ctx context.Context, id string, from []string) (*flowrun.Continuation, error) {
+	_, g, err := s.planRetry(ctx, id, from)
+	return g, err
+}
+
+func (s *Service) planResume(ctx context.Context, id string) (*flowrun.RecordedRun, *flowrun.Continuation, error) {
+	past, err := s.RecordedRun(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	g, err := past.Resume(s.plans.currentLibrary(), flowrun.ResumeOptions{})
+	return past, g, err
+}
+
+func (s *Service) planRetry(ctx context.Context, id string, from []string) (*flowrun.RecordedRun, *flowrun.Continuation, error) {
+	past, err := s.RecordedRun(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	g, err := past.Retry(s.plans.currentLibrary(), flowrun.RetryOptions{From: from})
+	return past, g, err
 }
 
 // continueRun resumes a run. The run is cancelled when base is. If first is not nil, it is called
@@ -65,11 +91,7 @@ func (s *Service) awaitRelease(ctx context.Context, id string) error {
 
 // Retry implements API.
 func (s *Service) Retry(ctx context.Context, id string, from []string) (string, error) {
-	past, err := s.RecordedRun(ctx, id)
-	if err != nil {
-		return "", err
-	}
-	g, err := past.Retry(s.plans.currentLibrary(), flowrun.RetryOptions{From: from})
+	past, g, err := s.planRetry(ctx, id, from)
 	if err != nil {
 		return "", err
 	}

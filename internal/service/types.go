@@ -85,6 +85,9 @@ type API interface {
 	Resume(ctx context.Context, id string) error
 	// Retry starts a new run that reuses the successful results of an earlier one.
 	Retry(ctx context.Context, id string, from []string) (retry string, err error)
+	// PreviewResume and PreviewRetry return what Resume and Retry would do, and start nothing.
+	PreviewResume(ctx context.Context, id string) (*flowrun.Continuation, error)
+	PreviewRetry(ctx context.Context, id string, from []string) (*flowrun.Continuation, error)
 	// Answer answers the question of the step with that path, or the only question if step
 	// is "", and makes sure that the run continues. Errors: ErrNoRun, ErrNoQuestion,
 	// ErrManyQuestions, ErrTooLate, flowrun.ErrAnswered, a *flowrun.ParamsError if the

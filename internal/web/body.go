@@ -89,7 +89,7 @@ func decode(b []byte) (any, error) {
 	}
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.UseNumber()
-	v, err := value(dec, 0)
+	v, err := readValue(dec, 0)
 	if err != nil {
 		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
@@ -102,8 +102,8 @@ func decode(b []byte) (any, error) {
 	return v, nil
 }
 
-// value reads the next JSON value.
-func value(dec *json.Decoder, depth int) (any, error) {
+// readValue reads the next JSON value.
+func readValue(dec *json.Decoder, depth int) (any, error) {
 	t, err := dec.Token()
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func value(dec *json.Decoder, depth int) (any, error) {
 	case open == '[':
 		list := []any{}
 		for dec.More() {
-			v, err := value(dec, depth+1)
+			v, err := readValue(dec, depth+1)
 			if err != nil {
 				return nil, err
 			}
@@ -136,7 +136,7 @@ func value(dec *json.Decoder, depth int) (any, error) {
 		if _, twice := o[key]; twice {
 			return nil, fmt.Errorf("the key %q occurs twice", clip(key))
 		}
-		if o[key], err = value(dec, depth+1); err != nil {
+		if o[key], err = readValue(dec, depth+1); err != nil {
 			return nil, err
 		}
 	}

@@ -2,8 +2,11 @@ package web
 
 import (
 	"io"
+	"mime"
 	"net/http"
+	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun"
@@ -13,6 +16,18 @@ import (
 	"github.com/flowrun/flowrun/steps"
 )
 
+var logRoutes = []route{
+	{method: "GET", path: "/api/v1/runs/{id}/logs", id: "runLogs", summary: "Read the output of a run's steps",
+		doc: "Each line is prefixed with its step, unless you ask for a single step.",
+		query: []param{
+			{name: "step", kind: "string", doc: "The path of a step. A step that uses a tool includes the tool's steps, a loop its items."},
+			{name: "stream", kind: "string", doc: "Only this stream. Default: both.", enum: []string{"stdout", "stderr"}},
+			{name: "attempt", kind: "integer", doc: "Only this attempt. Default: all."},
+			{name: "download", kind: "string", doc: "With 1, browsers save the response as a file.", enum: []string{"0", "1"}},
+			{name: "follow", kind: "string", doc: "With 1, the response continues until the run ends.", enum: []string{"0", "1"}}},
+		answers: []answer{{200, "The output; secrets are shown as ***.", asText, ""}}, handle: (*server).runLogs},
+}
+
 // runLogs streams the output of the steps of a run.
 func (d *server) runLogs(w http.ResponseWriter, r *http.Request) error {
 	id, err := runID(r)
@@ -20,11 +35,16 @@ func (d *server) runLogs(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	in := r.URL.Query()
+	attempt, err := queryNumber(r, "attempt", 0, 1, 1<<31)
+	if err != nil {
+		return err
+	}
 	past, err := d.RecordedRun(r.Context(), id)
 	if err != nil {
 		return err
 	}
 	l := &logs{reader: runlog.New(steps.LogFolder(d.StateDir, id), past.Plan, in.Get("step")), only: in.Get("stream")}
+	l.reader.Attempt = int(attempt)
 	var names []string
 	for _, s := range past.Result().Steps {
 		names = append(names, s.ID)
@@ -32,12 +52,26 @@ func (d *server) runLogs(w http.ResponseWriter, r *http.Request) error {
 	if step := in.Get("step"); step != "" && !slices.ContainsFunc(names, l.reader.Wants) {
 		return past.NoStep(step)
 	}
+	if in.Get("download") == "1" {
+		w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": logFileName(id, in)}))
+	}
 	s, err := d.begin(w, asText)
 	if err != nil || r.Method == http.MethodHead {
 		return err
 	}
 	l.bare, l.lines = s, console.NewPrefixer(s, names, console.PrefixOptions{})
 	return d.copyLogs(r, s, l, past, in.Get("follow") == "1")
+}
+
+// logFileName returns the name under which a browser saves a log.
+func logFileName(id string, in url.Values) string {
+	name := id
+	for _, part := range []string{in.Get("step"), in.Get("attempt"), in.Get("stream")} {
+		if part != "" {
+			name += "-" + part
+		}
+	}
+	return strings.ReplaceAll(name, "/", "-") + ".log"
 }
 
 // copyLogs sends the logs of a run. If follow is set, it continues until the run ends.

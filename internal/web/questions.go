@@ -4,13 +4,20 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"net/url"
+	"strconv"
 	"time"
 
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/tool"
 )
 
 var questionRoutes = []route{
+	{method: "GET", path: "/api/v1/questions", id: "listAllQuestions", summary: "List the questions of all runs, newest run first",
+		query:   []param{{name: "before", kind: "string", doc: "The next of the previous page: only the questions of the runs that follow."}},
+		answers: []answer{{200, "The questions that are waiting for an answer. If there may be more, next has the value of before for the next page.", "", "allQuestions"}}, handle: (*server).allQuestions},
 	{method: "GET", path: "/api/v1/runs/{id}/questions", id: "listQuestions", summary: "List the questions of a run",
 		answers: []answer{{200, "The questions that are waiting for an answer.", "", "questions"}}, handle: (*server).questions},
 	{method: "POST", path: "/api/v1/runs/{id}/approve", id: "approve", continuesRun: true, summary: "Approve a waiting step",
@@ -40,11 +47,55 @@ func (d *server) questions(w http.ResponseWriter, r *http.Request) error {
 	}
 	list := []question{}
 	for _, q := range p.Questions() {
-		list = append(list, question{q.Step, q.Prompt, q.Form, q.Since, q.Until})
+		list = append(list, questionOf(q))
 	}
 	return writeJSON(w, 200, struct {
 		Questions []question `json:"questions"`
 	}{list})
+}
+
+func questionOf(q flowrun.Question) question {
+	return question{q.Step, q.Prompt, q.Form, q.Since, q.Until}
+}
+
+// openQuestion is a question with its run.
+type openQuestion struct {
+	Run     string    `json:"run"`
+	Tool    string    `json:"tool"`
+	Origin  string    `json:"origin,omitempty"`
+	Started time.Time `json:"started"`
+	question
+}
+
+// maxAskingRuns is the number of active runs whose questions are in one page.
+const maxAskingRuns = 100
+
+// allQuestions lists the questions of active runs. One that is running can ask while its other steps
+// run.
+func (d *server) allQuestions(w http.ResponseWriter, r *http.Request) error {
+	f, err := d.runFilter(r, url.Values{"before": r.URL.Query()["before"], "status": {dag.Waiting.String(), dag.Running.String()}, "limit": {strconv.Itoa(maxAskingRuns)}})
+	if err != nil {
+		return err
+	}
+	runs, next, err := d.pageOfRuns(r.Context(), f)
+	if err != nil {
+		return err
+	}
+	list := []openQuestion{}
+	for _, run := range runs {
+		p, err := d.RecordedRun(r.Context(), run.ID)
+		if err != nil { // one run that cannot be read must not hide the questions of the others
+			d.Log.Warn("cannot read the questions of a run", "run", run.ID, "error", err.Error())
+			continue
+		}
+		for _, q := range p.Questions() {
+			list = append(list, openQuestion{run.ID, run.Tool, run.Origin, run.Started, questionOf(q)})
+		}
+	}
+	return writeJSON(w, 200, struct {
+		Questions []openQuestion `json:"questions"`
+		Next      string         `json:"next,omitempty"`
+	}{list, next})
 }
 
 // answer passes a decision to a run. The step is named in the body, because its path may

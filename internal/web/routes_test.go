@@ -17,6 +17,7 @@ import (
 	"github.com/flowrun/flowrun/internal/config"
 	"github.com/flowrun/flowrun/internal/schematest"
 	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/flowrun/flowrun/internal/web"
 )
 
@@ -72,7 +73,13 @@ func TestEveryRoute(t *testing.T) {
 	if res, doc := b.ask("POST", "/api/v1/runs/"+failed+"/resume", ""); res.StatusCode != 202 {
 		t.Errorf("%d %s", res.StatusCode, doc)
 	}
-	b.becomes(failed, dag.Failed)
+	waittest.Until(t, "end of the resumed run", func() bool {
+		i, _ := b.store.Info(t.Context(), failed)
+		return i.Epoch == 2 && i.Status == dag.Failed && i.PID == 0
+	}, func() any { return failed })
+	for _, path := range []string{"resume", "retry", "definition", "lines?step=good", "search?step=good&text=g"} {
+		b.get("/api/v1/runs/" + failed + "/" + path)
+	}
 	res, doc := b.ask("POST", "/api/v1/runs/"+failed+"/retry", `{"from": ["good"]}`)
 	if res.StatusCode != 202 {
 		t.Fatalf("%d %s", res.StatusCode, doc)
@@ -113,6 +120,7 @@ func TestEveryRoute(t *testing.T) {
 	asks := b.start(`{"tool": "asks"}`)
 	b.becomes(asks, dag.Waiting)
 	b.get("/api/v1/runs/" + asks + "/questions")
+	b.get("/api/v1/questions")
 	b.ask("POST", "/api/v1/runs/"+asks+"/reject", `{"step": "gate"}`)
 	asks = b.start(`{"tool": "asks"}`)
 	b.becomes(asks, dag.Waiting)

@@ -10,10 +10,8 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
@@ -23,13 +21,6 @@ import (
 )
 
 var runRoutes = []route{
-	{method: "GET", path: "/api/v1/runs", id: "listRuns", summary: "List runs, newest first",
-		query: []param{
-			{name: "status", kind: "string", doc: "Only runs with this status. May be repeated.", enum: statuses(), many: true},
-			{name: "tool", kind: "string", doc: "Only runs of this tool."},
-			{name: "since", kind: "string", doc: "Only runs started at or after this time (RFC 3339)."},
-			{name: "limit", kind: "integer", doc: "The maximum number of runs, 1 to 1000. Default: 100."}},
-		answers: []answer{{200, "The runs.", "", "runs"}}, handle: (*server).listRuns},
 	{method: "GET", path: "/api/v1/ps", id: "ps", summary: "List active runs, locks and queues",
 		answers: []answer{{200, "Active runs, locks with their holders and queues, and tools with a limit of active runs.", "", "ps"}}, handle: (*server).ps},
 	{method: "POST", path: "/api/v1/runs", id: "startRun", summary: "Start a run of a tool",
@@ -38,33 +29,16 @@ var runRoutes = []route{
 		headers: []param{{name: "Idempotency-Key", kind: "string", doc: "A unique string of up to 255 characters."}, trace},
 		body:    "start", answers: []answer{accepted}, handle: (*server).startRun},
 	{method: "GET", path: "/api/v1/runs/{id}", id: "getRun", summary: "Show the state of a run and its steps",
+		query:   []param{{name: "brief", kind: "string", doc: "With 1, the outputs of the run and its steps are omitted.", enum: []string{"0", "1"}}},
 		answers: []answer{{200, "The run.", "", "run"}}, handle: (*server).showRun},
 	{method: "POST", path: "/api/v1/runs/{id}/cancel", id: "cancelRun", summary: "Ask a run to stop",
 		doc:  "The steps are stopped and the cleanup runs; the response does not wait for that.",
 		body: "nothing", answers: []answer{{202, "The run was asked to stop.", "", "started"}}, handle: (*server).cancelRun},
-	{method: "POST", path: "/api/v1/runs/{id}/resume", id: "resumeRun", continuesRun: true, summary: "Resume a run that failed or was interrupted",
-		body: "nothing", answers: []answer{{202, "The run is resumed.", "", "started"}}, handle: (*server).resumeRun},
-	{method: "POST", path: "/api/v1/runs/{id}/retry", id: "retryRun", continuesRun: true, summary: "Start a new run that reuses the successful steps of this one",
-		body: "retry", answers: []answer{accepted}, handle: (*server).retryRun},
 	{method: "GET", path: "/api/v1/runs/{id}/events", id: "runEvents", summary: "Follow the events of one run",
 		doc: "Server-sent events, each with its number within the run in `id` and a flowrun/event.v1 document in `data`: all past events, or those after `after`, then new ones. " +
 			"The last event is `event: end` with the run's status; close the connection then, or the client reconnects.",
 		query: []param{after}, headers: []param{lastID},
 		answers: []answer{{200, "The stream. It ends when the run has ended or is interrupted, and continues while the run is waiting for an answer.", asStream, "event"}}, handle: (*server).runEvents},
-	{method: "GET", path: "/api/v1/runs/{id}/logs", id: "runLogs", summary: "Read the output of a run's steps",
-		doc: "Each line is prefixed with its step, unless you ask for a single step.",
-		query: []param{
-			{name: "step", kind: "string", doc: "The path of a step. A step that uses a tool includes the tool's steps, a loop its items."},
-			{name: "stream", kind: "string", doc: "Only this stream. Default: both.", enum: []string{"stdout", "stderr"}},
-			{name: "follow", kind: "string", doc: "With 1, the response continues until the run ends.", enum: []string{"0", "1"}}},
-		answers: []answer{{200, "The output; secrets are shown as ***.", asText, ""}}, handle: (*server).runLogs},
-}
-
-func statuses() (words []string) {
-	for _, s := range []dag.Status{dag.Pending, dag.Running, dag.Waiting, dag.Succeeded, dag.Failed, dag.Cancelled, dag.TimedOut, dag.Interrupted} {
-		words = append(words, s.String())
-	}
-	return words
 }
 
 // started is the response to a request that starts or continues a run.
@@ -76,43 +50,6 @@ type started struct {
 func accept(w http.ResponseWriter, id string) error {
 	w.Header().Set("Location", "/api/v1/runs/"+url.PathEscape(id))
 	return writeJSON(w, http.StatusAccepted, started{id})
-}
-
-func (d *server) listRuns(w http.ResponseWriter, r *http.Request) error {
-	in := r.URL.Query()
-	q := flowrun.Query{Tool: in.Get("tool"), Limit: 100}
-	for _, word := range in["status"] {
-		s, err := dag.ParseStatus(word)
-		if err != nil {
-			return err
-		}
-		q.Status = append(q.Status, s)
-	}
-	var err error
-	if since := in.Get("since"); since != "" {
-		if q.Since, err = time.Parse(time.RFC3339, since); err != nil {
-			return refuse(400, "wrong-query", "the query parameter since is not a time", "write it as 2026-11-21T08:00:00Z, and escape + as %2B")
-		}
-	}
-	if in.Has("limit") {
-		if q.Limit, err = strconv.Atoi(in.Get("limit")); err != nil || q.Limit < 1 || q.Limit > 1000 {
-			return refuse(400, "wrong-query", "the query parameter limit is not a whole number from 1 to 1000", "")
-		}
-	}
-	limit, c := q.Limit, callerFrom(r)
-	if !c.allTools() {
-		q.Limit = 0 // the limit applies to the runs that the caller may see
-	}
-	found, err := d.Runs(r.Context(), q)
-	if err != nil {
-		return err
-	}
-	found = slices.DeleteFunc(found, func(i flowrun.RunInfo) bool { return !c.mayUse(i.Tool) })
-	found = found[:min(len(found), limit)]
-	for i := range found {
-		found[i].Message = publicMessage(found[i].Reason, found[i].Message)
-	}
-	return writeJSON(w, 200, rundocs.RunsOf(found, time.Now()))
 }
 
 // ps lists active runs, locks and queues.
@@ -158,6 +95,9 @@ func (d *server) showRun(w http.ResponseWriter, r *http.Request) error {
 	}
 	res := p.Result()
 	res.Message = publicMessage(res.Reason, res.Message)
+	if r.URL.Query().Get("brief") == "1" {
+		res = res.Brief(0)
+	}
 	return writeJSON(w, 200, res)
 }
 
@@ -293,42 +233,4 @@ func (d *server) runOfEmptyRequest(w http.ResponseWriter, r *http.Request) (stri
 	}
 	_, err = d.readObject(w, r)
 	return id, err
-}
-
-func (d *server) resumeRun(w http.ResponseWriter, r *http.Request) error {
-	id, err := d.runOfEmptyRequest(w, r)
-	if err != nil {
-		return err
-	}
-	info, err := d.Info(r.Context(), id)
-	switch {
-	case err != nil:
-		return err
-	case info.Status == dag.Succeeded:
-		return refuse(409, "finished", "the run succeeded, so there is nothing to resume", "POST /api/v1/runs starts a new one")
-	}
-	if err := d.Resume(context.WithoutCancel(r.Context()), id); err != nil {
-		return err
-	}
-	return accept(w, id)
-}
-
-func (d *server) retryRun(w http.ResponseWriter, r *http.Request) error {
-	id, err := runID(r)
-	if err != nil {
-		return err
-	}
-	o, err := d.readObject(w, r, "from")
-	if err != nil {
-		return err
-	}
-	from, err := texts(o, "from")
-	if err != nil {
-		return err
-	}
-	retry, err := d.Retry(context.WithoutCancel(r.Context()), id, from)
-	if err != nil {
-		return err
-	}
-	return accept(w, retry)
 }

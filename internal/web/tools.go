@@ -51,9 +51,9 @@ func (d *server) listTools(w http.ResponseWriter, r *http.Request) error {
 }
 
 // nonNil returns a list that is never null in JSON.
-func nonNil(list []string) []string {
+func nonNil[T any](list []T) []T {
 	if list == nil {
-		return []string{}
+		return []T{}
 	}
 	return list
 }

@@ -92,6 +92,7 @@ type server struct {
 	mux             *http.ServeMux
 	unauthenticated bodyBudget
 	throttle        throttle
+	lineIndexes     lineIndexes
 	openAPI         []byte
 }
 

@@ -1,0 +1,236 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/runlog"
+	"github.com/flowrun/flowrun/steps"
+)
+
+// logPart are the query parameters that choose the log of a step.
+var logPart = []param{
+	{name: "step", kind: "string", doc: "The path of the step, as in the events of the run."},
+	{name: "attempt", kind: "integer", doc: "The attempt. Default: the last one that has output."},
+	{name: "stream", kind: "string", doc: "The stream. Default: stdout, or stderr if only that has output.", enum: []string{"stdout", "stderr"}},
+}
+
+var lineRoutes = []route{
+	{method: "GET", path: "/api/v1/runs/{id}/lines", id: "logLines", summary: "Read lines of the output of one attempt of a step",
+		doc: "Lines are numbered from 1 and can be read from any place of the log, whatever its size. Very long lines are shortened, and a page has at most about 1 MiB. " +
+			"If the log does not end with a line break, its last line may continue: read it again.",
+		query: append([]param{
+			{name: "from", kind: "integer", doc: "The first line. 0 is the last line of the log, -9 the tenth from its end. Default: -499."},
+			{name: "limit", kind: "integer", doc: "The maximum number of lines, 1 to 5000. Default: 500."}}, logPart...),
+		answers: []answer{{200, "The lines; secrets are shown as ***.", "", "lines"}}, handle: (*server).logLines},
+	{method: "GET", path: "/api/v1/runs/{id}/search", id: "searchLog", summary: "Search the output of one attempt of a step",
+		doc: "Finds the lines that contain the text; the letters A to Z match in both cases. One request reads at most 32 MiB: while the response has `next`, continue from that line.",
+		query: append([]param{
+			{name: "text", kind: "string", doc: "The text."},
+			{name: "from", kind: "integer", doc: "The line to begin with. Default: 1."},
+			{name: "limit", kind: "integer", doc: "The maximum number of lines, 1 to 5000. Default: 500."}}, logPart...),
+		answers: []answer{{200, "The lines that contain the text.", "", "matches"}}, handle: (*server).searchLog},
+}
+
+// partJSON describes one log of a step.
+type partJSON struct {
+	Attempt int    `json:"attempt"`
+	Stream  string `json:"stream"`
+	Bytes   int64  `json:"bytes"`
+}
+
+func partOf(p runlog.Part) partJSON { return partJSON{p.Attempt, streamName(p.Stream), p.Bytes} }
+
+func streamName(s steps.Streams) string {
+	if s == steps.Stderr {
+		return "stderr"
+	}
+	return "stdout"
+}
+
+// linesJSON is a page of lines.
+type linesJSON struct {
+	Parts []partJSON `json:"parts"` // all logs of the step
+	*partJSON
+	Total int64    `json:"total"`
+	Open  bool     `json:"open"`
+	From  int64    `json:"from"`
+	Lines []string `json:"lines"`
+	Cut   []int64  `json:"cut"`
+}
+
+func (d *server) logLines(w http.ResponseWriter, r *http.Request) error {
+	from, err := queryNumber(r, "from", -499, -1<<53, 1<<53)
+	if err != nil {
+		return err
+	}
+	limit, err := queryNumber(r, "limit", 500, 1, 5000)
+	if err != nil {
+		return err
+	}
+	parts, chosen, err := d.logParts(r)
+	if err != nil {
+		return err
+	}
+	doc := linesJSON{Parts: []partJSON{}, Lines: []string{}, Cut: []int64{}, From: 1}
+	for _, p := range parts {
+		doc.Parts = append(doc.Parts, partOf(p))
+	}
+	if chosen == nil {
+		return writeJSON(w, 200, doc)
+	}
+	log, err := chosen.Open()
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	page, err := runlog.ReadPage(r.Context(), log, log.Size(), d.lineIndexes.of(chosen.Key()), from, int(limit))
+	if err != nil {
+		return err
+	}
+	part := partOf(*chosen)
+	part.Bytes = page.Bytes
+	doc.partJSON, doc.Total, doc.Open, doc.From, doc.Lines, doc.Cut = &part, page.Total, page.Open, page.From, page.Lines, page.Cut
+	return writeJSON(w, 200, doc)
+}
+
+// matchJSON is a line that a search has found.
+type matchJSON struct {
+	Line int64  `json:"line"`
+	Text string `json:"text"`
+}
+
+func (d *server) searchLog(w http.ResponseWriter, r *http.Request) error {
+	text := r.URL.Query().Get("text")
+	if text == "" || strings.Contains(text, "\n") {
+		return refuse(400, "wrong-query", "the query parameter text is not a part of a line", "")
+	}
+	from, err := queryNumber(r, "from", 1, 1, 1<<53)
+	if err != nil {
+		return err
+	}
+	limit, err := queryNumber(r, "limit", 500, 1, 5000)
+	if err != nil {
+		return err
+	}
+	doc := struct {
+		Matches []matchJSON `json:"matches"`
+		Next    int64       `json:"next,omitempty"`
+	}{Matches: []matchJSON{}}
+	_, chosen, err := d.logParts(r)
+	if err != nil {
+		return err
+	}
+	if chosen == nil {
+		return writeJSON(w, 200, doc)
+	}
+	log, err := chosen.Open()
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	found, next, err := runlog.Search(r.Context(), log, log.Size(), d.lineIndexes.of(chosen.Key()), text, from, int(limit))
+	if err != nil {
+		return err
+	}
+	for _, m := range found {
+		doc.Matches = append(doc.Matches, matchJSON(m))
+	}
+	doc.Next = next
+	return writeJSON(w, 200, doc)
+}
+
+// logParts returns the logs of the step that a request names, and the one that it chooses, nil if
+// there is none. The run is compiled only for a step without log files.
+func (d *server) logParts(r *http.Request) (parts []runlog.Part, chosen *runlog.Part, err error) {
+	id, err := runID(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	step, only := r.URL.Query().Get("step"), r.URL.Query().Get("stream")
+	attempt, err := queryNumber(r, "attempt", 0, 1, 1<<31)
+	if err != nil {
+		return nil, nil, err
+	}
+	if parts, err = runlog.Parts(steps.LogFolder(d.StateDir, id), dag.ID(step)); err != nil {
+		return nil, nil, err
+	}
+	if len(parts) == 0 {
+		if parts, err = d.resultParts(r.Context(), id, step); err != nil {
+			return nil, nil, err
+		}
+	}
+	for i := range parts {
+		p := &parts[i]
+		if (attempt == 0 || p.Attempt == int(attempt)) && (only == "" || streamName(p.Stream) == only) &&
+			(chosen == nil || p.Attempt > chosen.Attempt) {
+			chosen = p
+		}
+	}
+	return parts, chosen, nil
+}
+
+// resultParts returns the logs of a step that has no log files.
+func (d *server) resultParts(ctx context.Context, id, step string) (parts []runlog.Part, err error) {
+	past, err := d.RecordedRun(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	known := past.Plan.Step(step) != nil
+	for _, e := range past.Events {
+		if string(e.Node) != step || step == "" {
+			continue
+		}
+		known = true
+		if e.Kind == dag.StepFinished && past.Plan.Nested(step) == nil {
+			parts = runlog.ResultParts(e.Result)
+		}
+	}
+	if !known {
+		return nil, past.NoStep(step)
+	}
+	return parts, nil
+}
+
+// queryNumber returns a query parameter that is a whole number, or a default.
+func queryNumber(r *http.Request, name string, otherwise, low, high int64) (int64, error) {
+	text := r.URL.Query().Get(name)
+	if text == "" {
+		return otherwise, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < low || n > high {
+		return 0, refuse(400, "wrong-query", "the query parameter "+name+" is not a whole number that is allowed here", "")
+	}
+	return n, nil
+}
+
+// lineIndexes keeps the indexes of the logs that were read last.
+type lineIndexes struct {
+	mu  sync.Mutex
+	all map[string]*runlog.LineIndex
+}
+
+const maxLineIndexes = 200
+
+// of returns the index of a log.
+func (l *lineIndexes) of(key string) *runlog.LineIndex {
+	if key == "" {
+		return new(runlog.LineIndex)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	x := l.all[key]
+	if x == nil {
+		if l.all == nil || len(l.all) >= maxLineIndexes {
+			l.all = map[string]*runlog.LineIndex{}
+		}
+		x = new(runlog.LineIndex)
+		l.all[key] = x
+	}
+	return x
+}

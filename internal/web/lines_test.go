@@ -1,0 +1,133 @@
+package web_test
+
+import (
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/web"
+)
+
+type logPart struct {
+	Attempt int
+	Stream  string
+	Bytes   int64
+}
+
+type logPage struct {
+	logPart
+	Parts       []logPart
+	Total, From int64
+	Open        bool
+	Lines       []string
+}
+
+func (b *bench) lines(id, query string) (p logPage) {
+	b.Helper()
+	_, doc := b.get("/api/v1/runs/" + id + "/lines?" + query)
+	if err := json.Unmarshal(doc, &p); err != nil {
+		b.Fatalf("%v %s", err, doc)
+	}
+	return p
+}
+
+// TestLines reads the output of a step by lines, while it runs and later.
+func TestLines(t *testing.T) {
+	b := newBench(t, web.Options{})
+	id, file := b.gated()
+	var p logPage
+	for len(p.Lines) == 0 {
+		p = b.lines(id, "step=two")
+	}
+	if !slices.Equal(p.Lines, []string{"waiting"}) || p.Total != 1 || p.Open || p.Stream != "stdout" {
+		t.Errorf("%+v", p)
+	}
+	b.open(file)
+	b.becomes(id, dag.Succeeded)
+	if p := b.lines(id, "step=two&from=2"); !slices.Equal(p.Lines, []string{"done"}) || p.From != 2 || p.Total != 2 {
+		t.Errorf("%+v", p)
+	}
+	p = b.lines(id, "step=one&stream=stderr&attempt=1")
+	if !slices.Equal(p.Lines, []string{"grumble"}) || !slices.Equal(p.Parts, []logPart{{1, "stdout", 6}, {1, "stderr", 8}}) {
+		t.Errorf("%+v", p)
+	}
+	if p := b.lines(id, "step=one&attempt=2"); len(p.Lines) != 0 || len(p.Parts) != 2 {
+		t.Errorf("%+v", p)
+	}
+	_, doc := b.get("/api/v1/runs/" + id + "/search?step=two&text=" + url.QueryEscape("DONE"))
+	if string(doc) != `{"matches":[{"line":2,"text":"done"}]}`+"\n" {
+		t.Errorf("%s", doc)
+	}
+	if _, doc := b.get("/api/v1/runs/" + id + "/search?step=one&attempt=3&text=x"); string(doc) != `{"matches":[]}`+"\n" {
+		t.Errorf("%s", doc)
+	}
+	for path, status := range map[string]int{"lines?step=none": 404, "lines": 404, "lines?step=../..": 404, "lines?step=one&from=x": 400, "lines?step=one&limit=0": 400,
+		"search?step=one": 400, "search?step=one&text=%0A": 400} {
+		if res, doc := b.get("/api/v1/runs/" + id + "/" + path); res.StatusCode != status {
+			t.Errorf("%s: %d %s", path, res.StatusCode, doc)
+		}
+	}
+	res, _ := b.get("/api/v1/runs/" + id + "/logs?step=one&stream=stdout&attempt=1&download=1")
+	if got := res.Header.Get("Content-Disposition"); got != "attachment; filename="+id+"-one-1-stdout.log" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestAnswerLines: the output of a step without log files is in its result.
+func TestAnswerLines(t *testing.T) {
+	b := newBench(t, web.Options{})
+	id := b.start(`{"tool": "asks"}`)
+	b.becomes(id, dag.Waiting)
+	_, doc := b.get("/api/v1/questions")
+	var all struct {
+		Questions []struct{ Run, Tool, Step, Prompt string }
+	}
+	if err := json.Unmarshal(doc, &all); err != nil || len(all.Questions) != 1 || all.Questions[0].Run != id || all.Questions[0].Step != "gate" || all.Questions[0].Tool != "asks" {
+		t.Errorf("%v %s", err, doc)
+	}
+	b.ask("POST", "/api/v1/runs/"+id+"/approve", `{"values": {"VERSION": "1"}}`)
+	b.becomes(id, dag.Succeeded)
+	if p := b.lines(id, "step=gate"); len(p.Lines) != 1 || !strings.Contains(p.Lines[0], `"VERSION":"1"`) {
+		t.Errorf("%+v", p)
+	}
+	if _, doc := b.get("/api/v1/questions"); string(doc) != `{"questions":[]}`+"\n" {
+		t.Errorf("%s", doc)
+	}
+}
+
+// TestPreviews shows what a resume and a retry would do, and the definition of a run without the
+// folders of the machine.
+func TestPreviews(t *testing.T) {
+	b := newBench(t, web.Options{})
+	id := b.start(`{"tool": "fails"}`)
+	b.becomes(id, dag.Failed)
+	for path, want := range map[string]string{
+		"resume":          `{"keeps":["good"],"again":["bad"],"first":[],"waiting":[],"asks":[],"lost":[],"cleaned":[]}`,
+		"retry":           `{"keeps":["good"],"again":["bad"],"first":[],"waiting":[],"asks":[],"lost":[],"cleaned":[]}`,
+		"retry?from=good": `{"keeps":[],"again":["good","bad"],"first":[],"waiting":[],"asks":[],"lost":[],"cleaned":[]}`,
+		"definition":      `{"files":[{"name":"fails.yaml","scope":"local","text":` + quoted(tools["fails"]) + `}]}`,
+	} {
+		if _, doc := b.get("/api/v1/runs/" + id + "/" + path); string(doc) != want+"\n" {
+			t.Errorf("%s: %s, want %s", path, doc, want)
+		}
+	}
+	if res, _ := b.get("/api/v1/runs/" + id + "/retry?from=none"); res.StatusCode != 404 {
+		t.Error(res.StatusCode)
+	}
+	_, doc := b.get("/api/v1/runs/" + id + "?brief=1")
+	var run struct {
+		Origin string
+		Steps  []struct{ ID, Output string }
+	}
+	if err := json.Unmarshal(doc, &run); err != nil || run.Origin != "api" || len(run.Steps) != 2 || run.Steps[0].Output != "" {
+		t.Errorf("%v %s", err, doc)
+	}
+}
+
+func quoted(s string) string {
+	b, _ := json.Marshal(s)
+	return string(b)
+}
