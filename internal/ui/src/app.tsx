@@ -7,13 +7,21 @@ import './login.css';
 
 import { render } from 'preact';
 import { Home } from './home';
+import { Locks } from './locks';
 import { match, routed } from './router';
+import { Runs } from './runs';
+import { RunPage } from './run/page';
 import { Shell } from './shell';
+import { Waiting } from './waiting';
 import { Empty, Page } from './parts';
 
 // routes is the table of pages. :name is one part of the path; a missing last part is ''.
 const routes: [pattern: string, page: (p: { params: Record<string, string> }) => any][] = [
   ['/', Home],
+  ['/runs', Runs],
+  ['/runs/:id/:tab?', RunPage],
+  ['/waiting', Waiting],
+  ['/locks', Locks],
 ];
 
 function App() {

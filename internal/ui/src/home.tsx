@@ -1,5 +1,76 @@
-import { Empty, Page } from './parts';
+// What needs attention: what runs, what waits, what failed, what comes next.
+import './home.css';
+import { get, useResource, ApiError } from './api';
+import { ago, count } from './format';
+import { Empty, Load, Page, Section, Time } from './parts';
+import { A, pathOf } from './router';
+import { elapsed, ParamText, trigger } from './run_table';
+import { Glyph, word } from './status';
+import { useChanges } from './stream';
+import type { RunList, RunRow } from './types';
+import { useQuestions } from './waiting';
+
+interface Schedule { name: string; tool: string; cron: string; timezone?: string; next?: string; paused: boolean }
+const shown = 8;
+
+/** The schedules; undefined means that this service does not run any. */
+async function readSchedules(abort: AbortSignal): Promise<Schedule[] | null> {
+  try {
+    return (await get<{ schedules: Schedule[] }>('/schedules', {}, abort)).schedules;
+  } catch (e) {
+    if (e instanceof ApiError && e.status === 404) return null;
+    throw e;
+  }
+}
 
 export function Home() {
-  return <Page title="Home"><Empty>Nothing runs now.</Empty></Page>;
+  const active = useResource((a) => get<RunList>('/runs', { status: ['running', 'pending'], limit: 50, params: 1 }, a));
+  const failed = useResource((a) => get<RunList>('/runs', { status: ['failed', 'timed-out', 'interrupted'], since: new Date(Date.now() - 86_400_000).toISOString(), limit: 50 }, a));
+  const recent = useResource((a) => get<RunList>('/runs', { status: ['succeeded', 'cancelled'], limit: shown, params: 1 }, a));
+  const questions = useQuestions();
+  const schedules = useResource(readSchedules);
+  useChanges(() => [active, failed, recent, questions, schedules].forEach((r) => r.reload()), (e) => e.kind.startsWith('run.') || e.kind === 'step.waiting', 1500);
+  return <Page title="Home">
+    <div class="home">
+      <Section title="Running now" aside={<More n={active.data.value?.runs.length} href="/runs?status=running,pending" />}>
+        <Load from={active}>{(d) => d.runs.length === 0 ? <Empty>Nothing runs now.</Empty> : <Rows runs={d.runs} detail={(r) => <ParamText params={r.params} />} end={(r) => elapsed(r)} />}</Load>
+      </Section>
+      <Section title="Waiting for an answer" aside={<More n={questions.data.value?.length} href="/waiting" />}>
+        <Load from={questions}>{(list) => list.length === 0 ? <Empty>No run waits for an answer.</Empty>
+          : <ul class="rows">{list.slice(0, shown).map((q) => <li key={q.run + q.step}><Glyph state="waiting" /><div><A href={pathOf('runs', q.run)}>{q.tool}</A><div class="detail clip" title={q.prompt}>{q.prompt}</div></div><Time at={q.since} /></li>)}</ul>}</Load>
+      </Section>
+      <Section title="Failed since yesterday" aside={<More n={failed.data.value?.runs.length} href="/runs?status=failed,timed-out,interrupted&age=24h" />}>
+        <Load from={failed}>{(d) => d.runs.length === 0 ? <Empty>No run has failed in the last 24 hours.</Empty> : <Rows runs={d.runs} detail={(r) => r.message ?? word(r.status)} end={(r) => <Time at={r.ended ?? r.started} />} />}</Load>
+      </Section>
+      <Section title="Next firings" aside={<A href="/schedules">Schedules</A>}>
+        <Load from={schedules}>{(list) => list === null ? <Empty>No scheduler is running: this service was started without schedules.</Empty> : <Firings list={list} />}</Load>
+      </Section>
+      <Section title="Recently finished" class="wide" aside={<A href="/runs">All runs</A>}>
+        <Load from={recent}>{(d) => d.runs.length === 0 ? <Empty>No run has succeeded yet. Start one from <A href="/tools">Tools</A>, or with <code>flowrun run</code>.</Empty>
+          : <Rows runs={d.runs} detail={(r) => <><ParamText params={r.params} /> <span>{trigger(r.origin)}</span></>} end={(r) => <>{elapsed(r)} · <Time at={r.ended ?? r.started} /></>} />}</Load>
+      </Section>
+    </div>
+  </Page>;
+}
+
+function More({ n = 0, href }: { n?: number; href: string }) {
+  return n > 0 ? <A href={href}>{n >= 50 ? '50 or more' : n > shown ? `All ${n}` : n}</A> : null;
+}
+
+function Rows({ runs, detail, end }: { runs: RunRow[]; detail: (r: RunRow) => any; end: (r: RunRow) => any }) {
+  return <ul class="rows">{runs.slice(0, shown).map((r) => <li key={r.id}>
+    <Glyph state={r.status} />
+    <div><A href={pathOf('runs', r.id)}>{r.tool}<span class="sr-only">, {word(r.status)}</span></A> <code class="muted">{r.id}</code><div class="detail clip">{detail(r)}</div></div>
+    <span class="number muted">{end(r)}</span></li>)}</ul>;
+}
+
+function Firings({ list }: { list: Schedule[] }) {
+  const next = list.filter((s) => s.next && !s.paused).sort((a, b) => a.next!.localeCompare(b.next!)).slice(0, shown);
+  const paused = list.filter((s) => s.paused).length;
+  if (next.length === 0) return <Empty>{list.length === 0 ? 'There are no schedules.' : `All ${count(list.length, 'schedule')} are paused.`}</Empty>;
+  return <ul class="rows">{next.map((s) => <li key={s.name}>
+    <svg class="glyph s-pending" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"><path class="line" d="M8 2.500a5.500 5.500 0 1 0 0 11 5.500 5.500 0 1 0 0-11M8 5v3.200l2.200 1.300" /></svg>
+    <div><A href="/schedules">{s.name}</A><div class="detail clip">{s.tool}, <code>{s.cron}</code>{s.timezone ? ` (${s.timezone})` : ''}</div></div>
+    <time class="number muted" dateTime={s.next} title={s.next}>{ago(s.next!)}</time></li>)}
+  {paused > 0 && <li class="muted">and {count(paused, 'paused schedule')}</li>}</ul>;
 }

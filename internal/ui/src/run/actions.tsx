@@ -1,0 +1,119 @@
+// What can be done with a run: cancel, resume, retry, copy.
+import { useSignal } from '@preact/signals';
+import { get, mayOperate, send, toError, useResource, type ApiError } from '../api';
+import { Button, Copy, Dialog, Load, Problem, toast } from '../parts';
+import { navigate, pathOf } from '../router';
+import { settled } from '../status';
+import type { RunDoc } from '../types';
+import { text } from './page';
+
+export function Actions({ run, reload }: { run: RunDoc; reload(): void }) {
+  const open = useSignal('');
+  const close = () => { open.value = ''; };
+  const live = !settled(run.status) || run.steps.some((s) => s.status === 'running');
+  return <>
+    {mayOperate() && <>
+      {live && <Button kind="danger" onClick={() => { open.value = 'cancel'; }}>Cancel</Button>}
+      {settled(run.status) && run.status !== 'succeeded' && <Button kind="primary" onClick={() => { open.value = 'resume'; }}>Resume</Button>}
+      {settled(run.status) && <Button onClick={() => { open.value = 'retry'; }}>Retry</Button>}
+    </>}
+    <Copy text={() => asCommand(run)}>Copy as CLI</Copy>
+    <Copy text={() => asCurl(run)}>Copy as curl</Copy>
+    {open.value === 'cancel' && <CancelDialog run={run} close={close} />}
+    {open.value === 'resume' && <ContinueDialog run={run} action="resume" close={close} done={reload} />}
+    {open.value === 'retry' && <ContinueDialog run={run} action="retry" close={close} done={reload} />}
+  </>;
+}
+
+/** Retries a run from one step, after it showed what that does. */
+export function RetryFrom({ run, step }: { run: RunDoc; step: string }) {
+  const open = useSignal(false);
+  if (!mayOperate() || !settled(run.status)) return null;
+  return <>
+    <Button onClick={() => { open.value = true; }}>Retry from here</Button>
+    {open.value && <ContinueDialog run={run} action="retry" from={step} close={() => { open.value = false; }} done={() => {}} />}
+  </>;
+}
+
+function CancelDialog({ run, close }: { run: RunDoc; close(): void }) {
+  const busy = useSignal(false), problem = useSignal<ApiError | undefined>(undefined);
+  const go = async () => {
+    busy.value = true;
+    try {
+      await send('POST', `/runs/${encodeURIComponent(run.id)}/cancel`, {});
+      toast('The run was asked to stop');
+      close();
+    } catch (e) {
+      problem.value = toError(e);
+      busy.value = false;
+    }
+  };
+  return <Dialog title={`Cancel this run of ${run.tool}?`} onClose={close}>
+    <p>Its steps are stopped. Cleanup still runs.</p>
+    {problem.value && <Problem error={problem.value} />}
+    <div class="actions"><Button onClick={close}>Back</Button><Button kind="primary" busy={busy.value} onClick={go}>Cancel the run</Button></div>
+  </Dialog>;
+}
+
+interface Preview { keeps: string[]; again: string[]; first: string[]; waiting: string[]; asks: string[]; lost: string[]; cleaned: { step: string; by: string }[] }
+
+/** Shows which results are kept and what runs, then resumes or retries the run. */
+function ContinueDialog({ run, action, from, close, done }: { run: RunDoc; action: 'resume' | 'retry'; from?: string; close(): void; done(): void }) {
+  const path = `/runs/${encodeURIComponent(run.id)}/${action}`;
+  const preview = useResource((abort) => get<Preview>(path, { from }, abort));
+  const busy = useSignal(false), problem = useSignal<ApiError | undefined>(undefined);
+  const go = async () => {
+    busy.value = true;
+    try {
+      const r = await send<{ id: string }>('POST', path, from ? { from: [from] } : {});
+      toast(action === 'resume' ? 'The run continues' : 'A new run has started');
+      close();
+      if (r.id === run.id) done();
+      else navigate(pathOf('runs', r.id));
+    } catch (e) {
+      problem.value = toError(e);
+      busy.value = false;
+    }
+  };
+  const p = preview.data.value;
+  const nothing = p && p.again.length + p.first.length + p.waiting.length + p.lost.length === 0;
+  return <Dialog title={from ? `Retry from ${from}` : action === 'resume' ? 'Resume this run' : 'Retry as a new run'} onClose={close}>
+    <p class="muted">{action === 'resume' ? 'The same run continues with the definitions that it started with.' : 'A new run starts. It reuses the results that are kept.'}</p>
+    <Load from={preview}>{(d) => <div class="preview">
+      <StepList title="Runs again" steps={d.again} class="s-running" />
+      <StepList title="Runs for the first time" steps={d.first} class="s-running" />
+      <StepList title="Keeps its result" steps={d.keeps} class="s-reused" />
+      <StepList title="Still waits" steps={d.waiting} class="s-waiting" />
+      <StepList title="Counts as failed: flowrun was killed while it ran" steps={d.lost} class="s-failed" />
+      <StepList title="May have been running when flowrun was killed" steps={d.asks} class="s-interrupted" />
+      {d.asks.length > 0 && <p class="problem">Check whether these steps may run twice. Then resume the run with <code>flowrun resume {run.id} --rerun-interrupted</code>.</p>}
+      {d.cleaned.length > 0 && <p class="problem">{d.cleaned[0].by} ran after {d.cleaned.map((c) => c.step).join(', ')}. If it undid their work, retry from them instead.</p>}
+    </div>}</Load>
+    {nothing && <p>No step is left to run{action === 'retry' ? '. To run a step again, choose Retry from here beside it' : ''}.</p>}
+    {problem.value && <Problem error={problem.value} />}
+    <div class="actions"><Button onClick={close}>Back</Button>
+      <Button kind="primary" busy={busy.value} disabled={!p || p.asks.length > 0 || nothing} onClick={go}>{action === 'resume' ? 'Resume' : 'Start the new run'}</Button></div>
+  </Dialog>;
+}
+
+function StepList({ title, steps, class: name }: { title: string; steps: string[]; class: string }) {
+  if (steps.length === 0) return null;
+  return <div class={`step-list ${name}`}><h3>{title} <span class="badge">{steps.length}</span></h3>
+    <p>{steps.slice(0, 40).map((s) => <code key={s}>{s}</code>)}{steps.length > 40 && <span class="muted">and {steps.length - 40} more</span>}</p></div>;
+}
+
+const quote = (s: string) => (/^[\w@%+=:,./-]+$/.test(s) ? s : `'${s.replaceAll("'", `'\\''`)}'`);
+
+/** The parameters of a run that can be given again: without secrets. */
+function given(run: RunDoc): [string, unknown][] {
+  return Object.entries(run.params ?? {}).filter(([name, v]) => v !== null && v !== '***' && !run.withheld?.includes(name));
+}
+
+function asCommand(run: RunDoc): string {
+  return ['flowrun run', quote(run.tool), ...given(run).map(([name, v]) => quote(name + (typeof v === 'string' ? '=' : ':=') + text(v)))].join(' ');
+}
+
+function asCurl(run: RunDoc): string {
+  const body = JSON.stringify({ tool: run.tool, params: Object.fromEntries(given(run)) });
+  return `curl -sS -H "Authorization: Bearer $FLOWRUN_TOKEN" -H "Content-Type: application/json" -d ${quote(body)} ${location.origin}/api/v1/runs`;
+}

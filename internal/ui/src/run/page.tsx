@@ -1,0 +1,117 @@
+// The page of one run: its header, what can be done with it, and its tabs. All tabs show the same
+// document and the same list of events.
+import './run.css';
+import { useEffect, useRef } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
+import { get, useResource } from '../api';
+import { count } from '../format';
+import { useKeys } from '../keys';
+import { announcement, Copy, Load, Page, Tabs, Time } from '../parts';
+import { A, navigate, pathOf, routed } from '../router';
+import { QuestionCard } from '../question';
+import { elapsed, trigger } from '../run_table';
+import { settled, Status, word } from '../status';
+import { useStream } from '../stream';
+import type { Question, RunDoc, RunEvent } from '../types';
+import { Actions } from './actions';
+import { Definition } from './definition';
+import { Events } from './events';
+import { Logs } from './logs';
+import { Steps } from './steps';
+
+/** What every tab gets. */
+export interface RunView { id: string; run: RunDoc; events: RunEvent[]; reload(): void }
+
+const tabs: { name: string; text: string; key: string; view: (p: RunView) => any; wide?: boolean }[] = [
+  { name: 'steps', text: 'Steps', key: 's', view: Steps },
+  { name: 'logs', text: 'Logs', key: 'l', view: Logs, wide: true },
+  { name: 'events', text: 'Events', key: 'e', view: Events },
+  { name: 'definition', text: 'Definition', key: 'd', view: Definition },
+];
+
+/** The address of a tab of a run, with the step and time that are chosen now. */
+export function tabHref(id: string, tab: string, more: Record<string, string> = {}): string {
+  const q = new URLSearchParams(), now = routed.value.query;
+  for (const name of ['step', 't']) if (now.get(name)) q.set(name, now.get(name)!);
+  for (const [name, v] of Object.entries(more)) q.set(name, v);
+  const text = q.toString();
+  return pathOf('runs', id, tab) + (text && '?' + text);
+}
+
+export function RunPage({ params: { id, tab } }: { params: Record<string, string> }) {
+  const doc = useResource((abort) => get<RunDoc>(`/runs/${encodeURIComponent(id)}`, { brief: 1 }, abort), id);
+  const { events, resume } = useEvents(id, doc.reload);
+  const run = doc.data.value?.id === id ? doc.data.value : undefined;
+  const chosen = tabs.find((t) => t.name === tab) ?? tabs[0];
+  useKeys(tabs.map((t) => ({ keys: t.key, does: `${t.text} of the run`, run: () => navigate(tabHref(id, t.name)) })));
+  const status = run?.status;
+  useEffect(() => { if (status) announcement.value = `The run is ${word(status)}`; }, [status]);
+  const reload = () => { doc.reload(); resume(); };
+  return <Page name={run ? `${run.tool} ${id}` : id} wide={chosen.wide} title={run ? <>{run.tool} <Status state={run.status} note={run.notes?.join(', ')} /></> : id}
+    actions={run && <Actions run={run} reload={reload} />}>
+    <Load from={doc}>{(d) => d.id === id && <>
+      <Head run={d} />
+      {d.status === 'waiting' || d.steps.some((s) => s.status === 'waiting') ? <Questions id={id} key={events.length} reload={reload} /> : null}
+      <Tabs label="Views of the run" selected={chosen.name} tabs={tabs.map((t) => ({ name: t.name, href: tabHref(id, t.name), text: t.text, count: t.name === 'steps' ? d.steps.length : undefined }))} />
+      <chosen.view id={id} run={d} events={events} reload={reload} />
+    </>}</Load>
+  </Page>;
+}
+
+/**
+ * Follows the events of a run. Returns all of them so far. The run is read again when events
+ * arrive, less often when that takes long, and once more after the last one.
+ */
+function useEvents(id: string, reload: () => void) {
+  const events = useSignal<RunEvent[]>([]), after = useSignal(0);
+  const state = useRef({ queue: [] as RunEvent[], frame: 0, timer: 0 }).current;
+  useEffect(() => { events.value = []; after.value = 0; }, [id]);
+  useEffect(() => () => { cancelAnimationFrame(state.frame); clearTimeout(state.timer); state.frame = state.timer = 0; state.queue = []; }, [id]);
+  const show = () => {
+    state.frame = 0;
+    events.value = events.value.concat(state.queue);
+    state.queue = [];
+  };
+  const started = useRef(Date.now());
+  useStream(`/api/v1/runs/${encodeURIComponent(id)}/events` + (after.value ? `?after=${after.value}` : ''), {
+    event: (e: RunEvent) => {
+      state.queue.push(e);
+      state.frame ||= requestAnimationFrame(show);
+      if (Date.parse(e.time) > started.current - 5000) state.timer ||= setTimeout(() => { state.timer = 0; reload(); }, 1000);
+    },
+    end: () => { clearTimeout(state.timer); state.timer = 0; reload(); },
+  });
+  return { events: events.value, resume: () => { after.value = events.value.at(-1)?.seq ?? 0; } };
+}
+
+function Head({ run }: { run: RunDoc }) {
+  const all = useSignal(false);
+  const params = Object.entries(run.params ?? {});
+  const shown = all.value ? params : params.slice(0, 8);
+  return <div class="run-head">
+    {run.message && run.status !== 'succeeded' && <p class={`reason s-${run.status}`}>{run.message}</p>}
+    <dl>
+      <div><dt>Run</dt><dd><code>{run.id}</code> <Copy text={run.id} kind="quiet">Copy</Copy></dd></div>
+      <div><dt>Trigger</dt><dd>{run.retry_of ? <>retry of <A href={pathOf('runs', run.retry_of)}><code>{run.retry_of}</code></A></> : trigger(run.origin)}</dd></div>
+      {run.started && <div><dt>Started</dt><dd><Time at={run.started} absolute /> <span class="muted">(<Time at={run.started} />)</span></dd></div>}
+      {run.started && (run.ended || !settled(run.status)) && <div><dt>Duration</dt><dd class="number">{elapsed(run)}</dd></div>}
+      {run.status !== 'succeeded' && settled(run.status) && <div><dt>Exit code</dt><dd class="number">{run.exit_code}</dd></div>}
+    </dl>
+    {params.length > 0 && <div class="run-params" aria-label="Parameters">
+      {shown.map(([name, v]) => <span class="tag" key={name} title={`${name}=${text(v)}`}><b>{name}</b> {text(v) === '' ? <i>empty</i> : text(v)}</span>)}
+      {params.length > 8 && <button type="button" class="button quiet" onClick={() => { all.value = !all.value; }}>{all.value ? 'Show fewer' : `${params.length - 8} more`}</button>}
+    </div>}
+  </div>;
+}
+
+/** The text of a parameter. */
+export const text = (v: unknown): string => (typeof v === 'string' ? v : v == null ? '' : JSON.stringify(v));
+
+function Questions({ id, reload }: { id: string; reload(): void }) {
+  const list = useResource((abort) => get<{ questions: Question[] }>(`/runs/${encodeURIComponent(id)}/questions`, {}, abort), id);
+  const questions = list.data.value?.questions ?? [];
+  if (questions.length === 0) return null;
+  return <div class="questions" role="region" aria-label={`The run waits for ${count(questions.length, 'answer')}`}>
+    {questions.map((q) => <QuestionCard key={q.step} run={id} question={q} answered={() => { list.reload(); reload(); }} />)}
+  </div>;
+}

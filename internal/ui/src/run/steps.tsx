@@ -1,0 +1,80 @@
+// The steps of a run as a list.
+import { useEffect } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
+import { count } from '../format';
+import { useKeys } from '../keys';
+import { announcement, Empty } from '../parts';
+import { A, navigate, routed, setQuery } from '../router';
+import { elapsed } from '../run_table';
+import { Glyph, settled, word, type State } from '../status';
+import type { StepDoc } from '../types';
+import { Virtual } from '../virtual';
+import { RetryFrom } from './actions';
+import { tabHref, type RunView } from './page';
+
+const groups: Record<string, (s: State) => boolean> = {
+  all: () => true,
+  failed: (s) => ['failed', 'timed-out', 'interrupted'].includes(s),
+  active: (s) => ['running', 'retrying', 'waiting'].includes(s),
+  pending: (s) => s === 'pending',
+};
+
+/** The depth of a step: how many tools and loops are around it. */
+export const depth = (id: string) => (id.match(/\/|\[/g) ?? []).length;
+
+/** The last part of a path: what the step is called inside the tool or loop around it. */
+export const lastPart = (id: string) => (id.endsWith(']') ? id.slice(id.lastIndexOf('[')) : id.slice(id.lastIndexOf('/') + 1));
+
+export function Steps({ id, run }: RunView) {
+  const q = routed.value.query, group = groups[q.get('only') ?? ''] ? q.get('only')! : 'all', find = useSignal('');
+  const wanted = run.steps.filter((s) => groups[group](s.status) && s.id.toLowerCase().includes(find.value.toLowerCase()));
+  const chosen = q.get('step') ?? '', at = wanted.findIndex((s) => s.id === chosen);
+  const move = (by: number) => {
+    const s = wanted[Math.max(0, Math.min(wanted.length - 1, at + by))];
+    if (!s) return;
+    setQuery({ step: s.id });
+    announcement.value = `${s.id}, ${word(s.status)}`;
+  };
+  useKeys([
+    { keys: 'j', does: 'Next step', run: () => move(1) },
+    { keys: 'k', does: 'Previous step', run: () => move(at < 0 ? 1 : -1) },
+    { keys: 'Enter', does: 'Open the log of the step', run: () => { if (chosen) navigate(tabHref(id, 'logs', { step: chosen })); } },
+  ]);
+  useEffect(() => { if (find.value) announcement.value = count(wanted.length, 'step'); }, [find.value]);
+  const failed = run.steps.filter((s) => groups.failed(s.status)).length, active = run.steps.filter((s) => groups.active(s.status)).length, pending = run.steps.filter((s) => s.status === 'pending').length;
+  const step = at >= 0 ? wanted[at] : undefined;
+  return <>
+    <div class="toolbar">
+      <input data-search type="search" aria-label="Find steps" placeholder="Find steps" value={find.value} onInput={(e: any) => { find.value = e.currentTarget.value; }} />
+      <div class="segments" role="group" aria-label="Which steps">
+        {([['all', 'All', run.steps.length], ['failed', 'Failed', failed], ['active', 'Active', active], ['pending', 'Pending', pending]] as const).map(([name, text, n]) =>
+          <button type="button" key={name} aria-pressed={group === name} onClick={() => setQuery({ only: name === 'all' ? null : name })}>{text} <span class="muted">{n}</span></button>)}
+      </div>
+    </div>
+    {step && <Detail run={run} step={step} />}
+    <div class="section">
+      {wanted.length === 0 ? <Empty>{run.steps.length === 0 ? 'The run has no steps yet.' : 'No step matches.'}</Empty>
+        : <Virtual class="steps" label="Steps" count={wanted.length} height={36} show={at >= 0 ? at : undefined} row={(i) => <Row key={wanted[i].id} id={id} step={wanted[i]} chosen={i === at} whole={group !== 'all' || !!find.value} />} />}
+    </div>
+  </>;
+}
+
+function Row({ id, step: s, chosen, whole }: { id: string; step: StepDoc; chosen: boolean; whole: boolean }) {
+  return <div class={chosen ? 'step-row current' : 'step-row'} role="listitem" onClick={() => setQuery({ step: s.id })}>
+    <span class="name clip" style={{ paddingLeft: whole ? '0' : Math.min(depth(s.id), 8) * 18 + 'px' }}>
+      <Glyph state={s.status} /> <A href={tabHref(id, 'logs', { step: s.id })} title={s.id}>{whole ? s.id : lastPart(s.id)}</A><span class="sr-only">, {word(s.status)}</span>
+      {s.attempts > 1 && <span class="tag">attempt {s.attempts}</span>}{s.fallback && <span class="tag">fallback</span>}</span>
+    <span class="message clip muted" title={s.message}>{s.message || (s.status !== 'succeeded' && s.status !== 'pending' ? s.reason ?? word(s.status) : '')}</span>
+    <span class="number">{s.started && (s.ended || !settled(s.status)) ? elapsed(s) : ''}</span>
+  </div>;
+}
+
+/** The step that is chosen. */
+function Detail({ run, step: s }: { run: RunView['run']; step: StepDoc }) {
+  return <section class={`detail-box s-${s.status}`} aria-label={`Step ${s.id}`}>
+    <header><Glyph state={s.status} /> <strong>{s.id}</strong> <span class="muted">{word(s.status)}{s.exit_code ? `, exit code ${s.exit_code}` : ''}{s.attempts > 1 ? `, ${s.attempts} attempts` : ''}</span>
+      <div class="actions"><A class="button" href={tabHref(run.id, 'logs', { step: s.id })}>Log</A><RetryFrom run={run} step={s.id} />
+        <button type="button" class="button quiet" aria-label="Close" onClick={() => setQuery({ step: null })}>×</button></div></header>
+    {s.message && <p class="message">{s.message}</p>}
+  </section>;
+}

@@ -1,0 +1,56 @@
+// A table of runs, for lists.
+import './run_table.css';
+import type { RunRow } from './types';
+import { A, pathOf } from './router';
+import { duration, now } from './format';
+import { Status } from './status';
+import { Time } from './parts';
+
+/** Who started a run, in words. */
+export function trigger(origin = ''): string {
+  const [kind, name] = [origin.split(':')[0], origin.slice(origin.indexOf(':') + 1)];
+  switch (kind) {
+    case '': return 'command line';
+    case 'api': return 'API';
+    case 'mcp': return 'MCP';
+    case 'call': return 'model';
+    case 'detach': return 'detached';
+    case 'schedule': case 'webhook': return `${kind} ${name}`;
+  }
+  return origin;
+}
+
+/** The duration of a run until now or its end. */
+export function elapsed(r: { started?: string; ended?: string }): string {
+  if (!r.started) return '';
+  return duration((r.ended ? Date.parse(r.ended) : now.value) - Date.parse(r.started));
+}
+
+/** Parameters in one line. */
+export function ParamText({ params }: { params?: Record<string, string> }) {
+  const list = Object.entries(params ?? {}).filter(([, v]) => v !== '');
+  return <span class="params">{list.slice(0, 6).map(([name, v]) => <span key={name}><b>{name}</b>={v} </span>)}{list.length > 6 ? '…' : ''}</span>;
+}
+
+/** The table. With selected it has a column of check boxes; current is the row of the keyboard. */
+export function RunTable(p: { runs: RunRow[]; selected?: Set<string>; toggle?: (id: string) => void; toggleAll?: () => void; current?: number }) {
+  return <div class="table-scroll"><table class="runs">
+    <thead><tr>
+      {p.selected && <th class="check"><input type="checkbox" aria-label="Select all runs of this page" checked={p.runs.length > 0 && p.runs.every((r) => p.selected!.has(r.id))} onChange={p.toggleAll} /></th>}
+      <th>Status</th><th>Run</th><th>Trigger</th><th>Started</th><th class="end">Duration</th>
+    </tr></thead>
+    <tbody>{p.runs.map((r, i) => <tr key={r.id} class={i === p.current ? 'current' : ''} aria-selected={p.selected?.has(r.id)} ref={i === p.current ? scrollTo : undefined}>
+      {p.selected && <td class="check"><input type="checkbox" aria-label={`Select run ${r.id}`} checked={p.selected.has(r.id)} onChange={() => p.toggle!(r.id)} /></td>}
+      <td class="state"><Status state={r.status} note={r.notes?.join(', ')} /></td>
+      <td class="what"><A href={pathOf('runs', r.id)} class="tool">{r.tool}</A> <code class="id">{r.id}</code>
+        <div class="detail clip">{r.message && !['running', 'succeeded'].includes(r.status) ? <span title={r.message}>{r.message}</span> : <ParamText params={r.params} />}</div></td>
+      <td class="muted clip trigger">{r.retry_of ? 'retry' : trigger(r.origin)}</td>
+      <td class="muted"><Time at={r.started} /></td>
+      <td class="number end">{r.ended || r.status === 'running' || r.status === 'pending' ? elapsed(r) : ''}</td>
+    </tr>)}</tbody>
+  </table></div>;
+}
+
+function scrollTo(row: HTMLElement | null) {
+  row?.scrollIntoView({ block: 'nearest' });
+}

@@ -1,0 +1,196 @@
+// The list of runs. All filters are in the address.
+import './runs.css';
+import { useEffect } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
+import { get, mayOperate, send, toError, useResource } from './api';
+import { count } from './format';
+import { useKeys } from './keys';
+import { announcement, Button, Dialog, Empty, Load, Page, toast } from './parts';
+import { navigate, pathOf, routed, setQuery } from './router';
+import { RunTable } from './run_table';
+import { Glyph, settled, word, type State } from './status';
+import { useChanges } from './stream';
+import type { RunList, RunRow } from './types';
+
+const pageSize = 50;
+const filterStates: State[] = ['running', 'pending', 'waiting', 'succeeded', 'failed', 'timed-out', 'interrupted', 'cancelled'];
+const ages: Record<string, [text: string, ms: number]> = {
+  '1h': ['Last hour', 3_600_000], '24h': ['Last 24 hours', 86_400_000], '7d': ['Last 7 days', 7 * 86_400_000], '30d': ['Last 30 days', 30 * 86_400_000],
+};
+const origins: [value: string, text: string][] = [['', 'Any trigger'], ['cli', 'Command line'], ['api', 'API'], ['schedule', 'Schedules'], ['webhook', 'Webhooks'], ['mcp', 'MCP'], ['call', 'Models'], ['detach', 'Detached']];
+
+/** The words of the search: NAME=value is a parameter, other words are the beginning of an id. */
+function searchWords(text: string): { id: string; param: string[] } {
+  const words = text.match(/[^\s=]+="[^"]*"|\S+/g) ?? [];
+  return {
+    id: words.find((w) => !w.includes('=')) ?? '',
+    param: words.filter((w) => w.includes('=')).map((w) => w.replace(/^([^=]+)="([^"]*)"$/, '$1=$2')),
+  };
+}
+
+function filters(q: URLSearchParams) {
+  const age = ages[q.get('age') ?? ''];
+  return {
+    status: q.getAll('status').flatMap((s) => s.split(',')).filter(Boolean), tool: q.get('tool'), tag: q.get('tag'), origin: q.get('origin'),
+    since: age ? new Date(Date.now() - age[1]).toISOString() : q.get('since'), until: q.get('until'), before: q.get('before'),
+    ...searchWords(q.get('q') ?? ''),
+  };
+}
+
+/** Reads a page. A request does limited work, so it can take several until the page is full. */
+async function readPage(q: URLSearchParams, abort: AbortSignal, progress: (found: number) => void): Promise<RunList> {
+  const query = { ...filters(q), limit: pageSize, params: 1 };
+  const runs: RunRow[] = [];
+  for (;;) {
+    const page = await get<RunList>('/runs', { ...query, limit: pageSize - runs.length }, abort);
+    runs.push(...page.runs);
+    if (!page.next || runs.length >= pageSize) return { runs, next: page.next };
+    query.before = page.next;
+    progress(runs.length);
+  }
+}
+
+export function Runs() {
+  const q = routed.value.query;
+  const searching = useSignal(-1);
+  const key = ['status', 'tool', 'tag', 'origin', 'age', 'since', 'until', 'before', 'q'].map((n) => q.getAll(n));
+  const list = useResource(async (abort) => {
+    const page = await readPage(q, abort, (n) => { searching.value = n; });
+    searching.value = -1;
+    announcement.value = count(page.runs.length, 'run') + (page.next ? ', and older ones' : '');
+    return page;
+  }, key);
+  useChanges(list.reload, (e) => e.kind.startsWith('run.') || e.kind === 'step.waiting', 1500);
+
+  const selected = useSignal(new Set<string>()), current = useSignal(-1), bulk = useSignal('');
+  useEffect(() => { selected.value = new Set(); current.value = -1; }, [JSON.stringify(key)]);
+  const runs = list.data.value?.runs ?? [];
+  const toggle = (id: string) => {
+    const s = new Set(selected.value);
+    if (!s.delete(id)) s.add(id);
+    selected.value = s;
+  };
+  const move = (by: number) => {
+    current.value = Math.max(0, Math.min(runs.length - 1, current.value + by));
+    const r = runs[current.value];
+    if (r) announcement.value = `${r.tool}, ${word(r.status)}, run ${r.id}`;
+  };
+  useKeys([
+    { keys: 'j', does: 'Next run', run: () => move(1) },
+    { keys: 'k', does: 'Previous run', run: () => move(-1) },
+    { keys: 'Enter', does: 'Open the run', run: () => { const r = runs[current.value]; if (r) navigate(pathOf('runs', r.id)); } },
+    { keys: 'x', does: 'Select the run', run: () => { const r = runs[current.value]; if (r && mayOperate()) toggle(r.id); } },
+  ]);
+  const chosen = runs.filter((r) => selected.value.has(r.id));
+  const next = list.data.value?.next;
+
+  return <Page title="Runs">
+    <Filters />
+    {chosen.length > 0 && <div class="bulk" role="region" aria-label="Selected runs">
+      <strong>{count(chosen.length, 'run')} selected</strong>
+      <Button onClick={() => { bulk.value = 'cancel'; }} disabled={!chosen.some((r) => !settled(r.status))}>Cancel</Button>
+      <Button onClick={() => { bulk.value = 'retry'; }} disabled={!chosen.some((r) => settled(r.status))}>Retry</Button>
+      <Button kind="quiet" onClick={() => { selected.value = new Set(); }}>Clear the selection</Button>
+    </div>}
+    <div class="section">
+      <Load from={list}>{(data) => data.runs.length === 0
+        ? <Empty>{key.some((k) => k.length) ? 'No run matches these filters.' : <>Nothing has run yet. Start a tool here, or with <code>flowrun run</code>.</>}</Empty>
+        : <RunTable runs={data.runs} current={current.value} selected={mayOperate() ? selected.value : undefined} toggle={toggle}
+          toggleAll={() => { selected.value = new Set(data.runs.every((r) => selected.value.has(r.id)) ? [] : data.runs.map((r) => r.id)); }} />}</Load>
+      {searching.value >= 0 && list.busy.value && <div class="loading" role="status">Searching older runs … {searching.value || 'none'} found so far</div>}
+    </div>
+    {(next || q.has('before')) && <nav class="pages" aria-label="More runs">
+      {q.has('before') && <Button onClick={() => setQuery({ before: null }, { replace: false })}>Newest runs</Button>}
+      {next && <Button onClick={() => { setQuery({ before: next }, { replace: false }); scrollTo(0, 0); }}>Older runs</Button>}
+    </nav>}
+    {bulk.value && <Bulk action={bulk.value} runs={chosen.filter((r) => settled(r.status) === (bulk.value === 'retry'))}
+      close={() => { bulk.value = ''; selected.value = new Set(); list.reload(); }} />}
+  </Page>;
+}
+
+function Filters() {
+  const q = routed.value.query;
+  const tools = useResource((abort) => get<{ tools: { name: string; tags: string[] }[] }>('/tools', {}, abort));
+  const names = tools.data.value?.tools ?? [];
+  const states = new Set(filters(q).status);
+  const set = (name: string) => (e: any) => setQuery({ [name]: e.currentTarget.value.trim(), before: null });
+  const origin = q.get('origin') ?? '';
+  const active = ['status', 'tool', 'tag', 'origin', 'age', 'since', 'until', 'q'].some((n) => q.has(n));
+  return <form class="filters" role="search" aria-label="Filter the runs" onSubmit={(e) => e.preventDefault()}>
+    <div class="row">
+      <input data-search class="grow" type="search" aria-label="Run id, or NAME=value of a parameter" placeholder="Run id, or NAME=value of a parameter" value={q.get('q') ?? ''} onChange={set('q')} />
+      <input type="search" list="tool-names" aria-label="Tool" placeholder="Tool" value={q.get('tool') ?? ''} onChange={set('tool')} />
+      <datalist id="tool-names">{names.map((t) => <option key={t.name} value={t.name} />)}</datalist>
+      <select aria-label="Tag" value={q.get('tag') ?? ''} onChange={set('tag')}>
+        <option value="">Any tag</option>{[...new Set([...names.flatMap((t) => t.tags), q.get('tag') ?? ''])].filter(Boolean).sort().map((t) => <option key={t} value={t}>{t}</option>)}
+      </select>
+      <select aria-label="Trigger" value={origin} onChange={set('origin')}>
+        {origins.map(([v, text]) => <option key={v} value={v}>{text}</option>)}
+        {!origins.some(([v]) => v === origin) && <option value={origin}>{origin}</option>}
+      </select>
+      <Times />
+      {active && <Button kind="quiet" onClick={() => navigate('/runs')}>Clear</Button>}
+    </div>
+    <div class="row chips" role="group" aria-label="Status">
+      {filterStates.map((s) => <button type="button" key={s} class="chip" aria-pressed={states.has(s)}
+        onClick={() => { if (!states.delete(s)) states.add(s); setQuery({ status: [...states].join(','), before: null }); }}><Glyph state={s} size={14} />{word(s)}</button>)}
+    </div>
+  </form>;
+}
+
+/** The time range: an age, or two times. */
+function Times() {
+  const q = routed.value.query;
+  const custom = useSignal(q.has('since') || q.has('until'));
+  const local = (name: string) => {
+    const t = q.get(name);
+    return t ? new Date(Date.parse(t) - new Date().getTimezoneOffset() * 60_000).toISOString().slice(0, 16) : '';
+  };
+  const set = (name: string) => (e: any) => setQuery({ [name]: e.currentTarget.value && new Date(e.currentTarget.value).toISOString(), age: null, before: null });
+  return <>
+    <select aria-label="Time" value={custom.value ? 'custom' : q.get('age') ?? ''} onChange={(e: any) => {
+      custom.value = e.currentTarget.value === 'custom';
+      setQuery({ age: custom.value ? null : e.currentTarget.value, since: null, until: null, before: null });
+    }}>
+      <option value="">Any time</option>
+      {Object.entries(ages).map(([v, [text]]) => <option key={v} value={v}>{text}</option>)}
+      <option value="custom">Between …</option>
+    </select>
+    {custom.value && <>
+      <input type="datetime-local" aria-label="Started at or after" value={local('since')} onChange={set('since')} />
+      <input type="datetime-local" aria-label="Started before" value={local('until')} onChange={set('until')} />
+    </>}
+  </>;
+}
+
+/** Cancels or retries several runs, one after the other. */
+function Bulk({ action, runs, close }: { action: string; runs: RunRow[]; close(): void }) {
+  const done = useSignal(-1), failures = useSignal<string[]>([]);
+  const go = async () => {
+    done.value = 0;
+    for (const r of runs) {
+      try {
+        await send('POST', `/runs/${encodeURIComponent(r.id)}/${action}`, {});
+      } catch (e) {
+        failures.value = [...failures.value, `${r.tool} ${r.id}: ${toError(e).message}`];
+      }
+      done.value++;
+    }
+    if (failures.value.length === 0) {
+      toast(`${count(runs.length, 'run')} ${action === 'cancel' ? 'asked to stop' : 'retried'}`);
+      close();
+    }
+  };
+  const title = action === 'cancel' ? `Cancel ${count(runs.length, 'run')}` : `Retry ${count(runs.length, 'run')}`;
+  const over = done.value === runs.length;
+  return <Dialog title={title} onClose={close}>
+    <p>{action === 'cancel' ? 'Their steps are stopped. Cleanup still runs.' : 'A new run starts for each of them. It reuses the results of the steps that succeeded.'}</p>
+    <ul class="bulk-list">{runs.slice(0, 12).map((r) => <li key={r.id}><Glyph state={r.status} size={14} /> {r.tool} <code class="muted">{r.id}</code></li>)}
+      {runs.length > 12 && <li class="muted">and {runs.length - 12} more</li>}</ul>
+    {failures.value.length > 0 && <div class="problem" role="alert"><ul>{failures.value.map((f) => <li key={f}>{f}</li>)}</ul></div>}
+    <div class="actions">
+      <Button onClick={close}>{over ? 'Close' : 'Back'}</Button>
+      {!over && <Button kind="primary" busy={done.value >= 0} onClick={go}>{done.value >= 0 ? `${done.value} of ${runs.length}` : title}</Button>}
+    </div>
+  </Dialog>;
+}

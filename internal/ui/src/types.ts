@@ -1,0 +1,35 @@
+// The documents of the HTTP API that several pages use. Fields that no page uses are left out.
+import type { State } from './status';
+
+/** A run in a list (flowrun/runs.v1). */
+export interface RunRow {
+  id: string; tool: string; status: State; started: string; ended?: string; duration_ms: number;
+  origin?: string; retry_of?: string; reason?: string; message?: string; notes?: string[];
+  params?: Record<string, string>;
+}
+
+export interface RunList { runs: RunRow[]; next?: string }
+
+/** A step of a run. */
+export interface StepDoc {
+  id: string; status: State; exit_code: number; attempts: number; fallback?: boolean; reason?: string; message?: string;
+  started?: string; ended?: string;
+}
+
+/** A run (flowrun/run.v1) without outputs. */
+export interface RunDoc {
+  id: string; tool: string; status: State; exit_code: number; origin?: string; retry_of?: string; reason?: string; message?: string;
+  notes?: string[]; started?: string; ended?: string; params: Record<string, unknown>; withheld?: string[]; steps: StepDoc[];
+}
+
+/** An event of a run (flowrun/event.v1). */
+export interface RunEvent {
+  seq: number; kind: string; node?: string; attempt?: number; time: string; due?: string; reason?: string; queued_ns?: number;
+  items?: number; keys?: string[]; reset?: string[]; result?: any;
+}
+
+/** What a step asks a person. */
+export interface Question { step: string; prompt: string; form?: any; since: string; until?: string }
+
+/** A question with its run. */
+export interface OpenQuestion extends Question { run: string; tool: string; origin?: string; started: string }
