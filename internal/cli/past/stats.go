@@ -3,16 +3,14 @@ package past
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
-	"github.com/flowrun/flowrun/internal/fold"
+	"github.com/flowrun/flowrun/internal/runstats"
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
@@ -32,7 +30,7 @@ the p50 and p95 of the duration of the whole run and of each step.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			q := flowrun.Query{Tool: args[0], Limit: limit, Status: []dag.Status{dag.Succeeded, dag.Failed, dag.TimedOut, dag.Cancelled}}
+			q := flowrun.Query{Tool: args[0], Limit: limit, Status: runstats.Statuses()}
 			if limit < 0 {
 				return ui.Usagef(c, "--limit must be at least 1, or 0 for all")
 			}
@@ -61,81 +59,14 @@ the p50 and p95 of the duration of the whole run and of each step.`,
 	return c
 }
 
-// tally holds the statistics of a step, or of the whole tool.
-type tally struct {
-	Name      string  `json:"name,omitempty"`
-	Runs      int     `json:"runs"`
-	Succeeded int     `json:"succeeded"`
-	Rate      float64 `json:"success_rate"`
-	P50       int64   `json:"p50_ms"`
-	P95       int64   `json:"p95_ms"`
-	Max       int64   `json:"max_ms"`
-
-	durations []time.Duration
-}
-
-func (t *tally) add(st dag.Status, took time.Duration) {
-	t.Runs++
-	if st == dag.Succeeded {
-		t.Succeeded++
-	}
-	t.durations = append(t.durations, took)
-}
-
-// countsAsRun reports whether a step with this final state has done its work, successfully or not.
-func countsAsRun(st dag.Status) bool { return st.Executed() && st != dag.Reused }
-
-func (t *tally) compute() {
-	if t.Runs == 0 {
-		return
-	}
-	t.Rate = float64(t.Succeeded) / float64(t.Runs)
-	slices.Sort(t.durations)
-	t.P50, t.P95, t.Max = t.percentile(50), t.percentile(95), t.percentile(100)
-}
-
-// percentile returns a percentile of the durations in milliseconds (nearest rank).
-func (t *tally) percentile(percent int) int64 {
-	return t.durations[(len(t.durations)*percent+99)/100-1].Milliseconds()
-}
-
-// statsJSON is the document of stats -o json (flowrun/stats.v1).
-type statsJSON struct {
-	Schema string   `json:"schema"`
-	Tool   string   `json:"tool"`
-	Total  *tally   `json:"total"`
-	Steps  []*tally `json:"steps"`
-}
-
 func stats(ctx context.Context, env *ui.Env, s flowrun.Store, q flowrun.Query, output string) error {
 	runs, err := s.Runs(ctx, q)
 	if err != nil {
 		return err
 	}
-	doc := statsJSON{Schema: "flowrun/stats.v1", Tool: q.Tool, Total: &tally{}, Steps: []*tally{}}
-	byName := map[string]*tally{}
-	for _, r := range runs {
-		run := fold.New[struct{}](fold.Plan{})
-		if err := eachEvent(ctx, s, r.ID, func(e *dag.Event) error {
-			s := run.Apply(e)
-			name := string(e.Node.WithoutKeys())
-			switch {
-			case e.Kind == dag.StepStarted && byName[name] == nil:
-				byName[name] = &tally{Name: name}
-				doc.Steps = append(doc.Steps, byName[name])
-			case e.Kind == dag.StepFinished && byName[name] != nil && s != nil && !s.IsLoop() && countsAsRun(s.Status): // for a loop, only its items count
-				byName[name].add(e.Result.Status, run.ActiveTime(e.Result.Started, e.Result.Ended))
-			}
-			return nil
-		}); err != nil {
-			return err
-		}
-		doc.Total.add(r.Status, run.ActiveTime(r.Started, r.Ended))
-	}
-	doc.Steps = slices.DeleteFunc(doc.Steps, func(t *tally) bool { return t.Runs == 0 })
-	doc.Total.compute()
-	for _, t := range doc.Steps {
-		t.compute()
+	doc, err := runstats.Of(ctx, q.Tool, runs, s.Events)
+	if err != nil {
+		return err
 	}
 	if output == "json" {
 		return ui.WriteJSON(env, doc)
@@ -146,7 +77,7 @@ func stats(ctx context.Context, env *ui.Env, s flowrun.Store, q flowrun.Query, o
 	}
 	doc.Total.Name = "(whole run)"
 	var rows [][]string
-	for _, t := range append([]*tally{doc.Total}, doc.Steps...) {
+	for _, t := range append([]*runstats.Tally{doc.Total}, doc.Steps...) {
 		rows = append(rows, []string{fmt.Sprint(t.Runs), fmt.Sprintf("%.1f %%", 100*t.Rate), short(t.P50), short(t.P95), short(t.Max), t.Name})
 	}
 	return console.Table(env.Stdout, []string{"RUNS", "SUCCESS", "P50", "P95", "MAX", "STEP"}, rows, console.TableOptions{Width: env.StdoutWidth()})
