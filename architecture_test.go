@@ -100,6 +100,7 @@ var house = map[string]struct {
 		"internal/funcschema",
 		"internal/outcome",
 		"internal/policy",
+		"internal/rundocs",
 		"internal/runlog",
 		"internal/runstats",
 		"internal/service",

@@ -103,6 +103,11 @@ func (e *OnlyError) Error() string {
 // is unknown what it would have done.
 var ErrNotStarted = errors.New("the run could not start, so there is nothing to resume; start a new run")
 
+// NotEditableError reports that the service does not change a definition.
+type NotEditableError struct{ Reason string }
+
+func (e *NotEditableError) Error() string { return "the definition is read-only: " + e.Reason }
+
 // Errors of a service that runs tools for others.
 var (
 	ErrDraining = errors.New("the service is stopping and starts no more runs")
@@ -114,4 +119,5 @@ var (
 	ErrManyQuestions = errors.New("several steps are waiting for an answer; name one")
 	ErrTooLate       = errors.New("it is too late to answer")
 	ErrNoSchedule    = errors.New("there is no such schedule")
+	ErrSourceChanged = errors.New("the definition was changed by somebody else")
 )

@@ -81,6 +81,10 @@ var table = []struct {
 		"", "the first answer applies", ""}},
 	{is(ErrNoSchedule), Row{"unknown-schedule", ExitFailed, 404, AnswerNotRun,
 		"", "GET /api/v1/schedules lists the schedules", ""}},
+	{as(func(*Report, *NotEditableError) {}), Row{"read-only", ExitRefused, 403, AnswerNotRun,
+		"", "change the file on the machine of the service", ""}},
+	{is(ErrSourceChanged), Row{"source-changed", ExitFailed, 409, AnswerNotRun,
+		"", "read the definition again, then make your change again", ""}},
 	{as(func(*Report, *history.AmbiguousError) {}), internal.exit(ExitUsage)}, // the HTTP API requires full ids
 	{is(history.ErrLive), Row{"live", ExitRefused, 409, AnswerNotRun,
 		"", "cancel it or wait until it has ended", "wait until it has ended, or stop it with flowrun cancel"}},

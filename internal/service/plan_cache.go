@@ -142,7 +142,8 @@ func (c *planCache) read() {
 // newEntry makes the entry of a tool from its plan, or from the error why it has none, and
 // from its former entry.
 func newEntry(l tool.Listed, plan *flowrun.Plan, err error, old *entry) *entry {
-	e := &entry{file: l.Path, listed: Tool{Name: l.Name, Description: l.Description, Scope: string(l.Scope), Tags: l.Tags}}
+	e := &entry{file: l.Path, listed: Tool{Name: l.Name, Description: l.Description, Scope: string(l.Scope), Kind: kindOf(l.Scope, l.Path),
+		Category: l.Category, Version: l.Version, Tags: l.Tags, Deprecated: l.Deprecated, BaseTool: l.BaseTool}}
 	switch {
 	case err != nil && old != nil:
 		*e = *old
@@ -158,6 +159,20 @@ func newEntry(l tool.Listed, plan *flowrun.Plan, err error, old *entry) *entry {
 		}
 	}
 	return e
+}
+
+// kindOf returns how a tool is defined.
+func kindOf(scope tool.Scope, file string) string {
+	switch scope {
+	case tool.ScopeGo, tool.ScopeBuiltin, tool.ScopeDiscovered, tool.ScopeMCP:
+		return string(scope)
+	}
+	for kind, extension := range extensions {
+		if tool.Extension(file) == extension {
+			return kind
+		}
+	}
+	return "yaml"
 }
 
 // logChange logs once that a tool became invalid, and once that it is valid again.
@@ -219,6 +234,21 @@ func (c *planCache) current(name string) bool {
 	return true
 }
 
+// find returns an offered tool and the path of its file, "" if it is not in a file.
+func (c *planCache) find(name string) (listed Tool, file string, known bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := c.entries[name]; e != nil {
+		return e.listed, e.file, true
+	}
+	for _, t := range c.provided() {
+		if t.Name == name {
+			return t, "", true
+		}
+	}
+	return Tool{}, "", false
+}
+
 // list returns every offered tool, sorted by name.
 func (c *planCache) list() []Tool {
 	c.mu.Lock()
@@ -240,7 +270,8 @@ func (c *planCache) provided() []Tool {
 	for _, def := range c.lib.Provided() {
 		same := func(t Tool) bool { return t.Name == def.Name }
 		if c.entries[def.Name] == nil && MatchesAny(c.served, def.Name) && !slices.ContainsFunc(list, same) {
-			list = append(list, Tool{Name: def.Name, Description: def.Description, Scope: string(def.Scope), Tags: def.Tags})
+			list = append(list, Tool{Name: def.Name, Description: def.Description, Scope: string(def.Scope), Kind: kindOf(def.Scope, def.File),
+				Category: def.Metadata.Category, Version: def.Version, Tags: def.Tags, Deprecated: def.Deprecated})
 		}
 	}
 	return list

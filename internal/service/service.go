@@ -45,6 +45,9 @@ type Config struct {
 	// Decide returns the reason why a tool may not run, nil if it may. Default: every tool
 	// may run.
 	Decide func(*flowrun.Plan) error
+	// Trusts reports whether the user trusts a project, so that callers may change its
+	// definitions. Default: no project is trusted.
+	Trusts func(project string) bool
 	// Trace is the trace of the service's process. Runs whose caller has no trace are part
 	// of it.
 	Trace flowrun.TraceContext
@@ -168,6 +171,19 @@ func (s *Service) Plan(_ context.Context, name string) (*flowrun.Plan, error) {
 		return nil, ErrPath
 	}
 	return s.plans.plan(name, false)
+}
+
+// Preview implements API.
+func (s *Service) Preview(ctx context.Context, name string, params map[string]any) (*flowrun.Preview, error) {
+	plan, err := s.Plan(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	v, err := plan.Preview(s.runEnv(plan, "").Until(ctx), params)
+	if v != nil && len(v.MissingSecrets) > 0 {
+		return v, nil
+	}
+	return v, err
 }
 
 // AnyPlan compiles a tool, including one that is not offered to callers over the network.

@@ -7,6 +7,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/outcome"
+	"github.com/flowrun/flowrun/tool"
 )
 
 // Request describes a run to start.
@@ -68,7 +69,11 @@ var (
 	ErrManyQuestions = outcome.ErrManyQuestions
 	ErrTooLate       = outcome.ErrTooLate
 	ErrNoSchedule    = outcome.ErrNoSchedule
+	ErrSourceChanged = outcome.ErrSourceChanged
 )
+
+// NotEditableError reports that the service does not change a definition.
+type NotEditableError = outcome.NotEditableError
 
 // API is what entry points may request from a service. Errors are those of the root package
 // (tool.NotFoundError, ParamsError, Diagnostics, ErrNoRun, ErrLive ...) and those above.
@@ -107,6 +112,13 @@ type API interface {
 	// one of them.
 	Tools(ctx context.Context) ([]Tool, error)
 	Plan(ctx context.Context, name string) (*flowrun.Plan, error)
+	// Preview returns what a run of a tool would do, without starting anything. If secrets of
+	// the tool are missing, the Preview names them.
+	Preview(ctx context.Context, name string, params map[string]any) (*flowrun.Preview, error)
+	// Source, Check and Save are for editors of definitions, see Source.
+	Source(ctx context.Context, name string) (*Source, error)
+	Check(ctx context.Context, name, kind string, text []byte) (*flowrun.Plan, tool.Diagnostics, error)
+	Save(ctx context.Context, name, digest string, text []byte) (*Source, error)
 	// Watch subscribes to the events of all runs of the state directory: the updates
 	// numbered above after, or if after is 0 those from now on. lost reports that updates
 	// are missing before the first one: the caller must read the state again. The channel
@@ -120,7 +132,12 @@ type Tool struct {
 	Name        string
 	Description string
 	Scope       string
+	Kind        string // how it is defined: yaml, json, markdown, javascript, go, builtin, discovered or mcp
+	Category    string
+	Version     string
 	Tags        []string
+	Deprecated  bool
+	BaseTool    string // of an alias
 	Broken      string // why its newest version is invalid; "" if it is valid
 }
 
@@ -134,17 +151,46 @@ type Answer struct {
 // Schedules lists and pauses the schedules that a service fires.
 type Schedules interface {
 	Schedules(ctx context.Context) ([]Schedule, error)
+	// Times returns the scheduled times of a schedule that are after from, and not after to unless that is zero:
+	// the first ones, at most limit. Error: ErrNoSchedule.
+	Times(ctx context.Context, name string, from, to time.Time, limit int) ([]ScheduledTime, error)
 	// Pause stops a schedule from firing, or lets it fire again. Error: ErrNoSchedule.
 	Pause(ctx context.Context, name string, paused bool) error
 }
 
 // Schedule is one entry of a list of schedules.
 type Schedule struct {
-	Name     string
-	Tool     string
-	Cron     string // as written: a cron expression or @every
-	Timezone string
-	Next     time.Time // zero if there is none
-	Paused   bool
-	Source   string // where it is defined: "command", or the scope of the definition
+	Name             string         `json:"name"`
+	Tool             string         `json:"tool"`
+	Cron             string         `json:"cron"` // as written: a cron expression or @every
+	Timezone         string         `json:"timezone,omitempty"`
+	Next             time.Time      `json:"next,omitzero"` // zero if there is none
+	Paused           bool           `json:"paused"`
+	Source           string         `json:"source"` // where it is defined
+	Params           map[string]any `json:"params,omitempty"`
+	Describe         string         `json:"describe"` // the times in words
+	Overlap          string         `json:"overlap"`
+	CatchUp          string         `json:"catch_up"`
+	Jitter           string         `json:"jitter,omitempty"`
+	Start            time.Time      `json:"start,omitzero"`
+	End              time.Time      `json:"end,omitzero"`
+	SkipIfSuccessful bool           `json:"skip_if_successful,omitempty"`
+	Last             *Firing        `json:"last,omitempty"` // the last scheduled time that was handled
+}
+
+// Firing is what happened at a scheduled time.
+type Firing struct {
+	At     time.Time `json:"at"`
+	Run    string    `json:"run,omitempty"`
+	Status string    `json:"status"` // of the run; or due if the run has not started yet, pruned if the history no longer has it, skipped if there was none
+	Reason string    `json:"reason,omitempty"`
+	Notes  []string  `json:"notes,omitempty"` // notes of the run
+}
+
+// ScheduledTime is a time at which a schedule fires, or fired.
+type ScheduledTime struct {
+	At    time.Time `json:"at"`              // in the zone of the schedule
+	Local time.Time `json:"local"`           // in the zone of the machine
+	Note  string    `json:"note,omitempty"`  // why it differs from the pattern, for example because of daylight saving
+	Fired *Firing   `json:"fired,omitempty"` // nil if nothing happened at that time yet
 }

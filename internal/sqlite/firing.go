@@ -199,6 +199,12 @@ func (b FiringStore) LastFiring(ctx context.Context, schedule string) (f Firing,
 	return list[0], true, nil
 }
 
+// Between returns the firings of the schedule for times after from and not after to, oldest
+// first, at most limit.
+func (b FiringStore) Between(ctx context.Context, schedule string, from, to time.Time, limit int) ([]Firing, error) {
+	return b.firings(ctx, "WHERE schedule = ? AND slot > ? AND slot <= ? ORDER BY slot LIMIT ?", schedule, from.UnixNano(), to.UnixNano(), limit)
+}
+
 func (b FiringStore) firings(ctx context.Context, where string, args ...any) (list []Firing, err error) {
 	const op = "read the schedules' firings"
 	if b.s.reads == nil {

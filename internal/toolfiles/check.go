@@ -12,10 +12,16 @@ import (
 // file itself and, unless alone is set, those of what it uses. lib finds the tools that it
 // uses.
 func Check(lib *tool.Library, path string, scope tool.Scope, text []byte, alone bool) (*tool.Definition, tool.Diagnostics) {
-	def, found := lib.Read(path, scope, text)
 	if alone {
-		return def, found
+		return lib.Read(path, scope, text)
 	}
+	def, _, found := Compile(lib, path, scope, text)
+	return def, found
+}
+
+// Compile is Check that also returns the plan. plan is nil if the definition has errors.
+func Compile(lib *tool.Library, path string, scope tool.Scope, text []byte) (def *tool.Definition, plan *flowrun.Plan, found tool.Diagnostics) {
+	def, found = lib.Read(path, scope, text)
 	plan, err := flowrun.CompileDefinition(lib, def)
 	var more tool.Diagnostics
 	switch {
@@ -27,6 +33,7 @@ func Check(lib *tool.Library, path string, scope tool.Scope, text []byte, alone 
 	}
 	if found.Err() != nil { // the graph of a definition with errors is not what its author means
 		more = slices.DeleteFunc(more, func(d tool.Diagnostic) bool { return d.Code == "graph" })
+		plan = nil
 	}
-	return def, append(found, more...).Sorted()
+	return def, plan, append(found, more...).Sorted()
 }

@@ -72,7 +72,7 @@ func (rt route) operation() object {
 		op["parameters"] = list
 	}
 	if rt.body != "" {
-		op["requestBody"] = object{"required": rt.body == "start", "content": content("", rt.body)}
+		op["requestBody"] = object{"required": rt.body == "start" || rt.body == "edited" || rt.body == "text", "content": content("", rt.body)}
 	}
 	if rt.anyBody {
 		op["requestBody"] = object{"required": true, "content": object{"*/*": object{}}}
@@ -132,7 +132,7 @@ func components() (object, error) {
 	if err := json.Unmarshal(schemaFile, &all); err != nil {
 		return nil, fmt.Errorf("internal error: schemas of the API: %w", err)
 	}
-	for _, name := range []string{"run", "runs", "ps", "event"} {
+	for _, name := range []string{"diagnostics", "event", "plan", "ps", "run", "runs", "stats"} {
 		b, err := flowrun.Schema(name)
 		if err != nil {
 			return nil, err

@@ -17,6 +17,8 @@ var roleOf = map[string]users.Role{
 	"approve":        users.Operator,
 	"reject":         users.Operator,
 	"pauseSchedule":  users.Operator,
+	"runSchedule":    users.Operator,
+	"dryRun":         users.Operator, // values of parameters can be confidential
 	"resumeSchedule": users.Operator,
 	"mcpSend":        users.Operator,
 	"mcpListen":      users.Operator,
@@ -39,9 +41,11 @@ func (rt route) role() users.Role {
 // changes reports whether requests with a method can change something.
 func changes(method string) bool { return method != http.MethodGet && method != http.MethodHead }
 
-// mayEdit reports whether the caller of a request may change definitions.
+// mayEdit reports whether the caller of a request may change definitions. A definition can run
+// anything, so a token for some tools is not enough.
 func (d *server) mayEdit(r *http.Request) bool {
-	return callerFrom(r).role.Includes(users.Admin) && !d.isReadOnly(r)
+	c := callerFrom(r)
+	return c.role.Includes(users.Admin) && c.allTools() && !d.isReadOnly(r)
 }
 
 // mayRun reports whether the caller of a request may start and stop runs, and answer questions.

@@ -28,8 +28,13 @@ type office struct {
 }
 
 func (o *office) Schedules(context.Context) ([]service.Schedule, error) {
-	return []service.Schedule{{Name: "nightly", Tool: "hello", Cron: "0 7 * * *", Timezone: "Europe/Berlin", Next: time.Now(), Source: "command"},
+	return []service.Schedule{{Name: "nightly", Tool: "hello", Cron: "0 7 * * *", Timezone: "Europe/Berlin", Next: time.Now(), Source: "command", Params: map[string]any{"WHO": "the moon"}},
 		{Name: "hello#2", Tool: "hello", Cron: "@every 1h", Paused: true, Source: "local"}}, nil
+}
+
+func (o *office) Times(_ context.Context, name string, from, to time.Time, limit int) ([]service.ScheduledTime, error) {
+	o.asked = append(o.asked, fmt.Sprint(name, " ", from.UTC().Format(time.DateOnly), " ", !to.IsZero(), " ", limit))
+	return []service.ScheduledTime{{At: from, Local: from, Note: "moved", Fired: &service.Firing{At: from, Status: "skipped", Reason: "no service was running"}}, {At: from, Local: from}}, o.err
 }
 
 func (o *office) Pause(_ context.Context, name string, paused bool) error {
@@ -116,6 +121,22 @@ func TestEveryRoute(t *testing.T) {
 		}
 	}
 	b.ask("POST", "/api/v1/schedules/nightly/pause", "")
+	b.get("/api/v1/schedules/nightly/times?from=2026-03-28T00:00:00Z&to=2026-03-30T00:00:00Z&limit=5")
+	res, doc = b.ask("POST", "/api/v1/schedules/nightly/run", "")
+	moon := strings.TrimPrefix(res.Header.Get("Location"), "/api/v1/runs/")
+	b.becomes(moon, dag.Succeeded)
+	if _, doc := b.get("/api/v1/runs/" + moon); !strings.Contains(string(doc), "hello the moon, 1") {
+		t.Errorf("%s", doc)
+	}
+	b.editTool()
+	for path, want := range map[string]string{"function?format=openai": `"type":"function"`, "stats?limit=5": `"states":["succeeded","succeeded"]`} {
+		if res, doc := b.get("/api/v1/tools/hello/" + path); res.StatusCode != 200 || !strings.Contains(string(doc), want) {
+			t.Errorf("%s: %d %s", path, res.StatusCode, doc)
+		}
+	}
+	if res, doc := b.ask("POST", "/api/v1/tools/hello/dry-run", `{"params": {"N": 7, "KEY": "hush"}}`); res.StatusCode != 200 || !strings.Contains(string(doc), "hello you, 7") || strings.Contains(string(doc), "hush") {
+		t.Errorf("%d %s", res.StatusCode, doc)
+	}
 	b.ask("POST", "/api/v1/schedules/hello%232/resume", "")
 	asks := b.start(`{"tool": "asks"}`)
 	b.becomes(asks, dag.Waiting)
@@ -127,7 +148,7 @@ func TestEveryRoute(t *testing.T) {
 	b.ask("POST", "/api/v1/runs/"+asks+"/approve", `{"values": {"VERSION": "1"}}`)
 	b.becomes(asks, dag.Succeeded)
 	b.ask("POST", "/hooks/any", `{}`, "X-Flowrun-Token", "a secret word", "Authorization", "")
-	if want := []string{"nightly true", "hello#2 false"}; !slices.Equal(o.asked, want) {
+	if want := []string{"nightly true", "nightly 2026-03-28 true 5", "hello#2 false"}; !slices.Equal(o.asked, want) {
 		t.Errorf("%q", o.asked)
 	}
 

@@ -1,10 +1,15 @@
 package web
 
 import (
+	"cmp"
+	"encoding/json"
 	"net/http"
-	"time"
+	"path/filepath"
+	"strings"
 
+	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/funcschema"
+	"github.com/flowrun/flowrun/internal/policy"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -14,15 +19,15 @@ var toolRoutes = []route{
 		answers: []answer{{200, "The tools, by name.", "", "tools"}}, handle: (*server).listTools},
 	{method: "GET", path: "/api/v1/tools/{name}", id: "getTool", summary: "Show a tool and its parameters",
 		answers: []answer{{200, "The tool.", "", "tool"}}, handle: (*server).showTool},
-}
-
-var scheduleRoutes = []route{
-	{method: "GET", path: "/api/v1/schedules", id: "listSchedules", summary: "List the schedules",
-		answers: []answer{{200, "The schedules.", "", "schedules"}}, handle: (*server).listSchedules},
-	{method: "POST", path: "/api/v1/schedules/{name}/pause", id: "pauseSchedule", summary: "Pause a schedule",
-		body: "nothing", answers: []answer{{200, "The schedule is paused.", "", "paused"}}, handle: func(d *server, w http.ResponseWriter, r *http.Request) error { return d.pause(w, r, true) }},
-	{method: "POST", path: "/api/v1/schedules/{name}/resume", id: "resumeSchedule", summary: "Resume a paused schedule",
-		body: "nothing", answers: []answer{{200, "The schedule is active again.", "", "paused"}}, handle: func(d *server, w http.ResponseWriter, r *http.Request) error { return d.pause(w, r, false) }},
+	{method: "GET", path: "/api/v1/tools/{name}/function", id: "getFunction", summary: "Show a tool as models see it",
+		query:   []param{{name: "format", kind: "string", doc: "The form of the declaration. Default: mcp.", enum: funcschema.Formats()}},
+		answers: []answer{{200, "The declaration of the function.", "", "function"}}, handle: (*server).showFunction},
+	{method: "POST", path: "/api/v1/tools/{name}/dry-run", id: "dryRun", summary: "Show what a run would do, without starting anything",
+		body: "params", answers: []answer{{200, "The steps with their commands. Secrets are shown as ***.", "", "plan"}}, handle: (*server).dryRun},
+	{method: "GET", path: "/api/v1/tools/{name}/stats", id: "toolStats", summary: "Show success rates, durations and how each step ended",
+		doc:     "The runs of the tool that have ended, newest first, at most `limit`.",
+		query:   []param{{name: "limit", kind: "integer", doc: "How many runs, 1 to 100. Default: 30."}},
+		answers: []answer{{200, "The statistics.", "", "stats"}}, handle: (*server).toolStats},
 }
 
 // listedTool is one entry of the list of tools.
@@ -30,24 +35,52 @@ type listedTool struct {
 	Name        string   `json:"name"`
 	Description string   `json:"description"`
 	Scope       string   `json:"scope,omitempty"`
+	Kind        string   `json:"kind"`
+	Category    string   `json:"category,omitempty"`
+	Version     string   `json:"version,omitempty"`
 	Tags        []string `json:"tags"`
+	Risk        string   `json:"risk"` // what it may do at most: read, write, run or high
+	BaseTool    string   `json:"base_tool,omitempty"`
+	Deprecated  bool     `json:"deprecated,omitempty"`
 	Broken      bool     `json:"broken,omitempty"`
 }
 
 func (d *server) listTools(w http.ResponseWriter, r *http.Request) error {
-	found, err := d.Tools(r.Context())
+	tools, err := d.listed(r)
 	if err != nil {
 		return err
-	}
-	tools := []listedTool{}
-	for _, t := range found {
-		if callerFrom(r).mayUse(t.Name) {
-			tools = append(tools, listedTool{t.Name, t.Description, t.Scope, nonNil(t.Tags), t.Broken != ""})
-		}
 	}
 	return writeJSON(w, 200, struct {
 		Tools []listedTool `json:"tools"`
 	}{tools})
+}
+
+// listed returns the tools that the caller may use.
+func (d *server) listed(r *http.Request) ([]listedTool, error) {
+	found, err := d.Tools(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	byName := map[string]service.Tool{}
+	for _, t := range found {
+		byName[t.Name] = t
+	}
+	tools := []listedTool{}
+	for _, t := range found {
+		if !callerFrom(r).mayUse(t.Name) {
+			continue
+		}
+		risk := policy.Tool{Tags: t.Tags}
+		if base, known := byName[t.BaseTool]; known {
+			risk.Base = &policy.Tool{Tags: base.Tags}
+			if len(t.Tags) == 0 { // an alias without tags has the tags of its base tool
+				risk.Tags = base.Tags
+			}
+		}
+		level, _, _ := strings.Cut(risk.Risk(), " ")
+		tools = append(tools, listedTool{t.Name, t.Description, t.Scope, t.Kind, t.Category, t.Version, nonNil(t.Tags), level, t.BaseTool, t.Deprecated, t.Broken != ""})
+	}
+	return tools, nil
 }
 
 // nonNil returns a list that is never null in JSON.
@@ -58,11 +91,42 @@ func nonNil[T any](list []T) []T {
 	return list
 }
 
-func (d *server) showTool(w http.ResponseWriter, r *http.Request) error {
-	if name := r.PathValue("name"); !callerFrom(r).mayUse(name) {
-		return &tool.NotFoundError{Name: name}
+// planFor compiles the tool that a request names, if its caller may use it.
+func (d *server) planFor(r *http.Request) (*flowrun.Plan, error) {
+	name := r.PathValue("name")
+	if !callerFrom(r).mayUse(name) {
+		return nil, &tool.NotFoundError{Name: name}
 	}
-	p, err := d.Plan(r.Context(), r.PathValue("name"))
+	return d.Plan(r.Context(), name)
+}
+
+// shownTool is the document of one tool.
+type shownTool struct {
+	listedTool
+	DisplayName       string      `json:"display_name,omitempty"`
+	Author            string      `json:"author,omitempty"`
+	DeprecatedMessage string      `json:"deprecated_message,omitempty"`
+	Platforms         []string    `json:"platforms,omitempty"`
+	File              string      `json:"file,omitempty"` // its name, without the folder
+	Privilege         string      `json:"execution_privilege,omitempty"`
+	Isolation         string      `json:"isolation,omitempty"`
+	Permissions       []string    `json:"permissions,omitempty"`
+	Justification     string      `json:"justification,omitempty"`
+	Timeout           int64       `json:"timeout_ms,omitempty"`
+	Uses              []string    `json:"uses,omitempty"` // the tools that it uses
+	MCPName           string      `json:"mcp_name"`
+	Tests             []shownTest `json:"tests"`
+	Fields            []formField `json:"fields"`
+	Parameters        any         `json:"parameters"`
+}
+
+type shownTest struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+}
+
+func (d *server) showTool(w http.ResponseWriter, r *http.Request) error {
+	p, err := d.planFor(r)
 	if err != nil {
 		return err
 	}
@@ -70,74 +134,54 @@ func (d *server) showTool(w http.ResponseWriter, r *http.Request) error {
 	if err := found.Err(); err != nil {
 		return err
 	}
-	return writeJSON(w, 200, struct {
-		Name        string   `json:"name"`
-		Description string   `json:"description"`
-		Tags        []string `json:"tags"`
-		Parameters  any      `json:"parameters"`
-	}{p.Name(), p.Definition.Description, nonNil(p.Definition.Tags), declared.Parameters})
-}
-
-// listedSchedule is one entry of the list of schedules, as in flowrun schedule list -o
-// json.
-type listedSchedule struct {
-	Name     string    `json:"name"`
-	Tool     string    `json:"tool"`
-	Cron     string    `json:"cron"`
-	Timezone string    `json:"timezone,omitempty"`
-	Next     time.Time `json:"next,omitzero"`
-	Paused   bool      `json:"paused"`
-	Source   string    `json:"source"`
-}
-
-func (d *server) listSchedules(w http.ResponseWriter, r *http.Request) error {
-	found, err := d.Schedules.Schedules(r.Context())
+	t := describeTool(p)
+	t.Parameters = declared.Parameters
+	listed, err := d.listed(r)
 	if err != nil {
 		return err
 	}
-	list := []listedSchedule{}
-	for _, s := range found {
-		if callerFrom(r).mayUse(s.Tool) {
-			list = append(list, listedSchedule(s))
+	for _, l := range listed {
+		if l.Name == t.Name {
+			t.listedTool = l
 		}
 	}
-	return writeJSON(w, 200, struct {
-		Schedules []listedSchedule `json:"schedules"`
-	}{list})
+	return writeJSON(w, 200, t)
 }
 
-func (d *server) pause(w http.ResponseWriter, r *http.Request, paused bool) error {
-	if _, err := d.readObject(w, r); err != nil {
-		return err
+// describeTool returns what the definition of a tool says, without paths of the machine.
+func describeTool(p *flowrun.Plan) shownTool {
+	def := p.Definition
+	t := shownTool{listedTool: listedTool{Name: p.Name(), Description: def.Description, Tags: nonNil(def.Tags)}, DisplayName: def.DisplayName, Author: def.Author, DeprecatedMessage: def.DeprecatedMessage, Platforms: def.Platforms,
+		Privilege: def.Security.ExecutionPrivilege, Isolation: def.Security.Isolation, Justification: def.Security.Justification,
+		Timeout: def.Timeout.Milliseconds(), MCPName: funcschema.Name(p.Name(), funcschema.MCP), Tests: []shownTest{}, Fields: fieldsOf(p)}
+	if def.File != "" {
+		t.File = filepath.Base(def.File)
 	}
-	name := r.PathValue("name")
-	if err := d.mayPause(r, name); err != nil {
-		return err
+	for _, text := range def.Security.RequiredPermissions {
+		t.Permissions = append(t.Permissions, text.S)
 	}
-	if err := d.Schedules.Pause(r.Context(), name, paused); err != nil {
-		return err
+	for _, u := range p.Tools()[1:] {
+		t.Uses = append(t.Uses, u.Definition.Name)
 	}
-	return writeJSON(w, 200, struct {
-		Name   string `json:"name"`
-		Paused bool   `json:"paused"`
-	}{name, paused})
+	for _, test := range def.Tests {
+		t.Tests = append(t.Tests, shownTest{test.Name, test.Description})
+	}
+	return t
 }
 
-// mayPause rejects a caller whose token is not valid for the schedule's tool, with the
-// error of an unknown schedule.
-func (d *server) mayPause(r *http.Request, name string) error {
-	c := callerFrom(r)
-	if c.allTools() {
-		return nil
-	}
-	found, err := d.Schedules.Schedules(r.Context())
+func (d *server) showFunction(w http.ResponseWriter, r *http.Request) error {
+	p, err := d.planFor(r)
 	if err != nil {
 		return err
 	}
-	for _, s := range found {
-		if s.Name == name && c.mayUse(s.Tool) {
-			return nil
-		}
+	format := funcschema.Format(cmp.Or(r.URL.Query().Get("format"), string(funcschema.MCP)))
+	declared, found := funcschema.Of(p.Definition, p.Secret, format)
+	if err := found.Err(); err != nil {
+		return err
 	}
-	return service.ErrNoSchedule
+	doc, err := json.Marshal(declared)
+	if err != nil {
+		return err
+	}
+	return writeDocument(w, 200, doc)
 }

@@ -63,6 +63,7 @@ type bench struct {
 	socket   string
 	openAPI  []byte
 	stopping chan struct{}
+	distrust bool            // the user does not trust the project
 	asked    map[string]bool // operations that were answered as they should
 	mu       sync.Mutex
 }
@@ -83,6 +84,7 @@ func newBench(t testing.TB, o web.Options) *bench {
 		Library: func() *tool.Library {
 			return tool.NewLibrary(tool.Config{WorkingDirectory: b.dir, Home: b.dir, Getenv: func(string) string { return "" }})
 		},
+		Trusts: func(project string) bool { return !b.distrust },
 		Decide: func(p *flowrun.Plan) error {
 			if p.Definition.Security.ExecutionPrivilege == "elevated" {
 				return errors.New("it is denied by a setting in /etc/flowrun/config.yaml")

@@ -2,17 +2,16 @@ package schedules
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/timetable"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
@@ -35,25 +34,9 @@ that project.`,
 
 // scheduleJSON is one schedule in the document of schedule list.
 type scheduleJSON struct {
-	Name     string         `json:"name"`
-	Tool     string         `json:"tool"`
-	Cron     string         `json:"cron"`
-	Timezone string         `json:"timezone"`
-	Next     *time.Time     `json:"next"` // null if the schedule is paused or has ended
-	Paused   bool           `json:"paused"`
-	Source   string         `json:"source"`
-	Project  string         `json:"project,omitempty"`
-	Params   map[string]any `json:"params,omitempty"`
-	Last     *lastJSON      `json:"last,omitempty"`
-}
-
-// lastJSON is the last scheduled time that was handled.
-type lastJSON struct {
-	At     time.Time `json:"at"`
-	Run    string    `json:"run,omitempty"`
-	Status string    `json:"status"` // of the run; or due if the run has not started yet, pruned if the history no longer has it, skipped if there was none
-	Reason string    `json:"reason,omitempty"`
-	Notes  []string  `json:"notes,omitempty"` // notes of the run
+	service.Schedule
+	Next    *time.Time `json:"next"` // null if the schedule is paused or has ended
+	Project string     `json:"project,omitempty"`
 }
 
 func listSchedules(ctx context.Context, env *ui.Env, s *sqlite.Store, output string) error {
@@ -95,34 +78,12 @@ func listSchedules(ctx context.Context, env *ui.Env, s *sqlite.Store, output str
 }
 
 func describeEntry(ctx context.Context, s *sqlite.Store, e timetable.Entry, now time.Time) (scheduleJSON, error) {
-	j := scheduleJSON{Name: e.Title, Tool: e.Tool, Cron: e.Spec.Text(), Timezone: timetable.ZoneName(e.Spec.Zone()), Paused: e.Paused,
-		Source: e.Source, Project: e.Project, Params: e.Params}
-	from, err := timetable.WithAnchor(ctx, s, e)
-	if err != nil {
-		return j, err
+	d, err := timetable.Describe(ctx, s, e, now)
+	j := scheduleJSON{Schedule: d, Project: e.Project}
+	if !d.Next.IsZero() {
+		j.Next = &d.Next
 	}
-	if next := from.Next(now); !j.Paused && !next.IsZero() {
-		j.Next = &next
-	}
-	f, ok, err := s.FiringStore().LastFiring(ctx, e.Name)
-	if err != nil || !ok {
-		return j, err
-	}
-	j.Last = &lastJSON{At: f.Scheduled.In(e.Spec.Zone()), Run: f.Run, Status: "skipped", Reason: f.Reason}
-	if f.Run != "" {
-		info, err := s.Info(ctx, f.Run)
-		switch {
-		case err == nil:
-			j.Last.Status, j.Last.Notes = info.Status.String(), info.Notes
-		case !errors.Is(err, flowrun.ErrNoRun):
-			return j, err
-		case f.Open:
-			j.Last.Status = "due"
-		default:
-			j.Last.Status = "pruned"
-		}
-	}
-	return j, nil
+	return j, err
 }
 
 func (j scheduleJSON) nextText(now time.Time) string {

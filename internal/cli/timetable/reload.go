@@ -2,7 +2,6 @@ package timetable
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -70,13 +69,9 @@ func (s *Scheduler) Schedules(ctx context.Context) ([]service.Schedule, error) {
 	now := time.Now()
 	var list []service.Schedule
 	for _, p := range s.sortedEntries() {
-		from, err := WithAnchor(ctx, s.store, p)
+		j, err := Describe(ctx, s.store, p, now)
 		if err != nil {
 			return nil, err
-		}
-		j := service.Schedule{Name: p.Title, Tool: p.Tool, Cron: p.Spec.Text(), Timezone: ZoneName(p.Spec.Zone()), Paused: p.Paused, Source: p.Source}
-		if !p.Paused {
-			j.Next = from.Next(now)
 		}
 		list = append(list, j)
 	}
@@ -85,10 +80,9 @@ func (s *Scheduler) Schedules(ctx context.Context) ([]service.Schedule, error) {
 
 // Pause implements service.Schedules.
 func (s *Scheduler) Pause(ctx context.Context, name string, paused bool) error {
-	t := Timetable{Entries: s.sortedEntries()}
-	p, err := t.Find(name)
+	p, err := s.find(name)
 	if err != nil {
-		return fmt.Errorf("%w: %w", service.ErrNoSchedule, err)
+		return err
 	}
 	do := s.store.ResumeSchedule
 	if paused {

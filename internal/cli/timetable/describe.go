@@ -1,0 +1,105 @@
+package timetable
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/schedule"
+	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/sqlite"
+)
+
+// Describe describes a schedule for a list: when it fires next, and what happened last.
+func Describe(ctx context.Context, s *sqlite.Store, e Entry, now time.Time) (service.Schedule, error) {
+	j := service.Schedule{Name: e.Title, Tool: e.Tool, Cron: e.Spec.Text(), Timezone: ZoneName(e.Spec.Zone()), Paused: e.Paused, Source: e.Source,
+		Params: e.Params, Describe: e.Spec.Describe(), Overlap: cmp.Or(string(e.Overlap), string(schedule.OverlapSkip)), CatchUp: catchUpText(e.Schedule),
+		Start: e.Start, End: e.End, SkipIfSuccessful: e.SkipIfSuccessful}
+	if e.Jitter > 0 {
+		j.Jitter = e.Jitter.String()
+	}
+	from, err := WithAnchor(ctx, s, e)
+	if err != nil {
+		return j, err
+	}
+	if !e.Paused {
+		j.Next = from.Next(now)
+	}
+	f, ok, err := s.FiringStore().LastFiring(ctx, e.Name)
+	if err == nil && ok {
+		j.Last, err = describeFiring(ctx, s, e, f)
+	}
+	return j, err
+}
+
+// catchUpText describes what happens with missed times.
+func catchUpText(s schedule.Schedule) string {
+	text := cmp.Or(string(s.CatchUp), string(schedule.CatchUpOnce))
+	if s.CatchUp == schedule.CatchUpAll && s.Cap > 0 {
+		text += fmt.Sprintf(", at most %d", s.Cap)
+	}
+	if s.Window > 0 {
+		text += ", within " + s.Window.String()
+	}
+	return text
+}
+
+func describeFiring(ctx context.Context, s *sqlite.Store, e Entry, f sqlite.Firing) (*service.Firing, error) {
+	d := &service.Firing{At: f.Scheduled.In(e.Spec.Zone()), Run: f.Run, Status: "skipped", Reason: f.Reason}
+	if f.Run == "" {
+		return d, nil
+	}
+	info, err := s.Info(ctx, f.Run)
+	switch {
+	case err == nil:
+		d.Status, d.Notes = info.Status.String(), info.Notes
+	case !errors.Is(err, flowrun.ErrNoRun):
+		return nil, err
+	case f.Open:
+		d.Status = "due"
+	default:
+		d.Status = "pruned"
+	}
+	return d, nil
+}
+
+// Times implements service.Schedules.
+func (s *Scheduler) Times(ctx context.Context, name string, from, to time.Time, limit int) ([]service.ScheduledTime, error) {
+	e, err := s.find(name)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := WithAnchor(ctx, s.store, e)
+	if err != nil {
+		return nil, err
+	}
+	fired := map[int64]*service.Firing{}
+	if from.Before(time.Now()) {
+		list, err := s.firings.Between(ctx, e.Name, from, cmp.Or(to, time.Now()), limit)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range list {
+			if fired[f.Scheduled.UnixNano()], err = describeFiring(ctx, s.store, e, f); err != nil {
+				return nil, err
+			}
+		}
+	}
+	times := []service.ScheduledTime{}
+	for at := plan.Next(from); !at.IsZero() && (to.IsZero() || !at.After(to)) && len(times) < limit; at = plan.Next(at) {
+		times = append(times, service.ScheduledTime{At: at, Local: at.Local(), Note: plan.Spec.Note(at), Fired: fired[at.UnixNano()]})
+	}
+	return times, nil
+}
+
+func (s *Scheduler) find(name string) (Entry, error) {
+	t := Timetable{Entries: s.sortedEntries()}
+	e, err := t.Find(name)
+	if err != nil {
+		return e, fmt.Errorf("%w: %w", service.ErrNoSchedule, err)
+	}
+	return e, nil
+}

@@ -1,0 +1,149 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/toolfiles"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Source is the text of a definition for an editor. A definition is found by the name of its
+// tool only: no part of a path comes from the caller.
+type Source struct {
+	Name     string
+	Scope    string
+	Kind     string // as in Tool
+	File     string // its name, without the folder
+	Text     []byte
+	Digest   string // of Text, for Save
+	ReadOnly string // why the service does not change it; "" if it does
+
+	path  string
+	scope tool.Scope
+}
+
+// extensions are the extensions of files by kind.
+var extensions = map[string]string{"yaml": ".yaml", "json": ".json", "markdown": ".md", "javascript": ".tool.js"}
+
+// Source implements API.
+func (s *Service) Source(_ context.Context, name string) (*Source, error) {
+	if IsPath(name) {
+		return nil, ErrPath
+	}
+	listed, file, known := s.plans.find(name)
+	if !known {
+		return nil, &tool.NotFoundError{Name: name}
+	}
+	src := &Source{Name: name, Scope: listed.Scope, Kind: listed.Kind, File: filepath.Base(file), path: file, scope: tool.Scope(listed.Scope)}
+	if file == "" {
+		src.File, src.ReadOnly = "", "the tool is not in a file"
+		return src, nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	src.Text, src.Digest, src.ReadOnly = text, tool.DigestOf(text), s.readOnly(src)
+	return src, nil
+}
+
+// readOnly returns the reason why the service does not change a definition. A link could lead
+// to the tools of the user, which are trusted in every project.
+func (s *Service) readOnly(src *Source) string {
+	switch info, err := os.Lstat(src.path); {
+	case err != nil || !info.Mode().IsRegular():
+		return "the file is a link to another place"
+	case src.scope == tool.ScopeUser:
+		return ""
+	case src.scope != tool.ScopeLocal:
+		return "it belongs to the tools of the whole machine"
+	}
+	project := tool.ProjectOf(filepath.Dir(src.path))
+	if s.Trusts == nil || !s.Trusts(project) {
+		return "the project is not trusted; to trust it, run flowrun trust in it and restart the service"
+	}
+	folder, err := filepath.EvalSymlinks(filepath.Dir(src.path))
+	if err != nil {
+		return "its folder cannot be read"
+	}
+	root, err := filepath.EvalSymlinks(project)
+	if err != nil {
+		return "its folder cannot be read"
+	}
+	if inside, err := filepath.Rel(root, folder); err != nil || !filepath.IsLocal(inside) {
+		return "its folder is a link to a place outside the project"
+	}
+	return ""
+}
+
+// Check implements API. Without a name, the text is checked as a new tool of the project.
+func (s *Service) Check(ctx context.Context, name, kind string, text []byte) (*flowrun.Plan, tool.Diagnostics, error) {
+	lib := s.Library()
+	if name == "" {
+		folder, err := lib.Folder(tool.ScopeLocal)
+		if err != nil {
+			return nil, nil, err
+		}
+		_, plan, found := toolfiles.Compile(lib, filepath.Join(folder, "new"+extensions[kind]), tool.ScopeLocal, text)
+		return plan, withoutFolders(found), nil
+	}
+	src, err := s.Source(ctx, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if src.path == "" {
+		return nil, nil, &NotEditableError{src.ReadOnly}
+	}
+	_, plan, found := toolfiles.Compile(lib, src.path, src.scope, text)
+	return plan, withoutFolders(found), nil
+}
+
+// withoutFolders removes the folders of the machine from diagnostics.
+func withoutFolders(ds tool.Diagnostics) tool.Diagnostics {
+	for i := range ds {
+		d := &ds[i]
+		if folder := filepath.Dir(d.Pos.File); folder != "." {
+			d.Message = strings.ReplaceAll(d.Message, folder+string(filepath.Separator), "")
+			d.Hint = strings.ReplaceAll(d.Hint, folder+string(filepath.Separator), "")
+			d.Pos.File = filepath.Base(d.Pos.File)
+		}
+		for j := range d.Related {
+			d.Related[j].Pos.File = filepath.Base(d.Related[j].Pos.File)
+		}
+	}
+	return ds
+}
+
+// Save implements API. It replaces the definition only if its digest is still the one that the
+// caller has read, and only by a valid text.
+func (s *Service) Save(ctx context.Context, name, digest string, text []byte) (*Source, error) {
+	src, err := s.Source(ctx, name)
+	switch {
+	case err != nil:
+		return nil, err
+	case src.ReadOnly != "":
+		return nil, &NotEditableError{src.ReadOnly}
+	case src.Digest != digest:
+		return nil, ErrSourceChanged
+	}
+	def, _, found := toolfiles.Compile(s.Library(), src.path, src.scope, text)
+	if err := found.Err(); err != nil {
+		return nil, err
+	}
+	err = atomicfile.Replace(src.path, src.Text, text)
+	if _, changed := errors.AsType[*atomicfile.ChangedError](err); changed {
+		return nil, ErrSourceChanged
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.Log.Info("definition was changed by a caller", "tool", name)
+	src.Name, src.Text, src.Digest = def.Name, text, tool.DigestOf(text)
+	return src, nil
+}

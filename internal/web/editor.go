@@ -1,0 +1,117 @@
+package web
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/tool"
+)
+
+var editorRoutes = []route{
+	{method: "GET", path: "/api/v1/tools/{name}/source", id: "getSource", summary: "Read the definition of a tool",
+		answers: []answer{{200, "The text, and whether the caller can change it.", "", "source"}}, handle: (*server).readSource},
+	{method: "PUT", path: "/api/v1/tools/{name}/source", id: "putSource", summary: "Replace the definition of a tool",
+		doc:  "The text replaces the file as a whole, or not at all: it must be valid, and the file must still have the digest that you read (409 otherwise). Runs in progress keep the version that they started with.",
+		body: "edited", answers: []answer{{200, "The saved definition.", "", "source"}}, handle: (*server).writeSource},
+	{method: "POST", path: "/api/v1/validate", id: "validate", summary: "Check the text of a definition",
+		doc:  "With `tool`, the text is checked in the place of that tool; otherwise as a new tool. Nothing is changed.",
+		body: "text", answers: []answer{{200, "What is wrong with it.", "", "validated"}}, handle: (*server).validate},
+}
+
+var errMayNotEdit = refuse(403, "may-not-edit", "you cannot change definitions", "this needs the role admin, a token that is valid for all tools, and a service without --read-only")
+
+// sourceDoc is the text of a definition as editors see it.
+type sourceDoc struct {
+	Name     string `json:"name"`
+	Scope    string `json:"scope"`
+	Kind     string `json:"kind"`
+	File     string `json:"file"`
+	Text     string `json:"text"`
+	Digest   string `json:"digest"`
+	ReadOnly string `json:"read_only,omitempty"` // why it cannot be changed
+}
+
+func (d *server) writeSourceDoc(w http.ResponseWriter, r *http.Request, s *service.Source) error {
+	doc := sourceDoc{s.Name, s.Scope, s.Kind, s.File, string(s.Text), s.Digest, s.ReadOnly}
+	if doc.ReadOnly == "" && !d.mayEdit(r) {
+		doc.ReadOnly = errMayNotEdit.Message
+	}
+	return writeJSON(w, 200, doc)
+}
+
+func (d *server) readSource(w http.ResponseWriter, r *http.Request) error {
+	name := r.PathValue("name")
+	if !callerFrom(r).mayUse(name) {
+		return &tool.NotFoundError{Name: name}
+	}
+	s, err := d.Source(r.Context(), name)
+	if err != nil {
+		return err
+	}
+	return d.writeSourceDoc(w, r, s)
+}
+
+func (d *server) writeSource(w http.ResponseWriter, r *http.Request) error {
+	o, err := d.readObject(w, r, "text", "digest")
+	if err != nil {
+		return err
+	}
+	text, err := field[string](o, "text", "a string")
+	if err != nil {
+		return err
+	}
+	digest, err := field[string](o, "digest", "a string")
+	switch {
+	case err != nil:
+		return err
+	case !d.mayEdit(r):
+		return errMayNotEdit
+	case text == "" || digest == "":
+		return refuse(400, "no-text", "the fields text and digest are required", `send {"text": "...", "digest": "sha256:..."}`)
+	}
+	s, err := d.Save(r.Context(), r.PathValue("name"), digest, []byte(text))
+	if err != nil {
+		return err
+	}
+	return d.writeSourceDoc(w, r, s)
+}
+
+func (d *server) validate(w http.ResponseWriter, r *http.Request) error {
+	o, err := d.readObject(w, r, "text", "tool", "kind")
+	if err != nil {
+		return err
+	}
+	text, err := field[string](o, "text", "a string")
+	if err != nil {
+		return err
+	}
+	name, err := field[string](o, "tool", "a string")
+	if err != nil {
+		return err
+	}
+	kind, err := field[string](o, "kind", "a string")
+	switch {
+	case err != nil:
+		return err
+	case !d.mayEdit(r):
+		return errMayNotEdit
+	}
+	_, found, err := d.Check(r.Context(), name, kind, []byte(text))
+	if err != nil {
+		return err
+	}
+	var doc struct {
+		Valid       bool            `json:"valid"`
+		Diagnostics json.RawMessage `json:"diagnostics"`
+	}
+	doc.Valid = found.Err() == nil
+	all, err := found.MarshalDocument()
+	if err == nil {
+		err = json.Unmarshal(all, &doc)
+	}
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, 200, doc)
+}

@@ -1,0 +1,125 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/flowrun/flowrun/internal/service"
+)
+
+var scheduleRoutes = []route{
+	{method: "GET", path: "/api/v1/schedules", id: "listSchedules", summary: "List the schedules",
+		answers: []answer{{200, "The schedules.", "", "schedules"}}, handle: (*server).listSchedules},
+	{method: "GET", path: "/api/v1/schedules/{name}/times", id: "scheduleTimes", summary: "List scheduled times of a schedule, past and future",
+		doc: "The times after `from` and not after `to`, oldest first, at most `limit`. A past time has what happened then; one without was missed, or is before the schedule was added.",
+		query: []param{{name: "from", kind: "string", doc: "A time, RFC 3339. Default: now."}, {name: "to", kind: "string", doc: "A time, RFC 3339. Default: no end."},
+			{name: "limit", kind: "integer", doc: "How many times, 1 to 1000. Default: 10."}},
+		answers: []answer{{200, "The times.", "", "times"}}, handle: (*server).scheduleTimes},
+	{method: "POST", path: "/api/v1/schedules/{name}/run", id: "runSchedule", summary: "Start the tool of a schedule now, with its parameters",
+		doc:  "The run does not count as one of the schedule.",
+		body: "nothing", answers: []answer{accepted}, handle: (*server).runSchedule},
+	{method: "POST", path: "/api/v1/schedules/{name}/pause", id: "pauseSchedule", summary: "Pause a schedule",
+		body: "nothing", answers: []answer{{200, "The schedule is paused.", "", "paused"}}, handle: func(d *server, w http.ResponseWriter, r *http.Request) error { return d.pause(w, r, true) }},
+	{method: "POST", path: "/api/v1/schedules/{name}/resume", id: "resumeSchedule", summary: "Resume a paused schedule",
+		body: "nothing", answers: []answer{{200, "The schedule is active again.", "", "paused"}}, handle: func(d *server, w http.ResponseWriter, r *http.Request) error { return d.pause(w, r, false) }},
+}
+
+// schedules returns the schedules whose tools the caller may use.
+func (d *server) schedules(r *http.Request) ([]service.Schedule, error) {
+	found, err := d.Schedules.Schedules(r.Context())
+	list := []service.Schedule{}
+	for _, s := range found {
+		if callerFrom(r).mayUse(s.Tool) {
+			list = append(list, s)
+		}
+	}
+	return list, err
+}
+
+// schedule returns the schedule that a request names.
+func (d *server) schedule(r *http.Request) (service.Schedule, error) {
+	list, err := d.schedules(r)
+	for _, s := range list {
+		if s.Name == r.PathValue("name") {
+			return s, err
+		}
+	}
+	if err == nil {
+		err = service.ErrNoSchedule
+	}
+	return service.Schedule{}, err
+}
+
+func (d *server) listSchedules(w http.ResponseWriter, r *http.Request) error {
+	list, err := d.schedules(r)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, 200, struct {
+		Schedules []service.Schedule `json:"schedules"`
+	}{list})
+}
+
+func (d *server) scheduleTimes(w http.ResponseWriter, r *http.Request) error {
+	s, err := d.schedule(r)
+	if err != nil {
+		return err
+	}
+	in := r.URL.Query()
+	from, to, limit := time.Now(), time.Time{}, 10
+	for _, q := range []struct {
+		name string
+		to   *time.Time
+	}{{"from", &from}, {"to", &to}} {
+		if text := in.Get(q.name); text != "" {
+			if *q.to, err = time.Parse(time.RFC3339, text); err != nil {
+				return refuse(400, "wrong-query", "the query parameter "+q.name+" is not a time", "write it as 2026-11-21T08:00:00Z, and escape + as %2B")
+			}
+		}
+	}
+	if text := in.Get("limit"); text != "" {
+		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > 1000 {
+			return refuse(400, "wrong-query", "the query parameter limit is not a whole number from 1 to 1000", "")
+		}
+	}
+	times, err := d.Schedules.Times(r.Context(), s.Name, from, to, limit)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, 200, struct {
+		Name     string                  `json:"name"`
+		Timezone string                  `json:"timezone,omitempty"`
+		Times    []service.ScheduledTime `json:"times"`
+	}{s.Name, s.Timezone, times})
+}
+
+func (d *server) runSchedule(w http.ResponseWriter, r *http.Request) error {
+	if _, err := d.readObject(w, r); err != nil {
+		return err
+	}
+	s, err := d.schedule(r)
+	if err != nil {
+		return err
+	}
+	// A schedule may run tools that callers cannot start with parameters of their own.
+	return d.start(w, r, service.Request{Tool: s.Tool, Params: s.Params, Origin: "api", Unlisted: true})
+}
+
+func (d *server) pause(w http.ResponseWriter, r *http.Request, paused bool) error {
+	if _, err := d.readObject(w, r); err != nil {
+		return err
+	}
+	s, err := d.schedule(r)
+	if err != nil {
+		return err
+	}
+	if err := d.Schedules.Pause(context.WithoutCancel(r.Context()), s.Name, paused); err != nil {
+		return err
+	}
+	return writeJSON(w, 200, struct {
+		Name   string `json:"name"`
+		Paused bool   `json:"paused"`
+	}{s.Name, paused})
+}

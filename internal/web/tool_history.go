@@ -1,0 +1,99 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/runstats"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// maxPreview limits the time of a dry run, which binds parameters and so may run transforms.
+const maxPreview = 30 * time.Second
+
+func (d *server) dryRun(w http.ResponseWriter, r *http.Request) error {
+	name := r.PathValue("name")
+	o, err := d.readObject(w, r, "params")
+	if err != nil {
+		return err
+	}
+	params, err := field[map[string]any](o, "params", "an object")
+	if err != nil {
+		return err
+	}
+	if !callerFrom(r).mayUse(name) {
+		return &tool.NotFoundError{Name: name}
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), maxPreview)
+	defer cancel()
+	v, err := d.Preview(ctx, name, params)
+	if err != nil {
+		return err
+	}
+	for i, t := range v.Tools {
+		if t.File != "" {
+			v.Tools[i].File = filepath.Base(t.File)
+		}
+	}
+	return writeJSON(w, 200, v)
+}
+
+func (d *server) toolStats(w http.ResponseWriter, r *http.Request) error {
+	name := r.PathValue("name")
+	if !callerFrom(r).mayUse(name) {
+		return &tool.NotFoundError{Name: name}
+	}
+	limit := 30
+	if text := r.URL.Query().Get("limit"); text != "" {
+		var err error
+		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > 100 {
+			return refuse(400, "wrong-query", "the query parameter limit is not a whole number from 1 to 100", "")
+		}
+	}
+	runs, err := d.Runs(r.Context(), flowrun.Query{Tool: name, Status: runstats.Statuses(), Limit: limit})
+	if err != nil {
+		return err
+	}
+	s, err := runstats.Of(r.Context(), name, runs, d.Events)
+	if err != nil {
+		return err
+	}
+	if p, err := d.Plan(r.Context(), name); err == nil {
+		s.History.Sort(stepOrder(p, ""))
+	}
+	return writeJSON(w, 200, s)
+}
+
+// stepOrder returns the paths of a plan's steps so that each follows the steps that it waits for,
+// and the steps inside it follow it.
+func stepOrder(p *flowrun.Plan, prefix string) []string {
+	depths := map[string]int{}
+	var depth func(step string) int
+	depth = func(step string) int {
+		if n, known := depths[step]; known {
+			return n
+		}
+		n := 0
+		for _, up := range p.Upstream(step) {
+			n = max(n, depth(up)+1)
+		}
+		depths[step] = n
+		return n
+	}
+	steps := p.Steps()
+	slices.SortStableFunc(steps, func(a, b string) int { return cmp.Compare(depth(a), depth(b)) })
+	var order []string
+	for _, step := range steps {
+		order = append(order, prefix+step)
+		if inner := p.Nested(step); inner != nil {
+			order = append(order, stepOrder(inner, prefix+step+"/")...)
+		}
+	}
+	return order
+}
