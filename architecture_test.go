@@ -152,6 +152,7 @@ var house = map[string]struct {
 	"internal/home":       {cellar, nil, nil},
 	"internal/buildinfo":  {cellar, nil, nil},
 	"internal/jsonschema": {cellar, nil, nil},
+	"internal/layout":     {cellar, nil, nil},
 	"internal/codeenv":    {cellar, nil, nil},
 	"internal/shellsign":  {cellar, nil, nil},
 	"internal/ownership":  {cellar, nil, nil},
