@@ -58,6 +58,10 @@ func (p *Plan) Name() string { return p.compiled.Name() }
 // tool.Library.Snapshot of them gives the same plan. Definitions made in Go are not included.
 func (p *Plan) Sources() []tool.Source { return slices.Clone(p.compiled.Sources) }
 
+// Current reports whether compiling the tool again would give the same plan: every name in it still leads to the same
+// definition in the library. It reads no file that is unchanged.
+func (p *Plan) Current(lib *tool.Library) bool { return p.compiled.Current(lib) }
+
 // Graph returns the graph that the plan runs.
 func (p *Plan) Graph() *dag.Graph { return p.compiled.Graph }
 

@@ -64,6 +64,7 @@ func (r *Registry) runEnv(p *flowrun.Plan) flowrun.RunEnv {
 type Registry struct {
 	library *tool.Library
 	options Options
+	kept    kept
 }
 
 // New returns a Registry with the tools of a library.
@@ -74,7 +75,7 @@ func New(lib *tool.Library, o Options) *Registry {
 	if o.Timeout == 0 {
 		o.Timeout = DefaultTimeout
 	}
-	return &Registry{lib, o}
+	return &Registry{library: lib, options: o}
 }
 
 // Get finds a tool by its name, or by the name under which Declarations shows it, if no other tool has that name.
@@ -84,16 +85,13 @@ func (r *Registry) Get(name string) (*Tool, error) {
 	if !r.options.Files && isPath(name) {
 		return nil, fmt.Errorf("%q %w", name, errPath)
 	}
-	plan, err := flowrun.Compile(r.library, name)
+	t, err := r.compiled(name)
 	if err != nil && unknown(outcome.Of(err), name) {
 		if shown := r.shownAs(name); shown != "" {
-			plan, err = flowrun.Compile(r.library, shown)
+			t, err = r.compiled(shown)
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	return r.tool(plan), nil
+	return t, err
 }
 
 // errPath reports that a path was given instead of a name.

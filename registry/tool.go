@@ -15,10 +15,15 @@ type Tool struct {
 	registry *Registry
 	plan     *flowrun.Plan
 	schema   *argparse.Schema
+	size     int // roughly, see kept
 }
 
 func (r *Registry) tool(p *flowrun.Plan) *Tool {
-	return &Tool{r, p, schemaOf(p.Definition, p.Secret)}
+	t := &Tool{registry: r, plan: p, schema: schemaOf(p.Definition, p.Secret), size: minSize}
+	for _, src := range p.Sources() {
+		t.size += len(src.Text)
+	}
+	return t
 }
 
 // Name returns the name that calls use.

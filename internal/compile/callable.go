@@ -21,11 +21,12 @@ func (c *compiler) callables(from *tool.Definition) func(name string) (*plan.Pla
 // callable compiles a tool that a script calls. It fails for tools that only a person may approve, and for those that
 // have to wait in the queue.
 func callable(lib *tool.Library, release string, from *tool.Definition, name string) (*plan.Plan, error) {
-	def, ds, err := lib.Lookup(name, from)
+	c := newCompiler(lib, release)
+	def, ds, err := c.find(name, from)
 	if err != nil {
 		return nil, err
 	}
-	c := &compiler{lib: lib, release: release, problems: ds, compiled: map[nestedKey]*plan.Plan{}}
+	c.problems = ds
 	inner, err := c.result(c.tool(def, true, ""))
 	if err != nil {
 		return nil, err

@@ -19,11 +19,12 @@ const maxNesting = 32
 // Tool compiles the tool with the given name, or the file at that path. release is the version of flowrun that
 // min-flowrun-version is compared with; "" is newer than all versions.
 func Tool(lib *tool.Library, release, name string) (*plan.Plan, error) {
-	def, ds, err := lib.Lookup(name, nil)
+	c := newCompiler(lib, release)
+	def, ds, err := c.find(name, nil)
 	if err != nil {
 		return nil, err
 	}
-	c := &compiler{lib: lib, release: release, problems: ds, compiled: map[nestedKey]*plan.Plan{}}
+	c.problems = ds
 	c.recordSource(name, "", def)
 	// A definition with errors is compiled too, as far as it could be read, so that the author gets all errors at once.
 	return c.result(c.tool(def, false, ""))
@@ -31,7 +32,7 @@ func Tool(lib *tool.Library, release, name string) (*plan.Plan, error) {
 
 // Definition compiles a definition. lib finds the tools it uses. release is as in Tool.
 func Definition(lib *tool.Library, release string, def *tool.Definition) (*plan.Plan, error) {
-	c := &compiler{lib: lib, release: release, compiled: map[nestedKey]*plan.Plan{}}
+	c := newCompiler(lib, release)
 	c.recordSource(def.Name, "", def)
 	return c.result(c.tool(def, false, ""))
 }
@@ -64,7 +65,7 @@ func (c *compiler) result(p *plan.Plan) (*plan.Plan, error) {
 	if p == nil { // errors in the definition were reported when it was decoded
 		return nil, errors.New("cannot compile the definition: it has errors, or is an alias without a base tool")
 	}
-	p.Warnings, p.Sources = ds, c.sources
+	p.Warnings, p.Sources, p.Found = ds, c.sources, c.found
 	return p, nil
 }
 

@@ -17,6 +17,11 @@ type compiler struct {
 	chain    []string // tools being compiled, outermost first
 	compiled map[nestedKey]*plan.Plan
 	sources  []tool.Source
+	found    map[plan.Name]*tool.Definition
+}
+
+func newCompiler(lib *tool.Library, release string) *compiler {
+	return &compiler{lib: lib, release: release, compiled: map[nestedKey]*plan.Plan{}, found: map[plan.Name]*tool.Definition{}}
 }
 
 // nestedKey identifies one way to use a tool: whether its output is read, and the interruption setting of the step that

@@ -35,7 +35,7 @@ func (c *compiler) lookup(from *tool.Definition, name tool.Text) *tool.Definitio
 		}
 		return nil
 	}
-	def, ds, err := c.lib.Lookup(name.S, from)
+	def, ds, err := c.find(name.S, from)
 	if err != nil {
 		message, hint := lookupProblem(name.S, err)
 		c.errorf("unknown-tool", name, hint, "%s", message)
@@ -56,6 +56,15 @@ func (c *compiler) lookup(from *tool.Definition, name tool.Text) *tool.Definitio
 	}
 	c.recordSource(name.S, from.File, def)
 	return def
+}
+
+// find looks up a name and remembers what was found, see plan.Plan.Current.
+func (c *compiler) find(name string, from *tool.Definition) (*tool.Definition, tool.Diagnostics, error) {
+	def, ds, err := c.lib.Lookup(name, from)
+	if err == nil {
+		c.found[plan.Name{Name: name, From: from}] = def
+	}
+	return def, ds, err
 }
 
 // lookupProblem returns the message and the hint for a tool that cannot be used. A suggestion is only in the hint.

@@ -28,10 +28,11 @@ type Plan struct {
 	Params          []*Param
 	Steps           []*Step // in plan order
 	ByName          map[string]*Step
-	Sources         []tool.Source // of the tool and of those it uses, in the order they were found
-	CutTo           string        // the last step of a plan reduced by Until or Only, "" for the whole tool
-	WithoutUpstream bool          // reduced by Only: only that step may run
-	Timeout         time.Duration // limits the whole run, if it differs from the timeout of the definition; 0 if it does not
+	Sources         []tool.Source             // of the tool and of those it uses, in the order they were found
+	Found           map[Name]*tool.Definition // what the names led to that were looked up to compile the plan
+	CutTo           string                    // the last step of a plan reduced by Until or Only, "" for the whole tool
+	WithoutUpstream bool                      // reduced by Only: only that step may run
+	Timeout         time.Duration             // limits the whole run, if it differs from the timeout of the definition; 0 if it does not
 	Graph           *dag.Graph
 
 	Environ         []steps.EnvVar  // tool-wide
