@@ -129,6 +129,8 @@ func (m *Mask) Writer(w io.Writer) *Writer { return &Writer{to: w, set: m.set.Lo
 // patterns are the texts to hide, by first byte, longest first.
 type patterns struct {
 	byFirstByte [256][]form
+	once        sync.Once
+	scanner     *scanner // nil until a text is long
 }
 
 // compile collects the forms of all values.
@@ -218,33 +220,34 @@ func (w *Writer) Flush() error {
 // mask writes data with its secrets hidden and returns the end that is undecided. A found secret
 // covers bytes; another one that starts among them may extend the covered part.
 func (w *Writer) mask(data []byte, final bool) (rest []byte, err error) {
-	out, from, i := w.out[:0], 0, 0
-	for ; i < len(data); i++ {
-		if len(w.set.byFirstByte[data[i]]) > 0 {
-			n, sure := w.set.match(data[i:])
-			if !sure && final {
-				n, sure = w.set.matchFinal(data[i:]), true
-			}
-			if !sure {
-				break
-			}
-			if n > 0 && w.covered <= i {
-				out = append(append(out, data[from:i]...), Replacement...)
-				w.masked = true
-			}
-			if n > 0 {
-				w.covered = max(w.covered, i+n)
-			}
+	out, i := w.out[:0], 0
+	for c := w.set.candidates(data); ; i++ {
+		if i = c.next(i); i == len(data) {
+			break
 		}
-		if i < w.covered {
-			from = i + 1
+		n, sure := w.set.match(data[i:])
+		if !sure && final {
+			n, sure = w.set.matchFinal(data[i:]), true
+		}
+		if !sure {
+			break
+		}
+		if n > 0 && w.covered <= i {
+			out = append(append(out, data[w.covered:i]...), Replacement...)
+			w.masked = true
+		}
+		if n > 0 {
+			w.covered = max(w.covered, i+n)
 		}
 	}
-	out = append(out, data[min(from, i):i]...)
+	end := data[min(w.covered, i):i]
 	w.covered = max(w.covered-i, 0)
-	w.out = out
 	if len(out) > 0 {
-		_, err = w.to.Write(out)
+		out = append(out, end...)
+		w.out, end = out, out
+	}
+	if len(end) > 0 {
+		_, err = w.to.Write(end)
 	}
 	return data[i:], err
 }
