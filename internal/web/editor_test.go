@@ -81,7 +81,7 @@ func TestSave(t *testing.T) {
 	}
 	refused("invalid", 422, "invalid-definition", "name: hello\nsteps: 7\n", s.Digest)
 	refused("no text", 400, "no-text", "", s.Digest)
-	refused("token for some tools", 403, "may-not-edit", good, s.Digest, "Authorization", "Bearer for hello")
+	refused("token for some tools", 403, "role", good, s.Digest, "Authorization", "Bearer for hello")
 	b.distrust = true
 	refused("project that is not trusted", 403, "read-only", good, s.Digest)
 	if s := b.source("hello"); !strings.Contains(s.ReadOnly, "not trusted") || strings.Contains(s.ReadOnly, b.dir) {
