@@ -43,7 +43,7 @@ export function RunTable(p: { runs: RunRow[]; selected?: Set<string>; toggle?: (
       {p.selected && <td class="check"><input type="checkbox" aria-label={`Select run ${r.id}`} checked={p.selected.has(r.id)} onChange={() => p.toggle!(r.id)} /></td>}
       <td class="state"><Status state={r.status} note={r.notes?.join(', ')} /></td>
       <td class="what"><A href={pathOf('runs', r.id)} class="tool">{r.tool}</A> <code class="id">{r.id}</code>
-        <div class="detail clip">{r.message && !['running', 'succeeded'].includes(r.status) ? <span title={r.message}>{r.message}</span> : <ParamText params={r.params} />}</div></td>
+        <div class="detail clip">{r.message && !['running', 'succeeded'].includes(r.status) && <span title={r.message}>{r.message} </span>}<ParamText params={r.params} /></div></td>
       <td class="muted clip trigger">{r.retry_of ? 'retry' : trigger(r.origin)}</td>
       <td class="muted"><Time at={r.started} /></td>
       <td class="number end">{r.ended || r.status === 'running' || r.status === 'pending' ? elapsed(r) : ''}</td>

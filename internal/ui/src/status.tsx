@@ -9,6 +9,18 @@ export const word = (s: State) => (s === 'timed-out' ? 'timed out' : s);
 /** Whether the state is final. */
 export const settled = (s: State) => !['pending', 'running', 'retrying', 'waiting'].includes(s);
 
+const reasons: Record<string, string> = {
+  'upstream-failed': 'a step before it failed', condition: 'its condition is false', timeout: 'it took too long', cancelled: 'the run was cancelled',
+  'fail-fast': 'another step failed', interrupted: 'flowrun was killed', cache: 'from the cache', rejected: 'a person rejected it',
+};
+
+/** Why something has its state, in words; '' for what needs no explanation. */
+export function explain(r: { status: State; reason?: string; message?: string; exit_code?: number }): string {
+  if (r.message) return r.message;
+  if (r.reason === 'exit') return r.exit_code ? `exit code ${r.exit_code}` : '';
+  return reasons[r.reason ?? ''] ?? r.reason ?? '';
+}
+
 // Paths in a box of 16 by 16. Filled shapes are ends, outlines are under way.
 const shapes: Record<State, any> = {
   pending: <circle cx="8" cy="8" r="5.500" class="line" stroke-dasharray="2 2.320" />,

@@ -86,8 +86,8 @@ function ContinueDialog({ run, action, from, close, done }: { run: RunDoc; actio
       <StepList title="Still waits" steps={d.waiting} class="s-waiting" />
       <StepList title="Counts as failed: flowrun was killed while it ran" steps={d.lost} class="s-failed" />
       <StepList title="May have been running when flowrun was killed" steps={d.asks} class="s-interrupted" />
-      {d.asks.length > 0 && <p class="problem">Check whether these steps may run twice. Then resume the run with <code>flowrun resume {run.id} --rerun-interrupted</code>.</p>}
-      {d.cleaned.length > 0 && <p class="problem">{d.cleaned[0].by} ran after {d.cleaned.map((c) => c.step).join(', ')}. If it undid their work, retry from them instead.</p>}
+      {d.asks.length > 0 && <p class="note">Check whether these steps may run twice. Then resume the run with <code>flowrun resume {run.id} --rerun-interrupted</code>.</p>}
+      {d.cleaned.length > 0 && <p class="note">Note: {d.cleaned[0].by} ran after {d.cleaned.map((c) => c.step).join(', ')}. If it undid their work, retry from them instead.</p>}
     </div>}</Load>
     {nothing && <p>No step is left to run{action === 'retry' ? '. To run a step again, choose Retry from here beside it' : ''}.</p>}
     {problem.value && <Problem error={problem.value} />}

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { clock, duration } from '../format';
 import { Copy, Dialog, Empty } from '../parts';
-import { Glyph, word } from '../status';
+import { explain, Glyph, word } from '../status';
 import type { RunEvent } from '../types';
 import { Virtual } from '../virtual';
 import type { RunView } from './page';
@@ -11,15 +11,15 @@ import type { RunView } from './page';
 function says(e: RunEvent): string {
   const r = e.result;
   switch (e.kind) {
-    case 'step.started': return `attempt ${e.attempt}` + (e.queued_ns ? `, after ${duration(e.queued_ns / 1e6)} in the queue` : '');
+    case 'step.started': return `attempt ${e.attempt}` + ((e.queued_ns ?? 0) >= 1e6 ? `, after ${duration(e.queued_ns! / 1e6)} in the queue` : '');
     case 'step.expanded': return `${e.items ?? 0} items`;
-    case 'step.retrying': return `${r?.message ?? ''}; next attempt at ${clock(e.due!)}`;
+    case 'step.retrying': return [explain(r), `next attempt at ${clock(e.due!)}`].filter(Boolean).join('; ');
     case 'step.waiting': return r?.wait?.prompt ?? (r?.wait?.until ? `until ${clock(r.wait.until)}` : '');
     case 'run.resumed': return e.reset?.length ? `runs again: ${e.reset.join(', ')}` : '';
     case 'run.cancelling': return e.reason ?? '';
   }
   if (!r) return '';
-  return [word(r.status), r.status === 'succeeded' ? '' : r.reason, r.message].filter(Boolean).join(', ');
+  return [word(r.status), r.status === 'succeeded' ? '' : explain(r)].filter(Boolean).join(': ');
 }
 
 export function Events({ events }: RunView) {

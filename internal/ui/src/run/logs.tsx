@@ -62,7 +62,7 @@ function Viewer({ view: { id, run }, step }: { view: RunView; step: StepDoc }) {
   const win = useSignal<Lines | undefined>(undefined), problem = useSignal<ApiError | undefined>(undefined);
   const wrap = useSignal(localStorage.getItem('wrap') === '1'), follow = useSignal(line === 0);
   const box = useRef<HTMLDivElement>(null), part = { step: step.id, attempt, stream }, busy = useRef(false);
-  const path = `/runs/${encodeURIComponent(id)}/lines`;
+  const path = `/runs/${encodeURIComponent(id)}/lines`, failed = ['failed', 'timed-out'].includes(step.status);
   const live = !settled(step.status) && step.status !== 'pending' || run.status === 'running' && !step.ended;
 
   // Reads lines and puts them into the window: instead of what is there, before it or after it.
@@ -73,7 +73,8 @@ function Viewer({ view: { id, run }, step }: { view: RunView; step: StepDoc }) {
       const page = await get<Lines>(path, { ...part, from: from === 0 ? '0' : from, limit });
       const el = box.current, w = win.value, below = el ? el.scrollHeight - el.scrollTop : 0;
       problem.value = undefined;
-      if (how === 'new' || !w) win.value = page;
+      if (how === 'new' && failed && !q.get('stream') && page.stream === 'stdout' && page.parts.some((o) => o.attempt === page.attempt && o.stream === 'stderr')) setQuery({ stream: 'stderr' });
+      else if (how === 'new' || !w) win.value = page;
       else if (how === 'before') {
         const lines = page.lines.slice(0, w.from - page.from).concat(w.lines).slice(0, maxLines);
         win.value = { ...page, lines, cut: page.cut.concat(w.cut) };
@@ -97,7 +98,10 @@ function Viewer({ view: { id, run }, step }: { view: RunView; step: StepDoc }) {
     if (win.value && n >= win.value.from && n <= last()) return show(n);
     read(Math.max(1, n - 100), 'new').then(() => show(n));
   };
-  const show = (n: number) => requestAnimationFrame(() => box.current?.querySelector(`[data-n="${n}"]`)?.scrollIntoView({ block: 'center' }));
+  const show = (n: number) => requestAnimationFrame(() => {
+    const el = box.current, row = el?.querySelector<HTMLElement>(`[data-n="${n}"]`);
+    if (row) el!.scrollTop = row.offsetTop - el!.offsetTop - el!.clientHeight / 3;
+  });
 
   useEffect(() => {
     win.value = undefined;

@@ -89,7 +89,7 @@ function Head({ run }: { run: RunDoc }) {
   const params = Object.entries(run.params ?? {});
   const shown = all.value ? params : params.slice(0, 8);
   return <div class="run-head">
-    {run.message && run.status !== 'succeeded' && <p class={`reason s-${run.status}`}>{run.message}</p>}
+    {run.message && !['succeeded', 'waiting'].includes(run.status) && <p class={`reason s-${run.status}`}>{run.message}</p>}
     <dl>
       <div><dt>Run</dt><dd><code>{run.id}</code> <Copy text={run.id} kind="quiet">Copy</Copy></dd></div>
       <div><dt>Trigger</dt><dd>{run.retry_of ? <>retry of <A href={pathOf('runs', run.retry_of)}><code>{run.retry_of}</code></A></> : trigger(run.origin)}</dd></div>

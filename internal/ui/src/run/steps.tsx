@@ -6,7 +6,7 @@ import { useKeys } from '../keys';
 import { announcement, Empty } from '../parts';
 import { A, navigate, routed, setQuery } from '../router';
 import { elapsed } from '../run_table';
-import { Glyph, settled, word, type State } from '../status';
+import { explain, Glyph, settled, word, type State } from '../status';
 import type { StepDoc } from '../types';
 import { Virtual } from '../virtual';
 import { RetryFrom } from './actions';
@@ -64,7 +64,7 @@ function Row({ id, step: s, chosen, whole }: { id: string; step: StepDoc; chosen
     <span class="name clip" style={{ paddingLeft: whole ? '0' : Math.min(depth(s.id), 8) * 18 + 'px' }}>
       <Glyph state={s.status} /> <A href={tabHref(id, 'logs', { step: s.id })} title={s.id}>{whole ? s.id : lastPart(s.id)}</A><span class="sr-only">, {word(s.status)}</span>
       {s.attempts > 1 && <span class="tag">attempt {s.attempts}</span>}{s.fallback && <span class="tag">fallback</span>}</span>
-    <span class="message clip muted" title={s.message}>{s.message || (s.status !== 'succeeded' && s.status !== 'pending' ? s.reason ?? word(s.status) : '')}</span>
+    <span class="message clip muted" title={explain(s)}>{explain(s)}</span>
     <span class="number">{s.started && (s.ended || !settled(s.status)) ? elapsed(s) : ''}</span>
   </div>;
 }
@@ -75,6 +75,6 @@ function Detail({ run, step: s }: { run: RunView['run']; step: StepDoc }) {
     <header><Glyph state={s.status} /> <strong>{s.id}</strong> <span class="muted">{word(s.status)}{s.exit_code ? `, exit code ${s.exit_code}` : ''}{s.attempts > 1 ? `, ${s.attempts} attempts` : ''}</span>
       <div class="actions"><A class="button" href={tabHref(run.id, 'logs', { step: s.id })}>Log</A><RetryFrom run={run} step={s.id} />
         <button type="button" class="button quiet" aria-label="Close" onClick={() => setQuery({ step: null })}>×</button></div></header>
-    {s.message && <p class="message">{s.message}</p>}
+    {explain(s) && <p class="message">{explain(s)}</p>}
   </section>;
 }
