@@ -39,7 +39,7 @@ export function RunTable(p: { runs: RunRow[]; selected?: Set<string>; toggle?: (
       {p.selected && <th class="check"><input type="checkbox" aria-label="Select all runs of this page" checked={p.runs.length > 0 && p.runs.every((r) => p.selected!.has(r.id))} onChange={p.toggleAll} /></th>}
       <th>Status</th><th>Run</th><th>Trigger</th><th>Started</th><th class="end">Duration</th>
     </tr></thead>
-    <tbody>{p.runs.map((r, i) => <tr key={r.id} class={i === p.current ? 'current' : ''} aria-selected={p.selected?.has(r.id)} ref={i === p.current ? scrollTo : undefined}>
+    <tbody>{p.runs.map((r, i) => <tr key={r.id} class={i === p.current ? 'current' : ''} ref={i === p.current ? scrollTo : undefined}>
       {p.selected && <td class="check"><input type="checkbox" aria-label={`Select run ${r.id}`} checked={p.selected.has(r.id)} onChange={() => p.toggle!(r.id)} /></td>}
       <td class="state"><Status state={r.status} note={r.notes?.join(', ')} /></td>
       <td class="what"><A href={pathOf('runs', r.id)} class="tool">{r.tool}</A> <code class="id">{r.id}</code>

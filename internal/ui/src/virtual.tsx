@@ -17,7 +17,7 @@ export function Virtual(p: { count: number; height: number; class?: string; labe
   }, [p.show]);
   const first = Math.max(0, Math.floor(top.value / p.height) - 10);
   const last = Math.min(p.count, Math.ceil((top.value + seen.value) / p.height) + 10);
-  const rows = [];
+  const rows: any[] = [];
   for (let i = first; i < last; i++) rows.push(p.row(i));
   return <div ref={box} class={`virtual ${p.class ?? ''}`} role="list" aria-label={p.label} tabIndex={0} onScroll={() => { top.value = box.current!.scrollTop; }}>
     <div style={{ height: p.count * p.height + 'px', paddingTop: first * p.height + 'px' }}>{rows}</div>

@@ -5,7 +5,7 @@ import { Button, Copy, Dialog, Load, Problem, toast } from '../parts';
 import { navigate, pathOf } from '../router';
 import { settled } from '../status';
 import type { RunDoc } from '../types';
-import { text } from './page';
+import { asCommand, asCurl } from './copy';
 
 export function Actions({ run, reload }: { run: RunDoc; reload(): void }) {
   const open = useSignal('');
@@ -18,7 +18,7 @@ export function Actions({ run, reload }: { run: RunDoc; reload(): void }) {
       {settled(run.status) && <Button onClick={() => { open.value = 'retry'; }}>Retry</Button>}
     </>}
     <Copy text={() => asCommand(run)}>Copy as CLI</Copy>
-    <Copy text={() => asCurl(run)}>Copy as curl</Copy>
+    <Copy text={() => asCurl(run, location.origin)}>Copy as curl</Copy>
     {open.value === 'cancel' && <CancelDialog run={run} close={close} />}
     {open.value === 'resume' && <ContinueDialog run={run} action="resume" close={close} done={reload} />}
     {open.value === 'retry' && <ContinueDialog run={run} action="retry" close={close} done={reload} />}
@@ -100,20 +100,4 @@ function StepList({ title, steps, class: name }: { title: string; steps: string[
   if (steps.length === 0) return null;
   return <div class={`step-list ${name}`}><h3>{title} <span class="badge">{steps.length}</span></h3>
     <p>{steps.slice(0, 40).map((s) => <code key={s}>{s}</code>)}{steps.length > 40 && <span class="muted">and {steps.length - 40} more</span>}</p></div>;
-}
-
-const quote = (s: string) => (/^[\w@%+=:,./-]+$/.test(s) ? s : `'${s.replaceAll("'", `'\\''`)}'`);
-
-/** The parameters of a run that can be given again: without secrets. */
-function given(run: RunDoc): [string, unknown][] {
-  return Object.entries(run.params ?? {}).filter(([name, v]) => v !== null && v !== '***' && !run.withheld?.includes(name));
-}
-
-function asCommand(run: RunDoc): string {
-  return ['flowrun run', quote(run.tool), ...given(run).map(([name, v]) => quote(name + (typeof v === 'string' ? '=' : ':=') + text(v)))].join(' ');
-}
-
-function asCurl(run: RunDoc): string {
-  const body = JSON.stringify({ tool: run.tool, params: Object.fromEntries(given(run)) });
-  return `curl -sS -H "Authorization: Bearer $FLOWRUN_TOKEN" -H "Content-Type: application/json" -d ${quote(body)} ${location.origin}/api/v1/runs`;
 }

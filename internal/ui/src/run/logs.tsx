@@ -61,16 +61,24 @@ function Viewer({ view: { id, run }, step }: { view: RunView; step: StepDoc }) {
   const attempt = q.get('try') ?? '', stream = q.get('stream') ?? '', line = Number(q.get('line')) || 0;
   const win = useSignal<Lines | undefined>(undefined), problem = useSignal<ApiError | undefined>(undefined);
   const wrap = useSignal(localStorage.getItem('wrap') === '1'), follow = useSignal(line === 0);
-  const box = useRef<HTMLDivElement>(null), part = { step: step.id, attempt, stream }, busy = useRef(false);
+  const box = useRef<HTMLDivElement>(null), part = { step: step.id, attempt, stream };
+  const reads = useRef({ latest: 0, busy: false, again: false }).current;
   const path = `/runs/${encodeURIComponent(id)}/lines`, failed = ['failed', 'timed-out'].includes(step.status);
   const live = !settled(step.status) && step.status !== 'pending' || run.status === 'running' && !step.ended;
 
   // Reads lines and puts them into the window: instead of what is there, before it or after it.
+  // A new window replaces what is still being read; otherwise there is one request at a time.
   const read = async (from: number, how: 'new' | 'before' | 'after', limit = pageLines) => {
-    if (busy.current) return;
-    busy.current = true;
+    if (reads.busy && how !== 'new') {
+      reads.again ||= how === 'after';
+      return;
+    }
+    const mine = ++reads.latest;
+    reads.busy = true;
+    reads.again = false;
     try {
-      const page = await get<Lines>(path, { ...part, from: from === 0 ? '0' : from, limit });
+      const page = await get<Lines>(path, { ...part, from, limit });
+      if (mine !== reads.latest) return;
       const el = box.current, w = win.value, below = el ? el.scrollHeight - el.scrollTop : 0;
       problem.value = undefined;
       if (how === 'new' && failed && !q.get('stream') && page.stream === 'stdout' && page.parts.some((o) => o.attempt === page.attempt && o.stream === 'stderr')) setQuery({ stream: 'stderr' });
@@ -84,10 +92,11 @@ function Viewer({ view: { id, run }, step }: { view: RunView; step: StepDoc }) {
         win.value = { ...page, from: w.from + drop, lines: kept.slice(drop), cut: w.cut.concat(page.cut) };
       }
     } catch (e) {
-      problem.value = toError(e);
-    } finally {
-      busy.current = false;
+      if (mine === reads.latest) problem.value = toError(e);
     }
+    if (mine !== reads.latest) return;
+    reads.busy = false;
+    if (reads.again && atEnd()) more();
   };
   const last = () => (win.value ? win.value.from + win.value.lines.length - 1 : 0);
   const atEnd = () => !win.value || last() >= win.value.total;
@@ -163,7 +172,7 @@ function Viewer({ view: { id, run }, step }: { view: RunView; step: StepDoc }) {
 
 function Line({ n, text, cut, marked, found, find }: { n: number; text: string; cut: boolean; marked: boolean; found: boolean; find: string }) {
   return <div class={'log-line' + (marked ? ' marked' : '') + (found ? ' found' : '')} data-n={n}>
-    <a class="line-number" data-n={n} href={lineHref(n)} aria-label={`Line ${n}`} onClick={(e) => { if (!e.metaKey && !e.ctrlKey) { e.preventDefault(); setQuery({ line: marked ? null : n }); } }} />
+    <a class="line-number" data-n={n} href={lineHref(n)} aria-label={`Line ${n}`} tabIndex={-1} onClick={(e) => { if (!e.metaKey && !e.ctrlKey) { e.preventDefault(); setQuery({ line: marked ? null : n }); } }} />
     <span class="line-text">{spans(text).map((s, i) => s.class || s.style ? <span key={i} class={s.class} style={s.style}>{highlight(s.text, find)}</span> : highlight(s.text, find))}{cut && <i class="muted"> … the rest of this line is in the download</i>}{'\n'}</span>
   </div>;
 }
@@ -190,7 +199,7 @@ function highlight(text: string, find: string): any {
 /** Searches the whole log in the service, part by part. */
 function useSearch(id: string, part: Record<string, string>, goTo: (line: number) => void) {
   const text = useSignal(''), found = useSignal<number[]>([]), at = useSignal(-1), more = useSignal(false);
-  const abort = useRef<AbortController>(), timer = useRef(0);
+  const abort = useRef<AbortController | undefined>(undefined), timer = useRef(0);
   const run = async (want: string) => {
     abort.current?.abort();
     const a = (abort.current = new AbortController());

@@ -51,7 +51,7 @@ export function RunPage({ params: { id, tab } }: { params: Record<string, string
     actions={run && <Actions run={run} reload={reload} />}>
     <Load from={doc}>{(d) => d.id === id && <>
       <Head run={d} />
-      {d.status === 'waiting' || d.steps.some((s) => s.status === 'waiting') ? <Questions id={id} key={events.length} reload={reload} /> : null}
+      <Questions id={id} steps={d.steps.filter((s) => s.status === 'waiting').map((s) => s.id)} reload={reload} />
       <Tabs label="Views of the run" selected={chosen.name} tabs={tabs.map((t) => ({ name: t.name, href: tabHref(id, t.name), text: t.text, count: t.name === 'steps' ? d.steps.length : undefined }))} />
       <chosen.view id={id} run={d} events={events} reload={reload} />
     </>}</Load>
@@ -97,7 +97,7 @@ function Head({ run }: { run: RunDoc }) {
       {run.started && (run.ended || !settled(run.status)) && <div><dt>Duration</dt><dd class="number">{elapsed(run)}</dd></div>}
       {run.status !== 'succeeded' && settled(run.status) && <div><dt>Exit code</dt><dd class="number">{run.exit_code}</dd></div>}
     </dl>
-    {params.length > 0 && <div class="run-params" aria-label="Parameters">
+    {params.length > 0 && <div class="run-params" role="group" aria-label="Parameters">
       {shown.map(([name, v]) => <span class="tag" key={name} title={`${name}=${text(v)}`}><b>{name}</b> {text(v) === '' ? <i>empty</i> : text(v)}</span>)}
       {params.length > 8 && <button type="button" class="button quiet" onClick={() => { all.value = !all.value; }}>{all.value ? 'Show fewer' : `${params.length - 8} more`}</button>}
     </div>}
@@ -107,8 +107,9 @@ function Head({ run }: { run: RunDoc }) {
 /** The text of a parameter. */
 export const text = (v: unknown): string => (typeof v === 'string' ? v : v == null ? '' : JSON.stringify(v));
 
-function Questions({ id, reload }: { id: string; reload(): void }) {
-  const list = useResource((abort) => get<{ questions: Question[] }>(`/runs/${encodeURIComponent(id)}/questions`, {}, abort), id);
+/** What the steps that wait ask. */
+function Questions({ id, steps, reload }: { id: string; steps: string[]; reload(): void }) {
+  const list = useResource(async (abort) => (steps.length ? get<{ questions: Question[] }>(`/runs/${encodeURIComponent(id)}/questions`, {}, abort) : { questions: [] }), [id, steps]);
   const questions = list.data.value?.questions ?? [];
   if (questions.length === 0) return null;
   return <div class="questions" role="region" aria-label={`The run waits for ${count(questions.length, 'answer')}`}>

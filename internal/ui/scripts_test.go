@@ -1,0 +1,124 @@
+package ui_test
+
+import (
+	"encoding/json"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dop251/goja"
+	"github.com/evanw/esbuild/pkg/api"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowrun/flowrun/internal/needtest"
+)
+
+// script returns a function that calls the functions of a source file of the pages with JSON.
+func script(t *testing.T, file string) func(call string, args ...any) string {
+	t.Helper()
+	built := api.Build(api.BuildOptions{EntryPoints: []string{file}, Bundle: true, Format: api.FormatIIFE, GlobalName: "file", Target: api.ES2017})
+	if len(built.Errors) > 0 {
+		t.Fatal(built.Errors)
+	}
+	vm := goja.New()
+	if _, err := vm.RunString(string(built.OutputFiles[0].Contents)); err != nil {
+		t.Fatal(err)
+	}
+	return func(call string, args ...any) string {
+		t.Helper()
+		list, err := json.Marshal(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := vm.RunString("JSON.stringify(file." + call + "(..." + string(list) + "))")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v.String()
+	}
+}
+
+// span is one part of a line of a log.
+type span struct {
+	Text  string            `json:"text"`
+	Class string            `json:"class"`
+	Style map[string]string `json:"style"`
+}
+
+// TestTerminalText: colours and styles of a terminal become classes; everything else that a terminal
+// would obey has no effect.
+func TestTerminalText(t *testing.T) {
+	call := script(t, "src/run/ansi.ts")
+	for line, want := range map[string][]span{
+		"plain":                                {{Text: "plain"}},
+		"":                                     {},
+		"a\x1b[1;31mb\x1b[0mc":                 {{Text: "a"}, {Text: "b", Class: "t-bold f-1"}, {Text: "c"}},
+		"\x1b[92;44mx\x1b[39my\x1b[49;22mz":    {{Text: "x", Class: "f-10 b-4"}, {Text: "y", Class: "b-4"}, {Text: "z"}},
+		"\x1b[7mx\x1b[27my":                    {{Text: "x", Class: "f-back b-front"}, {Text: "y"}},
+		"\x1b[31;7mx":                          {{Text: "x", Class: "f-back b-1"}},
+		"\x1b[38;5;9mx\x1b[38;5;196my":         {{Text: "x", Class: "f-9"}, {Text: "y", Style: map[string]string{"color": "rgb(255 0 0)"}}},
+		"\x1b[48;2;1;2;999mx":                  {{Text: "x", Style: map[string]string{"backgroundColor": "rgb(1 2 255)"}}},
+		"\x1b[38;5mx":                          {{Text: "x", Class: "f-0"}},
+		"\x1b[38;2;mx":                         {{Text: "x", Style: map[string]string{"color": "rgb(0)"}}},
+		"\x1b[mx":                              {{Text: "x"}},
+		"a\x1b]0;title\x07b":                   {{Text: "a"}, {Text: "b"}},
+		"a\x1b]8;;http://x\x1b\\b\x1b]8;;\x07": {{Text: "a"}, {Text: "b"}},
+		"a\x1b[2Jb\x1b[10;20Hc\x1b[?25ld":      {{Text: "a"}, {Text: "b"}, {Text: "c"}, {Text: "d"}},
+		"10 %\r50 %\r100 %\r":                  {{Text: "100 %"}},
+		"a\x00b\x07\x7f":                       {{Text: "a␀b␇<007F>"}},
+		"x\u202ey\u2066z":                      {{Text: "x<202E>y<2066>z"}},
+		"<script>alert(1)</script>":            {{Text: "<script>alert(1)</script>"}},
+		"ends in \x1b":                         {{Text: "ends in "}},
+		"ends in \x1b[3":                       {{Text: "ends in "}, {Text: "3"}},
+	} {
+		var got []span
+		if err := json.Unmarshal([]byte(call("spans", line)), &got); err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%q: %s", line, d)
+		}
+	}
+}
+
+// TestCopiedCommand gives copied commands to a shell: every value arrives as it is.
+func TestCopiedCommand(t *testing.T) {
+	needtest.Programs(t, "sh")
+	call := script(t, "src/run/copy.ts")
+	run := map[string]any{"tool": "de$(touch x)ploy", "withheld": []string{"KEY"}, "params": map[string]any{
+		"A": "plain", "B": "it's $HOME `id`\nnext; rm -rf \"x\"", "C": "@file", "D": 1.5, "E": []any{"a b", true}, "F": "", "KEY": "x", "MASKED": "***", "NONE": nil}}
+	want := []string{"run", "de$(touch x)ploy", "A=plain", "B=it's $HOME `id`\nnext; rm -rf \"x\"", `C:="@file"`, "D:=1.5", `E:=["a b",true]`, "F="}
+	if got := shellWords(t, "flowrun", call("asCommand", run)); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	got := shellWords(t, "curl", call("asCurl", run, "http://localhost:7878"))
+	i := slices.Index(got, "-d") + 1
+	var body struct {
+		Tool   string
+		Params map[string]any
+	}
+	if err := json.Unmarshal([]byte(got[i]), &body); err != nil || body.Tool != run["tool"] || body.Params["B"] != run["params"].(map[string]any)["B"] || len(body.Params) != 6 {
+		t.Errorf("%v %q", err, got)
+	}
+	if !slices.Contains(got, "Authorization: Bearer the token") || got[len(got)-1] != "http://localhost:7878/api/v1/runs" {
+		t.Errorf("%q", got)
+	}
+}
+
+// shellWords returns the arguments that a program gets from a command, which is a JSON string.
+func shellWords(t *testing.T, program, command string) []string {
+	t.Helper()
+	var text string
+	if err := json.Unmarshal([]byte(command), &text); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.CommandContext(t.Context(), "sh", "-eu", "-c", program+"() { printf '%s\\0' \"$@\"; }\n"+text)
+	c.Dir = t.TempDir()
+	c.Env = []string{"FLOWRUN_TOKEN=the token", "PATH=/usr/bin:/bin"}
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+}
