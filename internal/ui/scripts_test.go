@@ -22,6 +22,7 @@ func script(t *testing.T, file string) func(call string, args ...any) string {
 		t.Fatal(built.Errors)
 	}
 	vm := goja.New()
+	vm.Set("location", map[string]string{"origin": "http://localhost:7878"})
 	if _, err := vm.RunString(string(built.OutputFiles[0].Contents)); err != nil {
 		t.Fatal(err)
 	}
@@ -85,20 +86,20 @@ func TestTerminalText(t *testing.T) {
 // TestCopiedCommand gives copied commands to a shell: every value arrives as it is.
 func TestCopiedCommand(t *testing.T) {
 	needtest.Programs(t, "sh")
-	call := script(t, "src/run/copy.ts")
-	run := map[string]any{"tool": "de$(touch x)ploy", "withheld": []string{"KEY"}, "params": map[string]any{
-		"A": "plain", "B": "it's $HOME `id`\nnext; rm -rf \"x\"", "C": "@file", "D": 1.5, "E": []any{"a b", true}, "F": "", "KEY": "x", "MASKED": "***", "NONE": nil}}
-	want := []string{"run", "de$(touch x)ploy", "A=plain", "B=it's $HOME `id`\nnext; rm -rf \"x\"", `C:="@file"`, "D:=1.5", `E:=["a b",true]`, "F="}
-	if got := shellWords(t, "flowrun", call("asCommand", run)); !slices.Equal(got, want) {
+	call := script(t, "src/command.ts")
+	run := map[string]any{"tool": "de$(touch x)ploy", "secrets": []string{"KEY"}, "params": map[string]any{
+		"A": "plain", "B": "it's $HOME `id`\nnext; rm -rf \"x\"", "C": "@file", "D": 1.5, "E": []any{"a b", true}, "F": ""}}
+	want := []string{"run", "de$(touch x)ploy", "A=plain", "B=it's $HOME `id`\nnext; rm -rf \"x\"", `C:="@file"`, "D:=1.5", `E:=["a b",true]`, "F=", "KEY=the key"}
+	if got := shellWords(t, "flowrun", call("asCli", run)); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	got := shellWords(t, "curl", call("asCurl", run, "http://localhost:7878"))
+	got := shellWords(t, "curl", call("asCurl", run))
 	i := slices.Index(got, "-d") + 1
 	var body struct {
 		Tool   string
 		Params map[string]any
 	}
-	if err := json.Unmarshal([]byte(got[i]), &body); err != nil || body.Tool != run["tool"] || body.Params["B"] != run["params"].(map[string]any)["B"] || len(body.Params) != 6 {
+	if err := json.Unmarshal([]byte(got[i]), &body); err != nil || body.Tool != run["tool"] || body.Params["B"] != run["params"].(map[string]any)["B"] || len(body.Params) != 7 || body.Params["KEY"] != "the key" {
 		t.Errorf("%v %q", err, got)
 	}
 	if !slices.Contains(got, "Authorization: Bearer the token") || got[len(got)-1] != "http://localhost:7878/api/v1/runs" {
@@ -115,7 +116,7 @@ func shellWords(t *testing.T, program, command string) []string {
 	}
 	c := exec.CommandContext(t.Context(), "sh", "-eu", "-c", program+"() { printf '%s\\0' \"$@\"; }\n"+text)
 	c.Dir = t.TempDir()
-	c.Env = []string{"FLOWRUN_TOKEN=the token", "PATH=/usr/bin:/bin"}
+	c.Env = []string{"FLOWRUN_TOKEN=the token", "KEY=the key", "PATH=/usr/bin:/bin"}
 	out, err := c.Output()
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)

@@ -1,11 +1,11 @@
 // What can be done with a run: cancel, resume, retry, copy.
 import { useSignal } from '@preact/signals';
 import { get, mayOperate, send, toError, useResource, type ApiError } from '../api';
-import { Button, Copy, Dialog, Load, Problem, toast } from '../parts';
+import { asCli, asCurl, type Call } from '../command';
+import { Button, Copy, Dialog, LinkButton, Load, Problem, toast } from '../parts';
 import { navigate, pathOf } from '../router';
 import { settled } from '../status';
 import type { RunDoc } from '../types';
-import { asCommand, asCurl } from './copy';
 
 export function Actions({ run, reload }: { run: RunDoc; reload(): void }) {
   const open = useSignal('');
@@ -16,13 +16,20 @@ export function Actions({ run, reload }: { run: RunDoc; reload(): void }) {
       {live && <Button kind="danger" onClick={() => { open.value = 'cancel'; }}>Cancel</Button>}
       {settled(run.status) && run.status !== 'succeeded' && <Button kind="primary" onClick={() => { open.value = 'resume'; }}>Resume</Button>}
       {settled(run.status) && <Button onClick={() => { open.value = 'retry'; }}>Retry</Button>}
+      {settled(run.status) && <LinkButton href={pathOf('tools', run.tool, 'run') + '?from=' + encodeURIComponent(run.id)}>Run again</LinkButton>}
     </>}
-    <Copy text={() => asCommand(run)}>Copy as CLI</Copy>
-    <Copy text={() => asCurl(run, location.origin)}>Copy as curl</Copy>
+    <Copy text={() => asCli(call(run))}>Copy as CLI</Copy>
+    <Copy text={() => asCurl(call(run))}>Copy as curl</Copy>
     {open.value === 'cancel' && <CancelDialog run={run} close={close} />}
     {open.value === 'resume' && <ContinueDialog run={run} action="resume" close={close} done={reload} />}
     {open.value === 'retry' && <ContinueDialog run={run} action="retry" close={close} done={reload} />}
   </>;
+}
+
+/** The run as a call that can be made again. Parameters without a value are left to their defaults. */
+function call(run: RunDoc): Call {
+  const all = Object.entries(run.params ?? {}).filter(([name, v]) => v !== null && v !== '***' && !run.withheld?.includes(name));
+  return { tool: run.tool, params: Object.fromEntries(all), secrets: run.withheld ?? [] };
 }
 
 /** Retries a run from one step, after it showed what that does. */
