@@ -23,7 +23,7 @@ export function useKeys(list: Binding[]) {
 let prefix = '', prefixTime = 0;
 
 addEventListener('keydown', (e) => {
-  if (e.defaultPrevented || e.metaKey || e.ctrlKey || e.altKey || isTyping(e.target)) return;
+  if (e.defaultPrevented || e.metaKey || e.ctrlKey || e.altKey || isTyping(e.target) || isPressing(e)) return;
   const two = Date.now() - prefixTime < 1200 ? prefix + ' ' + e.key : '';
   prefix = e.key;
   prefixTime = Date.now();
@@ -37,6 +37,11 @@ addEventListener('keydown', (e) => {
     }
   }
 });
+
+/** Whether the key presses the link or button that has the focus. */
+function isPressing(e: KeyboardEvent): boolean {
+  return (e.key === 'Enter' || e.key === ' ') && !!(e.target as HTMLElement | null)?.closest?.('a, button, summary');
+}
 
 function isTyping(target: EventTarget | null): boolean {
   const el = target as HTMLElement | null;

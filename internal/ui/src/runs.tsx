@@ -1,6 +1,6 @@
 // The list of runs. All filters are in the address.
 import './runs.css';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 import { get, mayOperate, send, toError, useResource } from './api';
 import { count } from './format';
@@ -114,12 +114,18 @@ function Filters() {
   const names = tools.data.value?.tools ?? [];
   const states = new Set(filters(q).status);
   const set = (name: string) => (e: any) => setQuery({ [name]: e.currentTarget.value.trim(), before: null });
+  const timer = useRef(0);
+  const typed = (name: string) => (e: any) => {
+    const value = e.currentTarget.value.trim();
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => setQuery({ [name]: value, before: null }), 350);
+  };
   const origin = q.get('origin') ?? '';
   const active = ['status', 'tool', 'tag', 'origin', 'age', 'since', 'until', 'q'].some((n) => q.has(n));
   return <form class="filters" role="search" aria-label="Filter the runs" onSubmit={(e) => e.preventDefault()}>
     <div class="row">
-      <input data-search class="grow" type="search" aria-label="Run id, or NAME=value of a parameter" placeholder="Run id, or NAME=value of a parameter" value={q.get('q') ?? ''} onChange={set('q')} />
-      <input type="search" list="tool-names" aria-label="Tool" placeholder="Tool" value={q.get('tool') ?? ''} onChange={set('tool')} />
+      <input data-search class="grow" type="search" aria-label="Run id, or NAME=value of a parameter" placeholder="Run id, or NAME=value of a parameter" value={q.get('q') ?? ''} onInput={typed('q')} />
+      <input type="search" list="tool-names" aria-label="Tool" placeholder="Tool" value={q.get('tool') ?? ''} onInput={typed('tool')} />
       <datalist id="tool-names">{names.map((t) => <option key={t.name} value={t.name} />)}</datalist>
       <select aria-label="Tag" value={q.get('tag') ?? ''} onChange={set('tag')}>
         <option value="">Any tag</option>{[...new Set([...names.flatMap((t) => t.tags), q.get('tag') ?? ''])].filter(Boolean).sort().map((t) => <option key={t} value={t}>{t}</option>)}

@@ -16,7 +16,7 @@ const places = [
   { href: '/locks', text: 'Locks', key: 'g l', icon: 'M4 7.500h8V13H4zM5.500 7.500V5.500a2.500 2.500 0 0 1 5 0v2' },
 ];
 
-/** How many questions wait for somebody; the page of questions and the stream set it. */
+/** How many questions wait for somebody. Pages that read the questions set it; others count the runs that wait. */
 export const waitingCount = signal(0);
 
 type Theme = 'system' | 'light' | 'dark';
@@ -40,6 +40,10 @@ export function Shell({ children }: { children?: any }) {
   useEffect(() => {
     get<Session>('/session').then((s) => { session.value = s; }, () => {});
   }, []);
+  const path = routed.value.path;
+  useEffect(() => {
+    get<{ runs: unknown[] }>('/runs', { status: 'waiting', limit: 100 }).then((d) => { waitingCount.value = d.runs.length; }, () => {});
+  }, [path]);
   useKeys([
     ...places.map((p) => ({ keys: p.key, does: p.text, run: () => navigate(p.href) })),
     { keys: '/', does: 'Search this page', run: () => document.querySelector<HTMLInputElement>('[data-search]')?.focus() },
@@ -64,7 +68,7 @@ function SideBar({ onHelp }: { onHelp(): void }) {
       {places.map((p) => <A href={p.href} key={p.href} aria-current={(p.href === '/' ? path === '/' : path === p.href || path.startsWith(p.href + '/')) ? 'page' : undefined}>
         <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"><path d={p.icon} /></svg>
         <span>{p.text}</span>
-        {p.href === '/waiting' && waitingCount.value > 0 && <span class="badge" aria-label={`${waitingCount.value} waiting`}>{waitingCount.value}</span>}
+        {p.href === '/waiting' && waitingCount.value > 0 && <span class="badge">{waitingCount.value}<span class="sr-only"> waiting</span></span>}
       </A>)}
     </nav>
     <div class="sidebar-foot">

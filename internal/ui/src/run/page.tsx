@@ -39,8 +39,13 @@ export function tabHref(id: string, tab: string, more: Record<string, string> = 
 }
 
 export function RunPage({ params: { id, tab } }: { params: Record<string, string> }) {
-  const doc = useResource((abort) => get<RunDoc>(`/runs/${encodeURIComponent(id)}`, { brief: 1 }, abort), id);
-  const { events, resume } = useEvents(id, doc.reload);
+  const cost = useRef(0); // milliseconds for reading the run
+  const doc = useResource(async (abort) => {
+    const began = performance.now(), d = await get<RunDoc>(`/runs/${encodeURIComponent(id)}`, { brief: 1 }, abort);
+    cost.current = performance.now() - began;
+    return d;
+  }, id);
+  const { events, resume } = useEvents(id, doc.reload, () => Math.max(1000, 5 * cost.current));
   const run = doc.data.value?.id === id ? doc.data.value : undefined;
   const chosen = tabs.find((t) => t.name === tab) ?? tabs[0];
   useKeys(tabs.map((t) => ({ keys: t.key, does: `${t.text} of the run`, run: () => navigate(tabHref(id, t.name)) })));
@@ -62,9 +67,9 @@ export function RunPage({ params: { id, tab } }: { params: Record<string, string
  * Follows the events of a run. Returns all of them so far. The run is read again when events
  * arrive, less often when that takes long, and once more after the last one.
  */
-function useEvents(id: string, reload: () => void) {
+function useEvents(id: string, reload: () => void, pause: () => number) {
   const events = useSignal<RunEvent[]>([]), after = useSignal(0);
-  const state = useRef({ queue: [] as RunEvent[], frame: 0, timer: 0 }).current;
+  const state = useRef({ queue: [] as RunEvent[], frame: 0, timer: 0, fresh: false }).current; // fresh: something happened since the page was opened
   useEffect(() => { events.value = []; after.value = 0; }, [id]);
   useEffect(() => () => { cancelAnimationFrame(state.frame); clearTimeout(state.timer); state.frame = state.timer = 0; state.queue = []; }, [id]);
   const show = () => {
@@ -77,9 +82,15 @@ function useEvents(id: string, reload: () => void) {
     event: (e: RunEvent) => {
       state.queue.push(e);
       state.frame ||= requestAnimationFrame(show);
-      if (Date.parse(e.time) > started.current - 5000) state.timer ||= setTimeout(() => { state.timer = 0; reload(); }, 1000);
+      if (Date.parse(e.time) < started.current - 5000) return;
+      state.fresh = true;
+      state.timer ||= setTimeout(() => { state.timer = 0; reload(); }, pause());
     },
-    end: () => { clearTimeout(state.timer); state.timer = 0; reload(); },
+    end: () => {
+      clearTimeout(state.timer);
+      state.timer = 0;
+      if (state.fresh) reload();
+    },
   });
   return { events: events.value, resume: () => { after.value = events.value.at(-1)?.seq ?? 0; } };
 }
