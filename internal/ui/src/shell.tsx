@@ -62,7 +62,7 @@ export function Shell({ children }: { children?: any }) {
 
 function SideBar({ onHelp }: { onHelp(): void }) {
   const path = routed.value.path;
-  return <div class="sidebar">
+  return <header class="sidebar">
     <A class="brand" href="/" aria-label="flowrun, home"><img src="/assets/icon.svg" alt="" width="22" height="22" /><span>flowrun</span></A>
     <nav aria-label="Pages">
       {places.map((p) => <A href={p.href} key={p.href} aria-current={(p.href === '/' ? path === '/' : path === p.href || path.startsWith(p.href + '/')) ? 'page' : undefined}>
@@ -78,7 +78,7 @@ function SideBar({ onHelp }: { onHelp(): void }) {
       <Button kind="quiet" onClick={onHelp}>Keys <kbd>?</kbd></Button>
       {session.value && <UserMenu session={session.value} />}
     </div>
-  </div>;
+  </header>;
 }
 
 function UserMenu({ session: s }: { session: Session }) {
