@@ -55,7 +55,7 @@ export function RunPage({ params: { id, tab } }: { params: Record<string, string
   return <Page name={run ? `${run.tool} ${id}` : id} wide={chosen.wide} title={run ? <>{run.tool} <Status state={run.status} note={run.notes?.join(', ')} /></> : id}
     actions={run && <Actions run={run} reload={reload} />}>
     <Load from={doc}>{(d) => d.id === id && <>
-      <Head run={d} />
+      <Head run={d} resumes={events.filter((e) => e.kind === 'run.resumed').length} />
       <Questions id={id} steps={d.steps.filter((s) => s.status === 'waiting').map((s) => s.id)} reload={reload} />
       <Tabs label="Views of the run" selected={chosen.name} tabs={tabs.map((t) => ({ name: t.name, href: tabHref(id, t.name), text: t.text, count: t.name === 'steps' ? d.steps.length : undefined }))} />
       <chosen.view id={id} run={d} events={events} reload={reload} />
@@ -95,7 +95,7 @@ function useEvents(id: string, reload: () => void, pause: () => number) {
   return { events: events.value, resume: () => { after.value = events.value.at(-1)?.seq ?? 0; } };
 }
 
-function Head({ run }: { run: RunDoc }) {
+function Head({ run, resumes }: { run: RunDoc; resumes: number }) {
   const all = useSignal(false);
   const params = Object.entries(run.params ?? {});
   const shown = all.value ? params : params.slice(0, 8);
@@ -106,10 +106,11 @@ function Head({ run }: { run: RunDoc }) {
       <div><dt>Trigger</dt><dd>{run.retry_of ? <>retry of <A href={pathOf('runs', run.retry_of)}><code>{run.retry_of}</code></A></> : trigger(run.origin)}</dd></div>
       {run.started && <div><dt>Started</dt><dd><Time at={run.started} absolute /> <span class="muted">(<Time at={run.started} />)</span></dd></div>}
       {run.started && (run.ended || !settled(run.status)) && <div><dt>Duration</dt><dd class="number">{elapsed(run)}</dd></div>}
+      {resumes > 0 && <div><dt>Resumed</dt><dd class="number">{count(resumes, 'time')}</dd></div>}
       {run.status !== 'succeeded' && settled(run.status) && <div><dt>Exit code</dt><dd class="number">{run.exit_code}</dd></div>}
     </dl>
     {params.length > 0 && <div class="run-params" role="group" aria-label="Parameters">
-      {shown.map(([name, v]) => <span class="tag" key={name} title={`${name}=${text(v)}`}><b>{name}</b> {text(v) === '' ? <i>empty</i> : text(v)}</span>)}
+      {shown.map(([name, v]) => <span class="tag" key={name} title={`${name}=${text(v).slice(0, 2000)}`}><b>{name}</b> {text(v).slice(0, 200) || <i>empty</i>}</span>)}
       {params.length > 8 && <button type="button" class="button quiet" onClick={() => { all.value = !all.value; }}>{all.value ? 'Show fewer' : `${params.length - 8} more`}</button>}
     </div>}
   </div>;
