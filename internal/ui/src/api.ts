@@ -82,7 +82,7 @@ export interface Resource<T> {
  */
 export function useResource<T>(load: (abort: AbortSignal) => Promise<T>, key: unknown = ''): Resource<T> {
   const data = useSignal<T | undefined>(undefined), error = useSignal<ApiError | undefined>(undefined), busy = useSignal(true);
-  const latest = useRef<AbortController>();
+  const latest = useRef<AbortController | undefined>(undefined);
   const loader = useRef(load);
   loader.current = load;
   const reload = useRef(() => {
