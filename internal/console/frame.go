@@ -333,9 +333,9 @@ func (d *drawing) branch(n *node, indent string) (lines []string) {
 // line draws one step: glyph, name and note, and its duration at the right.
 func (d *drawing) line(n *node, indent string) string {
 	l := statusStyles[n.Status]
-	glyph := l.glyph
+	glyph := l.Glyph
 	if d.ascii {
-		glyph = l.ascii
+		glyph = l.ASCII
 	}
 	right := d.duration(n)
 	room := d.cols - 1 - 1 - columns(indent) - 2 - columns(right) - 1
@@ -355,7 +355,7 @@ func (d *drawing) line(n *node, indent string) string {
 	if note != "" {
 		text = text[:len(name)] + d.paint(noteColor(n), text[len(name):])
 	}
-	line := " " + indent + d.paint(l.color, glyph) + " " + text
+	line := " " + indent + d.paint(l.Color, glyph) + " " + text
 	if right != "" {
 		line += " " + d.paint(dim, right)
 	}
@@ -368,7 +368,7 @@ func brief(r *dag.Result) string { return strings.Join(strings.Fields(outcome(r)
 func noteColor(n *node) string {
 	switch n.Status {
 	case dag.Failed, dag.TimedOut, dag.Retrying, dag.Waiting:
-		return statusStyles[n.Status].color
+		return statusStyles[n.Status].Color
 	}
 	return dim
 }

@@ -2,15 +2,18 @@ package console
 
 import "github.com/flowrun/flowrun/dag"
 
-// statusStyle is how a state is shown beside its word: a glyph of one column, and colors for
+// StatusStyle is how a state is shown beside its word: a glyph of one column, and colors for
 // terminals and drawings. Color is never the only way in which something is shown.
-type statusStyle struct {
-	glyph, ascii string
-	color        string // escape sequence
-	fill, line   string // of a box
+type StatusStyle struct {
+	Glyph, ASCII string
+	Color        string // escape sequence
+	Fill, Line   string // of a box
 }
 
-var statusStyles = map[dag.Status]statusStyle{
+// StyleOf returns the style of a state.
+func StyleOf(s dag.Status) StatusStyle { return statusStyles[s] }
+
+var statusStyles = map[dag.Status]StatusStyle{
 	dag.Pending:     {"○", ".", dim, "#ffffff", "#999999"},
 	dag.Running:     {"●", ">", cyan, "#d6eaf8", "#2471a3"},
 	dag.Retrying:    {"↻", "~", yellow, "#fdf2d0", "#b7950b"},
@@ -23,8 +26,5 @@ var statusStyles = map[dag.Status]statusStyle{
 	dag.TimedOut:    {"✖", "x", red, "#fadbd8", "#b03a2e"},
 	dag.Interrupted: {"↯", "!", red, "#fadbd8", "#b03a2e"},
 }
-
-// StatusColor returns the escape sequence for the color of a state, for Table.
-func StatusColor(s dag.Status) string { return statusStyles[s].color }
 
 const cyan = "\x1b[36m"

@@ -14,7 +14,7 @@ type TableOptions struct {
 	// with an ellipsis. If that would leave no space for the last column, the widest other
 	// columns are narrowed too. 0 means no limit.
 	Width int
-	// Color returns the escape sequence for a cell (see StatusColor), or "" for none. It is
+	// Color returns the escape sequence for a cell (see StyleOf), or "" for none. It is
 	// called for every cell of the rows with the whole cleaned text; col counts from 0. nil
 	// means no color.
 	Color func(col int, cell string) string

@@ -70,7 +70,7 @@ func TestClock(t *testing.T) {
 func TestTableColor(t *testing.T) {
 	color := func(col int, cell string) string {
 		if s, err := dag.ParseStatus(cell); err == nil && col == 1 {
-			return StatusColor(s)
+			return StyleOf(s).Color
 		}
 		return ""
 	}
@@ -103,7 +103,6 @@ func TestDrawingsTellOfWriters(t *testing.T) {
 	for name, err := range map[string]error{
 		"table":    Table(&broken{}, nil, [][]string{{"a"}}, TableOptions{}),
 		"timeline": Timeline(&broken{}, release(), TimelineOptions{}),
-		"graph":    Draw(&broken{}, boxes(), "text"),
 	} {
 		if !errors.Is(err, errFull) {
 			t.Errorf("%s: %v", name, err)
@@ -121,6 +120,16 @@ func TestAge(t *testing.T) {
 	} {
 		if got := Age(c.d); got != c.want {
 			t.Errorf("%v: %s, want %s", c.d, got, c.want)
+		}
+	}
+}
+
+// TestStyles checks that every state has a word and a glyph.
+func TestStyles(t *testing.T) {
+	for s := dag.Pending; s <= dag.Interrupted; s++ {
+		l := StyleOf(s)
+		if columns(l.Glyph) != 1 || len(l.ASCII) != 1 || l.Color == "" || l.Fill == "" || l.Line == "" {
+			t.Errorf("%s: %+v", s, l)
 		}
 	}
 }

@@ -175,12 +175,12 @@ func (t *timeline) duration(b Bar) string {
 
 func (t *timeline) row(out *strings.Builder, i int) {
 	b := t.bars[i]
-	sign, glyph := " ", statusStyles[b.Status].glyph
+	sign, glyph := " ", statusStyles[b.Status].Glyph
 	if t.onPath[i] {
 		sign = "*"
 	}
 	if t.o.ASCII {
-		glyph = statusStyles[b.Status].ascii
+		glyph = statusStyles[b.Status].ASCII
 	}
 	cells := []string{
 		sign + t.paint(b, glyph),
@@ -196,7 +196,7 @@ func (t *timeline) paint(b Bar, s string) string {
 	if !t.o.Color {
 		return s
 	}
-	return statusStyles[b.Status].color + s + reset
+	return statusStyles[b.Status].Color + s + reset
 }
 
 // lane returns a bar at its position, with the note to the right of it, or to the left if there

@@ -1,10 +1,5 @@
 package layout
 
-import (
-	"cmp"
-	"slices"
-)
-
 // Graph is a graph before and after Layout.
 type Graph struct {
 	Nodes []Node
@@ -56,10 +51,7 @@ func (g *Graph) place() {
 			n.W, n.H = max(n.W, n.Inside.W+2*margin), n.H+n.Inside.H+margin
 		}
 	}
-	g.Edges = slices.DeleteFunc(g.Edges, func(e Edge) bool { return e.From >= e.To })
-	slices.SortFunc(g.Edges, func(a, b Edge) int { return cmp.Or(a.From-b.From, a.To-b.To) })
-	g.Edges = slices.CompactFunc(g.Edges, func(a, b Edge) bool { return a.From == b.From && a.To == b.To })
-	g.reduce()
+	g.Reduce()
 	l := newLayers(g)
 	l.order()
 	l.placeX()

@@ -1,12 +1,19 @@
 package layout
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // maxReduced limits the nodes of a graph that is reduced, which needs a bit for each pair.
 const maxReduced = 10_000
 
-// reduce removes the edges that follow from a longer path.
-func (g *Graph) reduce() {
+// Reduce sorts the edges, and removes those that do not go to a later node, are there twice
+// or, in a graph that is not very large, follow from a longer path.
+func (g *Graph) Reduce() {
+	g.Edges = slices.DeleteFunc(g.Edges, func(e Edge) bool { return e.From >= e.To })
+	slices.SortFunc(g.Edges, func(a, b Edge) int { return cmp.Or(a.From-b.From, a.To-b.To) })
+	g.Edges = slices.CompactFunc(g.Edges, func(a, b Edge) bool { return a.From == b.From && a.To == b.To })
 	n := len(g.Nodes)
 	if n > maxReduced {
 		return

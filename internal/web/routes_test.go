@@ -115,6 +115,11 @@ func TestEveryRoute(t *testing.T) {
 	if _, doc := b.get("/api/v1/tools/hello"); !strings.Contains(string(doc), `"description":"whom"`) {
 		t.Errorf("%s", doc)
 	}
+	for _, path := range []string{"/api/v1/tools/fails/graph", "/api/v1/runs/" + failed + "/graph"} {
+		if _, doc := b.get(path); !strings.Contains(string(doc), `"from":"good","to":"bad"`) {
+			t.Errorf("%s: %s", path, doc)
+		}
+	}
 	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/api/v1/openapi.json", "/api/v1/schedules", "/api/v1/ps", "/api/v1/session"} {
 		if res, doc := b.get(path); res.StatusCode != 200 {
 			t.Errorf("%s: %d %s", path, res.StatusCode, doc)

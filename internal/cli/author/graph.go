@@ -9,7 +9,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/drawing"
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
@@ -22,8 +22,8 @@ func graphCommand(env *ui.Env) *cobra.Command {
 the state and duration of each step in that run.`,
 		Example: `  flowrun graph deploy
   flowrun graph deploy latest           with the states of the last run
-  flowrun graph ./deploy.yaml -o mermaid
-  flowrun graph deploy -o dot | dot -Tsvg > deploy.svg`,
+  flowrun graph deploy -o svg > deploy.svg
+  flowrun graph ./deploy.yaml -o mermaid`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
 				return ui.Usagef(c, "give one tool or file, and optionally one of its runs")
@@ -38,7 +38,7 @@ the state and duration of each step in that run.`,
 			if err != nil {
 				return err
 			}
-			return console.Draw(env.Stdout, runview.Boxes(plan, ""), output)
+			return drawing.Draw(env.Stdout, drawing.Boxes(plan), output)
 		},
 		ValidArgsFunction: func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 			if len(args) != 1 {
@@ -48,7 +48,7 @@ the state and duration of each step in that run.`,
 			return runview.RunIDs(env, flowrun.Query{Prefix: prefix, Tool: name, Limit: runview.MaxOffered}), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 		},
 	}
-	ui.OutputFlag(c, &output, "text", "dot", "mermaid", "json")
+	ui.OutputFlag(c, &output, "text", "svg", "dot", "mermaid", "json")
 	return c
 }
 
@@ -62,10 +62,10 @@ func graphRun(env *ui.Env, c *cobra.Command, name, run, output string) error {
 		if !p.Of(name) {
 			return ui.Usagef(c, "run %s is one of %s, not of %s", p.Record.ID, p.Record.Tool, name)
 		}
-		boxes := runview.Boxes(p.Plan, "")
+		boxes := drawing.Boxes(p.Plan)
 		r := p.Result()
 		runview.MarkSteps(boxes, runview.StepStates(r), time.Now())
 		runview.MarkLoops(boxes, runview.CountByStep(p.Plan, r.Steps))
-		return console.Draw(env.Stdout, boxes, output)
+		return drawing.Draw(env.Stdout, boxes, output)
 	})
 }

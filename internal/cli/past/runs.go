@@ -119,6 +119,6 @@ func statusColors(env *ui.Env, column int) func(int, string) string {
 		if col != column || err != nil {
 			return ""
 		}
-		return console.StatusColor(st)
+		return console.StyleOf(st).Color
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/drawing"
 )
 
 // narrateGitHub prints progress for the log of GitHub Actions.
@@ -79,11 +80,11 @@ func WriteJobSummary(env *ui.Env, r *flowrun.Result, p *flowrun.Plan) error {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", markdownCell(s.ID), s.Status, Elapsed(s.Started, s.Ended, s.Status, time.Now()), markdownCell(note))
 	}
-	if boxes := Boxes(p, ""); countBoxes(boxes) <= maxBoxes {
+	if boxes := drawing.Boxes(p); countBoxes(boxes) <= maxBoxes {
 		MarkSteps(boxes, StepStates(r), time.Now())
 		MarkLoops(boxes, CountByStep(p, r.Steps))
 		b.WriteString("\n```mermaid\n")
-		if err := console.Draw(&b, boxes, "mermaid"); err != nil {
+		if err := drawing.Draw(&b, boxes, "mermaid"); err != nil {
 			return err
 		}
 		b.WriteString("```\n")
@@ -100,10 +101,12 @@ func WriteJobSummary(env *ui.Env, r *flowrun.Result, p *flowrun.Plan) error {
 	return err
 }
 
-func countBoxes(boxes []console.Box) int {
-	n := len(boxes)
+func countBoxes(boxes []drawing.Box) int {
+	n := 0
 	for _, b := range boxes {
-		n += countBoxes(b.Inside)
+		if !b.Join {
+			n += 1 + countBoxes(b.Inside)
+		}
 	}
 	return n
 }

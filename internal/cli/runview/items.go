@@ -6,7 +6,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/drawing"
 )
 
 // MaxItems is how many items of a loop are listed. For a loop with more items, only those
@@ -127,7 +127,7 @@ func CountByStep(p *flowrun.Plan, steps []flowrun.StepResult) map[string]repeate
 var statusPriority = []dag.Status{dag.Failed, dag.TimedOut, dag.Interrupted, dag.Running, dag.Retrying, dag.Waiting, dag.Cancelled, dag.Succeeded, dag.Reused, dag.Skipped}
 
 // MarkLoops adds the states of loop items to a drawing.
-func MarkLoops(boxes []console.Box, all map[string]repeatedCounts) {
+func MarkLoops(boxes []drawing.Box, all map[string]repeatedCounts) {
 	for i := range boxes {
 		b := &boxes[i]
 		t := all[b.ID]

@@ -13,8 +13,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/atomicfile"
-	"github.com/flowrun/flowrun/internal/cli/runview"
-	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/drawing"
 	"github.com/flowrun/flowrun/internal/textdiff"
 	"github.com/flowrun/flowrun/internal/toolfiles"
 	"github.com/flowrun/flowrun/tool"
@@ -113,7 +112,7 @@ func (c Config) graph() flowrun.GoTool {
 				format = "text"
 			}
 			var b strings.Builder
-			err = console.Draw(&b, runview.Boxes(plan, ""), format)
+			err = drawing.Draw(&b, drawing.Boxes(plan), format)
 			return b.String(), err
 		}}
 }

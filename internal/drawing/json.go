@@ -1,4 +1,4 @@
-package console
+package drawing
 
 import (
 	"encoding/json"

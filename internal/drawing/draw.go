@@ -1,4 +1,4 @@
-package console
+package drawing
 
 import (
 	"fmt"
@@ -6,31 +6,21 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/console"
 )
 
-// Box is one step in a drawing of a graph.
-type Box struct {
-	ID        string // path
-	Name      string
-	Kind      string // bash, run, ..., or the name of the tool it uses
-	Condition string
-	Note      string   // written beside the name: what it loops over, when it runs
-	After     []string // ids of upstream steps
-	Inside    []Box    // a nested tool's steps
-
-	// The result of the step in a run. If all boxes are dag.Pending, no results are drawn.
-	Status   dag.Status
-	Duration time.Duration // 0 if not known
-}
-
-// Draw writes the graph as text, dot (Graphviz), mermaid or json, with the states and durations of
-// a run if the boxes have them. Arrows that follow from others are left out, except in json.
+// Draw writes the graph as text, dot (Graphviz), mermaid, json or svg, with the states and
+// durations of a run if the boxes have them. Arrows that follow from others are left out, except in
+// json.
 func Draw(w io.Writer, boxes []Box, form string) error {
 	var b strings.Builder
 	run := anyRan(boxes)
+	if form == "svg" {
+		return drawSVG(w, boxes, run)
+	}
+	boxes = withoutJoins(boxes)
 	switch form {
 	case "dot":
 		drawDot(&b, boxes, run)
@@ -45,49 +35,15 @@ func Draw(w io.Writer, boxes []Box, form string) error {
 	return err
 }
 
-func anyRan(boxes []Box) bool {
-	return slices.ContainsFunc(boxes, func(b Box) bool { return b.Status != dag.Pending || anyRan(b.Inside) })
-}
-
 // outcome returns the result of a step, such as "failed 3.1s", or "" if no results are drawn.
 func (b Box) outcome(run bool) string {
 	switch {
 	case !run:
 		return ""
 	case b.Duration > 0:
-		return b.Status.String() + " " + Short(b.Duration)
+		return b.Status.String() + " " + console.Short(b.Duration)
 	}
 	return b.Status.String()
-}
-
-// maxReduced limits the number of boxes for which superfluous arrows are removed, because that
-// needs the set of all upstream steps for each step.
-const maxReduced = 2000
-
-// reduce removes arrows that follow from a longer path.
-func reduce(boxes []Box) []Box {
-	if len(boxes) > maxReduced {
-		return boxes
-	}
-	above := map[string]map[string]bool{} // by id: all direct and indirect upstream steps
-	out := slices.Clone(boxes)
-	for i, b := range out { // in plan order, so upstream steps come first
-		all := map[string]bool{}
-		for _, up := range b.After {
-			all[up] = true
-			for x := range above[up] {
-				all[x] = true
-			}
-		}
-		above[b.ID] = all
-		out[i].After = nil
-		for _, up := range b.After {
-			if !slices.ContainsFunc(b.After, func(other string) bool { return other != up && above[other][up] }) {
-				out[i].After = append(out[i].After, up)
-			}
-		}
-	}
-	return out
 }
 
 // drawText lists the steps by wave, each with what it waits for.
@@ -112,10 +68,10 @@ func drawText(b *strings.Builder, boxes []Box, indent string, run bool) {
 			line += "  <- " + strings.Join(names, ", ")
 		}
 		if x.Note != "" {
-			line += "  (" + Clean(x.Note) + ")"
+			line += "  (" + console.Clean(x.Note) + ")"
 		}
 		if x.Condition != "" {
-			line += "  if " + Clean(x.Condition)
+			line += "  if " + console.Clean(x.Condition)
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 		if len(x.Inside) > 0 {
@@ -177,8 +133,8 @@ func dotStyle(x Box, run bool) string {
 		style, more = style+",dashed", ", tooltip="+strconv.Quote(x.Condition)
 	}
 	if run {
-		l := statusStyles[x.Status]
-		style, more = style+",filled", more+fmt.Sprintf(", fillcolor=%q, color=%q", l.fill, l.line)
+		l := console.StyleOf(x.Status)
+		style, more = style+",filled", more+fmt.Sprintf(", fillcolor=%q, color=%q", l.Fill, l.Line)
 	}
 	if style == "rounded" { // the default style
 		return ""
@@ -196,7 +152,7 @@ func drawMermaid(b *strings.Builder, boxes []Box, run bool) {
 	used := statesOf(boxes, nil)
 	slices.Sort(used)
 	for _, s := range slices.Compact(used) {
-		fmt.Fprintf(b, "  classDef %s fill:%s,stroke:%s,color:#000000\n", mermaidClass(s), statusStyles[s].fill, statusStyles[s].line)
+		fmt.Fprintf(b, "  classDef %s fill:%s,stroke:%s,color:#000000\n", mermaidClass(s), console.StyleOf(s).Fill, console.StyleOf(s).Line)
 	}
 }
 

@@ -1,0 +1,11 @@
+// Package drawing draws the graph of the steps of a tool, or of a run of it: as text, for
+// Graphviz and Mermaid, as JSON, and as an SVG image. For the web page it computes where each
+// step is drawn.
+//
+// # The model
+//
+// Boxes makes boxes of a plan: one for each step, with those of the steps inside it, and one
+// for each join, where edges meet. Draw writes boxes in one of the forms. Place gives each box
+// its place in a layered drawing (internal/layout); the SVG image and the web page use it. The
+// other forms leave the joins out: each step names the steps that it waits for.
+package drawing

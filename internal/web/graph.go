@@ -1,0 +1,109 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/drawing"
+	"github.com/flowrun/flowrun/internal/layout"
+	"github.com/flowrun/flowrun/tool"
+)
+
+var graphRoutes = []route{
+	{method: "GET", path: "/api/v1/tools/{name}/graph", id: "toolGraph", summary: "Show the graph of a tool's steps, with places for a drawing",
+		answers: []answer{{200, "The graph.", "", "graph"}}, handle: (*server).toolGraph},
+	{method: "GET", path: "/api/v1/runs/{id}/graph", id: "runGraph", summary: "Show the graph of a run's steps, with places for a drawing",
+		doc:     "It is made of the definitions that the run was started with, and does not change while the run continues. The items of a loop are one node.",
+		answers: []answer{{200, "The graph.", "", "graph"}}, handle: (*server).runGraph},
+}
+
+// graphDoc is a graph with places.
+type graphDoc struct {
+	Width  int         `json:"width"`
+	Height int         `json:"height"`
+	Nodes  []graphNode `json:"nodes"`
+	Edges  []graphEdge `json:"edges"`
+}
+
+type graphNode struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Kind      string `json:"kind,omitempty"`
+	Condition string `json:"condition,omitempty"`
+	Note      string `json:"note,omitempty"`
+	Loop      bool   `json:"loop,omitempty"`
+	Parent    string `json:"parent,omitempty"`
+	Steps     int    `json:"steps,omitempty"`
+	Join      bool   `json:"join,omitempty"`
+	X         int    `json:"x"`
+	Y         int    `json:"y"`
+	W         int    `json:"w"`
+	H         int    `json:"h"`
+}
+
+type graphEdge struct {
+	From   string `json:"from"`
+	To     string `json:"to"`
+	Points []int  `json:"points"`
+}
+
+func (d *server) toolGraph(w http.ResponseWriter, r *http.Request) error {
+	name := r.PathValue("name")
+	if !callerFrom(r).mayUse(name) {
+		return &tool.NotFoundError{Name: name}
+	}
+	p, err := d.Plan(r.Context(), name)
+	if err != nil {
+		return err
+	}
+	return writeGraph(w, p)
+}
+
+func (d *server) runGraph(w http.ResponseWriter, r *http.Request) error {
+	id, err := runID(r)
+	if err != nil {
+		return err
+	}
+	p, err := d.RecordedRun(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	return writeGraph(w, p.Plan)
+}
+
+// writeGraph responds with the graph of a plan.
+func writeGraph(w http.ResponseWriter, p *flowrun.Plan) error {
+	boxes, g := drawing.Place(drawing.Boxes(p))
+	doc := graphDoc{Width: g.W, Height: g.H, Nodes: []graphNode{}, Edges: []graphEdge{}}
+	doc.add(boxes, g, "")
+	return writeJSON(w, 200, doc)
+}
+
+// add adds boxes, and those inside them, to the document.
+func (doc *graphDoc) add(boxes []drawing.Box, g *layout.Graph, parent string) {
+	for _, e := range g.Edges {
+		points := make([]int, 0, 2*len(e.Points))
+		for _, p := range e.Points {
+			points = append(points, p.X, p.Y)
+		}
+		doc.Edges = append(doc.Edges, graphEdge{boxes[e.From].ID, boxes[e.To].ID, points})
+	}
+	for i, b := range boxes {
+		n := g.Nodes[i]
+		doc.Nodes = append(doc.Nodes, graphNode{ID: b.ID, Name: b.Name, Kind: b.Kind, Condition: b.Condition, Note: b.Note, Loop: b.Loop, Parent: parent,
+			Steps: countSteps(b.Inside), Join: b.Join, X: n.X, Y: n.Y, W: n.W, H: n.H})
+		if n.Inside != nil {
+			doc.add(b.Inside, n.Inside, b.ID)
+		}
+	}
+}
+
+// countSteps returns how many of the boxes are steps.
+func countSteps(boxes []drawing.Box) (n int) {
+	for _, b := range boxes {
+		if !b.Join {
+			n++
+		}
+	}
+	return n
+}
