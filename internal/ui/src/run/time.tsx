@@ -1,0 +1,102 @@
+// Going back in time: a slider over the run, and the state of the run at the chosen moment. The
+// moment is in the address (?t=, milliseconds since the run began), so that it can be linked.
+import './time.css';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
+import { duration, now } from '../format';
+import { Button } from '../parts';
+import { routed, setQuery } from '../router';
+import { apply, elapsed, isSettled, newRun, stateAt, withoutAttempts, type RunEvent, type RunState } from './fold';
+
+/** What a page shows of the time of a run. */
+export interface Moment {
+  state: RunState; // at the moment
+  live: RunState; // after all events
+  at: number; // the moment: the chosen one, or now, or the end of the run
+  end: number; // now, or the end of the run
+  past: boolean; // whether a moment was chosen
+}
+
+/** Returns the state of a run at the moment in the address. over is whether nothing more will happen. */
+export function useMoment(events: RunEvent[], over: boolean): Moment {
+  const folded = useRef({ first: undefined as RunEvent | undefined, count: 0, run: newRun() }).current;
+  if (folded.first !== events[0] || folded.count > events.length) {
+    Object.assign(folded, { first: events[0], count: 0, run: newRun() });
+  }
+  for (; folded.count < events.length; folded.count++) apply(folded.run, events[folded.count]);
+  const live = folded.run, began = live.began ?? 0;
+  const goesOn = !over && !isSettled(live.state);
+  const end = goesOn ? Math.max(live.last ?? 0, now.value) : live.last ?? began;
+  const query = routed.value.query.get('t'), t = Number(query);
+  const past = query !== null && query !== '' && Number.isFinite(t) && t >= 0 && began > 0;
+  const at = past ? Math.min(began + t, end) : end;
+  const then = useMemo(() => (past ? stateAt(events, at) : undefined), [past, at, events.length, events[0]]);
+  return { state: then ?? live, live, at, end, past };
+}
+
+/** Returns a document of a run with the states that its steps had. */
+export function asOf<T extends { id: string; status: any; started?: string; ended?: string; message?: string; reason?: string; attempts: number; exit_code: number }>(steps: T[], state: RunState): T[] {
+  return steps.map((s) => {
+    const was = state.steps.get(withoutAttempts(s.id)), r = was?.result;
+    const time = (t?: number) => (t === undefined ? undefined : new Date(t).toISOString());
+    return {
+      ...s, status: was?.state ?? 'pending', attempts: was?.attempt ?? 0, exit_code: r?.exit_code ?? 0, message: r?.message, reason: r?.reason,
+      started: time(was?.began), ended: time(was?.ended),
+    };
+  });
+}
+
+/** How long a replay of a whole run takes, in milliseconds. */
+const replayTime = 15_000;
+
+/** The slider. */
+export function TimeBar({ moment: m }: { moment: Moment }) {
+  const playing = useSignal(false), began = m.live.began;
+  const total = began === undefined ? 0 : Math.max(1, m.end - began), offset = began === undefined ? 0 : m.at - began;
+  const choose = (t: number | undefined) => setQuery({ t: t === undefined ? null : Math.round(Math.max(0, Math.min(t, total))) });
+  const current = useRef({ offset, total });
+  current.current = { offset, total };
+  useEffect(() => {
+    if (!playing.value) return;
+    let frame = 0, last = performance.now();
+    const step = (time: number) => {
+      const { offset, total } = current.current, speed = Math.max(1, total / replayTime);
+      const next = offset + (time - last) * speed;
+      last = time;
+      if (next >= total) {
+        playing.value = false;
+        choose(undefined);
+        return;
+      }
+      choose(next);
+      frame = requestAnimationFrame(step);
+    };
+    frame = requestAnimationFrame(step);
+    return () => cancelAnimationFrame(frame);
+  }, [playing.value]);
+  if (began === undefined) return null;
+  const play = () => {
+    if (!playing.value && (!m.past || offset >= total)) {
+      current.current.offset = 0;
+      choose(0);
+    }
+    playing.value = !playing.value;
+  };
+  const over = isSettled(m.live.state);
+  const text = `${duration(elapsed(m.live, began, m.at)) || '0 ms'} of ${duration(elapsed(m.live, began, m.end)) || '0 ms'}`;
+  return <div class={m.past ? 'time-bar past' : 'time-bar'} role="group" aria-label="Time of the run">
+    <Button kind="quiet" class="play" aria-label={playing.value ? 'Pause the replay' : 'Replay the run'} title={playing.value ? 'Pause the replay' : 'Replay the run'} onClick={play}>
+      <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">{playing.value ? <path d="M4 3h3v10H4zM9 3h3v10H9z" /> : <path d="M4 2.500v11l9-5.500z" />}</svg>
+    </Button>
+    <input type="range" aria-label="Moment of the run" min="0" max={total} step="any" value={offset} aria-valuetext={text}
+      onInput={(e: any) => { playing.value = false; choose(Number(e.currentTarget.value)); }}
+      onKeyDown={(e: KeyboardEvent) => {
+        const by = { ArrowLeft: -1, ArrowRight: 1, PageDown: -10, PageUp: 10 }[e.key];
+        if (!by) return;
+        e.preventDefault();
+        choose(offset + (by * total) / 100);
+      }} />
+    <span class="number time-text">{text}</span>
+    <Button kind={m.past ? 'primary' : 'quiet'} disabled={!m.past} onClick={() => { playing.value = false; choose(undefined); }}>{over ? 'Show the end' : 'Live'}</Button>
+  </div>;
+}
