@@ -16,14 +16,19 @@ import type { Question, RunDoc, RunEvent } from '../types';
 import { Actions } from './actions';
 import { Definition } from './definition';
 import { Events } from './events';
+import { GraphTab } from './graph_tab';
 import { Logs } from './logs';
 import { Steps } from './steps';
+import { asOf, TimeBar, useMoment, type Moment } from './time';
+import { Timeline } from './timeline';
 
 /** What every tab gets. */
-export interface RunView { id: string; run: RunDoc; events: RunEvent[]; reload(): void }
+export interface RunView { id: string; run: RunDoc; events: RunEvent[]; moment: Moment; reload(): void }
 
-const tabs: { name: string; text: string; key: string; view: (p: RunView) => any; wide?: boolean }[] = [
-  { name: 'steps', text: 'Steps', key: 's', view: Steps },
+const tabs: { name: string; text: string; key: string; view: (p: RunView) => any; wide?: boolean; timed?: boolean }[] = [
+  { name: 'graph', text: 'Graph', key: 'v', view: GraphTab, wide: true, timed: true },
+  { name: 'timeline', text: 'Timeline', key: 't', view: Timeline, wide: true, timed: true },
+  { name: 'steps', text: 'Steps', key: 's', view: Steps, timed: true },
   { name: 'logs', text: 'Logs', key: 'l', view: Logs, wide: true },
   { name: 'events', text: 'Events', key: 'e', view: Events },
   { name: 'definition', text: 'Definition', key: 'd', view: Definition },
@@ -49,6 +54,7 @@ export function RunPage({ params: { id, tab } }: { params: Record<string, string
   const run = doc.data.value?.id === id ? doc.data.value : undefined;
   const chosen = tabs.find((t) => t.name === tab) ?? tabs[0];
   useKeys(tabs.map((t) => ({ keys: t.key, does: `${t.text} of the run`, run: () => navigate(tabHref(id, t.name)) })));
+  const moment = useMoment(events, !!run && settled(run.status));
   const status = run?.status;
   useEffect(() => { if (status) announcement.value = `The run is ${word(status)}`; }, [status]);
   const reload = () => { doc.reload(); resume(); };
@@ -58,7 +64,8 @@ export function RunPage({ params: { id, tab } }: { params: Record<string, string
       <Head run={d} resumes={events.filter((e) => e.kind === 'run.resumed').length} />
       <Questions id={id} steps={d.steps.filter((s) => s.status === 'waiting').map((s) => s.id)} reload={reload} />
       <Tabs label="Views of the run" selected={chosen.name} tabs={tabs.map((t) => ({ name: t.name, href: tabHref(id, t.name), text: t.text, count: t.name === 'steps' ? d.steps.length : undefined }))} />
-      <chosen.view id={id} run={d} events={events} reload={reload} />
+      {chosen.timed && <TimeBar moment={moment} />}
+      <chosen.view id={id} run={chosen.timed && moment.past ? { ...d, steps: asOf(d.steps, moment.state) } : d} events={events} moment={moment} reload={reload} />
     </>}</Load>
   </Page>;
 }
