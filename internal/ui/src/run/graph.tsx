@@ -33,19 +33,23 @@ export function Graph(p: GraphProps) {
   const box = useRef<HTMLDivElement>(null);
   const view = useSignal<View>({ x: margin, y: margin, k: 1 }), size = useSignal({ w: 0, h: 0 }), find = useSignal('');
   const ways = useMemo(() => waysOf(doc), [doc]);
-  const fit = () => { view.value = fitted(doc, size.peek()); };
+  const moved = useRef(false); // by the reader: then it stays where it is
+  const fit = () => {
+    moved.current = false;
+    view.value = fitted(doc, size.peek());
+  };
   useEffect(() => {
     const el = box.current!;
-    let first = true;
+    moved.current = false;
     const resize = new ResizeObserver(() => {
       size.value = { w: el.clientWidth, h: el.clientHeight };
-      if (first) fit();
-      first = false;
+      if (!moved.current) fit();
     });
     resize.observe(el);
     return () => resize.disconnect();
   }, [doc]);
   const zoom = (by: number, cx = size.peek().w / 2, cy = size.peek().h / 2) => {
+    moved.current = true;
     const v = view.peek(), k = Math.max(smallest, Math.min(largest, v.k * by));
     view.value = { k, x: cx - ((cx - v.x) * k) / v.k, y: cy - ((cy - v.y) * k) / v.k };
   };
@@ -54,6 +58,7 @@ export function Graph(p: GraphProps) {
     if (!n || !w) return;
     const k = Math.max(v.k, 0.7), x = v.x + n.x * v.k, y = v.y + n.y * v.k;
     if (v.k >= textScale && x > 0 && y > 0 && x + n.w * v.k < w && y + n.h * v.k < h) return;
+    moved.current = true;
     view.value = { k, x: w / 2 - (n.x + n.w / 2) * k, y: h / 2 - (n.y + Math.min(n.h, 60) / 2) * k };
   };
   useEffect(() => { if (p.selected && size.value.w) show(p.selected); }, [p.selected, size.value.w > 0]);
@@ -96,7 +101,7 @@ export function Graph(p: GraphProps) {
       <Button kind="quiet" onClick={fit}>Fit</Button>
     </div>
     <div ref={box} class="graph-box" tabIndex={0} role="listbox" aria-label="Graph of the steps. Arrow keys walk along the edges, Enter opens the log." onKeyDown={onKey}
-      aria-activedescendant={p.selected ? domID(p.selected) : undefined} {...usePointer(view, zoom, () => p.select(''))}>
+      aria-activedescendant={p.selected ? domID(p.selected) : undefined} {...usePointer(view, moved, zoom, () => p.select(''))}>
       <svg class="graph-svg" role="presentation">
         <Moved view={view}><Drawing {...p} select={choose} view={view} size={size} ways={ways} found={find.value ? new Set(found.map((n) => n.id)) : undefined} /></Moved>
       </svg>
@@ -128,7 +133,7 @@ function Moved({ view, children }: { view: Signal<View>; children?: any }) {
 }
 
 /** Dragging moves the drawing, two fingers and the wheel with Ctrl zoom it. */
-function usePointer(view: Signal<View>, zoom: (by: number, cx: number, cy: number) => void, away: () => void) {
+function usePointer(view: Signal<View>, byReader: { current: boolean }, zoom: (by: number, cx: number, cy: number) => void, away: () => void) {
   const held = useRef(new Map<number, { x: number; y: number }>()).current, moved = useRef(0);
   const wheel = useRef<(e: WheelEvent) => void>();
   wheel.current = (e) => {
@@ -158,7 +163,9 @@ function usePointer(view: Signal<View>, zoom: (by: number, cx: number, cy: numbe
         if (before > 0) zoom(after / before, (e.clientX + other.x) / 2 - r.left, (e.clientY + other.y) / 2 - r.top);
         return;
       }
-      if (moved.current > 4) view.value = { ...view.peek(), x: view.peek().x + dx, y: view.peek().y + dy };
+      if (moved.current <= 4) return;
+      byReader.current = true;
+      view.value = { ...view.peek(), x: view.peek().x + dx, y: view.peek().y + dy };
     },
     onPointerUp: (e: PointerEvent) => { held.delete(e.pointerId); },
     onPointerCancel: (e: PointerEvent) => { held.delete(e.pointerId); },
@@ -197,12 +204,12 @@ function Drawing({ doc, states, run, at, selected, select, open, view, size, fou
   const groups = nodes.filter((n) => n.steps), others = nodes.filter((n) => !n.steps);
   const node = (n: GraphNode) => <Node key={n.id} node={n} state={states?.get(n.id)} known={!!states} texts={texts} time={timeText(states?.get(n.id), run, at)}
     selected={n.id === selected} faded={!!found && !found.has(n.id)} select={select} open={open} />;
-  return <>
+  return <g class={texts ? '' : 'far'}>
     {groups.map(node)}
     <path class="edges" d={lines} />
     {near && <path class="edges near" d={near} />}
     {others.map(node)}
-  </>;
+  </g>;
 }
 
 /** How long a step took, or what its items did. */
@@ -221,7 +228,7 @@ function Node({ node: n, state: s, known, texts, time, selected, faded, select, 
   const state: State | undefined = known ? s?.state ?? 'pending' : undefined;
   const classes = ['node', n.steps ? 'holds' : '', state ? `s-${state}` : '', selected ? 'selected' : '', faded ? 'faded' : '', n.condition ? 'when' : ''].filter(Boolean).join(' ');
   const inset = state ? 36 : 12, letters = Math.floor((n.w - inset - 8) / 7.3);
-  const second = state ? [time, state !== 'succeeded' && state !== 'pending' && state !== 'running' ? word(state) : ''].filter(Boolean).join(' · ') || n.kind || '' : [n.kind, n.note].filter(Boolean).join(' · ');
+  const second = state ? secondLine(n, s, state, time) : [n.kind, n.note].filter(Boolean).join(' · ');
   return <g id={domID(n.id)} class={classes} role="option" aria-selected={selected} aria-label={labelOf(n, known ? s ?? { state: 'pending', total: 0 } : undefined)}
     onClick={() => select(n.id)} onDblClick={() => open?.(n.id)}>
     {n.loop && texts && <rect class="stack" x={n.x + 5} y={n.y + 5} width={n.w} height={n.h} rx="8" />}
@@ -231,6 +238,13 @@ function Node({ node: n, state: s, known, texts, time, selected, faded, select, 
     {texts && !n.steps && <text class="second" x={n.x + inset} y={n.y + 35}>{cut(second, Math.floor(letters * 1.18))}</text>}
     <title>{labelOf(n, s)}</title>
   </g>;
+}
+
+/** What is written below the name of a step of a run. */
+function secondLine(n: GraphNode, s: NodeState | undefined, state: State, time: string): string {
+  if (s?.counts) return time;
+  const plain = state === 'succeeded' || state === 'pending' || state === 'running';
+  return [plain ? '' : word(state), time].filter(Boolean).join(' · ') || n.kind || '';
 }
 
 const cut = (s: string, letters: number) => (s.length <= letters ? s : s.slice(0, Math.max(0, letters - 1)) + '…');
