@@ -119,7 +119,7 @@ function labelOf(n: GraphNode, s?: NodeState): string {
 function fitted(doc: GraphDoc, size: { w: number; h: number }): View {
   if (!size.w) return { x: margin, y: margin, k: 1 };
   const k = Math.max(smallest, Math.min(1, (size.w - 2 * margin) / Math.max(doc.width, 1), (size.h - 2 * margin) / Math.max(doc.height, 1)));
-  return { k, x: (size.w - doc.width * k) / 2, y: Math.max(margin, (size.h - doc.height * k) / 2) };
+  return { k, x: (size.w - doc.width * k) / 2, y: Math.max(margin, Math.min(80, (size.h - doc.height * k) / 2)) };
 }
 
 function ZoomText({ view }: { view: Signal<View> }) {

@@ -97,6 +97,6 @@ export function TimeBar({ moment: m }: { moment: Moment }) {
         choose(offset + (by * total) / 100);
       }} />
     <span class="number time-text">{text}</span>
-    <Button kind={m.past ? 'primary' : 'quiet'} disabled={!m.past} onClick={() => { playing.value = false; choose(undefined); }}>{over ? 'Show the end' : 'Live'}</Button>
+    <Button kind={m.past ? 'primary' : 'quiet'} title={over ? 'Show the end of the run' : 'Follow the run'} disabled={!m.past} onClick={() => { playing.value = false; choose(undefined); }}>{over ? 'End' : 'Live'}</Button>
   </div>;
 }
