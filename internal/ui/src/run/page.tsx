@@ -65,7 +65,7 @@ export function RunPage({ params: { id, tab } }: { params: Record<string, string
       <Questions id={id} steps={d.steps.filter((s) => s.status === 'waiting').map((s) => s.id)} reload={reload} />
       <Tabs label="Views of the run" selected={chosen.name} tabs={tabs.map((t) => ({ name: t.name, href: tabHref(id, t.name), text: t.text, count: t.name === 'steps' ? d.steps.length : undefined }))} />
       {chosen.timed && <TimeBar moment={moment} />}
-      <chosen.view id={id} run={chosen.timed && moment.past ? { ...d, steps: asOf(d.steps, moment.state) } : d} events={events} moment={moment} reload={reload} />
+      <chosen.view id={id} run={chosen.timed && moment.past ? { ...d, steps: asOf(d.steps, moment) } : d} events={events} moment={moment} reload={reload} />
     </>}</Load>
   </Page>;
 }

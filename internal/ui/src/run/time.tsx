@@ -2,11 +2,17 @@
 // moment is in the address (?t=, milliseconds since the run began), so that it can be linked.
 import './time.css';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { useSignal } from '@preact/signals';
+import { signal, useSignal } from '@preact/signals';
 import { duration, now } from '../format';
 import { Button } from '../parts';
 import { routed, setQuery } from '../router';
 import { apply, elapsed, isSettled, newRun, stateAt, withoutAttempts, type RunEvent, type RunState } from './fold';
+
+/**
+ * The moment while the slider is held or a replay runs, in milliseconds since the run began. It
+ * is written to the address afterwards: browsers allow few changes of the address in a second.
+ */
+const held = signal<number | undefined>(undefined);
 
 /** What a page shows of the time of a run. */
 export interface Moment {
@@ -27,21 +33,21 @@ export function useMoment(events: RunEvent[], over: boolean): Moment {
   const live = folded.run, began = live.began ?? 0;
   const goesOn = !over && !isSettled(live.state);
   const end = goesOn ? Math.max(live.last ?? 0, now.value) : live.last ?? began;
-  const query = routed.value.query.get('t'), t = Number(query);
-  const past = query !== null && query !== '' && Number.isFinite(t) && t >= 0 && began > 0;
+  const query = routed.value.query.get('t') || NaN, t = held.value ?? Number(query);
+  const past = Number.isFinite(t) && t >= 0 && began > 0;
   const at = past ? Math.min(began + t, end) : end;
   const then = useMemo(() => (past ? stateAt(events, at) : undefined), [past, at, events.length, events[0]]);
   return { state: then ?? live, live, at, end, past };
 }
 
-/** Returns a document of a run with the states that its steps had. */
-export function asOf<T extends { id: string; status: any; started?: string; ended?: string; message?: string; reason?: string; attempts: number; exit_code: number }>(steps: T[], state: RunState): T[] {
+/** Returns the steps of a run as they were at a moment. */
+export function asOf<T extends { id: string; status: any; started?: string; ended?: string; message?: string; reason?: string; attempts: number; exit_code: number }>(steps: T[], { state, at }: Moment): T[] {
   return steps.map((s) => {
     const was = state.steps.get(withoutAttempts(s.id)), r = was?.result;
     const time = (t?: number) => (t === undefined ? undefined : new Date(t).toISOString());
     return {
       ...s, status: was?.state ?? 'pending', attempts: was?.attempt ?? 0, exit_code: r?.exit_code ?? 0, message: r?.message, reason: r?.reason,
-      started: time(was?.began), ended: time(was?.ended),
+      started: time(was?.began), ended: time(was?.ended ?? (was?.began && at)), // what went on had taken so long
     };
   });
 }
@@ -53,7 +59,11 @@ const replayTime = 15_000;
 export function TimeBar({ moment: m }: { moment: Moment }) {
   const playing = useSignal(false), began = m.live.began;
   const total = began === undefined ? 0 : Math.max(1, m.end - began), offset = began === undefined ? 0 : m.at - began;
-  const choose = (t: number | undefined) => setQuery({ t: t === undefined ? null : Math.round(Math.max(0, Math.min(t, total))) });
+  const within = (t: number) => Math.round(Math.max(0, Math.min(t, total)));
+  const choose = (t: number | undefined) => {
+    held.value = undefined;
+    setQuery({ t: t === undefined ? null : within(t) });
+  };
   const current = useRef({ offset, total });
   current.current = { offset, total };
   useEffect(() => {
@@ -68,17 +78,21 @@ export function TimeBar({ moment: m }: { moment: Moment }) {
         choose(undefined);
         return;
       }
-      choose(next);
+      held.value = within(next);
       frame = requestAnimationFrame(step);
     };
     frame = requestAnimationFrame(step);
-    return () => cancelAnimationFrame(frame);
+    return () => {
+      cancelAnimationFrame(frame);
+      if (held.peek() !== undefined) choose(held.peek());
+    };
   }, [playing.value]);
+  useEffect(() => () => { held.value = undefined; }, []);
   if (began === undefined) return null;
   const play = () => {
     if (!playing.value && (!m.past || offset >= total)) {
       current.current.offset = 0;
-      choose(0);
+      held.value = 0;
     }
     playing.value = !playing.value;
   };
@@ -89,7 +103,7 @@ export function TimeBar({ moment: m }: { moment: Moment }) {
       <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">{playing.value ? <path d="M4 3h3v10H4zM9 3h3v10H9z" /> : <path d="M4 2.500v11l9-5.500z" />}</svg>
     </Button>
     <input type="range" aria-label="Moment of the run" min="0" max={total} step="any" value={offset} aria-valuetext={text}
-      onInput={(e: any) => { playing.value = false; choose(Number(e.currentTarget.value)); }}
+      onInput={(e: any) => { playing.value = false; held.value = within(Number(e.currentTarget.value)); }} onChange={(e: any) => choose(Number(e.currentTarget.value))}
       onKeyDown={(e: KeyboardEvent) => {
         const by = { ArrowLeft: -1, ArrowRight: 1, PageDown: -10, PageUp: 10 }[e.key];
         if (!by) return;
