@@ -11,9 +11,18 @@ import { Graph } from './graph';
 import { countText, nodeStates, type GraphDoc, type GraphNode, type NodeState } from './graph_model';
 import { tabHref, type RunView } from './page';
 
-/** Reads the graph of a run. It does not change while the run goes on. */
+let latest: { id: string; doc: Promise<GraphDoc> } | undefined;
+
+/** Reads the graph of a run, which never changes. Tabs that show the same run share it. */
 export function useRunGraph(id: string) {
-  return useResource((abort) => get<GraphDoc>(`/runs/${encodeURIComponent(id)}/graph`, {}, abort), id);
+  return useResource(() => {
+    if (latest?.id !== id) {
+      const doc = get<GraphDoc>(`/runs/${encodeURIComponent(id)}/graph`);
+      latest = { id, doc };
+      doc.catch(() => { if (latest?.doc === doc) latest = undefined; });
+    }
+    return latest!.doc;
+  }, id);
 }
 
 export function GraphTab(p: RunView) {
