@@ -56,7 +56,7 @@ func (d *server) toolGraph(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeGraph(w, p)
+	return writeJSON(w, 200, graphOf(p))
 }
 
 func (d *server) runGraph(w http.ResponseWriter, r *http.Request) error {
@@ -68,15 +68,15 @@ func (d *server) runGraph(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeGraph(w, p.Plan)
+	return writeJSON(w, 200, graphOf(p.Plan))
 }
 
-// writeGraph responds with the graph of a plan.
-func writeGraph(w http.ResponseWriter, p *flowrun.Plan) error {
+// graphOf returns the graph of a plan.
+func graphOf(p *flowrun.Plan) graphDoc {
 	boxes, g := drawing.Place(drawing.Boxes(p))
 	doc := graphDoc{Width: g.W, Height: g.H, Nodes: []graphNode{}, Edges: []graphEdge{}}
 	doc.add(boxes, g, "")
-	return writeJSON(w, 200, doc)
+	return doc
 }
 
 // add adds boxes, and those inside them, to the document.
