@@ -6,13 +6,17 @@ import './parts.css';
 import './login.css';
 
 import { render } from 'preact';
+import { Editor } from './editor';
 import { Home } from './home';
 import { Locks } from './locks';
 import { match, routed } from './router';
 import { Runs } from './runs';
 import { RunPage } from './run/page';
+import { Schedules } from './schedules';
 import { Shell } from './shell';
 import { Waiting } from './waiting';
+import { ToolList } from './tools/list';
+import { ToolPage } from './tools/page';
 import { Empty, Page } from './parts';
 
 // routes is the table of pages. :name is one part of the path; a missing last part is ''.
@@ -22,6 +26,10 @@ const routes: [pattern: string, page: (p: { params: Record<string, string> }) =>
   ['/runs/:id/:tab?', RunPage],
   ['/waiting', Waiting],
   ['/locks', Locks],
+  ['/tools', ToolList],
+  ['/tools/:name/:tab?', ToolPage],
+  ['/schedules', Schedules],
+  ['/edit/:name', Editor],
 ];
 
 function App() {

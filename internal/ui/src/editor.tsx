@@ -1,0 +1,117 @@
+// An editor for one definition: the text, what is wrong with it, and what a save would change.
+import { useEffect, useRef } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
+import { ApiError, get, mayEdit, send, toError, useResource } from './api';
+import { diff, hunks } from './diff';
+import { count } from './format';
+import { Button, Dialog, LinkButton, Load, Page, Problem, Section, toast } from './parts';
+import { pathOf } from './router';
+import { CodeLines } from './tools/code';
+import './editor.css';
+
+interface Source { name: string; kind: string; file: string; text: string; digest: string; read_only?: string }
+
+interface Diagnostic { code: string; severity: 'error' | 'warning' | 'note'; file: string; line: number; col: number; length: number; message: string; hint: string }
+
+interface Checked { valid: boolean; diagnostics: Diagnostic[] }
+
+export function Editor({ params: { name } }: { params: Record<string, string> }) {
+  const source = useResource((abort) => get<Source>(`/tools/${encodeURIComponent(name)}/source`, {}, abort), name);
+  const s = source.data.value, readOnly = s?.read_only ?? (s && !mayEdit() ? 'you may not change definitions here' : '');
+  return <Page wide name={`Edit ${name}`} title={<>Edit {name}</>} actions={<LinkButton href={pathOf('tools', name)}>Back to the tool</LinkButton>}>
+    <Load from={source}>{(s) => readOnly
+      ? <Section title={<code>{s.file || name}</code>} aside={`Read-only: ${readOnly}.`}><CodeLines text={s.text} label="Definition" /></Section>
+      : <Form key={s.digest} source={s} reload={source.reload} />}</Load>
+  </Page>;
+}
+
+function Form({ source, reload }: { source: Source; reload(): void }) {
+  const saved = useSignal(source), text = useSignal(source.text), checked = useSignal<Checked | undefined>(undefined), error = useSignal<ApiError | undefined>(undefined), asks = useSignal(false);
+  const area = useRef<HTMLTextAreaElement>(null), changed = text.value !== saved.value.text;
+
+  useEffect(() => { // checks soon after the last key
+    let over = false;
+    const timer = setTimeout(() => {
+      send<Checked>('POST', '/validate', { tool: source.name, text: text.value }).then(
+        (c) => { if (!over) { checked.value = c; if (error.value?.code !== 'source-changed') error.value = undefined; } }, (e) => { if (!over) error.value = toError(e); });
+    }, checked.peek() ? 300 : 0);
+    return () => { over = true; clearTimeout(timer); };
+  }, [text.value]);
+
+  useEffect(() => {
+    const stay = (e: BeforeUnloadEvent) => { if (changed) e.preventDefault(); };
+    addEventListener('beforeunload', stay);
+    return () => removeEventListener('beforeunload', stay);
+  }, [changed]);
+
+  const goTo = (d: Diagnostic) => {
+    const lines = text.value.split('\n'), from = lines.slice(0, d.line - 1).join('\n').length + (d.line > 1 ? 1 : 0) + [...(lines[d.line - 1] ?? '')].slice(0, d.col - 1).join('').length;
+    area.current!.focus();
+    area.current!.setSelectionRange(from, from + d.length);
+  };
+  const save = async () => {
+    try {
+      const now = await send<Source>('PUT', `/tools/${encodeURIComponent(source.name)}/source`, { text: text.value, digest: saved.value.digest });
+      saved.value = now;
+      error.value = undefined;
+      toast(`${now.file} is saved. New runs use it.`);
+    } catch (e) {
+      error.value = toError(e);
+    }
+    asks.value = false;
+  };
+  const ask = () => { if (changed && checked.value?.valid) asks.value = true; };
+  return <>
+    {error.value && <Problem error={error.value} />}
+    {error.value?.code === 'source-changed' && <p class="row editor-choice"><Button onClick={reload}>Discard my text and read the file again</Button></p>}
+    <div class="editor">
+      <Section title={<span class="row"><code>{saved.value.file}</code>{changed && <span class="tag">not saved</span>}</span>}
+        aside={<div class="row">
+          {changed && <Button kind="quiet" onClick={() => { text.value = saved.value.text; }}>Undo all</Button>}
+          <Button kind="primary" onClick={ask} disabled={!changed || !checked.value?.valid} title="Ctrl+S">Save …</Button>
+        </div>}>
+        <TextArea area={area} value={text.value} checked={checked.value} onInput={(v) => { text.value = v; }} onSave={ask} />
+      </Section>
+      <Diagnostics checked={checked.value} goTo={goTo} />
+    </div>
+    {asks.value && <Dialog wide title={`Save ${saved.value.file}`} onClose={() => { asks.value = false; }}>
+      <Changes before={saved.value.text} after={text.value} />
+      <div class="actions"><Button onClick={() => { asks.value = false; }}>Go on editing</Button><Button kind="primary" onClick={save}>Save</Button></div>
+    </Dialog>}
+  </>;
+}
+
+function TextArea({ area, value, checked, onInput, onSave }: { area: { current: HTMLTextAreaElement | null }; value: string; checked?: Checked; onInput(text: string): void; onSave(): void }) {
+  const gutter = useRef<HTMLPreElement>(null), worst = new Map<number, string>();
+  for (const d of checked?.diagnostics ?? []) if (worst.get(d.line) !== 'error') worst.set(d.line, d.severity);
+  const key = (e: KeyboardEvent) => {
+    if ((e.ctrlKey || e.metaKey) && e.key === 's') {
+      e.preventDefault();
+      onSave();
+    }
+  };
+  return <div class="text-area">
+    <pre ref={gutter} aria-hidden="true">{value.split('\n').map((_, i) => <span key={i} class={worst.get(i + 1)}>{i + 1}{'\n'}</span>)}</pre>
+    <textarea ref={area} aria-label="Definition" value={value} spellcheck={false} autocapitalize="off" wrap="off" onKeyDown={key}
+      aria-invalid={checked && !checked.valid || undefined} aria-describedby="diagnostics"
+      onInput={(e: any) => onInput(e.currentTarget.value)} onScroll={(e: any) => { gutter.current!.scrollTop = e.currentTarget.scrollTop; }} />
+  </div>;
+}
+
+function Diagnostics({ checked, goTo }: { checked?: Checked; goTo(d: Diagnostic): void }) {
+  const list = checked?.diagnostics ?? [], errors = list.filter((d) => d.severity === 'error').length;
+  const summary = !checked ? 'Checking …' : list.length === 0 ? 'No problems' : [errors && count(errors, 'error'), list.length > errors && count(list.length - errors, 'warning')].filter(Boolean).join(', ');
+  return <Section title="Problems" aside={<span role="status">{summary}</span>}>
+    <div id="diagnostics" class="diagnostics">
+      {list.length === 0 && <p class="empty">{checked ? 'The definition is valid.' : 'Checking …'}</p>}
+      <ul>{list.map((d, i) => <li key={i}><button type="button" class={`diagnostic ${d.severity}`} onClick={() => goTo(d)}>
+        <span class="where"><b>{d.severity}</b> {d.line}:{d.col}</span><span>{d.message}</span>{d.hint && <span class="muted">{d.hint}</span>}</button></li>)}</ul>
+    </div>
+  </Section>;
+}
+
+function Changes({ before, after }: { before: string; after: string }) {
+  const lines = hunks(diff(before, after)), names = { '+': 'added', '-': 'removed', ' ': '' };
+  return <div class="diff" role="region" aria-label="Changes" tabIndex={0}>{lines.map((l, i) => l === null ? <div key={i} class="gap">…</div>
+    : <div key={i} class={names[l.mark]}><span class="number" aria-hidden="true">{l.mark === '+' ? l.now : l.old}</span><span class="mark">{l.mark}<span class="sr-only">{names[l.mark]}</span></span><span>{l.text}</span></div>)}</div>;
+}
