@@ -174,11 +174,7 @@ func (s *Service) Plan(_ context.Context, name string) (*flowrun.Plan, error) {
 }
 
 // Preview implements API.
-func (s *Service) Preview(ctx context.Context, name string, params map[string]any) (*flowrun.Preview, error) {
-	plan, err := s.Plan(ctx, name)
-	if err != nil {
-		return nil, err
-	}
+func (s *Service) Preview(ctx context.Context, plan *flowrun.Plan, params map[string]any) (*flowrun.Preview, error) {
 	v, err := plan.Preview(s.runEnv(plan, "").Until(ctx), params)
 	if v != nil && len(v.MissingSecrets) > 0 {
 		return v, nil

@@ -112,10 +112,11 @@ type API interface {
 	// one of them.
 	Tools(ctx context.Context) ([]Tool, error)
 	Plan(ctx context.Context, name string) (*flowrun.Plan, error)
-	// Preview returns what a run of a tool would do, without starting anything. If secrets of
+	// Preview returns what a run of a plan would do, without starting anything. If secrets of
 	// the tool are missing, the Preview names them.
-	Preview(ctx context.Context, name string, params map[string]any) (*flowrun.Preview, error)
-	// Source, Check and Save are for editors of definitions, see Source.
+	Preview(ctx context.Context, plan *flowrun.Plan, params map[string]any) (*flowrun.Preview, error)
+	// Source, Check and Save are for editors of definitions, see Source. Check returns nil
+	// instead of a plan if the text has errors.
 	Source(ctx context.Context, name string) (*Source, error)
 	Check(ctx context.Context, name, kind string, text []byte) (*flowrun.Plan, tool.Diagnostics, error)
 	Save(ctx context.Context, name, digest string, text []byte) (*Source, error)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -15,7 +16,7 @@ var editorRoutes = []route{
 		doc:  "The text replaces the file as a whole, or not at all: it must be valid, and the file must still have the digest that you read (409 otherwise). Runs in progress keep the version that they started with.",
 		body: "edited", answers: []answer{{200, "The saved definition.", "", "source"}}, handle: (*server).writeSource},
 	{method: "POST", path: "/api/v1/validate", id: "validate", summary: "Check the text of a definition",
-		doc:  "With `tool`, the text is checked in the place of that tool; otherwise as a new tool. Nothing is changed.",
+		doc:  "With `tool`, the text is checked in the place of that tool; otherwise as a new tool. With `params`, the response has a dry run of a valid text. Nothing is changed.",
 		body: "text", answers: []answer{{200, "What is wrong with it.", "", "validated"}}, handle: (*server).validate},
 }
 
@@ -78,7 +79,7 @@ func (d *server) writeSource(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (d *server) validate(w http.ResponseWriter, r *http.Request) error {
-	o, err := d.readObject(w, r, "text", "tool", "kind")
+	o, err := d.readObject(w, r, "text", "tool", "kind", "params")
 	if err != nil {
 		return err
 	}
@@ -91,21 +92,31 @@ func (d *server) validate(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	kind, err := field[string](o, "kind", "a string")
+	if err != nil {
+		return err
+	}
+	params, err := field[map[string]any](o, "params", "an object")
 	switch {
 	case err != nil:
 		return err
 	case !d.mayEdit(r):
 		return errMayNotEdit
 	}
-	_, found, err := d.Check(r.Context(), name, kind, []byte(text))
+	plan, found, err := d.Check(r.Context(), name, kind, []byte(text))
 	if err != nil {
 		return err
 	}
 	var doc struct {
-		Valid       bool            `json:"valid"`
-		Diagnostics json.RawMessage `json:"diagnostics"`
+		Valid       bool             `json:"valid"`
+		Diagnostics json.RawMessage  `json:"diagnostics"`
+		Plan        *flowrun.Preview `json:"plan,omitempty"`
 	}
 	doc.Valid = found.Err() == nil
+	if plan != nil && params != nil {
+		if doc.Plan, err = d.preview(r, plan, params); err != nil {
+			return err
+		}
+	}
 	all, err := found.MarshalDocument()
 	if err == nil {
 		err = json.Unmarshal(all, &doc)

@@ -60,6 +60,19 @@ func (b *bench) editTool() {
 	}
 }
 
+// TestDryRunOfText checks that a text is shown as it would run before it is saved.
+func TestDryRunOfText(t *testing.T) {
+	b := newBench(t, web.Options{})
+	body := `{"tool": "bare", "text": "name: bare\nbash: echo hi {WHO}\nparameters:\n  WHO: {type: number}\n", "params": {"WHO": `
+	if res, doc := b.ask("POST", "/api/v1/validate", body+`7}}`); res.StatusCode != 200 || !strings.Contains(string(doc), `"command":"echo hi 7"`) || strings.Contains(string(doc), b.dir) {
+		t.Errorf("%d %s", res.StatusCode, doc)
+	}
+	res, doc := b.ask("POST", "/api/v1/validate", body+`"many"}}`)
+	if p := problemIn(t, doc); res.StatusCode != 422 || len(p.Problems) != 1 || p.Problems[0].Name != "WHO" {
+		t.Errorf("%d %s", res.StatusCode, doc)
+	}
+}
+
 // TestSave checks when a definition is not replaced, and that the file is unchanged then.
 func TestSave(t *testing.T) {
 	b := newBench(t, web.Options{Tokens: []service.Token{{Text: "for hello", Tools: []string{"hel*"}}}})

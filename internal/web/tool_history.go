@@ -2,47 +2,14 @@ package web
 
 import (
 	"cmp"
-	"context"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/runstats"
 	"github.com/flowrun/flowrun/tool"
 )
-
-// maxPreview limits the time of a dry run, which binds parameters and so may run transforms.
-const maxPreview = 30 * time.Second
-
-func (d *server) dryRun(w http.ResponseWriter, r *http.Request) error {
-	name := r.PathValue("name")
-	o, err := d.readObject(w, r, "params")
-	if err != nil {
-		return err
-	}
-	params, err := field[map[string]any](o, "params", "an object")
-	if err != nil {
-		return err
-	}
-	if !callerFrom(r).mayUse(name) {
-		return &tool.NotFoundError{Name: name}
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), maxPreview)
-	defer cancel()
-	v, err := d.Preview(ctx, name, params)
-	if err != nil {
-		return err
-	}
-	for i, t := range v.Tools {
-		if t.File != "" {
-			v.Tools[i].File = filepath.Base(t.File)
-		}
-	}
-	return writeJSON(w, 200, v)
-}
 
 func (d *server) toolStats(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("name")

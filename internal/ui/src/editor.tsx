@@ -4,16 +4,21 @@ import { useSignal } from '@preact/signals';
 import { ApiError, get, mayEdit, send, toError, useResource } from './api';
 import { diff, hunks } from './diff';
 import { count } from './format';
-import { Button, Dialog, LinkButton, Load, Page, Problem, Section, toast } from './parts';
+import { Button, Dialog, Field, LinkButton, Load, Page, Problem, Section, toast } from './parts';
 import { pathOf } from './router';
 import { CodeLines } from './tools/code';
+import { DryRun } from './tools/dryrun';
+import type { Plan } from './tools/types';
 import './editor.css';
 
 interface Source { name: string; kind: string; file: string; text: string; digest: string; read_only?: string }
 
-interface Diagnostic { code: string; severity: 'error' | 'warning' | 'note'; file: string; line: number; col: number; length: number; message: string; hint: string }
+interface Diagnostic {
+  code: string; severity: 'error' | 'warning' | 'note'; file: string; line: number; col: number; length: number; message: string; hint: string;
+  fix?: { from: number; to: number; text: string }[];
+}
 
-interface Checked { valid: boolean; diagnostics: Diagnostic[] }
+interface Checked { valid: boolean; diagnostics: Diagnostic[]; plan?: Plan }
 
 export function Editor({ params: { name } }: { params: Record<string, string> }) {
   const source = useResource((abort) => get<Source>(`/tools/${encodeURIComponent(name)}/source`, {}, abort), name);
@@ -26,7 +31,7 @@ export function Editor({ params: { name } }: { params: Record<string, string> })
 }
 
 function Form({ source, reload }: { source: Source; reload(): void }) {
-  const saved = useSignal(source), text = useSignal(source.text), checked = useSignal<Checked | undefined>(undefined), error = useSignal<ApiError | undefined>(undefined), asks = useSignal(false);
+  const saved = useSignal(source), text = useSignal(source.text), checked = useSignal<Checked | undefined>(undefined), error = useSignal<ApiError | undefined>(undefined), asks = useSignal(''), plan = useSignal<Plan | undefined>(undefined);
   const area = useRef<HTMLTextAreaElement>(null), changed = text.value !== saved.value.text;
 
   useEffect(() => { // checks soon after the last key
@@ -49,6 +54,14 @@ function Form({ source, reload }: { source: Source; reload(): void }) {
     area.current!.focus();
     area.current!.setSelectionRange(from, from + d.length);
   };
+  const fix = (d: Diagnostic) => { // offsets count bytes
+    const decoder = new TextDecoder();
+    let bytes = new TextEncoder().encode(text.value);
+    for (const e of [...d.fix!].sort((a, b) => b.from - a.from)) {
+      bytes = new TextEncoder().encode(decoder.decode(bytes.slice(0, e.from)) + e.text + decoder.decode(bytes.slice(e.to)));
+    }
+    text.value = decoder.decode(bytes);
+  };
   const save = async () => {
     try {
       const now = await send<Source>('PUT', `/tools/${encodeURIComponent(source.name)}/source`, { text: text.value, digest: saved.value.digest });
@@ -58,9 +71,9 @@ function Form({ source, reload }: { source: Source; reload(): void }) {
     } catch (e) {
       error.value = toError(e);
     }
-    asks.value = false;
+    asks.value = '';
   };
-  const ask = () => { if (changed && checked.value?.valid) asks.value = true; };
+  const ask = () => { if (changed && checked.value?.valid) asks.value = 'save'; };
   return <>
     {error.value && <Problem error={error.value} />}
     {error.value?.code === 'source-changed' && <p class="row editor-choice"><Button onClick={reload}>Discard my text and read the file again</Button></p>}
@@ -68,17 +81,42 @@ function Form({ source, reload }: { source: Source; reload(): void }) {
       <Section title={<span class="row"><code>{saved.value.file}</code>{changed && <span class="tag">not saved</span>}</span>}
         aside={<div class="row">
           {changed && <Button kind="quiet" onClick={() => { text.value = saved.value.text; }}>Undo all</Button>}
+          <Button onClick={() => { asks.value = 'dry-run'; }} disabled={!checked.value?.valid}>Dry run …</Button>
           <Button kind="primary" onClick={ask} disabled={!changed || !checked.value?.valid} title="Ctrl+S">Save …</Button>
         </div>}>
         <TextArea area={area} value={text.value} checked={checked.value} onInput={(v) => { text.value = v; }} onSave={ask} />
       </Section>
-      <Diagnostics checked={checked.value} goTo={goTo} />
+      <Diagnostics checked={checked.value} goTo={goTo} fix={fix} />
     </div>
-    {asks.value && <Dialog wide title={`Save ${saved.value.file}`} onClose={() => { asks.value = false; }}>
+    {plan.value && <DryRun plan={plan.value} />}
+    {asks.value === 'dry-run' && <AskParams tool={source.name} text={text.value} onClose={() => { asks.value = ''; }} onPlan={(p) => { plan.value = p; asks.value = ''; }} />}
+    {asks.value === 'save' && <Dialog wide title={`Save ${saved.value.file}`} onClose={() => { asks.value = ''; }}>
       <Changes before={saved.value.text} after={text.value} />
-      <div class="actions"><Button onClick={() => { asks.value = false; }}>Go on editing</Button><Button kind="primary" onClick={save}>Save</Button></div>
+      <div class="actions"><Button onClick={() => { asks.value = ''; }}>Go on editing</Button><Button kind="primary" onClick={save}>Save</Button></div>
     </Dialog>}
   </>;
+}
+
+/** Asks for parameters, and shows what the text would run with them. */
+function AskParams({ tool, text, onClose, onPlan }: { tool: string; text: string; onClose(): void; onPlan(p: Plan): void }) {
+  const given = useSignal(''), error = useSignal<ApiError | undefined>(undefined);
+  const run = async (e: Event) => {
+    e.preventDefault();
+    const params = Object.fromEntries(given.value.split('\n').filter((l) => l.includes('=')).map((l) => [l.slice(0, l.indexOf('=')).trim(), l.slice(l.indexOf('=') + 1)]));
+    try {
+      onPlan((await send<Checked>('POST', '/validate', { tool, text, params })).plan!);
+    } catch (e) {
+      error.value = toError(e);
+    }
+  };
+  return <Dialog title="Dry run of this text" onClose={onClose}>
+    {error.value && <Problem error={error.value} />}
+    <form onSubmit={run}>
+      <Field id="dry-run-params" label="Parameters" help="One NAME=value a line. Nothing is started or saved.">
+        <textarea id="dry-run-params" rows={4} spellcheck={false} aria-describedby="dry-run-params-help" value={given.value} onInput={(e: any) => { given.value = e.currentTarget.value; }} /></Field>
+      <div class="actions"><Button onClick={onClose}>Go on editing</Button><Button kind="primary" type="submit">Dry run</Button></div>
+    </form>
+  </Dialog>;
 }
 
 function TextArea({ area, value, checked, onInput, onSave }: { area: { current: HTMLTextAreaElement | null }; value: string; checked?: Checked; onInput(text: string): void; onSave(): void }) {
@@ -98,14 +136,15 @@ function TextArea({ area, value, checked, onInput, onSave }: { area: { current: 
   </div>;
 }
 
-function Diagnostics({ checked, goTo }: { checked?: Checked; goTo(d: Diagnostic): void }) {
+function Diagnostics({ checked, goTo, fix }: { checked?: Checked; goTo(d: Diagnostic): void; fix(d: Diagnostic): void }) {
   const list = checked?.diagnostics ?? [], errors = list.filter((d) => d.severity === 'error').length;
   const summary = !checked ? 'Checking …' : list.length === 0 ? 'No problems' : [errors && count(errors, 'error'), list.length > errors && count(list.length - errors, 'warning')].filter(Boolean).join(', ');
   return <Section title="Problems" aside={<span role="status">{summary}</span>}>
     <div id="diagnostics" class="diagnostics">
       {list.length === 0 && <p class="empty">{checked ? 'The definition is valid.' : 'Checking …'}</p>}
       <ul>{list.map((d, i) => <li key={i}><button type="button" class={`diagnostic ${d.severity}`} onClick={() => goTo(d)}>
-        <span class="where"><b>{d.severity}</b> {d.line}:{d.col}</span><span>{d.message}</span>{d.hint && <span class="muted">{d.hint}</span>}</button></li>)}</ul>
+        <span class="where"><b>{d.severity}</b> {d.line}:{d.col}</span><span>{d.message}</span>{d.hint && <span class="muted">{d.hint}</span>}</button>
+        {d.fix && <Button kind="quiet" onClick={() => fix(d)} aria-label={`Fix: ${d.hint || d.message}`}>Fix</Button>}</li>)}</ul>
     </div>
   </Section>;
 }

@@ -1,0 +1,49 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"github.com/flowrun/flowrun"
+)
+
+// maxPreview limits the time of a dry run, which binds parameters and so may run transforms.
+const maxPreview = 30 * time.Second
+
+func (d *server) dryRun(w http.ResponseWriter, r *http.Request) error {
+	o, err := d.readObject(w, r, "params")
+	if err != nil {
+		return err
+	}
+	params, err := field[map[string]any](o, "params", "an object")
+	if err != nil {
+		return err
+	}
+	p, err := d.planFor(r)
+	if err != nil {
+		return err
+	}
+	v, err := d.preview(r, p, params)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, 200, v)
+}
+
+// preview returns what a run of a plan would do, without folders of the machine.
+func (d *server) preview(r *http.Request, p *flowrun.Plan, params map[string]any) (*flowrun.Preview, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), maxPreview)
+	defer cancel()
+	v, err := d.Preview(ctx, p, params)
+	if err != nil {
+		return nil, err
+	}
+	for i, t := range v.Tools {
+		if t.File != "" {
+			v.Tools[i].File = filepath.Base(t.File)
+		}
+	}
+	return v, nil
+}
