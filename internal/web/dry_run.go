@@ -25,15 +25,15 @@ func (d *server) dryRun(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	v, err := d.preview(r, p, params)
+	v, err := d.previewOf(r, p, params)
 	if err != nil {
 		return err
 	}
 	return writeJSON(w, 200, v)
 }
 
-// preview returns what a run of a plan would do, without folders of the machine.
-func (d *server) preview(r *http.Request, p *flowrun.Plan, params map[string]any) (*flowrun.Preview, error) {
+// previewOf returns what a run of a plan would do, without folders of the machine.
+func (d *server) previewOf(r *http.Request, p *flowrun.Plan, params map[string]any) (*flowrun.Preview, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), maxPreview)
 	defer cancel()
 	v, err := d.Preview(ctx, p, params)

@@ -113,7 +113,7 @@ func (d *server) validate(w http.ResponseWriter, r *http.Request) error {
 	}
 	doc.Valid = found.Err() == nil
 	if plan != nil && params != nil {
-		if doc.Plan, err = d.preview(r, plan, params); err != nil {
+		if doc.Plan, err = d.previewOf(r, plan, params); err != nil {
 			return err
 		}
 	}

@@ -6,7 +6,7 @@ import { diff, hunks } from './diff';
 import { count } from './format';
 import { Button, Dialog, Field, LinkButton, Load, Page, Problem, Section, toast } from './parts';
 import { pathOf } from './router';
-import { CodeLines } from './tools/code';
+import { Code } from './run/definition';
 import { DryRun } from './tools/dryrun';
 import type { Plan } from './tools/types';
 import './editor.css';
@@ -25,7 +25,7 @@ export function Editor({ params: { name } }: { params: Record<string, string> })
   const s = source.data.value, readOnly = s?.read_only ?? (s && !mayEdit() ? 'you may not change definitions here' : '');
   return <Page wide name={`Edit ${name}`} title={<>Edit {name}</>} actions={<LinkButton href={pathOf('tools', name)}>Back to the tool</LinkButton>}>
     <Load from={source}>{(s) => readOnly
-      ? <Section title={<code>{s.file || name}</code>} aside={`Read-only: ${readOnly}.`}><CodeLines text={s.text} label="Definition" /></Section>
+      ? <Section title={<code>{s.file || name}</code>} aside={`Read-only: ${readOnly}.`}><Code text={s.text} /></Section>
       : <Form key={s.digest} source={s} reload={source.reload} />}</Load>
   </Page>;
 }

@@ -12,9 +12,9 @@ export function Definition({ id }: RunView) {
 }
 
 /** A text with line numbers. Keys and comments of YAML are coloured. */
-export function Code({ text }: { text: string }) {
+export function Code({ text, label = 'Text of the definition' }: { text: string; label?: string }) {
   const lines = text.replace(/\n$/, '').split('\n');
-  return <div class="code-lines" tabIndex={0} role="region" aria-label="Text of the definition"><table role="presentation"><tbody>
+  return <div class="code-lines" tabIndex={0} role="region" aria-label={label}><table role="presentation"><tbody>
     {lines.map((line, i) => <tr key={i}><td class="line-number" aria-hidden="true" data-n={i + 1} /><td class="line-text">{coloured(line)}</td></tr>)}
   </tbody></table></div>;
 }

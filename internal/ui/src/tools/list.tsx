@@ -41,7 +41,7 @@ export function ToolList() {
     <Load from={tools}>{({ tools: all }) => {
       const shown = all.filter((t) => matches(t, query));
       return <>
-        <div class="filters" role="search">
+        <div class="tool-filters" role="search">
           <input type="search" data-search aria-label="Search tools" placeholder="Search tools" value={query.get('q') ?? ''} onInput={(e: any) => setQuery({ q: e.currentTarget.value })} />
           {filters.map(({ name, label, words }) => <select key={name} aria-label={label} value={query.get(name) ?? ''} onChange={(e: any) => setQuery({ [name]: e.currentTarget.value })}>
             <option value="">{label}: any</option>

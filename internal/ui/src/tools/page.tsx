@@ -2,7 +2,7 @@ import { get, mayEdit, mayOperate, useResource } from '../api';
 import { Copy, Empty, LinkButton, Load, Page, Section, Tabs } from '../parts';
 import { A, pathOf, routed, setQuery } from '../router';
 import { duration } from '../format';
-import { CodeLines } from './code';
+import { Code } from '../run/definition';
 import { RunForm } from './form';
 import { History, Numbers, Sparkline } from './history';
 import { Risk, Tags } from './list';
@@ -72,7 +72,7 @@ function Schema({ name }: { name: string }) {
     {formats.map(([value, text]) => <option value={value} key={value}>{text}</option>)}</select>}>
     <Load from={schema}>{(doc) => {
       const text = JSON.stringify(doc, null, 2);
-      return <><CodeLines text={text} label="Declaration" /><div class="body"><Copy text={text}>Copy for a model</Copy></div></>;
+      return <><Code text={text} label="Declaration" /><div class="body"><Copy text={text}>Copy for a model</Copy></div></>;
     }}</Load>
   </Section>;
 }
@@ -82,5 +82,5 @@ interface SourceDoc { text: string; file: string; read_only?: string }
 function Source({ name }: { name: string }) {
   const source = useResource((abort) => get<SourceDoc>(`/tools/${encodeURIComponent(name)}/source`, {}, abort), name);
   return <Load from={source}>{(s) => s.file === '' ? <Section title="Source"><Empty>The tool is not in a file.</Empty></Section>
-    : <Section title={<code>{s.file}</code>} aside={<Copy kind="quiet" text={s.text} />}><CodeLines text={s.text} label="Definition" /></Section>}</Load>;
+    : <Section title={<code>{s.file}</code>} aside={<Copy kind="quiet" text={s.text} />}><Code text={s.text} /></Section>}</Load>;
 }
