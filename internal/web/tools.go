@@ -6,11 +6,13 @@ import (
 	"net/http"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/funcschema"
 	"github.com/flowrun/flowrun/internal/policy"
 	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/tooltest"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -120,9 +122,13 @@ type shownTool struct {
 	Parameters        any         `json:"parameters"`
 }
 
+// shownTest is a test in a definition, with its last result.
 type shownTest struct {
-	Name        string `json:"name"`
-	Description string `json:"description,omitempty"`
+	Name        string    `json:"name"`
+	Description string    `json:"description,omitempty"`
+	Status      string    `json:"status,omitempty"` // passed or failed; "" if it never ran
+	At          time.Time `json:"at,omitzero"`
+	Changed     bool      `json:"changed,omitempty"` // the definition has changed since
 }
 
 func (d *server) showTool(w http.ResponseWriter, r *http.Request) error {
@@ -134,7 +140,7 @@ func (d *server) showTool(w http.ResponseWriter, r *http.Request) error {
 	if err := found.Err(); err != nil {
 		return err
 	}
-	t := describeTool(p)
+	t := d.describeTool(p)
 	t.Parameters = declared.Parameters
 	listed, err := d.listed(r)
 	if err != nil {
@@ -149,7 +155,7 @@ func (d *server) showTool(w http.ResponseWriter, r *http.Request) error {
 }
 
 // describeTool returns what the definition of a tool says, without paths of the machine.
-func describeTool(p *flowrun.Plan) shownTool {
+func (d *server) describeTool(p *flowrun.Plan) shownTool {
 	def := p.Definition
 	t := shownTool{listedTool: listedTool{Name: p.Name(), Description: def.Description, Tags: nonNil(def.Tags)}, DisplayName: def.DisplayName, Author: def.Author, DeprecatedMessage: def.DeprecatedMessage, Platforms: def.Platforms,
 		Privilege: def.Security.ExecutionPrivilege, Isolation: def.Security.Isolation, Justification: def.Security.Justification,
@@ -163,8 +169,12 @@ func describeTool(p *flowrun.Plan) shownTool {
 	for _, u := range p.Tools()[1:] {
 		t.Uses = append(t.Uses, u.Definition.Name)
 	}
-	for _, test := range def.Tests {
-		t.Tests = append(t.Tests, shownTest{test.Name, test.Description})
+	if len(def.Tests) > 0 {
+		last, digest := tooltest.LastResults(d.StateDir, def.File), tool.DigestOf(def.Source)
+		for _, test := range def.Tests {
+			l, ran := last[test.Name]
+			t.Tests = append(t.Tests, shownTest{test.Name, test.Description, string(l.Status), l.At, ran && l.Digest != digest})
+		}
 	}
 	return t
 }

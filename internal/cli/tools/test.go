@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -197,6 +198,7 @@ func toolTest(env *ui.Env, c *cobra.Command, args []string, f testFlags) error {
 		return err
 	}
 	took := time.Since(began)
+	rememberResults(env, lib, outcomes)
 	s := tooltest.Count(outcomes)
 	switch {
 	case f.output == "json":
@@ -219,6 +221,21 @@ func toolTest(env *ui.Env, c *cobra.Command, args []string, f testFlags) error {
 		return ui.CodeError(outcome.ExitInvalid)
 	}
 	return nil
+}
+
+// rememberResults stores the results of available tools, so that the web UI can show them.
+func rememberResults(env *ui.Env, lib *tool.Library, outcomes []tooltest.Outcome) {
+	dir := flowrun.DefaultStateDir()
+	available := slices.DeleteFunc(slices.Clone(outcomes), func(o tooltest.Outcome) bool {
+		file, err := filepath.Abs(o.Plan.Definition.File)
+		return err != nil || !slices.ContainsFunc(lib.Folders(), func(f tool.Folder) bool { return f.Path == filepath.Dir(file) })
+	})
+	if dir == "" || len(available) == 0 {
+		return
+	}
+	if err := tooltest.Remember(dir, available, time.Now()); err != nil {
+		env.Notef("cannot store the results for the web UI: %v", err)
+	}
 }
 
 // cases returns the tests of the tools that args name. broken has the problems of tools that were

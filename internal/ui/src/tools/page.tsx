@@ -1,7 +1,8 @@
 import { get, mayEdit, mayOperate, useResource } from '../api';
-import { Copy, Empty, LinkButton, Load, Page, Section, Tabs } from '../parts';
+import { Copy, Empty, LinkButton, Load, Page, Section, Tabs, Time } from '../parts';
 import { A, pathOf, routed, setQuery } from '../router';
 import { duration } from '../format';
+import { Glyph } from '../status';
 import { Code } from '../run/definition';
 import { RunForm } from './form';
 import { History, Numbers, Sparkline } from './history';
@@ -45,7 +46,10 @@ function Overview({ tool: t }: { tool: Tool }) {
     <Section title="Parameters">{t.fields.length === 0 ? <Empty>It has no parameters.</Empty> : <Parameters tool={t} />}</Section>
     <Section title="About"><dl class="facts body">{facts.filter(([, v]) => v).map(([k, v]) => <div key={k}><dt>{k}</dt><dd>{v}</dd></div>)}</dl></Section>
     {t.tests.length > 0 && <Section title="Tests" aside={<Copy kind="quiet" text={`flowrun tool test ${t.name}`}>Copy the command</Copy>}>
-      <ul class="body tests">{t.tests.map((test) => <li key={test.name}><strong>{test.name}</strong> <span class="muted">{test.description}</span></li>)}</ul></Section>}
+      <ul class="body tests">{t.tests.map((test) => <li key={test.name} class="row">
+        {test.status ? <span class={`status s-${test.status === 'passed' ? 'succeeded' : 'failed'}`}><Glyph state={test.status === 'passed' ? 'succeeded' : 'failed'} />{test.status}</span> : <span class="muted">not run yet</span>}
+        <strong>{test.name}</strong> <span class="muted">{test.description}</span>
+        {test.at && <span class="muted"><Time at={test.at} />{test.changed && ', before the definition was changed'}</span>}</li>)}</ul></Section>}
   </>;
 }
 

@@ -14,7 +14,7 @@ export interface FormField {
 export interface Tool extends ListedTool {
   display_name?: string; author?: string; deprecated_message?: string; platforms?: string[]; file?: string; execution_privilege?: string; isolation?: string;
   permissions?: string[]; justification?: string; timeout_ms?: number; uses?: string[]; mcp_name: string;
-  tests: { name: string; description?: string }[]; fields: FormField[];
+  tests: { name: string; description?: string; status?: 'passed' | 'failed'; at?: string; changed?: boolean }[]; fields: FormField[];
 }
 
 export interface Tally { name?: string; runs: number; succeeded: number; success_rate: number; p50_ms: number; p95_ms: number; max_ms: number }
