@@ -31,12 +31,37 @@ type sourceDoc struct {
 	Text     string `json:"text"`
 	Digest   string `json:"digest"`
 	ReadOnly string `json:"read_only,omitempty"` // why it cannot be changed
+
+	Diagnostics json.RawMessage `json:"diagnostics"`
+}
+
+// diagnosticsOf returns the list in the document flowrun/diagnostics.v1.
+func diagnosticsOf(found tool.Diagnostics) (json.RawMessage, error) {
+	var doc struct {
+		Diagnostics json.RawMessage `json:"diagnostics"`
+	}
+	text, err := found.MarshalDocument()
+	if err == nil {
+		err = json.Unmarshal(text, &doc)
+	}
+	return doc.Diagnostics, err
 }
 
 func (d *server) writeSourceDoc(w http.ResponseWriter, r *http.Request, s *service.Source) error {
-	doc := sourceDoc{s.Name, s.Scope, s.Kind, s.File, string(s.Text), s.Digest, s.ReadOnly}
+	doc := sourceDoc{Name: s.Name, Scope: s.Scope, Kind: s.Kind, File: s.File, Text: string(s.Text), Digest: s.Digest, ReadOnly: s.ReadOnly}
 	if doc.ReadOnly == "" && !d.mayEdit(r) {
 		doc.ReadOnly = errMayNotEdit.Message
+	}
+	var found tool.Diagnostics
+	var err error
+	if s.File != "" {
+		_, found, err = d.Check(r.Context(), r.PathValue("name"), "", s.Text)
+	}
+	if err == nil {
+		doc.Diagnostics, err = diagnosticsOf(found)
+	}
+	if err != nil {
+		return err
 	}
 	return writeJSON(w, 200, doc)
 }
@@ -112,17 +137,13 @@ func (d *server) validate(w http.ResponseWriter, r *http.Request) error {
 		Plan        *flowrun.Preview `json:"plan,omitempty"`
 	}
 	doc.Valid = found.Err() == nil
+	if doc.Diagnostics, err = diagnosticsOf(found); err != nil {
+		return err
+	}
 	if plan != nil && params != nil {
 		if doc.Plan, err = d.previewOf(r, plan, params); err != nil {
 			return err
 		}
-	}
-	all, err := found.MarshalDocument()
-	if err == nil {
-		err = json.Unmarshal(all, &doc)
-	}
-	if err != nil {
-		return err
 	}
 	return writeJSON(w, 200, doc)
 }

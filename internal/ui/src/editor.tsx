@@ -2,9 +2,9 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 import { ApiError, get, mayEdit, send, toError, useResource } from './api';
+import { Diagnostics, type Diagnostic } from './diagnostics';
 import { diff, hunks } from './diff';
-import { count } from './format';
-import { Button, Dialog, Field, LinkButton, Load, Page, Problem, Section, toast } from './parts';
+import { Button, Dialog, Empty, Field, LinkButton, Load, Page, Problem, Section, toast } from './parts';
 import { pathOf } from './router';
 import { Code } from './run/definition';
 import { DryRun } from './tools/dryrun';
@@ -13,11 +13,6 @@ import './editor.css';
 
 interface Source { name: string; kind: string; file: string; text: string; digest: string; read_only?: string }
 
-interface Diagnostic {
-  code: string; severity: 'error' | 'warning' | 'note'; file: string; line: number; col: number; length: number; message: string; hint: string;
-  fix?: { from: number; to: number; text: string }[];
-}
-
 interface Checked { valid: boolean; diagnostics: Diagnostic[]; plan?: Plan }
 
 export function Editor({ params: { name } }: { params: Record<string, string> }) {
@@ -25,7 +20,7 @@ export function Editor({ params: { name } }: { params: Record<string, string> })
   const s = source.data.value, readOnly = s?.read_only ?? (s && !mayEdit() ? 'you may not change definitions here' : '');
   return <Page wide name={`Edit ${name}`} title={<>Edit {name}</>} actions={<LinkButton href={pathOf('tools', name)}>Back to the tool</LinkButton>}>
     <Load from={source}>{(s) => readOnly
-      ? <Section title={<code>{s.file || name}</code>} aside={`Read-only: ${readOnly}.`}><Code text={s.text} /></Section>
+      ? <Section title={<code>{s.file || name}</code>} aside={`Read-only: ${readOnly}.`}>{s.file ? <Code text={s.text} /> : <Empty>There is no text to show.</Empty>}</Section>
       : <Form key={s.digest} source={s} reload={source.reload} />}</Load>
   </Page>;
 }
@@ -86,7 +81,7 @@ function Form({ source, reload }: { source: Source; reload(): void }) {
         </div>}>
         <TextArea area={area} value={text.value} checked={checked.value} onInput={(v) => { text.value = v; }} onSave={ask} />
       </Section>
-      <Diagnostics checked={checked.value} goTo={goTo} fix={fix} />
+      <Diagnostics list={checked.value?.diagnostics} goTo={goTo} fix={fix} />
     </div>
     {plan.value && <DryRun plan={plan.value} />}
     {asks.value === 'dry-run' && <AskParams tool={source.name} text={text.value} onClose={() => { asks.value = ''; }} onPlan={(p) => { plan.value = p; asks.value = ''; }} />}
@@ -134,19 +129,6 @@ function TextArea({ area, value, checked, onInput, onSave }: { area: { current: 
       aria-invalid={checked && !checked.valid || undefined} aria-describedby="diagnostics"
       onInput={(e: any) => onInput(e.currentTarget.value)} onScroll={(e: any) => { gutter.current!.scrollTop = e.currentTarget.scrollTop; }} />
   </div>;
-}
-
-function Diagnostics({ checked, goTo, fix }: { checked?: Checked; goTo(d: Diagnostic): void; fix(d: Diagnostic): void }) {
-  const list = checked?.diagnostics ?? [], errors = list.filter((d) => d.severity === 'error').length;
-  const summary = !checked ? 'Checking …' : list.length === 0 ? 'No problems' : [errors && count(errors, 'error'), list.length > errors && count(list.length - errors, 'warning')].filter(Boolean).join(', ');
-  return <Section title="Problems" aside={<span role="status">{summary}</span>}>
-    <div id="diagnostics" class="diagnostics">
-      {list.length === 0 && <p class="empty">{checked ? 'The definition is valid.' : 'Checking …'}</p>}
-      <ul>{list.map((d, i) => <li key={i}><button type="button" class={`diagnostic ${d.severity}`} onClick={() => goTo(d)}>
-        <span class="where"><b>{d.severity}</b> {d.line}:{d.col}</span><span>{d.message}</span>{d.hint && <span class="muted">{d.hint}</span>}</button>
-        {d.fix && <Button kind="quiet" onClick={() => fix(d)} aria-label={`Fix: ${d.hint || d.message}`}>Fix</Button>}</li>)}</ul>
-    </div>
-  </Section>;
 }
 
 function Changes({ before, after }: { before: string; after: string }) {

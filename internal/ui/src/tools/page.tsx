@@ -4,6 +4,7 @@ import { A, pathOf, routed, setQuery } from '../router';
 import { duration } from '../format';
 import { Glyph } from '../status';
 import { Code } from '../run/definition';
+import { Diagnostics, type Diagnostic } from '../diagnostics';
 import { RunForm } from './form';
 import { History, Numbers, Sparkline } from './history';
 import { Risk, Tags } from './list';
@@ -14,15 +15,15 @@ const tabs = [['', 'Overview'], ['run', 'Run'], ['history', 'History'], ['schema
 
 export function ToolPage({ params: { name, tab } }: { params: Record<string, string> }) {
   const tool = useResource((abort) => get<Tool>(`/tools/${encodeURIComponent(name)}`, {}, abort), name);
-  const t = tool.data.value;
+  const t = tool.data.value, invalid = !t && tool.error.value?.code === 'invalid-definition';
   return <Page name={name} title={<span class="row">{name}{t && <Risk risk={t.risk} />}{t?.version && <span class="tag">{t.version}</span>}</span>}
     actions={<>
-      {mayEdit() && t?.file !== undefined && <LinkButton href={pathOf('edit', name)}>Edit</LinkButton>}
-      {mayOperate() && tab !== 'run' && <LinkButton kind="primary" href={pathOf('tools', name, 'run')}>Run</LinkButton>}
+      {mayEdit() && (!t || t.file !== undefined) && <LinkButton href={pathOf('edit', name)}>Edit</LinkButton>}
+      {mayOperate() && tab !== 'run' && !invalid && <LinkButton kind="primary" href={pathOf('tools', name, 'run')}>Run</LinkButton>}
     </>}>
     <Tabs label="Parts of the tool" selected={tab} tabs={tabs.map(([n, text]) => ({ name: n, text, href: n ? pathOf('tools', name, n) : pathOf('tools', name) }))} />
     {t?.broken && <div class="problem" role="status"><strong>The newest version of the definition is invalid.</strong><p>The last valid version is in use. <A href={pathOf('tools', name, 'source')}>See what is wrong</A>.</p></div>}
-    {tab === 'source' ? <Source name={name} /> : tab === 'history' ? <History tool={name} /> : <Load from={tool}>{(t) =>
+    {tab === 'source' || invalid && tab !== 'history' ? <Source name={name} /> : tab === 'history' ? <History tool={name} /> : <Load from={tool}>{(t) =>
       tab === 'run' ? <RunForm key={name} tool={t} /> : tab === 'schema' ? <Schema name={name} /> : <Overview tool={t} />}</Load>}
   </Page>;
 }
@@ -81,10 +82,13 @@ function Schema({ name }: { name: string }) {
   </Section>;
 }
 
-interface SourceDoc { text: string; file: string; read_only?: string }
+interface SourceDoc { text: string; file: string; diagnostics: Diagnostic[] }
 
 function Source({ name }: { name: string }) {
   const source = useResource((abort) => get<SourceDoc>(`/tools/${encodeURIComponent(name)}/source`, {}, abort), name);
   return <Load from={source}>{(s) => s.file === '' ? <Section title="Source"><Empty>The tool is not in a file.</Empty></Section>
-    : <Section title={<code>{s.file}</code>} aside={<Copy kind="quiet" text={s.text} />}><Code text={s.text} /></Section>}</Load>;
+    : <>
+      {s.diagnostics.length > 0 && <Diagnostics list={s.diagnostics} />}
+      <Section title={<code>{s.file}</code>} aside={<Copy kind="quiet" text={s.text} />}><Code text={s.text} /></Section>
+    </>}</Load>;
 }
