@@ -98,7 +98,7 @@ func (s *Service) Check(ctx context.Context, name, kind string, text []byte) (*f
 		return nil, nil, err
 	}
 	if src.path == "" {
-		return nil, nil, &NotEditableError{src.ReadOnly}
+		return nil, nil, &NotEditableError{Reason: src.ReadOnly}
 	}
 	_, plan, found := toolfiles.Compile(lib, src.path, src.scope, text)
 	return plan, withoutFolders(found), nil
@@ -128,7 +128,7 @@ func (s *Service) Save(ctx context.Context, name, digest string, text []byte) (*
 	case err != nil:
 		return nil, err
 	case src.ReadOnly != "":
-		return nil, &NotEditableError{src.ReadOnly}
+		return nil, &NotEditableError{Reason: src.ReadOnly}
 	case src.Digest != digest:
 		return nil, ErrSourceChanged
 	}

@@ -18,8 +18,8 @@ export function Actions({ run, reload }: { run: RunDoc; reload(): void }) {
       {settled(run.status) && <Button onClick={() => { open.value = 'retry'; }}>Retry</Button>}
       {!isPath(run.tool) && <LinkButton href={`${pathOf('tools', run.tool, 'run')}?from=${run.id}`}>Run again …</LinkButton>}
     </>}
-    <Copy text={() => asCli(callOf(run))}>Copy as CLI</Copy>
-    <Copy text={() => asCurl(callOf(run))}>Copy as curl</Copy>
+    <Copy text={() => asCli(call(run))}>Copy as CLI</Copy>
+    <Copy text={() => asCurl(call(run))}>Copy as curl</Copy>
     {open.value === 'cancel' && <CancelDialog run={run} close={close} />}
     {open.value === 'resume' && <ContinueDialog run={run} action="resume" close={close} done={reload} />}
     {open.value === 'retry' && <ContinueDialog run={run} action="retry" close={close} done={reload} />}
@@ -107,12 +107,6 @@ function StepList({ title, steps, class: name }: { title: string; steps: string[
   if (steps.length === 0) return null;
   return <div class={`step-list ${name}`}><h3>{title} <span class="badge">{steps.length}</span></h3>
     <p>{steps.slice(0, 40).map((s) => <code key={s}>{s}</code>)}{steps.length > 40 && <span class="muted">and {steps.length - 40} more</span>}</p></div>;
-}
-
-/** The call that starts such a run again. Secrets are not recorded: they must be given again. */
-function callOf(run: RunDoc): Call {
-  const secrets = run.withheld ?? [];
-  return { tool: run.tool, secrets, params: Object.fromEntries(Object.entries(run.params ?? {}).filter(([name, v]) => v !== null && v !== '***' && !secrets.includes(name))) };
 }
 
 /** Whether a run was started with the path of a file: then the service has no page of its tool. */

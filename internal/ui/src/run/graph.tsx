@@ -135,7 +135,7 @@ function Moved({ view, children }: { view: Signal<View>; children?: any }) {
 /** Dragging moves the drawing, two fingers and the wheel with Ctrl zoom it. */
 function usePointer(view: Signal<View>, byReader: { current: boolean }, zoom: (by: number, cx: number, cy: number) => void, away: () => void) {
   const held = useRef(new Map<number, { x: number; y: number }>()).current, moved = useRef(0);
-  const wheel = useRef<(e: WheelEvent) => void>();
+  const wheel = useRef<((e: WheelEvent) => void) | undefined>(undefined);
   wheel.current = (e) => {
     if (!e.ctrlKey && !e.metaKey) return;
     e.preventDefault();
