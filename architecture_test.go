@@ -52,7 +52,9 @@ var house = map[string]struct {
 	"internal/netclient":    {3, []string{""}, nil},
 	"steps":                 {1, []string{"dag", "expr", "internal/atomicfile", "internal/codeenv", "internal/dotenv", "internal/mask", "internal/proc", "internal/procid", "internal/confine", "internal/cgroup"}, []string{"github.com/creack/pty"}},
 	"internal/supervisor":   {1, []string{"internal/proc", "internal/procid", "internal/confine"}, nil},
-	"metrics":               {1, []string{"dag", "history", "internal/buildinfo"}, []string{"github.com/prometheus/client_golang"}},
+	"internal/series":       {0, nil, []string{"github.com/VictoriaMetrics/easyproto", "github.com/munnerz/goautoneg", "golang.org/x/sys"}},
+	"internal/measure":      {1, []string{"dag", "history", "internal/atomicfile", "internal/buildinfo", "internal/series"}, nil},
+	"metrics":               {1.1, []string{"internal/measure", "internal/series"}, []string{"github.com/prometheus", "google.golang.org/protobuf"}},
 
 	// Below the root package: what a definition becomes and how a call of it is carried out.
 	"internal/value":       {0.1, []string{"expr", "tool"}, nil},
@@ -124,8 +126,8 @@ var house = map[string]struct {
 	// The command line. Families of commands (floor 7) do not import each other.
 	"internal/cli/ui":             {4, []string{"", "dag", "expr", "hooks", "internal/autofix", "internal/toolfiles", "internal/buildinfo", "internal/builtin", "internal/bundle", "internal/config", "internal/console", "internal/discovery", "internal/duration", "internal/mcpclient", "internal/netclient", "internal/home", "internal/outcome", "internal/ownership", "internal/policy", "internal/sampling", "internal/sqlite", "tool", "internal/locale"}, []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"internal/cli/keyboard":       {5, []string{"", "dag", "internal/cli/ui", "internal/console", "tool"}, nil},
-	"internal/cli/launch":         {5, []string{"", "dag", "internal/builtin", "internal/cli/ui", "internal/config", "internal/console", "internal/diagnostic", "internal/keytable", "internal/netclient", "internal/mask", "internal/home", "internal/locale", "internal/notify", "internal/policy", "internal/service", "internal/sqlite", "internal/telemetry", "internal/tooltest", "metrics", "registry", "steps", "tool", "internal/procid"}, []string{"github.com/spf13/cobra"}},
-	"internal/cli/timetable":      {5, []string{"", "dag", "internal/cli/ui", "internal/cron", "internal/schedule", "internal/service", "internal/sqlite", "metrics", "tool"}, nil},
+	"internal/cli/launch":         {5, []string{"", "dag", "internal/builtin", "internal/cli/ui", "internal/config", "internal/console", "internal/diagnostic", "internal/keytable", "internal/netclient", "internal/mask", "internal/home", "internal/locale", "internal/notify", "internal/policy", "internal/service", "internal/sqlite", "internal/telemetry", "internal/tooltest", "internal/measure", "registry", "steps", "tool", "internal/procid"}, []string{"github.com/spf13/cobra"}},
+	"internal/cli/timetable":      {5, []string{"", "dag", "internal/cli/ui", "internal/cron", "internal/schedule", "internal/service", "internal/sqlite", "internal/measure", "tool"}, nil},
 	"internal/cli/tools/addition": {5, []string{"internal/toolfiles", "internal/cli/ui", "internal/keytable", "tool"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/tools/npm":      {6, []string{"", "hooks", "internal/atomicfile", "internal/bundle", "internal/cli/tools/page", "internal/cli/ui", "internal/console", "internal/outcome", "internal/proc", "internal/sqlite", "tool"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/tools/page":     {5, []string{"internal/cli/ui", "tool"}, []string{"github.com/spf13/cobra"}},
@@ -137,7 +139,7 @@ var house = map[string]struct {
 	"internal/cli/past":           {7, []string{"", "dag", "internal/cli/launch", "internal/cli/runview", "internal/cli/ui", "internal/config", "internal/console", "internal/rundocs", "internal/runlog", "internal/runstats", "internal/sqlite", "steps"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/runs":           {7, []string{"", "dag", "internal/cli/keyboard", "internal/cli/launch", "internal/cli/runview", "internal/cli/ui", "internal/console", "internal/outcome", "internal/service", "internal/sqlite", "internal/scaffold", "internal/watch", "tool"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/schedules":      {7, []string{"", "internal/atomicfile", "internal/cli/launch", "internal/cli/timetable", "internal/cli/ui", "internal/config", "internal/console", "internal/cron", "internal/home", "internal/proc", "internal/schedule", "internal/service", "internal/sqlite", "tool"}, []string{"github.com/spf13/cobra"}},
-	"internal/cli/serve":          {7, []string{"", "dag", "internal/atomicfile", "internal/cli/launch", "internal/cli/timetable", "internal/cli/toolset", "internal/cli/ui", "internal/clientconfig", "internal/config", "internal/confine", "internal/console", "internal/home", "internal/mcp", "internal/policy", "internal/proc", "internal/service", "internal/sqlite", "internal/users", "internal/watch", "metrics", "registry", "tool"}, []string{"github.com/spf13/cobra"}},
+	"internal/cli/serve":          {7, []string{"", "dag", "internal/atomicfile", "internal/cli/launch", "internal/cli/timetable", "internal/cli/toolset", "internal/cli/ui", "internal/clientconfig", "internal/config", "internal/confine", "internal/console", "internal/home", "internal/mcp", "internal/policy", "internal/proc", "internal/service", "internal/sqlite", "internal/users", "internal/watch", "internal/measure", "registry", "tool"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/servers":        {7, []string{"internal/cli/ui", "internal/config", "internal/console", "internal/mcpclient", "internal/outcome"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/settings":       {7, []string{"internal/cli/ui", "internal/config", "internal/console", "internal/ownership", "tool"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/tools":          {7, []string{"", "internal/lint", "internal/atomicfile", "internal/buildinfo", "internal/bundle", "internal/toolfiles", "internal/cli/launch", "internal/cli/tools/addition", "internal/cli/tools/npm", "internal/cli/tools/page", "internal/cli/ui", "internal/console", "internal/netclient", "internal/findings", "internal/funcschema", "internal/autofix", "internal/outcome", "internal/textdiff", "internal/tooltest", "tool"}, []string{"github.com/spf13/cobra"}},
@@ -149,7 +151,7 @@ var house = map[string]struct {
 	"internal/sampling":   {1, []string{"expr", "internal/program"}, nil},
 	"internal/discovery":  {1, []string{"expr", "tool", "internal/program"}, nil},
 	"telemetry":           {4, []string{"dag", "history", "internal/buildinfo", "internal/telemetry"}, nil},
-	"internal/telemetry":  {3, []string{"dag", "history", "internal/fold"}, []string{"go.opentelemetry.io/proto/otlp", "google.golang.org/protobuf"}},
+	"internal/telemetry":  {3, []string{"dag", "history", "internal/fold"}, []string{"github.com/VictoriaMetrics/easyproto"}},
 	"internal/funcschema": {1, []string{"tool"}, nil},
 	"internal/atomicfile": {cellar, nil, nil},
 	"internal/cron":       {0, []string{"internal/duration"}, nil},
@@ -172,10 +174,11 @@ var house = map[string]struct {
 }
 
 // shared are the libraries of more than one package: what the table of keys reads, tool
-// checks node by node. A protocol has two sides. The web pages are bundled when flowrun is built,
-// the tools of its users when it runs.
+// checks node by node. A protocol has two sides. Metrics and spans are sent as protobuf.
+// The web pages are bundled when flowrun is built, the tools of its users when it runs.
 var shared = map[string][]string{
 	"github.com/evanw/esbuild/pkg/api":               {"internal/bundle", "internal/ui/bundle"},
+	"github.com/VictoriaMetrics/easyproto":           {"internal/series", "internal/telemetry"},
 	"gopkg.in/yaml.v3":                               {"internal/keytable", "internal/schemaparams", "tool"},
 	"github.com/modelcontextprotocol/go-sdk/mcp":     {"internal/mcp", "internal/mcpclient"},
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc": {"internal/mcp", "internal/mcpclient"},

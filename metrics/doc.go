@@ -16,7 +16,7 @@
 // # Labels
 //
 // The label of a step is its path without attempts and items:
-// setup#2/test[linux/amd64]/build is setup/test/build (label.go). Items of a loop are
+// setup#2/test[linux/amd64]/build is setup/test/build. Items of a loop are
 // counted under the name of the loop; the loop itself is not counted in addition.
 //
 // The number of labels is bounded by Options.Limit: at most so many tools, and at most so
@@ -30,6 +30,8 @@
 //
 // A command has no registry to pass. [Program] has its own, serves it (Handler) and writes
 // it for node_exporter's textfile collector (WriteFile). Handler also serves the collectors
-// of the process and of the Go runtime. Only this package uses client_golang. docs/metrics.md
-// lists every series.
+// of the process and of the Go runtime. docs/metrics.md lists every series.
+//
+// The work is done in internal/measure. This package adds what needs client_golang, and no other
+// package imports that library.
 package metrics

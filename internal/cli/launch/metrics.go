@@ -19,7 +19,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/metrics"
+	"github.com/flowrun/flowrun/internal/measure"
 )
 
 // metricsInterval is how often --metrics-file is written during a run.
@@ -27,7 +27,7 @@ const metricsInterval = 3 * time.Second
 
 // metricsExporter exports the metrics of one run to Prometheus.
 type metricsExporter struct {
-	program *metrics.Program
+	program *measure.Program
 	started atomic.Bool // the run has started, so there are metrics to show
 	file    string      // --metrics-file, or ""
 	server  *http.Server
@@ -46,7 +46,7 @@ func NewEngine(env *ui.Env, config flowrun.Config, f MetricsFlags) (_ *flowrun.E
 		return flowrun.New(config), func() {}, nil
 	}
 	var engine *flowrun.Engine // assigned before anything can call Load
-	program, err := metrics.NewProgram(metrics.Options{Version: ui.ThisBuild().Version, Load: func() (int, int) { return engine.Load() }})
+	program, err := measure.NewProgram(measure.Options{Version: ui.ThisBuild().Version, Load: func() (int, int) { return engine.Load() }})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -14,11 +14,11 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/config"
 	"github.com/flowrun/flowrun/internal/confine"
+	"github.com/flowrun/flowrun/internal/measure"
 	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/sqlite"
 	"github.com/flowrun/flowrun/internal/users"
-	"github.com/flowrun/flowrun/metrics"
 )
 
 // server is a running service and its parts: an engine with metrics and traces, the history, and
@@ -32,11 +32,11 @@ type server struct {
 
 	webhooks       []config.Webhook
 	config         flowrun.Config // configuration of the engine
-	metrics        *metrics.Program
+	metrics        *measure.Program
 	traces         *launch.Traces
 	engine         *flowrun.Engine
 	service        *service.Service
-	serviceMetrics *metrics.Service
+	serviceMetrics *measure.Service
 }
 
 // serve sets the service up, serves requests until a signal arrives, and shuts everything down.
@@ -120,7 +120,7 @@ func (s *server) makeEngine(ctx context.Context) (err error) {
 		return err
 	}
 	load := func() (int, int) { return s.engine.Load() } // called only after the engine exists
-	if s.metrics, err = metrics.NewProgram(metrics.Options{Version: ui.ThisBuild().Version, Load: load}); err != nil {
+	if s.metrics, err = measure.NewProgram(measure.Options{Version: ui.ThisBuild().Version, Load: load}); err != nil {
 		return err
 	}
 	s.config.Journal, s.config.JavaScript = s.metrics.Journal, s.env.JavaScript()

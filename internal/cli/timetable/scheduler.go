@@ -11,10 +11,10 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/measure"
 	"github.com/flowrun/flowrun/internal/schedule"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/sqlite"
-	"github.com/flowrun/flowrun/metrics"
 )
 
 // runService is what the scheduler needs of a service.
@@ -241,7 +241,7 @@ func (s *Scheduler) report(r schedule.Report) {
 }
 
 // CountFirings returns an observer that counts the reports of the loop as metrics.
-func CountFirings(m *metrics.Service) func(schedule.Report) {
+func CountFirings(m *measure.Service) func(schedule.Report) {
 	return func(r schedule.Report) {
 		switch r.Kind {
 		case schedule.Fired:

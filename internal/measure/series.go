@@ -1,11 +1,10 @@
-package metrics
+package measure
 
 import (
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/series"
 )
 
 // pair is the key of a step's series.
@@ -18,7 +17,7 @@ var (
 )
 
 // statusCounters are counters by final status.
-type statusCounters [dag.Interrupted + 1]prometheus.Counter
+type statusCounters [dag.Interrupted + 1]*series.Counter
 
 // count counts a final status; others are ignored.
 func (e *statusCounters) count(s dag.Status) {
@@ -30,17 +29,17 @@ func (e *statusCounters) count(s dag.Status) {
 // toolSeries are the series of a tool.
 type toolSeries struct {
 	ended    statusCounters
-	duration prometheus.Observer
-	running  prometheus.Gauge
-	wait     prometheus.Observer
+	duration *series.Histogram
+	running  *series.Gauge
+	wait     *series.Histogram
 }
 
 // stepSeries are the series of a step.
 type stepSeries struct {
 	ended    statusCounters
-	duration prometheus.Observer
+	duration *series.Histogram
 
-	retries, fallbacks, timeouts, cacheHits, truncated prometheus.Counter
+	retries, fallbacks, timeouts, cacheHits, truncated *series.Counter
 }
 
 // tool returns the series of a tool.
@@ -54,9 +53,9 @@ func (m *Metrics) tool(name string) *toolSeries {
 		return t
 	}
 	f := &m.families
-	t := &toolSeries{duration: f.runDuration.WithLabelValues(name), running: f.runsRunning.WithLabelValues(name), wait: f.queueWait.WithLabelValues(name)}
+	t := &toolSeries{duration: f.runDuration.With(name), running: f.runsRunning.With(name), wait: f.queueWait.With(name)}
 	for _, s := range runEnds {
-		t.ended[s] = f.runs.WithLabelValues(name, s.String())
+		t.ended[s] = f.runs.With(name, s.String())
 	}
 	m.tools[name] = t
 	return t
@@ -71,7 +70,7 @@ func (m *Metrics) Succeeded(tool string, at time.Time) {
 	if m.tools[tool] == nil {
 		tool = Other
 	}
-	m.families.lastSuccess.WithLabelValues(tool).Set(float64(at.UnixMilli()) / 1000)
+	m.families.lastSuccess.With(tool).Set(float64(at.UnixMilli()) / 1000)
 }
 
 // step returns the series of a step.
@@ -86,15 +85,15 @@ func (m *Metrics) step(p pair) *stepSeries {
 	}
 	f := &m.families
 	s := &stepSeries{
-		duration:  f.stepDuration.WithLabelValues(p.tool, p.step),
-		retries:   f.retries.WithLabelValues(p.tool, p.step),
-		fallbacks: f.fallbacks.WithLabelValues(p.tool, p.step),
-		timeouts:  f.timeouts.WithLabelValues(p.tool, p.step),
-		cacheHits: f.cacheHits.WithLabelValues(p.tool, p.step),
-		truncated: f.truncated.WithLabelValues(p.tool, p.step),
+		duration:  f.stepDuration.With(p.tool, p.step),
+		retries:   f.retries.With(p.tool, p.step),
+		fallbacks: f.fallbacks.With(p.tool, p.step),
+		timeouts:  f.timeouts.With(p.tool, p.step),
+		cacheHits: f.cacheHits.With(p.tool, p.step),
+		truncated: f.truncated.With(p.tool, p.step),
 	}
 	for _, st := range stepEnds {
-		s.ended[st] = f.steps.WithLabelValues(p.tool, p.step, st.String())
+		s.ended[st] = f.steps.With(p.tool, p.step, st.String())
 	}
 	m.steps[p] = s
 	return s

@@ -1,4 +1,4 @@
-package metrics
+package measure
 
 import (
 	"strings"
@@ -56,7 +56,7 @@ func (r *Run) Close() {
 func (r *Run) Emit(e dag.Event) {
 	if r.started.IsZero() { // at run.started, or at the first event of a resumed run
 		r.started = e.Time
-		r.tool.running.Inc()
+		r.tool.running.Add(1)
 	}
 	switch e.Kind {
 	case dag.StepStarted:
@@ -80,7 +80,7 @@ func (r *Run) Emit(e dag.Event) {
 func (r *Run) end(s dag.Status) {
 	if !r.ended {
 		r.ended = true
-		r.tool.running.Dec()
+		r.tool.running.Add(-1)
 		r.tool.ended.count(s)
 	}
 }

@@ -1,4 +1,4 @@
-package metrics
+package measure
 
 import (
 	"context"
@@ -20,7 +20,7 @@ type journal struct {
 func (j journal) Append(ctx context.Context, events []dag.Event) error {
 	begin := time.Now()
 	err := j.Journal.Append(ctx, events)
-	j.families.journalAppend.Observe(seconds(time.Since(begin)))
+	j.families.journalAppend.With().Observe(seconds(time.Since(begin)))
 	return err
 }
 
@@ -28,6 +28,6 @@ func (j journal) Append(ctx context.Context, events []dag.Event) error {
 func (j journal) Sync(ctx context.Context) error {
 	begin := time.Now()
 	err := j.Journal.Sync(ctx)
-	j.families.journalSync.Observe(seconds(time.Since(begin)))
+	j.families.journalSync.With().Observe(seconds(time.Since(begin)))
 	return err
 }

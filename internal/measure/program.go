@@ -1,0 +1,32 @@
+package measure
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/series"
+)
+
+// Program is the Metrics of a program that has no registry of its own.
+type Program struct{ *Metrics }
+
+// NewProgram creates a Metrics for a program.
+func NewProgram(o Options) (*Program, error) {
+	m, err := New(o)
+	return &Program{m}, err
+}
+
+// Handler serves all series, including those of the process and of the Go runtime.
+func (p *Program) Handler() http.Handler { return series.Handler(p.registry.Families, series.Runtime) }
+
+// WriteFile writes the series of flowrun to a file for node_exporter's textfile collector.
+// The file is replaced atomically and readable for everyone. The series of the process are
+// not included, because node_exporter has series of the same names.
+func (p *Program) WriteFile(path string) error {
+	file := atomicfile.File{Path: path, Mode: 0o644, Exact: true, Unsynced: true} // the next metrics replace these soon
+	if err := file.WriteText(series.WriteText(p.registry.Families())); err != nil {
+		return fmt.Errorf("cannot write the metrics to %s: %w; choose a file in an existing, writable folder", path, err)
+	}
+	return nil
+}
