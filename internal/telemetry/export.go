@@ -17,11 +17,7 @@ import (
 	"sync"
 	"time"
 
-	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
-	resourcepb "go.opentelemetry.io/proto/otlp/resource/v1"
-	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
-	"google.golang.org/protobuf/encoding/protowire"
-	"google.golang.org/protobuf/proto"
+	"github.com/VictoriaMetrics/easyproto"
 )
 
 const (
@@ -39,14 +35,14 @@ const (
 type sender struct {
 	settings *Settings
 	agent    string
-	resource *resourcepb.Resource
-	scope    *commonpb.InstrumentationScope
+	resource []attribute
+	version  string // of flowrun
 	client   *http.Client
 	transfer context.Context // of all requests
 	abort    context.CancelFunc
 
 	mu    sync.Mutex
-	queue []*tracepb.Span
+	queue []*otlpSpan
 
 	full    chan struct{} // holds a token if there is a full batch
 	closing chan struct{}
@@ -58,7 +54,7 @@ type sender struct {
 func newSender(s *Settings, o Options) *sender {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	x := &sender{settings: s, agent: "flowrun/" + o.Flowrun, resource: resource(s.resource, o),
-		scope: &commonpb.InstrumentationScope{Name: "github.com/flowrun/flowrun", Version: o.Flowrun},
+		version: o.Flowrun,
 		client: &http.Client{Transport: transport, Timeout: attemptTime, CheckRedirect: func(*http.Request, []*http.Request) error {
 			return http.ErrUseLastResponse // the headers may contain a token, which is only for this address
 		}},
@@ -71,7 +67,7 @@ func newSender(s *Settings, o Options) *sender {
 // resource describes the program that the spans come from. Attributes that the user sets
 // override the others. The command line is not included, because it contains
 // parameters.
-func resource(userAttributes map[string]string, o Options) *resourcepb.Resource {
+func resource(userAttributes map[string]string, o Options) []attribute {
 	all := map[string]string{"service.name": o.Service, "service.version": o.Version, "telemetry.sdk.language": "go", "telemetry.sdk.name": "flowrun",
 		"telemetry.sdk.version": o.Flowrun, "os.type": runtime.GOOS}
 	if program, err := os.Executable(); err == nil {
@@ -81,18 +77,18 @@ func resource(userAttributes map[string]string, o Options) *resourcepb.Resource 
 		all["host.name"] = host
 	}
 	maps.Copy(all, userAttributes)
-	res := &resourcepb.Resource{}
+	var list []attribute
 	for _, key := range slices.Sorted(maps.Keys(all)) {
-		res.Attributes = append(res.Attributes, text(key, all[key]))
+		list = append(list, text(key, all[key]))
 	}
 	if _, given := userAttributes["process.pid"]; !given {
-		res.Attributes = append(res.Attributes, number("process.pid", os.Getpid()))
+		list = append(list, number("process.pid", os.Getpid()))
 	}
-	return res
+	return list
 }
 
 // add queues a span. It never blocks.
-func (x *sender) add(s *tracepb.Span) {
+func (x *sender) add(s *otlpSpan) {
 	x.mu.Lock()
 	n := len(x.queue)
 	if n < maxQueued {
@@ -156,7 +152,7 @@ func (x *sender) work() {
 }
 
 // next removes a batch from the queue.
-func (x *sender) next() []*tracepb.Span {
+func (x *sender) next() []*otlpSpan {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	n := min(len(x.queue), maxSent)
@@ -175,12 +171,8 @@ type deliveryError struct {
 
 // deliver sends a batch, and repeats the request while that may help and there is time.
 // While the program exits, only a collector that responded is asked again.
-func (x *sender) deliver(batch []*tracepb.Span) error {
-	body, err := proto.Marshal(&tracepb.TracesData{ResourceSpans: []*tracepb.ResourceSpans{{Resource: x.resource,
-		ScopeSpans: []*tracepb.ScopeSpans{{Scope: x.scope, Spans: batch}}}}})
-	if err != nil {
-		return fmt.Errorf("cannot send spans: %w", err)
-	}
+func (x *sender) deliver(batch []*otlpSpan) error {
+	body := encode(x.resource, x.version, batch)
 	pause, closing := firstPause, x.closing
 	for end := time.Now().Add(deliveryLimit); ; pause = min(2*pause, maxPause) {
 		no := x.post(body)
@@ -244,32 +236,7 @@ func answered(code int) error { return fmt.Errorf("it answered %d %s", code, htt
 // rejected returns how many spans the collector rejected: partial_success and its
 // rejected_spans, both of them field 1.
 func rejected(answer []byte) int64 {
-	partial, n := protowire.ConsumeBytes(field(answer, protowire.BytesType))
-	if n < 0 {
-		return 0
-	}
-	count, n := protowire.ConsumeVarint(field(partial, protowire.VarintType))
-	if n < 0 {
-		return 0
-	}
-	return int64(count)
-}
-
-// field returns what follows the tag of field 1 of a message; nil if there is none.
-func field(message []byte, kind protowire.Type) []byte {
-	for len(message) > 0 {
-		num, typ, n := protowire.ConsumeTag(message)
-		if n < 0 {
-			return nil
-		}
-		message = message[n:]
-		if num == 1 && typ == kind {
-			return message
-		}
-		if n = protowire.ConsumeFieldValue(num, typ, message); n < 0 {
-			return nil
-		}
-		message = message[n:]
-	}
-	return nil
+	partial, _, _ := easyproto.GetMessageData(answer, 1)
+	count, _, _ := easyproto.GetInt64(partial, 1)
+	return count
 }

@@ -6,9 +6,6 @@ import (
 	"strings"
 	"time"
 
-	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
-	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
-
 	"github.com/flowrun/flowrun/dag"
 )
 
@@ -36,9 +33,10 @@ func (o outcome) failed() bool {
 	return o.status == dag.Failed || o.status == dag.TimedOut || o.status == dag.Interrupted
 }
 
-func (o outcome) describe() *tracepb.Status {
+// describe returns the message of the status of a span; "" unless it failed.
+func (o outcome) describe() string {
 	if !o.failed() {
-		return nil
+		return ""
 	}
 	text := o.status.String()
 	switch o.reason {
@@ -48,12 +46,12 @@ func (o outcome) describe() *tracepb.Status {
 	default:
 		text += ": " + o.reason
 	}
-	return &tracepb.Status{Code: tracepb.Status_STATUS_CODE_ERROR, Message: text}
+	return text
 }
 
 // attributes returns the attributes of every span that has ended.
-func (o outcome) attributes() []*commonpb.KeyValue {
-	list := []*commonpb.KeyValue{text("flowrun.status", o.status.String())}
+func (o outcome) attributes() []attribute {
+	list := []attribute{text("flowrun.status", o.status.String())}
 	if o.reason != "" {
 		list = append(list, text("flowrun.reason", o.reason))
 	}
@@ -71,44 +69,44 @@ func (o outcome) attributes() []*commonpb.KeyValue {
 }
 
 // runSpan returns the span of the run.
-func (r *run) runSpan(end time.Time, o outcome) *tracepb.Span {
+func (r *run) runSpan(end time.Time, o outcome) *otlpSpan {
 	root := &r.steps.Root.Data
 	s := r.newSpan(root.attempt.id, root.parent, r.tool, root.start, end, o)
 	if root.parent == r.parent.Span && r.parent.Span != [8]byte{} {
-		s.Flags |= uint32(tracepb.SpanFlags_SPAN_FLAGS_CONTEXT_IS_REMOTE_MASK)
+		s.flags |= remoteParent
 	}
-	s.Events = events(root.notes)
+	s.events = events(root.notes)
 	for _, l := range r.links {
 		if l.String() != "" {
-			s.Links = append(s.Links, &tracepb.Span_Link{TraceId: l.Trace[:], SpanId: l.Span[:], TraceState: l.State})
+			s.links = append(s.links, l)
 		}
 	}
 	return s
 }
 
 // stepSpan returns the span of a step.
-func (r *run) stepSpan(s *step, end time.Time, o outcome) *tracepb.Span {
+func (r *run) stepSpan(s *step, end time.Time, o outcome) *otlpSpan {
 	id := s.Data.attempt.id
 	if s.Data.attempts > 0 {
 		id = stepSpanID(r.id, s)
 	}
 	p := r.newSpan(id, s.Data.parent, spanName(s.Path), s.Data.start, end, o)
-	p.Events = events(s.Data.notes)
-	p.Attributes = append(p.Attributes, stepAttributes(s.Path)...)
+	p.events = events(s.Data.notes)
+	p.attributes = append(p.attributes, stepAttributes(s.Path)...)
 	if s.Inside != nil && s.Inside.Items > 0 {
-		p.Attributes = append(p.Attributes, number("flowrun.items", s.Inside.Items))
+		p.attributes = append(p.attributes, number("flowrun.items", s.Inside.Items))
 	}
 	if o.fallback {
-		p.Attributes = append(p.Attributes, trueValue("flowrun.fallback"))
+		p.attributes = append(p.attributes, trueValue("flowrun.fallback"))
 	}
 	if o.tolerated {
-		p.Attributes = append(p.Attributes, trueValue("flowrun.tolerated"))
+		p.attributes = append(p.attributes, trueValue("flowrun.tolerated"))
 	}
 	switch {
 	case s.Data.attempts > 0:
-		p.Attributes = append(p.Attributes, number("flowrun.attempts", max(o.attempts, s.Data.attempts)))
+		p.attributes = append(p.attributes, number("flowrun.attempts", max(o.attempts, s.Data.attempts)))
 	case s.Data.attempt.number > 0:
-		p.Attributes = append(p.Attributes, s.Data.attempt.attributes()...)
+		p.attributes = append(p.attributes, s.Data.attempt.attributes()...)
 	}
 	return p
 }
@@ -117,21 +115,21 @@ func (r *run) stepSpan(s *step, end time.Time, o outcome) *tracepb.Span {
 func stepSpanID(run string, s *step) [8]byte { return spanID(run, s.Path, wholeStep, s.Data.resumed) }
 
 // attemptSpan returns the span of an attempt or a fallback, inside the span of its step.
-func (r *run) attemptSpan(s *step, end time.Time, o outcome) *tracepb.Span {
+func (r *run) attemptSpan(s *step, end time.Time, o outcome) *otlpSpan {
 	name := fmt.Sprintf("%s (attempt %s)", spanName(s.Path), s.Data.attempt.label)
 	if s.Data.attempt.label == fallback {
 		name = spanName(s.Path) + " (fallback)"
 	}
 	p := r.newSpan(s.Data.attempt.id, stepSpanID(r.id, s), name, s.Data.attempt.start, end, o)
-	p.Attributes = append(append(p.Attributes, stepAttributes(s.Path)...), s.Data.attempt.attributes()...)
+	p.attributes = append(append(p.attributes, stepAttributes(s.Path)...), s.Data.attempt.attributes()...)
 	if s.Data.attempt.label == fallback {
-		p.Attributes = append(p.Attributes, trueValue("flowrun.fallback"))
+		p.attributes = append(p.attributes, trueValue("flowrun.fallback"))
 	}
 	return p
 }
 
-func (t attempt) attributes() []*commonpb.KeyValue {
-	list := []*commonpb.KeyValue{number("flowrun.attempt", t.number)}
+func (t attempt) attributes() []attribute {
+	list := []attribute{number("flowrun.attempt", t.number)}
 	if t.queued > 0 {
 		list = append(list, seconds("flowrun.queue_wait", t.queued))
 	}
@@ -139,21 +137,15 @@ func (t attempt) attributes() []*commonpb.KeyValue {
 }
 
 // newSpan returns a span with what all spans have in common.
-func (r *run) newSpan(id, parent [8]byte, name string, start, end time.Time, o outcome) *tracepb.Span {
+func (r *run) newSpan(id, parent [8]byte, name string, start, end time.Time, o outcome) *otlpSpan {
 	if end.Before(start) { // the clock was set back
 		end = start
 	}
-	s := &tracepb.Span{TraceId: r.trace.Trace[:], SpanId: id[:], TraceState: r.trace.State, Name: name, Kind: tracepb.Span_SPAN_KIND_INTERNAL,
-		Flags:             1 | uint32(tracepb.SpanFlags_SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK),
-		StartTimeUnixNano: uint64(start.UnixNano()), EndTimeUnixNano: uint64(end.UnixNano()), Status: o.describe(),
-		Attributes: append([]*commonpb.KeyValue{text("flowrun.run.id", r.id), text("flowrun.tool", r.tool)}, o.attributes()...)}
-	if parent != [8]byte{} {
-		s.ParentSpanId = parent[:]
-	}
-	return s
+	return &otlpSpan{trace: r.trace, id: id, parent: parent, name: name, flags: sampled | knowsRemote, start: start, end: end, failure: o.describe(),
+		attributes: append([]attribute{text("flowrun.run.id", r.id), text("flowrun.tool", r.tool)}, o.attributes()...)}
 }
 
-func (r *run) send(s *tracepb.Span) { r.out.add(s) }
+func (r *run) send(s *otlpSpan) { r.out.add(s) }
 
 // spanName returns the name of a step's span: the last part of its path. All items of a
 // loop have one name, because traces are grouped and counted by name; an attribute
@@ -166,20 +158,20 @@ func spanName(path dag.ID) string {
 	return base
 }
 
-func stepAttributes(path dag.ID) []*commonpb.KeyValue {
-	list := []*commonpb.KeyValue{text("flowrun.step", string(path))}
+func stepAttributes(path dag.ID) []attribute {
+	list := []attribute{text("flowrun.step", string(path))}
 	if base := string(path.Base()); strings.HasSuffix(base, "]") {
 		list = append(list, text("flowrun.item", base[strings.LastIndexByte(base, '[')+1:len(base)-1]))
 	}
 	return list
 }
 
-func events(notes []note) []*tracepb.Span_Event {
-	var list []*tracepb.Span_Event
+func events(notes []note) []event {
+	var list []event
 	for _, n := range notes {
-		e := &tracepb.Span_Event{TimeUnixNano: uint64(n.at.UnixNano()), Name: n.what}
+		e := event{at: n.at, name: n.what}
 		if n.reason != "" {
-			e.Attributes = []*commonpb.KeyValue{text("flowrun.reason", n.reason)}
+			e.attributes = []attribute{text("flowrun.reason", n.reason)}
 		}
 		list = append(list, e)
 	}
@@ -190,22 +182,12 @@ func events(notes []note) []*tracepb.Span_Event {
 // have any length.
 const maxText = 1024
 
-func text(key, value string) *commonpb.KeyValue {
-	if len(value) > maxText {
-		value = value[:maxText]
-	}
-	value = strings.ToValidUTF8(value, "\uFFFD") // protobuf requires UTF-8
-	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: value}}}
+func text(key, value string) attribute {
+	return attribute{key, value[:min(len(value), maxText)]}
 }
 
-func number(key string, n int) *commonpb.KeyValue {
-	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_IntValue{IntValue: int64(n)}}}
-}
+func number(key string, n int) attribute { return attribute{key, int64(n)} }
 
-func seconds(key string, d time.Duration) *commonpb.KeyValue {
-	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_DoubleValue{DoubleValue: d.Seconds()}}}
-}
+func seconds(key string, d time.Duration) attribute { return attribute{key, d.Seconds()} }
 
-func trueValue(key string) *commonpb.KeyValue {
-	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_BoolValue{BoolValue: true}}}
-}
+func trueValue(key string) attribute { return attribute{key, true} }
