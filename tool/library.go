@@ -44,7 +44,7 @@ type Config struct {
 	// MaxPlanSteps is the maximum number of steps in the plan of a tool, including those of the tools it uses; 0 = one
 	// million.
 	MaxPlanSteps int
-	// Progress, if set, is called while List reads the files of a folder: read of them are done.
+	// Progress, if set, is called before List reads files of a folder, and after each: read of them are done.
 	// It must be safe for concurrent use.
 	Progress func(read, total int)
 }

@@ -18,7 +18,7 @@ import (
 // damaged, or was written by another build of the program.
 
 // index holds the known files of one folder, by name. It is immutable.
-type index map[string]indexed
+type index map[string]*indexed
 
 // indexed is a file as a listing shows it, with the stamp under which it was read.
 type indexed struct {
@@ -57,17 +57,17 @@ func (l *Library) indexFile(dir string) string {
 	return filepath.Join(l.indexFolder, DigestOf([]byte(dir))[len("sha256:"):][:32])
 }
 
-// valid returns the entry of a file if it is still valid at the time now.
-func (ix index) valid(file string, now time.Time) (indexed, bool) {
-	e, ok := ix[filepath.Base(file)]
-	if !ok || !e.stamp.settled(now) {
-		return indexed{}, false
+// valid returns the entry of a file if it is still valid at the time now, or else nil.
+func (ix index) valid(file string, now time.Time) *indexed {
+	e := ix[filepath.Base(file)]
+	if e == nil || !e.stamp.settled(now) {
+		return nil
 	}
 	info, err := os.Stat(file)
 	if err != nil || stampOf(info) != e.stamp {
-		return indexed{}, false
+		return nil
 	}
-	return e, true
+	return e
 }
 
 // indexOf returns the index of a folder.
@@ -85,10 +85,10 @@ func (l *Library) indexOf(dir string) index {
 }
 
 // updateIndex replaces the index of a folder.
-func (l *Library) updateIndex(dir string, files []indexed) {
+func (l *Library) updateIndex(dir string, files []*indexed) {
 	ix := make(index, len(files))
 	for _, e := range files {
-		if e.stamp != (fileStamp{}) {
+		if e != nil && e.stamp != (fileStamp{}) {
 			ix[filepath.Base(e.tool.Path)] = e
 		}
 	}
@@ -140,7 +140,7 @@ func (l *Library) writeIndex(dir string, ix index) {
 func packIndex(dir string, ix index) []byte {
 	var t indexCodec
 	for name, e := range ix {
-		t.indexed(dir, &name, &e)
+		t.indexed(dir, &name, e)
 	}
 	return t.data
 }
@@ -152,8 +152,8 @@ func unpackIndex(dir string, body []byte) index {
 	ix := make(index, len(body)/packedSize)
 	for t := (indexCodec{data: body, source: string(body), reading: true}); len(t.data) > 0; {
 		var name string
-		var e indexed
-		if t.indexed(dir, &name, &e); t.invalid {
+		e := &indexed{}
+		if t.indexed(dir, &name, e); t.invalid {
 			return nil
 		}
 		ix[name] = e

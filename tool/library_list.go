@@ -85,52 +85,60 @@ func (l *Library) listFolder(f folder) []Listed {
 
 // listFiles does that for the files of the folder.
 func (l *Library) listFiles(f folder, files []string) []Listed {
-	entries := make([]indexed, len(files))
+	entries := make([]*indexed, len(files)) // nil for no tool
 	known, now := l.indexOf(f.path), l.now()
 	var unread []int
 	for i, file := range files {
-		e, ok := known.valid(file, now)
-		if entries[i] = e; !ok {
+		if entries[i] = known.valid(file, now); entries[i] == nil {
 			unread = append(unread, i)
 		}
 	}
-	var read atomic.Int64
-	inParallel(unread, func(i int) {
-		entries[i] = l.readListed(files[i], f.scope)
-		if l.progress != nil {
-			l.progress(int(read.Add(1)), len(unread))
-		}
-	})
-	if slices.ContainsFunc(unread, func(i int) bool { return entries[i].stamp != fileStamp{} }) {
+	l.readFiles(f, files, unread, entries)
+	if slices.ContainsFunc(unread, func(i int) bool { return entries[i] != nil && entries[i].stamp != fileStamp{} }) {
 		l.updateIndex(f.path, entries)
 	}
 	all := make([]Listed, 0, len(files))
 	for _, e := range entries {
-		if e.tool.Scope = f.scope; e.tool.Path != "" {
+		if e != nil {
 			all = append(all, e.tool)
+			all[len(all)-1].Scope = f.scope
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Listed) int { return cmp.Compare(l.preference(a), l.preference(b)) })
 	return all
 }
 
-// readListed reads a file for a listing. It returns nothing for Markdown that is not a tool, and for files that are not
+// readFiles sets the entries of the files with these numbers.
+func (l *Library) readFiles(f folder, files []string, numbers []int, entries []*indexed) {
+	progress := l.progress
+	if progress == nil || len(numbers) == 0 {
+		progress = func(int, int) {}
+	}
+	var read atomic.Int64
+	progress(0, len(numbers))
+	inParallel(numbers, func(i int) {
+		entries[i] = l.readListed(files[i], f.scope)
+		progress(int(read.Add(1)), len(numbers))
+	})
+}
+
+// readListed reads a file for a listing. It returns nil for Markdown that is not a tool, and for files that are not
 // regular, such as pipes and the lock files of editors (hidden symbolic links without a target). The stamp is set only
 // if the result may be cached.
-func (l *Library) readListed(file string, scope Scope) indexed {
+func (l *Library) readListed(file string, scope Scope) *indexed {
 	c, err := l.loadCached(file, scope)
 	var odd *notRegularError
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && (!pathExists(file) || filepath.Base(file)[0] == '.'), errors.As(err, &odd):
-		return indexed{}
+		return nil
 	case err != nil:
-		return indexed{tool: unreadable(file, err)}
+		return &indexed{tool: unreadable(file, err)}
 	case isNotTool(c.found):
-		return indexed{}
+		return nil
 	case l.customLoader(file) != nil && !c.def.Cacheable || !c.stamp.settled(c.read): // a loader may read further files
-		return indexed{tool: listed(c.def, c.found)}
+		return &indexed{tool: listed(c.def, c.found)}
 	}
-	return indexed{c.stamp, listed(c.def, c.found)}
+	return &indexed{c.stamp, listed(c.def, c.found)}
 }
 
 // preference ranks definitions with the same name: 0 is found first. That is the one whose file has the tool's name and

@@ -213,8 +213,8 @@ func (l *Library) findFile(dir, name string) string {
 	known, now := l.indexOf(dir), l.now()
 	files, _ := l.files(dir)
 	for _, file := range files {
-		e, ok := known.valid(file, now)
-		if ok && e.tool.Name == name || !ok && file != called && l.declares(file, name) {
+		e := known.valid(file, now)
+		if e != nil && e.tool.Name == name || e == nil && file != called && l.declares(file, name) {
 			return file
 		}
 	}

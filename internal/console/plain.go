@@ -240,6 +240,9 @@ func clock(d time.Duration) string {
 // Clean makes a line safe for a terminal: a step's output must not move the cursor, set a title
 // or reorder text on the screen. The lines of a longer text are joined with spaces.
 func Clean(s string) string {
+	if isClean(s) {
+		return s
+	}
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\t':
@@ -250,6 +253,16 @@ func Clean(s string) string {
 		}
 		return r
 	}, oneLine.Replace(s))
+}
+
+// isClean reports whether a text has only printable ASCII characters.
+func isClean(s string) bool {
+	for i := range len(s) {
+		if s[i] < 0x20 || s[i] >= 0x7f {
+			return false
+		}
+	}
+	return true
 }
 
 var oneLine = strings.NewReplacer("\r\n", " ", "\n", " ")

@@ -113,7 +113,10 @@ func tableLine(b *strings.Builder, cells []string, widths []int, width int, colo
 		text := cut(cell, room, "…")
 		b.WriteString(colorCell(text, color, i, cell))
 		if i < len(cells)-1 {
-			b.WriteString(strings.Repeat(" ", widths[i]-columns(text)) + gap)
+			for range widths[i] - columns(text) {
+				b.WriteByte(' ')
+			}
+			b.WriteString(gap)
 			at += widths[i] + len(gap)
 		}
 	}

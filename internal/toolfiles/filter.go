@@ -17,12 +17,13 @@ type Filter struct {
 	Platform string // the tool must support it
 }
 
-// Choose returns the tools that the filter selects. Case is ignored.
+// Choose removes the tools that the filter does not select from a list, and returns the modified list. Case is
+// ignored.
 func (f Filter) Choose(list []tool.Listed) []tool.Listed {
-	return slices.DeleteFunc(slices.Clone(list), func(e tool.Listed) bool { return !f.matches(e) })
+	return slices.DeleteFunc(list, func(e tool.Listed) bool { return !f.matches(&e) })
 }
 
-func (f Filter) matches(e tool.Listed) bool {
+func (f Filter) matches(e *tool.Listed) bool {
 	for _, tag := range f.Tags {
 		if !containsWord(e.Tags, tag) && !containsWord(e.SearchTags, tag) {
 			return false
@@ -38,7 +39,10 @@ func containsWord(list []string, word string) bool {
 	return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, word) })
 }
 
-func (f Filter) matchesSearch(e tool.Listed) bool {
+func (f Filter) matchesSearch(e *tool.Listed) bool {
+	if f.Search == "" {
+		return true
+	}
 	text := strings.ToLower(strings.Join(append([]string{e.Name, e.Description}, e.SearchKeywords...), "\n"))
 	for _, word := range strings.Fields(strings.ToLower(f.Search)) {
 		if !strings.Contains(text, word) {

@@ -48,7 +48,7 @@ func (v *validation) checkDuplicate(def *tool.Definition, found tool.Diagnostics
 // warnDuplicates warns of tools that are defined in two files of one folder. In list, the file that
 // is used must precede the others.
 func warnDuplicates(env *ui.Env, list []tool.Listed) {
-	ids := namesInFolders{}
+	ids := make(namesInFolders, len(list))
 	for _, e := range list {
 		if e.Path == "" {
 			continue

@@ -15,7 +15,7 @@ import (
 // Library returns the library that finds tools. It caches listings of large folders in the state
 // directory.
 func (env *Env) Library() *tool.Library {
-	c := tool.Config{Trusted: env.trusts, Progress: env.Counter("reading").Show}
+	c := tool.Config{Trusted: env.trusts, Progress: env.reading()}
 	if dir := flowrun.DefaultStateDir(); dir != "" {
 		c.Index = filepath.Join(dir, "index")
 	}
@@ -48,14 +48,32 @@ func (env *Env) limits() *config.Config {
 
 // Tools lists the tools of a library.
 func (env *Env) Tools(lib *tool.Library) []tool.Listed {
-	defer readQuickly()()
 	return lib.List()
 }
 
 // ToolsIn lists the definitions in a folder.
 func (env *Env) ToolsIn(lib *tool.Library, folder string) ([]tool.Listed, error) {
-	defer readQuickly()()
 	return lib.ListFolder(folder)
+}
+
+// manyFiles is how many files are worth a change of how the program runs, which stops it four times.
+const manyFiles = 32
+
+// reading returns a Config.Progress that shows the progress, and reads many files quickly.
+func (env *Env) reading() func(read, total int) {
+	show, done := env.Counter("reading").Show, func() {}
+	return func(read, total int) {
+		switch {
+		case total < manyFiles:
+		case read == 0:
+			done = readQuickly()
+		case read == total:
+			done()
+		}
+		if read > 0 {
+			show(read, total)
+		}
+	}
 }
 
 // readQuickly lets the program use all processors, unless GOMAXPROCS is set, and collect garbage
