@@ -61,7 +61,10 @@ func PrintProjectSettings(env *Env, t config.Trust) {
 // there is a person, the person is asked; the answer is stored and applies until the settings
 // change.
 func RunSettings(env *Env, f InteractionFlags) (*config.Config, error) {
-	c, err := LoadSettings(f.TrustProject)
+	c, err := env.limits(), error(nil) // loaded to find the tool
+	if c == nil || f.TrustProject {
+		c, err = LoadSettings(f.TrustProject)
+	}
 	env.settings.loaded = c
 	if err != nil || len(c.Trust.Ignored()) == 0 {
 		return c, err
