@@ -18,6 +18,7 @@ type runOptions struct {
 	env          RunEnv
 	sinks        []dag.Sink
 	stdout       io.Writer
+	shortOutput  bool
 	force        <-chan struct{}
 	release      releaseChannels
 	around       func(context.Context, *dag.Call, dag.Runner) (dag.Result, error)
@@ -79,6 +80,11 @@ func WithSink(s dag.Sink) RunOption {
 // step gives the output, else when the run has ended. A value that a script or a Go function returned is written as one
 // line of JSON. Result.Output then holds only the beginning of the output.
 func WithStdout(w io.Writer) RunOption { return func(o *runOptions) { o.stdout = w } }
+
+// WithShortOutput lets Result.Output hold only the beginning of the output, so that a long one takes no memory.
+// Result.WriteJSON reads the rest from the log. Without Config.StateDir there will be no log, and the option has no
+// effect.
+func WithShortOutput() RunOption { return func(o *runOptions) { o.shortOutput = true } }
 
 // WithForce stops the run at once, without a grace period, when the channel is closed. Cancelling the context stops
 // it gently.

@@ -23,6 +23,7 @@ type outputTee struct {
 	w        *lineWriter // nil: the caller wants no copy
 	path     dag.ID      // of the last step; "" if another step might give the output
 	used     atomic.Bool
+	short    bool     // the result holds only the beginning of the output
 	terminal Terminal // nil: there is no terminal
 	console  func(StreamChunk)
 
@@ -119,9 +120,12 @@ func (l *outputTee) deliver(res *Result) error {
 	switch {
 	case out == nil:
 		return nil
+	case l.w == nil && l.short:
+		res.Output, res.short = out.Inline, true
+		return nil
 	case l.w == nil:
-		text, err := readOutput(out, steps.DefaultLimit)
-		res.Output, res.InvalidUTF8 = value.ValidText(text)
+		var err error
+		res.Output, res.InvalidUTF8, err = readOutput(out, steps.DefaultLimit)
 		return err
 	}
 	res.Output = out.Inline
@@ -162,12 +166,13 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// readOutput returns a stream's first most bytes.
-func readOutput(out *dag.Output, most int64) (string, error) {
+// readOutput returns a stream's first most bytes as text. invalid reports that bytes that are not UTF-8 were replaced.
+func readOutput(out *dag.Output, most int64) (text string, invalid bool, err error) {
 	var b strings.Builder
 	b.Grow(int(min(out.Size, most)))
-	err := copyOutput(&b, out, most)
-	return b.String(), err
+	err = copyOutput(&b, out, most)
+	text, invalid = value.ValidText(b.String())
+	return text, invalid, err
 }
 
 // copyOutput writes a stream's first most bytes to w.

@@ -50,6 +50,7 @@ type Result struct {
 	Notices []steps.Notice
 
 	output     *dag.Output
+	short      bool             // Output is only the beginning, see WithShortOutput
 	structured bool             // the output is a value as JSON
 	cause      error            // why the caller's context ended, nil if it did not
 	answer     any              // Content of the step that gave the output; nil if there is only the output
@@ -168,7 +169,7 @@ func (r *Result) Duration() time.Duration {
 // the run.
 func (r *Result) Brief(most int) *Result {
 	brief := *r
-	brief.Output = value.UpTo(int64(most), r.Output)
+	brief.Output, brief.short = value.UpTo(int64(most), r.Output), false
 	brief.Steps = slices.Clone(r.Steps)
 	for i := range brief.Steps {
 		s := &brief.Steps[i]
@@ -230,95 +231,6 @@ func (r *Result) Step(path string) *StepResult {
 		return nil
 	}
 	return &r.Steps[i]
-}
-
-// RunSchema is the name of the JSON form of a Result.
-const RunSchema = "flowrun/run.v1"
-
-type runJSON struct {
-	Schema      string         `json:"schema"`
-	ID          string         `json:"id"`
-	Tool        string         `json:"tool"`
-	RetryOf     string         `json:"retry_of,omitempty"`
-	Origin      string         `json:"origin,omitempty"`
-	Status      dag.Status     `json:"status"`
-	ExitCode    int            `json:"exit_code"`
-	Reason      string         `json:"reason,omitempty"`
-	Message     string         `json:"message,omitempty"`
-	Notes       []string       `json:"notes,omitempty"`
-	Started     time.Time      `json:"started,omitzero"`
-	Ended       time.Time      `json:"ended,omitzero"`
-	DurationMS  int64          `json:"duration_ms"`
-	Params      map[string]any `json:"params"`
-	Withheld    []string       `json:"withheld,omitempty"`
-	Output      string         `json:"output"`
-	Invalid     bool           `json:"invalid_utf8,omitempty"`
-	Steps       []stepJSON     `json:"steps"`
-	Tolerated   []string       `json:"tolerated"`
-	Uncleaned   []string       `json:"cleanup_failed,omitempty"`
-	Log         []LogEntry     `json:"execution_log,omitempty"` // of Markdown tools
-	LockDemands []LockDemand   `json:"needs,omitempty"`
-	Notices     []steps.Notice `json:"notices,omitempty"`
-}
-
-type stepJSON struct {
-	ID        string       `json:"id"`
-	Status    dag.Status   `json:"status"`
-	ExitCode  int          `json:"exit_code"`
-	Attempts  int          `json:"attempts"`
-	Fallback  bool         `json:"fallback,omitempty"`
-	Output    string       `json:"output"`
-	Error     string       `json:"error"`
-	Reason    string       `json:"reason,omitempty"`
-	Message   string       `json:"message,omitempty"`
-	Started   time.Time    `json:"started,omitzero"`
-	Ended     time.Time    `json:"ended,omitzero"`
-	Truncated bool         `json:"truncated"`
-	Invalid   bool         `json:"invalid_utf8,omitempty"`
-	Problem   *dag.Problem `json:"problem,omitempty"`
-	Wait      *dag.Wait    `json:"wait,omitempty"`
-}
-
-// readStream returns a stream up to the step's buffer limit. If its log is gone or incomplete (a log is not synced,
-// so a power cut can lose its end), it returns the beginning that the result holds, and all is false. invalid reports
-// that bytes that are not UTF-8 were replaced in the text.
-func readStream(o *dag.Output, limit int64) (text string, all, invalid bool) {
-	if o == nil {
-		return "", true, false
-	}
-	want := min(o.Size, limit)
-	if o.File == "" || int64(len(o.Inline)) >= want && !o.Masked {
-		text, invalid = value.ValidText(value.UpTo(limit, o.Inline))
-		return text, true, invalid || int64(len(o.Inline)) > o.Size // the journal replaced each invalid byte by a longer character
-	}
-	text, err := readOutput(&dag.Output{File: o.File, Size: o.Size}, limit)
-	if short := int64(len(text)) < want; err != nil || short && (!o.Masked || len(text) < len(o.Inline)) {
-		text, invalid = value.ValidText(value.UpTo(limit, o.Inline))
-		return text, false, invalid
-	}
-	text, invalid = value.ValidText(value.UpTo(limit, text))
-	return text, true, invalid
-}
-
-// MarshalJSON writes the result as flowrun/run.v1, with each step's streams up to its buffer-limit if their logs
-// still exist.
-func (r *Result) MarshalJSON() ([]byte, error) {
-	doc := runJSON{
-		Schema: RunSchema, ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Origin: r.Origin, Withheld: r.Withheld, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason, Message: r.Message, Notes: r.Notes,
-		Started: r.Started, Ended: r.Ended, DurationMS: r.Duration().Milliseconds(),
-		Params: r.Params, Output: r.Output, Invalid: r.InvalidUTF8, Tolerated: r.Tolerated, Uncleaned: r.CleanupFailed(), Log: r.ExecutionLog(), LockDemands: r.LockDemands, Notices: r.Notices, Steps: []stepJSON{},
-	}
-	for _, s := range r.Steps {
-		j := stepJSON{ID: s.ID, Status: s.Status, ExitCode: s.ExitCode, Attempts: s.Attempts, Fallback: s.Fallback,
-			Reason: s.Reason, Message: s.Message, Started: s.Started, Ended: s.Ended, Wait: s.Wait, Problem: s.Problem}
-		var all, allErrors, invalid, invalidErrors bool
-		j.Output, all, invalid = readStream(s.stdout, s.limit)
-		j.Error, allErrors, invalidErrors = readStream(s.stderr, s.limit)
-		j.Invalid = invalid || invalidErrors
-		j.Truncated = s.Truncated || !all || !allErrors
-		doc.Steps = append(doc.Steps, j)
-	}
-	return json.Marshal(doc)
 }
 
 // Decode reads the run's output, which must be JSON, into v. It returns an error if the run did not succeed, because

@@ -57,6 +57,7 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 		}
 	}
 	tee := newOutputTee(j.plan, j.runOptions)
+	tee.short = j.shortOutput && e.config.StateDir != ""
 	if err := e.prepare(ctx, j, tee); err != nil {
 		return nil, errors.Join(err, j.closeLedger())
 	}

@@ -124,6 +124,8 @@ func (x *execution) narrate(keys *keyboard.Keyboard, stateDir string) *runview.N
 	x.out = &runOutput{w: n.Stdout, stop: x.stop}
 	if x.flags.output == "text" {
 		x.options = append(x.options, flowrun.WithStdout(x.out))
+	} else {
+		x.options = append(x.options, flowrun.WithShortOutput())
 	}
 	return n
 }

@@ -26,5 +26,5 @@ func (env *Env) Language() locale.Language {
 // WriteResult prints the document of a run.
 func WriteResult(env *Env, r *flowrun.Result) error {
 	r.Language = string(env.Language())
-	return WriteJSON(env, r)
+	return r.WriteJSON(env.Stdout)
 }

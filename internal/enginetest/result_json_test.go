@@ -1,0 +1,93 @@
+package enginetest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/flowrun/flowrun"
+)
+
+// longOutput prints, with three steps, as much as a document may have of each, more than that, and bytes that are not
+// text.
+const longOutput = `
+steps:
+  - {name: long, bash: "head -c 900000 /dev/zero | tr '\\0' '<'"}
+  - {name: cut, bash: "yes é | head -c 1000001", output: {buffer-limit: 1MB}}
+  - {name: bytes, bash: "printf 'a\\xff\\xfe'; head -c 900000 /dev/zero | tr '\\0' '\\377' >&2; head -c 900000 /dev/zero"}
+`
+
+// TestWriteJSON checks that WriteJSON writes what MarshalJSON returns, however long the output is.
+func TestWriteJSON(t *testing.T) {
+	for name, options := range map[string][]flowrun.RunOption{"long": nil, "short": {flowrun.WithShortOutput()}} {
+		t.Run(name, func(t *testing.T) {
+			b := newBed(t)
+			b.config.StateDir = t.TempDir()
+			res := b.run(context.Background(), longOutput, nil, options...)
+			if short := len(res.Output) <= 4096; short != (name == "short") {
+				t.Errorf("the result holds %d bytes of output", len(res.Output))
+			}
+			text, err := json.Marshal(res)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want, got bytes.Buffer
+			if err := json.Indent(&want, text, "", "  "); err != nil {
+				t.Fatal(err)
+			}
+			if err := res.WriteJSON(&got); err != nil {
+				t.Fatal(err)
+			}
+			if got.String() != want.String()+"\n" {
+				t.Errorf("%d bytes, want %d", got.Len(), want.Len())
+			}
+			var doc struct {
+				Output  string
+				Invalid bool `json:"invalid_utf8"`
+				Steps   []struct {
+					Output, Error      string
+					Truncated, Invalid bool
+				}
+			}
+			if err := json.Unmarshal(got.Bytes(), &doc); err != nil {
+				t.Fatal(err)
+			}
+			if doc.Output != doc.Steps[2].Output || doc.Steps[2].Error != "\uFFFD" || !doc.Invalid {
+				t.Errorf("the run has %d bytes of output, its last step %d and %q", len(doc.Output), len(doc.Steps[2].Output), doc.Steps[2].Error)
+			}
+			if out := doc.Steps[1].Output; len(out) != 999_999 || !strings.HasSuffix(out, "é\n") || !doc.Steps[1].Truncated {
+				t.Errorf("the stream that is cut has %d bytes", len(out))
+			}
+		})
+	}
+}
+
+// heapMeter measures the heap while a document is written.
+type heapMeter struct {
+	written, measured int
+	max               uint64
+}
+
+func (m *heapMeter) Write(p []byte) (int, error) {
+	if m.written += len(p); m.written-m.measured > 1<<20 {
+		m.measured, m.max = m.written, max(m.max, heap())
+	}
+	return len(p), nil
+}
+
+// TestWriteJSONNeedsLittleMemory checks that a document is not held in memory.
+func TestWriteJSONNeedsLittleMemory(t *testing.T) {
+	b := newBed(t)
+	b.config.StateDir = t.TempDir()
+	res := b.run(context.Background(), longOutput, nil, flowrun.WithShortOutput())
+	before := heap()
+	var m heapMeter
+	if err := res.WriteJSON(&m); err != nil {
+		t.Fatal(err)
+	}
+	if m.written < 10_000_000 || m.max > before+(2<<20) {
+		t.Errorf("%d bytes written with %d bytes of memory", m.written, int64(m.max-before))
+	}
+}
