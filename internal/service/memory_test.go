@@ -2,6 +2,7 @@ package service_test
 
 import (
 	"log/slog"
+	"math"
 	"runtime"
 	"testing"
 	"time"
@@ -25,21 +26,33 @@ func TestMemoryLevels(t *testing.T) {
 		c.Log = slog.New(slog.DiscardHandler) // the test's own keeps every line
 		c.Engine = flowrun.New(flowrun.Config{Store: store, Grace: time.Second, JavaScript: scripts})
 	})
-	// held is what is held after some runs more, in bytes.
+	const atOnce = 20
+	run := func(runs int) {
+		for range runs / atOnce {
+			var ids []string
+			for range atOnce {
+				ids = append(ids, b.start(s, service.Request{Tool: "script", Params: map[string]any{"WHO": "you"}}))
+			}
+			for _, id := range ids {
+				b.becomes(id, dag.Succeeded)
+			}
+			waittest.Until(t, "end of all runs", func() bool { return s.Health().Running == 0 }, func() any { return s.Health() })
+		}
+	}
+	// held is what is held after some runs more, in bytes: the least of some measurements, because on a busy machine
+	// the last runs are still held until others take their places.
 	held := func(runs int) int {
-		var ids []string
-		for range runs {
-			ids = append(ids, b.start(s, service.Request{Tool: "script", Params: map[string]any{"WHO": "you"}}))
+		run(runs)
+		least := math.MaxInt
+		for range 10 {
+			run(atOnce)
+			runtime.GC()
+			runtime.GC() // what the first one found to finalize
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			least = min(least, int(m.HeapAlloc))
 		}
-		for _, id := range ids {
-			b.becomes(id, dag.Succeeded)
-		}
-		waittest.Until(t, "end of all runs", func() bool { return s.Health().Running == 0 }, func() any { return s.Health() })
-		runtime.GC()
-		runtime.GC() // what the first one found to finalize
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return int(m.HeapAlloc)
+		return least
 	}
 	const many = 300
 	begun := held(many / 3) // what is made once has been made
