@@ -98,7 +98,9 @@ const maxWAL = 256 << 20
 // checkHistory checks the integrity of the history.
 func checkHistory(env *ui.Env) (list []finding) {
 	err := env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
+		stop := env.Elapsed("reading the whole history")
 		h, err := s.Check(ctx)
+		stop()
 		switch {
 		case err != nil:
 			return err
