@@ -124,22 +124,9 @@ func (g *Group) Start(s Spec) (Process, error) {
 	if s.Detach {
 		leaf = nil
 	}
-	pidfd := -1
-	attr := syscall.ProcAttr{Dir: s.Dir, Env: s.Env, Sys: newSession(s.TTY)}
-	attr.Sys.PidFD = &pidfd
-	if leaf != nil {
-		attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, leaf.FD()
-	}
-	var files [3]uintptr
-	for i, f := range s.Files {
-		files[i] = f.Fd()
-	}
-	attr.Files = files[:]
-	fork := func() (int, error) { return syscall.ForkExec(s.Path, s.Args, &attr) }
-	pid, err := startChild(fork, false, s.Detach && !s.Bound)
+	pid, pidfd, err := startFirst(&s, leaf)
 	if leaf != nil && leafRefused(err) {
-		attr.Sys.UseCgroupFD = false
-		if pid, err = startChild(fork, false, s.Detach && !s.Bound); err == nil {
+		if pid, pidfd, err = startFirst(&s, nil); err == nil {
 			g.dropLeaf(leaf)
 		}
 	}
@@ -155,6 +142,15 @@ func (g *Group) Start(s Spec) (Process, error) {
 	}
 	g.mu.Unlock()
 	return c, nil
+}
+
+// startFirst starts the first process of a step.
+func startFirst(s *Spec, leaf *cgroup.Leaf) (pid, pidfd int, err error) {
+	pid, err = startChild(func() (pid int, err error) {
+		pid, pidfd, err = fork(s, leaf)
+		return pid, err
+	}, false, s.Detach && !s.Bound)
+	return pid, pidfd, err
 }
 
 // leafRefused reports whether the leaf may be why a start failed: these are the errors of clone3

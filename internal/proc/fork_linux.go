@@ -1,0 +1,94 @@
+package proc
+
+import (
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/flowrun/flowrun/internal/cgroup"
+	"github.com/flowrun/flowrun/internal/vfork"
+)
+
+// fork starts the first process of a step, in the leaf if there is one. pidfd is -1 where the kernel
+// has none. It uses syscall.ForkExec where package vfork does not work: on some processors, and in
+// kernels before 5.7.
+func fork(s *Spec, leaf *cgroup.Leaf) (pid, pidfd int, err error) {
+	if pid, pidfd, forked, err := fastFork(s, leaf); forked {
+		return pid, pidfd, err
+	}
+	pidfd = -1
+	attr := syscall.ProcAttr{Dir: s.Dir, Env: s.Env, Sys: newSession(s.TTY)}
+	attr.Sys.PidFD = &pidfd
+	if leaf != nil {
+		attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, leaf.FD()
+	}
+	for _, f := range s.Files {
+		attr.Files = append(attr.Files, f.Fd())
+	}
+	pid, err = syscall.ForkExec(s.Path, s.Args, &attr)
+	return pid, pidfd, err
+}
+
+// arguments and environment are what the kernel reads; syscall.ForkLock protects them.
+var arguments, environment cStrings
+
+// fastFork starts a process by package vfork. If forked is false, the kernel has made no process.
+func fastFork(s *Spec, leaf *cgroup.Leaf) (pid, pidfd int, forked bool, err error) {
+	var v vfork.Spec
+	if v.Path, err = syscall.BytePtrFromString(s.Path); err != nil {
+		return 0, -1, false, err
+	}
+	if s.Dir != "" {
+		if v.Dir, err = syscall.BytePtrFromString(s.Dir); err != nil {
+			return 0, -1, false, err
+		}
+	}
+	for i, f := range s.Files {
+		v.Files[i] = f.Fd()
+	}
+	v.TTY = s.TTY
+	if leaf != nil {
+		v.Cgroup = leaf.FD()
+	}
+	syscall.ForkLock.Lock()
+	defer syscall.ForkLock.Unlock()
+	if !arguments.set(s.Args) || !environment.set(s.Env) {
+		return 0, -1, false, nil
+	}
+	v.Args, v.Env = &arguments.pointers[0], &environment.pointers[0]
+	pid, pidfd, forked, errno := vfork.Start(&v)
+	if !forked || errno == 0 {
+		return pid, pidfd, forked, nil
+	}
+	syscall.Close(pidfd)
+	for err = syscall.EINTR; err == syscall.EINTR; {
+		_, err = syscall.Wait4(pid, nil, 0, nil)
+	}
+	return 0, -1, true, syscall.Errno(errno)
+}
+
+// cStrings is a list of texts as the kernel reads it. It keeps its memory for the next list.
+type cStrings struct {
+	bytes    []byte // all texts, each with a zero byte at its end
+	pointers []*byte
+}
+
+// set makes it the list. It returns false if a text contains a zero byte.
+func (c *cStrings) set(list []string) bool {
+	size := 0
+	for _, s := range list {
+		if strings.IndexByte(s, 0) >= 0 {
+			return false
+		}
+		size += len(s) + 1
+	}
+	c.bytes = slices.Grow(c.bytes[:0], size)
+	c.pointers = c.pointers[:0]
+	for _, s := range list {
+		at := len(c.bytes)
+		c.bytes = append(append(c.bytes, s...), 0)
+		c.pointers = append(c.pointers, &c.bytes[at])
+	}
+	c.pointers = append(c.pointers, nil)
+	return true
+}

@@ -1,0 +1,15 @@
+//go:build linux && !amd64 && !arm64
+
+package vfork
+
+// Spec describes a process to start.
+type Spec struct {
+	Path, Dir *byte
+	Args, Env **byte
+	Files     [3]uintptr
+	TTY       bool
+	Cgroup    int
+}
+
+// Start starts nothing here: forked is false.
+func Start(*Spec) (pid, pidfd int, forked bool, errno uintptr) { return 0, -1, false, 0 }
