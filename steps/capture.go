@@ -33,9 +33,7 @@ const captureGrace = time.Second
 // context.Cause(ctx). Errors never contain output of the program. What it leaves in the background,
 // such as an agent that holds a key, is not ended with the run.
 func (s *Session) Capture(ctx context.Context, c Capture) (string, error) {
-	run := s.options.Run
-	env := s.inherits.with(c.Confinement.userVariables(), c.Env, []string{procid.MarkRun + "=" + run, procid.MarkStep + "=" + c.Name,
-		procid.MarkOwner + "=" + procid.Mark(run, s.options.Epoch)})
+	env := s.inherits.with(c.Confinement.userVariables(), c.Env, []string{s.markRun, procid.MarkStep + "=" + c.Name, s.markOwner})
 	file, err := s.programs.find(c.Argv[0], lookup(env, "PATH"))
 	if err != nil {
 		return "", err

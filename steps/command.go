@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -340,11 +341,10 @@ func (t *attempt) environment() error {
 		}
 		own = append(own, v.Name+"="+text)
 	}
-	run := t.session.options.Run
 	own = append(own, t.markVariables()...)
 	own = append(own,
-		fmt.Sprintf("FLOWRUN_ATTEMPT=%d", t.call.Attempt),
-		"FLOWRUN_IDEMPOTENCY_KEY="+run+"/"+string(t.call.Path.WithoutAttempts()))
+		"FLOWRUN_ATTEMPT="+strconv.Itoa(t.call.Attempt),
+		"FLOWRUN_IDEMPOTENCY_KEY="+t.session.options.Run+"/"+string(t.call.Path.WithoutAttempts()))
 	if temp := t.frame.Temp(); temp != "" {
 		own = append(own, "FLOWRUN_TEMP="+temp, "TMPDIR="+temp)
 	}
@@ -381,9 +381,7 @@ func (t *attempt) traceVariables() (list []string) {
 
 // markVariables returns the variables by which the processes of the attempt are found.
 func (t *attempt) markVariables() []string {
-	run := t.session.options.Run
-	return []string{procid.MarkRun + "=" + run, procid.MarkStep + "=" + string(t.call.Path),
-		procid.MarkOwner + "=" + procid.Mark(run, t.session.options.Epoch)}
+	return []string{t.session.markRun, procid.MarkStep + "=" + string(t.call.Path), t.session.markOwner}
 }
 
 func (t *attempt) variable(v EnvVar) (string, error) {

@@ -3,12 +3,15 @@ package steps
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/flowrun/flowrun/dag"
 )
 
 // logFile is the file of a stream. It has no name until it is worth keeping. The end of the step
@@ -16,7 +19,7 @@ import (
 // file earlier; hence the lock.
 type logFile struct {
 	*os.File
-	base string // path that it will get, before firstFree makes it unique
+	base func() string // returns the path that it will get, before firstFree makes it unique
 
 	mu          sync.Mutex
 	path        string // current path; "": none
@@ -25,17 +28,17 @@ type logFile struct {
 }
 
 // newLogFile creates a file in the log folder for a stream of one attempt.
-func (s *Session) newLogFile(base string) (*logFile, error) {
+func (s *Session) newLogFile(step dag.ID, attempt int, which Streams) (*logFile, error) {
 	dir, err := s.logFolder()
 	if err != nil {
 		return nil, err
 	}
-	base = filepath.Join(dir, base)
+	base := func() string { return filepath.Join(dir, logName(step, attempt, which)) }
 	if f := s.takeUnnamed(dir); f != nil {
 		return &logFile{File: f, base: base, neverNamed: true}, nil
 	}
 	l := &logFile{base: base}
-	err = firstFree(base, func(path string) (err error) {
+	err = firstFree(base(), func(path string) (err error) {
 		l.path = path
 		l.File, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
 		return err
@@ -79,8 +82,8 @@ func (s *Session) recycle(l *logFile) {
 
 // makeEmpty truncates a file if necessary and reports whether it is empty.
 func makeEmpty(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && (info.Size() == 0 || f.Truncate(0) == nil)
+	size, err := f.Seek(0, io.SeekEnd)
+	return err == nil && (size == 0 || f.Truncate(0) == nil)
 }
 
 // keep gives the file its name, if it has none yet.
@@ -96,7 +99,7 @@ func (l *logFile) name() error {
 	if l.path != "" {
 		return nil
 	}
-	return firstFree(l.base, func(path string) error {
+	return firstFree(l.base(), func(path string) error {
 		err := link(l.File, path)
 		if err == nil {
 			l.path, l.neverNamed = path, false

@@ -106,6 +106,8 @@ type Session struct {
 	options      Options
 	host         proc.Host
 	mask         mask.Mask
+	markRun      string // these two are variables of every process, by which it is found
+	markOwner    string
 	inherits     environ // for programs
 	shells       environ // for shells: without the variables that name files to source
 	programs     programs
@@ -162,6 +164,7 @@ func Open(o Options) (*Session, error) {
 	if s.host == nil {
 		s.host = proc.Open(procid.Mark(o.Run, o.Epoch))
 	}
+	s.markRun, s.markOwner = procid.MarkRun+"="+o.Run, procid.MarkOwner+"="+procid.Mark(o.Run, o.Epoch)
 	s.inherits = newEnviron(o.Env)
 	s.shells = s.inherits.without("BASH_ENV", "ENV")
 	return s, nil

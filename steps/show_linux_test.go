@@ -88,7 +88,7 @@ func TestShowAndDecide(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 300 {
-		l, err := s.newLogFile(fmt.Sprint("f", i, ".out"))
+		l, err := s.newLogFile(dag.ID(fmt.Sprint("f", i)), 1, Stdout)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -41,7 +41,7 @@ func (w outputLimits) raw() int64 {
 // for a terminal it always does.
 func (t *attempt) openStream(which Streams, viaPipe bool) (*stream, error) {
 	s, w := t.session, t.outputLimits(which)
-	file, err := s.newLogFile(logName(t.call.Path, t.call.Attempt, which))
+	file, err := s.newLogFile(t.call.Path, t.call.Attempt, which)
 	if err != nil {
 		return nil, err
 	}
@@ -143,11 +143,11 @@ func (st *stream) read(w outputLimits) (*dag.Output, error) {
 // readOutput returns what a Result contains of an unmasked stream in a file, nil if the file is
 // empty.
 func readOutput(f *os.File, w outputLimits) (*dag.Output, error) {
-	info, err := f.Stat()
-	if err != nil || info.Size() == 0 {
+	size, err := f.Seek(0, io.SeekEnd) // Stat would allocate memory in every step
+	if err != nil || size == 0 {
 		return nil, err
 	}
-	out := &dag.Output{Size: info.Size(), Truncated: info.Size() > w.limit}
+	out := &dag.Output{Size: size, Truncated: size > w.limit}
 	raw, err := readHead(f, min(out.Size, w.raw()))
 	if err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ func (s *Session) Text(path dag.ID, attempt int, text string) (*dag.Output, erro
 	if len(shown) <= dag.InlineLimit && s.options.LogDir == "" {
 		return out, nil
 	}
-	file, err := s.newLogFile(logName(path, attempt, Stdout))
+	file, err := s.newLogFile(path, attempt, Stdout)
 	if err != nil {
 		return nil, err
 	}
