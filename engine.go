@@ -107,9 +107,7 @@ func New(c Config) *Engine {
 	if n <= 0 {
 		n = dag.DefaultParallel()
 	}
-	if most := proc.MaxParallel(); most > 0 {
-		n = min(n, most)
-	}
+	n = min(n, proc.MaxParallel())
 	procid.SetPlace(c.StateDir)
 	if c.Slots == nil {
 		c.Slots = dag.NewSlots(n)

@@ -94,6 +94,8 @@ type attempt struct {
 	session *Session
 	scope   expr.Scope
 
+	descriptors int64 // how many it has of descriptors
+
 	env     []string
 	dir     string
 	launch  launch
@@ -125,6 +127,7 @@ func (c *Command) Run(ctx context.Context, call *dag.Call) (dag.Result, error) {
 	if err != nil {
 		return dag.Result{}, err
 	}
+	defer t.releaseDescriptors()
 	res, err := t.run(ctx)
 	t.cleanUp()
 	if err != nil {
@@ -199,6 +202,9 @@ func (t *attempt) run(ctx context.Context) (dag.Result, error) {
 // system call occupies a thread, and hundreds of steps that start together would need hundreds of
 // threads and gain nothing.
 func (t *attempt) startLimited(ctx context.Context) (p proc.Process, err error) {
+	if err := t.takeDescriptors(ctx); err != nil {
+		return nil, err
+	}
 	select {
 	case t.session.startSlots <- struct{}{}:
 	case <-ctx.Done():
@@ -235,7 +241,7 @@ func startFailure(err error) error {
 // reset releases what an attempt that could not start has opened, so that it can start again.
 func (t *attempt) reset() {
 	t.cleanUp()
-	*t = attempt{Command: t.Command, call: t.call, frame: t.frame, session: t.session, scope: t.scope, confine: t.confine, person: t.person, personGone: t.personGone}
+	*t = attempt{Command: t.Command, descriptors: t.descriptors, call: t.call, frame: t.frame, session: t.session, scope: t.scope, confine: t.confine, person: t.person, personGone: t.personGone}
 }
 
 // prepare renders all templates and opens what the process will use.

@@ -71,13 +71,24 @@ func (s *Session) takeUnnamed(dir string) *os.File {
 
 // recycle closes a file, or keeps it for reuse.
 func (s *Session) recycle(l *logFile) {
-	if l.neverNamed && isOpenOnce(l.File) && makeEmpty(l.File) {
-		s.mu.Lock()
-		s.unusedFiles = append(s.unusedFiles, l.File)
-		s.mu.Unlock()
-		return
+	if !l.neverNamed || !isOpenOnce(l.File) || !makeEmpty(l.File) || !s.keepUnused(l.File) {
+		l.Close()
 	}
-	l.Close()
+}
+
+// maxUnused is how many files a Session keeps for reuse. More would be descriptors that other steps
+// need.
+const maxUnused = 64
+
+// keepUnused reports whether the file is kept for reuse.
+func (s *Session) keepUnused(f *os.File) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.unusedFiles) >= maxUnused {
+		return false
+	}
+	s.unusedFiles = append(s.unusedFiles, f)
+	return true
 }
 
 // makeEmpty truncates a file if necessary and reports whether it is empty.

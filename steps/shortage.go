@@ -51,8 +51,8 @@ func (s *Session) retryShortage(ctx context.Context, step dag.ID, do func() erro
 			return err
 		case waited >= maxShortage:
 			return err
-		case waited >= shortageNoticeAfter && s.shortageReported.CompareAndSwap(false, true):
-			s.Notify(Notice{Code: NoticeShortage, Step: step, Message: fmt.Sprintf("waiting to start step %s: %v", step, err)})
+		case waited >= shortageNoticeAfter:
+			s.notifyShortage(step, err)
 		}
 		select {
 		case <-ctx.Done():
@@ -60,5 +60,12 @@ func (s *Session) retryShortage(ctx context.Context, step dag.ID, do func() erro
 		case <-time.After(pause):
 		}
 		err = do()
+	}
+}
+
+// notifyShortage sends the notice about a shortage, once in a Session.
+func (s *Session) notifyShortage(step dag.ID, err error) {
+	if s.shortageReported.CompareAndSwap(false, true) {
+		s.Notify(Notice{Code: NoticeShortage, Step: step, Message: fmt.Sprintf("waiting to start step %s: %v", step, err)})
 	}
 }

@@ -40,13 +40,19 @@ func (b scaleBed) write(name, text string) {
 	}
 }
 
+func (b scaleBed) command(name string, args ...string) *exec.Cmd {
+	c := exec.Command(name, args...)
+	c.Dir = b.dir
+	c.Env = append(os.Environ(), "FLOWRUN_STATE_DIR="+filepath.Join(b.dir, "state"), "HOME="+b.dir, "XDG_CONFIG_HOME="+b.dir, "GORACE=atexit_sleep_ms=0")
+	return c
+}
+
 // flowrun returns the processor time of a command.
 func (b scaleBed) flowrun(args ...string) time.Duration {
 	b.t.Helper()
-	c := exec.Command("flowrun", args...) // this program, see TestMain
+	c := b.command("flowrun", args...) // this program, see TestMain
 	var problems strings.Builder
-	c.Dir, c.Stderr = b.dir, &problems
-	c.Env = append(os.Environ(), "FLOWRUN_STATE_DIR="+filepath.Join(b.dir, "state"), "HOME="+b.dir, "XDG_CONFIG_HOME="+b.dir, "GORACE=atexit_sleep_ms=0")
+	c.Stderr = &problems
 	if err := c.Run(); err != nil {
 		b.t.Fatalf("flowrun %v: %v\n%.2000s", args, err, problems.String())
 	}
@@ -104,6 +110,29 @@ func TestManySteps(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestFileLimit: a step needs three of the files that flowrun may have open. Where there are fewer than
+// --max-parallel needs, fewer steps run at once, and flowrun says so.
+func TestFileLimit(t *testing.T) {
+	t.Parallel()
+	b := scaleBed{t, t.TempDir()}
+	b.write("together.yaml", `name: together
+description: Steps that end when the last of 60 has started.
+steps:
+  - name: p
+    for-each: {items: 1..60, max-parallel: 60}
+    timeout: 60s
+    bash: |
+      : > here-{item}
+      test $(ls | grep -c ^here-) -lt 60 || : > all
+      until [ -e all ]; do sleep 0.2; done
+`)
+	c := b.command("sh", "-c", "ulimit -n 400 && exec flowrun run --max-parallel 100 ./together.yaml")
+	out, err := c.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "at most 66 steps run at once, not 100: this process may have only 400 open files") {
+		t.Errorf("%v\n%.3000s", err, out)
 	}
 }
 

@@ -4,18 +4,12 @@ package proc
 
 import "syscall"
 
-// reservedDescriptors are for the rest of this process; descriptorsPerStep is what one running step
-// holds: two streams with their files or pipes, a pidfd, and some more.
-const (
-	reservedDescriptors = 200
-	descriptorsPerStep  = 8
-)
+// reservedDescriptors are for everything in this process that is not a running step.
+const reservedDescriptors = 200
 
-// MaxParallel returns how many processes can run at the same time before this process runs out of
-// descriptors. It is at least 1.
-func MaxParallel() int {
-	return max((MaxFiles()-reservedDescriptors)/descriptorsPerStep, 1)
-}
+// StepDescriptors returns how many descriptors the running steps may have together. It is 0 or less
+// where only a few files may be open.
+func StepDescriptors() int { return MaxFiles() - reservedDescriptors }
 
 // MaxFiles returns how many descriptors this process may have.
 func MaxFiles() int {
