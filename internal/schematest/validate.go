@@ -2,12 +2,14 @@ package schematest
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
 	"sync"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/jsonschema"
 )
 
 // Validate fails the test if doc, one JSON document, does not match the schema with that name (see
@@ -26,7 +28,7 @@ func Validate(t testing.TB, name string, doc []byte) {
 // is the JSON Pointer of the schema.
 func ValidatePart(t testing.TB, document []byte, pointer string, doc []byte) {
 	t.Helper()
-	s, err := compile(document, "document", "#"+pointer)
+	s, err := compile(document, pointer)
 	if err != nil {
 		t.Errorf("cannot use the schema at %s: %v", pointer, err)
 		return
@@ -36,14 +38,27 @@ func ValidatePart(t testing.TB, document []byte, pointer string, doc []byte) {
 
 func validate(t testing.TB, s *jsonschema.Schema, name string, doc []byte) {
 	t.Helper()
-	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(doc))
+	v, err := decode(doc)
 	if err != nil {
 		t.Errorf("not a JSON document: %v\n%s", err, doc)
 		return
 	}
-	if err := s.Validate(v); err != nil {
-		t.Errorf("not a %s document: %v\n%s", name, err, doc)
+	for _, p := range s.Validate(v) {
+		t.Errorf("not a %s document: %v %s\n%s", name, p.Path, p.Message, doc)
 	}
+}
+
+// decode reads one JSON document.
+func decode(text []byte) (v any, err error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, fmt.Errorf("more follows the document: %v", err)
+	}
+	return v, nil
 }
 
 var (
@@ -62,7 +77,7 @@ func strict(name string) (*jsonschema.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := compile(b, name, "")
+	s, err := compile(b, "")
 	if err == nil {
 		compiled[name] = s
 	}
@@ -70,18 +85,20 @@ func strict(name string) (*jsonschema.Schema, error) {
 }
 
 // compile compiles the schema at a place in a document, with all objects of the document closed.
-func compile(document []byte, name, at string) (*jsonschema.Schema, error) {
-	whole, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
+func compile(document []byte, at string) (*jsonschema.Schema, error) {
+	v, err := decode(document)
 	if err != nil {
 		return nil, err
 	}
-	closeObjects(whole)
-	c := jsonschema.NewCompiler()
-	c.AssertFormat()
-	if err := c.AddResource(name, whole); err != nil {
-		return nil, err
+	closeObjects(v)
+	if whole, ok := v.(map[string]any); ok && at != "" {
+		whole["$ref"] = "#" + at
 	}
-	return c.Compile(name + at)
+	s, problems := jsonschema.Compile(v)
+	if len(problems) > 0 {
+		return nil, fmt.Errorf("%v", problems)
+	}
+	return s, nil
 }
 
 // closeObjects makes objects reject fields that they do not describe. Conditions have properties

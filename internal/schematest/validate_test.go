@@ -43,3 +43,16 @@ func TestValidate(t *testing.T) {
 		})
 	}
 }
+
+// TestValidatePart: the schema inside the document is used, closed.
+func TestValidatePart(t *testing.T) {
+	const document = `{"openapi":"3.1.0","info":{},"components":{"schemas":{
+		"a/b":{"type":"object","properties":{"n":{"$ref":"#/components/schemas/n"}}},"n":{"type":"integer"}}}}`
+	for doc, valid := range map[string]bool{`{"n":1}`: true, `{}`: true, `{"n":"x"}`: false, `{"m":1}`: false, `[]`: false} {
+		f := &failures{TB: t}
+		ValidatePart(f, []byte(document), "/components/schemas/a~1b", []byte(doc))
+		if (f.n == 0) != valid {
+			t.Errorf("%s: %d failures, want valid %v", doc, f.n, valid)
+		}
+	}
+}
