@@ -26,8 +26,11 @@ func goModule() map[string]string {
 	}
 }
 
-// goEnv keeps the go command away from the network and from files around the folder.
-var goEnv = []string{"GOFLAGS=-mod=mod -buildvcs=false", "GOPROXY=off", "GOWORK=off", "GOTOOLCHAIN=local"}
+// goEnv keeps the go command away from the network and from files around the folder. The flags of
+// these tests apply too, so that what has been compiled for them is used.
+func goEnv() []string {
+	return []string{"GOFLAGS=-mod=mod -buildvcs=false " + os.Getenv("GOFLAGS"), "GOPROXY=off", "GOWORK=off", "GOTOOLCHAIN=local"}
+}
 
 // TestReleaseExample builds three archives, looks into them, checks the checksums and
 // runs the program; then a module that is not formatted, and a version that is none.
@@ -39,7 +42,7 @@ func TestReleaseExample(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		params["SYSTEMS"] = []any{"linux", "windows"}
 	}
-	exampleEnded(t, runExample(t, "release", dir, params, goEnv...), dag.Succeeded, `(?s)OK\n3 archives of tiny v1\.2\.3\n$`)
+	exampleEnded(t, runExample(t, "release", dir, params, goEnv()...), dag.Succeeded, `(?s)OK\n3 archives of tiny v1\.2\.3\n$`)
 
 	dist := filepath.Join(dir, "mod/dist")
 	list := filesIn(t, dist)
@@ -72,7 +75,7 @@ func TestReleaseExample(t *testing.T) {
 	if err := os.RemoveAll(dist); err != nil {
 		t.Fatal(err)
 	}
-	res := runExample(t, "release", dir, params, goEnv...)
+	res := runExample(t, "release", dir, params, goEnv()...)
 	exampleEnded(t, res, dag.Succeeded, `3 archives of tiny`)
 	for _, id := range []string{"test", "vet", "format", "build[windows-amd64]"} {
 		if s := exampleStep(t, res, id); s.Status != dag.Reused {
@@ -87,7 +90,7 @@ func TestReleaseExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	params["OUT"] = "other"
-	res = runExample(t, "release", dir, params, goEnv...)
+	res = runExample(t, "release", dir, params, goEnv()...)
 	exampleEnded(t, res, dag.Failed, ``)
 	if s := exampleStep(t, res, "format"); s.Status != dag.Failed || !strings.Contains(s.Error, "ugly.go") {
 		t.Errorf("%+v", s)
@@ -124,12 +127,12 @@ func TestLicencesExample(t *testing.T) {
 	dir := folder(t, files)
 	want := "Apache example.org/apache v1.0.0\nBSD example.org/bsd v1.0.0\nGPL example.org/gpl v1.0.0\nMIT example.org/mit v1.0.0\nnone example.org/none v1.0.0\n"
 
-	res := runExample(t, "licences", dir, map[string]any{"FOLDER": "mod", "FORBID": []any{"AGPL"}}, goEnv...)
+	res := runExample(t, "licences", dir, map[string]any{"FOLDER": "mod", "FORBID": []any{"AGPL"}}, goEnv()...)
 	exampleEnded(t, res, dag.Succeeded, ``)
 	if res.Output != want {
 		t.Errorf("got:\n%s\nwant:\n%s", res.Output, want)
 	}
-	res = runExample(t, "licences", dir, map[string]any{"FOLDER": "mod"}, goEnv...)
+	res = runExample(t, "licences", dir, map[string]any{"FOLDER": "mod"}, goEnv()...)
 	exampleEnded(t, res, dag.Failed, ``)
 	if s := exampleStep(t, res, "judge"); s.Error != "not accepted: GPL, of example.org/gpl v1.0.0\nnot accepted: none, of example.org/none v1.0.0\n" {
 		t.Error(s.Error)
@@ -185,7 +188,7 @@ func TestCloneBuildExample(t *testing.T) {
 		{"empty", dag.Failed, ``, "kind"},
 		{"no-such-branch", dag.Failed, ``, "clone"},
 	} {
-		res := runExample(t, "clone-build", dir, map[string]any{"REPO": "mod", "REF": c.ref, "KEEP": "kept-" + c.ref}, goEnv...)
+		res := runExample(t, "clone-build", dir, map[string]any{"REPO": "mod", "REF": c.ref, "KEEP": "kept-" + c.ref}, goEnv()...)
 		exampleEnded(t, res, c.status, c.output)
 		if c.step != "" && exampleStep(t, res, c.step).Status != dag.Failed {
 			t.Errorf("%s: %+v", c.ref, res.Steps)
