@@ -29,12 +29,13 @@ func chart(tables []*table) string {
 		y += lineHeight
 		for _, r := range t.rows[1:] {
 			text(12, "", r.name)
-			wall, ok := r.wallRatio(t.rows[0].samples)
-			if !ok {
+			ratios := r.wallRatios(t.rows[0].samples)
+			if ratios == nil {
 				text(labelWidth, "", "failed")
 				y += lineHeight
 				continue
 			}
+			wall := median(ratios)
 			color := "#9aa5b1"
 			if strings.HasPrefix(r.name, "flowrun") {
 				color = "#2f6fde"

@@ -36,9 +36,9 @@ func TestWorkloads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	flowrun, err := flowrunProgram(t.Context(), "", t.TempDir())
-	if err != nil {
-		t.Fatal(err)
+	flowrun := filepath.Join(t.TempDir(), "flowrun")
+	if out, err := exec.Command("go", "build", "-o", flowrun, "github.com/flowrun/flowrun/cmd/flowrun").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, w := range workloads(self, 0.01) {
 		t.Run(w.title, func(t *testing.T) {
@@ -90,10 +90,10 @@ func TestLine(t *testing.T) {
 		samples []sample
 		want    string
 	}{
-		{limit, "| x | 10.0 ms | 1.00 | 1.00 | 100.0 MiB |"},
-		{[]sample{ms(9000, 0), ms(20, 30), ms(150, 20), ms(40, 20)}, "| x | 40.0 ms | 2.00 | 2.00 | 150.0 MiB |"},
-		{[]sample{ms(90000, 1800)}, "| x (1 run) | 90000.0 ms | 100.00 | 2.00 | 90000.0 MiB |"},
-		{[]sample{ms(1, 1), {Fail: "exit 1: a|b"}}, `| x | failed: exit 1: a\|b | | | |`},
+		{limit, "| x | 10.0 ms | 1.00 | 1.00 to 1.00 | 1.00 | 100.0 MiB |"},
+		{[]sample{ms(9000, 0), ms(20, 30), ms(150, 20), ms(40, 20)}, "| x | 40.0 ms | 2.00 | 1.50 to 4.00 | 2.00 | 150.0 MiB |"},
+		{[]sample{ms(90000, 1800)}, "| x (1 run) | 90000.0 ms | 100.00 | 100.00 to 100.00 | 2.00 | 90000.0 MiB |"},
+		{[]sample{ms(1, 1), {Fail: "exit 1: a|b"}}, `| x | failed: exit 1: a\|b | | | | |`},
 	} {
 		r := row{name: "x", samples: test.samples}
 		if got := r.line(limit); got != test.want {

@@ -84,7 +84,7 @@ func (r *row) done() bool {
 
 func (t *table) print(w io.Writer) {
 	fmt.Fprintf(w, "### %s\n\n%s\n\n", t.workload.title, t.workload.about)
-	fmt.Fprint(w, "| | wall | x limit | CPU x limit | peak RSS |\n|---|---:|---:|---:|---:|\n")
+	fmt.Fprint(w, "| | wall | x limit | spread | CPU x limit | peak RSS |\n|---|---:|---:|---:|---:|---:|\n")
 	for _, r := range t.rows {
 		fmt.Fprintln(w, r.line(t.rows[0].samples))
 	}
@@ -98,9 +98,9 @@ func (t *table) print(w io.Writer) {
 // highest peak RSS.
 func (r *row) line(limit []sample) string {
 	samples, name := r.samples, r.name
-	wallRatio, _ := r.wallRatio(limit)
+	wallRatios := r.wallRatios(limit)
 	if fail := samples[len(samples)-1].Fail; fail != "" {
-		return fmt.Sprintf("| %s | failed: %s | | | |", name, strings.ReplaceAll(fail, "|", `\|`))
+		return fmt.Sprintf("| %s | failed: %s | | | | |", name, strings.ReplaceAll(fail, "|", `\|`))
 	}
 	if len(samples) > 1 {
 		samples, limit = samples[1:], limit[1:]
@@ -113,25 +113,24 @@ func (r *row) line(limit []sample) string {
 		rss = append(rss, float64(s.RSS)/(1<<20))
 		cpuRatio = append(cpuRatio, ratio(s.CPU, limit[i].CPU))
 	}
-	return fmt.Sprintf("| %s | %.1f ms | %.2f | %.2f | %.1f MiB |",
-		name, median(wall), wallRatio, median(cpuRatio), slices.Max(rss))
+	return fmt.Sprintf("| %s | %.1f ms | %.2f | %.2f to %.2f | %.2f | %.1f MiB |", name, median(wall),
+		median(wallRatios), slices.Min(wallRatios), slices.Max(wallRatios), median(cpuRatio), slices.Max(rss))
 }
 
-// wallRatio returns the median of the ratios of the wall times to those of the limit, and whether
-// the contender succeeded.
-func (r *row) wallRatio(limit []sample) (times float64, ok bool) {
+// wallRatios returns the ratio of the wall time to that of the limit for each round after the warm-up,
+// or nil if the contender failed.
+func (r *row) wallRatios(limit []sample) (list []float64) {
 	samples := r.samples
 	if samples[len(samples)-1].Fail != "" {
-		return 0, false
+		return nil
 	}
 	if len(samples) > 1 {
 		samples, limit = samples[1:], limit[1:]
 	}
-	var list []float64
 	for i, s := range samples {
 		list = append(list, ratio(s.Wall, limit[i].Wall))
 	}
-	return median(list), true
+	return list
 }
 
 // ratio returns a/b. If the clock is too coarse to measure b, b counts as its smallest step.
