@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/flowrun/flowrun/internal/needtest"
 )
 
 // What flowrun does before main, for every command. A bound is 5 % above what was measured, and the
@@ -61,9 +63,9 @@ func TestStartup(t *testing.T) {
 
 // buildFlowrun builds flowrun as a release is built.
 func buildFlowrun(t *testing.T) string {
+	needtest.ReleaseFlags(t)
 	program := filepath.Join(t.TempDir(), "flowrun")
-	c := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", program, ".")
-	c.Env = append(os.Environ(), "CGO_ENABLED=0")
+	c := exec.Command("go", "build", "-ldflags", "-s -w", "-o", program, ".")
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -37,8 +37,7 @@ func TestMain(m *testing.M) {
 		defer os.RemoveAll(dir)
 		os.Chmod(dir, 0o755) // other users run it too
 		program = filepath.Join(dir, "flowrun")
-		build := exec.Command("go", "build", "-trimpath", "-o", program, "github.com/flowrun/flowrun/cmd/flowrun")
-		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		build := exec.Command("go", "build", "-o", program, "github.com/flowrun/flowrun/cmd/flowrun")
 		if out, err := build.CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "cannot build flowrun: %v\n%s", err, out)
 			return 1

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/flowrun/flowrun/internal/needtest"
 )
 
 // rounds is how often the workload runs. Short ones run more often: a pause in them, such as until
@@ -36,10 +38,10 @@ const (
 // build compiles flowrun and writes the workloads.
 func build(t *testing.T) program {
 	t.Helper()
+	needtest.ReleaseFlags(t)
 	p := program{dir: t.TempDir()}
 	p.path = filepath.Join(p.dir, "flowrun")
-	c := exec.Command("go", "build", "-trimpath", "-o", p.path, "github.com/flowrun/flowrun/cmd/flowrun")
-	c.Env = append(os.Environ(), "CGO_ENABLED=0") // as released
+	c := exec.Command("go", "build", "-o", p.path, "github.com/flowrun/flowrun/cmd/flowrun")
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("cannot build flowrun: %v\n%s", err, out)
 	}

@@ -416,8 +416,7 @@ func build(t *testing.T, file string, flags ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
-	c := exec.CommandContext(ctx, "go", append(append([]string{"build", "-trimpath", "-o", file}, flags...), "github.com/flowrun/flowrun/cmd/flowrun")...)
-	c.Env = append(os.Environ(), "CGO_ENABLED=0")
+	c := exec.CommandContext(ctx, "go", append(append([]string{"build", "-o", file}, flags...), "github.com/flowrun/flowrun/cmd/flowrun")...)
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("cannot build flowrun: %v\n%s", err, out)
 	}

@@ -1,11 +1,13 @@
-// Package needtest checks that the programs that a test needs are installed. If one is missing, the
-// test is skipped. In CI (CI=true), which has all of them, it fails instead, because a gate that
+// Package needtest checks that there is what a test needs, above all programs. If something is missing,
+// the test is skipped. In CI (CI=true), which has everything, it fails instead, because a gate that
 // skips tests proves nothing. The package knows nothing of what the programs are for.
 package needtest
 
 import (
 	"os"
 	"os/exec"
+	"runtime/debug"
+	"slices"
 	"testing"
 )
 
@@ -25,6 +27,19 @@ func Program(t testing.TB, name string) string {
 		Missing(t, "%v; install %s", err, name)
 	}
 	return path
+}
+
+// ReleaseFlags skips or fails the test unless it is itself compiled with the flags of a release. For a
+// test that builds flowrun with them: otherwise everything would be compiled a second time, which takes
+// longer than most other tests together.
+func ReleaseFlags(t testing.TB) {
+	t.Helper()
+	info, _ := debug.ReadBuildInfo()
+	for _, flag := range []debug.BuildSetting{{Key: "-trimpath", Value: "true"}, {Key: "CGO_ENABLED", Value: "0"}} {
+		if info == nil || !slices.Contains(info.Settings, flag) {
+			Missing(t, "builds flowrun as a release is built; run it with CGO_ENABLED=0 GOFLAGS=-trimpath")
+		}
+	}
 }
 
 // Missing skips or fails the test because something other than a program is missing, such as

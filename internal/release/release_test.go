@@ -104,10 +104,11 @@ func TestRelease(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector has nothing to see here")
 	}
+	needtest.ReleaseFlags(t)
 	needsModules(t)
 	temp := t.TempDir()
 	flowrun := filepath.Join(temp, "flowrun")
-	in(t, root, []string{"CGO_ENABLED=0"}, "go", "build", "-trimpath", "-buildvcs=false", "-o", flowrun, "./cmd/flowrun")
+	in(t, root, nil, "go", "build", "-buildvcs=false", "-o", flowrun, "./cmd/flowrun")
 	args := []string{"run", "./build/release.yaml", "VERSION=" + theVersion, "COMMIT=" + theCommit, "EPOCH=1700000000"}
 	var cold []string
 	least := 5 // two archives, what they consist of, and the sums
