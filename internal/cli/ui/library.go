@@ -23,7 +23,7 @@ func (env *Env) Library() *tool.Library {
 		c.MaxPlanSteps = int(s.Number("limits.max-plan-steps"))
 	}
 	lib := tool.NewLibrary(c)
-	env.readScripts(lib)
+	readScripts(env, lib)
 	env.addBuiltInAndDiscovered(lib)
 	return lib
 }

@@ -41,7 +41,7 @@ func (env *Env) EndPrograms() {
 
 // readScripts makes a library read .tool.js and .tool.ts files. Completion does not execute them,
 // because pressing Tab must not run code.
-func (env *Env) readScripts(lib *tool.Library) {
+func readScripts(env *Env, lib *tool.Library) {
 	if env.scripts.load == nil {
 		env.scripts.load = env.scriptLoader()
 	}
