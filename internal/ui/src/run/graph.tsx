@@ -2,7 +2,7 @@
 // from afar nodes are drawn without their texts, so that thousands of steps stay smooth.
 import './graph.css';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { useSignal, type Signal } from '@preact/signals';
+import { useComputed, useSignal, type ReadonlySignal, type Signal } from '@preact/signals';
 import { count, duration } from '../format';
 import { announcement, Button } from '../parts';
 import { shape, word, type State } from '../status';
@@ -33,6 +33,7 @@ export function Graph(p: GraphProps) {
   const box = useRef<HTMLDivElement>(null);
   const view = useSignal<View>({ x: margin, y: margin, k: 1 }), size = useSignal({ w: 0, h: 0 }), find = useSignal('');
   const ways = useMemo(() => waysOf(doc), [doc]);
+  const part = useComputed(() => partOf(view.value, size.value));
   const moved = useRef(false); // by the reader: then it stays where it is
   const fit = () => {
     moved.current = false;
@@ -103,7 +104,7 @@ export function Graph(p: GraphProps) {
     <div ref={box} class="graph-box" tabIndex={0} role="listbox" aria-label="Graph of the steps. Arrow keys walk along the edges, Enter opens the log." onKeyDown={onKey}
       aria-activedescendant={p.selected ? domID(p.selected) : undefined} {...usePointer(view, moved, zoom, () => p.select(''))}>
       <svg class="graph-svg" role="presentation">
-        <Moved view={view}><Drawing {...p} select={choose} view={view} size={size} ways={ways} found={find.value ? new Set(found.map((n) => n.id)) : undefined} /></Moved>
+        <Moved view={view}><Drawing {...p} select={choose} part={part} found={find.value ? new Set(found.map((n) => n.id)) : undefined} /></Moved>
       </svg>
       <Minimap doc={doc} states={p.states} view={view} size={size} />
     </div>
@@ -176,15 +177,22 @@ function usePointer(view: Signal<View>, byReader: { current: boolean }, zoom: (b
   };
 }
 
-type DrawingProps = GraphProps & { view: Signal<View>; size: Signal<{ w: number; h: number }>; ways: ReturnType<typeof waysOf>; found?: Set<string> };
+/**
+ * Returns the part of the drawing that is in the document: left, top, right, bottom, and whether
+ * texts can be read. It is a text, and changes in steps of half of what is seen, so that most
+ * moves change nothing.
+ */
+function partOf({ x, y, k }: View, { w, h }: { w: number; h: number }): string {
+  const stepX = 2 ** Math.ceil(Math.log2(Math.max(w / k / 2, 1))), stepY = 2 ** Math.ceil(Math.log2(Math.max(h / k / 2, 1)));
+  const left = (Math.floor(-x / k / stepX) - 0.5) * stepX, top = (Math.floor(-y / k / stepY) - 0.5) * stepY;
+  return [left, top, left + 4 * stepX, top + 4 * stepY, k >= textScale ? 1 : 0].join();
+}
+
+type DrawingProps = GraphProps & { part: ReadonlySignal<string>; found?: Set<string> };
 
 /** Everything in the graph that can be seen, and a little around it. */
-function Drawing({ doc, states, run, at, selected, select, open, view, size, found }: DrawingProps) {
-  const { x, y, k } = view.value, { w, h } = size.value;
-  // What is drawn changes in steps of half the visible part, and not with every move.
-  const stepX = Math.max(w / k / 2, 1), stepY = Math.max(h / k / 2, 1);
-  const left = Math.floor(-x / k / stepX) * stepX - stepX / 2, top = Math.floor(-y / k / stepY) * stepY - stepY / 2;
-  const right = left + stepX * 4, bottom = top + stepY * 4, texts = k >= textScale;
+function Drawing({ doc, states, run, at, selected, select, open, part, found }: DrawingProps) {
+  const [left, top, right, bottom, texts] = part.value.split(',').map(Number);
   const lines = useMemo(() => {
     let all = '';
     for (const e of doc.edges) {
@@ -202,7 +210,7 @@ function Drawing({ doc, states, run, at, selected, select, open, view, size, fou
   const near = useMemo(() => doc.edges.filter((e) => e.from === selected || e.to === selected).map((e) => linePath(e.points)).join(''), [doc, selected]);
   const nodes = useMemo(() => doc.nodes.filter((n) => n.x <= right && n.x + n.w >= left && n.y <= bottom && n.y + n.h >= top), [doc, left, top, right, bottom]);
   const groups = nodes.filter((n) => n.steps), others = nodes.filter((n) => !n.steps);
-  const node = (n: GraphNode) => <Node key={n.id} node={n} state={states?.get(n.id)} known={!!states} texts={texts} time={timeText(states?.get(n.id), run, at)}
+  const node = (n: GraphNode) => <Node key={n.id} node={n} state={states?.get(n.id)} known={!!states} texts={texts > 0} time={timeText(states?.get(n.id), run, at)}
     selected={n.id === selected} faded={!!found && !found.has(n.id)} select={select} open={open} />;
   return <g class={texts ? '' : 'far'}>
     {groups.map(node)}

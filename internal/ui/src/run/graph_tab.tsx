@@ -14,16 +14,15 @@ import { tabHref, type RunView } from './page';
 let latest: { id: string; doc: Promise<GraphDoc> } | undefined;
 
 /** Reads the graph of a run, which never changes. Tabs that show the same run share it. */
-export function useRunGraph(id: string) {
-  return useResource(() => {
-    if (latest?.id !== id) {
-      const doc = get<GraphDoc>(`/runs/${encodeURIComponent(id)}/graph`);
-      latest = { id, doc };
-      doc.catch(() => { if (latest?.doc === doc) latest = undefined; });
-    }
-    return latest!.doc;
-  }, id);
+export function readGraph(id: string): Promise<GraphDoc> {
+  if (latest?.id === id) return latest.doc;
+  const doc = get<GraphDoc>(`/runs/${encodeURIComponent(id)}/graph`);
+  latest = { id, doc };
+  doc.catch(() => { if (latest?.doc === doc) latest = undefined; });
+  return doc;
 }
+
+export const useRunGraph = (id: string) => useResource(() => readGraph(id), id);
 
 export function GraphTab(p: RunView) {
   const { id, run, events, moment: m } = p;

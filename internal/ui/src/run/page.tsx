@@ -16,7 +16,7 @@ import type { Question, RunDoc, RunEvent } from '../types';
 import { Actions } from './actions';
 import { Definition } from './definition';
 import { Events } from './events';
-import { GraphTab } from './graph_tab';
+import { GraphTab, readGraph } from './graph_tab';
 import { Logs } from './logs';
 import { Steps } from './steps';
 import { asOf, TimeBar, useMoment, type Moment } from './time';
@@ -54,6 +54,7 @@ export function RunPage({ params: { id, tab } }: { params: Record<string, string
   const run = doc.data.value?.id === id ? doc.data.value : undefined;
   const chosen = tabs.find((t) => t.name === tab) ?? tabs[0];
   useKeys(tabs.map((t) => ({ keys: t.key, does: `${t.text} of the run`, run: () => navigate(tabHref(id, t.name)) })));
+  useEffect(() => { if (chosen.wide && chosen.timed) readGraph(id).catch(() => {}); }, [id, chosen]); // together with the run
   const moment = useMoment(events, !!run && settled(run.status));
   const status = run?.status;
   useEffect(() => { if (status) announcement.value = `The run is ${word(status)}`; }, [status]);

@@ -68,10 +68,10 @@ export function TimeBar({ moment: m }: { moment: Moment }) {
   current.current = { offset, total };
   useEffect(() => {
     if (!playing.value) return;
-    let frame = 0, last = performance.now();
+    let frame = 0, last = performance.now(), next = held.peek() ?? current.current.offset;
     const step = (time: number) => {
-      const { offset, total } = current.current, speed = Math.max(1, total / replayTime);
-      const next = offset + (time - last) * speed;
+      const { total } = current.current;
+      next += (time - last) * Math.max(1, total / replayTime);
       last = time;
       if (next >= total) {
         playing.value = false;
@@ -90,10 +90,7 @@ export function TimeBar({ moment: m }: { moment: Moment }) {
   useEffect(() => () => { held.value = undefined; }, []);
   if (began === undefined) return null;
   const play = () => {
-    if (!playing.value && (!m.past || offset >= total)) {
-      current.current.offset = 0;
-      held.value = 0;
-    }
+    if (!playing.value && (!m.past || offset >= total)) held.value = 0;
     playing.value = !playing.value;
   };
   const over = isSettled(m.live.state);
