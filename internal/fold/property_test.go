@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -245,6 +246,8 @@ func (d *drawing) run(ctx context.Context, c *dag.Call) (dag.Result, error) {
 		return dag.Result{ExitCode: 1}, nil
 	case 2:
 		return dag.Result{Status: dag.TimedOut, ExitCode: 124}, ctx.Err()
+	case 3:
+		return dag.Result{Status: dag.Waiting, Wait: &dag.Wait{Kind: "time", Until: time.Now()}}, nil
 	}
 	return dag.Result{}, nil
 }

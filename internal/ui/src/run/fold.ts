@@ -156,12 +156,17 @@ function applyStep(r: RunState, e: RunEvent, at: number) {
     case 'step.finished':
       if (!e.result || !isSettled(e.result.status)) return;
       close(s, at, e.result);
-      if (s.children.some((c) => !isSettled(c.state))) dropChildren(r, s);
+      if (!allSettled(s)) dropChildren(r, s); // they never began: the values of the step were rejected
       s.result = e.result;
       s.state = e.result.status;
       s.since = s.ended = at;
       s.due = undefined;
   }
+}
+
+/** Whether all steps and items in a step that ends have settled. */
+function allSettled(s: StepState): boolean {
+  return s.children.every((c) => isSettled(c.state)) && s.children.length >= (s.items ?? 0);
 }
 
 /** Ends what a step does. */

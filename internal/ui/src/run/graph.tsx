@@ -225,7 +225,7 @@ function timeText(s: NodeState | undefined, run?: RunState, at?: number): string
   if (!s) return '';
   if (s.counts) return countText(s);
   const { step } = s;
-  if (!step || step.began === undefined || !run || step.state === 'skipped' || step.state === 'reused') return '';
+  if (!step || step.began === undefined || !run || step.state === 'skipped' || step.state === 'reused' || s.state === 'interrupted') return '';
   return duration(elapsed(run, step.began, step.ended ?? at ?? step.began));
 }
 

@@ -56,7 +56,7 @@ function Panel({ id, run, moment: m, node, state }: RunView & { node: GraphNode;
       {r && r.exit_code !== 0 && <><dt>Exit code</dt><dd class="number">{r.exit_code}</dd></>}
       {r?.reason && <><dt>Reason</dt><dd>{r.reason}</dd></>}
       {step?.began !== undefined && s !== 'skipped' && <><dt>Started</dt><dd class="number">{clock(new Date(step.began).toISOString())}</dd>
-        <dt>Took</dt><dd class="number">{duration(elapsed(m.state, step.began, step.ended ?? m.at))}</dd></>}
+        {s !== 'interrupted' && <><dt>Took</dt><dd class="number">{duration(elapsed(m.state, step.began, step.ended ?? m.at))}</dd></>}</>}
       {step?.due !== undefined && !settled(s) && <><dt>{s === 'retrying' ? 'Next attempt' : 'Waits until'}</dt><dd class="number">{clock(new Date(step.due).toISOString())}</dd></>}
     </dl>
     {step && step.intervals.length > 1 && <Attempts step={step} at={m.at} />}

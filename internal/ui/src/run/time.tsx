@@ -21,6 +21,7 @@ export interface Moment {
   at: number; // the moment: the chosen one, or now, or the end of the run
   end: number; // now, or the end of the run
   past: boolean; // whether a moment was chosen
+  over: boolean; // whether nothing more will happen, unless the run is resumed
 }
 
 /** Returns the state of a run at the moment in the address. over is whether nothing more will happen. */
@@ -37,7 +38,7 @@ export function useMoment(events: RunEvent[], over: boolean): Moment {
   const past = Number.isFinite(t) && t >= 0 && began > 0;
   const at = past ? Math.min(began + t, end) : end;
   const then = useMemo(() => (past ? stateAt(events, at) : undefined), [past, at, events.length, events[0]]);
-  return { state: then ?? live, live, at, end, past };
+  return { state: then ?? live, live, at, end, past, over: !goesOn };
 }
 
 /** Returns the steps of a run as they were at a moment. */
@@ -93,7 +94,6 @@ export function TimeBar({ moment: m }: { moment: Moment }) {
     if (!playing.value && (!m.past || offset >= total)) held.value = 0;
     playing.value = !playing.value;
   };
-  const over = isSettled(m.live.state);
   const text = `${duration(elapsed(m.live, began, m.at)) || '0 ms'} of ${duration(elapsed(m.live, began, m.end)) || '0 ms'}`;
   return <div class={m.past ? 'time-bar past' : 'time-bar'} role="group" aria-label="Time of the run">
     <Button kind="quiet" class="play" aria-label={playing.value ? 'Pause the replay' : 'Replay the run'} title={playing.value ? 'Pause the replay' : 'Replay the run'} onClick={play}>
@@ -108,6 +108,6 @@ export function TimeBar({ moment: m }: { moment: Moment }) {
         choose(offset + (by * total) / 100);
       }} />
     <span class="number time-text">{text}</span>
-    <Button kind={m.past ? 'primary' : 'quiet'} title={over ? 'Show the end of the run' : 'Follow the run'} disabled={!m.past} onClick={() => { playing.value = false; choose(undefined); }}>{over ? 'End' : 'Live'}</Button>
+    <Button kind={m.past ? 'primary' : 'quiet'} title={m.over ? 'Show the end of the run' : 'Follow the run'} disabled={!m.past} onClick={() => { playing.value = false; choose(undefined); }}>{m.over ? 'End' : 'Live'}</Button>
   </div>;
 }
