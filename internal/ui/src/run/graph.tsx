@@ -33,6 +33,7 @@ export function Graph(p: GraphProps) {
   const box = useRef<HTMLDivElement>(null);
   const view = useSignal<View>({ x: margin, y: margin, k: 1 }), size = useSignal({ w: 0, h: 0 }), find = useSignal('');
   const ways = useMemo(() => waysOf(doc), [doc]);
+  const shapes = useMemo(() => shapesOf(doc, p.states), [doc, p.states]);
   const part = useComputed(() => partOf(view.value, size.value));
   const moved = useRef(false); // by the reader: then it stays where it is
   const fit = () => {
@@ -68,6 +69,11 @@ export function Graph(p: GraphProps) {
     const n = ways.nodes.get(id);
     if (n) announcement.value = labelOf(n, p.states?.get(id));
   };
+  const pick = (x: number, y: number) => { // from afar, steps are no elements of their own
+    const v = view.peek(), gx = (x - v.x) / v.k, gy = (y - v.y) / v.k;
+    const at = v.k < textScale ? doc.nodes.findLast((n) => !n.join && n.x <= gx && gx <= n.x + n.w && n.y <= gy && gy <= n.y + n.h) : undefined;
+    return at?.id ?? '';
+  };
   const found = useMemo(() => {
     const text = find.value.trim().toLowerCase();
     return text ? doc.nodes.filter((n) => !n.join && (n.id.toLowerCase().includes(text) || n.kind?.toLowerCase().includes(text) || p.states?.get(n.id)?.state === text)) : [];
@@ -102,11 +108,11 @@ export function Graph(p: GraphProps) {
       <Button kind="quiet" onClick={fit}>Fit</Button>
     </div>
     <div ref={box} class="graph-box" tabIndex={0} role="listbox" aria-label="Graph of the steps. Arrow keys walk along the edges, Enter opens the log." onKeyDown={onKey}
-      aria-activedescendant={p.selected ? domID(p.selected) : undefined} {...usePointer(view, moved, zoom, () => p.select(''))}>
+      aria-activedescendant={p.selected ? domID(p.selected) : undefined} {...usePointer(view, moved, zoom, (x, y) => choose(pick(x, y)))}>
       <svg class="graph-svg" role="presentation">
-        <Moved view={view}><Drawing {...p} select={choose} part={part} found={find.value ? new Set(found.map((n) => n.id)) : undefined} /></Moved>
+        <Moved view={view}><Drawing {...p} select={choose} shapes={shapes} part={part} found={find.value ? new Set(found.map((n) => n.id)) : undefined} /></Moved>
       </svg>
-      <Minimap doc={doc} states={p.states} view={view} size={size} />
+      <Minimap doc={doc} shapes={shapes} view={view} size={size} />
     </div>
   </div>;
 }
@@ -134,7 +140,7 @@ function Moved({ view, children }: { view: Signal<View>; children?: any }) {
 }
 
 /** Dragging moves the drawing, two fingers and the wheel with Ctrl zoom it. */
-function usePointer(view: Signal<View>, byReader: { current: boolean }, zoom: (by: number, cx: number, cy: number) => void, away: () => void) {
+function usePointer(view: Signal<View>, byReader: { current: boolean }, zoom: (by: number, cx: number, cy: number) => void, clicked: (x: number, y: number) => void) {
   const held = useRef(new Map<number, { x: number; y: number }>()).current, moved = useRef(0);
   const wheel = useRef<((e: WheelEvent) => void) | undefined>(undefined);
   wheel.current = (e) => {
@@ -171,8 +177,8 @@ function usePointer(view: Signal<View>, byReader: { current: boolean }, zoom: (b
     onPointerUp: (e: PointerEvent) => { held.delete(e.pointerId); },
     onPointerCancel: (e: PointerEvent) => { held.delete(e.pointerId); },
     onClick: (e: MouseEvent) => {
-      const el = e.target as Element;
-      if (moved.current <= 4 && (el === e.currentTarget || el.classList.contains('graph-svg'))) away();
+      const r = (e.currentTarget as Element).getBoundingClientRect();
+      if (moved.current <= 4 && !(e.target as Element).closest('.node')) clicked(e.clientX - r.left, e.clientY - r.top);
     },
   };
 }
@@ -188,10 +194,10 @@ function partOf({ x, y, k }: View, { w, h }: { w: number; h: number }): string {
   return [left, top, left + 4 * stepX, top + 4 * stepY, k >= textScale ? 1 : 0].join();
 }
 
-type DrawingProps = GraphProps & { part: ReadonlySignal<string>; found?: Set<string> };
+type DrawingProps = GraphProps & { shapes: Shapes; part: ReadonlySignal<string>; found?: Set<string> };
 
 /** Everything in the graph that can be seen, and a little around it. */
-function Drawing({ doc, states, run, at, selected, select, open, part, found }: DrawingProps) {
+function Drawing({ doc, states, run, at, selected, select, open, shapes, part, found }: DrawingProps) {
   const [left, top, right, bottom, texts] = part.value.split(',').map(Number);
   const lines = useMemo(() => {
     let all = '';
@@ -210,9 +216,17 @@ function Drawing({ doc, states, run, at, selected, select, open, part, found }: 
   const near = useMemo(() => doc.edges.filter((e) => e.from === selected || e.to === selected).map((e) => linePath(e.points)).join(''), [doc, selected]);
   const nodes = useMemo(() => doc.nodes.filter((n) => n.x <= right && n.x + n.w >= left && n.y <= bottom && n.y + n.h >= top), [doc, left, top, right, bottom]);
   const groups = nodes.filter((n) => n.steps), others = nodes.filter((n) => !n.steps);
-  const node = (n: GraphNode) => <Node key={n.id} node={n} state={states?.get(n.id)} known={!!states} texts={texts > 0} time={timeText(states?.get(n.id), run, at)}
+  const node = (n: GraphNode) => <Node key={n.id} node={n} state={states?.get(n.id)} known={!!states} time={timeText(states?.get(n.id), run, at)}
     selected={n.id === selected} faded={!!found && !found.has(n.id)} select={select} open={open} />;
-  return <g class={texts ? '' : 'far'}>
+  if (!texts) { // a few paths instead of an element for each step
+    return <g class="far">
+      {groups.map((n) => <rect key={n.id} class={`s-${states?.get(n.id)?.state ?? 'pending'}`} x={n.x} y={n.y} width={n.w} height={n.h} />)}
+      <path class="edges" d={lines} />
+      {shapes.map(([state, d]) => <path key={state} class={`steps s-${state}${found ? ' faded' : ''}`} d={d} />)}
+      {found && shapesOf({ ...doc, nodes: doc.nodes.filter((n) => found.has(n.id)) }, states).map(([state, d]) => <path key={'found ' + state} class={`steps s-${state}`} d={d} />)}
+    </g>;
+  }
+  return <g>
     {groups.map(node)}
     <path class="edges" d={lines} />
     {near && <path class="edges near" d={near} />}
@@ -229,21 +243,21 @@ function timeText(s: NodeState | undefined, run?: RunState, at?: number): string
   return duration(elapsed(run, step.began, step.ended ?? at ?? step.began));
 }
 
-interface NodeProps { node: GraphNode; state?: NodeState; known: boolean; texts: boolean; time: string; selected: boolean; faded: boolean; select(id: string): void; open?(id: string): void }
+interface NodeProps { node: GraphNode; state?: NodeState; known: boolean; time: string; selected: boolean; faded: boolean; select(id: string): void; open?(id: string): void }
 
-function Node({ node: n, state: s, known, texts, time, selected, faded, select, open }: NodeProps) {
-  if (n.join) return texts ? <circle class="join" cx={n.x} cy={n.y} r="3" /> : null;
+function Node({ node: n, state: s, known, time, selected, faded, select, open }: NodeProps) {
+  if (n.join) return <circle class="join" cx={n.x} cy={n.y} r="3" />;
   const state: State | undefined = known ? s?.state ?? 'pending' : undefined;
   const classes = ['node', n.steps ? 'holds' : '', state ? `s-${state}` : '', selected ? 'selected' : '', faded ? 'faded' : '', n.condition ? 'when' : ''].filter(Boolean).join(' ');
   const inset = state ? 36 : 12, letters = Math.floor((n.w - inset - 8) / 7.3);
   const second = state ? secondLine(n, s, state, time) : [n.kind, n.note].filter(Boolean).join(' · ');
   return <g id={domID(n.id)} class={classes} role="option" aria-selected={selected} aria-label={labelOf(n, known ? s ?? { state: 'pending', total: 0 } : undefined)}
     onClick={() => select(n.id)} onDblClick={() => open?.(n.id)}>
-    {n.loop && texts && <rect class="stack" x={n.x + 5} y={n.y + 5} width={n.w} height={n.h} rx="8" />}
+    {n.loop && <rect class="stack" x={n.x + 5} y={n.y + 5} width={n.w} height={n.h} rx="8" />}
     <rect x={n.x} y={n.y} width={n.w} height={n.h} rx="8" />
-    {texts && state && <svg class={`glyph s-${state}`} x={n.x + 11} y={n.y + (n.steps ? 10 : 14)} width="16" height="16" viewBox="0 0 16 16">{shape(state)}</svg>}
-    {texts && <text x={n.x + inset} y={n.y + (n.steps ? 23 : 19)}>{cut(n.name, letters)}{n.steps && <tspan class="second" dx="8">{cut(second, Math.max(0, letters - n.name.length))}</tspan>}</text>}
-    {texts && !n.steps && <text class="second" x={n.x + inset} y={n.y + 35}>{cut(second, Math.floor(letters * 1.18))}</text>}
+    {state && <svg class={`glyph s-${state}`} x={n.x + 11} y={n.y + (n.steps ? 10 : 14)} width="16" height="16" viewBox="0 0 16 16">{shape(state)}</svg>}
+    <text x={n.x + inset} y={n.y + (n.steps ? 23 : 19)}>{cut(n.name, letters)}{n.steps && <tspan class="second" dx="8">{cut(second, Math.max(0, letters - n.name.length))}</tspan>}</text>
+    {!n.steps && <text class="second" x={n.x + inset} y={n.y + 35}>{cut(second, Math.floor(letters * 1.18))}</text>}
     <title>{labelOf(n, s)}</title>
   </g>;
 }
@@ -257,18 +271,22 @@ function secondLine(n: GraphNode, s: NodeState | undefined, state: State, time: 
 
 const cut = (s: string, letters: number) => (s.length <= letters ? s : s.slice(0, Math.max(0, letters - 1)) + '…');
 
+/** The rectangles of all steps, by state, each as the d of one path. */
+type Shapes = [state: string, d: string][];
+
+function shapesOf(doc: GraphDoc, states?: Map<string, NodeState>): Shapes {
+  const by = new Map<string, string>();
+  for (const n of doc.nodes) {
+    if (n.join || n.steps) continue;
+    const state = states ? states.get(n.id)?.state ?? 'pending' : 'pending';
+    by.set(state, (by.get(state) ?? '') + `M${n.x} ${n.y}h${n.w}v${n.h}h${-n.w}z`);
+  }
+  return [...by];
+}
+
 /** The whole graph in a corner, when it is larger than what is seen. */
-function Minimap({ doc, states, view, size }: { doc: GraphDoc; states?: Map<string, NodeState>; view: Signal<View>; size: Signal<{ w: number; h: number }> }) {
+function Minimap({ doc, shapes, view, size }: { doc: GraphDoc; shapes: Shapes; view: Signal<View>; size: Signal<{ w: number; h: number }> }) {
   const v = view.value, { w, h } = size.value;
-  const shapes = useMemo(() => {
-    const by = new Map<string, string>();
-    for (const n of doc.nodes) {
-      if (n.join || n.steps) continue;
-      const c = states ? states.get(n.id)?.state ?? 'pending' : 'pending';
-      by.set(c, (by.get(c) ?? '') + `M${n.x} ${n.y}h${n.w}v${n.h}h${-n.w}z`);
-    }
-    return [...by];
-  }, [doc, states]);
   if (!w || w < 500 || (doc.width * v.k <= w && doc.height * v.k <= h)) return null;
   const scale = Math.min(180 / doc.width, 130 / doc.height), width = Math.max(24, doc.width * scale), height = Math.max(24, doc.height * scale);
   const move = (e: PointerEvent) => {

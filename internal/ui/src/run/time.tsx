@@ -71,6 +71,7 @@ export function TimeBar({ moment: m }: { moment: Moment }) {
     if (!playing.value) return;
     let frame = 0, last = performance.now(), next = held.peek() ?? current.current.offset;
     const step = (time: number) => {
+      if (!playing.peek()) return;
       const { total } = current.current;
       next += (time - last) * Math.max(1, total / replayTime);
       last = time;
