@@ -27,15 +27,12 @@ addEventListener('keydown', (e) => {
   const two = Date.now() - prefixTime < 1200 ? prefix + ' ' + e.key : '';
   prefix = e.key;
   prefixTime = Date.now();
-  for (const list of [...active].reverse()) { // the innermost component first
-    const found = list.current.find((b) => b.keys === two) ?? list.current.find((b) => b.keys === e.key);
-    if (found) {
-      e.preventDefault();
-      prefix = '';
-      found.run();
-      return;
-    }
-  }
+  const all = [...active].reverse().flatMap((list) => list.current); // the innermost component first
+  const found = all.find((b) => b.keys === two) ?? all.find((b) => b.keys === e.key);
+  if (!found) return;
+  e.preventDefault();
+  prefix = '';
+  found.run();
 });
 
 /** Whether the key presses the link or button that has the focus. */
