@@ -1,5 +1,6 @@
 // What needs attention: what runs, what waits, what failed, what comes next.
 import './home.css';
+import { useRef } from 'preact/hooks';
 import { get, useResource, ApiError } from './api';
 import { ago, count } from './format';
 import { Empty, Load, Page, Section, Time } from './parts';
@@ -8,7 +9,7 @@ import { elapsed, ParamText, trigger } from './run_table';
 import { Glyph, word } from './status';
 import { useChanges } from './stream';
 import type { RunList, RunRow } from './types';
-import { useQuestions } from './waiting';
+import { changesQuestions, useQuestions } from './waiting';
 
 interface Schedule { name: string; tool: string; cron: string; timezone?: string; next?: string; paused: boolean }
 const shown = 8;
@@ -29,7 +30,16 @@ export function Home() {
   const recent = useResource((a) => get<RunList>('/runs', { status: ['succeeded', 'cancelled'], limit: shown, params: 1 }, a));
   const questions = useQuestions();
   const schedules = useResource(readSchedules);
-  useChanges(() => [active, failed, recent, questions, schedules].forEach((r) => r.reload()), (e) => e.kind.startsWith('run.') || e.kind === 'step.waiting', 1500);
+  const asks = useRef(false); // reading all questions costs the service most
+  useChanges(() => {
+    [active, failed, recent, schedules].forEach((r) => r.reload());
+    if (asks.current) questions.reload();
+    asks.current = false;
+  }, (e) => {
+    const changed = changesQuestions(questions.data.peek(), e);
+    asks.current ||= changed;
+    return changed || e.kind.startsWith('run.');
+  }, 1500);
   return <Page title="Home">
     <div class="home">
       <Section title="Running now" aside={<More n={active.data.value?.runs.length} href="/runs?status=running,pending" />}>

@@ -31,12 +31,13 @@ export function useQuestions() {
   return list;
 }
 
-/** Events after which a list of questions may have changed. */
-export const mayAsk = (e: any) => e.kind === 'step.waiting' || e.kind === 'step.finished' && !!e.result?.wait || e.kind.startsWith('run.');
+/** Whether the open questions may be others after an event. */
+export const changesQuestions = (open: OpenQuestion[] | undefined, e: any) => e.kind === 'step.waiting' || e.kind === 'run.finished' || e.kind === 'run.resumed'
+  || e.kind === 'step.finished' && !!open?.some((q) => q.run === e.run && q.step === e.node);
 
 export function Waiting() {
   const list = useQuestions();
-  useChanges(list.reload, (e) => mayAsk(e) || e.kind === 'step.finished');
+  useChanges(list.reload, (e) => changesQuestions(list.data.peek(), e));
   return <Page title="Waiting" actions={list.data.value && <span class="muted">{count(list.data.value.length, 'question')}</span>}>
     <Load from={list}>{(questions) => questions.length === 0 ? <div class="section"><Empty>No run waits for an answer.</Empty></div>
       : questions.map((q) => <QuestionCard key={q.run + q.step} run={q.run} question={q} answered={list.reload}

@@ -1,7 +1,7 @@
 // The page of one run: its header, what can be done with it, and its tabs. All tabs show the same
 // document and the same list of events.
 import './run.css';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 import { get, useResource } from '../api';
 import { count } from '../format';
@@ -50,8 +50,14 @@ export function RunPage({ params: { id, tab } }: { params: Record<string, string
     cost.current = performance.now() - began;
     return d;
   }, id);
-  const { events, resume } = useEvents(id, doc.reload, () => Math.max(1000, 5 * cost.current));
   const run = doc.data.value?.id === id ? doc.data.value : undefined;
+  const known = useMemo(() => new Set(run?.steps.map((s) => s.id)), [run]);
+  const { events, fresh, resume } = useEvents(id, {
+    changes: (e) => !e.node || e.kind === 'step.waiting' || !known.has(e.node),
+    over: () => !!run && settled(run.status),
+    reload: doc.reload,
+    pause: () => Math.max(1000, 5 * cost.current),
+  });
   const chosen = tabs.find((t) => t.name === tab) ?? tabs[0];
   useKeys(tabs.map((t) => ({ keys: t.key, does: `${t.text} of the run`, run: () => navigate(tabHref(id, t.name)) })));
   useEffect(() => { if (chosen.wide && chosen.timed) readGraph(id).catch(() => {}); }, [id, chosen]); // together with the run
@@ -61,46 +67,65 @@ export function RunPage({ params: { id, tab } }: { params: Record<string, string
   const reload = () => { doc.reload(); resume(); };
   return <Page name={run ? `${run.tool} ${id}` : id} wide={chosen.wide} title={run ? <>{run.tool} <Status state={run.status} note={run.notes?.join(', ')} /></> : id}
     actions={run && <Actions run={run} reload={reload} />}>
-    <Load from={doc}>{(d) => d.id === id && <>
-      <Head run={d} resumes={events.filter((e) => e.kind === 'run.resumed').length} />
-      <Questions id={id} steps={d.steps.filter((s) => s.status === 'waiting').map((s) => s.id)} reload={reload} />
-      <Tabs label="Views of the run" selected={chosen.name} tabs={tabs.map((t) => ({ name: t.name, href: tabHref(id, t.name), text: t.text, count: t.name === 'steps' ? d.steps.length : undefined }))} />
-      {chosen.timed && <TimeBar moment={moment} />}
-      <chosen.view id={id} run={chosen.timed && moment.past ? { ...d, steps: asOf(d.steps, moment) } : d} events={events} moment={moment} reload={reload} />
-    </>}</Load>
+    <Load from={doc}>{(read) => {
+      // While the run goes on, its events are ahead of the document.
+      const d = fresh && read.status === 'running' ? { ...read, steps: asOf(read.steps, { ...moment, state: moment.live, past: false }) } : read;
+      return read.id === id && <>
+        <Head run={d} resumes={events.filter((e) => e.kind === 'run.resumed').length} />
+        <Questions id={id} steps={d.steps.filter((s) => s.status === 'waiting').map((s) => s.id)} reload={reload} />
+        <Tabs label="Views of the run" selected={chosen.name} tabs={tabs.map((t) => ({ name: t.name, href: tabHref(id, t.name), text: t.text, count: t.name === 'steps' ? d.steps.length : undefined }))} />
+        {chosen.timed && <TimeBar moment={moment} />}
+        <chosen.view id={id} run={chosen.timed && moment.past ? { ...d, steps: asOf(d.steps, moment) } : d} events={events} moment={moment} reload={reload} />
+      </>;
+    }}</Load>
   </Page>;
 }
 
-/**
- * Follows the events of a run. Returns all of them so far. The run is read again when events
- * arrive, less often when that takes long, and once more after the last one.
- */
-function useEvents(id: string, reload: () => void, pause: () => number) {
+interface Follower {
+  /** Whether the document of the run must be read again for an event. Other events say all that changed. */
+  changes(e: RunEvent): boolean;
+  /** Whether the document says that the run has ended. */
+  over(): boolean;
+  reload(): void;
+  /** How long to wait before that, in milliseconds. */
+  pause(): number;
+}
+
+/** Follows the events of a run. Returns all of them so far; fresh when some arrived after the past ones. */
+function useEvents(id: string, follower: Follower) {
   const events = useSignal<RunEvent[]>([]), after = useSignal(0);
-  const state = useRef({ queue: [] as RunEvent[], frame: 0, timer: 0, fresh: false }).current; // fresh: something happened since the page was opened
-  useEffect(() => { events.value = []; after.value = 0; }, [id]);
-  useEffect(() => () => { cancelAnimationFrame(state.frame); clearTimeout(state.timer); state.frame = state.timer = 0; state.queue = []; }, [id]);
+  const state = useRef({ opened: Date.now(), queue: [] as RunEvent[], frame: 0, timer: 0, fresh: false, follower }).current;
+  state.follower = follower;
+  useEffect(() => {
+    Object.assign(state, { opened: Date.now(), fresh: false });
+    events.value = [];
+    after.value = 0;
+    return () => {
+      cancelAnimationFrame(state.frame);
+      clearTimeout(state.timer);
+      Object.assign(state, { queue: [], frame: 0, timer: 0 });
+    };
+  }, [id]);
   const show = () => {
     state.frame = 0;
     events.value = events.value.concat(state.queue);
     state.queue = [];
   };
-  const started = useRef(Date.now());
   useStream(`/api/v1/runs/${encodeURIComponent(id)}/events` + (after.value ? `?after=${after.value}` : ''), {
     event: (e: RunEvent) => {
       state.queue.push(e);
       state.frame ||= requestAnimationFrame(show);
-      if (Date.parse(e.time) < started.current - 5000) return;
-      state.fresh = true;
-      state.timer ||= setTimeout(() => { state.timer = 0; reload(); }, pause());
+      // Past events come at once. The clock of the service can be another one, so their time alone does not tell.
+      state.fresh ||= Date.parse(e.time) > state.opened - 5000 || Date.now() > state.opened + 3000;
+      if (state.fresh && state.follower.changes(e)) state.timer ||= setTimeout(() => { state.timer = 0; state.follower.reload(); }, state.follower.pause());
     },
     end: () => {
       clearTimeout(state.timer);
       state.timer = 0;
-      if (state.fresh) reload();
+      if (state.fresh || !state.follower.over()) state.follower.reload();
     },
   });
-  return { events: events.value, resume: () => { after.value = events.value.at(-1)?.seq ?? 0; } };
+  return { events: events.value, fresh: state.fresh, resume: () => { after.value = events.value.at(-1)?.seq ?? 0; } };
 }
 
 function Head({ run, resumes }: { run: RunDoc; resumes: number }) {

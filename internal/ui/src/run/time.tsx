@@ -42,13 +42,13 @@ export function useMoment(events: RunEvent[], over: boolean): Moment {
 }
 
 /** Returns the steps of a run as they were at a moment. */
-export function asOf<T extends { id: string; status: any; started?: string; ended?: string; message?: string; reason?: string; attempts: number; exit_code: number }>(steps: T[], { state, at }: Moment): T[] {
+export function asOf<T extends { id: string; status: any; started?: string; ended?: string; message?: string; reason?: string; attempts: number; exit_code: number }>(steps: T[], { state, at, past }: Moment): T[] {
   return steps.map((s) => {
     const was = state.steps.get(withoutAttempts(s.id)), r = was?.result;
     const time = (t?: number) => (t === undefined ? undefined : new Date(t).toISOString());
     return {
       ...s, status: was?.state ?? 'pending', attempts: was?.attempt ?? 0, exit_code: r?.exit_code ?? 0, message: r?.message, reason: r?.reason,
-      started: time(was?.began), ended: time(was?.ended ?? (was?.began && at)), // what went on had taken so long
+      started: time(was?.began), ended: time(was?.ended ?? (past && was?.began ? at : undefined)), // what went on had taken so long
     };
   });
 }
