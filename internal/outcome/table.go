@@ -81,7 +81,7 @@ var table = []struct {
 		"", "the first answer applies", ""}},
 	{is(ErrNoSchedule), Row{"unknown-schedule", ExitFailed, 404, AnswerNotRun,
 		"", "GET /api/v1/schedules lists the schedules", ""}},
-	{as(func(*Report, *NotEditableError) {}), Row{"read-only", ExitRefused, 403, AnswerNotRun,
+	{as(func(*Report, *NotEditableError) {}), Row{"read-only-definition", ExitRefused, 403, AnswerNotRun,
 		"", "change the file on the machine of the service", ""}},
 	{is(ErrSourceChanged), Row{"source-changed", ExitFailed, 409, AnswerNotRun,
 		"", "read the definition again, then make your change again", ""}},

@@ -134,11 +134,16 @@ func (d *server) validate(w http.ResponseWriter, r *http.Request) error {
 	var doc struct {
 		Valid       bool             `json:"valid"`
 		Diagnostics json.RawMessage  `json:"diagnostics"`
+		Graph       *graphDoc        `json:"graph,omitempty"`
 		Plan        *flowrun.Preview `json:"plan,omitempty"`
 	}
 	doc.Valid = found.Err() == nil
 	if doc.Diagnostics, err = diagnosticsOf(found); err != nil {
 		return err
+	}
+	if plan != nil {
+		g := graphOf(plan)
+		doc.Graph = &g
 	}
 	if plan != nil && params != nil {
 		if doc.Plan, err = d.previewOf(r, plan, params); err != nil {

@@ -64,7 +64,7 @@ func (b *bench) editTool() {
 func TestDryRunOfText(t *testing.T) {
 	b := newBench(t, web.Options{})
 	body := `{"tool": "bare", "text": "name: bare\nbash: echo hi {WHO}\nparameters:\n  WHO: {type: number}\n", "params": {"WHO": `
-	if res, doc := b.ask("POST", "/api/v1/validate", body+`7}}`); res.StatusCode != 200 || !strings.Contains(string(doc), `"command":"echo hi 7"`) || strings.Contains(string(doc), b.dir) {
+	if res, doc := b.ask("POST", "/api/v1/validate", body+`7}}`); res.StatusCode != 200 || !strings.Contains(string(doc), `"command":"echo hi 7"`) || !strings.Contains(string(doc), `"nodes":[{"id":"bare"`) || strings.Contains(string(doc), b.dir) {
 		t.Errorf("%d %s", res.StatusCode, doc)
 	}
 	res, doc := b.ask("POST", "/api/v1/validate", body+`"many"}}`)
@@ -96,7 +96,7 @@ func TestSave(t *testing.T) {
 	refused("no text", 400, "no-text", "", s.Digest)
 	refused("token for some tools", 403, "role", good, s.Digest, "Authorization", "Bearer for hello")
 	b.distrust = true
-	refused("project that is not trusted", 403, "read-only", good, s.Digest)
+	refused("project that is not trusted", 403, "read-only-definition", good, s.Digest)
 	if s := b.source("hello"); !strings.Contains(s.ReadOnly, "not trusted") || strings.Contains(s.ReadOnly, b.dir) {
 		t.Errorf("%+v", s)
 	}
@@ -112,7 +112,7 @@ func TestSave(t *testing.T) {
 	if err := os.Symlink(elsewhere, file); err != nil {
 		t.Fatal(err)
 	}
-	refused("link", 403, "read-only", good, tool.DigestOf([]byte(good+"# by hand\n")))
+	refused("link", 403, "read-only-definition", good, tool.DigestOf([]byte(good+"# by hand\n")))
 }
 
 // TestEditorPaths checks that a name never becomes a path, and that no answer has a path of the

@@ -6,7 +6,6 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/drawing"
 	"github.com/flowrun/flowrun/internal/layout"
-	"github.com/flowrun/flowrun/tool"
 )
 
 var graphRoutes = []route{
@@ -48,11 +47,7 @@ type graphEdge struct {
 }
 
 func (d *server) toolGraph(w http.ResponseWriter, r *http.Request) error {
-	name := r.PathValue("name")
-	if !callerFrom(r).mayUse(name) {
-		return &tool.NotFoundError{Name: name}
-	}
-	p, err := d.Plan(r.Context(), name)
+	p, err := d.planFor(r)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ export interface Diagnostic {
 
 /** A list of problems; undefined means that it is not known yet. With goTo, each leads to its place. */
 export function Diagnostics({ list, goTo, fix }: { list?: Diagnostic[]; goTo?(d: Diagnostic): void; fix?(d: Diagnostic): void }) {
-  const all = list ?? [], errors = all.filter((d) => d.severity === 'error').length;
+  const all = [...(list ?? [])].sort((a, b) => Number(b.severity === 'error') - Number(a.severity === 'error')), errors = all.filter((d) => d.severity === 'error').length;
   const summary = !list ? 'Checking …' : all.length === 0 ? 'No problems' : [errors && count(errors, 'error'), all.length > errors && count(all.length - errors, 'warning')].filter(Boolean).join(', ');
   return <Section title="Problems" aside={<span role="status">{summary}</span>}>
     <div id="diagnostics" class="diagnostics">

@@ -7,13 +7,15 @@ import { diff, hunks } from './diff';
 import { Button, Dialog, Empty, Field, LinkButton, Load, Page, Problem, Section, toast } from './parts';
 import { pathOf } from './router';
 import { Code } from './run/definition';
+import type { GraphDoc } from './run/graph_model';
 import { DryRun } from './tools/dryrun';
+import { SmallGraph } from './tools/graph';
 import type { Plan } from './tools/types';
 import './editor.css';
 
 interface Source { name: string; kind: string; file: string; text: string; digest: string; read_only?: string }
 
-interface Checked { valid: boolean; diagnostics: Diagnostic[]; plan?: Plan }
+interface Checked { valid: boolean; diagnostics: Diagnostic[]; graph?: GraphDoc; plan?: Plan }
 
 export function Editor({ params: { name } }: { params: Record<string, string> }) {
   const source = useResource((abort) => get<Source>(`/tools/${encodeURIComponent(name)}/source`, {}, abort), name);
@@ -26,14 +28,14 @@ export function Editor({ params: { name } }: { params: Record<string, string> })
 }
 
 function Form({ source, reload }: { source: Source; reload(): void }) {
-  const saved = useSignal(source), text = useSignal(source.text), checked = useSignal<Checked | undefined>(undefined), error = useSignal<ApiError | undefined>(undefined), asks = useSignal(''), plan = useSignal<Plan | undefined>(undefined);
+  const saved = useSignal(source), text = useSignal(source.text), checked = useSignal<Checked | undefined>(undefined), error = useSignal<ApiError | undefined>(undefined), asks = useSignal(''), graph = useSignal<GraphDoc | undefined>(undefined), plan = useSignal<Plan | undefined>(undefined);
   const area = useRef<HTMLTextAreaElement>(null), changed = text.value !== saved.value.text;
 
   useEffect(() => { // checks soon after the last key
     let over = false;
     const timer = setTimeout(() => {
       send<Checked>('POST', '/validate', { tool: source.name, text: text.value }).then(
-        (c) => { if (!over) { checked.value = c; if (error.value?.code !== 'source-changed') error.value = undefined; } }, (e) => { if (!over) error.value = toError(e); });
+        (c) => { if (!over) { checked.value = c; graph.value = c.graph ?? graph.value; if (error.value?.code !== 'source-changed') error.value = undefined; } }, (e) => { if (!over) error.value = toError(e); });
     }, checked.peek() ? 300 : 0);
     return () => { over = true; clearTimeout(timer); };
   }, [text.value]);
@@ -81,7 +83,10 @@ function Form({ source, reload }: { source: Source; reload(): void }) {
         </div>}>
         <TextArea area={area} value={text.value} checked={checked.value} onInput={(v) => { text.value = v; }} onSave={ask} />
       </Section>
-      <Diagnostics list={checked.value?.diagnostics} goTo={goTo} fix={fix} />
+      <div>
+        <Diagnostics list={checked.value?.diagnostics} goTo={goTo} fix={fix} />
+        {graph.value && <SmallGraph doc={graph.value} />}
+      </div>
     </div>
     {plan.value && <DryRun plan={plan.value} />}
     {asks.value === 'dry-run' && <AskParams tool={source.name} text={text.value} onClose={() => { asks.value = ''; }} onPlan={(p) => { plan.value = p; asks.value = ''; }} />}

@@ -1,14 +1,17 @@
 // What a run would do: its steps in order, with their commands.
 import { Section } from '../parts';
 import { count } from '../format';
+import type { GraphDoc } from '../run/graph_model';
+import { SmallGraph } from './graph';
 import type { Plan, PlanStep } from './types';
 
-export function DryRun({ plan }: { plan: Plan }) {
+export function DryRun({ plan, graph }: { plan: Plan; graph?: GraphDoc }) {
   const waves = new Map<number, PlanStep[]>();
   for (const s of plan.steps.filter((s) => !s.id.includes('/'))) waves.set(s.wave, [...(waves.get(s.wave) ?? []), s]);
   return <Section title="Dry run" aside={`${count(plan.steps.length, 'step')}, nothing was started`} class="dry-run">
     <div class="body">
       <Asks plan={plan} />
+      {graph && <SmallGraph doc={graph} />}
       {[...waves].sort(([a], [b]) => a - b).map(([wave, steps]) => <div class="wave" key={wave}>
         <h3>{wave === 1 ? 'First' : 'Then'}</h3>
         <ul>{steps.map((s) => <Step key={s.id} step={s} all={plan.steps} />)}</ul>

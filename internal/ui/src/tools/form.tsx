@@ -5,6 +5,7 @@ import { ApiError, get, mayOperate, send, toError, type Detail } from '../api';
 import { asCli, asCurl } from '../command';
 import { Button, Copy, Field, Problem, Section } from '../parts';
 import { navigate, pathOf, routed } from '../router';
+import type { GraphDoc } from '../run/graph_model';
 import { DryRun } from './dryrun';
 import type { FormField, Plan, Tool } from './types';
 
@@ -56,7 +57,7 @@ function read(fields: FormField[], texts: Texts): { params: Record<string, unkno
 }
 
 export function RunForm({ tool }: { tool: Tool }) {
-  const texts = useSignal<Texts>({}), error = useSignal<ApiError | undefined>(undefined), busy = useSignal(''), plan = useSignal<Plan | undefined>(undefined);
+  const texts = useSignal<Texts>({}), error = useSignal<ApiError | undefined>(undefined), busy = useSignal(''), plan = useSignal<{ plan: Plan; graph: GraphDoc } | undefined>(undefined);
   const from = routed.value.query.get('from'), form = useRef<HTMLFormElement>(null);
   useEffect(() => {
     if (!from) return;
@@ -75,8 +76,11 @@ export function RunForm({ tool }: { tool: Tool }) {
     if (problems.length) return refuse(new ApiError(422, 'invalid-parameters', 'Some values cannot be read.', '', problems));
     busy.value = what;
     try {
-      if (what === 'dry-run') plan.value = await send<Plan>('POST', `/tools/${encodeURIComponent(tool.name)}/dry-run`, { params });
-      else navigate(pathOf('runs', (await send<{ id: string }>('POST', '/runs', { tool: tool.name, params })).id));
+      const path = `/tools/${encodeURIComponent(tool.name)}/`;
+      if (what === 'dry-run') {
+        const [p, graph] = await Promise.all([send<Plan>('POST', path + 'dry-run', { params }), get<GraphDoc>(path + 'graph')]);
+        plan.value = { plan: p, graph };
+      } else navigate(pathOf('runs', (await send<{ id: string }>('POST', '/runs', { tool: tool.name, params })).id));
       error.value = undefined;
     } catch (e) {
       plan.value = undefined;
@@ -109,7 +113,7 @@ export function RunForm({ tool }: { tool: Tool }) {
         </div>
       </form>
     </Section>
-    {plan.value && <DryRun plan={plan.value} />}
+    {plan.value && <DryRun {...plan.value} />}
   </>;
 }
 

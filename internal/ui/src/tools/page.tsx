@@ -6,12 +6,13 @@ import { Glyph } from '../status';
 import { Code } from '../run/definition';
 import { Diagnostics, type Diagnostic } from '../diagnostics';
 import { RunForm } from './form';
+import { ToolGraph } from './graph';
 import { History, Numbers, Sparkline } from './history';
 import { Risk, Tags } from './list';
 import { kindWords, scopeWords, type Stats, type Tool } from './types';
 import './tools.css';
 
-const tabs = [['', 'Overview'], ['run', 'Run'], ['history', 'History'], ['schema', 'Schema'], ['source', 'Source']] as const;
+const tabs = [['', 'Overview'], ['run', 'Run'], ['graph', 'Graph'], ['history', 'History'], ['schema', 'Schema'], ['source', 'Source']] as const;
 
 export function ToolPage({ params: { name, tab } }: { params: Record<string, string> }) {
   const tool = useResource((abort) => get<Tool>(`/tools/${encodeURIComponent(name)}`, {}, abort), name);
@@ -24,7 +25,7 @@ export function ToolPage({ params: { name, tab } }: { params: Record<string, str
     <Tabs label="Parts of the tool" selected={tab} tabs={tabs.map(([n, text]) => ({ name: n, text, href: n ? pathOf('tools', name, n) : pathOf('tools', name) }))} />
     {t?.broken && <div class="problem" role="status"><strong>The newest version of the definition is invalid.</strong><p>The last valid version is in use. <A href={pathOf('tools', name, 'source')}>See what is wrong</A>.</p></div>}
     {tab === 'source' || invalid && tab !== 'history' ? <Source name={name} /> : tab === 'history' ? <History tool={name} /> : <Load from={tool}>{(t) =>
-      tab === 'run' ? <RunForm key={name} tool={t} /> : tab === 'schema' ? <Schema name={name} /> : <Overview tool={t} />}</Load>}
+      tab === 'run' ? <RunForm key={name} tool={t} /> : tab === 'graph' ? <ToolGraph name={name} /> : tab === 'schema' ? <Schema name={name} /> : <Overview tool={t} />}</Load>}
   </Page>;
 }
 
