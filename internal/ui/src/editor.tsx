@@ -28,7 +28,8 @@ export function Editor({ params: { name } }: { params: Record<string, string> })
 }
 
 function Form({ source, reload }: { source: Source; reload(): void }) {
-  const saved = useSignal(source), text = useSignal(source.text), checked = useSignal<Checked | undefined>(undefined), error = useSignal<ApiError | undefined>(undefined), asks = useSignal(''), graph = useSignal<GraphDoc | undefined>(undefined), plan = useSignal<Plan | undefined>(undefined);
+  const draft = `draft ${source.name} ${source.digest}`; // kept while other pages are looked at
+  const saved = useSignal(source), text = useSignal(sessionStorage.getItem(draft) ?? source.text), checked = useSignal<Checked | undefined>(undefined), error = useSignal<ApiError | undefined>(undefined), asks = useSignal(''), graph = useSignal<GraphDoc | undefined>(undefined), plan = useSignal<Plan | undefined>(undefined);
   const area = useRef<HTMLTextAreaElement>(null), changed = text.value !== saved.value.text;
 
   useEffect(() => { // checks soon after the last key
@@ -41,10 +42,12 @@ function Form({ source, reload }: { source: Source; reload(): void }) {
   }, [text.value]);
 
   useEffect(() => {
+    if (changed) sessionStorage.setItem(draft, text.value);
+    else sessionStorage.removeItem(draft);
     const stay = (e: BeforeUnloadEvent) => { if (changed) e.preventDefault(); };
     addEventListener('beforeunload', stay);
     return () => removeEventListener('beforeunload', stay);
-  }, [changed]);
+  }, [changed, text.value]);
 
   const goTo = (d: Diagnostic) => {
     const lines = text.value.split('\n'), from = lines.slice(0, d.line - 1).join('\n').length + (d.line > 1 ? 1 : 0) + [...(lines[d.line - 1] ?? '')].slice(0, d.col - 1).join('').length;

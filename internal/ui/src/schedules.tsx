@@ -6,6 +6,7 @@ import { ago, clock, count } from './format';
 import { A, pathOf, routed, setQuery } from './router';
 import { Status, states, type State } from './status';
 import { useChanges } from './stream';
+import { useRows } from './tools/list';
 import './schedules.css';
 
 interface Firing { at: string; run?: string; status: string; reason?: string; notes?: string[] }
@@ -29,6 +30,7 @@ export function Schedules() {
     throw e;
   }) as Promise<{ schedules?: Schedule[] }>);
   useChanges(list.reload, (e) => /^run\.(started|finished)$/.test(e.kind), 3000);
+  useRows();
   const selected = routed.value.query.get('schedule');
   return <Page title="Schedules">
     <Load from={list}>{({ schedules }) => {
@@ -73,7 +75,7 @@ function Actions({ schedule: s, changed }: { schedule: Schedule; changed(): void
     changed();
   };
   return <div class="row">
-    <Button onClick={() => { asks.value = true; }} aria-label={`Run ${s.name} now`}>Run now</Button>
+    <Button onClick={() => { asks.value = true; }} aria-label={`Run now: ${s.name}`}>Run now</Button>
     <Button kind="quiet" onClick={pause} aria-label={`${s.paused ? 'Resume' : 'Pause'} ${s.name}`}>{s.paused ? 'Resume' : 'Pause'}</Button>
     {asks.value && <Dialog title={`Run ${s.name} now`} onClose={() => { asks.value = false; }}>
       <p>This starts <code>{s.tool}</code> at once{s.params ? ' with the parameters of the schedule:' : '.'}</p>

@@ -135,6 +135,9 @@ function Input(p: InputProps) {
   </Field>;
 }
 
+/** A pattern for the browser. Repeated groups can take forever there, so only the service checks those. */
+const simple = (pattern?: string) => (pattern && !/\)[*+?{]/.test(pattern) ? `.*(?:${pattern}).*` : undefined);
+
 /** What else to know about a field. */
 function notes(f: FormField): string[] {
   const list: string[] = [];
@@ -166,7 +169,7 @@ function Control({ field: f, value, problem, onChange, id }: InputProps & { id: 
   if (f.type === 'number' || f.type === 'integer') return <input {...shared} type="number" step={f.type === 'integer' ? 1 : 'any'} min={f.minimum} max={f.maximum} placeholder={placeholder} />;
   const examples = (f.examples ?? []).map((v) => textOf(f, v));
   return <div class="with-file">
-    <input {...shared} type="text" minLength={f.min_length} maxLength={f.max_length} pattern={f.pattern && `.*(?:${f.pattern}).*`} title={f.pattern && `Must match ${f.pattern}`}
+    <input {...shared} type="text" minLength={f.min_length} maxLength={f.max_length} pattern={simple(f.pattern)} title={f.pattern && `Must match ${f.pattern}`}
       list={examples.length ? id + '-examples' : undefined} placeholder={placeholder || (examples.length ? `For example ${examples[0]}` : '')} spellcheck={false} />
     {examples.length > 0 && <datalist id={id + '-examples'}>{examples.map((v) => <option value={v} key={v} />)}</datalist>}
     {!f.path && f.max_length === undefined && file}

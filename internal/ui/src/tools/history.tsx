@@ -1,4 +1,5 @@
 // The history of a tool: how often it succeeds, how long it takes, and how each step ended in each run.
+import { useEffect, useRef } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 import { get, useResource } from '../api';
 import { Button, Empty, Load, Section } from '../parts';
@@ -55,7 +56,9 @@ const firstRows = 100;
 function Grid({ history }: { history: Stats['history'] }) {
   const all = useSignal(false), runs = [...history.runs].reverse(); // the newest on the right
   const steps = history.steps, shown = all.value ? steps : steps.slice(0, firstRows);
-  return <div class="table-scroll grid-scroll">
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => { box.current!.scrollLeft = box.current!.scrollWidth; }, [runs.length]);
+  return <div ref={box} class="table-scroll grid-scroll">
     <table class="history-grid">
       <thead><tr><th scope="col">Run</th>{runs.map((r) => <th scope="col" key={r.id}>
         <A href={pathOf('runs', r.id)} title={`${clock(r.started)}: ${word(r.status)}, ${duration(r.duration_ms)}`}><Glyph state={r.status} size={14} /><span class="sr-only">{r.id}, {word(r.status)}</span></A></th>)}</tr></thead>

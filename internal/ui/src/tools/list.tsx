@@ -12,7 +12,7 @@ export function Risk({ risk }: { risk: string }) {
 }
 
 /** Moves the focus among the links of a list. */
-function useRows() {
+export function useRows() {
   const move = (by: number) => {
     const rows = [...document.querySelectorAll<HTMLElement>('[data-row]')], i = rows.indexOf(document.activeElement as HTMLElement);
     rows[i < 0 ? (by > 0 ? 0 : rows.length - 1) : Math.max(0, Math.min(rows.length - 1, i + by))]?.focus();
