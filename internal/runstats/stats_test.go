@@ -1,0 +1,57 @@
+package runstats_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/runstats"
+)
+
+// TestGrid checks how steps ended in each run: a step inside a loop has the worst result of all
+// items, and a step that a run did not reach has none.
+func TestGrid(t *testing.T) {
+	start := time.Unix(1000, 0).UTC()
+	at := func(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
+	var seq uint64
+	began := func(s int, node dag.ID) dag.Event {
+		seq++
+		return dag.Event{V: dag.EventVersion, Seq: seq, Kind: dag.StepStarted, Node: node, Attempt: 1, Time: at(s)}
+	}
+	ended := func(s int, node dag.ID, st dag.Status) dag.Event {
+		seq++
+		return dag.Event{V: dag.EventVersion, Seq: seq, Kind: dag.StepFinished, Node: node, Attempt: 1, Time: at(s), Result: &dag.Result{Status: st, Started: start, Ended: at(s)}}
+	}
+	events := map[string][]dag.Event{
+		"new": {began(0, "build"), ended(1, "build", dag.Succeeded), began(1, "each"), began(1, "each[0]"), ended(2, "each[0]", dag.Failed), began(1, "each[1]"), ended(4, "each[1]", dag.Succeeded),
+			ended(4, "each", dag.Succeeded), began(4, "group"), began(4, "group/a[x]"), ended(5, "group/a[x]", dag.TimedOut), ended(5, "group/a[y]", dag.Succeeded), ended(6, "group", dag.Failed)},
+		"old": {began(0, "gone"), ended(2, "gone", dag.Skipped), began(0, "build"), ended(3, "build", dag.Failed)},
+	}
+	runs := []history.RunInfo{{ID: "new", Status: dag.Failed, Started: start, Ended: at(6)}, {ID: "old", Status: dag.Succeeded, Started: start, Ended: at(3)}}
+	s, err := runstats.Of(t.Context(), "tool", runs, func(_ context.Context, id string, after uint64) (list []dag.Event, err error) {
+		for _, e := range events[id] {
+			if e.Seq > after {
+				list = append(list, e)
+			}
+		}
+		return list, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.History.Sort([]string{"group", "group/a", "build", "each"})
+	got, err := json.Marshal(s.History.Steps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `[{"name":"group","states":["failed",""]},{"name":"group/a","states":["timed-out",""]},{"name":"build","states":["succeeded","failed"]},{"name":"each","states":["succeeded",""]},{"name":"gone","states":["","skipped"]}]`
+	if string(got) != want {
+		t.Errorf("the grid is %s", got)
+	}
+	if s.Total.Runs != 2 || s.Total.Rate != 0.5 || s.Total.P95 != 6000 || s.History.Runs[1].Duration != 3000 {
+		t.Errorf("%+v %+v", s.Total, s.History.Runs)
+	}
+}
