@@ -3,11 +3,6 @@ package tool
 import (
 	"bytes"
 	"strings"
-	"sync"
-
-	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/parser"
-	md "github.com/yuin/goldmark/text"
 
 	"github.com/flowrun/flowrun/internal/diagnostic"
 )
@@ -91,30 +86,16 @@ func closes(marks, line string) bool {
 	return len(line) >= len(marks) && strings.Trim(line, marks[:1]) == ""
 }
 
-// blockParser parses only blocks. Inline Markdown is not needed.
-var blockParser = sync.OnceValue(func() parser.Parser {
-	return parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...))
-})
-
 // fences returns the fenced blocks in a part of a source, also those in lists. Blocks in quotations and comments are
-// ignored.
+// ignored, and empty blocks without a language.
 func fences(s *diagnostic.Source, part diagnostic.Span) []fence {
 	view := markdownView(s, part)
 	var all []fence
-	var visit func(n ast.Node)
-	visit = func(n ast.Node) {
-		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-			switch c := c.(type) {
-			case *ast.FencedCodeBlock:
-				if c.Info != nil || c.Lines().Len() > 0 {
-					all = append(all, fenceOf(s, c, view, part.To))
-				}
-			case *ast.List, *ast.ListItem:
-				visit(c)
-			}
+	for _, b := range blocksOf(string(view)) {
+		if !b.inQuotes && (b.info != "" || b.bodyEnd > 0) {
+			all = append(all, fenceOf(s, b, part.To))
 		}
 	}
-	visit(blockParser().Parse(md.NewReader(view)))
 	return all
 }
 
@@ -149,25 +130,18 @@ func markdownView(s *diagnostic.Source, part diagnostic.Span) []byte {
 	return view
 }
 
-// fenceOf converts a block of the parser into a fence with offsets in the source.
-func fenceOf(s *diagnostic.Source, n *ast.FencedCodeBlock, view []byte, end int) fence {
-	var f fence
-	if n.Info != nil {
-		f.offset = n.Info.Segment.Start
-	} else { // the line before the first line of the body
-		f.offset = max(0, bytes.LastIndexByte(view[:n.Lines().At(0).Start], '\n'))
-	}
-	f.offset = bytes.LastIndexByte(view[:f.offset], '\n') + 1
-	line := s.LineFrom(f.offset)
-	f.indent = strings.IndexAny(line, "`~")
-	f.offset += max(f.indent, 0)
-	f.marks = fenceMarks(s.LineFrom(f.offset))
-	f.language = strings.ToLower(string(n.Language(view)))
+// fenceOf converts a block into a fence with offsets in the source.
+func fenceOf(s *diagnostic.Source, b block, end int) fence {
+	f := fence{offset: b.line, marks: b.fence}
+	f.indent = strings.IndexAny(s.LineFrom(f.offset), "`~")
+	f.offset += f.indent
+	language, _, _ := strings.Cut(b.info, " ")
+	f.language = strings.ToLower(language)
 	f.body.From = s.LineAfter(f.offset)
 	f.body.To = f.body.From
-	if lines := n.Lines(); lines.Len() > 0 {
-		f.body.To = min(lines.At(lines.Len()-1).Stop, end)
+	if b.bodyEnd > 0 {
+		f.body.To = min(b.bodyEnd, end)
 	}
-	f.closed = f.marks != "" && f.body.To < end && closes(f.marks, s.LineFrom(f.body.To))
+	f.closed = f.body.To < end && closes(f.marks, s.LineFrom(f.body.To))
 	return f
 }
