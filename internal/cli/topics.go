@@ -105,6 +105,8 @@ var variablesRead = []tableRow{
 	{"GITHUB_ACTIONS", "true: --progress github is the default"},
 	{"VISUAL", "the editor for tool edit; if it is not set, EDITOR"},
 	{"EDITOR", "see VISUAL"},
+	{"DISPLAY", "a desktop, without which flowrun ui only prints its address"},
+	{"WAYLAND_DISPLAY", "the same as DISPLAY"},
 	{"FLOWRUN_PAGER", "the pager of logs on a terminal; else PAGER, else less"},
 	{"PAGER", "see FLOWRUN_PAGER"},
 	{"LESS", "the options of less; flowrun sets FRX if it is not set"},
