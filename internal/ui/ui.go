@@ -104,6 +104,9 @@ func (f file) serve(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", f.media)
 	h.Set("Content-Security-Policy", Policy)
 	h.Set("Cache-Control", "no-cache") // asks each time, and gets the file only if it changed
+	if f.media == mediaTypes[".html"] {
+		h.Set("Cache-Control", "no-store") // after signing out, Back must not show the page as it was
+	}
 	h.Set("ETag", tag)
 	if r.Header.Get("If-None-Match") == tag {
 		w.WriteHeader(http.StatusNotModified)

@@ -137,7 +137,6 @@ func (d *server) readForm(w http.ResponseWriter, r *http.Request) (url.Values, e
 func (d *server) signOut(w http.ResponseWriter, r *http.Request) error {
 	d.endSession(r)
 	http.SetCookie(w, sessionCookie(r, "", -1))
-	w.Header().Set("Clear-Site-Data", `"cache"`) // pages that Back would show
 	http.Redirect(w, r, "/login", http.StatusSeeOther)
 	return nil
 }
