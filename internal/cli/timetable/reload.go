@@ -88,8 +88,16 @@ func (s *Scheduler) Pause(ctx context.Context, name string, paused bool) error {
 	if paused {
 		do = s.store.PauseSchedule
 	}
-	_, err = do(ctx, p.Name)
-	return err
+	if _, err = do(ctx, p.Name); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e, ok := s.entries[p.Name]; ok { // as Schedules lists it; reload follows within a second
+		e.Paused = paused
+		s.entries[p.Name] = e
+	}
+	return nil
 }
 
 // sortedEntries returns the schedules that this service fires, by name.
