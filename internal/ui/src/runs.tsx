@@ -108,6 +108,13 @@ export function Runs() {
   </Page>;
 }
 
+/** An input that keeps what somebody is typing, also when the page is shown again. */
+function Typed({ value, ...rest }: { value: string; [name: string]: any }) {
+  const ref = useRef<HTMLInputElement>(null);
+  useEffect(() => { if (document.activeElement !== ref.current) ref.current!.value = value; }, [value]);
+  return <input ref={ref} {...rest} />;
+}
+
 function Filters() {
   const q = routed.value.query;
   const tools = useResource((abort) => get<{ tools: { name: string; tags: string[] }[] }>('/tools', {}, abort));
@@ -124,8 +131,8 @@ function Filters() {
   const active = ['status', 'tool', 'tag', 'origin', 'age', 'since', 'until', 'q'].some((n) => q.has(n));
   return <form class="filters" role="search" aria-label="Filter the runs" onSubmit={(e) => e.preventDefault()}>
     <div class="row">
-      <input data-search class="grow" type="search" aria-label="Run id, or NAME=value of a parameter" placeholder="Run id, or NAME=value of a parameter" value={q.get('q') ?? ''} onInput={typed('q')} />
-      <input type="search" list="tool-names" aria-label="Tool" placeholder="Tool" value={q.get('tool') ?? ''} onInput={typed('tool')} />
+      <Typed data-search class="grow" type="search" aria-label="Run id, or NAME=value of a parameter" placeholder="Run id, or NAME=value of a parameter" value={q.get('q') ?? ''} onInput={typed('q')} />
+      <Typed type="search" list="tool-names" aria-label="Tool" placeholder="Tool" value={q.get('tool') ?? ''} onInput={typed('tool')} />
       <datalist id="tool-names">{names.map((t) => <option key={t.name} value={t.name} />)}</datalist>
       <select aria-label="Tag" value={q.get('tag') ?? ''} onChange={set('tag')}>
         <option value="">Any tag</option>{[...new Set([...names.flatMap((t) => t.tags), q.get('tag') ?? ''])].filter(Boolean).sort().map((t) => <option key={t} value={t}>{t}</option>)}

@@ -3,6 +3,7 @@
 // after the last event that was received: nothing is missed.
 import { useEffect, useRef } from 'preact/hooks';
 import { signal } from '@preact/signals';
+import { get } from './api';
 
 /** Whether the stream is connected. 'idle' means that the page needs none. */
 export const connection = signal<'idle' | 'connecting' | 'open' | 'lost'>('idle');
@@ -57,6 +58,7 @@ export function follow(url: string, handlers: Required<Handlers>): () => void {
     s.onerror = () => { // also after a normal end of the connection
       close();
       connection.value = 'lost';
+      get('/session').catch(() => {}); // signs in again if the session has ended; a stream does not say why it failed
       timer = setTimeout(open, delay);
       delay = Math.min(delay * 2, maxDelay);
     };

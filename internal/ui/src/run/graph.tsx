@@ -251,14 +251,14 @@ function Node({ node: n, state: s, known, time, selected, faded, select, open }:
   const classes = ['node', n.steps ? 'holds' : '', state ? `s-${state}` : '', selected ? 'selected' : '', faded ? 'faded' : '', n.condition ? 'when' : ''].filter(Boolean).join(' ');
   const inset = state ? 36 : 12, letters = Math.floor((n.w - inset - 8) / 7.3);
   const second = state ? secondLine(n, s, state, time) : [n.kind, n.note].filter(Boolean).join(' · ');
-  return <g id={domID(n.id)} class={classes} role="option" aria-selected={selected} aria-label={labelOf(n, known ? s ?? { state: 'pending', total: 0 } : undefined)}
+  return <g id={domID(n.id)} class={classes} role="option" aria-selected={selected}
     onClick={() => select(n.id)} onDblClick={() => open?.(n.id)}>
     {n.loop && <rect class="stack" x={n.x + 5} y={n.y + 5} width={n.w} height={n.h} rx="8" />}
     <rect x={n.x} y={n.y} width={n.w} height={n.h} rx="8" />
     {state && <svg class={`glyph s-${state}`} x={n.x + 11} y={n.y + (n.steps ? 10 : 14)} width="16" height="16" viewBox="0 0 16 16">{shape(state)}</svg>}
     <text x={n.x + inset} y={n.y + (n.steps ? 23 : 19)}>{cut(n.name, letters)}{n.steps && <tspan class="second" dx="8">{cut(second, Math.max(0, letters - n.name.length))}</tspan>}</text>
     {!n.steps && <text class="second" x={n.x + inset} y={n.y + 35}>{cut(second, Math.floor(letters * 1.18))}</text>}
-    <title>{labelOf(n, s)}</title>
+    <title>{labelOf(n, known ? s ?? { state: 'pending', total: 0 } : undefined)}</title>
   </g>;
 }
 

@@ -32,7 +32,7 @@ export function History({ tool }: { tool: string }) {
     <Section title="Steps by run" aside={<label>Runs <select value={limit} onChange={(e: any) => setQuery({ limit: e.currentTarget.value })}>{['10', '30', '100'].map((n) => <option key={n}>{n}</option>)}</select></label>}>
       <Grid history={s.history} />
     </Section>
-    <Section title="Durations by step"><div class="table-scroll"><table>
+    <Section title="Durations by step"><div class="table-scroll" tabIndex={0} role="region" aria-label="Durations by step"><table>
       <thead><tr><th>Step</th><th>Runs</th><th>Success</th><th>p50</th><th>p95</th><th>Longest</th></tr></thead>
       <tbody>{s.steps.map((t) => <tr key={t.name}><td><code>{t.name}</code></td><td class="number">{t.runs}</td><td class="number">{percent(t.success_rate)}</td>
         <td class="number">{duration(t.p50_ms)}</td><td class="number">{duration(t.p95_ms)}</td><td class="number">{duration(t.max_ms)}</td></tr>)}</tbody>
@@ -58,7 +58,7 @@ function Grid({ history }: { history: Stats['history'] }) {
   const steps = history.steps, shown = all.value ? steps : steps.slice(0, firstRows);
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => { box.current!.scrollLeft = box.current!.scrollWidth; }, [runs.length]);
-  return <div ref={box} class="table-scroll grid-scroll">
+  return <div ref={box} class="table-scroll grid-scroll" tabIndex={0} role="region" aria-label="Steps by run">
     <table class="history-grid">
       <thead><tr><th scope="col">Run</th>{runs.map((r) => <th scope="col" key={r.id}>
         <A href={pathOf('runs', r.id)} title={`${clock(r.started)}: ${word(r.status)}, ${duration(r.duration_ms)}`}><Glyph state={r.status} size={14} /><span class="sr-only">{r.id}, {word(r.status)}</span></A></th>)}</tr></thead>
