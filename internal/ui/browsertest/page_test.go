@@ -1,0 +1,249 @@
+package browsertest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// patience is how long a test waits for something.
+const patience = 20 * time.Second
+
+// tab is a tab of the browser, with cookies of its own. What goes wrong in it fails the test: errors
+// in the console, exceptions, dialogs and violations of the content security policy.
+type tab struct {
+	testing.TB
+	ctx     context.Context
+	service *service
+	mu      sync.Mutex
+	wrong   []string
+	expects []string // parts of messages that the test causes on purpose
+}
+
+// newTab opens an empty tab that is not signed in.
+func newTab(t testing.TB, s *service) *tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+	b := &tab{TB: t, ctx: ctx, service: s}
+	t.Cleanup(func() {
+		b.checkNothingWrong()
+		cancel()
+	})
+	b.do(chromedp.EmulateViewport(1280, 800))
+	if err := chromedp.Listen(ctx, b.notice); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := chromedp.Call(ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
+		Source: `addEventListener('securitypolicyviolation', (e) => console.error('policy violated: ' + e.violatedDirective + ' ' + e.blockedURI + ' ' + e.sample))`}); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// notice remembers what should not happen in a page.
+func (b *tab) notice(event any) {
+	text := ""
+	switch e := event.(type) {
+	case *runtime.EventExceptionThrown:
+		text = "exception: " + e.ExceptionDetails.Text
+		if x := e.ExceptionDetails.Exception; x != nil {
+			text += " " + x.Description
+		}
+	case *runtime.EventConsoleAPICalled:
+		if e.Type != runtime.ConsoleAPICalledTypeError {
+			return
+		}
+		text = "console:"
+		for _, a := range e.Args {
+			text += fmt.Sprintf(" %s%s", a.Value, a.Description)
+		}
+	case *log.EventEntryAdded:
+		if e.Entry.Level != log.EntryLevelError {
+			return
+		}
+		text = "log: " + e.Entry.Text + " " + e.Entry.URL
+	case *page.EventJavascriptDialogOpening:
+		text = "dialog: " + e.Message
+		go func() {
+			_, _ = chromedp.Call(b.ctx, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: true})
+		}()
+	default:
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.wrong = append(b.wrong, text)
+}
+
+// expect allows messages in the console that contain a text.
+func (b *tab) expect(part string) { b.expects = append(b.expects, part) }
+
+// checkNothingWrong fails the test for everything that went wrong in the tab so far.
+func (b *tab) checkNothingWrong() {
+	b.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+next:
+	for _, w := range b.wrong {
+		for _, part := range b.expects {
+			if strings.Contains(w, part) {
+				continue next
+			}
+		}
+		b.Errorf("in the page: %s", w)
+	}
+	b.wrong = nil
+}
+
+// open opens a tab that is signed in as the owner of the service.
+func open(t testing.TB, s *service) *tab {
+	t.Helper()
+	b := newTab(t, s)
+	link, err := s.loginLink()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, path, _ := strings.Cut(link, "/login")
+	b.do(chromedp.Navigate(s.url + "/login" + path))
+	b.until(`location.pathname === '/' && !!document.querySelector('main h1')`)
+	return b
+}
+
+// signInAs opens a tab that is signed in with a token.
+func signInAs(t testing.TB, s *service, token string) *tab {
+	t.Helper()
+	b := newTab(t, s)
+	b.goTo("/login")
+	b.do(chromedp.SendKeys(chromedp.CSS("#token-field"), token+"\r"))
+	b.until(`location.pathname === '/' && !!document.querySelector('main h1')`)
+	return b
+}
+
+// do runs steps, each within the test's patience.
+func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	b.Helper()
+	for _, step := range steps {
+		if err := chromedp.Do(b.ctx); err != nil { // starts the tab, whose life must not end with a timeout
+			b.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(b.ctx, patience)
+		err := chromedp.Do(ctx, step)
+		cancel()
+		if err != nil {
+			b.Fatalf("%v\nthe page shows: %s", err, b.shown())
+		}
+	}
+}
+
+// shown returns the text of the page, for messages.
+func (b *tab) shown() string {
+	ctx, cancel := context.WithTimeout(b.ctx, 2*time.Second)
+	defer cancel()
+	text, _ := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + (document.querySelector("dialog[open], main") ?? document.body).innerText.replace(/\s*\n\s*/g, " | ").slice(0, 700)`))
+	return text
+}
+
+// eval evaluates an expression in the page. A promise is awaited.
+func eval[T any](b *tab, expression string) T {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.Fatalf("%s: %v\nthe page shows: %s", expression, err, b.shown())
+	}
+	return v
+}
+
+// until waits until an expression is true, also across navigations.
+func (b *tab) until(expression string) {
+	b.Helper()
+	var err error
+	for until := time.Now().Add(patience); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
+		ctx, cancel := context.WithTimeout(b.ctx, patience)
+		var ok bool
+		ok, err = chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+expression+")"))
+		cancel()
+		if ok && err == nil {
+			return
+		}
+	}
+	b.Fatalf("never true: %s (%v)\nthe page shows: %s", expression, err, b.shown())
+}
+
+// goTo opens a page of the service, and waits until it shows something.
+func (b *tab) goTo(path string) {
+	b.Helper()
+	b.do(chromedp.Navigate(b.service.url + path))
+	b.until(`document.querySelector('main h1')`)
+}
+
+// goToText opens a page of the service, and waits until it shows a text.
+func (b *tab) goToText(path, text string) {
+	b.Helper()
+	b.goTo(path)
+	b.has(text)
+}
+
+// settled waits until the page has no requests in progress and does not change.
+func (b *tab) settled() {
+	b.Helper()
+	b.until(`!document.querySelector('[aria-busy=true]')`)
+	eval[bool](b, `new Promise((done) => { let t = setTimeout(() => done(true), 150); new MutationObserver(() => { clearTimeout(t); t = setTimeout(() => done(true), 150); }).observe(document.body, {subtree: true, childList: true, characterData: true}); setTimeout(() => done(true), 3000); })`)
+}
+
+// has waits until the page shows a text.
+func (b *tab) has(text string) {
+	b.Helper()
+	b.until(fmt.Sprintf("document.body.innerText.includes(%q)", text))
+}
+
+// click clicks the first visible button, link or other element with a role whose name contains a text.
+func (b *tab) click(name string) {
+	b.Helper()
+	const find = `[...document.querySelectorAll('button, a, summary, label, [role=button], [role=tab], input[type=submit]')].filter((e) => e.offsetParent !== null && !e.disabled)`
+	match := fmt.Sprintf(`(%s.find((e) => (e.getAttribute('aria-label') || e.innerText || e.value || '').trim() === %q) || %[1]s.find((e) => (e.getAttribute('aria-label') || e.innerText || e.value || '').includes(%[2]q)))`, find, name)
+	b.until(match)
+	eval[bool](b, match+`.click() || true`)
+}
+
+// fill writes into the field with a label.
+func (b *tab) fill(label, value string) {
+	b.Helper()
+	field := fmt.Sprintf(`[...document.querySelectorAll('label')].filter((l) => l.innerText.includes(%q)).map((l) => l.control || l.querySelector('input, select, textarea'))[0]`, label)
+	b.until(field)
+	eval[bool](b, fmt.Sprintf(`(() => { const f = %s; f.focus(); const proto = Object.getPrototypeOf(f); Object.getOwnPropertyDescriptor(proto, 'value').set.call(f, %q); f.dispatchEvent(new Event('input', {bubbles: true})); f.dispatchEvent(new Event('change', {bubbles: true})); return true; })()`, field, value))
+}
+
+// press presses keys.
+func (b *tab) press(keys string) {
+	b.Helper()
+	b.do(chromedp.KeyEvent(keys))
+}
+
+// theme selects the colours that the system prefers.
+func (b *tab) theme(name string) {
+	b.Helper()
+	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}}); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// second opens another tab with the same cookies.
+func (b *tab) second() *tab {
+	b.Helper()
+	ctx, cancel := chromedp.NewContext(b.ctx)
+	other := &tab{TB: b.TB, ctx: ctx, service: b.service}
+	b.Cleanup(cancel)
+	other.do(chromedp.EmulateViewport(1280, 800))
+	return other
+}
