@@ -59,8 +59,8 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	tee := newOutputTee(j.plan, j.runOptions)
 	tee.short = j.shortOutput && e.config.StateDir != ""
 	if most := proc.MaxParallel(); e.config.Parallel > most {
-		tee.notify(steps.Notice{Code: steps.NoticeShortage, Message: fmt.Sprintf("at most %d steps run at once, not %d: this process may have only %d open files; raise the limit (ulimit -n)",
-			most, e.config.Parallel, proc.MaxFiles())})
+		tee.notify(steps.Notice{Code: steps.NoticeShortage, Message: fmt.Sprintf("max-parallel is reduced from %d to %d: this process may have only %d open files; raise the limit (ulimit -n)",
+			e.config.Parallel, most, proc.MaxFiles())})
 	}
 	if err := e.prepare(ctx, j, tee); err != nil {
 		return nil, errors.Join(err, j.closeLedger())

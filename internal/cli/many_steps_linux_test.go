@@ -131,7 +131,7 @@ steps:
 `)
 	c := b.command("sh", "-c", "ulimit -n 400 && exec flowrun run --max-parallel 100 ./together.yaml")
 	out, err := c.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "at most 66 steps run at once, not 100: this process may have only 400 open files") {
+	if err != nil || !strings.Contains(string(out), "max-parallel is reduced from 100 to 66: this process may have only 400 open files") {
 		t.Errorf("%v\n%.3000s", err, out)
 	}
 }
