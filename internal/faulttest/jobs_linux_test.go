@@ -31,7 +31,7 @@ type killJob struct {
 // manifold has some of everything.
 var manifold = killJob{
 	once: "once",
-	waits: map[string]string{"left": "first", "right": "first", "nest": "first", "flaky": "first",
+	waits: map[string]string{"left": "first", "right": "first", "nest": "first", "flaky": "first", "nest/two": "nest/one",
 		"once": "left right nest flaky", "asked": "once", "end": "asked", "tidy": "end"},
 	files: map[string]string{
 		"job.yaml": `name: NAME
