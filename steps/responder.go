@@ -12,8 +12,8 @@ import (
 	"github.com/flowrun/flowrun/internal/proc"
 )
 
-// No system shows whether a process is waiting for input. flowrun assumes it if everything typed so
-// far has been read, nothing was printed for a while, and no process of the step is running. An answer
+// No system shows whether a process is waiting for input. flowrun assumes it if everything typed and
+// printed so far has been read, nothing was printed for a while, and no process of the step is running. An answer
 // that comes too early does little harm: it stays in the terminal until the step reads it, and no other
 // answer is typed before that. But then the question counts as output of the step, because it comes
 // after the answer.
@@ -24,6 +24,9 @@ const (
 	unattendedTimeout = 200 * time.Millisecond
 	// recheckInterval is the shortest time between two checks whether a step is waiting.
 	recheckInterval = 100 * time.Millisecond
+	// asleepInterval is the time between two checks that must both find that the step waits for input.
+	// A program that is starting sleeps too, but only for moments.
+	asleepInterval = 30 * time.Millisecond
 	// busyTimeout is how long a step that is running must be silent before it is answered anyway: it
 	// may ask for input again and again without waiting for it.
 	busyTimeout = 5 * time.Second
@@ -142,12 +145,15 @@ func (a *responder) copySizes() {
 
 // watch answers the step if no person at a terminal does. ctx is that of calls to Options.Prompt.
 func (a *responder) watch(ctx context.Context) {
-	personGone := a.personGone
+	personGone, asleep := a.personGone, false
 	for {
 		timeout, forEver := a.timeout()
 		wait := max(timeout-a.tty.silence(), recheckInterval)
-		if forEver {
+		switch {
+		case forEver:
 			wait = time.Hour
+		case asleep:
+			wait = asleepInterval
 		}
 		timer := time.NewTimer(wait)
 		select {
@@ -163,7 +169,11 @@ func (a *responder) watch(ctx context.Context) {
 		default:
 		}
 		timeout, forEver = a.timeout()
-		if forEver || a.tty.silence() < timeout || a.tty.unread() || a.tty.silence() < busyTimeout && (a.betweenLines() || isBusy(a.leader)) {
+		if forEver || a.tty.silence() < timeout || a.tty.inFlight() || a.tty.silence() < busyTimeout && (a.betweenLines() || isBusy(a.leader)) {
+			asleep = false
+			continue
+		}
+		if asleep = !asleep; asleep {
 			continue
 		}
 		if !a.prompt(ctx) && !a.respond() {

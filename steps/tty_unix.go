@@ -83,16 +83,21 @@ func (p *tty) inputModes() (canonical, echo bool) {
 	return canonical, echo
 }
 
-// unread reports whether the step has not read everything that was typed.
-func (p *tty) unread() (waits bool) {
-	conn, err := p.slave.SyscallConn()
+// inFlight reports whether the step has not read everything that was typed, or this process not
+// everything that was printed.
+func (p *tty) inFlight() bool { return readable(p.slave) || readable(p.master) }
+
+// readable reports whether a side of the terminal has something to read. A closed side has: a step
+// whose terminal is closed cannot be waiting for input.
+func readable(f *os.File) (yes bool) {
+	conn, err := f.SyscallConn()
 	if err != nil {
-		return true // closed: the step cannot be waiting for input
+		return true
 	}
 	conn.Control(func(fd uintptr) {
 		poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 		n, err := unix.Poll(poll, 0)
-		waits = err == nil && n > 0
+		yes = err == nil && n > 0
 	})
-	return waits
+	return yes
 }

@@ -10,7 +10,7 @@ func openPty(bool) (master, slave *os.File, err error) {
 }
 
 func (*tty) resize(Size)                        {}
-func (*tty) unread() bool                       { return true }
+func (*tty) inFlight() bool                     { return true }
 func (*tty) inputModes() (canonical, echo bool) { return true, false }
 
 // isBusy is known on Linux only.
