@@ -84,8 +84,8 @@ func TestSignOut(t *testing.T) {
 	b.goTo("/runs")
 	b.click("Sign out")
 	b.until(`location.pathname === '/login'`)
-	eval[bool](b, `history.back() || true`)
-	b.until(`location.pathname === '/login'`)
+	eval[bool](b, `(window.before = true) && (history.back(), true)`)
+	b.until(`!window.before && location.pathname === '/login'`)
 	if got := eval[float64](b, `fetch('/api/v1/session').then((r) => r.status)`); got != 401 {
 		t.Errorf("the session has the status %v", got)
 	}
