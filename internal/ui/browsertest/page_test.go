@@ -212,8 +212,13 @@ func (b *tab) click(name string) {
 	b.Helper()
 	const find = `[...document.querySelectorAll('button, a, summary, label, [role=button], [role=tab], input[type=submit]')].filter((e) => e.offsetParent !== null && !e.disabled)`
 	match := fmt.Sprintf(`(%s.find((e) => (e.getAttribute('aria-label') || e.innerText || e.value || '').trim() === %q) || %[1]s.find((e) => (e.getAttribute('aria-label') || e.innerText || e.value || '').includes(%[2]q)))`, find, name)
-	b.until(match)
-	eval[bool](b, match+`.click() || true`)
+	b.clickOn(match)
+}
+
+// clickOn clicks an element as soon as it is there and not disabled.
+func (b *tab) clickOn(element string) {
+	b.Helper()
+	b.until(`((e) => e && !e.disabled && (e.click(), true))(` + element + `)`)
 }
 
 // fill writes into the field with a label.

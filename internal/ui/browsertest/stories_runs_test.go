@@ -36,7 +36,7 @@ func TestHome(t *testing.T) {
 	for _, text := range []string{"slow", "Release to everyone?", "step test failed", "nightly"} {
 		b.has(text)
 	}
-	eval[bool](b, `document.querySelector('a[href="/runs/`+runs["slow"]+`"]').click() || true`)
+	b.clickOn(`document.querySelector('a[href="/runs/` + runs["slow"] + `"]')`)
 	b.until(`location.pathname === '/runs/` + runs["slow"] + `'`)
 	b.has("running")
 }
@@ -194,7 +194,7 @@ func TestFailedStep(t *testing.T) {
 	b.has("test 300 ok")
 	b.goTo("/runs/" + runs["deploy"] + "/logs?step=test&stream=stdout")
 	b.until(`document.querySelector('.log-line[data-n="290"]')`)
-	eval[bool](b, `document.querySelector('a.line-number[data-n="290"]').click() || true`)
+	b.clickOn(`document.querySelector('a.line-number[data-n="290"]')`)
 	b.until(`document.querySelector('.log-line.marked[data-n="290"]')`)
 	address := eval[string](b, `location.pathname + location.search`)
 	if !strings.Contains(address, "line=290") {
@@ -281,7 +281,7 @@ func TestResume(t *testing.T) {
 	b.goTo("/runs/" + id)
 	b.click("Resume")
 	b.until(`document.querySelector('dialog[open] .step-list')`)
-	eval[bool](b, `[...document.querySelectorAll('dialog button')].find((x) => x.innerText === 'Resume').click() || true`)
+	b.clickOn(`[...document.querySelectorAll('dialog button')].find((x) => x.innerText === 'Resume')`)
 	b.has("The run continues")
 	b.goTo("/runs/" + id + "/events")
 	b.has("run.resumed")
@@ -310,11 +310,11 @@ func TestBulk(t *testing.T) {
 	b := open(t, main)
 	b.goTo("/runs?q=" + "FILE%3D%2Fnonexistent%2Fbulk" + "&status=running")
 	b.until(rows + `.length === 2`)
-	eval[bool](b, `document.querySelector('[aria-label="Select all runs of this page"]').click() || true`)
+	b.clickOn(`document.querySelector('[aria-label="Select all runs of this page"]')`)
 	b.has("2 runs selected")
-	eval[bool](b, `[...document.querySelectorAll('.bulk button')].find((x) => x.innerText === 'Cancel').click() || true`)
+	b.clickOn(`[...document.querySelectorAll('.bulk button')].find((x) => x.innerText === 'Cancel')`)
 	b.until(`document.querySelector('dialog[open]')`)
-	eval[bool](b, `[...document.querySelectorAll('dialog button')].find((x) => x.innerText === 'Cancel 2 runs').click() || true`)
+	b.clickOn(`[...document.querySelectorAll('dialog button')].find((x) => x.innerText === 'Cancel 2 runs')`)
 	for _, id := range []string{one, two} {
 		if err := main.await(id, "cancelled"); err != nil {
 			t.Error(err)
@@ -346,7 +346,7 @@ func TestReject(t *testing.T) {
 	b := open(t, main)
 	b.goTo("/waiting")
 	b.has(id)
-	eval[bool](b, `[...document.querySelectorAll('section.question')].find((q) => q.innerText.includes('`+id+`')).querySelector('.danger').click() || true`)
+	b.clickOn(`[...document.querySelectorAll('section.question')].find((q) => q.innerText.includes('` + id + `')).querySelector('.danger')`)
 	b.until(`!document.body.innerText.includes('` + id + `')`)
 	if err := main.await(id, "failed"); err != nil {
 		t.Error(err)
@@ -378,7 +378,7 @@ func TestEventsAndDefinition(t *testing.T) {
 	b := open(t, main)
 	b.goTo("/runs/" + runs["deploy"] + "/events")
 	b.has("run.finished")
-	eval[bool](b, `document.querySelector('[aria-label="Event 1"]').click() || true`)
+	b.clickOn(`document.querySelector('[aria-label="Event 1"]')`)
 	b.until(`document.querySelector('dialog[open] pre')?.innerText.includes('"seq": 1')`)
 	b.goTo("/runs/" + runs["deploy"] + "/definition")
 	b.has("Deploys to a target")

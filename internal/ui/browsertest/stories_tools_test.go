@@ -17,12 +17,12 @@ func TestStartFromForm(t *testing.T) {
 	b.goTo("/tools/report/run")
 	b.until(`document.querySelector('#param-NAME')`)
 	b.click("Run")
-	const submit = `document.querySelector('.run-form button[type=submit]').click() || true`
-	eval[bool](b, submit)
+	const submit = `document.querySelector('.run-form button[type=submit]')`
+	b.clickOn(submit)
 	b.until(`document.querySelector('#param-NAME:invalid')`)
 	b.fill("NAME", "Grace <b>")
 	b.fill("FORMAT", "html")
-	eval[bool](b, submit)
+	b.clickOn(submit)
 	b.until(`location.pathname.startsWith('/runs/1')`)
 	id := strings.TrimPrefix(eval[string](b, `location.pathname`), "/runs/")
 	if err := main.await(id, "succeeded"); err != nil {
@@ -41,7 +41,7 @@ func TestWrongValue(t *testing.T) {
 	b.expect("422")
 	b.goTo("/tools/deploy/run")
 	b.fill("TARGET", "-rf") // it would be an option
-	eval[bool](b, `document.querySelector('.run-form button[type=submit]').click() || true`)
+	b.clickOn(`document.querySelector('.run-form button[type=submit]')`)
 	b.until(`document.querySelector('.field.bad')?.innerText.includes('TARGET')`)
 }
 
@@ -100,7 +100,7 @@ func TestSchedules(t *testing.T) {
 	b.until(`!document.querySelector('table.schedules').innerText.includes('paused')`)
 	b.click("Run now: nightly")
 	b.has("The run does not count as one of the schedule")
-	eval[bool](b, `document.querySelector('dialog .primary').click() || true`)
+	b.clickOn(`document.querySelector('dialog .primary')`)
 	b.has("has started")
 }
 
@@ -134,9 +134,9 @@ func TestEditor(t *testing.T) {
 	b.until(save + `.disabled`)
 	write(`replace('bsh: echo', 'bash: echo changed')`)
 	b.until(`!` + save + `.disabled`)
-	eval[bool](b, save+`.click() || true`)
+	b.clickOn(save)
 	b.until(`document.querySelector('dialog .diff')?.innerText.includes('echo changed')`)
-	eval[bool](b, `document.querySelector('dialog .primary').click() || true`)
+	b.clickOn(`document.querySelector('dialog .primary')`)
 	b.until(`!document.querySelector('dialog[open]')`)
 	file := filepath.Join(s.dir, ".flowrun", "tools", "loop.yaml")
 	text, err := os.ReadFile(file)
@@ -151,9 +151,9 @@ func TestEditor(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.until(`!` + save + `.disabled`)
-	eval[bool](b, save+`.click() || true`)
+	b.clickOn(save)
 	b.until(`document.querySelector('dialog .primary')`)
-	eval[bool](b, `document.querySelector('dialog .primary').click() || true`)
+	b.clickOn(`document.querySelector('dialog .primary')`)
 	b.has("Discard my text and read the file again")
 	if text, _ := os.ReadFile(file); !strings.Contains(string(text), "echo theirs") {
 		t.Errorf("the file is %s", text)
