@@ -140,11 +140,10 @@ func TestCallTimeout(t *testing.T) {
 
 // The time that a script waits for a host call does not count as its own.
 func TestWaitingIsFree(t *testing.T) {
-	for way, config := range map[string]Config{"here": {InProcess: true}, "child": {}} {
+	for way, config := range map[string]Config{"here": {InProcess: true, Timeout: time.Second}, "child": {Timeout: time.Second}} {
 		for _, code := range []string{"return await require('nested').call()", "return require('nested').callNow()"} {
 			t.Run(way+" "+code, func(t *testing.T) {
 				t.Parallel()
-				config.Timeout = time.Second
 				r := New(config)
 				defer r.Close()
 				raw, err := r.Call(context.Background(), Call{Script: compile(t, Step, code), Ask: func(context.Context, string, json.RawMessage) (any, error) {
