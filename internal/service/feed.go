@@ -187,8 +187,13 @@ func (f *feed) send(ctx context.Context, c chan<- Update, next uint64) {
 		case <-f.closed:
 			return
 		}
+		time.Sleep(batchDelay)
 	}
 }
+
+// batchDelay is how long a subscriber waits for more updates after the first one, so that a run of
+// many short steps does not wake every subscriber for each of its events.
+const batchDelay = 10 * time.Millisecond
 
 // batchFrom returns a batch of updates starting at next. If there are none yet, it returns a
 // channel that is closed when one is added. It returns neither if next has been removed

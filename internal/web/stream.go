@@ -18,7 +18,12 @@ type stream struct {
 	ctl   *http.ResponseController
 	limit time.Duration // for one write
 	buf   []byte
+	due   <-chan time.Time // when events that were written must be flushed; nil for none
 }
+
+// flushDelay is how long an event may wait for others, which are then sent with it: a run of many
+// short steps with many readers would otherwise cost a system call for each event and reader.
+const flushDelay = 20 * time.Millisecond
 
 // begin sends the header of the response, so that the client receives it at once.
 func (d *server) begin(w http.ResponseWriter, media string) (*stream, error) {
@@ -35,7 +40,15 @@ func (s *stream) Write(b []byte) (int, error) {
 	return s.w.Write(b)
 }
 
+// flushSoon makes due fire when what was written must be flushed.
+func (s *stream) flushSoon() {
+	if s.due == nil {
+		s.due = time.After(flushDelay)
+	}
+}
+
 func (s *stream) flush() error {
+	s.due = nil
 	_ = s.ctl.SetWriteDeadline(time.Now().Add(s.limit))
 	return s.ctl.Flush()
 }
@@ -155,10 +168,10 @@ func (d *server) watch(w http.ResponseWriter, r *http.Request) error {
 			if err := s.event(u.ID, u.Run, u.Event); err != nil {
 				return err
 			}
-			if len(updates) == 0 { // otherwise the next one is here already
-				if err := s.flush(); err != nil {
-					return err
-				}
+			s.flushSoon()
+		case <-s.due:
+			if err := s.flush(); err != nil {
+				return err
 			}
 		case <-beat.C:
 			if !d.isAdmitted(r) {
@@ -269,11 +282,11 @@ func (f *follower) follow(r *http.Request, beat <-chan time.Time) (over bool, er
 				if err := f.send(u.Event); err != nil {
 					return true, err
 				}
-				if len(f.updates) == 0 {
-					if err := f.flush(); err != nil {
-						return true, err
-					}
-				}
+				f.flushSoon()
+			}
+		case <-f.due:
+			if err := f.flush(); err != nil {
+				return true, err
 			}
 		case <-soon:
 			if f.updates == nil {
