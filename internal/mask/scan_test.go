@@ -113,7 +113,7 @@ func missed(t *testing.T, p *patterns, data []byte) {
 			next = c.next(i)
 		}
 		if n, sure := p.match(data[i:]); next != i && (n > 0 || !sure) {
-			t.Fatalf("%q at %d is no candidate in %q", data[i:i+min(n, 40)], i, data)
+			t.Fatalf("%q at %d is not a candidate in %q", data[i:i+min(n, 40)], i, data)
 		}
 	}
 }
