@@ -129,9 +129,18 @@ func compileRecord(r *Record, lib *tool.Library, name string) (*plan.Plan, error
 	return p, err
 }
 
-// bindRecord binds the run's parameters again. more holds the withheld ones, which are required; its values take
-// precedence, and for a retry it may hold any parameter.
+// bindRecord binds the run's parameters again.
 func bindRecord(r *Record, p *plan.Plan, w RunEnv, more map[string]any) (*call.Params, error) {
+	given, err := givenOf(r, p, more)
+	if err != nil {
+		return nil, err
+	}
+	return w.bind(p, given)
+}
+
+// givenOf returns the parameters with which the run was started. more holds the withheld ones, which are required; its
+// values take precedence, and for a retry it may hold any parameter.
+func givenOf(r *Record, p *plan.Plan, more map[string]any) (map[string]any, error) {
 	given := make(map[string]any, len(r.Given)+len(more))
 	for k, v := range r.Given {
 		given[k] = v
@@ -149,7 +158,7 @@ func bindRecord(r *Record, p *plan.Plan, w RunEnv, more map[string]any) (*call.P
 	if len(bad.Problems) > 0 {
 		return nil, bad
 	}
-	return w.bind(p, given)
+	return given, nil
 }
 
 // checkWithheld rejects parameters that the record already holds: a resumed run keeps them.

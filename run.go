@@ -31,6 +31,7 @@ type job struct {
 	lockDemands  []LockDemand // what the run takes at its start
 	logs         string       // the run's log folder, "" for none
 	session      *steps.Session
+	epoch        int // of the processes, if nothing is recorded
 }
 
 func (j *job) resumes() bool { return j.continuation != nil && !j.continuation.Retry }
@@ -181,7 +182,7 @@ func (e *Engine) grace() time.Duration { return cmp.Or(max(e.config.Grace, 0), s
 
 // prepare opens the session, collects the secrets, and records a new run.
 func (e *Engine) prepare(ctx context.Context, j *job, tee *outputTee) (err error) {
-	epoch := 1
+	epoch := max(j.epoch, 1)
 	if j.ledger != nil {
 		epoch = j.ledger.Epoch()
 	}

@@ -6,31 +6,54 @@ import (
 	"time"
 )
 
-// takeAnswers applies the answers that have been received.
-func (l *eventLoop) takeAnswers(now time.Time) {
+// applyAnswers applies the answers that have been received.
+func (m *machine) applyAnswers(now time.Time) {
+	answers := m.pendingAnswers
+	m.pendingAnswers = nil
+	for _, a := range answers {
+		if a.Result == nil {
+			m.decline(a)
+			continue
+		}
+		e, early, late := m.state.answerEvent(a, now)
+		switch {
+		case early:
+			m.pendingAnswers = append(m.pendingAnswers, a)
+		case !late:
+			m.batch = append(m.batch, e)
+			m.apply(&m.batch[len(m.batch)-1], now)
+		}
+	}
+}
+
+// decline notes that the person who was asked does not answer.
+func (m *machine) decline(a Answer) {
+	if m.declined == nil {
+		m.declined = map[uint64]bool{}
+	}
+	m.declined[a.Wait] = true
+}
+
+// onlyAnswersLeft reports whether everything that is left waits for answers. attended means
+// that those count as reachable which nobody has declined to give.
+func (m *machine) onlyAnswersLeft(attended bool) bool {
+	if !m.idle() || len(m.pendingAnswers) > 0 || len(m.state.waits) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(m.state.waits, func(t timer) bool {
+		n := t.at.f.node(t.at.i)
+		return n.status == Waiting && (!n.res.Wait.Asks || attended && !m.declined[t.wait])
+	})
+}
+
+// takeAnswers receives the answers that are in the channel.
+func (l *eventLoop) takeAnswers() {
 	for l.options.Answers != nil {
 		select {
 		case a, more := <-l.options.Answers:
 			l.receiveAnswer(a, more)
-			continue
 		default:
-		}
-		break
-	}
-	answers := l.pendingAnswers
-	l.pendingAnswers = nil
-	for _, a := range answers {
-		if a.Result == nil {
-			l.decline(a)
-			continue
-		}
-		e, early, late := l.state.answerEvent(a, now)
-		switch {
-		case early:
-			l.pendingAnswers = append(l.pendingAnswers, a)
-		case !late:
-			l.batch = append(l.batch, e)
-			l.apply(&l.batch[len(l.batch)-1], now)
+			return
 		}
 	}
 }
@@ -42,26 +65,6 @@ func (l *eventLoop) receiveAnswer(a Answer, more bool) {
 		return
 	}
 	l.pendingAnswers = append(l.pendingAnswers, a)
-}
-
-// decline notes that the person who was asked does not answer.
-func (l *eventLoop) decline(a Answer) {
-	if l.declined == nil {
-		l.declined = map[uint64]bool{}
-	}
-	l.declined[a.Wait] = true
-}
-
-// onlyAnswersLeft reports whether everything that is left waits for answers that this
-// process cannot get.
-func (l *eventLoop) onlyAnswersLeft() bool {
-	if l.inFlight+len(l.fallbacks) > 0 || len(l.pendingAnswers) > 0 || l.state.undecided() || len(l.state.waits) == 0 {
-		return false
-	}
-	return !slices.ContainsFunc(l.state.waits, func(t timer) bool {
-		n := t.at.f.node(t.at.i)
-		return n.status == Waiting && (!n.res.Wait.Asks || l.options.Attended && l.options.Answers != nil && !l.declined[t.wait])
-	})
 }
 
 // leaveWaiting makes durable what was recorded so far, before Run returns.

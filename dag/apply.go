@@ -2,6 +2,7 @@ package dag
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -190,7 +191,7 @@ func (s *State) startNode(at place, e *Event) {
 		at.f.children = map[int32]*frame{}
 	}
 	at.f.children[at.i] = c
-	c.started = e.Time
+	c.started, c.scope = e.Time, at.scope()
 	s.armDeadline(c, e.Time)
 	if def.Graph != nil && def.Bind == nil && at.f.bound {
 		s.bindGraph(c, at.view().Args())
@@ -271,7 +272,8 @@ func (s *State) markCancelled(f *frame, reason string, until time.Time) {
 			f.nodes[i].outlasts = false
 		}
 	}
-	for i, c := range f.children {
+	for _, i := range slices.Sorted(maps.Keys(f.children)) { // in order, so that the same events always follow
+		c := f.children[i]
 		switch {
 		case f.nodes[i].status.Settled():
 		case reason != ReasonForced && c.stopped == "" && f.nodes[i].outlasts:

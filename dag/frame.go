@@ -17,6 +17,7 @@ type frame struct {
 	walk            walk
 	prefix          string // "", "setup/", or "test" for a loop
 	parent          place  // the node that holds this walk; parent.f is nil for the root
+	scope           scope  // in which the walk runs
 	args            Args
 	expanded        bool // nodes is complete; false for a loop until step.expanded
 	bound           bool // args or items are set, so nodes may start

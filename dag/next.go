@@ -81,7 +81,7 @@ func (s *State) outcomeEvent(at place, r *Result, now time.Time) Event {
 	}
 	r.Attempts, r.Fallback = int(n.attempt), n.fallback
 	e := Event{Node: at.f.path(at.i), Attempt: int(n.attempt), Reason: r.Reason, Result: r, at: at}
-	e.Kind = def.Policy.next(at.view(), r, n.fallback || n.status == Waiting, at.f.stopped != "")
+	e.Kind = s.following(at, r)
 	switch e.Kind {
 	case StepWaiting:
 		if d := def.Policy.Timeout; d > 0 {
@@ -94,6 +94,23 @@ func (s *State) outcomeEvent(at place, r *Result, now time.Time) Event {
 		r.Tolerated = def.Policy.Tolerate && (r.Status == Failed || r.Status == TimedOut)
 	}
 	return e
+}
+
+// following returns the kind of the event that follows an attempt which ended in r: another
+// attempt, the fallback, a wait, or the end of the node.
+func (s *State) following(at place, r *Result) Kind {
+	n, p := at.f.node(at.i), &at.f.def(at.i).Policy
+	switch {
+	case r.Status == Waiting:
+		return StepWaiting
+	case r.Status != Failed && r.Status != TimedOut, at.f.stopped != "", n.fallback, n.status == Waiting:
+		return StepFinished
+	case r.Attempts <= p.Attempts && !r.Permanent && s.mayRetry(at.view(), r):
+		return StepRetrying
+	case p.Fallback != nil:
+		return StepFallback
+	}
+	return StepFinished
 }
 
 func (s *State) cancellingEvent(f *frame, reason string) Event {
@@ -209,7 +226,7 @@ func (s *State) decideNode(at place, now time.Time, free int) (Event, bool) {
 	case def.When == nil:
 		return s.startEvent(at, n.readyAt, now, free)
 	}
-	ok, err := def.When.Eval(at.view())
+	ok, err := s.evaluate(at.view())
 	switch {
 	case err != nil:
 		r := Result{Status: Failed, ExitCode: 1, Reason: ReasonCondition, Message: err.Error(), Tolerated: def.Policy.Tolerate}
@@ -229,7 +246,7 @@ func (s *State) outlasts(at place) bool {
 	}
 	v := at.view()
 	v.assumeCancelled = true
-	yes, err := when.Eval(v)
+	yes, err := s.evaluate(v)
 	return yes && err == nil
 }
 

@@ -150,3 +150,14 @@ func (id ID) Base() ID {
 // Depth returns how many steps contain the step. An item of a loop is one level below the
 // loop.
 func (id ID) Depth() int { return len(id.Ancestors()) }
+
+// last splits a path before its last part: a name, or [KEY].
+func (id ID) last() (outer ID, part string) {
+	for rest := id; ; {
+		p, more := rest.cut()
+		if p == "" || more == "" {
+			return id[:len(id)-len(rest)], p
+		}
+		rest = more
+	}
+}

@@ -65,27 +65,5 @@ func (b Backoff) maxDelay(n int) time.Duration {
 	return min(d, limit)
 }
 
-// withJitter returns a random part of the wait if Jitter is set, else all of it. It is
-// called when the wait is recorded, so that Next stays a pure function.
-func (b Backoff) withJitter(wait time.Duration) time.Duration {
-	if !b.Jitter || wait <= 0 {
-		return wait
-	}
-	return rand.N(wait + 1)
-}
-
-// next returns the event that follows an attempt which ended in r: another attempt, the
-// fallback, a wait, or the end of the node.
-func (p *Policy) next(v View, r *Result, inFallback, cancelled bool) Kind {
-	switch {
-	case r.Status == Waiting:
-		return StepWaiting
-	case r.Status != Failed && r.Status != TimedOut, cancelled, inFallback:
-		return StepFinished
-	case r.Attempts <= p.Attempts && !r.Permanent && (p.RetryIf == nil || p.RetryIf(v, r)):
-		return StepRetrying
-	case p.Fallback != nil:
-		return StepFallback
-	}
-	return StepFinished
-}
+// randomPart returns a random part of a wait.
+func randomPart(wait time.Duration) time.Duration { return rand.N(wait + 1) }

@@ -8,25 +8,6 @@ import (
 	"time"
 )
 
-// task is an attempt, a fallback, the computation of arguments, or the completion of a
-// result. The loop makes it. A worker executes it, sets the lower half and reports it. Then
-// the loop uses it again.
-type task struct {
-	at        place
-	ctx       context.Context
-	attempt   int
-	fallback  bool
-	bind      bool
-	completes *frame // the walk whose result the task completes
-	slot      bool   // the task holds a slot
-	previous  *Result
-
-	res   *Result
-	args  Args
-	items Items
-	err   error
-}
-
 // pool executes tasks in goroutines that it keeps for the whole run: to start a goroutine
 // for each of many short steps would cost more than the bookkeeping of the step. The loop
 // limits the number of tasks, so the pool never rejects one.

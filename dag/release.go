@@ -6,16 +6,6 @@ import "errors"
 // run has not ended, and another Run can continue it.
 var ErrReleased = errors.New("the run was released")
 
-// releasing reports whether the run is to be released when nothing runs any more; no leaf
-// may start. A run that is being cancelled finishes first. Otherwise the next owner would
-// repeat what the cleanup has already undone.
-func (l *eventLoop) releasing() bool {
-	if !l.released {
-		l.released = closed(l.options.Release)
-	}
-	return l.released && l.state.root.stopped == ""
-}
-
 // abandoned reports whether the run is to be released immediately.
 func (l *eventLoop) abandoned() bool { return closed(l.options.Abandon) }
 

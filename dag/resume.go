@@ -325,6 +325,9 @@ func (s *State) resetStep(at place) {
 func (s *State) reopen(f *frame, now time.Time) {
 	f.stopped, f.timedOut, f.endQueued, f.completing, f.cleanupDeadline = "", false, false, false, time.Time{}
 	f.ready, f.queued, f.unsettled = nil, false, 0
+	if f.parent.f != nil {
+		f.scope = scope{walking, f.parent.f}
+	}
 	for i := range f.nodes {
 		n := &f.nodes[i]
 		n.tainted = false

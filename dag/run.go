@@ -84,30 +84,30 @@ func DefaultParallel() int { return max(4, 2*runtime.NumCPU()) }
 // turn may be missing from the Journal. ErrReleased means that Options.Release or
 // Options.Abandon was closed. No goroutine outlives Run.
 func Run(ctx context.Context, g *Graph, a Args, o Options) (*State, error) {
-	l := &eventLoop{ctx: ctx, options: o, state: o.Carry, pool: newPool(o.ID), controls: map[*frame]*control{}}
+	if o.Carry == nil {
+		o.Carry = NewState(o.ID, g, a)
+	}
+	if o.Slots == nil {
+		o.Slots = NewSlots(DefaultParallel())
+	}
+	if o.Cleanup <= 0 {
+		o.Cleanup = DefaultCleanup
+	}
+	l := &eventLoop{ctx: ctx, options: o, pool: newPool(o.ID), controls: map[*frame]*control{}}
 	l.pool.around = o.Around
-	if l.state == nil {
-		l.state = NewState(o.ID, g, a)
-	}
-	l.seq = l.state.seq
-	if l.options.Slots == nil {
-		l.options.Slots = NewSlots(DefaultParallel())
-	}
-	if l.options.Cleanup <= 0 {
-		l.options.Cleanup = DefaultCleanup
-	}
-	l.state.apply(&Event{Kind: runOwned, limits: &ownerLimits{l.options.Cleanup, int32(l.options.Slots.all)}})
-	l.ticket.wake = l.pool.wake
+	line := &ticket{slots: o.Slots, wake: l.pool.wake}
+	l.machine = machine{state: o.Carry, slots: line, opening: o.Opening, seq: o.Carry.seq, jitter: randomPart}
+	l.state.apply(&Event{Kind: runOwned, limits: &ownerLimits{o.Cleanup, int32(o.Slots.all)}})
 	l.record = context.WithoutCancel(ctx)
 	l.base, l.force = context.WithCancelCause(l.record)
-	l.addControl(l.state.root, l.base)
+	l.addControl(l.state.root)
 	err := l.run()
 	for _, takeBack := range l.onExit {
 		takeBack()
 	}
 	l.force(err) // stops what still runs if the run ended early
 	l.pool.close()
-	l.options.Slots.take(&l.ticket, 0)
-	l.options.Slots.give(l.slots)
+	line.take(0)
+	line.give(l.held)
 	return l.state, err
 }

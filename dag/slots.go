@@ -26,17 +26,30 @@ func (s *Slots) Load() (running, queued int) {
 	return s.all - s.free, queued
 }
 
-// ticket is the place of one run in the queue.
+// ticket is the place of one run in the queue. It is the slotSource of the run.
 type ticket struct {
+	slots   *Slots
 	wake    chan<- struct{}
 	granted int
 	want    int // beyond what it was granted
 	queued  bool
+	waits   bool // it may be queued: the last take got less than it wanted
 }
 
-// take requests want slots for the ticket and returns how many of them it gets now. If it
-// gets fewer, the ticket waits in the queue, and its wake receives a token when more are
-// granted. Slots that were granted and are no longer wanted go to the next run.
+// take requests want slots and returns how many of them the run gets now. If it gets fewer,
+// the ticket waits in the queue, and its wake receives a token when more are granted. Slots
+// that were granted and are no longer wanted go to the next run.
+func (t *ticket) take(want int) int {
+	if want == 0 && !t.waits {
+		return 0
+	}
+	got := t.slots.take(t, want)
+	t.waits = got < want
+	return got
+}
+
+func (t *ticket) give(n int) { t.slots.give(n) }
+
 func (s *Slots) take(t *ticket, want int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -23,6 +23,9 @@ type State struct {
 	failing     []*frame  // frames with FailFast and a new failure that is not tolerated
 	now         time.Time // time of the event being applied
 	limits      ownerLimits
+
+	// judge, if set, replaces When.Eval, and with a Result Policy.RetryIf.
+	judge func(View, *Result) (bool, error)
 }
 
 // ownerLimits are the limits that the owner of a run sets.
@@ -73,6 +76,27 @@ func (s *State) Expanded(path ID) *Event {
 // follow the step that holds it; they are those of its last attempt.
 func (s *State) All(visit func(path ID, n *Node, status Status, r *Result)) {
 	s.root.visitSteps(visit)
+}
+
+// evaluate evaluates the condition of a node.
+func (s *State) evaluate(v View) (bool, error) {
+	if s.judge != nil {
+		return s.judge(v, nil)
+	}
+	return v.f.def(v.i).When.Eval(v)
+}
+
+// mayRetry reports whether the rule of the node allows another attempt after that result.
+func (s *State) mayRetry(v View, r *Result) bool {
+	p := &v.f.def(v.i).Policy
+	switch {
+	case p.RetryIf == nil:
+		return true
+	case s.judge != nil:
+		yes, err := s.judge(v, r)
+		return yes && err == nil
+	}
+	return p.RetryIf(v, r)
 }
 
 // find returns the place of a step by its path, the zero place if there is no such step.

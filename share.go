@@ -1,0 +1,254 @@
+package flowrun
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Share is the share that one program has in a run whose graph another program walks, with a dag.Machine. It carries out
+// single steps, in the environment of this process and with its secrets. It is safe for concurrent use.
+type Share struct {
+	job       *job
+	tee       *outputTee
+	texts     Texts
+	performer dag.Performer
+	done      func()
+}
+
+// Texts keeps what steps print where all shares in a run can read it.
+type Texts interface {
+	// Keep stores the file of a stream and sets its File to the name of what was stored.
+	Keep(ctx context.Context, o *dag.Output) error
+	// Fetch sets File to a file that has what Keep stored.
+	Fetch(ctx context.Context, o *dag.Output) error
+}
+
+// Record returns what a Store would keep of a run with these parameters, for a program that runs it with a dag.Machine
+// and Shares. Secret parameters are withheld, and secrets in the definitions are masked.
+func (a *Args) Record(id, origin string) (*Record, error) {
+	f := a.bound.Preview()
+	if err := f.OpenEnvironment(a.ctx); err != nil {
+		return nil, err
+	}
+	j := &job{plan: a.bound.Plan, args: f}
+	j.id, j.origin = id, origin
+	return j.record(), nil
+}
+
+// Join prepares a Share in a run. params are the parameters that the record withholds. The caller closes the Share.
+func (e *Engine) Join(ctx context.Context, p *RecordedRun, lib *tool.Library, params map[string]any, texts Texts) (*Share, error) {
+	compiled, err := p.plan(lib)
+	if err != nil {
+		return nil, err
+	}
+	j := &job{plan: compiled}
+	j.id = p.Record.ID
+	share := &Share{job: j, texts: texts, tee: newOutputTee(compiled, j.runOptions)}
+	w := runEnvOf(p.Record)
+	env, done := e.scripts(w.filled(), &j.runOptions)
+	share.done = done
+	if err := share.open(ctx, e, p.Record, env, params); err != nil {
+		done()
+		return nil, err
+	}
+	return share, nil
+}
+
+func (p *Share) open(ctx context.Context, e *Engine, r *Record, env *call.RunEnv, params map[string]any) error {
+	if err := p.job.plan.Supported(); err != nil {
+		return err
+	}
+	if len(lockDemandsOf(p.job.plan)) > 0 {
+		return &NoQueueError{Tool: p.job.plan.Name(), Needs: lockDemandsOf(p.job.plan)}
+	}
+	given, err := givenOf(r, p.job.plan, params)
+	if err != nil {
+		return err
+	}
+	bound, err := call.Bind(ctx, p.job.plan, env, given)
+	if err != nil {
+		return err
+	}
+	p.job.args = bound.Frame()
+	if err := errors.Join(p.job.checkStreamReceiver(), e.checkConfinement(p.job)); err != nil {
+		return err
+	}
+	sweepOnce(ctx)()
+	p.job.epoch = os.Getpid() // several programs may have a share in the run, on one machine
+	if err := e.prepare(ctx, p.job, p.tee); err != nil {
+		return err
+	}
+	p.job.args.Answerable = true
+	p.performer = dag.Performer{Run: p.job.id, Graph: p.job.plan.Graph, Args: p.job.args}
+	return nil
+}
+
+// Perform carries out an order. An error means that the engine could not do its job.
+func (p *Share) Perform(ctx context.Context, o *dag.Order) (out dag.Outcome, err error) {
+	if err := p.restore(ctx, o); err != nil {
+		out.Result = dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonInput, Message: p.job.session.Mask().String(err.Error()), Started: time.Now(), Ended: time.Now()}
+		out.Permanent = true
+		return out, nil
+	}
+	if out, err = p.performer.Perform(ctx, o); err != nil {
+		return out, p.job.args.WithoutSecrets(err)
+	}
+	kept := []*dag.Output{out.Result.Stdout, out.Result.Stderr}
+	if w := out.Result.Wait; w != nil && w.Then != nil {
+		kept = append(kept, w.Then.Stdout, w.Then.Stderr)
+	}
+	ctx = context.WithoutCancel(ctx) // a stopped step has output, too
+	for _, s := range kept {
+		if err := p.keep(ctx, s); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// keep stores the file of a stream that the result does not hold completely.
+func (p *Share) keep(ctx context.Context, o *dag.Output) error {
+	if o == nil || o.File == "" {
+		return nil
+	}
+	if int64(len(o.Inline)) == o.Size {
+		o.File = ""
+		return nil
+	}
+	return p.texts.Keep(ctx, o)
+}
+
+// restore restores to memory the streams that the order reads.
+func (p *Share) restore(ctx context.Context, o *dag.Order) error {
+	path := dag.ID(string(o.Path))
+	readers := append(path.Ancestors(), path)
+	for level := range o.Walks {
+		if o.Kind == dag.OrderComplete && level == len(o.Walks)-1 {
+			return p.restoreWalk(ctx, o, path)
+		}
+		_, s := p.job.plan.Find(readers[level])
+		if s == nil {
+			continue
+		}
+		for name, streams := range s.Mentioned {
+			if err := p.restoreNamed(ctx, o.Walks[:level+1], dag.ID(name), streams); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// restoreWalk restores what the completion of a graph or loop reads: what the output template of the tool mentions, or
+// what the items of the loop have printed.
+func (p *Share) restoreWalk(ctx context.Context, o *dag.Order, holder dag.ID) error {
+	in, s := p.job.plan, (*plan.Step)(nil)
+	if holder != "" {
+		if _, s = p.job.plan.Find(holder); s == nil {
+			return nil
+		}
+		in = s.Nested
+	}
+	w := &o.Walks[len(o.Walks)-1]
+	switch {
+	case s != nil && s.Loop != nil && (w.Items > 0 || len(w.Results) == 0):
+		return p.restoreItems(ctx, w, s.Loop.Keep)
+	case in == nil || in.Output == nil:
+		return nil
+	}
+	mentioned := map[string]steps.Streams{}
+	for _, r := range in.Output.Refs() {
+		plan.Mention(mentioned, r)
+	}
+	for name, streams := range mentioned {
+		if err := p.restoreNamed(ctx, o.Walks, dag.ID(name), streams); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// restoreItems restores what the items of a loop printed, up to the limit that the loop keeps of all of them.
+func (p *Share) restoreItems(ctx context.Context, w *dag.Walk, keep int64) error {
+	restored := int64(0)
+	for _, r := range w.Results {
+		out := r.Result.Stdout
+		if out == nil {
+			continue
+		}
+		if restored += out.Size; restored > keep {
+			out.Truncated = true
+			continue
+		}
+		if err := p.restoreStreams(ctx, r.Result, steps.Stdout); err != nil {
+			return fmt.Errorf("the output of item %s: %w", r.Node, err)
+		}
+	}
+	return nil
+}
+
+// restoreNamed restores streams of the step that a name means in the innermost of the walks: a step there, or in a
+// group or loop around it.
+func (p *Share) restoreNamed(ctx context.Context, walks []dag.Walk, name dag.ID, streams steps.Streams) error {
+	for level := len(walks) - 1; level >= 0; level-- {
+		for _, r := range walks[level].Results {
+			if r.Node != name {
+				continue
+			}
+			if err := p.restoreStreams(ctx, r.Result, streams); err != nil {
+				return fmt.Errorf("the output of step %s: %w", name, err)
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+func (p *Share) restoreStreams(ctx context.Context, r *dag.Result, streams steps.Streams) error {
+	for which, o := range map[steps.Streams]*dag.Output{steps.Stdout: r.Stdout, steps.Stderr: r.Stderr} {
+		if o == nil || streams&which == 0 || o.Raw != "" {
+			continue
+		}
+		if o.File != "" {
+			if err := p.texts.Fetch(ctx, o); err != nil {
+				return err
+			}
+		}
+		if err := steps.Restore(o, p.limit(o)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// limit returns how much of a stream references can read.
+func (p *Share) limit(o *dag.Output) int64 {
+	if !o.Truncated {
+		return math.MaxInt64
+	}
+	limit := int64(0)
+	p.job.plan.Each(func(s *plan.Step) {
+		if c := s.BaseCommand(); c != nil {
+			limit = max(limit, c.Limit)
+		}
+	})
+	return cmp.Or(limit, steps.DefaultLimit)
+}
+
+// Close ends the processes that steps have left, and returns what people should know.
+func (p *Share) Close(ctx context.Context) ([]steps.Notice, error) {
+	notices, err := p.job.session.Close(ctx)
+	p.done()
+	return append(p.tee.notices, notices...), err
+}
