@@ -63,7 +63,7 @@ func Main(p Process) int {
 		err = noHelp
 	}
 	if err != nil {
-		err = explainUnknownCommand(env, root, err)
+		err = explainUnknownCommand(env, root, p.Args, err)
 	}
 	if lost := out.Err(); lost != nil {
 		err = lost

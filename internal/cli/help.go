@@ -27,6 +27,9 @@ func help(c *cobra.Command, _ []string) {
 		c.Example = "" // otherwise the usage text would repeat them
 	}
 	fmt.Fprintf(w, "\n%s", c.UsageString())
+	if !c.HasParent() {
+		listPlugins(w)
+	}
 }
 
 // runHelp shows a tool for flowrun run TOOL --help, and the command for flowrun run --help. Cobra
@@ -102,6 +105,9 @@ Without an argument, list all commands and topics.`,
 // helpTool shows the tool that words name. If there is none, the words are an unknown command of at.
 func helpTool(env *ui.Env, at *cobra.Command, words []string) error {
 	if !at.HasParent() && len(words) == 1 {
+		if p, ok := findPlugin(words[0]); ok {
+			return p.run([]string{"--help"})
+		}
 		_, _, err := env.Library().Lookup(words[0], nil)
 		if err == nil || strings.ContainsRune(words[0], os.PathSeparator) || tool.Extension(words[0]) != "" {
 			return tools.Show(env, words[0])
@@ -124,15 +130,25 @@ func findCommand(at *cobra.Command, words []string) (*cobra.Command, []string) {
 }
 
 // explainUnknownCommand replaces cobra's error for an unknown command. If the word is the name of a
-// tool or a file, the user probably wants to run it, and the error says how.
-func explainUnknownCommand(env *ui.Env, root *cobra.Command, err error) error {
+// plugin, it runs the plugin. If it is the name of a tool or a file, the user probably wants to run
+// that, and the error says how.
+func explainUnknownCommand(env *ui.Env, root *cobra.Command, args []string, err error) error {
 	var word, of string
 	if n, _ := fmt.Sscanf(err.Error(), "unknown command %q for %q", &word, &of); n != 2 {
 		return err
 	}
+	at, _ := findCommand(root, strings.Fields(of)[1:])
+	var others []string
+	if at == root {
+		if p, ok := findPlugin(word); ok {
+			return p.runAs(args)
+		}
+		for _, p := range plugins() {
+			others = append(others, p.name)
+		}
+	}
 	if _, _, missing := env.Library().Lookup(word, nil); missing == nil {
 		return ui.ToolNotCommand(word)
 	}
-	at, _ := findCommand(root, strings.Fields(of)[1:])
-	return ui.UnknownCommand(at, word)
+	return ui.UnknownCommand(at, word, others...)
 }

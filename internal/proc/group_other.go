@@ -38,6 +38,9 @@ func BecomeReaper() error {
 	return fmt.Errorf("cannot become a subreaper: not available on this platform")
 }
 
+// ResignReaper does nothing: only Linux lets a process inherit orphans.
+func ResignReaper() {}
+
 // child is the first process of a step. A goroutine waits for it.
 type child struct {
 	group   *Group

@@ -37,6 +37,10 @@ func BecomeReaper() error {
 	return nil
 }
 
+// ResignReaper takes back BecomeReaper before this process is replaced by another program, which would
+// otherwise inherit orphans that it does not know of.
+func ResignReaper() { syscall.RawSyscall(syscall.SYS_PRCTL, prSetChildSubreaper, 0, 0) }
+
 // ignoreChildSignals takes back the handler that Go installs for SIGCHLD. Nothing here needs the
 // signal, and it would wake a sleeping thread each time a child ends.
 func ignoreChildSignals() {

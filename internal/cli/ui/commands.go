@@ -106,12 +106,13 @@ func ToolNotCommand(word string) error {
 	return Usagef(nil, "%s is a tool, not a command; to run it: %s", word, run)
 }
 
-// UnknownCommand is the error for a word that is not a command of c.
-func UnknownCommand(c *cobra.Command, word string) error {
+// UnknownCommand is the error for a word that is not a command of c. others are further words that may
+// be meant.
+func UnknownCommand(c *cobra.Command, word string, others ...string) error {
 	if hint := elsewhere[c.CommandPath()+" "+word]; hint != "" {
 		return Usagef(nil, "unknown command %q; %s", word, hint)
 	}
-	var names []string
+	names := others
 	for _, sub := range c.Commands() {
 		if sub.IsAvailableCommand() || sub.IsAdditionalHelpTopicCommand() {
 			names = append(names, sub.Name())
