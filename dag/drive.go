@@ -94,7 +94,7 @@ type Input struct {
 	Hold    bool // no leaf that needs a slot may start for now
 }
 
-// Report is what became of a Task.
+// Report is the result of a Task.
 type Report struct {
 	Task Task
 	Outcome

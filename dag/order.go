@@ -53,7 +53,7 @@ type NodeResult struct {
 	Culprit ID      `json:"culprit,omitempty"`
 }
 
-// Outcome is what came of an Order.
+// Outcome is the result of an Order.
 type Outcome struct {
 	Result    Result   `json:"result"`
 	Permanent bool     `json:"permanent,omitempty"` // a retry cannot help
