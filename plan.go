@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/internal/preview"
 	"github.com/flowrun/flowrun/internal/script"
+	"github.com/flowrun/flowrun/internal/waiting"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -100,6 +101,20 @@ func (p *Plan) Step(path string) *tool.Step { return p.compiled.Step(path) }
 
 // Nested returns the plan of the tool that the step with that path uses, nil for other steps.
 func (p *Plan) Nested(step string) *Plan { return planOf(p.compiled.Nested(step)) }
+
+// Interrupt returns what happens to the step with that path if it was running when the program that ran it was killed:
+// retry, ask or fail.
+func (p *Plan) Interrupt(path string) string {
+	if _, s := p.compiled.Find(dag.ID(path)); s != nil && s.Interrupt != "" {
+		return string(s.Interrupt)
+	}
+	return string(plan.AskWhenInterrupted)
+}
+
+// Questions returns the open questions in the state of a run of the plan, which another program walks.
+func (p *Plan) Questions(run string, s *dag.State) []Question {
+	return waiting.Questions(run, p.Name(), s)
+}
 
 // Place returns where the step with that path is written, the zero Pos if it is not in a file.
 func (p *Plan) Place(path string) tool.Pos { return p.compiled.Place(path) }

@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/call"
 	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/waiting"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -115,6 +116,12 @@ func (p *Share) Perform(ctx context.Context, o *dag.Order) (out dag.Outcome, err
 		}
 	}
 	return out, nil
+}
+
+// Answer returns the result of the step that asked a question and got this answer.
+func (p *Share) Answer(ctx context.Context, q Question, a Answer) (dag.Result, error) {
+	r := waiting.AnswerResult(p.job.session, q, a)
+	return *r, p.keep(ctx, r.Stdout)
 }
 
 // keep stores the file of a stream that the result does not hold completely.

@@ -185,12 +185,6 @@ func (m *Machine) Stop(t Task, now time.Time) (reason string, until time.Time) {
 // State returns the state of the run. It must not be changed.
 func (m *Machine) State() *State { return m.state }
 
-// Idle reports whether no task is left and none can start.
-func (m *Machine) Idle() bool { return m.idle() && len(m.pendingAnswers) == 0 }
-
-// Held reports whether no task is left but those that need no slot.
-func (m *Machine) Held() bool { return m.held == 0 }
-
 // verdictKey names a question to Judge. Its answer does not change until the node starts or
 // settles: all that it can read has ended.
 type verdictKey struct {
@@ -222,3 +216,7 @@ func (m *Machine) forget(at place) {
 	delete(m.verdicts, verdictKey{at, false})
 	delete(m.verdicts, verdictKey{at, true})
 }
+
+// Settled reports whether a Machine that is made from the events so far would decide as this
+// one does: no fallback waits for a slot, and no answer for its graph.
+func (m *Machine) Settled() bool { return len(m.fallbacks)+len(m.pendingAnswers) == 0 }

@@ -131,25 +131,25 @@ func (k *Broker) runAnswer(a history.Answer) (d dag.Answer, ok bool) {
 	if !ok || q.Step != a.Step {
 		return d, false
 	}
-	return dag.Answer{Node: dag.ID(q.Step), Wait: q.Wait, Result: k.result(q.Question, a)}, true
+	return dag.Answer{Node: dag.ID(q.Step), Wait: q.Wait, Result: AnswerResult(k.session, q.Question, a)}, true
 }
 
-// result returns the result of a step that got this answer.
-func (k *Broker) result(q history.Question, a history.Answer) *dag.Result {
+// AnswerResult returns the result of a step that got this answer. s masks and keeps its texts.
+func AnswerResult(s *steps.Session, q history.Question, a history.Answer) *dag.Result {
 	said := attribution(a)
 	r := &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: ReasonRejected, Message: "rejected" + said}
 	if a.Approve {
 		r.Status, r.ExitCode, r.Reason, r.Message = dag.Succeeded, 0, "", "approved"+said
-		if err := k.addFormValues(q, a, r); err != nil {
+		if err := addFormValues(s, q, a, r); err != nil {
 			r = &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonInput, Message: fmt.Sprintf("the answer does not match the form: %v", err)}
 		}
 	}
-	r.Message = k.session.Mask().String(r.Message)
+	r.Message = s.Mask().String(r.Message)
 	return r
 }
 
 // addFormValues checks the values of the form and makes them the output of the step.
-func (k *Broker) addFormValues(q history.Question, a history.Answer, r *dag.Result) error {
+func addFormValues(s *steps.Session, q history.Question, a history.Answer, r *dag.Result) error {
 	values, err := q.Check(a.Values)
 	if err != nil || q.Form == nil {
 		return err
@@ -160,7 +160,7 @@ func (k *Broker) addFormValues(q history.Question, a history.Answer, r *dag.Resu
 		r.Structured = true
 	}
 	if err == nil {
-		r.Stdout, err = k.session.Text(dag.ID(q.Step), 1, text)
+		r.Stdout, err = s.Text(dag.ID(q.Step), 1, text)
 	}
 	return err
 }

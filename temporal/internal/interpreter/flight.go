@@ -1,0 +1,150 @@
+package interpreter
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/flowrun/flowrun/dag"
+)
+
+// flight is a task that is being carried out.
+type flight struct {
+	task    dag.Task
+	order   *dag.Order
+	cancel  workflow.CancelFunc
+	stopped string // why it was cancelled, "" if it was not
+}
+
+// An attempt may take as long as it likes. A worker that has sent no heartbeat for
+// heartbeatTimeout is lost.
+const (
+	noTimeout        = 10 * 365 * 24 * time.Hour
+	heartbeatTimeout = 15 * time.Second
+)
+
+// start carries out a task.
+func (r *run) start(t dag.Task) {
+	o := t.Order()
+	if c := r.input.Carry; c != nil && slices.Contains(c.Asked, o.Path) {
+		c.Asked = slices.DeleteFunc(c.Asked, func(id dag.ID) bool { return id == o.Path })
+		r.asked = append(r.asked, t)
+		return
+	}
+	ctx, cancel := workflow.WithCancel(workflow.WithActivityOptions(r.ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: noTimeout, HeartbeatTimeout: heartbeatTimeout, WaitForCancellation: true,
+		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: title(o)}))
+	f := &flight{task: t, order: o, cancel: cancel}
+	r.flights = append(r.flights, f)
+	done := workflow.ExecuteActivity(ctx, activityType(o), o)
+	workflow.Go(r.ctx, func(ctx workflow.Context) {
+		var out dag.Outcome
+		err := done.Get(ctx, &out)
+		r.flights = slices.DeleteFunc(r.flights, func(x *flight) bool { return x == f })
+		r.land(f, out, err)
+		r.wakeup = true
+	})
+}
+
+// activityType is the name of an activity in the pages of the server: the path of the step in
+// the definition.
+func activityType(o *dag.Order) string {
+	name := string(o.Path.WithoutKeys())
+	switch {
+	case o.Kind == dag.OrderBind:
+		return name + " (arguments)"
+	case o.Kind == dag.OrderComplete && name == "":
+		return "(output)"
+	case o.Kind == dag.OrderComplete:
+		return name + " (output)"
+	}
+	return name
+}
+
+// title is the line that the pages of the server show beside an activity: which attempt of
+// which item it is.
+func title(o *dag.Order) string {
+	var b strings.Builder
+	b.WriteString(string(o.Path))
+	if o.Attempt > 1 {
+		b.WriteString("#" + strconv.Itoa(o.Attempt))
+	}
+	if o.Kind == dag.OrderFallback {
+		b.WriteString(" (fallback)")
+	}
+	return b.String()
+}
+
+// land handles the end of an activity.
+func (r *run) land(f *flight, out dag.Outcome, err error) {
+	report := dag.Report{Task: f.task, Outcome: out}
+	if out.Result.Status == dag.Cancelled { // otherwise it ended before the cancel reached it
+		report.Stopped = f.stopped
+	}
+	switch {
+	case err == nil:
+	case temporal.IsCanceledError(err): // it had not started
+		report.Result, report.Stopped = r.notStarted(), f.stopped
+	case !isLost(err):
+		r.err = errors.New("cannot continue: step " + string(f.order.Path) + ": " + message(err))
+		return
+	case r.interrupted(f):
+		return
+	default:
+		report.Result, report.Stopped = r.lost(f.order, "must not run twice (on-interrupt: fail)"), f.stopped
+	}
+	r.in.Reports = append(r.in.Reports, report)
+}
+
+// notStarted returns the result of an attempt that was stopped before it started.
+func (r *run) notStarted() dag.Result {
+	now := workflow.Now(r.ctx)
+	return dag.Result{Status: dag.Failed, Started: now, Ended: now}
+}
+
+// InterruptedType is the type of the error with which a worker gives up an attempt because it
+// is being stopped itself.
+const InterruptedType = "interrupted"
+
+// isLost reports whether an activity ended because its worker is gone.
+func isLost(err error) bool {
+	var timeout *temporal.TimeoutError
+	var app *temporal.ApplicationError
+	return errors.As(err, &timeout) && timeout.TimeoutType() == enums.TIMEOUT_TYPE_HEARTBEAT ||
+		errors.As(err, &app) && app.Type() == InterruptedType
+}
+
+// message returns the message of an error without what the SDK adds.
+func message(err error) string {
+	var app *temporal.ApplicationError
+	if errors.As(err, &app) {
+		return app.Message()
+	}
+	return err.Error()
+}
+
+// stop cancels the activities that a cancel, or the end of the time for cleaning up, ends. It
+// returns when to look again.
+func (r *run) stop() (next time.Time) {
+	now := workflow.Now(r.ctx)
+	for _, f := range r.flights {
+		if f.stopped != "" {
+			continue
+		}
+		reason, until := r.machine.Stop(f.task, now)
+		if reason != "" {
+			f.stopped = reason
+			f.cancel()
+			continue
+		}
+		next = sooner(next, until)
+	}
+	r.dropAsked(now)
+	return next
+}

@@ -1,0 +1,129 @@
+// Package interpreter is the workflow that runs a tool on Temporal.
+//
+// It is a driver of dag.Machine, as dag.Run is one: the machine decides, and the workflow
+// starts activities, sets timers and receives signals. It knows the graph and the results of
+// the steps. It has no parameters and no secrets: whatever needs these is an activity. A
+// condition is a local activity.
+package interpreter
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/eventcode"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Names in the server. They never change.
+const (
+	WorkflowType = "flowrun"
+
+	EventsQuery = "events" // after uint64: the events after that number, in the form of internal/eventcode
+
+	AnswerSignal = "answer" // history.Answer
+	ForceSignal  = "force"  // stop at once
+	RerunSignal  = "rerun"  // Rerun
+
+	failedType = "run failed" // of the error with which a failed run ends
+)
+
+// Input is the input of the workflow.
+type Input struct {
+	Record  *history.Record `json:"record"`
+	Sources [][]byte        `json:"sources"`          // the texts of Record.Sources
+	Params  map[string]any  `json:"params,omitempty"` // that the record withholds, because they are secret
+	Options Options         `json:"options"`
+	Carry   *Carry          `json:"carry,omitempty"` // of a run that is continued as new
+}
+
+// Options set how a run is executed.
+type Options struct {
+	Parallel int           `json:"parallel"` // number of steps that run at the same time
+	Cleanup  time.Duration `json:"cleanup"`  // limits the cleanup after a cancel
+}
+
+// Carry is what a run has done before it was continued as new.
+type Carry struct {
+	Events    []byte   `json:"events"`
+	Asked     []dag.ID `json:"asked,omitempty"` // interrupted steps about which a person must decide
+	Cancelled bool     `json:"cancelled,omitempty"`
+}
+
+// Rerun is what a person decides about a step that was interrupted: run it again, or count it
+// as interrupted.
+type Rerun struct {
+	Step dag.ID `json:"step"`
+	Yes  bool   `json:"yes"`
+}
+
+// Output is the result of the workflow. That of a run that failed or was cancelled is in the
+// details of its error, see OutputOf.
+type Output struct {
+	Status   string `json:"status"`
+	ExitCode int    `json:"exit_code"`
+	Message  string `json:"message,omitempty"`
+	Events   []byte `json:"events"` // all of them
+}
+
+// NewInput returns the input for a run that has this record.
+func NewInput(r *history.Record, o Options) *Input {
+	in := &Input{Record: r, Options: o}
+	for _, s := range r.Sources {
+		in.Sources = append(in.Sources, s.Text)
+	}
+	return in
+}
+
+// Load returns the run as it would be read from a local history, with these events.
+func (in *Input) Load(ctx context.Context, lib *tool.Library, events []dag.Event) (*flowrun.RecordedRun, error) {
+	r := *in.Record
+	r.Sources = slices.Clone(r.Sources)
+	for i, text := range in.Sources {
+		r.Sources[i].Text = bytes.Clone(text)
+	}
+	m := history.NewMemory()
+	ledger, err := m.Begin(ctx, &r)
+	if err != nil {
+		return nil, err
+	}
+	defer ledger.Close()
+	if len(events) > 0 {
+		if err := ledger.Append(ctx, events); err != nil {
+			return nil, err
+		}
+	}
+	return flowrun.LoadRun(ctx, m, lib, r.ID)
+}
+
+// DecodeEvents reads events of a run in the form of EventsQuery and Output.
+func DecodeEvents(run string, text []byte) ([]dag.Event, error) {
+	if len(text) == 0 {
+		return nil, nil
+	}
+	return eventcode.Decode(nil, run, text)
+}
+
+// OutputOf returns the result of a workflow that has ended, nil if it has none because it was
+// terminated or because of an error, which is then returned.
+func OutputOf(out *Output, err error) (*Output, error) {
+	var failed *temporal.ApplicationError
+	var cancelled *temporal.CanceledError
+	var found Output
+	switch {
+	case err == nil:
+		return out, nil
+	case errors.As(err, &cancelled) && cancelled.HasDetails() && cancelled.Details(&found) == nil:
+		return &found, nil
+	case errors.As(err, &failed) && failed.Type() == failedType && failed.Details(&found) == nil:
+		return &found, nil
+	}
+	return nil, err
+}

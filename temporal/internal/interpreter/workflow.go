@@ -1,0 +1,202 @@
+package interpreter
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/eventcode"
+)
+
+// Workflow runs tools. Its functions are those of the worker.
+type Workflow struct {
+	Compile func(*Input) (*flowrun.Plan, error) // depends on nothing but the input
+	// Judge and Answer are local activities.
+	Judge  func(context.Context, *Input, *dag.Order) (dag.Outcome, error)
+	Answer func(context.Context, *Input, history.Question, history.Answer) (dag.Result, error)
+
+	// ContinueAfter is the number of events in the history of the workflow after which it is
+	// continued as new. 0 means 4000.
+	ContinueAfter int
+}
+
+// run is one execution of the workflow.
+type run struct {
+	*Workflow
+	input   *Input
+	plan    *flowrun.Plan
+	ctx     workflow.Context // never cancelled: cleanup runs after a cancel
+	caller  workflow.Context // ends when somebody cancels the workflow
+	machine *dag.Machine
+	events  []dag.Event
+	flights []*flight  // in the order in which they started
+	asked   []dag.Task // interrupted, and a person must decide whether they run again
+	alarm   alarm
+
+	in      dag.Input // for the next turn
+	answers []history.Answer
+	reruns  []Rerun
+	wakeup  bool
+	err     error
+}
+
+// Run is the workflow.
+func (w *Workflow) Run(ctx workflow.Context, in *Input) (*Output, error) {
+	plan, err := w.Compile(in)
+	if err != nil {
+		return nil, temporal.NewNonRetryableApplicationError(err.Error(), "definition", nil)
+	}
+	r := &run{Workflow: w, input: in, plan: plan, caller: ctx}
+	r.ctx, _ = workflow.NewDisconnectedContext(ctx)
+	o := dag.MachineOptions{ID: in.Record.ID, Parallel: in.Options.Parallel, Cleanup: in.Options.Cleanup, Judge: r.judge, Jitter: r.jitter}
+	if c := in.Carry; c != nil {
+		if r.events, err = DecodeEvents(in.Record.ID, c.Events); err != nil {
+			return nil, temporal.NewNonRetryableApplicationError(err.Error(), "events", nil)
+		}
+		o.Recorded, r.in.Cancel = r.events, c.Cancelled
+	}
+	err = workflow.SetQueryHandlerWithOptions(ctx, EventsQuery, r.eventsAfter, workflow.QueryHandlerOptions{Description: "The events of the run after a number."})
+	if err != nil {
+		return nil, err
+	}
+	r.machine = dag.NewMachine(plan.Graph(), o)
+	r.listen()
+	return r.loop()
+}
+
+// loop takes turns until the run has ended.
+func (r *run) loop() (*Output, error) {
+	for {
+		wake, err := r.turn()
+		if err != nil {
+			return nil, temporal.NewNonRetryableApplicationError(err.Error(), "engine", nil)
+		}
+		if r.machine.State().Result() != nil && len(r.flights) == 0 {
+			return r.end()
+		}
+		if r.in.Hold = r.long(); r.in.Hold && r.mayContinue() {
+			return nil, r.continueAsNew()
+		}
+		if err := r.wait(wake); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// turn passes on what has happened, records what the machine decides, and acts.
+func (r *run) turn() (wake time.Time, err error) {
+	if r.err != nil {
+		return wake, r.err
+	}
+	r.takeAnswers()
+	r.takeReruns()
+	r.in.Cancel = r.in.Cancel || r.caller.Err() != nil
+	t, err := r.machine.Turn(workflow.Now(r.ctx), r.in)
+	if err != nil {
+		return wake, err
+	}
+	r.in = dag.Input{Cancel: r.in.Cancel}
+	for _, e := range t.Events {
+		r.events = append(r.events, e.Detached())
+	}
+	for _, task := range t.Tasks {
+		r.start(task)
+	}
+	return sooner(t.Wake, r.stop()), nil
+}
+
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// wait sleeps until there is a reason for another turn.
+func (r *run) wait(wake time.Time) error {
+	r.alarm.set(r, wake)
+	cancelSeen := r.in.Cancel
+	err := workflow.Await(r.ctx, func() bool {
+		return r.wakeup || !cancelSeen && r.caller.Err() != nil
+	})
+	r.wakeup = false
+	return err
+}
+
+// alarm is the one timer of a run: it wakes the run at the time that the machine names.
+type alarm struct {
+	at     time.Time
+	cancel workflow.CancelFunc
+}
+
+func (a *alarm) set(r *run, wake time.Time) {
+	if wake.IsZero() || !a.at.IsZero() && !wake.Before(a.at) {
+		return
+	}
+	if !a.at.IsZero() {
+		a.cancel()
+	}
+	ctx, cancel := workflow.WithCancel(r.ctx)
+	a.at, a.cancel = wake, cancel
+	timer := workflow.NewTimer(ctx, max(wake.Sub(workflow.Now(r.ctx)), time.Millisecond))
+	workflow.Go(r.ctx, func(ctx workflow.Context) {
+		if timer.Get(ctx, nil) == nil {
+			a.at, r.wakeup = time.Time{}, true
+		}
+	})
+}
+
+// end returns the result of the run.
+func (r *run) end() (*Output, error) {
+	res := r.machine.State().Result()
+	out := &Output{Status: res.Status.String(), ExitCode: res.ExitCode, Message: res.Message, Events: eventcode.Append(nil, r.input.Record.ID, r.events)}
+	switch {
+	case res.Status == dag.Succeeded:
+		return out, nil
+	case res.Status == dag.Cancelled && r.caller.Err() != nil:
+		return nil, temporal.NewCanceledError(out)
+	}
+	return nil, temporal.NewApplicationErrorWithOptions(out.Message, failedType, temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{out}})
+}
+
+// eventsAfter answers EventsQuery.
+func (r *run) eventsAfter(seq uint64) ([]byte, error) {
+	for i, e := range r.events {
+		if e.Seq > seq {
+			return eventcode.Append(nil, r.input.Record.ID, r.events[i:]), nil
+		}
+	}
+	return nil, nil
+}
+
+// judge evaluates a condition in a local activity.
+func (r *run) judge(o *dag.Order) (bool, error) {
+	ctx := workflow.WithLocalActivityOptions(r.ctx, workflow.LocalActivityOptions{
+		StartToCloseTimeout: time.Minute, Summary: string(o.Kind) + " of " + string(o.Path)})
+	var out dag.Outcome
+	if err := workflow.ExecuteLocalActivity(ctx, r.Judge, r.input, o).Get(ctx, &out); err != nil {
+		return false, err
+	}
+	if out.Result.Message != "" {
+		return false, conditionError(out.Result.Message)
+	}
+	return out.Yes, nil
+}
+
+type conditionError string
+
+func (e conditionError) Error() string { return string(e) }
+
+// jitter draws a random part of a time between two attempts.
+func (r *run) jitter(d time.Duration) (part time.Duration) {
+	if workflow.SideEffect(r.ctx, func(workflow.Context) any { return rand.N(d + 1) }).Get(&part) != nil {
+		return d
+	}
+	return part
+}
