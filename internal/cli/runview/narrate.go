@@ -42,6 +42,7 @@ type Narration struct {
 // Narrator prints the progress of a run on stderr.
 type Narrator struct {
 	Options []flowrun.RunOption
+	Sinks   []dag.Sink // are in Options, too
 	Stdout  io.Writer // for the output of the run
 	Queued  func(flowrun.QueuePosition)
 	End     func() // stops printing; may be called more than once
@@ -96,7 +97,9 @@ func (t *Narrator) onStream(f func(flowrun.StreamChunk)) {
 	t.Options = append(t.Options, flowrun.WithConsole(f))
 }
 
-func (t *Narrator) addSink(s dag.Sink) { t.Options = append(t.Options, flowrun.WithSink(s)) }
+func (t *Narrator) addSink(s dag.Sink) {
+	t.Options, t.Sinks = append(t.Options, flowrun.WithSink(s)), append(t.Sinks, s)
+}
 
 // narrateLines prints progress as lines. It returns the writer for the output of steps.
 func narrateLines(env *ui.Env, n Narration, t *Narrator) io.Writer {

@@ -1,0 +1,275 @@
+// Package activity does the work of a worker: it carries out the orders of the workflow, each in
+// the environment of this process and with its secrets.
+//
+// A worker has one flowrun.Share in each run of which it does a part. It holds the processes,
+// the secrets and the bound parameters, and is closed when the worker has had nothing to do for
+// the run for a while.
+package activity
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/temporal/internal/interpreter"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Host carries out orders of any number of runs. It is safe for concurrent use.
+type Host struct {
+	Engine    *flowrun.Engine
+	Library   func() *tool.Library // provides loaders, and tools written in Go
+	Texts     flowrun.Texts
+	Client    client.Client
+	Converter converter.DataConverter
+
+	mu     sync.Mutex
+	shares map[string]*share // by the id of the run
+	plans  map[[sha256.Size]byte]*flowrun.Plan
+}
+
+// share is the share of this worker in one run.
+type share struct {
+	opening sync.Mutex // held while Share is opened
+	*flowrun.Share
+	users int
+	idle  *time.Timer // closes it
+}
+
+// idleTime is how long a share stays open after its last order.
+const idleTime = 30 * time.Second
+
+// heartbeatInterval is the time between two heartbeats. A cancel arrives with the answer to one.
+const heartbeatInterval = 3 * time.Second
+
+// Do is the activity: it carries out one order.
+func (h *Host) Do(ctx context.Context, args converter.EncodedValues) (out dag.Outcome, err error) {
+	var o dag.Order
+	if err := args.Get(&o); err != nil {
+		return out, err
+	}
+	defer beat(ctx)()
+	s, done, err := h.share(ctx, activity.GetInfo(ctx).WorkflowExecution.ID, func() (*interpreter.Input, error) { return h.input(ctx) })
+	if err != nil {
+		return notJoined(err)
+	}
+	defer done()
+	out, err = s.Perform(ctx, &o)
+	if err == nil && ctx.Err() != nil && out.Result.Status == dag.Cancelled && isStopping(ctx) {
+		return out, temporal.NewNonRetryableApplicationError("the worker is being stopped", interpreter.InterruptedType, nil)
+	}
+	return out, err
+}
+
+// isStopping reports whether the worker is being stopped.
+func isStopping(ctx context.Context) bool {
+	select {
+	case <-activity.GetWorkerStopChannel(ctx):
+		return true
+	default:
+		return false
+	}
+}
+
+// beat sends heartbeats until end is called.
+func beat(ctx context.Context) (end func()) {
+	done := make(chan struct{})
+	go func() {
+		t := time.NewTicker(heartbeatInterval)
+		defer t.Stop()
+		for {
+			activity.RecordHeartbeat(ctx)
+			select {
+			case <-t.C:
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() { close(done) }
+}
+
+// notJoined returns what an order comes to if this worker cannot have a share in the run.
+func notJoined(err error) (out dag.Outcome, _ error) {
+	return out, temporal.NewNonRetryableApplicationError(err.Error(), "join", err)
+}
+
+// Judge evaluates a condition, as a local activity.
+func (h *Host) Judge(ctx context.Context, in *interpreter.Input, o *dag.Order) (out dag.Outcome, err error) {
+	s, done, err := h.share(ctx, in.Record.ID, func() (*interpreter.Input, error) { return in, nil })
+	if err != nil {
+		return notJoined(err)
+	}
+	defer done()
+	own, err := copyOf(o) // the workflow keeps its results
+	if err != nil {
+		return out, err
+	}
+	return s.Perform(ctx, own)
+}
+
+func copyOf(o *dag.Order) (*dag.Order, error) {
+	b, err := json.Marshal(o)
+	if err != nil {
+		return nil, err
+	}
+	own := new(dag.Order)
+	return own, json.Unmarshal(b, own)
+}
+
+// Answer returns the result of a step that got an answer, as a local activity.
+func (h *Host) Answer(ctx context.Context, in *interpreter.Input, q history.Question, a history.Answer) (r dag.Result, err error) {
+	s, done, err := h.share(ctx, in.Record.ID, func() (*interpreter.Input, error) { return in, nil })
+	if err != nil {
+		_, err = notJoined(err)
+		return r, err
+	}
+	defer done()
+	return s.Answer(ctx, q, a)
+}
+
+// Compile returns the plan of a run. Plans are kept: many runs have the same definitions.
+func (h *Host) Compile(in *interpreter.Input) (*flowrun.Plan, error) {
+	key := digest(in)
+	h.mu.Lock()
+	p := h.plans[key]
+	h.mu.Unlock()
+	if p != nil {
+		return p, nil
+	}
+	run, err := in.Load(context.Background(), h.Library(), nil)
+	if err != nil {
+		return nil, err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.plans) >= maxPlans || h.plans == nil {
+		h.plans = map[[sha256.Size]byte]*flowrun.Plan{}
+	}
+	h.plans[key] = run.Plan
+	return run.Plan, nil
+}
+
+// maxPlans is how many plans a worker keeps.
+const maxPlans = 200
+
+// digest identifies the plan of a run.
+func digest(in *interpreter.Input) [sha256.Size]byte {
+	var b bytes.Buffer
+	r := in.Record
+	fmt.Fprintf(&b, "%s %s %t %d\n", r.Tool, r.Only, r.WithoutUpstream, r.Timeout)
+	for i, s := range r.Sources {
+		fmt.Fprintf(&b, "%q %q %q %q %s\n%s\n", s.Name, s.From, s.File, s.Scope, s.Digest, in.Sources[i])
+	}
+	return sha256.Sum256(b.Bytes())
+}
+
+// share returns the share of this worker in a run, and opens it if need be. The caller calls
+// done.
+func (h *Host) share(ctx context.Context, run string, input func() (*interpreter.Input, error)) (s *share, done func(), err error) {
+	h.mu.Lock()
+	if h.shares == nil {
+		h.shares = map[string]*share{}
+	}
+	if s = h.shares[run]; s == nil {
+		s = &share{}
+		h.shares[run] = s
+	}
+	s.users++
+	if s.idle != nil {
+		s.idle.Stop()
+	}
+	h.mu.Unlock()
+	done = func() { h.leave(run, s) }
+	s.opening.Lock()
+	defer s.opening.Unlock()
+	if s.Share != nil {
+		return s, done, nil
+	}
+	if err := h.join(ctx, s, input); err != nil {
+		done()
+		return nil, nil, err
+	}
+	return s, done, nil
+}
+
+// join opens the share of this worker in a run.
+func (h *Host) join(ctx context.Context, s *share, input func() (*interpreter.Input, error)) error {
+	in, err := input()
+	if err != nil {
+		return err
+	}
+	plan, err := in.Load(ctx, h.Library(), nil)
+	if err != nil {
+		return err
+	}
+	s.Share, err = h.Engine.Join(context.WithoutCancel(ctx), plan, h.Library(), in.Params, h.Texts)
+	return err
+}
+
+// leave closes a share some time after its last use.
+func (h *Host) leave(run string, s *share) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if s.users--; s.users > 0 {
+		return
+	}
+	s.idle = time.AfterFunc(idleTime, func() {
+		h.mu.Lock()
+		unused := s.users == 0 && h.shares[run] == s
+		if unused {
+			delete(h.shares, run)
+		}
+		h.mu.Unlock()
+		if unused && s.Share != nil {
+			s.Close(context.Background())
+		}
+	})
+}
+
+// Close ends what the steps of all runs have left running here.
+func (h *Host) Close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var closing sync.WaitGroup
+	for run, s := range h.shares {
+		delete(h.shares, run)
+		if s.idle != nil {
+			s.idle.Stop()
+		}
+		if s.Share != nil {
+			closing.Go(func() { s.Close(context.Background()) })
+		}
+	}
+	closing.Wait()
+}
+
+// input reads the input of the run from the first event of its workflow.
+func (h *Host) input(ctx context.Context) (*interpreter.Input, error) {
+	w := activity.GetInfo(ctx).WorkflowExecution
+	events := h.Client.GetWorkflowHistory(ctx, w.ID, w.RunID, false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	first, err := events.Next()
+	if err != nil {
+		return nil, err
+	}
+	started := first.GetWorkflowExecutionStartedEventAttributes()
+	if started == nil {
+		return nil, errors.New("the history of the workflow does not begin with its start")
+	}
+	in := new(interpreter.Input)
+	return in, h.Converter.FromPayloads(started.GetInput(), in)
+}

@@ -1,0 +1,85 @@
+package activity
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/atomicfile"
+)
+
+// Store keeps content under its digest, for all workers.
+type Store interface {
+	Put(ctx context.Context, digest string, r io.Reader, size int64) error
+	Get(ctx context.Context, digest string, off, n int64) (io.ReadCloser, error)
+}
+
+// Texts keeps the output of steps in a Store. It implements flowrun.Texts.
+type Texts struct {
+	Store Store
+	Dir   string // where fetched texts are kept
+}
+
+// stored is the beginning of the File of an Output that is in the store; its digest follows.
+const stored = "store:"
+
+// Keep implements flowrun.Texts.
+func (t *Texts) Keep(ctx context.Context, o *dag.Output) error {
+	if strings.HasPrefix(o.File, stored) {
+		return nil
+	}
+	f, err := os.Open(o.File)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	size, err := io.Copy(sum, f)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	digest := fmt.Sprintf("sha256:%x", sum.Sum(nil))
+	if err := t.Store.Put(ctx, digest, io.LimitReader(f, size), size); err != nil {
+		return err
+	}
+	o.File = stored + digest
+	return nil
+}
+
+// Fetch implements flowrun.Texts.
+func (t *Texts) Fetch(ctx context.Context, o *dag.Output) error {
+	digest, ok := strings.CutPrefix(o.File, stored)
+	if !ok {
+		return nil
+	}
+	name := filepath.Join(t.Dir, strings.TrimPrefix(digest, "sha256:"))
+	if _, err := os.Stat(name); err == nil {
+		o.File = name
+		return nil
+	}
+	if err := os.MkdirAll(t.Dir, 0o700); err != nil {
+		return err
+	}
+	r, err := t.Store.Get(ctx, digest, 0, -1)
+	if err != nil {
+		return fmt.Errorf("cannot fetch the output of a step: %w", err)
+	}
+	defer r.Close()
+	err = atomicfile.File{Path: name, Mode: 0o600, Unsynced: true}.Write(func(f *os.File) error {
+		_, err := io.Copy(f, r)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	o.File = name
+	return nil
+}
