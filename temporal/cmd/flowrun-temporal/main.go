@@ -1,11 +1,19 @@
+// Command flowrun-temporal runs tools on a Temporal service.
 package main
 
 import (
-	_ "github.com/flowrun/flowrun"
-	_ "go.temporal.io/sdk/client"
-	_ "go.temporal.io/sdk/testsuite"
-	_ "go.temporal.io/sdk/worker"
-	_ "go.temporal.io/sdk/workflow"
+	"os"
+	_ "time/tzdata" // time zones of schedules, where the machine has no database, as in an empty container
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/confine"
+	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/temporal/internal/command"
 )
 
-func main() {}
+func main() {
+	flowrun.HelperMain()
+	confine.Seal()
+	_ = proc.BecomeReaper() // only steps create child processes here, so this process can reap their trees itself
+	os.Exit(command.Main(command.Process{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}))
+}

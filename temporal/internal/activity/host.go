@@ -53,8 +53,8 @@ type share struct {
 // idleTime is how long a share stays open after its last order.
 const idleTime = 30 * time.Second
 
-// heartbeatInterval is the time between two heartbeats. A cancel arrives with the answer to one.
-const heartbeatInterval = 3 * time.Second
+// HeartbeatInterval is the time between two heartbeats. A cancel arrives with the answer to one.
+const HeartbeatInterval = 3 * time.Second
 
 // Do is the activity: it carries out one order.
 func (h *Host) Do(ctx context.Context, args converter.EncodedValues) (out dag.Outcome, err error) {
@@ -89,7 +89,7 @@ func isStopping(ctx context.Context) bool {
 func beat(ctx context.Context) (end func()) {
 	done := make(chan struct{})
 	go func() {
-		t := time.NewTicker(heartbeatInterval)
+		t := time.NewTicker(HeartbeatInterval)
 		defer t.Stop()
 		for {
 			activity.RecordHeartbeat(ctx)

@@ -127,3 +127,10 @@ func OutputOf(out *Output, err error) (*Output, error) {
 	}
 	return nil, err
 }
+
+// version is the version of the workflow. It is raised when runs that an earlier version has
+// started cannot be continued by this one. Workers of both versions then work side by side.
+const version = "1"
+
+// TaskQueue returns the task queue of the workers that can continue runs of this version.
+func TaskQueue(name string) string { return name + "-" + version }

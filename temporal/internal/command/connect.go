@@ -1,0 +1,75 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/contrib/envconfig"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/log"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/temporal/internal/activity"
+	"github.com/flowrun/flowrun/temporal/internal/codec"
+	"github.com/flowrun/flowrun/temporal/internal/datastore"
+	"github.com/flowrun/flowrun/temporal/internal/interpreter"
+)
+
+// connection are the flags that say how to reach the Temporal service and the store.
+type connection struct {
+	address   string
+	namespace string
+	profile   string
+	queue     string
+	store     string
+	keys      string
+}
+
+// declare adds the flags to a command.
+func (c *connection) declare(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&c.address, "address", "", "the Temporal service, `HOST:PORT` (default: TEMPORAL_ADDRESS, else localhost:7233)")
+	fl.StringVar(&c.namespace, "namespace", "", "the `namespace` in the service (default: TEMPORAL_NAMESPACE, else default)")
+	fl.StringVar(&c.profile, "profile", "", "the `profile` in the configuration file of the temporal command (default: TEMPORAL_PROFILE)")
+	fl.StringVar(&c.queue, "task-queue", "flowrun", "the `name` of the task queue that connects runs and workers")
+	fl.StringVar(&c.store, "store", "", "where long outputs and definitions are kept, a `folder` or s3://BUCKET/PREFIX that all workers can reach (default: the folder temporal in the state directory)")
+	fl.StringVar(&c.keys, "encryption-keys", "", "encrypt everything that the service gets with the first key in this `file`")
+}
+
+// link is a connection to a service, with what belongs to it.
+type link struct {
+	client.Client
+	converter converter.DataConverter
+	texts     *activity.Texts
+	queue     string
+}
+
+// dial connects to the service.
+func (c *connection) dial(ctx context.Context, env *ui.Env) (*link, error) {
+	o, err := envconfig.LoadClientOptions(envconfig.LoadClientOptionsRequest{ConfigFileProfile: c.profile})
+	if err != nil {
+		return nil, ui.Usage(fmt.Errorf("cannot read the settings of the connection: %w", err), nil)
+	}
+	o.HostPort, o.Namespace = cmp.Or(c.address, o.HostPort), cmp.Or(c.namespace, o.Namespace)
+	o.Logger = log.NewStructuredLogger(slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	state := flowrun.DefaultStateDir()
+	store, err := datastore.Open(ctx, cmp.Or(c.store, filepath.Join(state, "temporal")))
+	if err != nil {
+		return nil, err
+	}
+	if o.DataConverter, err = codec.Converter(c.keys); err != nil {
+		return nil, err
+	}
+	o.ExternalStorage = datastore.External(store)
+	l := &link{converter: o.DataConverter, queue: interpreter.TaskQueue(c.queue), texts: &activity.Texts{Store: store, Dir: filepath.Join(state, "temporal", "fetched")}}
+	if l.Client, err = client.DialContext(ctx, o); err != nil {
+		return nil, ui.ServiceErrorf("cannot reach the Temporal service at %s: %w; start one with: temporal server start-dev", cmp.Or(o.HostPort, client.DefaultHostPort), err)
+	}
+	return l, nil
+}

@@ -1,0 +1,185 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"time"
+
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/client"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/temporal/internal/interpreter"
+)
+
+// follower follows a run to its end, or until it only waits for answers.
+type follower struct {
+	env     *ui.Env
+	link    *link
+	flow    client.WorkflowRun
+	input   *interpreter.Input
+	plan    *flowrun.Plan
+	sinks   []dag.Sink
+	signals *ui.Signals
+	force   <-chan struct{}
+
+	events []dag.Event
+	state  *dag.State
+}
+
+// How often a run is asked for new events.
+const (
+	firstPoll = 100 * time.Millisecond
+	lastPoll  = time.Second
+)
+
+// run passes on events until the run has ended, and returns its result. When ctx ends, it
+// cancels the run.
+func (w *follower) run(ctx context.Context) (*flowrun.Result, error) {
+	w.state = dag.NewState(w.input.Record.ID, w.plan.Graph(), nil)
+	done := make(chan error, 1)
+	var out interpreter.Output
+	lasting := context.WithoutCancel(ctx)
+	go func() { done <- w.flow.Get(lasting, &out) }()
+	cancelled, force := ctx.Done(), w.force
+	for pause := firstPoll; ; pause = min(2*pause, lastPoll) {
+		select {
+		case err := <-done:
+			ended, err := interpreter.OutputOf(&out, err)
+			if err != nil {
+				return nil, ui.ServiceErrorf("the run has no result: %w", err)
+			}
+			return w.ended(lasting, ended)
+		case <-cancelled:
+			cancelled, pause = nil, firstPoll
+			if err := w.link.CancelWorkflow(lasting, w.flow.GetID(), ""); err != nil {
+				return nil, ui.ServiceErrorf("cannot cancel the run: %w", err)
+			}
+		case <-force:
+			force, pause = nil, firstPoll
+			if err := w.link.SignalWorkflow(lasting, w.flow.GetID(), "", interpreter.ForceSignal, struct{}{}); err != nil {
+				return nil, ui.ServiceErrorf("cannot stop the run: %w", err)
+			}
+		case <-time.After(pause):
+			more, err := w.poll(lasting)
+			if more {
+				pause = firstPoll
+			}
+			if err == nil && w.onlyAnswersLeft() {
+				return w.waiting(lasting)
+			}
+		}
+	}
+}
+
+// poll passes on new events. An error is not final: the run goes on without this program.
+func (w *follower) poll(ctx context.Context) (more bool, err error) {
+	after := uint64(len(w.events))
+	r, err := w.link.QueryWorkflowWithOptions(ctx, &client.QueryWorkflowWithOptionsRequest{WorkflowID: w.flow.GetID(), QueryType: interpreter.EventsQuery, Args: []any{after},
+		QueryRejectCondition: enums.QUERY_REJECT_CONDITION_NOT_OPEN})
+	if err != nil || r.QueryResult == nil {
+		return false, err
+	}
+	var text []byte
+	if err := r.QueryResult.Get(&text); err != nil {
+		return false, err
+	}
+	events, err := interpreter.DecodeEvents(w.input.Record.ID, text)
+	w.pass(events)
+	return len(events) > 0, err
+}
+
+// pass adds events that are new.
+func (w *follower) pass(events []dag.Event) {
+	for _, e := range events {
+		if e.Seq <= uint64(len(w.events)) {
+			continue
+		}
+		w.events = append(w.events, e)
+		w.state.Apply(e)
+		for _, s := range w.sinks {
+			s.Emit(e)
+		}
+	}
+}
+
+// onlyAnswersLeft reports whether everything that is left of the run waits for answers.
+func (w *follower) onlyAnswersLeft() bool {
+	if len(w.plan.Questions(w.input.Record.ID, w.state)) == 0 {
+		return false
+	}
+	only := true
+	w.state.All(func(_ dag.ID, n *dag.Node, status dag.Status, r *dag.Result) {
+		switch {
+		case status == dag.Running && n.Graph == nil && n.Each == nil, status == dag.Retrying,
+			status == dag.Waiting && (r == nil || r.Wait == nil || !r.Wait.Asks):
+			only = false
+		}
+	})
+	return only
+}
+
+// ended returns the result of a run that has ended.
+func (w *follower) ended(ctx context.Context, out *interpreter.Output) (*flowrun.Result, error) {
+	events, err := interpreter.DecodeEvents(w.input.Record.ID, out.Events)
+	if err != nil {
+		return nil, err
+	}
+	w.pass(events)
+	return w.result(ctx)
+}
+
+// waiting returns the result of a run that waits for answers.
+func (w *follower) waiting(ctx context.Context) (*flowrun.Result, error) {
+	res, err := w.result(ctx)
+	if err == nil {
+		res.Status = dag.Waiting
+		q := w.plan.Questions(w.input.Record.ID, w.state)[0]
+		res.Message = "step " + q.Step + " waits for approval: " + strings.Join(strings.Fields(q.Prompt), " ")
+	}
+	return res, err
+}
+
+// result returns the result of the run as a local history would give it.
+func (w *follower) result(ctx context.Context) (*flowrun.Result, error) {
+	if err := w.fetch(ctx); err != nil {
+		return nil, err
+	}
+	r, err := w.input.Load(ctx, w.env.Library(), w.events)
+	if err != nil {
+		return nil, err
+	}
+	return r.Result(), nil
+}
+
+// fetch makes the streams in the store local files.
+func (w *follower) fetch(ctx context.Context) (err error) {
+	for _, e := range w.events {
+		if e.Result == nil {
+			continue
+		}
+		for _, o := range []*dag.Output{e.Result.Stdout, e.Result.Stderr} {
+			if o != nil {
+				err = errors.Join(err, w.link.texts.Fetch(ctx, o))
+			}
+		}
+	}
+	return err
+}
+
+// printOutput writes the output of the run, whatever its size.
+func (w *follower) printOutput(to io.Writer) error {
+	r := w.state.Result()
+	if r == nil || r.Stdout == nil {
+		return nil
+	}
+	if err := printStream(to, r.Stdout.File, r.Stdout.Inline); err != nil || !r.Structured {
+		return err
+	}
+	_, err := io.WriteString(to, "\n")
+	return err
+}

@@ -1,0 +1,119 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+	sdkactivity "go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/cli/launch"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/temporal/internal/activity"
+	"github.com/flowrun/flowrun/temporal/internal/interpreter"
+)
+
+// workerFlags are the flags of flowrun-temporal worker.
+type workerFlags struct {
+	connection
+	launch.ConsentFlags
+	parallel int
+	drain    time.Duration
+	state    string
+}
+
+func workerCommand(env *ui.Env) *cobra.Command {
+	var f workerFlags
+	c := &cobra.Command{
+		Use:   "worker",
+		Short: "Execute steps of runs on this machine",
+		Long: `Execute steps of runs on this machine, until the worker gets an interrupt or TERM.
+
+Steps start in the working directory of the worker, with its environment. The worker
+fetches the secrets of tools itself. After TERM it takes no new steps, and waits for those
+that run; what still runs after --drain is stopped, and follows its on-interrupt.`,
+		Example: `  flowrun-temporal worker
+  flowrun-temporal worker --address temporal:7233 --store s3://flowrun/outputs`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return work(env, f) },
+	}
+	f.declare(c)
+	fl := c.Flags()
+	fl.IntVar(&f.parallel, "max-parallel", 0, "run at most `n` steps at once (default: 2 for each CPU, at least 4)")
+	ui.DurationFlag(c, &f.drain, "drain", 30*time.Second, "wait this `time` for running steps when the worker is stopped")
+	fl.StringVar(&f.state, "state", "", "keep logs and caches in this `folder` (default: the state directory of flowrun)")
+	fl.BoolVar(&f.TrustProject, "trust-project", false, "trust the settings and tools of the project for this command only (see flowrun trust)")
+	return c
+}
+
+func work(env *ui.Env, f workerFlags) (err error) {
+	ctx, stop := context.WithCancelCause(context.Background())
+	defer stop(nil)
+	signals := env.Signals(stop)
+	defer signals.Stop()
+	if f.Settings, err = ui.RunSettings(env, f.InteractionFlags); err != nil {
+		return err
+	}
+	l, err := f.dial(ctx, env)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	host, parallel, err := f.host(env, l)
+	if err != nil {
+		return err
+	}
+	failed := make(chan error, 1)
+	w := worker.New(l.Client, l.queue, worker.Options{
+		MaxConcurrentActivityExecutionSize: parallel, WorkerStopTimeout: f.drain, MaxHeartbeatThrottleInterval: activity.HeartbeatInterval,
+		DeadlockDetectionTimeout: time.Minute, OnFatalError: func(err error) { failed <- err }})
+	Register(w, host)
+	if err := w.Start(); err != nil {
+		return ui.ServiceErrorf("cannot start the worker: %w", err)
+	}
+	env.Notef("the worker executes steps of task queue %s", l.queue)
+	select {
+	case <-ctx.Done():
+		env.Notef("the worker stops; it waits up to %s for running steps", f.drain)
+	case err = <-failed:
+		err = ui.ServiceErrorf("the worker has lost the Temporal service: %w", err)
+	}
+	drained := make(chan struct{})
+	go func() {
+		w.Stop()
+		host.Close()
+		close(drained)
+	}()
+	select {
+	case <-drained:
+	case <-signals.Force:
+		err = errors.Join(err, ui.CodeError(signals.Code()))
+	}
+	return err
+}
+
+// host makes what executes steps. It returns how many steps it executes at once.
+func (f *workerFlags) host(env *ui.Env, l *link) (*activity.Host, int, error) {
+	config, _, err := launch.EngineConfig(nil, f.ConsentFlags, f.parallel)
+	if err != nil {
+		return nil, 0, err
+	}
+	config.StateDir, config.CacheDir, config.ToolDir = flowrun.DefaultStateDir(), "", ""
+	if f.state != "" {
+		config.StateDir = f.state
+	}
+	config.JavaScript = env.JavaScript()
+	parallel := config.Parallel
+	return &activity.Host{Engine: flowrun.New(config), Library: env.Library, Texts: l.texts, Client: l.Client, Converter: l.converter}, parallel, nil
+}
+
+// Register registers the workflow and the activities of a host.
+func Register(w worker.Registry, h *activity.Host) {
+	flow := &interpreter.Workflow{Compile: h.Compile, Judge: h.Judge, Answer: h.Answer}
+	w.RegisterWorkflowWithOptions(flow.Run, workflow.RegisterOptions{Name: interpreter.WorkflowType})
+	w.RegisterDynamicActivity(h.Do, sdkactivity.DynamicRegisterOptions{})
+}

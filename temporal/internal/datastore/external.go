@@ -1,0 +1,67 @@
+package datastore
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/sdk/converter"
+	"google.golang.org/protobuf/proto"
+)
+
+// InlineLimit is the size up to which a payload is kept in the history of a workflow.
+const InlineLimit = 32 << 10
+
+// External returns the setting of a Temporal client that keeps payloads above InlineLimit in a store.
+// The history has the digest.
+func External(s Store) converter.ExternalStorage {
+	return converter.ExternalStorage{Drivers: []converter.StorageDriver{payloads{s}}, PayloadSizeThreshold: InlineLimit}
+}
+
+// payloads is a driver of the SDK. Its name and the key of its claims are in histories, so they never
+// change.
+type payloads struct{ store Store }
+
+const claimDigest = "digest"
+
+func (payloads) Name() string { return "flowrun" }
+func (payloads) Type() string { return "flowrun" }
+
+// Store puts payloads into the store.
+func (p payloads) Store(ctx converter.StorageDriverStoreContext, list []*commonpb.Payload) ([]converter.StorageDriverClaim, error) {
+	claims := make([]converter.StorageDriverClaim, len(list))
+	for i, payload := range list {
+		value, err := proto.MarshalOptions{Deterministic: true}.Marshal(payload)
+		if err != nil {
+			return nil, err
+		}
+		digest := Digest(value)
+		if err := p.store.Put(ctx.Context, digest, bytes.NewReader(value), int64(len(value))); err != nil {
+			return nil, err
+		}
+		claims[i] = converter.StorageDriverClaim{ClaimData: map[string]string{claimDigest: digest}}
+	}
+	return claims, nil
+}
+
+// Retrieve gets payloads from the store.
+func (p payloads) Retrieve(ctx converter.StorageDriverRetrieveContext, claims []converter.StorageDriverClaim) ([]*commonpb.Payload, error) {
+	list := make([]*commonpb.Payload, len(claims))
+	for i, claim := range claims {
+		r, err := p.store.Get(ctx.Context, claim.ClaimData[claimDigest], 0, -1)
+		if err != nil {
+			return nil, fmt.Errorf("payload %s: %w", claim.ClaimData[claimDigest], err)
+		}
+		value, err := io.ReadAll(r)
+		r.Close()
+		if err != nil {
+			return nil, err
+		}
+		list[i] = &commonpb.Payload{}
+		if err := proto.Unmarshal(value, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
