@@ -36,6 +36,7 @@ type Host struct {
 	Texts     flowrun.Texts
 	Client    client.Client
 	Converter converter.DataConverter
+	Input     func(context.Context) (*interpreter.Input, error) // of the run of an activity; nil: from the history of its workflow
 
 	mu     sync.Mutex
 	shares map[string]*share // by the id of the run
@@ -92,9 +93,9 @@ func beat(ctx context.Context) (end func()) {
 		t := time.NewTicker(HeartbeatInterval)
 		defer t.Stop()
 		for {
-			activity.RecordHeartbeat(ctx)
 			select {
 			case <-t.C:
+				activity.RecordHeartbeat(ctx)
 			case <-done:
 				return
 			}
@@ -258,8 +259,11 @@ func (h *Host) Close() {
 	closing.Wait()
 }
 
-// input reads the input of the run from the first event of its workflow.
+// input returns the input of the run, from the first event of its workflow.
 func (h *Host) input(ctx context.Context) (*interpreter.Input, error) {
+	if h.Input != nil {
+		return h.Input(ctx)
+	}
 	w := activity.GetInfo(ctx).WorkflowExecution
 	events := h.Client.GetWorkflowHistory(ctx, w.ID, w.RunID, false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	first, err := events.Next()

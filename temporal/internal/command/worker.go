@@ -111,9 +111,18 @@ func (f *workerFlags) host(env *ui.Env, l *link) (*activity.Host, int, error) {
 	return &activity.Host{Engine: flowrun.New(config), Library: env.Library, Texts: l.texts, Client: l.Client, Converter: l.converter}, parallel, nil
 }
 
+// registry is a worker, or the test environment of the SDK.
+type registry interface {
+	RegisterWorkflowWithOptions(w any, o workflow.RegisterOptions)
+	RegisterActivityWithOptions(a any, o sdkactivity.RegisterOptions)
+	RegisterDynamicActivity(a any, o sdkactivity.DynamicRegisterOptions)
+}
+
 // Register registers the workflow and the activities of a host.
-func Register(w worker.Registry, h *activity.Host) {
+func Register(w registry, h *activity.Host) {
 	flow := &interpreter.Workflow{Compile: h.Compile, Judge: h.Judge, Answer: h.Answer}
 	w.RegisterWorkflowWithOptions(flow.Run, workflow.RegisterOptions{Name: interpreter.WorkflowType})
+	w.RegisterActivityWithOptions(h.Judge, sdkactivity.RegisterOptions{Name: "(condition)"}) // no path of a step
+	w.RegisterActivityWithOptions(h.Answer, sdkactivity.RegisterOptions{Name: "(answer)"})
 	w.RegisterDynamicActivity(h.Do, sdkactivity.DynamicRegisterOptions{})
 }

@@ -160,9 +160,9 @@ func (r *run) end() (*Output, error) {
 	case res.Status == dag.Succeeded:
 		return out, nil
 	case res.Status == dag.Cancelled && r.caller.Err() != nil:
-		return nil, temporal.NewCanceledError(out)
+		return nil, temporal.NewCanceledError(*out)
 	}
-	return nil, temporal.NewApplicationErrorWithOptions(out.Message, failedType, temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{out}})
+	return nil, temporal.NewApplicationErrorWithOptions(out.Message, failedType, temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{*out}})
 }
 
 // eventsAfter answers EventsQuery.

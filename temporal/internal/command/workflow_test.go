@@ -1,0 +1,173 @@
+package command
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/testsuite"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/temporal/internal/activity"
+	"github.com/flowrun/flowrun/temporal/internal/datastore"
+	"github.com/flowrun/flowrun/temporal/internal/interpreter"
+	"github.com/flowrun/flowrun/tool"
+)
+
+func TestMain(m *testing.M) {
+	flowrun.HelperMain()
+	os.Exit(m.Run())
+}
+
+// execution is one run of a definition in the test environment of the SDK, which skips time.
+type execution struct {
+	t      *testing.T
+	env    *testsuite.TestWorkflowEnvironment
+	lib    *tool.Library
+	input  *interpreter.Input
+	texts  *activity.Texts
+	result *flowrun.Result
+}
+
+func prepare(t *testing.T, definition string, params map[string]any) *execution {
+	t.Helper()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "t.yaml")
+	if err := os.WriteFile(file, []byte(definition), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	x := &execution{t: t, lib: tool.NewLibrary(tool.Config{})}
+	plan, err := flowrun.Compile(x.lib, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bound, err := plan.Bind(flowrun.RunEnv{}, params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, err := bound.Record(flowrun.NewID(time.Now()), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.input = interpreter.NewInput(record, interpreter.Options{Parallel: 4, Cleanup: time.Minute})
+	store, err := datastore.Open(t.Context(), filepath.Join(dir, "store"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.texts = &activity.Texts{Store: store, Dir: filepath.Join(dir, "fetched")}
+	h := &activity.Host{Engine: flowrun.New(flowrun.Config{StateDir: filepath.Join(dir, "state")}), Library: func() *tool.Library { return x.lib }, Texts: x.texts,
+		Converter: converter.GetDefaultDataConverter(), Input: func(context.Context) (*interpreter.Input, error) { return x.input, nil }}
+	t.Cleanup(h.Close)
+	var suite testsuite.WorkflowTestSuite
+	x.env = suite.NewTestWorkflowEnvironment()
+	x.env.SetTestTimeout(20 * time.Second)
+	Register(x.env, h)
+	return x
+}
+
+// run runs it to its end.
+func (x *execution) run() *flowrun.Result {
+	x.t.Helper()
+	x.env.ExecuteWorkflow(interpreter.WorkflowType, x.input)
+	var out interpreter.Output
+	err := x.env.GetWorkflowError()
+	if err == nil {
+		err = x.env.GetWorkflowResult(&out)
+	}
+	ended, err := interpreter.OutputOf(&out, err)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	events, err := interpreter.DecodeEvents(x.input.Record.ID, ended.Events)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	r, err := x.input.Load(x.t.Context(), x.lib, events)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	return r.Result()
+}
+
+func TestSteps(t *testing.T) {
+	r := prepare(t, `
+name: t
+parameters:
+  WHO: {type: string}
+steps:
+  - {name: a, bash: 'echo hello {WHO}'}
+  - {name: b, bash: 'echo "<{a.output}>"', run-condition: "{a.output} == 'hello Ada'"}
+  - {name: c, bash: 'exit 3', continue-on-error: true, run-condition: "{b.exit-code} == 0"}
+  - {name: d, bash: 'echo never', run-condition: "{c.exit-code} == 0"}
+  - {name: e, bash: 'echo "{c.exit-code} {d.status}"'}
+`, map[string]any{"WHO": "Ada"}).run()
+	if r.Status.String() != "succeeded" || r.Output != "3 skipped\n" {
+		t.Errorf("%v %q %s", r.Status, r.Output, r.Message)
+	}
+	for _, s := range r.Steps {
+		t.Logf("%s %s %q %s", s.ID, s.Status, s.Output, s.Message)
+	}
+}
+
+func TestLongOutput(t *testing.T) {
+	r := prepare(t, `
+name: t
+steps:
+  - {name: a, bash: 'seq 100000'}
+  - {name: b, bash: 'wc -c', input: '{a.output}'}
+`, nil).run()
+	if r.Status.String() != "succeeded" || r.Output != "588894\n" {
+		t.Errorf("%v %q %s", r.Status, r.Output, r.Message)
+	}
+}
+
+func TestRetry(t *testing.T) {
+	r := prepare(t, `
+name: t
+steps:
+  - {name: a, bash: 'echo {WORKSPACE} >/dev/null; exit 4', error-handling: {retry: {attempts: 3, delay: 1h}}, continue-on-error: true}
+  - {name: l, bash: 'echo {item}', for-each: {items: [x, y, z]}}
+  - name: g
+    steps:
+      - {name: i, bash: 'echo "{l.output}"'}
+`, nil).run()
+	if r.Status.String() != "succeeded" || r.Step("a").Attempts != 4 || r.Output != `["x","y","z"]`+"\n" {
+		t.Errorf("%v %q %s", r.Status, r.Output, r.Message)
+	}
+	if took := r.Duration(); took < 7*time.Hour {
+		t.Errorf("took %s", took)
+	}
+}
+
+func TestApproval(t *testing.T) {
+	x := prepare(t, `
+name: t
+steps:
+  - {name: a, approve: {prompt: 'Really?'}}
+  - {name: b, bash: 'echo done'}
+`, nil)
+	x.env.RegisterDelayedCallback(func() {
+		x.env.SignalWorkflow(interpreter.AnswerSignal, history.Answer{Step: "a", Approve: true, By: "Ada"})
+	}, 30*24*time.Hour)
+	if r := x.run(); r.Status.String() != "succeeded" || r.Output != "done\n" || r.Duration() < 30*24*time.Hour {
+		t.Errorf("%v %q %s %s", r.Status, r.Output, r.Message, r.Duration())
+	}
+}
+
+func TestCancel(t *testing.T) {
+	x := prepare(t, `
+name: t
+steps:
+  - {name: a, bash: 'sleep 60'}
+  - {name: b, bash: 'echo tidy', run-condition: always()}
+`, nil)
+	x.env.RegisterDelayedCallback(x.env.CancelWorkflow, time.Second)
+	r := x.run()
+	if r.Status.String() != "cancelled" || r.Step("a").Status.String() != "cancelled" || r.Step("b").Output != "tidy\n" {
+		t.Errorf("%v %+v", r.Status, r.Steps)
+	}
+}
