@@ -157,17 +157,3 @@ steps:
 		t.Errorf("%v %q %s %s", r.Status, r.Output, r.Message, r.Duration())
 	}
 }
-
-func TestCancel(t *testing.T) {
-	x := prepare(t, `
-name: t
-steps:
-  - {name: a, bash: 'sleep 60'}
-  - {name: b, bash: 'echo tidy', run-condition: always()}
-`, nil)
-	x.env.RegisterDelayedCallback(x.env.CancelWorkflow, time.Second)
-	r := x.run()
-	if r.Status.String() != "cancelled" || r.Step("a").Status.String() != "cancelled" || r.Step("b").Output != "tidy\n" {
-		t.Errorf("%v %+v", r.Status, r.Steps)
-	}
-}
