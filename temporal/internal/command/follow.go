@@ -76,7 +76,7 @@ func (w *follower) run(ctx context.Context) (*flowrun.Result, error) {
 	}
 }
 
-// poll passes on new events. An error is not final: the run goes on without this program.
+// poll passes on new events. An error is not final: the run continues without this program.
 func (w *follower) poll(ctx context.Context) (more bool, err error) {
 	after := uint64(len(w.events))
 	r, err := w.link.QueryWorkflowWithOptions(ctx, &client.QueryWorkflowWithOptionsRequest{WorkflowID: w.flow.GetID(), QueryType: interpreter.EventsQuery, Args: []any{after},

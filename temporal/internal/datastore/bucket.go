@@ -164,7 +164,7 @@ func (b *bucket) fail(err error) error {
 // maxReopens is how often in a row a reader opens an object again when its connection breaks.
 const maxReopens = 5
 
-// object reads an object from next up to end. When the connection breaks, it goes on where it was.
+// object reads an object from next up to end. When the connection breaks, it continues where it was.
 type object struct {
 	ctx       context.Context
 	bucket    *bucket

@@ -10,9 +10,9 @@ import (
 )
 
 // interrupted handles the loss of the worker that carried out a task, as a resume handles a
-// program that was killed. It reports whether the task goes on, or waits for a person.
+// program that was killed. It reports whether the task continues, or waits for a person.
 func (r *run) interrupted(f *flight) bool {
-	rule := "retry" // what is no attempt of a step has no effects
+	rule := "retry" // only attempts of steps have effects
 	if k := f.order.Kind; (k == dag.OrderRun || k == dag.OrderFallback) && !f.task.Node().Cleanup {
 		rule = r.plan.Interrupt(string(f.order.Path.WithoutKeys()))
 	}

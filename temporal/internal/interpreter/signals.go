@@ -70,7 +70,7 @@ func (r *run) long() bool {
 	return info.GetCurrentHistoryLength() >= limit || info.GetContinueAsNewSuggested()
 }
 
-// mayContinue reports whether the run can be continued as new: nothing is going on that could
+// mayContinue reports whether the run can be continued as new: nothing runs that could
 // not be started again without harm. A step that only waits for something outside can.
 func (r *run) mayContinue() bool {
 	for _, f := range r.flights {
