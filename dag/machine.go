@@ -149,7 +149,7 @@ func (m *machine) reopenFrames(f *frame) error {
 		}
 		c, at := f.children[int32(i)], place{f, int32(i)}
 		switch {
-		case c == nil && m.restarts && f.def(at.i).isLeaf():
+		case c == nil && m.restarts && (f.def(at.i).isLeaf() || f.nodes[i].fallback):
 			m.restart(at)
 			continue
 		case c == nil:

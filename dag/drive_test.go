@@ -1,0 +1,127 @@
+package dag
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// remoteDriver drives a Machine. Every order and outcome travels as JSON, as between two
+// processes, and time is skipped.
+type remoteDriver struct {
+	t       *rapid.T
+	graph   *Graph
+	slots   int
+	machine *Machine
+	work    *Performer
+	log     []Event
+	now     time.Time
+	todo    []Task
+}
+
+func newRemoteDriver(t *rapid.T, g *Graph, slots int) *remoteDriver {
+	d := &remoteDriver{t: t, graph: g, slots: slots, work: &Performer{Run: "run", Graph: g}, now: time.Unix(1e9, 0)}
+	d.start(nil)
+	return d
+}
+
+// start makes a Machine that continues after these events.
+func (d *remoteDriver) start(recorded []Event) {
+	d.machine = NewMachine(d.graph, MachineOptions{ID: "run", Parallel: d.slots, Recorded: recorded,
+		Jitter: func(wait time.Duration) time.Duration { return wait / 2 },
+		Judge: func(o *Order) (bool, error) {
+			out := d.perform(o)
+			if out.Result.Message != "" {
+				return false, judgement(out.Result.Message)
+			}
+			return out.Yes, nil
+		}})
+}
+
+type judgement string
+
+func (e judgement) Error() string { return string(e) }
+
+func (d *remoteDriver) perform(o *Order) (out Outcome) {
+	var sent Order
+	d.send(o, &sent)
+	done, err := d.work.Perform(context.Background(), &sent)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.send(done, &out)
+	return out
+}
+
+func (d *remoteDriver) send(from, to any) {
+	b, err := json.Marshal(from)
+	if err == nil {
+		err = json.Unmarshal(b, to)
+	}
+	if err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// run takes turns until the run has ended. It calls between before each turn that has nothing to
+// apply.
+func (d *remoteDriver) run(between func(turn int)) {
+	var in Input
+	for turn := 1; ; turn++ {
+		if len(in.Reports)+len(in.Answers) == 0 {
+			between(turn)
+		}
+		t, err := d.machine.Turn(d.now, in)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		in = Input{}
+		d.log, d.todo = append(d.log, t.Events...), append(d.todo, t.Tasks...)
+		for _, e := range t.Events {
+			if a := asked(e); a != nil {
+				in.Answers = append(in.Answers, *a)
+			}
+		}
+		switch {
+		case d.machine.State().Result() != nil:
+			return
+		case len(d.todo) > 0:
+			i := rapid.IntRange(0, len(d.todo)-1).Draw(d.t, "reports next")
+			task := d.todo[i]
+			d.todo = append(d.todo[:i], d.todo[i+1:]...)
+			in.Reports = []Report{{Task: task, Outcome: d.perform(task.Order())}}
+		case len(in.Answers) > 0:
+		case t.Wake.IsZero():
+			d.t.Fatal("nothing is left to do, and the run has not ended")
+		default:
+			d.now = t.Wake
+		}
+	}
+}
+
+// TestRemoteDriver: a run whose work is done in another process ends as the rules say, also
+// if the rest of it is driven by another Machine.
+func TestRemoteDriver(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		steps := scriptGen().Draw(t, "script")
+		want, total := oracle(steps, "", false)
+		d := newRemoteDriver(t, graphOf(t, steps, Settings{}), rapid.IntRange(1, 8).Draw(t, "slots"))
+		change := rapid.IntRange(1, 60).Draw(t, "another machine after turn")
+		d.run(func(turn int) {
+			if turn >= change && len(d.todo) == 0 && len(d.log) > 0 && d.machine.Settled() {
+				change = 1 << 30
+				d.start(d.log)
+			}
+		})
+		if diff := cmp.Diff(want, states(d.machine.State())); diff != "" {
+			t.Fatalf("end states (-rules +driver):\n%s", diff)
+		}
+		if got := d.machine.State().Result().Status.String(); got != total {
+			t.Fatalf("the run ends %s, want %s", got, total)
+		}
+	})
+}
