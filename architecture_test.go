@@ -178,7 +178,7 @@ var house = map[string]struct {
 	"temporal/internal/command": {8, []string{"", "dag", "internal/cli/launch", "internal/cli/past", "internal/cli/runs", "internal/cli/runview", "internal/cli/timetable", "internal/cli/ui", "internal/config", "internal/measure", "internal/ownership", "internal/sqlite",
 		"temporal/internal/activity", "temporal/internal/codec", "temporal/internal/datastore", "temporal/internal/interpreter", "temporal/internal/remote", "temporal/internal/schedule"}, []string{"github.com/spf13/cobra", "go.temporal.io"}},
 	"temporal/internal/remote":      {5, []string{"", "dag", "history", "tool", "temporal/internal/interpreter"}, []string{"go.temporal.io"}},
-	"temporal/internal/activity":    {5, []string{"", "dag", "history", "tool", "internal/atomicfile", "temporal/internal/interpreter"}, []string{"go.temporal.io"}},
+	"temporal/internal/activity":    {5, []string{"", "dag", "history", "tool", "internal/atomicfile", "temporal/internal/interpreter"}, []string{"go.temporal.io", "google.golang.org/protobuf"}},
 	"temporal/internal/interpreter": {4, []string{"", "dag", "history", "tool", "internal/eventcode"}, []string{"go.temporal.io"}},
 	"temporal/internal/schedule":    {4, []string{"internal/cron", "internal/schedule"}, []string{"go.temporal.io"}},
 	"temporal/internal/codec":       {0, nil, []string{"go.temporal.io", "google.golang.org/protobuf"}},

@@ -8,8 +8,10 @@ import (
 	"math"
 	"os"
 	"time"
+	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/call"
 	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/internal/waiting"
@@ -33,6 +35,11 @@ type Texts interface {
 	Keep(ctx context.Context, o *dag.Output) error
 	// Fetch sets File to a file that has what Keep stored.
 	Fetch(ctx context.Context, o *dag.Output) error
+	// KeepSecret stores the Raw of a stream that was masked, and sets its Digest to the name of what was stored. It
+	// does nothing if it cannot encrypt.
+	KeepSecret(ctx context.Context, o *dag.Output) error
+	// FetchSecret sets Raw to what KeepSecret stored.
+	FetchSecret(ctx context.Context, o *dag.Output) error
 }
 
 // Record returns what a Store would keep of a run with these parameters, for a program that runs it with a dag.Machine
@@ -124,22 +131,35 @@ func (p *Share) Answer(ctx context.Context, q Question, a Answer) (dag.Result, e
 	return *r, p.keep(ctx, r.Stdout)
 }
 
-// keep stores the file of a stream that the result does not hold completely.
+// keep stores what a result does not hold of a stream.
 func (p *Share) keep(ctx context.Context, o *dag.Output) error {
-	if o == nil || o.File == "" {
+	if o == nil {
 		return nil
 	}
-	if int64(len(o.Inline)) == o.Size {
+	if o.Masked && o.Raw != "" {
+		if err := p.texts.KeepSecret(ctx, o); err != nil {
+			return err
+		}
+	}
+	switch {
+	case int64(len(o.Inline)) == o.Size && utf8.ValidString(o.Inline): // JSON keeps it
 		o.File = ""
-		return nil
+	case o.File != "":
+		return p.texts.Keep(ctx, o)
 	}
-	return p.texts.Keep(ctx, o)
+	return nil
 }
 
 // restore restores to memory the streams that the order reads.
 func (p *Share) restore(ctx context.Context, o *dag.Order) error {
-	path := dag.ID(string(o.Path))
+	path := o.Path
 	readers := append(path.Ancestors(), path)
+	if o.Kind == dag.OrderRetry {
+		_, s := p.job.plan.Find(path)
+		if err := p.restoreStreams(ctx, o.Given, readOfLast(s)); err != nil {
+			return err
+		}
+	}
 	for level := range o.Walks {
 		if o.Kind == dag.OrderComplete && level == len(o.Walks)-1 {
 			return p.restoreWalk(ctx, o, path)
@@ -155,6 +175,19 @@ func (p *Share) restore(ctx context.Context, o *dag.Order) error {
 		}
 	}
 	return nil
+}
+
+// readOfLast returns the streams of an attempt that retry.when reads.
+func readOfLast(s *plan.Step) (streams steps.Streams) {
+	if s == nil || s.RetryWhen == nil {
+		return 0
+	}
+	for _, r := range s.RetryWhen.Refs() {
+		if r.Class == expr.Last {
+			streams |= plan.Read(r)
+		}
+	}
+	return streams
 }
 
 // restoreWalk restores what the completion of a graph or loop reads: what the output template of the tool mentions, or
@@ -227,16 +260,24 @@ func (p *Share) restoreStreams(ctx context.Context, r *dag.Result, streams steps
 		if o == nil || streams&which == 0 || o.Raw != "" {
 			continue
 		}
-		if o.File != "" {
-			if err := p.texts.Fetch(ctx, o); err != nil {
-				return err
-			}
-		}
-		if err := steps.Restore(o, p.limit(o)); err != nil {
+		if err := p.restoreStream(ctx, o); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (p *Share) restoreStream(ctx context.Context, o *dag.Output) error {
+	if o.Masked {
+		if err := p.texts.FetchSecret(ctx, o); err != nil || o.Raw != "" {
+			return err
+		}
+	} else if o.File != "" {
+		if err := p.texts.Fetch(ctx, o); err != nil {
+			return err
+		}
+	}
+	return steps.Restore(o, p.limit(o))
 }
 
 // limit returns how much of a stream references can read.

@@ -20,6 +20,10 @@
 // Between turns it sleeps until a worker reports, a timer is due, a slot is free or the
 // caller cancels.
 //
+// What decides is a machine without clock, contexts and goroutines (machine.go). Run is one
+// driver of it (event_loop.go). Machine lets another program drive, and have the work done in
+// other processes: Task.Order describes the work, and Performer does it.
+//
 // Run acts on a decision only after the decision is recorded. Therefore a State that was
 // folded from recorded events can be continued like the one that made them. A few kinds of
 // events are applied and not recorded (see State); the next owner of the run makes them

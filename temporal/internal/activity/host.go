@@ -214,11 +214,12 @@ func (h *Host) join(ctx context.Context, s *share, input func() (*interpreter.In
 	if err != nil {
 		return err
 	}
-	plan, err := in.Load(ctx, h.Library(), nil)
+	plan, err := h.Compile(in)
 	if err != nil {
 		return err
 	}
-	s.Share, err = h.Engine.Join(context.WithoutCancel(ctx), plan, h.Library(), in.Params, h.Texts)
+	run := &flowrun.RecordedRun{Record: in.Record, Plan: plan}
+	s.Share, err = h.Engine.Join(context.WithoutCancel(ctx), run, h.Library(), in.Params, h.Texts)
 	return err
 }
 

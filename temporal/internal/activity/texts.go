@@ -1,13 +1,19 @@
 package activity
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"go.temporal.io/api/common/v1"
+	"go.temporal.io/sdk/converter"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/atomicfile"
@@ -23,6 +29,9 @@ type Store interface {
 type Texts struct {
 	Store Store
 	Dir   string // where fetched texts are kept
+	// Secrets encrypts the texts that contain secrets. If it is nil, these are not kept, and no
+	// later step can read them.
+	Secrets converter.DataConverter
 }
 
 // stored is the beginning of the File of an Output that is in the store; its digest follows.
@@ -51,6 +60,54 @@ func (t *Texts) Keep(ctx context.Context, o *dag.Output) error {
 		return err
 	}
 	o.File = stored + digest
+	return nil
+}
+
+// KeepSecret implements flowrun.Texts.
+func (t *Texts) KeepSecret(ctx context.Context, o *dag.Output) error {
+	if t.Secrets == nil {
+		return nil
+	}
+	payload, err := t.Secrets.ToPayload([]byte(o.Raw))
+	if err != nil {
+		return err
+	}
+	text, err := proto.Marshal(payload)
+	if err != nil {
+		return err
+	}
+	digest := fmt.Sprintf("sha256:%x", sha256.Sum256(text))
+	if err := t.Store.Put(ctx, digest, bytes.NewReader(text), int64(len(text))); err != nil {
+		return err
+	}
+	o.Digest = stored + digest
+	return nil
+}
+
+// FetchSecret implements flowrun.Texts.
+func (t *Texts) FetchSecret(ctx context.Context, o *dag.Output) error {
+	digest, ok := strings.CutPrefix(o.Digest, stored)
+	if !ok || t.Secrets == nil {
+		return errors.New("it contains a secret, and only workers with --encryption-keys pass that on")
+	}
+	r, err := t.Store.Get(ctx, digest, 0, -1)
+	if err != nil {
+		return fmt.Errorf("cannot fetch the output of a step: %w", err)
+	}
+	defer r.Close()
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	var payload common.Payload
+	if err := proto.Unmarshal(text, &payload); err != nil {
+		return err
+	}
+	var raw []byte
+	if err := t.Secrets.FromPayload(&payload, &raw); err != nil {
+		return err
+	}
+	o.Raw = string(raw)
 	return nil
 }
 

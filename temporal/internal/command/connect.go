@@ -66,8 +66,12 @@ func (c *connection) dial(ctx context.Context, env *ui.Env) (*link, error) {
 	if o.DataConverter, err = codec.Converter(c.keys); err != nil {
 		return nil, err
 	}
+	var secrets converter.DataConverter
+	if c.keys != "" {
+		secrets = o.DataConverter
+	}
 	o.ExternalStorage = datastore.External(store)
-	l := &link{converter: o.DataConverter, queue: interpreter.TaskQueue(c.queue), texts: &activity.Texts{Store: store, Dir: filepath.Join(state, "temporal", "fetched")}}
+	l := &link{converter: o.DataConverter, queue: interpreter.TaskQueue(c.queue), texts: &activity.Texts{Store: store, Dir: filepath.Join(state, "temporal", "fetched"), Secrets: secrets}}
 	if l.Client, err = client.DialContext(ctx, o); err != nil {
 		return nil, ui.ServiceErrorf("cannot reach the Temporal service at %s: %w; start one with: temporal server start-dev", cmp.Or(o.HostPort, client.DefaultHostPort), err)
 	}

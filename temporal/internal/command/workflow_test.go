@@ -125,6 +125,26 @@ steps:
 	}
 }
 
+// A text that is not UTF-8, one that is masked, and the output of an attempt reach those who
+// read them.
+func TestTexts(t *testing.T) {
+	x := prepare(t, `
+name: t
+environment: {secrets: [{name: TOKEN, command: "printf abcd-efgh"}]}
+steps:
+  - {name: a, bash: "printf 'a\\377b'"}
+  - {name: b, run: 'od -An -c', input: '{a.output}'}
+  - {name: s, bash: 'echo "<$TOKEN>"'}
+  - {name: t, bash: "printf '%s' {s.output} | wc -c"}
+  - {name: r, bash: 'echo busy >&2; exit 1', continue-on-error: true, error-handling: {retry: {attempts: 1, when: "{last.error} contains 'busy'"}}}
+  - {name: e, bash: 'echo {b.output} {t.output} {r.attempts}'}
+`, nil)
+	x.texts.Secrets = converter.GetDefaultDataConverter()
+	if r := x.run(); r.Output != "   a 377   b 11 2\n" {
+		t.Errorf("%v %q %s %+v", r.Status, r.Output, r.Message, r.Steps)
+	}
+}
+
 func TestRetry(t *testing.T) {
 	r := prepare(t, `
 name: t

@@ -92,7 +92,7 @@ func (r *run) land(f *flight, out dag.Outcome, err error) {
 	case temporal.IsCanceledError(err): // it had not started
 		report.Result, report.Stopped = r.notStarted(), f.stopped
 	case !isLost(err):
-		r.err = errors.New("cannot continue: step " + string(f.order.Path) + ": " + message(err))
+		r.err = errors.New("step " + string(f.order.Path) + ": " + message(err))
 		return
 	case r.interrupted(f):
 		return

@@ -1,7 +1,9 @@
 package interpreter
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -75,7 +77,7 @@ func (r *run) loop() (*Output, error) {
 	for {
 		wake, err := r.turn()
 		if err != nil {
-			return nil, temporal.NewNonRetryableApplicationError(err.Error(), "engine", nil)
+			return nil, temporal.NewNonRetryableApplicationError("cannot continue: "+err.Error(), "engine", nil)
 		}
 		if r.machine.State().Result() != nil && len(r.flights) == 0 {
 			return r.end()
@@ -98,7 +100,7 @@ func (r *run) turn() (wake time.Time, err error) {
 	r.takeReruns()
 	r.in.Cancel = r.in.Cancel || r.caller.Err() != nil
 	t, err := r.machine.Turn(workflow.Now(r.ctx), r.in)
-	if err != nil {
+	if err = cmp.Or(err, r.err); err != nil {
 		return wake, err
 	}
 	r.in = dag.Input{Cancel: r.in.Cancel}
@@ -181,6 +183,7 @@ func (r *run) judge(o *dag.Order) (bool, error) {
 		StartToCloseTimeout: time.Minute, Summary: string(o.Kind) + " of " + string(o.Path)})
 	var out dag.Outcome
 	if err := workflow.ExecuteLocalActivity(ctx, r.Judge, r.input, o).Get(ctx, &out); err != nil {
+		r.err = fmt.Errorf("cannot evaluate the condition of step %s: %s", o.Path, message(err))
 		return false, err
 	}
 	if out.Result.Message != "" {
