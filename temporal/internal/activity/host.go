@@ -36,6 +36,7 @@ type Host struct {
 	Texts     flowrun.Texts
 	Client    client.Client
 	Converter converter.DataConverter
+	Observers []flowrun.Observer                                // of runs whose workflow this worker executes
 	Input     func(context.Context) (*interpreter.Input, error) // of the run of an activity; nil: from the history of its workflow
 
 	mu     sync.Mutex

@@ -57,7 +57,7 @@ func (c *connection) dial(ctx context.Context, env *ui.Env) (*link, error) {
 		return nil, ui.Usage(fmt.Errorf("cannot read the settings of the connection: %w", err), nil)
 	}
 	o.HostPort, o.Namespace = cmp.Or(c.address, o.HostPort), cmp.Or(c.namespace, o.Namespace)
-	o.Logger = log.NewStructuredLogger(slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	o.Logger = log.NewStructuredLogger(slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: slog.LevelError})))
 	state := flowrun.DefaultStateDir()
 	store, err := datastore.Open(ctx, cmp.Or(c.store, filepath.Join(state, "temporal")))
 	if err != nil {

@@ -1,20 +1,19 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
-	sdkactivity "go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/worker"
-	"go.temporal.io/sdk/workflow"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/temporal/internal/activity"
-	"github.com/flowrun/flowrun/temporal/internal/interpreter"
 )
 
 // workerFlags are the flags of flowrun-temporal worker.
@@ -24,6 +23,7 @@ type workerFlags struct {
 	parallel int
 	drain    time.Duration
 	state    string
+	metrics  string
 }
 
 func workerCommand(env *ui.Env) *cobra.Command {
@@ -46,6 +46,7 @@ that run; what still runs after --drain is stopped, and follows its on-interrupt
 	fl.IntVar(&f.parallel, "max-parallel", 0, "run at most `n` steps at once (default: 2 for each CPU, at least 4)")
 	ui.DurationFlag(c, &f.drain, "drain", 30*time.Second, "wait this `time` for running steps when the worker is stopped")
 	fl.StringVar(&f.state, "state", "", "keep logs and caches in this `folder` (default: the state directory of flowrun)")
+	fl.StringVar(&f.metrics, "metrics-addr", "", "serve metrics of runs and steps at `HOST:PORT`/metrics; :PORT listens on this machine only")
 	fl.BoolVar(&f.TrustProject, "trust-project", false, "trust the settings and tools of the project for this command only (see flowrun trust)")
 	return c
 }
@@ -63,16 +64,24 @@ func work(env *ui.Env, f workerFlags) (err error) {
 		return err
 	}
 	defer l.Close()
-	host, parallel, err := f.host(env, l)
+	config, _, err := launch.EngineConfig(nil, f.ConsentFlags, f.parallel)
 	if err != nil {
 		return err
 	}
-	failed := make(chan error, 1)
-	w := worker.New(l.Client, l.queue, worker.Options{
-		MaxConcurrentActivityExecutionSize: parallel, WorkerStopTimeout: f.drain, MaxHeartbeatThrottleInterval: activity.HeartbeatInterval,
-		DeadlockDetectionTimeout: time.Minute, OnFatalError: func(err error) { failed <- err }})
-	Register(w, host)
-	if err := w.Start(); err != nil {
+	config.StateDir, config.CacheDir, config.ToolDir = cmp.Or(f.state, config.StateDir), "", ""
+	config.JavaScript = env.JavaScript()
+	endTraces := launch.StartTraces(env, &config, f.InteractionFlags)
+	defer func() { endTraces(ctx, signals.Force) }()
+	stopMetrics, err := serveMetrics(&config, f.metrics)
+	if err != nil {
+		return err
+	}
+	defer stopMetrics()
+	host := &activity.Host{Engine: flowrun.New(config), Library: env.Library, Texts: l.texts, Client: l.Client, Converter: l.converter, Observers: config.Observers}
+	failed := make(chan error, 2)
+	stopWork, err := host.Start(l.queue, worker.Options{MaxConcurrentActivityExecutionSize: cmp.Or(config.Parallel, dag.DefaultParallel()),
+		WorkerStopTimeout: f.drain, OnFatalError: func(err error) { failed <- err }})
+	if err != nil {
 		return ui.ServiceErrorf("cannot start the worker: %w", err)
 	}
 	env.Notef("the worker executes steps of task queue %s", l.queue)
@@ -84,8 +93,7 @@ func work(env *ui.Env, f workerFlags) (err error) {
 	}
 	drained := make(chan struct{})
 	go func() {
-		w.Stop()
-		host.Close()
+		stopWork()
 		close(drained)
 	}()
 	select {
@@ -94,35 +102,4 @@ func work(env *ui.Env, f workerFlags) (err error) {
 		err = errors.Join(err, ui.CodeError(signals.Code()))
 	}
 	return err
-}
-
-// host makes what executes steps. It returns how many steps it executes at once.
-func (f *workerFlags) host(env *ui.Env, l *link) (*activity.Host, int, error) {
-	config, _, err := launch.EngineConfig(nil, f.ConsentFlags, f.parallel)
-	if err != nil {
-		return nil, 0, err
-	}
-	config.StateDir, config.CacheDir, config.ToolDir = flowrun.DefaultStateDir(), "", ""
-	if f.state != "" {
-		config.StateDir = f.state
-	}
-	config.JavaScript = env.JavaScript()
-	parallel := config.Parallel
-	return &activity.Host{Engine: flowrun.New(config), Library: env.Library, Texts: l.texts, Client: l.Client, Converter: l.converter}, parallel, nil
-}
-
-// registry is a worker, or the test environment of the SDK.
-type registry interface {
-	RegisterWorkflowWithOptions(w any, o workflow.RegisterOptions)
-	RegisterActivityWithOptions(a any, o sdkactivity.RegisterOptions)
-	RegisterDynamicActivity(a any, o sdkactivity.DynamicRegisterOptions)
-}
-
-// Register registers the workflow and the activities of a host.
-func Register(w registry, h *activity.Host) {
-	flow := &interpreter.Workflow{Compile: h.Compile, Judge: h.Judge, Answer: h.Answer}
-	w.RegisterWorkflowWithOptions(flow.Run, workflow.RegisterOptions{Name: interpreter.WorkflowType})
-	w.RegisterActivityWithOptions(h.Judge, sdkactivity.RegisterOptions{Name: "(condition)"}) // no path of a step
-	w.RegisterActivityWithOptions(h.Answer, sdkactivity.RegisterOptions{Name: "(answer)"})
-	w.RegisterDynamicActivity(h.Do, sdkactivity.DynamicRegisterOptions{})
 }

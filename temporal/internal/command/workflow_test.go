@@ -65,7 +65,7 @@ func prepare(t *testing.T, definition string, params map[string]any) *execution 
 	var suite testsuite.WorkflowTestSuite
 	x.env = suite.NewTestWorkflowEnvironment()
 	x.env.SetTestTimeout(20 * time.Second)
-	Register(x.env, h)
+	h.Register(x.env)
 	return x
 }
 

@@ -37,7 +37,11 @@ func (r *run) start(t dag.Task) {
 		r.asked = append(r.asked, t)
 		return
 	}
-	ctx, cancel := workflow.WithCancel(workflow.WithActivityOptions(r.ctx, workflow.ActivityOptions{
+	queue := workflow.GetInfo(r.ctx).TaskQueueName
+	if o.Kind == dag.OrderRun && t.Node().NoSlot {
+		queue = WaitQueue(queue)
+	}
+	ctx, cancel := workflow.WithCancel(workflow.WithActivityOptions(r.ctx, workflow.ActivityOptions{TaskQueue: queue,
 		StartToCloseTimeout: noTimeout, HeartbeatTimeout: heartbeatTimeout, WaitForCancellation: true,
 		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: title(o)}))
 	f := &flight{task: t, order: o, cancel: cancel}

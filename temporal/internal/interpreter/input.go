@@ -134,3 +134,7 @@ const version = "1"
 
 // TaskQueue returns the task queue of the workers that can continue runs of this version.
 func TaskQueue(name string) string { return name + "-" + version }
+
+// WaitQueue returns the task queue for steps that only wait for something outside, of workers
+// that serve a task queue.
+func WaitQueue(queue string) string { return queue + "-wait" }

@@ -23,6 +23,9 @@ type Workflow struct {
 	Judge  func(context.Context, *Input, *dag.Order) (dag.Outcome, error)
 	Answer func(context.Context, *Input, history.Question, history.Answer) (dag.Result, error)
 
+	// Observers watch the runs whose workflow this worker executes.
+	Observers []flowrun.Observer
+
 	// ContinueAfter is the number of events in the history of the workflow after which it is
 	// continued as new. 0 means 4000.
 	ContinueAfter int
@@ -40,6 +43,7 @@ type run struct {
 	flights []*flight  // in the order in which they started
 	asked   []dag.Task // interrupted, and a person must decide whether they run again
 	alarm   alarm
+	watch   watch
 
 	in      dag.Input // for the next turn
 	answers []history.Answer
@@ -69,6 +73,7 @@ func (w *Workflow) Run(ctx workflow.Context, in *Input) (*Output, error) {
 	}
 	r.machine = dag.NewMachine(plan.Graph(), o)
 	r.listen()
+	defer r.watch.end() // also when the worker drops the workflow from its memory
 	return r.loop()
 }
 
@@ -104,6 +109,7 @@ func (r *run) turn() (wake time.Time, err error) {
 		return wake, err
 	}
 	r.in = dag.Input{Cancel: r.in.Cancel}
+	r.observe(t.Events)
 	for _, e := range t.Events {
 		r.events = append(r.events, e.Detached())
 	}
