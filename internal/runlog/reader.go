@@ -1,9 +1,9 @@
 // Package runlog reads the output of the steps of a recorded run.
 //
 // A run has a log file for every stream of every attempt. A Reader remembers how far it has
-// read each file; called again while the run continues, it returns what is new. If a log
-// file is missing, the Reader returns the beginning of the output that is in the step's
-// result. It only reads; its caller decides how to show the text.
+// read each file; called again while the run continues, it returns what is new. If a step has
+// no log file, the Reader returns the file that the step's result names, or else the beginning
+// of the output that is in the result. It only reads; its caller decides how to show the text.
 package runlog
 
 import (
@@ -98,7 +98,7 @@ func (r *Reader) Copy(events []dag.Event, to Destination) error {
 }
 
 // copyStep writes what is new in the logs of one step. If there is no log file, it writes
-// the beginning of the output from the result. The output of a step that uses a tool is the
+// the output from the result. The output of a step that uses a tool is the
 // output of a step inside it, so it is not written again.
 func (r *Reader) copyStep(path dag.ID, files []steps.LogFile, result *dag.Result, to Destination) error {
 	if result != nil && result.Ended.Before(r.Since) {
@@ -126,11 +126,23 @@ func (r *Reader) copyStep(path dag.ID, files []steps.LogFile, result *dag.Result
 			continue
 		}
 		r.offsets[string(path)] = part.output.Size
-		if _, err := io.WriteString(to(part.stream, path, result.Attempts), part.output.Inline); err != nil {
+		if err := copyOutput(to(part.stream, path, result.Attempts), part.output); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// copyOutput writes the output in a result: its file, or its beginning if there is no such file.
+func copyOutput(to io.Writer, o *dag.Output) error {
+	file, err := os.Open(o.File)
+	if err != nil {
+		_, err = io.WriteString(to, o.Inline)
+		return err
+	}
+	defer file.Close()
+	_, err = io.Copy(struct{ io.Writer }{to}, file)
+	return err
 }
 
 func (r *Reader) copyFile(f steps.LogFile, to io.Writer) error {

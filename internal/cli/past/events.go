@@ -10,7 +10,6 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
 func eventsCommand(env *ui.Env) *cobra.Command {
@@ -21,7 +20,7 @@ func eventsCommand(env *ui.Env) *cobra.Command {
 		Example: `  flowrun events latest | jq -r 'select(.kind == "step.finished") | .node'`,
 		Args:    ui.OneRun,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error { return events(ctx, env, s, args[0]) })
+			return ui.ReadRuns(env, func(ctx context.Context, s flowrun.Store) error { return events(ctx, env, s, args[0]) })
 		},
 		ValidArgsFunction: runview.CompleteRunID(env),
 	}

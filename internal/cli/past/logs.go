@@ -17,7 +17,6 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/runlog"
-	"github.com/flowrun/flowrun/internal/sqlite"
 	"github.com/flowrun/flowrun/steps"
 )
 
@@ -49,7 +48,7 @@ On a terminal, the output is shown with FLOWRUN_PAGER, PAGER or less, unless -f 
 			if err != nil {
 				return err
 			}
-			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
+			return ui.ReadRuns(env, func(ctx context.Context, s flowrun.Store) error {
 				id, err := ui.FindRun(ctx, s, args[0])
 				if err != nil {
 					return err

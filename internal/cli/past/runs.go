@@ -15,7 +15,6 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/rundocs"
-	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
 func runsCommand(env *ui.Env) *cobra.Command {
@@ -52,7 +51,7 @@ schedule:NAME or webhook:NAME. These are the states: ` +
 			if q.Tool, err = ui.ToolName(env, q.Tool); err != nil {
 				return err
 			}
-			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error { return runs(ctx, env, s, q, output) })
+			return ui.ReadRuns(env, func(ctx context.Context, s flowrun.Store) error { return runs(ctx, env, s, q, output) })
 		},
 	}
 	fl := c.Flags()

@@ -16,7 +16,6 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
-	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
 func showCommand(env *ui.Env) *cobra.Command {
@@ -30,7 +29,7 @@ progress. If it failed, show the last lines of the step that failed. -o json pri
   flowrun show 1m80y -o json | jq .steps`,
 		Args: ui.OneRun,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
+			return ui.ReadRuns(env, func(ctx context.Context, s flowrun.Store) error {
 				p, err := env.LoadRun(ctx, s, args[0])
 				if err != nil {
 					return err

@@ -10,7 +10,6 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
-	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
 func timelineCommand(env *ui.Env) *cobra.Command {
@@ -24,7 +23,7 @@ show -o json, with the times of all steps.`,
 		Example: "  flowrun timeline latest",
 		Args:    ui.OneRun,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
+			return ui.ReadRuns(env, func(ctx context.Context, s flowrun.Store) error {
 				p, err := env.LoadRun(ctx, s, args[0])
 				if err != nil {
 					return err

@@ -11,7 +11,6 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
-	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
 // MaxOffered is how many runs, or steps of a run, completion offers at most.
@@ -31,7 +30,7 @@ func CompleteRunID(env *ui.Env, status ...dag.Status) cobra.CompletionFunc {
 // RunIDs returns completions for the runs of a query. The newest run, if the query includes it, is
 // also offered as flowrun.Latest.
 func RunIDs(env *ui.Env, q flowrun.Query) (words []string) {
-	env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
+	ui.ReadRuns(env, func(ctx context.Context, s flowrun.Store) error {
 		if strings.HasPrefix(flowrun.Latest, q.Prefix) {
 			newest, err := s.Runs(ctx, flowrun.Query{Limit: 1})
 			if err != nil {
@@ -69,7 +68,7 @@ func CompleteRunStep(env *ui.Env) cobra.CompletionFunc {
 
 // RunSteps returns completions for the steps of a run that begin with prefix.
 func RunSteps(env *ui.Env, run, prefix string) (words []string) {
-	env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
+	ui.ReadRuns(env, func(ctx context.Context, s flowrun.Store) error {
 		p, err := env.LoadRun(ctx, s, run)
 		if err != nil {
 			return err

@@ -26,6 +26,9 @@ func suggestAnswers(env *ui.Env, r *flowrun.Result) {
 
 // SuggestNext prints the commands that are useful after a run that did not succeed.
 func SuggestNext(env *ui.Env, r *flowrun.Result) {
+	if env.Runs != nil {
+		return // the commands are those of another program
+	}
 	switch r.Status {
 	case dag.Failed, dag.TimedOut, dag.Cancelled, dag.Interrupted:
 	case dag.Waiting:

@@ -1,8 +1,11 @@
 package ui
 
 import (
+	"context"
 	"io"
 	"sync/atomic"
+
+	"github.com/flowrun/flowrun"
 )
 
 // Env is one invocation of the program: its streams, and what its commands share.
@@ -21,6 +24,9 @@ type Env struct {
 	servers   servers
 	// ServerQuestions asks the person at the terminal the questions of MCP servers.
 	ServerQuestions ServerQuestions
+
+	// Runs, if it is set, calls a function with the runs that commands show, in place of the history.
+	Runs func(func(context.Context, flowrun.Store) error) error
 
 	handlesSignals atomic.Bool // set if the command handles signals; see Signals
 }

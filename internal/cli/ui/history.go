@@ -88,6 +88,14 @@ func (env *Env) ReadHistory(f func(ctx context.Context, s *sqlite.Store) error) 
 	return env.withHistory(sqlite.OpenReadOnly, f)
 }
 
+// ReadRuns calls f with the runs that commands show: those of the history, or of env.Runs.
+func ReadRuns(env *Env, f func(ctx context.Context, s flowrun.Store) error) error {
+	if env.Runs != nil {
+		return env.Runs(f)
+	}
+	return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error { return f(ctx, s) })
+}
+
 // WriteHistory opens the history for writing and calls f.
 func (env *Env) WriteHistory(f func(ctx context.Context, s *sqlite.Store) error) error {
 	dir, err := StateDir()
