@@ -21,15 +21,15 @@ import (
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
-// answerFlags are the answer that a person gives on the command line.
-type answerFlags struct {
-	approve bool
+// Answering is the answer that a person gives on the command line.
+type Answering struct {
+	Approve bool
 	comment string
 	params  string // file with the values of the form
 }
 
 func approveCommand(env *ui.Env) *cobra.Command {
-	r := answerFlags{approve: true}
+	r := Answering{Approve: true}
 	var f runFlags
 	c := &cobra.Command{
 		Use:   "approve RUN [STEP] [FIELD=value ...]",
@@ -49,18 +49,17 @@ with flowrun resume.`,
 		Example: `  flowrun approve latest
   flowrun approve 1m80y gate VERSION=1.4.2 --comment "tests are green"
   flowrun approve 1m80y 'deploy[eu]/gate'`,
-		Args:              someRun,
+		Args:              SomeRun,
 		RunE:              func(c *cobra.Command, args []string) error { return answerQuestion(env, c, args, r, f) },
-		ValidArgsFunction: completeQuestion(env),
+		ValidArgsFunction: CompleteQuestion(env),
 	}
-	r.flags(c)
-	c.Flags().StringVar(&r.params, "params", "", "read the fields of the form from this JSON or YAML `file`; - is stdin")
+	r.Declare(c)
 	addRunFlags(env, c, &f)
 	return c
 }
 
 func rejectCommand(env *ui.Env) *cobra.Command {
-	var r answerFlags
+	var r Answering
 	var f runFlags
 	c := &cobra.Command{
 		Use:   "reject RUN [STEP]",
@@ -69,21 +68,32 @@ func rejectCommand(env *ui.Env) *cobra.Command {
 run, including its on-failure steps, unless the process that executes the run, or the
 service, continues it. The command exits with 0 even though the step fails.`,
 		Example:           `  flowrun reject latest gate --comment "wait for Monday"`,
-		Args:              someRun,
+		Args:              SomeRun,
 		RunE:              func(c *cobra.Command, args []string) error { return answerQuestion(env, c, args, r, f) },
-		ValidArgsFunction: completeQuestion(env),
+		ValidArgsFunction: CompleteQuestion(env),
 	}
-	r.flags(c)
+	r.Declare(c)
 	addRunFlags(env, c, &f)
 	return c
 }
 
-func (r *answerFlags) flags(c *cobra.Command) {
+// Declare adds the flags of the answer to a command.
+func (r *Answering) Declare(c *cobra.Command) {
 	c.Flags().StringVar(&r.comment, "comment", "", "a `text` to record with the answer")
+	if r.Approve {
+		c.Flags().StringVar(&r.params, "params", "", "read the fields of the form from this JSON or YAML `file`; - is stdin")
+	}
+}
+
+// Answer returns the answer to a question. words are the fields of its form. If they are invalid, it prints
+// the reasons.
+func (r *Answering) Answer(env *ui.Env, c *cobra.Command, q flowrun.Question, words []string) (flowrun.Answer, error) {
+	values, err := formValues(env, c, q, words, *r)
+	return flowrun.Answer{Step: q.Step, Wait: q.Wait, Approve: r.Approve, Comment: r.comment, Values: values, By: env.UserAndTerminal(), At: time.Now()}, err
 }
 
 // answerQuestion answers a question of a run, and continues the run if nobody else does.
-func answerQuestion(env *ui.Env, c *cobra.Command, args []string, r answerFlags, f runFlags) error {
+func answerQuestion(env *ui.Env, c *cobra.Command, args []string, r Answering, f runFlags) error {
 	if err := f.check(env, c); err != nil {
 		return err
 	}
@@ -92,24 +102,24 @@ func answerQuestion(env *ui.Env, c *cobra.Command, args []string, r answerFlags,
 		if err != nil {
 			return err
 		}
-		q, words, err := findQuestion(recorded, args[1:])
+		q, words, err := FindQuestion(recorded, args[1:])
 		if err != nil {
 			return err
 		}
 		params, words := splitSecrets(recorded, q, words)
-		answer := flowrun.Answer{Step: q.Step, Wait: q.Wait, Approve: r.approve, Comment: r.comment, By: env.UserAndTerminal(), At: time.Now()}
-		if answer.Values, err = formValues(env, c, q, words, r); err != nil {
+		answer, err := r.Answer(env, c, q, words)
+		if err != nil {
 			return err
 		}
 		if f.dryRun {
-			env.Notef("step %s of run %s would be %s", q.Step, recorded.Record.ID, answerVerb(r.approve))
+			env.Notef("step %s of run %s would be %s", q.Step, recorded.Record.ID, r.Verb())
 			return nil
 		}
 		if err := s.Answer(ctx, recorded.Record.ID, answer); err != nil {
 			return addResumeHint(recorded, err)
 		}
 		if ui.Verbose(f.Progress) {
-			env.Notef("%s step %s of run %s", answerVerb(r.approve), q.Step, recorded.Record.ID)
+			env.Notef("%s step %s of run %s", r.Verb(), q.Step, recorded.Record.ID)
 		}
 		e, err := continuedElsewhere(ctx, env, s, recorded, q, ui.Verbose(f.Progress))
 		if err != nil || e {
@@ -122,7 +132,7 @@ func answerQuestion(env *ui.Env, c *cobra.Command, args []string, r answerFlags,
 			}
 			err = continueRun(ctx, env, c, s, recorded, q, params, f)
 		}
-		if code := ui.CodeError(0); !r.approve && errors.As(err, &code) && code == outcome.ExitFailed {
+		if code := ui.CodeError(0); !r.Approve && errors.As(err, &code) && code == outcome.ExitFailed {
 			return nil // the run failed because of the rejection, which is the intended result
 		}
 		return err
@@ -135,8 +145,9 @@ func lostRace(err error) bool {
 	return errors.Is(err, flowrun.ErrLive) || errors.Is(err, flowrun.ErrChanged)
 }
 
-func answerVerb(approve bool) string {
-	if approve {
+// Verb returns what the answer did to the step.
+func (r *Answering) Verb() string {
+	if r.Approve {
 		return "approved"
 	}
 	return "rejected"
@@ -150,8 +161,8 @@ func addResumeHint(p *flowrun.RecordedRun, err error) error {
 	return err
 }
 
-// findQuestion returns the question that the arguments after the run name, and its field values.
-func findQuestion(p *flowrun.RecordedRun, words []string) (q flowrun.Question, values []string, err error) {
+// FindQuestion returns the question that the arguments after the run name, and its field values.
+func FindQuestion(p *flowrun.RecordedRun, words []string) (q flowrun.Question, values []string, err error) {
 	step := ""
 	if len(words) > 0 && !strings.Contains(words[0], "=") {
 		step, words = words[0], words[1:]
@@ -211,12 +222,12 @@ func noQuestion(p *flowrun.RecordedRun, step string, open []flowrun.Question) er
 }
 
 // formValues returns the validated values of the question's form.
-func formValues(env *ui.Env, c *cobra.Command, q flowrun.Question, words []string, r answerFlags) (map[string]any, error) {
+func formValues(env *ui.Env, c *cobra.Command, q flowrun.Question, words []string, r Answering) (map[string]any, error) {
 	list, err := launch.ParseAssignments(c, words)
 	if err != nil {
 		return nil, err
 	}
-	if !r.approve {
+	if !r.Approve {
 		if len(list) > 0 {
 			return nil, ui.Usagef(c, "reject takes no field values; to give a reason, use --comment")
 		}
@@ -337,16 +348,16 @@ func continueRun(ctx context.Context, env *ui.Env, c *cobra.Command, s *sqlite.S
 	})
 }
 
-// completeQuestion completes runs that wait for an answer, their waiting steps, and the fields of a
+// CompleteQuestion completes runs that wait for an answer, their waiting steps, and the fields of a
 // step's form.
-func completeQuestion(env *ui.Env) cobra.CompletionFunc {
+func CompleteQuestion(env *ui.Env) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, prefix string) (words []string, _ cobra.ShellCompDirective) {
 		const none = cobra.ShellCompDirectiveNoFileComp
 		if len(args) == 0 {
 			waiting := []dag.Status{dag.Waiting, dag.Running, dag.Interrupted}
 			return runview.RunIDs(env, flowrun.Query{Prefix: prefix, Limit: runview.MaxOffered, Status: waiting}), none | cobra.ShellCompDirectiveKeepOrder
 		}
-		env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
+		ui.ReadRuns(env, func(ctx context.Context, s flowrun.Store) error {
 			p, err := env.LoadRun(ctx, s, args[0])
 			if err != nil {
 				return err
@@ -359,7 +370,7 @@ func completeQuestion(env *ui.Env) cobra.CompletionFunc {
 					}
 				}
 			}
-			if q, _, err := findQuestion(p, args[1:]); err == nil && c.Name() == "approve" {
+			if q, _, err := FindQuestion(p, args[1:]); err == nil && c.Name() == "approve" {
 				words = append(words, fieldWords(q, prefix)...)
 			}
 			return nil

@@ -36,7 +36,7 @@ parameters are not recorded, so give them again.`,
 		Example: `  flowrun resume latest
   flowrun resume 1m80y --rerun-interrupted
   flowrun resume latest --dry-run`,
-		Args: someRun,
+		Args: SomeRun,
 		RunE: func(c *cobra.Command, args []string) error {
 			return continueOrRetry(env, c, args, f, func(p *flowrun.RecordedRun, params map[string]any, yes bool) (*flowrun.Continuation, error) {
 				o.Params, o.RerunAsked = params, yes
@@ -65,7 +65,7 @@ command shows which steps will run.`,
 		Example: `  flowrun retry latest
   flowrun retry latest --from build
   flowrun retry 1m80y --only deploy/upload --with REGION=eu`,
-		Args: someRun,
+		Args: SomeRun,
 		RunE: func(c *cobra.Command, args []string) error {
 			if o.Only != "" && len(o.From) > 0 {
 				return ui.Usagef(c, "--only and --from cannot be combined: --only runs one step, --from also runs the steps downstream of it")
@@ -94,7 +94,8 @@ command shows which steps will run.`,
 	return c
 }
 
-func someRun(c *cobra.Command, args []string) error {
+// SomeRun is the argument check of commands that take a run, and more.
+func SomeRun(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return ui.Usagef(c, "missing argument: give the id of a run, a unique prefix of it, or %s", flowrun.Latest)
 	}

@@ -23,7 +23,7 @@ const (
 	abandonedAfter = 10 * time.Second
 )
 
-func isScheduleOrigin(who string) bool { return strings.HasPrefix(who, origin("")) }
+func isScheduleOrigin(who string) bool { return strings.HasPrefix(who, Origin("")) }
 
 // markQueued notes that this service has queued a run.
 func (s *Scheduler) markQueued(run string) {

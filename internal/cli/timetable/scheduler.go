@@ -75,13 +75,13 @@ func Start(ctx context.Context, env *ui.Env, store *sqlite.Store, sv runService,
 	}
 }
 
-// origin returns the origin of the runs of a schedule.
-func origin(id string) string { return "schedule:" + id }
+// Origin returns the origin of the runs of a schedule.
+func Origin(id string) string { return "schedule:" + id }
 
 // active returns the schedule's active runs, and how many of its runs are queued. An interrupted
 // run counts as active, because the service resumes it, unless it needs a person.
 func (s *Scheduler) active(ctx context.Context, id string) (runs []flowrun.RunInfo, queued int, err error) {
-	now, err := s.firings.CountRuns(ctx, id, origin(id))
+	now, err := s.firings.CountRuns(ctx, id, Origin(id))
 	for _, r := range now.Runs {
 		if r.Status != dag.Interrupted || !s.service.NeedsPerson(r.ID) {
 			runs = append(runs, r)
@@ -194,7 +194,7 @@ func (s *Scheduler) collectClaims(ctx context.Context) []schedule.Firing {
 // the claim is abandoned, and the error says why. For a temporary error, the claim is kept and
 // retried later.
 func (s *Scheduler) startRun(ctx context.Context, p schedule.Schedule, run string) error {
-	_, err := s.service.Start(ctx, service.Request{Tool: p.Tool, Params: p.Params, Origin: origin(p.Name), ID: run, Claimed: true, Unlisted: true})
+	_, err := s.service.Start(ctx, service.Request{Tool: p.Tool, Params: p.Params, Origin: Origin(p.Name), ID: run, Claimed: true, Unlisted: true})
 	if err == nil || IsTemporary(err) {
 		return err
 	}

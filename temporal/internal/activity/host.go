@@ -277,5 +277,8 @@ func (h *Host) input(ctx context.Context) (*interpreter.Input, error) {
 		return nil, errors.New("the history of the workflow does not begin with its start")
 	}
 	in := new(interpreter.Input)
-	return in, h.Converter.FromPayloads(started.GetInput(), in)
+	if err := h.Converter.FromPayloads(started.GetInput(), in); err != nil {
+		return nil, err
+	}
+	return in.For(w.ID, first.GetEventTime().AsTime()), nil
 }

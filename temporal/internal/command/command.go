@@ -64,6 +64,8 @@ from the configuration file of the temporal command.`,
 	root.SetFlagErrorFunc(ui.WrongFlag)
 	env.ColorFlag(root)
 	env.LanguageFlag(root)
-	root.AddCommand(workerCommand(env), runCommand(env))
+	conn := &connection{}
+	root.AddCommand(workerCommand(env), runCommand(env), approveCommand(env, conn), rejectCommand(env, conn), cancelCommand(env, conn), scheduleCommand(env))
+	root.AddCommand(pastCommands(env, conn)...)
 	return root
 }

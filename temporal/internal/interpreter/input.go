@@ -82,6 +82,18 @@ func NewInput(r *history.Record, o Options) *Input {
 	return in
 }
 
+// For returns the input of one run. The record of a schedule is that of all its runs, and has no id and no
+// times.
+func (in *Input) For(id string, started time.Time) *Input {
+	if in.Record.ID != "" {
+		return in
+	}
+	own, r := *in, *in.Record
+	r.ID, r.Created, r.RunEnv.Time = id, started, started
+	own.Record = &r
+	return &own
+}
+
 // Load returns the run as it would be read from a local history, with these events.
 func (in *Input) Load(ctx context.Context, lib *tool.Library, events []dag.Event) (*flowrun.RecordedRun, error) {
 	r := *in.Record

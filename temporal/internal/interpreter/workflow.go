@@ -54,6 +54,8 @@ type run struct {
 
 // Run is the workflow.
 func (w *Workflow) Run(ctx workflow.Context, in *Input) (*Output, error) {
+	info := workflow.GetInfo(ctx)
+	in = in.For(info.WorkflowExecution.ID, info.WorkflowStartTime)
 	plan, err := w.Compile(in)
 	if err != nil {
 		return nil, temporal.NewNonRetryableApplicationError(err.Error(), "definition", nil)

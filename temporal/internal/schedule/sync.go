@@ -27,10 +27,10 @@ type Entry struct {
 // Stamp says what the action of a schedule starts. It is stored with the action, whose input cannot be
 // compared.
 type Stamp struct {
-	Tool   string `json:"tool"`
-	Params string `json:"params"` // as JSON
-	Input  string `json:"input"`  // digest of the input of the workflow
-	Queue  string `json:"queue"`
+	Tool        string `json:"tool"`
+	Params      string `json:"params"`      // as JSON
+	Definitions string `json:"definitions"` // digest of their texts
+	Queue       string `json:"queue"`
 }
 
 // Server has the schedules of one set.
@@ -54,9 +54,9 @@ const (
 
 // Difference is what Apply does to one schedule, and why.
 type Difference struct {
-	Kind  Kind
-	ID    string
-	Lines []string // what differs, for Change
+	Kind  Kind     `json:"kind"`
+	ID    string   `json:"id"`
+	Lines []string `json:"lines,omitempty"` // what differs, for Change
 	entry Entry
 }
 
@@ -136,8 +136,8 @@ func differences(a, b Entry) (lines []string) {
 	line("tool", a.Stamp.Tool, b.Stamp.Tool)
 	line("parameters", a.Stamp.Params, b.Stamp.Params)
 	line("task queue", a.Stamp.Queue, b.Stamp.Queue)
-	if a.Stamp.Input != b.Stamp.Input && a.Stamp.Tool == b.Stamp.Tool && a.Stamp.Params == b.Stamp.Params {
-		lines = append(lines, "definition: changed")
+	if a.Stamp.Definitions != b.Stamp.Definitions {
+		lines = append(lines, "definitions: changed")
 	}
 	return lines
 }

@@ -54,7 +54,7 @@ func (t *Timing) setTimes(s schedule.Schedule, zone string, now time.Time) error
 		t.Spec.Intervals = []client.ScheduleIntervalSpec{{Every: every, Offset: time.Duration(first.Unix()) * time.Second % every}}
 		return nil
 	}
-	if zone == time.Local.String() {
+	if zone == "Local" {
 		return errors.New("the time zone of this machine has no name; set the timezone of the schedule")
 	}
 	t.Spec.TimeZoneName, t.Spec.Calendars = zone, calendars(s.Spec)

@@ -1,0 +1,103 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/temporal/internal/interpreter"
+)
+
+// toolMemo is the field of the memo of a workflow with the name of the tool.
+const toolMemo = "tool"
+
+// pageSize is how many runs are listed in one request.
+const pageSize = 100
+
+// Runs implements history.Store.
+func (s *Store) Runs(ctx context.Context, q history.Query) ([]history.RunInfo, error) {
+	var list []history.RunInfo
+	request := &workflowservice.ListWorkflowExecutionsRequest{Query: filter(q), PageSize: pageSize}
+	for {
+		page, err := s.client.ListWorkflow(ctx, request)
+		if err != nil {
+			return nil, fmt.Errorf("cannot list the runs: %w", err)
+		}
+		for _, w := range page.GetExecutions() {
+			info, err := s.listed(ctx, w)
+			if err != nil {
+				return nil, err
+			}
+			if q.Tool != "" && info.Tool != q.Tool || len(q.Status) > 0 && !slices.Contains(q.Status, info.Status) {
+				continue
+			}
+			if list = append(list, info); len(list) == q.Limit {
+				return list, nil
+			}
+		}
+		if request.NextPageToken = page.GetNextPageToken(); len(request.NextPageToken) == 0 {
+			return list, nil
+		}
+	}
+}
+
+// filter returns a query in the language of the service. A run that was continued as new is in the list
+// once, by its last workflow.
+func filter(q history.Query) string {
+	terms := []string{fmt.Sprintf("WorkflowType = '%s'", interpreter.WorkflowType), "ExecutionStatus != 'ContinuedAsNew'"}
+	if q.Prefix != "" {
+		terms = append(terms, fmt.Sprintf("WorkflowId STARTS_WITH '%s'", strings.ReplaceAll(q.Prefix, "'", "''")))
+	}
+	if q.Open {
+		terms = append(terms, "ExecutionStatus = 'Running'")
+	}
+	if !q.Since.IsZero() {
+		terms = append(terms, fmt.Sprintf("StartTime >= '%s'", q.Since.UTC().Format(time.RFC3339Nano)))
+	}
+	if !q.Until.IsZero() {
+		terms = append(terms, fmt.Sprintf("StartTime < '%s'", q.Until.UTC().Format(time.RFC3339Nano)))
+	}
+	return strings.Join(terms, " AND ")
+}
+
+// listed returns what the list of runs says about a workflow.
+func (s *Store) listed(ctx context.Context, w *workflowpb.WorkflowExecutionInfo) (history.RunInfo, error) {
+	info := history.RunInfo{ID: w.GetExecution().GetWorkflowId(), Status: dag.Running, Started: w.GetStartTime().AsTime()}
+	if tool := w.GetMemo().GetFields()[toolMemo]; tool != nil {
+		_ = s.converter.FromPayload(tool, &info.Tool) // without its key, the name of a tool is not shown
+	}
+	if w.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		return info, nil
+	}
+	info.Ended = w.GetCloseTime().AsTime()
+	switch w.GetStatus() {
+	case enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED:
+		info.Status = dag.Succeeded
+	case enumspb.WORKFLOW_EXECUTION_STATUS_FAILED, enumspb.WORKFLOW_EXECUTION_STATUS_CANCELED:
+		return info, s.addOutcome(ctx, &info)
+	default:
+		info.Status, info.Message = dag.Interrupted, "the workflow was ended in Temporal: "+strings.ToLower(w.GetStatus().String())
+	}
+	return info, nil
+}
+
+// addOutcome adds how a run ended, which only its result says exactly.
+func (s *Store) addOutcome(ctx context.Context, info *history.RunInfo) error {
+	var result interpreter.Output
+	out, err := interpreter.OutputOf(&result, s.client.GetWorkflow(ctx, info.ID, "").Get(ctx, &result))
+	if err != nil {
+		info.Status, info.ExitCode, info.Message = dag.Failed, 1, err.Error()
+		return nil
+	}
+	info.Status, err = dag.ParseStatus(out.Status)
+	info.ExitCode, info.Message = out.ExitCode, out.Message
+	return err
+}

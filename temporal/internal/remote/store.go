@@ -1,0 +1,231 @@
+// Package remote reads the runs on a Temporal service as a flowrun.Store, so that the commands which
+// show runs are the same code for both engines.
+//
+// The record of a run is in the input of its workflow. Its events are the result of the workflow, or,
+// while that is open, the answer to a query. They are kept in a history.Memory.
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/temporal/internal/interpreter"
+)
+
+// Texts makes the stored output of a step a local file.
+type Texts interface {
+	Fetch(ctx context.Context, o *dag.Output) error
+}
+
+// Store implements history.Store for the workflows of a Temporal service. Runs cannot be started or
+// taken over through it. Not safe for concurrent use.
+type Store struct {
+	*history.Memory
+	client    client.Client
+	converter converter.DataConverter
+	texts     Texts
+	mirrors   map[string]*mirror
+}
+
+// New returns the runs at a service.
+func New(c client.Client, dc converter.DataConverter, texts Texts) *Store {
+	return &Store{history.NewMemory(), c, dc, texts, map[string]*mirror{}}
+}
+
+// mirror is a run in the Memory.
+type mirror struct {
+	ledger history.Ledger
+	events uint64
+	ended  bool
+	read   time.Time
+}
+
+// freshFor is how long the events of an open run are not read again.
+const freshFor = 300 * time.Millisecond
+
+var errReadOnly = errors.New("the runs of a Temporal service are started and continued by its workers")
+
+// Begin implements history.Store.
+func (s *Store) Begin(context.Context, *history.Record) (history.Ledger, error) {
+	return nil, errReadOnly
+}
+
+// Claim implements history.Store.
+func (s *Store) Claim(context.Context, string, uint64) (history.Ledger, error) {
+	return nil, errReadOnly
+}
+
+// Record implements history.Store.
+func (s *Store) Record(ctx context.Context, id string) (*history.Record, error) {
+	if _, err := s.mirror(ctx, id); err != nil {
+		return nil, err
+	}
+	return s.Memory.Record(ctx, id)
+}
+
+// Info implements history.Store.
+func (s *Store) Info(ctx context.Context, id string) (history.RunInfo, error) {
+	if err := s.sync(ctx, id); err != nil {
+		return history.RunInfo{}, err
+	}
+	info, err := s.Memory.Info(ctx, id)
+	info.PID = 0 // of this process
+	return info, err
+}
+
+// Events implements history.Store.
+func (s *Store) Events(ctx context.Context, id string, after uint64) ([]dag.Event, error) {
+	if err := s.sync(ctx, id); err != nil {
+		return nil, err
+	}
+	return s.Memory.Events(ctx, id, after)
+}
+
+// Answer implements history.Store.
+func (s *Store) Answer(ctx context.Context, id string, a history.Answer) error {
+	return runError(id, s.client.SignalWorkflow(ctx, id, "", interpreter.AnswerSignal, a))
+}
+
+// Cancel implements history.Store. The reason is lost: Temporal has no place for it.
+func (s *Store) Cancel(ctx context.Context, id, _ string) error {
+	return runError(id, s.client.CancelWorkflow(ctx, id, ""))
+}
+
+// mirror returns the run in the Memory, with its record.
+func (s *Store) mirror(ctx context.Context, id string) (*mirror, error) {
+	if m := s.mirrors[id]; m != nil {
+		return m, nil
+	}
+	in, err := s.input(ctx, id)
+	if err != nil {
+		return nil, runError(id, err)
+	}
+	record := *in.Record
+	record.Sources = slices.Clone(record.Sources)
+	for i, text := range in.Sources {
+		record.Sources[i].Text = text
+	}
+	ledger, err := s.Memory.Begin(ctx, &record)
+	if err != nil {
+		return nil, err
+	}
+	s.mirrors[id] = &mirror{ledger: ledger}
+	return s.mirrors[id], nil
+}
+
+// input reads the input of a workflow from its history.
+func (s *Store) input(ctx context.Context, id string) (*interpreter.Input, error) {
+	events := s.client.GetWorkflowHistory(ctx, id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	first, err := events.Next()
+	if err != nil {
+		return nil, err
+	}
+	start := first.GetWorkflowExecutionStartedEventAttributes()
+	if start.GetWorkflowType().GetName() != interpreter.WorkflowType {
+		return nil, serviceerror.NewNotFound("it is not a run of flowrun")
+	}
+	in := &interpreter.Input{}
+	if err := s.converter.FromPayloads(start.GetInput(), in); err != nil {
+		return nil, err
+	}
+	return in.For(id, first.GetEventTime().AsTime()), nil
+}
+
+// sync reads the new events of a run.
+func (s *Store) sync(ctx context.Context, id string) error {
+	m, err := s.mirror(ctx, id)
+	if err != nil || m.ended || time.Since(m.read) < freshFor {
+		return err
+	}
+	described, err := s.client.DescribeWorkflowExecution(ctx, id, "")
+	if err != nil {
+		return runError(id, err)
+	}
+	var text []byte
+	if described.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		text, err = s.query(ctx, id, m.events)
+	} else {
+		m.ended = true
+		text, err = s.result(ctx, id)
+	}
+	if err != nil {
+		return err
+	}
+	m.read = time.Now()
+	return s.add(ctx, id, m, text)
+}
+
+// query asks an open workflow for its events. A worker answers.
+func (s *Store) query(ctx context.Context, id string, after uint64) (text []byte, err error) {
+	answer, err := s.client.QueryWorkflow(ctx, id, "", interpreter.EventsQuery, after)
+	if err != nil {
+		return nil, fmt.Errorf("no worker answers for run %s: %w; start one: flowrun-temporal worker", id, err)
+	}
+	return text, answer.Get(&text)
+}
+
+// result returns the events of a workflow that has ended. One that was terminated, or failed by an
+// error, has no result, but a worker may still know its events.
+func (s *Store) result(ctx context.Context, id string) ([]byte, error) {
+	var out interpreter.Output
+	ended, err := interpreter.OutputOf(&out, s.client.GetWorkflow(ctx, id, "").Get(ctx, &out))
+	if err == nil {
+		return ended.Events, nil
+	}
+	return s.query(ctx, id, 0)
+}
+
+// add adds events to the Memory. If the run has ended, so has its owner.
+func (s *Store) add(ctx context.Context, id string, m *mirror, text []byte) error {
+	events, err := interpreter.DecodeEvents(id, text)
+	if err != nil {
+		return err
+	}
+	events = slices.DeleteFunc(events, func(e dag.Event) bool { return e.Seq <= m.events })
+	for i := range events {
+		if err := s.fetch(ctx, &events[i]); err != nil {
+			return err
+		}
+	}
+	if len(events) > 0 {
+		if err := m.ledger.Append(ctx, events); err != nil {
+			return err
+		}
+		m.events = events[len(events)-1].Seq
+	}
+	if m.ended {
+		return m.ledger.Close()
+	}
+	return nil
+}
+
+// fetch makes the streams of a result local files.
+func (s *Store) fetch(ctx context.Context, e *dag.Event) (err error) {
+	if e.Result == nil {
+		return nil
+	}
+	for _, o := range []*dag.Output{e.Result.Stdout, e.Result.Stderr} {
+		if o != nil {
+			err = errors.Join(err, s.texts.Fetch(ctx, o))
+		}
+	}
+	return err
+}
+
+// runError returns ErrNoRun if the service has no such workflow.
+func runError(id string, err error) error {
+	if missing := new(serviceerror.NotFound); errors.As(err, &missing) {
+		return fmt.Errorf("cannot read run %s: %w", id, history.ErrNoRun)
+	}
+	return err
+}
