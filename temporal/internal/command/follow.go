@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strings"
 	"time"
 
 	"go.temporal.io/api/enums/v1"
@@ -14,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
+	"github.com/flowrun/flowrun/temporal/internal/remote"
 )
 
 // follower follows a run to its end, or until it only waits for answers.
@@ -69,7 +69,7 @@ func (w *follower) run(ctx context.Context) (*flowrun.Result, error) {
 			if more {
 				pause = firstPoll
 			}
-			if err == nil && w.onlyAnswersLeft() {
+			if err == nil && remote.OnlyAnswersLeft(w.input.Record.ID, w.plan, w.state) {
 				return w.waiting(lasting)
 			}
 		}
@@ -107,22 +107,6 @@ func (w *follower) pass(events []dag.Event) {
 	}
 }
 
-// onlyAnswersLeft reports whether everything that is left of the run waits for answers.
-func (w *follower) onlyAnswersLeft() bool {
-	if len(w.plan.Questions(w.input.Record.ID, w.state)) == 0 {
-		return false
-	}
-	only := true
-	w.state.All(func(_ dag.ID, n *dag.Node, status dag.Status, r *dag.Result) {
-		switch {
-		case status == dag.Running && n.Graph == nil && n.Each == nil, status == dag.Retrying,
-			status == dag.Waiting && (r == nil || r.Wait == nil || !r.Wait.Asks):
-			only = false
-		}
-	})
-	return only
-}
-
 // ended returns the result of a run that has ended.
 func (w *follower) ended(ctx context.Context, out *interpreter.Output) (*flowrun.Result, error) {
 	events, err := interpreter.DecodeEvents(w.input.Record.ID, out.Events)
@@ -138,8 +122,7 @@ func (w *follower) waiting(ctx context.Context) (*flowrun.Result, error) {
 	res, err := w.result(ctx)
 	if err == nil {
 		res.Status = dag.Waiting
-		q := w.plan.Questions(w.input.Record.ID, w.state)[0]
-		res.Message = "step " + q.Step + " waits for approval: " + strings.Join(strings.Fields(q.Prompt), " ")
+		res.Message = remote.WaitsFor(w.plan.Questions(w.input.Record.ID, w.state)[0])
 	}
 	return res, err
 }

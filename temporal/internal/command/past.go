@@ -42,7 +42,7 @@ func (c *connection) read(env *ui.Env, f func(context.Context, flowrun.Store) er
 		return err
 	}
 	defer l.Close()
-	return f(ctx, remote.New(l.Client, l.converter, l.texts))
+	return f(ctx, remote.New(l.Client, l.converter, l.texts, env.Library))
 }
 
 func cancelCommand(env *ui.Env, conn *connection) *cobra.Command {

@@ -20,6 +20,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
+	"github.com/flowrun/flowrun/temporal/internal/remote"
 )
 
 // runFlags are the flags of flowrun-temporal run.
@@ -126,7 +127,7 @@ func run(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 	defer l.Close()
 	flow, err := l.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: in.Record.ID, TaskQueue: l.queue,
 		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE, StaticSummary: plan.Name(),
-		Memo: map[string]any{"tool": plan.Name()}}, interpreter.WorkflowType, in)
+		Memo: map[string]any{remote.ToolMemo: plan.Name()}}, interpreter.WorkflowType, in)
 	if err != nil {
 		return ui.ServiceErrorf("cannot start the run: %w", err)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/flowrun/flowrun/internal/sqlite"
 	"github.com/flowrun/flowrun/temporal/internal/datastore"
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
+	"github.com/flowrun/flowrun/temporal/internal/remote"
 	"github.com/flowrun/flowrun/temporal/internal/schedule"
 )
 
@@ -156,7 +157,8 @@ func (f *syncFlags) entry(ctx context.Context, env *ui.Env, s *sqlite.Store, e t
 	if w.Stamp, err = stampOf(e, in, l.queue); err != nil {
 		return w, err
 	}
-	w.Action = &client.ScheduleWorkflowAction{ID: w.ID, Workflow: interpreter.WorkflowType, Args: []any{in}, TaskQueue: l.queue}
+	w.Action = &client.ScheduleWorkflowAction{ID: w.ID, Workflow: interpreter.WorkflowType, Args: []any{in}, TaskQueue: l.queue,
+		Memo: map[string]any{remote.ToolMemo: e.Tool, remote.OriginMemo: timetable.Origin(e.Name)}}
 	return w, nil
 }
 

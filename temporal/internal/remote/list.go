@@ -16,8 +16,11 @@ import (
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
 )
 
-// toolMemo is the field of the memo of a workflow with the name of the tool.
-const toolMemo = "tool"
+// Fields of the memo of a workflow, for the list of runs. They are in the service, so they never change.
+const (
+	ToolMemo   = "tool"
+	OriginMemo = "origin"
+)
 
 // pageSize is how many runs are listed in one request.
 const pageSize = 100
@@ -71,8 +74,10 @@ func filter(q history.Query) string {
 // listed returns what the list of runs says about a workflow.
 func (s *Store) listed(ctx context.Context, w *workflowpb.WorkflowExecutionInfo) (history.RunInfo, error) {
 	info := history.RunInfo{ID: w.GetExecution().GetWorkflowId(), Status: dag.Running, Started: w.GetStartTime().AsTime()}
-	if tool := w.GetMemo().GetFields()[toolMemo]; tool != nil {
-		_ = s.converter.FromPayload(tool, &info.Tool) // without its key, the name of a tool is not shown
+	for key, to := range map[string]*string{ToolMemo: &info.Tool, OriginMemo: &info.Origin} {
+		if p := w.GetMemo().GetFields()[key]; p != nil {
+			_ = s.converter.FromPayload(p, to) // without their key, they are not shown
+		}
 	}
 	if w.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
 		return info, nil

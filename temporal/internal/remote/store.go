@@ -20,6 +20,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
+	"github.com/flowrun/flowrun/tool"
 )
 
 // Texts makes the stored output of a step a local file.
@@ -34,12 +35,13 @@ type Store struct {
 	client    client.Client
 	converter converter.DataConverter
 	texts     Texts
+	library   func() *tool.Library
 	mirrors   map[string]*mirror
 }
 
-// New returns the runs at a service.
-func New(c client.Client, dc converter.DataConverter, texts Texts) *Store {
-	return &Store{history.NewMemory(), c, dc, texts, map[string]*mirror{}}
+// New returns the runs at a service. The library provides loaders, and tools written in Go.
+func New(c client.Client, dc converter.DataConverter, texts Texts, library func() *tool.Library) *Store {
+	return &Store{history.NewMemory(), c, dc, texts, library, map[string]*mirror{}}
 }
 
 // mirror is a run in the Memory.
@@ -80,6 +82,9 @@ func (s *Store) Info(ctx context.Context, id string) (history.RunInfo, error) {
 	}
 	info, err := s.Memory.Info(ctx, id)
 	info.PID = 0 // of this process
+	if err == nil && info.Live() {
+		err = s.addWaiting(ctx, &info)
+	}
 	return info, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	commonpb "go.temporal.io/api/common/v1"
@@ -81,7 +82,8 @@ func (s *server) action(e Entry) (*client.ScheduleWorkflowAction, error) {
 		return nil, err
 	}
 	action := *e.Action
-	action.Memo = map[string]any{stampKey: stamp}
+	action.Memo = maps.Clone(e.Action.Memo)
+	action.Memo[stampKey] = stamp
 	return &action, nil
 }
 

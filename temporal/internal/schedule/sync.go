@@ -130,7 +130,7 @@ func differences(a, b Entry) (lines []string) {
 	line("start", moment(x.Spec.StartAt), moment(y.Spec.StartAt))
 	line("end", moment(x.Spec.EndAt), moment(y.Spec.EndAt))
 	line("jitter", x.Spec.Jitter.String(), y.Spec.Jitter.String())
-	line("overlap", x.Overlap.String(), y.Overlap.String())
+	line("overlap", x.overlap(), y.overlap())
 	line("catch-up window", x.CatchUpWindow.String(), y.CatchUpWindow.String())
 	line("paused", fmt.Sprint(a.Paused), fmt.Sprint(b.Paused))
 	line("tool", a.Stamp.Tool, b.Stamp.Tool)
@@ -161,6 +161,16 @@ func (t Timing) times() string {
 		list = append(list, fmt.Sprintf("@every %v, from %v past a multiple", i.Every, i.Offset))
 	}
 	return strings.Join(list, ", ")
+}
+
+// overlap returns the policy in the words of flowrun, unless flowrun has none like it.
+func (t Timing) overlap() string {
+	for word, policy := range overlaps() {
+		if policy == t.Overlap {
+			return string(word)
+		}
+	}
+	return t.Overlap.String()
 }
 
 // normal returns the times in the form in which the server returns them.

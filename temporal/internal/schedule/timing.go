@@ -64,12 +64,7 @@ func (t *Timing) setTimes(s schedule.Schedule, zone string, now time.Time) error
 func (t *Timing) setPolicies(s schedule.Schedule, now time.Time) error {
 	overlap := cmp.Or(s.Overlap, schedule.OverlapSkip)
 	catchUp := cmp.Or(s.CatchUp, schedule.CatchUpOnce)
-	t.Overlap = map[schedule.Overlap]enumspb.ScheduleOverlapPolicy{
-		schedule.OverlapSkip:    enumspb.SCHEDULE_OVERLAP_POLICY_SKIP,
-		schedule.OverlapQueue:   enumspb.SCHEDULE_OVERLAP_POLICY_BUFFER_ONE,
-		schedule.OverlapReplace: enumspb.SCHEDULE_OVERLAP_POLICY_CANCEL_OTHER,
-		schedule.OverlapAllow:   enumspb.SCHEDULE_OVERLAP_POLICY_ALLOW_ALL,
-	}[overlap]
+	t.Overlap = overlaps()[overlap]
 	if catchUp == schedule.CatchUpNone {
 		t.CatchUpWindow = minWindow
 		return nil
@@ -88,6 +83,16 @@ func (t *Timing) setPolicies(s schedule.Schedule, now time.Time) error {
 		return fmt.Errorf("with overlap %s, Temporal would not start each missed time, and catch-up all does; use overlap allow, or catch-up once or none", overlap)
 	}
 	return checkCap(s, now)
+}
+
+// overlaps returns the policies of Temporal.
+func overlaps() map[schedule.Overlap]enumspb.ScheduleOverlapPolicy {
+	return map[schedule.Overlap]enumspb.ScheduleOverlapPolicy{
+		schedule.OverlapSkip:    enumspb.SCHEDULE_OVERLAP_POLICY_SKIP,
+		schedule.OverlapQueue:   enumspb.SCHEDULE_OVERLAP_POLICY_BUFFER_ONE,
+		schedule.OverlapReplace: enumspb.SCHEDULE_OVERLAP_POLICY_CANCEL_OTHER,
+		schedule.OverlapAllow:   enumspb.SCHEDULE_OVERLAP_POLICY_ALLOW_ALL,
+	}
 }
 
 // checkCap returns an error unless the window of catch-up is so short that the maximum number of
