@@ -89,8 +89,8 @@ func Compare(wanted, found []Entry) (list []Difference) {
 
 // keepStart lets an interval without a start count on from where it began on the server.
 func (e *Entry) keepStart(f Entry) {
-	now, was := e.Timing.Spec.Intervals, f.Timing.Spec.Intervals
-	if e.Floating && len(was) == 1 && was[0].Every == now[0].Every {
+	own, was := e.Timing.Spec.Intervals, f.Timing.Spec.Intervals
+	if e.Floating && len(was) == 1 && was[0].Every == own[0].Every {
 		e.Timing.Spec.Intervals = was
 	}
 }
