@@ -58,6 +58,10 @@ func (t *Timing) setTimes(s schedule.Schedule, zone string, now time.Time) error
 		return errors.New("the time zone of this machine has no name; set the timezone of the schedule")
 	}
 	t.Spec.TimeZoneName, t.Spec.Calendars = zone, calendars(s.Spec)
+	if sameInUTC(s.Spec, now) {
+		t.Spec.TimeZoneName = "UTC"
+		return nil
+	}
 	return checkClock(s.Spec, now)
 }
 

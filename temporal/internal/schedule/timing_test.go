@@ -101,13 +101,17 @@ func TestTimingWhenClocksChange(t *testing.T) {
 				refused++
 				continue
 			}
+			theirs, err := time.LoadLocation(timing.Spec.TimeZoneName)
+			if err != nil {
+				t.Fatal(err)
+			}
 			for at := now.In(spec.Zone()); at.Year() <= 2028; {
 				_, change := at.ZoneBounds()
 				if change.IsZero() {
 					break
 				}
 				for s := change.Add(-3 * time.Hour); s.Before(change.Add(3 * time.Hour)); s = s.Add(20 * time.Second) {
-					if got, wanted := matches(timing.Spec.Calendars, s.In(spec.Zone())), spec.Next(s.Add(-time.Second)).Equal(s); got != wanted {
+					if got, wanted := matches(timing.Spec.Calendars, s.In(theirs)), spec.Next(s.Add(-time.Second)).Equal(s); got != wanted {
 						t.Fatalf("%q in %s at %v: %v, want %v", line, zone, s.In(spec.Zone()), got, wanted)
 					}
 				}
@@ -115,7 +119,7 @@ func TestTimingWhenClocksChange(t *testing.T) {
 			}
 		}
 	}
-	if refused == 0 || refused > len(zones)*len(lines)/3 {
+	if refused == 0 || refused > len(zones)*len(lines)/2 {
 		t.Errorf("%d of %d were refused", refused, len(zones)*len(lines))
 	}
 }
@@ -126,11 +130,16 @@ func TestTimingRefuses(t *testing.T) {
 		s          schedule.Schedule
 		want       string
 	}{
-		{"30 2 * * *", "Europe/Zurich", schedule.Schedule{}, "02:30 does not exist on 2027-03-28 in Europe/Zurich: Temporal would start nothing, and flowrun starts at 03:00"},
-		{"30 1 * * *", "America/New_York", schedule.Schedule{}, "01:30 occurs twice on 2027-11-07 in America/New_York: Temporal would start twice"},
+		{"30 2 * * *", "Europe/Zurich", schedule.Schedule{}, "2027-03-28 02:30 in Europe/Zurich does not exist: Temporal would start nothing, and flowrun starts at 03:00"},
+		{"30 1 * * *", "America/New_York", schedule.Schedule{}, "2027-11-07 01:30 in America/New_York occurs twice: Temporal would start twice"},
 		{"0 2 * 3 *", "Australia/Lord_Howe", schedule.Schedule{}, ""},
-		{"15 2 * 10 *", "Australia/Lord_Howe", schedule.Schedule{}, "the clocks of Australia/Lord_Howe change on 2027-10-03"},
-		{"0 12 * * SUN", "America/Havana", schedule.Schedule{}, "the clocks of America/Havana change on 2027-03-14"},
+		{"30 1 * * *", "Europe/Zurich", schedule.Schedule{}, "2027-10-31 01:30 in Europe/Zurich is near a change of the clocks"},
+		{"0 */2 * * *", "Europe/Zurich", schedule.Schedule{}, "2027-10-31 02:00 in Europe/Zurich is near a change"},
+		{"0 */2 * * *", "America/New_York", schedule.Schedule{}, ""},
+		{"*/15 * * * *", "Europe/Zurich", schedule.Schedule{}, ""},
+		{"*/15 * * * *", "Australia/Lord_Howe", schedule.Schedule{}, "in Australia/Lord_Howe is near a change"},
+		{"15 2 * 10 *", "Australia/Lord_Howe", schedule.Schedule{}, "2027-10-03 02:15 in Australia/Lord_Howe is near a change of the clocks that Temporal does not follow exactly"},
+		{"0 12 * * SUN", "America/Havana", schedule.Schedule{}, "2027-03-14 12:00 in America/Havana is near a change"},
 		{"0 7 * * *", "Europe/Zurich", schedule.Schedule{SkipIfSuccessful: true}, "skip-if-successful"},
 		{"0 7 * * *", "Local", schedule.Schedule{}, "the time zone of this machine has no name"},
 		{"0 7 * * *", "UTC", schedule.Schedule{Overlap: schedule.OverlapQueue}, "with overlap queue, Temporal would start several missed times"},
