@@ -142,7 +142,8 @@ func TestTwoServices(t *testing.T) {
 	second := b.open(state)
 	s := b.serve(another(first))
 	o := b.serve(another(second))
-	updates, _ := o.Watch(t.Context(), 0)
+	batches, _ := o.Watch(t.Context(), 0)
+	updates := newUpdates(batches)
 	id := b.start(s, service.Request{Tool: "job", Origin: "api"})
 	b.begun(dir, "b", 1)
 	plan, err := flowrun.Compile(b.library(), "job")
@@ -168,9 +169,9 @@ func TestTwoServices(t *testing.T) {
 		t.Errorf("%d runs were resumed\n%s", n, b.log)
 	}
 	for seq := uint64(1); ; seq++ {
-		u := next(t, updates)
+		u := updates.next(t)
 		for u.Run != id {
-			u = next(t, updates)
+			u = updates.next(t)
 		}
 		if u.Event.Seq != seq {
 			t.Fatalf("event %d instead of %d", u.Event.Seq, seq)

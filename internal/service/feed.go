@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,8 +23,8 @@ const (
 // position has been removed from the queue.
 type feed struct {
 	mu        sync.Mutex
-	max       int      // limit of updates; maxUpdates except in tests
-	updates   []Update // the oldest first; ids are consecutive
+	max       int       // limit of updates; maxUpdates except in tests
+	updates   []*Update // the oldest first; ids are consecutive
 	bytes     int
 	last      uint64              // id of the newest update
 	positions map[string]position // by run; see follower
@@ -55,13 +56,13 @@ func (f *feed) add(run, tool string, events ...dag.Event) {
 		}
 		f.positions[run] = position{tool, e.Seq}
 		f.last++
-		u := Update{ID: f.last, Run: run, Tool: tool, Event: e.Detached()}
+		u := &Update{ID: f.last, Run: run, Tool: tool, Event: e.Detached()}
 		f.updates = append(f.updates, u)
-		f.bytes += memorySize(&u)
+		f.bytes += memorySize(u)
 	}
 	for len(f.updates) > f.max || f.bytes > maxBytes && len(f.updates) > 1 {
-		f.bytes -= memorySize(&f.updates[0])
-		f.updates[0] = Update{}
+		f.bytes -= memorySize(f.updates[0])
+		f.updates[0] = nil
 		f.updates = f.updates[1:]
 	}
 	if f.added != nil {
@@ -70,21 +71,21 @@ func (f *feed) add(run, tool string, events ...dag.Event) {
 	}
 }
 
-// memorySize returns roughly how many bytes an update keeps in memory.
+// memorySize returns roughly how many bytes an update keeps in memory, encoded and not.
 func memorySize(u *Update) int {
-	n := 400 + len(u.Event.Node)
+	n := 300 + len(u.Event.Node)
 	for _, key := range u.Event.Keys {
 		n += len(key)
 	}
 	if r := u.Event.Result; r != nil {
-		n += 200
+		n += 150
 		for _, o := range []*dag.Output{r.Stdout, r.Stderr} {
 			if o != nil {
 				n += len(o.Inline)
 			}
 		}
 	}
-	return n
+	return 2 * n
 }
 
 // sink returns a sink that adds the events of a run executed by this process.
@@ -139,7 +140,7 @@ func (f *feed) forget(run string) {
 }
 
 // watch implements API.Watch.
-func (f *feed) watch(ctx context.Context, after uint64) (<-chan Update, bool) {
+func (f *feed) watch(ctx context.Context, after uint64) (<-chan []*Update, bool) {
 	f.mu.Lock()
 	oldest := f.last + 1 - uint64(len(f.updates))
 	next, lost := after+1, false
@@ -152,7 +153,7 @@ func (f *feed) watch(ctx context.Context, after uint64) (<-chan Update, bool) {
 		next, lost = f.last+1, true
 	}
 	f.mu.Unlock()
-	c := make(chan Update)
+	c := make(chan []*Update)
 	go func() {
 		defer close(c)
 		f.send(ctx, c, next)
@@ -161,23 +162,21 @@ func (f *feed) watch(ctx context.Context, after uint64) (<-chan Update, bool) {
 }
 
 // send sends updates to a subscriber, starting with the one numbered next.
-func (f *feed) send(ctx context.Context, c chan<- Update, next uint64) {
+func (f *feed) send(ctx context.Context, c chan<- []*Update, next uint64) {
 	for {
 		batch, news := f.batchFrom(next)
 		if batch == nil && news == nil {
 			return
 		}
-		for _, u := range batch {
+		if len(batch) > 0 {
 			select {
-			case c <- u:
-				next++
+			case c <- batch:
+				next += uint64(len(batch))
 			case <-ctx.Done():
 				return
 			case <-f.closed:
 				return
 			}
-		}
-		if len(batch) > 0 {
 			continue
 		}
 		select {
@@ -193,13 +192,15 @@ func (f *feed) send(ctx context.Context, c chan<- Update, next uint64) {
 
 // batchDelay is how long a subscriber waits for more updates after the first one, so that a run of
 // many short steps does not wake every subscriber for each of its events.
-const batchDelay = 10 * time.Millisecond
+const batchDelay = 20 * time.Millisecond
+
+// maxBatch is the maximum number of updates that a subscriber gets at once.
+const maxBatch = 256
 
 // batchFrom returns a batch of updates starting at next. If there are none yet, it returns a
 // channel that is closed when one is added. It returns neither if next has been removed
 // from the queue.
-func (f *feed) batchFrom(next uint64) ([]Update, <-chan struct{}) {
-	const most = 64
+func (f *feed) batchFrom(next uint64) ([]*Update, <-chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	behind := f.last + 1 - next
@@ -208,7 +209,7 @@ func (f *feed) batchFrom(next uint64) ([]Update, <-chan struct{}) {
 		return nil, nil
 	case behind > 0:
 		rest := f.updates[uint64(len(f.updates))-behind:]
-		return append([]Update(nil), rest[:min(len(rest), most)]...), nil
+		return slices.Clone(rest[:min(len(rest), maxBatch)]), nil
 	case f.added == nil:
 		f.added = make(chan struct{})
 	}

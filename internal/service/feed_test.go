@@ -29,16 +29,18 @@ func TestFeedBounds(t *testing.T) {
 					t.Errorf("%d updates of %d bytes are kept", len(f.updates), f.bytes)
 				}
 				n := 0
-				for u := range slow {
-					if u.ID != first+uint64(n) {
-						t.Fatalf("update %d instead of %d", u.ID, first+uint64(n))
+				for batch := range slow {
+					for _, u := range batch {
+						if u.ID != first+uint64(n) {
+							t.Fatalf("update %d instead of %d", u.ID, first+uint64(n))
+						}
+						n++
 					}
-					n++
 				}
-				if n > 64 {
+				if n > maxBatch {
 					t.Errorf("%d updates came before it was dropped", n)
 				}
-				if again, lost := f.watch(ctx, first); !lost || (<-again).ID != f.updates[0].ID {
+				if again, lost := f.watch(ctx, first); !lost || (<-again)[0].ID != f.updates[0].ID {
 					t.Error("a place before the row is not told of")
 				}
 			})

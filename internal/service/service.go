@@ -135,7 +135,7 @@ func New(ctx context.Context, c Config) (*Service, error) {
 }
 
 // Watch implements API.
-func (s *Service) Watch(ctx context.Context, after uint64) (<-chan Update, bool) {
+func (s *Service) Watch(ctx context.Context, after uint64) (<-chan []*Update, bool) {
 	return s.feed.watch(ctx, after)
 }
 

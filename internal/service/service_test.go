@@ -172,7 +172,8 @@ func TestStart(t *testing.T) {
 func TestWatch(t *testing.T) {
 	b := newBench(t, map[string]string{"hello": "name: hello\nbash: echo hello\n"})
 	s := b.serve()
-	updates, lost := s.Watch(t.Context(), 0)
+	batches, lost := s.Watch(t.Context(), 0)
+	updates := newUpdates(batches)
 	if lost {
 		t.Error("updates are said to be lost before there are any")
 	}
@@ -191,9 +192,9 @@ func TestWatch(t *testing.T) {
 	}
 	ids[res.ID] = true
 	seqs, ended := map[string]uint64{}, 0
-	var all []service.Update
+	var all []*service.Update
 	for ended < len(ids) {
-		u := next(t, updates)
+		u := updates.next(t)
 		if len(all) > 0 && u.ID <= all[len(all)-1].ID {
 			t.Errorf("update %d follows %d", u.ID, all[len(all)-1].ID)
 		}
@@ -206,16 +207,17 @@ func TestWatch(t *testing.T) {
 		}
 	}
 	t.Run("from a place", func(t *testing.T) {
-		again, lost := s.Watch(t.Context(), all[4].ID)
+		batches, lost := s.Watch(t.Context(), all[4].ID)
+		again := newUpdates(batches)
 		for _, want := range all[5:] {
-			if got := next(t, again); got.ID != want.ID || lost {
+			if got := again.next(t); got.ID != want.ID || lost {
 				t.Errorf("%d, want %d (%v)", got.ID, want.ID, lost)
 			}
 		}
 	})
 	t.Run("from before", func(t *testing.T) {
-		again, lost := s.Watch(t.Context(), all[0].ID-1<<20)
-		if got := next(t, again); got.ID != all[0].ID || !lost {
+		batches, lost := s.Watch(t.Context(), all[0].ID-1<<20)
+		if got := newUpdates(batches).next(t); got.ID != all[0].ID || !lost {
 			t.Errorf("%d, want %d (%v)", got.ID, all[0].ID, lost)
 		}
 	})
@@ -226,22 +228,34 @@ func TestWatch(t *testing.T) {
 	})
 	t.Run("until it stops", func(t *testing.T) {
 		stop(s)
-		if _, open := <-updates; open {
+		if _, open := <-batches; open {
 			t.Error("there is more")
 		}
 	})
 }
 
-func next(t *testing.T, c <-chan service.Update) service.Update {
+// updates are the updates of a watch, one at a time.
+type updates struct {
+	from <-chan []*service.Update
+	rest []*service.Update
+}
+
+func newUpdates(from <-chan []*service.Update) *updates { return &updates{from: from} }
+
+func (u *updates) next(t *testing.T) *service.Update {
 	t.Helper()
-	select {
-	case u, open := <-c:
-		if !open {
-			t.Fatal("the watch has ended")
+	for len(u.rest) == 0 {
+		select {
+		case batch, open := <-u.from:
+			if !open {
+				t.Fatal("the watch has ended")
+			}
+			u.rest = batch
+		case <-time.After(waittest.Limit):
+			t.Fatal("there was no update")
 		}
-		return u
-	case <-time.After(waittest.Limit):
-		t.Fatal("there was no update")
 	}
-	panic("unreachable")
+	first := u.rest[0]
+	u.rest = u.rest[1:]
+	return first
 }

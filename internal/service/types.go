@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/flowrun/flowrun"
@@ -44,6 +45,16 @@ type Update struct {
 	Tool string
 	// Event is the event.
 	Event dag.Event
+
+	once    sync.Once
+	encoded []byte
+}
+
+// Encoded returns what encode makes of the update. It is called once for all subscribers, so they
+// must all pass the same function, and must not change the bytes.
+func (u *Update) Encoded(encode func(*Update) []byte) []byte {
+	u.once.Do(func() { u.encoded = encode(u) })
+	return u.encoded
 }
 
 // Health is the state of a service.
@@ -122,9 +133,10 @@ type API interface {
 	Save(ctx context.Context, name, digest string, text []byte) (*Source, error)
 	// Watch subscribes to the events of all runs of the state directory: the updates
 	// numbered above after, or if after is 0 those from now on. lost reports that updates
-	// are missing before the first one: the caller must read the state again. The channel
-	// is closed when ctx ends, or when the reader is so slow that the service drops it.
-	Watch(ctx context.Context, after uint64) (updates <-chan Update, lost bool)
+	// are missing before the first one: the caller must read the state again. Updates that are
+	// there at the same time come together. The channel is closed when ctx ends, or when the
+	// reader is so slow that the service drops it.
+	Watch(ctx context.Context, after uint64) (updates <-chan []*Update, lost bool)
 	Health() Health
 }
 

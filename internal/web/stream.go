@@ -17,13 +17,12 @@ type stream struct {
 	w     http.ResponseWriter
 	ctl   *http.ResponseController
 	limit time.Duration // for one write
-	buf   []byte
-	due   <-chan time.Time // when events that were written must be flushed; nil for none
+	buf   []byte        // what was not written yet
 }
 
-// flushDelay is how long an event may wait for others, which are then sent with it: a run of many
-// short steps with many readers would otherwise cost a system call for each event and reader.
-const flushDelay = 20 * time.Millisecond
+// maxUnwritten bounds the events that are written at once. A system call for each event and reader
+// would cost more than a run of many short steps itself.
+const maxUnwritten = 32 << 10
 
 // begin sends the header of the response, so that the client receives it at once.
 func (d *server) begin(w http.ResponseWriter, media string) (*stream, error) {
@@ -40,21 +39,32 @@ func (s *stream) Write(b []byte) (int, error) {
 	return s.w.Write(b)
 }
 
-// flushSoon makes due fire when what was written must be flushed.
-func (s *stream) flushSoon() {
-	if s.due == nil {
-		s.due = time.After(flushDelay)
+// event sends an encoded event with the next flush, or before.
+func (s *stream) event(id uint64, data []byte) error {
+	s.buf = strconv.AppendUint(append(s.buf, "id: "...), id, 10)
+	s.buf = append(append(s.buf, "\ndata: "...), data...)
+	s.buf = append(s.buf, "\n\n"...)
+	if len(s.buf) < maxUnwritten {
+		return nil
 	}
+	return s.flush()
 }
 
+// flush sends everything now.
 func (s *stream) flush() error {
-	s.due = nil
-	_ = s.ctl.SetWriteDeadline(time.Now().Add(s.limit))
+	_, err := s.Write(s.buf)
+	s.buf = s.buf[:0]
+	if err != nil {
+		return err
+	}
 	return s.ctl.Flush()
 }
 
-// event sends one event of a run with an id. The paths of log files are removed.
-func (s *stream) event(id uint64, run string, e dag.Event) error {
+// encodeUpdate encodes the event of an update for callers.
+func encodeUpdate(u *service.Update) []byte { return encodeEvent(u.Run, u.Event) }
+
+// encodeEvent encodes an event of a run for callers: without the paths of log files.
+func encodeEvent(run string, e dag.Event) []byte {
 	e.Run = run
 	if e.Result != nil {
 		r := *e.Result
@@ -62,13 +72,7 @@ func (s *stream) event(id uint64, run string, e dag.Event) error {
 		r.Stdout, r.Stderr = withoutFile(r.Stdout), withoutFile(r.Stderr)
 		e.Result = &r
 	}
-	b := append(s.buf[:0], "id: "...)
-	b = strconv.AppendUint(b, id, 10)
-	b = append(b, "\ndata: "...)
-	b = e.AppendJSON(b)
-	s.buf = append(b, "\n\n"...)
-	_, err := s.Write(s.buf)
-	return err
+	return e.AppendJSON(make([]byte, 0, 512))
 }
 
 // withoutFile returns a step's output without the path of its file.
@@ -87,9 +91,7 @@ func (s *stream) control(event string, data any) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.Write([]byte("event: " + event + "\ndata: " + string(b) + "\n\n")); err != nil {
-		return err
-	}
+	s.buf = append(s.buf, "event: "+event+"\ndata: "+string(b)+"\n\n"...)
 	return s.flush()
 }
 
@@ -100,9 +102,7 @@ func (s *stream) keepAlive(id uint64) error {
 	if id > 0 {
 		b = ":\nid: " + strconv.FormatUint(id, 10) + "\n\n"
 	}
-	if _, err := s.Write([]byte(b)); err != nil {
-		return err
-	}
+	s.buf = []byte(b) // and frees the memory of many events
 	return s.flush()
 }
 
@@ -156,20 +156,20 @@ func (d *server) watch(w http.ResponseWriter, r *http.Request) error {
 	skipped := uint64(0)
 	for {
 		select {
-		case u, more := <-updates:
+		case batch, more := <-updates:
 			if !more {
 				return nil // the service has stopped, or this reader was too slow
 			}
-			if !c.mayUse(u.Tool) || run != "" && u.Run != run || tool != "" && u.Tool != tool {
-				skipped = u.ID
-				continue
+			for _, u := range batch {
+				if !c.mayUse(u.Tool) || run != "" && u.Run != run || tool != "" && u.Tool != tool {
+					skipped = u.ID
+					continue
+				}
+				skipped = 0
+				if err := s.event(u.ID, u.Encoded(encodeUpdate)); err != nil {
+					return err
+				}
 			}
-			skipped = 0
-			if err := s.event(u.ID, u.Run, u.Event); err != nil {
-				return err
-			}
-			s.flushSoon()
-		case <-s.due:
 			if err := s.flush(); err != nil {
 				return err
 			}
@@ -236,7 +236,7 @@ type follower struct {
 	at      uint64   // number of the last event sent
 	kind    dag.Kind // kind of that event
 	ended   bool     // the run had ended according to the Store
-	updates <-chan service.Update
+	updates <-chan []*service.Update
 }
 
 // history sends the recorded events that were not sent yet.
@@ -250,16 +250,34 @@ func (f *follower) history(r *http.Request) error {
 			return f.flush()
 		}
 		for _, e := range list {
-			if err := f.send(e); err != nil {
+			if err := f.send(e, encodeEvent(f.run, e)); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-func (f *follower) send(e dag.Event) error {
+// send sends an event and what it is encoded as.
+func (f *follower) send(e dag.Event, encoded []byte) error {
 	f.at, f.kind = e.Seq, e.Kind
-	return f.event(e.Seq, f.run, e)
+	return f.event(e.Seq, encoded)
+}
+
+// sendNew sends the events of the run among updates. It reports false if the history must be read
+// before the rest.
+func (f *follower) sendNew(updates []*service.Update) (all bool, err error) {
+	for _, u := range updates {
+		switch {
+		case u.Run != f.run || u.Event.Seq <= f.at:
+		case u.Event.Seq > f.at+1 || u.Event.Kind == dag.RunFinished:
+			return false, nil
+		default:
+			if err := f.send(u.Event, u.Encoded(encodeUpdate)); err != nil {
+				return false, err
+			}
+		}
+	}
+	return true, f.flush()
 }
 
 // follow sends the events of the feed until the history must be read again. over reports
@@ -271,22 +289,13 @@ func (f *follower) follow(r *http.Request, beat <-chan time.Time) (over bool, er
 	}
 	for {
 		select {
-		case u, more := <-f.updates:
-			switch {
-			case !more: // too slow for the feed, or the service is stopping
+		case batch, more := <-f.updates:
+			if !more { // too slow for the feed, or the service is stopping
 				f.updates, soon = nil, time.After(time.Second)
-			case u.Run != f.run || u.Event.Seq <= f.at:
-			case u.Event.Seq > f.at+1 || u.Event.Kind == dag.RunFinished:
-				return false, nil
-			default:
-				if err := f.send(u.Event); err != nil {
-					return true, err
-				}
-				f.flushSoon()
+				continue
 			}
-		case <-f.due:
-			if err := f.flush(); err != nil {
-				return true, err
+			if all, err := f.sendNew(batch); !all || err != nil {
+				return err != nil, err
 			}
 		case <-soon:
 			if f.updates == nil {

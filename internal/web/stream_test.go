@@ -241,8 +241,8 @@ type flood struct {
 
 func (f *flood) Health() service.Health { return service.Health{Ready: true} }
 
-func (f *flood) Watch(ctx context.Context, _ uint64) (<-chan service.Update, bool) {
-	c := make(chan service.Update)
+func (f *flood) Watch(ctx context.Context, _ uint64) (<-chan []*service.Update, bool) {
+	c := make(chan []*service.Update)
 	go func() {
 		defer f.ended.Add(1)
 		defer close(c)
@@ -250,7 +250,7 @@ func (f *flood) Watch(ctx context.Context, _ uint64) (<-chan service.Update, boo
 		for i := uint64(1); ; i++ {
 			e := dag.Event{V: 1, Seq: i, Kind: dag.StepFinished, Node: "s", Time: time.Now(), Result: &dag.Result{Stdout: &dag.Output{Inline: text, Size: 4096}}}
 			select {
-			case c <- service.Update{ID: i, Run: "r", Tool: "t", Event: e}:
+			case c <- []*service.Update{{ID: i, Run: "r", Tool: "t", Event: e}}:
 			case <-ctx.Done():
 				return
 			}
