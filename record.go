@@ -129,6 +129,15 @@ func compileRecord(r *Record, lib *tool.Library, name string) (*plan.Plan, error
 	return p, err
 }
 
+// planFits reports whether a plan is what compileRecord would return: that of the same definitions, whole and without a
+// limit of time of its own.
+func planFits(p *Plan, r *Record) bool {
+	same := func(a, b tool.Source) bool {
+		return a.From == b.From && a.Name == b.Name && a.File == b.File && a.Scope == b.Scope && a.Digest == b.Digest
+	}
+	return len(r.Sources) > 0 && r.Only == "" && r.Timeout == 0 && slices.EqualFunc(p.compiled.Sources, r.Sources, same)
+}
+
 // bindRecord binds the run's parameters again.
 func bindRecord(r *Record, p *plan.Plan, w RunEnv, more map[string]any) (*call.Params, error) {
 	given, err := givenOf(r, p, more)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
@@ -15,25 +17,39 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// RecordedRun is a recorded run as far as it has come, possibly to its end. It is a snapshot: what a live owner does
-// afterwards is not in it (see Refresh).
+// RecordedRun is a recorded run as far as it has come, possibly to its end. What a live owner does afterwards is not
+// in it until Refresh is called. Several goroutines may use it as long as none calls Refresh.
 type RecordedRun struct {
 	Record *Record
 	Info   RunInfo
 	Plan   *Plan       // compiled from the definitions the run was started with, in which secrets are masked
 	Events []dag.Event // all of them, in order
 
+	folded *foldedState
+}
+
+// foldedState is the state that the events of a run give. It is computed when it is first needed.
+type foldedState struct {
+	once  sync.Once
 	state *dag.State
 }
 
 // LoadRun reads a recorded run. It uses the definitions stored with the run; lib provides loaders, and tools written
-// in Go. Errors: ErrNoRun; tool.Diagnostics if this version of flowrun no longer accepts the definitions.
-func LoadRun(ctx context.Context, s Store, lib *tool.Library, id string) (*RecordedRun, error) {
+// in Go. A known plan is used, and nothing is compiled, if it is of the same definitions and the run was not limited to
+// some of its steps or in time. Errors: ErrNoRun; tool.Diagnostics if this version of flowrun no longer accepts the
+// definitions.
+func LoadRun(ctx context.Context, s Store, lib *tool.Library, id string, known ...*Plan) (*RecordedRun, error) {
 	r, err := s.Record(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read run %s: %w", id, err)
 	}
-	p := &RecordedRun{Record: r}
+	p := &RecordedRun{Record: r, folded: new(foldedState)}
+	for _, plan := range known {
+		if planFits(plan, r) {
+			p.Plan = plan
+			return p, p.Refresh(ctx, s)
+		}
+	}
 	if r.NotStarted {
 		p.Plan = planOf(emptyPlan(r))
 		return p, p.Refresh(ctx, s)
@@ -72,9 +88,6 @@ func (p *RecordedRun) Refresh(ctx context.Context, s Store) (err error) {
 	if p.Info, err = s.Info(ctx, p.Record.ID); err != nil {
 		return fmt.Errorf("cannot read run %s: %w", p.Record.ID, err)
 	}
-	if p.state == nil {
-		p.state = dag.NewState(p.Record.ID, p.Plan.compiled.Graph, nil)
-	}
 	for {
 		more, err := s.Events(ctx, p.Record.ID, p.seq())
 		if err != nil {
@@ -83,12 +96,16 @@ func (p *RecordedRun) Refresh(ctx context.Context, s Store) (err error) {
 		if len(more) == 0 {
 			break
 		}
-		p.Events = append(p.Events, more...)
-		for _, e := range more {
-			p.state.Apply(e)
-		}
+		p.Events, p.folded = append(p.Events, more...), new(foldedState)
 	}
 	return nil
+}
+
+// Snapshot returns the run as it is now, which a later Refresh of p does not change.
+func (p *RecordedRun) Snapshot() *RecordedRun {
+	now := *p
+	now.Events = slices.Clip(p.Events)
+	return &now
 }
 
 // seq returns the number of the last event, 0 if there is none.
@@ -112,12 +129,18 @@ func (p *RecordedRun) fold(plan *plan.Plan, a *call.Frame) *dag.State {
 	return s
 }
 
+// state returns the state that the run's events give. Nobody may change it.
+func (p *RecordedRun) state() *dag.State {
+	p.folded.once.Do(func() { p.folded.state = p.fold(p.Plan.compiled, nil) })
+	return p.folded.state
+}
+
 // finished reports whether the run has ended.
-func (p *RecordedRun) finished() bool { return p.state.Result() != nil }
+func (p *RecordedRun) finished() bool { return p.state().Result() != nil }
 
 // Result returns the outcome of the run so far. Steps that a killed engine left running are interrupted.
 func (p *RecordedRun) Result() *Result {
-	res := newResult(p.Record.ID, p.Plan.compiled, p.Record.Params, p.state)
+	res := newResult(p.Record.ID, p.Plan.compiled, p.Record.Params, p.state())
 	res.RetryOf, res.Origin, res.Withheld = p.Record.RetryOf, p.Record.Origin, p.Record.Withheld
 	if !p.finished() {
 		res.Status, res.Message, res.Started = p.Info.Status, p.Info.Message, p.Info.Started
@@ -155,7 +178,7 @@ func (p *RecordedRun) Questions() []Question {
 	if p.finished() {
 		return nil
 	}
-	return waiting.Questions(p.Record.ID, p.Record.Tool, p.state)
+	return waiting.Questions(p.Record.ID, p.Record.Tool, p.state())
 }
 
 // checkStarted returns an error for a run that never started.

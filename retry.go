@@ -103,7 +103,7 @@ func (g *Continuation) lastAttempts(want dag.ID) []dag.ID {
 	}
 	var list []dag.ID
 	known := map[dag.ID]int{}
-	g.recorded.state.All(func(id dag.ID, _ *dag.Node, _ dag.Status, _ *dag.Result) {
+	g.recorded.state().All(func(id dag.ID, _ *dag.Node, _ dag.Status, _ *dag.Result) {
 		step := id.WithoutAttempts()
 		if !want.Names(step) {
 			return

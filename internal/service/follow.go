@@ -100,6 +100,7 @@ func (f *follower) poll(ctx context.Context) {
 		return
 	}
 	f.polledAt = time.Now()
+	s.recent.removeUnused(f.polledAt)
 	for _, info := range fresh {
 		s.feed.follow(info.ID, info.Tool, nil)
 	}

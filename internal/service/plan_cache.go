@@ -217,6 +217,16 @@ func (c *planCache) plan(name string, unlisted bool) (*flowrun.Plan, error) {
 	return e.plan, nil
 }
 
+// compiled returns the plan of a tool if it has been compiled.
+func (c *planCache) compiled(name string) []*flowrun.Plan {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := c.entries[name]; e != nil && e.plan != nil {
+		return []*flowrun.Plan{e.plan}
+	}
+	return nil
+}
+
 // current reports whether the files of a tool are unchanged. It makes a change take effect
 // at the next request, before the next poll.
 func (c *planCache) current(name string) bool {

@@ -38,7 +38,7 @@ func (s *Service) PreviewRetry(ctx context.Context, id string, from []string) (*
 }
 
 func (s *Service) planResume(ctx context.Context, id string) (*flowrun.RecordedRun, *flowrun.Continuation, error) {
-	past, err := s.RecordedRun(ctx, id)
+	past, err := s.loadRun(ctx, id)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -47,7 +47,7 @@ func (s *Service) planResume(ctx context.Context, id string) (*flowrun.RecordedR
 }
 
 func (s *Service) planRetry(ctx context.Context, id string, from []string) (*flowrun.RecordedRun, *flowrun.Continuation, error) {
-	past, err := s.RecordedRun(ctx, id)
+	past, err := s.loadRun(ctx, id)
 	if err != nil {
 		return nil, nil, err
 	}

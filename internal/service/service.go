@@ -94,6 +94,7 @@ type Service struct {
 	Config
 	plans   *planCache
 	feed    *feed
+	recent  *recentRuns
 	started time.Time
 
 	drainStarted, drainOver, force chan struct{} // closed in this order while a drain becomes more urgent
@@ -124,6 +125,7 @@ func New(ctx context.Context, c Config) (*Service, error) {
 	s := &Service{Config: c, plans: newPlanCache(c.Library, c.Served, c.Log), feed: newFeed(time.Now()), started: time.Now(),
 		drainStarted: make(chan struct{}), drainOver: make(chan struct{}), force: make(chan struct{}), stopPolling: make(chan struct{}),
 		runs: map[string]*running{}, parked: map[string]parkedRun{}}
+	s.recent = newRecentRuns(c.Store, s.loadRun)
 	f := &follower{service: s}
 	if err := f.begin(ctx); err != nil {
 		return nil, err
@@ -141,7 +143,16 @@ func (s *Service) Watch(ctx context.Context, after uint64) (<-chan []*Update, bo
 
 // RecordedRun implements API.
 func (s *Service) RecordedRun(ctx context.Context, id string) (*flowrun.RecordedRun, error) {
-	return flowrun.LoadRun(ctx, s.Store, s.plans.currentLibrary(), id)
+	return s.recent.get(ctx, id)
+}
+
+// loadRun reads a run that is not kept.
+func (s *Service) loadRun(ctx context.Context, id string) (*flowrun.RecordedRun, error) {
+	info, err := s.Store.Info(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return flowrun.LoadRun(ctx, s.Store, s.plans.currentLibrary(), id, s.plans.compiled(info.Tool)...)
 }
 
 // Info implements API.

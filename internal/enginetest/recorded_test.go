@@ -1,0 +1,58 @@
+package enginetest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// TestKnownPlan checks that a recorded run uses a plan that is known already if and only if it is
+// the one that would be compiled.
+func TestKnownPlan(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	store := flowrun.NewMemory()
+	b.config.Store = store
+	compile := func(text string) *flowrun.Plan {
+		t.Helper()
+		plan, err := flowrun.Compile(b.lib, b.file("tool.yaml", text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return plan
+	}
+	const text = "steps:\n  - {name: a, bash: echo a}\n  - {name: b, bash: echo b}\n"
+	plan := compile(text)
+	record := func(plan *flowrun.Plan, id string) {
+		t.Helper()
+		if _, err := flowrun.New(b.config).Run(t.Context(), plan, nil, flowrun.WithID(id)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	record(plan, "whole")
+	part, err := plan.Until("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	record(part, "part")
+	b.lib = tool.NewLibrary(tool.Config{WorkingDirectory: b.dir, Home: b.dir})
+	same := compile(text)
+	b.lib = tool.NewLibrary(tool.Config{WorkingDirectory: b.dir, Home: b.dir})
+	changed := compile(text + "  - {name: c, bash: echo c}\n")
+	for _, c := range []struct {
+		run   string
+		known *flowrun.Plan
+		used  bool
+		steps int
+	}{{"whole", same, true, 2}, {"whole", changed, false, 2}, {"part", same, false, 1}} {
+		past, err := flowrun.LoadRun(context.Background(), store, b.lib, c.run, c.known)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if used, steps := past.Plan == c.known, len(past.Result().Steps); used != c.used || steps != c.steps {
+			t.Errorf("%s: used %v with %d steps, want %v with %d", c.run, used, steps, c.used, c.steps)
+		}
+	}
+}

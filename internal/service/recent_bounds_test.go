@@ -1,0 +1,71 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// TestRecentBounds checks that the runs which are kept are bounded in bytes, that those which were
+// read last are kept, and that none is kept for long.
+func TestRecentBounds(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "one.yaml")
+	if err := os.WriteFile(file, []byte("name: one\nsteps:\n  - {name: a, bash: 'true'}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	lib := tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir, Getenv: func(string) string { return "" }})
+	plan, err := flowrun.Compile(lib, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := flowrun.NewMemory()
+	engine := flowrun.New(flowrun.Config{Store: store})
+	loads := 0
+	c := newRecentRuns(store, func(ctx context.Context, id string) (*flowrun.RecordedRun, error) {
+		loads++
+		return flowrun.LoadRun(ctx, store, lib, id)
+	})
+	const runs = 12
+	for i := range runs {
+		if _, err := engine.Run(t.Context(), plan, nil, flowrun.WithID(fmt.Sprint("run", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func(i int) {
+		t.Helper()
+		if _, err := c.get(t.Context(), fmt.Sprint("run", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read(0)
+	c.max = 4 * c.bytes // all runs are alike
+	for i := range runs {
+		read(i)
+		read(0) // the page of this one stays open
+	}
+	if len(c.runs) != 4 || c.bytes > c.max || loads != runs || c.runs["run0"] == nil {
+		t.Errorf("%d runs of %d bytes are kept, %d were loaded", len(c.runs), c.bytes, loads)
+	}
+	c.max = c.bytes/4 - 1 // less than one
+	read(1)
+	if len(c.runs) != 0 || c.bytes != 0 {
+		t.Errorf("%d runs of %d bytes are kept", len(c.runs), c.bytes)
+	}
+	c.max = maxRecentBytes
+	read(2)
+	c.removeUnused(time.Now())
+	if len(c.runs) != 1 {
+		t.Errorf("%d runs are kept", len(c.runs))
+	}
+	c.removeUnused(time.Now().Add(maxRecentAge + time.Second))
+	if len(c.runs) != 0 || c.bytes != 0 {
+		t.Errorf("%d runs of %d bytes are kept", len(c.runs), c.bytes)
+	}
+}

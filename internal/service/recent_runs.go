@@ -1,0 +1,141 @@
+package service
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/flowrun/flowrun"
+)
+
+// recentRuns keeps the runs that were read last. Pages read the run that they show again and again,
+// and several pages may show one run: its definitions are compiled once, and only new events are
+// read. Safe for concurrent use.
+type recentRuns struct {
+	store flowrun.Store
+	load  func(ctx context.Context, id string) (*flowrun.RecordedRun, error)
+
+	mu    sync.Mutex
+	runs  map[string]*recentRun
+	bytes int // of all runs
+	max   int // limit of bytes; maxRecentBytes except in tests
+}
+
+// recentRun is one run.
+type recentRun struct {
+	mu  sync.Mutex           // held while the run is read, so that requests at the same time read it once
+	run *flowrun.RecordedRun // nil until it has been read
+
+	// Guarded by recentRuns.mu.
+	used  time.Time
+	bytes int
+}
+
+// A run is kept until nobody has read it for maxRecentAge. All of them hold about maxRecentBytes.
+const (
+	maxRecentAge   = time.Minute
+	maxRecentBytes = 64 << 20
+)
+
+func newRecentRuns(store flowrun.Store, load func(context.Context, string) (*flowrun.RecordedRun, error)) *recentRuns {
+	return &recentRuns{store: store, load: load, runs: map[string]*recentRun{}, max: maxRecentBytes}
+}
+
+// get returns a run as it is now. The caller may change what it gets.
+func (c *recentRuns) get(ctx context.Context, id string) (*flowrun.RecordedRun, error) {
+	r := c.entry(id)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := c.read(ctx, id, r); err != nil {
+		c.remove(id, r)
+		return nil, err
+	}
+	c.keep(id, r)
+	return r.run.Snapshot(), nil
+}
+
+// entry returns the entry of a run, a new one if there is none.
+func (c *recentRuns) entry(id string) *recentRun {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := c.runs[id]
+	if r == nil {
+		r = new(recentRun)
+		c.runs[id] = r
+	}
+	r.used = time.Now()
+	return r
+}
+
+// read reads a run, or what has happened in it since it was read.
+func (c *recentRuns) read(ctx context.Context, id string, r *recentRun) (err error) {
+	if r.run != nil {
+		started := r.run.Info.Started
+		if err := r.run.Refresh(ctx, c.store); err != nil || r.run.Info.Started.Equal(started) {
+			return err
+		}
+		// The run was removed from the history, and a repeated request has started another one with its id.
+	}
+	r.run, err = c.load(ctx, id)
+	return err
+}
+
+// keep adds what was read of a run to the sum, and removes the runs that were not read for the
+// longest time while there are too many bytes.
+func (c *recentRuns) keep(id string, r *recentRun) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.runs[id] != r {
+		return // it was removed while it was read
+	}
+	c.bytes -= r.bytes
+	r.bytes = memoryOf(r.run)
+	c.bytes += r.bytes
+	for c.bytes > c.max {
+		c.drop(c.oldest())
+	}
+}
+
+// oldest returns the run that nobody has read for the longest time. The caller holds mu.
+func (c *recentRuns) oldest() (oldest string) {
+	var used time.Time
+	for id, r := range c.runs {
+		if oldest == "" || r.used.Before(used) {
+			oldest, used = id, r.used
+		}
+	}
+	return oldest
+}
+
+// memoryOf returns roughly how many bytes a run holds: each event, and what the state and the
+// plan have of its step.
+func memoryOf(p *flowrun.RecordedRun) int {
+	const perEvent, perStep = 500, 3000
+	return perEvent*len(p.Events) + perStep*len(p.Plan.Graph().Nodes())
+}
+
+// remove removes an entry that could not be read.
+func (c *recentRuns) remove(id string, r *recentRun) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.runs[id] == r {
+		c.drop(id)
+	}
+}
+
+// removeUnused removes the runs that nobody has read for a while.
+func (c *recentRuns) removeUnused(now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id, r := range c.runs {
+		if now.Sub(r.used) > maxRecentAge {
+			c.drop(id)
+		}
+	}
+}
+
+// drop removes an entry. The caller holds mu.
+func (c *recentRuns) drop(id string) {
+	c.bytes -= c.runs[id].bytes
+	delete(c.runs, id)
+}
