@@ -171,13 +171,19 @@ func texts(o map[string]any, name string) (list []string, err error) {
 
 // writeJSON responds with one JSON document.
 func writeJSON(w http.ResponseWriter, status int, doc any) error {
+	b, err := encodeJSON(doc)
+	if err != nil {
+		return err
+	}
+	return writeDocument(w, status, b)
+}
+
+func encodeJSON(doc any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(doc); err != nil {
-		return err
-	}
-	return writeDocument(w, status, b.Bytes())
+	err := enc.Encode(doc)
+	return b.Bytes(), err
 }
 
 // writeDocument responds with encoded JSON. Errors of the connection are ignored.

@@ -98,7 +98,11 @@ func (d *server) showRun(w http.ResponseWriter, r *http.Request) error {
 	if r.URL.Query().Get("brief") == "1" {
 		res = res.Brief(0)
 	}
-	return writeJSON(w, 200, res)
+	doc, err := res.MarshalJSON() // writeJSON would read what it returns once more
+	if err != nil {
+		return err
+	}
+	return writeDocument(w, 200, doc)
 }
 
 // publicMessage returns the message of a run for callers. The reason why a run could not start

@@ -93,6 +93,7 @@ type server struct {
 	unauthenticated bodyBudget
 	throttle        throttle
 	lineIndexes     lineIndexes
+	graphs          graphDocs
 	openAPI         []byte
 }
 
@@ -102,8 +103,8 @@ type server struct {
 // token and for a webhook without a secret.
 func New(s service.API, o Options) (http.Handler, error) {
 	d := &server{API: s, Options: o, hosts: map[string]bool{}, hooks: map[string]config.Webhook{},
-		unauthenticated: bodyBudget{max: maxUnauthenticatedBytes},
-		timeouts:        timeouts{bodyTimeout: 10 * time.Second, writeTimeout: 10 * time.Second, keepAliveInterval: 15 * time.Second, pollInterval: 250 * time.Millisecond}}
+		unauthenticated: bodyBudget{max: maxUnauthenticatedBytes}, graphs: graphDocs{max: maxGraphBytes},
+		timeouts: timeouts{bodyTimeout: 10 * time.Second, writeTimeout: 10 * time.Second, keepAliveInterval: 15 * time.Second, pollInterval: 250 * time.Millisecond}}
 	if d.Trust == nil {
 		d.Trust = func(context.Context) {}
 	}

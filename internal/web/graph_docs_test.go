@@ -1,0 +1,56 @@
+package web
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// TestGraphDocs checks that the graph of a plan is placed once, and that what is kept is bounded.
+func TestGraphDocs(t *testing.T) {
+	plan := func(steps int) *flowrun.Plan {
+		t.Helper()
+		var text strings.Builder
+		text.WriteString("name: many\nsteps:\n")
+		for i := range steps {
+			fmt.Fprintf(&text, "  - {name: s%d, bash: 'true'}\n", i)
+		}
+		def, _ := tool.Decode("many.yaml", []byte(text.String()))
+		p, err := flowrun.CompileDefinition(tool.NewLibrary(tool.Config{}), def)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	g := graphDocs{max: 100_000}
+	of := func(p *flowrun.Plan) []byte {
+		t.Helper()
+		doc, err := g.of(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return doc
+	}
+	first := plan(2)
+	doc := of(first)
+	if again := of(first); &again[0] != &doc[0] || !strings.Contains(string(doc), `"from":"s0","to":"s1"`) {
+		t.Errorf("%s", doc)
+	}
+	var plans []*flowrun.Plan // stay in use
+	for bytes := 0; bytes < 2*g.max; bytes += len(of(plans[len(plans)-1])) {
+		plans = append(plans, plan(100))
+		kept := 0
+		for _, doc := range g.docs {
+			kept += len(doc)
+		}
+		if kept != g.bytes || kept > g.max {
+			t.Fatalf("%d bytes are kept, and %d counted", kept, g.bytes)
+		}
+	}
+	if len(g.docs) >= len(plans) {
+		t.Errorf("%d graphs of %d are kept", len(g.docs), len(plans))
+	}
+}
