@@ -169,6 +169,22 @@ func TestStart(t *testing.T) {
 	})
 }
 
+// TestInvalidParameters checks that a request with invalid parameters is refused and is not a run, unless nobody
+// reads the answer.
+func TestInvalidParameters(t *testing.T) {
+	b := newBench(t, map[string]string{"hello": "name: hello\nbash: echo hello {WHO}\nparameters:\n  WHO: {type: string}\n"})
+	s := b.serve()
+	for origin, runs := range map[string]int{"api": 0, "detach": 0, "schedule:nightly": 1, "webhook:push": 1} {
+		var bad *flowrun.ParamsError
+		if id, err := s.Start(t.Context(), service.Request{Tool: "hello", Params: map[string]any{"WHOM": 7}, Origin: origin}); !errors.As(err, &bad) || id != "" {
+			t.Errorf("%s: %q, %v", origin, id, err)
+		}
+		if list, err := s.Runs(t.Context(), flowrun.Query{Origin: origin}); err != nil || len(list) != runs {
+			t.Errorf("%s: %d runs in the history, want %d (%v)", origin, len(list), runs, err)
+		}
+	}
+}
+
 func TestWatch(t *testing.T) {
 	b := newBench(t, map[string]string{"hello": "name: hello\nbash: echo hello\n"})
 	s := b.serve()

@@ -35,9 +35,12 @@ func (s *Service) isRunFailure(r Request, err error) bool {
 	case s.IsTransient != nil && s.IsTransient(err):
 		return false
 	}
+	if r.Origin != "api" && r.Origin != "detach" {
+		return true // the run is the only place where somebody sees the reason
+	}
 	var unknown *tool.NotFoundError
-	mistyped := errors.As(err, &unknown) && unknown.Name == r.Tool
-	return r.Origin != "api" && r.Origin != "detach" || !mistyped
+	var params *flowrun.ParamsError
+	return !errors.As(err, &params) && !(errors.As(err, &unknown) && unknown.Name == r.Tool)
 }
 
 func (s *Service) start(ctx context.Context, r Request) (string, error) {

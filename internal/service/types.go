@@ -90,8 +90,8 @@ type NotEditableError = outcome.NotEditableError
 // (tool.NotFoundError, ParamsError, Diagnostics, ErrNoRun, ErrLive ...) and those above.
 type API interface {
 	// Start starts a run and returns its id once the run is durably recorded. A run that
-	// cannot start is recorded as failed, with the error, except for an API request for an
-	// unknown tool.
+	// cannot start is recorded as failed, with the error, except for an API request with an
+	// unknown tool or invalid parameters.
 	Start(ctx context.Context, r Request) (id string, err error)
 	// Failed records a run that could not start for a reason of its entry point.
 	Failed(ctx context.Context, r Request, why error)
