@@ -142,17 +142,17 @@ func (s *service) startRun(tool string, params map[string]any) (string, error) {
 
 // await waits until a run has a status.
 func (s *service) await(id, status string) error {
-	var now any
+	var now, why any
 	for until := time.Now().Add(time.Minute); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
 		doc, err := s.call("GET", "/api/v1/runs/"+id, nil)
 		if err != nil {
 			return err
 		}
-		if now = doc["status"]; now == status {
+		if now, why = doc["status"], doc["message"]; now == status {
 			return nil
 		}
 	}
-	return fmt.Errorf("run %s is %v, not %s", id, now, status)
+	return fmt.Errorf("run %s is %v, not %s: %v", id, now, status, why)
 }
 
 // loginLink returns a sign-in link.

@@ -429,4 +429,7 @@ func TestPhone(t *testing.T) {
 	b.until(`location.pathname.startsWith('/runs/1')`)
 	b.click("Logs")
 	b.has("FAIL: connection refused")
+	if bars := eval[string](b, `[...document.querySelectorAll('.sidebar, .tabs')].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.className).join()`); bars != "" {
+		t.Errorf("a part of these is out of sight: %s", bars)
+	}
 }
