@@ -35,9 +35,9 @@ type foldedState struct {
 }
 
 // LoadRun reads a recorded run. It uses the definitions stored with the run; lib provides loaders, and tools written
-// in Go. A known plan is used, and nothing is compiled, if it is of the same definitions and the run was not limited to
-// some of its steps or in time. Errors: ErrNoRun; tool.Diagnostics if this version of flowrun no longer accepts the
-// definitions.
+// in Go. A known plan, as Compile returned it, is used if it is of the same definitions; then nothing is compiled, unless
+// the run was limited to some of its steps or in time. Errors: ErrNoRun; tool.Diagnostics if this version of flowrun no
+// longer accepts the definitions.
 func LoadRun(ctx context.Context, s Store, lib *tool.Library, id string, known ...*Plan) (*RecordedRun, error) {
 	r, err := s.Record(ctx, id)
 	if err != nil {

@@ -185,7 +185,10 @@ func (m *Memory) Runs(_ context.Context, q Query) ([]RunInfo, error) {
 		switch {
 		case !strings.HasPrefix(info.ID, q.Prefix),
 			q.Tool != "" && info.Tool != q.Tool,
+			q.Tools != nil && !slices.Contains(q.Tools, info.Tool),
 			q.Origin != "" && info.Origin != q.Origin,
+			q.Kind != "" && !strings.HasPrefix(info.Origin, q.Kind+":"),
+			q.Direct && info.Origin != "",
 			len(q.Status) > 0 && !slices.Contains(q.Status, info.Status),
 			q.Open && !info.Ended.IsZero(),
 			info.Started.Before(q.Since),

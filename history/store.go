@@ -187,7 +187,10 @@ func (i RunInfo) WithQueue(q QueuePosition) RunInfo {
 type Query struct {
 	Prefix string       // of the id
 	Tool   string       // name
+	Tools  []string     // any of these names; nil selects all
 	Origin string       // who started it, see WithOrigin; "" selects all
+	Kind   string       // of the origin: schedule selects schedule:NAME for every NAME; "" selects all
+	Direct bool         // only those without an origin
 	Status []dag.Status // any of these
 	Open   bool         // only those that have not ended
 	Since  time.Time    // created at this time or later

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -148,6 +149,19 @@ func conditions(q history.Query) (where []string, args []any) {
 	if q.Tool != "" {
 		where = append(where, "tool = ?")
 		args = append(args, q.Tool)
+	}
+	// + keeps SQLite from using the index and sorting what it finds: the newest runs are read until there are enough.
+	if q.Tools != nil {
+		where = append(where, "+tool IN (SELECT value FROM json_each(?))")
+		names, _ := json.Marshal(q.Tools) // of texts: cannot fail
+		args = append(args, string(names))
+	}
+	if q.Kind != "" {
+		where = append(where, "+origin >= ? AND +origin < ?")
+		args = append(args, q.Kind+":", q.Kind+";") // ; follows :
+	}
+	if q.Direct {
+		where = append(where, "origin = ''")
 	}
 	if q.Origin != "" {
 		where = append(where, "origin = ? AND origin <> ''") // written as in the index, or SQLite would not use it

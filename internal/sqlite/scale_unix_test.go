@@ -61,6 +61,34 @@ func TestLongHistory(t *testing.T) {
 	}
 }
 
+// TestRareRuns: finding out that no run has an origin of a kind, or a tool of several, reads all
+// runs, but only within SQLite. FLOWRUN_LONG=1 makes it a hundred thousand.
+func TestRareRuns(t *testing.T) {
+	many := long(100_000, 20_000)
+	s := openTest(t, t.TempDir())
+	manyRuns(t, s, many, time.Now(), time.Second)
+	for name, q := range map[string]history.Query{
+		"kind":            {Kind: "schedule", Limit: 100},
+		"kind and status": {Kind: "schedule", Status: []dag.Status{dag.Succeeded}, Limit: 100},
+		"tools":           {Tools: []string{"none", "neither"}, Direct: true, Limit: 100},
+	} {
+		least := time.Hour
+		for range 5 {
+			began := processorTime(t)
+			list, err := s.Runs(context.Background(), q)
+			must(t, err)
+			least = min(least, processorTime(t)-began)
+			if len(list) > 0 {
+				t.Errorf("%s: %d runs", name, len(list))
+			}
+		}
+		t.Logf("%s: %v", name, least)
+		if most := 100 * time.Millisecond; least > most {
+			t.Errorf("%s took %v of processor time with %d runs, want at most %v", name, least, many, most)
+		}
+	}
+}
+
 // processorTime returns what this process has used, which does not depend on other processes.
 func processorTime(t *testing.T) time.Duration {
 	t.Helper()

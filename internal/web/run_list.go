@@ -148,9 +148,9 @@ func (d *server) runFilter(r *http.Request, in url.Values) (f runFilter, err err
 func (f *runFilter) setOrigin(origin string) {
 	switch origin {
 	case "cli":
-		f.conditions = append(f.conditions, func(i flowrun.RunInfo) bool { return i.Origin == "" })
+		f.query.Direct = true
 	case "schedule", "webhook":
-		f.conditions = append(f.conditions, func(i flowrun.RunInfo) bool { return strings.HasPrefix(i.Origin, origin+":") })
+		f.query.Kind = origin
 	default:
 		f.query.Origin = origin
 	}
@@ -181,10 +181,11 @@ func (d *server) addTags(ctx context.Context, f *runFilter, tags []string) error
 	if err != nil {
 		return err
 	}
-	tagged := map[string]bool{}
+	f.query.Tools = []string{}
 	for _, t := range tools {
-		tagged[t.Name] = !slices.ContainsFunc(tags, func(tag string) bool { return !slices.Contains(t.Tags, tag) })
+		if !slices.ContainsFunc(tags, func(tag string) bool { return !slices.Contains(t.Tags, tag) }) {
+			f.query.Tools = append(f.query.Tools, t.Name)
+		}
 	}
-	f.conditions = append(f.conditions, func(i flowrun.RunInfo) bool { return tagged[i.Tool] })
 	return nil
 }
