@@ -61,6 +61,12 @@ type Config struct {
 	// CacheDir stores the results of steps that have a cache, for all runs. Several Engines may share it. "" is the
 	// folder cache in StateDir, or none if that is "" too. NoCache is none.
 	CacheDir string
+	// Enforce says for which runs the permissions of tools are enforced, in addition to tools that demand it with
+	// security.enforce: EnforceModels, EnforceAlways, or "" for no others.
+	Enforce Enforcement
+	// AllowUnenforced lets runs start although this machine cannot enforce the permissions of their tools. What it
+	// cannot enforce is recorded with the run.
+	AllowUnenforced bool
 	// HTTP sends a GET request for steps that wait for an address, and returns the status. It follows redirects and
 	// returns when ctx ends. If it is nil, such steps fail. It is a function because net/http would make every
 	// program that embeds the engine some megabytes larger. It must be safe for concurrent use.
@@ -83,6 +89,16 @@ type Config struct {
 	// and is called after the sinks have received the start of the attempt.
 	Trace func(run string, step dag.ID, attempt int) (parent, state string)
 }
+
+// Enforcement says for which runs the required-permissions of tools are enforced: their steps are denied everything
+// that the permissions do not list.
+type Enforcement string
+
+// Values of Enforcement.
+const (
+	EnforceModels Enforcement = "models" // runs that a model's call started
+	EnforceAlways Enforcement = "always"
+)
 
 // Observer is called when a run starts or is resumed. Its sink gets the events of this run. The Engine calls done when
 // it has finished with the run. The run may then still have no end: it waits for an answer, or another process has

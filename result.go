@@ -34,8 +34,10 @@ type Result struct {
 	Started  time.Time
 	Ended    time.Time
 	Params   map[string]any // as bound, secrets masked
-	Withheld []string       // of a recorded run: the parameters that were not recorded because they are secret
-	Output   string         // at most 10 MB; see WithStdout
+	// Unenforced lists the permissions that should be enforced but are not; see Config.AllowUnenforced.
+	Unenforced []string
+	Withheld   []string // of a recorded run: the parameters that were not recorded because they are secret
+	Output     string   // at most 10 MB; see WithStdout
 	// InvalidUTF8 reports that bytes of Output that are not UTF-8 were replaced.
 	InvalidUTF8 bool
 	Steps       []StepResult // in plan order, a nested tool's steps after the step that uses it

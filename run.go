@@ -29,6 +29,7 @@ type job struct {
 	ledger       Ledger        // nil if nothing is recorded
 	broker       *waiting.Broker
 	lockDemands  []LockDemand // what the run takes at its start
+	unheld       []string     // permissions that are not enforced, although they should be
 	logs         string       // the run's log folder, "" for none
 	session      *steps.Session
 	epoch        int // of the processes, if nothing is recorded
@@ -45,6 +46,7 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	if err := j.checkStreamReceiver(); err != nil {
 		return nil, err
 	}
+	j.args.Confine.Enforced = j.args.Confine.Enforced || e.enforces(j)
 	if err := e.checkConfinement(j); err != nil {
 		return nil, err
 	}
@@ -63,6 +65,9 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 		tee.notify(steps.Notice{Code: steps.NoticeShortage, Message: fmt.Sprintf("max-parallel is reduced from %d to %d: this process may have only %d open files; raise the limit (ulimit -n)",
 			e.config.Parallel, most, proc.MaxFiles())})
 	}
+	for _, what := range j.unheld {
+		tee.notify(steps.Notice{Code: steps.NoticeUnenforced, Message: what})
+	}
 	if err := e.prepare(ctx, j, tee); err != nil {
 		return nil, errors.Join(err, j.closeLedger())
 	}
@@ -78,7 +83,7 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	state, err := e.execute(ctx, j)
 	j.broker.Stop()
 	res = newResult(j.id, j.plan, j.args.Shown(), state)
-	res.LockDemands = j.lockDemands
+	res.LockDemands, res.Unenforced = j.lockDemands, j.unheld
 	if err := caller.Err(); err != nil {
 		res.cause = errors.Join(err, context.Cause(caller))
 	}
@@ -187,7 +192,7 @@ func (e *Engine) prepare(ctx context.Context, j *job, tee *outputTee) (err error
 		epoch = j.ledger.Epoch()
 	}
 	o := steps.Options{Run: j.id, Epoch: epoch, Env: j.args.RunEnv.Env, Grace: e.config.Grace, Force: j.force,
-		Host: e.host(procid.Mark(j.id, epoch)), Confines: e.canConfine(), Follow: tee.follow, Notify: tee.notify, Function: j.stream, Prompt: j.prompt, HTTP: e.config.HTTP}
+		Host: e.host(procid.Mark(j.id, epoch)), Confines: e.canConfine(), Unenforced: len(j.unheld) > 0, Follow: tee.follow, Notify: tee.notify, Function: j.stream, Prompt: j.prompt, HTTP: e.config.HTTP}
 	if trace := e.config.Trace; trace != nil {
 		o.Trace = func(path dag.ID, attempt int) (string, string) { return trace(j.id, path, attempt) }
 	}
@@ -346,21 +351,48 @@ func (e *Engine) checkConfinement(j *job) error {
 		return nil
 	}
 	var problems []string
-	j.plan.Demands(steps.Confinement{}, func(c steps.Confinement, step, ours string) {
+	add := func(list *[]string, errs []error) {
+		for _, err := range errs {
+			if !slices.Contains(*list, err.Error()) {
+				*list = append(*list, err.Error())
+			}
+		}
+	}
+	j.plan.Demands(steps.Confinement{Enforced: e.enforces(j)}, func(c steps.Confinement, step, ours string) {
 		if step != "" {
 			if why := plan.Unconfined(c, ours); why != "" {
 				problems = append(problems, "step "+step+": "+why)
 			}
 			return
 		}
-		for _, err := range c.Check(e.canConfine(), j.args.RunEnv.Env) {
-			if !slices.Contains(problems, err.Error()) {
-				problems = append(problems, err.Error())
-			}
-		}
+		add(&problems, c.Check(e.canConfine(), j.args.RunEnv.Env))
+		add(&j.unheld, c.CheckGrants(e.canConfine()))
 	})
+	if !e.allowsUnenforced(j) {
+		problems = append(problems, j.unheld...)
+	}
 	if len(problems) == 0 {
 		return nil
 	}
 	return &ConfinementError{Tool: j.plan.Name(), Problems: problems}
+}
+
+// enforces reports whether the engine enforces the permissions of the run's tool, whatever the tool demands.
+func (e *Engine) enforces(j *job) bool {
+	wanted := e.config.Enforce == EnforceAlways || e.config.Enforce == EnforceModels && CalledByModel(j.startedBy())
+	return wanted && j.plan.HasPermissions()
+}
+
+// startedBy returns the origin of the run. A resumed run keeps its own.
+func (j *job) startedBy() string {
+	if j.resumes() {
+		return j.continuation.recorded.Record.Origin
+	}
+	return j.origin
+}
+
+// allowsUnenforced reports whether the run may start although permissions cannot be enforced. What was allowed when it
+// started is allowed when it is resumed.
+func (e *Engine) allowsUnenforced(j *job) bool {
+	return e.config.AllowUnenforced || j.resumes() && len(j.continuation.recorded.Record.Unenforced) > 0
 }

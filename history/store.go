@@ -131,6 +131,9 @@ type Record struct {
 	Timeout time.Duration `json:"timeout,omitempty"`
 	// Sources are the definitions of the run, that of the tool first.
 	Sources []tool.Source `json:"sources"`
+	// Unenforced lists the permissions that should be enforced but are not, because this machine cannot do it and the
+	// caller allowed that.
+	Unenforced []string `json:"unenforced,omitempty"`
 	// NotStarted means that the run could not start: it has failed, and has no definitions
 	// and no steps.
 	NotStarted bool         `json:"unbegun,omitempty"`

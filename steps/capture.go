@@ -33,17 +33,26 @@ const captureGrace = time.Second
 // context.Cause(ctx). Errors never contain output of the program. What it leaves in the background,
 // such as an agent that holds a key, is not ended with the run.
 func (s *Session) Capture(ctx context.Context, c Capture) (string, error) {
-	env := s.inherits.with(c.Confinement.userVariables(), c.Env, []string{s.markRun, procid.MarkStep + "=" + c.Name, s.markOwner})
+	env := c.Confinement.inherited(s.inherits).with(c.Confinement.userVariables(), c.Env, []string{s.markRun, procid.MarkStep + "=" + c.Name, s.markOwner})
 	file, err := s.programs.find(c.Argv[0], lookup(env, "PATH"))
 	if err != nil {
 		return "", err
 	}
 	argv := c.Argv
-	if c.Confinement.Reduced {
+	if c.Confinement.Reduced || c.Confinement.Enforced {
 		if err := canConfine(s.options.Confines); err != nil {
-			return "", fmt.Errorf("cannot start %q with reduced privileges: %w", c.Argv[0], err)
+			return "", fmt.Errorf("cannot start %q with fewer rights: %w", c.Argv[0], err)
 		}
-		file, argv = s.reduction(c.Confinement).Wrap(file, argv)
+		rights, err := s.rights(c.Confinement)
+		if err != nil {
+			return "", err
+		}
+		if rights.Sandbox != nil {
+			rights.Sandbox.Files = append(rights.Sandbox.Files, programFile(file, c.Dir))
+		}
+		if rights.Reduced || rights.Sandbox != nil {
+			file, argv = rights.Wrap(file, argv)
+		}
 	}
 	var from *os.File
 	var p proc.Process

@@ -73,6 +73,7 @@ type Command struct {
 	Stream      *Stream      // nil: its output is kept but not streamed
 
 	Masked []*expr.Template // values to mask, in addition to those of the Session
+	Files  []string         // files and folders of flowrun that it needs, if its permissions are enforced
 	Detach bool             // what it leaves in the background may outlive the run
 }
 
@@ -353,6 +354,11 @@ func (t *attempt) environment() error {
 		"FLOWRUN_IDEMPOTENCY_KEY="+t.session.options.Run+"/"+string(t.call.Path.WithoutAttempts()))
 	if temp := t.frame.Temp(); temp != "" {
 		own = append(own, "FLOWRUN_TEMP="+temp, "TMPDIR="+temp)
+	} else if t.confine.sandboxed() {
+		if temp, err = t.session.tempFolder(t.confine); err != nil {
+			return err
+		}
+		own = append(own, "TMPDIR="+temp)
 	}
 	base := t.session.inherits
 	switch {
@@ -366,7 +372,7 @@ func (t *attempt) environment() error {
 	if filepath.IsAbs(t.dir) {
 		own = append(own, "PWD="+t.dir)
 	}
-	t.env = base.with(t.confine.userVariables(), t.traceVariables(), t.frame.Environ(), own)
+	t.env = t.confine.inherited(base).with(t.confine.userVariables(), t.traceVariables(), t.frame.Environ(), own)
 	return nil
 }
 
@@ -649,6 +655,7 @@ func (t *attempt) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 	if !stopped {
 		t.explainMemory(&r)
 		t.explainContainer(&r)
+		t.explainEnforced(&r)
 	}
 	return r, nil
 }

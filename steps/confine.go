@@ -11,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cgroup"
 	"github.com/flowrun/flowrun/internal/confine"
+	"github.com/flowrun/flowrun/internal/permission"
 	"github.com/flowrun/flowrun/internal/procid"
 )
 
@@ -21,12 +22,25 @@ type Confinement struct {
 	MaxMemory int64  // bytes for each step; 0: no limit
 	Image     string // container image that each step runs in; "": none
 	Network   bool   // the container may use the network
+
+	// Enforced limits the steps to Grants: files, the network, environment variables and programs
+	// that Grants does not name are denied.
+	Enforced bool
+	Grants   permission.Grants
+}
+
+// IsZero reports whether c takes no rights away.
+func (c Confinement) IsZero() bool {
+	return !c.Reduced && c.MaxMemory == 0 && c.Image == "" && !c.Enforced
 }
 
 // Within returns the confinement of a tool that a confined tool uses. It takes at least as many
 // rights away as outer.
 func (c Confinement) Within(outer Confinement) Confinement {
 	c.Reduced = c.Reduced || outer.Reduced
+	if outer.Enforced {
+		c.Enforced, c.Grants = true, c.Grants.Within(outer.Grants)
+	}
 	if c.MaxMemory == 0 || outer.MaxMemory > 0 && outer.MaxMemory < c.MaxMemory {
 		c.MaxMemory = outer.MaxMemory
 	}
@@ -44,7 +58,8 @@ func (c Confinement) Within(outer Confinement) Confinement {
 var errNoConfiner = errors.New("this program does not call flowrun.HelperMain, so flowrun cannot restrict its steps")
 
 // Check returns why a process cannot be confined like this here: one reason for each demand that
-// cannot be met. confines is Options.Confines, env is what the run inherits.
+// cannot be met. confines is Options.Confines, env is what the run inherits. CheckGrants does the same
+// for what Enforced demands.
 func (c Confinement) Check(confines bool, env []string) (reasons []error) {
 	if c.Image != "" {
 		if _, err := containerProgram(lookup(env, "PATH")); err != nil {
@@ -85,21 +100,31 @@ const (
 // attempt.
 func (t *attempt) confinedCommand(file string) (string, []string, error) {
 	argv := t.launch.argv
-	if !t.confine.Reduced && t.confine.MaxMemory == 0 {
+	if t.confine.IsZero() {
 		return file, argv, nil
 	}
-	if reasons := t.confine.Check(t.session.options.Confines, nil); len(reasons) > 0 {
+	reasons := t.confine.Check(t.session.options.Confines, nil)
+	if !t.session.options.Unenforced {
+		reasons = append(reasons, t.confine.CheckGrants(t.session.options.Confines)...)
+	}
+	if len(reasons) > 0 {
 		return "", nil, startError{126, fmt.Sprintf("cannot start the step: %v", errors.Join(reasons...))}
 	}
-	c := t.session.reduction(t.confine)
+	c, err := t.session.rights(t.confine)
+	if err != nil {
+		return "", nil, err
+	}
 	if err := t.limitMemory(&c); err != nil {
 		return "", nil, err
 	}
-	if !c.Reduced && c.Join == nil && c.AddressSpace == 0 {
+	if !c.Reduced && c.Join == nil && c.AddressSpace == 0 && c.Sandbox == nil {
 		return file, argv, nil
 	}
 	if err := t.checkProgram(file); err != nil {
 		return "", nil, err
+	}
+	if c.Sandbox != nil {
+		c.Sandbox.Files = append(c.Sandbox.Files, t.ownFiles(file)...)
 	}
 	if t.confine.changesUser() {
 		if err := t.session.shareFiles(t.launch.files); err != nil {
@@ -214,9 +239,10 @@ func (s *Session) removeLimits() {
 	}
 }
 
-// reduction returns how package confine starts a process with these rights.
-func (s *Session) reduction(c Confinement) confine.Confinement {
-	return confine.Confinement{Reduced: c.Reduced, User: confine.RunUser(s.options.Run)}
+// rights returns how package confine starts a process with these rights. Limits are not among them.
+func (s *Session) rights(c Confinement) (confine.Confinement, error) {
+	sandbox, err := s.sandbox(c)
+	return confine.Confinement{Reduced: c.Reduced, User: confine.RunUser(s.options.Run), Sandbox: sandbox}, err
 }
 
 // shareFiles gives the files of a step, its script and large values, to the other user that root
@@ -246,10 +272,14 @@ func (s *Session) HandOver(dir string, c Confinement) error {
 // WithRights calls f with the rights to files that steps with this confinement have. It is for
 // files that a definition names: flowrun must not read or write what the steps could not.
 func (s *Session) WithRights(c Confinement, f func() error) error {
-	if !c.changesUser() {
+	rights, err := s.rights(c)
+	if err != nil {
+		return err
+	}
+	if rights.Sandbox == nil && !c.changesUser() {
 		return f()
 	}
-	return confine.WithRights(s.options.Run, f)
+	return rights.WithRights(f)
 }
 
 // changesUser reports whether steps run as another user than this process: reduced steps of root

@@ -1,9 +1,12 @@
 package steps
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/flowrun/flowrun/internal/permission"
 )
 
 // The command line of a container.
@@ -44,8 +47,10 @@ func TestConfinementWithin(t *testing.T) {
 		{Confinement{Image: "a", Network: true}, Confinement{}, Confinement{Image: "a", Network: true}},
 		{Confinement{Image: "a", Network: true}, Confinement{Image: "b"}, Confinement{Image: "a"}},
 		{Confinement{Image: "a"}, Confinement{Image: "b", Network: true}, Confinement{Image: "a"}},
+		{Confinement{Enforced: true, Grants: permission.Grants{"network"}}, Confinement{}, Confinement{Enforced: true, Grants: permission.Grants{"network"}}},
+		{Confinement{Grants: permission.Grants{"network", "model"}}, Confinement{Enforced: true, Grants: permission.Grants{"network:local"}}, Confinement{Enforced: true, Grants: permission.Grants{"network:local"}}},
 	} {
-		if got := c.inner.Within(c.outer); got != c.want {
+		if got := c.inner.Within(c.outer); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%+v within %+v: %+v, want %+v", c.inner, c.outer, got, c.want)
 		}
 	}

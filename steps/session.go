@@ -27,6 +27,9 @@ type Options struct {
 	LogDir string    // where output is kept, a LogFolder; "": a private folder that Close removes
 	Host   proc.Host // starts processes, which carry procid.Mark(Run, Epoch); nil: this process starts them. Close closes it
 
+	// Unenforced means that steps may start although this machine cannot enforce their permissions.
+	Unenforced bool
+
 	// Confines means that the program in which Host starts processes calls confine.Main, so that
 	// steps can be confined.
 	Confines bool
@@ -85,6 +88,7 @@ const (
 	NoticeTruncated  NoticeCode = "truncated"        // a reference reads an output that was truncated at its buffer-limit
 	NoticeShortage   NoticeCode = "shortage"         // a step cannot start yet: the system is out of descriptors, processes or memory
 	NoticeUndeclared NoticeCode = "undeclared"       // a value was given for a parameter that the tool does not declare
+	NoticeUnenforced NoticeCode = "unenforced"       // permissions or limits that this machine cannot enforce, and that the caller does not insist on
 )
 
 // Notice is something that people should know.
@@ -118,6 +122,7 @@ type Session struct {
 
 	mu          sync.Mutex
 	private     string     // private folder; "" until it is needed
+	temp        [2]string  // temporary folders of enforced steps, and of those that are reduced too; "" until they are needed
 	unusedFiles []*os.File // empty files without a name, for reuse
 	temps       []string
 	limits      []memoryLimit // memory limits of steps that left something in the background

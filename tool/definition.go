@@ -291,6 +291,8 @@ type Security struct {
 	Image               string // of the container; "" = DefaultImage
 	ImagePos            Pos
 	RequiredPermissions []Text
+	Enforce             bool // the steps get what RequiredPermissions lists and nothing else
+	EnforcePos          Pos
 	Justification       string
 }
 

@@ -544,6 +544,8 @@ var securityObject = keytable.NewObject("security", "Privileges, isolation and p
 			func(s *Security) *Pos { return &s.IsolationPos }),
 		imageField(),
 		keytable.Texts("required-permissions", "S1-212", "Permissions that the tool needs, such as network:external:HOST. flowrun shows them when it asks for approval. A container has network access only with a network permission.", func(s *Security, v []Text) { s.RequiredPermissions = v }),
+		withPos(keytable.Boolean("enforce", "", "Denies the steps everything that required-permissions does not list. Calls from models always do. See isolation.md.", func(s *Security, v bool) { s.Enforce = v }).WithDefault("false"),
+			func(s *Security) *Pos { return &s.EnforcePos }),
 		keytable.String("justification", "S1-213", "Why the tool needs these rights and permissions.", func(s *Security, v string) { s.Justification = v }),
 	}
 })

@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/cache"
+	"github.com/flowrun/flowrun/internal/permission"
 	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/internal/value"
 	"github.com/flowrun/flowrun/steps"
@@ -43,6 +44,7 @@ type Frame struct {
 	Tools       string   // folder for data of tools; "" for none
 	Calling     []string // tools that call each other with api.callTool, outermost first
 	Confine     steps.Confinement
+	outer       *permission.Grants // permissions of the enforced tool that uses this one; nil: there is none
 }
 
 // Session returns the session of the run. Session, Scope, Environ, Dir, Resolve, Temp, Secret and Confinement make
@@ -74,9 +76,11 @@ func (a *Frame) Confinement() steps.Confinement { return a.Confine }
 func (a *Frame) Begin(ctx context.Context, session *steps.Session, run string, path dag.ID) error {
 	a.session, a.run, a.Path = session, run, path
 	a.warnUndeclared()
+	a.enforceEarly()
 	if err := a.OpenEnvironment(ctx); err != nil {
 		return err
 	}
+	a.enforceAll()
 	if err := a.FindDir(); err != nil {
 		return err
 	}
@@ -272,5 +276,13 @@ type Caching struct {
 // Inherit copies from outer what a tool shares with the tool that uses it.
 func (a *Frame) Inherit(outer *Frame) {
 	a.secretCache, a.Cache, a.Answerable, a.State, a.Tools, a.Calling = outer.secretCache, outer.Cache, outer.Answerable, outer.State, outer.Tools, outer.Calling
+	a.confineWithin(outer)
+}
+
+// confineWithin takes the rights away that the tool which uses this one does not have.
+func (a *Frame) confineWithin(outer *Frame) {
 	a.Confine = a.Confine.Within(outer.Confine)
+	if outer.Confine.Enforced {
+		a.outer = &outer.Confine.Grants
+	}
 }

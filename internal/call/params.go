@@ -61,7 +61,8 @@ func (p *Params) Preview() *Frame {
 // placeholders for what only a run knows.
 func (p *Params) PreviewInside(outer *Frame, guessed bool) *Frame {
 	a := p.Frame()
-	a.RunEnv, a.session, a.preview, a.Guessed, a.Confine = outer.RunEnv, outer.session, true, guessed, a.Confine.Within(outer.Confine)
+	a.RunEnv, a.session, a.preview, a.Guessed = outer.RunEnv, outer.session, true, guessed
+	a.confineWithin(outer)
 	return a
 }
 

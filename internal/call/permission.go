@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/expr"
@@ -13,13 +14,42 @@ import (
 	"github.com/flowrun/flowrun/internal/plan"
 )
 
-// Grants returns the permissions of the call.
+// Grants returns the permissions of the call. If an enforced tool uses this one, they are those that both have.
 func Grants(a *Frame) permission.Grants {
 	var list permission.Grants
 	for _, p := range Permissions(a.Plan, a) {
 		list = append(list, p.Resolved)
 	}
-	return list
+	return a.withinOuter(list)
+}
+
+func (a *Frame) withinOuter(list permission.Grants) permission.Grants {
+	if a.outer == nil {
+		return list
+	}
+	return list.Within(*a.outer)
+}
+
+// enforceAll limits the commands of the call to its permissions, if they are enforced.
+func (a *Frame) enforceAll() {
+	if a.Confine.Enforced {
+		a.Confine.Grants = Grants(a)
+	}
+}
+
+// enforceEarly is enforceAll for commands and files that set the environment of the call. Permissions that depend on
+// this environment do not count yet.
+func (a *Frame) enforceEarly() {
+	if !a.Confine.Enforced {
+		return
+	}
+	var list permission.Grants
+	for i, p := range Permissions(a.Plan, a) {
+		if !slices.ContainsFunc(a.Plan.Permissions[i].Text.Refs(), func(r expr.Ref) bool { return r.Class == expr.Env }) {
+			list = append(list, p.Resolved)
+		}
+	}
+	a.Confine.Grants = a.withinOuter(list)
 }
 
 // Permissions returns the permissions that a call of the tool needs; a is nil if its parameters are not known.

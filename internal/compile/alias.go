@@ -74,6 +74,9 @@ func (c *compiler) aliasSecurity(def, base *tool.Definition) tool.Security {
 	default:
 		merged.Isolation, merged.IsolationPos, merged.Image, merged.ImagePos = cmp.Or(own.Isolation, merged.Isolation), own.IsolationPos, own.Image, own.ImagePos
 	}
+	if own.Enforce {
+		merged.Enforce, merged.EnforcePos = true, own.EnforcePos
+	}
 	merged.Justification = cmp.Or(own.Justification, merged.Justification)
 	return merged
 }

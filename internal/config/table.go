@@ -42,6 +42,12 @@ var limits = keytable.NewObject("limits", "Limits of runs.", func() []keytable.F
 	}
 })
 
+var security = keytable.NewObject("security", "Which permissions are enforced.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Field{Kind: keytable.KindChoice, Key: "enforce", Enum: enforcements, Doc: "When the required-permissions of tools are enforced: for every run, for calls from models, or only for tools with security.enforce. A project can only make this stricter. Default: models on Linux, never elsewhere."},
+	}
+})
+
 var history = keytable.NewObject("history", "How much history is kept. A run that exceeds any of these limits is removed with its logs.", func() []keytable.Field {
 	return []keytable.Field{
 		positiveInteger("keep", "How many runs are kept. Default: all."),
@@ -162,6 +168,7 @@ var file = keytable.NewObject("the configuration", "Settings of flowrun for a pr
 	return []keytable.Field{
 		section("approvals", approvals, approvals.Doc),
 		section("limits", limits, limits.Doc),
+		section("security", security, security.Doc),
 		section("history", history, history.Doc),
 		field(keytable.KindDuration, "grace", "10s", "How long a stopped step may take to exit before it is killed."),
 		field(keytable.KindTexts, "roots", "", "Folders that built-in tools may use, in addition to the workspace."),

@@ -62,6 +62,7 @@ func (l *loader) trust() {
 	t.options = l.Options
 	needs := make([]bool, len(l.values))
 	for i, v := range l.values {
+		l.values[i].Ignored = l.weakensEnforcement(v)
 		if needs[i] = v.Origin.Layer == Project && (needsTrust(v.Key) || l.widens(v)); needs[i] {
 			t.Needed = append(t.Needed, v)
 		}
@@ -85,7 +86,7 @@ func (l *loader) trust() {
 		return
 	}
 	for i := range l.values {
-		l.values[i].Ignored = needs[i]
+		l.values[i].Ignored = l.values[i].Ignored || needs[i]
 	}
 }
 

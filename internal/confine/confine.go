@@ -19,6 +19,8 @@ type Confinement struct {
 	User    int  `json:"user,omitempty"` // see RunUser
 	// Join lists files (cgroup.procs) through which the process enters cgroups.
 	Join []string `json:"join,omitempty"`
+	// Sandbox limits the process to the files and sockets that it lists; nil means that it does not.
+	Sandbox *Sandbox `json:"sandbox,omitempty"`
 	// AddressSpace limits the address space of each process, in bytes; 0 means unlimited.
 	AddressSpace int64 `json:"address_space,omitempty"`
 }

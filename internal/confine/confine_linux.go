@@ -28,16 +28,26 @@ func become(c Confinement, file string, args []string) error {
 			return fmt.Errorf("cannot enter the cgroup that limits its memory: %w", err)
 		}
 	}
+	if c.AddressSpace > 0 {
+		lim := syscall.Rlimit{Cur: uint64(c.AddressSpace), Max: uint64(c.AddressSpace)}
+		if err := syscall.Setrlimit(syscall.RLIMIT_AS, &lim); err != nil {
+			return fmt.Errorf("cannot limit its memory: %w", err)
+		}
+	}
+	if c.Sandbox != nil {
+		if err := c.Sandbox.restrictFiles(); err != nil {
+			return fmt.Errorf("cannot restrict its access to files: %w", err)
+		}
+	}
 	if c.Reduced {
 		if err := reduce(cmp.Or(c.User, Nobody)); err != nil {
 			return fmt.Errorf("cannot reduce its privileges: %w", err)
 		}
 		RefuseTyping()
 	}
-	if c.AddressSpace > 0 {
-		lim := syscall.Rlimit{Cur: uint64(c.AddressSpace), Max: uint64(c.AddressSpace)}
-		if err := syscall.Setrlimit(syscall.RLIMIT_AS, &lim); err != nil {
-			return fmt.Errorf("cannot limit its memory: %w", err)
+	if c.Sandbox != nil {
+		if err := c.Sandbox.restrictCalls(); err != nil {
+			return fmt.Errorf("cannot restrict its system calls: %w", err)
 		}
 	}
 	return execute(file, args)
@@ -61,6 +71,7 @@ func execute(file string, args []string) error {
 
 // Constants from linux/prctl.h and linux/capability.h.
 const (
+	prCapBoundingRead = 23
 	prCapBoundingDrop = 24
 	prSetNoNewPrivs   = 38
 	prCapAmbient      = 47
@@ -68,6 +79,40 @@ const (
 	capVersion3       = 0x20080522
 	maxCapabilities   = 64
 )
+
+// capabilitiesOfRoot are those that root keeps in a Sandbox: chown, dac_override, fowner, fsetid,
+// kill, setgid, setuid and net_bind_service. The others reach memory and logs of the kernel, devices
+// and the clock, which no rule for files protects.
+const capabilitiesOfRoot = 1<<0 | 1<<1 | 1<<3 | 1<<4 | 1<<5 | 1<<6 | 1<<7 | 1<<10
+
+// limitCapabilities removes all other capabilities of this thread, and every way to get one.
+func limitCapabilities(keep uint64) error {
+	for c := range uintptr(maxCapabilities) {
+		if keep>>c&1 == 1 {
+			continue
+		}
+		has, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, prCapBoundingRead, c, 0, 0, 0, 0)
+		if errno != 0 { // the kernel has no more
+			break
+		}
+		if has == 0 {
+			continue
+		}
+		if err := prctl(prCapBoundingDrop, c, 0); err != nil && os.Geteuid() == 0 {
+			return err
+		}
+	}
+	_ = prctl(prCapAmbient, ambientClearAll, 0) // fails only on kernels without ambient capabilities
+	header, sets := capabilityHeader(), [2]capabilitySet{}
+	if _, _, errno := syscall.RawSyscall(syscall.SYS_CAPGET, uintptr(unsafe.Pointer(&header)), uintptr(unsafe.Pointer(&sets)), 0); errno != 0 {
+		return errno
+	}
+	for i := range sets {
+		kept := sets[i].permitted & uint32(keep>>(32*i))
+		sets[i] = capabilitySet{effective: kept, permitted: kept}
+	}
+	return setCapabilities(sets)
+}
 
 // reduce removes all capabilities of this thread and every way to get one. Root becomes the user.
 func reduce(user int) error {
@@ -87,7 +132,7 @@ func reduce(user int) error {
 			return fmt.Errorf("cannot switch from root to user %d: %w", user, err)
 		}
 	}
-	return dropCapabilities()
+	return setCapabilities([2]capabilitySet{})
 }
 
 // dropRoot changes the user, sets the group to Nobody and drops all other groups.
@@ -101,15 +146,21 @@ func dropRoot(user int) error {
 	return syscall.Setresuid(user, user, user)
 }
 
-// dropCapabilities clears the permitted, effective and inheritable sets.
-func dropCapabilities() error {
-	header := struct {
+// capHeader and capabilitySet are structures of capset. The second set holds capabilities from 32.
+type (
+	capHeader struct {
 		version uint32
 		pid     int32
-	}{version: capVersion3}
-	var none [2]struct{ effective, permitted, inheritable uint32 }
-	_, _, errno := syscall.RawSyscall(syscall.SYS_CAPSET, uintptr(unsafe.Pointer(&header)), uintptr(unsafe.Pointer(&none)), 0)
-	if errno != 0 {
+	}
+	capabilitySet struct{ effective, permitted, _ uint32 } // the last one is inheritable
+)
+
+func capabilityHeader() capHeader { return capHeader{version: capVersion3} }
+
+// setCapabilities sets the capabilities of this thread.
+func setCapabilities(sets [2]capabilitySet) error {
+	header := capabilityHeader()
+	if _, _, errno := syscall.RawSyscall(syscall.SYS_CAPSET, uintptr(unsafe.Pointer(&header)), uintptr(unsafe.Pointer(&sets)), 0); errno != 0 {
 		return errno
 	}
 	return nil

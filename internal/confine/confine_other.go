@@ -14,6 +14,12 @@ func Available() error {
 	return errors.New("this is supported only on Linux, not on " + runtime.GOOS)
 }
 
+// CheckSandbox returns nil if this machine can hold a Sandbox, and otherwise why not.
+func CheckSandbox() error { return Available() }
+
+// BaseFiles returns nothing: there is no Sandbox here.
+func BaseFiles() []FileRule { return nil }
+
 func become(Confinement, string, []string) error { return Available() }
 
 func hasRunUsers() bool { return false }

@@ -1,25 +1,40 @@
 package confine
 
 import (
+	"cmp"
 	"fmt"
+	"os"
 	"runtime"
 	"syscall"
 )
 
-// WithRights calls f with the rights to files that the reduced steps of a run have when root starts
-// them. It calls f in another goroutine, whose thread gives up the rights and ends with the call. f
-// must not start goroutines that access files: those would have the rights of this process.
-func WithRights(run string, f func() error) error {
+// WithRights calls f with the rights to files that a process with this Confinement has. It calls f in
+// another goroutine, whose thread gives up the rights and ends with the call. f must not start
+// goroutines that access files: those would have the rights of this process.
+func (c Confinement) WithRights(f func() error) error {
 	done := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread() // never unlocked, so the thread ends with the goroutine
-		err := dropFileRights(RunUser(run))
+		err := c.giveUpFiles()
 		if err == nil {
 			err = f()
 		}
 		done <- err
 	}()
 	return <-done
+}
+
+// giveUpFiles gives up this thread's rights to files.
+func (c Confinement) giveUpFiles() error {
+	if c.Sandbox != nil {
+		if err := c.Sandbox.restrictFiles(); err != nil {
+			return fmt.Errorf("cannot restrict the access to files: %w", err)
+		}
+	}
+	if c.Reduced && os.Geteuid() == 0 {
+		return dropFileRights(cmp.Or(c.User, Nobody))
+	}
+	return nil
 }
 
 // dropFileRights makes this thread, and no other, access files as another user. The kernel then

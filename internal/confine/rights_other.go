@@ -3,4 +3,4 @@
 package confine
 
 // WithRights fails: only Linux can reduce rights.
-func WithRights(string, func() error) error { return Available() }
+func (Confinement) WithRights(func() error) error { return Available() }

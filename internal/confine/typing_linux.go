@@ -3,7 +3,6 @@ package confine
 import (
 	"runtime"
 	"syscall"
-	"unsafe"
 )
 
 // ioctlCall is the number of the ioctl system call in one of the machine's calling conventions.
@@ -29,50 +28,37 @@ func RefuseTyping() {
 	if seccompCall == 0 {
 		return
 	}
-	const (
-		setModeFilter = 1
-		allThreads    = 1 // SECCOMP_FILTER_FLAG_TSYNC
-		keepSpeed     = 4 // SECCOMP_FILTER_FLAG_SPEC_ALLOW: no mitigations, which only untrusted JIT compilers need
-	)
-	filter := typingFilter(ioctlCalls)
-	program := struct {
-		length uint16
-		filter *instruction
-	}{uint16(len(filter)), &filter[0]}
-	syscall.RawSyscall(seccompCall, setModeFilter, allThreads|keepSpeed, uintptr(unsafe.Pointer(&program)))
+	const allThreads = 1 // SECCOMP_FILTER_FLAG_TSYNC
+	_ = installFilter(typingFilter(ioctlCalls), allThreads)
 }
 
-// instruction is struct sock_filter of the kernel.
-type instruction struct {
-	code   uint16
-	jt, jf uint8 // how many instructions to skip if the comparison is true, and if it is false
-	k      uint32
-}
+// Requests of ioctl that insert characters.
+const (
+	tiocSTI   = 0x5412
+	tiocLinux = 0x541c
+)
 
 // typingFilter returns a filter that fails the two ioctl requests with EPERM and allows everything
 // else.
 func typingFilter(calls []ioctlCall) []instruction {
 	const (
-		load, equal, answer     = 0x20, 0x15, 0x06 // a word of struct seccomp_data; jump; return
-		number, arch, request   = 0, 4, 24         // offsets; request is the low half of the second argument, the only part that the kernel reads
-		tiocSTI, tiocLinux      = 0x5412, 0x541c
-		allow, refuse           = 0x7fff0000, 0x00050000 | uint32(syscall.EPERM)
-		perCall, skipToRequests = 4, 1
+		perCall        = 4
+		skipToRequests = 1
 	)
 	var f []instruction
 	for i := range calls {
 		left := len(calls) - i - 1
 		f = append(f,
-			instruction{code: load, k: arch},
-			instruction{code: equal, k: calls[i].arch, jf: 2},
-			instruction{code: load, k: number},
-			instruction{code: equal, k: calls[i].number, jt: uint8(left*perCall + skipToRequests)})
+			instruction{code: loadWord, k: callArch},
+			instruction{code: ifEqual, k: calls[i].arch, jf: 2},
+			instruction{code: loadWord, k: callNumber},
+			instruction{code: ifEqual, k: calls[i].number, jt: uint8(left*perCall + skipToRequests)})
 	}
 	return append(f,
-		instruction{code: answer, k: allow},
-		instruction{code: load, k: request},
-		instruction{code: equal, k: tiocSTI, jt: 1},
-		instruction{code: equal, k: tiocLinux, jf: 1},
-		instruction{code: answer, k: refuse},
-		instruction{code: answer, k: allow})
+		instruction{code: answerWith, k: allowCall},
+		instruction{code: loadWord, k: secondArg},
+		instruction{code: ifEqual, k: tiocSTI, jt: 1},
+		instruction{code: ifEqual, k: tiocLinux, jf: 1},
+		answer(syscall.EPERM),
+		instruction{code: answerWith, k: allowCall})
 }

@@ -10,15 +10,17 @@ func run(f []instruction, data [64]byte) uint32 {
 	var word uint32
 	for at := 0; ; at++ {
 		switch i := f[at]; i.code {
-		case 0x20:
+		case loadWord:
 			word = binary.NativeEndian.Uint32(data[i.k:])
-		case 0x15:
-			if word == i.k {
+		case maskWord:
+			word &= i.k
+		case ifEqual, ifAtLeast, ifAnyBit:
+			if i.code == ifEqual && word == i.k || i.code == ifAtLeast && word >= i.k || i.code == ifAnyBit && word&i.k != 0 {
 				at += int(i.jt)
 			} else {
 				at += int(i.jf)
 			}
-		case 0x06:
+		case answerWith:
 			return i.k
 		}
 	}

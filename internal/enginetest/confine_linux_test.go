@@ -113,6 +113,7 @@ func TestGoStepUnconfined(t *testing.T) {
 		secure        func(*tool.Security)
 	}{
 		{"reduced", "execution-privilege: reduced is not possible for a step in Go, because it runs inside this program", func(s *tool.Security) { s.ExecutionPrivilege = "reduced" }},
+		{"enforced", "its permissions cannot be enforced: it is a step in Go, because it runs inside this program", func(s *tool.Security) { s.Enforce = true }},
 		{"container", "isolation: container is not possible for a step in Go, because it runs inside this program", func(s *tool.Security) { s.Isolation = "container" }},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -19,6 +19,7 @@ type Grants []string
 // The prefixes of permissions for files, which a path follows, and for variables, which a name follows.
 const (
 	readPrefix        = "filesystem:read:"
+	writePrefix       = "filesystem:write:"
 	ExecutePrefix     = "filesystem:execute:"
 	environmentPrefix = "environment:"
 )
@@ -128,11 +129,10 @@ func (g Grants) Readable(path string) (root, rest string, err error) {
 		return "", "", fmt.Errorf("EINVAL: the path contains a NUL byte")
 	}
 	real := RealPath(path)
-	for _, p := range g {
-		if root, ok := strings.CutPrefix(p, readPrefix); ok {
-			if rest, ok := pathBelow(root, real); ok {
-				return root, rest, nil
-			}
+	read, _, _ := g.Files()
+	for _, root := range read {
+		if rest, ok := pathBelow(root, real); ok {
+			return root, rest, nil
 		}
 	}
 	return "", "", &DeniedError{Permission: readPrefix + path}

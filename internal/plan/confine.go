@@ -12,7 +12,7 @@ import (
 // Confinement returns the restrictions that the definition's security and resources put on its steps.
 func (p *Plan) Confinement() steps.Confinement {
 	def := p.Definition
-	c := steps.Confinement{Reduced: def.Security.ExecutionPrivilege == "reduced", MaxMemory: def.Resources.MaxMemory}
+	c := steps.Confinement{Reduced: def.Security.ExecutionPrivilege == "reduced", MaxMemory: def.Resources.MaxMemory, Enforced: def.Security.Enforce}
 	if def.Security.Isolation == "container" {
 		c.Image = cmp.Or(def.Security.Image, tool.DefaultImage)
 		c.Network = slices.ContainsFunc(def.Security.RequiredPermissions, func(t tool.Text) bool { return strings.HasPrefix(t.S, "network:") })
@@ -27,11 +27,16 @@ const (
 )
 
 // Demands visits the confinement of every tool in the plan that starts processes (with step ""), and of every step
-// that flowrun executes itself (with its name and description).
+// that flowrun executes itself (with its name and description). The permissions are those of the definition, as they
+// are written.
 func (p *Plan) Demands(outer steps.Confinement, visit func(c steps.Confinement, step, work string)) {
-	c := p.Confinement().Within(outer)
-	if p.Group {
-		c = outer
+	c := outer
+	if !p.Group {
+		c = p.Confinement().Within(outer)
+		c.Grants = nil
+		for _, n := range p.Permissions {
+			c.Grants = append(c.Grants, n.Written)
+		}
 	}
 	commands := p.Cleanup != nil && len(p.Cleanup.Commands) > 0
 	for _, s := range p.Steps {
@@ -51,13 +56,22 @@ func (p *Plan) Demands(outer steps.Confinement, visit func(c steps.Confinement, 
 
 // Unconfined returns why a step that flowrun executes itself cannot have that confinement, "" if it can. max-memory
 // does not matter here, because it limits commands: a step in Go uses the memory of this program, and a script has
-// its own limit.
+// its own limit. Neither do enforced permissions matter for a script, which always has only what they name.
 func Unconfined(c steps.Confinement, work string) string {
 	switch {
 	case c.Image != "":
 		return "isolation: container is not possible for " + work
 	case c.Reduced:
 		return "execution-privilege: reduced is not possible for " + work
+	case c.Enforced && work == WorkInGo:
+		return "its permissions cannot be enforced: it is " + work
 	}
 	return ""
+}
+
+// HasPermissions reports whether the tool has permissions that can be enforced for a model's call. Tools that no
+// definition describes have none: those in Go, like the built-in tools, and those of a discovery command.
+func (p *Plan) HasPermissions() bool {
+	return p.Definition.Scope != tool.ScopeDiscovered && (len(p.Definition.MadeOf) > 0 ||
+		!slices.ContainsFunc(p.Steps, func(s *Step) bool { return s.OwnWork == WorkInGo }))
 }

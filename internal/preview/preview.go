@@ -380,7 +380,9 @@ func writtenWith(s *plan.Step, param string) string {
 // confinementProblem returns which security settings of a command cannot be enforced on this machine, "" if all can.
 func confinementProblem(a *call.Frame) string {
 	var why []string
-	for _, err := range a.Confine.Check(supervisor.Enabled(), a.RunEnv.Env) {
+	c := a.Confine
+	c.Grants = call.Grants(a)
+	for _, err := range append(c.Check(supervisor.Enabled(), a.RunEnv.Env), c.CheckGrants(supervisor.Enabled())...) {
 		why = append(why, err.Error())
 	}
 	return strings.Join(why, "; ")

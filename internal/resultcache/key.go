@@ -137,7 +137,7 @@ func (d *depender) definition(f *steps.Fingerprint) {
 	d.add(cache.Definition, "strict", strconv.FormatBool(f.Strict))
 	d.add(cache.Definition, "environment.inherit", strconv.FormatBool(!f.NoInherit))
 	d.addIf(f.Unknown.Dir, cache.Definition, "working-directory", f.Dir)
-	if c := d.args.Confine; c != (steps.Confinement{}) {
+	if c := d.args.Confine; !c.IsZero() {
 		d.add(cache.Definition, "security", fmt.Sprintf("%+v", c))
 	}
 }

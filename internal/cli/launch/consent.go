@@ -25,7 +25,8 @@ import (
 // ConsentFlags are the flags about approval, shared by all commands that call tools.
 type ConsentFlags struct {
 	ui.InteractionFlags
-	approve, deny []string
+	approve, deny   []string
+	allowUnenforced bool
 
 	Settings   *config.Config
 	ID         string               // id of the run if it was chosen before the run started
@@ -39,6 +40,7 @@ func (f *ConsentFlags) Declare(c *cobra.Command) {
 	fl.StringArrayVar(&f.approve, "auto-approve", nil, "approve tools that match this `pattern`: tool:NAME, tool:TAG, tool:read, tool:write, tool:run or *")
 	fl.StringArrayVar(&f.deny, "auto-deny", nil, "refuse tools that match this `pattern`, even if another tool uses them")
 	fl.BoolVar(&f.TrustProject, "trust-project", false, "trust the settings and tools of the project for this command only (see flowrun trust)")
+	fl.BoolVar(&f.allowUnenforced, "allow-unenforced", false, "run tools although this machine cannot enforce their permissions; the run records what is not enforced")
 	words := cobra.FixedCompletions([]string{"tool:read", "tool:write", "tool:run", "tool:", "*"}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace)
 	c.RegisterFlagCompletionFunc("auto-approve", words)
 	c.RegisterFlagCompletionFunc("auto-deny", words)

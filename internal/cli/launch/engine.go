@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/config"
 	"github.com/flowrun/flowrun/internal/netclient"
 	"github.com/flowrun/flowrun/internal/procid"
 	"github.com/flowrun/flowrun/internal/sqlite"
@@ -16,7 +17,8 @@ import (
 // removes the temporary folder of a run that is not recorded; call it after the run.
 func EngineConfig(s *sqlite.Store, f ConsentFlags, parallel int) (config flowrun.Config, cleanup func(), err error) {
 	config = flowrun.Config{Parallel: parallel, StateDir: flowrun.DefaultStateDir(),
-		Grace: f.Settings.Duration("grace"), Cleanup: f.Settings.Duration("limits.cleanup")}
+		Grace: f.Settings.Duration("grace"), Cleanup: f.Settings.Duration("limits.cleanup"),
+		Enforce: enforcement(f.Settings), AllowUnenforced: f.allowUnenforced}
 	if config.Parallel == 0 {
 		config.Parallel = int(f.Settings.Number("limits.max-parallel"))
 	}
@@ -41,4 +43,13 @@ func ToolDir(state string) string {
 		return ""
 	}
 	return filepath.Join(state, "tools")
+}
+
+// enforcement returns when the permissions of tools are enforced.
+func enforcement(c *config.Config) flowrun.Enforcement {
+	word := c.Enforcement()
+	if word == "never" {
+		return ""
+	}
+	return flowrun.Enforcement(word)
 }

@@ -60,6 +60,7 @@ func show(env *ui.Env, p *flowrun.RecordedRun) error {
 		{"message", r.Message},
 		{"params", shownParams(r.Params)},
 		{"needs", ui.Listed(runview.LockTitles(r.LockDemands))},
+		{"warning", strings.Join(r.Unenforced, "; ")},
 	} {
 		if line.text != "" {
 			fmt.Fprintf(env.Stdout, "%-8s %s\n", line.name, console.Clean(line.text))

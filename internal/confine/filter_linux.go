@@ -1,0 +1,166 @@
+package confine
+
+import (
+	"errors"
+	"runtime"
+	"syscall"
+	"unsafe"
+)
+
+// instruction is struct sock_filter of the kernel.
+type instruction struct {
+	code   uint16
+	jt, jf uint8 // how many instructions to skip if the comparison is true, and if it is false
+	k      uint32
+}
+
+// Answers of a filter to a system call, and what its instructions do. A call is struct seccomp_data.
+const (
+	allowCall   = 0x7fff0000
+	failCall    = 0x00050000 // with an errno in the low bits
+	killProcess = 0x80000000
+
+	loadWord   = 0x20
+	maskWord   = 0x54
+	ifEqual    = 0x15
+	ifAtLeast  = 0x35
+	ifAnyBit   = 0x45
+	answerWith = 0x06
+
+	callNumber   = 0
+	callArch     = 4
+	firstArg     = 16 // the low half on little-endian machines, which is all that these calls read
+	secondArg    = 24
+	newNamespace = 0x7e020000 // flags of clone that make namespaces
+	newTimeSpace = 0x80       // the same, of unshare only
+)
+
+// machine holds the numbers of system calls on one architecture.
+type machine struct {
+	arch                                                   uint32 // AUDIT_ARCH
+	clone, unshare, ioctl, socket, socketPair, limitsOfPID uint32
+	denied                                                 []uint32
+	secondTable                                            bool // numbers from 0x40000000 belong to programs with another size of pointers
+}
+
+// machines lists the architectures for which there is a filter. Denied are the calls with which a
+// process controls or reads other processes (ptrace, process_vm_*, process_madvise, kcmp,
+// pidfd_getfd), changes mounts and namespaces, or reaches parts of the kernel that no step needs:
+// bpf, keys, userfaultfd, io_uring, perf, kexec, modules, file handles, the clock, accounting, swap.
+var machines = map[string]machine{
+	"amd64": {arch: 0xc000003e, clone: 56, unshare: 272, ioctl: 16, socket: 41, socketPair: 53, limitsOfPID: 302, secondTable: true,
+		denied: []uint32{
+			101, 310, 311, 440, 312, 438, // other processes
+			165, 166, 155, 161, 428, 429, 430, 431, 432, 433, 442, 467, 308, // mounts and namespaces
+			321, 248, 249, 250, 323, 425, 426, 427, 298, 246, 320, 175, 313, 176, 304, 300, 212, 180, // the kernel
+			164, 227, 305, 163, 167, 168, 169, 170, 171, 172, 173, 179, 443, 103, 153, // the machine
+		}},
+	"arm64": {arch: 0xc00000b7, clone: 220, unshare: 97, ioctl: 29, socket: 198, socketPair: 199, limitsOfPID: 261,
+		denied: []uint32{
+			117, 270, 271, 440, 272, 438,
+			40, 39, 41, 51, 428, 429, 430, 431, 432, 433, 442, 467, 268,
+			280, 217, 218, 219, 282, 425, 426, 427, 241, 104, 294, 105, 273, 106, 265, 262, 18, 42,
+			170, 112, 266, 89, 224, 225, 142, 161, 162, 60, 443, 116, 58,
+		}},
+}
+
+const clone3 = 435 // on every architecture
+
+// checkFilter returns why system calls cannot be filtered here.
+func checkFilter() error {
+	if _, ok := machines[runtime.GOARCH]; !ok {
+		return errors.New("flowrun can filter system calls only on amd64 and arm64, not on " + runtime.GOARCH)
+	}
+	const getAction = 2
+	action := uint32(killProcess)
+	if _, _, errno := syscall.RawSyscall(seccompCall, getAction, 0, uintptr(unsafe.Pointer(&action))); errno != 0 {
+		return errors.New("this kernel cannot filter system calls (seccomp)")
+	}
+	return nil
+}
+
+// installFilter adds a filter to this thread, which everything that it starts inherits.
+func installFilter(f []instruction, flags uintptr) error {
+	const (
+		setModeFilter = 1
+		keepSpeed     = 4 // SECCOMP_FILTER_FLAG_SPEC_ALLOW: no mitigations, which only untrusted JIT compilers need
+	)
+	program := struct {
+		length uint16
+		filter *instruction
+	}{uint16(len(f)), &f[0]}
+	if _, _, errno := syscall.RawSyscall(seccompCall, setModeFilter, flags|keepSpeed, uintptr(unsafe.Pointer(&program))); errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+// restrictCalls removes capabilities that no rule for files can hold from this thread, and installs
+// the filter of the Sandbox.
+func (s *Sandbox) restrictCalls() error {
+	if err := limitCapabilities(capabilitiesOfRoot); err != nil {
+		return err
+	}
+	return installFilter(machines[runtime.GOARCH].filter(s), 0)
+}
+
+// filter returns the filter. A call that it denies fails with EPERM, one for a socket with EACCES.
+// clone3 fails with ENOSYS, because a filter cannot read its flags; the C library then uses clone.
+// A program of another architecture is killed: its calls have other numbers.
+func (m machine) filter(s *Sandbox) []instruction {
+	f := []instruction{
+		{code: loadWord, k: callArch},
+		{code: ifEqual, k: m.arch, jt: 1},
+		{code: answerWith, k: killProcess},
+		{code: loadWord, k: callNumber},
+	}
+	if m.secondTable {
+		f = append(f, instruction{code: ifAtLeast, k: 0x40000000, jf: 1}, answer(syscall.ENOSYS))
+	}
+	f = append(f, instruction{code: ifEqual, k: clone3, jf: 1}, answer(syscall.ENOSYS))
+	for _, number := range m.denied {
+		f = append(f, instruction{code: ifEqual, k: number, jf: 1}, answer(syscall.EPERM))
+	}
+	f = append(f, onCall(m.clone, firstArg, instruction{code: ifAnyBit, k: newNamespace, jf: 1}, answer(syscall.EPERM))...)
+	f = append(f, onCall(m.unshare, firstArg, instruction{code: ifAnyBit, k: newNamespace | newTimeSpace, jf: 1}, answer(syscall.EPERM))...)
+	f = append(f, onCall(m.limitsOfPID, firstArg, instruction{code: ifEqual, k: 0, jt: 1}, answer(syscall.EPERM))...) // 0: of itself
+	f = append(f, onCall(m.ioctl, secondArg, instruction{code: ifEqual, k: tiocSTI, jt: 1}, instruction{code: ifEqual, k: tiocLinux, jf: 1}, answer(syscall.EPERM))...)
+	f = append(f, onCall(m.socket, firstArg, allowOnly(syscall.EACCES, s.families())...)...)
+	if !s.Unix { // a pair of datagram sockets can send to any Unix socket
+		const kind = 0xf // without the flags of the type
+		f = append(f, onCall(m.socketPair, secondArg, append([]instruction{{code: maskWord, k: kind}},
+			allowOnly(syscall.EACCES, []uint32{syscall.SOCK_STREAM, syscall.SOCK_SEQPACKET})...)...)...)
+	}
+	return append(f, instruction{code: answerWith, k: allowCall})
+}
+
+// families returns the address families of the sockets that a process may make.
+func (s *Sandbox) families() (list []uint32) {
+	if s.Unix {
+		list = append(list, syscall.AF_UNIX)
+	}
+	if s.Internet {
+		list = append(list, syscall.AF_INET, syscall.AF_INET6, syscall.AF_NETLINK)
+	}
+	return list
+}
+
+// onCall returns instructions for one system call, with an argument of it loaded. After them the
+// call is allowed; other calls skip them.
+func onCall(number, argument uint32, then ...instruction) []instruction {
+	f := append([]instruction{{code: ifEqual, k: number, jf: uint8(len(then) + 2)}, {code: loadWord, k: argument}}, then...)
+	return append(f, instruction{code: answerWith, k: allowCall})
+}
+
+// allowOnly returns instructions that fail the call unless the loaded argument is in a list.
+func allowOnly(e syscall.Errno, values []uint32) (f []instruction) {
+	for i, v := range values {
+		f = append(f, instruction{code: ifEqual, k: v, jt: uint8(len(values) - i)})
+	}
+	return append(f, answer(e))
+}
+
+// answer returns the instruction that fails the call.
+func answer(e syscall.Errno) instruction {
+	return instruction{code: answerWith, k: failCall | uint32(e)}
+}

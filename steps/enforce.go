@@ -1,0 +1,179 @@
+package steps
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/confine"
+	"github.com/flowrun/flowrun/internal/permission"
+)
+
+// isBaseVariable reports whether steps inherit a variable without a permission, if their permissions
+// are enforced.
+func isBaseVariable(name string) bool {
+	switch name {
+	case "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TERM", "COLORTERM", "NO_COLOR", "CI":
+		return true
+	}
+	return strings.HasPrefix(name, "LC_")
+}
+
+// CheckGrants returns why this machine cannot hold the steps to their Grants: one reason for each
+// kind of permission. confines is Options.Confines.
+func (c Confinement) CheckGrants(confines bool) (reasons []error) {
+	for _, err := range []error{c.checkSandbox(confines), c.checkHosts()} {
+		if err != nil {
+			reasons = append(reasons, err)
+		}
+	}
+	return reasons
+}
+
+func (c Confinement) checkSandbox(confines bool) error {
+	if !c.sandboxed() {
+		return nil
+	}
+	err := canConfine(confines)
+	if err == nil {
+		err = confine.CheckSandbox()
+	}
+	if err != nil {
+		return fmt.Errorf("cannot enforce required-permissions: %w", err)
+	}
+	return nil
+}
+
+// checkHosts returns why connections cannot be limited to hosts.
+func (c Confinement) checkHosts() error {
+	if hosts := c.Grants.Hosts(); c.Enforced && len(hosts) > 0 && !c.Grants.AllHosts() {
+		return fmt.Errorf("cannot enforce %s: connections can only be allowed (network) or denied as a whole", hosts[0])
+	}
+	return nil
+}
+
+// sandboxed reports whether the kernel limits the processes of the steps; a container does so by
+// itself.
+func (c Confinement) sandboxed() bool { return c.Enforced && c.Image == "" }
+
+// sandbox returns what the processes of the steps may use; nil means that they are not limited.
+func (s *Session) sandbox(c Confinement) (*confine.Sandbox, error) {
+	if !c.sandboxed() || s.options.Unenforced && c.checkSandbox(s.options.Confines) != nil {
+		return nil, nil
+	}
+	temp, err := s.tempFolder(c)
+	if err != nil {
+		return nil, err
+	}
+	b := &confine.Sandbox{Internet: c.Grants.AllHosts() || s.options.Unenforced && c.checkHosts() != nil, Unix: c.Grants.LocalServices()}
+	add := func(access confine.Access, paths ...string) {
+		for _, path := range paths {
+			b.Files = append(b.Files, confine.FileRule{Path: path, Access: access})
+		}
+	}
+	read, write, execute := c.Grants.Files()
+	add(confine.Read, read...)
+	add(confine.Write, write...)
+	for _, path := range execute { // found in PATH, perhaps as a link
+		add(confine.Execute, permission.RealPath(path))
+	}
+	add(confine.Read|confine.Write|confine.Execute, temp)
+	return b, nil
+}
+
+// tempFolder returns the temporary folder of the run for enforced steps that have none of their own.
+func (s *Session) tempFolder(c Confinement) (string, error) {
+	dir, err := s.folder()
+	if err != nil {
+		return "", err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	of, name := &s.temp[0], "temp"
+	if c.changesUser() {
+		of, name = &s.temp[1], "temp-reduced"
+	}
+	if *of != "" {
+		return *of, nil
+	}
+	temp := filepath.Join(permission.RealPath(dir), name)
+	if err := os.Mkdir(temp, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", fmt.Errorf("cannot create a temporary folder: %w", err)
+	}
+	if c.changesUser() {
+		if err := errors.Join(os.Chmod(dir, 0o711), confine.HandOver(temp, s.options.Run)); err != nil {
+			return "", fmt.Errorf("cannot give a step with reduced privileges access to its temporary folder: %w", err)
+		}
+	}
+	*of = temp
+	return temp, nil
+}
+
+// ownFiles returns what an attempt may use in addition to its permissions: its program, script and
+// values, and its own temporary folder.
+func (t *attempt) ownFiles(program string) []confine.FileRule {
+	list := []confine.FileRule{programFile(program, t.dir)}
+	for _, file := range t.launch.files {
+		list = append(list, confine.FileRule{Path: permission.RealPath(file), Access: confine.Read})
+	}
+	own := t.Files
+	if temp := t.frame.Temp(); temp != "" {
+		own = append(slices.Clip(own), temp)
+	}
+	for _, path := range own {
+		list = append(list, confine.FileRule{Path: permission.RealPath(path), Access: confine.Read | confine.Write | confine.Execute})
+	}
+	return list
+}
+
+// programFile grants the program of a step.
+func programFile(program, dir string) confine.FileRule {
+	if !filepath.IsAbs(program) {
+		program = filepath.Join(dir, program)
+	}
+	return confine.FileRule{Path: permission.RealPath(program), Access: confine.Execute}
+}
+
+// inherited returns the inherited variables that the steps get.
+func (c Confinement) inherited(base environ) environ {
+	if !c.Enforced {
+		return base
+	}
+	named := c.Grants.Variables()
+	var keep []string
+	for _, kv := range base.list {
+		name := nameOf(kv)
+		if isBaseVariable(name) || slices.Contains(named, name) {
+			keep = append(keep, kv)
+		}
+	}
+	return newEnviron(keep)
+}
+
+// signsOfDenial are what programs print when the system denies them something.
+var signsOfDenial = []string{"permission denied", "operation not permitted", "eacces", "eperm", "name resolution", "could not resolve"}
+
+// explainEnforced adds a message to the Result of an enforced attempt that failed and printed that
+// something was denied.
+func (t *attempt) explainEnforced(r *dag.Result) {
+	if !t.confine.Enforced || r.Status == dag.Succeeded || r.Message != "" || r.Stderr == nil {
+		return
+	}
+	printed := strings.ToLower(r.Stderr.Inline)
+	if !slices.ContainsFunc(signsOfDenial, func(sign string) bool { return strings.Contains(printed, sign) }) {
+		return
+	}
+	r.Message = "the permissions of this tool are enforced: its steps can use only what security.required-permissions lists"
+	_, write, _ := t.confine.Grants.Files()
+	for _, path := range write {
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			r.Message += fmt.Sprintf("; %s does not exist, so filesystem:write:%[1]s allows nothing: create it first, or list its folder", path)
+			return
+		}
+	}
+}
