@@ -121,7 +121,9 @@ func (g Grants) Hosts() (list Grants) {
 }
 
 // AllHosts reports whether the permissions allow the whole network.
-func (g Grants) AllHosts() bool { return slices.Contains(g, "network") || slices.Contains(g, "network:") }
+func (g Grants) AllHosts() bool {
+	return slices.Contains(g, "network") || slices.Contains(g, "network:")
+}
 
 // LocalServices reports whether the permissions allow everything that listens on this machine, Unix
 // sockets included.
