@@ -26,7 +26,7 @@ func (j *job) record() *Record {
 	w := a.RunEnv
 	r := &Record{ID: j.id, Tool: a.Plan.Name(), RetryOf: j.retryOf(), Origin: j.origin, Created: j.createdAt(), Params: a.Shown(), Given: map[string]any{},
 		RunEnv: RecordedEnv{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Time: w.Time, AllowDash: w.AllowDash},
-		Only:   a.Plan.CutTo, WithoutUpstream: a.Plan.WithoutUpstream, Timeout: a.Plan.Timeout, Sources: keptSources(a), Trace: j.trace, Unenforced: j.unheld}
+		Only:   a.Plan.CutTo, WithoutUpstream: a.Plan.WithoutUpstream, Timeout: a.Plan.Timeout, Sources: keptSources(a), Trace: j.trace, Enforced: a.Confine.Enforced, Unenforced: j.unheld}
 	for name, v := range a.Given {
 		if a.Plan.Secret(name) || !reflect.DeepEqual(call.Masked(a.Session().Mask(), v), v) {
 			r.Withheld = append(r.Withheld, name)

@@ -141,7 +141,8 @@ func (p *RecordedRun) finished() bool { return p.state().Result() != nil }
 // Result returns the outcome of the run so far. Steps that a killed engine left running are interrupted.
 func (p *RecordedRun) Result() *Result {
 	res := newResult(p.Record.ID, p.Plan.compiled, p.Record.Params, p.state())
-	res.RetryOf, res.Origin, res.Withheld, res.Unenforced = p.Record.RetryOf, p.Record.Origin, p.Record.Withheld, p.Record.Unenforced
+	res.RetryOf, res.Origin, res.Withheld = p.Record.RetryOf, p.Record.Origin, p.Record.Withheld
+	res.Enforced, res.Unenforced = p.Record.Enforced, p.Record.Unenforced
 	if !p.finished() {
 		res.Status, res.Message, res.Started = p.Info.Status, p.Info.Message, p.Info.Started
 	}

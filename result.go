@@ -34,7 +34,9 @@ type Result struct {
 	Started  time.Time
 	Ended    time.Time
 	Params   map[string]any // as bound, secrets masked
-	// Unenforced lists the permissions that should be enforced but are not; see Config.AllowUnenforced.
+	// Enforced reports that the permissions of the tool are enforced. Unenforced lists those that should be but are
+	// not; see Config.AllowUnenforced.
+	Enforced   bool
 	Unenforced []string
 	Withheld   []string // of a recorded run: the parameters that were not recorded because they are secret
 	Output     string   // at most 10 MB; see WithStdout

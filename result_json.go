@@ -42,6 +42,7 @@ type runJSON struct {
 	Uncleaned   []string       `json:"cleanup_failed,omitempty"`
 	Log         []LogEntry     `json:"execution_log,omitempty"` // of Markdown tools
 	LockDemands []LockDemand   `json:"needs,omitempty"`
+	Enforced    bool           `json:"enforced,omitempty"`
 	Unenforced  []string       `json:"unenforced,omitempty"`
 	Notices     []steps.Notice `json:"notices,omitempty"`
 }
@@ -105,7 +106,7 @@ func (r *Result) document(text func(o *dag.Output, limit int64) (text string, al
 	doc := &runJSON{
 		Schema: RunSchema, ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Origin: r.Origin, Withheld: r.Withheld, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason, Message: r.Message, Notes: r.Notes,
 		Started: r.Started, Ended: r.Ended, DurationMS: r.Duration().Milliseconds(),
-		Params: r.Params, Output: r.Output, Invalid: r.InvalidUTF8, Tolerated: r.Tolerated, Uncleaned: r.CleanupFailed(), Log: r.ExecutionLog(), LockDemands: r.LockDemands, Unenforced: r.Unenforced, Notices: r.Notices, Steps: []stepJSON{},
+		Params: r.Params, Output: r.Output, Invalid: r.InvalidUTF8, Tolerated: r.Tolerated, Uncleaned: r.CleanupFailed(), Log: r.ExecutionLog(), LockDemands: r.LockDemands, Enforced: r.Enforced, Unenforced: r.Unenforced, Notices: r.Notices, Steps: []stepJSON{},
 	}
 	if r.short {
 		doc.Output, _, doc.Invalid = text(r.output, steps.DefaultLimit)

@@ -83,7 +83,7 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	state, err := e.execute(ctx, j)
 	j.broker.Stop()
 	res = newResult(j.id, j.plan, j.args.Shown(), state)
-	res.LockDemands, res.Unenforced = j.lockDemands, j.unheld
+	res.LockDemands, res.Enforced, res.Unenforced = j.lockDemands, j.args.Confine.Enforced, j.unheld
 	if err := caller.Err(); err != nil {
 		res.cause = errors.Join(err, context.Cause(caller))
 	}

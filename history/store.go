@@ -131,8 +131,9 @@ type Record struct {
 	Timeout time.Duration `json:"timeout,omitempty"`
 	// Sources are the definitions of the run, that of the tool first.
 	Sources []tool.Source `json:"sources"`
-	// Unenforced lists the permissions that should be enforced but are not, because this machine cannot do it and the
+	// Enforced means that the permissions of the tool are enforced. Unenforced lists those that should be enforced but are not, because this machine cannot do it and the
 	// caller allowed that.
+	Enforced   bool     `json:"enforced,omitempty"`
 	Unenforced []string `json:"unenforced,omitempty"`
 	// NotStarted means that the run could not start: it has failed, and has no definitions
 	// and no steps.

@@ -28,6 +28,10 @@ var program string
 var full = os.Getenv("FLOWRUN_LONG") != ""
 
 func TestMain(m *testing.M) {
+	if os.Getenv("FLOWRUN_ATTACK_CALLS") != "" {
+		tryCalls()
+		return
+	}
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "attack")
 		if err != nil {

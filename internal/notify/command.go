@@ -82,6 +82,8 @@ func (r Rule) confined(path string, argv []string, run string) (string, []string
 	switch {
 	case r.Contained:
 		return "", nil, errors.New("the tool runs in containers, but the command would run outside; use a webhook, or move the command to your settings (notifications)")
+	case r.Enforced:
+		return "", nil, errors.New("the permissions of the tool are enforced, but the command would run without them; use a webhook, or move the command to your settings (notifications)")
 	case !r.Reduced:
 		return path, argv, nil
 	}

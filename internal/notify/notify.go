@@ -111,8 +111,9 @@ type Rule struct {
 	// most one of them is set.
 	SecretEnv, SecretFile string
 	// Reduced starts the command with reduced privileges, like the steps of the rule's
-	// tool. Contained makes the command an error, because those steps run in containers.
-	Reduced, Contained bool
+	// tool. Contained and Enforced make the command an error, because those steps run in
+	// containers, or with nothing but the tool's permissions.
+	Reduced, Contained, Enforced bool
 }
 
 // Wants reports whether the rule applies to the event.

@@ -30,6 +30,8 @@ type execution struct {
 	Env     map[string]string
 	Timeout *float64 // ms
 	Shell   bool
+
+	files []string // see steps.Command.Files
 }
 
 // executionResult is the result of an execution.
@@ -132,7 +134,7 @@ var execTemplate = sync.OnceValue(func() *expr.Template {
 
 // command returns the step command that runs the program.
 func (e execution) command() *steps.Command {
-	c := &steps.Command{Template: execTemplate(), Keep: steps.Stdout | steps.Stderr}
+	c := &steps.Command{Template: execTemplate(), Keep: steps.Stdout | steps.Stderr, Files: e.files}
 	if e.Cwd != "" {
 		c.Dir = expr.Literal(e.Cwd)
 	}

@@ -18,6 +18,10 @@ import (
 // runNode runs a tool with runtime: node in Node.js: as a command of the step, in a process group of its own that is
 // stopped like any other, with the same api.
 func (c *jsCall) runNode(ctx context.Context, run hooks.Call) (dag.Result, error) {
+	if c.args.Confine.Enforced && !call.Grants(c.args).LocalServices() {
+		return dag.Result{Status: dag.Failed, ExitCode: 126, Reason: steps.ReasonStartFailed, Permanent: true,
+			Message: "the permissions of this tool are enforced, and runtime: node needs the permission network:local, because Node.js talks to flowrun through a Unix socket"}, nil
+	}
 	dir, err := os.MkdirTemp(c.args.Temp(), "flowrun-node-")
 	if err != nil {
 		return dag.Result{}, err
@@ -33,9 +37,13 @@ func (c *jsCall) runNode(ctx context.Context, run hooks.Call) (dag.Result, error
 		return dag.Result{}, err
 	}
 	defer n.Close()
-	in := execution{Command: "node", Args: n.Args(), Env: n.Env()}
+	in := execution{Command: "node", Args: n.Args(), Env: n.Env(), files: []string{dir}}
+	if sandbox, ok := c.sandbox().(string); ok {
+		in.files = append(in.files, sandbox)
+	}
 	if folder := c.Def.Module.Packages; folder != "" {
 		in.Env["NODE_PATH"] = folder
+		in.files = append(in.files, folder)
 	}
 	end, printed, err := c.process(ctx, in)
 	if err != nil {

@@ -28,14 +28,14 @@ type RunEnd struct {
 }
 
 // NotificationRules returns the notifications of the plan's tool and of the settings in force. p
-// may be nil. Notifications of nested tools do not count.
-func NotificationRules(p *flowrun.Plan, c *config.Config) (list []notify.Rule) {
+// may be nil. enforced means that the permissions of the tool are enforced. Notifications of nested tools do not count.
+func NotificationRules(p *flowrun.Plan, c *config.Config, enforced bool) (list []notify.Rule) {
 	if p != nil {
 		security := p.Definition.Security
 		for _, n := range p.Definition.Notify {
 			list = append(list, notify.Rule{On: events(n.On), Command: textOf(n.Command), Webhook: textOf(n.Webhook),
 				SecretEnv: textOf(n.SecretEnv), SecretFile: textOf(n.SecretFile),
-				Reduced: security.ExecutionPrivilege == "reduced", Contained: security.Isolation == "container"})
+				Reduced: security.ExecutionPrivilege == "reduced", Contained: security.Isolation == "container", Enforced: enforced})
 		}
 	}
 	for _, n := range c.Notifications() {
@@ -83,7 +83,7 @@ func Notify(ctx context.Context, env *ui.Env, sig *ui.Signals, s *sqlite.Store, 
 
 // Notify sends the notifications that the rules demand for the end of a run.
 func (n Notifier) Notify(ctx context.Context, e RunEnd) {
-	rules := NotificationRules(e.Plan, n.Settings)
+	rules := NotificationRules(e.Plan, n.Settings, e.Result.Enforced)
 	if len(rules) == 0 {
 		return
 	}

@@ -24,7 +24,7 @@ func dryRun(env *ui.Env, r *request, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	rules := launch.NotificationRules(r.plan, f.Settings)
+	rules := launch.NotificationRules(r.plan, f.Settings, r.plan.Definition.Security.Enforce)
 	if f.output == "json" {
 		enc := json.NewEncoder(env.Stdout)
 		enc.SetEscapeHTML(false)
