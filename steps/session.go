@@ -30,8 +30,7 @@ type Options struct {
 	// Unenforced means that steps may start although this machine cannot enforce their permissions.
 	Unenforced bool
 
-	// Confines means that the program in which Host starts processes calls confine.Main, so that
-	// steps can be confined.
+	// Confines means that the program in which Host starts processes can confine them.
 	Confines bool
 
 	Grace time.Duration   // time between TERM and KILL; 0: DefaultGrace; negative: KILL at once

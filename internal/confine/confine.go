@@ -9,7 +9,7 @@ import (
 
 // Confinement describes what is taken away from a process and everything that it starts. A running
 // process cannot be confined from outside without a race. So the program is started through this
-// one: [Confinement.Wrap] returns a command line that starts this program, [Main] gives up the
+// one: [Confinement.Wrap] returns a command line that starts this program, which gives up the
 // rights, and then executes the program. The pid, the process group and the terminal stay the same.
 type Confinement struct {
 	// Reduced removes all capabilities and every way to get one: setuid programs and file
@@ -55,8 +55,7 @@ func HandOver(path, run string) error { return os.Chown(path, RunUser(run), Nobo
 // Confinement as JSON, the file of the program, and the argv of the program.
 const confinedName = "flowrun-confine"
 
-// Wrap returns the file and the argv to start instead, so that the program runs confined. This
-// program must call Main.
+// Wrap returns the file and the argv to start instead, so that the program runs confined.
 func (c Confinement) Wrap(file string, args []string) (string, []string) {
 	spec, err := json.Marshal(c)
 	if err != nil {
@@ -65,10 +64,14 @@ func (c Confinement) Wrap(file string, args []string) (string, []string) {
 	return selfFile, append([]string{confinedName, string(spec), file}, args...)
 }
 
-// Main confines this process and executes the program that Wrap was given, if this process was
+// A process that was started by Wrap is confined before the packages are initialized that it does not
+// need: they are most of them, and take longer than the rest of its start.
+func init() { confineSelf() }
+
+// confineSelf confines this process and executes the program that Wrap was given, if this process was
 // started for that. Then it never returns. Otherwise it does nothing. If it fails, it prints why on
 // stderr and exits with the code that shells use: 127 if the program does not exist, else 126.
-func Main() {
+func confineSelf() {
 	if len(os.Args) < 4 || os.Args[0] != confinedName {
 		return
 	}

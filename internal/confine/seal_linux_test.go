@@ -13,7 +13,6 @@ import (
 const asSealed = "PROC_TEST_SEALED"
 
 func TestMain(m *testing.M) {
-	Main()
 	sealed()
 	os.Exit(m.Run())
 }

@@ -17,7 +17,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/flowrun/flowrun/internal/confine"
+	_ "github.com/flowrun/flowrun/internal/confine" // confines processes while the test program is initialized
 	"github.com/flowrun/flowrun/internal/procid"
 	"github.com/flowrun/flowrun/internal/waittest"
 )
@@ -27,7 +27,6 @@ import (
 const asReaper = "PROC_TEST_REAPER"
 
 func TestMain(m *testing.M) {
-	confine.Main()
 	if os.Getenv(asReaper) != "" {
 		if err := BecomeReaper(); err != nil {
 			fmt.Println(err)

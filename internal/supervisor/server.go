@@ -22,11 +22,9 @@ const processName = "flowrun-helper"
 // socketFD is the descriptor of the supervisor's end of the socket pair.
 const socketFD = 3
 
-// Main does nothing in an ordinary process. If this process was started as a supervisor, or to
-// confine itself and execute a program (confine.Main), Main does that and never returns. A program
-// that embeds flowrun and wants a supervisor calls it first in main.
+// Main does nothing in an ordinary process. If this process was started as a supervisor, Main is one
+// and never returns. A program that embeds flowrun and wants a supervisor calls it first in main.
 func Main() {
-	confine.Main()
 	if len(os.Args) < 2 || os.Args[0] != processName {
 		called.Store(true)
 		return
