@@ -10,8 +10,7 @@ import (
 )
 
 // Landlock needs three system calls. The library go-landlock makes them in all threads of the
-// process, which needs libpsx, and a linker flag in programs with cgo. Here only the thread that
-// executes the program counts.
+// process. Here only the thread that executes the program counts.
 const (
 	createRuleset = 444 // numbers of the system calls on every architecture
 	addRule       = 445
