@@ -44,8 +44,9 @@ const (
 
 // target is what a Poller waits for, with the values of one call.
 type target struct {
-	name  string // for messages
-	check func(ctx context.Context) error
+	name    string   // for messages
+	address *url.URL // that it connects to; nil: none
+	check   func(ctx context.Context) error
 }
 
 // Run polls until the target is available.
@@ -56,6 +57,9 @@ func (l *Poller) Run(ctx context.Context, call *dag.Call) (dag.Result, error) {
 	}
 	session := frame.Session()
 	awaited, err := l.target(frame, frame.Scope(call.View))
+	if c := frame.Confinement(); err == nil && c.Enforced && awaited.address != nil {
+		err = c.Grants.Network(awaited.address)
+	}
 	if err != nil {
 		return dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonInput, Permanent: true, Message: session.mask.String(err.Error())}, nil
 	}
@@ -119,7 +123,7 @@ func fileTarget(t *expr.Template, f Frame, values expr.Scope) (target, error) {
 	default:
 		path = f.Resolve(path)
 	}
-	return target{"the file " + path, func(context.Context) error {
+	return target{name: "the file " + path, check: func(context.Context) error {
 		_, err := os.Stat(path)
 		var at *fs.PathError
 		switch {
@@ -137,7 +141,7 @@ func portTarget(t *expr.Template, values expr.Scope) (target, error) {
 	if err == nil {
 		err = CheckPort(address)
 	}
-	return target{"the port " + address, func(ctx context.Context) error {
+	return target{"the port " + address, &url.URL{Scheme: "http", Host: address}, func(ctx context.Context) error {
 		var d net.Dialer
 		conn, err := d.DialContext(ctx, "tcp", address)
 		if err != nil {
@@ -180,7 +184,8 @@ func (l *Poller) urlTarget(s *Session, values expr.Scope) (target, error) {
 	case s.options.HTTP == nil:
 		return target{}, fmt.Errorf("cannot request %s: this program has no HTTP client for steps; set Config.HTTP", shown)
 	}
-	return target{shown, func(ctx context.Context) error {
+	u, _ := url.Parse(text) // checked before
+	return target{shown, u, func(ctx context.Context) error {
 		status, err := s.options.HTTP(ctx, text)
 		switch {
 		case err != nil:

@@ -3,6 +3,7 @@ package enginetest
 import (
 	"context"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -152,11 +153,17 @@ func TestEnforcement(t *testing.T) {
 func TestEnforcedSurroundings(t *testing.T) {
 	t.Parallel()
 	dir, w := enforcedFolder(t)
+	open, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer open.Close()
 	for _, c := range []struct{ name, text, granted string }{
 		{"secret command", "environment: {secrets: [{name: K, command: cat secret}]}\nbash: 'true'\n", "filesystem:read:secret"},
 		{"secret file", "environment: {secrets: [{name: K, file: secret}]}\nbash: 'true'\n", "filesystem:read:secret"},
 		{"env file", "env-files: [.env]\nbash: 'true'\n", "filesystem:read:.env"},
 		{"output file", "steps: [{name: s, bash: echo x, output: {mode: stream, stream-callback: file, file: out/log}}]\n", "filesystem:write:out"},
+		{"port", "steps: [{name: s, wait: {port: '"+open.Addr().String()+"'}}]\n", "network:local:127.0.0.1"},
 		{"final command", "resources: {cleanup: [{final-command: 'cat secret'}]}\nbash: 'true'\n", "filesystem:read:secret"},
 	} {
 		for _, granted := range []string{c.granted, "model"} {
