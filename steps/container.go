@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/permission"
 	"github.com/flowrun/flowrun/internal/proc"
 )
 
@@ -30,7 +31,9 @@ type container struct {
 	user     string   // UID:GID; "": the user of the image
 	dir      string   // working directory
 	writable []string // folders and files that are writable and have the same path inside and outside
-	readOnly []string // the same, read-only
+	granted  []string // the same, read-only, by permissions that are enforced
+	readOnly []string // the same, with the files of the step
+	empty    string   // folder in memory that is the working directory; "": none
 	env      []string // names of variables whose values are in the environment of the program
 	envFile  string   // file with the variables that the program would use itself; "": none
 	run      string
@@ -80,6 +83,7 @@ func (c *container) argv(command []string) []string {
 	for _, path := range c.readOnly {
 		add(true, "--mount", mountOption(path, "readonly"))
 	}
+	add(c.empty != "", "--mount", tmpfsOption(c.empty))
 	add(c.dir != "", "--workdir", c.dir)
 	if !slices.Contains(c.env, "HOME") {
 		add(true, "--env", "HOME=/tmp") // the user has no home in the image
@@ -92,11 +96,19 @@ func (c *container) argv(command []string) []string {
 	return append(argv, command[1:]...)
 }
 
-// mountOption returns the value of --mount. Its fields are CSV, because a path may contain commas.
+// mountOption returns the value of --mount for a path of this machine.
 func mountOption(path string, more ...string) string {
+	return mountFields(append([]string{"type=bind", "source=" + path, "target=" + path}, more...))
+}
+
+// tmpfsOption returns the value of --mount for a folder in memory.
+func tmpfsOption(path string) string { return mountFields([]string{"type=tmpfs", "target=" + path}) }
+
+// mountFields returns a value of --mount. Its fields are CSV, because a path may contain commas.
+func mountFields(fields []string) string {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
-	_ = w.Write(append([]string{"type=bind", "source=" + path, "target=" + path}, more...)) // writing to a Builder cannot fail
+	_ = w.Write(fields) // writing to a Builder cannot fail
 	w.Flush()
 	return strings.TrimSuffix(b.String(), "\n")
 }
@@ -121,7 +133,7 @@ func (t *attempt) containerInvocation() (file string, argv, env []string, err er
 		}
 	}
 	c := t.container
-	c.readOnly = t.launch.files
+	c.readOnly = slices.Concat(c.granted, t.launch.files)
 	var clientVars []string
 	c.env = nil
 	for _, kv := range slices.Concat(t.env, t.launch.env) {
@@ -150,6 +162,16 @@ func (t *attempt) newContainer() (*container, error) {
 	if uid := os.Getuid(); uid >= 0 {
 		c.user = fmt.Sprintf("%d:%d", uid, os.Getgid())
 	}
+	if t.confine.Enforced {
+		c.mountGranted(t.confine.Grants)
+		if temp := t.frame.Temp(); temp != "" {
+			c.writable = append(c.writable, temp)
+		}
+		if !c.mounts(t.dir) {
+			c.empty = t.dir
+		}
+		return c, nil
+	}
 	for _, dir := range []string{t.frame.Resolve("."), t.dir, t.frame.Temp()} {
 		switch {
 		case dir == "" || slices.ContainsFunc(c.writable, func(up string) bool { return within(dir, up) }):
@@ -162,6 +184,32 @@ func (t *attempt) newContainer() (*container, error) {
 		}
 	}
 	return c, nil
+}
+
+// mountGranted mounts the files that permissions list, as far as they exist. A container cannot keep a
+// step from reading what it may write, or from executing what it may read.
+func (c *container) mountGranted(g permission.Grants) {
+	read, write, execute := g.Files()
+	for _, path := range write {
+		if isThere(path) && !c.mounts(path) {
+			c.writable = append(c.writable, path)
+		}
+	}
+	for _, path := range slices.Concat(read, execute) {
+		if isThere(path) && !c.mounts(path) {
+			c.granted = append(c.granted, path)
+		}
+	}
+}
+
+// mounts reports whether a path is in what is mounted.
+func (c *container) mounts(path string) bool {
+	return slices.ContainsFunc(slices.Concat(c.writable, c.granted), func(up string) bool { return within(path, up) })
+}
+
+func isThere(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 // within reports whether a path is a folder or is in it.

@@ -101,6 +101,30 @@ func TestRealContainer(t *testing.T) {
 	dir := t.TempDir()
 	w := world(dir)
 	w.Env = p.env
+	t.Run("enforced", func(t *testing.T) {
+		plan := compile(t, dir, `
+description: Looks around
+security: {isolation: container, image: "`+busyboxImage+`", enforce: true, required-permissions: [filesystem:read:in, filesystem:write:out]}
+sh: 'cat in/a; echo x >out/b && cat out/b; ls; cat secret; echo x >in/a; touch here && echo taken'
+`)
+		for _, name := range []string{"in", "out"} {
+			if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(t, filepath.Join(dir, "in/a"), "of in\n")
+		write(t, filepath.Join(dir, "secret"), "secret\n")
+		res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), plan, nil, flowrun.WithRunEnv(w))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "of in\nx\nin\nout\ntaken\n"; res.Output != want {
+			t.Errorf("printed %q, want %q: %+v", res.Output, want, res.Steps)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "here")); err == nil {
+			t.Error("the container wrote to the working directory")
+		}
+	})
 	t.Run("bounds", func(t *testing.T) {
 		plan := compile(t, dir, `
 description: Looks around
