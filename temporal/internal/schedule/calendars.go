@@ -135,7 +135,7 @@ const firstYear, lastYear = 2000, 2100
 // yearsOf returns the years in which February has a number of days, nil for all years.
 func yearsOf(length int) []client.ScheduleRange {
 	switch length {
-	case 28: // 2100 is no leap year
+	case 28: // 2100 is not a leap year
 		return []client.ScheduleRange{{Start: firstYear + 1, End: lastYear - 3, Step: 4}, {Start: firstYear + 2, End: lastYear - 2, Step: 4},
 			{Start: firstYear + 3, End: lastYear - 1, Step: 4}, {Start: lastYear, End: lastYear, Step: 1}}
 	case 29:
