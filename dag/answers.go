@@ -11,7 +11,7 @@ func (m *machine) applyAnswers(now time.Time) {
 	answers := m.pendingAnswers
 	m.pendingAnswers = nil
 	for _, a := range answers {
-		if a.Result == nil {
+		if a.Result == nil && !a.Restart {
 			m.decline(a)
 			continue
 		}
@@ -22,6 +22,9 @@ func (m *machine) applyAnswers(now time.Time) {
 		case !late:
 			m.batch = append(m.batch, e)
 			m.apply(&m.batch[len(m.batch)-1], now)
+			if e.Kind == StepStarted {
+				m.restart(e.at)
+			}
 		}
 	}
 }

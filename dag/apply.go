@@ -170,6 +170,9 @@ const maxAttempt = 1 << 30
 
 func (s *State) startNode(at place, e *Event) {
 	n := at.f.node(at.i)
+	if n.status == Waiting {
+		s.waits.remove(at, n.res.Wait.due())
+	}
 	s.setStatus(at, Running)
 	n.attempt, n.everStarted = int32(min(max(e.Attempt, 1), maxAttempt)), true
 	n.outlasts = n.outlasts || e.Outlasts

@@ -125,3 +125,37 @@ func TestRemoteDriver(t *testing.T) {
 		}
 	})
 }
+
+// TestRestart: an attempt that was interrupted waits for a decision, and then runs again under
+// the same number.
+func TestRestart(t *testing.T) {
+	node := Node{ID: "a", Runner: RunnerFunc(func(context.Context, *Call) (Result, error) { return Result{}, nil }), Policy: Policy{Timeout: time.Second}}
+	g, err := New([]Node{node}, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := NewMachine(g, MachineOptions{ID: "run", Parallel: 1})
+	now := time.Unix(1e9, 0)
+	turn := func(in Input) Turn {
+		t.Helper()
+		now = now.Add(time.Hour)
+		out, err := m.Turn(now, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	report := Report{Task: turn(Input{}).Tasks[0]}
+	report.Result = Result{Status: Waiting, Reason: ReasonInterrupted, Wait: &Wait{Asks: true}}
+	asks := turn(Input{Reports: []Report{report}}).Events
+	again := turn(Input{Answers: []Answer{{Node: "a", Wait: asks[0].Seq, Restart: true}}})
+	if len(again.Tasks) != 1 || again.Tasks[0].Order().Attempt != 1 {
+		t.Fatalf("%+v", again)
+	}
+	report = Report{Task: again.Tasks[0]}
+	report.Result = Result{Status: Succeeded}
+	turn(Input{Reports: []Report{report}})
+	if r := m.State().Result(); r == nil || r.Status != Succeeded {
+		t.Errorf("%+v", r)
+	}
+}

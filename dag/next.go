@@ -84,7 +84,7 @@ func (s *State) outcomeEvent(at place, r *Result, now time.Time) Event {
 	e.Kind = s.following(at, r)
 	switch e.Kind {
 	case StepWaiting:
-		if d := def.Policy.Timeout; d > 0 {
+		if d := def.Policy.Timeout; d > 0 && r.Reason != ReasonInterrupted {
 			r.Wait = r.Wait.withLimit(r.Ended.Add(d))
 		}
 		r.Ended = time.Time{}
@@ -161,6 +161,10 @@ func (s *State) answerEvent(a Answer, now time.Time) (e Event, early, late bool)
 		return e, false, true
 	case !at.f.bound:
 		return e, true, false
+	}
+	if a.Restart {
+		n := at.f.node(at.i)
+		return Event{Kind: StepStarted, Node: at.f.path(at.i), Attempt: int(n.attempt), Outlasts: n.outlasts, at: at}, false, false
 	}
 	return s.outcomeEvent(at, a.Result.afterWait(now), now), false, false
 }

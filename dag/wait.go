@@ -32,6 +32,9 @@ type Answer struct {
 	// Result becomes the result of the node. nil means that the person who was asked leaves
 	// the answer to others.
 	Result *Result
+	// Restart starts the attempt again that was interrupted and now waits for a decision. Only
+	// a driver of a Machine makes such waits.
+	Restart bool
 }
 
 // forever is the end of waits without a time.

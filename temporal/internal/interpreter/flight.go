@@ -32,11 +32,6 @@ const (
 // start carries out a task.
 func (r *run) start(t dag.Task) {
 	o := t.Order()
-	if c := r.input.Carry; c != nil && slices.Contains(c.Asked, o.Path) {
-		c.Asked = slices.DeleteFunc(c.Asked, func(id dag.ID) bool { return id == o.Path })
-		r.asked = append(r.asked, t)
-		return
-	}
 	queue := workflow.GetInfo(r.ctx).TaskQueueName
 	if o.Kind == dag.OrderRun && t.Node().NoSlot {
 		queue = WaitQueue(queue)
@@ -94,22 +89,16 @@ func (r *run) land(f *flight, out dag.Outcome, err error) {
 	switch {
 	case err == nil:
 	case temporal.IsCanceledError(err): // it had not started
-		report.Result, report.Stopped = r.notStarted(), f.stopped
+		now := workflow.Now(r.ctx)
+		report.Result, report.Stopped = dag.Result{Status: dag.Failed, Started: now, Ended: now}, f.stopped
 	case !isLost(err):
 		r.err = errors.New("step " + string(f.order.Path) + ": " + message(err))
 		return
-	case r.interrupted(f):
-		return
 	default:
-		report.Result, report.Stopped = r.lost(f.order, "must not run twice (on-interrupt: fail)"), f.stopped
+		r.interrupted(f)
+		return
 	}
 	r.in.Reports = append(r.in.Reports, report)
-}
-
-// notStarted returns the result of an attempt that was stopped before it started.
-func (r *run) notStarted() dag.Result {
-	now := workflow.Now(r.ctx)
-	return dag.Result{Status: dag.Failed, Started: now, Ended: now}
 }
 
 // InterruptedType is the type of the error with which a worker gives up an attempt because it
@@ -149,6 +138,5 @@ func (r *run) stop() (next time.Time) {
 		}
 		next = sooner(next, until)
 	}
-	r.dropAsked(now)
 	return next
 }

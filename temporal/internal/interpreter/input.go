@@ -30,7 +30,6 @@ const (
 
 	AnswerSignal = "answer" // history.Answer
 	ForceSignal  = "force"  // stop at once
-	RerunSignal  = "rerun"  // Rerun
 
 	failedType = "run failed" // of the error with which a failed run ends
 )
@@ -52,16 +51,8 @@ type Options struct {
 
 // Carry is what a run has done before it was continued as new.
 type Carry struct {
-	Events    []byte   `json:"events"`
-	Asked     []dag.ID `json:"asked,omitempty"` // interrupted steps about which a person must decide
-	Cancelled bool     `json:"cancelled,omitempty"`
-}
-
-// Rerun is what a person decides about a step that was interrupted: run it again, or count it
-// as interrupted.
-type Rerun struct {
-	Step dag.ID `json:"step"`
-	Yes  bool   `json:"yes"`
+	Events    []byte `json:"events"`
+	Cancelled bool   `json:"cancelled,omitempty"`
 }
 
 // Output is the result of the workflow. That of a run that failed or was cancelled is in the

@@ -1,70 +1,48 @@
 package interpreter
 
 import (
-	"slices"
-	"time"
+	"fmt"
 
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 )
 
 // interrupted handles the loss of the worker that carried out a task, as a resume handles a
-// program that was killed. It reports whether the task continues, or waits for a person.
-func (r *run) interrupted(f *flight) bool {
+// program that was killed: the task is carried out again, or a person decides, or the attempt
+// counts as interrupted.
+func (r *run) interrupted(f *flight) {
 	rule := "retry" // only attempts of steps have effects
 	if k := f.order.Kind; (k == dag.OrderRun || k == dag.OrderFallback) && !f.task.Node().Cleanup {
 		rule = r.plan.Interrupt(string(f.order.Path.WithoutKeys()))
 	}
+	now := workflow.Now(r.ctx)
+	report := dag.Report{Task: f.task, Stopped: f.stopped}
+	report.Result = dag.Result{Status: dag.Interrupted, ExitCode: 1, Reason: dag.ReasonInterrupted, Attempts: f.order.Attempt, Started: now, Ended: now,
+		Message: "was running when its worker was lost, and must not run twice (on-interrupt: fail)"}
 	switch {
 	case f.stopped != "" || rule == "fail":
-		return false
 	case rule == "ask":
-		r.asked = append(r.asked, f.task)
+		report.Result.Status, report.Result.Message = dag.Waiting, "was running when its worker was lost"
+		report.Result.Wait = &dag.Wait{Kind: "approval", Asks: true,
+			Prompt: fmt.Sprintf("Step %s was running when its worker was lost, and may have had effects. Run it again?", f.order.Path)}
 	default:
 		r.start(f.task)
+		return
 	}
-	return true
+	r.in.Reports = append(r.in.Reports, report)
 }
 
-// lost returns the result of an attempt that was interrupted and does not run again.
-func (r *run) lost(o *dag.Order, why string) dag.Result {
-	now := workflow.Now(r.ctx)
-	return dag.Result{Status: dag.Interrupted, ExitCode: 1, Reason: dag.ReasonInterrupted, Attempts: o.Attempt, Started: now, Ended: now,
-		Message: "was running when its worker was lost, and " + why}
-}
-
-// takeReruns applies what people have decided about interrupted steps.
-func (r *run) takeReruns() {
-	for _, d := range r.reruns {
-		i := slices.IndexFunc(r.asked, func(t dag.Task) bool { return t.Order().Path == d.Step })
-		if i < 0 {
-			continue
-		}
-		t := r.asked[i]
-		r.asked = slices.Delete(r.asked, i, i+1)
-		if d.Yes {
-			r.start(t)
-			continue
-		}
-		report := dag.Report{Task: t}
-		report.Result = r.lost(t.Order(), "a person decided not to run it again")
-		r.in.Reports = append(r.in.Reports, report)
-	}
-	r.reruns = nil
-}
-
-// dropAsked ends the interrupted steps that a cancel ends.
-func (r *run) dropAsked(now time.Time) {
-	r.asked = slices.DeleteFunc(r.asked, func(t dag.Task) bool {
-		reason, _ := r.machine.Stop(t, now)
-		if reason == "" {
-			return false
-		}
-		report := dag.Report{Task: t, Stopped: reason}
-		report.Result = r.notStarted()
-		r.in.Reports = append(r.in.Reports, report)
-		r.wakeup = true
-		return true
+// decide returns what the answer to the question means whether an interrupted step runs again.
+// It returns false for another question.
+func (r *run) decide(q history.Question, a history.Answer) (d dag.Answer, ok bool) {
+	r.machine.State().Waits(func(path dag.ID, wait uint64, res *dag.Result) {
+		ok = ok || wait == q.Wait && res.Reason == dag.ReasonInterrupted
 	})
+	d = dag.Answer{Node: dag.ID(q.Step), Wait: q.Wait, Restart: a.Approve}
+	if !a.Approve {
+		d.Result = &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonInterrupted, Message: "was running when its worker was lost, and a person decided not to run it again"}
+	}
+	return d, ok
 }

@@ -14,7 +14,6 @@ import (
 // listen receives signals for as long as the run lasts.
 func (r *run) listen() {
 	receive(r, AnswerSignal, func(a history.Answer) { r.answers = append(r.answers, a) })
-	receive(r, RerunSignal, func(d Rerun) { r.reruns = append(r.reruns, d) })
 	receive(r, ForceSignal, func(struct{}) { r.in.Force, r.in.Cancel = true, true })
 }
 
@@ -41,6 +40,10 @@ func (r *run) takeAnswers() {
 		open := r.plan.Questions(r.input.Record.ID, r.machine.State())
 		i := slices.IndexFunc(open, func(q history.Question) bool { return q.Step == a.Step && (a.Wait == 0 || q.Wait == a.Wait) })
 		if i < 0 {
+			continue
+		}
+		if d, ok := r.decide(open[i], a); ok {
+			r.in.Answers = append(r.in.Answers, d)
 			continue
 		}
 		if a.At.IsZero() {
@@ -78,15 +81,12 @@ func (r *run) mayContinue() bool {
 			return false
 		}
 	}
-	return len(r.in.Reports)+len(r.in.Answers)+len(r.answers)+len(r.reruns) == 0 && r.machine.Settled() && !r.in.Force
+	return len(r.in.Reports)+len(r.in.Answers)+len(r.answers) == 0 && r.machine.Settled() && !r.in.Force
 }
 
 // continueAsNew ends this workflow and starts another one that continues the run.
 func (r *run) continueAsNew() error {
 	next := *r.input
 	next.Carry = &Carry{Events: eventcode.Append(nil, r.input.Record.ID, r.events), Cancelled: r.in.Cancel}
-	for _, t := range r.asked {
-		next.Carry.Asked = append(next.Carry.Asked, t.Order().Path)
-	}
 	return workflow.NewContinueAsNewError(r.caller, WorkflowType, &next)
 }

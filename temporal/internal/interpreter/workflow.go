@@ -40,14 +40,12 @@ type run struct {
 	caller  workflow.Context // ends when somebody cancels the workflow
 	machine *dag.Machine
 	events  []dag.Event
-	flights []*flight  // in the order in which they started
-	asked   []dag.Task // interrupted, and a person must decide whether they run again
+	flights []*flight // in the order in which they started
 	alarm   alarm
 	watch   watch
 
 	in      dag.Input // for the next turn
 	answers []history.Answer
-	reruns  []Rerun
 	wakeup  bool
 	err     error
 }
@@ -104,7 +102,6 @@ func (r *run) turn() (wake time.Time, err error) {
 		return wake, r.err
 	}
 	r.takeAnswers()
-	r.takeReruns()
 	r.in.Cancel = r.in.Cancel || r.caller.Err() != nil
 	t, err := r.machine.Turn(workflow.Now(r.ctx), r.in)
 	if err = cmp.Or(err, r.err); err != nil {
