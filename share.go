@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"time"
 	"unicode/utf8"
 
@@ -96,6 +97,9 @@ func (p *Share) open(ctx context.Context, e *Engine, r *Record, env *call.RunEnv
 	p.job.epoch = os.Getpid() // several programs may have a share in the run, on one machine
 	if err := e.prepare(ctx, p.job, p.tee); err != nil {
 		return err
+	}
+	if p.job.logs != "" { // what is needed of them is kept elsewhere
+		p.job.session.RemoveAtClose(filepath.Dir(p.job.logs))
 	}
 	p.job.args.Answerable = true
 	p.performer = dag.Performer{Run: p.job.id, Graph: p.job.plan.Graph, Args: p.job.args}

@@ -29,6 +29,7 @@ type Store interface {
 type Texts struct {
 	Store Store
 	Dir   string // where fetched texts are kept
+	Limit int    // how many of them; 0 means all
 	// Secrets encrypts the texts that contain secrets. If it is nil, these are not kept, and no
 	// later step can read them.
 	Secrets converter.DataConverter
@@ -138,5 +139,8 @@ func (t *Texts) Fetch(ctx context.Context, o *dag.Output) error {
 		return err
 	}
 	o.File = name
+	if t.Limit > 0 {
+		atomicfile.Prune(t.Dir, t.Limit)
+	}
 	return nil
 }

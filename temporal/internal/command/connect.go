@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -50,6 +51,12 @@ type link struct {
 	queue     string
 }
 
+// Close closes the connection and removes the texts that were fetched.
+func (l *link) Close() {
+	l.Client.Close()
+	os.RemoveAll(l.texts.Dir)
+}
+
 // dial connects to the service.
 func (c *connection) dial(ctx context.Context, env *ui.Env) (*link, error) {
 	o, err := envconfig.LoadClientOptions(envconfig.LoadClientOptionsRequest{ConfigFileProfile: c.profile})
@@ -71,8 +78,12 @@ func (c *connection) dial(ctx context.Context, env *ui.Env) (*link, error) {
 		secrets = o.DataConverter
 	}
 	o.ExternalStorage = datastore.External(store)
-	l := &link{converter: o.DataConverter, queue: interpreter.TaskQueue(c.queue), texts: &activity.Texts{Store: store, Dir: filepath.Join(state, "temporal", "fetched"), Secrets: secrets}}
+	l := &link{converter: o.DataConverter, queue: interpreter.TaskQueue(c.queue), texts: &activity.Texts{Store: store, Secrets: secrets}}
+	if l.texts.Dir, err = os.MkdirTemp("", "flowrun-"); err != nil {
+		return nil, fmt.Errorf("cannot create a temporary folder: %w; set TMPDIR to a folder you can write to", err)
+	}
 	if l.Client, err = client.DialContext(ctx, o); err != nil {
+		os.RemoveAll(l.texts.Dir)
 		return nil, ui.ServiceErrorf("cannot reach the Temporal service at %s: %w; start one with: temporal server start-dev", cmp.Or(o.HostPort, client.DefaultHostPort), err)
 	}
 	return l, nil

@@ -176,6 +176,9 @@ func (f *runFlags) input(env *ui.Env, c *cobra.Command, args []string) (*flowrun
 	if err != nil {
 		return nil, nil, given.Locate(err)
 	}
+	if needs := plan.LockDemands(); len(needs) > 0 {
+		return nil, nil, fmt.Errorf("cannot run %s on Temporal: it needs %s, and the workers of a service have no queue for that", plan.Name(), needs[0].Title())
+	}
 	what := launch.Subject{Tools: plan.Tools(), Preview: bound.Preview, Unrecorded: true}
 	if _, err := launch.Consent(env, nil, what, f.ConsentFlags); err != nil {
 		return nil, nil, err

@@ -51,6 +51,9 @@ that run; what still runs after --drain is stopped, and follows its on-interrupt
 	return c
 }
 
+// maxFetched is how many outputs of other workers a worker keeps.
+const maxFetched = 100
+
 func work(env *ui.Env, f workerFlags) (err error) {
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
@@ -70,6 +73,7 @@ func work(env *ui.Env, f workerFlags) (err error) {
 	}
 	config.StateDir, config.CacheDir, config.ToolDir = cmp.Or(f.state, config.StateDir), "", ""
 	config.JavaScript = env.JavaScript()
+	l.texts.Limit = maxFetched
 	endTraces := launch.StartTraces(env, &config, f.InteractionFlags)
 	defer func() { endTraces(ctx, signals.Force) }()
 	stopMetrics, err := serveMetrics(&config, f.metrics)
