@@ -39,6 +39,11 @@ type Host struct {
 	Observers []flowrun.Observer                                // of runs whose workflow this worker executes
 	Input     func(context.Context) (*interpreter.Input, error) // of the run of an activity; nil: from the history of its workflow
 
+	begin   sync.Once
+	closing context.Context // ends when the worker does not wait for steps any more
+	stop    context.CancelFunc
+	running sync.WaitGroup // orders
+
 	mu     sync.Mutex
 	shares map[string]*share // by the id of the run
 	plans  map[[sha256.Size]byte]*flowrun.Plan
@@ -64,26 +69,36 @@ func (h *Host) Do(ctx context.Context, args converter.EncodedValues) (out dag.Ou
 	if err := args.Get(&o); err != nil {
 		return out, err
 	}
+	h.open()
+	h.running.Add(1)
+	defer h.running.Done()
 	defer beat(ctx)()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(h.closing, cancel)()
 	s, done, err := h.share(ctx, activity.GetInfo(ctx).WorkflowExecution.ID, func() (*interpreter.Input, error) { return h.input(ctx) })
 	if err != nil {
 		return notJoined(err)
 	}
 	defer done()
 	out, err = s.Perform(ctx, &o)
-	if err == nil && ctx.Err() != nil && out.Result.Status == dag.Cancelled && isStopping(ctx) {
+	if err == nil && out.Result.Status == dag.Cancelled && h.isStopping(ctx) {
 		return out, temporal.NewNonRetryableApplicationError("the worker is being stopped", interpreter.InterruptedType, nil)
 	}
 	return out, err
 }
 
+func (h *Host) open() {
+	h.begin.Do(func() { h.closing, h.stop = context.WithCancel(context.Background()) })
+}
+
 // isStopping reports whether the worker is being stopped.
-func isStopping(ctx context.Context) bool {
+func (h *Host) isStopping(ctx context.Context) bool {
 	select {
 	case <-activity.GetWorkerStopChannel(ctx):
 		return true
 	default:
-		return false
+		return h.closing.Err() != nil
 	}
 }
 
@@ -244,8 +259,11 @@ func (h *Host) leave(run string, s *share) {
 	})
 }
 
-// Close ends what the steps of all runs have left running here.
+// Close stops what is running, and ends what the steps of all runs have left running here.
 func (h *Host) Close() {
+	h.open()
+	h.stop()
+	h.running.Wait()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var closing sync.WaitGroup
