@@ -11,12 +11,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
 
-	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
@@ -35,9 +33,7 @@ type Host struct {
 	Library   func() *tool.Library // provides loaders, and tools written in Go
 	Texts     flowrun.Texts
 	Client    client.Client
-	Converter converter.DataConverter
-	Observers []flowrun.Observer                                // of runs whose workflow this worker executes
-	Input     func(context.Context) (*interpreter.Input, error) // of the run of an activity; nil: from the history of its workflow
+	Observers []flowrun.Observer // of runs whose workflow this worker executes
 
 	begin   sync.Once
 	closing context.Context // ends when the worker does not wait for steps any more
@@ -46,6 +42,7 @@ type Host struct {
 
 	mu     sync.Mutex
 	shares map[string]*share // by the id of the run
+	inputs map[string]*interpreter.Input
 	plans  map[[sha256.Size]byte]*flowrun.Plan
 }
 
@@ -159,11 +156,13 @@ func (h *Host) Answer(ctx context.Context, in *interpreter.Input, q history.Ques
 	return s.Answer(ctx, q, a)
 }
 
-// Compile returns the plan of a run. Plans are kept: many runs have the same definitions.
+// Compile returns the plan of a run when its workflow starts here. Plans are kept: many runs
+// have the same definitions.
 func (h *Host) Compile(in *interpreter.Input) (*flowrun.Plan, error) {
 	key := digest(in)
 	h.mu.Lock()
 	p := h.plans[key]
+	h.inputs = with(h.inputs, in.Record.ID, in)
 	h.mu.Unlock()
 	if p != nil {
 		return p, nil
@@ -174,15 +173,21 @@ func (h *Host) Compile(in *interpreter.Input) (*flowrun.Plan, error) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.plans) >= maxPlans || h.plans == nil {
-		h.plans = map[[sha256.Size]byte]*flowrun.Plan{}
-	}
-	h.plans[key] = run.Plan
+	h.plans = with(h.plans, key, run.Plan)
 	return run.Plan, nil
 }
 
-// maxPlans is how many plans a worker keeps.
-const maxPlans = 200
+// maxKept is how many plans, and inputs of runs, a worker keeps.
+const maxKept = 500
+
+// with adds a value to a map that starts again when it is full.
+func with[K comparable, V any](m map[K]V, key K, v V) map[K]V {
+	if len(m) >= maxKept || m == nil {
+		m = map[K]V{}
+	}
+	m[key] = v
+	return m
+}
 
 // digest identifies the plan of a run.
 func digest(in *interpreter.Input) [sha256.Size]byte {
@@ -279,24 +284,19 @@ func (h *Host) Close() {
 	closing.Wait()
 }
 
-// input returns the input of the run, from the first event of its workflow.
+// input returns the input of the run: this worker knows it if it executes the workflow, too.
 func (h *Host) input(ctx context.Context) (*interpreter.Input, error) {
-	if h.Input != nil {
-		return h.Input(ctx)
-	}
 	w := activity.GetInfo(ctx).WorkflowExecution
-	events := h.Client.GetWorkflowHistory(ctx, w.ID, w.RunID, false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
-	first, err := events.Next()
+	h.mu.Lock()
+	in := h.inputs[w.ID]
+	h.mu.Unlock()
+	if in != nil {
+		return in, nil
+	}
+	answer, err := h.Client.QueryWorkflow(ctx, w.ID, w.RunID, interpreter.InputQuery)
 	if err != nil {
 		return nil, err
 	}
-	started := first.GetWorkflowExecutionStartedEventAttributes()
-	if started == nil {
-		return nil, errors.New("the history of the workflow does not begin with its start")
-	}
-	in := new(interpreter.Input)
-	if err := h.Converter.FromPayloads(started.GetInput(), in); err != nil {
-		return nil, err
-	}
-	return in.For(w.ID, first.GetEventTime().AsTime()), nil
+	in = new(interpreter.Input)
+	return in, answer.Get(in)
 }

@@ -81,7 +81,7 @@ func work(env *ui.Env, f workerFlags) (err error) {
 		return err
 	}
 	defer stopMetrics()
-	host := &activity.Host{Engine: flowrun.New(config), Library: env.Library, Texts: l.texts, Client: l.Client, Converter: l.converter, Observers: config.Observers}
+	host := &activity.Host{Engine: flowrun.New(config), Library: env.Library, Texts: l.texts, Client: l.Client, Observers: config.Observers}
 	failed := make(chan error, 2)
 	stopWork, err := host.Start(l.queue, worker.Options{MaxConcurrentActivityExecutionSize: cmp.Or(config.Parallel, dag.DefaultParallel()),
 		WorkerStopTimeout: f.drain, OnFatalError: func(err error) { failed <- err }})

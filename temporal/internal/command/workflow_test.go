@@ -1,12 +1,12 @@
 package command
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/testsuite"
 
@@ -59,11 +59,11 @@ func prepare(t *testing.T, definition string, params map[string]any) *execution 
 		t.Fatal(err)
 	}
 	x.texts = &activity.Texts{Store: store, Dir: filepath.Join(dir, "fetched")}
-	h := &activity.Host{Engine: flowrun.New(flowrun.Config{StateDir: filepath.Join(dir, "state")}), Library: func() *tool.Library { return x.lib }, Texts: x.texts,
-		Converter: converter.GetDefaultDataConverter(), Input: func(context.Context) (*interpreter.Input, error) { return x.input, nil }}
+	h := &activity.Host{Engine: flowrun.New(flowrun.Config{StateDir: filepath.Join(dir, "state")}), Library: func() *tool.Library { return x.lib }, Texts: x.texts}
 	t.Cleanup(h.Close)
 	var suite testsuite.WorkflowTestSuite
 	x.env = suite.NewTestWorkflowEnvironment()
+	x.env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: record.ID})
 	x.env.SetTestTimeout(20 * time.Second)
 	h.Register(x.env)
 	return x

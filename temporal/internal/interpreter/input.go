@@ -28,6 +28,8 @@ const (
 
 	EventsQuery = "events" // after uint64: the events after that number, in the form of internal/eventcode
 
+	InputQuery = "input" // the Input, without Carry
+
 	AnswerSignal = "answer" // history.Answer
 	ForceSignal  = "force"  // stop at once
 

@@ -50,6 +50,10 @@ type run struct {
 	err     error
 }
 
+// maxActivities is how many steps of a run are executed at once: the service allows 2,000
+// activities of a workflow.
+const maxActivities = 1000
+
 // Run is the workflow.
 func (w *Workflow) Run(ctx workflow.Context, in *Input) (*Output, error) {
 	info := workflow.GetInfo(ctx)
@@ -60,7 +64,7 @@ func (w *Workflow) Run(ctx workflow.Context, in *Input) (*Output, error) {
 	}
 	r := &run{Workflow: w, input: in, plan: plan, caller: ctx}
 	r.ctx, _ = workflow.NewDisconnectedContext(ctx)
-	o := dag.MachineOptions{ID: in.Record.ID, Parallel: in.Options.Parallel, Cleanup: in.Options.Cleanup, Judge: r.judge, Jitter: r.jitter}
+	o := dag.MachineOptions{ID: in.Record.ID, Parallel: min(in.Options.Parallel, maxActivities), Cleanup: in.Options.Cleanup, Judge: r.judge, Jitter: r.jitter}
 	if c := in.Carry; c != nil {
 		if r.events, err = DecodeEvents(in.Record.ID, c.Events); err != nil {
 			return nil, temporal.NewNonRetryableApplicationError(err.Error(), "events", nil)
@@ -68,6 +72,10 @@ func (w *Workflow) Run(ctx workflow.Context, in *Input) (*Output, error) {
 		o.Recorded, r.in.Cancel = r.events, c.Cancelled
 	}
 	err = workflow.SetQueryHandlerWithOptions(ctx, EventsQuery, r.eventsAfter, workflow.QueryHandlerOptions{Description: "The events of the run after a number."})
+	if err != nil {
+		return nil, err
+	}
+	err = workflow.SetQueryHandlerWithOptions(ctx, InputQuery, r.withoutCarry, workflow.QueryHandlerOptions{Description: "What the run was started with."})
 	if err != nil {
 		return nil, err
 	}
@@ -180,6 +188,13 @@ func (r *run) eventsAfter(seq uint64) ([]byte, error) {
 		}
 	}
 	return nil, nil
+}
+
+// withoutCarry answers InputQuery.
+func (r *run) withoutCarry() (*Input, error) {
+	in := *r.input
+	in.Carry = nil
+	return &in, nil
 }
 
 // judge evaluates a condition in a local activity.
