@@ -92,7 +92,7 @@ func exported(t *testing.T, pkg, file string) []string {
 
 // public says whether other programs can import a package.
 func public(pkg string) bool {
-	return !strings.HasPrefix(pkg, "internal/") && !strings.HasPrefix(pkg, "cmd/")
+	return !strings.HasPrefix(pkg, "internal/") && !strings.HasPrefix(pkg, "cmd/") && !strings.HasPrefix(pkg, "temporal/")
 }
 
 // aliased are the types of internal packages that public packages have other names for,
