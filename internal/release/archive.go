@@ -94,7 +94,7 @@ func eachFile(folder string, pack func(name string, mode fs.FileMode, content []
 			return err
 		}
 		mode := fs.FileMode(0o644)
-		if strings.TrimSuffix(d.Name(), ".exe") == "flowrun" {
+		if name := strings.TrimSuffix(d.Name(), ".exe"); name == "flowrun" || name == "flowrun-temporal" {
 			mode = 0o755
 		}
 		return pack(name, mode, content)

@@ -32,11 +32,13 @@ const (
 func needsModules(t *testing.T) {
 	t.Helper()
 	for _, system := range []string{"linux", "darwin", "windows"} {
-		c := exec.Command("go", "list", "-deps", "./cmd/flowrun")
-		c.Dir = root
-		c.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=readonly", "CGO_ENABLED=0", "GOOS="+system)
-		if out, err := c.CombinedOutput(); err != nil {
-			needtest.Missing(t, "modules for %s are missing; run go mod download: %s", system, out)
+		for dir, pkg := range map[string]string{root: "./cmd/flowrun", root + "/temporal": "./cmd/flowrun-temporal"} {
+			c := exec.Command("go", "list", "-deps", pkg)
+			c.Dir = dir
+			c.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=readonly", "CGO_ENABLED=0", "GOOS="+system)
+			if out, err := c.CombinedOutput(); err != nil {
+				needtest.Missing(t, "modules for %s are missing; run go mod download in %s: %s", system, dir, out)
+			}
 		}
 	}
 }
@@ -111,13 +113,13 @@ func TestRelease(t *testing.T) {
 	in(t, root, nil, "go", "build", "-buildvcs=false", "-o", flowrun, "./cmd/flowrun")
 	args := []string{"run", "./build/release.yaml", "VERSION=" + theVersion, "COMMIT=" + theCommit, "EPOCH=1700000000"}
 	var cold []string
-	least := 5 // two archives, what they consist of, and the sums
+	least := 7 // two archives, what their programs consist of, and the sums
 	if os.Getenv("FLOWRUN_LONG") == "" {
 		args = append(args, "SYSTEMS=linux", "ARCHITECTURES=amd64")
 		if os.Getenv("CI") != "" {
 			args = append(args, "SYSTEMS=windows")
 		} else {
-			least = 3 // one archive
+			least = 4 // one archive
 		}
 	} else {
 		cold = []string{"GOCACHE=" + t.TempDir()}
@@ -133,7 +135,7 @@ func TestRelease(t *testing.T) {
 	}
 	checkSums(t, made)
 	for name := range made {
-		if target, ok := strings.CutSuffix(name, ".spdx.json"); ok {
+		if target, ok := strings.CutSuffix(name, ".temporal.spdx.json"); ok {
 			checkArchive(t, filepath.Join(one, "dist"), target, made)
 		}
 	}
@@ -210,9 +212,9 @@ func checkSums(t *testing.T, made map[string][]byte) {
 func checkArchive(t *testing.T, dist, target string, made map[string][]byte) {
 	t.Helper()
 	windows := strings.Contains(target, "_windows_")
-	archive, program := target+".tar.gz", "flowrun"
+	archive, program, second := target+".tar.gz", "flowrun", "flowrun-temporal"
 	if windows {
-		archive, program = target+".zip", "flowrun.exe"
+		archive, program, second = target+".zip", "flowrun.exe", "flowrun-temporal.exe"
 	}
 	found := map[string]packed{}
 	for _, f := range unpack(t, filepath.Join(dist, archive)) {
@@ -222,7 +224,7 @@ func checkArchive(t *testing.T, dist, target string, made map[string][]byte) {
 		}
 		found[name] = f
 	}
-	for _, name := range []string{program, "LICENSE", "LICENSES-OF-OTHERS", "README.md", "CHANGELOG.md", "man/man1/flowrun.1",
+	for _, name := range []string{program, second, "LICENSE", "LICENSES-OF-OTHERS", "LICENSES-OF-OTHERS-TEMPORAL", "README.md", "CHANGELOG.md", "man/man1/flowrun.1",
 		"completions/flowrun.bash", "completions/_flowrun", "completions/flowrun.fish", "completions/flowrun.ps1"} {
 		if len(found[name].content) == 0 {
 			t.Errorf("%s holds no %s", archive, name)
@@ -230,6 +232,10 @@ func checkArchive(t *testing.T, dist, target string, made map[string][]byte) {
 	}
 	content := found[program].content
 	checkSBOM(t, made[target+".spdx.json"], theVersion, fmt.Sprintf("%x", sha256.Sum256(content)))
+	checkSBOM(t, made[target+".temporal.spdx.json"], theVersion, fmt.Sprintf("%x", sha256.Sum256(found[second].content)))
+	if of := "go.temporal.io/sdk v1"; !bytes.Contains(found["LICENSES-OF-OTHERS-TEMPORAL"].content, []byte(of)) {
+		t.Errorf("%s: no licence of %s", archive, of)
+	}
 	for _, of := range []string{"The Go standard library: LICENSE", "gopkg.in/yaml.v3 v3", "modernc.org/sqlite v1"} {
 		if !bytes.Contains(found["LICENSES-OF-OTHERS"].content, []byte(of)) {
 			t.Errorf("%s: no licence of %s", archive, of)
@@ -240,12 +246,13 @@ func checkArchive(t *testing.T, dist, target string, made map[string][]byte) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{filepath.Dir(filepath.Dir(here)), dist} {
-		if bytes.Contains(content, []byte(path)) {
-			t.Errorf("%s: the program holds a path of this machine, %s", archive, path)
+		if bytes.Contains(content, []byte(path)) || bytes.Contains(found[second].content, []byte(path)) {
+			t.Errorf("%s: a program holds a path of this machine, %s", archive, path)
 		}
 	}
 	if strings.Contains(target, "_linux_") {
 		checkStatic(t, content)
+		checkStatic(t, found[second].content)
 		for _, name := range takenByContainer(t) {
 			if len(found[name].content) == 0 {
 				t.Errorf("Containerfile takes %s out of %s, which holds none", name, archive)

@@ -79,12 +79,16 @@ func readBuildInfo(program string) (*debug.BuildInfo, error) {
 	return info, nil
 }
 
-// effectiveModule returns the module that is in the program: the replacement of m, if there is one.
-func effectiveModule(m *debug.Module) *debug.Module {
-	if m.Replace != nil {
-		return m.Replace
+// effectiveModule returns the module that is in the program: the replacement of m, if there is one. A
+// folder replaces a module of this release, which has its version.
+func effectiveModule(m *debug.Module, version string) *debug.Module {
+	switch {
+	case m.Replace == nil:
+		return m
+	case m.Replace.Version == "" || m.Replace.Version == "(devel)":
+		return &debug.Module{Path: m.Path, Version: "v" + version}
 	}
-	return m
+	return m.Replace
 }
 
 func writeSBOM(w io.Writer, program, version string, date time.Time) error {
@@ -105,16 +109,17 @@ func writeSBOM(w io.Writer, program, version string, date time.Time) error {
 // newDocument returns the document about a program: a file with that digest, built as info
 // describes.
 func newDocument(info *debug.BuildInfo, file, sum, version string, date time.Time) document {
+	name := strings.TrimSuffix(file, ".exe")
 	d := document{
 		SPDXVersion: "SPDX-2.3", DataLicense: "CC0-1.0", ID: documentID,
-		Name: "flowrun " + version + " " + platform(info),
+		Name: name + " " + version + " " + platform(info),
 		// The namespace must be unique, and the same for the same program. The digest is
 		// both.
 		Namespace: "https://" + info.Main.Path + "/spdx/" + version + "/" + sum,
 		Creation:  creation{date.Format(time.RFC3339), []string{"Organization: flowrun", "Tool: flowrun-release"}},
 	}
 	d.add("DESCRIBES", documentID, component{
-		Name: "flowrun", ID: programID, Version: version, File: file, Location: "https://" + info.Main.Path,
+		Name: name, ID: programID, Version: version, File: file, Location: "https://" + info.Main.Path,
 		Licence: "Apache-2.0", Purpose: "APPLICATION", Checksums: []checksum{{"SHA256", sum}}, Refs: purl(info.Main.Path, "v"+version),
 	})
 	goVersion := strings.TrimPrefix(info.GoVersion, "go")
@@ -123,7 +128,7 @@ func newDocument(info *debug.BuildInfo, file, sum, version string, date time.Tim
 		Licence: "BSD-3-Clause", Purpose: "LIBRARY", Refs: purl("std", goVersion),
 	})
 	for _, m := range info.Deps {
-		m = effectiveModule(m)
+		m = effectiveModule(m, version)
 		d.add("DEPENDS_ON", programID, component{
 			Name: m.Path, ID: id(m), Version: m.Version, Location: "https://proxy.golang.org/" + escaped(m.Path) + "/@v/" + escaped(m.Version) + ".zip",
 			Comment: goSum(m), Purpose: "LIBRARY", Refs: purl(m.Path, m.Version),

@@ -1,0 +1,210 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/mock"
+	commonpb "go.temporal.io/api/common/v1"
+	enumspb "go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/api/serviceerror"
+	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/mocks"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/eventcode"
+	"github.com/flowrun/flowrun/temporal/internal/interpreter"
+	"github.com/flowrun/flowrun/tool"
+)
+
+const definition = `name: gated
+description: A step that asks
+steps:
+  - {name: first, bash: echo one}
+  - {name: gate, approve: {prompt: "Go  on?"}}
+`
+
+// noTexts has no stored outputs.
+type noTexts struct{}
+
+func (noTexts) Fetch(context.Context, *dag.Output) error { return nil }
+
+// encoded is an answer that the service returns for a query or as a result.
+type encoded struct{ value []byte }
+
+func (e encoded) HasValue() bool { return true }
+func (e encoded) Get(to any) error {
+	*to.(*[]byte) = e.value
+	return nil
+}
+
+// newStore returns a Store of a service with one run, which a schedule has started, and the run.
+func newStore(t *testing.T, status enumspb.WorkflowExecutionStatus) (*Store, *mocks.Client, func(...dag.Event) []byte) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "gated.yaml")
+	if err := os.WriteFile(file, []byte(definition), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	plan, err := flowrun.Compile(tool.NewLibrary(tool.Config{}), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bound, err := plan.Bind(flowrun.RunEnv{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, err := bound.Record("", "schedule:gated")
+	if err != nil {
+		t.Fatal(err)
+	}
+	input, err := converter.GetDefaultDataConverter().ToPayloads(interpreter.NewInput(record, interpreter.Options{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, first := &mocks.Client{}, &mocks.HistoryEventIterator{}
+	first.On("Next").Return(&historypb.HistoryEvent{EventTime: timestamppb.New(start), Attributes: &historypb.HistoryEvent_WorkflowExecutionStartedEventAttributes{
+		WorkflowExecutionStartedEventAttributes: &historypb.WorkflowExecutionStartedEventAttributes{WorkflowType: &commonpb.WorkflowType{Name: interpreter.WorkflowType}, Input: input}}}, nil)
+	client.On("GetWorkflowHistory", mock.Anything, run, "", false, mock.Anything).Return(first)
+	client.On("DescribeWorkflowExecution", mock.Anything, run, "").Return(&workflowservice.DescribeWorkflowExecutionResponse{
+		WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{Status: status}}, nil)
+	return New(client, converter.GetDefaultDataConverter(), noTexts{}, func() *tool.Library { return tool.NewLibrary(tool.Config{}) }), client,
+		func(list ...dag.Event) []byte { return eventcode.Append(nil, run, list) }
+}
+
+const run = "gated-2026-11-23T07:00:00Z"
+
+var start = time.Date(2026, 11, 23, 7, 0, 0, 0, time.UTC)
+
+// waiting are the events of a run whose second step waits.
+func waiting() []dag.Event {
+	return []dag.Event{
+		{Seq: 1, Kind: dag.RunStarted, Time: start},
+		{Seq: 2, Kind: dag.StepStarted, Node: "first", Attempt: 1, Time: start},
+		{Seq: 3, Kind: dag.StepFinished, Node: "first", Time: start, Result: &dag.Result{Status: dag.Succeeded, Attempts: 1, Started: start, Ended: start}},
+		{Seq: 4, Kind: dag.StepStarted, Node: "gate", Attempt: 1, Time: start},
+		{Seq: 5, Kind: dag.StepWaiting, Node: "gate", Attempt: 1, Time: start, Result: &dag.Result{Status: dag.Waiting, Attempts: 1, Started: start, Wait: &dag.Wait{Kind: "approval", Asks: true, Prompt: "Go  on?"}}},
+	}
+}
+
+func TestOpenRun(t *testing.T) {
+	s, client, code := newStore(t, enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING)
+	client.On("QueryWorkflow", mock.Anything, run, "", interpreter.EventsQuery, uint64(0)).Return(encoded{code(waiting()...)}, nil)
+	client.On("QueryWorkflow", mock.Anything, run, "", interpreter.EventsQuery, uint64(5)).Return(encoded{nil}, nil)
+	info, err := s.Info(t.Context(), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := history.RunInfo{ID: run, Tool: "gated", Origin: "schedule:gated", Status: dag.Waiting, Message: "step gate waits for approval: Go on?", Started: start, Epoch: 1}
+	if diff := cmp.Diff(want, info); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	p, err := flowrun.LoadRun(t.Context(), s, tool.NewLibrary(tool.Config{}), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if q := p.Questions(); len(q) != 1 || q[0].Step != "gate" || len(p.Events) != 5 {
+		t.Errorf("%+v, %d events", q, len(p.Events))
+	}
+	client.On("SignalWorkflow", mock.Anything, run, "", interpreter.AnswerSignal, history.Answer{Step: "gate", Approve: true}).Return(nil)
+	client.On("CancelWorkflow", mock.Anything, run, "").Return(nil)
+	if err := errors.Join(s.Answer(t.Context(), run, history.Answer{Step: "gate", Approve: true}), s.Cancel(t.Context(), run, "why")); err != nil {
+		t.Error(err)
+	}
+	client.AssertCalled(t, "CancelWorkflow", mock.Anything, run, "")
+	if _, err := s.Begin(t.Context(), &history.Record{}); err == nil {
+		t.Error("a run was started")
+	}
+}
+
+func TestEndedRun(t *testing.T) {
+	s, client, code := newStore(t, enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED)
+	ended := append(waiting(), dag.Event{Seq: 6, Kind: dag.RunFinished, Time: start.Add(time.Minute), Result: &dag.Result{Status: dag.Succeeded, Ended: start.Add(time.Minute)}})
+	result := &mocks.WorkflowRun{}
+	result.On("Get", mock.Anything, mock.Anything).Run(func(args mock.Arguments) {
+		args.Get(1).(*interpreter.Output).Events = code(ended...)
+	}).Return(nil)
+	client.On("GetWorkflow", mock.Anything, run, "").Return(result)
+	info, err := s.Info(t.Context(), run)
+	if err != nil || info.Status != dag.Succeeded || !info.Ended.Equal(start.Add(time.Minute)) {
+		t.Errorf("%+v, %v", info, err)
+	}
+	if list, err := s.Events(t.Context(), run, 4); err != nil || len(list) != 2 {
+		t.Errorf("%d events, %v", len(list), err)
+	}
+}
+
+func TestNoRun(t *testing.T) {
+	client, first := &mocks.Client{}, &mocks.HistoryEventIterator{}
+	first.On("Next").Return(nil, serviceerror.NewNotFound("no such workflow"))
+	client.On("GetWorkflowHistory", mock.Anything, "nope", "", false, mock.Anything).Return(first)
+	s := New(client, converter.GetDefaultDataConverter(), noTexts{}, nil)
+	if _, err := s.Info(t.Context(), "nope"); !errors.Is(err, flowrun.ErrNoRun) {
+		t.Error(err)
+	}
+}
+
+func TestRuns(t *testing.T) {
+	client := &mocks.Client{}
+	name := func(value string) *commonpb.Payload {
+		p, _ := converter.GetDefaultDataConverter().ToPayload(value)
+		return p
+	}
+	execution := func(id string, status enumspb.WorkflowExecutionStatus, tool *commonpb.Payload) *workflowpb.WorkflowExecutionInfo {
+		return &workflowpb.WorkflowExecutionInfo{Execution: &commonpb.WorkflowExecution{WorkflowId: id}, Status: status, StartTime: timestamppb.New(start),
+			Memo: &commonpb.Memo{Fields: map[string]*commonpb.Payload{ToolMemo: tool}}}
+	}
+	client.On("ListWorkflow", mock.Anything, mock.Anything).Return(&workflowservice.ListWorkflowExecutionsResponse{Executions: []*workflowpb.WorkflowExecutionInfo{
+		execution("a", enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, name("build")),
+		execution("b", enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED, name("test")),
+		execution("c", enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED, &commonpb.Payload{Metadata: map[string][]byte{"encoding": []byte("binary/encrypted")}}),
+		execution("d", enumspb.WORKFLOW_EXECUTION_STATUS_FAILED, name("build")),
+	}}, nil)
+	failed := &mocks.WorkflowRun{}
+	failed.On("Get", mock.Anything, mock.Anything).Return(errors.New("cannot compile"))
+	client.On("GetWorkflow", mock.Anything, "d", "").Return(failed)
+	s := New(client, converter.GetDefaultDataConverter(), noTexts{}, nil)
+	for _, c := range []struct {
+		query history.Query
+		want  []string
+	}{
+		{history.Query{}, []string{"a running build", "b succeeded test", "c interrupted ", "d failed build"}},
+		{history.Query{Tool: "build"}, []string{"a running build", "d failed build"}},
+		{history.Query{Status: []dag.Status{dag.Failed, dag.Interrupted}}, []string{"c interrupted ", "d failed build"}},
+		{history.Query{Limit: 1}, []string{"a running build"}},
+	} {
+		list, err := s.Runs(t.Context(), c.query)
+		var got []string
+		for _, r := range list {
+			got = append(got, r.ID+" "+r.Status.String()+" "+r.Tool)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
+			t.Errorf("%+v: -want +got:\n%s%v", c.query, diff, err)
+		}
+	}
+}
+
+func TestFilter(t *testing.T) {
+	const all = "WorkflowType = 'flowrun' AND ExecutionStatus != 'ContinuedAsNew'"
+	for want, q := range map[string]history.Query{
+		all: {Tool: "x", Limit: 3},
+		all + " AND WorkflowId STARTS_WITH 'it''s'":      {Prefix: "it's"},
+		all + " AND ExecutionStatus = 'Running'":         {Open: true},
+		all + " AND StartTime >= '2026-11-23T07:00:00Z'": {Since: start},
+		all + " AND StartTime < '2026-11-23T07:00:00Z'":  {Until: start},
+	} {
+		if got := filter(q); got != want {
+			t.Errorf("%+v: %s, want %s", q, got, want)
+		}
+	}
+}
