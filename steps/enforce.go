@@ -41,12 +41,24 @@ func (c Confinement) checkSandbox(confines bool) error {
 	}
 	err := canConfine(confines)
 	if err == nil {
-		err = confine.CheckSandbox()
+		_, err = sandboxProgram()
 	}
 	if err != nil {
 		return fmt.Errorf("cannot enforce required-permissions: %w", err)
 	}
 	return nil
+}
+
+// sandboxProgram returns the program that limits the files of enforced steps, "" if the kernel does.
+func sandboxProgram() (program string, err error) {
+	if err = confine.CheckSandbox(); err == nil || confine.CheckFilter() != nil {
+		return "", err
+	}
+	program, missing := bubblewrap()
+	if missing != nil {
+		return "", fmt.Errorf("%w; and %w", err, missing)
+	}
+	return program, nil
 }
 
 // checkHosts returns why connections cannot be limited to hosts.
@@ -71,6 +83,9 @@ func (s *Session) sandbox(c Confinement) (*confine.Sandbox, error) {
 		return nil, err
 	}
 	b := &confine.Sandbox{Internet: c.Grants.AllHosts() || s.options.Unenforced && c.checkHosts() != nil, Unix: c.Grants.LocalServices()}
+	if b.Bubblewrap, err = sandboxProgram(); err != nil {
+		return nil, err
+	}
 	add := func(access confine.Access, paths ...string) {
 		for _, path := range paths {
 			b.Files = append(b.Files, confine.FileRule{Path: path, Access: access})

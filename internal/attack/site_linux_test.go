@@ -28,9 +28,12 @@ var program string
 var full = os.Getenv("FLOWRUN_LONG") != ""
 
 func TestMain(m *testing.M) {
-	if os.Getenv("FLOWRUN_ATTACK_CALLS") != "" {
+	switch {
+	case os.Getenv("FLOWRUN_ATTACK_CALLS") != "":
 		tryCalls()
 		return
+	case os.Getenv(hidingLandlock) != "":
+		hideLandlock()
 	}
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "attack")

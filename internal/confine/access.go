@@ -26,4 +26,6 @@ type Sandbox struct {
 	// files or have abstract names. Pairs of connected sockets are always possible.
 	Internet bool `json:"internet,omitempty"`
 	Unix     bool `json:"unix,omitempty"`
+	// Bubblewrap is the file of the program bwrap, which then limits the files instead of Landlock.
+	Bubblewrap string `json:"bubblewrap,omitempty"`
 }

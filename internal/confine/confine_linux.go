@@ -34,7 +34,7 @@ func become(c Confinement, file string, args []string) error {
 			return fmt.Errorf("cannot limit its memory: %w", err)
 		}
 	}
-	if c.Sandbox != nil {
+	if c.Sandbox != nil && c.Sandbox.Bubblewrap == "" {
 		if err := c.Sandbox.restrictFiles(); err != nil {
 			return fmt.Errorf("cannot restrict its access to files: %w", err)
 		}
@@ -44,6 +44,9 @@ func become(c Confinement, file string, args []string) error {
 			return fmt.Errorf("cannot reduce its privileges: %w", err)
 		}
 		RefuseTyping()
+	}
+	if c.Sandbox != nil && c.Sandbox.Bubblewrap != "" {
+		return c.Sandbox.executeInBubblewrap(file, args)
 	}
 	if c.Sandbox != nil {
 		if err := c.Sandbox.restrictCalls(); err != nil {

@@ -17,6 +17,9 @@ func Available() error {
 // CheckSandbox returns nil if this machine can hold a Sandbox, and otherwise why not.
 func CheckSandbox() error { return Available() }
 
+// CheckFilter returns nil if the kernel can filter the system calls of a Sandbox, and otherwise why not.
+func CheckFilter() error { return Available() }
+
 // BaseFiles returns nothing: there is no Sandbox here.
 func BaseFiles() []FileRule { return nil }
 

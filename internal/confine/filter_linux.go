@@ -66,8 +66,8 @@ var machines = map[string]machine{
 
 const clone3 = 435 // on every architecture
 
-// checkFilter returns why system calls cannot be filtered here.
-func checkFilter() error {
+// CheckFilter returns nil if the kernel can filter the system calls of a Sandbox, and otherwise why not.
+func CheckFilter() error {
 	if _, ok := machines[runtime.GOARCH]; !ok {
 		return errors.New("flowrun can filter system calls only on amd64 and arm64, not on " + runtime.GOARCH)
 	}

@@ -114,9 +114,8 @@ func (s *Sandbox) restrictFiles() error {
 			return err
 		}
 	}
-	const noLinks = 4 // RESOLVE_NO_SYMLINKS: the path was resolved before it was approved
 	for _, r := range s.Files {
-		if err := allow(int(set), r, noLinks); err != nil {
+		if err := allow(int(set), r, resolveNoLinks); err != nil {
 			return err
 		}
 	}
@@ -129,6 +128,14 @@ func (s *Sandbox) restrictFiles() error {
 	return nil
 }
 
+// resolveNoLinks is RESOLVE_NO_SYMLINKS of openat2. The paths of rules were resolved before they were
+// approved.
+const resolveNoLinks = 4
+
+func errBecameLink(path string) error {
+	return fmt.Errorf("%s has become a symbolic link since it was approved", path)
+}
+
 // allow adds a rule to a ruleset.
 func allow(set int, r FileRule, resolve uint64) error {
 	fd, err := openPath(r.Path, resolve)
@@ -136,7 +143,7 @@ func allow(set int, r FileRule, resolve uint64) error {
 	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EACCES):
 		return nil // nothing to grant
 	case errors.Is(err, syscall.ELOOP):
-		return fmt.Errorf("%s has become a symbolic link since it was approved", r.Path)
+		return errBecameLink(r.Path)
 	case err != nil:
 		return &os.PathError{Op: "open", Path: r.Path, Err: err}
 	}
@@ -177,10 +184,10 @@ func openPath(path string, resolve uint64) (int, error) {
 	return int(fd), nil
 }
 
-// CheckSandbox returns nil if this machine can hold a Sandbox, and otherwise why not.
+// CheckSandbox returns nil if the kernel can hold a Sandbox, and otherwise why not.
 func CheckSandbox() error {
-	if err := checkLandlock(); err != nil {
+	if err := CheckFilter(); err != nil {
 		return err
 	}
-	return checkFilter()
+	return checkLandlock()
 }

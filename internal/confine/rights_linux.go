@@ -26,6 +26,9 @@ func (c Confinement) WithRights(f func() error) error {
 
 // giveUpFiles gives up this thread's rights to files.
 func (c Confinement) giveUpFiles() error {
+	if c.Sandbox != nil && c.Sandbox.Bubblewrap != "" {
+		return fmt.Errorf("cannot restrict the access to files: flowrun itself needs Landlock for that: %w", checkLandlock())
+	}
 	if c.Sandbox != nil {
 		if err := c.Sandbox.restrictFiles(); err != nil {
 			return fmt.Errorf("cannot restrict the access to files: %w", err)
