@@ -46,7 +46,6 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	if err := j.checkStreamReceiver(); err != nil {
 		return nil, err
 	}
-	j.args.Confine.Enforced = j.args.Confine.Enforced || e.enforces(j)
 	if err := e.checkConfinement(j); err != nil {
 		return nil, err
 	}
@@ -344,9 +343,10 @@ func (j *job) checkStreamReceiver() error {
 // canConfine reports whether processes can be started confined: the program that starts them must call HelperMain.
 func (e *Engine) canConfine() bool { return e.config.Helper != "" || supervisor.Enabled() }
 
-// checkConfinement rejects a run whose confinement cannot be enforced. If WithAround replaces the steps' work, each
-// step checks that for itself.
+// checkConfinement decides whether the permissions of the run's tools are enforced, and rejects a run whose confinement
+// cannot be enforced. If WithAround replaces the steps' work, each step checks that for itself.
 func (e *Engine) checkConfinement(j *job) error {
+	j.args.Confine.Enforced = j.args.Confine.Enforced || e.enforces(j)
 	if j.around != nil {
 		return nil
 	}

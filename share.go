@@ -62,7 +62,7 @@ func (e *Engine) Join(ctx context.Context, p *RecordedRun, lib *tool.Library, pa
 		return nil, err
 	}
 	j := &job{plan: compiled}
-	j.id = p.Record.ID
+	j.id, j.origin = p.Record.ID, p.Record.Origin
 	share := &Share{job: j, texts: texts, tee: newOutputTee(compiled, j.runOptions)}
 	w := runEnvOf(p.Record)
 	env, done := e.scripts(w.filled(), &j.runOptions)
