@@ -82,6 +82,7 @@ type StepResult struct {
 	StderrFile string
 	Problem    *dag.Problem // why it failed, for programs; nil if Message says it all
 	Wait       *dag.Wait    // what a step that is Waiting waits for, else nil
+	Usage      dag.Usage    // what the processes of its last attempt used
 
 	limit          int64 // the step's buffer limit
 	stdout, stderr *dag.Output
@@ -127,7 +128,7 @@ func stepResult(path dag.ID, n *dag.Node, status dag.Status, r *dag.Result) Step
 	}
 	sr.ExitCode, sr.Attempts, sr.Fallback = r.ExitCode, r.Attempts, r.Fallback
 	sr.Reason, sr.Message, sr.Started, sr.Ended = r.Reason, r.Message, r.Started, r.Ended
-	sr.stdout, sr.stderr, sr.Wait, sr.Problem = r.Stdout, r.Stderr, r.Wait, r.Problem
+	sr.stdout, sr.stderr, sr.Wait, sr.Problem, sr.Usage = r.Stdout, r.Stderr, r.Wait, r.Problem, r.Usage
 	if o := r.Stdout; o != nil {
 		sr.Output, sr.StdoutFile, sr.Truncated = o.Inline, o.File, o.Truncated
 	}

@@ -63,6 +63,23 @@ type stepJSON struct {
 	Invalid   bool         `json:"invalid_utf8,omitempty"`
 	Problem   *dag.Problem `json:"problem,omitempty"`
 	Wait      *dag.Wait    `json:"wait,omitempty"`
+	Usage     *usageJSON   `json:"usage,omitempty"`
+}
+
+// usageJSON is what the processes of a step used.
+type usageJSON struct {
+	CPUMS    int64 `json:"cpu_ms"` // user and system
+	UserMS   int64 `json:"user_ms"`
+	SystemMS int64 `json:"system_ms"`
+	MaxRSS   int64 `json:"max_rss_bytes,omitempty"`
+}
+
+// usageOf returns the usage of a step that started processes, nil for other steps.
+func usageOf(u dag.Usage) *usageJSON {
+	if u == (dag.Usage{}) {
+		return nil
+	}
+	return &usageJSON{u.CPU().Milliseconds(), u.User.Milliseconds(), u.System.Milliseconds(), u.MaxRSS}
 }
 
 // MarshalJSON writes the result as flowrun/run.v1, with each step's streams up to its buffer-limit if their logs
@@ -113,7 +130,7 @@ func (r *Result) document(text func(o *dag.Output, limit int64) (text string, al
 	}
 	for _, s := range r.Steps {
 		j := stepJSON{ID: s.ID, Status: s.Status, ExitCode: s.ExitCode, Attempts: s.Attempts, Fallback: s.Fallback,
-			Reason: s.Reason, Message: s.Message, Started: s.Started, Ended: s.Ended, Wait: s.Wait, Problem: s.Problem}
+			Reason: s.Reason, Message: s.Message, Started: s.Started, Ended: s.Ended, Wait: s.Wait, Problem: s.Problem, Usage: usageOf(s.Usage)}
 		var all, allErrors, invalid, invalidErrors bool
 		j.Output, all, invalid = text(s.stdout, s.limit)
 		j.Error, allErrors, invalidErrors = text(s.stderr, s.limit)

@@ -2,6 +2,7 @@ package dag
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -71,6 +72,7 @@ func (r *Result) appendJSON(b []byte) []byte {
 	b = appendFlag(b, `,"structured":true`, r.Structured)
 	b = r.Problem.appendJSON(b)
 	b = r.Wait.appendJSON(b)
+	b = r.Usage.appendJSON(b)
 	return append(b, '}')
 }
 
@@ -87,6 +89,18 @@ func (p *Problem) appendJSON(b []byte) []byte {
 	b = strconv.AppendBool(b, p.Retryable)
 	b = appendOptionalString(b, `,"where":`, p.Where)
 	return append(b, '}')
+}
+
+func (u *Usage) appendJSON(b []byte) []byte {
+	if *u == (Usage{}) {
+		return b
+	}
+	b = append(b, `,"usage":{`...)
+	at := len(b)
+	b = appendOptionalInt(b, `,"user_ns":`, int(u.User))
+	b = appendOptionalInt(b, `,"system_ns":`, int(u.System))
+	b = appendOptionalInt(b, `,"max_rss_bytes":`, int(u.MaxRSS))
+	return append(slices.Delete(b, at, at+1), '}') // the first comma
 }
 
 func (w *Wait) appendJSON(b []byte) []byte {

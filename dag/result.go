@@ -54,7 +54,20 @@ type Result struct {
 
 	// Wait describes what a node with status Waiting waits for; nil for every other node.
 	Wait *Wait `json:"wait,omitempty"`
+
+	// Usage is what the processes of the last attempt used; zero for a node that started none.
+	Usage Usage `json:"usage,omitzero"`
 }
+
+// Usage is what processes used.
+type Usage struct {
+	User   time.Duration `json:"user_ns,omitempty"`       // CPU time, in the programs themselves
+	System time.Duration `json:"system_ns,omitempty"`     // CPU time, in the kernel on their behalf
+	MaxRSS int64         `json:"max_rss_bytes,omitempty"` // peak memory; 0 if it is not known
+}
+
+// CPU returns the whole CPU time.
+func (u Usage) CPU() time.Duration { return u.User + u.System }
 
 // Problem is why a step failed, in a form for programs. It never contains a secret.
 type Problem struct {

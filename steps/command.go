@@ -614,7 +614,7 @@ func (t *attempt) wait(ctx context.Context, p proc.Process) (exit proc.Exit, sto
 
 // result reads the output and returns the Result.
 func (t *attempt) result(exit proc.Exit, stopped bool) (dag.Result, error) {
-	r := dag.Result{Status: dag.Succeeded, ExitCode: exit.Code}
+	r := dag.Result{Status: dag.Succeeded, ExitCode: exit.Code, Usage: dag.Usage(exit.Usage)}
 	private := t.session.options.LogDir == ""
 	outs := [2]**dag.Output{&r.Stdout, &r.Stderr}
 	var tooLarge *dag.Output

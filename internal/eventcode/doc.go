@@ -5,7 +5,7 @@
 // are varints. Words that occur in most events are numbers of a table. Times are the distance
 // from the time before.
 //
-// A new field needs a new format, from which on it is read, and a new version of the history.
+// A new field needs a flag that says whether it is there, and a new version of the history.
 package eventcode
 
 import (

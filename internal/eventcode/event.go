@@ -5,7 +5,8 @@ import "github.com/flowrun/flowrun/dag"
 func (c *coder) event(e *dag.Event) {
 	rare := !e.Due.IsZero() || e.Reason != "" || len(e.Reset) > 0 || e.Items != 0 || len(e.Keys) > 0 || e.Digest != "" || e.Run != c.run
 	result := e.Result != nil
-	c.flags(&e.Outlasts, &rare, &result)
+	usage := result && e.Result.Usage != (dag.Usage{})
+	c.flags(&e.Outlasts, &rare, &result, &usage)
 	number(c, &e.V)
 	c.next(&e.Seq)
 	c.word((*string)(&e.Kind))
@@ -26,6 +27,9 @@ func (c *coder) event(e *dag.Event) {
 	}
 	if result {
 		c.result(&e.Result)
+	}
+	if usage && e.Result != nil {
+		c.usage(&e.Result.Usage)
 	}
 }
 
@@ -79,7 +83,8 @@ func (c *coder) problem(p **dag.Problem) {
 func (c *coder) wait(p **dag.Wait) {
 	w := target(c, p)
 	then := w.Then != nil
-	c.flags(&w.Asks, &then)
+	usage := then && w.Then.Usage != (dag.Usage{})
+	c.flags(&w.Asks, &then, &usage)
 	c.text(&w.Kind)
 	c.date(&w.Until)
 	c.text(&w.Prompt)
@@ -90,4 +95,13 @@ func (c *coder) wait(p **dag.Wait) {
 	if then {
 		c.result(&w.Then)
 	}
+	if usage && w.Then != nil {
+		c.usage(&w.Then.Usage)
+	}
+}
+
+func (c *coder) usage(u *dag.Usage) {
+	number(c, &u.User)
+	number(c, &u.System)
+	number(c, &u.MaxRSS)
 }

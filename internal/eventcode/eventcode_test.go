@@ -123,6 +123,11 @@ func TestSize(t *testing.T) {
 	if n := len(Append(nil, "1m83ww0epz1x2", turn())); n > 60 {
 		t.Errorf("a turn takes %d bytes", n)
 	}
+	with := turn()
+	with[0].Result.Usage = dag.Usage{User: 812 * time.Microsecond, System: 1204 * time.Microsecond}
+	if n := len(Append(nil, "1m83ww0epz1x2", with)) - len(Append(nil, "1m83ww0epz1x2", turn())); n > 9 {
+		t.Errorf("what a step used takes %d bytes", n)
+	}
 }
 
 func BenchmarkAppend(b *testing.B) {

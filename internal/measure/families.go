@@ -7,6 +7,7 @@ import "github.com/flowrun/flowrun/internal/series"
 var (
 	workBuckets    = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600}
 	journalBuckets = []float64{.00005, .0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5}
+	memoryBuckets  = []float64{16 << 20, 32 << 20, 64 << 20, 128 << 20, 256 << 20, 512 << 20, 1 << 30, 2 << 30, 4 << 30, 8 << 30, 16 << 30, 64 << 30} // bytes
 )
 
 // families holds the series by name; docs/metrics.md describes them.
@@ -24,6 +25,8 @@ type families struct {
 	timeouts     *series.Vec[series.Counter]
 	cacheHits    *series.Vec[series.Counter]
 	truncated    *series.Vec[series.Counter]
+	cpu          *series.Vec[series.Counter] // tool, step, mode
+	maxRSS       *series.Vec[series.Histogram]
 
 	journalAppend *series.Vec[series.Histogram]
 	journalSync   *series.Vec[series.Histogram]
@@ -45,6 +48,9 @@ func newFamilies() families {
 		cacheHits:    series.NewCounter("flowrun_step_cache_hits_total", "Steps that did not run because their result was cached.", "tool", "step"),
 		truncated:    series.NewCounter("flowrun_output_truncated_total", "Output streams of attempts that were cut at the step's buffer-limit.", "tool", "step"),
 
+		cpu:    series.NewCounter("flowrun_step_cpu_seconds_total", "CPU time of the processes of steps, in their programs (user) and in the kernel (system).", "tool", "step", "mode"),
+		maxRSS: series.NewHistogram("flowrun_step_max_rss_bytes", "Peak memory of attempts of steps, where it is known.", memoryBuckets, "tool", "step"),
+
 		journalAppend: series.NewHistogram("flowrun_journal_append_seconds", "Time to record the events of one turn of a run's loop.", journalBuckets),
 		journalSync:   series.NewHistogram("flowrun_journal_sync_seconds", "Time to make recorded events durable, when a run waited for it.", journalBuckets),
 	}
@@ -53,5 +59,5 @@ func newFamilies() families {
 func (f *families) all() []series.Family {
 	return []series.Family{f.runs.Family(), f.runDuration.Family(), f.runsRunning.Family(), f.lastSuccess.Family(), f.queueWait.Family(),
 		f.steps.Family(), f.stepDuration.Family(), f.retries.Family(), f.fallbacks.Family(), f.timeouts.Family(), f.cacheHits.Family(),
-		f.truncated.Family(), f.journalAppend.Family(), f.journalSync.Family()}
+		f.truncated.Family(), f.cpu.Family(), f.maxRSS.Family(), f.journalAppend.Family(), f.journalSync.Family()}
 }

@@ -103,6 +103,7 @@ func (r *Run) ending(e *dag.Event) {
 	if ran && !s.hasSteps {
 		s.countTruncated(e.Result.Stdout)
 		s.countTruncated(e.Result.Stderr)
+		s.countUsage(e.Result.Usage)
 	}
 	if e.Result.Status == dag.TimedOut { // an attempt with ReasonTimeout and another status exceeded the timeout of an outer step
 		s.timeouts.Inc()
@@ -127,6 +128,14 @@ func (s *step) finished(res *dag.Result) {
 func (s *step) countTruncated(o *dag.Output) {
 	if o != nil && o.Truncated {
 		s.truncated.Inc()
+	}
+}
+
+func (s *step) countUsage(u dag.Usage) {
+	s.user.Add(seconds(u.User))
+	s.system.Add(seconds(u.System))
+	if u.MaxRSS > 0 {
+		s.maxRSS.Observe(float64(u.MaxRSS))
 	}
 }
 

@@ -40,6 +40,9 @@ type stepSeries struct {
 	duration *series.Histogram
 
 	retries, fallbacks, timeouts, cacheHits, truncated *series.Counter
+
+	user, system *series.Counter
+	maxRSS       *series.Histogram
 }
 
 // tool returns the series of a tool.
@@ -91,6 +94,9 @@ func (m *Metrics) step(p pair) *stepSeries {
 		timeouts:  f.timeouts.With(p.tool, p.step),
 		cacheHits: f.cacheHits.With(p.tool, p.step),
 		truncated: f.truncated.With(p.tool, p.step),
+		user:      f.cpu.With(p.tool, p.step, "user"),
+		system:    f.cpu.With(p.tool, p.step, "system"),
+		maxRSS:    f.maxRSS.With(p.tool, p.step),
 	}
 	for _, st := range stepEnds {
 		s.ended[st] = f.steps.With(p.tool, p.step, st.String())

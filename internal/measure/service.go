@@ -53,5 +53,5 @@ func (s *Service) SchedulesMissed(schedule string, n int) {
 	}
 	s.schedules[schedule] = true
 	s.mu.Unlock()
-	s.missed.With(schedule).Add(n)
+	s.missed.With(schedule).Add(float64(n))
 }

@@ -67,9 +67,10 @@ func (c *child) tryReap(option int) bool {
 		return true
 	}
 	var status syscall.WaitStatus
-	pid, err := syscall.Wait4(c.pid, &status, option, nil)
+	var used syscall.Rusage
+	pid, err := syscall.Wait4(c.pid, &status, option, &used)
 	for err == syscall.EINTR {
-		pid, err = syscall.Wait4(c.pid, &status, option, nil)
+		pid, err = syscall.Wait4(c.pid, &status, option, &used)
 	}
 	switch {
 	case err != nil: // ECHILD: other code in this program reaped it
@@ -81,6 +82,7 @@ func (c *child) tryReap(option int) bool {
 	default:
 		c.exit = Exit{Code: status.ExitStatus()}
 	}
+	c.exit.Usage = usageOf(&used)
 	c.reaped = true
 	return true
 }

@@ -29,8 +29,27 @@ func TestExit(t *testing.T) {
 		"kill -KILL $$": {Code: 137, Signal: syscall.SIGKILL},
 	} {
 		got, err := start(t, g, "exit", "s", script).Wait(context.Background())
+		got.Usage = Usage{}
 		if err != nil || got != want {
 			t.Errorf("%s: %v, %v; want %v", script, got, err, want)
+		}
+	}
+}
+
+// The CPU time of a process and of those that it waited for is counted. Peak memory is known if it is
+// more than this process has used.
+func TestUsage(t *testing.T) {
+	g := Open("usage")
+	defer g.Close(context.Background(), 0)
+	for script, check := range map[string]func(Usage) bool{
+		"exit 0": func(u Usage) bool { return u.MaxRSS == 0 },
+		"dd if=/dev/zero of=/dev/null bs=200M count=1 2>/dev/null; exit 0": func(u Usage) bool { return u.MaxRSS >= 200<<20 && u.MaxRSS < 250<<20 && u.User+u.System > 0 },
+		"i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done":                func(u Usage) bool { return u.User+u.System > 20*time.Millisecond },
+		"sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'; exit 0": func(u Usage) bool { return u.User+u.System > 20*time.Millisecond },
+	} {
+		exit, err := start(t, g, "usage", "s", script).Wait(context.Background())
+		if err != nil || exit.Code != 0 || !check(exit.Usage) {
+			t.Errorf("%s: %+v, %v", script, exit, err)
 		}
 	}
 }

@@ -53,6 +53,15 @@ type Spec struct {
 type Exit struct {
 	Code   int            // exit code, or 128 + signal as in shells
 	Signal syscall.Signal // the signal that ended it; 0 if it exited
+	Usage  Usage
+}
+
+// Usage is what a process used, together with those of its descendants whose ends were waited for.
+type Usage struct {
+	User, System time.Duration // CPU time
+	// MaxRSS is the memory of the process that used most, in bytes; 0 if it is not known. On Linux
+	// it is not known unless it is more than this process has ever used.
+	MaxRSS int64
 }
 
 // Names lists processes for a message. After the first twenty it prints only how many more there

@@ -4,6 +4,7 @@ package proc
 
 import (
 	"os"
+	"runtime"
 	"syscall"
 )
 
@@ -14,8 +15,20 @@ func killGroup(pgid int) bool { return syscall.Kill(-pgid, syscall.SIGKILL) == n
 func signalGroup(p *os.Process, sig syscall.Signal) { syscall.Kill(-p.Pid, sig) }
 
 func exitOf(state *os.ProcessState) Exit {
+	exit := Exit{Code: state.ExitCode(), Usage: usageOf(state)}
 	if w, ok := state.Sys().(syscall.WaitStatus); ok && w.Signaled() {
-		return Exit{Code: 128 + int(w.Signal()), Signal: w.Signal()}
+		exit.Code, exit.Signal = 128+int(w.Signal()), w.Signal()
 	}
-	return Exit{Code: state.ExitCode()}
+	return exit
+}
+
+func usageOf(state *os.ProcessState) Usage {
+	u := Usage{User: state.UserTime(), System: state.SystemTime()}
+	if r, ok := state.SysUsage().(*syscall.Rusage); ok {
+		u.MaxRSS = int64(r.Maxrss)
+		if runtime.GOOS != "darwin" && runtime.GOOS != "ios" { // there it is in bytes
+			u.MaxRSS <<= 10
+		}
+	}
+	return u
 }

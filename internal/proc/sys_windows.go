@@ -19,4 +19,6 @@ func killGroup(int) bool { return false }
 // signalGroup kills the process: without a console, Windows has no signal like TERM.
 func signalGroup(p *os.Process, _ syscall.Signal) { p.Kill() }
 
-func exitOf(state *os.ProcessState) Exit { return Exit{Code: state.ExitCode()} }
+func exitOf(state *os.ProcessState) Exit {
+	return Exit{Code: state.ExitCode(), Usage: Usage{User: state.UserTime(), System: state.SystemTime()}}
+}

@@ -28,8 +28,14 @@ type Tally struct {
 	P50       int64   `json:"p50_ms"`
 	P95       int64   `json:"p95_ms"`
 	Max       int64   `json:"max_ms"`
+	// CPU time of the last attempts of a step, and their peak memory where it is known.
+	CPU50 int64 `json:"cpu_p50_ms,omitempty"`
+	CPU95 int64 `json:"cpu_p95_ms,omitempty"`
+	RSS50 int64 `json:"max_rss_p50_bytes,omitempty"`
+	RSS95 int64 `json:"max_rss_p95_bytes,omitempty"`
 
-	durations []time.Duration
+	durations, cpu []time.Duration
+	rss            []int64
 }
 
 func (t *Tally) add(st dag.Status, took time.Duration) {
@@ -40,18 +46,35 @@ func (t *Tally) add(st dag.Status, took time.Duration) {
 	t.durations = append(t.durations, took)
 }
 
+func (t *Tally) addUsage(u dag.Usage) {
+	if u.CPU() > 0 {
+		t.cpu = append(t.cpu, u.CPU())
+	}
+	if u.MaxRSS > 0 {
+		t.rss = append(t.rss, u.MaxRSS)
+	}
+}
+
 func (t *Tally) compute() {
 	if t.Runs == 0 {
 		return
 	}
 	t.Rate = float64(t.Succeeded) / float64(t.Runs)
-	slices.Sort(t.durations)
-	t.P50, t.P95, t.Max = t.percentile(50), t.percentile(95), t.percentile(100)
+	for _, list := range [][]time.Duration{t.durations, t.cpu} {
+		slices.Sort(list)
+	}
+	slices.Sort(t.rss)
+	t.P50, t.P95, t.Max = percentile(t.durations, 50).Milliseconds(), percentile(t.durations, 95).Milliseconds(), percentile(t.durations, 100).Milliseconds()
+	t.CPU50, t.CPU95 = percentile(t.cpu, 50).Milliseconds(), percentile(t.cpu, 95).Milliseconds()
+	t.RSS50, t.RSS95 = percentile(t.rss, 50), percentile(t.rss, 95)
 }
 
-// percentile returns a percentile of the durations in milliseconds (nearest rank).
-func (t *Tally) percentile(percent int) int64 {
-	return t.durations[(len(t.durations)*percent+99)/100-1].Milliseconds()
+// percentile returns a percentile of a sorted list (nearest rank), 0 of an empty one.
+func percentile[T time.Duration | int64](sorted []T, percent int) T {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[(len(sorted)*percent+99)/100-1]
 }
 
 // Statuses are the states of the runs that have statistics: those that have ended.
@@ -117,6 +140,7 @@ func (c *collector) addEvent(i int, run *fold.Run[struct{}], e *dag.Event) {
 		c.stats.History.set(i, name, e.Result.Status, e.Node)
 		if c.byName[name] != nil && !s.IsLoop() && countsAsRun(s.Status) { // for a loop, only its items count
 			c.byName[name].add(e.Result.Status, run.ActiveTime(e.Result.Started, e.Result.Ended))
+			c.byName[name].addUsage(e.Result.Usage)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package runstats_test
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"testing"
 	"time"
 
@@ -10,6 +11,27 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/runstats"
 )
+
+// TestUsage checks the percentiles of what the attempts of a step used.
+func TestUsage(t *testing.T) {
+	start := time.Unix(1000, 0).UTC()
+	var list []dag.Event
+	for i := range 20 {
+		node := dag.ID("each[" + strconv.Itoa(i) + "]")
+		list = append(list, dag.Event{V: dag.EventVersion, Seq: uint64(2*i + 1), Kind: dag.StepStarted, Node: node, Attempt: 1, Time: start},
+			dag.Event{V: dag.EventVersion, Seq: uint64(2*i + 2), Kind: dag.StepFinished, Node: node, Attempt: 1, Time: start, Result: &dag.Result{Status: dag.Succeeded, Started: start, Ended: start,
+				Usage: dag.Usage{User: time.Duration(i) * time.Second, System: time.Second, MaxRSS: int64(i/10) * 1000}}})
+	}
+	s, err := runstats.Of(t.Context(), "tool", []history.RunInfo{{ID: "one", Status: dag.Succeeded, Started: start, Ended: start}}, func(_ context.Context, _ string, after uint64) ([]dag.Event, error) {
+		return list[after:], nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Steps[0]; got.CPU50 != 10_000 || got.CPU95 != 19_000 || got.RSS50 != 1000 || got.RSS95 != 1000 {
+		t.Errorf("%+v", got)
+	}
+}
 
 // TestGrid checks how steps ended in each run: a step inside a loop has the worst result of all
 // items, and a step that a run did not reach has none.

@@ -149,7 +149,7 @@ func example(t *testing.T) (*Registry, *prometheus.Registry) {
 	theirs.MustRegister(c, g, h, prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "f", Help: "Help.", ConstLabels: prometheus.Labels{"k": "v"}},
 		func() float64 { return 1.5e9 }))
 	for i, v := range values {
-		counters.With(v...).Add(3 * i)
+		counters.With(v...).Add(float64(3 * i))
 		c.WithLabelValues(v...).Add(float64(3 * i))
 		gauges.With(v...).Set(-1.25)
 		gauges.With(v...).Add(float64(i))

@@ -141,4 +141,6 @@ INSERT INTO commits (n) VALUES (0);
 -- From here on, the events in a new row of turns are not JSON lines any more (package eventcode),
 -- and long texts are compressed.
 ALTER TABLE definitions ADD COLUMN packed INTEGER NOT NULL DEFAULT 0;
+`, `
+-- From here on, the result of a step may have what it used (package eventcode).
 `}

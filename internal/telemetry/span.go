@@ -18,13 +18,14 @@ type outcome struct {
 	attempts  int
 	fallback  bool
 	tolerated bool
+	usage     dag.Usage
 }
 
 func outcomeOf(r *dag.Result) outcome {
 	if r == nil {
 		return outcome{}
 	}
-	return outcome{r.Status, r.Reason, r.ExitCode, r.Attempts, r.Fallback, r.Tolerated}
+	return outcome{r.Status, r.Reason, r.ExitCode, r.Attempts, r.Fallback, r.Tolerated, r.Usage}
 }
 
 // failed reports whether the span is marked as an error. A cancelled or skipped step is not
@@ -57,6 +58,7 @@ func (o outcome) attributes() []attribute {
 	}
 	if o.status.Executed() && o.status != dag.Reused {
 		list = append(list, number("process.exit.code", o.exit))
+		list = append(list, usageAttributes(o.usage)...)
 	}
 	if o.failed() {
 		kind := o.reason
@@ -64,6 +66,17 @@ func (o outcome) attributes() []attribute {
 			kind = o.status.String()
 		}
 		list = append(list, text("error.type", kind))
+	}
+	return list
+}
+
+// usageAttributes returns what the processes of a step used.
+func usageAttributes(u dag.Usage) (list []attribute) {
+	if u.CPU() > 0 {
+		list = append(list, seconds("flowrun.cpu.user", u.User), seconds("flowrun.cpu.system", u.System))
+	}
+	if u.MaxRSS > 0 {
+		list = append(list, attribute{"flowrun.max_rss", u.MaxRSS})
 	}
 	return list
 }

@@ -82,9 +82,10 @@ func show(env *ui.Env, p *flowrun.RecordedRun) error {
 		} else if of != "" {
 			note = of
 		}
-		rows = append(rows, []string{s.ID, s.Status.String(), runview.Elapsed(s.Started, s.Ended, s.Status, now), note})
+		rows = append(rows, []string{s.ID, s.Status.String(), runview.Elapsed(s.Started, s.Ended, s.Status, now), runview.CPU(s.Usage), runview.Memory(s.Usage), note})
 	}
-	err := console.Table(env.Stdout, []string{"STEP", "STATUS", "TOOK", "NOTE"}, rows, console.TableOptions{Width: env.StdoutWidth(), Color: statusColors(env, 1)})
+	header := withoutEmpty([]string{"STEP", "STATUS", "TOOK", "CPU", "MEMORY", "NOTE"}, rows, 3, 4)
+	err := console.Table(env.Stdout, header, rows, console.TableOptions{Width: env.StdoutWidth(), Color: statusColors(env, 1)})
 	if err == nil && len(shown) < len(r.Steps) {
 		env.Notef("%d more steps, which are items of loops, are not listed; -o json lists all", len(r.Steps)-len(shown))
 	}
@@ -95,6 +96,21 @@ func show(env *ui.Env, p *flowrun.RecordedRun) error {
 		runview.SuggestNext(env, r)
 	}
 	return err
+}
+
+// withoutEmpty removes those of the columns, the last first, that no row uses, from rows and from
+// the header, which it returns.
+func withoutEmpty(header []string, rows [][]string, columns ...int) []string {
+	for _, at := range slices.Backward(columns) {
+		if slices.ContainsFunc(rows, func(row []string) bool { return row[at] != "" }) {
+			continue
+		}
+		header = slices.Delete(header, at, at+1)
+		for i := range rows {
+			rows[i] = slices.Delete(rows[i], at, at+1)
+		}
+	}
+	return header
 }
 
 // maxFailureLines is how many lines of the failed step are repeated.

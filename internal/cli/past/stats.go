@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/runstats"
@@ -78,9 +80,12 @@ func stats(ctx context.Context, env *ui.Env, s flowrun.Store, q flowrun.Query, o
 	doc.Total.Name = "(whole run)"
 	var rows [][]string
 	for _, t := range append([]*runstats.Tally{doc.Total}, doc.Steps...) {
-		rows = append(rows, []string{fmt.Sprint(t.Runs), fmt.Sprintf("%.1f %%", 100*t.Rate), short(t.P50), short(t.P95), short(t.Max), t.Name})
+		rows = append(rows, []string{fmt.Sprint(t.Runs), fmt.Sprintf("%.1f %%", 100*t.Rate), short(t.P50), short(t.P95), short(t.Max),
+			runview.CPU(dag.Usage{User: milliseconds(t.CPU50)}), runview.CPU(dag.Usage{User: milliseconds(t.CPU95)}),
+			runview.Memory(dag.Usage{MaxRSS: t.RSS50}), runview.Memory(dag.Usage{MaxRSS: t.RSS95}), t.Name})
 	}
-	return console.Table(env.Stdout, []string{"RUNS", "SUCCESS", "P50", "P95", "MAX", "STEP"}, rows, console.TableOptions{Width: env.StdoutWidth()})
+	header := withoutEmpty([]string{"RUNS", "SUCCESS", "P50", "P95", "MAX", "CPU P50", "P95", "MEMORY P50", "P95", "STEP"}, rows, 5, 6, 7, 8)
+	return console.Table(env.Stdout, header, rows, console.TableOptions{Width: env.StdoutWidth()})
 }
 
 // checkKnown returns an error for a tool that is neither recorded nor available.
@@ -93,4 +98,6 @@ func checkKnown(ctx context.Context, env *ui.Env, s flowrun.Store, name string) 
 	return ui.MarkMissing(err, name)
 }
 
-func short(ms int64) string { return console.Short(time.Duration(ms) * time.Millisecond) }
+func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
+
+func short(ms int64) string { return console.Short(milliseconds(ms)) }

@@ -1,6 +1,8 @@
 package runview
 
 import (
+	"cmp"
+
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/ui"
@@ -18,7 +20,7 @@ func Bars(p *flowrun.Plan, steps []flowrun.StepResult) []console.Bar {
 	var list []console.Bar
 	shown, notes := ShownSteps(steps, 0) // the critical path consists of loops, not of their items
 	for _, s := range shown {
-		b := console.Bar{ID: s.ID, Status: s.Status, After: p.Upstream(s.ID), Depth: dag.ID(s.ID).Depth(), Note: notes[s.ID]}
+		b := console.Bar{ID: s.ID, Status: s.Status, After: p.Upstream(s.ID), Depth: dag.ID(s.ID).Depth(), Note: cmp.Or(notes[s.ID], usageNote(s.Usage))}
 		if s.Status != dag.Reused {
 			b.Started, b.Ended, b.Attempts = s.Started, s.Ended, s.Attempts
 		}

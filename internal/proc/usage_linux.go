@@ -1,0 +1,36 @@
+package proc
+
+import (
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// usageOf returns what the kernel counted for a child.
+func usageOf(r *syscall.Rusage) Usage {
+	return Usage{User: time.Duration(r.Utime.Nano()), System: time.Duration(r.Stime.Nano()), MaxRSS: peakOf(int64(r.Maxrss) << 10)}
+}
+
+// ownPeak is the most memory that this process has used, with some more, because the kernel counts
+// it only roughly while it is in use.
+var ownPeak atomic.Int64
+
+const peakSlack = 2 << 20
+
+// peakOf returns the most memory that a child used, 0 if it is not known. Until a child executes its
+// program it shares the memory of this process, and the kernel counts that as memory of the child.
+// So a number below what this process has used says nothing.
+func peakOf(counted int64) int64 {
+	if counted <= ownPeak.Load() {
+		return 0
+	}
+	var own syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &own) != nil {
+		return 0
+	}
+	ownPeak.Store(int64(own.Maxrss)<<10 + peakSlack)
+	if counted <= ownPeak.Load() {
+		return 0
+	}
+	return counted
+}
