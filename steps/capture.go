@@ -22,7 +22,7 @@ type Capture struct {
 	Env      []string // K=V, in addition to what steps inherit
 	MaxBytes int      // maximum size of its output
 
-	Confinement Confinement // rights that it does not have; MaxMemory is not used
+	Confinement Confinement // rights that it does not have; Limits are not used
 }
 
 // captureGrace is the time between TERM and KILL for a program that ran too long.

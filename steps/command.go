@@ -104,10 +104,12 @@ type attempt struct {
 	stdin   *os.File
 	streams [2]*stream
 
-	file      *os.File            // the file that its output is streamed to
-	memory    *cgroup.MemoryLimit // nil: none
-	container *container          // nil: none
-	envFile   string              // env file of the container; "": none
+	file       *os.File      // the file that its output is streamed to
+	limit      *cgroup.Limit // nil: none
+	perProcess bool          // max-memory limits each process
+	printed    *printed      // nil: no limit
+	container  *container    // nil: none
+	envFile    string        // env file of the container; "": none
 
 	// For interactive attempts.
 	person          Attachment    // nil: there is no person at a terminal
@@ -143,7 +145,8 @@ func (c *Command) newAttempt(call *dag.Call) (*attempt, error) {
 	if !ok {
 		return nil, fmt.Errorf("cannot run a command: the arguments of the graph must be a steps.Frame, but are a %T", call.Args())
 	}
-	return &attempt{Command: c, call: call, frame: frame, session: frame.Session(), scope: frame.Scope(call.View), confine: frame.Confinement()}, nil
+	return &attempt{Command: c, call: call, frame: frame, session: frame.Session(), scope: frame.Scope(call.View),
+		confine: frame.Confinement(), printed: newPrinted(frame.Confinement().MaxOutput)}, nil
 }
 
 // inputError is a rejected value. A retry cannot help: the definition or the caller must change.
@@ -189,7 +192,9 @@ func (t *attempt) run(ctx context.Context) (dag.Result, error) {
 	if t.tty != nil {
 		wait = t.waitInteractive
 	}
+	ctx, stopWatching := t.watchLimits(ctx)
 	exit, stopped, err := wait(ctx, p)
+	stopWatching()
 	if err != nil {
 		return dag.Result{}, err
 	}
@@ -242,7 +247,7 @@ func startFailure(err error) error {
 // reset releases what an attempt that could not start has opened, so that it can start again.
 func (t *attempt) reset() {
 	t.cleanUp()
-	*t = attempt{Command: t.Command, descriptors: t.descriptors, call: t.call, frame: t.frame, session: t.session, scope: t.scope, confine: t.confine, person: t.person, personGone: t.personGone}
+	*t = attempt{Command: t.Command, descriptors: t.descriptors, call: t.call, frame: t.frame, session: t.session, scope: t.scope, confine: t.confine, printed: t.printed, person: t.person, personGone: t.personGone}
 }
 
 // prepare renders all templates and opens what the process will use.
@@ -268,7 +273,7 @@ func (t *attempt) prepare() (err error) {
 	if err := t.terminal(); err != nil {
 		return err
 	}
-	viaPipe := !t.session.mask.Empty() || opensOwnStreams(t.launch.argv)
+	viaPipe := !t.session.mask.Empty() || t.confine.MaxFileSize > 0 || opensOwnStreams(t.launch.argv)
 	for i, which := range [2]Streams{Stdout, Stderr} {
 		if t.streams[i], err = t.openStream(which, viaPipe); err != nil {
 			if t.tty != nil && i == 0 {
@@ -614,7 +619,7 @@ func (t *attempt) wait(ctx context.Context, p proc.Process) (exit proc.Exit, sto
 
 // result reads the output and returns the Result.
 func (t *attempt) result(exit proc.Exit, stopped bool) (dag.Result, error) {
-	r := dag.Result{Status: dag.Succeeded, ExitCode: exit.Code, Usage: dag.Usage(exit.Usage)}
+	r := dag.Result{Status: dag.Succeeded, ExitCode: exit.Code, Usage: t.usage(exit)}
 	private := t.session.options.LogDir == ""
 	outs := [2]**dag.Output{&r.Stdout, &r.Stderr}
 	var tooLarge *dag.Output
@@ -653,10 +658,10 @@ func (t *attempt) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 		r.Message = t.tooLargeMessage()
 	}
 	if !stopped {
-		t.explainMemory(&r)
 		t.explainContainer(&r)
 		t.explainEnforced(&r)
 	}
+	t.explainLimits(&r, stopped)
 	return r, nil
 }
 
@@ -685,5 +690,5 @@ func (t *attempt) cleanUp() {
 	if t.envFile != "" {
 		os.Remove(t.envFile)
 	}
-	t.releaseMemoryLimit()
+	t.releaseLimit()
 }

@@ -27,7 +27,7 @@ type container struct {
 	image    string
 	tty      bool
 	network  bool
-	memory   int64    // bytes; 0: no limit
+	limits   Limits
 	user     string   // UID:GID; "": the user of the image
 	dir      string   // working directory
 	writable []string // folders and files that are writable and have the same path inside and outside
@@ -71,10 +71,15 @@ func (c *container) argv(command []string) []string {
 			argv = append(argv, words...)
 		}
 	}
-	add(!podman, "--pids-limit", "2048") // podman sets its own, if it can count processes
+	switch {
+	case c.limits.MaxProcesses > 0:
+		add(true, "--pids-limit", fmt.Sprint(c.limits.MaxProcesses))
+	case !podman: // podman sets its own, if it can count processes
+		add(true, "--pids-limit", "2048")
+	}
 	add(c.tty, "--tty")
 	add(!c.network, "--network", "none")
-	add(c.memory > 0, "--memory", fmt.Sprint(c.memory), "--memory-swap", fmt.Sprint(c.memory))
+	argv = append(argv, c.limits.options()...)
 	add(c.user != "", "--user", c.user)
 	add(podman && c.user != "" && !strings.HasPrefix(c.user, "0:"), "--userns", "keep-id") // otherwise the user is another one outside
 	for _, path := range c.writable {
@@ -94,6 +99,26 @@ func (c *container) argv(command []string) []string {
 	add(c.envFile != "", "--env-file", c.envFile)
 	add(true, "--entrypoint", command[0], c.image)
 	return append(argv, command[1:]...)
+}
+
+// options returns the options of container programs for the limits. CPU time is limited for each
+// process.
+func (l Limits) options() (list []string) {
+	if l.MaxMemory > 0 {
+		list = append(list, "--memory", fmt.Sprint(l.MaxMemory), "--memory-swap", fmt.Sprint(l.MaxMemory))
+	}
+	if l.CPU > 0 {
+		list = append(list, "--cpus", fmt.Sprint(l.CPU))
+	}
+	for _, one := range []struct {
+		name  string
+		value int64
+	}{{"cpu", int64((l.MaxCPU + time.Second - 1) / time.Second)}, {"fsize", l.MaxFileSize}, {"nofile", int64(l.MaxOpenFiles)}} {
+		if one.value > 0 {
+			list = append(list, "--ulimit", fmt.Sprintf("%s=%d:%[2]d", one.name, one.value))
+		}
+	}
+	return list
 }
 
 // mountOption returns the value of --mount for a path of this machine.
@@ -157,7 +182,7 @@ func (t *attempt) newContainer() (*container, error) {
 		return nil, startError{127, fmt.Sprintf("cannot start the step: cannot provide isolation: container: %v", err)}
 	}
 	c := &container{program: program, name: "flowrun-" + strings.ToLower(rand.Text()), image: t.confine.Image,
-		tty: t.tty != nil, network: t.confine.Network, memory: t.confine.MaxMemory, dir: t.dir,
+		tty: t.tty != nil, network: t.confine.Network, limits: t.confine.Limits, dir: t.dir,
 		run: t.session.options.Run, step: string(t.call.Path)}
 	if uid := os.Getuid(); uid >= 0 {
 		c.user = fmt.Sprintf("%d:%d", uid, os.Getgid())

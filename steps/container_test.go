@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/flowrun/flowrun/internal/permission"
 )
@@ -20,9 +21,9 @@ func TestContainerArgv(t *testing.T) {
 		want string
 	}{
 		{"least", container{program: "/usr/bin/docker"}, "/usr/bin/docker " + always + "--pids-limit 2048 --network none --env HOME=/tmp " + end},
-		{"most", container{program: "/usr/bin/docker", tty: true, network: true, memory: 1000, user: "1000:100", dir: "/work",
+		{"most", container{program: "/usr/bin/docker", tty: true, network: true, limits: Limits{MaxMemory: 1000, MaxProcesses: 30, MaxCPU: 1500 * time.Millisecond, CPU: 0.5, MaxFileSize: 5000, MaxOpenFiles: 64}, user: "1000:100", dir: "/work",
 			writable: []string{"/work", "/other,place"}, readOnly: []string{"/tmp/script"}, env: []string{"A", "HOME"}, envFile: "/tmp/env"},
-			"/usr/bin/docker " + always + "--pids-limit 2048 --tty --memory 1000 --memory-swap 1000 --user 1000:100 " +
+			"/usr/bin/docker " + always + "--pids-limit 30 --tty --memory 1000 --memory-swap 1000 --cpus 0.5 --ulimit cpu=2:2 --ulimit fsize=5000:5000 --ulimit nofile=64:64 --user 1000:100 " +
 				`--mount type=bind,source=/work,target=/work --mount type=bind,"source=/other,place","target=/other,place" ` +
 				"--mount type=bind,source=/tmp/script,target=/tmp/script,readonly --workdir /work --env A --env HOME --env-file /tmp/env " + end},
 		{"podman of a user", container{program: "/usr/bin/podman", user: "1000:100"},
@@ -40,10 +41,10 @@ func TestContainerArgv(t *testing.T) {
 func TestConfinementWithin(t *testing.T) {
 	for _, c := range []struct{ inner, outer, want Confinement }{
 		{Confinement{}, Confinement{}, Confinement{}},
-		{Confinement{Reduced: true, MaxMemory: 5}, Confinement{}, Confinement{Reduced: true, MaxMemory: 5}},
-		{Confinement{}, Confinement{Reduced: true, MaxMemory: 5, Image: "a", Network: true}, Confinement{Reduced: true, MaxMemory: 5, Image: "a", Network: true}},
-		{Confinement{MaxMemory: 9}, Confinement{MaxMemory: 5}, Confinement{MaxMemory: 5}},
-		{Confinement{MaxMemory: 5}, Confinement{MaxMemory: 9}, Confinement{MaxMemory: 5}},
+		{Confinement{Reduced: true, Limits: Limits{MaxMemory: 5}}, Confinement{}, Confinement{Reduced: true, Limits: Limits{MaxMemory: 5}}},
+		{Confinement{}, Confinement{Reduced: true, Limits: Limits{MaxMemory: 5}, Image: "a", Network: true}, Confinement{Reduced: true, Limits: Limits{MaxMemory: 5}, Image: "a", Network: true}},
+		{Confinement{Limits: Limits{MaxMemory: 9}}, Confinement{Limits: Limits{MaxMemory: 5}}, Confinement{Limits: Limits{MaxMemory: 5}}},
+		{Confinement{Limits: Limits{MaxMemory: 5}}, Confinement{Limits: Limits{MaxMemory: 9}}, Confinement{Limits: Limits{MaxMemory: 5}}},
 		{Confinement{Image: "a", Network: true}, Confinement{}, Confinement{Image: "a", Network: true}},
 		{Confinement{Image: "a", Network: true}, Confinement{Image: "b"}, Confinement{Image: "a"}},
 		{Confinement{Image: "a"}, Confinement{Image: "b", Network: true}, Confinement{Image: "a"}},

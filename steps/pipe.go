@@ -29,6 +29,7 @@ type pipe struct {
 	size  int64
 	mask  *mask.Writer
 	err   error // of writing to the file
+	count *printed
 
 	// Of a terminal; see endAnswer and splitAnswered.
 	newMask      func() *mask.Writer
@@ -44,23 +45,23 @@ type source interface {
 }
 
 // openPipe makes a pipe and starts copying from it. See copyFrom.
-func (s *Session) openPipe(file *logFile, follow io.Writer, limit int64) (p *pipe, end *os.File, err error) {
+func (s *Session) openPipe(file *logFile, follow io.Writer, limit int64, count *printed) (p *pipe, end *os.File, err error) {
 	from, end, err := os.Pipe()
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot create a pipe: %w", err)
 	}
-	return s.copyFrom(from, file, follow, limit), end, nil
+	return s.copyFrom(from, file, follow, limit, count), end, nil
 }
 
 // copyFrom starts copying into file and, if follow is not nil, to that writer too. limit is how
-// many bytes are kept unmasked in memory.
-func (s *Session) copyFrom(from source, file *logFile, follow io.Writer, limit int64) *pipe {
+// many bytes are kept unmasked in memory. What count does not allow is dropped.
+func (s *Session) copyFrom(from source, file *logFile, follow io.Writer, limit int64, count *printed) *pipe {
 	var to io.Writer = file.File
 	if follow != nil {
 		to = io.MultiWriter(file.File, &bestEffortWriter{to: follow})
 	}
 	newMask := func() *mask.Writer { return s.mask.Writer(to) }
-	p := &pipe{from: from, done: make(chan struct{}), file: file, users: 2, max: limit, mask: newMask(), newMask: newMask}
+	p := &pipe{from: from, done: make(chan struct{}), file: file, users: 2, max: limit, mask: newMask(), newMask: newMask, count: count}
 	s.mu.Lock()
 	s.pipes[p] = struct{}{}
 	s.mu.Unlock()
@@ -111,7 +112,8 @@ func (p *pipe) copy() {
 		}
 	}
 	p.mu.Lock()
-	if err := p.mask.Flush(); err != nil && p.err == nil {
+	if p.count.isOver() { // the mask holds back what may be the beginning of a secret
+	} else if err := p.mask.Flush(); err != nil && p.err == nil {
 		p.err = err
 	}
 	p.mu.Unlock()
@@ -121,6 +123,7 @@ func (p *pipe) copy() {
 // record stores one piece of output. If the file cannot be written (disk full), it drops the output
 // and copying continues, because the step must not block.
 func (p *pipe) record(b []byte) {
+	b = b[:p.count.take(len(b))]
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.size += int64(len(b))
@@ -177,7 +180,8 @@ func (p *pipe) output(w outputLimits) (*dag.Output, error) {
 		return nil, nil
 	}
 	out := &dag.Output{Size: p.size, Truncated: p.size > w.limit, Masked: p.maskedBefore || p.mask.Masked()}
-	if out.Masked { // the size before masking would reveal how long the secret is
+	cut := p.count.isOver() // maybe within a secret, of which the file has nothing
+	if out.Masked || cut {  // the size before masking would reveal how long the secret is
 		info, err := p.file.Stat()
 		if err != nil {
 			return nil, err
@@ -187,7 +191,7 @@ func (p *pipe) output(w outputLimits) (*dag.Output, error) {
 	raw := trimPartialRune(p.raw, p.size)
 	out.Raw = string(raw)
 	setDigest(out, raw, w)
-	if !out.Masked && int64(len(out.Raw)) == p.size && p.size <= dag.InlineLimit {
+	if !out.Masked && !cut && int64(len(out.Raw)) == p.size && p.size <= dag.InlineLimit {
 		out.Inline = out.Raw
 		return out, nil
 	}

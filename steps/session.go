@@ -124,7 +124,7 @@ type Session struct {
 	temp        [2]string  // temporary folders of enforced steps, and of those that are reduced too; "" until they are needed
 	unusedFiles []*os.File // empty files without a name, for reuse
 	temps       []string
-	limits      []memoryLimit // memory limits of steps that left something in the background
+	limits      []stepLimit // memory limits of steps that left something in the background
 	pipes       map[*pipe]struct{}
 	stopStarted time.Time // when flowrun last began to stop a step
 	stopEnded   time.Time // when a step was last stopped

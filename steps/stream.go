@@ -52,10 +52,10 @@ func (t *attempt) openStream(which Streams, viaPipe bool) (*stream, error) {
 	}
 	switch {
 	case t.tty != nil && which == Stdout:
-		st.pipe = s.copyFrom(t.tty, file, nil, w.raw())
+		st.pipe = s.copyFrom(t.tty, file, nil, w.raw(), t.printed)
 	case t.tty != nil: // the terminal carries both streams
-	case viaPipe:
-		if st.pipe, st.end, err = s.openPipe(file, to, w.raw()); err != nil {
+	case viaPipe || t.printed != nil:
+		if st.pipe, st.end, err = s.openPipe(file, to, w.raw(), t.printed); err != nil {
 			file.drop()
 			return nil, errors.Join(err, file.Close())
 		}

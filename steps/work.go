@@ -52,6 +52,7 @@ func (c *Command) Do(ctx context.Context, call *dag.Call, do func(*Work) (dag.Re
 	if err != nil {
 		return dag.Result{}, err
 	}
+	t.explainLimits(&r, false)
 	r.Message = t.session.mask.String(r.Message)
 	return r, nil
 }

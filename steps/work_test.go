@@ -92,6 +92,22 @@ func TestDoTooMuch(t *testing.T) {
 	}
 }
 
+// Work that prints more than max-output fails, and what is over the limit is dropped.
+func TestDoOverLimit(t *testing.T) {
+	t.Parallel()
+	b := open(t, Options{}, nil)
+	defer b.close(t)
+	b.confine.MaxOutput = 100
+	r := b.work(t, &Command{}, func(w *Work) (dag.Result, error) {
+		w.Print(Stdout, strings.Repeat("x", 60))
+		w.Print(Stderr, strings.Repeat("y", 60))
+		return dag.Result{Status: dag.Succeeded}, nil
+	})
+	if r.Status != dag.Failed || r.Reason != ReasonOutput || r.ExitCode != 1 || r.Stdout.Size+r.Stderr.Size != 100 {
+		t.Errorf("%s %s %d: %+v %+v", r.Status, r.Reason, r.ExitCode, r.Stdout, r.Stderr)
+	}
+}
+
 // An error of the work stops the run and leaves nothing open.
 func TestDoBreaks(t *testing.T) {
 	t.Parallel()

@@ -274,7 +274,15 @@ type FilePaths struct {
 
 // Resources is the resources section.
 type Resources struct {
-	MaxMemory       int64 // bytes, for each step; 0 = none
+	// Limits of each step; 0 = none.
+	MaxMemory    int64 // bytes
+	MaxProcesses int
+	MaxCPU       time.Duration // CPU time
+	CPU          float64       // processors
+	MaxFileSize  int64         // bytes
+	MaxOpenFiles int
+	MaxOutput    int64 // bytes of stdout and stderr
+
 	DeleteTempFiles bool
 	FinalCommands   []Text
 }

@@ -522,10 +522,16 @@ var crossPlatformObject = keytable.NewObject("cross-platform", "Conversion of pa
 	}
 })
 
-var resourcesObject = keytable.NewObject("resources", "Limits on time and memory, and cleanup after the run.", func() []keytable.Field {
+var resourcesObject = keytable.NewObject("resources", "Limits of what steps may use, and cleanup after the run.", func() []keytable.Field {
 	return []keytable.Field{
 		keytable.Duration("timeout", "S1-191", "Time limit of the whole run. If the tool also has timeout, the smaller one applies.", func(t *draft, v time.Duration) { t.resTimeout = &v }),
 		keytable.Size("max-memory", "S1-193", "Memory limit of each step. See isolation.md.", func(t *draft, v int64) { t.Resources.MaxMemory = v }),
+		keytable.Integer("max-processes", "", 1, 1<<22, "Limit of the processes and threads of each step.", func(t *draft, v int) { t.Resources.MaxProcesses = v }),
+		keytable.Duration("max-cpu", "", "Limit of the CPU time of each step.", func(t *draft, v time.Duration) { t.Resources.MaxCPU = v }),
+		keytable.Amount("cpu", "", 0.01, "How many processors each step may use: 0.5 is half of the time of one.", func(t *draft, v float64) { t.Resources.CPU = v }),
+		keytable.Size("max-file-size", "", "Limit of the size of each file that a step writes.", func(t *draft, v int64) { t.Resources.MaxFileSize = v }),
+		keytable.Integer("max-open-files", "", 8, 1<<20, "Limit of the open files of each process of a step.", func(t *draft, v int) { t.Resources.MaxOpenFiles = v }),
+		keytable.Size("max-output", "", "Limit of what each step prints. A step that prints more is stopped.", func(t *draft, v int64) { t.Resources.MaxOutput = v }),
 		keytable.List("cleanup", "S1-194", cleanupObject, "What to clean up after the run, whether it succeeded or not.", func(t *draft, _ Pos) *Resources { return &t.Resources }),
 	}
 })

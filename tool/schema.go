@@ -179,7 +179,7 @@ func valueSchema(f keytable.Field) map[string]any {
 	case keytable.KindIntegers:
 		return oneOrMore(integerSchema(f.Min, f.Max))
 	case keytable.KindNumber:
-		return ofType("number")
+		return numberSchema(f.Least)
 	case keytable.KindDuration:
 		return anyOf(integerSchema(1, int64(keytable.MaxDuration/time.Millisecond)), patternSchema(durationForm))
 	case keytable.KindSize:
@@ -229,6 +229,14 @@ func fieldText(f keytable.Field) map[string]any {
 	s := textSchema()
 	if f.Command {
 		s["pattern"] = `\S`
+	}
+	return s
+}
+
+func numberSchema(least float64) map[string]any {
+	s := ofType("number")
+	if least > 0 {
+		s["minimum"] = least
 	}
 	return s
 }

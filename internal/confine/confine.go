@@ -21,8 +21,11 @@ type Confinement struct {
 	Join []string `json:"join,omitempty"`
 	// Sandbox limits the process to the files and sockets that it lists; nil means that it does not.
 	Sandbox *Sandbox `json:"sandbox,omitempty"`
-	// AddressSpace limits the address space of each process, in bytes; 0 means unlimited.
-	AddressSpace int64 `json:"address_space,omitempty"`
+	// Limits of each process; 0 means unlimited.
+	AddressSpace int64 `json:"address_space,omitempty"` // bytes
+	CPUTime      int64 `json:"cpu_time,omitempty"`      // seconds
+	FileSize     int64 `json:"file_size,omitempty"`     // bytes of each file that it writes
+	OpenFiles    int64 `json:"open_files,omitempty"`
 }
 
 // Nobody is the group of root's processes with reduced rights, and their user if the run has none

@@ -25,13 +25,7 @@ func become(c Confinement, file string, args []string) error {
 	CloseFilesOnExec()
 	for _, procs := range c.Join {
 		if err := os.WriteFile(procs, []byte("0"), 0); err != nil {
-			return fmt.Errorf("cannot enter the cgroup that limits its memory: %w", err)
-		}
-	}
-	if c.AddressSpace > 0 {
-		lim := syscall.Rlimit{Cur: uint64(c.AddressSpace), Max: uint64(c.AddressSpace)}
-		if err := syscall.Setrlimit(syscall.RLIMIT_AS, &lim); err != nil {
-			return fmt.Errorf("cannot limit its memory: %w", err)
+			return fmt.Errorf("cannot enter a cgroup that limits its resources: %w", err)
 		}
 	}
 	if c.Sandbox != nil && c.Sandbox.Bubblewrap == "" {
@@ -52,6 +46,9 @@ func become(c Confinement, file string, args []string) error {
 		if err := c.Sandbox.restrictCalls(); err != nil {
 			return fmt.Errorf("cannot restrict its system calls: %w", err)
 		}
+	}
+	if err := c.limitProcess(); err != nil {
+		return fmt.Errorf("cannot limit its resources: %w", err)
 	}
 	return execute(file, args)
 }

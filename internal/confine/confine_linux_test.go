@@ -3,6 +3,7 @@ package confine
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -95,6 +96,35 @@ func TestAddressSpace(t *testing.T) {
 	}
 }
 
+// The limits of each process hold, and root cannot raise them.
+func TestProcessLimits(t *testing.T) {
+	c := Confinement{CPUTime: 7, FileSize: 4096, OpenFiles: 33}
+	out, problems, code := startConfined(t, c, "/bin/bash", "-c", "ulimit -St; ulimit -Ht; ulimit -f; ulimit -n; (ulimit -n 34) 2>/dev/null || echo refused; (ulimit -t 9) 2>/dev/null || echo refused")
+	if code != 0 || out != "7\n8\n4\n33\nrefused\nrefused\n" {
+		t.Errorf("exit code %d, printed %q: %s", code, out, problems)
+	}
+	out, _, _ = startConfined(t, c, "/bin/cat", "/proc/self/status")
+	var effective uint64
+	if _, err := fmt.Sscanf(status(out, "CapEff"), "%x", &effective); err != nil || effective>>capSysResource&1 != 0 {
+		t.Errorf("it has CAP_SYS_RESOURCE: %x, %v", effective, err)
+	}
+	plain, _, _ := startConfined(t, Confinement{}, "/bin/cat", "/proc/self/status")
+	var all uint64
+	if _, err := fmt.Sscanf(status(plain, "CapEff"), "%x", &all); err != nil || effective != all&^(1<<capSysResource) {
+		t.Errorf("of %x it has %x", all, effective)
+	}
+}
+
+// A limit that is lower already stays.
+func TestLowerLimitStays(t *testing.T) {
+	_, argv := Confinement{OpenFiles: 1000, FileSize: 1 << 40}.Wrap("/bin/bash", []string{"bash", "-c", "ulimit -n; ulimit -f"})
+	lowered := []string{"-c", `ulimit -n 50; ulimit -f 8; exec -a "$0" ` + os.Args[0] + ` "$@"`}
+	out, err := exec.Command("/bin/bash", append(lowered, argv...)...).CombinedOutput()
+	if err != nil || string(out) != "50\n8\n" {
+		t.Errorf("printed %q: %v", out, err)
+	}
+}
+
 // A program that cannot be started prints why, and exits with the code that shells use.
 func TestConfinedStart(t *testing.T) {
 	dir := t.TempDir()
@@ -111,7 +141,7 @@ func TestConfinedStart(t *testing.T) {
 	}{
 		{"no program", Confinement{}, "/no/such/program", 127, "no such file"},
 		{"no format", Confinement{}, junk, 126, "exec format error"},
-		{"no cgroup", Confinement{Join: []string{filepath.Join(dir, "gone", "cgroup.procs")}}, "/bin/true", 126, "cgroup that limits its memory"},
+		{"no cgroup", Confinement{Join: []string{filepath.Join(dir, "gone", "cgroup.procs")}}, "/bin/true", 126, "cgroup that limits its resources"},
 	} {
 		_, problems, code := startConfined(t, c.c, c.file)
 		if code != c.code || !strings.Contains(problems, c.says) || strings.Count(problems, "\n") != 1 {
@@ -121,9 +151,9 @@ func TestConfinedStart(t *testing.T) {
 }
 
 // limit returns a memory limit. It skips the test if this user cannot make one.
-func limit(t *testing.T, bytes int64) *cgroup.MemoryLimit {
+func limit(t *testing.T, bytes int64) *cgroup.Limit {
 	t.Helper()
-	m, err := cgroup.NewMemoryLimit("", bytes)
+	m, err := cgroup.NewLimit("", cgroup.Limits{Memory: bytes})
 	if err != nil {
 		t.Skipf("no memory cgroup here: %v", err)
 	}
@@ -138,9 +168,9 @@ func TestMemoryLimit(t *testing.T) {
 		exceeded bool
 	}{{"1M", false}, {"200M", true}} {
 		m := limit(t, 50<<20)
-		_, problems, code := startConfined(t, Confinement{Join: []string{m.JoinFile()}}, "/bin/dd", "if=/dev/zero", "of=/dev/null", "count=1", "bs="+c.size)
-		if m.Exceeded() != c.exceeded || (code != 0) != c.exceeded {
-			t.Errorf("%s: exceeded %v, exit code %d: %s", c.size, m.Exceeded(), code, problems)
+		_, problems, code := startConfined(t, Confinement{Join: m.JoinFiles()}, "/bin/dd", "if=/dev/zero", "of=/dev/null", "count=1", "bs="+c.size)
+		if m.OutOfMemory() != c.exceeded || (code != 0) != c.exceeded {
+			t.Errorf("%s: exceeded %v, exit code %d: %s", c.size, m.OutOfMemory(), code, problems)
 		}
 	}
 }
@@ -148,7 +178,8 @@ func TestMemoryLimit(t *testing.T) {
 // A memory limit can be removed when it is empty, and processes in it are found.
 func TestMemoryLimitGoes(t *testing.T) {
 	m := limit(t, 50<<20)
-	path, argv := Confinement{Join: []string{m.JoinFile()}}.Wrap("/bin/cat", []string{"cat"})
+	join := m.JoinFiles()[0]
+	path, argv := Confinement{Join: m.JoinFiles()}.Wrap("/bin/cat", []string{"cat"})
 	cmd := &exec.Cmd{Path: path, Args: argv}
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -175,7 +206,7 @@ func TestMemoryLimitGoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.End(false)
-	if _, err := os.Stat(m.JoinFile()); !os.IsNotExist(err) {
+	if _, err := os.Stat(join); !os.IsNotExist(err) {
 		t.Errorf("the limit is still there: %v", err)
 	}
 }

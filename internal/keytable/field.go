@@ -65,6 +65,7 @@ type Field struct {
 	Requirement string   // its id in docs/requirements.md, if it has one
 	Of          *Object  // of objects
 	Min, Max    int64    // of integers
+	Least       float64  // of numbers: the minimum; 0 = none
 	Body        bool     // one of the keys of which a step or tool has exactly one
 	Required    bool
 	Command     bool // of texts: a command or a script, which is not empty
@@ -272,6 +273,13 @@ func Integers[T any](key, requirement string, low, high int64, doc string, set f
 // Number is a number.
 func Number[T any](key, requirement, doc string, set func(*T, float64)) Field {
 	return newField(KindNumber, key, requirement, doc, (*Decoder).number, set)
+}
+
+// Amount is a number that is at least least, which is greater than 0.
+func Amount[T any](key, requirement string, least float64, doc string, set func(*T, float64)) Field {
+	f := newField(KindNumber, key, requirement, doc, numberFrom(least), set)
+	f.Least = least
+	return f
 }
 
 // Duration is a duration: milliseconds, or text such as 1m30s.

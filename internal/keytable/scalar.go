@@ -185,6 +185,17 @@ func (d *Decoder) number(n *yaml.Node) (float64, bool) {
 	return float64(v), ok
 }
 
+func numberFrom(least float64) func(*Decoder, *yaml.Node) (float64, bool) {
+	return func(d *Decoder, n *yaml.Node) (float64, bool) {
+		v, ok := d.number(n)
+		if ok && v < least {
+			d.Fail(Deref(n), "out-of-range", fmt.Sprintf("the number %v is out of range", v), fmt.Sprintf("use a number from %v", least))
+			return 0, false
+		}
+		return v, ok
+	}
+}
+
 func (d *Decoder) float(n *yaml.Node) (float64, bool) {
 	v, err := strconv.ParseFloat(strings.ReplaceAll(n.Value, "_", ""), 64)
 	if err != nil || math.IsInf(v, 0) || math.IsNaN(v) {

@@ -12,12 +12,17 @@ import (
 // Confinement returns the restrictions that the definition's security and resources put on its steps.
 func (p *Plan) Confinement() steps.Confinement {
 	def := p.Definition
-	c := steps.Confinement{Reduced: def.Security.ExecutionPrivilege == "reduced", MaxMemory: def.Resources.MaxMemory, Enforced: def.Security.Enforce}
+	c := steps.Confinement{Reduced: def.Security.ExecutionPrivilege == "reduced", Limits: limitsOf(&def.Resources), Enforced: def.Security.Enforce}
 	if def.Security.Isolation == "container" {
 		c.Image = cmp.Or(def.Security.Image, tool.DefaultImage)
 		c.Network = slices.ContainsFunc(def.Security.RequiredPermissions, func(t tool.Text) bool { return strings.HasPrefix(t.S, "network:") })
 	}
 	return c
+}
+
+func limitsOf(r *tool.Resources) steps.Limits {
+	return steps.Limits{MaxMemory: r.MaxMemory, MaxProcesses: r.MaxProcesses, MaxCPU: r.MaxCPU, CPU: r.CPU, MaxFileSize: r.MaxFileSize,
+		MaxOpenFiles: r.MaxOpenFiles, MaxOutput: r.MaxOutput}
 }
 
 // Descriptions of steps that flowrun executes itself, for messages of Unconfined.

@@ -43,8 +43,8 @@ func TestUsage(t *testing.T) {
 	defer g.Close(context.Background(), 0)
 	for script, check := range map[string]func(Usage) bool{
 		"exit 0": func(u Usage) bool { return u.MaxRSS == 0 },
-		"dd if=/dev/zero of=/dev/null bs=200M count=1 2>/dev/null; exit 0": func(u Usage) bool { return u.MaxRSS >= 200<<20 && u.MaxRSS < 250<<20 && u.User+u.System > 0 },
-		"i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done":                func(u Usage) bool { return u.User+u.System > 20*time.Millisecond },
+		"dd if=/dev/zero of=/dev/null bs=200M count=1 2>/dev/null; exit 0":  func(u Usage) bool { return u.MaxRSS >= 200<<20 && u.MaxRSS < 250<<20 && u.User+u.System > 0 },
+		"i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done":                 func(u Usage) bool { return u.User+u.System > 20*time.Millisecond },
 		"sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'; exit 0": func(u Usage) bool { return u.User+u.System > 20*time.Millisecond },
 	} {
 		exit, err := start(t, g, "usage", "s", script).Wait(context.Background())

@@ -112,7 +112,7 @@ func checkSupervision(env *ui.Env) []finding {
 		list = append(list, warning("processes", "only Linux supports this; stop programs that become daemons yourself",
 			"flowrun can stop process groups only; processes that leave their group may keep running"))
 	}
-	m, err := cgroup.NewMemoryLimit("", 64<<20)
+	m, err := cgroup.NewLimit("", cgroup.Limits{Memory: 64 << 20})
 	if err != nil {
 		return append(list, warning("memory limits", "only tools that set one need it; run flowrun where it can create cgroups, as under systemd-run --user --scope",
 			"resources.max-memory cannot be enforced: %v", err))

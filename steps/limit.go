@@ -1,0 +1,137 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/flowrun/flowrun/internal/cgroup"
+	"github.com/flowrun/flowrun/internal/confine"
+	"github.com/flowrun/flowrun/internal/procid"
+)
+
+// Notices about limits that hold for each process only, and not for the whole step.
+const (
+	NoticeMemory NoticeCode = "memory-limit"
+	NoticeCPU    NoticeCode = "cpu-limit"
+)
+
+// limitProcesses sets the limits of the attempt: a cgroup for what all its processes share, and
+// limits of each process.
+func (t *attempt) limitProcesses(c *confine.Confinement) error {
+	l := t.confine.Limits
+	c.FileSize, c.OpenFiles = l.MaxFileSize, int64(l.MaxOpenFiles)
+	if l.MaxCPU > 0 { // also with a cgroup: this limit holds if flowrun is killed
+		c.CPUTime = int64((l.MaxCPU + time.Second - 1) / time.Second)
+	}
+	if t.limit == nil && !t.perProcess { // otherwise it is the second start of the same attempt
+		if err := t.makeLimit(); err != nil {
+			return err
+		}
+	}
+	if t.limit != nil {
+		c.Join = t.limit.JoinFiles()
+	}
+	if t.perProcess {
+		c.AddressSpace = l.MaxMemory
+	}
+	return nil
+}
+
+// makeLimit makes the cgroup of the attempt. Where there can be none for memory or CPU time, these
+// are limited for each process, and a notice says so.
+func (t *attempt) makeLimit() (err error) {
+	l := t.confine.Limits
+	mark := procid.Mark(t.session.options.Run, t.session.options.Epoch)
+	if t.Detach {
+		mark = "" // its processes may outlive the run
+	}
+	shared := cgroup.Limits{Memory: l.MaxMemory, Processes: l.MaxProcesses, CPU: l.CPU, CountCPU: l.MaxCPU > 0}
+	if why := cgroup.CanLimit(cgroup.Limits{CountCPU: true}); shared.CountCPU && why != nil {
+		shared.CountCPU = false
+		t.session.Notify(Notice{Code: NoticeCPU, Message: fmt.Sprintf("max-cpu limits only the CPU time of each process, not the total of a step: %v", why)})
+	}
+	if t.limit, err = newLimit(mark, shared); err != nil && l.MaxMemory > 0 {
+		t.session.Notify(Notice{Code: NoticeMemory, Message: fmt.Sprintf(
+			"max-memory limits only the address space of each process, not the total memory of a step: %v", err)})
+		shared.Memory, t.perProcess = 0, true
+		t.limit, err = newLimit(mark, shared)
+	}
+	if err != nil {
+		return startError{126, fmt.Sprintf("cannot start the step: cannot enforce its limits: %v", err)}
+	}
+	return nil
+}
+
+// newLimit returns nil if there is nothing to limit.
+func newLimit(mark string, l cgroup.Limits) (*cgroup.Limit, error) {
+	if l == (cgroup.Limits{}) {
+		return nil, nil
+	}
+	return cgroup.NewLimit(mark, l)
+}
+
+var errLimit = errors.New("the step exceeded a limit")
+
+// watchLimits returns a context that ends when the attempt exceeds a limit that flowrun itself
+// holds. Call stop when the attempt has ended.
+func (t *attempt) watchLimits(ctx context.Context) (_ context.Context, stop func()) {
+	countsCPU := t.limit != nil && t.confine.MaxCPU > 0
+	if t.printed == nil && !countsCPU {
+		return ctx, func() {}
+	}
+	ctx, exceed := context.WithCancelCause(ctx)
+	t.printed.whenOver(func() { exceed(errLimit) })
+	if countsCPU {
+		go watchCPU(ctx, t.limit, t.confine.MaxCPU, exceed)
+	}
+	return ctx, func() { exceed(nil) }
+}
+
+// minCPUPoll is the shortest time between two looks at the CPU time of a step.
+const minCPUPoll = 10 * time.Millisecond
+
+// watchCPU looks at the CPU time when it can be used up at the earliest: if all processors work for
+// the step alone.
+func watchCPU(ctx context.Context, limit *cgroup.Limit, most time.Duration, exceed context.CancelCauseFunc) {
+	for {
+		user, system, _ := limit.CPUTime()
+		left := most - user - system
+		if left <= 0 {
+			exceed(errLimit)
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(max(left/time.Duration(runtime.NumCPU()), minCPUPoll)):
+		}
+	}
+}
+
+// releaseLimit removes the cgroup of the attempt. If processes that the step left in the background
+// are still in it, the Session keeps it.
+func (t *attempt) releaseLimit() {
+	if t.limit == nil || t.limit.Remove() {
+		return
+	}
+	t.session.mu.Lock()
+	defer t.session.mu.Unlock()
+	t.session.limits = append(t.session.limits, stepLimit{t.limit, t.Detach})
+}
+
+type stepLimit struct {
+	*cgroup.Limit
+	detached bool
+}
+
+// removeLimits removes the cgroups of steps after the processes of the run have ended. A process
+// that has lost every other sign of the run is still in one of them, and is killed with it unless
+// its step is detached.
+func (s *Session) removeLimits() {
+	for _, l := range s.limits {
+		l.End(!l.detached)
+	}
+}

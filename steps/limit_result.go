@@ -1,0 +1,78 @@
+package steps
+
+import (
+	"fmt"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/proc"
+)
+
+// Reasons of steps that reached a limit.
+const (
+	ReasonMemory    = "memory-limit"    // it used more memory than max-memory allows
+	ReasonProcesses = "process-limit"   // it failed, and could not start more processes than max-processes allows
+	ReasonCPU       = "cpu-limit"       // it used more CPU time than max-cpu allows
+	ReasonFileSize  = "file-size-limit" // it was ended because it wrote to a file beyond max-file-size
+	ReasonOutput    = "output-limit"    // it printed more than max-output allows
+)
+
+// Exit codes that shells report for programs that the kernel ended at a limit, by SIGKILL, SIGXCPU
+// and SIGXFSZ of Linux.
+const (
+	codeMemory   = 128 + 9
+	codeCPU      = 128 + 24
+	codeFileSize = 128 + 25
+)
+
+// usage returns what the processes of the attempt used: what its cgroup counted, and otherwise what
+// the kernel counted for the first of them and those that it waited for. The processes of a container
+// are children of another program.
+func (t *attempt) usage(exit proc.Exit) dag.Usage {
+	u := dag.Usage(exit.Usage)
+	switch {
+	case t.container != nil:
+		return dag.Usage{}
+	case t.limit == nil:
+		return u
+	}
+	if peak := t.limit.PeakMemory(); peak > 0 {
+		u.MaxRSS = peak
+	}
+	if user, system, ok := t.limit.CPUTime(); ok && user+system > u.CPU() {
+		u.User, u.System = user, system
+	}
+	return u
+}
+
+// explainLimits changes the Result of an attempt that reached a limit. A shell may have continued
+// after its program was ended; the step has failed nevertheless.
+func (t *attempt) explainLimits(r *dag.Result, stopped bool) {
+	l := t.confine.Limits
+	fail := func(reason string, code int, message string) {
+		r.Status, r.Reason, r.Message = dag.Failed, reason, message
+		if r.ExitCode == 0 || stopped {
+			r.ExitCode = code
+		}
+	}
+	switch {
+	case t.printed.isOver():
+		fail(ReasonOutput, 1, fmt.Sprintf("output limit of %s exceeded; raise resources.max-output, or make the step print less", sizeText(l.MaxOutput)))
+	case l.MaxCPU > 0 && (r.Usage.CPU() >= l.MaxCPU || r.ExitCode == codeCPU):
+		fail(ReasonCPU, codeCPU, fmt.Sprintf("CPU time limit of %v exceeded; raise resources.max-cpu, or make the step compute less", l.MaxCPU))
+	case stopped:
+	case l.MaxMemory > 0 && t.limit != nil && t.limit.OutOfMemory():
+		fail(ReasonMemory, codeMemory, fmt.Sprintf("memory limit of %s exceeded; raise resources.max-memory, or make the step use less memory", sizeText(l.MaxMemory)))
+	case l.MaxFileSize > 0 && r.ExitCode == codeFileSize:
+		fail(ReasonFileSize, codeFileSize, fmt.Sprintf("a file exceeds the limit of %s; raise resources.max-file-size, or write smaller files", sizeText(l.MaxFileSize)))
+	case r.Status != dag.Failed:
+	case l.MaxProcesses > 0 && t.limit != nil && t.limit.ProcessesDenied():
+		fail(ReasonProcesses, 1, fmt.Sprintf("process limit of %d reached; raise resources.max-processes, or start fewer processes at a time", l.MaxProcesses))
+	case l.MaxMemory > 0 && t.container != nil && r.ExitCode == codeMemory:
+		r.Message = fmt.Sprintf("ended by KILL, probably because the memory limit of %s was exceeded; raise resources.max-memory, or make the step use less memory", sizeText(l.MaxMemory))
+	case t.perProcess && r.Reason == dag.ReasonExit:
+		if r.Message != "" {
+			r.Message += "; "
+		}
+		r.Message += fmt.Sprintf("resources.max-memory limited each of its processes to %s of address space, which may be too little", sizeText(l.MaxMemory))
+	}
+}

@@ -1,0 +1,90 @@
+package steps
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/internal/mask"
+)
+
+// Of the limits of two tools the lower one applies.
+func TestLimitsWithin(t *testing.T) {
+	a := Limits{MaxMemory: 5, MaxProcesses: 9, CPU: 0.5, MaxOutput: 7}
+	b := Limits{MaxMemory: 9, MaxProcesses: 5, MaxCPU: time.Second, MaxFileSize: 3, MaxOpenFiles: 8}
+	want := Limits{MaxMemory: 5, MaxProcesses: 5, MaxCPU: time.Second, CPU: 0.5, MaxFileSize: 3, MaxOpenFiles: 8, MaxOutput: 7}
+	if got := a.within(b); got != want {
+		t.Errorf("got %+v", got)
+	}
+	if got := b.within(a); got != want {
+		t.Errorf("the other way round: %+v", got)
+	}
+	if got := (Limits{}).within(Limits{}); got != (Limits{}) || got.needKernel() || (Limits{MaxOutput: 1}).needKernel() || !want.needKernel() {
+		t.Errorf("no limits: %+v", got)
+	}
+}
+
+// Both streams share the limit of the output, and the attempt is stopped once.
+func TestPrinted(t *testing.T) {
+	stopped := 0
+	p := newPrinted(10)
+	if n := p.take(6); n != 6 || p.isOver() {
+		t.Errorf("took %d", n)
+	}
+	if n := p.take(6); n != 4 || !p.isOver() {
+		t.Errorf("took %d", n)
+	}
+	p.whenOver(func() { stopped++ })
+	if n := p.take(1); n != 0 || stopped != 1 {
+		t.Errorf("took %d, stopped %d times", n, stopped)
+	}
+	exact := newPrinted(3)
+	if exact.take(3) != 3 || exact.isOver() {
+		t.Error("as much as the limit is over it")
+	}
+	if none := newPrinted(0); none.take(1<<30) != 1<<30 || none.isOver() {
+		t.Error("no limit is a limit")
+	}
+}
+
+// If the limit of the output ends within a secret, no part of the secret is kept.
+func TestPrintedSecret(t *testing.T) {
+	const secret = "correct-horse-battery"
+	for limit := range int64(len("before ") + len(secret) + 1) {
+		s := &Session{pipes: map[*pipe]struct{}{}}
+		if err := s.mask.Add(secret); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Create(filepath.Join(t.TempDir(), "log"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var followed bytes.Buffer
+		p := s.copyFrom(r, &logFile{File: f}, &followed, DefaultLimit, newPrinted(max(limit, 1)))
+		io.WriteString(w, "before "+secret+" after")
+		w.Close()
+		<-p.done
+		out, err := p.output(outputLimits{limit: DefaultLimit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept, err := os.ReadFile(f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{string(kept), followed.String(), out.Inline} {
+			rest := strings.TrimPrefix("before "+mask.Replacement+" after", text)
+			if rest == text && text != "" {
+				t.Errorf("with the limit %d, %q was kept", limit, text)
+			}
+		}
+	}
+}
