@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/flowrun/flowrun/internal/procid"
@@ -149,14 +150,20 @@ func parseCgroups(text string) (dirs [2]string) {
 }
 
 // unifiedMount is where the v2 hierarchy is mounted, alone or next to v1 hierarchies, or "".
-var unifiedMount = sync.OnceValue(func() string {
-	for _, mount := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"} {
-		if _, err := os.Stat(filepath.Join(mount, "cgroup.procs")); err == nil {
-			return mount
+var unifiedMount = sync.OnceValue(func() string { return firstUnified("/sys/fs/cgroup", "/sys/fs/cgroup/unified") })
+
+// firstUnified returns the first of the folders in which a v2 hierarchy is mounted. What it contains
+// does not matter: root can make files in the folder of v1 hierarchies.
+func firstUnified(folders ...string) string {
+	const magic = 0x63677270 // CGROUP2_SUPER_MAGIC
+	for _, dir := range folders {
+		var fs syscall.Statfs_t
+		if syscall.Statfs(dir, &fs) == nil && fs.Type == magic {
+			return dir
 		}
 	}
 	return ""
-})
+}
 
 // OwnCgroups returns the directories of the cgroups of this process: version 2, and the memory
 // controller of version 1.
