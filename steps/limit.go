@@ -22,7 +22,7 @@ const (
 // limits of each process.
 func (t *attempt) limitProcesses(c *confine.Confinement) error {
 	l := t.confine.Limits
-	c.FileSize, c.OpenFiles = l.MaxFileSize, int64(l.MaxOpenFiles)
+	c.FileSize, c.OpenFiles, c.NoRealTime = l.MaxFileSize, int64(l.MaxOpenFiles), l.CPU > 0
 	if l.MaxCPU > 0 { // also with a cgroup: this limit holds if flowrun is killed
 		c.CPUTime = int64((l.MaxCPU + time.Second - 1) / time.Second)
 	}

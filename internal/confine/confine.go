@@ -26,6 +26,8 @@ type Confinement struct {
 	CPUTime      int64 `json:"cpu_time,omitempty"`      // seconds
 	FileSize     int64 `json:"file_size,omitempty"`     // bytes of each file that it writes
 	OpenFiles    int64 `json:"open_files,omitempty"`
+	// NoRealTime keeps processes from a real-time priority, for which no share of the CPU holds.
+	NoRealTime bool `json:"no_real_time,omitempty"`
 }
 
 // Nobody is the group of root's processes with reduced rights, and their user if the run has none

@@ -1,46 +1,64 @@
 package confine
 
-import (
-	"syscall"
+import "syscall"
+
+// processLimit is a limit of each process.
+type processLimit struct {
+	resource   int
+	soft, hard uint64
+}
+
+// From linux/capability.h and linux/resource.h.
+const (
+	capSysNice     = 23
+	capSysResource = 24
+
+	limitRealTimePriority = 14
 )
 
 // limitProcess sets the limits of each process that this one becomes or starts, and takes away the
 // capability to raise them.
 func (c *Confinement) limitProcess() error {
-	limited := false
-	for _, l := range []struct {
-		resource int
-		limit    int64
-		beyond   uint64 // how much higher the hard limit is
-	}{
-		{syscall.RLIMIT_CPU, c.CPUTime, 1}, // the signal of the soft limit says which limit it was
-		{syscall.RLIMIT_FSIZE, c.FileSize, 0},
-		{syscall.RLIMIT_NOFILE, c.OpenFiles, 0},
-		{syscall.RLIMIT_AS, c.AddressSpace, 0}, // last, because this process needs memory itself
-	} {
-		if l.limit == 0 {
-			continue
-		}
-		if !limited {
-			limited = true
-			if err := limitCapabilities(^uint64(1 << capSysResource)); err != nil {
-				return err
-			}
-		}
-		if err := lowerLimit(l.resource, uint64(l.limit), uint64(l.limit)+l.beyond); err != nil {
+	limits := c.processLimits()
+	if len(limits) == 0 {
+		return nil
+	}
+	keep := ^uint64(1 << capSysResource)
+	if c.NoRealTime {
+		keep &^= 1 << capSysNice
+	}
+	if err := limitCapabilities(keep); err != nil {
+		return err
+	}
+	for _, l := range limits {
+		if err := l.apply(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// lowerLimit sets a limit, unless a lower one applies already.
-func lowerLimit(resource int, soft, hard uint64) error {
-	var old syscall.Rlimit
-	if err := syscall.Getrlimit(resource, &old); err != nil {
-		return err
+func (c *Confinement) processLimits() (list []processLimit) {
+	add := func(resource int, limit, beyond int64) {
+		if limit > 0 {
+			list = append(list, processLimit{resource, uint64(limit), uint64(limit + beyond)})
+		}
 	}
-	return syscall.Setrlimit(resource, &syscall.Rlimit{Cur: min(soft, old.Cur), Max: min(hard, old.Max)})
+	add(syscall.RLIMIT_CPU, c.CPUTime, 1) // the signal of the soft limit says which limit it was
+	add(syscall.RLIMIT_FSIZE, c.FileSize, 0)
+	add(syscall.RLIMIT_NOFILE, c.OpenFiles, 0)
+	if c.NoRealTime {
+		list = append(list, processLimit{resource: limitRealTimePriority})
+	}
+	add(syscall.RLIMIT_AS, c.AddressSpace, 0) // last, because this process needs memory itself
+	return list
 }
 
-const capSysResource = 24 // from linux/capability.h
+// apply sets the limit, unless a lower one applies already.
+func (l processLimit) apply() error {
+	var old syscall.Rlimit
+	if err := syscall.Getrlimit(l.resource, &old); err != nil {
+		return err
+	}
+	return syscall.Setrlimit(l.resource, &syscall.Rlimit{Cur: min(l.soft, old.Cur), Max: min(l.hard, old.Max)})
+}
