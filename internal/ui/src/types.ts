@@ -1,4 +1,5 @@
 // The documents of the HTTP API that several pages use. Fields that no page uses are left out.
+import type { Usage } from './format';
 import type { State } from './status';
 
 /** A run in a list (flowrun/runs.v1). */
@@ -13,7 +14,7 @@ export interface RunList { runs: RunRow[]; next?: string }
 /** A step of a run. */
 export interface StepDoc {
   id: string; status: State; exit_code: number; attempts: number; fallback?: boolean; reason?: string; message?: string;
-  started?: string; ended?: string;
+  started?: string; ended?: string; usage?: Usage;
 }
 
 /** A run (flowrun/run.v1) without outputs. */

@@ -1,6 +1,7 @@
 // The state of a run, computed from its events. The same events give the same states as in Go
 // (dag.State): a test compares them. Everything on the page of a run is made from it, for now and
 // for any moment before. Nothing here knows of the page.
+import type { Usage } from '../format';
 import type { State } from '../status';
 
 /** A flowrun/event.v1 document. */
@@ -34,6 +35,7 @@ export interface StepResult {
   stdout?: { size: number; inline?: string };
   stderr?: { size: number; inline?: string };
   wait?: { kind: string; until?: string; asks?: boolean; prompt?: string; form?: unknown };
+  usage?: Usage;
 }
 
 /** What a step did for some time. */

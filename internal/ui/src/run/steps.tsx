@@ -1,7 +1,7 @@
 // The steps of a run as a list.
 import { useEffect } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
-import { count } from '../format';
+import { count, used } from '../format';
 import { useKeys } from '../keys';
 import { announcement, Empty } from '../parts';
 import { A, navigate, routed, setQuery } from '../router';
@@ -65,14 +65,14 @@ function Row({ id, step: s, chosen, whole }: { id: string; step: StepDoc; chosen
       <Glyph state={s.status} /> <A href={tabHref(id, 'logs', { step: s.id })} title={s.id}>{whole ? s.id : lastPart(s.id)}</A><span class="sr-only">, {word(s.status)}</span>
       {s.attempts > 1 && <span class="tag">attempt {s.attempts}</span>}{s.fallback && <span class="tag">fallback</span>}</span>
     <span class="message clip muted" title={explain(s)}>{explain(s)}</span>
-    <span class="number">{s.started && (s.ended || !settled(s.status)) ? elapsed(s) : ''}</span>
+    <span class="number" title={used(s.usage).slice(2)}>{s.started && (s.ended || !settled(s.status)) ? elapsed(s) : ''}</span>
   </div>;
 }
 
 /** The step that is chosen. */
 function Detail({ run, step: s }: { run: RunView['run']; step: StepDoc }) {
   return <section class={`detail-box s-${s.status}`} aria-label={`Step ${s.id}`}>
-    <header><Glyph state={s.status} /> <strong>{s.id}</strong> <span class="muted">{word(s.status)}{s.exit_code ? `, exit code ${s.exit_code}` : ''}{s.attempts > 1 ? `, ${s.attempts} attempts` : ''}</span>
+    <header><Glyph state={s.status} /> <strong>{s.id}</strong> <span class="muted">{word(s.status)}{s.exit_code ? `, exit code ${s.exit_code}` : ''}{s.attempts > 1 ? `, ${s.attempts} attempts` : ''}{used(s.usage)}</span>
       <div class="actions"><A class="button" href={tabHref(run.id, 'logs', { step: s.id })}>Log</A><RetryFrom run={run} step={s.id} />
         <button type="button" class="button quiet" aria-label="Close" onClick={() => setQuery({ step: null })}>×</button></div></header>
     {explain(s) && <p class="message">{explain(s)}</p>}

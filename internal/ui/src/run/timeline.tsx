@@ -2,7 +2,7 @@
 import './timeline.css';
 import { useMemo, useRef, useEffect } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
-import { duration } from '../format';
+import { duration, used } from '../format';
 import { Empty, Load } from '../parts';
 import { routed, setQuery } from '../router';
 import { Glyph, settled, word } from '../status';
@@ -91,6 +91,6 @@ const indent = (depth: number) => `${6 + Math.min(depth, 8) * 16}px`;
 
 function TimeBarRect({ bar: b, state, place, at, holds }: { bar: Interval; state: string; place(t: number): number; at: number; holds: boolean }) {
   const x = place(b.from), to = b.to ?? at, width = Math.max(0, place(to) - x);
-  const title = `${b.kind === 'run' ? `attempt ${b.attempt}` : { queue: 'in the queue', fallback: 'fallback', retry: 'pause before the next attempt', wait: 'waiting' }[b.kind]}, ${duration(to - b.from) || '0 ms'}`;
+  const title = `${b.kind === 'run' ? `attempt ${b.attempt}` : { queue: 'in the queue', fallback: 'fallback', retry: 'pause before the next attempt', wait: 'waiting' }[b.kind]}, ${duration(to - b.from) || '0 ms'}${used(b.result?.usage)}`;
   return <rect class={`bar ${b.kind} s-${state}${holds ? ' holds' : ''}`} x={`${x}%`} width={`${width}%`} y={holds ? 11 : 7} height={holds ? 6 : 14} rx="2"><title>{title}</title></rect>;
 }
