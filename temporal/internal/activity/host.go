@@ -34,6 +34,8 @@ type Host struct {
 	Texts     flowrun.Texts
 	Client    client.Client
 	Observers []flowrun.Observer // of runs whose workflow this worker executes
+	// ContinueAfter is that of the workflow; 0 is its default.
+	ContinueAfter int
 
 	begin   sync.Once
 	closing context.Context // ends when the worker does not wait for steps any more

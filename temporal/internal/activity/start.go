@@ -52,9 +52,9 @@ type Registry interface {
 
 // Register registers the workflow and the activities.
 func (h *Host) Register(w Registry) {
-	flow := &interpreter.Workflow{Compile: h.Compile, Judge: h.Judge, Answer: h.Answer, Observers: h.Observers}
+	flow := &interpreter.Workflow{Compile: h.Compile, Observers: h.Observers, ContinueAfter: h.ContinueAfter}
 	w.RegisterWorkflowWithOptions(flow.Run, workflow.RegisterOptions{Name: interpreter.WorkflowType})
-	w.RegisterActivityWithOptions(h.Judge, activity.RegisterOptions{Name: "(condition)"}) // no path of a step
-	w.RegisterActivityWithOptions(h.Answer, activity.RegisterOptions{Name: "(answer)"})
+	w.RegisterActivityWithOptions(h.Judge, activity.RegisterOptions{Name: interpreter.ConditionActivity})
+	w.RegisterActivityWithOptions(h.Answer, activity.RegisterOptions{Name: interpreter.AnswerActivity})
 	w.RegisterDynamicActivity(h.Do, activity.DynamicRegisterOptions{})
 }

@@ -26,6 +26,10 @@ import (
 const (
 	WorkflowType = "flowrun"
 
+	// The local activities. Their names are no paths of steps.
+	ConditionActivity = "(condition)" // func(context.Context, *Input, *dag.Order) (dag.Outcome, error)
+	AnswerActivity    = "(answer)"    // func(context.Context, *Input, history.Question, history.Answer) (dag.Result, error)
+
 	EventsQuery = "events" // after uint64: the events after that number, in the form of internal/eventcode
 
 	InputQuery = "input" // the Input, without Carry

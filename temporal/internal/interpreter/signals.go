@@ -51,7 +51,7 @@ func (r *run) takeAnswers() {
 		}
 		ctx := workflow.WithLocalActivityOptions(r.ctx, workflow.LocalActivityOptions{StartToCloseTimeout: time.Minute, Summary: "answer to " + a.Step})
 		var res dag.Result
-		if err := workflow.ExecuteLocalActivity(ctx, r.Answer, r.input, open[i], a).Get(ctx, &res); err != nil {
+		if err := workflow.ExecuteLocalActivity(ctx, AnswerActivity, r.input, open[i], a).Get(ctx, &res); err != nil {
 			r.err = err
 			return
 		}

@@ -2,7 +2,6 @@ package interpreter
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -16,12 +15,9 @@ import (
 	"github.com/flowrun/flowrun/internal/eventcode"
 )
 
-// Workflow runs tools. Its functions are those of the worker.
+// Workflow runs tools.
 type Workflow struct {
 	Compile func(*Input) (*flowrun.Plan, error) // depends on nothing but the input
-	// Judge and Answer are local activities.
-	Judge  func(context.Context, *Input, *dag.Order) (dag.Outcome, error)
-	Answer func(context.Context, *Input, history.Question, history.Answer) (dag.Result, error)
 
 	// Observers watch the runs whose workflow this worker executes.
 	Observers []flowrun.Observer
@@ -202,7 +198,7 @@ func (r *run) judge(o *dag.Order) (bool, error) {
 	ctx := workflow.WithLocalActivityOptions(r.ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout: time.Minute, Summary: string(o.Kind) + " of " + string(o.Path)})
 	var out dag.Outcome
-	if err := workflow.ExecuteLocalActivity(ctx, r.Judge, r.input, o).Get(ctx, &out); err != nil {
+	if err := workflow.ExecuteLocalActivity(ctx, ConditionActivity, r.input, o).Get(ctx, &out); err != nil {
 		r.err = fmt.Errorf("cannot evaluate the condition of step %s: %s", o.Path, message(err))
 		return false, err
 	}
