@@ -40,13 +40,7 @@ func (j *job) resumes() bool { return j.continuation != nil && !j.continuation.R
 // run carries out a job: it becomes the owner of the run, prepares its steps, walks its graph, and ends what is left
 // of it.
 func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
-	if err := j.plan.Supported(); err != nil {
-		return nil, err
-	}
-	if err := j.checkStreamReceiver(); err != nil {
-		return nil, err
-	}
-	if err := e.checkConfinement(j); err != nil {
+	if err := e.check(j); err != nil {
 		return nil, err
 	}
 	if j.lockDemands = lockDemandsOf(j.plan); len(j.lockDemands) > 0 && e.config.Store == nil {
@@ -102,6 +96,17 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 		closeErr = j.ledger.Suspend(res.Message)
 	}
 	return res, cmp.Or(err, closeErr, j.closeLedger())
+}
+
+// check rejects a run that this program cannot execute as its plan says.
+func (e *Engine) check(j *job) error {
+	if err := j.plan.Supported(); err != nil {
+		return err
+	}
+	if err := j.checkStreamReceiver(); err != nil {
+		return err
+	}
+	return e.checkConfinement(j)
 }
 
 // observe adds the sinks of the observers to the run. The caller calls done when the engine has finished with the run.

@@ -3,7 +3,6 @@ package flowrun
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -75,9 +74,6 @@ func (e *Engine) Join(ctx context.Context, p *RecordedRun, lib *tool.Library, pa
 }
 
 func (p *Share) open(ctx context.Context, e *Engine, r *Record, env *call.RunEnv, params map[string]any) error {
-	if err := p.job.plan.Supported(); err != nil {
-		return err
-	}
 	if len(lockDemandsOf(p.job.plan)) > 0 {
 		return &NoQueueError{Tool: p.job.plan.Name(), Needs: lockDemandsOf(p.job.plan)}
 	}
@@ -90,7 +86,7 @@ func (p *Share) open(ctx context.Context, e *Engine, r *Record, env *call.RunEnv
 		return err
 	}
 	p.job.args = bound.Frame()
-	if err := errors.Join(p.job.checkStreamReceiver(), e.checkConfinement(p.job)); err != nil {
+	if err := e.check(p.job); err != nil {
 		return err
 	}
 	sweepOnce(ctx)()
