@@ -78,7 +78,7 @@ func (c *connection) dial(ctx context.Context, env *ui.Env) (*link, error) {
 		secrets = o.DataConverter
 	}
 	o.ExternalStorage = datastore.External(store)
-	l := &link{converter: o.DataConverter, queue: interpreter.TaskQueue(c.queue), texts: &activity.Texts{Store: store, Secrets: secrets}}
+	l := &link{converter: datastore.Reading(o.DataConverter, store), queue: interpreter.TaskQueue(c.queue), texts: &activity.Texts{Store: store, Secrets: secrets}}
 	if l.texts.Dir, err = os.MkdirTemp("", "flowrun-"); err != nil {
 		return nil, fmt.Errorf("cannot create a temporary folder: %w; set TMPDIR to a folder you can write to", err)
 	}
