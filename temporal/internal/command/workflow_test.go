@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -142,6 +143,17 @@ steps:
 	x.texts.Secrets = converter.GetDefaultDataConverter()
 	if r := x.run(); r.Output != "   a 377   b 11 2\n" {
 		t.Errorf("%v %q %s %+v", r.Status, r.Output, r.Message, r.Steps)
+	}
+}
+
+// Steps end while a condition is evaluated.
+func TestManyConditions(t *testing.T) {
+	definition := "name: t\nsteps:\n"
+	for i := range 20 {
+		definition += fmt.Sprintf("  - {name: a%[1]d, wait-for: [], bash: 'echo %[1]d'}\n  - {name: b%[1]d, wait-for: [a%[1]d], run-condition: \"{a%[1]d.output} == '%[1]d'\", bash: 'echo %[1]d'}\n", i)
+	}
+	if r := prepare(t, definition, nil).run(); r.Status.String() != "succeeded" || r.Output != "19\n" {
+		t.Errorf("%v %q %s", r.Status, r.Output, r.Message)
 	}
 }
 

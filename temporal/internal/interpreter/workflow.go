@@ -107,11 +107,12 @@ func (r *run) turn() (wake time.Time, err error) {
 	}
 	r.takeAnswers()
 	r.in.Cancel = r.in.Cancel || r.caller.Err() != nil
-	t, err := r.machine.Turn(workflow.Now(r.ctx), r.in)
+	in := r.in
+	r.in = dag.Input{Cancel: in.Cancel} // while the machine waits for a condition, more may happen
+	t, err := r.machine.Turn(workflow.Now(r.ctx), in)
 	if err = cmp.Or(err, r.err); err != nil {
 		return wake, err
 	}
-	r.in = dag.Input{Cancel: r.in.Cancel}
 	r.observe(t.Events)
 	for _, e := range t.Events {
 		r.events = append(r.events, e.Detached())
