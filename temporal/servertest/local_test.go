@@ -1,0 +1,62 @@
+package servertest
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/flowrun/flowrun"
+)
+
+// engine runs a case in a folder and returns its run document.
+type engine interface {
+	run(ctx context.Context, c *testCase, dir string) (document, error)
+}
+
+// document is a run document, flowrun/run.v1.
+type document map[string]any
+
+// local runs cases in this process.
+type local struct{}
+
+func (local) run(ctx context.Context, c *testCase, dir string) (document, error) {
+	_, plan, err := c.compile(dir)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	done := make(chan struct{})
+	defer close(done)
+	go c.outside(dir, done, cancel)
+	e := flowrun.New(flowrun.Config{StateDir: filepath.Join(dir, "state"), Grace: time.Second})
+	res, err := e.Run(ctx, plan, c.Params, flowrun.WithRunEnv(runEnv(dir)), flowrun.WithApproval(c.approve))
+	if err != nil {
+		return nil, err
+	}
+	return documentOf(res)
+}
+
+// approve answers as the script says. Questions that it does not name stay open until their time is over.
+func (c *testCase) approve(ctx context.Context, q flowrun.Question) (flowrun.Answer, error) {
+	a, ok := c.Answers[q.Step]
+	if !ok {
+		<-ctx.Done()
+		return flowrun.Answer{}, ctx.Err()
+	}
+	return flowrun.Answer{Approve: a.Approve, By: a.By, Comment: a.Comment, Values: a.Values}, nil
+}
+
+func runEnv(dir string) flowrun.RunEnv {
+	return flowrun.RunEnv{Workspace: dir, Home: dir, Temp: dir, Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LANG=C.UTF-8"}}
+}
+
+func documentOf(res *flowrun.Result) (d document, err error) {
+	text, err := json.Marshal(res)
+	if err == nil {
+		err = json.Unmarshal(text, &d)
+	}
+	return d, err
+}

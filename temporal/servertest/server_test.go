@@ -1,0 +1,148 @@
+package servertest
+
+import (
+	"context"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+	sdklog "go.temporal.io/sdk/log"
+
+	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/temporal/internal/codec"
+	"github.com/flowrun/flowrun/temporal/internal/datastore"
+)
+
+const (
+	namespace = "default"
+	host      = "127.0.0.1"
+)
+
+// server is a Temporal server in a process of its own, so that a test can kill it. Its database is a file, so that
+// it can be started again.
+type server struct {
+	t       testing.TB
+	dir     string
+	address string
+	cmd     *exec.Cmd
+	store   datastore.Store         // of long outputs, in the folder store
+	secrets converter.DataConverter // encrypts; nil if nothing is encrypted
+	client  client.Client
+}
+
+func startServer(t testing.TB) *server {
+	t.Helper()
+	return startServerWith(t, "")
+}
+
+// startServerWith starts a server whose clients encrypt with the keys in a file, unless that is "".
+func startServerWith(t testing.TB, keys string) *server {
+	t.Helper()
+	s := &server{t: t, dir: t.TempDir()}
+	s.address = freeAddress(t)
+	s.start()
+	t.Cleanup(s.kill)
+	var err error
+	if s.store, err = datastore.Open(t.Context(), s.storeDir()); err != nil {
+		t.Fatal(err)
+	}
+	converter, err := codec.Converter(keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if keys != "" {
+		s.secrets = converter
+	}
+	s.client, err = client.Dial(client.Options{HostPort: s.address, Namespace: namespace, Identity: "test", Logger: quiet{},
+		DataConverter: converter, ExternalStorage: datastore.External(s.store)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.client.Close)
+	return s
+}
+
+func (s *server) storeDir() string { return filepath.Join(s.dir, "store") }
+
+func (s *server) start() {
+	s.t.Helper()
+	s.cmd = exec.Command(program(s.t, ".", "server"), s.dir, s.address)
+	s.cmd.Stderr = os.Stderr
+	if _, err := s.cmd.StdinPipe(); err != nil { // its end ends the server
+		s.t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	waittest.Until(s.t, "the Temporal server at "+s.address, func() bool { return healthy(s.address) })
+}
+
+// kill ends the server as kill -9 does.
+func (s *server) kill() {
+	s.cmd.Process.Kill()
+	s.cmd.Wait() // the error is that it was killed
+}
+
+// healthy reports whether a server has its namespace.
+func healthy(address string) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	c, err := client.DialContext(ctx, client.Options{HostPort: address, Namespace: namespace, Logger: quiet{}})
+	if err != nil {
+		return false
+	}
+	defer c.Close()
+	_, err = c.DescribeTaskQueue(ctx, "none", 0)
+	return err == nil
+}
+
+// freeAddress is an address at which nothing listens.
+func freeAddress(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", host+":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// programs are those that the tests have built, by their packages.
+var programs struct {
+	sync.Mutex
+	dir   string
+	built map[string]string
+}
+
+// program builds a program, once for all tests. dir is the folder of its module.
+func program(t testing.TB, dir, pkg string) string {
+	t.Helper()
+	programs.Lock()
+	defer programs.Unlock()
+	if path := programs.built[pkg]; path != "" {
+		return path
+	}
+	path := filepath.Join(programs.dir, filepath.Base(pkg))
+	cmd := exec.Command("go", "build", "-ldflags", "-s -w", "-o", path, "./"+pkg)
+	cmd.Dir = dir
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go build %s: %v\n%s", pkg, err, text)
+	}
+	programs.built[pkg] = path
+	return path
+}
+
+// quiet drops the messages of the SDK.
+type quiet struct{}
+
+func (quiet) Debug(string, ...any)        {}
+func (quiet) Info(string, ...any)         {}
+func (quiet) Warn(string, ...any)         {}
+func (quiet) Error(string, ...any)        {}
+func (q quiet) With(...any) sdklog.Logger { return q }

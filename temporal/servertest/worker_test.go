@@ -1,0 +1,48 @@
+package servertest
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+)
+
+// workerProcess is a running flowrun-temporal worker.
+type workerProcess struct {
+	t   testing.TB
+	cmd *exec.Cmd
+}
+
+// startWorker starts a worker for a task queue that reaches the server at this address.
+func startWorker(t testing.TB, s *server, address, queue string) *workerProcess {
+	t.Helper()
+	cmd := exec.Command(program(t, "..", "cmd/flowrun-temporal"), "worker", "--address", address, "--task-queue", queue, "--store", s.storeDir(), "--drain", "10s", "--max-parallel", "8")
+	cmd.Env = append(os.Environ(), "FLOWRUN_STATE_DIR="+t.TempDir())
+	cmd.Dir = t.TempDir()
+	if testing.Verbose() {
+		cmd.Stderr = os.Stderr
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w := &workerProcess{t, cmd}
+	t.Cleanup(w.kill)
+	return w
+}
+
+// kill ends the worker as kill -9 does.
+func (w *workerProcess) kill() {
+	w.cmd.Process.Kill()
+	w.cmd.Wait() // the error is that it was killed, or that it has already ended
+}
+
+// drain stops the worker and waits until it has ended.
+func (w *workerProcess) drain() {
+	w.t.Helper()
+	if err := w.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := w.cmd.Wait(); err != nil {
+		w.t.Logf("the worker ends with %v", err)
+	}
+}
