@@ -13,28 +13,6 @@ import (
 // randomCount is how many random definitions run on both engines.
 const randomCount = 120
 
-// TestCases: every case compiles and runs locally, to an end, in the right order, twice with the same document. What
-// differs between two local runs cannot be compared with another engine.
-func TestCases(t *testing.T) {
-	cases := allCases(t, randomCount)
-	if len(cases) < 300 {
-		t.Errorf("%d cases, want at least 300", len(cases))
-	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			dirs := []string{t.TempDir(), t.TempDir()}
-			var docs []document
-			for _, dir := range dirs {
-				docs = append(docs, runCase(t, local{}, c, dir))
-			}
-			if diff := difference(docs[0], docs[1], dirs[0], dirs[1]); diff != "" {
-				t.Errorf("two local runs differ:\n%s\n%s", diff, c)
-			}
-		})
-	}
-}
-
 // runCase runs a case and checks the order of its steps.
 func runCase(t *testing.T, e engine, c *testCase, dir string) document {
 	t.Helper()
@@ -65,8 +43,12 @@ func TestEquality(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := startRemote(t, startServerWith(t, keys), 0)
+	cases := allCases(t, randomCount)
+	if len(cases) < 300 {
+		t.Errorf("%d cases, want at least 300", len(cases))
+	}
 	t.Run("cases", func(t *testing.T) { // ends before the worker is stopped
-		for _, c := range allCases(t, randomCount) {
+		for _, c := range cases {
 			t.Run(c.name, func(t *testing.T) {
 				t.Parallel()
 				here, there := t.TempDir(), t.TempDir()
