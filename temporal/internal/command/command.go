@@ -44,7 +44,7 @@ func Main(p Process) int {
 }
 
 func rootCommand(env *ui.Env) *cobra.Command {
-	root := &cobra.Command{
+	root := ui.Group(&cobra.Command{
 		Use:   "flowrun-temporal",
 		Short: "Run tools on Temporal",
 		Long: `flowrun-temporal runs the same tools as flowrun, but on a Temporal service: the service
@@ -59,7 +59,7 @@ from the configuration file of the temporal command.`,
 		PersistentPreRunE: ui.CheckState,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
-	}
+	})
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(ui.WrongFlag)
 	env.ColorFlag(root)

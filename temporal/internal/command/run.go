@@ -60,7 +60,12 @@ With --detach, the command prints the id of the run and does not wait.`,
 		Example: `  flowrun-temporal run deploy TARGET=eu
   flowrun-temporal run ./build.yaml --detach
   flowrun-temporal run report -o json | jq .steps`,
-		Args: cobra.MinimumNArgs(1),
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return ui.Usagef(c, "missing argument: give the name of a tool, or a file")
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, args []string) error { return run(env, c, append(args, f.assign...), f) },
 	}
 	f.declare(c)
