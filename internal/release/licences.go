@@ -39,6 +39,12 @@ func writeLicences(w io.Writer, program string) error {
 		if err != nil {
 			return err
 		}
+		if note := noLicenceFile[from.path()]; n == 0 && note != "" {
+			if _, err := fmt.Fprintf(w, "\n%s\n%s: %s\n", strings.Repeat("-", 80), from.name, note); err != nil {
+				return err
+			}
+			continue
+		}
 		if n == 0 {
 			missing = append(missing, fmt.Errorf("%s: no licence file in %s", from.name, from.dir))
 		}
@@ -48,6 +54,14 @@ func writeLicences(w io.Writer, program string) error {
 
 // origin is the source of a part of the program.
 type origin struct{ name, dir string }
+
+// path returns the module path of an origin, which its version follows.
+func (o origin) path() string { return strings.Fields(o.name)[0] }
+
+// noLicenceFile says what is known of modules that their authors have published without a licence file.
+var noLicenceFile = map[string]string{
+	"github.com/nexus-rpc/nexus-proto-annotations": "the module has no licence file; go.temporal.io/api, which requires it, is under the MIT licence",
+}
 
 // sources returns the folders of Go itself and of the modules.
 func sources(modules []*debug.Module) ([]origin, error) {
