@@ -38,6 +38,13 @@ func (s *Session) Capture(ctx context.Context, c Capture) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if c.Confinement.sandboxed() {
+		temp, err := s.tempFolder(c.Confinement)
+		if err != nil {
+			return "", err
+		}
+		env = append(env, "TMPDIR="+temp)
+	}
 	argv := c.Argv
 	if c.Confinement.Reduced || c.Confinement.Enforced {
 		if err := canConfine(s.options.Confines); err != nil {

@@ -101,7 +101,8 @@ func (s *Session) sandbox(c Confinement) (*confine.Sandbox, error) {
 	return b, nil
 }
 
-// tempFolder returns the temporary folder of the run for enforced steps that have none of their own.
+// tempFolder returns the temporary folder of enforced steps that have none of their own. Steps with
+// different rights do not share it: otherwise one with fewer rights could prepare files for another.
 func (s *Session) tempFolder(c Confinement) (string, error) {
 	dir, err := s.folder()
 	if err != nil {
@@ -109,14 +110,11 @@ func (s *Session) tempFolder(c Confinement) (string, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	of, name := &s.temp[0], "temp"
-	if c.changesUser() {
-		of, name = &s.temp[1], "temp-reduced"
+	rights := fmt.Sprintf("%v %q", c.changesUser(), c.Grants)
+	if temp, ok := s.temp[rights]; ok {
+		return temp, nil
 	}
-	if *of != "" {
-		return *of, nil
-	}
-	temp := filepath.Join(permission.RealPath(dir), name)
+	temp := filepath.Join(permission.RealPath(dir), fmt.Sprintf("temp%d", len(s.temp)))
 	if err := os.Mkdir(temp, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", fmt.Errorf("cannot create a temporary folder: %w", err)
 	}
@@ -125,7 +123,10 @@ func (s *Session) tempFolder(c Confinement) (string, error) {
 			return "", fmt.Errorf("cannot give a step with reduced privileges access to its temporary folder: %w", err)
 		}
 	}
-	*of = temp
+	if s.temp == nil {
+		s.temp = map[string]string{}
+	}
+	s.temp[rights] = temp
 	return temp, nil
 }
 

@@ -120,9 +120,9 @@ type Session struct {
 	pollSlots    chan struct{} // slots for polls of Pollers
 
 	mu          sync.Mutex
-	private     string     // private folder; "" until it is needed
-	temp        [2]string  // temporary folders of enforced steps, and of those that are reduced too; "" until they are needed
-	unusedFiles []*os.File // empty files without a name, for reuse
+	private     string            // private folder; "" until it is needed
+	temp        map[string]string // temporary folders of enforced steps, by their rights
+	unusedFiles []*os.File        // empty files without a name, for reuse
 	temps       []string
 	limits      []stepLimit // memory limits of steps that left something in the background
 	pipes       map[*pipe]struct{}

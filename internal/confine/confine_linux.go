@@ -39,6 +39,12 @@ func become(c Confinement, file string, args []string) error {
 		}
 		RefuseTyping()
 	}
+	if c.AddressSpace > 0 {
+		lim := syscall.Rlimit{Cur: uint64(c.AddressSpace), Max: uint64(c.AddressSpace)}
+		if err := syscall.Setrlimit(syscall.RLIMIT_AS, &lim); err != nil {
+			return fmt.Errorf("cannot limit its memory: %w", err)
+		}
+	}
 	if c.Sandbox != nil && c.Sandbox.Bubblewrap != "" {
 		return c.Sandbox.executeInBubblewrap(file, args)
 	}
