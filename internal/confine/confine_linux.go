@@ -39,22 +39,17 @@ func become(c Confinement, file string, args []string) error {
 		}
 		RefuseTyping()
 	}
-	if c.AddressSpace > 0 {
-		lim := syscall.Rlimit{Cur: uint64(c.AddressSpace), Max: uint64(c.AddressSpace)}
-		if err := syscall.Setrlimit(syscall.RLIMIT_AS, &lim); err != nil {
-			return fmt.Errorf("cannot limit its memory: %w", err)
-		}
-	}
-	if c.Sandbox != nil && c.Sandbox.Bubblewrap != "" {
-		return c.Sandbox.executeInBubblewrap(file, args)
-	}
-	if c.Sandbox != nil {
+	bubblewrap := c.Sandbox != nil && c.Sandbox.Bubblewrap != ""
+	if c.Sandbox != nil && !bubblewrap {
 		if err := c.Sandbox.restrictCalls(); err != nil {
 			return fmt.Errorf("cannot restrict its system calls: %w", err)
 		}
 	}
 	if err := c.limitProcess(); err != nil {
 		return fmt.Errorf("cannot limit its resources: %w", err)
+	}
+	if bubblewrap {
+		return c.Sandbox.executeInBubblewrap(file, args)
 	}
 	return execute(file, args)
 }
