@@ -51,6 +51,7 @@ var house = map[string]struct {
 	"internal/mask":         {cellar, nil, nil},
 	"internal/startup":      {cellar, nil, nil},
 	"internal/netclient":    {3, []string{""}, nil},
+	"internal/netns":        {cellar, nil, nil},
 	"steps":                 {1, []string{"dag", "expr", "internal/atomicfile", "internal/codeenv", "internal/dotenv", "internal/mask", "internal/proc", "internal/procid", "internal/confine", "internal/cgroup", "internal/permission"}, []string{"github.com/creack/pty"}},
 	"internal/supervisor":   {1, []string{"internal/proc", "internal/procid", "internal/confine"}, nil},
 	"internal/series":       {0, nil, []string{"github.com/VictoriaMetrics/easyproto", "github.com/munnerz/goautoneg", "golang.org/x/sys"}},

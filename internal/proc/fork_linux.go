@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"syscall"
@@ -11,10 +12,14 @@ import (
 
 // fork starts the first process of a step, in the leaf if there is one. pidfd is -1 where the kernel
 // has none. It uses syscall.ForkExec where package vfork does not work: on some processors, and in
-// kernels before 5.7.
+// kernels before 5.7. ForkExec cannot enter namespaces.
 func fork(s *Spec, leaf *cgroup.Leaf) (pid, pidfd int, err error) {
-	if pid, pidfd, forked, err := fastFork(s, leaf); forked {
+	pid, pidfd, forked, err := fastFork(s, leaf)
+	switch {
+	case forked:
 		return pid, pidfd, err
+	case len(s.Enter) > 0:
+		return 0, -1, fmt.Errorf("cannot start a process in a namespace: %w", err)
 	}
 	pidfd = -1
 	attr := syscall.ProcAttr{Dir: s.Dir, Env: s.Env, Sys: newSession(s.TTY)}
@@ -47,6 +52,12 @@ func fastFork(s *Spec, leaf *cgroup.Leaf) (pid, pidfd int, forked bool, err erro
 		v.Files[i] = f.Fd()
 	}
 	v.TTY = s.TTY
+	if n := len(s.Enter); n > 0 {
+		v.NetNS = int(s.Enter[n-1].Fd())
+		if n > 1 {
+			v.UserNS = int(s.Enter[0].Fd())
+		}
+	}
 	if leaf != nil {
 		v.Cgroup = leaf.FD()
 	}
@@ -57,8 +68,11 @@ func fastFork(s *Spec, leaf *cgroup.Leaf) (pid, pidfd int, forked bool, err erro
 	}
 	v.Args, v.Env = &arguments.pointers[0], &environment.pointers[0]
 	pid, pidfd, forked, errno := vfork.Start(&v)
-	if !forked || errno == 0 {
-		return pid, pidfd, forked, nil
+	switch {
+	case !forked:
+		return 0, -1, false, syscall.Errno(errno)
+	case errno == 0:
+		return pid, pidfd, true, nil
 	}
 	syscall.Close(pidfd)
 	for err = syscall.EINTR; err == syscall.EINTR; {

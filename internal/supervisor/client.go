@@ -131,7 +131,7 @@ func (c *Client) Start(s proc.Spec) (proc.Process, error) {
 		c.detachedSteps = append(c.detachedSteps, s.Step)
 	}
 	c.mu.Unlock()
-	if err := c.wire.send(message{Kind: kindStart, ID: r.id, Spec: pack(s)}, s.Files[:]...); err != nil {
+	if err := c.wire.send(message{Kind: kindStart, ID: r.id, Spec: pack(s)}, append(s.Files[:], s.Enter...)...); err != nil {
 		return nil, fmt.Errorf("cannot start %q: %w: %w", s.Path, errSupervisorGone, err)
 	}
 	select {

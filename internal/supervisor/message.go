@@ -54,16 +54,18 @@ type spec struct {
 	Dir    []byte   `json:"dir"`
 	Detach bool     `json:"detach,omitempty"`
 	TTY    bool     `json:"tty,omitempty"`
+	Enter  int      `json:"enter,omitempty"` // how many namespaces follow stdin, stdout and stderr
 }
 
 // pack converts a proc.Spec for a message.
 func pack(s proc.Spec) *spec {
-	return &spec{Step: s.Step, Path: []byte(s.Path), Args: toBytes(s.Args), Env: toBytes(s.Env), Dir: []byte(s.Dir), Detach: s.Detach, TTY: s.TTY}
+	return &spec{Step: s.Step, Path: []byte(s.Path), Args: toBytes(s.Args), Env: toBytes(s.Env), Dir: []byte(s.Dir), Detach: s.Detach, TTY: s.TTY, Enter: len(s.Enter)}
 }
 
 // unpack restores the proc.Spec, with the files that were sent along.
-func (s *spec) unpack(files [3]*os.File) proc.Spec {
-	return proc.Spec{Step: s.Step, Path: string(s.Path), Args: toStrings(s.Args), Env: toStrings(s.Env), Dir: string(s.Dir), Detach: s.Detach, TTY: s.TTY, Files: files}
+func (s *spec) unpack(files []*os.File) proc.Spec {
+	return proc.Spec{Step: s.Step, Path: string(s.Path), Args: toStrings(s.Args), Env: toStrings(s.Env), Dir: string(s.Dir), Detach: s.Detach, TTY: s.TTY,
+		Files: [3]*os.File(files), Enter: files[3:]}
 }
 
 func toBytes(list []string) [][]byte {
@@ -193,12 +195,11 @@ func (w *wire) collectFiles(rights []byte) error {
 	return nil
 }
 
-// takeFiles returns the three files of the oldest start message whose files have not been taken.
-func (w *wire) takeFiles() (files [3]*os.File, err error) {
-	if len(w.files) < len(files) {
-		return files, errors.New("the start message has no files")
+// takeFiles returns the n files of the oldest start message whose files have not been taken.
+func (w *wire) takeFiles(n int) (files []*os.File, err error) {
+	if n < 0 || len(w.files) < n {
+		return nil, errors.New("the start message has too few files")
 	}
-	copy(files[:], w.files)
-	w.files = w.files[len(files):]
+	files, w.files = w.files[:n:n], w.files[n:]
 	return files, nil
 }

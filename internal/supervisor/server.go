@@ -103,9 +103,12 @@ func catchSignals() {
 
 // start starts a process, replies, and leaves the waiting to a goroutine.
 func (s *server) start(m message) error {
-	files, err := s.wire.takeFiles()
-	if err != nil || m.Spec == nil {
-		return errors.Join(err, errors.New("the start message has no spec"))
+	if m.Spec == nil {
+		return errors.New("the start message has no spec")
+	}
+	files, err := s.wire.takeFiles(3 + m.Spec.Enter)
+	if err != nil {
+		return err
 	}
 	p, err := s.group.Start(m.Spec.unpack(files))
 	for _, f := range files {

@@ -19,6 +19,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/flowrun/flowrun/internal/netns"
 	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/procid"
 	"github.com/flowrun/flowrun/internal/waittest"
@@ -133,6 +134,38 @@ func TestExitAndOutput(t *testing.T) {
 	}
 	if report, err := c.Close(context.Background(), 0); err != nil || len(report.Ended)+len(report.Escaped) > 0 {
 		t.Error(report, err)
+	}
+}
+
+// TestEnter checks that the descriptors of namespaces arrive together with the files.
+func TestEnter(t *testing.T) {
+	n, err := netns.Open("", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	c := New("enter", "")
+	defer c.Close(context.Background(), 0)
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	null, _ := os.Open(os.DevNull)
+	defer null.Close()
+	p, err := c.Start(proc.Spec{Step: "s", Path: "/bin/sh", Args: []string{"sh", "-c", "readlink /proc/self/ns/net; ls /proc/self/fd"},
+		Env: []string{"PATH=/usr/bin:/bin"}, Dir: "/", Files: [3]*os.File{null, w, w}, Enter: n.Files})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	out, _ := io.ReadAll(r)
+	if e, err := p.Wait(context.Background()); err != nil || e.Code != 0 {
+		t.Error(e, err)
+	}
+	namespace, _ := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", n.Files[len(n.Files)-1].Fd()))
+	if want := namespace + "\n0\n1\n2\n3\n"; string(out) != want { // 3 is the folder itself
+		t.Errorf("printed %q, want %q", out, want)
 	}
 }
 

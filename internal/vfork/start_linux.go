@@ -13,6 +13,8 @@ type Spec struct {
 	Files  [3]uintptr // stdin, stdout and stderr
 	TTY    bool       // stdin becomes the controlling terminal
 	Cgroup int        // descriptor of the cgroup that the process starts in; 0: that of this process
+	// Descriptors of the user namespace and of the network namespace that the process enters; 0: those of this process.
+	UserNS, NetNS int
 
 	pidfd   int32
 	mask    uint64  // signals that this thread blocks
@@ -30,6 +32,8 @@ const (
 	cloneVfork        = 0x4000
 	cloneClearSighand = 0x1_0000_0000
 	cloneIntoCgroup   = 0x2_0000_0000
+	cloneNewUser      = 0x1000_0000
+	cloneNewNet       = 0x4000_0000
 
 	sigChild       = 17
 	sigBlock       = 0
@@ -89,6 +93,18 @@ func start(s *Spec) (pid, errno uintptr) {
 		return pid, errno
 	}
 
+	// The user namespace first: it gives the right to enter the other one. A process with several threads could not enter
+	// it.
+	if s.UserNS != 0 {
+		if _, s.failure = rawSyscall(sysSetns, uintptr(s.UserNS), cloneNewUser, 0, 0); s.failure != 0 {
+			goto fail
+		}
+	}
+	if s.NetNS != 0 {
+		if _, s.failure = rawSyscall(sysSetns, uintptr(s.NetNS), cloneNewNet, 0, 0); s.failure != 0 {
+			goto fail
+		}
+	}
 	if _, s.failure = rawSyscall(sysSetsid, 0, 0, 0, 0); s.failure != 0 {
 		goto fail
 	}

@@ -10,5 +10,6 @@ const (
 	sysSetsid      = 112
 	sysDup3        = 292
 	sysPrlimit     = 302
+	sysSetns       = 308
 	sysClone3      = 435
 )

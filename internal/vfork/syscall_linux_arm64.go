@@ -10,5 +10,6 @@ const (
 	sysSetsid      = 157
 	sysExecve      = 221
 	sysPrlimit     = 261
+	sysSetns       = 268
 	sysClone3      = 435
 )

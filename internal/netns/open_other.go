@@ -1,0 +1,16 @@
+//go:build !linux
+
+package netns
+
+import (
+	"errors"
+	"runtime"
+)
+
+// Available returns why Open does not work.
+func Available(string) error {
+	return errors.New("network namespaces exist only on Linux, not on " + runtime.GOOS)
+}
+
+// Open fails.
+func Open(binary string, addresses []string) (*Namespace, error) { return nil, Available(binary) }
