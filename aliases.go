@@ -18,6 +18,7 @@ import (
 	"github.com/flowrun/flowrun/internal/toolstate"
 	"github.com/flowrun/flowrun/internal/value"
 	"github.com/flowrun/flowrun/internal/waiting"
+	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -191,6 +192,12 @@ type FetchRequest = call.FetchRequest
 
 // FetchAnswer is the response to a FetchRequest.
 type FetchAnswer = call.FetchAnswer
+
+// Egress is the way out of the network of steps that may reach only some hosts.
+type Egress = steps.Egress
+
+// EgressForward is a listener in that network whose connections go to one port of this machine.
+type EgressForward = steps.EgressForward
 
 // ModelRequest is what a script asks a language model with api.askModel.
 type ModelRequest = call.ModelRequest

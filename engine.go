@@ -74,6 +74,10 @@ type Config struct {
 	// Fetch sends the request of a script's fetch. It is a function for the same reason as HTTP. If it is nil, fetch
 	// fails in scripts. It must be safe for concurrent use.
 	Fetch func(context.Context, FetchRequest) (*FetchAnswer, error)
+	// Egress serves the network of steps that may reach only some hosts, with a proxy, until stop is called. It is a
+	// function for the same reason as HTTP. If it is nil, tools with such steps are rejected. It must be safe for
+	// concurrent use.
+	Egress func(Egress) (stop func())
 	// MayCall decides whether a script may call a tool with api.callTool that the permissions of its own tool already
 	// name: it returns nil, or the reason why not. Its argument is what Plan.Tools returns, including the tools that
 	// the called tool uses. If it is nil, the call is allowed. It must be safe for concurrent use.

@@ -196,7 +196,7 @@ func (e *Engine) prepare(ctx context.Context, j *job, tee *outputTee) (err error
 		epoch = j.ledger.Epoch()
 	}
 	o := steps.Options{Run: j.id, Epoch: epoch, Env: j.args.RunEnv.Env, Grace: e.config.Grace, Force: j.force,
-		Host: e.host(procid.Mark(j.id, epoch)), Confines: e.canConfine(), Unenforced: len(j.unheld) > 0, Follow: tee.follow, Notify: tee.notify, Function: j.stream, Prompt: j.prompt, HTTP: e.config.HTTP}
+		Host: e.host(procid.Mark(j.id, epoch)), Confines: e.canConfine(), Unenforced: len(j.unheld) > 0, Helper: e.config.Helper, Egress: e.config.Egress, Follow: tee.follow, Notify: tee.notify, Function: j.stream, Prompt: j.prompt, HTTP: e.config.HTTP}
 	if trace := e.config.Trace; trace != nil {
 		o.Trace = func(path dag.ID, attempt int) (string, string) { return trace(j.id, path, attempt) }
 	}
@@ -371,7 +371,7 @@ func (e *Engine) checkConfinement(j *job) error {
 			return
 		}
 		add(&problems, c.Check(e.canConfine(), j.args.RunEnv.Env))
-		add(&j.unheld, c.CheckGrants(e.canConfine()))
+		add(&j.unheld, c.CheckGrants(steps.Means{Confines: e.canConfine(), Proxy: e.config.Egress != nil, Helper: e.config.Helper}))
 	})
 	if !e.allowsUnenforced(j) {
 		problems = append(problems, j.unheld...)

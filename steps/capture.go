@@ -33,7 +33,12 @@ const captureGrace = time.Second
 // context.Cause(ctx). Errors never contain output of the program. What it leaves in the background,
 // such as an agent that holds a key, is not ended with the run.
 func (s *Session) Capture(ctx context.Context, c Capture) (string, error) {
-	env := c.Confinement.inherited(s.inherits).with(c.Confinement.userVariables(), c.Env, []string{s.markRun, procid.MarkStep + "=" + c.Name, s.markOwner})
+	network, err := s.joinNetwork(c.Confinement, dag.ID(c.Name))
+	if err != nil {
+		return "", err
+	}
+	defer network.leave()
+	env := c.Confinement.inherited(s.inherits).with(c.Confinement.userVariables(), c.Env, network.variables(), []string{s.markRun, procid.MarkStep + "=" + c.Name, s.markOwner})
 	file, err := s.programs.find(c.Argv[0], lookup(env, "PATH"))
 	if err != nil {
 		return "", err
@@ -70,7 +75,7 @@ func (s *Session) Capture(ctx context.Context, c Capture) (string, error) {
 		}
 		defer end.Close()
 		if p, err = s.host.Start(proc.Spec{Step: c.Name, Path: file, Args: argv, Env: env, Dir: c.Dir,
-			Files: [3]*os.File{s.null, end, s.null}, Detach: true}); err != nil {
+			Files: [3]*os.File{s.null, end, s.null}, Detach: true, Enter: network.namespaces()}); err != nil {
 			from.Close()
 			return fmt.Errorf("cannot start %q: %w", c.Argv[0], err)
 		}

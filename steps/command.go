@@ -110,6 +110,7 @@ type attempt struct {
 	printed    *printed      // nil: no limit
 	container  *container    // nil: none
 	envFile    string        // env file of the container; "": none
+	network    *networkPlace // nil: it uses the network of this process
 
 	// For interactive attempts.
 	person          Attachment    // nil: there is no person at a terminal
@@ -377,7 +378,10 @@ func (t *attempt) environment() error {
 	if filepath.IsAbs(t.dir) {
 		own = append(own, "PWD="+t.dir)
 	}
-	t.env = t.confine.inherited(base).with(t.confine.userVariables(), t.traceVariables(), t.frame.Environ(), own)
+	if t.network, err = t.session.joinNetwork(t.confine, t.call.Path); err != nil {
+		return err
+	}
+	t.env = t.confine.inherited(base).with(t.confine.userVariables(), t.traceVariables(), t.frame.Environ(), own, t.network.variables())
 	return nil
 }
 
@@ -528,7 +532,7 @@ func (t *attempt) start() (proc.Process, error) {
 			// Detached, because processes that a container program leaves are still removing the
 			// container.
 			Detach: t.Detach || t.container != nil, Bound: !t.Detach,
-			Files: t.files(), TTY: t.tty != nil,
+			Files: t.files(), TTY: t.tty != nil, Enter: t.network.namespaces(),
 		})
 		if err == nil || shortage(err) {
 			return p, err
@@ -659,6 +663,7 @@ func (t *attempt) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 	}
 	if !stopped {
 		t.explainContainer(&r)
+		t.network.explain(&r)
 		t.explainEnforced(&r)
 	}
 	t.explainLimits(&r, stopped)
@@ -691,4 +696,5 @@ func (t *attempt) cleanUp() {
 		os.Remove(t.envFile)
 	}
 	t.releaseLimit()
+	t.network.leave()
 }

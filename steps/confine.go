@@ -88,7 +88,7 @@ func (t *attempt) confinedCommand(file string) (string, []string, error) {
 	}
 	reasons := t.confine.Check(t.session.options.Confines, nil)
 	if !t.session.options.Unenforced {
-		reasons = append(reasons, t.confine.CheckGrants(t.session.options.Confines)...)
+		reasons = append(reasons, t.confine.CheckGrants(t.session.options.means())...)
 	}
 	if len(reasons) > 0 {
 		return "", nil, startError{126, fmt.Sprintf("cannot start the step: %v", errors.Join(reasons...))}

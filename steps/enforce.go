@@ -24,10 +24,20 @@ func isBaseVariable(name string) bool {
 	return strings.HasPrefix(name, "LC_")
 }
 
-// CheckGrants returns why this machine cannot hold the steps to their Grants: one reason for each
-// kind of permission. confines is Options.Confines.
-func (c Confinement) CheckGrants(confines bool) (reasons []error) {
-	for _, err := range []error{c.checkSandbox(confines), c.checkHosts()} {
+// Means is what a program has to hold steps to their permissions; see Options.
+type Means struct {
+	Confines, Proxy bool
+	Helper          string
+}
+
+func (o *Options) means() Means {
+	return Means{Confines: o.Confines, Proxy: o.Egress != nil, Helper: o.Helper}
+}
+
+// CheckGrants returns why the steps cannot be held to their Grants here: one reason for each kind of
+// permission.
+func (c Confinement) CheckGrants(m Means) (reasons []error) {
+	for _, err := range []error{c.checkSandbox(m.Confines), c.checkHosts(m)} {
 		if err != nil {
 			reasons = append(reasons, err)
 		}
@@ -61,14 +71,6 @@ func sandboxProgram() (program string, err error) {
 	return program, nil
 }
 
-// checkHosts returns why connections cannot be limited to hosts.
-func (c Confinement) checkHosts() error {
-	if hosts := c.Grants.Hosts(); c.Enforced && len(hosts) > 0 && !c.Grants.AllHosts() {
-		return fmt.Errorf("cannot enforce %s: connections can only be allowed (network) or denied as a whole", hosts[0])
-	}
-	return nil
-}
-
 // sandboxed reports whether the kernel limits the processes of the steps; a container does so by
 // itself.
 func (c Confinement) sandboxed() bool { return c.Enforced && c.Image == "" }
@@ -82,7 +84,8 @@ func (s *Session) sandbox(c Confinement) (*confine.Sandbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &confine.Sandbox{Internet: c.Grants.AllHosts() || s.options.Unenforced && c.checkHosts() != nil, Unix: c.Grants.LocalServices()}
+	// With some hosts, the sockets are those of a network namespace.
+	b := &confine.Sandbox{Internet: len(c.Grants.Hosts()) > 0, Unix: c.Grants.LocalServices()}
 	if b.Bubblewrap, err = sandboxProgram(); err != nil {
 		return nil, err
 	}

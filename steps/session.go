@@ -32,6 +32,11 @@ type Options struct {
 
 	// Confines means that the program in which Host starts processes can confine them.
 	Confines bool
+	// Helper is the program that makes network namespaces for steps; it contains package netns. "" is this program.
+	Helper string
+	// Egress serves the network namespace of steps that may reach only some hosts, until stop is called. If it is nil,
+	// such steps fail.
+	Egress func(Egress) (stop func())
 
 	Grace time.Duration   // time between TERM and KILL; 0: DefaultGrace; negative: KILL at once
 	Force <-chan struct{} // closing it ends every grace period, like dag.Options.Force
@@ -124,7 +129,8 @@ type Session struct {
 	temp        map[string]string // temporary folders of enforced steps, by their rights
 	unusedFiles []*os.File        // empty files without a name, for reuse
 	temps       []string
-	limits      []stepLimit // memory limits of steps that left something in the background
+	networks    map[string]*network // of steps that may reach only some hosts, by their permissions
+	limits      []stepLimit         // memory limits of steps that left something in the background
 	pipes       map[*pipe]struct{}
 	stopStarted time.Time // when flowrun last began to stop a step
 	stopEnded   time.Time // when a step was last stopped
@@ -238,6 +244,7 @@ func (s *Session) endProcesses(ctx context.Context) (proc.Report, error) {
 func (s *Session) Close(ctx context.Context) ([]Notice, error) {
 	report, err := s.endProcesses(ctx)
 	s.removeLimits()
+	err = errors.Join(err, s.closeNetworks())
 	var notices []Notice
 	if len(report.Ended) > 0 {
 		notices = append(notices, Notice{Code: NoticeBackground, Processes: report.Ended,

@@ -52,6 +52,9 @@ func (g Grants) CallTool(name string) error {
 // DeniedError reports that a script has no permission for something.
 type DeniedError struct{ Permission, why string }
 
+// Missing returns the permission, and why it is needed if that is not obvious.
+func (e *DeniedError) Missing() string { return e.Permission + e.why }
+
 func (e *DeniedError) Error() string {
 	return fmt.Sprintf("PermissionDenied: Permission not granted: %s%s; add it to security.required-permissions of the tool, or in a .tool.js to the permissions that getMetadata returns", e.Permission, e.why)
 }
@@ -69,10 +72,7 @@ func (g Grants) Network(u *url.URL) error {
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
-	verb := "external"
-	if privatenet.IsPrivateHost(host) {
-		verb = "local"
-	}
+	verb := verbOf(host)
 	if g.allowsHost(verb, host, port) {
 		return nil
 	}

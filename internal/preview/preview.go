@@ -382,7 +382,7 @@ func confinementProblem(a *call.Frame) string {
 	var why []string
 	c := a.Confine
 	c.Grants = call.Grants(a)
-	for _, err := range append(c.Check(supervisor.Enabled(), a.RunEnv.Env), c.CheckGrants(supervisor.Enabled())...) {
+	for _, err := range append(c.Check(supervisor.Enabled(), a.RunEnv.Env), c.CheckGrants(steps.Means{Confines: supervisor.Enabled(), Proxy: true})...) {
 		why = append(why, err.Error())
 	}
 	return strings.Join(why, "; ")

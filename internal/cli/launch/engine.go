@@ -7,6 +7,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/internal/egress"
 	"github.com/flowrun/flowrun/internal/netclient"
 	"github.com/flowrun/flowrun/internal/procid"
 	"github.com/flowrun/flowrun/internal/sqlite"
@@ -23,7 +24,8 @@ func EngineConfig(s *sqlite.Store, f ConsentFlags, parallel int) (config flowrun
 		config.Parallel = int(f.Settings.Number("limits.max-parallel"))
 	}
 	procid.SetPlace(config.StateDir) // marks the processes of this run, even if the run keeps nothing in the state directory
-	config.HTTP, config.Fetch, config.MayCall, config.AskModel = netclient.Status, netclient.Fetch, f.MayCall, AskModel(f.Settings)
+	config.HTTP, config.Fetch, config.Egress = netclient.Status, netclient.Fetch, egress.Serve
+	config.MayCall, config.AskModel = f.MayCall, AskModel(f.Settings)
 	if s != nil {
 		config.Store = s
 		return config, func() {}, nil

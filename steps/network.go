@@ -1,0 +1,270 @@
+package steps
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/netns"
+	"github.com/flowrun/flowrun/internal/permission"
+)
+
+// Egress is the way out of the network namespace of steps: what has to be served there, and what may be reached from it.
+type Egress struct {
+	Proxy    net.Listener // programs in the namespace expect a proxy for HTTP here
+	Forwards []EgressForward
+	// Host returns an error if the host of a name or address may not be reached.
+	Host func(host, port string) error
+	// Address returns an error if a host may not be reached at the address to which its name resolves.
+	Address func(host, port string, to netip.Addr) error
+	// Refused is called for each refusal, with the loopback address at which the program reached the proxy; it is
+	// invalid for a forward. It must be safe for concurrent use.
+	Refused func(client netip.Addr, host, port string, err error)
+}
+
+// EgressForward is a listener whose connections go to one port of this machine.
+type EgressForward struct {
+	net.Listener
+	Host, Port string
+}
+
+// NoticeNetwork reports a connection that the permissions of a tool do not grant.
+const NoticeNetwork NoticeCode = "network-refused"
+
+// errNoEgress is for programs that embed flowrun without a proxy.
+var errNoEgress = errors.New("this program has no proxy for the hosts in required-permissions: it does not set flowrun.Config.Egress")
+
+// limitsHosts reports whether the steps may reach some hosts and no others.
+func (c Confinement) limitsHosts() bool {
+	return c.Enforced && len(c.Grants.Hosts()) > 0 && !c.Grants.AllHosts()
+}
+
+// checkHosts returns why the steps cannot be held to the hosts that they may reach.
+func (c Confinement) checkHosts(m Means) (err error) {
+	switch {
+	case !c.limitsHosts():
+		return nil
+	case c.Image != "":
+		err = errors.New("a container has the whole network or none")
+	case !m.Proxy:
+		err = errNoEgress
+	default:
+		err = netns.Available(m.Helper)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot enforce %s: %w", c.Grants.Hosts()[0], err)
+	}
+	return nil
+}
+
+// network is the network of the steps of a run that have the same permissions. Its namespace is made when the first of them
+// starts.
+type network struct {
+	session *Session
+	grants  permission.Grants
+	prepare sync.Once
+	failed  error // why there is no namespace
+
+	namespace *netns.Namespace
+	stop      func() // ends the proxy
+	port      uint16
+	direct    bool // programs connect to this machine without the proxy
+
+	mu       sync.Mutex
+	attempts map[netip.Addr]*networkPlace
+	last     uint32          // of the loopback addresses of attempts
+	reported map[string]bool // refusals that a notice was sent for
+}
+
+// networkPlace is the place of an attempt in a network: the loopback address at which it reaches the proxy.
+type networkPlace struct {
+	network *network
+	address netip.Addr
+	step    dag.ID
+	refused []string // reasons
+}
+
+// Limits of what is told about refused connections.
+const (
+	maxRefusedStep = 5
+	maxRefusedRun  = 20
+)
+
+// joinNetwork gives a process a place in the network of its permissions, nil if it needs none: everything or nothing is
+// granted, or the network is not held.
+func (s *Session) joinNetwork(c Confinement, step dag.ID) (*networkPlace, error) {
+	if !c.limitsHosts() {
+		return nil, nil
+	}
+	err := c.checkHosts(s.options.means())
+	if err != nil && s.options.Unenforced {
+		return nil, nil
+	}
+	n := s.networkOf(c.Grants)
+	if err == nil {
+		n.prepare.Do(func() { n.failed = n.open() })
+		err = n.failed
+	}
+	if err != nil {
+		return nil, startError{126, fmt.Sprintf("cannot start the step: %v", err)}
+	}
+	return n.join(step), nil
+}
+
+// leave gives the place back.
+func (p *networkPlace) leave() {
+	if p == nil {
+		return
+	}
+	p.network.mu.Lock()
+	defer p.network.mu.Unlock()
+	delete(p.network.attempts, p.address)
+}
+
+// namespaces returns what the process enters.
+func (p *networkPlace) namespaces() []*os.File {
+	if p == nil {
+		return nil
+	}
+	return p.network.namespace.Files
+}
+
+// networkOf returns the network for these permissions.
+func (s *Session) networkOf(g permission.Grants) *network {
+	g = g.Hosts()
+	slices.Sort(g)
+	key := strings.Join(g, "\n")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.networks[key]
+	if n == nil {
+		n = &network{session: s, grants: g, attempts: map[netip.Addr]*networkPlace{}, reported: map[string]bool{}}
+		if s.networks == nil {
+			s.networks = map[string]*network{}
+		}
+		s.networks[key] = n
+	}
+	return n
+}
+
+// open makes the namespace and starts the proxy.
+func (n *network) open() (err error) {
+	ports, all := n.grants.LoopbackPorts()
+	addresses := []string{"0.0.0.0:0"} // each attempt has another loopback address
+	var forwards []EgressForward
+	for _, p := range ports {
+		if a := loopbackAddress(p[0], p[1]); !slices.Contains(addresses, a) {
+			addresses, forwards = append(addresses, a), append(forwards, EgressForward{Host: p[0], Port: p[1]})
+		}
+	}
+	if n.namespace, err = netns.Open(n.session.options.Helper, addresses); err != nil {
+		return err
+	}
+	proxy := n.namespace.Listeners[0]
+	for i := range forwards {
+		forwards[i].Listener = n.namespace.Listeners[i+1]
+	}
+	n.port = proxy.Addr().(*net.TCPAddr).AddrPort().Port()
+	n.direct = !all
+	n.stop = n.session.options.Egress(Egress{Proxy: proxy, Forwards: forwards, Host: n.grants.Host, Address: n.grants.Address, Refused: n.refuse})
+	return nil
+}
+
+// loopbackAddress returns where a port of this machine is expected in the namespace.
+func loopbackAddress(host, port string) string {
+	if host == "localhost" {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// join gives an attempt a place.
+func (n *network) join(step dag.ID) *networkPlace {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.last = n.last%(1<<24-4) + 1
+	var a [4]byte
+	binary.BigEndian.PutUint32(a[:], 127<<24+n.last+1) // from 127.0.0.2 to 127.255.255.254
+	p := &networkPlace{network: n, address: netip.AddrFrom4(a), step: step}
+	n.attempts[p.address] = p
+	return p
+}
+
+// variables returns the environment in which programs find the proxy. Some know only the names in lower case.
+func (p *networkPlace) variables() []string {
+	if p == nil {
+		return nil
+	}
+	proxy := "http://" + netip.AddrPortFrom(p.address, p.network.port).String()
+	list := []string{"NODE_USE_ENV_PROXY=1"}
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
+		list = append(list, name+"="+proxy, strings.ToLower(name)+"="+proxy)
+	}
+	direct := ""
+	if p.network.direct {
+		direct = "localhost,127.0.0.1,::1"
+	}
+	return append(list, "NO_PROXY="+direct, "no_proxy="+direct)
+}
+
+// refuse keeps a refusal for the message of the step, and reports it.
+func (n *network) refuse(client netip.Addr, host, port string, err error) {
+	target := net.JoinHostPort(host, port)
+	reason := err.Error()
+	if denied, ok := errors.AsType[*permission.DeniedError](err); ok {
+		reason = denied.Missing() + " is not in security.required-permissions"
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var step dag.ID
+	if p := n.attempts[client]; p != nil {
+		step = p.step
+		if len(p.refused) < maxRefusedStep && !slices.Contains(p.refused, reason) {
+			p.refused = append(p.refused, reason)
+		}
+	}
+	key := string(step) + " " + target
+	if len(n.reported) >= maxRefusedRun || n.reported[key] {
+		return
+	}
+	n.reported[key] = true
+	n.session.Notify(Notice{Code: NoticeNetwork, Step: step, Message: n.session.mask.String(fmt.Sprintf("refused to connect to %s: %s", target, reason))})
+}
+
+// explain adds to the message of a failed attempt what its network refused.
+func (p *networkPlace) explain(r *dag.Result) {
+	if p == nil || r.Status == dag.Succeeded {
+		return
+	}
+	p.network.mu.Lock()
+	defer p.network.mu.Unlock()
+	if len(p.refused) == 0 {
+		return
+	}
+	if r.Message != "" {
+		r.Message += "; "
+	}
+	r.Message += strings.Join(p.refused, "; ")
+}
+
+// closeNetworks ends the proxies. The processes of the run have ended, or are detached and lose their network.
+func (s *Session) closeNetworks() (err error) {
+	for _, n := range s.networks {
+		if n.stop != nil {
+			n.stop()
+		}
+		if n.namespace != nil {
+			for _, f := range n.namespace.Files {
+				err = errors.Join(err, f.Close())
+			}
+		}
+	}
+	return err
+}
