@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -157,32 +158,61 @@ func (s *Session) networkOf(g permission.Grants) *network {
 // open makes the namespace and starts the proxy.
 func (n *network) open() (err error) {
 	ports, all := n.grants.LoopbackPorts()
-	addresses := []string{"0.0.0.0:0"} // each attempt has another loopback address
+	listen := []netip.AddrPort{netip.AddrPortFrom(netip.IPv4Unspecified(), 0)} // each attempt has another loopback address
 	var forwards []EgressForward
 	for _, p := range ports {
-		if a := loopbackAddress(p[0], p[1]); !slices.Contains(addresses, a) {
-			addresses, forwards = append(addresses, a), append(forwards, EgressForward{Host: p[0], Port: p[1]})
+		if a := loopbackAddress(p[0], p[1]); !slices.Contains(listen, a) {
+			listen, forwards = append(listen, a), append(forwards, EgressForward{Host: p[0], Port: p[1]})
 		}
 	}
-	if n.namespace, err = netns.Open(n.session.options.Helper, addresses); err != nil {
+	e := Egress{Forwards: forwards, Host: n.grants.Host, Address: n.grants.Address, Refused: n.refuse}
+	if n.namespace, e.Proxy, err = openNamespace(n.session.options.Helper, listen, forwards); err != nil {
 		return err
 	}
-	proxy := n.namespace.Listeners[0]
-	for i := range forwards {
-		forwards[i].Listener = n.namespace.Listeners[i+1]
-	}
-	n.port = proxy.Addr().(*net.TCPAddr).AddrPort().Port()
+	n.port = e.Proxy.Addr().(*net.TCPAddr).AddrPort().Port()
 	n.direct = !all
-	n.stop = n.session.options.Egress(Egress{Proxy: proxy, Forwards: forwards, Host: n.grants.Host, Address: n.grants.Address, Refused: n.refuse})
+	n.stop = n.session.options.Egress(e)
 	return nil
 }
 
-// loopbackAddress returns where a port of this machine is expected in the namespace.
-func loopbackAddress(host, port string) string {
-	if host == "localhost" {
-		host = "127.0.0.1"
+// openNamespace makes a namespace with listeners: the first one, and those of the forwards.
+func openNamespace(helper string, listen []netip.AddrPort, forwards []EgressForward) (n *netns.Namespace, first net.Listener, err error) {
+	addresses := make([]netns.Address, len(listen))
+	for i, a := range listen {
+		addresses[i] = netns.Address{IP: a.Addr().AsSlice(), Port: a.Port()}
 	}
-	return net.JoinHostPort(host, port)
+	if n, err = netns.Open(helper, addresses); err != nil {
+		return nil, nil, err
+	}
+	listeners := make([]net.Listener, len(n.Sockets))
+	for i, f := range n.Sockets {
+		l, wrong := net.FileListener(f) // has a descriptor of its own
+		err = errors.Join(err, wrong, f.Close())
+		listeners[i] = l
+	}
+	n.Sockets = nil
+	if err != nil {
+		for _, l := range listeners {
+			if l != nil {
+				l.Close()
+			}
+		}
+		return nil, nil, errors.Join(err, n.Close())
+	}
+	for i := range forwards {
+		forwards[i].Listener = listeners[i+1]
+	}
+	return n, listeners[0], nil
+}
+
+// loopbackAddress returns where a port of this machine is expected in the namespace.
+func loopbackAddress(host, port string) netip.AddrPort {
+	a, err := netip.ParseAddr(host)
+	if err != nil { // localhost
+		a = netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	}
+	number, _ := strconv.ParseUint(port, 10, 16)
+	return netip.AddrPortFrom(a, uint16(number))
 }
 
 // join gives an attempt a place.
@@ -261,9 +291,7 @@ func (s *Session) closeNetworks() (err error) {
 			n.stop()
 		}
 		if n.namespace != nil {
-			for _, f := range n.namespace.Files {
-				err = errors.Join(err, f.Close())
-			}
+			err = errors.Join(err, n.namespace.Close())
 		}
 	}
 	return err

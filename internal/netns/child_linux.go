@@ -1,11 +1,12 @@
 package netns
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"unsafe"
@@ -17,6 +18,9 @@ import (
 const childName = "flowrun-netns"
 
 const childSocket = 3
+
+// backlog is how many connections wait to be accepted.
+const backlog = 1024
 
 // ready is the message that carries the descriptors. Any other message is a problem.
 const ready = "ready"
@@ -68,17 +72,39 @@ func setUp(user string, addresses []string) (files []*os.File, err error) {
 		files = append(files, f)
 	}
 	for _, address := range addresses {
-		l, err := net.Listen("tcp", address)
+		f, err := listen(address)
 		if err != nil {
-			return nil, err
-		}
-		f, err := l.(*net.TCPListener).File()
-		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("cannot listen in it: %w", err)
 		}
 		files = append(files, f)
 	}
 	return files, nil
+}
+
+// listen returns a socket that listens on an address: its port, a space, and its IP in hexadecimal.
+func listen(address string) (*os.File, error) {
+	port, ip, _ := strings.Cut(address, " ")
+	number, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return nil, err
+	}
+	bytes, err := hex.DecodeString(ip)
+	if err != nil {
+		return nil, err
+	}
+	to, family, err := Address{bytes, uint16(number)}.sockaddr()
+	if err != nil {
+		return nil, err
+	}
+	fd, err := syscall.Socket(family, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC|syscall.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fd), "socket")
+	if err := syscall.Bind(fd, to); err != nil {
+		return nil, err
+	}
+	return f, syscall.Listen(fd, backlog)
 }
 
 // mapUser gives the user and the group the same numbers inside the user namespace. Everybody else is

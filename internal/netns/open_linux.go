@@ -3,9 +3,7 @@ package netns
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"sync"
@@ -45,9 +43,9 @@ func Available(binary string) error {
 	return n.Close()
 }
 
-// Open makes a namespace and listens in it on TCP addresses: 127.0.0.1:80, [::1]:80, 0.0.0.0:0.
-// binary is a program with this package; "" means this program. Safe for concurrent use.
-func Open(binary string, addresses []string) (*Namespace, error) {
+// Open makes a namespace, with sockets that listen in it. binary is a program with this package; ""
+// means this program. Safe for concurrent use.
+func Open(binary string, addresses []Address) (*Namespace, error) {
 	if binary == "" {
 		binary = self
 	}
@@ -62,19 +60,21 @@ func Open(binary string, addresses []string) (*Namespace, error) {
 	return n, nil
 }
 
-func open(binary string, addresses []string, attr *syscall.SysProcAttr) (*Namespace, error) {
+func open(binary string, addresses []Address, attr *syscall.SysProcAttr) (*Namespace, error) {
 	ours, theirs, err := socketPair()
 	if err != nil {
 		return nil, err
 	}
 	defer ours.Close()
-	user := ""
+	user, count := "", 1
 	if attr.Cloneflags&syscall.CLONE_NEWUSER != 0 {
-		user = strconv.Itoa(os.Geteuid()) + ":" + strconv.Itoa(os.Getegid())
+		user, count = strconv.Itoa(os.Geteuid())+":"+strconv.Itoa(os.Getegid()), 2
 	}
-	c := &exec.Cmd{Path: binary, Args: append([]string{childName, user}, addresses...), Env: []string{}, Dir: "/",
-		ExtraFiles: []*os.File{theirs}, SysProcAttr: attr}
-	err = c.Start()
+	args := []string{childName, user}
+	for _, a := range addresses {
+		args = append(args, fmt.Sprintf("%d %x", a.Port, a.IP))
+	}
+	child, err := os.StartProcess(binary, args, &os.ProcAttr{Dir: "/", Env: []string{}, Files: []*os.File{nil, nil, nil, theirs}, Sys: attr})
 	theirs.Close()
 	if err != nil {
 		var path *os.PathError // its text names the program, which says nothing to people
@@ -83,46 +83,17 @@ func open(binary string, addresses []string, attr *syscall.SysProcAttr) (*Namesp
 		}
 		return nil, err
 	}
-	files, received := receive(ours)
-	if err := c.Wait(); err != nil && received == nil {
-		received = fmt.Errorf("its process failed: %w", err)
+	files, err := receive(ours)
+	if _, ended := child.Wait(); err == nil {
+		err = ended
 	}
-	if received != nil {
-		closeAll(files)
-		return nil, received
+	if err == nil && len(files) != count+len(addresses) {
+		err = errors.New("its process has sent too few descriptors")
 	}
-	return newNamespace(files, addresses, user != "")
-}
-
-// newNamespace turns the descriptors into what they are.
-func newNamespace(files []*os.File, addresses []string, user bool) (*Namespace, error) {
-	count := 1
-	if user {
-		count = 2
+	if err != nil {
+		return nil, errors.Join(err, (&Namespace{Files: files}).Close())
 	}
-	if len(files) < count {
-		closeAll(files)
-		return nil, errors.New("its process has sent too few descriptors")
-	}
-	n := &Namespace{Files: files[:count]}
-	defer closeAll(files[count:])
-	for _, f := range files[count:] {
-		l, err := net.FileListener(f)
-		if err != nil {
-			return nil, errors.Join(err, n.Close())
-		}
-		n.Listeners = append(n.Listeners, l)
-	}
-	if len(n.Listeners) != len(addresses) {
-		return nil, errors.Join(errors.New("its process has sent too few sockets"), n.Close())
-	}
-	return n, nil
-}
-
-func closeAll(files []*os.File) {
-	for _, f := range files {
-		f.Close()
-	}
+	return &Namespace{Files: files[:count], Sockets: files[count:]}, nil
 }
 
 // socketPair makes the two ends of a connection that keeps the borders of messages.

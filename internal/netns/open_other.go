@@ -13,4 +13,4 @@ func Available(string) error {
 }
 
 // Open fails.
-func Open(binary string, addresses []string) (*Namespace, error) { return nil, Available(binary) }
+func Open(binary string, addresses []Address) (*Namespace, error) { return nil, Available(binary) }

@@ -20,7 +20,7 @@ const asUser = "PROC_TEST_AS_USER"
 // TestEnter checks that a process in a network namespace has a loopback interface and nothing else, and
 // that this process gets what connects to a listener there.
 func TestEnter(t *testing.T) {
-	n, err := netns.Open("", []string{"127.0.0.1:0", "0.0.0.0:0"})
+	n, err := netns.Open("", []netns.Address{{IP: net.IPv6loopback}, {IP: make([]byte, 4)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,9 +28,14 @@ func TestEnter(t *testing.T) {
 	if want := 1 + min(os.Getuid(), 1); len(n.Files) != want {
 		t.Errorf("%d namespaces, want %d", len(n.Files), want)
 	}
+	l, err := net.FileListener(n.Sockets[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
 	accepted := make(chan string, 1)
 	go func() {
-		c, err := n.Listeners[1].Accept()
+		c, err := l.Accept()
 		if err != nil {
 			accepted <- err.Error()
 			return
@@ -39,7 +44,7 @@ func TestEnter(t *testing.T) {
 		fmt.Fprintln(c, "from outside")
 		accepted <- c.LocalAddr().(*net.TCPAddr).IP.String()
 	}()
-	_, port, _ := net.SplitHostPort(n.Listeners[1].Addr().String())
+	_, port, _ := net.SplitHostPort(l.Addr().String())
 	out, code := runIn(t, n, `cut -d: -f1 /proc/net/dev | tail -n +3 | tr -d ' '
 id -u
 grep CapEff /proc/self/status | cut -f2
