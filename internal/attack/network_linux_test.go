@@ -206,8 +206,12 @@ func TestEnforcedNetwork(t *testing.T) {
 				text += fmt.Sprintf("  - name: s%d\n    continue-on-error: true\n    parallel: true\n    bash: |\n      exec >'granted/%s'\n      %s\n", i, name, networkEscapes[name])
 			}
 			s.write("t.yaml", text)
-			if out := s.run("run", "./t.yaml"); out.code != 0 {
+			out := s.run("run", "./t.yaml")
+			if out.code != 0 {
 				t.Fatal(out)
+			}
+			if refused := fmt.Sprintf("network:local:localhost:%d is not in security.required-permissions", port); strings.Count(out.stderr, refused) < 2 {
+				t.Errorf("the message of the step or the notice of the run does not name the permission: %s", out)
 			}
 			time.Sleep(500 * time.Millisecond) // for what an escape left in the background, and for packets
 			for _, name := range names {
