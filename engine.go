@@ -64,8 +64,8 @@ type Config struct {
 	// Enforce says for which runs the permissions of tools are enforced, in addition to tools that demand it with
 	// security.enforce: EnforceModels, EnforceAlways, or "" for no others.
 	Enforce Enforcement
-	// AllowUnenforced lets runs start although this machine cannot enforce the permissions of their tools. What it
-	// cannot enforce is recorded with the run.
+	// AllowUnenforced lets runs start although this machine cannot enforce the permissions or limits of their tools.
+	// What it cannot enforce is recorded with the run.
 	AllowUnenforced bool
 	// HTTP sends a GET request for steps that wait for an address, and returns the status. It follows redirects and
 	// returns when ctx ends. If it is nil, such steps fail. It is a function because net/http would make every

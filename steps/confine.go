@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"github.com/flowrun/flowrun/internal/confine"
 	"github.com/flowrun/flowrun/internal/permission"
@@ -52,8 +53,8 @@ func (c Confinement) Within(outer Confinement) Confinement {
 var errNoConfiner = errors.New("this program does not call flowrun.HelperMain, so flowrun cannot restrict its steps")
 
 // Check returns why a process cannot be confined like this here: one reason for each demand that
-// cannot be met. confines is Options.Confines, env is what the run inherits. CheckGrants does the same
-// for what Enforced demands.
+// cannot be met. confines is Options.Confines, env is what the run inherits. CheckGrants and
+// CheckLimits do the same for what Enforced demands and for the limits.
 func (c Confinement) Check(confines bool, env []string) (reasons []error) {
 	if c.Image != "" {
 		if _, err := containerProgram(lookup(env, "PATH")); err != nil {
@@ -66,7 +67,7 @@ func (c Confinement) Check(confines bool, env []string) (reasons []error) {
 			reasons = append(reasons, fmt.Errorf("cannot provide execution-privilege: reduced: %w", err))
 		}
 	}
-	return append(reasons, c.Limits.check(confines)...)
+	return reasons
 }
 
 func canConfine(confines bool) error {
@@ -86,9 +87,13 @@ func (t *attempt) confinedCommand(file string) (string, []string, error) {
 	if t.confine.IsZero() {
 		return file, argv, nil
 	}
-	reasons := t.confine.Check(t.session.options.Confines, nil)
-	if !t.session.options.Unenforced {
-		reasons = append(reasons, t.confine.CheckGrants(t.session.options.means())...)
+	confines := t.session.options.Confines
+	reasons := t.confine.Check(confines, nil)
+	limits, unheld := t.confine.enforceable(confines)
+	if t.session.options.Unenforced {
+		t.confine.Limits = limits
+	} else {
+		reasons = slices.Concat(reasons, t.confine.CheckGrants(confines), unheld)
 	}
 	if len(reasons) > 0 {
 		return "", nil, startError{126, fmt.Sprintf("cannot start the step: %v", errors.Join(reasons...))}

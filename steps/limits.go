@@ -46,21 +46,34 @@ func (l Limits) needKernel() bool {
 	return l != Limits{}
 }
 
-// check returns why the limits cannot be enforced here, one reason for each. Memory and CPU time are
-// limited for each process where there can be no cgroup.
-func (l Limits) check(confines bool) (reasons []error) {
+// CheckLimits returns why the limits cannot be enforced here, one reason for each. confines is
+// Options.Confines.
+func (c Confinement) CheckLimits(confines bool) []error {
+	_, reasons := c.enforceable(confines)
+	return reasons
+}
+
+// enforceable returns those of the limits that can be enforced here, and why the others cannot.
+// Memory and CPU time are limited for each process where there can be no cgroup. The limits of a
+// container are those of its program.
+func (c Confinement) enforceable(confines bool) (l Limits, reasons []error) {
+	l = c.Limits
+	if c.Image != "" || !l.needKernel() {
+		return l, nil
+	}
 	perProcess := func() error { return nil }
 	for _, one := range []struct {
-		key string
-		set bool
-		can func() error
+		key   string
+		set   bool
+		can   func() error
+		clear func()
 	}{
-		{"max-memory", l.MaxMemory > 0, perProcess},
-		{"max-processes", l.MaxProcesses > 0, func() error { return cgroup.CanLimit(cgroup.Limits{Processes: l.MaxProcesses}) }},
-		{"max-cpu", l.MaxCPU > 0, perProcess},
-		{"cpu", l.CPU > 0, func() error { return cgroup.CanLimit(cgroup.Limits{CPU: l.CPU}) }},
-		{"max-file-size", l.MaxFileSize > 0, perProcess},
-		{"max-open-files", l.MaxOpenFiles > 0, perProcess},
+		{"max-memory", l.MaxMemory > 0, perProcess, func() { l.MaxMemory = 0 }},
+		{"max-processes", l.MaxProcesses > 0, func() error { return cgroup.CanLimit(cgroup.Limits{Processes: 1}) }, func() { l.MaxProcesses = 0 }},
+		{"max-cpu", l.MaxCPU > 0, perProcess, func() { l.MaxCPU = 0 }},
+		{"cpu", l.CPU > 0, func() error { return cgroup.CanLimit(cgroup.Limits{CPU: 1}) }, func() { l.CPU = 0 }},
+		{"max-file-size", l.MaxFileSize > 0, perProcess, func() { l.MaxFileSize = 0 }},
+		{"max-open-files", l.MaxOpenFiles > 0, perProcess, func() { l.MaxOpenFiles = 0 }},
 	} {
 		if !one.set {
 			continue
@@ -70,10 +83,11 @@ func (l Limits) check(confines bool) (reasons []error) {
 			err = one.can()
 		}
 		if err != nil {
+			one.clear()
 			reasons = append(reasons, fmt.Errorf("cannot enforce %s: %w", one.key, err))
 		}
 	}
-	return reasons
+	return l, reasons
 }
 
 // sizeText returns a size as it is written in a definition.

@@ -27,7 +27,8 @@ type Options struct {
 	LogDir string    // where output is kept, a LogFolder; "": a private folder that Close removes
 	Host   proc.Host // starts processes, which carry procid.Mark(Run, Epoch); nil: this process starts them. Close closes it
 
-	// Unenforced means that steps may start although this machine cannot enforce their permissions.
+	// Unenforced means that steps may start although this machine cannot enforce their permissions
+	// or limits.
 	Unenforced bool
 
 	// Confines means that the program in which Host starts processes can confine them.

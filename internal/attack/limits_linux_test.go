@@ -259,6 +259,13 @@ func TestLimitRefused(t *testing.T) {
 			if out.code != 5 || s.exists("got") || !strings.Contains(out.stderr, "cannot enforce "+key) {
 				t.Error(out)
 			}
+			out = s.run("run", "./t.yaml", "--allow-unenforced")
+			if out.code != 0 || !s.exists("got") || !strings.Contains(out.stderr, "cannot enforce "+key) {
+				t.Errorf("although it is allowed: %s", out)
+			}
+			if shown := s.run("show", "latest"); !strings.Contains(shown.stdout, "cannot enforce "+key) {
+				t.Errorf("the record does not say so: %s", shown)
+			}
 		})
 	}
 }

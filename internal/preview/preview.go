@@ -382,7 +382,8 @@ func confinementProblem(a *call.Frame) string {
 	var why []string
 	c := a.Confine
 	c.Grants = call.Grants(a)
-	for _, err := range append(c.Check(supervisor.Enabled(), a.RunEnv.Env), c.CheckGrants(steps.Means{Confines: supervisor.Enabled(), Proxy: true})...) {
+	confines := supervisor.Enabled()
+	for _, err := range slices.Concat(c.Check(confines, a.RunEnv.Env), c.CheckGrants(confines), c.CheckLimits(confines)) {
 		why = append(why, err.Error())
 	}
 	return strings.Join(why, "; ")

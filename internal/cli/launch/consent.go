@@ -40,7 +40,7 @@ func (f *ConsentFlags) Declare(c *cobra.Command) {
 	fl.StringArrayVar(&f.approve, "auto-approve", nil, "approve tools that match this `pattern`: tool:NAME, tool:TAG, tool:read, tool:write, tool:run or *")
 	fl.StringArrayVar(&f.deny, "auto-deny", nil, "refuse tools that match this `pattern`, even if another tool uses them")
 	fl.BoolVar(&f.TrustProject, "trust-project", false, "trust the settings and tools of the project for this command only (see flowrun trust)")
-	fl.BoolVar(&f.allowUnenforced, "allow-unenforced", false, "run tools although this machine cannot enforce their permissions; the run records what is not enforced")
+	fl.BoolVar(&f.allowUnenforced, "allow-unenforced", false, "run tools although this machine cannot enforce their permissions or limits; the run records what is not enforced")
 	words := cobra.FixedCompletions([]string{"tool:read", "tool:write", "tool:run", "tool:", "*"}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace)
 	c.RegisterFlagCompletionFunc("auto-approve", words)
 	c.RegisterFlagCompletionFunc("auto-deny", words)
