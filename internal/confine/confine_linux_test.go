@@ -96,6 +96,21 @@ func TestAddressSpace(t *testing.T) {
 	}
 }
 
+// A process that limits its address space needs memory until it executes the program, whatever the
+// size of its environment.
+func TestAddressSpaceOfLargeEnvironment(t *testing.T) {
+	for size := range 16 {
+		path, argv := Confinement{AddressSpace: 30 << 20}.Wrap("/bin/true", []string{"true"})
+		cmd := &exec.Cmd{Path: path, Args: argv, Dir: "/"}
+		for i := range size {
+			cmd.Env = append(cmd.Env, fmt.Sprintf("V%d=%s", i, strings.Repeat("x", 100_000)))
+		}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("with %d00 kB: %v\n%.300s", size, err, out)
+		}
+	}
+}
+
 // The limits of each process hold, and root cannot raise them.
 func TestProcessLimits(t *testing.T) {
 	c := Confinement{CPUTime: 7, FileSize: 4096, OpenFiles: 33}

@@ -1,6 +1,11 @@
 package confine
 
-import "syscall"
+import (
+	"os"
+	"runtime"
+	"slices"
+	"syscall"
+)
 
 // processLimit is a limit of each process.
 type processLimit struct {
@@ -30,12 +35,27 @@ func (c *Confinement) limitProcess() error {
 	if err := limitCapabilities(keep); err != nil {
 		return err
 	}
+	if c.AddressSpace > 0 {
+		reserveMemory()
+	}
 	for _, l := range limits {
 		if err := l.apply(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// reserveMemory makes the runtime hold free memory. With a limit of its address space, which it
+// exceeds already, this process gets no more from the kernel, and it copies its arguments and its
+// environment when it executes the program.
+func reserveMemory() {
+	size := 1 << 20
+	for _, text := range slices.Concat(os.Args, os.Environ()) {
+		size += 2 * len(text)
+	}
+	runtime.KeepAlive(make([]byte, size))
+	runtime.GC()
 }
 
 func (c *Confinement) processLimits() (list []processLimit) {
