@@ -12,11 +12,11 @@ import (
 	"unsafe"
 )
 
-// executeInBubblewrap executes the program of a Sandbox in bubblewrap, which makes a file system of
-// its own with the files of the Sandbox, in a namespace of processes of its own, and installs the
-// filter. Unlike Landlock it cannot keep a process from reading what it may write, or from executing
+// inBubblewrap returns what to execute so that the program of a Sandbox runs in bubblewrap, which makes
+// a file system of its own with the files of the Sandbox, in a namespace of processes of its own, and
+// installs the filter. Unlike Landlock it cannot keep a process from reading what it may write, or from executing
 // what it may read.
-func (s *Sandbox) executeInBubblewrap(file string, args []string) error {
+func (s *Sandbox) inBubblewrap(file string, args []string) (string, []string, error) {
 	argv := []string{s.Bubblewrap, "--unshare-pid", "--unshare-ipc", "--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc"}
 	if os.Geteuid() == 0 {
 		argv = append(argv, "--cap-drop", "ALL")
@@ -26,7 +26,7 @@ func (s *Sandbox) executeInBubblewrap(file string, args []string) error {
 	}
 	mounts, err := s.mounts()
 	if err != nil {
-		return err
+		return "", nil, err
 	}
 	argv = append(argv, mounts...)
 	if dir, err := os.Getwd(); err == nil {
@@ -34,10 +34,10 @@ func (s *Sandbox) executeInBubblewrap(file string, args []string) error {
 	}
 	filter, err := pipeOf(machines[runtime.GOARCH].filter(s))
 	if err != nil {
-		return fmt.Errorf("cannot pass the filter of system calls: %w", err)
+		return "", nil, fmt.Errorf("cannot pass the filter of system calls: %w", err)
 	}
 	argv = append(argv, "--seccomp", strconv.Itoa(filter), "--", file)
-	return syscall.Exec(s.Bubblewrap, append(argv, args[1:]...), os.Environ())
+	return s.Bubblewrap, append(argv, args[1:]...), nil
 }
 
 // mounts returns the options of bubblewrap for the files, folders before what is in them.

@@ -39,8 +39,14 @@ func become(c Confinement, file string, args []string) error {
 		}
 		RefuseTyping()
 	}
-	bubblewrap := c.Sandbox != nil && c.Sandbox.Bubblewrap != ""
-	if c.Sandbox != nil && !bubblewrap {
+	switch {
+	case c.Sandbox == nil:
+	case c.Sandbox.Bubblewrap != "":
+		var err error
+		if file, args, err = c.Sandbox.inBubblewrap(file, args); err != nil && !bubblewrap {
+			return err
+		}
+	default:
 		if err := c.Sandbox.restrictCalls(); err != nil {
 			return fmt.Errorf("cannot restrict its system calls: %w", err)
 		}

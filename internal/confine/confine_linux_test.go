@@ -130,6 +130,19 @@ func TestProcessLimits(t *testing.T) {
 	}
 }
 
+// The limits of each process hold in bubblewrap too.
+func TestProcessLimitsInBubblewrap(t *testing.T) {
+	bubblewrap, err := exec.LookPath("bwrap")
+	if err != nil {
+		t.Skip(err)
+	}
+	c := Confinement{FileSize: 4096, OpenFiles: 33, CPUTime: 7, AddressSpace: 200 << 20, Sandbox: &Sandbox{Bubblewrap: bubblewrap}}
+	out, problems, code := startConfined(t, c, "/bin/bash", "-c", "ulimit -f; ulimit -n; ulimit -t; ulimit -v")
+	if code != 0 || out != "4\n33\n7\n204800\n" {
+		t.Errorf("exit code %d, printed %q: %s", code, out, problems)
+	}
+}
+
 // A limit that is lower already stays.
 func TestLowerLimitStays(t *testing.T) {
 	_, argv := Confinement{OpenFiles: 1000, FileSize: 1 << 40}.Wrap("/bin/bash", []string{"bash", "-c", "ulimit -n; ulimit -f"})
