@@ -93,7 +93,7 @@ func (t *attempt) confinedCommand(file string) (string, []string, error) {
 	if t.session.options.Unenforced {
 		t.confine.Limits = limits
 	} else {
-		reasons = slices.Concat(reasons, t.confine.CheckGrants(confines), unheld)
+		reasons = slices.Concat(reasons, t.confine.CheckGrants(t.session.options.means()), unheld)
 	}
 	if len(reasons) > 0 {
 		return "", nil, startError{126, fmt.Sprintf("cannot start the step: %v", errors.Join(reasons...))}

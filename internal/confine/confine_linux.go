@@ -43,7 +43,7 @@ func become(c Confinement, file string, args []string) error {
 	case c.Sandbox == nil:
 	case c.Sandbox.Bubblewrap != "":
 		var err error
-		if file, args, err = c.Sandbox.inBubblewrap(file, args); err != nil && !bubblewrap {
+		if file, args, err = c.Sandbox.inBubblewrap(file, args); err != nil {
 			return err
 		}
 	default:
@@ -53,9 +53,6 @@ func become(c Confinement, file string, args []string) error {
 	}
 	if err := c.limitProcess(); err != nil {
 		return fmt.Errorf("cannot limit its resources: %w", err)
-	}
-	if bubblewrap {
-		return c.Sandbox.executeInBubblewrap(file, args)
 	}
 	return execute(file, args)
 }

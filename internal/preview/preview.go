@@ -383,7 +383,7 @@ func confinementProblem(a *call.Frame) string {
 	c := a.Confine
 	c.Grants = call.Grants(a)
 	confines := supervisor.Enabled()
-	for _, err := range slices.Concat(c.Check(confines, a.RunEnv.Env), c.CheckGrants(confines), c.CheckLimits(confines)) {
+	for _, err := range slices.Concat(c.Check(confines, a.RunEnv.Env), c.CheckGrants(steps.Means{Confines: confines, Proxy: true}), c.CheckLimits(confines)) {
 		why = append(why, err.Error())
 	}
 	return strings.Join(why, "; ")
