@@ -26,12 +26,11 @@ func TestMain(m *testing.M) {
 
 // execution is one run of a definition in the test environment of the SDK, which skips time.
 type execution struct {
-	t      *testing.T
-	env    *testsuite.TestWorkflowEnvironment
-	lib    *tool.Library
-	input  *interpreter.Input
-	texts  *activity.Texts
-	result *flowrun.Result
+	t     *testing.T
+	env   *testsuite.TestWorkflowEnvironment
+	lib   *tool.Library
+	input *interpreter.Input
+	texts *activity.Texts
 }
 
 func prepare(t *testing.T, definition string, params map[string]any) *execution {
