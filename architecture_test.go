@@ -32,7 +32,8 @@ var house = map[string]struct {
 }{
 	"dag":                   {0, nil, nil},
 	"internal/procid":       {-0.9, nil, nil},
-	"internal/confine":      {-0.6, []string{"internal/procid"}, nil},
+	"internal/systrace":     {cellar, nil, nil},
+	"internal/confine":      {-0.6, []string{"internal/procid", "internal/systrace"}, nil},
 	"internal/cgroup":       {-0.3, []string{"internal/confine", "internal/procid"}, nil},
 	"internal/proc":         {0, []string{"internal/cgroup", "internal/procid", "internal/vfork"}, nil},
 	"internal/vfork":        {cellar, nil, nil},

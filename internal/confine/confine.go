@@ -28,6 +28,8 @@ type Confinement struct {
 	OpenFiles    int64 `json:"open_files,omitempty"`
 	// NoRealTime keeps processes from a real-time priority, for which no share of the CPU holds.
 	NoRealTime bool `json:"no_real_time,omitempty"`
+	// Trace is the folder of the systrace.Tracer that observes the process; "" for none.
+	Trace string `json:"trace,omitempty"`
 }
 
 // Nobody is the group of root's processes with reduced rights, and their user if the run has none

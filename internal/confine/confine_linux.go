@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"unsafe"
+
+	"github.com/flowrun/flowrun/internal/systrace"
 )
 
 // selfFile is this program, even if its file has been replaced or removed.
@@ -23,6 +25,10 @@ func Available() error { return nil }
 func become(c Confinement, file string, args []string) error {
 	runtime.LockOSThread() // rights belong to a thread, and exec keeps those of the thread that calls it
 	CloseFilesOnExec()
+	tracer, err := systrace.Dial(c.Trace)
+	if err != nil {
+		return err
+	}
 	for _, procs := range c.Join {
 		if err := os.WriteFile(procs, []byte("0"), 0); err != nil {
 			return fmt.Errorf("cannot enter a cgroup that limits its resources: %w", err)
@@ -53,6 +59,9 @@ func become(c Confinement, file string, args []string) error {
 	}
 	if err := c.limitProcess(); err != nil {
 		return fmt.Errorf("cannot limit its resources: %w", err)
+	}
+	if err := tracer.Start(); err != nil {
+		return err
 	}
 	return execute(file, args)
 }
