@@ -27,6 +27,8 @@ type runOptions struct {
 	mayCall      func([]UsedTool) error
 	askModel     func(context.Context, ModelRequest) (string, error)
 
+	tracePermissions bool
+
 	approval func(context.Context, Question) (Answer, error)
 
 	terminal        Terminal
@@ -109,6 +111,14 @@ func WithAround(f func(ctx context.Context, c *dag.Call, r dag.Runner) (dag.Resu
 
 // WithoutCache executes every step, even if a stored result could be reused. The new results are stored.
 func WithoutCache() RunOption { return func(o *runOptions) { o.withoutCache = true } }
+
+// WithPermissionTrace finds out which permissions the run needs: Result.Permissions. Every step is executed. The security
+// settings that enforce required-permissions have no effect, so that the run is not stopped by what it lacks. If the
+// engine has a StateDir, the report is kept with the run. It works on Linux. Steps with detach, and commands that fetch
+// secrets, are not traced.
+func WithPermissionTrace() RunOption {
+	return func(o *runOptions) { o.tracePermissions, o.withoutCache = true, true }
+}
 
 // WithTrace records the trace that a new run is part of. A resumed run stays part of it. Programs that export spans
 // find it in the Record.

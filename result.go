@@ -52,6 +52,8 @@ type Result struct {
 	// Notices report what had to be ended when the run closed: background processes, and processes that had left
 	// their group.
 	Notices []steps.Notice
+	// Permissions says which permissions the run needs, if WithPermissionTrace was given; else nil.
+	Permissions *PermissionReport
 
 	output     *dag.Output
 	short      bool             // Output is only the beginning, see WithShortOutput

@@ -45,6 +45,8 @@ type runJSON struct {
 	Enforced    bool           `json:"enforced,omitempty"`
 	Unenforced  []string       `json:"unenforced,omitempty"`
 	Notices     []steps.Notice `json:"notices,omitempty"`
+
+	Permissions *PermissionReport `json:"permissions,omitempty"`
 }
 
 type stepJSON struct {
@@ -123,7 +125,7 @@ func (r *Result) document(text func(o *dag.Output, limit int64) (text string, al
 	doc := &runJSON{
 		Schema: RunSchema, ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Origin: r.Origin, Withheld: r.Withheld, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason, Message: r.Message, Notes: r.Notes,
 		Started: r.Started, Ended: r.Ended, DurationMS: r.Duration().Milliseconds(),
-		Params: r.Params, Output: r.Output, Invalid: r.InvalidUTF8, Tolerated: r.Tolerated, Uncleaned: r.CleanupFailed(), Log: r.ExecutionLog(), LockDemands: r.LockDemands, Enforced: r.Enforced, Unenforced: r.Unenforced, Notices: r.Notices, Steps: []stepJSON{},
+		Params: r.Params, Output: r.Output, Invalid: r.InvalidUTF8, Tolerated: r.Tolerated, Uncleaned: r.CleanupFailed(), Log: r.ExecutionLog(), LockDemands: r.LockDemands, Enforced: r.Enforced, Unenforced: r.Unenforced, Notices: r.Notices, Permissions: r.Permissions, Steps: []stepJSON{},
 	}
 	if r.short {
 		doc.Output, _, doc.Invalid = text(r.output, steps.DefaultLimit)

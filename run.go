@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/permtrace"
 	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/procid"
@@ -32,7 +33,8 @@ type job struct {
 	unheld       []string     // permissions that are not enforced, although they should be
 	logs         string       // the run's log folder, "" for none
 	session      *steps.Session
-	epoch        int // of the processes, if nothing is recorded
+	epoch        int                 // of the processes, if nothing is recorded
+	permissions  *permtrace.Recorder // nil: permissions are not traced
 }
 
 func (j *job) resumes() bool { return j.continuation != nil && !j.continuation.Retry }
@@ -41,6 +43,9 @@ func (j *job) resumes() bool { return j.continuation != nil && !j.continuation.R
 // of it.
 func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	if err := e.check(j); err != nil {
+		return nil, err
+	}
+	if err := e.checkTrace(j); err != nil {
 		return nil, err
 	}
 	if j.lockDemands = lockDemandsOf(j.plan); len(j.lockDemands) > 0 && e.config.Store == nil {
@@ -91,6 +96,7 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 		err = outErr
 	}
 	notices, closeErr := j.session.Close(context.WithoutCancel(ctx))
+	err = cmp.Or(err, j.reportPermissions(res))
 	res.Notices = append(tee.notices, notices...)
 	if waits && closeErr == nil && j.ledger != nil {
 		closeErr = j.ledger.Suspend(res.Message)
@@ -200,6 +206,9 @@ func (e *Engine) prepare(ctx context.Context, j *job, tee *outputTee) (err error
 	if trace := e.config.Trace; trace != nil {
 		o.Trace = func(path dag.ID, attempt int) (string, string) { return trace(j.id, path, attempt) }
 	}
+	if j.tracePermissions {
+		o.Observe = j.observeAccess
+	}
 	tee.configure(&o)
 	if e.config.StateDir != "" {
 		j.logs = steps.LogFolder(e.config.StateDir, j.id)
@@ -210,6 +219,9 @@ func (e *Engine) prepare(ctx context.Context, j *job, tee *outputTee) (err error
 	}
 	j.args.Cache, j.args.State, j.args.Tools = e.caching(j.withoutCache), e.config.StateDir, e.toolDir()
 	err = j.args.WithoutSecrets(j.args.Begin(ctx, j.session, j.id, ""))
+	if err == nil && j.tracePermissions {
+		j.permissions = permtrace.New(j.traceOptions(e.config.StateDir))
+	}
 	if err == nil && j.resumes() {
 		err = checkUnchanged(j.continuation.recorded.Record, j.args)
 	}
@@ -371,8 +383,9 @@ func (e *Engine) checkConfinement(j *job) error {
 			return
 		}
 		add(&problems, c.Check(e.canConfine(), j.args.RunEnv.Env))
-		add(&j.unheld, c.CheckGrants(steps.Means{Confines: e.canConfine(), Proxy: e.config.Egress != nil, Helper: e.config.Helper}))
-		add(&j.unheld, c.CheckLimits(e.canConfine()))
+		if !j.tracePermissions {
+			add(&j.unheld, c.CheckGrants(steps.Means{Confines: e.canConfine(), Proxy: e.config.Egress != nil, Helper: e.config.Helper}))
+		}
 	})
 	if !e.allowsUnenforced(j) {
 		problems = append(problems, j.unheld...)

@@ -360,7 +360,7 @@ func (t *attempt) environment() error {
 		"FLOWRUN_IDEMPOTENCY_KEY="+t.session.options.Run+"/"+string(t.call.Path.WithoutAttempts()))
 	if temp := t.frame.Temp(); temp != "" {
 		own = append(own, "FLOWRUN_TEMP="+temp, "TMPDIR="+temp)
-	} else if t.confine.sandboxed() {
+	} else if t.confine.sandboxed() || t.session.Observed() {
 		if temp, err = t.session.tempFolder(t.confine); err != nil {
 			return err
 		}

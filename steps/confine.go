@@ -84,7 +84,11 @@ func canConfine(confines bool) error {
 // attempt.
 func (t *attempt) confinedCommand(file string) (string, []string, error) {
 	argv := t.launch.argv
-	if t.confine.IsZero() {
+	trace := ""
+	if !t.Detach { // what outlives flowrun cannot be observed
+		trace = t.session.traceFolder()
+	}
+	if t.confine.IsZero() && trace == "" {
 		return file, argv, nil
 	}
 	confines := t.session.options.Confines
@@ -102,10 +106,11 @@ func (t *attempt) confinedCommand(file string) (string, []string, error) {
 	if err != nil {
 		return "", nil, err
 	}
+	c.Trace = trace
 	if err := t.limitProcesses(&c); err != nil {
 		return "", nil, err
 	}
-	if !c.Reduced && c.Sandbox == nil && !t.confine.needKernel() {
+	if !c.Reduced && c.Sandbox == nil && !t.confine.needKernel() && trace == "" {
 		return file, argv, nil
 	}
 	if err := t.checkProgram(file); err != nil {

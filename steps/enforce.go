@@ -14,9 +14,9 @@ import (
 	"github.com/flowrun/flowrun/internal/permission"
 )
 
-// isBaseVariable reports whether steps inherit a variable without a permission, if their permissions
+// IsBaseVariable reports whether steps inherit a variable without a permission, if their permissions
 // are enforced.
-func isBaseVariable(name string) bool {
+func IsBaseVariable(name string) bool {
 	switch name {
 	case "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TERM", "COLORTERM", "NO_COLOR", "CI":
 		return true
@@ -167,7 +167,7 @@ func (c Confinement) inherited(base environ) environ {
 	var keep []string
 	for _, kv := range base.list {
 		name := nameOf(kv)
-		if isBaseVariable(name) || slices.Contains(named, name) {
+		if IsBaseVariable(name) || slices.Contains(named, name) {
 			keep = append(keep, kv)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/mask"
 	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/procid"
+	"github.com/flowrun/flowrun/internal/systrace"
 )
 
 // DefaultGrace is the time between TERM and KILL if Options.Grace is 0.
@@ -66,6 +67,10 @@ type Options struct {
 	// Trace, if set, returns TRACEPARENT and TRACESTATE for an attempt, "" for none. Variables of
 	// the definition override them. It must be safe for concurrent use.
 	Trace func(path dag.ID, attempt int) (parent, state string)
+	// Observe, if set, receives what processes use, except those of steps with Detach. Processes wait
+	// until it returns. They cannot gain rights through setuid programs. It must be safe for
+	// concurrent use. It needs Confines.
+	Observe func(systrace.Access)
 }
 
 // Streams is a set of a step's output streams.
@@ -126,9 +131,10 @@ type Session struct {
 	pollSlots    chan struct{} // slots for polls of Pollers
 
 	mu          sync.Mutex
-	private     string            // private folder; "" until it is needed
-	temp        map[string]string // temporary folders of enforced steps, by their rights
-	unusedFiles []*os.File        // empty files without a name, for reuse
+	tracer      *systrace.Tracer // nil: nothing is observed
+	private     string           // private folder; "" until it is needed
+	temp        map[string]string        // temporary folders of enforced steps, by their rights
+	unusedFiles []*os.File       // empty files without a name, for reuse
 	temps       []string
 	networks    map[string]*network // of steps that may reach only some hosts, by their permissions
 	limits      []stepLimit         // memory limits of steps that left something in the background
@@ -178,6 +184,9 @@ func Open(o Options) (*Session, error) {
 	s.markRun, s.markOwner = procid.MarkRun+"="+o.Run, procid.MarkOwner+"="+procid.Mark(o.Run, o.Epoch)
 	s.inherits = newEnviron(o.Env)
 	s.shells = s.inherits.without("BASH_ENV", "ENV")
+	if err := s.startTracer(); err != nil {
+		return nil, errors.Join(err, null.Close(), os.RemoveAll(s.private))
+	}
 	return s, nil
 }
 
@@ -267,7 +276,7 @@ func (s *Session) Close(ctx context.Context) ([]Notice, error) {
 	s.mu.Unlock()
 	s.copying.Wait()
 	notices = append(notices, s.waitForListeners(ctx)...)
-	err = errors.Join(err, s.null.Close())
+	err = errors.Join(err, s.null.Close(), s.tracer.Close())
 	if s.private != "" {
 		err = errors.Join(err, os.RemoveAll(s.private))
 	}

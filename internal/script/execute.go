@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/call"
 	"github.com/flowrun/flowrun/internal/permission"
+	"github.com/flowrun/flowrun/internal/systrace"
 	"github.com/flowrun/flowrun/steps"
 )
 
@@ -101,6 +102,7 @@ func (t *toolAPI) permit(in *execution) error {
 		in.Command = filepath.Join(t.args.StartDir(in.Cwd), in.Command)
 		written = in.Command
 	}
+	t.args.Session().Observe(systrace.Access{Kind: systrace.Execute, Target: in.Command})
 	if err := granted.Execute(in.Command, written); err != nil {
 		return err
 	}

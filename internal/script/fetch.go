@@ -9,6 +9,7 @@ import (
 	"net/url"
 
 	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/systrace"
 )
 
 // fetchResult is a response in the form that the script gets.
@@ -36,14 +37,18 @@ func (k *hostCalls) fetch(ctx context.Context, args json.RawMessage) (any, error
 		return nil, errors.New("cannot fetch: the address is not a valid URL")
 	}
 	g := call.Grants(k.args)
-	if err := g.Network(u); err != nil {
+	allow := func(u *url.URL) error {
+		k.args.Session().Observe(systrace.Access{Kind: systrace.Host, Target: hostAndPort(u)})
+		return g.Network(u)
+	}
+	if err := allow(u); err != nil {
 		return nil, err
 	}
 	ask := k.args.RunEnv.Fetch
 	if ask == nil {
 		return nil, errors.New("cannot fetch: this program has no HTTP client for scripts; set Config.Fetch")
 	}
-	r := call.FetchRequest{Method: in.Method, URL: in.URL, Header: in.Headers, Redirect: in.Redirect, Allow: g.Network, Reach: g.Address}
+	r := call.FetchRequest{Method: in.Method, URL: in.URL, Header: in.Headers, Redirect: in.Redirect, Allow: allow, Reach: g.Address}
 	if in.Body != nil {
 		if r.Body, err = base64.StdEncoding.DecodeString(*in.Body); err != nil {
 			return nil, errors.New("cannot fetch: the body is not valid base64")
@@ -54,4 +59,12 @@ func (k *hostCalls) fetch(ctx context.Context, args json.RawMessage) (any, error
 		return nil, err
 	}
 	return fetchResult{a.URL, a.URL != in.URL, a.Status, a.StatusText, a.Header, contentsOf(a.Body)}, nil
+}
+
+// hostAndPort returns what a request to an address connects to.
+func hostAndPort(u *url.URL) string {
+	if u.Port() != "" || u.Scheme == "" {
+		return u.Host
+	}
+	return u.Host + map[string]string{"http": ":80", "https": ":443"}[u.Scheme]
 }

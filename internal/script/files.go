@@ -15,6 +15,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/call"
 	"github.com/flowrun/flowrun/internal/permission"
+	"github.com/flowrun/flowrun/internal/systrace"
 )
 
 // maxRead limits a file that a script reads, in bytes.
@@ -63,6 +64,7 @@ func (k *hostCalls) files(op string, args json.RawMessage) (any, error) {
 		return nil, fmt.Errorf("cannot read the path of the file: %w", err)
 	}
 	path := k.args.RunEnv.Resolve(in.Path)
+	k.args.Session().Observe(systrace.Access{Kind: systrace.Read, Target: path})
 	granted, rest, err := call.Grants(k.args).Readable(path)
 	if err != nil {
 		return nil, err

@@ -2,10 +2,7 @@
 
 package systrace
 
-import (
-	"sync"
-	"syscall"
-)
+import "syscall"
 
 // Numbers of system calls that are the same on every architecture.
 const (
@@ -18,7 +15,7 @@ const atCwd = -100
 
 // observed returns what each observed system call does. Calls that read or change only metadata are not observed: no
 // permission is needed for them.
-var observed = sync.OnceValue(func() map[int32]func(*stopped) {
+func observed() map[int32]func(*stopped) {
 	calls := map[int32]func(*stopped){
 		syscall.SYS_OPENAT:    func(s *stopped) { s.open(s.pathAt(0, 1), s.args[2]) },
 		sysOpenat2:            func(s *stopped) { s.open(s.pathAt(0, 1), s.word(s.args[2])) },
@@ -34,7 +31,8 @@ var observed = sync.OnceValue(func() map[int32]func(*stopped) {
 		sysExecveat:           func(s *stopped) { s.execute(s.pathAt(0, 1)) },
 		syscall.SYS_CONNECT:   func(s *stopped) { s.connect() },
 		syscall.SYS_BIND:      func(s *stopped) { s.bind() },
+		syscall.SYS_LISTEN:    func(s *stopped) { s.listen() },
 	}
 	addOlder(calls)
 	return calls
-})
+}

@@ -32,8 +32,9 @@ func filter() []instruction {
 		{code: equal, k: sysIoUringSetup, jf: 1},
 		{code: answer, k: absent},
 	}
-	left := len(observed())
-	for nr := range observed() {
+	calls := observed()
+	left := len(calls)
+	for nr := range calls {
 		left--
 		f = append(f, instruction{code: equal, k: uint32(nr), jt: uint8(left + 1)})
 	}

@@ -33,7 +33,7 @@ func (s *stopped) open(path string, flags uint64) {
 		s.create(followed(path))
 	case err != nil || flags&(syscall.O_CREAT|syscall.O_EXCL) == syscall.O_CREAT|syscall.O_EXCL:
 	case flags&tmpFile != 0:
-		s.report(Access{Kind: Change, Target: path})
+		s.report(Access{Kind: Create, Target: path + "/#"})
 	case info.IsDir():
 		s.report(Access{Kind: Read, Target: path})
 	default:
@@ -62,8 +62,8 @@ func (s *stopped) create(path string) {
 	if path == "" {
 		return
 	}
-	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
-		s.change(path)
+	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) && isFolder(parent(path)) {
+		s.report(Access{Kind: Create, Target: path})
 	}
 }
 
@@ -73,7 +73,7 @@ func (s *stopped) remove(path string) {
 		return
 	}
 	if _, err := os.Lstat(path); err == nil {
-		s.change(path)
+		s.report(Access{Kind: Remove, Target: path})
 	}
 }
 
@@ -82,18 +82,15 @@ func (s *stopped) move(from, to string) {
 	if from == "" || to == "" {
 		return
 	}
-	if _, err := os.Lstat(from); err == nil {
-		s.change(from)
-		s.change(to)
+	if _, err := os.Lstat(from); err == nil && isFolder(parent(to)) {
+		s.report(Access{Kind: Remove, Target: from})
+		s.report(Access{Kind: Create, Target: to})
 	}
 }
 
-// change reports that an entry of a folder changes, if the folder exists.
-func (s *stopped) change(path string) {
-	dir := parent(path)
-	if info, err := os.Stat(dir); err == nil && info.IsDir() {
-		s.report(Access{Kind: Change, Target: dir})
-	}
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // parent returns the folder of an absolute path. Unlike filepath.Dir it keeps "..", which may follow a link.
@@ -155,7 +152,7 @@ func (s *stopped) connect() {
 }
 
 func (s *stopped) connectTo(addr netip.Addr, port uint16) {
-	if s.isStream(int(int32(s.args[0]))) {
+	if s.isStream() {
 		s.report(Access{Kind: Connect, Target: netip.AddrPortFrom(addr, port).String()})
 	}
 }
@@ -186,22 +183,50 @@ func (s *stopped) socketPath(name []byte) string {
 	return s.absolute(atCwd, string(name))
 }
 
-// isStream reports whether a descriptor of the process is a TCP socket. Resolvers connect UDP sockets to find out which
-// of several addresses can be reached, and send nothing.
-func (s *stopped) isStream(fd int) bool {
-	const pidfdOpen, pidfdGetFD, soType = 434, 438, syscall.SO_TYPE
+// listen reports that a TCP socket accepts connections.
+func (s *stopped) listen() {
+	own := s.descriptor(0)
+	if own < 0 {
+		return
+	}
+	defer syscall.Close(own)
+	var at netip.AddrPort
+	switch name, _ := syscall.Getsockname(own); a := name.(type) {
+	case *syscall.SockaddrInet4:
+		at = netip.AddrPortFrom(netip.AddrFrom4(a.Addr), uint16(a.Port))
+	case *syscall.SockaddrInet6:
+		at = netip.AddrPortFrom(netip.AddrFrom16(a.Addr).Unmap(), uint16(a.Port))
+	default:
+		return
+	}
+	s.report(Access{Kind: Accept, Target: at.String()})
+}
+
+// isStream reports whether the descriptor in the first argument is a TCP socket. Resolvers connect UDP sockets to find
+// out which of several addresses can be reached, and send nothing.
+func (s *stopped) isStream() bool {
+	own := s.descriptor(0)
+	if own < 0 {
+		return true
+	}
+	defer syscall.Close(own)
+	kind, err := syscall.GetsockoptInt(own, syscall.SOL_SOCKET, syscall.SO_TYPE)
+	return err != nil || kind == syscall.SOCK_STREAM
+}
+
+// descriptor returns a copy of the descriptor in an argument, -1 if there is none.
+func (s *stopped) descriptor(arg int) int {
+	const pidfdOpen, pidfdGetFD = 434, 438
 	process, _, errno := syscall.RawSyscall(pidfdOpen, uintptr(s.process()), 0, 0)
 	if errno != 0 {
-		return true
+		return -1
 	}
 	defer syscall.Close(int(process))
-	own, _, errno := syscall.RawSyscall(pidfdGetFD, process, uintptr(fd), 0)
+	own, _, errno := syscall.RawSyscall(pidfdGetFD, process, uintptr(s.args[arg]), 0)
 	if errno != 0 {
-		return true
+		return -1
 	}
-	defer syscall.Close(int(own))
-	kind, err := syscall.GetsockoptInt(int(own), syscall.SOL_SOCKET, soType)
-	return err != nil || kind == syscall.SOCK_STREAM
+	return int(own)
 }
 
 // process returns the process of the thread.

@@ -15,6 +15,7 @@ import (
 // Tracer receives what processes report.
 type Tracer struct {
 	socket *os.File
+	calls  map[int32]func(*stopped)
 	report func(Access)
 	done   sync.WaitGroup
 }
@@ -31,14 +32,17 @@ func Listen(dir string, report func(Access)) (*Tracer, error) {
 		syscall.Close(fd)
 		return nil, fmt.Errorf("cannot listen for traced processes: %w", err)
 	}
-	t := &Tracer{socket: os.NewFile(uintptr(fd), filepath.Join(dir, socketName)), report: report}
+	t := &Tracer{socket: os.NewFile(uintptr(fd), filepath.Join(dir, socketName)), calls: observed(), report: report}
 	t.done.Go(t.accept)
 	return t, nil
 }
 
 // Close stops accepting processes. Those that still run are observed until they end. If this program ends first, their
-// observed calls fail with ENOSYS.
+// observed calls fail with ENOSYS. Close of a nil Tracer does nothing.
 func (t *Tracer) Close() error {
+	if t == nil {
+		return nil
+	}
 	err := t.socket.Close()
 	t.done.Wait()
 	return err
@@ -121,7 +125,7 @@ func (t *Tracer) watch(listener int) {
 		if ioctl(listener, receiveCall, unsafe.Pointer(&n)) != 0 {
 			continue // the process was killed in the meantime
 		}
-		if handle := observed()[n.nr]; handle != nil {
+		if handle := t.calls[n.nr]; handle != nil {
 			handle(&stopped{notification: &n, report: t.report})
 		}
 		ioctl(listener, sendResponse, unsafe.Pointer(&response{id: n.id, flags: continueCall})) // fails if the process was killed

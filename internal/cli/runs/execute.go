@@ -89,6 +89,9 @@ func (x *execution) setOptions() {
 	if x.flags.ID != "" {
 		x.options = append(x.options, flowrun.WithID(x.flags.ID))
 	}
+	if x.flags.trace {
+		x.options = append(x.options, flowrun.WithPermissionTrace())
+	}
 	if x.flags.force {
 		x.options = append(x.options, flowrun.WithoutCache())
 	}

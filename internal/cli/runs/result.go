@@ -19,6 +19,9 @@ func reportEnd(env *ui.Env, res *flowrun.Result, plan *flowrun.Plan, f runFlags,
 	if ui.Verbose(f.Progress) || f.Progress == "quiet" && res.Status != dag.Succeeded {
 		printOutcome(env, res, recorded)
 	}
+	if res.Permissions != nil && f.output != "json" {
+		printPermissions(env, res)
+	}
 	if f.Progress == "github" {
 		if err := runview.WriteJobSummary(env, res, plan); err != nil {
 			env.Notef("%v", err) // does not affect the result of the run

@@ -35,6 +35,7 @@ type runFlags struct {
 	watch       bool
 	watchPaths  []string
 	detach      bool
+	trace       bool   // --trace-permissions
 	dir         string // relative paths of notifications start here; "" is the working directory
 
 	answered dag.ID // the step whose answer lets the run continue
@@ -85,6 +86,7 @@ Press Ctrl-C three times within a second to stop the run. Without a terminal, or
 	fl.BoolVar(&f.detach, "detach", false, "let the service (flowrun serve) execute the run, and print its id")
 	fl.BoolVarP(&f.watch, "watch", "w", false, "run again when a definition, or a file that a cache depends on, changes")
 	fl.StringArrayVar(&f.watchPaths, "watch-path", nil, "with --watch, also watch the files that match this `pattern`, such as src/**/*.go")
+	fl.BoolVar(&f.trace, "trace-permissions", false, "run every step without enforcing permissions, and print the required-permissions that the run needs")
 	c.RegisterFlagCompletionFunc("until", env.CompleteStep)
 	addRunFlags(env, c, &f)
 	return c
@@ -159,6 +161,12 @@ func run(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 	}
 	if len(f.watchPaths) > 0 && !f.watch {
 		return ui.Usagef(c, "--watch-path requires --watch")
+	}
+	if f.trace && (f.detach || f.dryRun) {
+		return ui.Usagef(c, "--trace-permissions cannot be combined with --detach or --dry-run")
+	}
+	if f.trace && f.Progress == "json" && f.output != "json" {
+		return ui.Usagef(c, "--trace-permissions with --progress json requires -o json")
 	}
 	if f.detach && !f.dryRun {
 		return detach(env, c, args, f)

@@ -18,6 +18,7 @@ import (
 	"github.com/flowrun/flowrun/internal/findings"
 	"github.com/flowrun/flowrun/internal/lint"
 	"github.com/flowrun/flowrun/internal/outcome"
+	"github.com/flowrun/flowrun/internal/permtrace"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -117,7 +118,8 @@ references, conditions, shell syntax, cycles and used tools.
 
 --fix fixes problems that have only one solution. It never changes the meaning of a
 definition, and keeps comments and order. With --dry-run, it only shows the changes.
---detailed adds best-practice notes. For details of a problem: flowrun explain CODE
+--detailed adds best-practice notes, and names permissions that no traced run used
+(flowrun run --trace-permissions). For details of a problem: flowrun explain CODE
 
 The command exits with 3 if a definition has an error.`,
 		Example: `  flowrun validate
@@ -275,10 +277,20 @@ func (v *validation) validateTarget(t target) error {
 func (v *validation) lintDefinition(def *tool.Definition, sound bool) {
 	if v.flags.detailed && sound {
 		v.found = append(v.found, lint.Of(def)...)
+		v.found = append(v.found, unusedPermissions(def)...)
 	}
 	if before := v.older[def.Name]; before != nil {
 		v.found = append(v.found, lint.Breaking(before, def)...)
 	}
+}
+
+// unusedPermissions returns notes about permissions that traced runs of a definition did not use.
+func unusedPermissions(def *tool.Definition) tool.Diagnostics {
+	state, err := ui.StateDir()
+	if err != nil || len(def.Security.RequiredPermissions) == 0 {
+		return nil
+	}
+	return lint.Unused(def, permtrace.NeverUsed(permtrace.Records(state, def.Pos.File)))
 }
 
 // olderDefinitions returns the definitions in a file or folder, by name. It ignores their problems.
