@@ -54,7 +54,7 @@ var house = map[string]struct {
 	"internal/netclient":    {3, []string{""}, nil},
 	"internal/egress":       {3, []string{""}, nil},
 	"internal/netns":        {cellar, nil, nil},
-	"steps":                 {1, []string{"dag", "expr", "internal/atomicfile", "internal/codeenv", "internal/dotenv", "internal/mask", "internal/netns", "internal/proc", "internal/procid", "internal/confine", "internal/cgroup", "internal/permission", "internal/systrace"}, []string{"github.com/creack/pty"}},
+	"steps":                 {1, []string{"dag", "expr", "internal/atomicfile", "internal/codeenv", "internal/dotenv", "internal/mask", "internal/netns", "internal/proc", "internal/procid", "internal/confine", "internal/cgroup", "internal/permission", "internal/privatenet", "internal/systrace"}, []string{"github.com/creack/pty"}},
 	"internal/supervisor":   {1, []string{"internal/proc", "internal/procid", "internal/confine"}, nil},
 	"internal/series":       {0, nil, []string{"github.com/VictoriaMetrics/easyproto", "github.com/munnerz/goautoneg", "golang.org/x/sys"}},
 	"internal/measure":      {1, []string{"dag", "history", "internal/atomicfile", "internal/buildinfo", "internal/series"}, nil},

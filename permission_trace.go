@@ -87,9 +87,6 @@ func (j *job) mentionedVariables() (list []string) {
 	return list
 }
 
-// observeAccess is steps.Options.Observe.
-func (j *job) observeAccess(a systrace.Access) { j.permissions.Observe(a) }
-
 // reportPermissions adds the report to the result, and keeps it with the run.
 func (j *job) reportPermissions(res *Result) error {
 	if !j.tracePermissions {

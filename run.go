@@ -33,8 +33,8 @@ type job struct {
 	unheld       []string     // permissions that are not enforced, although they should be
 	logs         string       // the run's log folder, "" for none
 	session      *steps.Session
-	epoch        int                 // of the processes, if nothing is recorded
-	permissions  *permtrace.Recorder // nil: permissions are not traced
+	epoch        int                // of the processes, if nothing is recorded
+	permissions  permtrace.Recorder // if they are traced
 }
 
 func (j *job) resumes() bool { return j.continuation != nil && !j.continuation.Retry }
@@ -207,7 +207,7 @@ func (e *Engine) prepare(ctx context.Context, j *job, tee *outputTee) (err error
 		o.Trace = func(path dag.ID, attempt int) (string, string) { return trace(j.id, path, attempt) }
 	}
 	if j.tracePermissions {
-		o.Observe = j.observeAccess
+		o.Observe = j.permissions.Observe
 	}
 	tee.configure(&o)
 	if e.config.StateDir != "" {
@@ -220,7 +220,7 @@ func (e *Engine) prepare(ctx context.Context, j *job, tee *outputTee) (err error
 	j.args.Cache, j.args.State, j.args.Tools = e.caching(j.withoutCache), e.config.StateDir, e.toolDir()
 	err = j.args.WithoutSecrets(j.args.Begin(ctx, j.session, j.id, ""))
 	if err == nil && j.tracePermissions {
-		j.permissions = permtrace.New(j.traceOptions(e.config.StateDir))
+		j.permissions.Start(j.traceOptions(e.config.StateDir))
 	}
 	if err == nil && j.resumes() {
 		err = checkUnchanged(j.continuation.recorded.Record, j.args)

@@ -381,7 +381,7 @@ func (t *attempt) environment() error {
 	if t.network, err = t.session.joinNetwork(t.confine, t.call.Path); err != nil {
 		return err
 	}
-	t.env = t.confine.inherited(base).with(t.confine.userVariables(), t.traceVariables(), t.frame.Environ(), own, t.network.variables())
+	t.env = t.confine.inherited(base).with(t.confine.userVariables(), t.traceVariables(), t.frame.Environ(), own, t.network.variables(), t.session.observer.variables())
 	return nil
 }
 

@@ -86,7 +86,7 @@ func (t *attempt) confinedCommand(file string) (string, []string, error) {
 	argv := t.launch.argv
 	trace := ""
 	if !t.Detach { // what outlives flowrun cannot be observed
-		trace = t.session.traceFolder()
+		trace = t.session.observer.traceFolder()
 	}
 	if t.confine.IsZero() && trace == "" {
 		return file, argv, nil

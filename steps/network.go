@@ -232,16 +232,22 @@ func (p *networkPlace) variables() []string {
 	if p == nil {
 		return nil
 	}
-	proxy := "http://" + netip.AddrPortFrom(p.address, p.network.port).String()
+	return proxyVariables(netip.AddrPortFrom(p.address, p.network.port).String(), p.network.direct)
+}
+
+// proxyVariables returns the environment in which programs find a proxy. With direct they connect to this machine without
+// it.
+func proxyVariables(address string, direct bool) []string {
+	proxy := "http://" + address
 	list := []string{"NODE_USE_ENV_PROXY=1"}
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
 		list = append(list, name+"="+proxy, strings.ToLower(name)+"="+proxy)
 	}
-	direct := ""
-	if p.network.direct {
-		direct = "localhost,127.0.0.1,::1"
+	none := ""
+	if direct {
+		none = "localhost,127.0.0.1,::1"
 	}
-	return append(list, "NO_PROXY="+direct, "no_proxy="+direct)
+	return append(list, "NO_PROXY="+none, "no_proxy="+none)
 }
 
 // refuse keeps a refusal for the message of the step, and reports it.

@@ -2,12 +2,25 @@ package steps
 
 import (
 	"fmt"
+	"net"
+	"net/netip"
 
+	"github.com/flowrun/flowrun/internal/privatenet"
 	"github.com/flowrun/flowrun/internal/systrace"
 )
 
-// startTracer starts to listen for processes that are observed, if Options.Observe demands it.
-func (s *Session) startTracer() error {
+// observer reports to Options.Observe what the processes of a Session use.
+type observer struct {
+	report func(systrace.Access)
+	tracer *systrace.Tracer
+	folder string // of the tracer
+	// proxy is the address of a proxy that allows everything. System calls show addresses; it shows the names of hosts.
+	proxy     string
+	stopProxy func()
+}
+
+// startObserver makes the observer, if Options.Observe demands it.
+func (s *Session) startObserver() error {
 	if s.options.Observe == nil {
 		return nil
 	}
@@ -15,23 +28,77 @@ func (s *Session) startTracer() error {
 	if err != nil {
 		return err
 	}
-	if s.tracer, err = systrace.Listen(dir, s.options.Observe); err != nil {
+	o := &observer{report: s.options.Observe, folder: dir, stopProxy: func() {}}
+	if err := o.startProxy(s.options.Egress); err != nil {
+		return err
+	}
+	if o.tracer, err = systrace.Listen(dir, o.observe); err != nil {
+		o.stopProxy()
 		return fmt.Errorf("cannot observe the steps of the run: %w", err)
+	}
+	s.observer = o
+	return nil
+}
+
+func (o *observer) startProxy(serve func(Egress) (stop func())) error {
+	if serve == nil {
+		return nil
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("cannot start a proxy for the steps of the run: %w", err)
+	}
+	o.proxy = l.Addr().String()
+	o.stopProxy = serve(Egress{Proxy: l, Host: o.observeHost, Address: o.observeAddress, Refused: func(netip.Addr, string, string, error) {}})
+	return nil
+}
+
+func (o *observer) observe(a systrace.Access) {
+	if a.Kind != systrace.Connect || a.Target != o.proxy {
+		o.report(a)
+	}
+}
+
+func (o *observer) observeHost(host, port string) error {
+	o.report(systrace.Access{Kind: systrace.Host, Target: net.JoinHostPort(host, port)})
+	return nil
+}
+
+func (o *observer) observeAddress(host, port string, to netip.Addr) error {
+	if privatenet.IsPrivateAddress(to) && !privatenet.IsPrivateHost(host) {
+		o.report(systrace.Access{Kind: systrace.PrivateHost, Target: net.JoinHostPort(host, port)})
 	}
 	return nil
 }
 
+// variables returns the environment in which programs find the proxy.
+func (o *observer) variables() []string {
+	if o == nil || o.proxy == "" {
+		return nil
+	}
+	return proxyVariables(o.proxy, true)
+}
+
+// close ends the observer. A nil observer does nothing.
+func (o *observer) close() error {
+	if o == nil {
+		return nil
+	}
+	o.stopProxy()
+	return o.tracer.Close()
+}
+
 // traceFolder returns the folder of the tracer, "" if processes are not observed.
-func (s *Session) traceFolder() string {
-	if s.tracer == nil {
+func (o *observer) traceFolder() string {
+	if o == nil {
 		return ""
 	}
-	return s.private
+	return o.folder
 }
 
 // Observe reports something that flowrun does for a step, such as a request of a script.
 func (s *Session) Observe(a systrace.Access) {
-	if s.options.Observe != nil {
+	if s.Observed() {
 		s.options.Observe(a)
 	}
 }

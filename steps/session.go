@@ -131,10 +131,10 @@ type Session struct {
 	pollSlots    chan struct{} // slots for polls of Pollers
 
 	mu          sync.Mutex
-	tracer      *systrace.Tracer // nil: nothing is observed
-	private     string           // private folder; "" until it is needed
-	temp        map[string]string        // temporary folders of enforced steps, by their rights
-	unusedFiles []*os.File       // empty files without a name, for reuse
+	observer    *observer  // nil: nothing is observed
+	private     string     // private folder; "" until it is needed
+	temp        map[string]string  // temporary folders of enforced steps, by their rights
+	unusedFiles []*os.File // empty files without a name, for reuse
 	temps       []string
 	networks    map[string]*network // of steps that may reach only some hosts, by their permissions
 	limits      []stepLimit         // memory limits of steps that left something in the background
@@ -184,7 +184,7 @@ func Open(o Options) (*Session, error) {
 	s.markRun, s.markOwner = procid.MarkRun+"="+o.Run, procid.MarkOwner+"="+procid.Mark(o.Run, o.Epoch)
 	s.inherits = newEnviron(o.Env)
 	s.shells = s.inherits.without("BASH_ENV", "ENV")
-	if err := s.startTracer(); err != nil {
+	if err := s.startObserver(); err != nil {
 		return nil, errors.Join(err, null.Close(), os.RemoveAll(s.private))
 	}
 	return s, nil
@@ -276,7 +276,7 @@ func (s *Session) Close(ctx context.Context) ([]Notice, error) {
 	s.mu.Unlock()
 	s.copying.Wait()
 	notices = append(notices, s.waitForListeners(ctx)...)
-	err = errors.Join(err, s.null.Close(), s.tracer.Close())
+	err = errors.Join(err, s.null.Close(), s.observer.close())
 	if s.private != "" {
 		err = errors.Join(err, os.RemoveAll(s.private))
 	}

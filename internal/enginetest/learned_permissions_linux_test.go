@@ -14,6 +14,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/egress"
 	"github.com/flowrun/flowrun/internal/needtest"
 )
 
@@ -46,6 +47,8 @@ var realTools = []struct{ program, bash, optional string }{
 	{"zip", "zip -q out/x.zip src/one && unzip -p out/x.zip", ""},
 	{"patch", "cp src/one out/p && patch -s out/p src/change.patch && cat out/p", ""},
 	{"gpg", "chmod 700 out; export GNUPGHOME=$PWD/out; gpg -q --batch --store -o out/msg src/one && gpg -q --batch -d out/msg 2>/dev/null", ""},
+	{"curl", "curl -sSf $SERVER/x", ""},
+	{"curl", "curl -sSf --noproxy '' $SERVER/x", ""}, // through the proxy
 }
 
 // learnFolder makes the files of realTools.
@@ -92,7 +95,7 @@ func TestLearnedPermissions(t *testing.T) {
 				home := filepath.Join(dir, "home")
 				w := flowrun.RunEnv{Workspace: dir, Home: home, Temp: "/tmp", Env: append(slices.Clone(env), "HOME="+home)}
 				p := compile(t, dir, "description: x\nparameters: {CACHE: {type: string, description: of Go}}\nenvironment: {variables: {GIT_CONFIG_NOSYSTEM: '1'}}\nbash: |\n  set -e -o pipefail\n  "+tool.bash+"\n"+security)
-				res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p, params, append(options, flowrun.WithRunEnv(w))...)
+				res, err := flowrun.New(flowrun.Config{Egress: egress.Serve}).Run(context.Background(), p, params, append(options, flowrun.WithRunEnv(w))...)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -78,6 +79,31 @@ func TestPermissionTrace(t *testing.T) {
 				t.Errorf("%s %s: needed %q, want %q; unused %q\n%+v", res.Status, res.Message, res.Permissions.Needed, c.needed, res.Permissions.Unused, res.Steps)
 			}
 		})
+	}
+}
+
+// Hosts are listed by the names that programs ask the proxy for.
+func TestPermissionTraceNames(t *testing.T) {
+	t.Parallel()
+	dir := openFolder(t)
+	ask := func(e flowrun.Egress) (stop func()) {
+		return func() {
+			for host, to := range map[string]string{"api.example.com": "192.0.2.1", "db.example.com": "10.0.0.1"} {
+				if err := errors.Join(e.Host(host, "443"), e.Address(host, "443", netip.MustParseAddr(to))); err != nil {
+					t.Error(err)
+				}
+			}
+			e.Proxy.Close()
+		}
+	}
+	p := compile(t, dir, "description: x\nbash: echo $HTTPS_PROXY\n")
+	res, err := flowrun.New(flowrun.Config{Egress: ask}).Run(context.Background(), p, nil, flowrun.WithRunEnv(world(dir)), flowrun.WithPermissionTrace())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"network:external:api.example.com:443", "network:external:db.example.com:443", "network:local:db.example.com:443"}
+	if !slices.Equal(res.Permissions.Needed, want) || !strings.HasPrefix(res.Output, "http://127.0.0.1:") {
+		t.Errorf("%q %q", res.Permissions.Needed, res.Output)
 	}
 }
 

@@ -30,7 +30,7 @@ type Name struct{ Text, Path string }
 // Places are folders of the user, without symbolic links.
 type Places struct{ Workspace, Home string }
 
-// Recorder collects what a run uses. Safe for concurrent use.
+// Recorder collects what a run uses, from Start on. Safe for concurrent use.
 type Recorder struct {
 	options Options
 	base    []confine.FileRule
@@ -43,9 +43,11 @@ type Recorder struct {
 	used    map[string]bool // entries of Granted, as they are written
 }
 
-// New returns a Recorder.
-func New(o Options) *Recorder {
-	r := &Recorder{options: o, seen: map[systrace.Access]bool{}, files: map[verb]*pathSet{}, created: created{}, net: newNetwork(), used: map[string]bool{}}
+// Start makes a Recorder record. Before that, it ignores what it observes.
+func (r *Recorder) Start(o Options) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.options, r.seen, r.files, r.created, r.net, r.used = o, map[systrace.Access]bool{}, map[verb]*pathSet{}, created{}, newNetwork(), map[string]bool{}
 	for _, rule := range confine.BaseFiles() {
 		rule.Path = permission.RealPath(rule.Path)
 		r.base = append(r.base, rule)
@@ -53,7 +55,6 @@ func New(o Options) *Recorder {
 	for _, v := range verbs {
 		r.files[v] = newPathSet(o.Places)
 	}
-	return r
 }
 
 // verb is the second word of a permission for files.
@@ -85,7 +86,7 @@ const maxSeen = 10_000
 func (r *Recorder) Observe(a systrace.Access) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.seen[a] {
+	if r.net == nil || r.seen[a] {
 		return
 	}
 	if len(r.seen) == maxSeen {

@@ -36,6 +36,13 @@ func options(granted ...string) Options {
 	return o
 }
 
+func start(o Options) *Recorder {
+	r := &Recorder{}
+	r.Observe(systrace.Access{Kind: systrace.Read, Target: workspace + "/before"}) // is ignored
+	r.Start(o)
+	return r
+}
+
 func TestNeeded(t *testing.T) {
 	files := func(kind systrace.Kind, dir string, n int) (list []systrace.Access) {
 		for i := range n {
@@ -90,7 +97,7 @@ func TestNeeded(t *testing.T) {
 			[]string{"network:local"}},
 		{"docker", []systrace.Access{{Kind: systrace.UnixSocket, Target: "/run/docker.sock"}}, []string{"network:local"}},
 	} {
-		r := New(options())
+		r := start(options())
 		for _, a := range c.used {
 			r.Observe(a)
 		}
@@ -101,7 +108,7 @@ func TestNeeded(t *testing.T) {
 }
 
 func TestUnused(t *testing.T) {
-	r := New(options("filesystem:read:{WORKSPACE}/data", "filesystem:write:{WORKSPACE}/out", "filesystem:write:{WORKSPACE}/cache",
+	r := start(options("filesystem:read:{WORKSPACE}/data", "filesystem:write:{WORKSPACE}/out", "filesystem:write:{WORKSPACE}/cache",
 		"filesystem:read:/usr/share", "network:external:example.com", "network:external:api.example.com", "tool:other", "environment:TOKEN"))
 	for _, a := range []systrace.Access{{Kind: systrace.Read, Target: workspace + "/data/x"}, {Kind: systrace.Create, Target: workspace + "/out/new"},
 		{Kind: systrace.Read, Target: workspace + "/cache/x"}, {Kind: systrace.Read, Target: "/usr/share/x"}, {Kind: systrace.Host, Target: "api.example.com:443"}} {
@@ -123,7 +130,7 @@ func TestUnused(t *testing.T) {
 func TestReportCovers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		part := rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f", "g", "h", "i"})
-		r := New(options())
+		r := start(options())
 		var used []systrace.Access
 		for range rapid.IntRange(0, 60).Draw(t, "accesses") {
 			file := workspace
