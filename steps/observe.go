@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"net/url"
 
 	"github.com/flowrun/flowrun/internal/privatenet"
 	"github.com/flowrun/flowrun/internal/systrace"
@@ -101,6 +102,15 @@ func (s *Session) Observe(a systrace.Access) {
 	if s.Observed() {
 		s.options.Observe(a)
 	}
+}
+
+// ObserveURL reports that flowrun connects to the host of an address for a step.
+func (s *Session) ObserveURL(u *url.URL) {
+	target := u.Host
+	if u.Port() == "" {
+		target += map[string]string{"http": ":80", "https": ":443"}[u.Scheme]
+	}
+	s.Observe(systrace.Access{Kind: systrace.Host, Target: target})
 }
 
 // Observed reports whether Options.Observe is set. Permissions are not enforced then.

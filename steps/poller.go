@@ -57,6 +57,9 @@ func (l *Poller) Run(ctx context.Context, call *dag.Call) (dag.Result, error) {
 	}
 	session := frame.Session()
 	awaited, err := l.target(frame, frame.Scope(call.View))
+	if err == nil && awaited.address != nil {
+		session.ObserveURL(awaited.address)
+	}
 	if c := frame.Confinement(); err == nil && c.Enforced && awaited.address != nil {
 		err = c.Grants.Network(awaited.address)
 	}

@@ -51,6 +51,7 @@ func TestPermissionTrace(t *testing.T) {
 		{"limited memory", "bash: cat data/one\nresources: {max-memory: 500MB}\n", []string{"filesystem:read:{A}"}, nil},
 		{"a group and a loop", "steps:\n  - name: g\n    steps:\n      - {name: l, for-each: {items: [one, two]}, run: 'cat data/{item}'}\n", []string{
 			"filesystem:read:{A}", "filesystem:read:{WORKSPACE}/data/two"}, nil},
+		{"a wait", "steps:\n  - {name: w, wait: {port: '127.0.0.1:" + port + "'}}\n", []string{"network:local:127.0.0.1:" + port}, nil},
 		{"JavaScript", "js: |\n  return require('fs').readFileSync('data/one', 'utf8')\nsecurity: {required-permissions: ['filesystem:read:data']}\n", []string{"filesystem:read:{A}"}, nil},
 		{"unused", "bash: cat data/one\nsecurity: {required-permissions: ['filesystem:read:data', 'filesystem:write:result', 'network:external:example.com']}\n",
 			[]string{"filesystem:read:{A}"}, []string{"filesystem:write:result", "network:external:example.com"}},

@@ -9,7 +9,6 @@ import (
 	"net/url"
 
 	"github.com/flowrun/flowrun/internal/call"
-	"github.com/flowrun/flowrun/internal/systrace"
 )
 
 // fetchResult is a response in the form that the script gets.
@@ -38,7 +37,7 @@ func (k *hostCalls) fetch(ctx context.Context, args json.RawMessage) (any, error
 	}
 	g := call.Grants(k.args)
 	allow := func(u *url.URL) error {
-		k.args.Session().Observe(systrace.Access{Kind: systrace.Host, Target: hostAndPort(u)})
+		k.args.Session().ObserveURL(u)
 		return g.Network(u)
 	}
 	if err := allow(u); err != nil {
@@ -59,12 +58,4 @@ func (k *hostCalls) fetch(ctx context.Context, args json.RawMessage) (any, error
 		return nil, err
 	}
 	return fetchResult{a.URL, a.URL != in.URL, a.Status, a.StatusText, a.Header, contentsOf(a.Body)}, nil
-}
-
-// hostAndPort returns what a request to an address connects to.
-func hostAndPort(u *url.URL) string {
-	if u.Port() != "" || u.Scheme == "" {
-		return u.Host
-	}
-	return u.Host + map[string]string{"http": ":80", "https": ":443"}[u.Scheme]
 }
