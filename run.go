@@ -386,6 +386,7 @@ func (e *Engine) checkConfinement(j *job) error {
 		if !j.tracePermissions {
 			add(&j.unheld, c.CheckGrants(steps.Means{Confines: e.canConfine(), Proxy: e.config.Egress != nil, Helper: e.config.Helper}))
 		}
+		add(&j.unheld, c.CheckLimits(e.canConfine()))
 	})
 	if !e.allowsUnenforced(j) {
 		problems = append(problems, j.unheld...)

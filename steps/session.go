@@ -131,10 +131,10 @@ type Session struct {
 	pollSlots    chan struct{} // slots for polls of Pollers
 
 	mu          sync.Mutex
-	observer    *observer  // nil: nothing is observed
-	private     string     // private folder; "" until it is needed
-	temp        map[string]string  // temporary folders of enforced steps, by their rights
-	unusedFiles []*os.File // empty files without a name, for reuse
+	observer    *observer         // nil: nothing is observed
+	private     string            // private folder; "" until it is needed
+	temp        map[string]string // temporary folders of enforced steps, by their rights
+	unusedFiles []*os.File        // empty files without a name, for reuse
 	temps       []string
 	networks    map[string]*network // of steps that may reach only some hosts, by their permissions
 	limits      []stepLimit         // memory limits of steps that left something in the background

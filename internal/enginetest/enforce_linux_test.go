@@ -163,7 +163,7 @@ func TestEnforcedSurroundings(t *testing.T) {
 		{"secret file", "environment: {secrets: [{name: K, file: secret}]}\nbash: 'true'\n", "filesystem:read:secret"},
 		{"env file", "env-files: [.env]\nbash: 'true'\n", "filesystem:read:.env"},
 		{"output file", "steps: [{name: s, bash: echo x, output: {mode: stream, stream-callback: file, file: out/log}}]\n", "filesystem:write:out"},
-		{"port", "steps: [{name: s, wait: {port: '"+open.Addr().String()+"'}}]\n", "network:local:127.0.0.1"},
+		{"port", "steps: [{name: s, wait: {port: '" + open.Addr().String() + "'}}]\n", "network:local:127.0.0.1"},
 		{"final command", "resources: {cleanup: [{final-command: 'cat secret'}]}\nbash: 'true'\n", "filesystem:read:secret"},
 	} {
 		for _, granted := range []string{c.granted, "model"} {

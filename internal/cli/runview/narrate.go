@@ -43,7 +43,7 @@ type Narration struct {
 type Narrator struct {
 	Options []flowrun.RunOption
 	Sinks   []dag.Sink // are in Options, too
-	Stdout  io.Writer // for the output of the run
+	Stdout  io.Writer  // for the output of the run
 	Queued  func(flowrun.QueuePosition)
 	End     func() // stops printing; may be called more than once
 }
