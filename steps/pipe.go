@@ -189,6 +189,9 @@ func (p *pipe) output(w outputLimits) (*dag.Output, error) {
 		out.Size = info.Size()
 	}
 	raw := trimPartialRune(p.raw, p.size)
+	if int64(len(raw)) < p.size {
+		raw = p.mask.WithoutPartial(raw) // references read it, and the rest of a secret would not be recognized
+	}
 	out.Raw = string(raw)
 	setDigest(out, raw, w)
 	if !out.Masked && !cut && int64(len(out.Raw)) == p.size && p.size <= dag.InlineLimit {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/mask"
 	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/internal/value"
 	"github.com/flowrun/flowrun/tool"
@@ -71,6 +72,7 @@ func (b *binder) bind() (*Params, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx) // this may be the only reason for the problems
 		}
+		b.hideSecrets()
 		slices.SortStableFunc(b.problems, func(x, y value.ParamProblem) int { return strings.Compare(x.Name, y.Name) })
 		return nil, &value.ParamsError{Tool: p.Name(), Problems: b.problems}
 	}
@@ -101,6 +103,27 @@ type binder struct {
 
 func (b *binder) problem(name, code, hint, format string, args ...any) {
 	b.problems = append(b.problems, value.ParamProblem{Name: name, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+// hideSecrets masks the secrets that are known before the run in the messages about its parameters.
+func (b *binder) hideSecrets() {
+	var m mask.Mask
+	add := func(values ...any) {
+		for _, v := range values {
+			m.Add(value.Scalars(v)...) // if a secret is too short to mask, no run starts
+		}
+	}
+	for _, s := range b.plan.Secrets {
+		add(b.params.RunEnv.Vars[s.S])
+	}
+	for name, v := range b.params.Values {
+		if b.plan.Secret(name) {
+			add(b.raw[name].V, v.V)
+		}
+	}
+	for i := range b.problems {
+		b.problems[i].Message = m.String(b.problems[i].Message)
+	}
 }
 
 // refuse reports a problem with a given value. For a secret the error is left out, because it could show the value.

@@ -84,17 +84,29 @@ func base64At(enc *base64.Encoding, v string, shift int) string {
 	return text[first:last]
 }
 
-// escaped returns v as it is, as URLs, HTML and JSON contain it, and as JSON inside a JSON string.
+// escaped returns v as it is, as URLs, HTML and JSON contain it, and as further JSON contains its JSON and
+// HTML: a loop and a script put what a step printed, which may be JSON in JSON, into JSON once more.
 func escaped(v string) []string {
 	query := url.QueryEscape(v)
 	percent := strings.ReplaceAll(query, "+", "%20") // {X:urlencode}, @uri of jq
 	out := []string{v, query, percent, strings.ReplaceAll(percent, "%2F", "/"), url.PathEscape(v)}
 	out = append(out, asURIComponent.Replace(percent), asURI.Replace(asURIComponent.Replace(percent)), asSearchParams.Replace(query))
-	out = append(out, htmlForms(v)...)
-	for _, text := range jsonForms(v) {
-		out = append(append(out, text), jsonForms(text)...)
+	inJSON := append(htmlForms(v), v)
+	out = append(out, inJSON...)
+	for range 3 {
+		inJSON = allJSONForms(inJSON)
+		out = append(out, inJSON...)
 	}
 	return out
+}
+
+// allJSONForms returns each form once that an encoder gives one of the texts.
+func allJSONForms(texts []string) (out []string) {
+	for _, text := range texts {
+		out = append(out, jsonForms(text)...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // htmlForms returns v as common libraries escape it for HTML. They all escape < and >, but differ

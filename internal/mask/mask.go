@@ -30,7 +30,7 @@ const MinSecret = 4
 var ErrShortSecret = fmt.Errorf("it has fewer than %d characters, and masking it would make the output unreadable; use a longer value", MinSecret)
 
 // Mask hides secrets in text. It finds each value as it is, in base64 (at any offset in a longer
-// text, with any line breaks), URL-escaped, HTML-escaped, JSON-escaped once or twice, and quoted by
+// text, with any line breaks), URL-escaped, HTML-escaped, JSON-escaped up to three times, and quoted by
 // Go, Python and shells (set -x prints every word quoted). If a secret has several lines, each line
 // that is long enough is a secret of its own, because programs read keys line by line. If matches
 // overlap, all of them are hidden.
@@ -205,6 +205,13 @@ func (w *Writer) Write(p []byte) (int, error) {
 	rest, err := w.mask(data, false)
 	w.held = append(w.held[:0], rest...)
 	return len(p), err
+}
+
+// WithoutPartial returns text, the start of a longer one, without the start of a secret at its end.
+func (w *Writer) WithoutPartial(text []byte) []byte {
+	seen := &Writer{to: io.Discard, set: w.set}
+	seen.Write(text) // writing to Discard cannot fail
+	return text[:len(text)-len(seen.held)]
 }
 
 // Flush writes what was held back. Call it at the end of the stream.
