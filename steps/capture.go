@@ -75,7 +75,7 @@ func (s *Session) Capture(ctx context.Context, c Capture) (string, error) {
 		}
 		defer end.Close()
 		if p, err = s.host.Start(proc.Spec{Step: c.Name, Path: file, Args: argv, Env: env, Dir: c.Dir,
-			Files: [3]*os.File{s.null, end, s.null}, Detach: true, Enter: network.namespaces()}); err != nil {
+			Files: [3]*os.File{s.null, end, s.null}, Detach: true, NoCore: true, Enter: network.namespaces()}); err != nil {
 			from.Close()
 			return fmt.Errorf("cannot start %q: %w", c.Argv[0], err)
 		}

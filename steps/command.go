@@ -532,7 +532,7 @@ func (t *attempt) start() (proc.Process, error) {
 			// Detached, because processes that a container program leaves are still removing the
 			// container.
 			Detach: t.Detach || t.container != nil, Bound: !t.Detach,
-			Files: t.files(), TTY: t.tty != nil, Enter: t.network.namespaces(),
+			Files: t.files(), TTY: t.tty != nil, NoCore: !t.session.mask.Empty(), Enter: t.network.namespaces(),
 		})
 		if err == nil || shortage(err) {
 			return p, err

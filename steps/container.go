@@ -28,6 +28,7 @@ type container struct {
 	tty      bool
 	network  bool
 	limits   Limits
+	noCore   bool     // its processes leave no core dump
 	user     string   // UID:GID; "": the user of the image
 	dir      string   // working directory
 	writable []string // folders and files that are writable and have the same path inside and outside
@@ -80,6 +81,7 @@ func (c *container) argv(command []string) []string {
 	add(c.tty, "--tty")
 	add(!c.network, "--network", "none")
 	argv = append(argv, c.limits.options()...)
+	add(c.noCore, "--ulimit", "core=1:1")
 	add(c.user != "", "--user", c.user)
 	add(podman && c.user != "" && !strings.HasPrefix(c.user, "0:"), "--userns", "keep-id") // otherwise the user is another one outside
 	for _, path := range c.writable {
@@ -182,7 +184,7 @@ func (t *attempt) newContainer() (*container, error) {
 		return nil, startError{127, fmt.Sprintf("cannot start the step: cannot provide isolation: container: %v", err)}
 	}
 	c := &container{program: program, name: "flowrun-" + strings.ToLower(rand.Text()), image: t.confine.Image,
-		tty: t.tty != nil, network: t.confine.Network, limits: t.confine.Limits, dir: t.dir,
+		tty: t.tty != nil, network: t.confine.Network, limits: t.confine.Limits, noCore: !t.session.mask.Empty(), dir: t.dir,
 		run: t.session.options.Run, step: string(t.call.Path)}
 	if uid := os.Getuid(); uid >= 0 {
 		c.user = fmt.Sprintf("%d:%d", uid, os.Getgid())

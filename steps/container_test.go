@@ -21,9 +21,9 @@ func TestContainerArgv(t *testing.T) {
 		want string
 	}{
 		{"least", container{program: "/usr/bin/docker"}, "/usr/bin/docker " + always + "--pids-limit 2048 --network none --env HOME=/tmp " + end},
-		{"most", container{program: "/usr/bin/docker", tty: true, network: true, limits: Limits{MaxMemory: 1000, MaxProcesses: 30, MaxCPU: 1500 * time.Millisecond, CPU: 0.5, MaxFileSize: 5000, MaxOpenFiles: 64}, user: "1000:100", dir: "/work",
+		{"most", container{program: "/usr/bin/docker", tty: true, network: true, limits: Limits{MaxMemory: 1000, MaxProcesses: 30, MaxCPU: 1500 * time.Millisecond, CPU: 0.5, MaxFileSize: 5000, MaxOpenFiles: 64}, noCore: true, user: "1000:100", dir: "/work",
 			writable: []string{"/work", "/other,place"}, readOnly: []string{"/tmp/script"}, env: []string{"A", "HOME"}, envFile: "/tmp/env"},
-			"/usr/bin/docker " + always + "--pids-limit 30 --tty --memory 1000 --memory-swap 1000 --cpus 0.5 --ulimit cpu=2:2 --ulimit fsize=5000:5000 --ulimit nofile=64:64 --user 1000:100 " +
+			"/usr/bin/docker " + always + "--pids-limit 30 --tty --memory 1000 --memory-swap 1000 --cpus 0.5 --ulimit cpu=2:2 --ulimit fsize=5000:5000 --ulimit nofile=64:64 --ulimit core=1:1 --user 1000:100 " +
 				`--mount type=bind,source=/work,target=/work --mount type=bind,"source=/other,place","target=/other,place" ` +
 				"--mount type=bind,source=/tmp/script,target=/tmp/script,readonly --workdir /work --env A --env HOME --env-file /tmp/env " + end},
 		{"podman of a user", container{program: "/usr/bin/podman", user: "1000:100"},

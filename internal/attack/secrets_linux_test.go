@@ -374,3 +374,20 @@ func TestSecrets(t *testing.T) {
 		}
 	}
 }
+
+// TestCoreOfSecrets: a process that knows a secret leaves no core dump, and cannot allow itself one.
+func TestCoreOfSecrets(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	const show = "bash: 'ulimit -c unlimited 2>/dev/null; grep \"core file\" /proc/self/limits'\n"
+	s.write("plain.yaml", "name: plain\ndescription: x\n"+show)
+	s.write("t.yaml", "name: t\ndescription: x\nenvironment: {secrets: [TOKEN]}\n"+show)
+	s.env = append(s.env, "TOKEN="+theSecret)
+	s.by(65534)
+	if out := s.run("run", "./plain.yaml"); !strings.Contains(out.stdout, "unlimited") {
+		t.Skipf("the limit of the tests allows no core dumps: %s", out)
+	}
+	if out := s.run("run", "./t.yaml"); len(strings.Fields(out.stdout)) < 6 || strings.Fields(out.stdout)[4] != "1" || strings.Fields(out.stdout)[5] != "1" {
+		t.Errorf("%s", out)
+	}
+}

@@ -51,7 +51,7 @@ func fastFork(s *Spec, leaf *cgroup.Leaf) (pid, pidfd int, forked bool, err erro
 	for i, f := range s.Files {
 		v.Files[i] = f.Fd()
 	}
-	v.TTY = s.TTY
+	v.TTY, v.NoCore = s.TTY, s.NoCore
 	if n := len(s.Enter); n > 0 {
 		v.NetNS = int(s.Enter[n-1].Fd())
 		if n > 1 {

@@ -47,6 +47,7 @@ type Spec struct {
 	Detach bool        // what the process leaves in the background may outlive the run
 	Bound  bool        // with Detach: what it leaves is ended by Sweep after this process has ended
 	TTY    bool        // stdin is a terminal, which becomes the controlling terminal of the process (Unix only)
+	NoCore bool        // the process leaves no core dump, which would hold secrets (Linux only)
 	Enter  []*os.File  // namespaces that the process enters before it executes the program: that of the network after its user namespace, if it has its own (Linux only)
 }
 

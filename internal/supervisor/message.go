@@ -54,17 +54,18 @@ type spec struct {
 	Dir    []byte   `json:"dir"`
 	Detach bool     `json:"detach,omitempty"`
 	TTY    bool     `json:"tty,omitempty"`
+	NoCore bool     `json:"no_core,omitempty"`
 	Enter  int      `json:"enter,omitempty"` // how many namespaces follow stdin, stdout and stderr
 }
 
 // pack converts a proc.Spec for a message.
 func pack(s proc.Spec) *spec {
-	return &spec{Step: s.Step, Path: []byte(s.Path), Args: toBytes(s.Args), Env: toBytes(s.Env), Dir: []byte(s.Dir), Detach: s.Detach, TTY: s.TTY, Enter: len(s.Enter)}
+	return &spec{Step: s.Step, Path: []byte(s.Path), Args: toBytes(s.Args), Env: toBytes(s.Env), Dir: []byte(s.Dir), Detach: s.Detach, TTY: s.TTY, NoCore: s.NoCore, Enter: len(s.Enter)}
 }
 
 // unpack restores the proc.Spec, with the files that were sent along.
 func (s *spec) unpack(files []*os.File) proc.Spec {
-	return proc.Spec{Step: s.Step, Path: string(s.Path), Args: toStrings(s.Args), Env: toStrings(s.Env), Dir: string(s.Dir), Detach: s.Detach, TTY: s.TTY,
+	return proc.Spec{Step: s.Step, Path: string(s.Path), Args: toStrings(s.Args), Env: toStrings(s.Env), Dir: string(s.Dir), Detach: s.Detach, TTY: s.TTY, NoCore: s.NoCore,
 		Files: [3]*os.File(files), Enter: files[3:]}
 }
 

@@ -13,6 +13,7 @@ type Spec struct {
 	Files  [3]uintptr // stdin, stdout and stderr
 	TTY    bool       // stdin becomes the controlling terminal
 	Cgroup int        // descriptor of the cgroup that the process starts in; 0: that of this process
+	NoCore bool       // the process leaves no core dump
 	// Descriptors of the user namespace and of the network namespace that the process enters; 0: those of this process.
 	UserNS, NetNS int
 
@@ -41,6 +42,7 @@ const (
 	dupCloexec     = 1030
 	setControlling = 0x540e
 	limitFiles     = 7
+	limitCore      = 4
 )
 
 //go:linkname beforeFork syscall.runtime_BeforeFork
@@ -141,6 +143,9 @@ func start(s *Spec) (pid, errno uintptr) {
 			rawSyscall(sysPrlimit, 0, limitFiles, uintptr(unsafe.Pointer(&files)), 0)
 		}
 	}
+	if s.NoCore {
+		rawSyscall(sysPrlimit, 0, limitCore, uintptr(unsafe.Pointer(&noCore)), 0)
+	}
 	_, s.failure = rawSyscall(sysExecve, uintptr(unsafe.Pointer(s.Path)), uintptr(unsafe.Pointer(s.Args)), uintptr(unsafe.Pointer(s.Env)), 0)
 fail:
 	for {
@@ -150,6 +155,10 @@ fail:
 
 // rlimit is struct rlimit64 of the kernel.
 type rlimit struct{ soft, hard uint64 }
+
+// noCore is the limit of a process that leaves no core dump. The kernel passes dumps to a program even
+// with a limit of 0, but not with a limit of 1.
+var noCore = rlimit{1, 1}
 
 var (
 	files  rlimit // the limit of open files that this process was started with

@@ -11,6 +11,7 @@ type Spec struct {
 	Cgroup    int
 	UserNS    int
 	NetNS     int
+	NoCore    bool
 }
 
 // Start starts nothing here: forked is false, and errno is ENOSYS.
