@@ -258,3 +258,55 @@ func TestRelativePathInSettings(t *testing.T) {
 		t.Errorf("its absolute path allows it, however it is called\n%s", out)
 	}
 }
+
+// TestChangedDefinition: patterns allow a model what the user trusted, not what replaced it. People may
+// still run it.
+func TestChangedDefinition(t *testing.T) {
+	const tool = "name: %s\ndescription: x\ntags: [read]\nsecurity: {required-permissions: ['filesystem:write:.']}\nbash: echo x >>%s\n"
+	for name, c := range map[string]struct {
+		change func(*site)
+		call   string
+		runs   bool
+	}{
+		"nothing":   {func(*site) {}, "t", true},
+		"changed":   {func(s *site) { s.write(".flowrun/tools/t.yaml", fmt.Sprintf(tool, "t", "PWN")+"# other\n") }, "t", false},
+		"added":     {func(s *site) { s.write(".flowrun/tools/new.yaml", fmt.Sprintf(tool, "new", "PWN")) }, "new", false},
+		"moved":     {func(s *site) { os.Rename(s.path(".flowrun/tools/t.yaml"), s.path(".flowrun/tools/u.yaml")) }, "t", false},
+		"used tool": {func(s *site) { s.write(".flowrun/tools/t.yaml", fmt.Sprintf(tool, "t", "PWN")+"# other\n") }, "uses", false},
+		"replaced by link": {func(s *site) {
+			os.Remove(s.path(".flowrun/tools/t.yaml"))
+			os.Symlink(s.write("x.yaml", fmt.Sprintf(tool, "t", "PWN")+"#\n"), s.path(".flowrun/tools/t.yaml"))
+		}, "t", false},
+		"other format": {func(s *site) {
+			os.Remove(s.path(".flowrun/tools/t.yaml"))
+			s.write(".flowrun/tools/t.json", `{"name": "t", "description": "x", "tags": ["read"], "security": {"required-permissions": ["filesystem:write:."]}, "bash": "echo x >>PWN"}`)
+		}, "t", false},
+		"trusted again": {func(s *site) {
+			s.write(".flowrun/tools/t.yaml", fmt.Sprintf(tool, "t", "PWN")+"# other\n")
+			s.run("trust")
+		}, "t", true},
+		"changed back": {func(s *site) {
+			s.write(".flowrun/tools/t.yaml", "x")
+			s.write(".flowrun/tools/t.yaml", fmt.Sprintf(tool, "t", "PWN"))
+		}, "t", true},
+		"another setting": {func(s *site) { s.write(".flowrun/config.yaml", "grace: 5s\n") }, "t", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			s.write(".flowrun/tools/t.yaml", fmt.Sprintf(tool, "t", "PWN"))
+			s.write(".flowrun/tools/uses.yaml", "name: uses\ndescription: x\ntags: [read]\nsecurity: {required-permissions: ['filesystem:write:.']}\nsteps:\n  - {name: a, use-tool: t}\n")
+			s.run("trust")
+			c.change(s)
+			for _, args := range [][]string{{"--auto-approve", "tool:read"}, {"--auto-approve", "tool:" + c.call}} {
+				os.Remove(s.path("PWN"))
+				if out := s.run(append([]string{"call", c.call, "{}"}, args...)...); s.exists("PWN") != c.runs && !(c.runs && args[1] != "tool:read") {
+					t.Errorf("%q: ran: %v, want %v\n%s", args, s.exists("PWN"), c.runs, out)
+				}
+			}
+			if out := s.run("run", c.call); !s.exists("PWN") {
+				t.Errorf("a person cannot run it\n%s", out)
+			}
+		})
+	}
+}

@@ -151,9 +151,11 @@ func digests(list []Value) map[string]string {
 type Record struct {
 	Folder  string            `json:"folder"`
 	Digests map[string]string `json:"digests"` // of the settings at that time, see digests
-	Trusted bool              `json:"trusted"`
-	At      time.Time         `json:"at"`
-	Vouched bool              `json:"-"` // made by Vouch
+	// Definitions are the digests of the definitions at that time, see definitionDigests.
+	Definitions map[string]string `json:"definitions,omitempty"`
+	Trusted     bool              `json:"trusted"`
+	At          time.Time         `json:"at"`
+	Vouched     bool              `json:"-"` // made by Vouch
 }
 
 // covers reports whether the decision is about all of these settings. Some may have been removed
@@ -195,7 +197,13 @@ func (c *Config) Decide(stateDir string, trusted bool) error {
 	if err != nil {
 		return fmt.Errorf("cannot trust %s: %w", t.Folder, err)
 	}
-	b, err := json.Marshal(Record{Folder: folder, Digests: t.digests, Trusted: trusted, At: time.Now().UTC().Truncate(time.Second)})
+	r := Record{Folder: folder, Digests: t.digests, Trusted: trusted, At: time.Now().UTC().Truncate(time.Second)}
+	if trusted {
+		if r.Definitions, err = definitionDigests(folder); err != nil {
+			return fmt.Errorf("cannot trust %s: %w", t.Folder, err)
+		}
+	}
+	b, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}

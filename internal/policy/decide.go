@@ -40,6 +40,8 @@ type Tool struct {
 	File    string
 	Written string // if File is set: the path as the caller wrote it, such as ./deploy.yaml
 	Why     string // if File is set: why the definition is not trusted
+	// Changed is set if the user trusted another definition. Then a tool that is allowed by name may not use it.
+	Changed bool
 }
 
 // anyOf reports whether f holds for the tool or, for an alias, for a tool that it stands for.
@@ -144,8 +146,9 @@ func Decide(r Request) Decision {
 	if r.EntryPoint.approvesByNaming() {
 		return Decision{Allow, called, fmt.Sprintf("%s was requested by name", called)}
 	}
-	// A tool that is allowed by name may use its inner tools. Any other reason has to hold for each of them.
-	if i := slices.IndexFunc(r.Rules.Allow, func(p Pattern) bool { return p.names(called) }); i >= 0 {
+	// A tool that is allowed by name may use its inner tools, as they were then. Any other reason has to hold for each of them.
+	changed := slices.ContainsFunc(r.Tools, func(t Tool) bool { return t.anyOf(func(t Tool) bool { return t.Changed }) })
+	if i := slices.IndexFunc(r.Rules.Allow, func(p Pattern) bool { return p.names(called) }); i >= 0 && !changed {
 		return Decision{Allow, called, fmt.Sprintf("%s is allowed by %s", called, r.Rules.Allow[i].source())}
 	}
 	var reasons []string

@@ -111,6 +111,7 @@ func describeTool(u flowrun.UsedTool, known func(*tool.Definition) (file, why st
 	for _, d := range slices.Backward(sourcesOf(u.Definition)) {
 		one := &policy.Tool{Name: d.Name, Tags: d.Tags, Base: t, Place: placeOf(d)}
 		one.File, one.Why = known(d)
+		one.Changed = one.Why == definitionChanged
 		if d.Alias && len(d.Tags) == 0 { // an alias without tags has the tags of its base tool
 			one.Tags = t.Tags
 		}

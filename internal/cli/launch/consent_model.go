@@ -39,19 +39,25 @@ func (f *ConsentFlags) ModelFacts(tools []flowrun.UsedTool, written string) (lis
 
 // pathOnly returns the path of a tool, with the reason, if only its path identifies it. Name and
 // tags of a tool do not count if the tool was called by its path, because the caller may have
-// written the file; if the project of the tool is not trusted; or if a project's tool has the name
-// of a built-in tool, because a person who approved that name did not mean the project's tool.
+// written the file; if the project of the tool is not trusted, or was trusted with another definition; or
+// if a project's tool has the name of a built-in tool, because a person who approved that name did not
+// mean the project's tool.
 func (f *ConsentFlags) pathOnly(def *tool.Definition) (file, why string) {
 	switch {
 	case def.Scope == tool.ScopeFile:
 		return def.File, "it is called by its path"
 	case def.Scope == tool.ScopeLocal && !f.trusts(def):
 		return def.File, "its project is not trusted"
+	case def.Scope == tool.ScopeLocal && !f.Settings.Trust.Pins(def):
+		return def.File, definitionChanged
 	case def.Scope == tool.ScopeLocal && slices.Contains(builtInNames(), def.Name):
 		return def.File, "it has the name of a built-in tool"
 	}
 	return "", ""
 }
+
+// definitionChanged is why the name and tags of a tool do not count whose definition the user has not trusted.
+const definitionChanged = "it is new or has changed since its project was trusted"
 
 // trusts reports whether the project of a tool is trusted.
 func (f *ConsentFlags) trusts(def *tool.Definition) bool {

@@ -17,7 +17,7 @@ import (
 )
 
 func trustCommand(env *ui.Env) *cobra.Command {
-	var list, remove bool
+	var list, show, remove bool
 	var output string
 	c := &cobra.Command{
 		Use:   "trust [DIR]",
@@ -32,18 +32,21 @@ Until you trust a project,
   above yours;
 - no pattern allows a model to call its tools, and your own tools do not use them.
 
-Trust applies to the folder, including later changes to its tools, and to the current
-values of these settings. When one is added or changed, flowrun asks again.
+Trust applies to the folder, to the current definitions in .flowrun/tools and .cycod/tools,
+and to the current values of these settings. When a setting is added or changed, flowrun
+asks again. When a definition is, no pattern allows a model to call it any more. --show lists
+these definitions; to trust them, run flowrun trust again.
 
 flowrun ignores a .flowrun or .cycod folder that belongs to another user, or that others
 can write. To use it anyway, trust DIR itself. This is needed in a container with a project
 of another user, and on file systems without owners.`,
 		Example: `  flowrun trust
   flowrun trust --list
+  flowrun trust --show
   flowrun trust --remove ~/src/demo`,
 		Args: func(c *cobra.Command, args []string) error {
-			if len(args) > 1 || list && (len(args) > 0 || remove) {
-				return ui.Usagef(c, "give at most one folder; --list takes no folder and cannot be combined with --remove")
+			if len(args) > 1 || list && (len(args) > 0 || show || remove) || show && remove {
+				return ui.Usagef(c, "give at most one folder, and one of --list, --show and --remove; --list takes no folder")
 			}
 			if !list && c.Flags().Changed("output") {
 				return ui.Usagef(c, "--output requires --list")
@@ -62,7 +65,10 @@ of another user, and on file systems without owners.`,
 			if len(args) > 0 {
 				folder = args[0]
 			}
-			if remove {
+			switch {
+			case show:
+				return showTrust(env, dir, folder)
+			case remove:
 				return withdrawTrust(env, dir, folder)
 			}
 			return trust(env, dir, folder)
@@ -70,6 +76,7 @@ of another user, and on file systems without owners.`,
 	}
 	c.Flags().BoolVar(&list, "list", false, "list the projects that are trusted or declined")
 	ui.OutputFlag(c, &output, "table", "json")
+	c.Flags().BoolVar(&show, "show", false, "show which tools of the project were added, changed or removed since it was trusted")
 	c.Flags().BoolVar(&remove, "remove", false, "withdraw the decision about a project")
 	return c
 }
@@ -120,6 +127,30 @@ func vouch(env *ui.Env, stateDir, folder string) (bool, error) {
 	}
 	env.Notef("trusted %s, although user %d or others can write its .flowrun; to undo: flowrun trust --remove", console.Quote(abs), uid)
 	return true, nil
+}
+
+// showTrust compares the definitions of a project with those that were trusted.
+func showTrust(env *ui.Env, stateDir, folder string) error {
+	c, err := config.Load(config.Options{WorkingDirectory: folder, StateDir: stateDir})
+	if err != nil {
+		return err
+	}
+	if t := c.Trust; t.State != config.Trusted {
+		return ui.Missing(fmt.Errorf("the project of %q is not trusted; to trust it: flowrun trust", folder))
+	}
+	files, err := c.Trust.Compare()
+	if err != nil {
+		return fmt.Errorf("cannot compare the definitions of the project: %w", err)
+	}
+	var rows [][]string
+	for _, f := range files {
+		rows = append(rows, []string{f.File, f.State})
+	}
+	if len(rows) == 0 {
+		env.Notef("the project has no tools")
+		return nil
+	}
+	return console.Table(env.Stdout, []string{"FILE", "STATE"}, rows, console.TableOptions{Width: env.StdoutWidth()})
 }
 
 type projectJSON struct {

@@ -1,0 +1,84 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+// toolFolders are the folders of a project that contain definitions.
+var toolFolders = []string{filepath.Join(".flowrun", "tools"), filepath.Join(".cycod", "tools")}
+
+// definitionDigests returns the digest of each file in the tool folders of a project, by its path in the
+// project.
+func definitionDigests(project string) (map[string]string, error) {
+	sums := map[string]string{}
+	for _, folder := range toolFolders {
+		entries, err := os.ReadDir(filepath.Join(project, folder))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		for _, e := range entries {
+			if e.IsDir() {
+				continue
+			}
+			name := filepath.Join(folder, e.Name())
+			text, err := os.ReadFile(filepath.Join(project, name))
+			if err != nil {
+				continue // it cannot be used as a definition either
+			}
+			sums[name] = tool.DigestOf(text)
+		}
+	}
+	return sums, nil
+}
+
+// Pins reports whether a definition of a trusted project is the one that the user trusted. It reads the
+// decision again, so a project can be trusted again while a server runs.
+func (t Trust) Pins(def *tool.Definition) bool {
+	if t.options.TrustProject {
+		return true
+	}
+	project := tool.ProjectOf(filepath.Dir(def.File))
+	name, err := filepath.Rel(project, def.File)
+	if err != nil {
+		return false
+	}
+	r, err := loadDecision(t.options.StateDir, project)
+	return err == nil && r.Trusted && r.Definitions[name] == tool.DigestOf(def.Source)
+}
+
+// FileState says whether the user trusted a file in a tool folder as it is now.
+type FileState struct{ File, State string }
+
+// Compare compares the files in the tool folders of a trusted project with those that the user trusted.
+func (t Trust) Compare() (list []FileState, err error) {
+	r, err := loadDecision(t.options.StateDir, t.Folder)
+	if err != nil {
+		return nil, err
+	}
+	now, err := definitionDigests(t.Folder)
+	if err != nil {
+		return nil, err
+	}
+	all := maps.Clone(now)
+	maps.Copy(all, r.Definitions)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		state := "unchanged"
+		switch {
+		case now[name] == "":
+			state = "removed"
+		case r.Definitions[name] == "":
+			state = "added"
+		case r.Definitions[name] != now[name]:
+			state = "changed"
+		}
+		list = append(list, FileState{name, state})
+	}
+	return list, nil
+}
