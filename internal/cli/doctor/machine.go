@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,8 +12,10 @@ import (
 
 	"github.com/flowrun/flowrun/internal/cgroup"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/permission"
 	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/telemetry"
+	"github.com/flowrun/flowrun/steps"
 )
 
 func checkVersion(env *ui.Env) []finding {
@@ -119,6 +122,25 @@ func checkSupervision(env *ui.Env) []finding {
 	}
 	m.Remove()
 	return append(list, passed("memory limits", "available (cgroups)"))
+}
+
+// checkPermissions reports which of the permissions of tools this machine can enforce.
+func checkPermissions() (list []finding) {
+	for _, kind := range []struct {
+		check, means string
+		grants       permission.Grants
+	}{
+		{"permissions", "files, system calls, variables, and the network as a whole", nil},
+		{"permissions for hosts", "connections to the hosts that a tool names", permission.Grants{"network:external:example.com"}},
+	} {
+		c := steps.Confinement{Enforced: true, Grants: kind.grants}
+		if reasons := c.CheckGrants(steps.Means{Confines: true, Proxy: true}); len(reasons) > 0 {
+			list = append(list, warning(kind.check, "tools whose permissions are enforced need it; see docs/isolation.md", "%v", errors.Join(reasons...)))
+			continue
+		}
+		list = append(list, passed(kind.check, "can be enforced: %s", kind.means))
+	}
+	return list
 }
 
 // checkTerminal reports how output will be drawn.
