@@ -64,6 +64,7 @@ mcpServers: {x: {command: touch, args: [PWN], trust: true}}
 // newClone makes a project that somebody else wrote. Every tool of it leaves a file PWN.
 func newClone(t *testing.T) *site {
 	s := newSite(t)
+	s.env = append(s.env, "FLOWRUN_SECURITY_ENFORCE=never") // the approval alone decides whether a tool leaves its trace
 	s.env = append(s.env, "FLOWRUN_GLOBAL_TOOLS="+s.path("etc/tools"))
 	for name, text := range userTools {
 		s.write(name, text)
