@@ -37,7 +37,7 @@ const (
 func TimingOf(s schedule.Schedule, zone string, now time.Time) (Timing, error) {
 	t := Timing{Spec: client.ScheduleSpec{StartAt: s.Start, Jitter: s.Jitter}}
 	if s.SkipIfSuccessful {
-		return t, errors.New("Temporal cannot skip a time because the tool has already succeeded (skip-if-successful)")
+		return t, errors.New("a Schedule of Temporal cannot skip a time because the tool has already succeeded (skip-if-successful)")
 	}
 	if err := t.setTimes(s, zone, now); err != nil {
 		return t, err
@@ -76,7 +76,7 @@ func (t *Timing) setPolicies(s schedule.Schedule, now time.Time) error {
 	t.CatchUpWindow = cmp.Or(s.Window, noWindow)
 	switch {
 	case s.Window > 0 && s.Jitter > 0:
-		return errors.New("Temporal counts the window of catch-up from the delayed start, and flowrun from the scheduled time; leave out jitter or the window")
+		return errors.New("a Schedule of Temporal counts the window of catch-up from the delayed start, and flowrun from the scheduled time; leave out jitter or the window")
 	case s.Window > 0 && s.Window < minWindow:
 		return fmt.Errorf("the window of catch-up is shorter than %v, the minimum of Temporal", minWindow)
 	case catchUp == schedule.CatchUpOnce && overlap != schedule.OverlapSkip && overlap != schedule.OverlapReplace:
@@ -104,7 +104,7 @@ func overlaps() map[schedule.Overlap]enumspb.ScheduleOverlapPolicy {
 func checkCap(s schedule.Schedule, now time.Time) error {
 	limit := cmp.Or(s.Cap, schedule.DefaultCap)
 	if s.Window == 0 {
-		return fmt.Errorf("Temporal would start all missed times, and flowrun starts at most %d; set a window of catch-up", limit)
+		return fmt.Errorf("a Schedule of Temporal would start all missed times, and flowrun starts at most %d; set a window of catch-up", limit)
 	}
 	times := make([]time.Time, 0, checkedTimes)
 	for at := s.Next(now); !at.IsZero() && len(times) < checkedTimes; at = s.Next(at) {
@@ -112,7 +112,7 @@ func checkCap(s schedule.Schedule, now time.Time) error {
 	}
 	for i := limit; i < len(times); i++ {
 		if times[i].Sub(times[i-limit]) <= s.Window {
-			return fmt.Errorf("Temporal would start all times that were missed in %v, and flowrun starts at most %d; set a shorter window of catch-up, or a larger max", s.Window, limit)
+			return fmt.Errorf("a Schedule of Temporal would start all times that were missed in %v, and flowrun starts at most %d; set a shorter window of catch-up, or a larger max", s.Window, limit)
 		}
 	}
 	return nil
