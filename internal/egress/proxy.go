@@ -127,7 +127,8 @@ func (p *proxy) connect(w http.ResponseWriter, r *http.Request) {
 		out.Close()
 		return
 	}
-	if _, err := io.WriteString(in, "HTTP/1.1 200 Connection established\r\n\r\n"); err == nil {
+	_, err = io.WriteString(in, "HTTP/1.1 200 Connection established\r\n\r\n")
+	if err == nil {
 		_, err = io.CopyN(out, early, int64(early.Reader.Buffered())) // what came with the request
 	}
 	if err != nil {
