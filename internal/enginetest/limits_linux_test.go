@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -106,10 +107,11 @@ func TestShare(t *testing.T) {
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
+	big := 300_000_000 + peakOfMemory(t) // less than this process has used could not be told from it
 	p := compile(t, dir, `description: x
 steps:
   - {name: busy, bash: 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done'}
-  - {name: big, python: 'x = bytearray(300_000_000)'}
+  - {name: big, python: 'x = bytearray(`+strconv.FormatInt(big, 10)+`)'}
   - {name: retried, bash: 'exit 1', error-handling: {retry: {attempts: 2, delay: 1}}, continue-on-error: true}
 `)
 	res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p, nil, flowrun.WithRunEnv(world(dir)))
@@ -119,13 +121,27 @@ steps:
 	if u := res.Step("busy").Usage; u.CPU() < 10e6 {
 		t.Errorf("busy: %+v", u)
 	}
-	if u := res.Step("big").Usage; u.MaxRSS < 300_000_000 || u.MaxRSS > 400_000_000 {
+	if u := res.Step("big").Usage; u.MaxRSS < big || u.MaxRSS > big+100_000_000 {
 		t.Errorf("big: %+v", u)
 	}
 	doc, err := res.MarshalJSON()
-	if err != nil || !strings.Contains(string(doc), `"max_rss_bytes":3`) || !strings.Contains(string(doc), `"usage":{"cpu_ms":`) {
+	if err != nil || !strings.Contains(string(doc), `"max_rss_bytes":`+strconv.FormatInt(res.Step("big").Usage.MaxRSS, 10)) || !strings.Contains(string(doc), `"usage":{"cpu_ms":`) {
 		t.Errorf("%s %v", doc, err)
 	}
+}
+
+// peakOfMemory returns the most memory that this process has used.
+func peakOfMemory(t *testing.T) int64 {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	kilobytes, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kilobytes << 10
 }
 
 // TestOutOfMemory: the end of a grandchild for memory is told from any other end, every time.

@@ -1,6 +1,9 @@
 package proc
 
 import (
+	"os"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -24,13 +27,26 @@ func peakOf(counted int64) int64 {
 	if counted <= ownPeak.Load() {
 		return 0
 	}
-	var own syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &own) != nil {
+	own, ok := peakOfMemory()
+	if !ok {
 		return 0
 	}
-	ownPeak.Store(int64(own.Maxrss)<<10 + peakSlack)
-	if counted <= ownPeak.Load() {
+	ownPeak.Store(own + peakSlack)
+	if counted <= own+peakSlack {
 		return 0
 	}
 	return counted
+}
+
+// peakOfMemory returns the most that this program has used. getrusage does not tell: it also counts the memory of the
+// process that started this one, if they shared it for a moment.
+func peakOfMemory() (bytes int64, ok bool) {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0, false
+	}
+	_, rest, _ := strings.Cut(string(status), "\nVmHWM:")
+	number, _, ok := strings.Cut(strings.TrimLeft(rest, " \t"), " kB")
+	kilobytes, err := strconv.ParseInt(number, 10, 64)
+	return kilobytes << 10, ok && err == nil
 }
