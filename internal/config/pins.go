@@ -11,14 +11,16 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// toolFolders are the folders of a project that contain definitions.
-var toolFolders = []string{filepath.Join(".flowrun", "tools"), filepath.Join(".cycod", "tools")}
+// toolFolders returns the folders of a project that contain definitions.
+func toolFolders() []string {
+	return []string{filepath.Join(".flowrun", "tools"), filepath.Join(".cycod", "tools")}
+}
 
 // definitionDigests returns the digest of each file in the tool folders of a project, by its path in the
 // project.
 func definitionDigests(project string) (map[string]string, error) {
 	sums := map[string]string{}
-	for _, folder := range toolFolders {
+	for _, folder := range toolFolders() {
 		entries, err := os.ReadDir(filepath.Join(project, folder))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err

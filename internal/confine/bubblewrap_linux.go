@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"slices"
 	"strconv"
 	"syscall"
@@ -32,7 +31,7 @@ func (s *Sandbox) inBubblewrap(file string, args []string) (string, []string, er
 	if dir, err := os.Getwd(); err == nil {
 		argv = append(argv, "--dir", dir, "--chdir", dir)
 	}
-	filter, err := pipeOf(machines[runtime.GOARCH].filter(s))
+	filter, err := pipeOf(thisMachine().filter(s))
 	if err != nil {
 		return "", nil, fmt.Errorf("cannot pass the filter of system calls: %w", err)
 	}

@@ -43,32 +43,43 @@ type machine struct {
 	secondTable                                            bool // numbers from 0x40000000 belong to programs with another size of pointers
 }
 
-// machines lists the architectures for which there is a filter. Denied are the calls with which a
+// machineOf returns an architecture; ok is false if there is no filter for it. Denied are the calls with which a
 // process controls or reads other processes (ptrace, process_vm_*, process_madvise, kcmp,
 // pidfd_getfd), changes mounts and namespaces, or reaches parts of the kernel that no step needs:
 // bpf, keys, userfaultfd, io_uring, perf, kexec, modules, file handles, the clock, accounting, swap.
-var machines = map[string]machine{
-	"amd64": {arch: 0xc000003e, clone: 56, unshare: 272, ioctl: 16, socket: 41, socketPair: 53, limitsOfPID: 302, secondTable: true,
-		denied: []uint32{
-			101, 310, 311, 440, 312, 438, // other processes
-			165, 166, 155, 161, 428, 429, 430, 431, 432, 433, 442, 467, 308, // mounts and namespaces
-			321, 248, 249, 250, 323, 425, 426, 427, 298, 246, 320, 175, 313, 176, 304, 300, 212, 180, // the kernel
-			164, 227, 305, 163, 167, 168, 169, 170, 171, 172, 173, 179, 443, 103, 153, // the machine
-		}},
-	"arm64": {arch: 0xc00000b7, clone: 220, unshare: 97, ioctl: 29, socket: 198, socketPair: 199, limitsOfPID: 261,
-		denied: []uint32{
-			117, 270, 271, 440, 272, 438,
-			40, 39, 41, 51, 428, 429, 430, 431, 432, 433, 442, 467, 268,
-			280, 217, 218, 219, 282, 425, 426, 427, 241, 104, 294, 105, 273, 106, 265, 262, 18, 42,
-			170, 112, 266, 89, 224, 225, 142, 161, 162, 60, 443, 116, 58,
-		}},
+func machineOf(name string) (m machine, ok bool) {
+	switch name {
+	case "amd64":
+		return machine{arch: 0xc000003e, clone: 56, unshare: 272, ioctl: 16, socket: 41, socketPair: 53, limitsOfPID: 302, secondTable: true,
+			denied: []uint32{
+				101, 310, 311, 440, 312, 438, // other processes
+				165, 166, 155, 161, 428, 429, 430, 431, 432, 433, 442, 467, 308, // mounts and namespaces
+				321, 248, 249, 250, 323, 425, 426, 427, 298, 246, 320, 175, 313, 176, 304, 300, 212, 180, // the kernel
+				164, 227, 305, 163, 167, 168, 169, 170, 171, 172, 173, 179, 443, 103, 153, // the machine
+			}}, true
+	case "arm64":
+		return machine{arch: 0xc00000b7, clone: 220, unshare: 97, ioctl: 29, socket: 198, socketPair: 199, limitsOfPID: 261,
+			denied: []uint32{
+				117, 270, 271, 440, 272, 438,
+				40, 39, 41, 51, 428, 429, 430, 431, 432, 433, 442, 467, 268,
+				280, 217, 218, 219, 282, 425, 426, 427, 241, 104, 294, 105, 273, 106, 265, 262, 18, 42,
+				170, 112, 266, 89, 224, 225, 142, 161, 162, 60, 443, 116, 58,
+			}}, true
+	}
+	return machine{}, false
+}
+
+// thisMachine returns the architecture of this program, which CheckFilter has accepted.
+func thisMachine() machine {
+	m, _ := machineOf(runtime.GOARCH)
+	return m
 }
 
 const clone3 = 435 // on every architecture
 
 // CheckFilter returns nil if the kernel can filter the system calls of a Sandbox, and otherwise why not.
 func CheckFilter() error {
-	if _, ok := machines[runtime.GOARCH]; !ok {
+	if _, ok := machineOf(runtime.GOARCH); !ok {
 		return errors.New("flowrun can filter system calls only on amd64 and arm64, not on " + runtime.GOARCH)
 	}
 	const getAction = 2
@@ -101,7 +112,7 @@ func (s *Sandbox) restrictCalls() error {
 	if err := limitCapabilities(capabilitiesOfRoot); err != nil {
 		return err
 	}
-	return installFilter(machines[runtime.GOARCH].filter(s), 0)
+	return installFilter(thisMachine().filter(s), 0)
 }
 
 // filter returns the filter. A call that it denies fails with EPERM, one for a socket with EACCES.

@@ -152,7 +152,7 @@ func TestSandboxFilter(t *testing.T) {
 		{Sandbox{Unix: true}, x86, 53, [2]uint64{syscall.AF_UNIX, syscall.SOCK_DGRAM}, allowCall},
 	} {
 		var data [64]byte
-		m := machines[c.machine]
+		m, _ := machineOf(c.machine)
 		binary.NativeEndian.PutUint32(data[0:], c.number)
 		binary.NativeEndian.PutUint32(data[4:], m.arch)
 		binary.NativeEndian.PutUint64(data[16:], c.args[0])
