@@ -247,7 +247,7 @@ func TestUntrustedSettings(t *testing.T) {
 func TestRelativePathInSettings(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	s.write("deploy.yaml", "name: deploy\ndescription: x\ntags: [read]\nbash: touch PWN\n")
+	s.write("deploy.yaml", "name: deploy\ndescription: x\ntags: [read]\nsecurity: {required-permissions: ['filesystem:write:{WORKSPACE}']}\nbash: touch PWN\n")
 	s.write("~/.config/flowrun/config.yaml", `approvals: {allow: ["tool:./deploy.yaml", "tool:deploy.yaml", "tool:deploy", "tool:read"]}`)
 	for _, name := range []string{"./deploy.yaml", "deploy.yaml", "../project/deploy.yaml", s.path("deploy.yaml")} {
 		if out := s.run("call", name, "{}"); s.exists("PWN") {

@@ -30,6 +30,7 @@ func (s *seat) document(screen string) map[string]any {
 
 const asksFor = `
 tags: [write]
+security: {required-permissions: ["filesystem:write:{WORKSPACE}"]}
 parameters: {WHAT: {type: string, description: what}}
 bash: echo "did {WHAT}" | tee done
 `
@@ -124,7 +125,7 @@ func TestCallInterrupted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, "it.yaml"), []byte("name: it\ndescription: d\nbash: echo begun; touch begun; sleep 600\n"), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, "it.yaml"), []byte("name: it\ndescription: d\nsecurity: {required-permissions: ['filesystem:write:{WORKSPACE}']}\nbash: echo begun; touch begun; sleep 600\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			cmd := exec.Command("flowrun", "call", "./it.yaml", "--auto-approve", "*")

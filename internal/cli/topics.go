@@ -114,7 +114,7 @@ var variablesRead = []tableRow{
 	{"LC_CTYPE", "see LC_ALL"},
 	{"LC_MESSAGES", "else LANG, unless LC_ALL is set: de for German where messages\nare translated; --lang overrides it"},
 	{"LANG", "see LC_ALL and LC_MESSAGES"},
-	{"PATH", "the folders of programs; flowrun NAME runs flowrun-NAME from one of\nthem if there is no command NAME"},
+	{"PATH", "the folders of programs; flowrun NAME runs flowrun-NAME from\none of them if there is no command NAME"},
 	{"TZ", "the time zone of times, and the default for schedules"},
 	{"TMPDIR", "the folder for temporary files, and the value of {TEMP}"},
 	{"AWS_ACCESS_KEY_ID", "the key of the bucket that flowrun-temporal --store names"},
