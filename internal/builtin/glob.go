@@ -27,7 +27,7 @@ const recentPeriod = 24 * time.Hour
 
 func (f *files) glob() flowrun.GoTool {
 	return flowrun.GoTool{
-		Name: "glob", DisplayName: "Glob", Tags: []string{"read"},
+		Name: "glob", DisplayName: "Glob", Tags: []string{"read"}, Reads: true,
 		Description: "Finds files whose paths match a pattern such as **/*.go or src/**/*.{ts,tsx} and returns their absolute paths: files changed in the last 24 hours come first, newest first, then the others by name. Hidden files are included; files ignored by .gitignore and the .git folder are not.",
 		Schema: parsed(`{
 			"type": "object",

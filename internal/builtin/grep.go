@@ -24,7 +24,7 @@ const (
 
 func (f *files) grepSearch() flowrun.GoTool {
 	return flowrun.GoTool{
-		Name: "grep_search", DisplayName: "Grep", Tags: []string{"read"},
+		Name: "grep_search", DisplayName: "Grep", Tags: []string{"read"}, Reads: true,
 		Description: "Searches the lines of files for a regular expression, ignoring case, and returns each matching line with its file and line number. Hidden files are searched; binary files, files ignored by .gitignore and the .git folder are not.",
 		Schema: parsed(`{
 			"type": "object",

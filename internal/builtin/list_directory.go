@@ -16,7 +16,7 @@ const maxListed = 1000
 
 func (f *files) listDirectory() flowrun.GoTool {
 	return flowrun.GoTool{
-		Name: "list_directory", DisplayName: "ListFiles", Tags: []string{"read"},
+		Name: "list_directory", DisplayName: "ListFiles", Tags: []string{"read"}, Reads: true,
 		Description: "Lists the names of the files and subfolders directly in a folder. Subfolders come first, marked with [DIR]; symbolic links are marked with [LINK]. To find files in subfolders, use glob.",
 		Schema: parsed(`{
 			"type": "object",

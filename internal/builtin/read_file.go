@@ -14,7 +14,7 @@ const maxMedia = 20 << 20
 
 func (f *files) readFile() flowrun.GoTool {
 	return flowrun.GoTool{
-		Name: "read_file", DisplayName: "ReadFile", Tags: []string{"read"},
+		Name: "read_file", DisplayName: "ReadFile", Tags: []string{"read"}, Reads: true,
 		Description: "Reads one file. For a text file it returns lines, by default the first 2,000; offset and limit select others. If lines are missing, the answer starts with a note that says how to read the rest. Lines longer than 2,000 characters are cut. Images, audio, video and PDFs of up to 20 MB are returned as they are; other binary files are refused.",
 		Schema: parsed(`{
 			"type": "object",

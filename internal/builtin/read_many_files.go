@@ -26,7 +26,7 @@ var defaultExcludes = []string{"node_modules", ".venv", "__pycache__", "vendor",
 
 func (f *files) readManyFiles() flowrun.GoTool {
 	return flowrun.GoTool{
-		Name: "read_many_files", DisplayName: "ReadManyFiles", Tags: []string{"read"},
+		Name: "read_many_files", DisplayName: "ReadManyFiles", Tags: []string{"read"}, Reads: true,
 		Description: "Reads several files, given as paths and glob patterns, and returns their texts one after the other, each below a line with its path. Each file is read as by read_file without offset and limit. Images, audio, video and PDFs are included only if a pattern names them or their extension; other binary files are skipped.",
 		Schema: parsed(`{
 			"type": "object",

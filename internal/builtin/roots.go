@@ -43,7 +43,7 @@ func (f *files) roots(in *flowrun.StepInput) *roots {
 			continue
 		}
 		if info, err := os.Stat(real); err == nil && info.IsDir() {
-			all = append(all, root{named, real})
+			all = append(all, readableIn(root{named, real}, in.Readable)...)
 		}
 	}
 	for i, r := range all {
@@ -54,6 +54,26 @@ func (f *files) roots(in *flowrun.StepInput) *roots {
 		}
 	}
 	return rs
+}
+
+// readableIn returns the folders of a root that enforced permissions let a tool read: all of it if nothing is enforced.
+func readableIn(r root, readable []string) (list []root) {
+	if readable == nil {
+		return []root{r}
+	}
+	for _, path := range readable {
+		real, err := filepath.EvalSymlinks(path)
+		if info, e := os.Stat(real); err != nil || e != nil || !info.IsDir() {
+			continue
+		}
+		switch {
+		case inside(real, r.real):
+			return []root{r}
+		case inside(r.real, real):
+			list = append(list, root{path, real})
+		}
+	}
+	return list
 }
 
 // absolute returns a folder of the settings as an absolute path.
@@ -116,7 +136,7 @@ func (rs *roots) holds(path string) bool {
 // outside returns an error for a path outside of the granted folders that lists these.
 func (rs *roots) outside(path, real string, err error) error {
 	if len(rs.list) == 0 {
-		return fmt.Errorf("file tools cannot be used: the workspace %s cannot be read", quoted(rs.workspace))
+		return fmt.Errorf("file tools cannot be used: the workspace %s cannot be read, or the permissions of the tool that uses them do not list it", quoted(rs.workspace))
 	}
 	leads := ""
 	if err == nil && rs.holds(filepath.Clean(path)) {

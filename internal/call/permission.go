@@ -119,3 +119,13 @@ func (w *RunEnv) Program(name string) (string, error) {
 	}
 	return "", fmt.Errorf("cannot start %q: not found in PATH; install it, or write its full path", name)
 }
+
+// Readable returns the files and folders that the permissions of the tool that uses this one let it read, nil if they
+// are not enforced.
+func (a *Frame) Readable() []string {
+	if a.outer == nil {
+		return nil
+	}
+	read, _, _ := a.outer.Files()
+	return append([]string{}, read...)
+}

@@ -12,5 +12,6 @@ type goKind struct{}
 func (goKind) traits() traits { return traits{streams: true, interactive: true} }
 
 func (goKind) compile(c *stepCompiler, s *plan.Step) {
-	s.Runner, s.OwnWork = gostep.Runner{Tool: c.step.Body.(*tool.GoCode).Func.(*gostep.GoTool)}, plan.WorkInGo
+	t := c.step.Body.(*tool.GoCode).Func.(*gostep.GoTool)
+	s.Runner, s.OwnWork = gostep.Runner{Tool: t}, t.Work()
 }

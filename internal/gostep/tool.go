@@ -34,6 +34,9 @@ type StepInput struct {
 	Item    any            // of the innermost loop around the step in its tool; nil if there is none
 
 	Workspace string // {WORKSPACE} of the run
+	// Readable lists the files and folders that the permissions of the tool around the step let it read. It is nil if
+	// they are not enforced.
+	Readable []string
 }
 
 // ExitError is an error that sets the step's exit code. Err says why, and may be nil.
@@ -63,6 +66,9 @@ type GoTool struct {
 	OutputSchema *tool.JSONSchema
 	Timeout      time.Duration
 	Run          StepFunc
+	// Reads means that Run only reads files, and only those below StepInput.Readable if that is set. Such a tool can be
+	// used by a tool whose permissions are enforced.
+	Reads bool
 	// Describe returns one sentence that says what a call will do. The parameters are bound. If it is nil, the tool's
 	// description and the parameters are shown instead.
 	Describe func(params map[string]any) string
@@ -82,6 +88,14 @@ func (t GoTool) Definition() *tool.Definition {
 	return d
 }
 
+// Work describes the tool's step, see plan.Unconfined.
+func (t GoTool) Work() string {
+	if t.Reads {
+		return plan.WorkReading
+	}
+	return plan.WorkInGo
+}
+
 // GoStep returns a step written in Go, for a tool.Definition built in Go.
 func GoStep(name string, f StepFunc) *tool.Step {
 	return &tool.Step{Name: name, Body: &tool.GoCode{Func: &GoTool{Name: name, Run: f}}}
@@ -93,7 +107,7 @@ type Runner struct{ Tool *GoTool }
 // Run implements dag.Runner.
 func (g Runner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err error) {
 	a := c.Args().(*call.Frame)
-	if why := plan.Unconfined(a.Confine, plan.WorkInGo); why != "" {
+	if why := plan.Unconfined(a.Confine, g.Tool.Work()); why != "" {
 		return dag.Result{Status: dag.Failed, ExitCode: 126, Reason: steps.ReasonStartFailed, Message: why, Permanent: true}, nil
 	}
 	defer func() {
@@ -138,7 +152,7 @@ func (g Runner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err error
 
 // InputOf returns the input of a step written in Go for a call.
 func InputOf(a *call.Frame) *StepInput {
-	in := &StepInput{Params: map[string]any{}, Dir: cmp.Or(a.Dir(), a.RunEnv.Workspace), Workspace: a.RunEnv.Workspace}
+	in := &StepInput{Params: map[string]any{}, Dir: cmp.Or(a.Dir(), a.RunEnv.Workspace), Workspace: a.RunEnv.Workspace, Readable: a.Readable()}
 	for name, v := range a.All() {
 		in.Params[name] = value.Clone(v)
 	}

@@ -28,6 +28,7 @@ func limitsOf(r *tool.Resources) steps.Limits {
 // Descriptions of steps that flowrun executes itself, for messages of Unconfined.
 const (
 	WorkInGo     = "a step in Go, because it runs inside this program"
+	WorkReading  = "a step in Go that only reads files" // see gostep.GoTool.Reads
 	WorkInScript = "a script, because it runs in a process of flowrun"
 )
 
@@ -61,7 +62,8 @@ func (p *Plan) Demands(outer steps.Confinement, visit func(c steps.Confinement, 
 
 // Unconfined returns why a step that flowrun executes itself cannot have that confinement, "" if it can. max-memory
 // does not matter here, because it limits commands: a step in Go uses the memory of this program, and a script has
-// its own limit. Neither do enforced permissions matter for a script, which always has only what they name.
+// its own limit. Neither do enforced permissions matter for a script or a step that only reads files:
+// these always have only what is named.
 func Unconfined(c steps.Confinement, work string) string {
 	switch {
 	case c.Image != "":
@@ -78,5 +80,5 @@ func Unconfined(c steps.Confinement, work string) string {
 // definition describes have none: those in Go, like the built-in tools, and those of a discovery command.
 func (p *Plan) HasPermissions() bool {
 	return p.Definition.Scope != tool.ScopeDiscovered && (len(p.Definition.MadeOf) > 0 ||
-		!slices.ContainsFunc(p.Steps, func(s *Step) bool { return s.OwnWork == WorkInGo }))
+		!slices.ContainsFunc(p.Steps, func(s *Step) bool { return s.OwnWork == WorkInGo || s.OwnWork == WorkReading }))
 }
