@@ -102,7 +102,7 @@ func in(t *testing.T, dir string, env []string, name string, args ...string) str
 // and holds them against each other; then it looks at what there is in one. It also makes
 // the one for Windows where CI is set: all that it consists of is compiled for it first.
 func TestRelease(t *testing.T) {
-	needtest.Programs(t, "go", "bash")
+	needtest.Programs(t, "go", "bash", "ssh-keygen")
 	if raceEnabled {
 		t.Skip("the race detector has nothing to see here")
 	}
@@ -111,15 +111,16 @@ func TestRelease(t *testing.T) {
 	temp := t.TempDir()
 	flowrun := filepath.Join(temp, "flowrun")
 	in(t, root, nil, "go", "build", "-buildvcs=false", "-o", flowrun, "./cmd/flowrun")
-	args := []string{"run", "./build/release.yaml", "VERSION=" + theVersion, "COMMIT=" + theCommit, "EPOCH=1700000000"}
+	key := newKey(t)
+	args := []string{"run", "./build/release.yaml", "VERSION=" + theVersion, "COMMIT=" + theCommit, "EPOCH=1700000000", "SIGNING_KEY=" + key}
 	var cold []string
-	least := 7 // two archives, what their programs consist of, and the sums
+	least := 9 // two archives, what their programs consist of, the provenance, the sums and their signature
 	if os.Getenv("FLOWRUN_LONG") == "" {
 		args = append(args, "SYSTEMS=linux", "ARCHITECTURES=amd64")
 		if os.Getenv("CI") != "" {
 			args = append(args, "SYSTEMS=windows")
 		} else {
-			least = 4 // one archive
+			least = 6 // one archive
 		}
 	} else {
 		cold = []string{"GOCACHE=" + t.TempDir()}
@@ -134,6 +135,10 @@ func TestRelease(t *testing.T) {
 		t.Fatalf("the two releases differ: -one +two:\n%s", diff)
 	}
 	checkSums(t, made)
+	checkProvenance(t, made["flowrun_"+theVersion+"_provenance.json"], made)
+	if out, err := verify(t, filepath.Join(one, "dist"), key); err != nil {
+		t.Errorf("the signature: %v: %s", err, out)
+	}
 	for name := range made {
 		if target, ok := strings.CutSuffix(name, ".temporal.spdx.json"); ok {
 			checkArchive(t, filepath.Join(one, "dist"), target, made)
@@ -198,7 +203,7 @@ func checkSums(t *testing.T, made map[string][]byte) {
 	t.Helper()
 	want := ""
 	for _, name := range slices.Sorted(maps.Keys(made)) {
-		if name != "SHA256SUMS" {
+		if !strings.HasPrefix(name, "SHA256SUMS") {
 			want += fmt.Sprintf("%x  %s\n", sha256.Sum256(made[name]), name)
 		}
 	}

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"crypto/sha256"
 	"debug/buildinfo"
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
@@ -96,14 +94,18 @@ func writeSBOM(w io.Writer, program, version string, date time.Time) error {
 	if err != nil {
 		return err
 	}
-	content, err := os.ReadFile(program)
+	sum, err := sha256Of(program)
 	if err != nil {
 		return err
 	}
+	return writeJSON(w, newDocument(info, filepath.Base(program), sum, version, date))
+}
+
+func writeJSON(w io.Writer, doc any) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
-	return enc.Encode(newDocument(info, filepath.Base(program), fmt.Sprintf("%x", sha256.Sum256(content)), version, date))
+	return enc.Encode(doc)
 }
 
 // newDocument returns the document about a program: a file with that digest, built as info

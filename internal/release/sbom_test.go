@@ -91,7 +91,7 @@ func TestSBOMOfNoProgram(t *testing.T) {
 }
 
 func TestUsage(t *testing.T) {
-	for _, args := range [][]string{nil, {"sbom", "x"}, {"archive", "x"}, {"sums"}, {"unknown"}, {"date", "-date", "x"}} {
+	for _, args := range [][]string{nil, {"sbom", "x"}, {"archive", "x"}, {"sums"}, {"sign"}, {"provenance", "x"}, {"unknown"}, {"date", "-date", "x"}} {
 		if err := run(args, new(bytes.Buffer)); err == nil || !strings.Contains(err.Error(), "usage:") {
 			t.Errorf("%q: %v", args, err)
 		}
