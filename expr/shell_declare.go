@@ -47,18 +47,23 @@ func (w *walker) assignValue(name string, value *syntax.Word, c wordContext, sca
 	c.guard = scalar
 	switch {
 	case codeenv.Evaluated(name):
-		c = c.refusing("the shell runs the value of $"+name, "assign a fixed text")
+		c = c.refusing("the shell runs the value of $"+name, setElsewhere(name))
 	case runsCode(name):
 		markers := w.markersIn(value)
 		for i := range markers {
 			if markers[i].placeholder.untrusted() {
-				markers[i].refuse(name+" makes programs run code", "assign a fixed text")
+				markers[i].refuse(name+" makes programs run code", setElsewhere(name))
 			}
 		}
 	case w.calculates(name):
 		c.guard = guardNumber
 	}
 	w.word(value, c)
+}
+
+// setElsewhere is the hint for a value in a variable that makes programs run code.
+func setElsewhere(name string) string {
+	return "assign a fixed text, or set " + name + " under environment: with the permission environment:" + name
 }
 
 func (w *walker) calculates(name string) bool {

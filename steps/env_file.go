@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/codeenv"
 	"github.com/flowrun/flowrun/internal/dotenv"
+	"github.com/flowrun/flowrun/internal/permission"
 )
 
 // EnvFile is a file of environment variables. Package dotenv defines its syntax.
@@ -18,8 +20,9 @@ type EnvFile struct {
 	Path     *expr.Template
 	Optional bool // it may be missing
 	// Foreign means that somebody other than the author of the definition chooses the file. Then a
-	// variable that makes programs run code, such as PATH, is an error.
+	// variable that makes programs run code, such as PATH, is an error unless it is in Granted.
 	Foreign bool
+	Granted []string
 }
 
 // EnvFiles is a list of env files and how to read them. Later files override earlier ones.
@@ -72,8 +75,8 @@ func (s *Session) ReadEnvFiles(files EnvFiles, sc expr.Scope) ([]string, error) 
 			bad = append(bad, err)
 		}
 		for _, v := range vars {
-			if f.Foreign && codeenv.RunsCode(v.Name) {
-				bad = append(bad, fmt.Errorf("cannot set %s from the env file %s: the variable makes programs run code, and the path of the file comes from a parameter or a step; write a fixed path, or list the values of the parameter in validation.enum", v.Name, path))
+			if f.Foreign && codeenv.RunsCode(v.Name) && !slices.Contains(f.Granted, v.Name) {
+				bad = append(bad, fmt.Errorf("cannot set %s from the env file %s: the variable makes programs run code, and the path of the file comes from a parameter or a step; write a fixed path, list the values of the parameter in validation.enum, or add %s to security.required-permissions", v.Name, path, permission.EnvironmentPrefix+v.Name))
 				continue
 			}
 			all.set(v.Name, v.Value)

@@ -111,7 +111,7 @@ func (c *compiler) envFiles(def *tool.Definition, n names, list []tool.EnvFile, 
 	for i := range list {
 		if t := parse(&list[i].Path, fmt.Sprintf("%senv-files[%d]", prefix, i)); t != nil {
 			foreign := slices.ContainsFunc(t.Sources(), func(r expr.Ref) bool { return n.callerDecides(def, r) })
-			files = append(files, steps.EnvFile{Path: t, Optional: list[i].Optional, Foreign: foreign})
+			files = append(files, steps.EnvFile{Path: t, Optional: list[i].Optional, Foreign: foreign, Granted: grantedVariables(def)})
 		}
 	}
 	return files

@@ -3,17 +3,19 @@ package compile
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/codeenv"
+	"github.com/flowrun/flowrun/internal/permission"
 	"github.com/flowrun/flowrun/tool"
 )
 
 // checkVariable checks a variable that makes programs run code. It reports the first reference by which somebody other
 // than the definition's author could decide its text: that text would run as code, however well the command is quoted.
-// It returns true if the variable is safe. t may be nil.
+// It returns true if the variable is safe, or the definition has the permission to set it. t may be nil.
 func (c *compiler) checkVariable(def *tool.Definition, n names, name string, at tool.Text, path string, t *expr.Template) bool {
-	if t == nil || !codeenv.RunsCode(name) {
+	if t == nil || !codeenv.RunsCode(name) || slices.Contains(grantedVariables(def), name) {
 		return true
 	}
 	for _, r := range t.Sources() {
@@ -22,10 +24,22 @@ func (c *compiler) checkVariable(def *tool.Definition, n names, name string, at 
 		}
 		c.report(tool.Diagnostic{Code: "unsafe-variable", Severity: tool.Error, Pos: at.At(r.Off), Len: r.Len, Path: path,
 			Message: fmt.Sprintf("%s cannot be used in the environment variable %s, because it makes programs run code", r, name),
-			Hint:    "write a fixed text, choose between fixed texts ({X ? 'a' : 'b'}), or list the values of the parameter in validation.enum"})
+			Hint: "write a fixed text, choose between fixed texts ({X ? 'a' : 'b'}), list the values of the parameter in validation.enum, or add " +
+				permission.EnvironmentPrefix + name + " to security.required-permissions"})
 		return false
 	}
 	return true
+}
+
+// grantedVariables returns the variables that the definition names as permissions. A name with a placeholder does not
+// count, because a caller could choose it.
+func grantedVariables(def *tool.Definition) (list []string) {
+	for _, p := range def.Security.RequiredPermissions {
+		if name, ok := strings.CutPrefix(p.S, permission.EnvironmentPrefix); ok {
+			list = append(list, name)
+		}
+	}
+	return list
 }
 
 // callerDecides reports whether somebody other than the definition's author and the machine decides the value of a

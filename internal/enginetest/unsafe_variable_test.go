@@ -50,6 +50,12 @@ func TestUnsafeVariable(t *testing.T) {
 		"script, number":           {head + "bash: PYTHONPATH=lib{N}\n", false},
 		"script, words":            {head + "bash: 'IFS={X} read -r a b'\n", false},
 		"secret of the author":     {head + "bash: echo\nenvironment: {secrets: [{name: NODE_OPTIONS, env: MINE}]}\n", false},
+		"granted":                  {head + "bash: echo\nsecurity: {required-permissions: ['environment:PATH']}\nenvironment: {PATH: '{X}:{env.PATH}'}\n", false},
+		"granted to a step":        {head + "security: {required-permissions: ['environment:BASH_ENV']}\nsteps:\n  - name: g\n    steps: [{name: b, bash: echo, environment: {BASH_ENV: '{X}'}}]\n", false},
+		"granted secret":           {head + "bash: echo\nsecurity: {required-permissions: ['environment:BASH_ENV']}\nenvironment: {secrets: [{name: BASH_ENV, file: '{X}'}]}\n", false},
+		"another one granted":      {head + "bash: echo\nsecurity: {required-permissions: ['environment:PATHEXT']}\nenvironment: {PATH: '{X}'}\n", true},
+		"granted by the caller":    {head + "bash: echo\nsecurity: {required-permissions: ['environment:{X}']}\nenvironment: {PATH: '{X}'}\n", true},
+		"granted, in a script":     {head + "bash: PATH={X} ls\nsecurity: {required-permissions: ['environment:PATH']}\n", true},
 		"env file of the author":   {head + "bash: echo\nenv-files: [.env]\n", false},
 		"env file of the caller's": {head + "bash: echo\nenv-files: ['{X}.env']\n", false}, // its names are looked at when it is read
 	} {
@@ -61,6 +67,8 @@ func TestUnsafeVariable(t *testing.T) {
 		switch {
 		case c.refused && (err == nil || !strings.Contains(err.Error(), "makes programs run code")):
 			t.Errorf("%s: it is allowed: %v", name, err)
+		case c.refused && !strings.Contains(err.Error(), "environment:"):
+			t.Errorf("%s: the message does not name the permission: %v", name, err)
 		case !c.refused && err != nil:
 			t.Errorf("%s: it is refused: %v", name, err)
 		}
@@ -73,9 +81,10 @@ func TestForeignEnvFile(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"a.env": "BASH_ENV=./evil\nX=1\n", "b.env": "X=1\n",
-		"theirs.yaml": "description: d\nparameters: {F: {description: f}}\nenv-files: ['{F}.env']\nbash: echo $X\n",
-		"step.yaml":   "description: d\nparameters: {F: {description: f}}\nsteps: [{name: a, bash: echo $X, env-files: ['{F}.env']}]\n",
-		"mine.yaml":   "description: d\nparameters: {F: {description: f, validation: {enum: [a, b]}}}\nenv-files: ['{F}.env']\nbash: echo $X\n",
+		"theirs.yaml":  "description: d\nparameters: {F: {description: f}}\nenv-files: ['{F}.env']\nbash: echo $X\n",
+		"step.yaml":    "description: d\nparameters: {F: {description: f}}\nsteps: [{name: a, bash: echo $X, env-files: ['{F}.env']}]\n",
+		"granted.yaml": "description: d\nparameters: {F: {description: f}}\nsecurity: {required-permissions: ['environment:BASH_ENV']}\nenv-files: ['{F}.env']\nsteps: [{name: a, bash: echo $X, env-files: ['{F}.env']}]\n",
+		"mine.yaml":    "description: d\nparameters: {F: {description: f, validation: {enum: [a, b]}}}\nenv-files: ['{F}.env']\nbash: echo $X\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -84,7 +93,7 @@ func TestForeignEnvFile(t *testing.T) {
 	for _, c := range []struct {
 		tool, file string
 		runs       bool
-	}{{"theirs", "a", false}, {"theirs", "b", true}, {"step", "a", false}, {"step", "b", true}, {"mine", "a", true}} {
+	}{{"theirs", "a", false}, {"theirs", "b", true}, {"step", "a", false}, {"step", "b", true}, {"mine", "a", true}, {"granted", "a", true}} {
 		p, err := flowrun.Compile(tool.NewLibrary(tool.Config{WorkingDirectory: dir}), "./"+c.tool+".yaml")
 		if err != nil {
 			t.Fatal(err)

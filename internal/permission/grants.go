@@ -21,7 +21,7 @@ const (
 	readPrefix        = "filesystem:read:"
 	writePrefix       = "filesystem:write:"
 	ExecutePrefix     = "filesystem:execute:"
-	environmentPrefix = "environment:"
+	EnvironmentPrefix = "environment:"
 )
 
 // toolPrefix is the prefix of permissions to call tools: tool:NAME, with * ? and [a-z] as in file names.
@@ -163,10 +163,10 @@ func (g Grants) Environment(name string) error {
 	switch {
 	case !IsVariableName(name):
 		return fmt.Errorf("%q cannot be the name of an environment variable", name)
-	case !codeenv.RunsCode(name) || slices.Contains(g, environmentPrefix+name):
+	case !codeenv.RunsCode(name) || slices.Contains(g, EnvironmentPrefix+name):
 		return nil
 	}
-	return &DeniedError{Permission: environmentPrefix + name, why: " (it makes programs run code)"}
+	return &DeniedError{Permission: EnvironmentPrefix + name, why: " (it makes programs run code)"}
 }
 
 // pathBelow returns the path from a granted file or folder to real. ok is false if real is not in it.

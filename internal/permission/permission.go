@@ -46,7 +46,7 @@ func Problem(s string) string {
 			return fmt.Sprintf("the permission %q has an unclosed bracket", s)
 		}
 		return ""
-	case environmentPrefix == kind+":":
+	case EnvironmentPrefix == kind+":":
 		if !IsVariableName(rest) {
 			return fmt.Sprintf("the permission %q has no valid name of an environment variable", s)
 		}

@@ -103,7 +103,7 @@ func (g Grants) Files() (read, write, execute []string) {
 // Variables returns the names of the environment variables that the permissions name.
 func (g Grants) Variables() (names []string) {
 	for _, p := range g {
-		if name, ok := strings.CutPrefix(p, environmentPrefix); ok {
+		if name, ok := strings.CutPrefix(p, EnvironmentPrefix); ok {
 			names = append(names, name)
 		}
 	}
