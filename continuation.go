@@ -167,3 +167,8 @@ func (g *Continuation) Tools() []UsedTool { return g.plan.Tools() }
 func (g *Continuation) Preview() (*Preview, error) {
 	return (&Args{g.args, context.Background()}).Preview()
 }
+
+// PreviewFor is Preview for an Engine with that Config.Enforce. It also says what this machine enforces for the run.
+func (g *Continuation) PreviewFor(e Enforcement) (*Preview, error) {
+	return (&Args{g.args, context.Background()}).PreviewFor(e, g.recorded.Record.Origin)
+}

@@ -168,6 +168,22 @@ func (a *Args) All() map[string]any { return a.bound.All() }
 // error is an *EnvironmentError, or the cause why the context of RunEnv.Until ended.
 func (a *Args) Preview() (*Preview, error) {
 	v, err := preview.Of(a.ctx, a.bound)
+	return a.withLocks(v, err)
+}
+
+// PreviewFor is Preview for a run of that origin by an Engine with that Config.Enforce. It also says what this machine
+// enforces for the run.
+func (a *Args) PreviewFor(e Enforcement, origin string) (*Preview, error) {
+	v, err := preview.OfRun(a.ctx, a.bound, e.enforces(a.bound.Plan, origin))
+	return a.withLocks(v, err)
+}
+
+// Preview calls Args.PreviewFor with the settings of the engine.
+func (e *Engine) Preview(a *Args, origin string) (*Preview, error) {
+	return a.PreviewFor(e.config.Enforce, origin)
+}
+
+func (a *Args) withLocks(v *Preview, err error) (*Preview, error) {
 	if err == nil {
 		v.Needs = lockDemandsOf(a.bound.Plan)
 	}

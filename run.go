@@ -399,8 +399,12 @@ func (e *Engine) checkConfinement(j *job) error {
 
 // enforces reports whether the engine enforces the permissions of the run's tool, whatever the tool demands.
 func (e *Engine) enforces(j *job) bool {
-	wanted := e.config.Enforce == EnforceAlways || e.config.Enforce == EnforceModels && CalledByModel(j.startedBy())
-	return wanted && j.plan.HasPermissions()
+	return e.config.Enforce.enforces(j.plan, j.startedBy())
+}
+
+func (e Enforcement) enforces(p *plan.Plan, origin string) bool {
+	wanted := e == EnforceAlways || e == EnforceModels && CalledByModel(origin)
+	return wanted && p.HasPermissions()
 }
 
 // startedBy returns the origin of the run. A resumed run keeps its own.

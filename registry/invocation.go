@@ -24,9 +24,9 @@ func (c *Invocation) Describe() string {
 	return c.bound.Describe()
 }
 
-// Preview computes what would run, and starts nothing.
+// Preview computes what would run if a model calls, and starts nothing.
 func (c *Invocation) Preview() (*flowrun.Preview, error) {
-	return c.bound.Preview()
+	return c.Tool.registry.options.Engine.Preview(c.bound, flowrun.OriginCall)
 }
 
 // Confirmation computes what a person sees who is asked to approve the call. An error says that the call would fail.

@@ -80,7 +80,7 @@ func (a *Frame) Begin(ctx context.Context, session *steps.Session, run string, p
 	if err := a.OpenEnvironment(ctx); err != nil {
 		return err
 	}
-	a.enforceAll()
+	a.EnforceAll()
 	if err := a.FindDir(); err != nil {
 		return err
 	}

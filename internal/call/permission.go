@@ -30,14 +30,14 @@ func (a *Frame) withinOuter(list permission.Grants) permission.Grants {
 	return list.Within(*a.outer)
 }
 
-// enforceAll limits the commands of the call to its permissions, if they are enforced.
-func (a *Frame) enforceAll() {
+// EnforceAll limits the commands of the call to its permissions, if they are enforced.
+func (a *Frame) EnforceAll() {
 	if a.Confine.Enforced {
 		a.Confine.Grants = Grants(a)
 	}
 }
 
-// enforceEarly is enforceAll for commands and files that set the environment of the call. Permissions that depend on
+// enforceEarly is EnforceAll for commands and files that set the environment of the call. Permissions that depend on
 // this environment do not count yet.
 func (a *Frame) enforceEarly() {
 	if a.session.Observed() { // what the permissions lack should be found out

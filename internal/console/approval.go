@@ -31,6 +31,8 @@ type ApprovalTool struct {
 	Secrets       []string // where the values of secrets come from
 	Cleanup       []string // commands that run at the end
 	Notify        []string // commands and addresses that are notified of the run's end
+	Enforced      []string // what is enforced for its commands
+	Unenforced    []string // what is not
 	Inputs        ApprovalInputs
 }
 
@@ -188,6 +190,12 @@ func (w *approvalWriter) tool(t ApprovalTool) {
 		if p.Written != p.Resolved {
 			w.quoted("", "", "written", p.Written)
 		}
+	}
+	if len(t.Enforced) > 0 {
+		w.line("  enforced", strings.Join(t.Enforced, ", "))
+	}
+	if len(t.Unenforced) > 0 {
+		w.line("  unenforced", strings.Join(t.Unenforced, "; "))
 	}
 	if t.Justification != "" {
 		w.quoted("  reason", "", "", t.Justification)

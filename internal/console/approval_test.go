@@ -48,7 +48,8 @@ var hostile = map[string]Approval{
 		Tools: []ApprovalTool{
 			{Name: "deploy", File: "/home/ada/app/.flowrun/tools/deploy.yaml", Scope: "local", Tags: []string{"write", "web"}, Privilege: "elevated",
 				Permissions:   []ApprovalPermission{{"filesystem:write:/etc", "filesystem:write:{DIR}"}, {"network:external:example.org", "network:external:example.org"}},
-				Justification: "Restarts the web server", Cleanup: []string{"rm -rf /tmp/deploy"}},
+				Justification: "Restarts the web server", Cleanup: []string{"rm -rf /tmp/deploy"},
+				Enforced: []string{"files", "no network", "max-memory 200 MB"}, Unenforced: []string{"cannot enforce network:external:example.org: no namespaces"}},
 			{Step: "fetch", Name: "clone", Tags: nil, Secrets: []string{"pass show token"}},
 		},
 		Params: []ApprovalParam{{"DIR", "/srv/../etc"}, {"TOKEN", "***"}},
@@ -115,7 +116,7 @@ func TestApproval(t *testing.T) {
 // width, and that no character can deceive.
 func trustworthy(t testing.TB, name, text string, width int) {
 	t.Helper()
-	labels := []string{"Approve?", "tool", "  defined in", "  rights", "  tags", "  tag", "  needs", "  reason", "  secret", "  cleanup", "  notifies", "  sets", "  ! sets", "  ! runtime", "  env file", "  input",
+	labels := []string{"Approve?", "tool", "  defined in", "  rights", "  tags", "  tag", "  needs", "  enforced", "  unenforced", "  reason", "  secret", "  cleanup", "  notifies", "  sets", "  ! sets", "  ! runtime", "  env file", "  input",
 		"  ! note", "parameter", "step", "  only if", "  runs", "  fallback", ""}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")

@@ -39,10 +39,7 @@ func (p *Plan) Demands(outer steps.Confinement, visit func(c steps.Confinement, 
 	c := outer
 	if !p.Group {
 		c = p.Confinement().Within(outer)
-		c.Grants = nil
-		for _, n := range p.Permissions {
-			c.Grants = append(c.Grants, n.Written)
-		}
+		c.Grants = p.written()
 	}
 	commands := p.Cleanup != nil && len(p.Cleanup.Commands) > 0
 	for _, s := range p.Steps {
@@ -58,6 +55,28 @@ func (p *Plan) Demands(outer steps.Confinement, visit func(c steps.Confinement, 
 	if commands {
 		visit(c, "", "")
 	}
+}
+
+// written returns the permissions as they are written.
+func (p *Plan) written() (list []string) {
+	for _, n := range p.Permissions {
+		list = append(list, n.Written)
+	}
+	return list
+}
+
+// Written is Confinement with the permissions as they are written, for a tool whose parameters are not known.
+func (p *Plan) Written() steps.Confinement {
+	c := p.Confinement()
+	c.Grants = p.written()
+	return c
+}
+
+// HasCommands reports whether the tool itself starts processes, in its steps, groups or cleanup.
+func (p *Plan) HasCommands() bool {
+	return p.Cleanup != nil && len(p.Cleanup.Commands) > 0 || slices.ContainsFunc(p.Steps, func(s *Step) bool {
+		return s.Command != nil || s.Nested != nil && s.Nested.Group && s.Nested.HasCommands()
+	})
 }
 
 // Unconfined returns why a step that flowrun executes itself cannot have that confinement, "" if it can. max-memory

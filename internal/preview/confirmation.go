@@ -29,7 +29,7 @@ func Confirm(ctx context.Context, params *call.Params) (*gostep.Confirmation, er
 
 // masked returns a confirmation with the secrets of the call masked.
 func masked(ctx context.Context, params *call.Params, c *gostep.Confirmation) *gostep.Confirmation {
-	_, m, _ := previewWithMask(ctx, params) // only to collect the secrets; the run reports other problems
+	_, m, _ := previewWithMask(ctx, params, nil) // only to collect the secrets; the run reports other problems
 	hidden := &gostep.Confirmation{Title: m.String(c.Title), Text: m.String(c.Text)}
 	if c.Diff != nil {
 		hidden.Diff = gostep.MaskDiff(c.Diff, m)

@@ -20,7 +20,7 @@ const maxValue = 60
 // Describe returns one sentence that says what a call will do. Secrets are masked.
 func Describe(ctx context.Context, params *call.Params) string {
 	p := params.Plan
-	v, mask, err := previewWithMask(ctx, params)
+	v, mask, err := previewWithMask(ctx, params, nil)
 	if g := goTool(p); g != nil && g.Describe != nil {
 		if text, ok := gostep.SafeDescribe(g, gostep.InputOf(params.Frame()).Params); ok {
 			return value.OneLine(mask.String(text), gostep.MaxDescribed)

@@ -61,6 +61,8 @@ type PreviewTool struct {
 	Sources       []string                `json:"secret_sources,omitempty"` // sources of all secrets: variables, files, commands
 	Cleanup       []string                `json:"cleanup,omitempty"`        // commands that run after everything else
 	Notify        []string                `json:"notify,omitempty"`         // commands and addresses that are notified of the run's end
+	Enforced      []string                `json:"enforced,omitempty"`       // what this machine enforces for its commands, if that is known
+	Unenforced    []string                `json:"unenforced,omitempty"`     // what it does not enforce, and why
 	Surroundings
 }
 
@@ -84,13 +86,22 @@ type PreviewStep struct {
 // Of computes what a call with these parameters would run. If secrets of the tool cannot be fetched,
 // it returns the Preview together with a *call.EnvironmentError.
 func Of(ctx context.Context, params *call.Params) (*Preview, error) {
-	v, _, err := previewWithMask(ctx, params)
+	v, _, err := previewWithMask(ctx, params, nil)
 	return v, err
 }
 
-// previewWithMask is Of that also returns the mask with the secrets of the call, even if there is an error.
-func previewWithMask(ctx context.Context, params *call.Params) (*Preview, *steps.Mask, error) {
+// OfRun is Of that also says what is enforced. enforced means that the run enforces the permissions of its tools,
+// whatever they demand.
+func OfRun(ctx context.Context, params *call.Params, enforced bool) (*Preview, error) {
+	v, _, err := previewWithMask(ctx, params, &enforced)
+	return v, err
+}
+
+// previewWithMask is Of, or with enforced OfRun, that also returns the mask with the secrets of the call, even if there is
+// an error.
+func previewWithMask(ctx context.Context, params *call.Params, enforced *bool) (*Preview, *steps.Mask, error) {
 	a := params.Preview()
+	a.Confine.Enforced = a.Confine.Enforced || enforced != nil && *enforced
 	mask := a.Session().Mask()
 	var done func()
 	a.RunEnv, done = a.RunEnv.WithScripts(hooks.Config{})
@@ -100,7 +111,8 @@ func previewWithMask(ctx context.Context, params *call.Params) (*Preview, *steps
 	if err := a.OpenEnvironment(ctx); err != nil {
 		return nil, mask, err
 	}
-	v := &previewer{ctx: ctx, out: &Preview{Schema: "flowrun/plan.v1", Tool: params.Plan.Name(), Params: a.Shown()}}
+	a.EnforceAll() // tools that this one uses have no more
+	v := &previewer{ctx: ctx, ofRun: enforced != nil, out: &Preview{Schema: "flowrun/plan.v1", Tool: params.Plan.Name(), Params: a.Shown()}}
 	v.tool(params.Plan, a, "")
 	if ctx.Err() != nil {
 		return nil, mask, context.Cause(ctx)
@@ -121,14 +133,15 @@ func cannotFetch(missing []string) []string {
 }
 
 type previewer struct {
-	ctx context.Context // stops the preview when it is done
-	out *Preview
+	ctx   context.Context // stops the preview when it is done
+	ofRun bool            // it is known what the run enforces
+	out   *Preview
 }
 
 func (v *previewer) tool(p *plan.Plan, a *call.Frame, prefix string) {
 	waves := p.Waves()
 	if !p.Group {
-		v.addTool(p, a, prefix)
+		v.addTool(p, a, a.Confine, prefix)
 	}
 	for _, s := range p.Steps {
 		if v.ctx.Err() != nil {
@@ -151,13 +164,13 @@ func (v *previewer) tool(p *plan.Plan, a *call.Frame, prefix string) {
 		case inner != nil:
 			v.tool(s.Nested, inner, step.ID+"/")
 		case s.Nested != nil:
-			v.addUnbound(s.Nested, step.ID+"/", a.Session().Mask().String)
+			v.addUnbound(s.Nested, a.Confine, step.ID+"/", a.Session().Mask().String)
 		}
 	}
 }
 
 // addTool adds the tool itself; a is nil if its parameters are not known.
-func (v *previewer) addTool(p *plan.Plan, a *call.Frame, prefix string) {
+func (v *previewer) addTool(p *plan.Plan, a *call.Frame, c steps.Confinement, prefix string) {
 	def := p.Definition
 	t := PreviewTool{Step: strings.TrimSuffix(prefix, "/"), Name: def.Name, File: def.File, Scope: def.Scope, Tags: def.Tags,
 		Privilege: def.Security.ExecutionPrivilege, Permissions: call.Permissions(p, a), Justification: def.Security.Justification}
@@ -182,14 +195,39 @@ func (v *previewer) addTool(p *plan.Plan, a *call.Frame, prefix string) {
 			t.Secrets = append(t.Secrets, show(s.Argv))
 		}
 	}
+	v.enforcement(&t, p, a, c)
 	v.out.Tools = append(v.out.Tools, t)
 }
 
+// enforcement says what is enforced for the commands of a tool.
+func (v *previewer) enforcement(t *PreviewTool, p *plan.Plan, a *call.Frame, c steps.Confinement) {
+	if !v.ofRun || !p.HasCommands() {
+		return
+	}
+	var env []string
+	if a != nil {
+		c.Grants, env = call.Grants(a), a.RunEnv.Env
+	}
+	held, missing := c.Held(means(), env)
+	t.Enforced = held
+	if !c.Enforced && c.Image == "" && len(p.Permissions) > 0 {
+		t.Unenforced = append(t.Unenforced, "required-permissions, because the run does not enforce them")
+	}
+	for _, err := range missing {
+		t.Unenforced = append(t.Unenforced, err.Error())
+	}
+}
+
+// means assumes that this program provides a proxy, as the flowrun command does.
+func means() steps.Means { return steps.Means{Confines: supervisor.Enabled(), Proxy: true} }
+
 // addUnbound adds the steps of a nested tool whose parameters are not known before the run, with commands as they are
 // written.
-func (v *previewer) addUnbound(p *plan.Plan, prefix string, mask func(string) string) {
+func (v *previewer) addUnbound(p *plan.Plan, outer steps.Confinement, prefix string, mask func(string) string) {
+	c := outer
 	if !p.Group {
-		v.addTool(p, nil, prefix)
+		c = p.Written().Within(outer)
+		v.addTool(p, nil, c, prefix)
 	}
 	waves := p.Waves()
 	for _, s := range p.Steps {
@@ -213,7 +251,7 @@ func (v *previewer) addUnbound(p *plan.Plan, prefix string, mask func(string) st
 		}
 		v.out.Steps = append(v.out.Steps, step)
 		if s.Nested != nil {
-			v.addUnbound(s.Nested, step.ID+"/", mask)
+			v.addUnbound(s.Nested, c, step.ID+"/", mask)
 		}
 	}
 }
@@ -329,6 +367,7 @@ func (v *previewer) nested(s *plan.Step, a *call.Frame, step *PreviewStep, mask 
 		step.Problem = mask(err.Error())
 		return nil
 	}
+	inner.EnforceAll()
 	return inner
 }
 
@@ -382,8 +421,8 @@ func confinementProblem(a *call.Frame) string {
 	var why []string
 	c := a.Confine
 	c.Grants = call.Grants(a)
-	confines := supervisor.Enabled()
-	for _, err := range slices.Concat(c.Check(confines, a.RunEnv.Env), c.CheckGrants(steps.Means{Confines: confines, Proxy: true}), c.CheckLimits(confines)) {
+	_, missing := c.Held(means(), a.RunEnv.Env)
+	for _, err := range missing {
 		why = append(why, err.Error())
 	}
 	return strings.Join(why, "; ")

@@ -302,7 +302,8 @@ func ApprovalCard(v policy.Decision, p *flowrun.Preview) console.Approval {
 	card := console.Approval{Why: v.Reason}
 	for _, t := range p.Tools {
 		one := console.ApprovalTool{Step: t.Step, Name: t.Name, File: t.File, Scope: string(t.Scope), Tags: t.Tags, Privilege: t.Privilege,
-			Justification: t.Justification, Secrets: t.Sources, Cleanup: t.Cleanup, Notify: t.Notify, Inputs: surroundingsCard(t.Surroundings)}
+			Justification: t.Justification, Secrets: t.Sources, Cleanup: t.Cleanup, Notify: t.Notify, Inputs: surroundingsCard(t.Surroundings),
+			Enforced: t.Enforced, Unenforced: t.Unenforced}
 		for _, n := range t.Permissions {
 			one.Permissions = append(one.Permissions, console.ApprovalPermission{Resolved: n.Resolved, Written: n.Written})
 		}

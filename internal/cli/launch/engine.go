@@ -19,7 +19,7 @@ import (
 func EngineConfig(s *sqlite.Store, f ConsentFlags, parallel int) (config flowrun.Config, cleanup func(), err error) {
 	config = flowrun.Config{Parallel: parallel, StateDir: flowrun.DefaultStateDir(),
 		Grace: f.Settings.Duration("grace"), Cleanup: f.Settings.Duration("limits.cleanup"),
-		Enforce: enforcement(f.Settings), AllowUnenforced: f.allowUnenforced}
+		Enforce: Enforcement(f.Settings), AllowUnenforced: f.allowUnenforced}
 	if config.Parallel == 0 {
 		config.Parallel = int(f.Settings.Number("limits.max-parallel"))
 	}
@@ -47,8 +47,8 @@ func ToolDir(state string) string {
 	return filepath.Join(state, "tools")
 }
 
-// enforcement returns when the permissions of tools are enforced.
-func enforcement(c *config.Config) flowrun.Enforcement {
+// Enforcement returns when the permissions of tools are enforced.
+func Enforcement(c *config.Config) flowrun.Enforcement {
 	word := c.Enforcement()
 	if word == "never" {
 		return ""

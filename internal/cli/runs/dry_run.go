@@ -16,7 +16,7 @@ import (
 
 // dryRun prints what a run would do, without starting anything.
 func dryRun(env *ui.Env, r *request, f runFlags) error {
-	v, err := r.preview()
+	v, err := r.preview(launch.Enforcement(f.Settings))
 	if v == nil || err != nil && len(v.MissingSecrets) == 0 {
 		return err
 	}
@@ -49,6 +49,7 @@ func dryRun(env *ui.Env, r *request, f runFlags) error {
 			fmt.Fprintf(env.Stdout, "  %s %s\n", who, console.Visible(n.Resolved))
 		}
 	}
+	showEnforcement(env.Stdout, v.Tools)
 	for _, t := range v.Tools {
 		who := "it"
 		if t.Step != "" {
@@ -80,6 +81,22 @@ func dryRun(env *ui.Env, r *request, f runFlags) error {
 		fmt.Fprintf(env.Stdout, "  %s on %s\n", console.Visible(r.String()), r.When())
 	}
 	return nil
+}
+
+// showEnforcement prints what is enforced for the commands of each tool, and what is not.
+func showEnforcement(w io.Writer, tools []flowrun.PreviewTool) {
+	for _, t := range tools {
+		who := ""
+		if t.Step != "" {
+			who = " for " + t.Step
+		}
+		if len(t.Enforced) > 0 {
+			fmt.Fprintf(w, "  enforced%s: %s\n", who, console.Visible(strings.Join(t.Enforced, ", ")))
+		}
+		if len(t.Unenforced) > 0 {
+			fmt.Fprintf(w, "  not enforced%s: %s\n", who, console.Visible(strings.Join(t.Unenforced, "; ")))
+		}
+	}
 }
 
 // showMocks prints what the mocks of a tool answered, and what the tool returned with them.

@@ -149,7 +149,7 @@ func continueRecorded(ctx context.Context, env *ui.Env, s *sqlite.Store, recorde
 	if ui.Verbose(f.Progress) || f.dryRun {
 		describePlan(env, g, recorded, f.answered)
 	}
-	what := launch.Subject{Tools: g.Tools(), Preview: g.Preview}
+	what := launch.Subject{Tools: g.Tools(), Preview: func() (*flowrun.Preview, error) { return g.PreviewFor(launch.Enforcement(f.Settings)) }}
 	if !g.Retry {
 		what.Run = recorded.Record.ID
 	}

@@ -214,11 +214,11 @@ func (r *request) bind() error {
 	return r.bindErr
 }
 
-func (r *request) preview() (*flowrun.Preview, error) {
+func (r *request) preview(e flowrun.Enforcement) (*flowrun.Preview, error) {
 	if r.bindErr != nil {
 		return nil, r.bindErr
 	}
-	return r.args.Preview()
+	return r.args.PreviewFor(e, "")
 }
 
 // parse converts the command line to a request. answers are values of parameters that the person
@@ -285,7 +285,7 @@ func authorize(env *ui.Env, r *request, f runFlags) (err error) {
 	if f.Settings, err = ui.RunSettings(env, f.InteractionFlags); err != nil {
 		return err
 	}
-	what := launch.Subject{Tools: r.plan.Tools(), Preview: r.preview}
+	what := launch.Subject{Tools: r.plan.Tools(), Preview: func() (*flowrun.Preview, error) { return r.preview(launch.Enforcement(f.Settings)) }}
 	if f.dryRun {
 		launch.PreviewDecision(env, what, f.ConsentFlags)
 		return dryRun(env, r, f)
