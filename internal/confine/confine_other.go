@@ -17,6 +17,9 @@ func Available() error {
 // CheckSandbox returns nil if this machine can hold a Sandbox, and otherwise why not.
 func CheckSandbox() error { return Available() }
 
+// Landlock returns the version of Landlock in words, and why it cannot hold a Sandbox.
+func Landlock() (version string, err error) { return "", Available() }
+
 // CheckFilter returns nil if the kernel can filter the system calls of a Sandbox, and otherwise why not.
 func CheckFilter() error { return Available() }
 

@@ -89,6 +89,15 @@ func checkLandlock() error {
 	return nil
 }
 
+// Landlock returns the version of Landlock in words, and why it cannot hold a Sandbox.
+func Landlock() (version string, err error) {
+	abi, err := landlockABI()
+	if err == nil {
+		version = fmt.Sprintf("version %d", abi)
+	}
+	return version, checkLandlock()
+}
+
 // restrictFiles limits this thread, and everything that it starts, to the files of the Sandbox, to
 // BaseFiles, and to what its standard streams are. It also keeps it from signals to processes outside
 // and from abstract sockets.

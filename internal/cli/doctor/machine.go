@@ -143,6 +143,22 @@ func checkPermissions() (list []finding) {
 	return list
 }
 
+// checkMechanisms reports each means of this machine to confine steps. A missing one is not a warning: checkPermissions
+// and checkSupervision say whether the others are enough.
+func checkMechanisms() (list []finding) {
+	for _, m := range steps.Mechanisms() {
+		var parts []string
+		if m.Detail != "" {
+			parts = append(parts, m.Detail)
+		}
+		if m.Err != nil {
+			parts = append(parts, "not available: "+strings.ReplaceAll(m.Err.Error(), "\n", "; "))
+		}
+		list = append(list, passed(m.Name, "%s", strings.Join(parts, "; ")))
+	}
+	return list
+}
+
 // checkTerminal reports how output will be drawn.
 func checkTerminal(env *ui.Env) []finding {
 	inColor := func(on bool) string {
