@@ -9,13 +9,19 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 )
 
+// words splits a list when it is first needed, because most commands need none.
+func words(list string) func() []string {
+	return sync.OnceValue(func() []string { return strings.Fields(list) })
+}
+
 // evaluatedNames are the variables whose values shells expand or run each time they use them.
-var evaluatedNames = strings.Fields("PS0 PS1 PS2 PS3 PS4 PROMPT PROMPT2 PROMPT_COMMAND BASH_ENV ENV BASH_ALIASES BASH_CMDS aliases functions")
+var evaluatedNames = words("PS0 PS1 PS2 PS3 PS4 PROMPT PROMPT2 PROMPT_COMMAND BASH_ENV ENV BASH_ALIASES BASH_CMDS aliases functions")
 
 // fixedNames are the other variables with a fixed name.
-var fixedNames = strings.Fields(`
+var fixedNames = words(`
 	PATH PATHEXT COMSPEC SHELL IFS SHELLOPTS BASHOPTS FPATH ZDOTDIR PSModulePath
 	GCONV_PATH GLIBC_TUNABLES GTK_MODULES GTK_PATH GIO_EXTRA_MODULES GIO_MODULE_DIR QT_PLUGIN_PATH OPENSSL_CONF OPENSSL_ENGINES OPENSSL_MODULES
 	NODE_OPTIONS NODE_PATH NODE_REPL_EXTERNAL_MODULE BUN_OPTIONS
@@ -38,7 +44,7 @@ var prefixes = []string{
 
 // safeNames belong to such a family, but only affect how a program reads and writes, or are usual names for something
 // else.
-var safeNames = strings.Fields(`PYTHONUNBUFFERED PYTHONIOENCODING PYTHONUTF8 PYTHONHASHSEED PYTHONDONTWRITEBYTECODE
+var safeNames = words(`PYTHONUNBUFFERED PYTHONIOENCODING PYTHONUTF8 PYTHONHASHSEED PYTHONDONTWRITEBYTECODE
 	PYTHONFAULTHANDLER PYTHONOPTIMIZE PYTHONVERBOSE PYTHONDEVMODE PYTHONNOUSERSITE PYTHONSAFEPATH
 	GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_AUTHOR_DATE GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL GIT_COMMITTER_DATE
 	GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS GIT_MERGE_AUTOEDIT GIT_LITERAL_PATHSPECS
@@ -49,7 +55,7 @@ var safeNames = strings.Fields(`PYTHONUNBUFFERED PYTHONIOENCODING PYTHONUTF8 PYT
 func RunsCode(name string) bool { return runs(name, runtime.GOOS == "windows") }
 
 // Evaluated reports whether shells evaluate the value of the variable as code.
-func Evaluated(name string) bool { return slices.Contains(evaluatedNames, name) }
+func Evaluated(name string) bool { return slices.Contains(evaluatedNames(), name) }
 
 func runs(name string, fold bool) bool {
 	same, begins := func(a, b string) bool { return a == b }, strings.HasPrefix
@@ -59,5 +65,5 @@ func runs(name string, fold bool) bool {
 	one := func(list []string, is func(name, entry string) bool) bool {
 		return slices.ContainsFunc(list, func(entry string) bool { return is(name, entry) })
 	}
-	return one(evaluatedNames, same) || one(fixedNames, same) || one(prefixes, begins) && !one(safeNames, same)
+	return one(evaluatedNames(), same) || one(fixedNames(), same) || one(prefixes, begins) && !one(safeNames(), same)
 }

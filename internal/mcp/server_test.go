@@ -122,7 +122,7 @@ func (s *served) connectWith(t testing.TB, o *sdk.ClientOptions, version string)
 	t.Cleanup(func() {
 		session.Close()
 		cancel()
-		if err := <-done; err != nil {
+		if err := <-done; err != nil && !errors.Is(err, io.ErrClosedPipe) { // the client was gone before an answer was written
 			t.Errorf("Serve: %v", err)
 		}
 	})
