@@ -80,7 +80,7 @@ func (l *Poller) await(ctx context.Context, s *Session, check func(context.Conte
 		switch err := s.poll(ctx, check); {
 		case err == nil:
 			return nil
-		case ctx.Err() == nil: // otherwise ctx ended the check, and its error says nothing about the target
+		case !ended(ctx): // otherwise ctx ended the check, and its error says nothing about the target
 			last = err
 		}
 		select {
@@ -89,6 +89,12 @@ func (l *Poller) await(ctx context.Context, s *Session, check func(context.Conte
 		case <-time.After(pause):
 		}
 	}
+}
+
+// ended reports whether ctx has ended or its deadline has passed: a connection may notice the deadline before ctx does.
+func ended(ctx context.Context) bool {
+	deadline, limited := ctx.Deadline()
+	return ctx.Err() != nil || limited && !time.Now().Before(deadline)
 }
 
 // poll calls check once. A Session runs at most maxPolls checks at the same time.

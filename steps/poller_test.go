@@ -198,3 +198,31 @@ func TestPollerRefuses(t *testing.T) {
 		}
 	}
 }
+
+// lateContext ends some time after its deadline, as one may whose timer has not fired yet.
+type lateContext struct {
+	context.Context
+	deadline time.Time
+}
+
+func (c lateContext) Deadline() (time.Time, bool) { return c.deadline, true }
+
+// A check that the deadline ends says nothing about the target: the error of the one before is kept.
+func TestLastErrorAtDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		parent, cancel := context.WithCancel(t.Context())
+		ctx := lateContext{parent, time.Now().Add(150 * time.Millisecond)}
+		polls := 0
+		err := new(Poller).await(ctx, &Session{pollSlots: make(chan struct{}, 1)}, func(context.Context) error {
+			if polls++; polls == 1 {
+				return errors.New("connection refused")
+			}
+			time.Sleep(time.Until(ctx.deadline))
+			time.AfterFunc(time.Millisecond, cancel)
+			return errors.New("i/o timeout")
+		})
+		if err == nil || err.Error() != "connection refused" || polls != 2 {
+			t.Errorf("%v after %d polls", err, polls)
+		}
+	})
+}
