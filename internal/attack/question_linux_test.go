@@ -29,6 +29,7 @@ func TestQuestionShowsAll(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t)
+			s.env = append(s.env, "FLOWRUN_SECURITY_ENFORCE=never") // otherwise a call that may not read its secrets is refused before anybody is asked
 			s.write("key", "0123456789")
 			s.write("inner.yaml", "description: x\nparameters: {N: {description: n, default: x}}\nenvironment: {PERL5OPT: -Mevil}\nbash: 'true'\n")
 			s.write("t.yaml", c.text)
