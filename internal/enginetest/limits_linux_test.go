@@ -43,7 +43,7 @@ func TestLimits(t *testing.T) {
 		"CPU time in the background":  {limit: "max-cpu: 300ms", step: "bash: 'setsid bash -c \"" + spin + "\" & wait'", reason: steps.ReasonCPU, says: "CPU time limit", code: 152},
 		"file":                        {limit: "max-file-size: 100KB", step: "bash: exec head -c 300000 /dev/zero >big", reason: steps.ReasonFileSize, says: "a file exceeds the limit of 100 KB", code: 153},
 		"file of a child":             {limit: "max-file-size: 100KB", step: "bash: head -c 300000 /dev/zero >big", reason: steps.ReasonFileSize, says: "a file exceeds", code: 153},
-		"output is no file":           {limit: "max-file-size: 1KB", step: "bash: head -c 3000 /dev/zero | tr '\\0' x", output: strings.Repeat("x", 3000)},
+		"output is not a file":        {limit: "max-file-size: 1KB", step: "bash: head -c 3000 /dev/zero | tr '\\0' x", output: strings.Repeat("x", 3000)},
 		"open files":                  {limit: "max-open-files: 20", step: "python: 'l = [open(\"/dev/null\") for _ in range(30)]'", reason: dag.ReasonExit, code: 1},
 		"output":                      {limit: "max-output: 1KB", step: "bash: 'echo begin; yes'", reason: steps.ReasonOutput, says: "output limit of 1 KB exceeded", code: 1},
 		"output, both streams":        {limit: "max-output: 1KB", step: "bash: 'head -c 600 /dev/zero; head -c 600 /dev/zero >&2'", reason: steps.ReasonOutput, says: "output limit of 1 KB exceeded", code: 1},
